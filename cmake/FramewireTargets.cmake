@@ -1,0 +1,35 @@
+# How every target of the project is made: one warning level, one language level, sanitizers in one place.
+include(GNUInstallDirs)
+
+add_library(framewire_options INTERFACE)
+add_library(framewire::options ALIAS framewire_options)
+target_compile_features(framewire_options INTERFACE cxx_std_20)
+target_compile_options(framewire_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wconversion;-Wshadow;-Wnon-virtual-dtor>
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall;-Xcudafe;--diag_suppress=177;-lineinfo>)
+if(FRAMEWIRE_SANITIZE)
+    target_compile_options(framewire_options INTERFACE
+        $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${FRAMEWIRE_SANITIZE};-fno-sanitize-recover=all;-fno-omit-frame-pointer>)
+    target_link_options(framewire_options INTERFACE -fsanitize=${FRAMEWIRE_SANITIZE})
+endif()
+
+# framewire_library(NAME SOURCES ... [CUDA_SOURCES ...] [DEPENDS ...] [PRIVATE ...])
+# One layer of the library as a target framewire::NAME. CUDA_SOURCES are left out of a build without CUDA.
+function(framewire_library name)
+    cmake_parse_arguments(arg "" "" "SOURCES;CUDA_SOURCES;DEPENDS;PRIVATE" ${ARGN})
+    set(target framewire_${name})
+    add_library(${target} STATIC ${arg_SOURCES})
+    add_library(framewire::${name} ALIAS ${target})
+    if(FRAMEWIRE_HAS_CUDA AND arg_CUDA_SOURCES)
+        target_sources(${target} PRIVATE ${arg_CUDA_SOURCES})
+        set_target_properties(${target} PROPERTIES
+            CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON CUDA_RUNTIME_LIBRARY Static CUDA_RESOLVE_DEVICE_SYMBOLS OFF)
+        target_link_libraries(${target} PRIVATE CUDA::cudart_static)
+    endif()
+    set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+    target_include_directories(${target} PUBLIC
+        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    target_link_libraries(${target} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_PRIVATE} $<BUILD_INTERFACE:framewire::options>)
+    target_compile_features(${target} PUBLIC cxx_std_20)
+    set_property(GLOBAL APPEND PROPERTY FRAMEWIRE_LIBRARIES ${target})
+endfunction()

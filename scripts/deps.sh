@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Installs every Debian package framewire builds, tests and benches with: only what is missing, saying what.
+# Runs as root or through sudo. Says nothing and needs no rights when everything is there.
+set -euo pipefail
+
+packages=(
+    # building
+    build-essential cmake ninja-build ccache pkg-config git
+    # libraries of the product
+    libtbb-dev libhwy-dev libfmt-dev libspdlog-dev libcli11-dev nlohmann-json3-dev libboost-dev
+    libavformat-dev libavcodec-dev libavdevice-dev libavfilter-dev libswscale-dev libavutil-dev
+    libpng-dev libzstd-dev libsdl2-dev
+    # tests and benches: oracles, media to make and to read, a display without a screen, a real clip
+    libgtest-dev libgmock-dev libopencv-core-dev libopencv-imgproc-dev ffmpeg opencv-doc xvfb xauth imagemagick
+    # fuzzing and formatting
+    clang clang-format libclang-rt-14-dev
+)
+
+missing=()
+for package in "${packages[@]}"; do
+    status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+    [ "$status" = installed ] || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || {
+        echo "deps.sh: these packages are missing and installing them needs root or sudo: ${missing[*]}" >&2
+        exit 77
+    }
+    as_root=(sudo)
+fi
+echo "deps.sh: installing ${missing[*]}" >&2
+"${as_root[@]}" apt-get update -qq >&2
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2

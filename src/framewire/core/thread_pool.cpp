@@ -1,0 +1,57 @@
+#include "framewire/core/thread_pool.hpp"
+
+#include "framewire/core/error.hpp"
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/info.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace framewire {
+
+struct ThreadPool::Arena {
+    explicit Arena(int threads) : count(threads), tbb(threads) {
+        // oneTBB starts no more threads than the machine has unless told to.
+        if (threads > oneapi::tbb::info::default_concurrency())
+            more_than_default.emplace(oneapi::tbb::global_control::max_allowed_parallelism, threads);
+    }
+    int count;
+    std::optional<oneapi::tbb::global_control> more_than_default;
+    oneapi::tbb::task_arena tbb;
+};
+
+ThreadPool::ThreadPool(int threads) {
+    if (threads < 0 || threads > 1024)
+        fail(ErrorCode::usage, "{} threads asked for; allowed are 1 to 1024, and 0 for all there are", threads);
+    arena_ = std::make_unique<Arena>(threads ? threads : oneapi::tbb::info::default_concurrency());
+}
+
+ThreadPool::~ThreadPool() = default;
+ThreadPool::ThreadPool(ThreadPool&&) noexcept = default;
+ThreadPool& ThreadPool::operator=(ThreadPool&&) noexcept = default;
+
+int ThreadPool::threads() const { return arena_->count; }
+
+void ThreadPool::run(std::int64_t count, std::int64_t grain, Trampoline call, void* context) const {
+    if (count <= 0) return;
+    grain = std::max<std::int64_t>(grain, 1);
+    const auto chunks = (count + grain - 1) / grain;
+    const auto one = [=](std::int64_t chunk) {
+        call(context, chunk, chunk * grain, std::min(count, (chunk + 1) * grain));
+    };
+    if (chunks == 1 || arena_->count == 1) {
+        for (std::int64_t chunk = 0; chunk < chunks; ++chunk) one(chunk);
+        return;
+    }
+    arena_->tbb.execute([&] {
+        oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::int64_t>(0, chunks), [&](const auto& range) {
+            for (auto chunk = range.begin(); chunk != range.end(); ++chunk) one(chunk);
+        });
+    });
+}
+
+}  // namespace framewire

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+namespace framewire {
+
+/// Largest width and height of an image, in pixels.
+inline constexpr int max_side_px = 16384;
+
+/// The shape of a batch of images of one size: frames x height x width x channels, 8 bits each.
+/// One channel is gray; three are B, G, R, interleaved.
+struct Shape {
+    int frames = 1;
+    int height = 0;
+    int width = 0;
+    int channels = 0;
+
+    constexpr std::int64_t row_bytes() const { return std::int64_t{width} * channels; }
+    constexpr std::int64_t frame_bytes() const { return row_bytes() * height; }
+    constexpr std::int64_t bytes() const { return frame_bytes() * frames; }
+    constexpr std::int64_t rows() const { return std::int64_t{frames} * height; }
+    constexpr Shape with_channels(int count) const { return {frames, height, width, count}; }
+    constexpr Shape with_frames(int count) const { return {count, height, width, channels}; }
+
+    friend constexpr bool operator==(const Shape&, const Shape&) = default;
+};
+
+/// "1920x1080 BGR", with " x 32" appended for a batch; for messages.
+std::string to_string(const Shape& shape);
+
+/// Throws Error{usage} unless every side is 1..max_side_px, channels are 1 or 3 and frames at least 1.
+/// `what` names the image in the message.
+void validate(const Shape& shape, const char* what);
+
+/// Where the bytes of a view live; part of the view's type, so handing a device view to host code does not compile.
+enum class MemorySpace { host, device };
+
+/// A batch of images somewhere in memory: a pointer, a shape and two strides in bytes. Does not own.
+/// Rows are dense (channels interleaved, no gap between pixels); rows and frames may have gaps behind them.
+template <class T, MemorySpace space>
+class View {
+    static_assert(sizeof(T) == 1, "images are 8-bit");
+
+public:
+    constexpr View() = default;
+
+    /// A view with no gaps between rows and frames.
+    constexpr View(T* data, Shape shape) : View(data, shape, shape.row_bytes(), shape.frame_bytes()) {}
+
+    constexpr View(T* data, Shape shape, std::int64_t row_stride_bytes, std::int64_t frame_stride_bytes)
+        : data_(data), shape_(shape), row_stride_bytes_(row_stride_bytes), frame_stride_bytes_(frame_stride_bytes) {}
+
+    /// A view to change is a view to read.
+    constexpr operator View<const T, space>() const
+        requires(!std::is_const_v<T>)
+    {
+        return {data_, shape_, row_stride_bytes_, frame_stride_bytes_};
+    }
+
+    constexpr T* data() const { return data_; }
+    constexpr const Shape& shape() const { return shape_; }
+    constexpr std::int64_t row_stride_bytes() const { return row_stride_bytes_; }
+    constexpr std::int64_t frame_stride_bytes() const { return frame_stride_bytes_; }
+
+    constexpr T* row(int frame, int y) const {
+        return data_ + frame * frame_stride_bytes_ + y * row_stride_bytes_;
+    }
+
+    /// Row `index` of the whole batch, counted through all frames.
+    constexpr T* batch_row(std::int64_t index) const {
+        return row(static_cast<int>(index / shape_.height), static_cast<int>(index % shape_.height));
+    }
+
+    /// `count` frames from `first` on.
+    constexpr View frames(int first, int count) const {
+        return {data_ + first * frame_stride_bytes_, shape_.with_frames(count), row_stride_bytes_, frame_stride_bytes_};
+    }
+
+    /// True when rows follow each other without gaps inside each frame.
+    constexpr bool dense_rows() const { return row_stride_bytes_ == shape_.row_bytes(); }
+    /// True when the whole batch is one run of bytes.
+    constexpr bool dense() const {
+        return dense_rows() && (shape_.frames == 1 || frame_stride_bytes_ == shape_.frame_bytes());
+    }
+
+private:
+    T* data_ = nullptr;
+    Shape shape_{};
+    std::int64_t row_stride_bytes_ = 0;
+    std::int64_t frame_stride_bytes_ = 0;
+};
+
+template <class T>
+using HostView = View<T, MemorySpace::host>;
+template <class T>
+using DeviceView = View<T, MemorySpace::device>;
+
+/// Throws Error{usage} unless `view` has `shape` and strides that hold it. `what` names the image in the message.
+template <class T, MemorySpace space>
+void validate(const View<T, space>& view, const Shape& shape, const char* what);
+
+/// Copies a batch row by row; both views have the same shape and do not overlap.
+void copy(HostView<const std::uint8_t> from, HostView<std::uint8_t> to);
+
+namespace detail {
+void validate_view(const void* data, const Shape& have, std::int64_t row_stride_bytes, std::int64_t frame_stride_bytes,
+                   const Shape& want, const char* what);
+}
+
+template <class T, MemorySpace space>
+void validate(const View<T, space>& view, const Shape& shape, const char* what) {
+    detail::validate_view(view.data(), view.shape(), view.row_stride_bytes(), view.frame_stride_bytes(), shape, what);
+}
+
+}  // namespace framewire

@@ -1,0 +1,50 @@
+// Stands in for every other file of this folder in a build without CUDA: there are no GPUs, and asking for one says so.
+
+#include "framewire/core/error.hpp"
+#include "framewire/cuda/buffer.hpp"
+#include "framewire/cuda/device.hpp"
+#include "framewire/cuda/stream.hpp"
+
+namespace framewire::cuda {
+namespace {
+
+constexpr auto reason = "this build has no CUDA";
+
+[[noreturn]] void absent() { fail(ErrorCode::config, "no CUDA GPU: {}", reason); }
+
+}  // namespace
+
+std::vector<DeviceInfo> devices() { return {}; }
+std::string why_no_device() { return reason; }
+void use_device(int) { absent(); }
+
+Stream::Stream() { absent(); }
+Stream::~Stream() = default;
+void Stream::synchronize() const { absent(); }
+
+Event::Event() { absent(); }
+Event::~Event() = default;
+void Event::record(const Stream&) { absent(); }
+void Event::make_wait(const Stream&) const { absent(); }
+void Event::synchronize() const { absent(); }
+float Event::milliseconds_since(const Event&) const { absent(); }
+
+void Graph::begin(const Stream&) { absent(); }
+void Graph::abandon(const Stream&) noexcept {}
+void Graph::end(const Stream&) { absent(); }
+Graph::~Graph() = default;
+void Graph::launch(const Stream&) const { absent(); }
+
+HostMemory& pinned_memory() { absent(); }
+DeviceBuffer::DeviceBuffer(std::size_t) { absent(); }
+DeviceBuffer::~DeviceBuffer() = default;
+
+void upload(HostView<const std::uint8_t>, DeviceView<std::uint8_t>, const Stream&) { absent(); }
+void download(DeviceView<const std::uint8_t>, HostView<std::uint8_t>, const Stream&) { absent(); }
+void copy(DeviceView<const std::uint8_t>, DeviceView<std::uint8_t>, const Stream&) { absent(); }
+void upload(const void*, void*, std::size_t, const Stream&) { absent(); }
+void download(const void*, void*, std::size_t, const Stream&) { absent(); }
+void copy(const void*, void*, std::size_t, const Stream&) { absent(); }
+void fill(void*, int, std::size_t, const Stream&) { absent(); }
+
+}  // namespace framewire::cuda

@@ -1,0 +1,79 @@
+#include "framewire/cuda/buffer.hpp"
+
+#include "framewire/cuda/check.hpp"
+
+namespace framewire::cuda {
+namespace {
+
+class Pinned final : public HostMemory {
+public:
+    void* allocate(std::size_t bytes) override {
+        void* data = nullptr;
+        check(cudaHostAlloc(&data, bytes, cudaHostAllocDefault));
+        return data;
+    }
+    void release(void* data, std::size_t) noexcept override { cudaFreeHost(data); }
+};
+
+void copy_images(const void* from, std::int64_t from_row_stride, std::int64_t from_frame_stride, void* to,
+                 std::int64_t to_row_stride, std::int64_t to_frame_stride, const Shape& shape, cudaMemcpyKind kind,
+                 const Stream& stream) {
+    for (int frame = 0; frame < shape.frames; ++frame)
+        check(cudaMemcpy2DAsync(static_cast<std::uint8_t*>(to) + frame * to_frame_stride,
+                                static_cast<std::size_t>(to_row_stride),
+                                static_cast<const std::uint8_t*>(from) + frame * from_frame_stride,
+                                static_cast<std::size_t>(from_row_stride), static_cast<std::size_t>(shape.row_bytes()),
+                                static_cast<std::size_t>(shape.height), kind, stream.handle()));
+}
+
+template <MemorySpace from_space, MemorySpace to_space>
+void copy_views(View<const std::uint8_t, from_space> from, View<std::uint8_t, to_space> to, cudaMemcpyKind kind,
+                const Stream& stream) {
+    validate(to, from.shape(), "the copy's target");
+    if (from.dense() && to.dense())
+        check(cudaMemcpyAsync(to.data(), from.data(), static_cast<std::size_t>(from.shape().bytes()), kind,
+                              stream.handle()));
+    else
+        copy_images(from.data(), from.row_stride_bytes(), from.frame_stride_bytes(), to.data(), to.row_stride_bytes(),
+                    to.frame_stride_bytes(), from.shape(), kind, stream);
+}
+
+}  // namespace
+
+HostMemory& pinned_memory() {
+    static Pinned pinned;
+    return pinned;
+}
+
+DeviceBuffer::DeviceBuffer(std::size_t bytes) : bytes_(bytes) {
+    if (bytes) check(cudaMalloc(&data_, bytes));
+}
+
+DeviceBuffer::~DeviceBuffer() {
+    if (data_) cudaFree(data_);
+}
+
+void upload(HostView<const std::uint8_t> from, DeviceView<std::uint8_t> to, const Stream& stream) {
+    copy_views(from, to, cudaMemcpyHostToDevice, stream);
+}
+void download(DeviceView<const std::uint8_t> from, HostView<std::uint8_t> to, const Stream& stream) {
+    copy_views(from, to, cudaMemcpyDeviceToHost, stream);
+}
+void copy(DeviceView<const std::uint8_t> from, DeviceView<std::uint8_t> to, const Stream& stream) {
+    copy_views(from, to, cudaMemcpyDeviceToDevice, stream);
+}
+
+void upload(const void* from, void* to_device, std::size_t bytes, const Stream& stream) {
+    check(cudaMemcpyAsync(to_device, from, bytes, cudaMemcpyHostToDevice, stream.handle()));
+}
+void download(const void* from_device, void* to, std::size_t bytes, const Stream& stream) {
+    check(cudaMemcpyAsync(to, from_device, bytes, cudaMemcpyDeviceToHost, stream.handle()));
+}
+void copy(const void* from_device, void* to_device, std::size_t bytes, const Stream& stream) {
+    check(cudaMemcpyAsync(to_device, from_device, bytes, cudaMemcpyDeviceToDevice, stream.handle()));
+}
+void fill(void* device, int byte, std::size_t bytes, const Stream& stream) {
+    check(cudaMemsetAsync(device, byte, bytes, stream.handle()));
+}
+
+}  // namespace framewire::cuda

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/view.hpp"
+#include "framewire/cuda/stream.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace framewire::cuda {
+
+/// Page-locked host memory, which the GPU reads and writes at the bus's full speed while the CPU goes on
+/// (streaming report, section 2.2.3).
+HostMemory& pinned_memory();
+
+/// Owns uninitialised bytes on the current GPU, aligned to 256. Move-only; allocate at set-up, not in the frame path.
+class DeviceBuffer {
+public:
+    DeviceBuffer() = default;
+    /// Throws Error{config} without a GPU or memory.
+    explicit DeviceBuffer(std::size_t bytes);
+    ~DeviceBuffer();
+    DeviceBuffer(DeviceBuffer&& other) noexcept { swap(other); }
+    DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
+        DeviceBuffer(std::move(other)).swap(*this);
+        return *this;
+    }
+
+    std::uint8_t* data() const { return data_; }
+    std::size_t bytes() const { return bytes_; }
+    template <class T>
+    T* as() const {
+        return reinterpret_cast<T*>(data_);
+    }
+    void swap(DeviceBuffer& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(bytes_, other.bytes_);
+    }
+
+private:
+    std::uint8_t* data_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
+/// Owns a batch of images on the GPU, without gaps, uninitialised. Move-only.
+class DeviceImage {
+public:
+    DeviceImage() = default;
+    explicit DeviceImage(Shape shape)
+        : shape_((validate(shape, "the image"), shape)), buffer_(static_cast<std::size_t>(shape.bytes())) {}
+
+    const Shape& shape() const { return shape_; }
+    DeviceView<std::uint8_t> view() { return {buffer_.data(), shape_}; }
+    DeviceView<const std::uint8_t> view() const { return {buffer_.data(), shape_}; }
+
+private:
+    Shape shape_{};
+    DeviceBuffer buffer_;
+};
+
+/// Queue a copy of a batch of images; both views have one shape. Asynchronous for the caller only when the host
+/// side is pinned memory, and then it must stay untouched until the stream has passed the copy.
+void upload(HostView<const std::uint8_t> from, DeviceView<std::uint8_t> to, const Stream& stream);
+void download(DeviceView<const std::uint8_t> from, HostView<std::uint8_t> to, const Stream& stream);
+void copy(DeviceView<const std::uint8_t> from, DeviceView<std::uint8_t> to, const Stream& stream);
+
+/// The same for plain bytes.
+void upload(const void* from, void* to_device, std::size_t bytes, const Stream& stream);
+void download(const void* from_device, void* to, std::size_t bytes, const Stream& stream);
+void copy(const void* from_device, void* to_device, std::size_t bytes, const Stream& stream);
+void fill(void* device, int byte, std::size_t bytes, const Stream& stream);
+
+}  // namespace framewire::cuda

@@ -1,0 +1,50 @@
+#include "framewire/cuda/executor.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/cuda/buffer.hpp"
+#include "framewire/cuda/device.hpp"
+
+#include <spdlog/spdlog.h>
+
+namespace framewire {
+namespace {
+
+Backend choose(BackendChoice choice) {
+    if (choice == BackendChoice::cpu) return Backend::cpu;
+    const auto reason = cuda::why_no_device();
+    if (reason.empty()) return Backend::cuda;
+    if (choice == BackendChoice::cuda)
+        fail(ErrorCode::config, "the cuda backend cannot run here: {}; cpu and auto can", reason);
+    return Backend::cpu;
+}
+
+}  // namespace
+
+std::string_view to_string(Backend backend) { return backend == Backend::cpu ? "cpu" : "cuda"; }
+
+BackendChoice parse_backend(std::string_view text) {
+    if (text == "auto") return BackendChoice::automatic;
+    if (text == "cpu") return BackendChoice::cpu;
+    if (text == "cuda") return BackendChoice::cuda;
+    fail(ErrorCode::usage, "no backend '{}'; allowed are auto, cpu, cuda", text);
+}
+
+Executor::Executor(BackendChoice choice, int threads) : backend_(choose(choice)), pool_(threads) {
+    if (backend_ == Backend::cuda) {
+        stream_.emplace();
+        spdlog::info("backend: cuda ({})", cuda::devices().front().name);
+    } else {
+        spdlog::info("backend: cpu ({} threads)", pool_.threads());
+    }
+}
+
+const cuda::Stream& Executor::stream() const {
+    if (!stream_) fail(ErrorCode::internal, "a stream was asked of the cpu backend");
+    return *stream_;
+}
+
+HostMemory& Executor::frame_memory() const {
+    return backend_ == Backend::cuda ? cuda::pinned_memory() : heap_memory();
+}
+
+}  // namespace framewire

@@ -1,0 +1,78 @@
+#pragma once
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/view.hpp"
+#include "framewire/cuda/buffer.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace framewire::delta {
+
+/// What one frame's comparison with the reference found, apart from the changes themselves.
+struct Summary {
+    std::uint32_t count = 0;          ///< how many bytes changed by more than the threshold
+    std::uint32_t max_error = 0;      ///< largest |camera - R| after the update
+    std::uint64_t squared_error = 0;  ///< sum of (camera - R)^2 after the update, for the PSNR
+};
+
+/// The report's three outputs (streaming report, section 2: h_pos, h_diff, h_xs) for a batch of streams: for stream s,
+/// summaries[s].count changes, their positions (byte index in the frame, rows without gaps, ascending) from
+/// positions + s * capacity on and their differences, new minus old modulo 256, from differences + s * capacity on.
+template <MemorySpace space>
+struct ChangesView {
+    std::uint32_t* positions = nullptr;
+    std::uint8_t* differences = nullptr;
+    Summary* summaries = nullptr;
+    std::int64_t capacity = 0;  ///< changes each stream has room for: the bytes of a frame
+    int streams = 0;
+};
+
+/// Owns room for the changes of a batch of streams, every byte of every frame if need be. Move-only.
+template <MemorySpace space>
+class ChangesBuffer;
+
+template <>
+class ChangesBuffer<MemorySpace::host> {
+public:
+    ChangesBuffer() = default;
+    explicit ChangesBuffer(const Shape& shape, HostMemory& memory = heap_memory())
+        : capacity_(shape.frame_bytes()), streams_(shape.frames),
+          positions_(static_cast<std::size_t>(shape.bytes()) * sizeof(std::uint32_t), memory),
+          differences_(static_cast<std::size_t>(shape.bytes()), memory),
+          summaries_(static_cast<std::size_t>(shape.frames) * sizeof(Summary), memory) {}
+
+    ChangesView<MemorySpace::host> view() const {
+        return {positions_.as<std::uint32_t>(), differences_.data(), summaries_.as<Summary>(), capacity_, streams_};
+    }
+
+private:
+    std::int64_t capacity_ = 0;
+    int streams_ = 0;
+    HostBuffer positions_, differences_, summaries_;
+};
+
+template <>
+class ChangesBuffer<MemorySpace::device> {
+public:
+    ChangesBuffer() = default;
+    explicit ChangesBuffer(const Shape& shape)
+        : capacity_(shape.frame_bytes()), streams_(shape.frames),
+          positions_(static_cast<std::size_t>(shape.bytes()) * sizeof(std::uint32_t)),
+          differences_(static_cast<std::size_t>(shape.bytes())),
+          summaries_(static_cast<std::size_t>(shape.frames) * sizeof(Summary)) {}
+
+    ChangesView<MemorySpace::device> view() const {
+        return {positions_.as<std::uint32_t>(), differences_.data(), summaries_.as<Summary>(), capacity_, streams_};
+    }
+
+private:
+    std::int64_t capacity_ = 0;
+    int streams_ = 0;
+    cuda::DeviceBuffer positions_, differences_, summaries_;
+};
+
+using HostChanges = ChangesBuffer<MemorySpace::host>;
+using DeviceChanges = ChangesBuffer<MemorySpace::device>;
+
+}  // namespace framewire::delta

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "framewire/core/view.hpp"
+#include "framewire/cuda/buffer.hpp"
+#include "framewire/cuda/executor.hpp"
+#include "framewire/delta/changes.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace framewire::delta {
+
+/// How changes reach the viewer: `exact`, every sent byte as it is; `lossless`, the same with threshold 0.
+enum class Mode { exact, lossless };
+
+/// Reads "exact" or "lossless"; throws Error{usage} on anything else.
+Mode parse_mode(std::string_view text);
+std::string_view to_string(Mode mode);
+
+struct EncoderParameters {
+    Mode mode = Mode::exact;
+    int threshold = 20;  ///< a byte is sent when it differs from R by more; 0..254
+
+    /// The threshold in force: 0 in lossless mode.
+    int effective_threshold() const { return mode == Mode::lossless ? 0 : threshold; }
+};
+
+/// The difference encoder (streaming report, section 2): for each byte, d = current - R; if |d| > threshold the byte is
+/// a change and R takes it, else R keeps its own, so R is what a viewer holds and is never further than the threshold
+/// from the camera. Deterministic: changes come in raster order, the same from every backend.
+class Encoder {
+public:
+    /// For batches of `shape`, each frame a stream of its own. Throws Error{usage} on a threshold or shape that is not
+    /// allowed.
+    Encoder(EncoderParameters parameters, const Shape& shape, Executor& executor);
+
+    const EncoderParameters& parameters() const { return parameters_; }
+    const Shape& shape() const { return shape_; }
+
+    /// Compares `current` with `reference`, updates `reference` and writes `changes`. Any strides; no overlap. `changes` has
+    /// room for every byte of every frame. Host: returns when done. Device: queued on the executor's stream, one launch.
+    void encode(HostView<const std::uint8_t> current, HostView<std::uint8_t> reference,
+                const ChangesView<MemorySpace::host>& changes);
+    void encode(DeviceView<const std::uint8_t> current, DeviceView<std::uint8_t> reference,
+                const ChangesView<MemorySpace::device>& changes);
+
+private:
+    EncoderParameters parameters_;
+    Shape shape_;
+    Executor* executor_;
+    HostBuffer chunk_summaries_;   // CPU: what each chunk found
+    cuda::DeviceBuffer workspace_; // CUDA: the look-back's tile states
+};
+
+/// The decoder: adds differences to the reference.
+class Decoder {
+public:
+    Decoder(const Shape& shape, Executor& executor);
+
+    /// Applies the changes of each stream to `reference`, which is then the encoder's R. Host: throws Error{source_lost} on
+    /// positions that do not ascend or lie outside the frame, with `reference` untouched from there on. Device: such changes
+    /// are not applied; nothing outside the frame is written.
+    void decode(const ChangesView<MemorySpace::host>& changes, HostView<std::uint8_t> reference) const;
+    void decode(const ChangesView<MemorySpace::device>& changes, DeviceView<std::uint8_t> reference) const;
+
+private:
+    Shape shape_;
+    Executor* executor_;
+};
+
+}  // namespace framewire::delta

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "framewire/core/view.hpp"
+#include "framewire/delta/changes.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace framewire::delta {
+
+/// Puts the changes of one frame, or a whole picture, into bytes to send, as delta/format.md says. These functions and
+/// the Unpacker are all that the network and files know of the codec. Move-only; not for two threads at once.
+class Packer {
+public:
+    /// For frames of `shape` (one frame).
+    explicit Packer(const Shape& shape);
+    ~Packer();
+    Packer(Packer&&) noexcept;
+    Packer& operator=(Packer&&) noexcept;
+
+    /// The changes of one stream (of `changes`, which holds one) as bytes appended to `out`.
+    void pack_changes(const ChangesView<MemorySpace::host>& changes, std::vector<std::uint8_t>& out);
+    /// The whole picture as bytes appended to `out`.
+    void pack_picture(HostView<const std::uint8_t> picture, std::vector<std::uint8_t>& out);
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// Undoes the Packer. Everything it reads is taken for hostile: it throws Error{source_lost} on bytes no Packer of this
+/// shape makes, and allocates nothing by what they say.
+class Unpacker {
+public:
+    explicit Unpacker(const Shape& shape);
+    ~Unpacker();
+    Unpacker(Unpacker&&) noexcept;
+    Unpacker& operator=(Unpacker&&) noexcept;
+
+    /// Applies packed changes to `reference`; untouched when they are broken.
+    void apply_changes(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference);
+    /// Replaces `reference` by a packed picture; its content is unspecified when that is broken.
+    void apply_picture(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference);
+    /// The count of changes the last apply_changes() made.
+    std::uint32_t last_count() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// The most bytes a packed picture or packed changes of `shape` can take; what a reader accepts at most.
+std::size_t max_packed_bytes(const Shape& shape);
+
+}  // namespace framewire::delta

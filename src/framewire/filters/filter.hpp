@@ -1,0 +1,107 @@
+#pragma once
+
+#include "framewire/core/error.hpp"
+#include "framewire/core/view.hpp"
+#include "framewire/cuda/build.hpp"
+#include "framewire/cuda/executor.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace framewire {
+
+/// What a filter works on, in one memory space: this frame, the one before it, and where the result goes.
+/// All three are batches of one size; `previous` is set only for filters that need it, and on a first frame it is the
+/// frame itself. `out` does not overlap the others.
+template <MemorySpace space>
+struct FilterImages {
+    View<const std::uint8_t, space> in;
+    View<const std::uint8_t, space> previous;
+    View<std::uint8_t, space> out;
+};
+
+/// A filter ready to run: parameters, image shape and executor fixed. Runs queue on the executor's stream (CUDA) or
+/// return when done (CPU); they neither allocate nor synchronize nor read back.
+class Filter {
+public:
+    virtual ~Filter() = default;
+    /// The shape of the result.
+    virtual Shape output_shape() const = 0;
+    virtual void run(const FilterImages<MemorySpace::host>& images) = 0;
+    virtual void run(const FilterImages<MemorySpace::device>& images) = 0;
+};
+
+/// One parameter of a filter, as data: the chain's text, --help, the docs and the web panel read it from here.
+struct ParameterInfo {
+    enum class Type { integer, real, choice, text };
+
+    std::string_view name;
+    std::string_view help;
+    Type type = Type::integer;
+    std::string_view default_value;         ///< as text, in the form a chain has it
+    double minimum = 0;                     ///< of an integer or real
+    double maximum = 0;                     ///< of an integer or real
+    std::vector<std::string_view> choices;  ///< of a choice; of an integer, when only these are allowed
+    bool odd_only = false;                  ///< of an integer
+    bool repeatable = false;                ///< may be given several times
+};
+
+/// The parameter values of one filter in a chain, checked against its ParameterInfo; defaults filled in.
+class ParameterValues {
+public:
+    std::int64_t integer(std::string_view name) const;
+    double real(std::string_view name) const;
+    /// The text of a text or choice parameter.
+    const std::string& text(std::string_view name) const;
+    /// All texts of a repeatable parameter, in their order; empty when none was given.
+    std::vector<std::string> texts(std::string_view name) const;
+
+    /// Appends a value; for whoever reads a chain's text.
+    void add(std::string name, std::string value) { values_.emplace_back(std::move(name), std::move(value)); }
+    bool has(std::string_view name) const;
+
+private:
+    std::vector<std::pair<std::string, std::string>> values_;
+};
+
+/// A filter's registry entry.
+struct FilterInfo {
+    std::string_view name;
+    std::string_view summary;               ///< one line
+    std::vector<ParameterInfo> parameters;  ///< the first is the main one
+    bool needs_previous = false;
+    /// Checks what single parameters cannot, against the shape of the image the filter will get, and gives the shape
+    /// of its result. Throws Error{usage}.
+    std::function<Shape(const ParameterValues&, const Shape&)> output_shape;
+    /// Makes the plan. `frame` may be a batch.
+    std::function<std::unique_ptr<Filter>(const ParameterValues&, const Shape& frame, Executor&)> make;
+};
+
+/// Makes a Filter of a plan: any class with output_shape() and a run() for each memory space. The device run is left
+/// out of a build without CUDA here, and nowhere else.
+template <class Plan>
+class FilterOf final : public Filter {
+public:
+    template <class... Args>
+    explicit FilterOf(Args&&... args) : plan_(std::forward<Args>(args)...) {}
+
+    Shape output_shape() const override { return plan_.output_shape(); }
+    void run(const FilterImages<MemorySpace::host>& images) override { plan_.run(images); }
+    void run(const FilterImages<MemorySpace::device>& images) override {
+        if constexpr (cuda::compiled)
+            plan_.run(images);
+        else
+            fail(ErrorCode::internal, "a device image in a build without CUDA");
+    }
+
+private:
+    Plan plan_;
+};
+
+}  // namespace framewire

@@ -1,0 +1,22 @@
+#include "framewire/filters/registry.hpp"
+
+#include "framewire/filters/gray/gray.hpp"
+
+#include <algorithm>
+
+namespace framewire {
+
+const std::vector<FilterInfo>& filter_registry() {
+    static const std::vector<FilterInfo> filters = {
+        gray_info(),
+    };
+    return filters;
+}
+
+const FilterInfo* find_filter(std::string_view name) {
+    const auto& filters = filter_registry();
+    const auto found = std::find_if(filters.begin(), filters.end(), [&](const auto& info) { return info.name == name; });
+    return found == filters.end() ? nullptr : &*found;
+}
+
+}  // namespace framewire

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "framewire/core/frame.hpp"
+#include "framewire/core/view.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace framewire {
+
+/// A ratio of two whole numbers; frame rates are such (30000/1001).
+struct Rational {
+    std::int64_t numerator = 0;
+    std::int64_t denominator = 1;
+    double value() const { return static_cast<double>(numerator) / static_cast<double>(denominator); }
+};
+
+/// What is known of a source before its first frame.
+struct SourceInfo {
+    std::string name;                    ///< as the user wrote it
+    Shape shape{};                       ///< of every frame; frames is 1
+    Rational rate{30, 1};                ///< frames a second, nominal
+    bool live = false;                   ///< a camera or the network: frames come when they come and are dropped when late
+    std::optional<std::int64_t> frames;  ///< how many there will be, where known
+};
+
+/// Frames one after the other. Used by one thread at a time.
+class Source {
+public:
+    virtual ~Source() = default;
+    virtual const SourceInfo& info() const = 0;
+
+    /// Writes the next frame to `image` (info().shape) and fills `time`; false at the end or when told to stop.
+    /// Blocks as long as the source's deadlines allow. Throws Error{source_lost} when the source breaks before its
+    /// end; the frames before were whole.
+    virtual bool read(HostView<std::uint8_t> image, FrameTime& time) = 0;
+};
+
+/// Where frames go. Used by one thread at a time.
+class Sink {
+public:
+    /// Without finish() before it, what was written does not appear under its name.
+    virtual ~Sink() = default;
+
+    /// Takes one frame of the shape the sink was opened for. Throws Error{io}.
+    virtual void write(HostView<const std::uint8_t> image, const FrameTime& time) = 0;
+
+    /// Completes the output: flushes, closes, and lets a file appear under its name. Throws Error{io}.
+    virtual void finish() = 0;
+
+    /// Bytes put out so far, as far as known.
+    virtual std::int64_t bytes() const = 0;
+};
+
+}  // namespace framewire
