@@ -6,7 +6,12 @@ add_library(framewire::options ALIAS framewire_options)
 target_compile_features(framewire_options INTERFACE cxx_std_20)
 target_compile_options(framewire_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wconversion;-Wshadow;-Wnon-virtual-dtor>
-    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall;-Xcudafe;--diag_suppress=177;-lineinfo>)
+    # Said as a flag: CMake 3.25 does not know that nvcc 12 and later have C++20.
+    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-Xcompiler=-Wall;-Xcudafe;--diag_suppress=177;-lineinfo>)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    # The floor of the SIMD sources' run-time choice (core/simd.hpp): any x86-64 since 2009.
+    target_compile_options(framewire_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v2>)
+endif()
 if(FRAMEWIRE_SANITIZE)
     target_compile_options(framewire_options INTERFACE
         $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${FRAMEWIRE_SANITIZE};-fno-sanitize-recover=all;-fno-omit-frame-pointer>)
@@ -23,7 +28,7 @@ function(framewire_library name)
     if(FRAMEWIRE_HAS_CUDA AND arg_CUDA_SOURCES)
         target_sources(${target} PRIVATE ${arg_CUDA_SOURCES})
         set_target_properties(${target} PROPERTIES
-            CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON CUDA_RUNTIME_LIBRARY Static CUDA_RESOLVE_DEVICE_SYMBOLS OFF)
+            CUDA_RUNTIME_LIBRARY Static CUDA_RESOLVE_DEVICE_SYMBOLS OFF)
         target_link_libraries(${target} PRIVATE CUDA::cudart_static)
     endif()
     set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)

@@ -1,6 +1,8 @@
 #pragma once
 
+#ifndef __CUDACC__  // nvcc cannot read fmt 9 as C++20; kernels have no messages to format
 #include <fmt/format.h>
+#endif
 
 #include <stdexcept>
 #include <string>
@@ -28,10 +30,15 @@ private:
     ErrorCode code_;
 };
 
+/// Throws an Error.
+[[noreturn]] inline void fail(ErrorCode code, const char* text) { throw Error(code, text); }
+
+#ifndef __CUDACC__
 /// Throws an Error whose text is formatted as by fmt::format.
-template <class... Args>
-[[noreturn]] void fail(ErrorCode code, fmt::format_string<Args...> text, Args&&... args) {
-    throw Error(code, fmt::format(text, std::forward<Args>(args)...));
+template <class First, class... Rest>
+[[noreturn]] void fail(ErrorCode code, fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {
+    throw Error(code, fmt::format(text, std::forward<First>(first), std::forward<Rest>(rest)...));
 }
+#endif
 
 }  // namespace framewire

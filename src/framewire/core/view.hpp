@@ -54,9 +54,9 @@ public:
         : data_(data), shape_(shape), row_stride_bytes_(row_stride_bytes), frame_stride_bytes_(frame_stride_bytes) {}
 
     /// A view to change is a view to read.
-    constexpr operator View<const T, space>() const
-        requires(!std::is_const_v<T>)
-    {
+    template <class Const>
+        requires(std::is_same_v<Const, const T> && !std::is_const_v<T>)
+    constexpr operator View<Const, space>() const {
         return {data_, shape_, row_stride_bytes_, frame_stride_bytes_};
     }
 

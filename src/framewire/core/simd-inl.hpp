@@ -1,0 +1,65 @@
+// Small vector helpers over Highway, compiled once for each instruction set: include inside a SIMD source, after
+// <hwy/highway.h>, without an include guard of the usual kind.
+
+#if defined(FRAMEWIRE_SIMD_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef FRAMEWIRE_SIMD_INL_HPP
+#undef FRAMEWIRE_SIMD_INL_HPP
+#else
+#define FRAMEWIRE_SIMD_INL_HPP
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstdint>
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE {
+
+/// For each 32-bit lane the sum of the two products of the 16-bit pairs in it.
+template <class D32, class V16>
+HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D32> multiply_add_pairs(D32 d32, V16 a, V16 b) {
+    namespace hn = hwy::HWY_NAMESPACE;
+#if HWY_ARCH_X86
+    // On x86 this is one pmaddwd, which leaves its second sum alone.
+    auto unused = hn::Zero(d32);
+    return hn::ReorderWidenMulAccumulate(d32, a, b, hn::Zero(d32), unused);
+#else
+    const auto a32 = hn::BitCast(d32, a), b32 = hn::BitCast(d32, b);
+    const auto even = hn::Mul(hn::ShiftRight<16>(hn::ShiftLeft<16>(a32)), hn::ShiftRight<16>(hn::ShiftLeft<16>(b32)));
+    return hn::Add(even, hn::Mul(hn::ShiftRight<16>(a32), hn::ShiftRight<16>(b32)));
+#endif
+}
+
+/// Four vectors of 32-bit numbers in 0..255 as one vector of bytes, in order.
+template <class D8, class V32>
+HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_to_bytes(D8 d8, V32 q0, V32 q1, V32 q2, V32 q3) {
+    namespace hn = hwy::HWY_NAMESPACE;
+    // The lowest byte of every lane of four vectors: two rounds of keeping the even half.
+    const hn::Repartition<std::uint16_t, D8> d16;
+    const auto low = hn::ConcatEven(d16, hn::BitCast(d16, q1), hn::BitCast(d16, q0));
+    const auto high = hn::ConcatEven(d16, hn::BitCast(d16, q3), hn::BitCast(d16, q2));
+    return hn::ConcatEven(d8, hn::BitCast(d8, high), hn::BitCast(d8, low));
+}
+
+/// A function of a vector that puts bytes 0..11, 12..23, 24..35, ... at the start of each 16-byte block: four BGR pixels a
+/// block. The last four bytes of a block are left over.
+template <class D8>
+HWY_INLINE auto blocks_of_12_bytes(D8 d8) {
+    namespace hn = hwy::HWY_NAMESPACE;
+    const hn::Repartition<std::uint32_t, D8> d32;
+    HWY_ALIGN std::int32_t order[HWY_MAX_BYTES / 4];
+    const auto lanes = static_cast<std::int32_t>(hn::Lanes(d32));
+    for (std::int32_t lane = 0; lane < lanes; ++lane) {
+        const auto from = lane / 4 * 3 + lane % 4;
+        order[lane] = from < lanes ? from : 0;
+    }
+    const auto indices = hn::SetTableIndices(d32, order);
+    return [d8, d32, indices](hn::VFromD<D8> bytes) HWY_ATTR {
+        return hn::BitCast(d8, hn::TableLookupLanes(hn::BitCast(d32, bytes), indices));
+    };
+}
+
+}  // namespace framewire::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

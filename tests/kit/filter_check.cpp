@@ -1,0 +1,97 @@
+#include "kit/filter_check.hpp"
+
+#include <fmt/format.h>
+
+namespace framewire::kit {
+namespace {
+
+// The images of one case, with their twins on the GPU where the backend is CUDA.
+struct CaseImages {
+    GuardedImage in, previous, out;
+    std::optional<DeviceTwin> device_in, device_previous, device_out;
+
+    CaseImages(Backend backend, Shape in_shape, Shape out_shape, Layout layout, Fill fill_with)
+        : in(in_shape, layout), previous(in_shape, layout), out(out_shape, layout) {
+        fill(in.view(), fill_with, 1);
+        fill(previous.view(), fill_with, 2);
+        if (backend == Backend::cuda) {
+            device_in.emplace(in);
+            device_previous.emplace(previous);
+            device_out.emplace(out);
+        }
+    }
+
+    void run(Filter& filter, Executor& executor, bool needs_previous, std::uint8_t poison) {
+        out.reset(poison);
+        if (executor.backend() == Backend::cpu) {
+            filter.run(FilterImages<MemorySpace::host>{
+                in.view(), needs_previous ? previous.view() : HostView<const std::uint8_t>{}, out.view()});
+            return;
+        }
+        for (auto* twin : {&*device_in, &*device_previous, &*device_out}) twin->upload(executor.stream());
+        filter.run(FilterImages<MemorySpace::device>{
+            device_in->view(), needs_previous ? device_previous->view() : DeviceView<const std::uint8_t>{},
+            device_out->view()});
+        for (auto* twin : {&*device_in, &*device_previous, &*device_out}) twin->download(executor.stream());
+    }
+};
+
+void check_case(Backend backend, const FilterCheck& check, const ParameterValues& values, const Shape& shape, Layout layout,
+                Fill fill_with) {
+    SCOPED_TRACE(fmt::format("{} on {}, {}, {}, fill {}, seed {}", check.info.name, to_string(backend), to_string(shape),
+                             to_string(layout), to_string(fill_with), seed()));
+    auto& on = executor(backend);
+    const auto filter = check.info.make(values, shape, on);
+    const auto out_shape = check.info.output_shape(values, shape);
+    ASSERT_EQ(filter->output_shape(), out_shape);
+
+    CaseImages images(backend, shape, out_shape, layout, fill_with);
+    GuardedImage in_before(shape, layout), previous_before(shape, layout);
+    fill(in_before.view(), fill_with, 1);
+    fill(previous_before.view(), fill_with, 2);
+
+    HostImage want(out_shape), first(out_shape);
+    check.reference({in_before.view(), previous_before.view(), want.view()});
+
+    images.run(*filter, on, check.info.needs_previous, 0x5A);
+    if (const auto difference = first_difference(images.out.view(), want.view(), check.tolerance))
+        FAIL() << *difference;
+    if (const auto broken = images.out.broken_guard()) FAIL() << "wrote outside the result, at byte " << *broken;
+    if (const auto difference = first_difference(images.in.view(), in_before.view())) FAIL() << "input changed: " << *difference;
+    if (const auto difference = first_difference(images.previous.view(), previous_before.view()))
+        FAIL() << "previous frame changed: " << *difference;
+
+    copy(images.out.view(), first.view());
+    images.run(*filter, on, check.info.needs_previous, 0xC3);
+    if (const auto difference = first_difference(images.out.view(), first.view()))
+        FAIL() << "a second run differs: " << *difference;
+}
+
+}  // namespace
+
+ParameterValues with_defaults(const FilterInfo& info,
+                              std::initializer_list<std::pair<std::string, std::string>> values) {
+    ParameterValues all;
+    for (const auto& [name, value] : values) all.add(name, value);
+    for (const auto& parameter : info.parameters)
+        if (!parameter.repeatable && !all.has(parameter.name))
+            all.add(std::string(parameter.name), std::string(parameter.default_value));
+    return all;
+}
+
+void check_filter(Backend backend, const FilterCheck& check) {
+    const auto values = with_defaults(check.info, check.values);
+    for_each_instruction_set(backend, [&](const std::string& instruction_set) {
+        SCOPED_TRACE(instruction_set);
+        for (const int frames : {1, 3})
+            for (const auto& shape : small_shapes(check.channels, frames))
+                for (const auto& layout : layouts)
+                    for (const auto fill_with : all_fills) {
+                        if (testing::Test::HasFailure()) return;  // the first one says enough
+                        check_case(backend, check, values, shape, layout, fill_with);
+                    }
+        check_case(backend, check, values, hd_shape(check.channels, 2), {}, Fill::noise);
+    });
+}
+
+}  // namespace framewire::kit

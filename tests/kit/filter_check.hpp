@@ -1,0 +1,46 @@
+#pragma once
+
+#include "framewire/filters/filter.hpp"
+#include "kit/images.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+namespace framewire::kit {
+
+/// A filter under test: its parameters as a chain would give them and its formula.
+struct FilterCheck {
+    FilterInfo info;
+    std::initializer_list<std::pair<std::string, std::string>> values;  ///< what differs from the defaults
+    int channels = 3;                                                   ///< of the input
+    std::function<void(const FilterImages<MemorySpace::host>&)> reference;
+    int tolerance = 0;
+};
+
+/// Parameter values with defaults filled in.
+ParameterValues with_defaults(const FilterInfo& info,
+                              std::initializer_list<std::pair<std::string, std::string>> values);
+
+/// Runs the filter over instruction sets x sizes x batches x layouts x fills on one backend and compares whole images with the reference:
+/// guard bytes around the output intact, inputs unchanged, the same bytes on a second run. Reports GoogleTest failures.
+void check_filter(Backend backend, const FilterCheck& check);
+
+/// For INSTANTIATE_TEST_SUITE_P: one test a backend, named after it.
+class BackendTest : public testing::TestWithParam<Backend> {
+protected:
+    void SetUp() override {
+        if (const auto reason = why_not(GetParam())) GTEST_SKIP() << *reason;
+    }
+};
+
+inline std::string backend_name(const testing::TestParamInfo<Backend>& info) { return std::string(to_string(info.param)); }
+
+}  // namespace framewire::kit
+
+/// Instantiates a BackendTest suite for every backend of the build.
+#define FRAMEWIRE_ON_EVERY_BACKEND(suite) \
+    INSTANTIATE_TEST_SUITE_P(Backends, suite, testing::ValuesIn(framewire::kit::backends()), framewire::kit::backend_name)
