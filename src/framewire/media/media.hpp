@@ -1,0 +1,58 @@
+#pragma once
+
+#include "framewire/pipeline/source.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace framewire {
+
+/// How a source is opened; the defaults suit files, cameras and the network alike.
+struct SourceOptions {
+    std::stop_token stop{};                      ///< ends a read, a blocking one too, within a quarter of a second
+    std::chrono::milliseconds timeout{10'000};   ///< longest wait for a camera's or the network's next data
+    int retries = 5;                             ///< attempts to get a lost camera or network source back
+    std::chrono::milliseconds retry_pause{250};  ///< before the first attempt; doubles with each, up to 8 s
+    int width_px = 0;                            ///< asked of a camera; 0 leaves it to the camera
+    int height_px = 0;                           ///< asked of a camera; 0 leaves it to the camera
+    std::optional<Rational> rate{};              ///< asked of a camera; the rate of images, which have none (30)
+    bool loop = false;                           ///< a source that ends begins again; its timestamps go on
+    int decoder_threads = 2;                     ///< of FFmpeg's decoder, 1 to 16
+    std::int64_t max_pixels = std::int64_t{max_side_px} * max_side_px;  ///< larger pictures are refused unallocated
+};
+
+/// Opens what `text` names: a path, `-` (y4m on standard input), an image, a numbered sequence (`img%04d.png`), a URL
+/// FFmpeg opens, a camera (`/dev/video0`, `v4l2:/dev/video0:size=1280x720:fps=30:format=mjpeg`), `lavfi:GRAPH`,
+/// `raw:PATH:size=WxH:format=bgr|gray:fps=30` or
+/// `synth:size=1280x720:fps=30:noise=6:objects=5:seed=1:frames=N:truth=boxes.jsonl`.
+/// Blocks up to options.timeout on a camera or the network. A source that is stopped while it opens ends at its first
+/// read where it can, else Error{no_input}.
+/// Throws Error{no_input} when there is nothing or no video, Error{usage} on a text that means nothing,
+/// Error{config} when this build or this machine cannot read it.
+std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions& options = {});
+
+/// How a sink is opened.
+struct SinkOptions {
+    std::stop_token stop{};                     ///< ends writes to a pipe or the network that nobody takes
+    std::chrono::milliseconds timeout{10'000};  ///< longest wait for the network to take data
+    int encoder_threads = 0;                    ///< of FFmpeg's encoder, 1 to 64; 0 takes what the machine has, up to 8
+    bool live = false;                          ///< encode for low delay rather than size; network sinks always do
+};
+
+/// Opens what `text` names, by its ending: `.mp4` (H.264), `.mkv` (FFV1, lossless), `.avi` (Motion JPEG), `.y4m`,
+/// `.png` and `.jpg` (one image, or many as `img%04d.png`), `.bgr`, `.gray` (raw bytes), `.m3u8` (HLS), `-` (y4m on
+/// standard output) or a URL FFmpeg writes (`rtsp://`, `udp://`, `srt://`, `rtmp://`). Files appear under their name
+/// when finish() returns, HLS as it goes.
+/// H.264 is 4:2:0, but 4:4:4 where a side is odd, for 4:2:0 knows even sizes only and framewire neither pads nor cuts.
+/// `frame` is of one frame: 1 (gray) or 3 (BGR) channels. A gray frame into a colour format keeps its value in all three.
+/// Throws Error{usage} on an ending it does not know or a frame the format cannot take, Error{config} when this build
+/// cannot write it, Error{io} when the place cannot be written to.
+std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rational rate,
+                                const SinkOptions& options = {});
+
+}  // namespace framewire
