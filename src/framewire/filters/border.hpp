@@ -1,0 +1,46 @@
+#pragma once
+
+#include "framewire/filters/filter.hpp"
+
+#include <cstdint>
+
+#ifdef __CUDACC__
+#define FRAMEWIRE_HOST_DEVICE __host__ __device__
+#else
+#define FRAMEWIRE_HOST_DEVICE
+#endif
+
+namespace framewire {
+
+/// What a filter sees outside the image.
+enum class Border {
+    reflect101,  ///< the image mirrored at its outermost pixels, which are not repeated: dcb|abcd|cba
+    replicate,   ///< the nearest pixel of the image: aaa|abcd|ddd
+    zero,        ///< black
+};
+
+/// The `border` parameter of every filter with a window, for its FilterInfo.
+ParameterInfo border_parameter();
+
+/// The value of `border`.
+Border border_from(const ParameterValues& values);
+
+/// Which of `size` pixels (at least 1) stands at `index`, however far outside it lies; -1 where `zero` puts black.
+FRAMEWIRE_HOST_DEVICE constexpr int border_index(int index, int size, Border border) {
+    if (index >= 0 && index < size) return index;
+    if (border == Border::zero) return -1;
+    if (border == Border::replicate) return index < 0 ? 0 : size - 1;
+    if (size == 1) return 0;
+    // Mirrored at both ends the row repeats itself every 2 * size - 2 pixels.
+    const int period = 2 * size - 2;
+    int offset = index % period;
+    if (offset < 0) offset += period;
+    return offset < size ? offset : period - offset;
+}
+
+/// Writes `left_px` pixels of border, the row and `right_px` pixels of border, one after the other, to `padded`, which
+/// does not overlap the row. A null `row` is a row of black: what `border_index` says with -1.
+void pad_row(const std::uint8_t* row, int width, int channels, int left_px, int right_px, Border border,
+             std::uint8_t* padded);
+
+}  // namespace framewire

@@ -1,0 +1,48 @@
+#include "framewire/filters/border.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace framewire {
+namespace {
+
+std::vector<int> indices(int begin, int end, int size, Border border) {
+    std::vector<int> found;
+    for (int index = begin; index < end; ++index) found.push_back(border_index(index, size, border));
+    return found;
+}
+
+using Indices = std::vector<int>;
+
+TEST(Border, IndicesOfEachKind) {
+    EXPECT_EQ(indices(-5, 8, 3, Border::reflect101), (Indices{1, 0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1}));
+    EXPECT_EQ(indices(-3, 5, 2, Border::reflect101), (Indices{1, 0, 1, 0, 1, 0, 1, 0}));
+    EXPECT_EQ(indices(-3, 4, 1, Border::reflect101), (Indices{0, 0, 0, 0, 0, 0, 0}));
+    EXPECT_EQ(indices(-2, 5, 3, Border::replicate), (Indices{0, 0, 0, 1, 2, 2, 2}));
+    EXPECT_EQ(indices(-2, 5, 3, Border::zero), (Indices{-1, -1, 0, 1, 2, -1, -1}));
+}
+
+TEST(Border, PadsRowsOfPixels) {
+    const std::uint8_t row[] = {1, 2, 3, 4, 5, 6};  // two BGR pixels
+    std::vector<std::uint8_t> padded(15);
+    using Bytes = std::vector<std::uint8_t>;
+    pad_row(row, 2, 3, 1, 2, Border::reflect101, padded.data());
+    EXPECT_EQ(padded, (Bytes{4, 5, 6, 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6}));
+    pad_row(row, 2, 3, 2, 1, Border::replicate, padded.data());
+    EXPECT_EQ(padded, (Bytes{1, 2, 3, 1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6}));
+    pad_row(row, 2, 3, 2, 1, Border::zero, padded.data());
+    EXPECT_EQ(padded, (Bytes{0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 0, 0, 0}));
+    pad_row(nullptr, 2, 3, 2, 1, Border::zero, padded.data());
+    EXPECT_EQ(padded, Bytes(15, 0));
+}
+
+TEST(Border, ReadsItsParameter) {
+    ParameterValues values;
+    values.add("border", "replicate");
+    EXPECT_EQ(border_from(values), Border::replicate);
+    EXPECT_EQ(border_parameter().default_value, "reflect101");
+}
+
+}  // namespace
+}  // namespace framewire
