@@ -44,12 +44,12 @@ struct ParameterInfo {
     std::string_view name;
     std::string_view help;
     Type type = Type::integer;
-    std::string_view default_value;         ///< as text, in the form a chain has it
-    double minimum = 0;                     ///< of an integer or real
-    double maximum = 0;                     ///< of an integer or real
-    std::vector<std::string_view> choices;  ///< of a choice; of an integer, when only these are allowed
-    bool odd_only = false;                  ///< of an integer
-    bool repeatable = false;                ///< may be given several times
+    std::string_view default_value;           ///< as text, in the form a chain has it
+    double minimum = 0;                       ///< of an integer or real
+    double maximum = 0;                       ///< of an integer or real
+    std::vector<std::string_view> choices{};  ///< of a choice; of an integer, when only these are allowed
+    bool odd_only = false;                    ///< of an integer
+    bool repeatable = false;                  ///< may be given several times
 };
 
 /// The parameter values of one filter in a chain, checked against its ParameterInfo; defaults filled in.
@@ -78,9 +78,9 @@ struct FilterInfo {
     bool needs_previous = false;
     /// Checks what single parameters cannot, against the shape of the image the filter will get, and gives the shape
     /// of its result. Throws Error{usage}.
-    std::function<Shape(const ParameterValues&, const Shape&)> output_shape;
+    std::function<Shape(const ParameterValues&, const Shape&)> output_shape{};
     /// Makes the plan. `frame` may be a batch.
-    std::function<std::unique_ptr<Filter>(const ParameterValues&, const Shape& frame, Executor&)> make;
+    std::function<std::unique_ptr<Filter>(const ParameterValues&, const Shape& frame, Executor&)> make{};
 };
 
 /// Makes a Filter of a plan: any class with output_shape() and a run() for each memory space. The device run is left
