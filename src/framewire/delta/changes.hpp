@@ -1,11 +1,13 @@
 #pragma once
 
 #include "framewire/core/buffer.hpp"
+#include "framewire/core/error.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/buffer.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace framewire::delta {
 
@@ -27,6 +29,14 @@ struct ChangesView {
     std::int64_t capacity = 0;  ///< changes each stream has room for: the bytes of a frame
     int streams = 0;
 };
+
+/// Throws Error{usage} unless `changes` has memory for every byte of a batch of `shape`. `what` names it in the message.
+template <MemorySpace space>
+void validate(const ChangesView<space>& changes, const Shape& shape, const char* what) {
+    if (changes.streams != shape.frames || changes.capacity < shape.frame_bytes() || !changes.positions ||
+        !changes.differences || !changes.summaries)
+        fail(ErrorCode::usage, (std::string(what) + " have no room for " + to_string(shape)).c_str());
+}
 
 /// Owns room for the changes of a batch of streams, every byte of every frame if need be. Move-only.
 template <MemorySpace space>

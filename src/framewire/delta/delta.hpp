@@ -48,8 +48,8 @@ private:
     EncoderParameters parameters_;
     Shape shape_;
     Executor* executor_;
-    HostBuffer chunk_summaries_;   // CPU: what each chunk found
-    cuda::DeviceBuffer workspace_; // CUDA: the look-back's tile states
+    HostBuffer chunk_summaries_;    // CPU: what each chunk found
+    cuda::DeviceBuffer workspace_;  // CUDA: the state of the look-back between tiles
 };
 
 /// The decoder: adds differences to the reference.
@@ -58,8 +58,8 @@ public:
     Decoder(const Shape& shape, Executor& executor);
 
     /// Applies the changes of each stream to `reference`, which is then the encoder's R. Host: throws Error{source_lost} on
-    /// positions that do not ascend or lie outside the frame, with `reference` untouched from there on. Device: such changes
-    /// are not applied; nothing outside the frame is written.
+    /// positions that do not ascend or lie outside the frame, with `reference` untouched. Device: changes at such positions
+    /// are left out and nothing outside the frame is written.
     void decode(const ChangesView<MemorySpace::host>& changes, HostView<std::uint8_t> reference) const;
     void decode(const ChangesView<MemorySpace::device>& changes, DeviceView<std::uint8_t> reference) const;
 

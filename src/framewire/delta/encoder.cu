@@ -1,0 +1,325 @@
+#include "framewire/cuda/check.hpp"
+#include "framewire/delta/delta.hpp"
+#include "framewire/delta/encoder_layout.hpp"
+
+#include <cuda/atomic>
+
+#include <cstdint>
+
+// One launch encodes a batch of streams. A block takes tiles of 16 KiB by ticket, compares them with the reference,
+// writes the reference where it changed, and learns where its changes go by decoupled look-back (Merrill and Garland,
+// "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016) over the tiles before it in its stream. Tickets go
+// round the streams, so that neighbours in a look-back are far apart in time and rarely wait for each other.
+
+namespace framewire::delta {
+namespace {
+
+constexpr int threads_per_block = 256;
+constexpr int warps_per_block = threads_per_block / 32;
+constexpr int group_bytes = 16;                                  // one vector load
+constexpr int slab_bytes = threads_per_block * group_bytes;      // one load of all threads
+constexpr int slabs = static_cast<int>(cuda_tile_bytes) / slab_bytes;
+constexpr int staged_changes = slab_bytes;  // room in shared memory: one slab with every byte changed
+static_assert(slabs == 4, "four counts are packed in one 64-bit scan");
+
+struct Job {
+    const std::uint8_t* current;
+    std::uint8_t* reference;
+    std::int64_t current_frame_stride, current_row_stride, reference_frame_stride, reference_row_stride;
+    std::int64_t frame_bytes, row_bytes;
+    std::uint32_t tiles_per_frame;
+    // |d| > threshold for the four bytes of a word: see changed_bytes().
+    std::uint32_t threshold_addend, threshold_low_mask;
+    CudaWorkspace workspace;
+    ChangesView<MemorySpace::device> changes;
+};
+
+// The highest bit of each byte of the result says whether that byte of `distance` exceeds the threshold t.
+// For t < 128: the low 7 bits plus 127 - t carry into bit 7, or bit 7 was set. For t >= 128: both, with 255 - t.
+__device__ std::uint32_t changed_bytes(std::uint32_t distance, const Job& job) {
+    const auto sum = (distance & 0x7F7F7F7Fu) + job.threshold_addend;
+    return ((sum & distance) | ((sum | distance) & job.threshold_low_mask)) & 0x80808080u;
+}
+
+// Bytes of 0 or 255 from their highest bits.
+__device__ std::uint32_t spread(std::uint32_t highest_bits) {
+    std::uint32_t bytes;
+    asm("prmt.b32 %0, %1, 0, 0xBA98;" : "=r"(bytes) : "r"(highest_bits));
+    return bytes;
+}
+
+// Where a group of 16 bytes lies, for views with gaps or odd alignment.
+__device__ std::int64_t address_of(std::int64_t position, std::int64_t row_stride, std::int64_t row_bytes) {
+    return position / row_bytes * row_stride + position % row_bytes;
+}
+
+template <bool vectors>
+__device__ uint4 load_group(const std::uint8_t* frame, std::int64_t position, std::int64_t frame_bytes,
+                            std::int64_t row_stride, std::int64_t row_bytes, bool streaming) {
+    if (vectors && position + group_bytes <= frame_bytes) {
+        const auto* group = reinterpret_cast<const uint4*>(frame + position);
+        return streaming ? __ldcs(group) : *group;
+    }
+    std::uint32_t words[4] = {};
+#pragma unroll
+    for (int i = 0; i < group_bytes; ++i)
+        if (position + i < frame_bytes)
+            words[i / 4] |= std::uint32_t{frame[address_of(position + i, row_stride, row_bytes)]} << (i % 4 * 8);
+    return {words[0], words[1], words[2], words[3]};
+}
+
+template <bool vectors>
+__device__ void store_group(std::uint8_t* frame, std::int64_t position, std::int64_t frame_bytes, std::int64_t row_stride,
+                            std::int64_t row_bytes, uint4 group) {
+    if (vectors && position + group_bytes <= frame_bytes) {
+        *reinterpret_cast<uint4*>(frame + position) = group;
+        return;
+    }
+    const std::uint32_t words[4] = {group.x, group.y, group.z, group.w};
+#pragma unroll
+    for (int i = 0; i < group_bytes; ++i)
+        if (position + i < frame_bytes)
+            frame[address_of(position + i, row_stride, row_bytes)] = static_cast<std::uint8_t>(words[i / 4] >> (i % 4 * 8));
+}
+
+// A tile's state: launch number (so that nothing needs clearing between launches), what the value is, value.
+enum StateKind : std::uint32_t { tile_alone = 1, with_all_before = 2 };
+
+__device__ unsigned long long make_state(std::uint32_t launch, StateKind kind, std::uint32_t value) {
+    return (static_cast<unsigned long long>(launch & 0x3FFFFFFFu) << 34) | (static_cast<unsigned long long>(kind) << 32) | value;
+}
+// 0 when the state is of an earlier launch, else its kind.
+__device__ std::uint32_t kind_of(unsigned long long state, std::uint32_t launch) {
+    return state >> 34 == (launch & 0x3FFFFFFFu) ? static_cast<std::uint32_t>(state >> 32) & 3u : 0u;
+}
+
+using State = ::cuda::atomic_ref<unsigned long long, ::cuda::thread_scope_device>;
+
+// Changes in all tiles before `tile` of a stream; run by one warp. States hold their value in the word itself, so
+// relaxed loads are enough.
+__device__ std::uint32_t look_back(unsigned long long* states, std::uint32_t tile, std::uint32_t launch) {
+    const auto lane = threadIdx.x % 32;
+    std::uint32_t before = 0;
+    for (auto end = static_cast<std::int64_t>(tile); end > 0; end -= 32) {
+        const auto at = end - 1 - lane;
+        std::uint32_t kind, value = 0;
+        do {
+            kind = with_all_before;  // beyond the first tile there is nothing
+            if (at >= 0) {
+                const auto state = State(states[at]).load(::cuda::memory_order_relaxed);
+                kind = kind_of(state, launch);
+                value = static_cast<std::uint32_t>(state);
+            }
+        } while (__any_sync(~0u, kind == 0));
+        const auto complete = __ballot_sync(~0u, kind == with_all_before);
+        const auto nearest = complete ? __ffs(static_cast<int>(complete)) - 1 : 31;
+        before += __reduce_add_sync(~0u, static_cast<int>(lane) <= nearest ? value : 0u);
+        if (complete) break;
+    }
+    return before;
+}
+
+struct Shared {
+    unsigned long long ticket;
+    unsigned long long warp_counts[warps_per_block];
+    std::uint32_t warp_max_error[warps_per_block];
+    unsigned long long warp_squared_error[warps_per_block];
+    std::uint32_t before;
+    std::uint16_t offsets[staged_changes];
+    std::uint8_t differences[staged_changes];
+};
+
+// Lays a thread's changes of one slab into shared memory, from `rank` on.
+__device__ void stage(Shared& shared, std::uint32_t rank, std::uint32_t offset, uint4 changed, uint4 now, uint4 held) {
+    const std::uint32_t bits[4] = {changed.x, changed.y, changed.z, changed.w};
+    const std::uint32_t differences[4] = {__vsub4(now.x, held.x), __vsub4(now.y, held.y), __vsub4(now.z, held.z),
+                                          __vsub4(now.w, held.w)};
+#pragma unroll
+    for (int word = 0; word < 4; ++word)
+        for (auto left = bits[word]; left; left &= left - 1) {
+            const auto byte = static_cast<std::uint32_t>(__ffs(static_cast<int>(left)) - 1) / 8;
+            shared.offsets[rank] = static_cast<std::uint16_t>(offset + word * 4 + byte);
+            shared.differences[rank] = static_cast<std::uint8_t>(differences[word] >> (8 * byte));
+            ++rank;
+        }
+}
+
+// Adds a tile's errors to its stream's and, by the stream's last tile, writes them out and clears them for the next launch.
+__device__ void add_errors(CudaStreamSums& sums, std::uint32_t max_error, unsigned long long squared_error,
+                           std::uint32_t tiles_per_frame, Summary& summary) {
+    if (max_error) atomicMax(&sums.max_error, max_error);
+    if (squared_error) atomicAdd(&sums.squared_error, squared_error);
+    __threadfence();
+    if (atomicInc(&sums.tiles_done, tiles_per_frame - 1) == tiles_per_frame - 1) {
+        __threadfence();
+        summary.max_error = atomicExch(&sums.max_error, 0u);
+        summary.squared_error = atomicExch(&sums.squared_error, 0ull);
+    }
+}
+
+template <bool vectors>
+__global__ void __launch_bounds__(threads_per_block) encode_kernel(Job job) {
+    __shared__ Shared shared;
+    const auto lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+
+    if (threadIdx.x == 0) shared.ticket = atomicAdd(job.workspace.ticket, 1ull);
+    __syncthreads();
+    const auto tiles = static_cast<unsigned long long>(gridDim.x);
+    const auto launch = static_cast<std::uint32_t>(shared.ticket / tiles) + 1;
+    const auto number = static_cast<std::uint32_t>(shared.ticket % tiles);
+    const auto streams = static_cast<std::uint32_t>(job.changes.streams);
+    const auto stream = number % streams, tile = number / streams;
+
+    const auto* current = job.current + stream * job.current_frame_stride;
+    auto* reference = job.reference + stream * job.reference_frame_stride;
+    const auto begin = std::int64_t{tile} * cuda_tile_bytes;
+    const auto position_of = [&](int slab) { return begin + slab * slab_bytes + threadIdx.x * group_bytes; };
+
+    uint4 now[slabs], held[slabs];
+#pragma unroll
+    for (int slab = 0; slab < slabs; ++slab) {
+        now[slab] = load_group<vectors>(current, position_of(slab), job.frame_bytes, job.current_row_stride, job.row_bytes, true);
+        held[slab] = load_group<vectors>(reference, position_of(slab), job.frame_bytes, job.reference_row_stride, job.row_bytes, false);
+    }
+
+    uint4 changed[slabs];
+    unsigned long long counts = 0;  // of each slab, 16 bits each
+    std::uint32_t squared_error = 0, max_low = 0, max_high = 0;
+#pragma unroll
+    for (int slab = 0; slab < slabs; ++slab) {
+        const auto compare = [&](std::uint32_t now_word, std::uint32_t& held_word, std::uint32_t& bits) {
+            const auto distance = __vabsdiffu4(now_word, held_word);
+            bits = changed_bytes(distance, job);
+            const auto error = distance & ~spread(bits);
+            squared_error = __dp4a(error, error, squared_error);
+            max_low = __vmaxu2(max_low, error & 0x00FF00FFu);
+            max_high = __vmaxu2(max_high, (error >> 8) & 0x00FF00FFu);
+        };
+        compare(now[slab].x, held[slab].x, changed[slab].x);
+        compare(now[slab].y, held[slab].y, changed[slab].y);
+        compare(now[slab].z, held[slab].z, changed[slab].z);
+        compare(now[slab].w, held[slab].w, changed[slab].w);
+        const auto count = __popc(changed[slab].x) + __popc(changed[slab].y) + __popc(changed[slab].z) + __popc(changed[slab].w);
+        counts |= static_cast<unsigned long long>(count) << (16 * slab);
+        if (count) {
+            const auto merge = [](std::uint32_t a, std::uint32_t b, std::uint32_t bits) {
+                const auto mask = spread(bits);
+                return (a & mask) | (b & ~mask);
+            };
+            store_group<vectors>(reference, position_of(slab), job.frame_bytes, job.reference_row_stride, job.row_bytes,
+                                 {merge(now[slab].x, held[slab].x, changed[slab].x), merge(now[slab].y, held[slab].y, changed[slab].y),
+                                  merge(now[slab].z, held[slab].z, changed[slab].z), merge(now[slab].w, held[slab].w, changed[slab].w)});
+        }
+    }
+
+    // Scan of the counts over the block, all four slabs at once: a slab has at most 4096 changes.
+    auto inclusive = counts;
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+        const auto other = __shfl_up_sync(~0u, inclusive, step);
+        if (lane >= step) inclusive += other;
+    }
+    const auto max_pairs = __vmaxu2(max_low, max_high);
+    const auto max_error = __reduce_max_sync(~0u, max(max_pairs & 0xFFFFu, max_pairs >> 16));
+    const auto warp_squared = __reduce_add_sync(~0u, squared_error);  // at most 2048 * 254^2: fits
+    if (lane == 31) {
+        shared.warp_counts[warp] = inclusive;
+        shared.warp_max_error[warp] = max_error;
+        shared.warp_squared_error[warp] = warp_squared;
+    }
+    __syncthreads();
+    auto rank = inclusive - counts;
+    unsigned long long slab_counts = 0;
+#pragma unroll
+    for (int other = 0; other < warps_per_block; ++other) {
+        if (other < static_cast<int>(warp)) rank += shared.warp_counts[other];
+        slab_counts += shared.warp_counts[other];
+    }
+    const auto field = [](unsigned long long packed, int slab) { return static_cast<std::uint32_t>(packed >> (16 * slab)) & 0xFFFFu; };
+    const auto tile_count = field(slab_counts, 0) + field(slab_counts, 1) + field(slab_counts, 2) + field(slab_counts, 3);
+
+    auto* states = job.workspace.states + std::int64_t{stream} * job.tiles_per_frame;
+    if (warp == 0) {
+        if (lane == 0)
+            State(states[tile]).store(make_state(launch, tile == 0 ? with_all_before : tile_alone, tile_count), ::cuda::memory_order_relaxed);
+        const auto before = look_back(states, tile, launch);
+        if (lane == 0) {
+            if (tile != 0)
+                State(states[tile]).store(make_state(launch, with_all_before, before + tile_count), ::cuda::memory_order_relaxed);
+            if (tile == job.tiles_per_frame - 1) job.changes.summaries[stream].count = before + tile_count;
+            shared.before = before;
+        }
+    } else if (warp == 1 && lane == 0) {
+        std::uint32_t block_max = 0;
+        unsigned long long block_squared = 0;
+        for (int other = 0; other < warps_per_block; ++other) {
+            block_max = max(block_max, shared.warp_max_error[other]);
+            block_squared += shared.warp_squared_error[other];
+        }
+        add_errors(job.workspace.sums[stream], block_max, block_squared, job.tiles_per_frame, job.changes.summaries[stream]);
+    }
+    if (tile_count == 0) return;
+
+    // Changes go through shared memory so that they leave in runs: all slabs at once where they fit, else one by one.
+    auto* positions = job.changes.positions + stream * job.changes.capacity;
+    auto* differences = job.changes.differences + stream * job.changes.capacity;
+    const bool at_once = tile_count <= staged_changes;
+    std::uint32_t slab_begin = 0, written = 0;
+#pragma unroll
+    for (int slab = 0; slab < slabs; ++slab) {
+        const auto in_slab = field(slab_counts, slab);
+        if (field(counts, slab))
+            stage(shared, field(rank, slab) + (at_once ? slab_begin : 0),
+                  static_cast<std::uint32_t>(slab * slab_bytes + threadIdx.x * group_bytes), changed[slab], now[slab], held[slab]);
+        slab_begin += in_slab;
+        if (at_once && slab != slabs - 1) continue;
+        __syncthreads();
+        const auto out = std::int64_t{shared.before} + written;
+        const auto count = slab_begin - written;
+        for (auto i = threadIdx.x; i < count; i += threads_per_block) {
+            positions[out + i] = static_cast<std::uint32_t>(begin) + shared.offsets[i];
+            differences[out + i] = shared.differences[i];
+        }
+        written = slab_begin;
+        if (slab != slabs - 1) __syncthreads();
+    }
+}
+
+bool vectors_fit(const void* data, std::int64_t frame_stride, bool dense_rows, int frames) {
+    return dense_rows && reinterpret_cast<std::uintptr_t>(data) % group_bytes == 0 && (frames == 1 || frame_stride % group_bytes == 0);
+}
+
+}  // namespace
+
+void Encoder::encode(DeviceView<const std::uint8_t> current, DeviceView<std::uint8_t> reference,
+                     const ChangesView<MemorySpace::device>& changes) {
+    validate(current, shape_, "the encoder's frame");
+    validate(reference, shape_, "the encoder's reference");
+    validate(changes, shape_, "the encoder's changes");
+    const auto threshold = static_cast<std::uint32_t>(parameters_.effective_threshold());
+    const bool low = threshold < 128;
+    const auto tiles_per_frame = cuda_tiles_per_frame(shape_);
+    const Job job{current.data(),
+                  reference.data(),
+                  current.frame_stride_bytes(),
+                  current.row_stride_bytes(),
+                  reference.frame_stride_bytes(),
+                  reference.row_stride_bytes(),
+                  shape_.frame_bytes(),
+                  shape_.row_bytes(),
+                  static_cast<std::uint32_t>(tiles_per_frame),
+                  ((low ? 127 : 255) - threshold) * 0x01010101u,
+                  low ? ~0u : 0u,
+                  CudaWorkspace(workspace_.data(), shape_),
+                  changes};
+    const auto tiles = static_cast<unsigned>(tiles_per_frame * shape_.frames);
+    const auto stream = executor_->stream().handle();
+    if (vectors_fit(current.data(), current.frame_stride_bytes(), current.dense_rows(), shape_.frames) &&
+        vectors_fit(reference.data(), reference.frame_stride_bytes(), reference.dense_rows(), shape_.frames))
+        encode_kernel<true><<<tiles, threads_per_block, 0, stream>>>(job);
+    else
+        encode_kernel<false><<<tiles, threads_per_block, 0, stream>>>(job);
+    cuda::check_launch();
+}
+
+}  // namespace framewire::delta

@@ -1,0 +1,167 @@
+#include "framewire/core/simd.hpp"
+#include "framewire/delta/delta.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "framewire/delta/encoder_cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "framewire/core/simd-inl.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::delta::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using namespace framewire::HWY_NAMESPACE;
+
+constexpr std::int64_t block_bytes = 64;
+
+}  // namespace
+
+// Encodes `bytes` bytes of one frame, at most 64 KiB, the first of which has position `position`. Changes go to
+// `positions` and `differences`; how many, and the errors, are added to `summary`.
+void encode_span(const std::uint8_t* current, std::uint8_t* reference, std::int64_t bytes, int threshold,
+                 std::uint32_t position, std::uint32_t* positions, std::uint8_t* differences, Summary& summary) {
+    const hn::CappedTag<std::uint8_t, block_bytes> d8;
+    const hn::Repartition<std::int16_t, decltype(d8)> d16;
+    const hn::Repartition<std::int32_t, decltype(d8)> d32;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d8));
+    const auto limit = hn::Set(d8, static_cast<std::uint8_t>(threshold));
+    const auto zero = hn::Zero(d8);
+    auto largest = zero;
+    auto squares = hn::Zero(d32);
+    HWY_ALIGN std::uint8_t block_differences[block_bytes];
+
+    std::uint32_t count = 0;
+    std::int64_t i = 0;
+    for (; i + block_bytes <= bytes; i += block_bytes) {
+        std::uint64_t changed = 0;
+        for (std::int64_t at = 0; at < block_bytes; at += lanes) {
+            const auto now = hn::LoadU(d8, current + i + at);
+            const auto held = hn::LoadU(d8, reference + i + at);
+            const auto distance = hn::Sub(hn::Max(now, held), hn::Min(now, held));
+            const auto is_near = hn::Eq(hn::SaturatedSub(distance, limit), zero);
+            const auto error = hn::IfThenElseZero(is_near, distance);
+            largest = hn::Max(largest, error);
+            const auto low = hn::BitCast(d16, hn::InterleaveLower(d8, error, zero));
+            const auto high = hn::BitCast(d16, hn::InterleaveUpper(d8, error, zero));
+            squares = hn::Add(squares, hn::Add(multiply_add_pairs(d32, low, low), multiply_add_pairs(d32, high, high)));
+            if (hn::AllTrue(d8, is_near)) continue;
+            hn::StoreU(hn::IfThenElse(is_near, held, now), d8, reference + i + at);
+            hn::Store(hn::Sub(now, held), d8, block_differences + at);
+            std::uint64_t bits = 0;
+            hn::StoreMaskBits(d8, hn::Not(is_near), reinterpret_cast<std::uint8_t*>(&bits));
+            changed |= bits << at;
+        }
+        const auto block_position = position + static_cast<std::uint32_t>(i);
+        for (; changed; changed &= changed - 1) {
+            const auto bit = static_cast<std::uint32_t>(std::countr_zero(changed));
+            positions[count] = block_position + bit;
+            differences[count] = block_differences[bit];
+            ++count;
+        }
+    }
+    HWY_ALIGN std::uint8_t largest_lanes[block_bytes];
+    hn::Store(largest, d8, largest_lanes);
+    std::uint32_t max_error = *std::max_element(largest_lanes, largest_lanes + lanes);
+    HWY_ALIGN std::uint32_t square_lanes[block_bytes / 4];
+    hn::Store(squares, d32, reinterpret_cast<std::int32_t*>(square_lanes));
+    std::uint64_t squared_error = 0;
+    for (std::size_t lane = 0; lane < hn::Lanes(d32); ++lane) squared_error += square_lanes[lane];
+
+    for (; i < bytes; ++i) {
+        const int difference = current[i] - reference[i];
+        if (std::abs(difference) > threshold) {
+            positions[count] = position + static_cast<std::uint32_t>(i);
+            differences[count] = static_cast<std::uint8_t>(difference);
+            ++count;
+            reference[i] = current[i];
+        } else {
+            max_error = std::max(max_error, static_cast<std::uint32_t>(std::abs(difference)));
+            squared_error += static_cast<std::uint64_t>(difference * difference);
+        }
+    }
+    summary.count += count;
+    summary.max_error = std::max(summary.max_error, max_error);
+    summary.squared_error += squared_error;
+}
+
+}  // namespace framewire::delta::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+#include "framewire/delta/encoder_layout.hpp"
+
+#include <cstring>
+
+namespace framewire::delta {
+
+HWY_EXPORT(encode_span);
+
+namespace {
+
+// Chunks wrote their changes where they would lie if every byte before them had changed; closes the gaps, in order.
+void close_gaps(const Shape& shape, const CpuChunks& chunks, const Summary* chunk_summaries, int stream,
+                const ChangesView<MemorySpace::host>& changes) {
+    auto* positions = changes.positions + stream * changes.capacity;
+    auto* differences = changes.differences + stream * changes.capacity;
+    Summary total;
+    for (std::int64_t chunk = 0; chunk < chunks.per_frame; ++chunk) {
+        const auto& part = chunk_summaries[stream * chunks.per_frame + chunk];
+        const auto begin = chunk * chunks.rows_each * shape.row_bytes();
+        if (part.count != 0 && begin != total.count) {
+            std::memmove(positions + total.count, positions + begin, part.count * sizeof(*positions));
+            std::memmove(differences + total.count, differences + begin, part.count);
+        }
+        total.count += part.count;
+        total.max_error = std::max(total.max_error, part.max_error);
+        total.squared_error += part.squared_error;
+    }
+    changes.summaries[stream] = total;
+}
+
+}  // namespace
+
+void Encoder::encode(HostView<const std::uint8_t> current, HostView<std::uint8_t> reference,
+                     const ChangesView<MemorySpace::host>& changes) {
+    validate(current, shape_, "the encoder's frame");
+    validate(reference, shape_, "the encoder's reference");
+    validate(changes, shape_, "the encoder's changes");
+    const CpuChunks chunks(shape_);
+    const auto threshold = parameters_.effective_threshold();
+    auto* chunk_summaries = chunk_summaries_.as<Summary>();
+    executor_->pool().for_chunks(shape_.frames * chunks.per_frame, 1, [&](std::int64_t index, std::int64_t, std::int64_t) {
+        const auto stream = static_cast<int>(index / chunks.per_frame);
+        const auto first_row = index % chunks.per_frame * chunks.rows_each;
+        const auto rows = std::min(chunks.rows_each, shape_.height - first_row);
+        const auto begin = first_row * shape_.row_bytes();
+        auto* positions = changes.positions + stream * changes.capacity + begin;
+        auto* differences = changes.differences + stream * changes.capacity + begin;
+        Summary summary;
+        const auto encode_rows = [&](std::int64_t row, std::int64_t bytes) {
+            const auto y = static_cast<int>(row);
+            HWY_DYNAMIC_DISPATCH(encode_span)
+            (current.row(stream, y), reference.row(stream, y), bytes, threshold,
+             static_cast<std::uint32_t>(row * shape_.row_bytes()), positions + summary.count, differences + summary.count,
+             summary);
+        };
+        if (current.dense_rows() && reference.dense_rows())
+            encode_rows(first_row, rows * shape_.row_bytes());
+        else
+            for (auto row = first_row; row < first_row + rows; ++row) encode_rows(row, shape_.row_bytes());
+        chunk_summaries[index] = summary;
+    });
+    executor_->pool().for_chunks(shape_.frames, 1, [&](std::int64_t stream, std::int64_t, std::int64_t) {
+        close_gaps(shape_, chunks, chunk_summaries, static_cast<int>(stream), changes);
+    });
+}
+
+}  // namespace framewire::delta
+
+#endif
