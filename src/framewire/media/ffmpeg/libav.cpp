@@ -1,0 +1,57 @@
+#include "framewire/media/ffmpeg/libav.hpp"
+
+extern "C" {
+#include <libavdevice/avdevice.h>
+#include <libavutil/log.h>
+}
+
+#include <spdlog/spdlog.h>
+
+#include <cstdarg>
+#include <mutex>
+#include <utility>
+
+namespace framewire {
+namespace {
+
+std::string& last_complaint() {
+    thread_local std::string text;
+    return text;
+}
+
+void log_line(void* context, int level, const char* format, std::va_list arguments) {
+    if (level > AV_LOG_VERBOSE) return;
+    if (level > AV_LOG_WARNING && !spdlog::should_log(spdlog::level::trace)) return;
+    char line[512];
+    int print_prefix = 1;
+    av_log_format_line2(context, level, format, arguments, line, sizeof line, &print_prefix);
+    std::string text(line);
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+    if (text.empty()) return;
+    spdlog::log(level <= AV_LOG_WARNING ? spdlog::level::debug : spdlog::level::trace, "FFmpeg: {}", text);
+    if (level <= AV_LOG_ERROR) {
+        // "[mov,mp4,m4a,3gp,3g2,mj2 @ 0x55d0c8] moov atom not found": the prefix means nothing to a user.
+        const auto prefix = text.find("] ");
+        last_complaint() = text.front() == '[' && prefix != std::string::npos ? text.substr(prefix + 2) : text;
+    }
+}
+
+}  // namespace
+
+std::string ffmpeg_error(int error) {
+    char text[AV_ERROR_MAX_STRING_SIZE] = {};
+    av_strerror(error, text, sizeof text);
+    const auto complaint = std::exchange(last_complaint(), {});
+    return complaint.empty() ? std::string(text) : fmt::format("{} ({})", text, complaint);
+}
+
+void initialise_ffmpeg() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        av_log_set_callback(log_line);
+        avdevice_register_all();
+        avformat_network_init();
+    });
+}
+
+}  // namespace framewire

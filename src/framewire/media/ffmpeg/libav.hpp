@@ -1,0 +1,94 @@
+#pragma once
+
+// FFmpeg's objects as owned C++ objects, and its conventions (error numbers, logs, interruption) as framewire's.
+
+#include "framewire/core/clock.hpp"
+#include "framewire/media/libav.hpp"
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <libavutil/dict.h>
+}
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+namespace framewire {
+
+struct FreePacket {
+    void operator()(AVPacket* packet) const noexcept { av_packet_free(&packet); }
+};
+using PacketPointer = std::unique_ptr<AVPacket, FreePacket>;
+
+inline PacketPointer make_packet() {
+    PacketPointer packet(av_packet_alloc());
+    if (!packet) fail(ErrorCode::config, "no memory for a packet");
+    return packet;
+}
+
+struct FreeCodec {
+    void operator()(AVCodecContext* codec) const noexcept { avcodec_free_context(&codec); }
+};
+using CodecPointer = std::unique_ptr<AVCodecContext, FreeCodec>;
+
+struct CloseInput {
+    void operator()(AVFormatContext* format) const noexcept { avformat_close_input(&format); }
+};
+using InputPointer = std::unique_ptr<AVFormatContext, CloseInput>;
+
+struct FreeOutput {
+    void operator()(AVFormatContext* format) const noexcept { avformat_free_context(format); }
+};
+using OutputPointer = std::unique_ptr<AVFormatContext, FreeOutput>;
+
+/// Options for FFmpeg by name.
+class Dictionary {
+public:
+    Dictionary() = default;
+    ~Dictionary() { av_dict_free(&entries_); }
+    Dictionary(const Dictionary&) = delete;
+    Dictionary& operator=(const Dictionary&) = delete;
+
+    void set(const char* name, const std::string& value) { av_dict_set(&entries_, name, value.c_str(), 0); }
+    void set(const char* name, std::int64_t value) { av_dict_set_int(&entries_, name, value, 0); }
+    AVDictionary** address() { return &entries_; }
+
+private:
+    AVDictionary* entries_ = nullptr;
+};
+
+/// Ends FFmpeg's blocking calls when a stop is asked for or a deadline passes.
+class Interrupt {
+public:
+    explicit Interrupt(std::stop_token stop) : stop_(std::move(stop)) {}
+
+    /// Sets the deadline of the calls that follow.
+    void allow(std::chrono::milliseconds time) { deadline_ = Clock::now() + time; }
+    bool stopped() const { return stop_.stop_requested(); }
+    bool late() const { return Clock::now() > deadline_; }
+    AVIOInterruptCB callback() {
+        return {[](void* self) -> int {
+                    const auto& interrupt = *static_cast<Interrupt*>(self);
+                    return interrupt.stopped() || interrupt.late();
+                },
+                this};
+    }
+
+private:
+    std::stop_token stop_;
+    Clock::time_point deadline_ = Clock::time_point::max();
+};
+
+/// What FFmpeg says of an error number, with the last complaint it logged on this thread, which is the more telling.
+/// Forgets that complaint.
+std::string ffmpeg_error(int error);
+
+/// Leads FFmpeg's own log to framewire's: complaints at debug level, all else at trace. Also registers its devices
+/// and starts its network. Once a process; later calls do nothing.
+void initialise_ffmpeg();
+
+}  // namespace framewire

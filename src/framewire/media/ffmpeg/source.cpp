@@ -1,0 +1,205 @@
+#include "framewire/media/ffmpeg/source.hpp"
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/media/colour.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+namespace framewire {
+namespace {
+
+using namespace std::chrono_literals;
+using Progress = FfmpegInput::Progress;
+
+constexpr std::chrono::milliseconds longest_pause = 8s;
+
+// Turns `from` clockwise by 90, 180 or 270 degrees.
+void rotate(HostView<const std::uint8_t> from, int degrees, HostView<std::uint8_t> to) {
+    const auto& shape = to.shape();
+    const int channels = shape.channels;
+    for (int y = 0; y < shape.height; ++y) {
+        auto* out = to.row(0, y);
+        for (int x = 0; x < shape.width; ++x, out += channels) {
+            const int from_x = degrees == 90 ? y : degrees == 180 ? shape.width - 1 - x : shape.height - 1 - y;
+            const int from_y = degrees == 90 ? shape.width - 1 - x : degrees == 180 ? shape.height - 1 - y : x;
+            std::memcpy(out, from.row(0, from_y) + std::ptrdiff_t{from_x} * channels, static_cast<std::size_t>(channels));
+        }
+    }
+}
+
+class FfmpegSource final : public Source {
+public:
+    FfmpegSource(FfmpegAddress address, const SourceOptions& options)
+        : address_(std::move(address)), options_(options), interrupt_(options.stop) {
+        input_ = std::make_unique<FfmpegInput>(address_, options_, interrupt_);
+        open_first_frame();
+    }
+
+    const SourceInfo& info() const override { return info_; }
+
+    bool read(HostView<std::uint8_t> image, FrameTime& time) override {
+        validate(image, info_.shape, "the image to read into");
+        if (interrupt_.stopped()) return false;
+        if (!std::exchange(have_frame_, false) && !next_frame()) return false;
+        const double seconds = frame_seconds();
+        time = {index_, seconds, last_time_};
+        convert(image);
+        ++index_;
+        av_frame_unref(frame_.get());
+        return true;
+    }
+
+private:
+    void open_first_frame() {
+        switch (input_->next(*frame_)) {
+            case Progress::frame: break;
+            case Progress::stopped: fail(ErrorCode::no_input, "{}: stopped before its first frame", address_.name);
+            case Progress::lost: fail(ErrorCode::source_lost, "{}: no frame could be read: {}", address_.name,
+                                      input_->why_lost());
+            case Progress::end:
+                fail(ErrorCode::source_lost, "{}: it holds no frame that can be decoded{}{}", address_.name,
+                     input_->damaged() ? ": " : "", input_->first_damage());
+        }
+        have_frame_ = true;
+        rotation_ = input_->rotation();
+        const bool sideways = rotation_ % 180 != 0;
+        width_px_ = frame_->width;
+        height_px_ = frame_->height;
+        const int channels = is_gray(static_cast<AVPixelFormat>(frame_->format)) ? 1 : 3;
+        info_.name = address_.name;
+        info_.shape = sideways ? Shape{1, width_px_, height_px_, channels} : Shape{1, height_px_, width_px_, channels};
+        info_.rate = input_->rate();
+        info_.live = input_->live();
+        info_.frames = input_->frames();
+        if (rotation_) turned_ = HostImage(Shape{1, height_px_, width_px_, channels});
+
+        std::string assumed;
+        const auto coding = coding_of(*frame_, assumed);
+        if (!assumed.empty())
+            spdlog::info("{}: its colours are not fully tagged; taken as {} (assumed: {})", address_.name,
+                         to_string(coding), assumed);
+    }
+
+    // False at the end.
+    bool next_frame() {
+        if (!input_) return false;  // given up before
+        switch (input_->next(*frame_)) {
+            case Progress::frame: return true;
+            case Progress::stopped: return false;
+            case Progress::end:
+                if (input_->live()) return reconnect("the stream ended");
+                if (input_->damaged())
+                    fail(ErrorCode::source_lost, "{}: {} places of it are broken, the first {}", address_.name,
+                         input_->damaged(), input_->first_damage());
+                return false;
+            case Progress::lost: break;
+        }
+        if (input_->live()) return reconnect(input_->why_lost());
+        fail(ErrorCode::source_lost, "{}: lost after frame {}: {}", address_.name, index_, input_->why_lost());
+    }
+
+    bool reconnect(std::string reason) {
+        auto pause = std::min(options_.retry_pause, longest_pause);
+        for (int attempt = 1; attempt <= options_.retries; ++attempt) {
+            spdlog::warn("{}: {}; attempt {} of {} to get it back in {:.2f} s", address_.name, reason, attempt,
+                         options_.retries, std::chrono::duration<double>(pause).count());
+            input_.reset();
+            if (!wait(pause)) return false;
+            pause = std::min(2 * pause, longest_pause);
+            try {
+                input_ = std::make_unique<FfmpegInput>(address_, options_, interrupt_);
+                const auto progress = input_->next(*frame_);
+                if (progress == Progress::stopped) return false;
+                if (progress == Progress::frame) {
+                    rejoining_ = true;
+                    spdlog::info("{}: back again", address_.name);
+                    return true;
+                }
+                reason = progress == Progress::lost ? input_->why_lost() : "the stream ended";
+            } catch (const Error& error) {
+                if (interrupt_.stopped()) return false;
+                reason = error.what();
+            }
+        }
+        fail(ErrorCode::source_lost, "{}: lost after frame {}, and {} attempts did not bring it back: {}", address_.name,
+             index_, options_.retries, reason);
+    }
+
+    // False when told to stop.
+    bool wait(std::chrono::milliseconds pause) {
+        std::mutex mutex;
+        std::condition_variable_any stopping;
+        std::unique_lock lock(mutex);
+        return !stopping.wait_for(lock, options_.stop, pause, [&] { return options_.stop.stop_requested(); });
+    }
+
+    // Never goes back, and after a gap goes on by as much as the gap was long.
+    double frame_seconds() {
+        const double step = 1 / info_.rate.value();
+        const auto now = Clock::now();
+        const auto own = input_->seconds(*frame_);
+        double seconds = own ? *own + offset_seconds_ : last_seconds_ + step;
+        if (index_ == 0) {
+            offset_seconds_ = own ? -*own : 0;
+            seconds = 0;
+        } else if (std::exchange(rejoining_, false)) {
+            seconds = last_seconds_ + std::max(step, milliseconds(last_time_, now) / 1000);
+            offset_seconds_ = own ? seconds - *own : 0;
+        } else if (!(seconds > last_seconds_)) {
+            seconds = last_seconds_ + step;
+        }
+        last_seconds_ = seconds;
+        last_time_ = now;
+        return seconds;
+    }
+
+    void convert(HostView<std::uint8_t> image) {
+        if (frame_->width != width_px_ || frame_->height != height_px_) {
+            if (!std::exchange(warned_of_size_, true))
+                spdlog::warn("{}: its pictures change to {}x{} at frame {}; they are scaled to {}x{}, the first size",
+                             address_.name, frame_->width, frame_->height, index_, width_px_, height_px_);
+        }
+        std::string assumed;
+        const auto coding = coding_of(*frame_, assumed);
+        if (!rotation_) {
+            converter_.to_image(*frame_, coding, image);
+            return;
+        }
+        converter_.to_image(*frame_, coding, turned_.view());
+        rotate(std::as_const(turned_).view(), rotation_, image);
+    }
+
+    FfmpegAddress address_;
+    SourceOptions options_;
+    Interrupt interrupt_;
+    std::unique_ptr<FfmpegInput> input_;
+    SourceInfo info_;
+    FramePointer frame_ = make_frame();
+    bool have_frame_ = false;  // frame_ waits to be read
+    int width_px_ = 0;         // of the first picture, before it is turned
+    int height_px_ = 0;
+    int rotation_ = 0;
+    HostImage turned_;
+    PictureConverter converter_;
+    bool warned_of_size_ = false;
+    std::int64_t index_ = 0;
+    double offset_seconds_ = 0;
+    double last_seconds_ = 0;
+    Clock::time_point last_time_{};
+    bool rejoining_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> open_ffmpeg_source(FfmpegAddress address, const SourceOptions& options) {
+    initialise_ffmpeg();
+    return std::make_unique<FfmpegSource>(std::move(address), options);
+}
+
+}  // namespace framewire
