@@ -1,0 +1,73 @@
+#include "framewire/net/address.hpp"
+
+#include "framewire/core/error.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace framewire::net {
+
+namespace {
+
+constexpr std::size_t max_host_bytes = 253;  // RFC 1035
+constexpr std::size_t max_stream_name_bytes = 64;
+constexpr std::string_view scheme = "tcp://";
+
+}  // namespace
+
+Address parse_address(std::string_view text) {
+    const auto colon = text.rfind(':');
+    if (colon == std::string_view::npos)
+        fail(ErrorCode::usage, "the address '{}' has no port: HOST:PORT is needed, such as 127.0.0.1:7878", text);
+    auto host = text.substr(0, colon);
+    const auto digits = text.substr(colon + 1);
+    if (host.size() >= 2 && host.front() == '[' && host.back() == ']')
+        host = host.substr(1, host.size() - 2);
+    else if (host.find(':') != std::string_view::npos)
+        fail(ErrorCode::usage, "the address '{}' holds an IPv6 address without brackets: write [{}]:{}", text, host, digits);
+    const bool plain = std::all_of(host.begin(), host.end(), [](char c) { return c > ' ' && c != '/' && c != 0x7f; });
+    if (host.empty() || host.size() > max_host_bytes || !plain)
+        fail(ErrorCode::usage, "the address '{}' has no valid host: HOST:PORT is needed, such as 127.0.0.1:7878", text);
+
+    Address address{std::string(host), 0};
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), address.port);
+    if (digits.empty() || error != std::errc{} || end != digits.data() + digits.size())
+        fail(ErrorCode::usage, "the address '{}' has the port '{}': a number from 0 to 65535 is needed", text, digits);
+    return address;
+}
+
+StreamAddress parse_stream_address(std::string_view url) {
+    if (!url.starts_with(scheme))
+        fail(ErrorCode::usage, "'{}' is no stream address: tcp://HOST:PORT or tcp://HOST:PORT/NAME is needed", url);
+    const auto rest = url.substr(scheme.size());
+    const auto slash = rest.find('/');
+    StreamAddress address{parse_address(rest.substr(0, slash)), std::string(default_stream)};
+    if (address.server.port == 0) fail(ErrorCode::usage, "the stream address '{}' has port 0; 1 to 65535 is needed", url);
+    if (slash != std::string_view::npos && slash + 1 < rest.size()) address.stream = rest.substr(slash + 1);
+    validate_stream_name(address.stream);
+    return address;
+}
+
+bool is_stream_name(std::string_view name) {
+    constexpr auto allowed = [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    };
+    return !name.empty() && name.size() <= max_stream_name_bytes && std::all_of(name.begin(), name.end(), allowed);
+}
+
+void validate_stream_name(std::string_view name) {
+    if (!is_stream_name(name))
+        fail(ErrorCode::usage, "the stream name '{}' is not allowed: 1 to {} characters of A-Z a-z 0-9 . _ -", name,
+             max_stream_name_bytes);
+}
+
+std::string to_string(const Address& address) {
+    const bool brackets = address.host.find(':') != std::string::npos;
+    return fmt::format("{}{}{}:{}", brackets ? "[" : "", address.host, brackets ? "]" : "", address.port);
+}
+
+std::string to_string(const StreamAddress& address) {
+    return fmt::format("{}{}/{}", scheme, to_string(address.server), address.stream);
+}
+
+}  // namespace framewire::net

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace framewire::net {
+
+/// One end of a TCP connection: a name, or an IPv4 or IPv6 address without brackets, and a port.
+struct Address {
+    std::string host;
+    std::uint16_t port = 0;
+};
+
+/// Where a stream is found: tcp://HOST:PORT/NAME.
+struct StreamAddress {
+    Address server;
+    std::string stream;
+};
+
+/// The stream a server offers and a viewer asks for when nobody names one.
+inline constexpr std::string_view default_stream = "main";
+
+/// Reads "HOST:PORT", an IPv6 address standing in brackets. Port 0 means any free one and is for servers.
+/// Throws Error{usage}.
+Address parse_address(std::string_view text);
+
+/// Reads "tcp://HOST:PORT" or "tcp://HOST:PORT/NAME". Throws Error{usage}.
+StreamAddress parse_stream_address(std::string_view url);
+
+/// Throws Error{usage} unless `name` is 1 to 64 of the characters A-Z a-z 0-9 . _ -
+void validate_stream_name(std::string_view name);
+bool is_stream_name(std::string_view name);
+
+/// "127.0.0.1:7878", "[::1]:7878".
+std::string to_string(const Address& address);
+/// "tcp://127.0.0.1:7878/main".
+std::string to_string(const StreamAddress& address);
+
+}  // namespace framewire::net

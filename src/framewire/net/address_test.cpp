@@ -1,0 +1,47 @@
+#include "framewire/net/address.hpp"
+
+#include "framewire/core/error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace framewire::net {
+namespace {
+
+template <class Call>
+ErrorCode code_of(Call call) {
+    try {
+        call();
+    } catch (const Error& error) {
+        return error.code();
+    }
+    return ErrorCode::internal;
+}
+
+TEST(Address, ReadsNamesAndBothKindsOfAddresses) {
+    for (const char* text : {"127.0.0.1:7878", "[::1]:80", "localhost:0", "camera-3.example.org:65535"})
+        EXPECT_EQ(to_string(parse_address(text)), text);
+    EXPECT_EQ(parse_address("[fe80::1]:9").host, "fe80::1");
+}
+
+TEST(Address, RefusesWhatIsNone) {
+    for (const char* text : {"", "7878", "localhost", ":7878", "host:", "host:-1", "host:65536", "host:80x", "host: 80", "::1:80",
+                             "[::1]", "[]:80", "ho st:80", "a/b:80", "host:99999999999999999999"})
+        EXPECT_EQ(code_of([&] { parse_address(text); }), ErrorCode::usage) << text;
+    EXPECT_EQ(code_of([] { parse_address(std::string(300, 'a') + ":80"); }), ErrorCode::usage);
+}
+
+TEST(StreamAddress, NamesTheStreamOrTakesTheDefault) {
+    EXPECT_EQ(to_string(parse_stream_address("tcp://127.0.0.1:7878")), "tcp://127.0.0.1:7878/main");
+    EXPECT_EQ(to_string(parse_stream_address("tcp://127.0.0.1:7878/")), "tcp://127.0.0.1:7878/main");
+    EXPECT_EQ(to_string(parse_stream_address("tcp://[::1]:7878/yard.2")), "tcp://[::1]:7878/yard.2");
+}
+
+TEST(StreamAddress, RefusesWhatIsNone) {
+    for (const char* url : {"", "127.0.0.1:7878", "http://127.0.0.1:7878", "tcp://", "tcp:///main", "tcp://host:0/main",
+                            "tcp://host:80/a/b", "tcp://host:80/a b", "tcp://host:80/\xc3\xa4"})
+        EXPECT_EQ(code_of([&] { parse_stream_address(url); }), ErrorCode::usage) << url;
+    EXPECT_EQ(code_of([] { parse_stream_address("tcp://host:80/" + std::string(65, 'a')); }), ErrorCode::usage);
+}
+
+}  // namespace
+}  // namespace framewire::net

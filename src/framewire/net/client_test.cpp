@@ -1,0 +1,258 @@
+#include "framewire/net/client.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/net/server.hpp"
+#include "framewire/net/test_stream.hpp"
+#include "framewire/net/test_tcp.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <thread>
+
+namespace framewire::net {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::eventually;
+using testing::expect_equal;
+using testing::RawListener;
+using testing::TestStream;
+
+StreamAddress at(std::uint16_t port) { return {{"127.0.0.1", port}, "main"}; }
+
+ClientOptions impatient() {
+    ClientOptions options;
+    options.connect_deadline = 300ms;
+    options.silence_deadline = 300ms;
+    return options;
+}
+
+std::string error_of(ErrorCode code, const std::function<void()>& call) {
+    try {
+        call();
+        ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), code) << error.what();
+        return error.what();
+    }
+    return {};
+}
+
+// A server that sends what it is given to whoever comes, and keeps the connection.
+class Impostor {
+public:
+    explicit Impostor(Bytes bytes)
+        : serving_([this, bytes = std::move(bytes)](std::stop_token stop) {
+              auto connection = listener_.accept();
+              if (!connection) return;
+              connection->send(bytes);
+              while (!stop.stop_requested()) std::this_thread::sleep_for(5ms);
+          }) {}
+    StreamAddress address() const { return at(listener_.port()); }
+
+private:
+    RawListener listener_;
+    std::jthread serving_;
+};
+
+Bytes joined(std::initializer_list<Bytes> parts) {
+    Bytes all;
+    for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+    return all;
+}
+
+const StreamInfo small_stream{{1, 8, 8, 3}, delta::Mode::exact, 20, {30, 1}, "an impostor"};
+
+TEST(Client, SaysWhenNobodyListens) {
+    std::uint16_t free_port = 0;
+    { free_port = RawListener().port(); }
+    const auto text = error_of(ErrorCode::no_input, [&] { Client client(at(free_port)); });
+    EXPECT_NE(text.find(fmt::format("there is no stream at tcp://127.0.0.1:{}/main: ", free_port)), std::string::npos) << text;
+}
+
+TEST(Client, DoesNotWaitForeverForAHello) {
+    const Impostor silent{Bytes{}};
+    const auto begin = Clock::now();
+    error_of(ErrorCode::no_input, [&] { Client client(silent.address(), impatient()); });
+    EXPECT_LT(Clock::now() - begin, 5s);
+}
+
+TEST(Client, RefusesWhatGreetsWrongly) {
+    const auto hello = server_hello(small_stream);
+    auto huge = hello;
+    huge[preamble_bytes + 1] = huge[preamble_bytes + 2] = huge[preamble_bytes + 3] = huge[preamble_bytes + 4] = 0xff;
+    auto no_width = hello;
+    no_width[preamble_bytes + header_bytes] = 0;
+    auto version = hello;
+    version[4] = 2;
+    for (const auto& bytes : {Bytes(100, 'x'), huge, no_width, version, joined({Bytes{'F', 'W', 'I', 'R', 1, 0}, Bytes{4, 0, 0, 0, 0}})}) {
+        const Impostor impostor(bytes);
+        error_of(ErrorCode::no_input, [&] { Client client(impostor.address(), impatient()); });
+    }
+}
+
+TEST(Client, RefusesPicturesTooLargeForIt) {
+    const Impostor impostor(server_hello({{1, 16384, 16384, 3}, delta::Mode::exact, 20, {30, 1}, ""}));
+    const auto text = error_of(ErrorCode::no_input, [&] { Client client(impostor.address(), impatient()); });
+    EXPECT_NE(text.find("16384x16384"), std::string::npos) << text;
+}
+
+TEST(Client, ShowsTheServersWordsWithoutControlCharacters) {
+    auto refusal = error_message(Refusal::no_such_stream, "no ABC here", true);
+    for (auto& byte : refusal)
+        if (byte == 'B') byte = 0x1b;
+    const Impostor impostor(refusal);
+    const auto text = error_of(ErrorCode::no_input, [&] { Client client(impostor.address(), impatient()); });
+    EXPECT_NE(text.find("the server says: no A?C here"), std::string::npos) << text;
+}
+
+TEST(Client, RefusesWhatFollowsWrongly) {
+    const auto hello = server_hello(small_stream);
+    Bytes step;
+    begin_state(MessageType::changes, {2, 0, 0}, step);
+    end_state(step);
+    Bytes picture;
+    begin_state(MessageType::picture, {1, 0, 0}, picture);
+    picture.insert(picture.end(), 50, 0xee);
+    end_state(picture);
+    for (const auto& after : {Bytes{99, 0, 0, 0, 0}, Bytes{2, 0xff, 0xff, 0xff, 0xff}, step, picture, hello,
+                              error_message(Refusal::failed, "broken", false)}) {
+        const Impostor impostor(joined({hello, after}));
+        Client client(impostor.address(), impatient());
+        error_of(ErrorCode::source_lost, [&] { client.next(); });
+    }
+}
+
+TEST(Client, NoticesSilence) {
+    const Impostor impostor(server_hello(small_stream));
+    Client client(impostor.address(), impatient());
+    const auto text = error_of(ErrorCode::source_lost, [&] { client.next(); });
+    EXPECT_NE(text.find("the server is silent"), std::string::npos) << text;
+}
+
+TEST(Client, KeepAlivesHoldAStillStream) {
+    TestStream stream;
+    stream.step();
+    ServerOptions options;
+    options.listen = {"127.0.0.1", 0};
+    options.keep_alive = 50ms;
+    Server server(stream.state, options);
+    auto client_options = impatient();
+    client_options.silence_deadline = 500ms;
+    Client client(server.address(), client_options);
+    ASSERT_TRUE(client.next());
+    auto next = std::async(std::launch::async, [&] { return client.next(); });
+    EXPECT_EQ(next.wait_for(1500ms), std::future_status::timeout) << "silence was taken for a loss";
+    stream.step();
+    server.publish();
+    EXPECT_TRUE(next.get());
+    expect_equal(client.picture(), stream.reference());
+}
+
+TEST(Client, StopsWhenTold) {
+    TestStream stream;
+    stream.step();
+    ServerOptions options;
+    options.listen = {"127.0.0.1", 0};
+    Server server(stream.state, options);
+    std::stop_source stop;
+    Client client(server.address(), {}, stop.get_token());
+    ASSERT_TRUE(client.next());
+    auto next = std::async(std::launch::async, [&] { return client.next(); });
+    EXPECT_EQ(next.wait_for(50ms), std::future_status::timeout);
+    stop.request_stop();
+    ASSERT_EQ(next.wait_for(5s), std::future_status::ready);
+    EXPECT_FALSE(next.get());
+    expect_equal(client.picture(), stream.reference());
+    error_of(ErrorCode::no_input, [&] { Client another(server.address(), {}, stop.get_token()); });
+}
+
+TEST(Client, ComesBackWhenTheServerDoes) {
+    TestStream stream;
+    ServerOptions options;
+    options.listen = {"127.0.0.1", 0};
+    auto server = std::make_unique<Server>(stream.state, options);
+    options.listen = server->address().server;
+    ClientOptions client_options;
+    client_options.reconnect = 20s;
+    client_options.first_pause = 20ms;
+    Client client(server->address(), client_options);
+    stream.step();
+    server->publish();
+    ASSERT_TRUE(client.next());
+
+    server.reset();  // without an end
+    stream.step();
+    auto next = std::async(std::launch::async, [&] { return client.next(); });
+    EXPECT_EQ(next.wait_for(200ms), std::future_status::timeout);
+    server = std::make_unique<Server>(stream.state, options);
+    EXPECT_TRUE(next.get());
+    EXPECT_EQ(client.counts().reconnections, 1);
+    EXPECT_EQ(client.state().version, 2u);
+    expect_equal(client.picture(), stream.reference());
+}
+
+TEST(Client, GivesUpAfterTheTimeAllowed) {
+    TestStream stream;
+    ServerOptions options;
+    options.listen = {"127.0.0.1", 0};
+    auto server = std::make_unique<Server>(stream.state, options);
+    for (const auto allowed : {0ms, 300ms}) {
+        if (!server) server = std::make_unique<Server>(stream.state, options);
+        ClientOptions client_options;
+        client_options.reconnect = allowed;
+        Client client(server->address(), client_options);
+        server.reset();
+        const auto begin = Clock::now();
+        const auto text = error_of(ErrorCode::source_lost, [&] { client.next(); });
+        EXPECT_NE(text.find("was lost"), std::string::npos) << text;
+        EXPECT_GE(Clock::now() - begin, allowed);
+        EXPECT_LT(Clock::now() - begin, allowed + 5s);
+    }
+}
+
+TEST(Client, RefusesAStreamThatChangedItsSize) {
+    TestStream stream;
+    ServerOptions options;
+    options.listen = {"127.0.0.1", 0};
+    auto server = std::make_unique<Server>(stream.state, options);
+    options.listen = server->address().server;
+    ClientOptions client_options;
+    client_options.reconnect = 20s;
+    Client client(server->address(), client_options);
+    TestStream other({1, 30, 40, 3});
+    server.reset();
+    server = std::make_unique<Server>(other.state, options);
+    const auto text = error_of(ErrorCode::source_lost, [&] { client.next(); });
+    EXPECT_NE(text.find("changed from 80x60"), std::string::npos) << text;
+}
+
+TEST(StreamSource, GivesEveryStateReceived) {
+    TestStream stream;
+    ServerOptions options;
+    options.listen = {"127.0.0.1", 0};
+    Server server(stream.state, options);
+    const auto source = open_stream(server.address());
+    EXPECT_EQ(source->info().shape, stream.state.info().shape);
+    EXPECT_FALSE(source->info().live) << "or recordings would lose frames";
+    HostImage image(source->info().shape);
+    for (int i = 0; i < 10; ++i) {
+        stream.step();
+        server.publish();
+        FrameTime time;
+        ASSERT_TRUE(source->read(image.view(), time));
+        EXPECT_EQ(time.index, i);
+        EXPECT_DOUBLE_EQ(time.seconds, i / 30.0);
+        expect_equal(image.view(), stream.reference());
+    }
+    auto ending = std::async(std::launch::async, [&] { return server.finish(10s); });
+    FrameTime time;
+    EXPECT_FALSE(source->read(image.view(), time));
+    EXPECT_EQ(ending.get(), 0);
+}
+
+}  // namespace
+}  // namespace framewire::net

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/delta/packing.hpp"
+#include "framewire/net/wire.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace framewire::net {
+
+/// What a viewer received so far.
+struct ReceiverCounts {
+    std::int64_t pictures = 0;       ///< whole pictures
+    std::int64_t changes = 0;        ///< steps from one version to the next
+    std::int64_t skipped = 0;        ///< versions passed over because the connection was too slow for them
+    std::int64_t changed_bytes = 0;  ///< bytes of pictures the steps changed
+};
+
+/// The viewer's copy of R, brought forward message by message; no sockets here. For one thread.
+class Receiver {
+public:
+    enum class Outcome { nothing, picture, ended };
+
+    /// Throws Error{usage} on a stream that is not allowed, Error{config} without memory.
+    explicit Receiver(const StreamInfo& info);
+
+    /// The most bytes one picture or one step can have on the wire, without its front.
+    std::size_t max_packed_bytes() const { return max_packed_bytes_; }
+
+    /// Takes one message of the server. `picture` means that picture(), state() and counts() are new. Throws
+    /// Error{source_lost} on what no server sends and when the message is the server's error; picture() is then
+    /// unspecified.
+    Outcome take(MessageType type, ByteSpan payload);
+
+    /// Forgets which version is held, so that the next message has to be a whole picture: for a new connection.
+    void restart();
+
+    HostView<const std::uint8_t> picture() const { return picture_.view(); }
+    /// Of the picture held; version 0 before the first.
+    const StateHeader& state() const { return state_; }
+    const ReceiverCounts& counts() const { return counts_; }
+
+private:
+    HostImage picture_;
+    delta::Unpacker unpacker_;
+    std::size_t max_packed_bytes_ = 0;
+    StateHeader state_{};
+    ReceiverCounts counts_{};
+};
+
+}  // namespace framewire::net

@@ -1,0 +1,352 @@
+#include "framewire/net/server.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/net/client.hpp"
+#include "framewire/net/test_stream.hpp"
+#include "framewire/net/test_tcp.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <thread>
+#include <vector>
+
+namespace framewire::net {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::eventually;
+using testing::expect_equal;
+using testing::RawConnection;
+using testing::TestStream;
+
+ServerOptions on_any_port() {
+    ServerOptions options;
+    options.listen = {"127.0.0.1", 0};
+    return options;
+}
+
+void expect_code(ErrorCode code, const std::string& part, const std::function<void()>& call) {
+    try {
+        call();
+        ADD_FAILURE() << "no error; wanted: " << part;
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), code) << error.what();
+        EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+}
+
+// Takes messages until the client holds a version at least as new.
+void follow(Client& client, std::uint64_t version) {
+    while (client.state().version < version) ASSERT_TRUE(client.next());
+}
+
+TEST(Server, ViewerHoldsWhatTheEncoderHolds) {
+    TestStream stream;
+    Server server(stream.state, on_any_port());
+    Client client(server.address());
+    EXPECT_EQ(client.info().shape, stream.state.info().shape);
+    EXPECT_EQ(client.info().threshold, 20);
+    EXPECT_EQ(client.info().source, "a test");
+    ASSERT_TRUE(server.wait_for_viewers(1, {}));
+    for (std::uint64_t version = 1; version <= 40; ++version) {
+        stream.step();
+        server.publish();
+        follow(client, version);
+        EXPECT_EQ(client.state().frame, static_cast<std::int64_t>(version) - 1);
+        expect_equal(client.picture(), stream.reference());
+    }
+    EXPECT_EQ(client.counts().received.pictures, 1);
+    EXPECT_EQ(client.counts().received.changes, 39);
+
+    auto ending = std::async(std::launch::async, [&] { return server.finish(10s); });
+    EXPECT_FALSE(client.next());
+    EXPECT_FALSE(client.next()) << "an ended stream stays ended";
+    EXPECT_EQ(ending.get(), 0);
+    const auto metrics = server.metrics();
+    EXPECT_EQ(metrics.viewers, 0);
+    EXPECT_EQ(metrics.viewers_total, 1);
+    EXPECT_EQ(metrics.dropped, 0);
+    EXPECT_EQ(metrics.pictures, 1);
+    EXPECT_EQ(metrics.steps, 39);
+    EXPECT_EQ(metrics.picture_bytes + metrics.step_bytes + metrics.other_bytes, client.counts().bytes);
+}
+
+TEST(Server, LateViewerGetsTheWholePictureFirst) {
+    TestStream stream;
+    Server server(stream.state, on_any_port());
+    for (int i = 0; i < 20; ++i) stream.step();
+    EXPECT_EQ(stream.state.counts().pictures, 0) << "nobody was there";
+    Client client(server.address());
+    ASSERT_TRUE(client.next());
+    EXPECT_EQ(client.state().version, 20u);
+    expect_equal(client.picture(), stream.reference());
+}
+
+TEST(Server, ManyViewersEndWithTheSamePicture) {
+    for (const auto mode : {delta::Mode::exact, delta::Mode::lossless}) {
+        TestStream stream({1, 60, 80, 3}, mode);
+        Server server(stream.state, on_any_port());
+        std::atomic<int> versions_seen{0};
+        const auto view = [&] {
+            Client client(server.address());
+            while (client.next()) ++versions_seen;
+            EXPECT_EQ(client.state().version, 100u);
+            expect_equal(client.picture(), stream.reference());
+        };
+        std::vector<std::future<void>> viewers;
+        for (int i = 0; i < 4; ++i) viewers.push_back(std::async(std::launch::async, view));
+        ASSERT_TRUE(server.wait_for_viewers(4, {}));
+        for (int i = 0; i < 100; ++i) {
+            stream.step();
+            server.publish();
+            if (i == 50) {
+                viewers.push_back(std::async(std::launch::async, view));
+                ASSERT_TRUE(server.wait_for_viewers(5, {}));
+            }
+        }
+        EXPECT_EQ(server.finish(20s), 0);
+        for (auto& viewer : viewers) viewer.get();
+        EXPECT_GE(versions_seen, 5);
+        if (mode == delta::Mode::lossless) expect_equal(stream.reference(), stream.current());
+    }
+}
+
+// One viewer takes nothing; the other still gets every picture at once, and what waits for the first stays one message.
+TEST(Server, SlowViewerSkipsAndDelaysNobody) {
+    TestStream stream({1, 240, 320, 3}, delta::Mode::lossless, 60);  // about 200 kB of noise a step
+    Server server(stream.state, on_any_port());
+    auto slow = RawConnection::connect(server.address().server.port, 4096);
+    ASSERT_TRUE(slow.send(client_hello("main")));
+    Client quick(server.address());
+    ASSERT_TRUE(server.wait_for_viewers(2, {}));
+
+    constexpr std::uint64_t versions = 100;
+    const auto begin = Clock::now();
+    for (std::uint64_t version = 1; version <= versions; ++version) {
+        stream.step();
+        server.publish();
+        follow(quick, version);
+        expect_equal(quick.picture(), stream.reference());
+    }
+    EXPECT_LT(Clock::now() - begin, 30s);
+    EXPECT_EQ(quick.counts().received.skipped, 0);
+
+    // Now it reads: what was under way, then the newest picture, and nothing of what lay between.
+    auto ending = std::async(std::launch::async, [&] { return server.finish(20s); });
+    Bytes received;
+    ASSERT_TRUE(slow.read_to_the_end(received, 20s));
+    slow.close();
+    while (quick.next()) {}
+    EXPECT_EQ(ending.get(), 0);
+    EXPECT_LT(received.size(), std::size_t{20} * static_cast<std::size_t>(stream.state.info().shape.bytes()));
+    EXPECT_GT(server.metrics().skipped, 50);
+
+    const ByteSpan all(received);
+    Receiver viewer(stream.state.info());
+    auto rest = all.subspan(server_hello(stream.state.info()).size());
+    bool ended = false;
+    while (!rest.empty()) {
+        ASSERT_GE(rest.size(), header_bytes);
+        const auto header = read_header(rest.first(header_bytes), viewer.max_packed_bytes());
+        rest = rest.subspan(header_bytes);
+        ASSERT_GE(rest.size(), header.length_bytes);
+        ended = viewer.take(header.type, rest.first(header.length_bytes)) == Receiver::Outcome::ended;
+        rest = rest.subspan(header.length_bytes);
+    }
+    EXPECT_TRUE(ended);
+    EXPECT_EQ(viewer.state().version, versions);
+    expect_equal(viewer.picture(), stream.reference());
+}
+
+TEST(Server, StuckViewerIsDropped) {
+    TestStream stream({1, 480, 640, 3}, delta::Mode::lossless, 60);
+    auto options = on_any_port();
+    options.write_deadline = 300ms;
+    options.keep_alive = 100ms;
+    Server server(stream.state, options);
+    auto stuck = RawConnection::connect(server.address().server.port, 4096);
+    ASSERT_TRUE(stuck.send(client_hello("main")));
+    ASSERT_TRUE(server.wait_for_viewers(1, {}));
+    EXPECT_TRUE(eventually([&] {
+        stream.step();
+        server.publish();
+        return server.metrics().dropped == 1;
+    }));
+    EXPECT_EQ(server.metrics().viewers, 0);
+}
+
+TEST(Server, TurnsAwayWhoComesTooMany) {
+    TestStream stream;
+    auto options = on_any_port();
+    options.viewers_limit = 2;
+    Server server(stream.state, options);
+    stream.step();
+    std::vector<Client> there;
+    for (int i = 0; i < 2; ++i) there.emplace_back(server.address());
+    expect_code(ErrorCode::no_input, "2 viewers are there already", [&] { Client one_more(server.address()); });
+    there.pop_back();
+    EXPECT_TRUE(eventually([&] { return server.metrics().viewers == 1; }));
+    Client in_its_place(server.address());
+    EXPECT_TRUE(in_its_place.next());
+    EXPECT_EQ(server.metrics().refused, 1);
+}
+
+TEST(Server, TurnsAwayWhoAsksForAnotherStream) {
+    TestStream stream;
+    auto options = on_any_port();
+    options.stream = "yard";
+    Server server(stream.state, options);
+    auto elsewhere = server.address();
+    elsewhere.stream = "garden";
+    expect_code(ErrorCode::no_input, "there is no stream 'garden' here; there is 'yard'", [&] { Client client(elsewhere); });
+    EXPECT_EQ(Client(server.address()).info().source, "a test");
+}
+
+TEST(Server, RefusesHostileViewers) {
+    TestStream stream;
+    auto options = on_any_port();
+    options.handshake_deadline = 300ms;
+    options.keep_alive = 100ms;
+    Server server(stream.state, options);
+    stream.step();
+    const auto port = server.address().server.port;
+    const auto hello = client_hello("main");
+    const auto changed = [&](std::size_t at, std::uint8_t byte) {
+        auto bytes = hello;
+        bytes[at] = byte;
+        return bytes;
+    };
+    // Each is told why, in the protocol's own form, and cut off.
+    const std::vector<Bytes> wrong{Bytes(64, 'G'),     changed(0, 'X'),     changed(4, 9),          changed(6, 2),
+                                   changed(7, 0xff),   changed(10, 0xff),   changed(11, 200),       changed(12, '/')};
+    for (const auto& bytes : wrong) {
+        auto peer = RawConnection::connect(port);
+        peer.send(bytes);
+        Bytes answer;
+        EXPECT_TRUE(peer.read_to_the_end(answer));
+        // A hello cut off by its own length is late rather than wrong.
+        if (answer.empty()) continue;
+        ASSERT_GT(answer.size(), preamble_bytes + header_bytes);
+        read_preamble(ByteSpan(answer).first(preamble_bytes));
+        const auto error = read_error(ByteSpan(answer).subspan(preamble_bytes + header_bytes));
+        EXPECT_EQ(error.reason, Refusal::bad_request) << error.text;
+    }
+    EXPECT_EQ(server.metrics().refused, static_cast<std::int64_t>(wrong.size()));
+
+    // Too slow with the hello, one byte after the other or nothing at all.
+    auto silent = RawConnection::connect(port);
+    auto slow = RawConnection::connect(port);
+    const auto begin = Clock::now();
+    for (const auto byte : hello) {
+        if (!slow.send({&byte, 1}) || Clock::now() - begin > 5s) break;
+        std::this_thread::sleep_for(100ms);
+    }
+    Bytes nothing;
+    EXPECT_TRUE(silent.read_to_the_end(nothing));
+    EXPECT_TRUE(slow.read_to_the_end(nothing));
+    EXPECT_TRUE(nothing.empty());
+
+    // Out of turn: a viewer has nothing more to say.
+    auto talker = RawConnection::connect(port);
+    talker.send(hello);
+    EXPECT_FALSE(talker.read_exactly(preamble_bytes).empty());
+    talker.send(hello);
+    EXPECT_TRUE(talker.read_to_the_end(nothing));
+    EXPECT_TRUE(eventually([&] { return server.metrics().dropped == 1; }));
+
+    Client honest(server.address());
+    EXPECT_TRUE(honest.next());
+    expect_equal(honest.picture(), stream.reference());
+}
+
+TEST(Server, HoldsOnlySoManyConnectionsInGreeting) {
+    TestStream stream;
+    auto options = on_any_port();
+    options.viewers_limit = 1;
+    Server server(stream.state, options);
+    std::vector<RawConnection> silent;
+    for (int i = 0; i < 60; ++i) silent.push_back(RawConnection::connect(server.address().server.port));
+    EXPECT_TRUE(eventually([&] { return server.metrics().refused >= 60 - 33; }));
+}
+
+TEST(Server, WaitsForViewersUntilTold) {
+    TestStream stream;
+    Server server(stream.state, on_any_port());
+    std::stop_source stop;
+    auto waiting = std::async(std::launch::async, [&] { return server.wait_for_viewers(1, stop.get_token()); });
+    EXPECT_EQ(waiting.wait_for(50ms), std::future_status::timeout);
+    stop.request_stop();
+    EXPECT_FALSE(waiting.get());
+    Client client(server.address());
+    EXPECT_TRUE(server.wait_for_viewers(1, {}));
+}
+
+TEST(Server, FinishCutsOffWhoTakesTooLong) {
+    TestStream stream({1, 480, 640, 3}, delta::Mode::lossless, 60);
+    Server server(stream.state, on_any_port());
+    auto stuck = RawConnection::connect(server.address().server.port, 4096);
+    ASSERT_TRUE(stuck.send(client_hello("main")));
+    ASSERT_TRUE(server.wait_for_viewers(1, {}));
+    for (int i = 0; i < 20; ++i) {
+        stream.step();
+        server.publish();
+    }
+    const auto begin = Clock::now();
+    EXPECT_EQ(server.finish(300ms), 1);
+    EXPECT_LT(Clock::now() - begin, 5s);
+    expect_code(ErrorCode::no_input, "there is no stream", [&] { Client client(server.address()); });
+}
+
+TEST(Server, ViewersThatGoAreForgotten) {
+    TestStream stream;
+    Server server(stream.state, on_any_port());
+    stream.step();
+    for (int i = 0; i < 20; ++i) {
+        Client client(server.address());
+        ASSERT_TRUE(client.next());
+    }
+    EXPECT_TRUE(eventually([&] { return server.metrics().viewers == 0; }));
+    stream.step();
+    EXPECT_EQ(stream.state.counts().steps, 0) << "packed for nobody";
+    EXPECT_EQ(server.metrics().viewers_total, 20);
+}
+
+TEST(Server, ListensOnIpv6AndNames) {
+    TestStream stream;
+    stream.step();
+    for (const char* host : {"::1", "localhost"}) {
+        auto options = on_any_port();
+        options.listen.host = host;
+        try {
+            Server server(stream.state, options);
+            Client client(server.address());
+            EXPECT_TRUE(client.next());
+        } catch (const Error& error) {
+            // A machine may be without IPv6; a name for loopback it has.
+            if (std::string(host) == "localhost") throw;
+            EXPECT_EQ(error.code(), ErrorCode::config) << error.what();
+        }
+    }
+}
+
+TEST(Server, SaysWhyItCannotListen) {
+    TestStream stream;
+    Server first(stream.state, on_any_port());
+    auto options = on_any_port();
+    options.listen.port = first.address().server.port;
+    expect_code(ErrorCode::config, "cannot listen on 127.0.0.1:", [&] { Server second(stream.state, options); });
+    options.listen = {"192.0.2.1", 0};  // an address of documentation (RFC 5737), nobody's
+    expect_code(ErrorCode::config, "cannot listen on 192.0.2.1:0", [&] { Server second(stream.state, options); });
+    options = on_any_port();
+    options.viewers_limit = 0;
+    expect_code(ErrorCode::usage, "a limit of 0 viewers", [&] { Server second(stream.state, options); });
+    options = on_any_port();
+    options.stream = "a/b";
+    expect_code(ErrorCode::usage, "a/b", [&] { Server second(stream.state, options); });
+}
+
+}  // namespace
+}  // namespace framewire::net

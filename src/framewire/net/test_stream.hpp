@@ -1,0 +1,92 @@
+#pragma once
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/delta/delta.hpp"
+#include "framewire/net/stream_state.hpp"
+#include "kit/images.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+namespace framewire::net::testing {
+
+/// Waits up to 20 seconds for something other threads do; for EXPECT_TRUE.
+template <class Condition>
+bool eventually(Condition condition) {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!condition()) {
+        if (std::chrono::steady_clock::now() >= give_up) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return true;
+}
+
+/// A stream with its broadcaster's side: pictures with a texture, a square that moves and noise, encoded against R and fed
+/// into a StreamState.
+class TestStream {
+public:
+    explicit TestStream(Shape shape = {1, 60, 80, 3}, delta::Mode mode = delta::Mode::exact, int noise = 8)
+        : parameters_{mode, 20}, encoder_(parameters_, shape, kit::executor(Backend::cpu)), current_(shape), reference_(shape),
+          changes_(shape), noise_(noise),
+          state({shape, mode, parameters_.effective_threshold(), {30, 1}, "a test"}, kit::executor(Backend::cpu)) {}
+
+    /// The next frame: drawn, encoded and fed.
+    void step() {
+        draw();
+        if (frames_ == 0) {
+            copy(current_.view(), reference_.view());
+            state.start(current_.view(), time());
+        } else {
+            encoder_.encode(current_.view(), reference_.view(), changes_.view());
+            state.advance(changes_.view(), time());
+        }
+        ++frames_;
+    }
+
+    /// The encoder's R.
+    HostView<const std::uint8_t> reference() const { return reference_.view(); }
+    /// The camera's picture.
+    HostView<const std::uint8_t> current() const { return current_.view(); }
+    std::int64_t frames() const { return frames_; }
+    int threshold() const { return parameters_.effective_threshold(); }
+
+private:
+    FrameTime time() const { return {frames_, static_cast<double>(frames_) / 30, Clock::now()}; }
+
+    void draw() {
+        const auto& shape = current_.shape();
+        const auto side = std::max(1, shape.height / 4);
+        const auto left = static_cast<int>(frames_ * 3 % std::max(1, shape.width - side));
+        auto noise_state = static_cast<std::uint32_t>(frames_ * 7919 + 1);
+        for (int y = 0; y < shape.height; ++y)
+            for (int x = 0; x < shape.width * shape.channels; ++x) {
+                noise_state = noise_state * 1664525u + 1013904223u;
+                const int px = x / shape.channels;
+                const bool square = px >= left && px < left + side && y >= side && y < 2 * side;
+                const int noise = noise_ ? static_cast<int>(noise_state >> 24) % (2 * noise_ + 1) - noise_ : 0;
+                const int texture = static_cast<int>((static_cast<std::uint32_t>(x * 131 + y * 7177) * 2654435761u) >> 25);
+                current_.view().row(0, y)[x] = static_cast<std::uint8_t>(std::clamp((square ? 220 : texture) + noise, 0, 255));
+            }
+    }
+
+    delta::EncoderParameters parameters_;
+    delta::Encoder encoder_;
+    HostImage current_, reference_;
+    delta::HostChanges changes_;
+    int noise_ = 0;
+    std::int64_t frames_ = 0;
+
+public:
+    StreamState state;
+};
+
+inline void expect_equal(HostView<const std::uint8_t> got, HostView<const std::uint8_t> want) {
+    const auto difference = kit::first_difference(got, want);
+    EXPECT_FALSE(difference) << *difference;
+}
+
+}  // namespace framewire::net::testing

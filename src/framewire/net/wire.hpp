@@ -1,0 +1,106 @@
+#pragma once
+
+// The bytes on a connection between broadcaster and viewer, as docs/protocol.md has them: written and read by hand,
+// little-endian, every length checked. What pictures and changes look like inside is the codec's affair: here they are
+// opaque bytes with a version.
+
+#include "framewire/core/frame.hpp"
+#include "framewire/core/view.hpp"
+#include "framewire/delta/delta.hpp"
+#include "framewire/pipeline/source.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace framewire::net {
+
+using Bytes = std::vector<std::uint8_t>;
+using ByteSpan = std::span<const std::uint8_t>;
+
+/// The protocol this build speaks; both ends have to agree on it.
+inline constexpr std::uint16_t wire_version = 1;
+
+/// Both ends begin with the magic and the version.
+inline constexpr std::size_t preamble_bytes = 6;
+/// Each message begins with its type and the length of what follows.
+inline constexpr std::size_t header_bytes = 5;
+/// A picture or changes begin with version, frame index and time.
+inline constexpr std::size_t state_header_bytes = 24;
+
+enum class MessageType : std::uint8_t {
+    hello = 1,    ///< from either side, once, first
+    picture = 2,  ///< a whole picture
+    changes = 3,  ///< from one version to the next
+    alive = 4,    ///< nothing new, but the server is there
+    end = 5,      ///< the stream came to its end
+    error = 6,    ///< in words; the connection is closed after it
+};
+
+/// What viewers are told of a stream before its first picture.
+struct StreamInfo {
+    Shape shape{};  ///< one frame
+    delta::Mode mode = delta::Mode::exact;
+    int threshold = 0;  ///< the one in force
+    Rational rate{30, 1};
+    std::string source;  ///< where it comes from, for people to read
+};
+
+/// Throws Error{usage} unless the shape is allowed and one frame, the threshold 0..254 and the rate above 0.
+void validate(const StreamInfo& info);
+
+/// Why a server turns a viewer away or breaks off.
+enum class Refusal : std::uint8_t { no_such_stream = 1, too_many_viewers = 2, bad_request = 3, failed = 4 };
+
+struct MessageHeader {
+    MessageType type{};
+    std::uint32_t length_bytes = 0;
+};
+
+/// The front of a picture or of changes: what they lead to.
+struct StateHeader {
+    std::uint64_t version = 0;
+    std::int64_t frame = 0;
+    double seconds = 0;
+};
+
+struct ServerError {
+    Refusal reason{};
+    std::string text;
+};
+
+// Writing. Each gives or appends whole messages; the hellos have the preamble in front.
+
+Bytes client_hello(std::string_view stream);
+Bytes server_hello(const StreamInfo& info);
+/// A message without content: alive, end.
+Bytes empty_message(MessageType type);
+/// With the preamble in front when it is the first thing the server says.
+Bytes error_message(Refusal reason, std::string_view text, bool with_preamble);
+
+/// Replaces `out` by the front of a picture or changes; the packed bytes are then appended to it, and end_state()
+/// writes the length. Throws Error{internal} when they are too many for a message.
+void begin_state(MessageType type, const StateHeader& state, Bytes& out);
+void end_state(Bytes& out);
+
+// Reading. Everything read is taken for hostile: Error{source_lost} on what no framewire writes.
+
+/// Throws when the other end is no framewire or speaks another version.
+void read_preamble(ByteSpan bytes);
+/// Throws on unknown types and on lengths that type cannot have; `max_packed_bytes` bounds pictures and changes.
+MessageHeader read_header(ByteSpan bytes, std::size_t max_packed_bytes);
+/// The stream's name, of the characters allowed.
+std::string read_client_hello(ByteSpan payload);
+StreamInfo read_server_hello(ByteSpan payload);
+/// Gives the front; the packed bytes follow it, from state_header_bytes on.
+StateHeader read_state(ByteSpan payload);
+ServerError read_error(ByteSpan payload);
+
+/// `text` as valid UTF-8 of at most `max_bytes`, without control characters; what is not is replaced by '?'.
+std::string clean_text(std::string_view text, std::size_t max_bytes);
+
+}  // namespace framewire::net

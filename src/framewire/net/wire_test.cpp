@@ -1,0 +1,213 @@
+#include "framewire/net/wire.hpp"
+
+#include "framewire/core/error.hpp"
+#include "kit/images.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+
+namespace framewire::net {
+namespace {
+
+constexpr std::size_t max_packed_bytes = 1000;
+
+StreamInfo some_info() { return {{1, 576, 768, 3}, delta::Mode::exact, 20, {30000, 1001}, "vtest.avi"}; }
+
+ByteSpan payload_of(const Bytes& message, std::size_t before = 0) { return ByteSpan(message).subspan(before + header_bytes); }
+
+template <class Call>
+void expect_lost(Call call, const std::string& what) {
+    try {
+        call();
+        ADD_FAILURE() << what << ": taken for good";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::source_lost) << what << ": " << error.what();
+    }
+}
+
+TEST(Wire, ClientHelloComesBack) {
+    const auto bytes = client_hello("yard");
+    read_preamble(ByteSpan(bytes).first(preamble_bytes));
+    const auto header = read_header(ByteSpan(bytes).subspan(preamble_bytes, header_bytes), max_packed_bytes);
+    EXPECT_EQ(header.type, MessageType::hello);
+    EXPECT_EQ(header.length_bytes, bytes.size() - preamble_bytes - header_bytes);
+    EXPECT_EQ(read_client_hello(payload_of(bytes, preamble_bytes)), "yard");
+}
+
+TEST(Wire, ServerHelloComesBack) {
+    for (const auto mode : {delta::Mode::exact, delta::Mode::lossless}) {
+        auto info = some_info();
+        info.mode = mode;
+        info.shape.channels = mode == delta::Mode::exact ? 3 : 1;
+        const auto back = read_server_hello(payload_of(server_hello(info), preamble_bytes));
+        EXPECT_EQ(back.shape, info.shape);
+        EXPECT_EQ(back.mode, info.mode);
+        EXPECT_EQ(back.threshold, info.threshold);
+        EXPECT_EQ(back.rate.numerator, info.rate.numerator);
+        EXPECT_EQ(back.rate.denominator, info.rate.denominator);
+        EXPECT_EQ(back.source, info.source);
+    }
+}
+
+// The protocol is written down in docs/protocol.md; these bytes are what it says.
+TEST(Wire, BytesAreThoseOfTheDocument) {
+    EXPECT_EQ(client_hello("main"), (Bytes{'F', 'W', 'I', 'R', 1, 0, 1, 5, 0, 0, 0, 4, 'm', 'a', 'i', 'n'}));
+    EXPECT_EQ(server_hello({{1, 2, 258, 3}, delta::Mode::exact, 20, {25, 1}, "a"}),
+              (Bytes{'F', 'W', 'I', 'R', 1, 0, 1, 17, 0, 0, 0, 2, 1, 2, 0, 3, 0, 20, 25, 0, 0, 0, 1, 0, 0, 0, 1, 'a'}));
+    EXPECT_EQ(empty_message(MessageType::end), (Bytes{5, 0, 0, 0, 0}));
+    EXPECT_EQ(error_message(Refusal::too_many_viewers, "full", false),
+              (Bytes{6, 6, 0, 0, 0, 2, 4, 'f', 'u', 'l', 'l'}));
+    Bytes changes;
+    begin_state(MessageType::changes, {258, 7, 0.5}, changes);
+    changes.push_back(99);
+    end_state(changes);
+    EXPECT_EQ(changes, (Bytes{3, 25, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xe0, 0x3f, 99}));
+}
+
+TEST(Wire, StateComesBack) {
+    Bytes message;
+    const StateHeader state{std::uint64_t{1} << 40, std::int64_t{1} << 33, 12345.6789};
+    begin_state(MessageType::picture, state, message);
+    message.insert(message.end(), 10, 7);
+    end_state(message);
+    const auto header = read_header(ByteSpan(message).first(header_bytes), 10);
+    EXPECT_EQ(header.type, MessageType::picture);
+    EXPECT_EQ(header.length_bytes, state_header_bytes + 10);
+    const auto back = read_state(payload_of(message));
+    EXPECT_EQ(back.version, state.version);
+    EXPECT_EQ(back.frame, state.frame);
+    EXPECT_EQ(back.seconds, state.seconds);
+}
+
+TEST(Wire, ErrorsComeBack) {
+    const auto bytes = error_message(Refusal::no_such_stream, "there is no stream 'x' here", true);
+    read_preamble(ByteSpan(bytes).first(preamble_bytes));
+    const auto error = read_error(payload_of(bytes, preamble_bytes));
+    EXPECT_EQ(error.reason, Refusal::no_such_stream);
+    EXPECT_EQ(error.text, "there is no stream 'x' here");
+}
+
+TEST(Wire, WhatIsCutOffOrTooLongIsRefused) {
+    const auto info = server_hello(some_info());
+    const auto hello = client_hello("main");
+    const auto error = error_message(Refusal::failed, "gone", false);
+    const auto try_all_lengths = [](ByteSpan payload, const auto& read, const std::string& what) {
+        for (std::size_t length = 0; length < payload.size(); ++length)
+            expect_lost([&] { read(payload.first(length)); }, fmt::format("{} of {} bytes", what, length));
+        Bytes longer(payload.begin(), payload.end());
+        longer.push_back(0);
+        expect_lost([&] { read(ByteSpan(longer)); }, what + " with a byte too many");
+    };
+    try_all_lengths(payload_of(info, preamble_bytes), read_server_hello, "a server's hello");
+    try_all_lengths(payload_of(hello, preamble_bytes), read_client_hello, "a viewer's hello");
+    try_all_lengths(payload_of(error), read_error, "an error");
+    const Bytes state(state_header_bytes - 1, 1);
+    expect_lost([&] { read_state(state); }, "a state's front");
+}
+
+TEST(Wire, OtherProtocolsAndVersionsAreRefused) {
+    expect_lost([] { read_preamble(Bytes{'H', 'T', 'T', 'P', '/', '1'}); }, "HTTP");
+    expect_lost([] { read_preamble(Bytes{'F', 'W', 'I', 'R', 2, 0}); }, "version 2");
+    expect_lost([] { read_preamble(Bytes{'F', 'W', 'I', 'R', 1}); }, "half a preamble");
+}
+
+TEST(Wire, HeadersAreBoundedByType) {
+    const auto header = [](int type, std::uint32_t length) {
+        return Bytes{static_cast<std::uint8_t>(type), static_cast<std::uint8_t>(length), static_cast<std::uint8_t>(length >> 8),
+                     static_cast<std::uint8_t>(length >> 16), static_cast<std::uint8_t>(length >> 24)};
+    };
+    for (const int type : {0, 7, 255})
+        expect_lost([&] { read_header(header(type, 0), max_packed_bytes); }, fmt::format("type {}", type));
+    for (int type = 1; type <= 6; ++type)
+        expect_lost([&] { read_header(header(type, 0xffffffff), max_packed_bytes); }, fmt::format("type {}", type));
+    const auto most = static_cast<std::uint32_t>(state_header_bytes + max_packed_bytes);
+    EXPECT_EQ(read_header(header(2, most), max_packed_bytes).length_bytes, most);
+    expect_lost([&] { read_header(header(2, most + 1), max_packed_bytes); }, "a picture too long");
+    expect_lost([&] { read_header(header(3, state_header_bytes - 1), max_packed_bytes); }, "changes too short");
+    expect_lost([&] { read_header(header(4, 1), max_packed_bytes); }, "a keep-alive with content");
+    expect_lost([&] { read_header(header(2, 30).size() == 5 ? Bytes{2, 30, 0, 0} : Bytes{}, max_packed_bytes); }, "a short header");
+}
+
+TEST(Wire, HostileValuesAreRefused) {
+    const auto hello = server_hello(some_info());
+    Bytes good(hello.begin() + preamble_bytes + header_bytes, hello.end());
+    const auto with = [&](std::size_t at, std::initializer_list<std::uint8_t> bytes) {
+        auto changed = good;
+        std::copy(bytes.begin(), bytes.end(), changed.begin() + static_cast<std::ptrdiff_t>(at));
+        return changed;
+    };
+    expect_lost([&] { read_server_hello(with(0, {0, 0})); }, "width 0");
+    expect_lost([&] { read_server_hello(with(0, {1, 0x40})); }, "width 16385");
+    expect_lost([&] { read_server_hello(with(2, {0xff, 0xff})); }, "height 65535");
+    expect_lost([&] { read_server_hello(with(4, {2})); }, "2 channels");
+    expect_lost([&] { read_server_hello(with(4, {0})); }, "no channels");
+    expect_lost([&] { read_server_hello(with(5, {2})); }, "mode 2");
+    expect_lost([&] { read_server_hello(with(6, {255})); }, "threshold 255");
+    expect_lost([&] { read_server_hello(with(7, {0, 0, 0, 0})); }, "rate 0");
+    expect_lost([&] { read_server_hello(with(11, {0, 0, 0, 0})); }, "rate 1/0");
+
+    for (const StateHeader& state : {StateHeader{0, 0, 0.0}, StateHeader{1, -1, 0.0},
+                                     StateHeader{1, 0, std::numeric_limits<double>::infinity()},
+                                     StateHeader{1, 0, std::numeric_limits<double>::quiet_NaN()}}) {
+        Bytes message;
+        begin_state(MessageType::picture, state, message);
+        end_state(message);
+        expect_lost([&] { read_state(payload_of(message)); }, "a state that cannot be");
+    }
+    expect_lost([] { read_client_hello(Bytes{3, 'a', '/', 'b'}); }, "a name with a slash");
+    expect_lost([] { read_client_hello(Bytes{0}); }, "an empty name");
+}
+
+TEST(Wire, RandomBytesAreRefusedOrUnderstood) {
+    std::mt19937_64 random(kit::seed());
+    for (int i = 0; i < 20'000; ++i) {
+        Bytes bytes(random() % 64);
+        for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random());
+        const auto only_lost = [&](auto read) {
+            try {
+                read(ByteSpan(bytes));
+            } catch (const Error& error) {
+                ASSERT_EQ(error.code(), ErrorCode::source_lost) << error.what();
+            }
+        };
+        only_lost(read_preamble);
+        only_lost([](ByteSpan b) { read_header(b, max_packed_bytes); });
+        only_lost(read_client_hello);
+        only_lost(read_server_hello);
+        only_lost(read_state);
+        only_lost(read_error);
+    }
+}
+
+TEST(Wire, InfoThatIsNotAllowedIsNotSent) {
+    const auto refused = [](auto change) {
+        auto info = some_info();
+        change(info);
+        EXPECT_THROW(server_hello(info), Error);
+    };
+    refused([](StreamInfo& info) { info.shape.width = 0; });
+    refused([](StreamInfo& info) { info.shape.frames = 2; });
+    refused([](StreamInfo& info) { info.shape.channels = 4; });
+    refused([](StreamInfo& info) { info.threshold = -1; });
+    refused([](StreamInfo& info) { info.rate = {0, 1}; });
+    refused([](StreamInfo& info) { info.rate = {std::int64_t{1} << 32, 1}; });
+}
+
+TEST(CleanText, KeepsWhatIsUtf8AndReplacesTheRest) {
+    EXPECT_EQ(clean_text("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x8e\xa5", 255), "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x8e\xa5");
+    EXPECT_EQ(clean_text("a\x1b[31mb\n", 255), "a?[31mb?");
+    EXPECT_EQ(clean_text("\xc2\x9b", 255), "?");                  // a C1 control character
+    EXPECT_EQ(clean_text("\xc3", 255), "?");                      // cut off
+    EXPECT_EQ(clean_text("\xc0\xaf", 255), "??");                 // overlong
+    EXPECT_EQ(clean_text("\xe0\x80\xaf\xed\xa0\x80", 255), "??????");  // overlong, a surrogate
+    EXPECT_EQ(clean_text("\xf4\x90\x80\x80", 255), "????");       // beyond Unicode
+    EXPECT_EQ(clean_text("ab\xe2\x82\xac", 4), "ab");             // never half a character
+    EXPECT_EQ(clean_text(std::string(1000, 'x'), 255).size(), 255u);
+}
+
+}  // namespace
+}  // namespace framewire::net
