@@ -62,7 +62,7 @@ private:
         const auto found =
             std::find_if(registry_.begin(), registry_.end(), [&](const auto& filter) { return filter.name == name; });
         if (found == registry_.end())
-            fail_at(call.offset, fmt::format("no filter {}; filters are {}{}", quoted(name), all_filters(),
+            fail_at(call.offset, fmt::format("no filter {}; filters are {}{}", in_quotes(name), all_filters(),
                                              did_you_mean(name, names(registry_))));
         call.filter = &*found;
         if (!at_end() && peek() == ':')
@@ -98,7 +98,7 @@ private:
         auto value = read_value(filter, parameter);
         if (const auto problem = problem_with(parameter, value.text); !problem.empty())
             fail_at(value.offset, fmt::format("filter '{}': {} {} {}; allowed is {}{}", filter.name, parameter.name,
-                                              quoted(value.text), problem, allowed_values(parameter),
+                                              in_quotes(value.text), problem, allowed_values(parameter),
                                               did_you_mean(value.text, parameter.choices)));
         call.values.add(std::string(parameter.name), std::move(value.text));
     }
@@ -109,7 +109,7 @@ private:
             std::find_if(parameters.begin(), parameters.end(), [&](const auto& one) { return one.name == key; });
         if (found == parameters.end())
             fail_at(offset, fmt::format("filter '{}' has no parameter {}; its parameters are {}{}", filter.name,
-                                        quoted(key), fmt::join(names(parameters), ", "),
+                                        in_quotes(key), fmt::join(names(parameters), ", "),
                                         did_you_mean(key, names(parameters))));
         return static_cast<std::size_t>(found - parameters.begin());
     }

@@ -24,7 +24,7 @@ std::size_t next_boundary(std::string_view text, std::size_t offset) {
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
     if (text.size() <= longest_quote) return "'" + without_controls(text) + "'";
     return "'" + without_controls(text.substr(0, next_boundary(text, longest_quote))) + "...'";
 }

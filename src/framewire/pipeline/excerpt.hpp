@@ -7,7 +7,7 @@
 namespace framewire {
 
 /// `text` in quotes for a message: control characters shown as '?', cut after 40 characters.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 /// The number of the character at byte `offset` of a UTF-8 text, from 1.
 std::size_t column(std::string_view text, std::size_t offset);

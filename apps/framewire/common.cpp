@@ -1,0 +1,66 @@
+#include "common.hpp"
+
+#include "framewire/core/error.hpp"
+#include "stop_signals.hpp"
+
+#include <CLI/CLI.hpp>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <unistd.h>
+
+#include <limits>
+
+namespace framewire::app {
+
+void add_common_options(CLI::App& command, CommonOptions& options) {
+    command.add_option("--backend", options.backend, "where filters run; auto takes a GPU when there is one")
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+        ->capture_default_str();
+    command.add_option("--frames", options.frames, "end after so many frames")
+        ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()))
+        ->type_name("N");
+    command.add_option("--threads", options.threads, "CPU threads of the filters; 0 takes all the machine has")
+        ->check(CLI::Range(0, 1024))
+        ->type_name("N")
+        ->capture_default_str();
+    command.add_option("--stats", options.statistics_path, "write the run's figures to this file")->type_name("FILE.json");
+    command.add_option("--progress", options.progress, "how the run goes, on standard error; auto draws a bar on a terminal")
+        ->check(CLI::IsMember({"auto", "bar", "json", "none"}))
+        ->capture_default_str();
+    command.add_option("--log-level", options.log_level, "least serious messages to show")
+        ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "off"}))
+        ->capture_default_str();
+}
+
+void start_logging(const std::string& level) {
+    auto logger = spdlog::stderr_color_mt("framewire");
+    logger->set_level(spdlog::level::from_str(level));
+    // On a terminal the line erases what a progress bar has drawn there.
+    logger->set_pattern(isatty(STDERR_FILENO) ? "\r\x1b[K%n: %^%l%$: %v" : "%n: %l: %v");
+    spdlog::set_default_logger(std::move(logger));
+}
+
+int run_stoppable(const std::function<void(const std::stop_source& stop)>& work) {
+    StopSignals signals;
+    try {
+        work(signals.stop());
+    } catch (const Error& error) {
+        if (signals.received() == 0) throw;
+        spdlog::warn("{}", error.what());
+    }
+    return signals.received() == 0 ? 0 : 128 + signals.received();
+}
+
+StatisticsFile::StatisticsFile(const std::string& path) {
+    if (!path.empty()) file_.emplace(path);
+}
+
+void StatisticsFile::write(const StatisticsSnapshot& figures, const RunDescription& run) {
+    if (!file_) return;
+    const auto json = to_json(figures, run);
+    file_->write(json.data(), json.size());
+    file_->finish();
+}
+
+}  // namespace framewire::app

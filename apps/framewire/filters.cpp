@@ -1,0 +1,112 @@
+#include "commands.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/filters/registry.hpp"
+#include "framewire/pipeline/excerpt.hpp"
+#include "framewire/pipeline/nearest_name.hpp"
+#include "framewire/pipeline/parameter_check.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace framewire::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Type = ParameterInfo::Type;
+
+std::string_view name_of(Type type) {
+    switch (type) {
+    case Type::integer: return "integer";
+    case Type::real: return "real";
+    case Type::choice: return "choice";
+    case Type::text: break;
+    }
+    return "text";
+}
+
+Json describe(const ParameterInfo& parameter) {
+    Json json{{"name", parameter.name}, {"help", parameter.help}, {"type", name_of(parameter.type)}};
+    // A default has the parameter's own type; null says that the parameter must be given.
+    const std::string text(parameter.default_value);
+    if (is_required(parameter))
+        json["default"] = nullptr;
+    else if (text.empty() || parameter.type == Type::choice || parameter.type == Type::text)
+        json["default"] = text;
+    else if (parameter.type == Type::integer)
+        json["default"] = std::stoll(text);
+    else
+        json["default"] = std::stod(text);
+    if (!parameter.choices.empty()) {
+        json["choices"] = parameter.choices;
+    } else if (parameter.type == Type::integer) {
+        json["minimum"] = static_cast<std::int64_t>(parameter.minimum);
+        json["maximum"] = static_cast<std::int64_t>(parameter.maximum);
+    } else if (parameter.type == Type::real) {
+        json["minimum"] = parameter.minimum;
+        json["maximum"] = parameter.maximum;
+    }
+    json["odd_only"] = parameter.odd_only;
+    json["repeatable"] = parameter.repeatable;
+    return json;
+}
+
+Json describe(const FilterInfo& filter) {
+    auto parameters = Json::array();
+    for (const auto& parameter : filter.parameters) parameters.push_back(describe(parameter));
+    return {{"name", filter.name},
+            {"summary", filter.summary},
+            {"needs_previous", filter.needs_previous},
+            {"parameters", std::move(parameters)}};
+}
+
+void print(const FilterInfo& filter) {
+    fmt::print("{}: {}\n", filter.name, filter.summary);
+    for (const auto& parameter : filter.parameters) {
+        const auto default_text =
+            is_required(parameter) ? std::string("must be given") : fmt::format("default {}", in_quotes(parameter.default_value));
+        fmt::print("    {:<12} {}\n    {:<12} {}; {}{}\n", parameter.name, parameter.help, "", allowed_values(parameter),
+                   default_text, parameter.repeatable ? "; may be given several times" : "");
+    }
+}
+
+int list_filters(const std::string& name, bool as_json) {
+    std::vector<const FilterInfo*> filters;
+    std::vector<std::string_view> names;
+    for (const auto& filter : filter_registry()) {
+        names.push_back(filter.name);
+        if (name.empty() || filter.name == name) filters.push_back(&filter);
+    }
+    if (filters.empty())
+        fail(ErrorCode::usage, "no filter {}; filters are {}{}", in_quotes(name), fmt::join(names, ", "),
+             did_you_mean(name, names));
+    if (as_json) {
+        auto json = Json::array();
+        for (const auto* filter : filters) json.push_back(describe(*filter));
+        fmt::print("{}\n", json.dump(2));
+    } else {
+        for (const auto* filter : filters) print(*filter);
+    }
+    return 0;
+}
+
+}  // namespace
+
+void add_filters(CLI::App& program, Action& chosen) {
+    struct Options {
+        std::string name;
+        bool json = false;
+    };
+    auto* command = program.add_subcommand("filters", "Lists the filters with their parameters, ranges and defaults");
+    const auto options = std::make_shared<Options>();
+    command->add_option("name", options->name, "only this filter")->type_name("NAME");
+    command->add_flag("--json", options->json, "for machines");
+    command->callback([&chosen, options] { chosen = [options] { return list_filters(options->name, options->json); }; });
+}
+
+}  // namespace framewire::app

@@ -1,0 +1,50 @@
+#include "commands.hpp"
+
+#include "framewire/core/error.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <system_error>
+
+namespace {
+
+using framewire::ErrorCode;
+
+int report(const char* text, ErrorCode code) {
+    std::fprintf(stderr, "framewire: error: %s\n", text);
+    return static_cast<int>(code);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+    std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an error of the write
+
+    CLI::App program("Real-time video on the GPU and the CPU.", "framewire");
+    program.set_version_flag("--version", "framewire " FRAMEWIRE_VERSION);
+    program.require_subcommand(1);
+    framewire::app::Action chosen;
+    framewire::app::add_run(program, chosen);
+    framewire::app::add_filters(program, chosen);
+    framewire::app::add_devices(program, chosen);
+    try {
+        program.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return program.exit(error) == 0 ? 0 : static_cast<int>(ErrorCode::usage);
+    }
+    const int code = chosen();
+    if (std::fflush(stdout) != 0) return report("cannot write standard output", ErrorCode::io);
+    return code;
+} catch (const framewire::Error& error) {
+    return report(error.what(), error.code());
+} catch (const std::system_error& error) {  // what standard output throws
+    return report(error.what(), ErrorCode::io);
+} catch (const std::bad_alloc&) {
+    return report("out of memory", ErrorCode::config);
+} catch (const std::exception& error) {
+    return report(error.what(), ErrorCode::internal);
+}

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <atomic>
+#include <stop_token>
+#include <thread>
+
+namespace framewire::app {
+
+/// Turns the first SIGINT or SIGTERM into a stop and the second into the program's end. Blocks both signals in the
+/// calling thread and those it starts from then on; a thread of its own receives them.
+class StopSignals {
+public:
+    /// Throws Error{config} when the system gives no descriptor or thread.
+    StopSignals();
+    ~StopSignals();
+    StopSignals(const StopSignals&) = delete;
+    StopSignals& operator=(const StopSignals&) = delete;
+
+    const std::stop_source& stop() const { return stop_; }
+    /// The number of the first signal; 0 when there was none.
+    int received() const { return received_; }
+
+private:
+    void receive();
+
+    std::stop_source stop_;
+    std::atomic<int> received_{0};
+    int signals_ = -1;  // descriptor from which signals are read
+    int ending_ = -1;   // descriptor that wakes the thread to end
+    std::thread thread_;
+};
+
+}  // namespace framewire::app
