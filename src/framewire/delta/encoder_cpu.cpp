@@ -21,6 +21,32 @@ using namespace framewire::HWY_NAMESPACE;
 
 constexpr std::int64_t block_bytes = 64;
 
+// Appends the changes of one block of 64 bytes to `positions` and `differences`, which have room for `room` more after `count`.
+void append_changes(std::uint64_t changed, std::uint32_t block_position, const std::uint8_t* block_differences, std::int64_t room,
+                    std::uint32_t count, std::uint32_t* positions, std::uint8_t* differences) {
+    positions += count;
+    differences += count;
+    if (changed == ~std::uint64_t{0}) {
+        for (std::uint32_t bit = 0; bit < block_bytes; ++bit) positions[bit] = block_position + bit;
+        std::copy_n(block_differences, block_bytes, differences);
+        return;
+    }
+    // Four at a time, whether there are four or not: how many there are is what a branch predictor cannot guess.
+    const auto changes = std::popcount(changed);
+    int done = 0;
+    for (; done < changes && done + 4 <= room; done += 4)
+        for (int next = done; next < done + 4; ++next, changed &= changed - 1) {
+            const auto bit = static_cast<std::uint32_t>(std::countr_zero(changed | std::uint64_t{1} << 63));
+            positions[next] = block_position + bit;
+            differences[next] = block_differences[bit];
+        }
+    for (; done < changes; ++done, changed &= changed - 1) {
+        const auto bit = static_cast<std::uint32_t>(std::countr_zero(changed));
+        positions[done] = block_position + bit;
+        differences[done] = block_differences[bit];
+    }
+}
+
 }  // namespace
 
 // Encodes `bytes` bytes of one frame, at most 64 KiB, the first of which has position `position`. Changes go to
@@ -35,7 +61,7 @@ void encode_span(const std::uint8_t* current, std::uint8_t* reference, std::int6
     const auto zero = hn::Zero(d8);
     auto largest = zero;
     auto squares = hn::Zero(d32);
-    HWY_ALIGN std::uint8_t block_differences[block_bytes];
+    HWY_ALIGN std::uint8_t block_differences[block_bytes] = {};
 
     std::uint32_t count = 0;
     std::int64_t i = 0;
@@ -59,12 +85,9 @@ void encode_span(const std::uint8_t* current, std::uint8_t* reference, std::int6
             changed |= bits << at;
         }
         const auto block_position = position + static_cast<std::uint32_t>(i);
-        for (; changed; changed &= changed - 1) {
-            const auto bit = static_cast<std::uint32_t>(std::countr_zero(changed));
-            positions[count] = block_position + bit;
-            differences[count] = block_differences[bit];
-            ++count;
-        }
+        if (!changed) continue;
+        append_changes(changed, block_position, block_differences, bytes - count, count, positions, differences);
+        count += static_cast<std::uint32_t>(std::popcount(changed));
     }
     HWY_ALIGN std::uint8_t largest_lanes[block_bytes];
     hn::Store(largest, d8, largest_lanes);

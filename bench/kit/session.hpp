@@ -1,0 +1,86 @@
+#pragma once
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/view.hpp"
+#include "framewire/cuda/buffer.hpp"
+#include "framewire/cuda/executor.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace framewire::bench {
+
+/// What repeated timing of one thing gave, in microseconds a frame.
+struct Timing {
+    double median_us = 0;
+    double low_us = 0;   ///< 10th percentile
+    double high_us = 0;  ///< 90th percentile
+};
+
+/// One line of a table. A row is made only after its output was compared with the reference.
+struct Row {
+    std::string suite;      ///< "gray"
+    std::string operation;  ///< "weighted, 3 to 1 channels"
+    std::string runner;     ///< "framewire cpu", "OpenCV", ...
+    Timing timing;
+    double bytes = 0;               ///< the fewest bytes a frame must move, read and written; 0 when not counted
+    std::optional<double> to_peer;  ///< times as fast as the peer of the same operation in the same run
+};
+
+/// The 1920x1080 BGR frame all benches use unless they say otherwise.
+inline constexpr Shape bench_frame{1, 1080, 1920, 3};
+inline constexpr int gpu_batch = 32;
+/// Different batches in rotation on the GPU, together far larger than its L2.
+inline constexpr int gpu_rotation = 6;
+
+/// One run of benches: the executors, this machine's measured copy speeds, and the rows so far.
+class Session {
+public:
+    /// `quick` repeats less. The CPU runs on `threads` threads.
+    Session(bool quick, int threads);
+
+    Executor& cpu() { return cpu_; }
+    /// Null on a machine without a GPU.
+    Executor* gpu() { return gpu_ ? &*gpu_ : nullptr; }
+    bool quick() const { return quick_; }
+    int threads() const { return cpu_.pool().threads(); }
+
+    /// Times functions turn by turn, so that whatever disturbs the machine disturbs all alike. Each call is one frame.
+    std::vector<Timing> time_cpu(const std::vector<std::function<void()>>& candidates);
+    /// Times what `queue(turn)` puts on the GPU's stream: turns 0..gpu_rotation-1 are captured as one graph, each a batch of
+    /// `frames` frames.
+    Timing time_gpu(const std::function<void(int turn)>& queue, int frames = gpu_batch);
+
+    /// Adds a row and prints it.
+    void add(Row row);
+    /// Throws Error{internal} naming the operation unless the two images are the same.
+    static void require_equal(HostView<const std::uint8_t> got, HostView<const std::uint8_t> want, const std::string& operation);
+
+    /// Bytes a second of a plain copy, counting bytes read and written.
+    double cpu_copy_bandwidth() const { return cpu_copy_bandwidth_; }
+    double gpu_copy_bandwidth() const { return gpu_copy_bandwidth_; }
+
+    /// All rows as JSON.
+    std::string json() const;
+
+private:
+    double measure_cpu_copy();
+    double measure_gpu_copy();
+
+    bool quick_;
+    Executor cpu_;
+    std::optional<Executor> gpu_;
+    double cpu_copy_bandwidth_ = 0, gpu_copy_bandwidth_ = 0;
+    std::vector<Row> rows_;
+};
+
+/// Fills an image with a smooth picture with texture and sensor noise of sigma about 3; `scene` chooses the picture.
+void fill_scene(HostView<std::uint8_t> image, std::uint32_t scene);
+/// `from` a moment later: fresh sensor noise everywhere and `share` of the bytes changed by far more, in blobs as moving objects are
+/// (`scattered` false) or each on its own.
+void fill_later(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, double share, bool scattered, std::uint32_t seed);
+
+}  // namespace framewire::bench

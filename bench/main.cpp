@@ -1,0 +1,46 @@
+// framewire-bench: how fast the operations are on this machine, beside OpenCV where the build has it.
+
+#include "framewire/core/error.hpp"
+#include "suites.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <fstream>
+
+int main(int argc, char** argv) {
+    using namespace framewire;
+    using namespace framewire::bench;
+
+    CLI::App app{"Measures framewire's operations on this machine: every row only after its output was checked."};
+    std::vector<std::string> wanted;
+    std::string json_path;
+    bool quick = false;
+    int threads = 2;
+    app.add_option("suites", wanted, "which suites; all without");
+    app.add_flag("--quick", quick, "repeat less, for an overview");
+    app.add_option("--threads", threads, "threads of the CPU runs and of the peers")->capture_default_str();
+    app.add_option("--json", json_path, "also write the rows to this file");
+    CLI11_PARSE(app, argc, argv);
+    spdlog::set_level(spdlog::level::warn);
+
+    try {
+        for (const auto& name : wanted)
+            if (std::none_of(std::begin(suites), std::end(suites), [&](const auto& suite) { return name == suite.name; }))
+                fail(ErrorCode::usage, "no suite '{}'", name);
+        Session session(quick, threads);
+        for (const auto& suite : suites)
+            if (wanted.empty() || std::find(wanted.begin(), wanted.end(), suite.name) != wanted.end()) suite.run(session);
+        if (!json_path.empty()) {
+            std::ofstream file(json_path);
+            file << session.json() << '\n';
+            if (!file.flush()) fail(ErrorCode::io, "cannot write {}", json_path);
+        }
+        return 0;
+    } catch (const Error& error) {
+        fmt::print(stderr, "framewire-bench: {}\n", error.what());
+        return static_cast<int>(error.code());
+    }
+}

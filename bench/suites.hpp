@@ -1,0 +1,22 @@
+#pragma once
+
+#include "kit/session.hpp"
+
+namespace framewire::bench {
+
+// One function a suite, in the room of what it measures (x_bench.cpp).
+
+void bench_gray(Session& session);
+void bench_delta(Session& session);
+
+/// Every suite by name.
+struct Suite {
+    const char* name;
+    void (*run)(Session&);
+};
+inline constexpr Suite suites[] = {
+    {"gray", bench_gray},
+    {"delta", bench_delta},
+};
+
+}  // namespace framewire::bench

@@ -1,0 +1,177 @@
+#include "framewire/core/error.hpp"
+#include "framewire/cuda/build.hpp"
+#include "framewire/delta/delta.hpp"
+#include "framewire/delta/delta_ref.hpp"
+#include "framewire/delta/packing.hpp"
+#include "suites.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+
+namespace framewire::bench {
+namespace {
+
+using delta::HostChanges;
+
+constexpr int threshold = 20;
+
+// Two moments of a scene; encoding one after the other, over and over, finds the same share of changes each time.
+struct Moments {
+    HostImage images[2];
+    HostChanges want[2];
+    HostImage reference;  // what the encoder holds after both
+
+    Moments(const Shape& shape, double share, bool scattered)
+        : images{HostImage(shape), HostImage(shape)}, want{HostChanges(shape), HostChanges(shape)}, reference(shape) {
+        fill_scene(images[0].view(), 3);
+        fill_later(images[0].view(), images[1].view(), share, scattered, 11);
+        copy(images[0].view(), reference.view());
+        for (int round = 0; round < 2; ++round)  // the first round leaves the start behind
+            for (const int moment : {1, 0}) delta::encode_reference(threshold, images[moment].view(), reference.view(), want[moment].view());
+    }
+    double changes_per_frame() const {
+        return (want[0].view().summaries[0].count + want[1].view().summaries[0].count) / 2.0;
+    }
+    // Both frames and R are read once; R's changed bytes, the positions and the differences are written.
+    double bytes_per_frame() const {
+        return 2.0 * static_cast<double>(reference.shape().frame_bytes()) + 6 * changes_per_frame();
+    }
+};
+
+void require_equal(const delta::ChangesView<MemorySpace::host>& got, const delta::ChangesView<MemorySpace::host>& want,
+                   const std::string& operation) {
+    for (int stream = 0; stream < got.streams; ++stream) {
+        const auto& a = got.summaries[stream];
+        const auto& b = want.summaries[0];
+        if (a.count != b.count || a.max_error != b.max_error || a.squared_error != b.squared_error ||
+            std::memcmp(got.positions + stream * got.capacity, want.positions, a.count * sizeof(std::uint32_t)) != 0 ||
+            std::memcmp(got.differences + stream * got.capacity, want.differences, a.count) != 0)
+            fail(ErrorCode::internal, "{}: stream {} is not the reference's; not timed", operation, stream);
+    }
+}
+
+// The report's CPU loop (section 2.1), without what it lacks: error sums. Compiled with -O3.
+std::uint32_t plain_loop(const std::uint8_t* current, std::uint8_t* reference, std::int64_t bytes, std::uint32_t* positions,
+                         std::uint8_t* differences) __attribute__((optimize("O3")));
+std::uint32_t plain_loop(const std::uint8_t* current, std::uint8_t* reference, std::int64_t bytes, std::uint32_t* positions,
+                         std::uint8_t* differences) {
+    std::uint32_t count = 0;
+    for (std::int64_t i = 0; i < bytes; ++i) {
+        const int difference = current[i] - reference[i];
+        if (difference < -threshold || difference > threshold) {
+            differences[count] = static_cast<std::uint8_t>(difference);
+            positions[count] = static_cast<std::uint32_t>(i);
+            ++count;
+            reference[i] = current[i];
+        }
+    }
+    return count;
+}
+
+void bench_cpu(Session& session, double share, bool scattered) {
+    const auto operation = fmt::format("exact, {:.0f} % changed, {}", share * 100, scattered ? "scattered" : "in blobs");
+    Moments moments(bench_frame, share, scattered);
+    delta::Encoder encoder({.threshold = threshold}, bench_frame, session.cpu());
+    HostChanges changes(bench_frame), peer_changes(bench_frame);
+    HostImage reference(bench_frame), peer_reference(bench_frame);
+    copy(moments.reference.view(), reference.view());
+    copy(moments.reference.view(), peer_reference.view());
+    int moment = 0, peer_moment = 0;
+    const auto run = [&] {
+        moment ^= 1;
+        encoder.encode(moments.images[moment].view(), reference.view(), changes.view());
+    };
+    const auto peer = [&] {
+        peer_moment ^= 1;
+        const auto to = peer_changes.view();
+        to.summaries[0].count = plain_loop(moments.images[peer_moment].view().data(), peer_reference.view().data(),
+                                           bench_frame.bytes(), to.positions, to.differences);
+    };
+    for (int turn = 0; turn < 2; ++turn) {
+        run();
+        require_equal(changes.view(), moments.want[moment].view(), operation);
+        peer();
+        if (peer_changes.view().summaries[0].count != moments.want[peer_moment].view().summaries[0].count)
+            fail(ErrorCode::internal, "the plain loop finds another count; not timed");
+    }
+    const auto timings = session.time_cpu({run, peer});
+    session.add({"delta", operation, "framewire cpu", timings[0], moments.bytes_per_frame(), timings[1].median_us / timings[0].median_us});
+    session.add({"delta", operation, "plain loop, -O3", timings[1], moments.bytes_per_frame(), {}});
+}
+
+void bench_gpu(Session& session, double share, bool scattered) {
+    const auto operation =
+        fmt::format("exact, {:.0f} % changed, {}, batch {}", share * 100, scattered ? "scattered" : "in blobs", gpu_batch);
+    auto& executor = *session.gpu();
+    const auto& stream = executor.stream();
+    Moments moments(bench_frame, share, scattered);
+    const auto shape = bench_frame.with_frames(gpu_batch);
+    HostImage batch(shape);
+    cuda::DeviceImage images[2]{cuda::DeviceImage(shape), cuda::DeviceImage(shape)}, reference(shape);
+    const auto upload_repeated = [&](const HostImage& image, cuda::DeviceImage& to) {
+        for (int frame = 0; frame < gpu_batch; ++frame) copy(image.view(), batch.view().frames(frame, 1));
+        cuda::upload(batch.view(), to.view(), stream);
+        stream.synchronize();
+    };
+    upload_repeated(moments.images[0], images[0]);
+    upload_repeated(moments.images[1], images[1]);
+    upload_repeated(moments.reference, reference);
+
+    delta::Encoder encoder({.threshold = threshold}, shape, executor);
+    delta::DeviceChanges changes(shape);
+    HostChanges host(shape);
+    const auto encode = [&](int moment) {
+        if constexpr (cuda::compiled) encoder.encode(images[moment].view(), reference.view(), changes.view());
+    };
+    for (const int moment : {1, 0}) {
+        encode(moment);
+        const auto all = static_cast<std::size_t>(shape.bytes());
+        cuda::download(changes.view().positions, host.view().positions, all * 4, stream);
+        cuda::download(changes.view().differences, host.view().differences, all, stream);
+        cuda::download(changes.view().summaries, host.view().summaries, gpu_batch * sizeof(delta::Summary), stream);
+        stream.synchronize();
+        require_equal(host.view(), moments.want[moment].view(), operation);
+    }
+    // Turns are even in number, so every one finds the other moment in the reference, also when the graph starts over.
+    static_assert(gpu_rotation % 2 == 0);
+    int moment = 0;
+    const auto timing = session.time_gpu([&](int) { encode(moment ^= 1); });
+    session.add({"delta", operation, "framewire cuda", timing, moments.bytes_per_frame(), {}});
+}
+
+void bench_packing(Session& session) {
+    Moments moments(bench_frame, 0.02, false);
+    delta::Packer packer(bench_frame);
+    delta::Unpacker unpacker(bench_frame);
+    std::vector<std::uint8_t> changes, picture;
+    packer.pack_changes(moments.want[1].view(), changes);
+    packer.pack_picture(moments.images[1].view(), picture);
+    HostImage viewer(bench_frame);
+    unpacker.apply_picture(picture, viewer.view());
+    Session::require_equal(viewer.view(), moments.images[1].view(), "packing a picture");
+    std::vector<std::uint8_t> scratch;
+    const auto timings = session.time_cpu({[&] { scratch.clear(), packer.pack_changes(moments.want[1].view(), scratch); },
+                                           [&] { unpacker.apply_changes(changes, viewer.view()); },
+                                           [&] { scratch.clear(), packer.pack_picture(moments.images[1].view(), scratch); },
+                                           [&] { unpacker.apply_picture(picture, viewer.view()); }});
+    session.add({"delta", fmt::format("pack 2 % in blobs to {} bytes", changes.size()), "framewire cpu", timings[0], 0, {}});
+    session.add({"delta", "unpack the same", "framewire cpu", timings[1], 0, {}});
+    session.add({"delta", fmt::format("pack a picture to {} bytes", picture.size()), "framewire cpu", timings[2], 0, {}});
+    session.add({"delta", "unpack the same picture", "framewire cpu", timings[3], 0, {}});
+}
+
+}  // namespace
+
+void bench_delta(Session& session) {
+    for (const double share : {0.0, 0.02, 0.2})
+        for (const bool scattered : {false, true}) {
+            if (share == 0 && scattered) continue;
+            bench_cpu(session, share, scattered);
+            if (session.gpu()) bench_gpu(session, share, scattered);
+        }
+    bench_packing(session);
+}
+
+}  // namespace framewire::bench
