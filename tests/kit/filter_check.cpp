@@ -83,14 +83,17 @@ void check_filter(Backend backend, const FilterCheck& check) {
     const auto values = with_defaults(check.info, check.values);
     for_each_instruction_set(backend, [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
-        for (const int frames : {1, 3})
-            for (const auto& shape : small_shapes(check.channels, frames))
-                for (const auto& layout : layouts)
-                    for (const auto fill_with : all_fills) {
-                        if (testing::Test::HasFailure()) return;  // the first one says enough
-                        check_case(backend, check, values, shape, layout, fill_with);
-                    }
-        check_case(backend, check, values, hd_shape(check.channels, 2), {}, Fill::noise);
+        auto shapes = check.shapes;
+        if (shapes.empty())
+            for (const int frames : {1, 3})
+                for (const auto& shape : small_shapes(check.channels, frames)) shapes.push_back(shape);
+        for (const auto& shape : shapes)
+            for (const auto& layout : layouts())
+                for (const auto fill_with : all_fills) {
+                    if (testing::Test::HasFailure()) return;  // the first one says enough
+                    check_case(backend, check, values, shape, layout, fill_with);
+                }
+        if (check.shapes.empty()) check_case(backend, check, values, hd_shape(check.channels, 2), {}, Fill::noise);
     });
 }
 

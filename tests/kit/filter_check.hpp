@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace framewire::kit {
 
@@ -19,6 +20,7 @@ struct FilterCheck {
     int channels = 3;                                                   ///< of the input
     std::function<void(const FilterImages<MemorySpace::host>&)> reference;
     int tolerance = 0;
+    std::vector<Shape> shapes{};  ///< in place of the usual ones and the HD one, where the reference takes long
 };
 
 /// Parameter values with defaults filled in.

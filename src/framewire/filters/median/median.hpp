@@ -1,0 +1,40 @@
+#pragma once
+
+#include "framewire/filters/border.hpp"
+#include "framewire/filters/filter.hpp"
+
+#include <cstdint>
+
+namespace framewire {
+
+inline constexpr int max_median_size = 255;
+
+struct MedianParameters {
+    int size = 3;  ///< odd, 1..255
+    Border border = Border::reflect101;
+};
+
+/// The exact median of the size x size pixels around each, every channel on its own (streaming report, section 9).
+/// In and out: any strides, any alignment, no overlap; frames x height x width, 1 or 3 channels.
+class Median {
+public:
+    /// Throws Error{usage} on a size or shape that is not allowed.
+    Median(MedianParameters parameters, const Shape& shape, Executor& executor);
+
+    Shape output_shape() const { return shape_; }
+
+    /// On the executor's threads; returns when done.
+    void run(const FilterImages<MemorySpace::host>& images) const;
+    /// Queued on the executor's stream.
+    void run(const FilterImages<MemorySpace::device>& images) const;
+
+private:
+    MedianParameters parameters_;
+    Shape shape_;
+    Executor* executor_;
+};
+
+/// The registry's entry.
+FilterInfo median_info();
+
+}  // namespace framewire

@@ -1,0 +1,96 @@
+#include "framewire/filters/median/median.hpp"
+
+#include "framewire/filters/median/median_ref.hpp"
+#include "framewire/filters/registry.hpp"
+#include "kit/filter_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace framewire {
+namespace {
+
+struct NamedBorder {
+    Border border;
+    const char* name;
+};
+
+constexpr NamedBorder borders[] = {
+    {Border::reflect101, "reflect101"}, {Border::replicate, "replicate"}, {Border::zero, "zero"}};
+
+using MedianTest = kit::BackendTest;
+FRAMEWIRE_ON_EVERY_BACKEND(MedianTest);
+
+void check_size(Backend backend, int size, int channels, NamedBorder border, std::vector<Shape> shapes = {}) {
+    const MedianParameters parameters{.size = size, .border = border.border};
+    kit::check_filter(backend, {.info = median_info(),
+                                .values = {{"size", std::to_string(size)}, {"border", border.name}},
+                                .channels = channels,
+                                .reference = [=](const FilterImages<MemorySpace::host>& images) {
+                                    median_reference(parameters, images.in, images.out);
+                                },
+                                .shapes = std::move(shapes)});
+}
+
+// Shapes that cost the reference little: smaller than the window, about a vector or a tile wide, cut tiles.
+std::vector<Shape> few_shapes(int channels) {
+    return {{1, 1, 1, channels}, {1, 3, 5, channels}, {2, 17, 15, channels}, {1, 1, 70, channels}, {1, 19, 101, channels}};
+}
+
+TEST_P(MedianTest, SmallSizesEqualTheDefinition) {
+    for (const int channels : {3, 1}) check_size(GetParam(), 3, channels, borders[0]);
+    for (const auto& border : borders)
+        for (const int size : {1, 3, 5})
+            for (const int channels : {3, 1}) check_size(GetParam(), size, channels, border, few_shapes(channels));
+}
+
+TEST_P(MedianTest, MiddleSizesEqualTheDefinition) {
+    for (const auto& border : borders)
+        for (const int size : {7, 9, 11, 13, 15, 17, 19, 21})
+            for (const int channels : {3, 1}) check_size(GetParam(), size, channels, border, few_shapes(channels));
+}
+
+TEST_P(MedianTest, LargeSizesEqualTheDefinition) {
+    for (const auto& border : borders)
+        for (const int size : {23, 31, 51, 101})
+            check_size(GetParam(), size, 3, border, {{1, 3, 5, 3}, {2, 9, 40, 3}});
+    check_size(GetParam(), 255, 1, borders[0], {{1, 2, 3, 1}, {1, 3, 20, 1}});
+    check_size(GetParam(), 255, 3, borders[2], {{1, 2, 5, 3}});
+}
+
+ParameterValues values_of(const char* size) { return kit::with_defaults(median_info(), {{"size", size}}); }
+
+TEST(Median, RefusesWhatHasNoMiddle) {
+    auto& executor = kit::executor(Backend::cpu);
+    for (const auto* size : {"-1", "0", "2", "4", "254", "256", "257"}) {
+        try {
+            median_info().make(values_of(size), {1, 4, 4, 3}, executor);
+            ADD_FAILURE() << "size " << size << " was taken";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::usage);
+            EXPECT_EQ(std::string(error.what()),
+                      "median: size is " + std::string(size) + "; an odd number from 1 to 255 is allowed");
+        }
+    }
+}
+
+TEST(Median, RefusesWrongShapes) {
+    auto& executor = kit::executor(Backend::cpu);
+    EXPECT_THROW(Median({}, {1, 4, 4, 2}, executor), Error);
+    EXPECT_THROW(Median({}, {1, 0, 4, 3}, executor), Error);
+    Median median({}, {1, 4, 4, 3}, executor);
+    HostImage in({1, 4, 4, 3}), narrow({1, 4, 3, 3});
+    EXPECT_THROW(median.run(FilterImages<MemorySpace::host>{in.view(), {}, narrow.view()}), Error);
+}
+
+TEST(Median, IsRegistered) {
+    const auto* info = find_filter("median");
+    ASSERT_NE(info, nullptr);
+    EXPECT_EQ(info->parameters.front().name, "size");
+    EXPECT_TRUE(info->parameters.front().odd_only);
+}
+
+}  // namespace
+}  // namespace framewire
