@@ -35,7 +35,7 @@ struct Layout {
     int row_padding_bytes = 0;   ///< behind each row
     int frame_padding_rows = 0;  ///< behind each frame
 };
-inline constexpr Layout layouts[] = {{0, 0, 0}, {1, 0, 0}, {0, 7, 0}, {16, 32, 1}, {3, 13, 2}};
+std::vector<Layout> layouts();
 std::string to_string(const Layout& layout);
 
 /// An image in memory of its own, every byte of which that is not image (before, between, behind) is a guard.
@@ -75,7 +75,10 @@ std::optional<std::string> first_difference(HostView<const std::uint8_t> got, Ho
 
 /// The backends of this build, CUDA included when it is compiled in, GPU or not.
 std::vector<Backend> backends();
-/// Why a backend cannot run on this machine; nothing when it can. Tests skip with it, and are counted as skipped.
+/// True when FRAMEWIRE_TEST_BRIEF is set: fewer shapes and layouts, for tools that slow every launch down a hundredfold.
+bool brief();
+/// Why a backend cannot run on this machine; nothing when it can. Tests skip with it, and are counted as skipped;
+/// where FRAMEWIRE_REQUIRE_GPU is set they run into the missing GPU instead.
 std::optional<std::string> why_not(Backend backend);
 /// Calls `body(name)` once for every SIMD instruction set of this machine that the build has code for, with that one
 /// chosen, where the backend is the CPU; once with "" for CUDA. All of them must give the same bytes.

@@ -178,7 +178,7 @@ TEST_P(DeltaTest, EqualsTheReferenceOnEveryShapeAndMotion) {
         for (const int channels : {1, 3})
             for (const int streams : {1, 3})
                 for (const auto& shape : kit::small_shapes(channels, streams))
-                    for (const auto& layout : kit::layouts)
+                    for (const auto& layout : kit::layouts())
                         for (const auto motion : all_motions) {
                             if (HasFailure()) return;
                             check_case(GetParam(), shape, layout, motion, 20);

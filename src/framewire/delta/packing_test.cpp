@@ -38,7 +38,7 @@ struct Step {
 TEST(Packing, RoundTripsOnEveryShapeAndLayout) {
     for (const int channels : {1, 3})
         for (const auto& shape : kit::small_shapes(channels))
-            for (const auto& layout : kit::layouts)
+            for (const auto& layout : kit::layouts())
                 for (const int threshold : {0, 20, 254}) {
                     SCOPED_TRACE(to_string(shape) + ", " + kit::to_string(layout));
                     Step step(shape, layout, threshold);

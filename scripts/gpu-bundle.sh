@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Makes gpu-bundle/: the CUDA tests, the benches and framewire itself with every library they need, to be copied to an
+# x86-64 Linux machine with an NVIDIA driver and nothing else. Media there are y4m, raw, PNG and the synthetic camera.
+#   FRAMEWIRE_BUNDLE_ARCHITECTURES="90"   the GPU architectures to build for
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scripts/deps.sh
+architectures=${FRAMEWIRE_BUNDLE_ARCHITECTURES:-90}
+build=${FRAMEWIRE_BUNDLE_BUILD:-build/gpu-bundle}
+bundle=gpu-bundle
+
+cmake --preset gpu-bundle -B "$build" -DCMAKE_CUDA_ARCHITECTURES="$architectures" >/dev/null
+ninja -C "$build"
+
+rm -rf "$bundle"
+mkdir -p "$bundle"/{bin,tests,lib,glibc}
+cp "$build"/apps/framewire/framewire "$build"/bench/framewire-bench "$bundle/bin/"
+for test in core cuda filters delta pipeline; do
+    [ ! -x "$build/tests/${test}_tests" ] || cp "$build/tests/${test}_tests" "$bundle/tests/"
+done
+strip --strip-debug "$bundle"/bin/* "$bundle"/tests/*
+cp scripts/count-tests.sh "$bundle/"
+
+# Libraries go beside the programs; those of glibc apart, for machines whose own are older.
+ldd "$bundle"/bin/* "$bundle"/tests/* | awk '$2 == "=>" && $3 ~ /^\// {print $3} $1 ~ /^\/.*ld-linux/ {print $1}' | sort -u |
+    while read -r library; do
+        case $(basename "$library") in
+            libc.so.* | libm.so.* | libdl.so.* | librt.so.* | libpthread.so.* | ld-linux*) cp -L "$library" "$bundle/glibc/" ;;
+            *) cp -L "$library" "$bundle/lib/" ;;
+        esac
+    done
+
+cat >"$bundle/under.sh" <<'UNDER'
+#!/usr/bin/env bash
+# under.sh PROGRAM ARGS...: runs a program of this folder with the libraries beside it, and with the C library beside it too
+# where the machine's is older than the one the program was built with.
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+built_with=$(cat "$here/glibc/VERSION")
+of_machine=$(ldd --version 2>/dev/null | sed -n '1s/.* //p')
+oldest=$(printf '%s\n%s\n' "$built_with" "${of_machine:-0}" | sort -V | head -n 1)
+if [ "$oldest" = "$built_with" ]; then
+    export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    exec "$@"
+fi
+exec "$here/glibc/ld-linux-x86-64.so.2" --library-path "$here/lib:$here/glibc${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$@"
+UNDER
+ldd --version | sed -n '1s/.* //p' >"$bundle/glibc/VERSION"
+
+cat >"$bundle/run-tests.sh" <<'TESTS'
+#!/usr/bin/env bash
+# All tests, CUDA's included: a missing GPU is a failure here, not a skip. Closes with 'N passed, N failed, N skipped'.
+cd "$(dirname "$0")" || exit 1
+export FRAMEWIRE_REQUIRE_GPU=1 TEST_UNDER=./under.sh
+exec ./count-tests.sh "${FRAMEWIRE_LOGS:-logs}" ./tests/*
+TESTS
+
+cat >"$bundle/run-benches.sh" <<'BENCHES'
+#!/usr/bin/env bash
+# All benches, or the suites named, with framewire-bench's own options.
+cd "$(dirname "$0")" || exit 1
+exec ./under.sh ./bin/framewire-bench "$@"
+BENCHES
+
+cat >"$bundle/run-sanitizer.sh" <<'SANITIZER'
+#!/usr/bin/env bash
+# The CUDA tests under each tool of compute-sanitizer (or those named), on fewer shapes. Closes with a line a tool.
+cd "$(dirname "$0")" || exit 1
+sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
+[ -x "$sanitizer" ] || { echo "compute-sanitizer is not on this machine" >&2; exit 78; }
+[ $# -gt 0 ] || set -- memcheck racecheck initcheck synccheck
+export FRAMEWIRE_REQUIRE_GPU=1 FRAMEWIRE_TEST_BRIEF=1 TEST_ARGS="--gtest_filter=${GTEST_FILTER:-*/cuda}"
+result=0
+for tool in "$@"; do
+    export TEST_UNDER="./under.sh $sanitizer --tool $tool --error-exitcode 99 --print-limit 5"
+    echo "$tool:"
+    ./count-tests.sh "${FRAMEWIRE_LOGS:-logs}/$tool" ${FRAMEWIRE_TESTS:-./tests/{filters,delta}_tests} || result=1
+done
+exit $result
+SANITIZER
+chmod +x "$bundle"/*.sh
+
+tar -C "$bundle" -cJf "$build/gpu-bundle.tar.xz" .
+echo "gpu-bundle/: $(du -sm "$bundle" | cut -f1) MB, $(du -m "$build/gpu-bundle.tar.xz" | cut -f1) MB packed"

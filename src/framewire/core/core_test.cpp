@@ -1,0 +1,187 @@
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/core/frame.hpp"
+#include "framewire/core/thread_pool.hpp"
+#include "framewire/core/view.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+namespace framewire {
+namespace {
+
+// A view for the GPU must not reach code for the CPU, nor a read-only one code that writes.
+static_assert(!std::is_convertible_v<DeviceView<std::uint8_t>, HostView<std::uint8_t>>);
+static_assert(!std::is_convertible_v<HostView<std::uint8_t>, DeviceView<const std::uint8_t>>);
+static_assert(!std::is_convertible_v<HostView<const std::uint8_t>, HostView<std::uint8_t>>);
+static_assert(std::is_convertible_v<HostView<std::uint8_t>, HostView<const std::uint8_t>>);
+static_assert(!std::is_copy_constructible_v<HostBuffer> && !std::is_copy_constructible_v<HostImage>);
+
+template <class Call>
+std::string message_of(Call&& call) {
+    try {
+        call();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+TEST(Shape, SaysItselfAndCountsInSixtyFourBits) {
+    EXPECT_EQ(to_string(Shape{1, 1080, 1920, 3}), "1920x1080 BGR");
+    EXPECT_EQ(to_string(Shape{32, 4, 5, 1}), "5x4 gray x 32");
+    EXPECT_EQ((Shape{100, 16384, 16384, 3}.bytes()), 80530636800);
+}
+
+TEST(Shape, ChecksItsLimits) {
+    EXPECT_EQ(message_of([] { validate(Shape{1, 16385, 4, 3}, "the frame"); }),
+              "the frame is 4x16385; allowed are sides of 1 to 16384 pixels");
+    EXPECT_EQ(message_of([] { validate(Shape{1, 4, 4, 2}, "the frame"); }),
+              "the frame has 2 channels; allowed are 1 (gray) and 3 (BGR)");
+    EXPECT_EQ(message_of([] { validate(Shape{0, 4, 4, 3}, "the frame"); }), "the frame has 0 frames; at least 1 is needed");
+    EXPECT_EQ(message_of([] { validate(Shape{1, 16384, 1, 1}, "the frame"); }), "no error");
+}
+
+TEST(View, FindsRowsThroughGaps) {
+    std::vector<std::uint8_t> memory(1000);
+    const HostView<std::uint8_t> view(memory.data(), {2, 3, 4, 3}, 20, 100);
+    EXPECT_EQ(view.row(1, 2) - memory.data(), 140);
+    EXPECT_EQ(view.batch_row(4), view.row(1, 1));
+    EXPECT_EQ(view.frames(1, 1).row(0, 0), view.row(1, 0));
+    EXPECT_FALSE(view.dense());
+    EXPECT_TRUE((HostView<std::uint8_t>(memory.data(), {2, 3, 4, 3}).dense()));
+}
+
+TEST(View, RefusesStridesThatCannotHoldItsRows) {
+    std::vector<std::uint8_t> memory(1000);
+    const Shape shape{2, 3, 4, 3};
+    const auto check = [&](std::int64_t row, std::int64_t frame) {
+        return message_of([&] { validate(HostView<std::uint8_t>(memory.data(), shape, row, frame), shape, "the image"); });
+    };
+    EXPECT_EQ(check(12, 36), "no error");
+    EXPECT_EQ(check(20, 52), "no error") << "the last row needs no gap behind it";
+    EXPECT_EQ(check(11, 36), "the image has a row stride of 11 bytes; a row needs 12");
+    EXPECT_EQ(check(12, 35), "the image has a frame stride of 35 bytes; a frame needs 36");
+    EXPECT_EQ(message_of([&] { validate(HostView<std::uint8_t>(memory.data(), {1, 3, 4, 3}), shape, "the image"); }),
+              "the image is 4x3 BGR; 4x3 BGR x 2 is needed");
+    EXPECT_EQ(message_of([&] { validate(HostView<std::uint8_t>(nullptr, shape), shape, "the image"); }), "the image has no memory");
+}
+
+TEST(Buffer, IsAlignedAndMovesWithoutCopying) {
+    HostBuffer one(100);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(one.data()) % 64, 0u);
+    const auto* data = one.data();
+    HostBuffer two = std::move(one);
+    EXPECT_EQ(two.data(), data);
+    EXPECT_EQ(one.data(), nullptr);
+    one = std::move(two);
+    EXPECT_EQ(one.data(), data);
+    EXPECT_EQ(HostBuffer(0).data(), nullptr);
+}
+
+TEST(Buffer, SaysHowMuchMemoryIsMissing) {
+    EXPECT_EQ(message_of([] { HostBuffer(std::size_t{1} << 62); }), "no memory for a buffer of 4611686018427387904 bytes");
+}
+
+TEST(Frame, ReturnsToItsPoolWithTheLastReference) {
+    FramePool pool({1, 4, 4, 1}, 2);
+    auto first = pool.acquire(), second = pool.acquire();
+    EXPECT_FALSE(pool.try_acquire());
+    const auto copy = first;
+    const auto* memory = first.view().data();
+    first = {};
+    EXPECT_FALSE(pool.try_acquire()) << "a copy still holds it";
+    second = {};
+    EXPECT_TRUE(pool.try_acquire());
+    const_cast<Frame&>(copy) = {};
+    auto again = pool.try_acquire();
+    auto other = pool.try_acquire();
+    EXPECT_TRUE(again.view().data() == memory || other.view().data() == memory);
+}
+
+TEST(Frame, OutlivesItsPool) {
+    Frame frame;
+    {
+        FramePool pool({1, 4, 4, 1}, 1);
+        frame = pool.acquire();
+    }
+    std::memset(frame.view().data(), 7, 16);
+    EXPECT_EQ(frame.view().data()[15], 7);
+}
+
+TEST(Frame, WaitsForAFreeOneAndWakesOnClose) {
+    FramePool pool({1, 4, 4, 1}, 1);
+    auto held = pool.acquire();
+    std::atomic<bool> got{false};
+    std::thread waiter([&] { got = static_cast<bool>(pool.acquire()); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_FALSE(got);
+    held = {};
+    waiter.join();
+    EXPECT_TRUE(got);
+
+    held = pool.acquire();
+    std::thread closed([&] { got = static_cast<bool>(pool.acquire()); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    pool.close();
+    closed.join();
+    EXPECT_FALSE(got);
+}
+
+TEST(Frame, CountsReferencesAcrossThreads) {
+    FramePool pool({1, 4, 4, 1}, 3);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+        threads.emplace_back([&] {
+            for (int i = 0; i < 2000; ++i) {
+                const auto frame = pool.acquire();
+                const auto copy = frame;
+                copy.time().index = i;
+            }
+        });
+    for (auto& thread : threads) thread.join();
+    std::vector<Frame> all;
+    for (int i = 0; i < 3; ++i) all.push_back(pool.try_acquire());
+    EXPECT_TRUE(all[0] && all[1] && all[2]) << "a frame was lost";
+}
+
+TEST(ThreadPool, CutsARangeTheSameWayForEveryNumberOfThreads) {
+    for (const int threads : {1, 2, 5}) {
+        const ThreadPool pool(threads);
+        EXPECT_EQ(pool.threads(), threads);
+        std::mutex mutex;
+        std::set<std::vector<std::int64_t>> pieces;
+        pool.for_chunks(10, 4, [&](std::int64_t chunk, std::int64_t begin, std::int64_t end) {
+            const std::lock_guard lock(mutex);
+            pieces.insert({chunk, begin, end});
+        });
+        EXPECT_EQ(pieces, (std::set<std::vector<std::int64_t>>{{0, 0, 4}, {1, 4, 8}, {2, 8, 10}}));
+        pool.for_chunks(0, 4, [](auto...) { FAIL() << "nothing to do"; });
+    }
+}
+
+TEST(ThreadPool, PassesOnWhatABodyThrows) {
+    const ThreadPool pool(2);
+    EXPECT_EQ(message_of([&] {
+                  pool.for_chunks(100, 1, [](std::int64_t chunk, auto...) {
+                      if (chunk == 50) fail(ErrorCode::internal, "at {}", chunk);
+                  });
+              }),
+              "at 50");
+}
+
+TEST(ThreadPool, RefusesAnImpossibleNumberOfThreads) {
+    EXPECT_THROW(ThreadPool(-1), Error);
+    EXPECT_THROW(ThreadPool(1025), Error);
+    EXPECT_GE(ThreadPool(0).threads(), 1);
+}
+
+}  // namespace
+}  // namespace framewire

@@ -1,0 +1,137 @@
+#include "framewire/core/error.hpp"
+#include "framewire/cuda/buffer.hpp"
+#include "framewire/cuda/build.hpp"
+#include "framewire/cuda/device.hpp"
+#include "framewire/cuda/executor.hpp"
+#include "kit/filter_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace framewire {
+namespace {
+
+class CudaTest : public kit::BackendTest {};
+INSTANTIATE_TEST_SUITE_P(Backends, CudaTest, testing::Values(Backend::cuda), kit::backend_name);
+
+TEST(Executor, TakesTheCpuWhenAsked) {
+    Executor executor(BackendChoice::cpu, 3);
+    EXPECT_EQ(executor.backend(), Backend::cpu);
+    EXPECT_EQ(executor.pool().threads(), 3);
+    EXPECT_EQ(&executor.frame_memory(), &heap_memory());
+    EXPECT_THROW(executor.stream(), Error);
+}
+
+TEST(Executor, NeverFallsBackSilently) {
+    if (!cuda::devices().empty()) {
+        EXPECT_EQ(Executor(BackendChoice::cuda).backend(), Backend::cuda);
+        EXPECT_EQ(Executor(BackendChoice::automatic).backend(), Backend::cuda);
+        return;
+    }
+    EXPECT_FALSE(cuda::why_no_device().empty());
+    EXPECT_EQ(Executor(BackendChoice::automatic).backend(), Backend::cpu);
+    try {
+        Executor executor(BackendChoice::cuda);
+        FAIL() << "an executor without a GPU";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::config);
+        EXPECT_NE(std::string(error.what()).find(cuda::why_no_device()), std::string::npos) << error.what();
+    }
+}
+
+TEST(Executor, ReadsBackendNames) {
+    EXPECT_EQ(parse_backend("auto"), BackendChoice::automatic);
+    EXPECT_EQ(parse_backend("cpu"), BackendChoice::cpu);
+    EXPECT_EQ(parse_backend("cuda"), BackendChoice::cuda);
+    EXPECT_THROW(parse_backend("gpu"), Error);
+}
+
+TEST_P(CudaTest, CopiesImagesWithGapsThereAndBack) {
+    const auto& stream = kit::executor(Backend::cuda).stream();
+    for (const auto& layout : kit::layouts()) {
+        const Shape shape{3, 17, 31, 3};
+        kit::GuardedImage from(shape, layout), to(shape, {5, 3, 1});
+        kit::fill(from.view(), kit::Fill::noise);
+        cuda::DeviceImage device(shape), second(shape);
+        cuda::upload(from.view(), device.view(), stream);
+        cuda::copy(device.view(), second.view(), stream);
+        cuda::download(second.view(), to.view(), stream);
+        stream.synchronize();
+        EXPECT_EQ(kit::first_difference(to.view(), from.view()), std::nullopt);
+        EXPECT_FALSE(to.broken_guard());
+    }
+}
+
+TEST_P(CudaTest, PinnedMemoryHoldsFrames) {
+    auto& executor = kit::executor(Backend::cuda);
+    HostImage pinned({1, 8, 8, 3}, executor.frame_memory());
+    EXPECT_EQ(&executor.frame_memory(), &cuda::pinned_memory());
+    kit::fill(pinned.view(), kit::Fill::ramp);
+    cuda::DeviceImage device(pinned.shape());
+    cuda::upload(pinned.view(), device.view(), executor.stream());
+    HostImage back(pinned.shape());
+    cuda::download(device.view(), back.view(), executor.stream());
+    executor.stream().synchronize();
+    EXPECT_EQ(kit::first_difference(back.view(), pinned.view()), std::nullopt);
+}
+
+TEST_P(CudaTest, AGraphReplaysWhatWasRecorded) {
+    const auto& stream = kit::executor(Backend::cuda).stream();
+    cuda::DeviceBuffer a(16), b(16);
+    cuda::fill(a.data(), 1, 16, stream);
+    const cuda::Graph graph(stream, [&] { cuda::copy(a.data(), b.data(), 16, stream); });
+    cuda::fill(a.data(), 7, 16, stream);
+    graph.launch(stream);
+    std::uint8_t back[16];
+    cuda::download(b.data(), back, 16, stream);
+    stream.synchronize();
+    EXPECT_EQ(back[15], 7);
+}
+
+TEST_P(CudaTest, AGraphWhoseRecordingThrowsLeavesTheStreamUsable) {
+    const auto& stream = kit::executor(Backend::cuda).stream();
+    EXPECT_THROW(cuda::Graph(stream, [] { fail(ErrorCode::internal, "while recording"); }), Error);
+    stream.synchronize();
+}
+
+TEST_P(CudaTest, EventsOrderStreams) {
+    const auto& first = kit::executor(Backend::cuda).stream();
+    const cuda::Stream second;
+    cuda::DeviceBuffer buffer(1 << 20);
+    cuda::Event begin, end;
+    begin.record(first);
+    cuda::fill(buffer.data(), 3, buffer.bytes(), first);
+    end.record(first);
+    end.make_wait(second);
+    std::uint8_t back = 0;
+    cuda::download(buffer.data() + buffer.bytes() - 1, &back, 1, second);
+    second.synchronize();
+    EXPECT_EQ(back, 3);
+    EXPECT_GE(end.milliseconds_since(begin), 0.0f);
+}
+
+TEST_P(CudaTest, TooMuchMemoryIsAnErrorThatSaysSo) {
+    try {
+        cuda::DeviceBuffer buffer(std::size_t{1} << 50);
+        FAIL() << "a petabyte on a GPU";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::config) << error.what();
+    }
+    // And it is not reported again by the next call.
+    kit::executor(Backend::cuda).stream().synchronize();
+    cuda::DeviceBuffer buffer(16);
+}
+
+TEST_P(CudaTest, NamesTheGpu) {
+    const auto devices = cuda::devices();
+    ASSERT_FALSE(devices.empty());
+    EXPECT_FALSE(devices[0].name.empty());
+    EXPECT_GT(devices[0].memory_bytes, 0);
+    EXPECT_TRUE(cuda::why_no_device().empty());
+    EXPECT_THROW(cuda::use_device(static_cast<int>(devices.size())), Error);
+    cuda::use_device(0);
+}
+
+}  // namespace
+}  // namespace framewire
