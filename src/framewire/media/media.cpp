@@ -1,18 +1,169 @@
 #include "framewire/media/media.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/media/looping_source.hpp"
+#include "framewire/media/parameters.hpp"
+#include "framewire/media/png.hpp"
+#include "framewire/media/raw.hpp"
+#include "framewire/media/sequence.hpp"
+#include "framewire/media/synth/source.hpp"
+#include "framewire/media/y4m.hpp"
+
+#ifdef FRAMEWIRE_FFMPEG
+#include "framewire/media/camera.hpp"
 #include "framewire/media/ffmpeg/sink.hpp"
 #include "framewire/media/ffmpeg/source.hpp"
 
+#include <spdlog/spdlog.h>
+#endif
+
+#include <cctype>
+#include <filesystem>
+#include <string_view>
+
 namespace framewire {
-std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions& options) {
-    if (text.find("://") != std::string::npos)
-        return open_ffmpeg_source({text, text, "", FfmpegAddress::Kind::network}, options);
-    if (text.starts_with("lavfi:"))
-        return open_ffmpeg_source({text, text.substr(6), "lavfi", FfmpegAddress::Kind::generator}, options);
-    return open_ffmpeg_source({text, "file:" + text, "", FfmpegAddress::Kind::file}, options);
+namespace {
+
+std::string lower_case(std::string_view text) {
+    std::string lower(text);
+    for (auto& letter : lower) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    return lower;
 }
-std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rational rate, const SinkOptions& options) {
+
+bool is_url(std::string_view text) { return text.find("://") != std::string_view::npos; }
+
+// What is behind a prefix of a source's text, like "raw:".
+bool take_prefix(std::string_view text, std::string_view prefix, std::string_view& rest) {
+    if (!text.starts_with(prefix)) return false;
+    rest = text.substr(prefix.size());
+    return true;
+}
+
+#ifdef FRAMEWIRE_FFMPEG
+
+std::unique_ptr<Source> open_with_ffmpeg(const std::string& path, const SourceOptions& options) {
+    return open_ffmpeg_source({path, "file:" + path, "", FfmpegAddress::Kind::file}, options);
+}
+
+// libavdevice's names of V4L2's pixel formats.
+std::string device_format(std::string_view four_letters) {
+    if (four_letters == "MJPG" || four_letters == "JPEG") return "mjpeg";
+    if (four_letters == "YUYV") return "yuyv422";
+    if (four_letters == "UYVY") return "uyvy422";
+    if (four_letters == "YU12") return "yuv420p";
+    if (four_letters == "BGR3") return "bgr24";
+    if (four_letters == "GREY") return "gray";
+    return lower_case(four_letters);
+}
+
+std::unique_ptr<Source> open_camera(const std::string& text, std::string_view address, const SourceOptions& options) {
+    const auto [path, parameters] = Parameters::after_path("v4l2", address, {"size", "fps", "format"});
+    auto [width, height] = parameters.size("size").value_or(std::pair{options.width_px, options.height_px});
+    auto rate = options.rate;
+    if (parameters.text("fps")) rate = parameters.rate("fps", {});
+    auto format = parameters.choice("format", "", {"mjpeg", "yuyv", "nv12"});
+    if (format == "yuyv") format = "yuyv422";
+    if (format.empty()) {
+        // Left to itself libavdevice takes an uncompressed format, at 5 frames a second where the bus gives no more.
+        const auto chosen = choose_pixel_format(CameraDevice(path).describe(), width, height, rate.value_or(Rational{30, 1}).value());
+        format = device_format(chosen);
+    }
+    FfmpegAddress camera{text, path, "video4linux2", FfmpegAddress::Kind::camera};
+    if (width > 0) camera.options.emplace_back("video_size", fmt::format("{}x{}", width, height));
+    if (rate) camera.options.emplace_back("framerate", fmt::format("{}/{}", rate->numerator, rate->denominator));
+    if (!format.empty()) camera.options.emplace_back("input_format", format);
+    return open_ffmpeg_source(std::move(camera), options);
+}
+
+std::unique_ptr<Source> open_elsewhere(const std::string& text, const SourceOptions& options) {
+    std::string_view rest;
+    if (take_prefix(text, "lavfi:", rest))
+        return open_ffmpeg_source({text, std::string(rest), "lavfi", FfmpegAddress::Kind::generator}, options);
+    if (take_prefix(text, "v4l2:", rest)) return open_camera(text, rest, options);
+    if (text.starts_with("/dev/video")) return open_camera(text, text, options);
+    return open_ffmpeg_source({text, text, "", FfmpegAddress::Kind::network}, options);
+}
+
+std::unique_ptr<Sink> open_sink_with_ffmpeg(const std::string& text, const Shape& frame, Rational rate,
+                                            const SinkOptions& options) {
     return open_ffmpeg_sink(text, frame, rate, options);
 }
+
+EncodeImage jpeg_encoder(const std::string&) { return encode_jpeg; }
+
+#else
+
+[[noreturn]] void fail_without_ffmpeg(const std::string& text) {
+    fail(ErrorCode::config, "{}: this build has no FFmpeg; it knows y4m, raw, PNG and the synthetic camera", text);
+}
+
+std::unique_ptr<Source> open_with_ffmpeg(const std::string& path, const SourceOptions&) { fail_without_ffmpeg(path); }
+std::unique_ptr<Source> open_elsewhere(const std::string& text, const SourceOptions&) { fail_without_ffmpeg(text); }
+std::unique_ptr<Sink> open_sink_with_ffmpeg(const std::string& text, const Shape&, Rational, const SinkOptions&) {
+    fail_without_ffmpeg(text);
+}
+EncodeImage jpeg_encoder(const std::string& text) { fail_without_ffmpeg(text); }
+
+#endif
+
+std::unique_ptr<Source> open_image(const std::string& path, const SourceOptions& options) {
+    if (lower_case(path).ends_with(".png")) return open_png_source(path, options);
+    return open_with_ffmpeg(path, options);
+}
+
+std::unique_ptr<Source> open_path(const std::string& path, const SourceOptions& options) {
+    const auto status = std::filesystem::status(path);
+    if (!std::filesystem::exists(status)) {
+        if (const auto pattern = SequencePattern::parse(path))
+            return open_sequence_source(path, *pattern, open_image, options);
+        fail(ErrorCode::no_input, "{}: there is no such file", path);
+    }
+    if (std::filesystem::is_directory(status))
+        fail(ErrorCode::no_input, "{} is a directory; for the images in it write {}/NAME%04d.png", path, path);
+    const auto lower = lower_case(path);
+    if (lower.ends_with(".y4m")) return open_y4m_source(path, options);
+    if (lower.ends_with(".bgr") || lower.ends_with(".gray"))
+        fail(ErrorCode::usage, "{}: raw bytes do not say what they are; write raw:{}:size=WxH:fps=30", path, path);
+    return open_image(path, options);
+}
+
+std::unique_ptr<Source> open_once(const std::string& text, const SourceOptions& options) {
+    std::string_view rest;
+    if (text == "-") return open_y4m_source(text, options);
+    if (text == "synth") return open_synth_source("", options);
+    if (take_prefix(text, "synth:", rest)) return open_synth_source(rest, options);
+    if (take_prefix(text, "raw:", rest)) return open_raw_source(std::string(rest), options);
+    if (take_prefix(text, "file://", rest)) return open_path(std::string(rest), options);
+    if (is_url(text) || text.starts_with("lavfi:") || text.starts_with("v4l2:") || text.starts_with("/dev/video"))
+        return open_elsewhere(text, options);
+    return open_path(text, options);
+}
+
+}  // namespace
+
+std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions& options) {
+    if (text.empty()) fail(ErrorCode::usage, "the source is empty; a path, a URL, a camera, synth or - is needed");
+    if (!options.loop) return open_once(text, options);
+    if (text == "-") fail(ErrorCode::usage, "standard input cannot be read again: no loop");
+    return make_looping_source([text, options] { return open_once(text, options); }, options.stop);
+}
+
+std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rational rate, const SinkOptions& options) {
+    validate(frame, "the frame to write");
+    if (frame.frames != 1) fail(ErrorCode::usage, "{} takes single frames, not batches of {}", text, frame.frames);
+    if (rate.numerator < 1 || rate.denominator < 1 || rate.value() > 1000)
+        fail(ErrorCode::usage, "{}: {}/{} frames a second; allowed are more than 0, up to 1000", text, rate.numerator,
+             rate.denominator);
+
+    const auto ends = [&](std::string_view ending) { return text.ends_with(ending); };
+    if (text == "-" || (ends(".y4m") && !is_url(text))) return open_y4m_sink(text, frame, rate, options);
+    if (is_url(text) || ends(".mp4") || ends(".mkv") || ends(".avi") || ends(".m3u8"))
+        return open_sink_with_ffmpeg(text, frame, rate, options);
+    if (ends(".bgr") || ends(".gray")) return open_raw_sink(text, frame, options);
+    if (ends(".png")) return open_image_sink(text, frame, encode_png, options);
+    if (ends(".jpg") || ends(".jpeg")) return open_image_sink(text, frame, jpeg_encoder(text), options);
+    fail(ErrorCode::usage, "{}: what to write is told by the ending; known are .mp4 .mkv .avi .y4m .png .jpg .bgr .gray "
+         ".m3u8, - for y4m on standard output, and URLs", text);
+}
+
 }  // namespace framewire

@@ -82,7 +82,7 @@ private:
         std::string assumed;
         const auto coding = coding_of(*frame_, assumed);
         if (!assumed.empty())
-            spdlog::info("{}: its colours are not fully tagged; taken as {} (assumed: {})", address_.name,
+            spdlog::info("{}: its tags leave open what its colours mean; taken as {} (assumed: {})", address_.name,
                          to_string(coding), assumed);
     }
 

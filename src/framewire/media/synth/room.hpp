@@ -1,0 +1,14 @@
+#pragma once
+
+#include "framewire/core/view.hpp"
+#include "framewire/media/synth/camera.hpp"
+
+#include <cstdint>
+
+namespace framewire::synth {
+
+/// Paints the still room: walls, wooden floor, furniture, light from a window and a lamp. `seed` varies the grain of
+/// the wood, the books and the pictures. `image` has 3 channels and the camera's size.
+void paint_room(const Camera& camera, std::uint64_t seed, HostView<std::uint8_t> image);
+
+}  // namespace framewire::synth
