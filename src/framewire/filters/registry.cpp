@@ -1,6 +1,7 @@
 #include "framewire/filters/registry.hpp"
 
 #include "framewire/filters/gray/gray.hpp"
+#include "framewire/filters/mean/mean.hpp"
 #include "framewire/filters/median/median.hpp"
 
 #include <algorithm>
@@ -10,6 +11,7 @@ namespace framewire {
 const std::vector<FilterInfo>& filter_registry() {
     static const std::vector<FilterInfo> filters = {
         gray_info(),
+        mean_info(),
         median_info(),
     };
     return filters;

@@ -1,0 +1,214 @@
+#include "framewire/core/simd.hpp"
+#include "framewire/filters/mean/mean.hpp"
+#include "framewire/filters/window.hpp"
+
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "framewire/filters/mean/mean_cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "framewire/core/simd-inl.hpp"
+
+#ifndef FRAMEWIRE_MEAN_CPU_ONCE
+#define FRAMEWIRE_MEAN_CPU_ONCE
+
+namespace framewire {
+
+// A tile's working memory is on the stack: its column sums and their prefix sums stay in L1.
+inline constexpr int mean_tile_bytes = 3072;
+// Vectors read up to this many elements behind a line's end.
+inline constexpr int mean_slack = 256;
+inline constexpr int mean_line_elements = mean_tile_bytes + (tile_step_px + max_window_px) * 3 + mean_slack;
+
+}  // namespace framewire
+
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+alignas(64) constexpr std::uint8_t black_row[mean_line_elements] = {};
+
+// sums += added - removed; 255 rows of 255 fit 16 bits.
+void slide_down(std::uint16_t* sums, const std::uint8_t* added, const std::uint8_t* removed, int count) {
+    const auto slide = [&](auto d16, int x) HWY_ATTR {
+        const hn::Rebind<std::uint8_t, decltype(d16)> d8;
+        const auto plus = hn::PromoteTo(d16, hn::LoadU(d8, added + x));
+        const auto minus = hn::PromoteTo(d16, hn::LoadU(d8, removed + x));
+        hn::StoreU(hn::Add(hn::LoadU(d16, sums + x), hn::Sub(plus, minus)), d16, sums + x);
+    };
+    const hn::ScalableTag<std::uint16_t> d16;
+    const hn::CappedTag<std::uint16_t, 8> d16_of_8;
+    const auto step = static_cast<int>(hn::Lanes(d16)), small_step = static_cast<int>(hn::Lanes(d16_of_8));
+    int x = 0;
+    for (; x + 2 * step <= count; x += 2 * step) {
+        slide(d16, x);
+        slide(d16, x + step);
+    }
+    for (; x + small_step <= count; x += small_step) slide(d16_of_8, x);
+    for (; x < count; ++x) sums[x] = static_cast<std::uint16_t>(sums[x] + added[x] - removed[x]);
+}
+
+// Hands `vector_at(x)`, a vector of result bytes, to `out`, and of the last one no more than there is room for.
+template <class Body>
+HWY_INLINE void store_row(std::uint8_t* out, int count, Body&& vector_at) {
+    const hn::ScalableTag<std::uint8_t> d8;
+    const auto step = static_cast<int>(hn::Lanes(d8));
+    int x = 0;
+    for (; x + step <= count; x += step) hn::StoreU(vector_at(x), d8, out + x);
+    if (x == count) return;
+    HWY_ALIGN std::uint8_t last[HWY_MAX_BYTES];
+    hn::Store(vector_at(x), d8, last);
+    std::memcpy(out + x, last, static_cast<std::size_t>(count - x));
+}
+
+// Small windows: each result adds up its column sums, in 16 bits.
+void mean_row_of_small_window(const std::uint16_t* sums, int size, int channels, const MeanDivision& division, int count,
+                              std::uint8_t* out) {
+    const hn::ScalableTag<std::uint8_t> d8;
+    const hn::ScalableTag<std::uint16_t> d16;
+    const auto half = hn::Lanes(d16);
+    const auto bias = hn::Set(d16, static_cast<std::uint16_t>(division.bias));
+    const auto multiplier = hn::Set(d16, static_cast<std::uint16_t>(division.multiplier));
+    const int shift = division.shift - 16;
+    store_row(out, count, [&](int x) HWY_ATTR {
+        auto low = bias, high = bias;
+        const auto* at = sums + x;
+        for (int tap = 0; tap < size; ++tap, at += channels) {
+            low = hn::Add(low, hn::LoadU(d16, at));
+            high = hn::Add(high, hn::LoadU(d16, at + half));
+        }
+        low = hn::ShiftRightSame(hn::MulHigh(low, multiplier), shift);
+        high = hn::ShiftRightSame(hn::MulHigh(high, multiplier), shift);
+        return hn::ConcatEven(d8, hn::BitCast(d8, high), hn::BitCast(d8, low));
+    });
+}
+
+// prefix[i] becomes the sum of all sums before i that belong to the same channel. Reads and writes up to a vector more
+// than `count`.
+template <int channels>
+void prefix_sums(const std::uint16_t* sums, int count, std::uint32_t* prefix) {
+    const hn::ScalableTag<std::uint32_t> d32;
+    const hn::Rebind<std::uint16_t, decltype(d32)> d16;
+    constexpr int most_lanes = HWY_MAX_BYTES / 4;
+    const auto lanes = static_cast<int>(hn::Lanes(d32));
+    // Within a vector: add it to itself moved by 1, 2, 4, 8 pixels. What came before is in the last pixel of the one before.
+    const auto moved_by = [&](int distance) HWY_ATTR {
+        HWY_ALIGN std::int32_t from[most_lanes];
+        for (int lane = 0; lane < lanes; ++lane) from[lane] = lane < distance ? 0 : lane - distance;
+        return hn::SetTableIndices(d32, from);
+    };
+    HWY_ALIGN std::int32_t last_pixel[most_lanes];
+    for (int lane = 0; lane < lanes; ++lane) last_pixel[lane] = lanes - channels + lane % channels;
+    const auto carry_from = hn::SetTableIndices(d32, last_pixel);
+    const auto by_1 = moved_by(channels), by_2 = moved_by(2 * channels), by_4 = moved_by(4 * channels),
+               by_8 = moved_by(8 * channels);
+    const auto first_1 = hn::FirstN(d32, channels), first_2 = hn::FirstN(d32, 2 * channels),
+               first_4 = hn::FirstN(d32, 4 * channels), first_8 = hn::FirstN(d32, 8 * channels);
+
+    for (int channel = 0; channel < channels; ++channel) prefix[channel] = 0;
+    prefix += channels;
+    auto before = hn::Zero(d32);
+    for (int x = 0; x < count; x += lanes) {
+        auto sum = hn::PromoteTo(d32, hn::LoadU(d16, sums + x));
+        sum = hn::Add(sum, hn::IfThenZeroElse(first_1, hn::TableLookupLanes(sum, by_1)));
+        if (2 * channels < lanes) sum = hn::Add(sum, hn::IfThenZeroElse(first_2, hn::TableLookupLanes(sum, by_2)));
+        if (4 * channels < lanes) sum = hn::Add(sum, hn::IfThenZeroElse(first_4, hn::TableLookupLanes(sum, by_4)));
+        if (8 * channels < lanes) sum = hn::Add(sum, hn::IfThenZeroElse(first_8, hn::TableLookupLanes(sum, by_8)));
+        before = hn::Add(sum, hn::TableLookupLanes(before, carry_from));
+        hn::StoreU(before, d32, prefix + x);
+    }
+}
+
+// Large windows: a window's sum is the difference of two prefix sums.
+void mean_row_of_large_window(const std::uint32_t* prefix, int size, int channels, const MeanDivision& division, int count,
+                              std::uint8_t* out) {
+    const hn::ScalableTag<std::uint8_t> d8;
+    const hn::ScalableTag<std::uint32_t> d32;
+    const hn::RepartitionToWide<decltype(d32)> d64;
+    const auto lanes = static_cast<int>(hn::Lanes(d32));
+    const auto bias = hn::Set(d32, division.bias);
+    const auto multiplier = hn::Set(d32, division.multiplier);
+    const int shift = division.shift - 32;
+    const auto* behind = prefix + size * channels;
+    const auto quotient = [&](int x) HWY_ATTR {
+        const auto sum = hn::Add(bias, hn::Sub(hn::LoadU(d32, behind + x), hn::LoadU(d32, prefix + x)));
+        const auto odd = hn::BitCast(d32, hn::ShiftRight<32>(hn::BitCast(d64, sum)));
+        const auto even_high = hn::ShiftRight<32>(hn::MulEven(sum, multiplier));
+        const auto odd_high = hn::MulEven(odd, multiplier);
+        return hn::ShiftRightSame(hn::OddEven(hn::BitCast(d32, odd_high), hn::BitCast(d32, even_high)), shift);
+    };
+    store_row(out, count, [&](int x) HWY_ATTR {
+        return narrow_to_bytes(d8, quotient(x), quotient(x + lanes), quotient(x + 2 * lanes), quotient(x + 3 * lanes));
+    });
+}
+
+}  // namespace
+
+void mean_tile(const MeanParameters& parameters, HostView<const std::uint8_t> in, HostView<std::uint8_t> out,
+               const WindowTile& tile) {
+    const auto& shape = in.shape();
+    const int channels = shape.channels, size = parameters.size;
+    const auto reach = window_reach(size);
+    const auto columns = tile_columns(tile, reach, shape.width);
+    const int image_bytes = (columns.last - columns.first) * channels;
+    const int line_elements = (columns.end - columns.begin) * channels;
+    const int tile_bytes = (tile.x_end - tile.x_begin) * channels;
+    const bool small = size <= mean_16_bit_size;
+    const auto division = mean_division(size, small ? 16 : 32);
+
+    HWY_ALIGN std::uint16_t sums[mean_line_elements];
+    HWY_ALIGN std::uint32_t prefix[mean_line_elements];
+    // What vectors read behind the line's end does not reach the result, but shall be defined.
+    std::memset(sums, 0, sizeof(std::uint16_t) * static_cast<std::size_t>(line_elements + mean_slack));
+    if (!small) std::memset(prefix + line_elements, 0, sizeof(std::uint32_t) * mean_slack);
+    auto* image_sums = sums + (columns.first - columns.begin) * channels;
+
+    const auto row = [&](int y) {
+        const int from = border_index(y, shape.height, parameters.border);
+        return from < 0 ? black_row : in.row(tile.frame, from) + columns.first * channels;
+    };
+    for (int y = tile.y_begin - reach.before - 1; y < tile.y_begin + reach.after; ++y)
+        slide_down(image_sums, row(y), black_row, image_bytes);
+    for (int y = tile.y_begin; y < tile.y_end; ++y) {
+        slide_down(image_sums, row(y + reach.after), row(y - reach.before - 1), image_bytes);
+        fill_border(sums, columns, shape.width, channels, parameters.border);
+        auto* to = out.row(tile.frame, y) + tile.x_begin * channels;
+        if (small) {
+            mean_row_of_small_window(sums, size, channels, division, tile_bytes, to);
+        } else {
+            if (channels == 3)
+                prefix_sums<3>(sums, line_elements, prefix);
+            else
+                prefix_sums<1>(sums, line_elements, prefix);
+            mean_row_of_large_window(prefix, size, channels, division, tile_bytes, to);
+        }
+    }
+}
+
+}  // namespace framewire::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace framewire {
+
+HWY_EXPORT(mean_tile);
+
+void Mean::run(const FilterImages<MemorySpace::host>& images) const {
+    validate(images.in, shape_, "mean's image");
+    validate(images.out, shape_, "mean's result");
+    for_window_tiles(executor_->pool(), shape_, mean_tile_bytes / shape_.channels, parameters_.size,
+                     [&](const WindowTile& tile) {
+                         HWY_DYNAMIC_DISPATCH(mean_tile)(parameters_, images.in, images.out, tile);
+                     });
+}
+
+}  // namespace framewire
+
+#endif

@@ -1,0 +1,95 @@
+#include "framewire/filters/mean/mean.hpp"
+
+#include "framewire/filters/mean/mean_ref.hpp"
+#include "kit/filter_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace framewire {
+namespace {
+
+struct NamedBorder {
+    Border border;
+    const char* name;
+};
+
+constexpr NamedBorder borders[] = {
+    {Border::reflect101, "reflect101"}, {Border::replicate, "replicate"}, {Border::zero, "zero"}};
+
+using MeanTest = kit::BackendTest;
+FRAMEWIRE_ON_EVERY_BACKEND(MeanTest);
+
+void check_size(Backend backend, int size, int channels, NamedBorder border, std::vector<Shape> shapes = {}) {
+    const MeanParameters parameters{.size = size, .border = border.border};
+    kit::check_filter(backend, {.info = mean_info(),
+                                .values = {{"size", std::to_string(size)}, {"border", border.name}},
+                                .channels = channels,
+                                .reference = [=](const FilterImages<MemorySpace::host>& images) {
+                                    mean_reference(parameters, images.in, images.out);
+                                },
+                                .shapes = std::move(shapes)});
+}
+
+// Smaller and larger than any window, a few tiles wide, several bands high.
+std::vector<Shape> few_shapes(int channels) {
+    return {{1, 1, 1, channels}, {2, 3, 5, channels}, {1, 37, 301, channels}, {1, 2, 4099, channels}, {2, 523, 7, channels}};
+}
+
+TEST_P(MeanTest, EveryShapeEqualsTheFormula) {
+    for (const int size : {3, 5, 21})
+        for (const int channels : {3, 1}) check_size(GetParam(), size, channels, borders[0]);
+}
+
+TEST_P(MeanTest, EveryBorderEqualsTheFormula) {
+    for (const auto& border : borders)
+        for (const int size : {1, 2, 3, 4, 7, 16, 17, 18, 64, 255})
+            for (const int channels : {3, 1}) check_size(GetParam(), size, channels, border, few_shapes(channels));
+}
+
+TEST_P(MeanTest, EverySizeEqualsTheFormula) {
+    for (int size = 1; size <= 255; ++size) check_size(GetParam(), size, 3, borders[size % 3], {{1, 19, 83, 3}});
+}
+
+// The first and the last sum of each mean: between them the division, which grows with its dividend, cannot err.
+TEST(Mean, DividesExactly) {
+    const auto check = [](int size, int bits) {
+        const auto division = mean_division(size, bits);
+        const std::int64_t n = size * size;
+        EXPECT_LT((255 * n + division.bias) >> bits, 1);
+        EXPECT_LT(std::int64_t{division.multiplier} >> bits, 1);
+        EXPECT_GE(division.shift, bits);
+        for (std::int64_t mean = 0; mean <= 255; ++mean) {
+            const auto first = std::max<std::int64_t>(mean * n - n / 2, 0);
+            const auto last = std::min(mean * n - n / 2 + n - 1, 255 * n);
+            for (const auto sum : {first, last})
+                EXPECT_EQ(static_cast<std::uint64_t>(sum + division.bias) * division.multiplier >> division.shift, mean)
+                    << "sum " << sum << " of size " << size << " in " << bits << " bits";
+        }
+    };
+    for (int size = 1; size <= mean_16_bit_size; ++size) check(size, 16);
+    for (int size = 1; size <= 255; ++size) check(size, 32);
+}
+
+TEST(Mean, RefusesWrongSizesAndShapes) {
+    auto& executor = kit::executor(Backend::cpu);
+    for (const int size : {-1, 0, 256}) {
+        try {
+            Mean({.size = size}, {1, 4, 4, 3}, executor);
+            ADD_FAILURE() << "size " << size << " was taken";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::usage);
+            EXPECT_EQ(error.what(), "mean of size " + std::to_string(size) + "; allowed are 1 to 255");
+        }
+    }
+    EXPECT_THROW(Mean({}, {1, 4, 4, 2}, executor), Error);
+    const Mean mean({}, {1, 4, 4, 3}, executor);
+    HostImage in({1, 4, 4, 3}), gray({1, 4, 4, 1});
+    EXPECT_THROW(mean.run(FilterImages<MemorySpace::host>{in.view(), {}, gray.view()}), Error);
+}
+
+}  // namespace
+}  // namespace framewire
