@@ -9,8 +9,6 @@
 
 #include <unistd.h>
 
-#include <limits>
-
 namespace framewire::app {
 
 void add_common_options(CLI::App& command, CommonOptions& options) {
@@ -18,7 +16,7 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
         ->capture_default_str();
     command.add_option("--frames", options.frames, "end after so many frames")
-        ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()))
+        ->check(CLI::PositiveNumber)
         ->type_name("N");
     command.add_option("--threads", options.threads, "CPU threads of the filters; 0 takes all the machine has")
         ->check(CLI::Range(0, 1024))

@@ -52,8 +52,7 @@ Json as_json() {
                         {"memory_bytes", gpu.memory_bytes},
                         {"l2_bytes", gpu.l2_bytes}});
     Json json;
-    json["cuda"] = {{"compiled", cuda::compiled}, {"gpus", gpus}};
-    if (gpus.empty()) json["cuda"]["reason"] = cuda::why_no_device();
+    json["cuda"] = {{"compiled", cuda::compiled}, {"gpus", gpus}, {"reason", cuda::why_no_device()}};
     const auto processor = cpu();
     json["cpu"] = {{"model", processor.model},
                    {"threads", processor.threads},

@@ -30,20 +30,19 @@ std::string_view name_of(Type type) {
     return "text";
 }
 
+// A value in its parameter's own type.
+Json typed(Type type, std::string_view text) {
+    if (type == Type::integer) return std::stoll(std::string(text));
+    if (type == Type::real) return std::stod(std::string(text));
+    return text;
+}
+
 Json describe(const ParameterInfo& parameter) {
     Json json{{"name", parameter.name}, {"help", parameter.help}, {"type", name_of(parameter.type)}};
-    // A default has the parameter's own type; null says that the parameter must be given.
-    const std::string text(parameter.default_value);
-    if (is_required(parameter))
-        json["default"] = nullptr;
-    else if (text.empty() || parameter.type == Type::choice || parameter.type == Type::text)
-        json["default"] = text;
-    else if (parameter.type == Type::integer)
-        json["default"] = std::stoll(text);
-    else
-        json["default"] = std::stod(text);
+    // null: must be given
+    json["default"] = is_required(parameter) ? Json(nullptr) : typed(parameter.type, parameter.default_value);
     if (!parameter.choices.empty()) {
-        json["choices"] = parameter.choices;
+        for (const auto choice : parameter.choices) json["choices"].push_back(typed(parameter.type, choice));
     } else if (parameter.type == Type::integer) {
         json["minimum"] = static_cast<std::int64_t>(parameter.minimum);
         json["maximum"] = static_cast<std::int64_t>(parameter.maximum);
@@ -68,8 +67,10 @@ Json describe(const FilterInfo& filter) {
 void print(const FilterInfo& filter) {
     fmt::print("{}: {}\n", filter.name, filter.summary);
     for (const auto& parameter : filter.parameters) {
-        const auto default_text =
-            is_required(parameter) ? std::string("must be given") : fmt::format("default {}", in_quotes(parameter.default_value));
+        std::string default_text = "must be given";
+        if (!is_required(parameter))
+            default_text = fmt::format("default {}", parameter.type == Type::text ? in_quotes(parameter.default_value)
+                                                                                  : std::string(parameter.default_value));
         fmt::print("    {:<12} {}\n    {:<12} {}; {}{}\n", parameter.name, parameter.help, "", allowed_values(parameter),
                    default_text, parameter.repeatable ? "; may be given several times" : "");
     }

@@ -26,7 +26,7 @@ int main(int argc, char** argv) try {
 
     CLI::App program("Real-time video on the GPU and the CPU.", "framewire");
     program.set_version_flag("--version", "framewire " FRAMEWIRE_VERSION);
-    program.require_subcommand(1);
+    program.require_subcommand(0, 1);  // that one is needed is said below: CLI11 would hide a mistyped one behind it
     framewire::app::Action chosen;
     framewire::app::add_run(program, chosen);
     framewire::app::add_filters(program, chosen);
@@ -36,6 +36,7 @@ int main(int argc, char** argv) try {
     } catch (const CLI::ParseError& error) {
         return program.exit(error) == 0 ? 0 : static_cast<int>(ErrorCode::usage);
     }
+    if (!chosen) return report("a subcommand is required; framewire --help lists them", ErrorCode::usage);
     const int code = chosen();
     if (std::fflush(stdout) != 0) return report("cannot write standard output", ErrorCode::io);
     return code;
