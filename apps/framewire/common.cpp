@@ -22,8 +22,11 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
         ->check(CLI::Range(0, 1024))
         ->type_name("N")
         ->capture_default_str();
-    command.add_option("--stats", options.statistics_path, "write the run's figures to this file")->type_name("FILE.json");
-    command.add_option("--progress", options.progress, "how the run goes, on standard error; auto draws a bar on a terminal")
+    command.add_option("--stats", options.statistics_path, "write the run's figures to this file")
+        ->type_name("FILE.json");
+    command
+        .add_option("--progress", options.progress,
+                    "how the run goes, on standard error; auto draws a bar on a terminal")
         ->check(CLI::IsMember({"auto", "bar", "json", "none"}))
         ->capture_default_str();
     command.add_option("--log-level", options.log_level, "least serious messages to show")

@@ -35,9 +35,9 @@ void add_common_options(CLI::App& command, CommonOptions& options);
 /// Sends log lines of `level` and above to standard error.
 void start_logging(const std::string& level);
 
-/// Runs `work` with SIGINT and SIGTERM turned into a stop of the source it is given; a second signal ends the program at
-/// once. Gives the exit code: 0, or 128+n after signal n, when what `work` throws is logged only. To be called before
-/// any thread is started.
+/// Runs `work` with SIGINT and SIGTERM turned into a stop of the source it is given; a second signal ends the program
+/// at once. Gives the exit code: 0, or 128+n after signal n, when what `work` throws is logged only. To be called
+/// before any thread is started.
 int run_stoppable(const std::function<void(const std::stop_source& stop)>& work);
 
 /// The file of `--stats`, opened before the work so that a place where nothing can be written shows early; whole or not

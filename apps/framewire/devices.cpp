@@ -3,6 +3,7 @@
 #include "framewire/core/simd.hpp"
 #include "framewire/cuda/build.hpp"
 #include "framewire/cuda/device.hpp"
+#include "framewire/media/camera.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
@@ -13,6 +14,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -42,6 +44,50 @@ CpuInfo cpu() {
     return info;
 }
 
+std::string_view name_of(CameraControl::Type type) {
+    switch (type) {
+    case CameraControl::Type::integer: return "integer";
+    case CameraControl::Type::boolean: return "boolean";
+    case CameraControl::Type::menu: return "menu";
+    case CameraControl::Type::button: break;
+    }
+    return "button";
+}
+
+Json describe(const CameraFormat& format) {
+    Json json{{"pixel_format", format.pixel_format}, {"description", format.description}, {"sizes", Json::array()}};
+    for (const auto& size : format.sizes) {
+        Json rates = Json::array();
+        for (const auto& rate : size.rates) rates.push_back(rate.value());
+        json["sizes"].push_back({{"width", size.width_px}, {"height", size.height_px}, {"rates", std::move(rates)}});
+    }
+    return json;
+}
+
+Json describe(const CameraControl& control) {
+    Json json{{"name", control.name},
+              {"type", name_of(control.type)},
+              {"minimum", control.minimum},
+              {"maximum", control.maximum},
+              {"step", control.step},
+              {"default", control.default_value},
+              {"value", control.value},
+              {"writable", control.writable}};
+    for (const auto& [value, name] : control.menu) json["menu"].push_back({{"value", value}, {"name", name}});
+    return json;
+}
+
+Json describe(const Camera& camera) {
+    Json json{{"path", camera.path},
+              {"name", camera.name},
+              {"driver", camera.driver},
+              {"formats", Json::array()},
+              {"controls", Json::array()}};
+    for (const auto& format : camera.formats) json["formats"].push_back(describe(format));
+    for (const auto& control : camera.controls) json["controls"].push_back(describe(control));
+    return json;
+}
+
 Json as_json() {
     auto gpus = Json::array();
     for (const auto& gpu : cuda::devices())
@@ -57,18 +103,39 @@ Json as_json() {
     json["cpu"] = {{"model", processor.model},
                    {"threads", processor.threads},
                    {"instruction_sets", processor.instruction_sets}};
+    json["cameras"] = Json::array();
+    for (const auto& camera : list_cameras()) json["cameras"].push_back(describe(camera));
     return json;
+}
+
+void print(const Camera& camera) {
+    fmt::print("camera {}: {} ({})\n", camera.path, camera.name, camera.driver);
+    for (const auto& format : camera.formats) {
+        fmt::print("    {} ({})\n", format.pixel_format, format.description);
+        for (const auto& size : format.sizes) {
+            std::vector<std::string> rates;
+            for (const auto& rate : size.rates) rates.push_back(fmt::format("{:.4g}", rate.value()));
+            fmt::print("        {}x{} at {} fps\n", size.width_px, size.height_px, fmt::join(rates, ", "));
+        }
+    }
+    for (const auto& control : camera.controls)
+        fmt::print("    {}: {}, {} to {}, default {}{}\n", control.name, control.value, control.minimum,
+                   control.maximum, control.default_value, control.writable ? "" : ", not to be set now");
 }
 
 void print() {
     const auto gpus = cuda::devices();
     if (gpus.empty()) fmt::print("GPUs: none ({})\n", cuda::why_no_device());
     for (const auto& gpu : gpus)
-        fmt::print("GPU {}: {}, compute {}.{}, {} multiprocessors, {:.1f} GiB\n", gpu.index, gpu.name, gpu.compute_major,
-                   gpu.compute_minor, gpu.multiprocessors, static_cast<double>(gpu.memory_bytes) / (1 << 30));
+        fmt::print("GPU {}: {}, compute {}.{}, {} multiprocessors, {:.1f} GiB\n", gpu.index, gpu.name,
+                   gpu.compute_major, gpu.compute_minor, gpu.multiprocessors,
+                   static_cast<double>(gpu.memory_bytes) / (1 << 30));
     const auto processor = cpu();
     fmt::print("CPU: {}, {} threads, {}\n", processor.model, processor.threads,
                fmt::join(processor.instruction_sets, ", "));
+    const auto cameras = list_cameras();
+    if (cameras.empty()) fmt::print("cameras: none\n");
+    for (const auto& camera : cameras) print(camera);
 }
 
 }  // namespace

@@ -69,10 +69,11 @@ void print(const FilterInfo& filter) {
     for (const auto& parameter : filter.parameters) {
         std::string default_text = "must be given";
         if (!is_required(parameter))
-            default_text = fmt::format("default {}", parameter.type == Type::text ? in_quotes(parameter.default_value)
-                                                                                  : std::string(parameter.default_value));
-        fmt::print("    {:<12} {}\n    {:<12} {}; {}{}\n", parameter.name, parameter.help, "", allowed_values(parameter),
-                   default_text, parameter.repeatable ? "; may be given several times" : "");
+            default_text =
+                fmt::format("default {}", parameter.type == Type::text ? in_quotes(parameter.default_value)
+                                                                       : std::string(parameter.default_value));
+        fmt::print("    {:<12} {}\n    {:<12} {}; {}{}\n", parameter.name, parameter.help, "",
+                   allowed_values(parameter), default_text, parameter.repeatable ? "; may be given several times" : "");
     }
 }
 
@@ -107,7 +108,8 @@ void add_filters(CLI::App& program, Action& chosen) {
     const auto options = std::make_shared<Options>();
     command->add_option("name", options->name, "only this filter")->type_name("NAME");
     command->add_flag("--json", options->json, "for machines");
-    command->callback([&chosen, options] { chosen = [options] { return list_filters(options->name, options->json); }; });
+    command->callback(
+        [&chosen, options] { chosen = [options] { return list_filters(options->name, options->json); }; });
 }
 
 }  // namespace framewire::app

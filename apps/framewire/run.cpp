@@ -37,10 +37,14 @@ std::optional<std::int64_t> expected_frames(const SourceInfo& source, std::optio
 class Run {
 public:
     Run(const RunOptions& options, const std::stop_source& stop)
-        : options_(options), stop_(stop), chain_(parse_chain(options.filters)),
+        : options_(options),
+          stop_(stop),
+          chain_(parse_chain(options.filters)),
           statistics_file_(options.common.statistics_path),
-          source_(open_source(options.input, {.stop = stop.get_token()})), info_(source_->info()),
-          executor_(options.common.backend_choice(), options.common.threads), processor_(chain_, info_.shape, executor_),
+          source_(open_source(options.input, {.stop = stop.get_token()})),
+          info_(source_->info()),
+          executor_(options.common.backend_choice(), options.common.threads),
+          processor_(chain_, info_.shape, executor_),
           sink_(open_sink(options.output, processor_.output_shape(), info_.rate,
                           {.stop = stop.get_token(), .live = info_.live})) {}
 
@@ -125,10 +129,12 @@ private:
 void add_run(CLI::App& program, Action& chosen) {
     auto* command = program.add_subcommand("run", "Source -> filters -> file, pipe or network address");
     const auto options = std::make_shared<RunOptions>();
-    command->add_option("-i,--input", options->input, "where frames come from: a file, -, a URL, a camera, lavfi:, synth:")
+    command
+        ->add_option("-i,--input", options->input, "where frames come from: a file, -, a URL, a camera, lavfi:, synth:")
         ->required()
         ->type_name("SRC");
-    command->add_option("-f,--filters", options->filters, "name=value:key=value,name=...; 'framewire filters' lists them")
+    command
+        ->add_option("-f,--filters", options->filters, "name=value:key=value,name=...; 'framewire filters' lists them")
         ->type_name("FILTERS");
     command->add_option("-o,--output", options->output, "where frames go: a file by its ending, -, a URL")
         ->required()

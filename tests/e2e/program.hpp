@@ -36,8 +36,10 @@ struct Result {
 /// A program that runs, killed with the object when it has not ended by then.
 class Program {
 public:
-    /// Starts arguments[0], standard input from `input` (a path). `closed_output` gives it a standard output nobody reads.
-    explicit Program(std::vector<std::string> arguments, const std::string& input = "/dev/null", bool closed_output = false);
+    /// Starts arguments[0], standard input from `input` (a path). `closed_output` gives it a standard output nobody
+    /// reads.
+    explicit Program(std::vector<std::string> arguments, const std::string& input = "/dev/null",
+                     bool closed_output = false);
     ~Program();
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;

@@ -150,7 +150,10 @@ INSTANTIATE_TEST_SUITE_P(
            Refusal{"NoInput", {"run", "-o", "OUT.mp4"}, 2, "--input is required"},
            Refusal{"UnknownFlag", {"run", "-i", synth, "-o", "OUT.mp4", "--fast"}, 2, "--fast"},
            Refusal{"NoFrames", {"run", "-i", synth, "-o", "OUT.mp4", "--frames", "0"}, 2, "--frames"},
-           Refusal{"UnknownBackend", {"run", "-i", synth, "-o", "OUT.mp4", "--backend", "gpu"}, 2, "gpu not in {auto,cpu,cuda}"},
+           Refusal{"UnknownBackend",
+                   {"run", "-i", synth, "-o", "OUT.mp4", "--backend", "gpu"},
+                   2,
+                   "gpu not in {auto,cpu,cuda}"},
            Refusal{"UnknownFilter",
                    {"run", "-i", synth, "-o", "OUT.mp4", "-f", "gray,grey"},
                    2,
@@ -182,8 +185,8 @@ class RunSignal : public testing::TestWithParam<int> {};
 
 TEST_P(RunSignal, LeavesAWholeFile) {
     const TemporaryFolder folder;
-    Program program(framewire({"run", "--backend", "cpu", "-i", "synth:size=320x240:fps=30:seed=1", "-o", folder / "out.mp4",
-                               "--progress", "json", "--stats", folder / "stats.json"}));
+    Program program(framewire({"run", "--backend", "cpu", "-i", "synth:size=320x240:fps=30:seed=1", "-o",
+                               folder / "out.mp4", "--progress", "json", "--stats", folder / "stats.json"}));
     ASSERT_TRUE(program.wait_for_err("\"frame\":")) << program.err();
     program.signal(GetParam());
     const auto result = program.wait();

@@ -87,8 +87,8 @@ private:
         if (const auto key = read_key(); !key.empty()) {
             index = find_parameter(filter, key, offset);
         } else if (!first) {
-            fail_at(offset, fmt::format("filter '{}': only the first value may go without a key; keys are {}", filter.name,
-                                        fmt::join(names(filter.parameters), ", ")));
+            fail_at(offset, fmt::format("filter '{}': only the first value may go without a key; keys are {}",
+                                        filter.name, fmt::join(names(filter.parameters), ", ")));
         }
         const auto& parameter = filter.parameters[index];
         if (given[index] && !parameter.repeatable)
@@ -161,7 +161,8 @@ private:
                 value.text += text_.substr(at_, close - at_);
                 at_ = close + 1;
             } else if (c == '\\') {
-                if (at_end()) fail_at(offset, fmt::format("filter '{}': a backslash with nothing behind it", filter.name));
+                if (at_end())
+                    fail_at(offset, fmt::format("filter '{}': a backslash with nothing behind it", filter.name));
                 value.text += text_[at_++];
             } else {
                 value.text += c;
@@ -188,7 +189,9 @@ private:
     }
     void skip_spaces() { at_ = std::min(text_.find_first_not_of(spaces, at_), text_.size()); }
 
-    [[noreturn]] void fail_at(std::size_t offset, std::string_view problem) const { fail_in_chain(text_, offset, problem); }
+    [[noreturn]] void fail_at(std::size_t offset, std::string_view problem) const {
+        fail_in_chain(text_, offset, problem);
+    }
     [[noreturn]] void fail_here(std::string_view problem) const { fail_at(at_, problem); }
 
     std::string_view text_;

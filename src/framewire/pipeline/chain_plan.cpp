@@ -60,7 +60,8 @@ void ChainPlan::run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out)
 }
 
 void ChainPlan::run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out) {
-    if (executor_->backend() != Backend::cuda) fail(ErrorCode::internal, "a device image for a chain planned on the CPU");
+    if (executor_->backend() != Backend::cuda)
+        fail(ErrorCode::internal, "a device image for a chain planned on the CPU");
     run_in(in, out);
 }
 

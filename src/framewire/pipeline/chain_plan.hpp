@@ -30,7 +30,8 @@ public:
     const Shape& output_shape() const { return output_shape_; }
 
     /// The next frame through all filters. Any strides; no overlap. Allocates nothing. Host: returns when done. Device:
-    /// queued on the executor's stream. Throws Error{usage} on other shapes, Error{internal} on the other backend's memory.
+    /// queued on the executor's stream. Throws Error{usage} on other shapes, Error{internal} on the other backend's
+    /// memory.
     void run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out);
     void run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out);
 

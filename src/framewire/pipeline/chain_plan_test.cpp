@@ -33,7 +33,8 @@ private:
 const std::vector<FilterInfo>& registry() {
     static const std::vector<FilterInfo> filters = [] {
         auto all = filter_registry();
-        const auto make = [](const ParameterValues&, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
+        const auto make = [](const ParameterValues&, const Shape& shape,
+                             Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Delay>>(shape, executor);
         };
         all.push_back({.name = "delay",
@@ -48,7 +49,8 @@ const std::vector<FilterInfo>& registry() {
                        .needs_previous = true,
                        .output_shape = [](const ParameterValues&, const Shape& shape) -> Shape {
                            if (shape.channels == 3) return shape;
-                           fail(ErrorCode::usage, "a gray image has {} channel; allowed are BGR images", shape.channels);
+                           fail(ErrorCode::usage, "a gray image has {} channel; allowed are BGR images",
+                                shape.channels);
                        },
                        .make = make});
         return all;
@@ -176,7 +178,8 @@ TEST(ChainPlan, RefusesShapesThatAreNoImage) {
 
 TEST(ChainPlan, RefusesTheOtherBackendsMemory) {
     ChainPlan plan(Chain{}, frame, kit::executor(Backend::cpu));
-    EXPECT_THROW(plan.run(DeviceView<const std::uint8_t>(nullptr, frame), DeviceView<std::uint8_t>(nullptr, frame)), Error);
+    EXPECT_THROW(plan.run(DeviceView<const std::uint8_t>(nullptr, frame), DeviceView<std::uint8_t>(nullptr, frame)),
+                 Error);
 }
 
 }  // namespace

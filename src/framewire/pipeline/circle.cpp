@@ -141,7 +141,8 @@ private:
 
     int take_to_fill(bool& dropped) {
         std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return closed_ || !free_.empty() || (options_.drop_when_late && !captured_.empty()); });
+        changed_.wait(lock,
+                      [&] { return closed_ || !free_.empty() || (options_.drop_when_late && !captured_.empty()); });
         if (closed_) return no_slot;
         if (!free_.empty()) return free_.pop();
         dropped = true;
@@ -149,7 +150,8 @@ private:
         return captured_.pop();
     }
 
-    // The next slot of a queue; none when the stage before has ended and all it left is taken, or nobody sends any more.
+    // The next slot of a queue; none when the stage before has ended and all it left is taken, or nobody sends any
+    // more.
     int take(SlotQueue& queue, const bool& ended) {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [&] { return !queue.empty() || ended || sent_ended_; });

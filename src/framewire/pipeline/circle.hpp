@@ -35,8 +35,8 @@ struct CircleOptions {
     bool at_source_rate = false;
     /// End after so many frames that were not dropped.
     std::optional<std::int64_t> max_frames;
-    /// Stopping ends the run after the frames already captured were sent: a source that watches it stops waiting, a sink
-    /// goes on for as long as someone takes its data. The circle requests the stop itself when a stage throws.
+    /// Stopping ends the run after the frames already captured were sent: a source that watches it stops waiting, a
+    /// sink goes on for as long as someone takes its data. The circle requests the stop itself when a stage throws.
     std::stop_source stop;
 };
 

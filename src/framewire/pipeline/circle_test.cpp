@@ -23,7 +23,8 @@ struct Numbers {
     Statistics statistics;
     std::int64_t length = 100;
     std::int64_t capture_fails_at = -1, process_fails_at = -1, send_fails_at = -1;
-    std::function<void(std::int64_t)> before_capture = [](auto) {}, before_process = [](auto) {}, before_send = [](auto) {};
+    std::function<void(std::int64_t)> before_capture = [](auto) {}, before_process = [](auto) {},
+                                      before_send = [](auto) {};
     std::vector<std::int64_t> sent;
 
     void run() {

@@ -18,8 +18,9 @@ public:
     bool empty() const { return plan_.empty(); }
     const Shape& output_shape() const { return plan_.output_shape(); }
 
-    /// The next frame through the chain; returns when `out` holds the result. On the CUDA backend: up, through and down on
-    /// the executor's stream with one synchronization, at full speed when both images lie in executor.frame_memory().
+    /// The next frame through the chain; returns when `out` holds the result. On the CUDA backend: up, through and down
+    /// on the executor's stream with one synchronization, at full speed when both images lie in
+    /// executor.frame_memory().
     void process(HostView<const std::uint8_t> in, HostView<std::uint8_t> out);
 
 private:

@@ -50,7 +50,8 @@ std::string_view problem_with_real(const ParameterInfo& parameter, std::string_v
 std::string allowed_values(const ParameterInfo& parameter) {
     if (parameter.type == Type::text) return "any text";
     if (!parameter.choices.empty()) return fmt::format("one of {}", fmt::join(parameter.choices, ", "));
-    if (parameter.type == Type::real) return fmt::format("a number from {} to {}", parameter.minimum, parameter.maximum);
+    if (parameter.type == Type::real)
+        return fmt::format("a number from {} to {}", parameter.minimum, parameter.maximum);
     return fmt::format("{} whole number from {:.0f} to {:.0f}", parameter.odd_only ? "an odd" : "a", parameter.minimum,
                        parameter.maximum);
 }

@@ -71,7 +71,8 @@ std::string progress_json(const StatisticsSnapshot& figures, std::optional<std::
     return json.dump();
 }
 
-Progress::Progress(ProgressMode mode, const Statistics& statistics, std::optional<std::int64_t> total_frames, int descriptor)
+Progress::Progress(ProgressMode mode, const Statistics& statistics, std::optional<std::int64_t> total_frames,
+                   int descriptor)
     : mode_(mode), statistics_(statistics), total_frames_(total_frames), descriptor_(descriptor) {
     if (mode_ == ProgressMode::automatic) mode_ = ProgressMode::bar;
     if (mode_ == ProgressMode::bar && !isatty(descriptor)) mode_ = ProgressMode::none;

@@ -22,7 +22,7 @@ struct SourceInfo {
     std::string name;                    ///< as the user wrote it
     Shape shape{};                       ///< of every frame; frames is 1
     Rational rate{30, 1};                ///< frames a second, nominal
-    bool live = false;                   ///< a camera or the network: frames come when they come and are dropped when late
+    bool live = false;  ///< a camera or the network: frames come when they come and are dropped when late
     std::optional<std::int64_t> frames;  ///< how many there will be, where known
 };
 

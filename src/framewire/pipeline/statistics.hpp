@@ -69,9 +69,9 @@ struct RunDescription {
     Shape size{};  ///< of the frames sent
 };
 
-/// The figures as JSON: frames, drops, seconds, fps, read_ms, process_ms and send_ms (each mean, median, p99), raw_bytes,
-/// sent_bytes, backend, source, size, and with a difference stream report_bytes, changed, max_error and psnr (null when
-/// the pictures are equal).
+/// The figures as JSON: frames, drops, seconds, fps, read_ms, process_ms and send_ms (each mean, median, p99),
+/// raw_bytes, sent_bytes, backend, source, size, and with a difference stream report_bytes, changed, max_error and psnr
+/// (null when the pictures are equal).
 std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& run);
 
 }  // namespace framewire
