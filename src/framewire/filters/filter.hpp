@@ -4,6 +4,8 @@
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/build.hpp"
 #include "framewire/cuda/executor.hpp"
+#include "framewire/filters/adjustment.hpp"
+#include "framewire/filters/frame_values.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -26,6 +28,13 @@ struct FilterImages {
     View<std::uint8_t, space> out;
 };
 
+/// A number that a filter found in one frame of its last batch, for the statistics.
+struct FilterFigure {
+    std::string_view name;  ///< "threshold", "mean_b", ...
+    int frame = 0;          ///< of the batch
+    double value = 0;
+};
+
 /// A filter ready to run: parameters, image shape and executor fixed. Runs queue on the executor's stream (CUDA) or
 /// return when done (CPU); they neither allocate nor synchronize nor read back.
 class Filter {
@@ -35,6 +44,18 @@ public:
     virtual Shape output_shape() const = 0;
     virtual void run(const FilterImages<MemorySpace::host>& images) = 0;
     virtual void run(const FilterImages<MemorySpace::device>& images) = 0;
+    /// What the last run found; empty for most filters and before the first run. Waits for the executor's stream and
+    /// reads back: not for the frame path.
+    virtual std::vector<FilterFigure> figures() const { return {}; }
+
+    /// What the next runs show of the frame and the run; most filters show nothing. Before a run, from the same thread;
+    /// allocates nothing. On CUDA what the run reads is queued on the executor's stream.
+    virtual void set_frame_values(const FrameValues&) {}
+    /// True when what the filter draws depends on set_frame_values().
+    virtual bool shows_frame_values() const { return false; }
+    /// Takes other settings from the next run on, from any thread; false where there is nothing to adjust. Throws
+    /// Error{usage} on a setting that is not allowed, with nothing changed.
+    virtual bool set_adjustment(const Adjustment&) { return false; }
 };
 
 /// One parameter of a filter, as data: the chain's text, --help, the docs and the web panel read it from here.
@@ -83,8 +104,8 @@ struct FilterInfo {
     std::function<std::unique_ptr<Filter>(const ParameterValues&, const Shape& frame, Executor&)> make{};
 };
 
-/// Makes a Filter of a plan: any class with output_shape() and a run() for each memory space. The device run is left
-/// out of a build without CUDA here, and nowhere else.
+/// Makes a Filter of a plan: any class with output_shape() and a run() for each memory space, and those of Filter's other
+/// functions that it has an answer to. The device run is left out of a build without CUDA here, and nowhere else.
 template <class Plan>
 class FilterOf final : public Filter {
 public:
@@ -98,6 +119,23 @@ public:
             plan_.run(images);
         else
             fail(ErrorCode::internal, "a device image in a build without CUDA");
+    }
+    std::vector<FilterFigure> figures() const override {
+        if constexpr (requires { plan_.figures(); })
+            return plan_.figures();
+        else
+            return {};
+    }
+    void set_frame_values(const FrameValues& values) override {
+        if constexpr (requires { plan_.set_frame_values(values); }) plan_.set_frame_values(values);
+    }
+    bool shows_frame_values() const override {
+        if constexpr (requires { plan_.shows_frame_values(); }) return plan_.shows_frame_values();
+        return false;
+    }
+    bool set_adjustment(const Adjustment& adjustment) override {
+        if constexpr (requires { plan_.set_adjustment(adjustment); }) return plan_.set_adjustment(adjustment);
+        return false;
     }
 
 private:

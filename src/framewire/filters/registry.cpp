@@ -1,8 +1,11 @@
 #include "framewire/filters/registry.hpp"
 
+#include "framewire/filters/adjust/adjust.hpp"
 #include "framewire/filters/gray/gray.hpp"
+#include "framewire/filters/heatmap/heatmap.hpp"
 #include "framewire/filters/mean/mean.hpp"
 #include "framewire/filters/median/median.hpp"
+#include "framewire/filters/noise/noise.hpp"
 
 #include <algorithm>
 
@@ -10,9 +13,12 @@ namespace framewire {
 
 const std::vector<FilterInfo>& filter_registry() {
     static const std::vector<FilterInfo> filters = {
+        adjust_info(),
         gray_info(),
+        heatmap_info(),
         mean_info(),
         median_info(),
+        noise_info(),
     };
     return filters;
 }

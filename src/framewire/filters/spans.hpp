@@ -11,25 +11,48 @@ namespace framewire {
 /// Bytes of input one thread takes at a time: small beside a core's L2, large beside the cost of handing it out.
 inline constexpr std::int64_t span_bytes = 128 * 1024;
 
-/// Calls body(in, out, pixels) on runs of pixels that cover two batches of the same frames, height and width, in
-/// parallel: whole pieces of the batch where both are dense, whole rows otherwise.
+/// A run of pixels of a batch: `pixels` from pixel `first` of row `row` on, rows counted through all frames. In dense
+/// images it may go on into the rows that follow.
+struct PixelRun {
+    std::int64_t row, first, pixels;
+
+    /// Where it begins in one of the images.
+    template <class T>
+    T* in(HostView<T> image) const {
+        return image.batch_row(row) + first * image.shape().channels;
+    }
+};
+
+/// Calls body(PixelRun) on runs that cover a batch of `shape`, in parallel: whole pieces of the batch where all images
+/// are dense, whole rows otherwise.
 template <class Body>
-void for_pixel_spans(const ThreadPool& pool, HostView<const std::uint8_t> in, HostView<std::uint8_t> out, Body&& body) {
-    const auto& shape = in.shape();
-    const auto in_channels = shape.channels, out_channels = out.shape().channels;
-    if (in.dense() && out.dense()) {
+void for_pixel_runs(const ThreadPool& pool, const Shape& shape, bool all_dense, Body&& body) {
+    if (all_dense) {
         // A multiple of 64 pixels keeps every piece as aligned as the first.
-        const auto pixels_each = std::max<std::int64_t>(span_bytes / in_channels & ~std::int64_t{63}, 64);
+        const auto pixels_each = std::max<std::int64_t>(span_bytes / shape.channels & ~std::int64_t{63}, 64);
         pool.for_chunks(shape.rows() * shape.width, pixels_each,
-                        [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-                            body(in.data() + begin * in_channels, out.data() + begin * out_channels, end - begin);
-                        });
+                        [&](std::int64_t, std::int64_t begin, std::int64_t end) { body(PixelRun{0, begin, end - begin}); });
         return;
     }
     const auto rows_each = std::max<std::int64_t>(span_bytes / shape.row_bytes(), 1);
     pool.for_chunks(shape.rows(), rows_each, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-        for (auto row = begin; row < end; ++row)
-            body(in.batch_row(row), out.batch_row(row), std::int64_t{shape.width});
+        for (auto row = begin; row < end; ++row) body(PixelRun{row, 0, shape.width});
+    });
+}
+
+/// Calls body(in, out, pixels) on runs of pixels that cover two batches of the same frames, height and width.
+template <class Body>
+void for_pixel_spans(const ThreadPool& pool, HostView<const std::uint8_t> in, HostView<std::uint8_t> out, Body&& body) {
+    for_pixel_runs(pool, in.shape(), in.dense() && out.dense(),
+                   [&](const PixelRun& run) { body(run.in(in), run.in(out), run.pixels); });
+}
+
+/// The same with two inputs of one shape: body(in, previous, out, pixels).
+template <class Body>
+void for_pixel_spans(const ThreadPool& pool, HostView<const std::uint8_t> in, HostView<const std::uint8_t> previous,
+                     HostView<std::uint8_t> out, Body&& body) {
+    for_pixel_runs(pool, in.shape(), in.dense() && previous.dense() && out.dense(), [&](const PixelRun& run) {
+        body(run.in(in), run.in(previous), run.in(out), run.pixels);
     });
 }
 

@@ -1,0 +1,29 @@
+#include "framewire/filters/adjust/adjust.cuh"
+#include "framewire/filters/pointwise/pointwise.cuh"
+
+namespace framewire {
+namespace {
+
+using namespace pointwise;
+
+__global__ void __launch_bounds__(threads_per_block) adjust_kernel(Rows rows, Image in, Image out, AdjustOnDevice adjust) {
+    const Place place(rows);
+    auto group = load(in, place);
+    map_pixels(group, [&](Pixel pixel) { return adjust(pixel); });
+    store(group, out, place);
+}
+
+}  // namespace
+
+void Adjust::run(const FilterImages<MemorySpace::device>& images) const {
+    validate(images.in, shape_, "adjust's image");
+    validate(images.out, output_shape(), "adjust's result");
+    const bool dense = images.in.dense() && images.out.dense();
+    const AdjustOnDevice adjust(terms_.load());  // one setting for the whole batch
+    for_each_launch(shape_, dense, [&](const Rows& rows, dim3 grid) {
+        adjust_kernel<<<grid, threads_per_block, 0, executor_->stream().handle()>>>(rows, image_of(images.in, dense),
+                                                                                    image_of(images.out, dense), adjust);
+    });
+}
+
+}  // namespace framewire

@@ -1,0 +1,136 @@
+#include "framewire/core/simd.hpp"
+#include "framewire/filters/adjust/adjust.hpp"
+#include "framewire/filters/adjust/adjust_pixel.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "framewire/filters/adjust/adjust_cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "framewire/core/simd-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D16 = hn::ScalableTag<std::int16_t>;
+using V16 = hn::VFromD<D16>;
+using D8 = hn::Rebind<std::uint8_t, D16>;  // half a vector of bytes: as many lanes as D16
+
+// Gain, contrast and brightness. MulFixedPoint15(a, b) is (a * b + 2^14) >> 15, so with a = 64 v it is the formula's
+// (v * slope + 2^8) >> 9, rounding and all.
+class Levels {
+public:
+    explicit Levels(const AdjustTerms& terms) : slope_(hn::Set(D16(), terms.slope)), offset_(hn::Set(D16(), terms.offset)) {}
+    V16 operator()(hn::VFromD<D8> bytes) const {
+        return hn::Add(hn::MulFixedPoint15(hn::ShiftLeft<6>(hn::PromoteTo(D16(), bytes)), slope_), offset_);
+    }
+
+private:
+    V16 slope_, offset_;
+};
+
+// The weighted gray of levels in 0..255. Sums of products need 32 bits: the even and the odd lanes each have theirs.
+class Gray {
+public:
+    Gray()
+        : one_(hn::Set(D16(), 1)), weights_bg_(pairs(weights_.b, weights_.g)),
+          weights_r1_(pairs(weights_.r, weights_.rounding)) {}
+
+    V16 operator()(V16 b, V16 g, V16 r) const {
+        const auto up = [](V16 v) HWY_ATTR { return hn::BitCast(D16(), hn::ShiftLeft<16>(hn::BitCast(d32_, v))); };
+        const auto down = [](V16 v) HWY_ATTR {
+            return hn::BitCast(D16(), hn::ShiftRight<16>(hn::BitCast(hn::Repartition<std::uint32_t, D16>(), v)));
+        };
+        const auto even = weighted(hn::OddEven(up(g), b), hn::OddEven(one_, r));
+        const auto odd = weighted(hn::OddEven(g, down(b)), hn::OddEven(one_, down(r)));
+        return hn::OddEven(hn::BitCast(D16(), hn::ShiftLeft<16>(odd)), hn::BitCast(D16(), even));
+    }
+
+private:
+    using D32 = hn::Repartition<std::int32_t, D16>;
+    static constexpr D32 d32_{};
+    static constexpr GrayWeights weights_ = gray_weights(GrayMethod::weighted);
+
+    static V16 pairs(int even, int odd) { return hn::BitCast(D16(), hn::Set(d32_, even | odd << 16)); }
+    hn::VFromD<D32> weighted(V16 bg, V16 r1) const {
+        const auto sum = hn::Add(multiply_add_pairs(d32_, bg, weights_bg_), multiply_add_pairs(d32_, r1, weights_r1_));
+        return hn::ShiftRight<gray_shift>(sum);
+    }
+
+    V16 one_, weights_bg_, weights_r1_;
+};
+
+void adjust_levels(const AdjustTerms& terms, const std::uint8_t* in, std::int64_t bytes, std::uint8_t* out) {
+    const D8 d8;
+    const auto step = static_cast<std::int64_t>(hn::Lanes(d8));
+    const Levels levels(terms);
+    std::int64_t at = 0;
+    for (; at + step <= bytes; at += step) hn::StoreU(hn::DemoteTo(d8, levels(hn::LoadU(d8, in + at))), d8, out + at);
+    for (; at < bytes; ++at) out[at] = static_cast<std::uint8_t>(adjust_level(in[at], terms));
+}
+
+void adjust_colours(const AdjustTerms& terms, const std::uint8_t* in, std::int64_t pixels, std::uint8_t* out) {
+    const D8 d8;
+    const D16 d16;
+    const auto step = static_cast<std::int64_t>(hn::Lanes(d8));
+    const Levels levels(terms);
+    const Gray gray_of;
+    const auto saturation = hn::Set(d16, static_cast<std::int16_t>(2 * terms.saturation));
+    const auto least = hn::Zero(d16), most = hn::Set(d16, 255);
+    std::int64_t x = 0;
+    for (; x + step <= pixels; x += step) {
+        hn::VFromD<D8> b8, g8, r8;
+        hn::LoadInterleaved3(d8, in + 3 * x, b8, g8, r8);
+        const auto hold = [&](V16 v) HWY_ATTR { return hn::Min(hn::Max(v, least), most); };
+        const auto b = hold(levels(b8)), g = hold(levels(g8)), r = hold(levels(r8));
+        const auto gray = gray_of(b, g, r);
+        // (64 d * 2 s + 2^14) >> 15 = (d * s + 2^7) >> 8.
+        const auto saturated = [&](V16 v) HWY_ATTR {
+            const auto difference = hn::ShiftLeft<6>(hn::Sub(v, gray));
+            return hn::DemoteTo(d8, hn::Add(gray, hn::MulFixedPoint15(difference, saturation)));
+        };
+        hn::StoreInterleaved3(saturated(b), saturated(g), saturated(r), d8, out + 3 * x);
+    }
+    for (; x < pixels; ++x) store_pixel(adjust_pixel(load_pixel(in + 3 * x, 3), terms), 3, out + 3 * x);
+}
+
+}  // namespace
+
+void adjust_pixels(const AdjustTerms& terms, const std::uint8_t* in, int channels, std::int64_t pixels, std::uint8_t* out) {
+    if (channels == 1 || terms.saturation == neutral_saturation)
+        adjust_levels(terms, in, pixels * channels, out);
+    else
+        adjust_colours(terms, in, pixels, out);
+}
+
+}  // namespace framewire::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+#include "framewire/filters/spans.hpp"
+
+namespace framewire {
+
+HWY_EXPORT(adjust_pixels);
+
+void adjust_span(const AdjustTerms& terms, const std::uint8_t* in, int channels, std::int64_t pixels, std::uint8_t* out) {
+    HWY_DYNAMIC_DISPATCH(adjust_pixels)(terms, in, channels, pixels, out);
+}
+
+void Adjust::run(const FilterImages<MemorySpace::host>& images) const {
+    validate(images.in, shape_, "adjust's image");
+    validate(images.out, output_shape(), "adjust's result");
+    const auto terms = terms_.load();  // one setting for the whole batch
+    for_pixel_spans(executor_->pool(), images.in, images.out,
+                    [&](const std::uint8_t* in, std::uint8_t* out, std::int64_t pixels) {
+                        adjust_span(terms, in, shape_.channels, pixels, out);
+                    });
+}
+
+}  // namespace framewire
+
+#endif

@@ -1,0 +1,90 @@
+#include "framewire/core/simd.hpp"
+#include "framewire/filters/heatmap/heatmap.hpp"
+#include "framewire/filters/heatmap/heatmap_pixel.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "framewire/filters/heatmap/heatmap_cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "framewire/filters/pointwise/differences-inl.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr std::int64_t block_px = 512;  // whose sums wait in L1 for their colours
+
+// The sum of the channels' differences of each pixel, three times its only one for a gray pixel.
+void sums_of(const std::uint8_t* in, const std::uint8_t* previous, int channels, std::int64_t pixels, std::uint16_t* sums) {
+    const hn::ScalableTag<std::uint8_t> d8;
+    const hn::Repartition<std::uint16_t, decltype(d8)> d16;
+    const hn::Half<decltype(d8)> d8_half;
+    const auto step = static_cast<std::int64_t>(hn::Lanes(d8));
+    std::int64_t x = 0;
+    for (; x + step <= pixels; x += step) {
+        hn::VFromD<decltype(d8)> b, g, r;
+        if (channels == 3)
+            bgr_differences(d8, in + 3 * x, previous + 3 * x, b, g, r);
+        else
+            b = g = r = absolute_difference(hn::LoadU(d8, in + x), hn::LoadU(d8, previous + x));
+        const auto sum_of = [&](auto half) HWY_ATTR {
+            return hn::Add(hn::Add(hn::PromoteTo(d16, half(b)), hn::PromoteTo(d16, half(g))), hn::PromoteTo(d16, half(r)));
+        };
+        hn::StoreU(sum_of([&](auto v) HWY_ATTR { return hn::LowerHalf(d8_half, v); }), d16, sums + x);
+        hn::StoreU(sum_of([&](auto v) HWY_ATTR { return hn::UpperHalf(d8_half, v); }), d16, sums + x + step / 2);
+    }
+    for (; x < pixels; ++x)
+        sums[x] = static_cast<std::uint16_t>(
+            heat_of(load_pixel(in + x * channels, channels), load_pixel(previous + x * channels, channels)));
+}
+
+}  // namespace
+
+void heatmap_colours(const std::uint8_t* in, const std::uint8_t* previous, int channels, std::int64_t pixels,
+                     const Pixel* table, std::uint8_t* out) {
+    HWY_ALIGN std::uint16_t sums[block_px];
+    for (std::int64_t begin = 0; begin < pixels; begin += block_px) {
+        const auto count = std::min(block_px, pixels - begin);
+        sums_of(in + begin * channels, previous + begin * channels, channels, count, sums);
+        auto* colours = out + 3 * begin;
+        // Four bytes at a time, the fourth to be overwritten by the next pixel: a store a pixel instead of three.
+        for (std::int64_t x = 0; x + 1 < count; ++x) std::memcpy(colours + 3 * x, &table[sums[x]], 4);
+        store_pixel(table[sums[count - 1]], 3, colours + 3 * (count - 1));
+    }
+}
+
+}  // namespace framewire::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+#include "framewire/filters/spans.hpp"
+
+namespace framewire {
+
+HWY_EXPORT(heatmap_colours);
+
+void heatmap_span(const std::uint8_t* in, const std::uint8_t* previous, int channels, std::int64_t pixels,
+                  std::uint8_t* out) {
+    HWY_DYNAMIC_DISPATCH(heatmap_colours)(in, previous, channels, pixels, heatmap_table().data(), out);
+}
+
+void Heatmap::run(const FilterImages<MemorySpace::host>& images) const {
+    validate(images.in, shape_, "heatmap's image");
+    validate(images.previous, shape_, "heatmap's previous image");
+    validate(images.out, output_shape(), "heatmap's result");
+    for_pixel_spans(executor_->pool(), images.in, images.previous, images.out,
+                    [&](const std::uint8_t* in, const std::uint8_t* previous, std::uint8_t* out, std::int64_t pixels) {
+                        heatmap_span(in, previous, shape_.channels, pixels, out);
+                    });
+}
+
+}  // namespace framewire
+
+#endif

@@ -1,0 +1,54 @@
+#include "framewire/filters/noise/noise.hpp"
+
+#include "framewire/core/error.hpp"
+
+namespace framewire {
+namespace {
+
+NoiseParameters parameters_from(const ParameterValues& values) {
+    return {.threshold = static_cast<int>(values.integer("threshold")),
+            .mode = values.text("mode") == "overlay" ? NoiseMode::overlay : NoiseMode::mask};
+}
+
+}  // namespace
+
+Noise::Noise(NoiseParameters parameters, const Shape& shape, Executor& executor)
+    : parameters_(parameters), shape_(shape), executor_(&executor) {
+    validate(shape, "noise's image");
+    if (parameters.threshold < 0 || parameters.threshold > 255)
+        fail(ErrorCode::usage, "noise's threshold is {}; allowed are 0 to 255", parameters.threshold);
+}
+
+NoiseFromChanges::NoiseFromChanges(NoiseMode mode, const Shape& shape, Executor& executor)
+    : mode_(mode), shape_(shape), executor_(&executor) {
+    validate(shape, "noise's image");
+}
+
+FilterInfo noise_info() {
+    using Type = ParameterInfo::Type;
+    return {
+        .name = "noise",
+        .summary = "pixels that differ from the previous frame, in red",
+        .parameters =
+            {
+                {.name = "threshold",
+                 .help = "a pixel shows when any channel differs by more",
+                 .type = Type::integer,
+                 .default_value = "20",
+                 .minimum = 0,
+                 .maximum = 255},
+                {.name = "mode",
+                 .help = "mask: pure red on black; overlay: the red channel set to 255 over the frame",
+                 .type = Type::choice,
+                 .default_value = "mask",
+                 .choices = {"mask", "overlay"}},
+            },
+        .needs_previous = true,
+        .output_shape = [](const ParameterValues&, const Shape& shape) { return shape.with_channels(3); },
+        .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
+            return std::make_unique<FilterOf<Noise>>(parameters_from(values), shape, executor);
+        },
+    };
+}
+
+}  // namespace framewire

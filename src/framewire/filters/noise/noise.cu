@@ -1,0 +1,80 @@
+#include "framewire/cuda/buffer.hpp"
+#include "framewire/filters/noise/noise.hpp"
+#include "framewire/filters/noise/noise_pixel.hpp"
+#include "framewire/filters/pointwise/pointwise.cuh"
+
+namespace framewire {
+namespace {
+
+using namespace pointwise;
+
+__global__ void __launch_bounds__(threads_per_block)
+    noise_kernel(Rows rows, Image in, Image previous, Image out, int threshold, bool overlay) {
+    const Place place(rows);
+    auto group = load(in, place);
+    const auto before = load(previous, place);
+    map_pixels(group, before, [&](Pixel now, Pixel then) { return noise_pixel(now, then, threshold, overlay); });
+    store(group, out, place);
+}
+
+// One or three channels to three; `in` without memory gives black.
+__global__ void __launch_bounds__(threads_per_block) background_kernel(Rows rows, Image in, Image out) {
+    const Place place(rows);
+    store(in.data ? load(in, place) : Group{}, out, place);
+}
+
+// A block takes positions of one frame, blockIdx.y counts frames. Two positions of one pixel write the same byte.
+__global__ void __launch_bounds__(threads_per_block)
+    mark_kernel(ChangedPositions changes, int first_frame, Image out, std::uint32_t channels, std::uint32_t width,
+                std::uint64_t frame_bytes) {
+    const auto frame = first_frame + static_cast<int>(blockIdx.y);
+    const auto* positions = changes.positions + frame * changes.capacity;
+    const auto count = min(std::int64_t{changes.counts[frame * changes.count_stride]}, changes.capacity);
+    const auto stride = std::int64_t{gridDim.x} * threads_per_block;
+    for (auto index = std::int64_t{blockIdx.x} * threads_per_block + threadIdx.x; index < count; index += stride) {
+        const auto position = __ldcs(positions + index);
+        if (position >= frame_bytes) continue;
+        const auto pixel = position / channels;
+        out.data[frame * out.frame_stride + pixel / width * out.row_stride + std::int64_t{pixel % width} * 3 + 2] = 255;
+    }
+}
+
+}  // namespace
+
+void Noise::run(const FilterImages<MemorySpace::device>& images) const {
+    validate(images.in, shape_, "noise's image");
+    validate(images.previous, shape_, "noise's previous image");
+    validate(images.out, output_shape(), "noise's result");
+    const bool dense = images.in.dense() && images.previous.dense() && images.out.dense();
+    for_each_launch(shape_, dense, [&](const Rows& rows, dim3 grid) {
+        noise_kernel<<<grid, threads_per_block, 0, executor_->stream().handle()>>>(
+            rows, image_of(images.in, dense), image_of(images.previous, dense), image_of(images.out, dense),
+            parameters_.threshold, parameters_.mode == NoiseMode::overlay);
+    });
+}
+
+void NoiseFromChanges::run(const ChangedPositions& changes, DeviceView<const std::uint8_t> in,
+                           DeviceView<std::uint8_t> out) const {
+    validate(out, output_shape(), "noise's result");
+    const bool overlay = mode_ == NoiseMode::overlay;
+    if (overlay) validate(in, shape_, "noise's image");
+    const auto stream = executor_->stream().handle();
+    const bool dense = out.dense() && (!overlay || in.dense());
+    const auto background = overlay ? image_of(in, dense) : Image{};
+    for_each_launch(shape_, dense, [&](const Rows& rows, dim3 grid) {
+        background_kernel<<<grid, threads_per_block, 0, stream>>>(rows, background, image_of(out, dense));
+    });
+    // How many positions there are only the GPU knows: enough blocks to keep it busy, each taking its share.
+    constexpr int most_blocks = 264;
+    constexpr int most_frames = 65535;
+    const auto blocks = std::clamp<std::int64_t>(shape_.frame_bytes() / (16 * threads_per_block), 1, most_blocks);
+    for (int frame = 0; frame < shape_.frames; frame += most_frames) {
+        const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(std::min(most_frames, shape_.frames - frame)));
+        mark_kernel<<<grid, threads_per_block, 0, stream>>>(
+            changes, frame, image_of(out, false), static_cast<std::uint32_t>(shape_.channels),
+            static_cast<std::uint32_t>(shape_.width), static_cast<std::uint64_t>(shape_.frame_bytes()));
+    }
+    cuda::check_launch();
+}
+
+}  // namespace framewire

@@ -1,0 +1,140 @@
+#include "framewire/core/simd.hpp"
+#include "framewire/filters/noise/noise.hpp"
+#include "framewire/filters/noise/noise_pixel.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "framewire/filters/noise/noise_cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "framewire/filters/pointwise/differences-inl.hpp"
+
+#include <algorithm>
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+}  // namespace
+
+void noise_pixels(const NoiseParameters& parameters, const std::uint8_t* in, const std::uint8_t* previous, int channels,
+                  std::int64_t pixels, std::uint8_t* out) {
+    const hn::ScalableTag<std::uint8_t> d8;
+    const auto step = static_cast<std::int64_t>(hn::Lanes(d8));
+    const bool overlay = parameters.mode == NoiseMode::overlay;
+    const auto zero = hn::Zero(d8);
+    const auto threshold = hn::Set(d8, static_cast<std::uint8_t>(parameters.threshold));
+    std::int64_t x = 0;
+    for (; x + step <= pixels; x += step) {
+        hn::VFromD<decltype(d8)> largest;
+        if (channels == 3) {
+            hn::VFromD<decltype(d8)> b, g, r;
+            bgr_differences(d8, in + 3 * x, previous + 3 * x, b, g, r);
+            largest = hn::Max(hn::Max(b, g), r);
+        } else {
+            largest = absolute_difference(hn::LoadU(d8, in + x), hn::LoadU(d8, previous + x));
+        }
+        const auto noisy = hn::VecFromMask(d8, hn::Ne(hn::SaturatedSub(largest, threshold), zero));
+        auto* result = out + 3 * x;
+        if (overlay && channels == 1) {
+            const auto gray = hn::LoadU(d8, in + x);
+            hn::StoreInterleaved3(gray, gray, hn::Or(gray, noisy), d8, result);
+            continue;
+        }
+        hn::StoreInterleaved3(zero, zero, noisy, d8, result);
+        if (overlay)
+            for (std::int64_t third = 0; third < 3; ++third)
+                hn::StoreU(hn::Or(hn::LoadU(d8, result + third * step), hn::LoadU(d8, in + 3 * x + third * step)), d8,
+                           result + third * step);
+    }
+    for (; x < pixels; ++x)
+        store_pixel(noise_pixel(load_pixel(in + x * channels, channels), load_pixel(previous + x * channels, channels),
+                                parameters.threshold, overlay),
+                    3, out + 3 * x);
+}
+
+// The frame as three channels.
+void bgr_pixels(const std::uint8_t* gray, std::int64_t pixels, std::uint8_t* out) {
+    const hn::ScalableTag<std::uint8_t> d8;
+    const auto step = static_cast<std::int64_t>(hn::Lanes(d8));
+    std::int64_t x = 0;
+    for (; x + step <= pixels; x += step) {
+        const auto value = hn::LoadU(d8, gray + x);
+        hn::StoreInterleaved3(value, value, value, d8, out + 3 * x);
+    }
+    for (; x < pixels; ++x) store_pixel(gray_pixel(gray[x]), 3, out + 3 * x);
+}
+
+}  // namespace framewire::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+#include "framewire/filters/spans.hpp"
+
+#include <cstring>
+
+namespace framewire {
+
+HWY_EXPORT(noise_pixels);
+HWY_EXPORT(bgr_pixels);
+
+void noise_span(const NoiseParameters& parameters, const std::uint8_t* in, const std::uint8_t* previous, int channels,
+                std::int64_t pixels, std::uint8_t* out) {
+    HWY_DYNAMIC_DISPATCH(noise_pixels)(parameters, in, previous, channels, pixels, out);
+}
+
+void Noise::run(const FilterImages<MemorySpace::host>& images) const {
+    validate(images.in, shape_, "noise's image");
+    validate(images.previous, shape_, "noise's previous image");
+    validate(images.out, output_shape(), "noise's result");
+    for_pixel_spans(executor_->pool(), images.in, images.previous, images.out,
+                    [&](const std::uint8_t* in, const std::uint8_t* previous, std::uint8_t* out, std::int64_t pixels) {
+                        noise_span(parameters_, in, previous, shape_.channels, pixels, out);
+                    });
+}
+
+void NoiseFromChanges::run(const ChangedPositions& changes, HostView<const std::uint8_t> in,
+                           HostView<std::uint8_t> out) const {
+    validate(out, output_shape(), "noise's result");
+    if (mode_ == NoiseMode::overlay) validate(in, shape_, "noise's image");
+    const auto& pool = executor_->pool();
+    if (mode_ == NoiseMode::mask)
+        for_pixel_runs(pool, out.shape(), out.dense(), [&](const PixelRun& run) {
+            std::memset(run.in(out), 0, static_cast<std::size_t>(run.pixels) * 3);
+        });
+    else
+        for_pixel_spans(pool, in, out, [&](const std::uint8_t* from, std::uint8_t* to, std::int64_t pixels) {
+            if (shape_.channels == 1)
+                HWY_DYNAMIC_DISPATCH(bgr_pixels)(from, pixels, to);
+            else
+                std::memcpy(to, from, static_cast<std::size_t>(pixels) * 3);
+        });
+
+    constexpr std::int64_t positions_each = 16 * 1024;
+    const auto frame_bytes = static_cast<std::uint64_t>(shape_.frame_bytes());
+    for (int frame = 0; frame < shape_.frames; ++frame) {
+        const auto* positions = changes.positions + frame * changes.capacity;
+        const auto count = std::min<std::int64_t>(changes.counts[frame * changes.count_stride], changes.capacity);
+        // Two channels of one pixel may be marked by two threads: cut where a pixel begins.
+        const auto pixel_at = [&](std::int64_t index) { return positions[index] / static_cast<std::uint32_t>(shape_.channels); };
+        pool.for_chunks(count, positions_each, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+            if (begin > 0)
+                while (begin < count && pixel_at(begin) == pixel_at(begin - 1)) ++begin;
+            while (end < count && pixel_at(end) == pixel_at(end - 1)) ++end;
+            for (auto index = begin; index < end; ++index) {
+                if (positions[index] >= frame_bytes) continue;
+                const auto pixel = pixel_at(index);
+                const auto y = pixel / static_cast<std::uint32_t>(shape_.width);
+                const auto column = pixel % static_cast<std::uint32_t>(shape_.width);
+                out.row(frame, static_cast<int>(y))[std::int64_t{column} * 3 + 2] = 255;
+            }
+        });
+    }
+}
+
+}  // namespace framewire
+
+#endif
