@@ -216,6 +216,7 @@ TEST(Client, GivesUpAfterTheTimeAllowed) {
 
 TEST(Client, RefusesAStreamThatChangedItsSize) {
     TestStream stream;
+    TestStream other({1, 30, 40, 3});
     ServerOptions options;
     options.listen = {"127.0.0.1", 0};
     auto server = std::make_unique<Server>(stream.state, options);
@@ -223,7 +224,6 @@ TEST(Client, RefusesAStreamThatChangedItsSize) {
     ClientOptions client_options;
     client_options.reconnect = 20s;
     Client client(server->address(), client_options);
-    TestStream other({1, 30, 40, 3});
     server.reset();
     server = std::make_unique<Server>(other.state, options);
     const auto text = error_of(ErrorCode::source_lost, [&] { client.next(); });
