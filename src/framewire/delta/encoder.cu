@@ -6,10 +6,11 @@
 
 #include <cstdint>
 
-// One launch encodes a batch of streams. A block takes tiles of 16 KiB by ticket, compares them with the reference,
-// writes the reference where it changed, and learns where its changes go by decoupled look-back (Merrill and Garland,
-// "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016) over the tiles before it in its stream. Tickets go
-// round the streams, so that neighbours in a look-back are far apart in time and rarely wait for each other.
+// One launch encodes a batch of streams. A block takes one tile of 16 KiB, compares it with the reference, writes the
+// reference where it changed, and learns where its changes go by decoupled look-back (Merrill and Garland, "Single-pass
+// Parallel Prefix Scan with Decoupled Look-back", 2016) over the tiles before it in its stream. Like CUB's scans it relies on
+// blocks starting in the order of their numbers. Tiles go round the streams, so that neighbours in a look-back are far apart
+// in time and rarely wait for each other.
 
 namespace framewire::delta {
 namespace {
@@ -26,7 +27,7 @@ struct Job {
     const std::uint8_t* current;
     std::uint8_t* reference;
     std::int64_t current_frame_stride, current_row_stride, reference_frame_stride, reference_row_stride;
-    std::int64_t frame_bytes, row_bytes;
+    std::uint32_t frame_bytes, row_bytes;  // positions fit 32 bits: a frame has at most 3 * 2^28 bytes
     std::uint32_t tiles_per_frame;
     // |d| > threshold for the four bytes of a word: see changed_bytes().
     std::uint32_t threshold_addend, threshold_low_mask;
@@ -49,13 +50,13 @@ __device__ std::uint32_t spread(std::uint32_t highest_bits) {
 }
 
 // Where a group of 16 bytes lies, for views with gaps or odd alignment.
-__device__ std::int64_t address_of(std::int64_t position, std::int64_t row_stride, std::int64_t row_bytes) {
+__device__ std::int64_t address_of(std::uint32_t position, std::int64_t row_stride, std::uint32_t row_bytes) {
     return position / row_bytes * row_stride + position % row_bytes;
 }
 
 template <bool vectors>
-__device__ uint4 load_group(const std::uint8_t* frame, std::int64_t position, std::int64_t frame_bytes,
-                            std::int64_t row_stride, std::int64_t row_bytes, bool streaming) {
+__device__ uint4 load_group(const std::uint8_t* frame, std::uint32_t position, std::uint32_t frame_bytes,
+                            std::int64_t row_stride, std::uint32_t row_bytes, bool streaming) {
     if (vectors && position + group_bytes <= frame_bytes) {
         const auto* group = reinterpret_cast<const uint4*>(frame + position);
         return streaming ? __ldcs(group) : *group;
@@ -69,8 +70,8 @@ __device__ uint4 load_group(const std::uint8_t* frame, std::int64_t position, st
 }
 
 template <bool vectors>
-__device__ void store_group(std::uint8_t* frame, std::int64_t position, std::int64_t frame_bytes, std::int64_t row_stride,
-                            std::int64_t row_bytes, uint4 group) {
+__device__ void store_group(std::uint8_t* frame, std::uint32_t position, std::uint32_t frame_bytes, std::int64_t row_stride,
+                            std::uint32_t row_bytes, uint4 group) {
     if (vectors && position + group_bytes <= frame_bytes) {
         *reinterpret_cast<uint4*>(frame + position) = group;
         return;
@@ -120,96 +121,92 @@ __device__ std::uint32_t look_back(unsigned long long* states, std::uint32_t til
 }
 
 struct Shared {
-    unsigned long long ticket;
+    std::uint32_t launch;
     unsigned long long warp_counts[warps_per_block];
     std::uint32_t warp_max_error[warps_per_block];
-    unsigned long long warp_squared_error[warps_per_block];
+    std::uint32_t warp_squared_error[warps_per_block];
     std::uint32_t before;
     std::uint16_t offsets[staged_changes];
     std::uint8_t differences[staged_changes];
 };
 
-// Lays a thread's changes of one slab into shared memory, from `rank` on.
-__device__ void stage(Shared& shared, std::uint32_t rank, std::uint32_t offset, uint4 changed, uint4 now, uint4 held) {
-    const std::uint32_t bits[4] = {changed.x, changed.y, changed.z, changed.w};
-    const std::uint32_t differences[4] = {__vsub4(now.x, held.x), __vsub4(now.y, held.y), __vsub4(now.z, held.z),
-                                          __vsub4(now.w, held.w)};
-#pragma unroll
-    for (int word = 0; word < 4; ++word)
-        for (auto left = bits[word]; left; left &= left - 1) {
-            const auto byte = static_cast<std::uint32_t>(__ffs(static_cast<int>(left)) - 1) / 8;
-            shared.offsets[rank] = static_cast<std::uint16_t>(offset + word * 4 + byte);
-            shared.differences[rank] = static_cast<std::uint8_t>(differences[word] >> (8 * byte));
-            ++rank;
-        }
-}
+// One bit for each byte of a word whose highest bit is set: products of distinct powers of two, so nothing carries.
+__device__ std::uint32_t gather_bits(std::uint32_t highest_bits) { return ((highest_bits >> 7) * 0x01020408u) >> 24; }
 
-// Adds a tile's errors to its stream's and, by the stream's last tile, writes them out and clears them for the next launch.
-__device__ void add_errors(CudaStreamSums& sums, std::uint32_t max_error, unsigned long long squared_error,
-                           std::uint32_t tiles_per_frame, Summary& summary) {
-    if (max_error) atomicMax(&sums.max_error, max_error);
-    if (squared_error) atomicAdd(&sums.squared_error, squared_error);
-    __threadfence();
-    if (atomicInc(&sums.tiles_done, tiles_per_frame - 1) == tiles_per_frame - 1) {
-        __threadfence();
-        summary.max_error = atomicExch(&sums.max_error, 0u);
-        summary.squared_error = atomicExch(&sums.squared_error, 0ull);
+// Lays a thread's changes of one slab, given by the bits of `changed`, into shared memory, from `rank` on.
+__device__ void stage(Shared& shared, std::uint32_t rank, std::uint32_t offset, std::uint32_t changed, uint4 differences) {
+    for (; changed; changed &= changed - 1, ++rank) {
+        const auto bit = static_cast<std::uint32_t>(__ffs(static_cast<int>(changed)) - 1);
+        const auto low = bit & 4 ? differences.y : differences.x, high = bit & 4 ? differences.w : differences.z;
+        shared.offsets[rank] = static_cast<std::uint16_t>(offset + bit);
+        shared.differences[rank] = static_cast<std::uint8_t>((bit & 8 ? high : low) >> (8 * (bit & 3)));
     }
 }
 
+// Adds a tile's errors to its stream's; the stream's last tile writes them out and clears them for the next launch, and the
+// launch's last tile counts the launch.
+__device__ void finish_tile(const Job& job, std::uint32_t stream, std::uint32_t max_error, unsigned long long squared_error) {
+    auto& sums = job.workspace.sums[stream];
+    if (max_error) atomicMax(&sums.max_error, max_error);
+    if (squared_error) atomicAdd(&sums.squared_error, squared_error);
+    __threadfence();
+    if (atomicInc(&sums.tiles_done, job.tiles_per_frame - 1) == job.tiles_per_frame - 1) {
+        __threadfence();
+        job.changes.summaries[stream].max_error = atomicExch(&sums.max_error, 0u);
+        job.changes.summaries[stream].squared_error = atomicExch(&sums.squared_error, 0ull);
+    }
+    if (atomicInc(&job.workspace.progress->tiles_done, gridDim.x - 1) == gridDim.x - 1)
+        atomicAdd(&job.workspace.progress->launches_done, 1u);
+}
+
 template <bool vectors>
-__global__ void __launch_bounds__(threads_per_block) encode_kernel(Job job) {
+__global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_kernel(Job job) {
     __shared__ Shared shared;
     const auto lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 
-    if (threadIdx.x == 0) shared.ticket = atomicAdd(job.workspace.ticket, 1ull);
-    __syncthreads();
-    const auto tiles = static_cast<unsigned long long>(gridDim.x);
-    const auto launch = static_cast<std::uint32_t>(shared.ticket / tiles) + 1;
-    const auto number = static_cast<std::uint32_t>(shared.ticket % tiles);
     const auto streams = static_cast<std::uint32_t>(job.changes.streams);
-    const auto stream = number % streams, tile = number / streams;
+    const auto stream = blockIdx.x % streams, tile = blockIdx.x / streams;
 
     const auto* current = job.current + stream * job.current_frame_stride;
     auto* reference = job.reference + stream * job.reference_frame_stride;
-    const auto begin = std::int64_t{tile} * cuda_tile_bytes;
+    const auto begin = tile * static_cast<std::uint32_t>(cuda_tile_bytes);
+    // Read before this tile can be done, and so before the launch's last tile counts the launch.
+    if (threadIdx.x == 0) shared.launch = job.workspace.progress->launches_done + 1;
     const auto position_of = [&](int slab) { return begin + slab * slab_bytes + threadIdx.x * group_bytes; };
 
-    uint4 now[slabs], held[slabs];
+    uint4 now[slabs], held[slabs];  // once compared, `now` becomes the differences
 #pragma unroll
     for (int slab = 0; slab < slabs; ++slab) {
         now[slab] = load_group<vectors>(current, position_of(slab), job.frame_bytes, job.current_row_stride, job.row_bytes, true);
         held[slab] = load_group<vectors>(reference, position_of(slab), job.frame_bytes, job.reference_row_stride, job.row_bytes, false);
     }
 
-    uint4 changed[slabs];
-    unsigned long long counts = 0;  // of each slab, 16 bits each
+    std::uint32_t changed[slabs];       // a bit a byte
+    unsigned long long counts = 0;      // of each slab, 16 bits each
     std::uint32_t squared_error = 0, max_low = 0, max_high = 0;
 #pragma unroll
     for (int slab = 0; slab < slabs; ++slab) {
-        const auto compare = [&](std::uint32_t now_word, std::uint32_t& held_word, std::uint32_t& bits) {
+        // Gives the bits of the word's changed bytes, makes `now_word` the differences and `held_word` the updated reference.
+        const auto compare = [&](std::uint32_t& now_word, std::uint32_t& held_word) {
             const auto distance = __vabsdiffu4(now_word, held_word);
-            bits = changed_bytes(distance, job);
-            const auto error = distance & ~spread(bits);
+            const auto bits = changed_bytes(distance, job);
+            const auto mask = spread(bits);
+            const auto error = distance & ~mask;
             squared_error = __dp4a(error, error, squared_error);
             max_low = __vmaxu2(max_low, error & 0x00FF00FFu);
             max_high = __vmaxu2(max_high, (error >> 8) & 0x00FF00FFu);
+            const auto merged = (now_word & mask) | (held_word & ~mask);
+            now_word = __vsub4(now_word, held_word);
+            held_word = merged;
+            return gather_bits(bits);
         };
-        compare(now[slab].x, held[slab].x, changed[slab].x);
-        compare(now[slab].y, held[slab].y, changed[slab].y);
-        compare(now[slab].z, held[slab].z, changed[slab].z);
-        compare(now[slab].w, held[slab].w, changed[slab].w);
-        const auto count = __popc(changed[slab].x) + __popc(changed[slab].y) + __popc(changed[slab].z) + __popc(changed[slab].w);
-        counts |= static_cast<unsigned long long>(count) << (16 * slab);
-        if (count) {
-            const auto merge = [](std::uint32_t a, std::uint32_t b, std::uint32_t bits) {
-                const auto mask = spread(bits);
-                return (a & mask) | (b & ~mask);
-            };
-            store_group<vectors>(reference, position_of(slab), job.frame_bytes, job.reference_row_stride, job.row_bytes,
-                                 {merge(now[slab].x, held[slab].x, changed[slab].x), merge(now[slab].y, held[slab].y, changed[slab].y),
-                                  merge(now[slab].z, held[slab].z, changed[slab].z), merge(now[slab].w, held[slab].w, changed[slab].w)});
-        }
+        changed[slab] = compare(now[slab].x, held[slab].x);
+        changed[slab] |= compare(now[slab].y, held[slab].y) << 4;
+        changed[slab] |= compare(now[slab].z, held[slab].z) << 8;
+        changed[slab] |= compare(now[slab].w, held[slab].w) << 12;
+        counts |= static_cast<unsigned long long>(__popc(changed[slab])) << (16 * slab);
+        if (changed[slab])
+            store_group<vectors>(reference, position_of(slab), job.frame_bytes, job.reference_row_stride, job.row_bytes, held[slab]);
     }
 
     // Scan of the counts over the block, all four slabs at once: a slab has at most 4096 changes.
@@ -240,6 +237,7 @@ __global__ void __launch_bounds__(threads_per_block) encode_kernel(Job job) {
 
     auto* states = job.workspace.states + std::int64_t{stream} * job.tiles_per_frame;
     if (warp == 0) {
+        const auto launch = shared.launch;
         if (lane == 0)
             State(states[tile]).store(make_state(launch, tile == 0 ? with_all_before : tile_alone, tile_count), ::cuda::memory_order_relaxed);
         const auto before = look_back(states, tile, launch);
@@ -256,7 +254,7 @@ __global__ void __launch_bounds__(threads_per_block) encode_kernel(Job job) {
             block_max = max(block_max, shared.warp_max_error[other]);
             block_squared += shared.warp_squared_error[other];
         }
-        add_errors(job.workspace.sums[stream], block_max, block_squared, job.tiles_per_frame, job.changes.summaries[stream]);
+        finish_tile(job, stream, block_max, block_squared);
     }
     if (tile_count == 0) return;
 
@@ -268,16 +266,16 @@ __global__ void __launch_bounds__(threads_per_block) encode_kernel(Job job) {
 #pragma unroll
     for (int slab = 0; slab < slabs; ++slab) {
         const auto in_slab = field(slab_counts, slab);
-        if (field(counts, slab))
+        if (changed[slab])
             stage(shared, field(rank, slab) + (at_once ? slab_begin : 0),
-                  static_cast<std::uint32_t>(slab * slab_bytes + threadIdx.x * group_bytes), changed[slab], now[slab], held[slab]);
+                  static_cast<std::uint32_t>(slab * slab_bytes + threadIdx.x * group_bytes), changed[slab], now[slab]);
         slab_begin += in_slab;
         if (at_once && slab != slabs - 1) continue;
         __syncthreads();
         const auto out = std::int64_t{shared.before} + written;
         const auto count = slab_begin - written;
         for (auto i = threadIdx.x; i < count; i += threads_per_block) {
-            positions[out + i] = static_cast<std::uint32_t>(begin) + shared.offsets[i];
+            positions[out + i] = begin + shared.offsets[i];
             differences[out + i] = shared.differences[i];
         }
         written = slab_begin;
@@ -305,8 +303,8 @@ void Encoder::encode(DeviceView<const std::uint8_t> current, DeviceView<std::uin
                   current.row_stride_bytes(),
                   reference.frame_stride_bytes(),
                   reference.row_stride_bytes(),
-                  shape_.frame_bytes(),
-                  shape_.row_bytes(),
+                  static_cast<std::uint32_t>(shape_.frame_bytes()),
+                  static_cast<std::uint32_t>(shape_.row_bytes()),
                   static_cast<std::uint32_t>(tiles_per_frame),
                   ((low ? 127 : 255) - threshold) * 0x01010101u,
                   low ? ~0u : 0u,

@@ -33,10 +33,16 @@ struct CudaStreamSums {
     unsigned long long squared_error;
 };
 
-/// Device memory the CUDA encoder keeps between launches, zero at first: a ticket counter, the streams' error sums and a
+/// Where the CUDA encoder's launches stand.
+struct CudaProgress {
+    std::uint32_t launches_done;
+    std::uint32_t tiles_done;  ///< of the launch that runs
+};
+
+/// Device memory the CUDA encoder keeps between launches, zero at first: its progress, the streams' error sums and a
 /// look-back state a tile.
 struct CudaWorkspace {
-    unsigned long long* ticket;
+    CudaProgress* progress;
     CudaStreamSums* sums;
     unsigned long long* states;
 
@@ -45,7 +51,7 @@ struct CudaWorkspace {
                static_cast<std::size_t>(shape.frames * cuda_tiles_per_frame(shape)) * sizeof(unsigned long long);
     }
     CudaWorkspace(std::uint8_t* memory, const Shape& shape)
-        : ticket(reinterpret_cast<unsigned long long*>(memory)), sums(reinterpret_cast<CudaStreamSums*>(memory + 256)),
+        : progress(reinterpret_cast<CudaProgress*>(memory)), sums(reinterpret_cast<CudaStreamSums*>(memory + 256)),
           states(reinterpret_cast<unsigned long long*>(sums + shape.frames)) {}
 };
 
