@@ -23,7 +23,7 @@ public:
         if (!file_) fail(ErrorCode::no_input, "cannot open {}: {}", path, std::strerror(errno));
         png_.version = PNG_IMAGE_VERSION;
         if (!png_image_begin_read_from_stdio(&png_, file_.get()))
-            fail(ErrorCode::no_input, "{} is no PNG file: {}", path, png_.message);
+            fail(ErrorCode::no_input, "{} cannot be read as PNG: {}", path, png_.message);
         // From here on the destructor does not run when this throws, so libpng's memory is freed by hand.
         const auto pixels = std::int64_t{png_.width} * png_.height;
         if (png_.width > max_side_px || png_.height > max_side_px || pixels > options.max_pixels) {

@@ -25,7 +25,7 @@ public:
             fail(ErrorCode::no_input, "{}: there is no such image, {} for example", text, pattern.path(0));
         const auto missing = numbers_.back() - numbers_.front() + 1 - static_cast<std::int64_t>(numbers_.size());
         if (missing > 0)
-            spdlog::warn("{}: {} numbers between {} and {} are missing; the frames there are follow each other", text,
+            spdlog::warn("{}: {} numbers between {} and {} are missing; those there are follow each other", text,
                          missing, numbers_.front(), numbers_.back());
         image_ = open_(pattern_.path(numbers_.front()), options_);
         info_.name = text;

@@ -84,7 +84,6 @@ void FfmpegInput::open(const FfmpegAddress& address) {
     format->interrupt_callback = interrupt_.callback();
     // A camera that blocks inside the driver could neither be stopped nor time out.
     if (kind_ == FfmpegAddress::Kind::camera) format->flags |= AVFMT_FLAG_NONBLOCK;
-    if (kind_ != FfmpegAddress::Kind::file) format->flags |= AVFMT_FLAG_NOBUFFER;
 
     const auto fail_open = [&](int error) {
         const auto text = ffmpeg_error(error);
@@ -131,8 +130,10 @@ void FfmpegInput::open_decoder() {
     decoder_->thread_count = std::clamp(options_.decoder_threads, 1, 16);
     // Frame threads hold back a frame each: not where frames are awaited.
     decoder_->thread_type = kind_ == FfmpegAddress::Kind::file ? FF_THREAD_FRAME | FF_THREAD_SLICE : FF_THREAD_SLICE;
-    // A lossless picture with a wrong checksum is not to be patched up but lost.
-    if (codec->id == AV_CODEC_ID_FFV1) decoder_->err_recognition = AV_EF_CRCCHECK | AV_EF_EXPLODE;
+    // A lossless picture with a wrong checksum is not to be patched up but lost; nor is an image that is cut off, which
+    // the JPEG decoder else fills with gray and says nothing.
+    if (codec->id == AV_CODEC_ID_FFV1 || is_still_image(*format_))
+        decoder_->err_recognition = AV_EF_CRCCHECK | AV_EF_EXPLODE;
     if (const int error = avcodec_open2(decoder_.get(), codec, nullptr); error < 0)
         fail(ErrorCode::no_input, "cannot decode {}: {}", name_, ffmpeg_error(error));
 }
@@ -211,18 +212,25 @@ std::optional<FfmpegInput::Progress> FfmpegInput::feed() {
 }
 
 FfmpegInput::Progress FfmpegInput::ended() {
-    if (why_lost_.empty() && kind_ == FfmpegAddress::Kind::file && lacks_an_end())
-        why_lost_ = fmt::format("it ends at {:.2f} s of {:.2f} s", end_seconds_,
-                                static_cast<double>(stream_->duration) * av_q2d(stream_->time_base));
+    if (const auto promised = promised_seconds(); promised && why_lost_.empty()) {
+        const double frame = 1 / rate().value();
+        if (end_seconds_ + frame < *promised - std::max(2 * frame, *promised * 0.02))
+            why_lost_ = fmt::format("it ends at {:.2f} s of {:.2f} s", end_seconds_ + frame, *promised);
+    }
     return why_lost_.empty() ? Progress::end : Progress::lost;
 }
 
-// AVI promises a length in its header and ends without complaint when cut off.
-bool FfmpegInput::lacks_an_end() const {
-    if (std::string_view(format_->iformat->name) != "avi" || stream_->duration <= 0) return false;
-    const double promised = static_cast<double>(stream_->duration) * av_q2d(stream_->time_base);
-    const double frame = 1 / rate().value();
-    return end_seconds_ + frame < promised - std::max(2 * frame, promised * 0.02);
+// How long the stream shall be, by formats whose demuxers do not complain when the file is cut off.
+std::optional<double> FfmpegInput::promised_seconds() const {
+    const std::string_view format = format_->iformat->name;
+    if (kind_ != FfmpegAddress::Kind::file) return std::nullopt;
+    if (format == "avi" && stream_->duration > 0)
+        return static_cast<double>(stream_->duration) * av_q2d(stream_->time_base);
+    // Matroska's duration is of the longest stream: sound may go on after the pictures.
+    if (format.starts_with("matroska") && format_->nb_streams == 1 && format_->duration > 0 &&
+        format_->duration_estimation_method == AVFMT_DURATION_FROM_STREAM)
+        return static_cast<double>(format_->duration) / AV_TIME_BASE;
+    return std::nullopt;
 }
 
 Rational FfmpegInput::rate() const {

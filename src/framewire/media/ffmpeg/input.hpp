@@ -55,7 +55,7 @@ private:
     std::optional<Progress> feed();
     Progress ended();
     void note_damage(const std::string& text);
-    bool lacks_an_end() const;
+    std::optional<double> promised_seconds() const;
 
     const SourceOptions& options_;
     Interrupt& interrupt_;

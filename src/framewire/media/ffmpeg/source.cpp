@@ -95,13 +95,13 @@ private:
             case Progress::end:
                 if (input_->live()) return reconnect("the stream ended");
                 if (input_->damaged())
-                    fail(ErrorCode::source_lost, "{}: {} places of it are broken, the first {}", address_.name,
+                    fail(ErrorCode::source_lost, "{}: {} of its packets or pictures are broken, the first {}", address_.name,
                          input_->damaged(), input_->first_damage());
                 return false;
             case Progress::lost: break;
         }
         if (input_->live()) return reconnect(input_->why_lost());
-        fail(ErrorCode::source_lost, "{}: lost after frame {}: {}", address_.name, index_, input_->why_lost());
+        fail(ErrorCode::source_lost, "{}: lost after {} frames: {}", address_.name, index_, input_->why_lost());
     }
 
     bool reconnect(std::string reason) {
@@ -127,7 +127,7 @@ private:
                 reason = error.what();
             }
         }
-        fail(ErrorCode::source_lost, "{}: lost after frame {}, and {} attempts did not bring it back: {}", address_.name,
+        fail(ErrorCode::source_lost, "{}: lost after {} frames, and {} attempts did not bring it back: {}", address_.name,
              index_, options_.retries, reason);
     }
 
