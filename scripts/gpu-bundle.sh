@@ -14,7 +14,7 @@ ninja -C "$build"
 
 rm -rf "$bundle"
 mkdir -p "$bundle"/{bin,tests,lib,glibc}
-cp "$build"/apps/framewire/framewire "$build"/bench/framewire-bench "$bundle/bin/"
+cp "$build"/framewire "$build"/bench/framewire-bench "$bundle/bin/"
 for test in core cuda filters delta pipeline; do
     [ ! -x "$build/tests/${test}_tests" ] || cp "$build/tests/${test}_tests" "$bundle/tests/"
 done
