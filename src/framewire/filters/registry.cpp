@@ -1,11 +1,14 @@
 #include "framewire/filters/registry.hpp"
 
 #include "framewire/filters/adjust/adjust.hpp"
+#include "framewire/filters/binarize/binarize.hpp"
 #include "framewire/filters/gray/gray.hpp"
 #include "framewire/filters/heatmap/heatmap.hpp"
 #include "framewire/filters/mean/mean.hpp"
 #include "framewire/filters/median/median.hpp"
+#include "framewire/filters/mosaic/mosaic.hpp"
 #include "framewire/filters/noise/noise.hpp"
+#include "framewire/filters/text/text.hpp"
 
 #include <algorithm>
 
@@ -14,11 +17,14 @@ namespace framewire {
 const std::vector<FilterInfo>& filter_registry() {
     static const std::vector<FilterInfo> filters = {
         adjust_info(),
+        binarize_info(),
         gray_info(),
         heatmap_info(),
         mean_info(),
         median_info(),
+        mosaic_info(),
         noise_info(),
+        text_info(),
     };
     return filters;
 }

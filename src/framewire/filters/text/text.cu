@@ -1,0 +1,144 @@
+#include "framewire/cuda/check.hpp"
+#include "framewire/filters/text/text.hpp"
+#include "framewire/filters/text/text_pixel.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace framewire {
+namespace {
+
+constexpr int tile_width = 32, tile_height = 8;
+constexpr int threads_per_block = tile_width * tile_height;
+
+// What goes to the GPU of a layout in one launch, as the launch's own arguments: the driver copies them on the spot, so
+// that the CPU may change its layout at once and there is no buffer to wait for. 4 KiB is what every driver takes.
+struct LayoutPiece {
+    static constexpr int most_quads = 250;
+    TextPlace place;
+    int first, count;
+    Quad quads[most_quads];
+};
+static_assert(sizeof(LayoutPiece) + 2 * sizeof(void*) <= 4096);
+
+__global__ void store_kernel(LayoutPiece piece, TextPlace* place, Quad* quads) {
+    const auto thread = static_cast<int>(threadIdx.x);
+    if (thread < piece.count) quads[piece.first + thread] = piece.quads[thread];
+    if (thread == 0 && piece.first == 0) *place = piece.place;
+}
+
+struct Picture {
+    const std::uint8_t* in;
+    std::uint8_t* out;
+    std::int64_t in_row_stride, in_frame_stride, out_row_stride, out_frame_stride;
+    int channels, first_frame;
+};
+
+struct Layout {
+    const TextPlace* place;
+    const Quad* quads;
+    const std::uint8_t* coverage;
+};
+
+__device__ bool holds(const Area& area, int x, int y) {
+    return x >= area.x_begin && x < area.x_end && y >= area.y_begin && y < area.y_end;
+}
+
+// How much any glyph covers of the pixel (x, y) of the block's tile, at most. By all threads of the block.
+__device__ std::uint32_t cover(const Layout& layout, int quads, int tile_x, int tile_y, int x, int y) {
+    __shared__ Quad near[threads_per_block];
+    __shared__ int near_count;
+    const auto thread = static_cast<int>(threadIdx.y) * tile_width + static_cast<int>(threadIdx.x);
+    std::uint32_t most = 0;
+    for (int first = 0; first < quads; first += threads_per_block) {
+        if (thread == 0) near_count = 0;
+        __syncthreads();
+        // Those that reach the tile, in whatever order: the largest coverage does not depend on it.
+        if (first + thread < quads) {
+            const auto quad = layout.quads[first + thread];
+            if (quad.x < tile_x + tile_width && quad.x + quad.width > tile_x && quad.y < tile_y + tile_height &&
+                quad.y + quad.height > tile_y)
+                near[atomicAdd(&near_count, 1)] = quad;
+        }
+        __syncthreads();
+        for (int index = 0; index < near_count; ++index) {
+            const auto& quad = near[index];
+            const int column = x - quad.x, row = y - quad.y;
+            if (column >= 0 && column < quad.width && row >= 0 && row < quad.height)
+                most = max(most, std::uint32_t{layout.coverage[quad.offset + static_cast<std::uint32_t>(row * quad.width + column)]});
+        }
+        __syncthreads();
+    }
+    return most;
+}
+
+// A fixed grid, so that a graph holds for every text: its blocks share the tiles of what the text covers now.
+__global__ void __launch_bounds__(threads_per_block, 4) text_kernel(Picture picture, Layout layout, TextStyle style) {
+    const auto place = *layout.place;
+    const auto& covered = place.covered;
+    if (covered.empty()) return;
+    const int tiles_across = (covered.x_end - covered.x_begin + tile_width - 1) / tile_width;
+    const int tiles_down = (covered.y_end - covered.y_begin + tile_height - 1) / tile_height;
+    const auto frame = static_cast<std::int64_t>(picture.first_frame) + blockIdx.y;
+    for (auto tile = static_cast<int>(blockIdx.x); tile < tiles_across * tiles_down; tile += static_cast<int>(gridDim.x)) {
+        const int tile_x = covered.x_begin + tile % tiles_across * tile_width;
+        const int tile_y = covered.y_begin + tile / tiles_across * tile_height;
+        const int x = tile_x + static_cast<int>(threadIdx.x), y = tile_y + static_cast<int>(threadIdx.y);
+        const auto share = divide_by_255(cover(layout, place.quads, tile_x, tile_y, x, y) *
+                                         static_cast<std::uint32_t>(style.color.alpha));
+        const bool in_box = holds(place.box, x, y);
+        if (!holds(covered, x, y) || (share == 0 && !in_box)) continue;
+        const auto* in = picture.in + frame * picture.in_frame_stride + y * picture.in_row_stride + std::int64_t{x} * picture.channels;
+        auto* out = picture.out + frame * picture.out_frame_stride + y * picture.out_row_stride + std::int64_t{x} * picture.channels;
+        for (int channel = 0; channel < picture.channels; ++channel) {
+            std::uint32_t value = in[channel];
+            if (in_box)
+                value = blend(value, static_cast<std::uint32_t>(channel_of(style.box.pixel, channel)),
+                              static_cast<std::uint32_t>(style.box.alpha));
+            out[channel] = static_cast<std::uint8_t>(
+                blend(value, static_cast<std::uint32_t>(channel_of(style.color.pixel, channel)), share));
+        }
+    }
+}
+
+}  // namespace
+
+void Text::store_layout() const {
+    LayoutPiece piece;
+    piece.place = layout_.place();
+    auto* place = device_layout_.as<TextPlace>();
+    auto* quads = reinterpret_cast<Quad*>(place + 1);
+    piece.first = 0;
+    do {
+        piece.count = std::min(LayoutPiece::most_quads, piece.place.quads - piece.first);
+        std::copy_n(layout_.quads().data() + piece.first, piece.count, piece.quads);
+        store_kernel<<<1, threads_per_block, 0, executor_->stream().handle()>>>(piece, place, quads);
+        piece.first += piece.count;
+    } while (piece.first < piece.place.quads);
+    cuda::check_launch();
+}
+
+void Text::run(const FilterImages<MemorySpace::device>& images) const {
+    validate(images.in, shape_, "text's image");
+    validate(images.out, shape_, "text's result");
+    const auto& in = images.in;
+    const auto& out = images.out;
+    cuda::copy(in, out, executor_->stream());
+    const auto* place = device_layout_.as<TextPlace>();
+    const Layout layout{place, reinterpret_cast<const Quad*>(place + 1), device_coverage_.data()};
+    constexpr std::int64_t most_blocks = 264;  // two for each multiprocessor of a large GPU
+    constexpr int most_frames = 65535;
+    const auto tiles = ((shape_.width + tile_width - 1) / tile_width) *
+                       std::int64_t{(shape_.height + tile_height - 1) / tile_height};
+    for (int frame = 0; frame < shape_.frames; frame += most_frames) {
+        const dim3 grid(static_cast<unsigned>(std::min(tiles, most_blocks)),
+                        static_cast<unsigned>(std::min(most_frames, shape_.frames - frame)));
+        text_kernel<<<grid, dim3(tile_width, tile_height), 0, executor_->stream().handle()>>>(
+            {in.data(), out.data(), in.row_stride_bytes(), in.frame_stride_bytes(), out.row_stride_bytes(),
+             out.frame_stride_bytes(), shape_.channels, frame},
+            layout, style_);
+    }
+    cuda::check_launch();
+}
+
+}  // namespace framewire
