@@ -47,6 +47,7 @@ TEST_P(GrayTest, EveryColourOfBothMethods) {
         } else if constexpr (cuda::compiled) {
             kit::DeviceTwin device_in(in), device_out(out);
             device_in.upload(executor.stream());
+            device_out.upload(executor.stream());
             gray.run(FilterImages<MemorySpace::device>{device_in.view(), {}, device_out.view()});
             device_out.download(executor.stream());
         }
