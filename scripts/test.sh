@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, runs all tests. The last line reads 'N passed, N failed, N skipped'.
+#   scripts/test.sh [PRESET]     dev (the default), cpu-only, asan, tsan
+set -euo pipefail
+cd "$(dirname "$0")/.."
+preset=${1:-dev}
+scripts/deps.sh
+build=build/$preset
+cmake --preset "$preset" >/dev/null
+ninja -C "$build"
+
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1}
+export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/tests/tsan.suppressions}
+export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.suppressions:print_suppressions=0}
+programs=("$build"/tests/*_tests)
+if [ "$preset" = dev ]; then
+    # Not GoogleTest: the layering of the sources, and the installed package as another project uses it.
+    scripts/count-tests.sh "$build/logs" tests/layering_test.sh tests/consumers/consumer_test.sh "${programs[@]}"
+else
+    scripts/count-tests.sh "$build/logs" "${programs[@]}"
+fi

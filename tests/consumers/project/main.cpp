@@ -1,0 +1,24 @@
+// Filters a picture and encodes what changed, through the installed headers and libraries alone.
+
+#include "framewire/delta/delta.hpp"
+#include "framewire/filters/gray/gray.hpp"
+
+#include <cstdio>
+#include <cstring>
+
+int main() {
+    using namespace framewire;
+    Executor executor(BackendChoice::cpu);
+    const Shape shape{1, 4, 4, 3};
+    HostImage frame(shape), reference(shape);
+    std::memset(frame.view().data(), 200, 48);
+    std::memset(reference.view().data(), 100, 48);
+
+    HostImage gray(shape);
+    Gray({}, shape, executor).run(FilterImages<MemorySpace::host>{frame.view(), {}, gray.view()});
+
+    delta::HostChanges changes(shape);
+    delta::Encoder({.threshold = 20}, shape, executor).encode(gray.view(), reference.view(), changes.view());
+    std::printf("%u bytes changed\n", changes.view().summaries[0].count);
+    return changes.view().summaries[0].count == 48 ? 0 : 1;
+}

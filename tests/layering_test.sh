@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Keeps includes pointing one way: a layer may include itself and the layers below it, as docs/architecture.md has them.
+cd "$(dirname "$0")/.." || exit 1
+declare -A below=(
+    [core]="core"
+    [cuda]="core cuda"
+    [filters]="core cuda filters"
+    [delta]="core cuda delta"
+    [pipeline]="core cuda filters delta pipeline"
+    [media]="core cuda filters delta pipeline media"
+    [net]="core cuda filters delta pipeline net"
+)
+result=0
+check() { # name, condition text: reports one test the way GoogleTest does
+    if [ -z "$2" ]; then
+        echo "[       OK ] Layering.$1 (0 ms)"
+    else
+        printf '%s\n' "$2"
+        echo "[  FAILED  ] Layering.$1 (0 ms)"
+        result=1
+    fi
+}
+for layer in "${!below[@]}"; do
+    allowed=${below[$layer]// /|}
+    check "$layer" "$(grep -rnoE '#include "framewire/[a-z]+/' "src/framewire/$layer" --include='*.[ch]pp' --include='*.cu' --include='*.cuh' |
+        grep -vE "#include \"framewire/($allowed)/")"
+done
+known=$(printf '%s\n' "${!below[@]}" | sort)
+check AllLayersAreKnown "$(diff <(find src/framewire -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort) <(echo "$known"))"
+# cuda_runtime.h stays behind the cuda folder's sources and check.hpp, and check.hpp out of other headers.
+check NoCudaRuntimeInHeaders "$(grep -rnE '#include (<cuda_runtime|"framewire/cuda/check.hpp")' src/framewire --include='*.hpp' | grep -v '^src/framewire/cuda/check.hpp')"
+exit $result
