@@ -43,6 +43,12 @@ FilterInfo gray_info() {
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Gray>>(parameters_from(values), shape, executor);
         },
+        .pointwise = [](const ParameterValues& values) -> std::optional<PointwiseOp> {
+            const auto parameters = parameters_from(values);
+            const bool weighted = parameters.method == GrayMethod::weighted;
+            return PointwiseOp{.kind = weighted ? PointwiseOp::Kind::gray_weighted : PointwiseOp::Kind::gray_average,
+                               .channels = parameters.channels};
+        },
     };
 }
 

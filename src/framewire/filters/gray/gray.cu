@@ -1,5 +1,5 @@
 #include "framewire/cuda/check.hpp"
-#include "framewire/filters/gray/gray.hpp"
+#include "framewire/filters/gray/gray.cuh"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,55 +9,7 @@ namespace framewire {
 namespace {
 
 constexpr int threads_per_block = 256;
-constexpr int group_px = 16;  // pixels a thread: three 16-byte loads of BGR, one or three 16-byte stores
-
-// The sum of GrayWeights needs 24 bits, dp4a multiplies bytes: each weight goes as a high and a low byte.
-struct SplitWeights {
-    std::uint32_t high, low;  // bytes b, g, r, 0
-    std::int32_t rounding;
-};
-
-SplitWeights split(const GrayWeights& weights) {
-    const auto bytes = [](int b, int g, int r) {
-        return static_cast<std::uint32_t>(b) | static_cast<std::uint32_t>(g) << 8 | static_cast<std::uint32_t>(r) << 16;
-    };
-    return {bytes(weights.b >> 8, weights.g >> 8, weights.r >> 8),
-            bytes(weights.b & 255, weights.g & 255, weights.r & 255), weights.rounding};
-}
-
-// `pixel` holds b, g, r in its low bytes; the highest has weight 0.
-__device__ std::uint32_t gray_of(std::uint32_t pixel, const SplitWeights& weights) {
-    const auto high = __dp4a(pixel, weights.high, 0u);
-    const auto low = __dp4a(pixel, weights.low, static_cast<std::uint32_t>(weights.rounding));
-    return (high * 256 + low) >> gray_shift;
-}
-
-// Four BGR pixels in three words to four gray bytes.
-__device__ std::uint32_t gray_of_four(std::uint32_t w0, std::uint32_t w1, std::uint32_t w2, const SplitWeights& weights) {
-    const auto g0 = gray_of(w0, weights);
-    const auto g1 = gray_of(__funnelshift_r(w0, w1, 24), weights);
-    const auto g2 = gray_of(__funnelshift_r(w1, w2, 16), weights);
-    const auto g3 = gray_of(w2 >> 8, weights);
-    return g0 | g1 << 8 | g2 << 16 | g3 << 24;
-}
-
-// Four gray bytes to the three words of four BGR pixels.
-__device__ uint3 repeat_three_times(std::uint32_t gray) {
-    return {__byte_perm(gray, 0, 0x1000), __byte_perm(gray, 0, 0x2211), __byte_perm(gray, 0, 0x3332)};
-}
-
-__device__ void store_gray(uint4 gray, int out_channels, std::uint8_t* out) {
-    auto* words = reinterpret_cast<uint4*>(out);
-    if (out_channels == 1) {
-        words[0] = gray;
-        return;
-    }
-    const auto a = repeat_three_times(gray.x), b = repeat_three_times(gray.y), c = repeat_three_times(gray.z),
-               d = repeat_three_times(gray.w);
-    words[0] = {a.x, a.y, a.z, b.x};
-    words[1] = {b.y, b.z, c.x, c.y};
-    words[2] = {c.z, d.x, d.y, d.z};
-}
+constexpr int group_px = gray_group_px;  // pixels a thread
 
 // Rows of a batch; a dense batch is one long row.
 struct Rows {
@@ -77,22 +29,12 @@ __global__ void __launch_bounds__(threads_per_block) gray_kernel(Rows rows, Spli
     auto* out = rows.out + frame * rows.out_frame_stride + y * rows.out_row_stride + x * out_channels;
 
     if (aligned && x + group_px <= rows.row_px) {
-        const auto* words = reinterpret_cast<const uint4*>(in);
-        if constexpr (in_channels == 3) {
-            const auto a = __ldcs(words), b = __ldcs(words + 1), c = __ldcs(words + 2);
-            store_gray({gray_of_four(a.x, a.y, a.z, weights), gray_of_four(a.w, b.x, b.y, weights),
-                        gray_of_four(b.z, b.w, c.x, weights), gray_of_four(c.y, c.z, c.w, weights)},
-                       out_channels, out);
-        } else {
-            store_gray(__ldcs(words), out_channels, out);
-        }
+        store_gray(load_gray<in_channels>(in, weights), out_channels, out);
         return;
     }
     const auto pixels = static_cast<int>(min(std::int64_t{group_px}, rows.row_px - x));
     for (int pixel = 0; pixel < pixels; ++pixel) {
-        std::uint32_t gray = in[pixel * in_channels];
-        if constexpr (in_channels == 3)
-            gray = gray_of(gray | in[pixel * 3 + 1] << 8 | in[pixel * 3 + 2] << 16, weights);
+        const auto gray = load_gray_pixel<in_channels>(in + pixel * in_channels, weights);
         for (int channel = 0; channel < out_channels; ++channel)
             out[pixel * out_channels + channel] = static_cast<std::uint8_t>(gray);
     }

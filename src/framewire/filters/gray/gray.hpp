@@ -39,6 +39,10 @@ private:
 /// The registry's entry.
 FilterInfo gray_info();
 
+/// One run of pixels on the CPU: what Gray does, for passes that join several filters.
+void gray_span(GrayMethod method, const std::uint8_t* in, int in_channels, std::int64_t pixels, int out_channels,
+               std::uint8_t* out);
+
 /// gray = (b * B + g * G + r * R + rounding) >> 15, which serves both methods exactly: the weighted one with OpenCV's
 /// own constants, the average because floor(s / 3) = (s * 10923) >> 15 for every s up to 765.
 struct GrayWeights {

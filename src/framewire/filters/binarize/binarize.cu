@@ -1,0 +1,402 @@
+#include "framewire/cuda/check.hpp"
+#include "framewire/filters/binarize/binarize.hpp"
+#include "framewire/filters/binarize/otsu.hpp"
+#include "framewire/filters/gray/gray.cuh"
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+
+namespace framewire {
+namespace {
+
+constexpr int most_grid_frames = 65535;
+
+// A batch as groups of 16 pixels; a frame without gaps is one long row.
+struct Frames {
+    const std::uint8_t* in;
+    std::uint8_t* out;
+    std::int64_t in_row_stride, in_frame_stride, out_row_stride, out_frame_stride;
+    int row_px;
+    unsigned groups_per_row, groups;  // groups: of a frame
+};
+
+struct Group {
+    int y, x, pixels;
+};
+
+__device__ Group group_at(const Frames& frames, unsigned index) {
+    const auto y = index / frames.groups_per_row;
+    const auto x = static_cast<int>(index - y * frames.groups_per_row) * gray_group_px;
+    return {static_cast<int>(y), x, min(gray_group_px, frames.row_px - x)};
+}
+
+template <int channels, bool aligned, bool last_use>
+__device__ uint4 load_group(const std::uint8_t* in, int pixels, const SplitWeights& weights) {
+    if (aligned && pixels == gray_group_px) return load_gray<channels, last_use>(in, weights);
+    std::uint32_t words[4] = {};
+#pragma unroll
+    for (int pixel = 0; pixel < gray_group_px; ++pixel)
+        if (pixel < pixels)
+            words[pixel / 4] |= load_gray_pixel<channels>(in + pixel * channels, weights) << (pixel % 4 * 8);
+    return {words[0], words[1], words[2], words[3]};
+}
+
+// ---- The histogram ----
+
+constexpr int histogram_threads = 512;
+
+// Each lane of a warp counts in a histogram of its own, which lies in a bank of its own: lanes never wait for each other,
+// whatever the image, and the block's warps share the 32 histograms.
+template <int channels, bool aligned>
+__global__ void __launch_bounds__(histogram_threads)
+    histogram_kernel(Frames frames, SplitWeights weights, std::uint32_t* histograms) {
+    __shared__ std::uint32_t counts[256 * 32];
+    for (int i = threadIdx.x; i < 256 * 32 / 4; i += histogram_threads) reinterpret_cast<uint4*>(counts)[i] = {};
+    __syncthreads();
+
+    const auto* in = frames.in + blockIdx.y * frames.in_frame_stride;
+    auto* own = counts + threadIdx.x % 32;
+    const auto load = [&](unsigned index, int& pixels) -> uint4 {
+        pixels = 0;
+        if (index >= frames.groups) return {};
+        const auto group = group_at(frames, index);
+        pixels = group.pixels;
+        return load_group<channels, aligned, false>(in + group.y * frames.in_row_stride + group.x * channels, pixels, weights);
+    };
+    const auto step = gridDim.x * histogram_threads;
+    int pixels, next_pixels;
+    auto index = blockIdx.x * histogram_threads + threadIdx.x;
+    auto gray = load(index, pixels);
+    while (pixels > 0) {
+        // The next load is on its way while this one is counted.
+        index += step;
+        const auto next = load(index, next_pixels);
+        const std::uint32_t words[4] = {gray.x, gray.y, gray.z, gray.w};
+        const auto count = [&](int pixel) { atomicAdd(own + (words[pixel / 4] >> (pixel % 4 * 8) & 255u) * 32, 1u); };
+        if (pixels == gray_group_px) {
+#pragma unroll
+            for (int pixel = 0; pixel < gray_group_px; ++pixel) count(pixel);
+        } else {
+#pragma unroll
+            for (int pixel = 0; pixel < gray_group_px; ++pixel)
+                if (pixel < pixels) count(pixel);
+        }
+        gray = next;
+        pixels = next_pixels;
+    }
+    __syncthreads();
+
+    if (threadIdx.x < 256) {
+        std::uint32_t sum = 0;
+        // Every thread begins in another bank.
+        for (int i = 0; i < 32; ++i) sum += counts[threadIdx.x * 32 + (threadIdx.x + i) % 32];
+        if (sum) atomicAdd(histograms + std::int64_t{blockIdx.y} * 256 + threadIdx.x, sum);
+    }
+}
+
+// ---- The threshold: a block a frame, a thread a bin ----
+
+constexpr int bins = 256;
+constexpr int warps = bins / 32;
+
+struct ThresholdMemory {
+    std::uint32_t counts[bins];
+    unsigned long long warp_values[warps], warp_sums[warps];
+    int warp_bins[warps];
+    double warp_variances[warps];
+};
+
+__device__ unsigned long long block_max(unsigned long long value, ThresholdMemory& memory) {
+    for (int step = 16; step > 0; step /= 2) value = max(value, __shfl_xor_sync(~0u, value, step));
+    __syncthreads();  // the values of the call before were read
+    if (threadIdx.x % 32 == 0) memory.warp_values[threadIdx.x / 32] = value;
+    __syncthreads();
+    for (int warp = 0; warp < warps; ++warp) value = max(value, memory.warp_values[warp]);
+    return value;
+}
+
+__device__ int two_max(std::uint32_t count, ThresholdMemory& memory) {
+    // The larger key is the fuller bin, and of equally full ones the darker.
+    const auto key = static_cast<unsigned long long>(count) << 8 | (255 - threadIdx.x);
+    const auto first = block_max(key, memory);
+    const auto second = block_max(key == first ? 0 : key, memory);
+    const auto bin_of = [](unsigned long long of) { return 255 - static_cast<int>(of & 255); };
+    return min(max((bin_of(first) + bin_of(second)) / 2, 50), 200);
+}
+
+// The threshold at thread 0. All bins' variances at once; only where the best two are too close to tell, or rounding
+// decides which bins count, OpenCV's sequence itself.
+__device__ int otsu(std::uint32_t count, ThresholdMemory& memory) {
+    const auto lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    unsigned long long dark_count = count, dark_sum = static_cast<unsigned long long>(count) * threadIdx.x;
+    for (int step = 1; step < 32; step *= 2) {
+        const auto more_count = __shfl_up_sync(~0u, dark_count, step);
+        const auto more_sum = __shfl_up_sync(~0u, dark_sum, step);
+        if (lane >= step) {
+            dark_count += more_count;
+            dark_sum += more_sum;
+        }
+    }
+    if (lane == 31) {
+        memory.warp_values[warp] = dark_count;
+        memory.warp_sums[warp] = dark_sum;
+    }
+    __syncthreads();
+    unsigned long long pixels = 0, sum = 0;
+    for (int other = 0; other < warps; ++other) {
+        pixels += memory.warp_values[other];
+        sum += memory.warp_sums[other];
+        if (other < warp) {
+            dark_count += memory.warp_values[other];
+            dark_sum += memory.warp_sums[other];
+        }
+    }
+    const auto candidate = otsu_candidate(dark_count, dark_sum, pixels, sum);
+
+    double best = candidate.variance;
+    int best_bin = threadIdx.x;
+    for (int step = 16; step > 0; step /= 2) {
+        const auto other = __shfl_xor_sync(~0u, best, step);
+        const auto other_bin = __shfl_xor_sync(~0u, best_bin, step);
+        if (other > best || (other == best && other_bin < best_bin)) {
+            best = other;
+            best_bin = other_bin;
+        }
+    }
+    if (lane == 0) {
+        memory.warp_variances[warp] = best;
+        memory.warp_bins[warp] = best_bin;
+    }
+    __syncthreads();
+    for (int other = 0; other < warps; ++other)
+        if (memory.warp_variances[other] > best) {
+            best = memory.warp_variances[other];
+            best_bin = memory.warp_bins[other];
+        }
+    // The sequence begins with 0 at variance 0: that, too, is a candidate to tell apart.
+    const bool close = candidate.variance >= 0 && best_bin != threadIdx.x && best - candidate.variance < otsu_uncertainty;
+    const bool unclear = !candidate.certain || close || (best >= 0 && best < otsu_uncertainty);
+    if (__syncthreads_or(unclear)) return threadIdx.x == 0 ? otsu_sequence(memory.counts, static_cast<std::uint32_t>(pixels)) : 0;
+    return best < 0 ? 0 : best_bin;
+}
+
+// Eight neighbouring bins of the smoothed histogram, one lane of a warp.
+constexpr int bins_per_lane = 8;
+
+struct LaneBins {
+    std::uint32_t bin[bins_per_lane];
+};
+
+// Which of a lane's bins are higher and which lower than the one before them, a bit each. The first bin of all rises.
+__device__ uint2 slopes(const LaneBins& own, int lane) {
+    auto before = __shfl_up_sync(~0u, own.bin[bins_per_lane - 1], 1);
+    std::uint32_t rises = 0, falls = 0;
+#pragma unroll
+    for (int i = 0; i < bins_per_lane; ++i) {
+        rises |= std::uint32_t{own.bin[i] > before || (i == 0 && lane == 0)} << i;
+        falls |= std::uint32_t{own.bin[i] < before && (i > 0 || lane > 0)} << i;
+        before = own.bin[i];
+    }
+    return {rises, falls};
+}
+
+// Whether the last change of height before this lane's bins was a rise, from all lanes' slopes.
+__device__ bool rising_before(uint2 slope, int lane, bool& rising_at_end) {
+    const auto changing = __ballot_sync(~0u, (slope.x | slope.y) != 0);
+    const auto rising = __ballot_sync(~0u, slope.x > slope.y);  // the highest bit of the two is the last change
+    rising_at_end = rising >> (31 - __clz(static_cast<int>(changing))) & 1u;
+    const auto before = changing & ((1u << lane) - 1);
+    return before == 0 || (rising >> (31 - __clz(static_cast<int>(before))) & 1u);
+}
+
+__device__ int count_peaks(uint2 slope, int lane) {
+    bool rising_at_end;
+    bool rising = rising_before(slope, lane, rising_at_end);
+    std::uint32_t peaks = 0;
+#pragma unroll
+    for (int i = 0; i < bins_per_lane; ++i) {
+        if (slope.y >> i & 1u) {
+            peaks += rising;
+            rising = false;
+        } else if (slope.x >> i & 1u) {
+            rising = true;
+        }
+    }
+    int sum = rising_at_end;
+#pragma unroll
+    for (int bit = 0; bit < 3; ++bit) sum += __popc(__ballot_sync(~0u, peaks >> bit & 1u)) << bit;
+    return sum;
+}
+
+// Of two peaks: from the last fall before the only rise that follows a fall, up to that rise.
+__device__ int valley(uint2 slope, int lane) {
+    bool rising_at_end;
+    bool rising = rising_before(slope, lane, rising_at_end);
+    int bottom = -1, rise = bins;  // this lane's last fall; its first rise behind a fall
+#pragma unroll
+    for (int i = 0; i < bins_per_lane; ++i) {
+        if (slope.y >> i & 1u) {
+            if (rise == bins) bottom = lane * bins_per_lane + i;
+            rising = false;
+        } else if (slope.x >> i & 1u) {
+            if (!rising && rise == bins) rise = lane * bins_per_lane + i;
+            rising = true;
+        }
+    }
+    for (int step = 16; step > 0; step /= 2) rise = min(rise, __shfl_xor_sync(~0u, rise, step));
+    if (bottom > rise) bottom = -1;  // a lane behind the rise
+    for (int step = 16; step > 0; step /= 2) bottom = max(bottom, __shfl_xor_sync(~0u, bottom, step));
+    return (bottom + rise - 1) / 2;
+}
+
+__device__ void smooth(LaneBins& own, int lane) {
+    auto left = __shfl_up_sync(~0u, own.bin[bins_per_lane - 1], 1);
+    auto right = __shfl_down_sync(~0u, own.bin[0], 1);
+    if (lane == 0) left = own.bin[0];
+    if (lane == 31) right = own.bin[bins_per_lane - 1];
+#pragma unroll
+    for (int i = 0; i < bins_per_lane; ++i) {
+        const auto next = i + 1 < bins_per_lane ? own.bin[i + 1] : right;
+        const auto smoothed = (left + 2 * own.bin[i] + next + 2) >> 2;
+        left = own.bin[i];
+        own.bin[i] = smoothed;
+    }
+}
+
+// The valley at every lane of the first warp, -1 where there is none; the other warps only wait.
+__device__ int two_peaks(ThresholdMemory& memory) {
+    if (threadIdx.x >= 32) return -1;
+    const int lane = threadIdx.x;
+    LaneBins own;
+    std::uint32_t pixels = 0;
+#pragma unroll
+    for (int i = 0; i < bins_per_lane; ++i) pixels += own.bin[i] = memory.counts[lane * bins_per_lane + i];
+    for (int step = 16; step > 0; step /= 2) pixels += __shfl_xor_sync(~0u, pixels, step);
+    const int shift = two_peaks_bits - (32 - __clz(static_cast<int>(pixels)));
+#pragma unroll
+    for (int i = 0; i < bins_per_lane; ++i) own.bin[i] <<= shift;
+    for (int pass = 0;; ++pass) {
+        const auto slope = slopes(own, lane);
+        const int peaks = count_peaks(slope, lane);
+        if (peaks == 2) return valley(slope, lane);
+        if (peaks < 2 || pass == two_peaks_most_passes) return -1;
+        smooth(own, lane);
+    }
+}
+
+// Leaves the histogram cleared for the next run.
+__global__ void __launch_bounds__(bins)
+    threshold_kernel(ThresholdMethod method, std::uint32_t* histograms, std::uint8_t* thresholds) {
+    __shared__ ThresholdMemory memory;
+    auto& in = histograms[std::int64_t{blockIdx.x} * bins + threadIdx.x];
+    const auto count = in;
+    in = 0;
+    memory.counts[threadIdx.x] = count;
+    __syncthreads();
+    int threshold;
+    if (method == ThresholdMethod::two_max) {
+        threshold = two_max(count, memory);
+    } else {
+        const int valley = method == ThresholdMethod::two_peaks ? two_peaks(memory) : -1;
+        threshold = __syncthreads_or(valley >= 0) ? valley : otsu(count, memory);
+    }
+    if (threadIdx.x == 0) thresholds[blockIdx.x] = static_cast<std::uint8_t>(threshold);
+}
+
+// ---- Its application ----
+
+constexpr int binarize_threads = 256;
+
+template <int channels, bool aligned>
+__global__ void __launch_bounds__(binarize_threads)
+    binarize_kernel(Frames frames, SplitWeights weights, const std::uint8_t* thresholds) {
+    const auto index = blockIdx.x * binarize_threads + threadIdx.x;
+    if (index >= frames.groups) return;
+    const auto group = group_at(frames, index);
+    const auto* in = frames.in + blockIdx.y * frames.in_frame_stride + group.y * frames.in_row_stride + group.x * channels;
+    auto* out = frames.out + blockIdx.y * frames.out_frame_stride + group.y * frames.out_row_stride + group.x * channels;
+    const auto threshold = thresholds[blockIdx.y] * 0x01010101u;
+    const auto gray = load_group<channels, aligned, true>(in, group.pixels, weights);
+    const uint4 white{__vcmpgtu4(gray.x, threshold), __vcmpgtu4(gray.y, threshold), __vcmpgtu4(gray.z, threshold),
+                      __vcmpgtu4(gray.w, threshold)};
+    if (aligned && group.pixels == gray_group_px) return store_gray(white, channels, out);
+    const std::uint32_t words[4] = {white.x, white.y, white.z, white.w};
+#pragma unroll
+    for (int pixel = 0; pixel < gray_group_px; ++pixel)
+        if (pixel < group.pixels)
+            for (int channel = 0; channel < channels; ++channel)
+                out[pixel * channels + channel] = static_cast<std::uint8_t>(words[pixel / 4] >> (pixel % 4 * 8));
+}
+
+bool multiple_of_16(std::initializer_list<std::int64_t> numbers) {
+    return std::all_of(numbers.begin(), numbers.end(), [](std::int64_t number) { return number % 16 == 0; });
+}
+
+// Enough blocks to fill a large GPU several times, of at least so many pixels that a block's own costs do not count.
+unsigned histogram_blocks(const Frames& frames, int frame_count) {
+    constexpr unsigned wanted = 1024, least_groups = histogram_threads;
+    const auto each = std::max(1u, wanted / static_cast<unsigned>(frame_count));
+    return std::clamp(frames.groups / least_groups, 1u, each);
+}
+
+template <int channels, bool aligned>
+void launch(const Frames& frames, int frame_count, std::optional<ThresholdMethod> method, std::uint32_t* histograms,
+            std::uint8_t* thresholds, cudaStream_t stream) {
+    const auto weights = split(gray_weights(GrayMethod::weighted));
+    const auto grid_frames = static_cast<unsigned>(frame_count);
+    if (method) {
+        const dim3 grid(histogram_blocks(frames, frame_count), grid_frames);
+        histogram_kernel<channels, aligned><<<grid, histogram_threads, 0, stream>>>(frames, weights, histograms);
+        cuda::check_launch();
+        threshold_kernel<<<grid_frames, bins, 0, stream>>>(*method, histograms, thresholds);
+        cuda::check_launch();
+    }
+    const dim3 grid((frames.groups + binarize_threads - 1) / binarize_threads, grid_frames);
+    binarize_kernel<channels, aligned><<<grid, binarize_threads, 0, stream>>>(frames, weights, thresholds);
+    cuda::check_launch();
+}
+
+}  // namespace
+
+void Binarize::run(const FilterImages<MemorySpace::device>& images) {
+    validate(images.in, shape_, "binarize's image");
+    validate(images.out, shape_, "binarize's result");
+    const auto in = images.in;
+    const auto out = images.out;
+    const bool dense_rows = in.dense_rows() && out.dense_rows();
+    const int rows = dense_rows ? 1 : shape_.height;
+    Frames frames{in.data(),
+                  out.data(),
+                  in.row_stride_bytes(),
+                  in.frame_stride_bytes(),
+                  out.row_stride_bytes(),
+                  out.frame_stride_bytes(),
+                  dense_rows ? shape_.height * shape_.width : shape_.width,
+                  0,
+                  0};
+    frames.groups_per_row = static_cast<unsigned>((frames.row_px + gray_group_px - 1) / gray_group_px);
+    frames.groups = frames.groups_per_row * static_cast<unsigned>(rows);
+    const auto address = [](const void* pointer) { return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(pointer)); };
+    const bool aligned = multiple_of_16({address(in.data()), address(out.data())}) &&
+                         (dense_rows || multiple_of_16({in.row_stride_bytes(), out.row_stride_bytes()})) &&
+                         (shape_.frames == 1 || multiple_of_16({in.frame_stride_bytes(), out.frame_stride_bytes()}));
+    const auto stream = executor_->stream().handle();
+    for (int first = 0; first < shape_.frames; first += most_grid_frames) {
+        auto part = frames;
+        part.in += first * in.frame_stride_bytes();
+        part.out += first * out.frame_stride_bytes();
+        const int count = std::min(most_grid_frames, shape_.frames - first);
+        auto* histograms = device_histograms_.as<std::uint32_t>() + std::int64_t{first} * bins;
+        auto* thresholds = device_thresholds_.data() + first;
+        const auto launch_part = [&](auto* launcher) { launcher(part, count, parameters_.method, histograms, thresholds, stream); };
+        if (shape_.channels == 3)
+            launch_part(aligned ? launch<3, true> : launch<3, false>);
+        else
+            launch_part(aligned ? launch<1, true> : launch<1, false>);
+    }
+    has_run_ = true;
+}
+
+}  // namespace framewire

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/cuda/buffer.hpp"
+#include "framewire/filters/binarize/threshold.hpp"
+#include "framewire/filters/filter.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace framewire {
+
+struct BinarizeParameters {
+    /// How the threshold comes from each frame's histogram; none: it is `level`.
+    std::optional<ThresholdMethod> method = ThresholdMethod::two_max;
+    int level = 128;  ///< 0..255
+};
+
+/// Black and white by one threshold a frame (streaming report, section 8): each channel of a pixel becomes 255 where its
+/// gray value (gray's `weighted`) is above the threshold, else 0. The result has as many channels as the image.
+/// In and out: any strides, any alignment, no overlap. A plan is for one run at a time.
+class Binarize {
+public:
+    /// Throws Error{usage} on a shape or level that is not allowed.
+    Binarize(BinarizeParameters parameters, const Shape& shape, Executor& executor);
+
+    Shape output_shape() const { return shape_; }
+
+    /// On the executor's threads; returns when done.
+    void run(const FilterImages<MemorySpace::host>& images);
+    /// Queued on the executor's stream: histogram, thresholds and result, without a word to the host.
+    void run(const FilterImages<MemorySpace::device>& images);
+
+    /// The `threshold` of each frame of the last run. Waits for the executor's stream.
+    std::vector<FilterFigure> figures() const;
+
+private:
+    BinarizeParameters parameters_;
+    Shape shape_;
+    Executor* executor_;
+    int bands_per_frame_;                           // CPU: what one thread takes at a time
+    HostBuffer thresholds_, band_histograms_;       // CPU: a byte for each frame; a Histogram for each band
+    cuda::DeviceBuffer device_thresholds_;          // a byte for each frame
+    cuda::DeviceBuffer device_histograms_;          // 256 counts for each frame, all 0 between runs
+    bool has_run_ = false;
+};
+
+/// One run of pixels on the CPU: what Binarize does with a level, for passes that join several filters.
+void binarize_span(int level, const std::uint8_t* in, int channels, std::int64_t pixels, std::uint8_t* out);
+
+/// The registry's entry, `sauvola` included.
+FilterInfo binarize_info();
+
+}  // namespace framewire

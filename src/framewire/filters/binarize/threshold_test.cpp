@@ -1,0 +1,145 @@
+#include "framewire/filters/binarize/threshold.hpp"
+
+#include "framewire/filters/binarize/otsu.hpp"
+#include "kit/images.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <optional>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace framewire {
+namespace {
+
+Histogram of(std::initializer_list<std::pair<int, std::uint32_t>> counts) {
+    Histogram histogram{};
+    for (const auto& [bin, count] : counts) histogram[static_cast<std::size_t>(bin)] = count;
+    return histogram;
+}
+
+// Hills with noise, few or many values, spikes: what images have and what they have not.
+std::vector<Histogram> many_histograms() {
+    std::mt19937 random(static_cast<unsigned>(kit::seed()));
+    const auto below = [&](int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)); };
+    std::vector<Histogram> all;
+    for (int turn = 0; turn < 3000; ++turn) {
+        Histogram histogram{};
+        if (turn % 3 == 0) {
+            for (int spike = 1 + below(6); spike > 0; --spike)
+                histogram[static_cast<std::size_t>(below(256))] += 1u + static_cast<unsigned>(below(turn % 2 ? 3 : 100000));
+        } else {
+            for (int hill = 1 + below(3); hill > 0; --hill) {
+                const double center = below(256), width = 1 + below(40), height = 10 + below(20000);
+                for (int bin = 0; bin < 256; ++bin) {
+                    const double distance = (bin - center) / width;
+                    histogram[static_cast<std::size_t>(bin)] +=
+                        static_cast<unsigned>(height * std::exp(-distance * distance) * (0.9 + 0.2 * below(100) / 100));
+                }
+            }
+            ++histogram[128];
+        }
+        all.push_back(histogram);
+    }
+    return all;
+}
+
+TEST(Threshold, TwoMaxIsTheMeanOfTheTwoFullestHeldTo50To200) {
+    EXPECT_EQ(two_max_threshold(of({{60, 9}, {141, 8}, {250, 7}})), 100);
+    EXPECT_EQ(two_max_threshold(of({{10, 9}, {20, 8}})), 50);
+    EXPECT_EQ(two_max_threshold(of({{230, 9}, {255, 8}})), 200);
+    EXPECT_EQ(two_max_threshold(of({{255, 9}, {100, 8}})), 177);
+}
+
+TEST(Threshold, TwoMaxTakesTheDarkerOnATie) {
+    EXPECT_EQ(two_max_threshold(of({{100, 5}, {120, 5}, {140, 5}})), 110);
+    EXPECT_EQ(two_max_threshold(of({{90, 5}, {120, 9}, {140, 5}})), 105);
+    // One value only: the second is the darkest of the empty ones.
+    EXPECT_EQ(two_max_threshold(of({{180, 5}})), 90);
+    EXPECT_EQ(two_max_threshold(of({{0, 5}})), 50);
+    EXPECT_EQ(two_max_threshold(of({{255, 5}})), 127);
+}
+
+TEST(Threshold, OtsuOfFewValues) {
+    EXPECT_EQ(otsu_threshold(of({{77, 1000}})), 0);
+    EXPECT_EQ(otsu_threshold(of({{40, 10}, {200, 10}})), 40);
+    EXPECT_EQ(otsu_threshold(of({{40, 10}, {50, 10}, {200, 20}})), 50);
+}
+
+TEST(Threshold, TwoPeaksFindsTheMiddleOfTheValley) {
+    EXPECT_EQ(two_peaks_threshold(of({{50, 100}, {200, 100}})), 125);
+    EXPECT_EQ(two_peaks_threshold(of({{0, 100}, {255, 1}})), 127);
+    EXPECT_EQ(two_peaks_threshold(of({{100, 9}, {101, 5}, {102, 4}, {103, 8}})), 102);
+}
+
+TEST(Threshold, TwoPeaksSmoothsSpikesAway) {
+    Histogram histogram{};
+    std::mt19937 random(1);
+    for (int bin = 0; bin < 256; ++bin)
+        for (const double center : {70.0, 180.0})
+            histogram[static_cast<std::size_t>(bin)] += static_cast<std::uint32_t>(
+                1000 * std::exp(-(bin - center) * (bin - center) / 800) * (0.7 + 0.6 * static_cast<double>(random() % 100) / 100));
+    EXPECT_NEAR(two_peaks_threshold(histogram), 125, 5);
+}
+
+TEST(Threshold, TwoPeaksFallsBackOnOtsu) {
+    Histogram hill{};
+    for (int bin = 0; bin < 256; ++bin) hill[static_cast<std::size_t>(bin)] = static_cast<std::uint32_t>(1000 - std::abs(bin - 90) * 3);
+    EXPECT_EQ(two_peaks_threshold(hill), otsu_threshold(hill));
+    EXPECT_EQ(two_peaks_threshold(of({{31, 7}})), 0);
+    // Three hills so alike that the outer ones go together.
+    EXPECT_EQ(two_peaks_threshold(of({{27, 50}, {127, 60}, {128, 60}, {228, 50}})),
+              otsu_threshold(of({{27, 50}, {127, 60}, {128, 60}, {228, 50}})));
+}
+
+TEST(Threshold, TwoPeaksHoldsTheLargestImage) {
+    constexpr std::uint32_t largest = 16384u * 16384u;
+    EXPECT_EQ(two_peaks_threshold(of({{255, largest}})), 0);
+    EXPECT_EQ(two_peaks_threshold(of({{0, largest - 1}, {255, 1}})), 127);
+    EXPECT_EQ(two_peaks_threshold(of({{254, largest / 2}, {255, largest / 2}})),
+              otsu_threshold(of({{254, largest / 2}, {255, largest / 2}})));
+}
+
+// What the GPU does: all candidates at once, the sequence only where they do not settle it.
+std::optional<int> otsu_by_candidates(const Histogram& histogram) {
+    std::uint64_t pixels = 0, sum = 0;
+    for (std::size_t bin = 0; bin < 256; ++bin) {
+        pixels += histogram[bin];
+        sum += bin * histogram[bin];
+    }
+    std::vector<double> variances;
+    std::uint64_t dark = 0, dark_sum = 0;
+    for (std::size_t bin = 0; bin < 256; ++bin) {
+        dark += histogram[bin];
+        dark_sum += bin * histogram[bin];
+        const auto candidate = otsu_candidate(dark, dark_sum, pixels, sum);
+        if (!candidate.certain) return {};
+        variances.push_back(candidate.variance);
+    }
+    const auto best = std::max_element(variances.begin(), variances.end());
+    if (*best < 0) return 0;
+    if (*best < otsu_uncertainty) return {};
+    for (auto other = variances.begin(); other != variances.end(); ++other)
+        if (other != best && *other >= 0 && *best - *other < otsu_uncertainty) return {};
+    return static_cast<int>(best - variances.begin());
+}
+
+TEST(Threshold, OtsuCandidatesAgreeWithTheSequenceWhereTheyDecide) {
+    int decided = 0, hills = 0, turn = 0;
+    for (const auto& histogram : many_histograms()) {
+        const auto found = otsu_by_candidates(histogram);
+        const bool is_hills = turn++ % 3 != 0;
+        hills += is_hills;
+        if (!found) continue;
+        decided += is_hills;
+        ASSERT_EQ(*found, otsu_threshold(histogram)) << "histogram " << turn - 1;
+    }
+    EXPECT_GT(decided, hills * 3 / 4) << "the parallel way must serve most histograms";
+}
+
+}  // namespace
+}  // namespace framewire

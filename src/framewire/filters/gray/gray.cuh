@@ -1,0 +1,82 @@
+#pragma once
+
+// Gray on the GPU: what gray's kernel shares with those of other filters that begin with it.
+
+#include "framewire/filters/gray/gray.hpp"
+
+#include <cstdint>
+
+namespace framewire {
+
+/// The sum of GrayWeights needs 24 bits, dp4a multiplies bytes: each weight goes as a high and a low byte.
+struct SplitWeights {
+    std::uint32_t high, low;  // bytes b, g, r, 0
+    std::int32_t rounding;
+};
+
+/// The same weights for gray_of().
+inline SplitWeights split(const GrayWeights& weights) {
+    const auto bytes = [](int b, int g, int r) {
+        return static_cast<std::uint32_t>(b) | static_cast<std::uint32_t>(g) << 8 | static_cast<std::uint32_t>(r) << 16;
+    };
+    return {bytes(weights.b >> 8, weights.g >> 8, weights.r >> 8),
+            bytes(weights.b & 255, weights.g & 255, weights.r & 255), weights.rounding};
+}
+
+/// `pixel` holds b, g, r in its low bytes; the highest has weight 0.
+inline __device__ std::uint32_t gray_of(std::uint32_t pixel, const SplitWeights& weights) {
+    const auto high = __dp4a(pixel, weights.high, 0u);
+    const auto low = __dp4a(pixel, weights.low, static_cast<std::uint32_t>(weights.rounding));
+    return (high * 256 + low) >> gray_shift;
+}
+
+/// Four BGR pixels in three words to four gray bytes.
+inline __device__ std::uint32_t gray_of_four(std::uint32_t w0, std::uint32_t w1, std::uint32_t w2, const SplitWeights& weights) {
+    const auto g0 = gray_of(w0, weights);
+    const auto g1 = gray_of(__funnelshift_r(w0, w1, 24), weights);
+    const auto g2 = gray_of(__funnelshift_r(w1, w2, 16), weights);
+    const auto g3 = gray_of(w2 >> 8, weights);
+    return g0 | g1 << 8 | g2 << 16 | g3 << 24;
+}
+
+/// Four gray bytes to the three words of four BGR pixels.
+inline __device__ uint3 repeat_three_times(std::uint32_t gray) {
+    return {__byte_perm(gray, 0, 0x1000), __byte_perm(gray, 0, 0x2211), __byte_perm(gray, 0, 0x3332)};
+}
+
+/// Pixels of one load: three 16-byte vectors of BGR or one of gray.
+inline constexpr int gray_group_px = 16;
+
+/// The gray values of 16 pixels at a multiple of 16 bytes. `last_use` lets the caches drop them at once.
+template <int channels, bool last_use = true>
+__device__ uint4 load_gray(const std::uint8_t* in, const SplitWeights& weights) {
+    const auto* words = reinterpret_cast<const uint4*>(in);
+    const auto load = [](const uint4* from) { return last_use ? __ldcs(from) : __ldg(from); };
+    if constexpr (channels == 1) return load(words);
+    const auto a = load(words), b = load(words + 1), c = load(words + 2);
+    return {gray_of_four(a.x, a.y, a.z, weights), gray_of_four(a.w, b.x, b.y, weights),
+            gray_of_four(b.z, b.w, c.x, weights), gray_of_four(c.y, c.z, c.w, weights)};
+}
+
+/// The gray value of one pixel anywhere.
+template <int channels>
+__device__ std::uint32_t load_gray_pixel(const std::uint8_t* in, const SplitWeights& weights) {
+    if constexpr (channels == 1) return in[0];
+    return gray_of(in[0] | in[1] << 8 | in[2] << 16, weights);
+}
+
+/// 16 gray values to as many pixels of one or three channels; `out` lies at a multiple of 16 bytes.
+inline __device__ void store_gray(uint4 gray, int channels, std::uint8_t* out) {
+    auto* words = reinterpret_cast<uint4*>(out);
+    if (channels == 1) {
+        words[0] = gray;
+        return;
+    }
+    const auto a = repeat_three_times(gray.x), b = repeat_three_times(gray.y), c = repeat_three_times(gray.z),
+               d = repeat_three_times(gray.w);
+    words[0] = {a.x, a.y, a.z, b.x};
+    words[1] = {b.y, b.z, c.x, c.y};
+    words[2] = {c.z, d.x, d.y, d.z};
+}
+
+}  // namespace framewire

@@ -1,0 +1,134 @@
+#include "framewire/filters/mosaic/mosaic.hpp"
+
+#include "framewire/filters/mosaic/mosaic_cells.hpp"
+#include "framewire/filters/mosaic/mosaic_host.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace framewire {
+namespace {
+
+Zone cut_to(const Shape& shape, const Zone& zone) {
+    if (zone.x < 0 || zone.y < 0 || zone.width < 1 || zone.height < 1)
+        fail(ErrorCode::usage, "mosaic's zone {},{},{},{} has no size or begins before the image", zone.x, zone.y,
+             zone.width, zone.height);
+    if (zone.x >= shape.width || zone.y >= shape.height)
+        fail(ErrorCode::usage, "mosaic's zone {},{},{},{} lies outside the image of {}x{}", zone.x, zone.y, zone.width,
+             zone.height, shape.width, shape.height);
+    return {zone.x, zone.y, std::min(zone.width, shape.width - zone.x), std::min(zone.height, shape.height - zone.y)};
+}
+
+MosaicParameters parameters_from(const ParameterValues& values) {
+    MosaicParameters parameters{.cell_px = static_cast<int>(values.integer("cell"))};
+    for (const auto& text : values.texts("zone"))
+        if (!text.empty()) parameters.zones.push_back(parse_zone(text));
+    return parameters;
+}
+
+// The parameters as they apply to images of one shape.
+MosaicParameters checked(MosaicParameters parameters, const Shape& shape) {
+    validate(shape, "mosaic's image");
+    if (parameters.cell_px < 1 || parameters.cell_px > max_mosaic_cell_px)
+        fail(ErrorCode::usage, "mosaic's cell is {}; allowed are 1 to {}", parameters.cell_px, max_mosaic_cell_px);
+    if (parameters.zones.size() > max_mosaic_zones)
+        fail(ErrorCode::usage, "mosaic has {} zones; allowed are up to {}", parameters.zones.size(), max_mosaic_zones);
+    for (auto& zone : parameters.zones) zone = cut_to(shape, zone);
+    return parameters;
+}
+
+}  // namespace
+
+Zone parse_zone(std::string_view text) {
+    std::array<int, 4> numbers{};
+    const auto* at = text.data();
+    const auto* const end = text.data() + text.size();
+    for (std::size_t index = 0; index < numbers.size(); ++index) {
+        const auto [stop, status] = std::from_chars(at, end, numbers[index]);
+        const bool last = index + 1 == numbers.size();
+        const bool ended_well = last ? stop == end : stop != end && *stop == ',';
+        const int least = index < 2 ? 0 : 1;
+        if (status != std::errc{} || !ended_well || numbers[index] < least)
+            fail(ErrorCode::usage,
+                 "zone '{}' is not x,y,w,h: four whole numbers, x and y from 0 on, w and h from 1 on; in a chain quoted, as "
+                 "zone='0,0,64,64'",
+                 text);
+        at = last ? stop : stop + 1;
+    }
+    return {numbers[0], numbers[1], numbers[2], numbers[3]};
+}
+
+Mosaic::Mosaic(MosaicParameters parameters, const Shape& shape, Executor& executor)
+    : parameters_(checked(std::move(parameters), shape)), shape_(shape), executor_(&executor) {
+    const auto frames = static_cast<std::int64_t>(shape.frames);
+    const auto totals_bytes = static_cast<std::size_t>(frames * shape.channels) * sizeof(std::uint64_t);
+    auto zones = parameters_.zones;
+    if (zones.empty()) zones.push_back({0, 0, shape.width, shape.height});
+    std::int64_t cell_sums = 0, chunks = copy_chunks(shape), chunk_cell_sums = 0;
+    for (const auto& zone : zones) {
+        const CellGrid grid(zone, parameters_.cell_px);
+        chunks = std::max(chunks, fill_chunks(grid, shape));
+        if (grid.small_cells()) continue;
+        cell_sums = std::max(cell_sums, frames * grid.rows * grid.columns * shape.channels);
+        chunk_cell_sums = std::max(chunk_cell_sums, fill_chunks(grid, shape) * grid.columns * shape.channels);
+    }
+    if (executor.backend() == Backend::cpu) {
+        totals_ = HostBuffer(totals_bytes);
+        chunk_totals_ = HostBuffer(static_cast<std::size_t>(chunks * shape.channels) * sizeof(std::uint64_t));
+        chunk_cell_sums_ = HostBuffer(static_cast<std::size_t>(chunk_cell_sums) * sizeof(std::uint32_t));
+    } else {
+        device_sums_ = cuda::DeviceBuffer(totals_bytes + static_cast<std::size_t>(cell_sums) * sizeof(std::uint64_t));
+    }
+}
+
+std::vector<FilterFigure> Mosaic::figures() const {
+    if (!has_run_) return {};
+    constexpr std::string_view gray_name[] = {"mean"}, bgr_names[] = {"mean_b", "mean_g", "mean_r"};
+    const auto* names = shape_.channels == 1 ? gray_name : bgr_names;
+    std::vector<std::uint64_t> totals(static_cast<std::size_t>(shape_.frames * shape_.channels));
+    if (executor_->backend() == Backend::cpu) {
+        std::copy_n(totals_.as<std::uint64_t>(), totals.size(), totals.begin());
+    } else {
+        cuda::download(device_sums_.data(), totals.data(), totals.size() * sizeof totals[0], executor_->stream());
+        executor_->stream().synchronize();
+    }
+    const auto pixels = static_cast<double>(std::int64_t{shape_.width} * shape_.height);
+    std::vector<FilterFigure> figures;
+    for (std::size_t index = 0; index < totals.size(); ++index)
+        figures.push_back({names[index % static_cast<std::size_t>(shape_.channels)],
+                           static_cast<int>(index) / shape_.channels, static_cast<double>(totals[index]) / pixels});
+    return figures;
+}
+
+FilterInfo mosaic_info() {
+    using Type = ParameterInfo::Type;
+    return {
+        .name = "mosaic",
+        .summary = "square cells, each of its own mean colour",
+        .parameters =
+            {
+                {.name = "cell",
+                 .help = "side of a cell in pixels; larger than the image makes one cell",
+                 .type = Type::integer,
+                 .default_value = "16",
+                 .minimum = 1,
+                 .maximum = max_mosaic_cell_px},
+                {.name = "zone",
+                 .help = "x,y,w,h in pixels, quoted: zone='0,0,64,64'; only there, with cells from its own corner on; may be "
+                         "given up to 64 times",
+                 .type = Type::text,
+                 .default_value = "",
+                 .repeatable = true},
+            },
+        .output_shape = [](const ParameterValues& values, const Shape& shape) {
+            checked(parameters_from(values), shape);
+            return shape;
+        },
+        .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
+            return std::make_unique<FilterOf<Mosaic>>(parameters_from(values), shape, executor);
+        },
+    };
+}
+
+}  // namespace framewire

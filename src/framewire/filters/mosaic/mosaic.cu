@@ -1,0 +1,446 @@
+#include "framewire/core/host_device.hpp"
+#include "framewire/cuda/check.hpp"
+#include "framewire/filters/mosaic/mosaic.hpp"
+#include "framewire/filters/mosaic/mosaic_cells.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <numeric>
+
+// A thread takes 16 pixels across and every so many rows down: it adds up each byte column in registers, puts the sums to
+// those of their cells in shared memory, and later writes the cells' means to the same pixels. A block that holds whole
+// cells does all of it in one launch; larger cells are added up by several blocks in one launch and filled in a second.
+// Either way each byte is read once and written once.
+
+namespace framewire {
+namespace {
+
+constexpr int group_px = 16;
+constexpr int threads_per_block = 256;
+constexpr int usual_groups = 64, most_groups = 128;  // threads across a block
+constexpr int row_threads = threads_per_block / usual_groups;
+constexpr int most_grid_frames = 65535;
+
+// Small cells: how many rows of cells a block takes, so that each of its threads down has pixels to work on.
+FRAMEWIRE_HOST_DEVICE constexpr int cell_rows_per_block(int cell) { return cell >= 32 ? 1 : cell >= 16 ? 2 : row_threads; }
+
+// One zone of a batch.
+struct Job {
+    const std::uint8_t* in;  // the zone's corner in the first frame
+    std::uint8_t* out;
+    std::int64_t in_row_stride, in_frame_stride, out_row_stride, out_frame_stride;
+    int width, height;  // of the zone
+    int cell, columns, rows;
+    unsigned long long* totals;     // of each frame and channel; null: not wanted
+    unsigned long long* cell_sums;  // of each frame, cell and channel; only for large cells
+    int tile_groups;                // groups across a block, so that a block's cells are whole where they are small
+};
+
+// What a thread works on: pixels x to x + pixels - 1 of rows first, first + step, ... before end.
+struct Share {
+    int x, pixels;
+    int first, end, step;
+};
+
+__device__ Share share_of(const Job& job, int first, int end, int step) {
+    const int x = (static_cast<int>(blockIdx.x) * job.tile_groups + static_cast<int>(threadIdx.x)) * group_px;
+    const bool idle = static_cast<int>(threadIdx.x) >= job.tile_groups;
+    return {x, idle ? 0 : max(0, min(group_px, job.width - x)), first, end, step};
+}
+
+template <int channels>
+struct Words {
+    static constexpr int count = group_px * channels / 4;
+    std::uint32_t word[count];
+};
+
+template <int channels, bool aligned>
+__device__ Words<channels> load(const std::uint8_t* from, int pixels) {
+    Words<channels> words;
+    if (aligned && pixels == group_px) {
+#pragma unroll
+        for (int i = 0; i < channels; ++i) {
+            const auto four = __ldcs(reinterpret_cast<const uint4*>(from) + i);
+            words.word[4 * i] = four.x;
+            words.word[4 * i + 1] = four.y;
+            words.word[4 * i + 2] = four.z;
+            words.word[4 * i + 3] = four.w;
+        }
+        return words;
+    }
+#pragma unroll
+    for (int i = 0; i < Words<channels>::count; ++i) {
+        words.word[i] = 0;
+#pragma unroll
+        for (int byte = 0; byte < 4; ++byte)
+            if (4 * i + byte < pixels * channels) words.word[i] |= std::uint32_t{from[4 * i + byte]} << (8 * byte);
+    }
+    return words;
+}
+
+template <int channels, bool aligned>
+__device__ void store(const Words<channels>& words, int pixels, std::uint8_t* to) {
+    if (aligned && pixels == group_px) {
+#pragma unroll
+        for (int i = 0; i < channels; ++i)
+            reinterpret_cast<uint4*>(to)[i] = {words.word[4 * i], words.word[4 * i + 1], words.word[4 * i + 2],
+                                               words.word[4 * i + 3]};
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < Words<channels>::count; ++i)
+#pragma unroll
+        for (int byte = 0; byte < 4; ++byte)
+            if (4 * i + byte < pixels * channels) to[4 * i + byte] = static_cast<std::uint8_t>(words.word[i] >> (8 * byte));
+}
+
+// The sums of a group's byte columns, two to a word: of bytes 0 and 2, and of bytes 1 and 3 of each word. Holds 257 rows.
+template <int channels>
+struct ColumnSums {
+    Words<channels> even = {}, odd = {};
+
+    __device__ void add(const Words<channels>& words) {
+#pragma unroll
+        for (int i = 0; i < Words<channels>::count; ++i) {
+            even.word[i] += words.word[i] & 0x00FF00FFu;
+            odd.word[i] += words.word[i] >> 8 & 0x00FF00FFu;
+        }
+    }
+
+    __device__ std::uint32_t operator()(int pixel, int channel) const {
+        const int byte = pixel * channels + channel;
+        const auto pair = byte % 2 ? odd.word[byte / 4] : even.word[byte / 4];
+        return byte % 4 < 2 ? pair & 0xFFFFu : pair >> 16;
+    }
+};
+
+static_assert(largest_small_cell_px <= 257 && part_rows <= 257);
+static_assert(cell_rows_per_block(largest_small_cell_px / 2 + 1) <= threads_per_block / most_groups);
+
+// Adds up a thread's share; `copy` writes what it reads as well.
+template <int channels, bool aligned, bool copy>
+__device__ ColumnSums<channels> add_up(const Job& job, const Share& share) {
+    ColumnSums<channels> sums;
+    if (share.pixels == 0) return sums;
+    const auto* in = job.in + blockIdx.z * job.in_frame_stride + std::int64_t{share.x} * channels;
+    auto* out = job.out + blockIdx.z * job.out_frame_stride + std::int64_t{share.x} * channels;
+    for (int y = share.first; y < share.end; y += 2 * share.step) {
+        // Two rows on their way at once.
+        const int later = y + share.step;
+        const auto a = load<channels, aligned>(in + y * job.in_row_stride, share.pixels);
+        Words<channels> b = {};
+        if (later < share.end) b = load<channels, aligned>(in + later * job.in_row_stride, share.pixels);
+        sums.add(a);
+        sums.add(b);
+        if constexpr (copy) {
+            store<channels, aligned>(a, share.pixels, out + y * job.out_row_stride);
+            if (later < share.end) store<channels, aligned>(b, share.pixels, out + later * job.out_row_stride);
+        }
+    }
+    return sums;
+}
+
+// Adds a thread's columns to the sums of their cells in shared memory; `cell_sums` begins with cell `first_cell`.
+template <int channels>
+__device__ void add_to_cells(const ColumnSums<channels>& sums, const Share& share, int cell_px, int first_cell,
+                             std::uint32_t* cell_sums) {
+    if (share.pixels == 0 || share.first >= share.end) return;
+    const int cell = share.x / cell_px;
+    auto* to = cell_sums + (cell - first_cell) * channels;
+    int left = (cell + 1) * cell_px - share.x;  // pixels up to the next cell
+    std::uint32_t sum[channels] = {};
+#pragma unroll
+    for (int pixel = 0; pixel < group_px; ++pixel) {
+#pragma unroll
+        for (int channel = 0; channel < channels; ++channel) sum[channel] += sums(pixel, channel);
+        if (--left == 0 || pixel == group_px - 1) {
+#pragma unroll
+            for (int channel = 0; channel < channels; ++channel) {
+                // Columns beyond the zone's edge add nothing, and their cells may not exist.
+                if (sum[channel]) atomicAdd(to + channel, sum[channel]);
+                sum[channel] = 0;
+            }
+            to += channels;
+            left = cell_px;
+        }
+    }
+}
+
+// Adds what a block read to its frame's totals; called by all its threads.
+template <int channels>
+__device__ void add_to_totals(const Job& job, const ColumnSums<channels>& sums) {
+    if (!job.totals) return;
+    const auto lane = (threadIdx.y * blockDim.x + threadIdx.x) % 32;
+#pragma unroll
+    for (int channel = 0; channel < channels; ++channel) {
+        std::uint32_t sum = 0;
+#pragma unroll
+        for (int pixel = 0; pixel < group_px; ++pixel) sum += sums(pixel, channel);
+        for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(~0u, sum, step);
+        if (lane == 0 && sum) atomicAdd(job.totals + std::int64_t{blockIdx.z} * channels + channel, sum);
+    }
+}
+
+// Writes a thread's share of the cells' colours, one a word with B lowest; `colours` begins with cell `first_cell`.
+template <int channels, bool aligned>
+__device__ void fill(const Job& job, const Share& share, int first_cell, const std::uint32_t* colours) {
+    if (share.pixels == 0 || share.first >= share.end) return;
+    const int cell = share.x / job.cell;
+    const auto* next = colours + (cell - first_cell);
+    int left = (cell + 1) * job.cell - share.x;
+    auto colour = *next;
+    std::uint32_t pixels[group_px];
+#pragma unroll
+    for (int pixel = 0; pixel < group_px; ++pixel) {
+        if (left == 0) {
+            if (pixel < share.pixels) colour = *++next;
+            left = job.cell;
+        }
+        --left;
+        pixels[pixel] = colour;
+    }
+    Words<channels> words;
+#pragma unroll
+    for (int four = 0; four < group_px / 4; ++four) {
+        const auto a = pixels[4 * four], b = pixels[4 * four + 1], c = pixels[4 * four + 2], d = pixels[4 * four + 3];
+        if constexpr (channels == 1) {
+            words.word[four] = a | b << 8 | c << 16 | d << 24;
+        } else {
+            words.word[3 * four] = a | b << 24;
+            words.word[3 * four + 1] = b >> 8 | c << 16;
+            words.word[3 * four + 2] = c >> 16 | d << 8;
+        }
+    }
+    auto* out = job.out + blockIdx.z * job.out_frame_stride + std::int64_t{share.x} * channels;
+    for (int y = share.first; y < share.end; y += share.step)
+        store<channels, aligned>(words, share.pixels, out + y * job.out_row_stride);
+}
+
+template <int channels, class Number>
+__device__ std::uint32_t mean_colour(const Number* sums, Number pixels) {
+    std::uint32_t colour = 0;
+#pragma unroll
+    for (int channel = 0; channel < channels; ++channel)
+        colour |= static_cast<std::uint32_t>((2 * sums[channel] + pixels) / (2 * pixels)) << (8 * channel);
+    return colour;
+}
+
+__device__ int thread_number() { return static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x); }
+
+template <int channels, bool aligned>
+__global__ void __launch_bounds__(threads_per_block, 3) small_cells_kernel(Job job) {
+    // For each cell of the block its sums and its colour.
+    extern __shared__ std::uint32_t memory[];
+    const int cells_across = job.tile_groups * group_px / job.cell;
+    const int cell_rows = cell_rows_per_block(job.cell);
+    const int cells = cells_across * cell_rows;
+    auto* sums = memory;
+    auto* colours = memory + cells * channels;
+    for (int i = thread_number(); i < cells * channels; i += threads_per_block) sums[i] = 0;
+    __syncthreads();
+
+    const int threads_per_row = static_cast<int>(blockDim.y) / cell_rows;
+    const int row_in_block = static_cast<int>(threadIdx.y) / threads_per_row;
+    const int row = static_cast<int>(blockIdx.y) * cell_rows + row_in_block;
+    const auto share = share_of(job, row * job.cell + static_cast<int>(threadIdx.y) % threads_per_row,
+                                min((row + 1) * job.cell, job.height), threads_per_row);
+    const int first_cell = static_cast<int>(blockIdx.x) * cells_across;
+    const auto columns = add_up<channels, aligned, false>(job, share);
+    add_to_cells(columns, share, job.cell, first_cell, sums + row_in_block * cells_across * channels);
+    add_to_totals(job, columns);
+    __syncthreads();
+
+    for (int i = thread_number(); i < cells; i += threads_per_block) {
+        const int column = first_cell + i % cells_across;
+        const int cell_row = static_cast<int>(blockIdx.y) * cell_rows + i / cells_across;
+        const int width = min(job.cell, job.width - column * job.cell);
+        const int height = min(job.cell, job.height - cell_row * job.cell);
+        if (width > 0 && height > 0)
+            colours[i] = mean_colour<channels, std::uint32_t>(sums + i * channels, static_cast<std::uint32_t>(width * height));
+    }
+    __syncthreads();
+    fill<channels, aligned>(job, share, first_cell, colours + row_in_block * cells_across);
+}
+
+// Large cells: a block takes some columns of one part of one row of cells.
+
+constexpr int most_cells_across = usual_groups * group_px / largest_small_cell_px + 2;
+
+struct Part {
+    Share share;
+    int row;                 // of cells
+    int first_cell, cells;   // that the block's columns touch
+};
+
+__device__ Part part_of(const Job& job) {
+    const int parts = (job.cell + part_rows - 1) / part_rows;
+    const int row = static_cast<int>(blockIdx.y) / parts;
+    const int begin = row * job.cell + static_cast<int>(blockIdx.y) % parts * part_rows;
+    const int end = min(min(begin + part_rows, (row + 1) * job.cell), job.height);
+    const int left = static_cast<int>(blockIdx.x) * job.tile_groups * group_px;
+    const int right = min(left + job.tile_groups * group_px, job.width);
+    return {share_of(job, begin + static_cast<int>(threadIdx.y), end, row_threads), row, left / job.cell,
+            (right - 1) / job.cell - left / job.cell + 1};
+}
+
+template <int channels>
+__device__ unsigned long long* sums_of_cells(const Job& job, const Part& part) {
+    const auto row = std::int64_t{blockIdx.z} * job.rows + part.row;
+    return job.cell_sums + (row * job.columns + part.first_cell) * channels;
+}
+
+template <int channels, bool aligned>
+__global__ void __launch_bounds__(threads_per_block, 3) large_cells_sum_kernel(Job job) {
+    __shared__ std::uint32_t sums[most_cells_across * channels];
+    if (thread_number() < most_cells_across * channels) sums[thread_number()] = 0;
+    __syncthreads();
+    const auto part = part_of(job);
+    const auto columns = add_up<channels, aligned, false>(job, part.share);
+    add_to_cells(columns, part.share, job.cell, part.first_cell, sums);
+    add_to_totals(job, columns);
+    __syncthreads();
+    if (const int i = thread_number(); i < part.cells * channels && sums[i])
+        atomicAdd(sums_of_cells<channels>(job, part) + i, static_cast<unsigned long long>(sums[i]));
+}
+
+template <int channels, bool aligned>
+__global__ void __launch_bounds__(threads_per_block, 3) large_cells_fill_kernel(Job job) {
+    __shared__ std::uint32_t colours[most_cells_across];
+    const auto part = part_of(job);
+    if (const int i = thread_number(); i < part.cells) {
+        const auto width = min(job.cell, job.width - (part.first_cell + i) * job.cell);
+        const auto height = min(job.cell, job.height - part.row * job.cell);
+        colours[i] = mean_colour<channels, unsigned long long>(sums_of_cells<channels>(job, part) + i * channels,
+                                                               static_cast<unsigned long long>(width) * height);
+    }
+    __syncthreads();
+    fill<channels, aligned>(job, part.share, part.first_cell, colours);
+}
+
+// The whole image as it is, for the sake of its totals.
+template <int channels, bool aligned>
+__global__ void __launch_bounds__(threads_per_block, 2) copy_kernel(Job job) {
+    const int begin = static_cast<int>(blockIdx.y) * part_rows;
+    const auto share = share_of(job, begin + static_cast<int>(threadIdx.y), min(begin + part_rows, job.height), row_threads);
+    add_to_totals(job, add_up<channels, aligned, true>(job, share));
+}
+
+template <int channels, bool aligned>
+void launch_copy(Job job, int frames, cudaStream_t stream) {
+    job.tile_groups = usual_groups;
+    const dim3 block(usual_groups, row_threads);
+    const dim3 grid(static_cast<unsigned>(divide_up(job.width, usual_groups * group_px)),
+                    static_cast<unsigned>(divide_up(job.height, part_rows)), static_cast<unsigned>(frames));
+    copy_kernel<channels, aligned><<<grid, block, 0, stream>>>(job);
+    cuda::check_launch();
+}
+
+template <int channels, bool aligned>
+void launch_cells(Job job, int frames, cudaStream_t stream) {
+    if (job.cell <= largest_small_cell_px) {
+        // The fewest groups that hold whole cells.
+        const int groups_of_whole_cells = job.cell / std::gcd(job.cell, group_px);
+        const int groups = groups_of_whole_cells <= usual_groups ? usual_groups : most_groups;
+        job.tile_groups = groups / groups_of_whole_cells * groups_of_whole_cells;
+        const int cell_rows = cell_rows_per_block(job.cell);
+        const int cells = job.tile_groups * group_px / job.cell * cell_rows;
+        const auto memory_bytes = static_cast<std::size_t>(cells) * (channels + 1) * sizeof(std::uint32_t);
+        const dim3 block(static_cast<unsigned>(groups), static_cast<unsigned>(threads_per_block / groups));
+        const dim3 grid(static_cast<unsigned>(divide_up(job.width, job.tile_groups * group_px)),
+                        static_cast<unsigned>(divide_up(job.rows, cell_rows)), static_cast<unsigned>(frames));
+        small_cells_kernel<channels, aligned><<<grid, block, memory_bytes, stream>>>(job);
+        cuda::check_launch();
+        return;
+    }
+    job.tile_groups = usual_groups;
+    const dim3 block(usual_groups, row_threads);
+    const dim3 grid(static_cast<unsigned>(divide_up(job.width, usual_groups * group_px)),
+                    static_cast<unsigned>(job.rows * divide_up(job.cell, part_rows)), static_cast<unsigned>(frames));
+    large_cells_sum_kernel<channels, aligned><<<grid, block, 0, stream>>>(job);
+    cuda::check_launch();
+    large_cells_fill_kernel<channels, aligned><<<grid, block, 0, stream>>>(job);
+    cuda::check_launch();
+}
+
+// Calls work(job of some frames, how many, whether they may be read and written in vectors).
+template <class Work>
+void for_frames(const Job& job, int frames, int channels, Work&& work) {
+    const auto address = [](const void* pointer) { return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(pointer)); };
+    const auto fits = [](std::initializer_list<std::int64_t> numbers) {
+        return std::all_of(numbers.begin(), numbers.end(), [](std::int64_t number) { return number % 16 == 0; });
+    };
+    const bool aligned = fits({address(job.in), address(job.out), job.in_row_stride, job.out_row_stride}) &&
+                         (frames == 1 || fits({job.in_frame_stride, job.out_frame_stride}));
+    for (int first = 0; first < frames; first += most_grid_frames) {
+        auto part = job;
+        part.in += first * job.in_frame_stride;
+        part.out += first * job.out_frame_stride;
+        if (part.totals) part.totals += std::int64_t{first} * channels;
+        if (part.cell_sums) part.cell_sums += std::int64_t{first} * job.rows * job.columns * channels;
+        work(part, std::min(most_grid_frames, frames - first), aligned);
+    }
+}
+
+}  // namespace
+
+void Mosaic::run(const FilterImages<MemorySpace::device>& images) {
+    validate(images.in, shape_, "mosaic's image");
+    validate(images.out, shape_, "mosaic's result");
+    const auto& executor_stream = executor_->stream();
+    const auto stream = executor_stream.handle();
+    const int channels = shape_.channels;
+    const auto job_of = [&](const CellGrid& grid) {
+        const auto& zone = grid.zone;
+        return Job{images.in.row(0, zone.y) + std::int64_t{zone.x} * channels,
+                   images.out.row(0, zone.y) + std::int64_t{zone.x} * channels,
+                   images.in.row_stride_bytes(),
+                   images.in.frame_stride_bytes(),
+                   images.out.row_stride_bytes(),
+                   images.out.frame_stride_bytes(),
+                   zone.width,
+                   zone.height,
+                   grid.cell_px,
+                   grid.columns,
+                   grid.rows,
+                   nullptr,
+                   nullptr,
+                   0};
+    };
+    auto* totals = device_sums_.as<unsigned long long>();
+    auto* cell_sums = totals + std::int64_t{shape_.frames} * channels;
+    cuda::fill(totals, 0, static_cast<std::size_t>(shape_.frames * channels) * sizeof *totals, executor_stream);
+
+    const auto fill_cells = [&](const Zone& zone, bool count_totals) {
+        const CellGrid grid(zone, parameters_.cell_px);
+        auto job = job_of(grid);
+        if (count_totals) job.totals = totals;
+        if (!grid.small_cells()) {
+            job.cell_sums = cell_sums;
+            const auto numbers = std::int64_t{shape_.frames} * grid.rows * grid.columns * channels;
+            cuda::fill(cell_sums, 0, static_cast<std::size_t>(numbers) * sizeof *cell_sums, executor_stream);
+        }
+        for_frames(job, shape_.frames, channels, [&](const Job& part, int frames, bool aligned) {
+            const auto launch = channels == 3 ? (aligned ? launch_cells<3, true> : launch_cells<3, false>)
+                                              : (aligned ? launch_cells<1, true> : launch_cells<1, false>);
+            launch(part, frames, stream);
+        });
+    };
+    const Zone everything{0, 0, shape_.width, shape_.height};
+    if (parameters_.zones.empty() && parameters_.cell_px > 1) {
+        fill_cells(everything, true);
+    } else {
+        auto job = job_of(CellGrid(everything, 1));
+        job.totals = totals;
+        for_frames(job, shape_.frames, channels, [&](const Job& part, int frames, bool aligned) {
+            const auto launch = channels == 3 ? (aligned ? launch_copy<3, true> : launch_copy<3, false>)
+                                              : (aligned ? launch_copy<1, true> : launch_copy<1, false>);
+            launch(part, frames, stream);
+        });
+        if (parameters_.cell_px > 1)
+            for (const auto& zone : parameters_.zones) fill_cells(zone, false);
+    }
+    has_run_ = true;
+}
+
+}  // namespace framewire

@@ -1,0 +1,288 @@
+#include "framewire/core/simd.hpp"
+#include "framewire/filters/mosaic/mosaic.hpp"
+#include "framewire/filters/mosaic/mosaic_host.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "framewire/filters/mosaic/mosaic_cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// The sum of each byte column over up to 257 rows. `even` and `odd` are scratch of half as many numbers as there are bytes.
+void sum_columns(const std::uint8_t* in, std::int64_t row_stride, int rows, int bytes, std::uint16_t* even,
+                 std::uint16_t* odd, std::uint16_t* sums) {
+    const hn::ScalableTag<std::uint8_t> d8;
+    const hn::Repartition<std::uint16_t, decltype(d8)> d16;
+    const auto step = static_cast<int>(hn::Lanes(d8));
+    const auto low = hn::Set(d16, 255);
+    // Several rows at once, so that the sums are loaded and stored less often than pixels are.
+    constexpr int rows_at_once = 8;
+    int x = 0;
+    for (int y = 0; y < rows; y += rows_at_once) {
+        const int count = HWY_MIN(rows_at_once, rows - y);
+        const auto* row = in + y * row_stride;
+        for (x = 0; x + step <= bytes; x += step) {
+            auto even_sum = y == 0 ? hn::Zero(d16) : hn::LoadU(d16, even + x / 2);
+            auto odd_sum = y == 0 ? hn::Zero(d16) : hn::LoadU(d16, odd + x / 2);
+            for (int i = 0; i < count; ++i) {
+                const auto pixels = hn::BitCast(d16, hn::LoadU(d8, row + i * row_stride + x));
+                even_sum = hn::Add(even_sum, hn::And(pixels, low));
+                odd_sum = hn::Add(odd_sum, hn::ShiftRight<8>(pixels));
+            }
+            hn::StoreU(even_sum, d16, even + x / 2);
+            hn::StoreU(odd_sum, d16, odd + x / 2);
+        }
+    }
+    for (int done = 0; done < x; done += step)
+        hn::StoreInterleaved2(hn::LoadU(d16, even + done / 2), hn::LoadU(d16, odd + done / 2), d16, sums + done);
+    for (; x < bytes; ++x) {
+        int sum = 0;
+        for (int y = 0; y < rows; ++y) sum += in[y * row_stride + x];
+        sums[x] = static_cast<std::uint16_t>(sum);
+    }
+}
+
+}  // namespace framewire::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+#include <algorithm>
+#include <cstring>
+
+namespace framewire {
+
+HWY_EXPORT(sum_columns);
+
+namespace {
+
+constexpr int max_channels = 3;
+constexpr int tile_px = 1024;  // pixels across that are summed and filled at a time: their sums stay in a core's L1
+constexpr int max_rows_at_once = 256;  // of bytes that a 16-bit sum holds
+static_assert(largest_small_cell_px <= tile_px && largest_small_cell_px <= max_rows_at_once);
+static_assert(part_rows <= max_rows_at_once);
+
+/// Column sums of a tile.
+class ColumnSums {
+public:
+    void take(const std::uint8_t* in, std::int64_t row_stride, int rows, int pixels, int channels) {
+        HWY_DYNAMIC_DISPATCH(sum_columns)(in, row_stride, rows, pixels * channels, even_, odd_, sums_);
+    }
+
+    /// Adds the columns of pixels [begin, end) to one number a channel.
+    template <class Number>
+    void add(int begin, int end, int channels, Number* to) const {
+        if (channels == 1) {
+            for (int x = begin; x < end; ++x) to[0] += sums_[x];
+            return;
+        }
+        std::uint32_t b = 0, g = 0, r = 0;
+        for (int x = begin; x < end; ++x) {
+            b += sums_[3 * x];
+            g += sums_[3 * x + 1];
+            r += sums_[3 * x + 2];
+        }
+        to[0] += b;
+        to[1] += g;
+        to[2] += r;
+    }
+
+private:
+    alignas(64) std::uint16_t even_[tile_px * max_channels / 2], odd_[tile_px * max_channels / 2];
+    alignas(64) std::uint16_t sums_[tile_px * max_channels];
+};
+
+/// Means of cells of one size, without a division for each. Exact for cells of up to 2^14 pixels, as Granlund and
+/// Montgomery's multiplication by a reciprocal is: 2^37 exceeds the largest sum (below 2^22) times the largest cell.
+class SmallCellMean {
+public:
+    explicit SmallCellMean(int pixels)
+        : half_(static_cast<std::uint32_t>(pixels) / 2),
+          reciprocal_(((std::uint64_t{1} << shift) + static_cast<std::uint64_t>(pixels) - 1) / static_cast<std::uint64_t>(pixels)) {}
+    std::uint8_t operator()(std::uint32_t sum) const {
+        return static_cast<std::uint8_t>((sum + half_) * reciprocal_ >> shift);
+    }
+
+private:
+    static constexpr int shift = 37;
+    static_assert(largest_small_cell_px * largest_small_cell_px <= 1 << 14);
+    std::uint32_t half_;
+    std::uint64_t reciprocal_;
+};
+
+void fill_pixels(std::uint8_t* out, int pixels, int channels, const std::uint8_t* colour) {
+    if (channels == 1) {
+        std::memset(out, colour[0], static_cast<std::size_t>(pixels));
+        return;
+    }
+    const auto b = colour[0], g = colour[1], r = colour[2];
+    for (int x = 0; x < pixels; ++x) {
+        out[3 * x] = b;
+        out[3 * x + 1] = g;
+        out[3 * x + 2] = r;
+    }
+}
+
+void repeat_row(const std::uint8_t* row, int bytes, int rows, std::uint8_t* out, std::int64_t row_stride) {
+    for (int y = 0; y < rows; ++y) std::memcpy(out + y * row_stride, row, static_cast<std::size_t>(bytes));
+}
+
+template <class T>
+T* pixel(const HostView<T>& image, int frame, int y, int x) {
+    return image.row(frame, y) + std::int64_t{x} * image.shape().channels;
+}
+
+// Where chunks' totals belong: a frame's chunks stand side by side.
+void add_chunk_totals(const std::uint64_t* chunk_totals, int chunks_per_frame, const Shape& shape, std::uint64_t* totals) {
+    for (int frame = 0; frame < shape.frames; ++frame)
+        for (int channel = 0; channel < shape.channels; ++channel) {
+            auto& total = totals[frame * shape.channels + channel];
+            total = 0;
+            for (int chunk = 0; chunk < chunks_per_frame; ++chunk)
+                total += chunk_totals[(std::int64_t{frame} * chunks_per_frame + chunk) * shape.channels + channel];
+        }
+}
+
+}  // namespace
+
+void Mosaic::run(const HostImages& images) {
+    validate(images.in, shape_, "mosaic's image");
+    validate(images.out, shape_, "mosaic's result");
+    const auto fill = [&](const Zone& zone, bool count_totals) {
+        if (CellGrid(zone, parameters_.cell_px).small_cells())
+            fill_small_cells(images, zone, count_totals);
+        else
+            fill_large_cells(images, zone, count_totals);
+    };
+    if (parameters_.zones.empty() && parameters_.cell_px > 1) {
+        fill({0, 0, shape_.width, shape_.height}, true);
+    } else {
+        copy_all(images);
+        if (parameters_.cell_px > 1)
+            for (const auto& zone : parameters_.zones) fill(zone, false);
+    }
+    has_run_ = true;
+}
+
+void Mosaic::copy_all(const HostImages& images) {
+    const int rows_each = copy_rows(shape_), per_frame = copy_chunks_per_frame(shape_);
+    auto* chunk_totals = chunk_totals_.as<std::uint64_t>();
+    executor_->pool().for_chunks(copy_chunks(shape_), 1, [&](std::int64_t chunk, std::int64_t, std::int64_t) {
+        const auto frame = static_cast<int>(chunk / per_frame);
+        const int begin = static_cast<int>(chunk % per_frame) * rows_each, end = std::min(begin + rows_each, shape_.height);
+        auto* totals = std::fill_n(chunk_totals + chunk * shape_.channels, shape_.channels, 0) - shape_.channels;
+        ColumnSums sums;
+        for (int y = begin; y < end; y += max_rows_at_once)
+            for (int x = 0; x < shape_.width; x += tile_px) {
+                const int rows = std::min(max_rows_at_once, end - y), pixels = std::min(tile_px, shape_.width - x);
+                sums.take(pixel(images.in, frame, y, x), images.in.row_stride_bytes(), rows, pixels, shape_.channels);
+                sums.add(0, pixels, shape_.channels, totals);
+            }
+        for (int y = begin; y < end; ++y)
+            std::memcpy(images.out.row(frame, y), images.in.row(frame, y), static_cast<std::size_t>(shape_.row_bytes()));
+    });
+    add_chunk_totals(chunk_totals, per_frame, shape_, totals_.as<std::uint64_t>());
+}
+
+void Mosaic::fill_small_cells(const HostImages& images, const Zone& zone, bool count_totals) {
+    const CellGrid grid(zone, parameters_.cell_px);
+    const int channels = shape_.channels, cell = grid.cell_px;
+    const int rows_each = cell_rows_each(grid, shape_), per_frame = fill_chunks_per_frame(grid, shape_);
+    const int cells_in_tile = tile_px / cell;
+    auto* chunk_totals = chunk_totals_.as<std::uint64_t>();
+    executor_->pool().for_chunks(fill_chunks(grid, shape_), 1, [&](std::int64_t chunk, std::int64_t, std::int64_t) {
+        const auto frame = static_cast<int>(chunk / per_frame);
+        const int begin = static_cast<int>(chunk % per_frame) * rows_each, end = std::min(begin + rows_each, grid.rows);
+        std::uint64_t totals[max_channels] = {};
+        ColumnSums sums;
+        alignas(64) std::uint8_t row_of_means[tile_px * max_channels];
+        for (int row = begin; row < end; ++row) {
+            const int y = zone.y + row * cell, height = grid.height_of(row);
+            const SmallCellMean whole(cell * height), cut(grid.width_of(grid.columns - 1) * height);
+            for (int first = 0; first < grid.columns; first += cells_in_tile) {
+                const int last = std::min(first + cells_in_tile, grid.columns);
+                const int x = zone.x + first * cell, pixels = std::min((last - first) * cell, zone.width - first * cell);
+                sums.take(pixel(images.in, frame, y, x), images.in.row_stride_bytes(), height, pixels, channels);
+                auto* out = row_of_means;
+                for (int column = first; column < last; ++column) {
+                    const int left = (column - first) * cell, width = grid.width_of(column);
+                    const auto& mean = column + 1 == grid.columns ? cut : whole;
+                    std::uint32_t cell_sums[max_channels] = {};
+                    std::uint8_t colour[max_channels];
+                    sums.add(left, left + width, channels, cell_sums);
+                    for (int channel = 0; channel < channels; ++channel) {
+                        totals[channel] += cell_sums[channel];
+                        colour[channel] = mean(cell_sums[channel]);
+                    }
+                    fill_pixels(out, width, channels, colour);
+                    out += width * channels;
+                }
+                repeat_row(row_of_means, pixels * channels, height, pixel(images.out, frame, y, x),
+                           images.out.row_stride_bytes());
+            }
+        }
+        if (count_totals) std::copy_n(totals, channels, chunk_totals + chunk * channels);
+    });
+    if (count_totals) add_chunk_totals(chunk_totals, per_frame, shape_, totals_.as<std::uint64_t>());
+}
+
+void Mosaic::fill_large_cells(const HostImages& images, const Zone& zone, bool count_totals) {
+    const CellGrid grid(zone, parameters_.cell_px);
+    const int channels = shape_.channels, cell = grid.cell_px;
+    const int parts = grid.parts_per_row(), per_frame = fill_chunks_per_frame(grid, shape_);
+    const auto sums_each = std::int64_t{grid.columns} * channels;
+    auto* chunk_totals = chunk_totals_.as<std::uint64_t>();
+    auto* chunk_sums = chunk_cell_sums_.as<std::uint32_t>();
+    // Calls body(chunk, frame, row of cells, first pixel row, rows) for every part of every row of cells, in parallel.
+    const auto for_parts = [&](auto&& body) {
+        executor_->pool().for_chunks(fill_chunks(grid, shape_), 1, [&](std::int64_t chunk, std::int64_t, std::int64_t) {
+            const auto in_frame = static_cast<int>(chunk % per_frame);
+            const int row = in_frame / parts, offset = in_frame % parts * part_rows;
+            body(chunk, static_cast<int>(chunk / per_frame), row, zone.y + row * cell + offset,
+                 std::clamp(grid.height_of(row) - offset, 0, part_rows));
+        });
+    };
+    for_parts([&](std::int64_t chunk, int frame, int, int y, int rows) {
+        auto* cell_sums = chunk_sums + chunk * sums_each;
+        std::fill_n(cell_sums, sums_each, 0);
+        ColumnSums sums;
+        for (int x = 0; rows > 0 && x < zone.width;) {
+            const int column = x / cell, end = std::min({x + tile_px, (column + 1) * cell, zone.width});
+            sums.take(pixel(images.in, frame, y, zone.x + x), images.in.row_stride_bytes(), rows, end - x, channels);
+            sums.add(0, end - x, channels, cell_sums + column * channels);
+            x = end;
+        }
+        if (!count_totals) return;
+        for (int channel = 0; channel < channels; ++channel) {
+            auto& total = chunk_totals[chunk * channels + channel];
+            total = 0;
+            for (int column = 0; column < grid.columns; ++column) total += cell_sums[column * channels + channel];
+        }
+    });
+    if (count_totals) add_chunk_totals(chunk_totals, per_frame, shape_, totals_.as<std::uint64_t>());
+    for_parts([&](std::int64_t chunk, int frame, int row, int y, int rows) {
+        const auto first_chunk = chunk - chunk % per_frame + std::int64_t{row} * parts;
+        for (int column = 0; rows > 0 && column < grid.columns; ++column) {
+            const int width = grid.width_of(column);
+            const auto cell_pixels = static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(grid.height_of(row));
+            std::uint8_t colour[max_channels];
+            for (int channel = 0; channel < channels; ++channel) {
+                std::uint64_t sum = 0;
+                for (int part = 0; part < parts; ++part)
+                    sum += chunk_sums[(first_chunk + part) * sums_each + column * channels + channel];
+                colour[channel] = static_cast<std::uint8_t>((2 * sum + cell_pixels) / (2 * cell_pixels));
+            }
+            auto* out = pixel(images.out, frame, y, zone.x + column * cell);
+            fill_pixels(out, width, channels, colour);
+            repeat_row(out, width * channels, rows - 1, out + images.out.row_stride_bytes(), images.out.row_stride_bytes());
+        }
+    });
+}
+
+}  // namespace framewire
+
+#endif
