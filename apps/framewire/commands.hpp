@@ -13,6 +13,8 @@ using Action = std::function<int()>;
 
 // Each adds its subcommand to the program; when the command line names it, `chosen` is set.
 void add_run(CLI::App& program, Action& chosen);
+void add_serve(CLI::App& program, Action& chosen);
+void add_view(CLI::App& program, Action& chosen);
 void add_filters(CLI::App& program, Action& chosen);
 void add_devices(CLI::App& program, Action& chosen);
 

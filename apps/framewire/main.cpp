@@ -29,6 +29,8 @@ int main(int argc, char** argv) try {
     program.require_subcommand(0, 1);  // that one is needed is said below: CLI11 would hide a mistyped one behind it
     framewire::app::Action chosen;
     framewire::app::add_run(program, chosen);
+    framewire::app::add_serve(program, chosen);
+    framewire::app::add_view(program, chosen);
     framewire::app::add_filters(program, chosen);
     framewire::app::add_devices(program, chosen);
     try {

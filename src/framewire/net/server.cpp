@@ -235,10 +235,10 @@ struct Server::State {
     }
 
     // The last message; the viewer closes when it has it. Closing first could cost it the message.
-    void leave(const SessionPointer& session, Bytes last_words) {
+    void leave(const SessionPointer& session, Bytes words) {
         enter(session, Session::Phase::leaving);
-        count([&](ServerMetrics& m) { m.other_bytes += static_cast<std::int64_t>(last_words.size()); });
-        write(session, {shared(std::move(last_words))});
+        count([&](ServerMetrics& m) { m.other_bytes += static_cast<std::int64_t>(words.size()); });
+        write(session, {shared(std::move(words))});
     }
 
     void drop(const SessionPointer& session, std::string_view why) {
@@ -314,7 +314,7 @@ struct Server::State {
             });
             write(session, std::move(messages));
         } else if (missing.ended) {
-            leave(session, empty_message(MessageType::end));
+            leave(session, last_words);
         }
     }
 
@@ -434,6 +434,7 @@ struct Server::State {
     // The io thread's.
     std::set<SessionPointer> sessions;
     bool packing_picture = false;
+    Bytes last_words = empty_message(MessageType::end);
 
     std::atomic<bool> publishing{false};
     mutable std::mutex mutex;
@@ -479,10 +480,11 @@ bool Server::wait_for_viewers(int count, std::stop_token stop) {
     return state_->changed.wait(lock, stop, [&] { return state_->metrics.viewers >= count; });
 }
 
-int Server::finish(std::chrono::milliseconds deadline) {
+int Server::finish(std::chrono::milliseconds deadline, const std::string& failure) {
     auto& state = *state_;
-    state.stream.finish();
-    asio::post(state.context, [&state] {
+    asio::post(state.context, [&state, failure] {
+        if (!failure.empty()) state.last_words = error_message(Refusal::failed, failure, false);
+        state.stream.finish();
         error_code ignored;
         state.acceptor.close(ignored);
         state.send_all_missing();

@@ -56,9 +56,10 @@ public:
     /// Blocks until `count` viewers are there; false when told to stop before.
     bool wait_for_viewers(int count, std::stop_token stop);
 
-    /// Ends the stream: takes no new viewers, sends everyone the last state and the end, and returns when all have taken
-    /// them or the deadline is over; whoever is left is cut off. Gives how many were.
-    int finish(std::chrono::milliseconds deadline);
+    /// Ends the stream: takes no new viewers, sends everyone the last state and then the end, or with `failure` these words
+    /// as an error, and returns when all have taken them or the deadline is over; whoever is left is cut off. Gives how
+    /// many were.
+    int finish(std::chrono::milliseconds deadline, const std::string& failure = {});
 
     ServerMetrics metrics() const;
 

@@ -300,6 +300,21 @@ TEST(Server, FinishCutsOffWhoTakesTooLong) {
     expect_code(ErrorCode::no_input, "there is no stream", [&] { Client client(server.address()); });
 }
 
+TEST(Server, FinishTellsAFailure) {
+    TestStream stream;
+    Server server(stream.state, on_any_port());
+    Client client(server.address());
+    stream.step();
+    auto ending = std::async(std::launch::async, [&] { return server.finish(10s, "the source was lost"); });
+    ASSERT_TRUE(client.next());
+    expect_equal(client.picture(), stream.reference());
+    {
+        auto leaving = std::move(client);
+        expect_code(ErrorCode::source_lost, "the server says: the source was lost", [&] { leaving.next(); });
+    }
+    EXPECT_EQ(ending.get(), 0);
+}
+
 TEST(Server, ViewersThatGoAreForgotten) {
     TestStream stream;
     Server server(stream.state, on_any_port());

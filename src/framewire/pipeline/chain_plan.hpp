@@ -4,19 +4,24 @@
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/executor.hpp"
+#include "framewire/cuda/stream.hpp"
 #include "framewire/filters/filter.hpp"
+#include "framewire/filters/pointwise/pointwise.hpp"
 #include "framewire/pipeline/chain.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace framewire {
 
 /// A filter chain ready to run on frames of one shape: the filters' plans, what lies between them, and the previous
-/// frames of those filters that need one. Not for two threads at once.
+/// frames of those filters that need one. Neighbours that look at single pixels run as one pass, and on a GPU the whole
+/// chain is one graph; the result is the filters' one by one. Not for two threads at once, but for set_adjustment().
 class ChainPlan {
 public:
     /// `frame` may be a batch, which is then as many streams side by side. Keeps a reference to `executor` and nothing
@@ -29,9 +34,17 @@ public:
     const Shape& input_shape() const { return input_shape_; }
     const Shape& output_shape() const { return output_shape_; }
 
-    /// The next frame through all filters. Any strides; no overlap. Allocates nothing. Host: returns when done. Device:
-    /// queued on the executor's stream. Throws Error{usage} on other shapes, Error{internal} on the other backend's
-    /// memory.
+    /// True when some filter shows what set_frame_values() tells.
+    bool shows_frame_values() const;
+    /// Tells the filters about the next frame, before its run. Allocates nothing. Device: queued on the executor's stream.
+    void set_frame_values(const FrameValues& values);
+    /// Takes other settings for every `adjust` from the next frame on, from any thread; false where the chain has none.
+    /// Throws Error{usage} on a setting that is not allowed, with nothing changed.
+    bool set_adjustment(const Adjustment& adjustment);
+
+    /// The next frame through all filters. Any strides; no overlap. Allocates nothing, but on a GPU where the same images
+    /// come a second time in a row: then their graph is made. Host: returns when done. Device: queued on the executor's
+    /// stream. Throws Error{usage} on other shapes, Error{internal} on the other backend's memory.
     void run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out);
     void run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out);
 
@@ -48,16 +61,34 @@ private:
         cuda::DeviceBuffer device_;
     };
 
+    // A filter, or several as one pass.
     struct Step {
         std::unique_ptr<Filter> filter;
+        std::unique_ptr<PointwisePass> pass;
         Shape input, output;
         bool needs_previous = false;
         bool has_previous = false;
-        Memory previous;
+        Memory previous;             // of a filter
+        std::vector<Memory> states;  // of a pass
+        std::vector<Shape> state_shapes;
     };
 
+    // The images and settings a graph was made for; it holds for no others.
+    struct GraphInput {
+        const std::uint8_t* in = nullptr;
+        std::uint8_t* out = nullptr;
+        std::array<std::int64_t, 4> strides_bytes{};
+        std::uint64_t settings = 0;
+        friend bool operator==(const GraphInput&, const GraphInput&) = default;
+    };
+
+    void plan_steps(const Chain& chain);
+    void allocate();
+    bool has_all_previous() const;
     template <MemorySpace space>
     void run_in(View<const std::uint8_t, space> in, View<std::uint8_t, space> out);
+    template <MemorySpace space>
+    void run_step(Step& step, View<const std::uint8_t, space> from, View<std::uint8_t, space> to);
     void copy_image(HostView<const std::uint8_t> from, HostView<std::uint8_t> to) const;
     void copy_image(DeviceView<const std::uint8_t> from, DeviceView<std::uint8_t> to) const;
 
@@ -65,6 +96,11 @@ private:
     Shape input_shape_, output_shape_;
     std::vector<Step> steps_;
     std::array<Memory, 2> between_;  // results on their way to the next filter, in turns
+
+    // How often set_adjustment() was called: a graph holds the settings as they were. Out of line, so that plans move.
+    std::unique_ptr<std::atomic<std::uint64_t>> settings_ = std::make_unique<std::atomic<std::uint64_t>>(0);
+    GraphInput last_input_;
+    std::optional<cuda::Graph> graph_;
 };
 
 }  // namespace framewire

@@ -48,6 +48,10 @@ std::string progress_bar(const StatisticsSnapshot& figures, std::optional<std::i
     auto line = total_frames ? fmt::format("frame {}/{}", figures.frames, *total_frames)
                              : fmt::format("frame {}", figures.frames);
     line += fmt::format("  {:.1f} fps", figures.fps);
+    if (figures.delta && figures.seconds > 0 && figures.raw_bytes > 0)
+        line += fmt::format("  {:.2f} Mbit/s, {:.2f}% of raw",
+                            8e-6 * static_cast<double>(figures.sent_bytes) / figures.seconds,
+                            100 * static_cast<double>(figures.sent_bytes) / static_cast<double>(figures.raw_bytes));
     if (figures.drops > 0) line += fmt::format("  {} dropped", figures.drops);
     if (const auto left = seconds_left(figures, total_frames)) line += fmt::format("  {} left", as_clock(*left));
     if (total_frames && *total_frames > 0) {
@@ -66,6 +70,14 @@ std::string progress_bar(const StatisticsSnapshot& figures, std::optional<std::i
 std::string progress_json(const StatisticsSnapshot& figures, std::optional<std::int64_t> total_frames) {
     nlohmann::ordered_json json{
         {"frame", figures.frames}, {"fps", figures.fps}, {"drops", figures.drops}, {"seconds", figures.seconds}};
+    if (const auto& delta = figures.delta) {
+        json["raw_bytes"] = figures.raw_bytes;
+        json["sent_bytes"] = figures.sent_bytes;
+        json["report_bytes"] = delta->report_bytes;
+        json["changed"] = delta->changed;
+        json["max_error"] = delta->max_error;
+        json["psnr"] = delta->psnr ? nlohmann::ordered_json(*delta->psnr) : nlohmann::ordered_json(nullptr);
+    }
     if (total_frames) json["frames"] = *total_frames;
     if (const auto left = seconds_left(figures, total_frames)) json["seconds_left"] = *left;
     return json.dump();

@@ -45,6 +45,22 @@ TEST(Progress, BarFitsItsColumns) {
         EXPECT_LE(progress_bar(figures(25, 10), 100, columns).size(), static_cast<std::size_t>(columns));
 }
 
+TEST(Progress, ShowsADifferenceStreamsFigures) {
+    auto snapshot = figures(10, 20);
+    snapshot.seconds = 2;
+    snapshot.raw_bytes = 1'000'000;
+    snapshot.sent_bytes = 12'500;
+    snapshot.delta = {.report_bytes = 50'000, .changed = 0.01, .max_error = 20, .psnr = {}};
+    EXPECT_EQ(progress_bar(snapshot, {}, 80), "frame 10  20.0 fps  0.05 Mbit/s, 1.25% of raw");
+    const auto json = nlohmann::json::parse(progress_json(snapshot, {}));
+    EXPECT_EQ(json["sent_bytes"], 12'500);
+    EXPECT_EQ(json["raw_bytes"], 1'000'000);
+    EXPECT_EQ(json["report_bytes"], 50'000);
+    EXPECT_EQ(json["changed"], 0.01);
+    EXPECT_EQ(json["max_error"], 20);
+    EXPECT_TRUE(json["psnr"].is_null());
+}
+
 TEST(Progress, JsonHasTheSame) {
     auto json = nlohmann::json::parse(progress_json(figures(25, 10, 1), 100));
     EXPECT_EQ(json["frame"], 25);

@@ -34,6 +34,12 @@ void Statistics::set_sent_bytes(std::int64_t total) {
     sent_bytes_ = total;
 }
 
+void Statistics::add_first_picture(std::int64_t frame_bytes) {
+    const std::lock_guard lock(mutex_);
+    delta_bytes_ += frame_bytes;
+    first_picture_bytes_ += frame_bytes;
+}
+
 void Statistics::add_delta(const delta::Summary& summary, std::int64_t frame_bytes) {
     const std::lock_guard lock(mutex_);
     delta_bytes_ += frame_bytes;
@@ -58,7 +64,7 @@ StatisticsSnapshot Statistics::snapshot() const {
         constexpr std::int64_t report_bytes_a_change = 5;  // a 32-bit position and the difference
         const auto bytes = static_cast<double>(delta_bytes_);
         auto& figures = snapshot.delta.emplace();
-        figures.report_bytes = report_bytes_a_change * changed_bytes_;
+        figures.report_bytes = first_picture_bytes_ + report_bytes_a_change * changed_bytes_;
         figures.changed = static_cast<double>(changed_bytes_) / bytes;
         figures.max_error = static_cast<int>(max_error_);
         if (squared_error_ > 0) figures.psnr = 10 * std::log10(255.0 * 255.0 * bytes / squared_error_);

@@ -18,7 +18,8 @@ enum class Stage { read, process, send };
 
 /// How well the difference stream did; there only where one ran.
 struct DeltaFigures {
-    std::int64_t report_bytes = 0;  ///< what the report's format would have sent: 5 bytes for each changed byte
+    /// What the report's format would have sent: 5 bytes for each changed byte, and the first picture as it is.
+    std::int64_t report_bytes = 0;
     double changed = 0;             ///< share of all bytes that changed, 0..1
     int max_error = 0;              ///< largest difference of a viewer's byte from the camera's
     std::optional<double> psnr;     ///< of the viewer's picture against the camera, in dB; empty when they are equal
@@ -46,6 +47,8 @@ public:
     void count_drop();
     /// Bytes put out since the start, all told.
     void set_sent_bytes(std::int64_t total);
+    /// A difference stream's first picture, which is sent whole.
+    void add_first_picture(std::int64_t frame_bytes);
     /// What the difference encoder found in one frame of `frame_bytes` bytes.
     void add_delta(const delta::Summary& summary, std::int64_t frame_bytes);
 
@@ -57,7 +60,7 @@ private:
     Clock::time_point last_frame_ = start_;
     std::array<TimeHistogram, 3> times_;
     std::int64_t frames_ = 0, drops_ = 0, raw_bytes_ = 0, sent_bytes_ = 0;
-    std::int64_t delta_bytes_ = 0, changed_bytes_ = 0;
+    std::int64_t delta_bytes_ = 0, first_picture_bytes_ = 0, changed_bytes_ = 0;
     std::uint32_t max_error_ = 0;
     double squared_error_ = 0;
 };

@@ -97,6 +97,16 @@ TEST(Statistics, DeltaFiguresAreTheReports) {
     EXPECT_NEAR(*delta->psnr, 10 * std::log10(255.0 * 255.0 / 0.2), 1e-9);
 }
 
+TEST(Statistics, FirstPictureCountsWholeInTheReportsFormat) {
+    Statistics statistics;
+    statistics.add_first_picture(1000);
+    statistics.add_delta({.count = 10, .max_error = 0, .squared_error = 0}, 1000);
+    const auto delta = statistics.snapshot().delta;
+    ASSERT_TRUE(delta);
+    EXPECT_EQ(delta->report_bytes, 1050);
+    EXPECT_DOUBLE_EQ(delta->changed, 0.005);
+}
+
 TEST(Statistics, JsonHasEveryFigure) {
     Statistics statistics;
     statistics.record(Stage::read, 1);

@@ -1,0 +1,251 @@
+#include "commands.hpp"
+#include "common.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/media/media.hpp"
+#include "framewire/net/server.hpp"
+#include "framewire/net/stream_state.hpp"
+#include "framewire/pipeline/chain.hpp"
+#include "framewire/pipeline/circle.hpp"
+#include "framewire/pipeline/stream_encoder.hpp"
+
+#include <CLI/CLI.hpp>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <memory>
+#include <vector>
+
+namespace framewire::app {
+namespace {
+
+struct ServeOptions {
+    CommonOptions common;
+    std::string input, filters, listen = "127.0.0.1:7878", name{net::default_stream}, mode = "exact", rate = "own";
+    int threshold = 20, wait = 0, viewers = 64;
+    bool loop = false;
+};
+
+// How long viewers may take for the last state and the end; less when the user wants the program gone.
+constexpr std::chrono::seconds ending_deadline{10}, stopped_deadline{2};
+
+// What `--rate` says.
+struct Pace {
+    bool own = true;  // by the frames' own times
+    double fps = 0;   // above 0: by this rate instead
+    bool hurries() const { return !own && fps == 0; }
+};
+
+Pace parse_pace(const std::string& text) {
+    if (text == "own") return {};
+    if (text == "max") return {.own = false};
+    Pace pace{.own = false};
+    const auto* end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, pace.fps);
+    if (error != std::errc{} || stopped != end || !(pace.fps >= 0.01 && pace.fps <= 10'000))
+        fail(ErrorCode::usage, "--rate '{}' is not allowed; allowed are own, max and 0.01 to 10000 frames a second", text);
+    return pace;
+}
+
+// A source's name as viewers are told it: no folders of this machine, no user names and passwords of a URL.
+std::string public_name(const std::string& source) {
+    const auto scheme = source.find("://");
+    if (scheme == std::string::npos) return source.substr(source.find_last_of('/') + 1);
+    const auto host = scheme + 3;
+    const auto at = source.substr(0, source.find('/', host)).rfind('@');
+    auto name = source.substr(0, source.find('?'));
+    if (at != std::string::npos && at > host) name.erase(host, at + 1 - host);
+    return name;
+}
+
+double megabytes(std::int64_t bytes) { return 1e-6 * static_cast<double>(bytes); }
+
+// One place of the circle: a frame as captured and what changed in it.
+struct Slot {
+    HostImage captured;
+    delta::HostChanges changes;
+    bool first = false;
+};
+
+// From source to viewers. What fails on the way is thrown after the viewers were told.
+class Serve {
+public:
+    Serve(const ServeOptions& options, const std::stop_source& stop)
+        : options_(options), stop_(stop), pace_(parse_pace(options.rate)), chain_(parse_chain(options.filters)),
+          listen_(net::parse_address(options.listen)), statistics_file_(options.common.statistics_path),
+          source_(open_source(options.input, {.stop = stop.get_token(), .rate = asked_rate(), .loop = options.loop})),
+          info_(source_->info()), executor_(options.common.backend_choice(), options.common.threads),
+          encoder_(chain_, {delta::parse_mode(options.mode), options.threshold}, info_.shape, executor_),
+          state_(stream_info(), executor_),
+          server_(state_, {.listen = listen_, .stream = options.name, .viewers_limit = options.viewers}) {}
+
+    void operator()() {
+        std::exception_ptr failure;
+        spdlog::info("serving {} at {}", info_.name, to_string(server_.address()));
+        try {
+            if (options_.wait == 0 || server_.wait_for_viewers(options_.wait, stop_.get_token())) pump();
+        } catch (...) {
+            failure = std::current_exception();
+        }
+        // The circle requests a stop when a stage fails, too; then nobody is in a hurry.
+        const bool in_a_hurry = stop_.stop_requested() && !failure;
+        const int left = server_.finish(in_a_hurry ? stopped_deadline : ending_deadline,
+                                        failure ? "the source was lost" : "");
+        if (left > 0) spdlog::warn("{} viewers did not take the end of the stream in time", left);
+        report();
+        if (failure) std::rethrow_exception(failure);
+        if (statistics_.snapshot().frames == 0 && !stop_.stop_requested())
+            fail(ErrorCode::no_input, "{} has no frames", info_.name);
+    }
+
+private:
+    std::optional<Rational> asked_rate() const {
+        if (pace_.fps == 0) return std::nullopt;
+        return Rational{std::llround(pace_.fps * 1000), 1000};
+    }
+
+    net::StreamInfo stream_info() const {
+        auto rate = asked_rate().value_or(info_.rate);
+        constexpr std::int64_t largest = 0xffffffff;
+        const auto term_allowed = [](std::int64_t term) { return term >= 1 && term <= largest; };
+        if (!term_allowed(rate.numerator) || !term_allowed(rate.denominator)) rate = {30, 1};
+        const auto& parameters = encoder_.parameters();
+        return {encoder_.shape(), parameters.mode, parameters.effective_threshold(), rate, public_name(info_.name)};
+    }
+
+    std::optional<std::int64_t> expected_frames() const {
+        const auto limit = options_.common.frames;
+        if (options_.loop || !info_.frames) return limit;
+        return limit ? std::min(*limit, *info_.frames) : *info_.frames;
+    }
+
+    void pump() {
+        const Progress progress(options_.common.progress_mode(), statistics_, expected_frames());
+        CircleOptions circle;
+        circle.raw_frame_bytes = encoder_.shape().frame_bytes();
+        circle.drop_when_late = info_.live;
+        circle.at_source_rate = !info_.live && !pace_.hurries();
+        circle.max_frames = options_.common.frames;
+        circle.stop = stop_;
+        std::vector<Slot> slots(static_cast<std::size_t>(circle.slots));
+        for (auto& slot : slots) {
+            slot.captured = HostImage(info_.shape, executor_.frame_memory());
+            slot.changes = delta::HostChanges(encoder_.shape());
+        }
+        const auto at = [&](int slot) -> Slot& { return slots[static_cast<std::size_t>(slot)]; };
+        run_circle({.capture = [&](int slot, FrameTime& time) { return capture(at(slot), time); },
+                    .process =
+                        [&](int slot, const FrameTime&) {
+                            at(slot).first = encoder_.encode(at(slot).captured.view(), at(slot).changes.view());
+                        },
+                    .send = [&](int slot, const FrameTime& time) { send(at(slot), time); }},
+                   circle, statistics_);
+    }
+
+    bool capture(Slot& slot, FrameTime& time) {
+        if (!source_->read(slot.captured.view(), time)) return false;
+        if (pace_.fps > 0 && !info_.live) time.seconds = static_cast<double>(captured_frames_) / pace_.fps;
+        ++captured_frames_;
+        return true;
+    }
+
+    void send(const Slot& slot, const FrameTime& time) {
+        const auto frame_bytes = encoder_.shape().frame_bytes();
+        if (slot.first) {
+            state_.start(encoder_.first_picture(), time);
+            statistics_.add_first_picture(frame_bytes);
+        } else {
+            state_.advance(slot.changes.view(), time);
+            statistics_.add_delta(slot.changes.view().summaries[0], frame_bytes);
+        }
+        server_.publish();
+        statistics_.set_sent_bytes(state_.counts().up_to_date_bytes);
+    }
+
+    void report() {
+        statistics_.set_sent_bytes(state_.counts().up_to_date_bytes);
+        const auto figures = statistics_.snapshot();
+        statistics_file_.write(figures,
+                               {info_.name, std::string(to_string(executor_.backend())), encoder_.shape()});
+        spdlog::info("{} frames in {:.2f} s, {:.1f} fps, {} dropped", figures.frames, figures.seconds, figures.fps,
+                     figures.drops);
+        if (!figures.delta) return;
+        const auto viewers = server_.metrics();
+        const auto& delta = *figures.delta;
+        spdlog::info("{:.2f} MB for one viewer, {:.2f} MB in the report's format, {:.2f} MB raw",
+                     megabytes(figures.sent_bytes), megabytes(delta.report_bytes), megabytes(figures.raw_bytes));
+        spdlog::info("{:.2f}% of bytes changed, off by {} at most, {}", 100 * delta.changed, delta.max_error,
+                     delta.psnr ? fmt::format("PSNR {:.1f} dB", *delta.psnr) : "equal to the source");
+        spdlog::info("{} viewers were sent {} pictures, {} steps, {:.2f} MB; {} were dropped, {} refused",
+                     viewers.viewers_total, viewers.pictures, viewers.steps,
+                     megabytes(viewers.picture_bytes + viewers.step_bytes + viewers.other_bytes), viewers.dropped,
+                     viewers.refused);
+    }
+
+    const ServeOptions& options_;
+    std::stop_source stop_;
+    // In this order, so that what is cheap to refuse is refused first.
+    Pace pace_;
+    Chain chain_;
+    net::Address listen_;
+    StatisticsFile statistics_file_;
+    std::unique_ptr<Source> source_;
+    SourceInfo info_;
+    Executor executor_;
+    StreamEncoder encoder_;
+    net::StreamState state_;
+    net::Server server_;
+
+    Statistics statistics_;
+    std::int64_t captured_frames_ = 0;
+};
+
+}  // namespace
+
+void add_serve(CLI::App& program, Action& chosen) {
+    auto* command = program.add_subcommand("serve", "Source -> filters -> difference stream to any number of viewers");
+    const auto options = std::make_shared<ServeOptions>();
+    command->add_option("-i,--input", options->input, "where frames come from: a file, -, a URL, a camera, lavfi:, synth:")
+        ->required()
+        ->type_name("SRC");
+    command->add_option("-f,--filters", options->filters, "name=value:key=value,name=...; 'framewire filters' lists them")
+        ->type_name("FILTERS");
+    command->add_option("--listen", options->listen, "where viewers connect; port 0 takes a free one")
+        ->type_name("HOST:PORT")
+        ->capture_default_str();
+    command->add_option("--name", options->name, "the stream's name, as in tcp://HOST:PORT/NAME")
+        ->type_name("NAME")
+        ->capture_default_str();
+    command->add_option("--threshold", options->threshold, "bytes are sent when they differ by more than this")
+        ->check(CLI::Range(0, 254))
+        ->type_name("N")
+        ->capture_default_str();
+    command->add_option("--mode", options->mode, "exact: sent bytes arrive exactly; lossless: threshold 0")
+        ->check(CLI::IsMember({"exact", "lossless"}))
+        ->capture_default_str();
+    command->add_option("--rate", options->rate, "how a file is played: own rate, max, or so many frames a second")
+        ->type_name("own|max|FPS")
+        ->capture_default_str();
+    command->add_flag("--loop", options->loop, "begin again when the source ends");
+    command->add_option("--wait", options->wait, "hold the first frame until so many viewers are there")
+        ->check(CLI::Range(0, 10'000))
+        ->type_name("N")
+        ->capture_default_str();
+    command->add_option("--viewers", options->viewers, "how many viewers there may be at a time")
+        ->check(CLI::Range(1, 10'000))
+        ->type_name("N")
+        ->capture_default_str();
+    add_common_options(*command, options->common);
+    command->callback([&chosen, options] {
+        chosen = [options] {
+            start_logging(options->common.log_level);
+            return run_stoppable([&](const std::stop_source& stop) { Serve(*options, stop)(); });
+        };
+    });
+}
+
+}  // namespace framewire::app

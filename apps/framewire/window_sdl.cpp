@@ -1,0 +1,134 @@
+#include "window.hpp"
+
+#include "framewire/core/error.hpp"
+
+#include <SDL.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace framewire::app {
+namespace {
+
+constexpr double largest_share_of_screen = 0.9;
+constexpr int smallest_side_px = 64;
+
+struct VideoSystem {
+    VideoSystem() {
+        SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");        // signals are the program's own affair
+        SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
+        SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear");
+        if (SDL_Init(SDL_INIT_VIDEO) != 0)
+            fail(ErrorCode::config, "no window can be opened ({}); --no-window does without", SDL_GetError());
+    }
+    ~VideoSystem() { SDL_Quit(); }
+};
+
+struct Destroy {
+    void operator()(SDL_Window* window) const { SDL_DestroyWindow(window); }
+    void operator()(SDL_Renderer* renderer) const { SDL_DestroyRenderer(renderer); }
+    void operator()(SDL_Texture* texture) const { SDL_DestroyTexture(texture); }
+};
+
+template <class T>
+std::unique_ptr<T, Destroy> made(T* object, const char* what) {
+    if (!object) fail(ErrorCode::config, "no {} for the window ({}); --no-window does without", what, SDL_GetError());
+    return std::unique_ptr<T, Destroy>(object);
+}
+
+// The picture's own size, or what of it fits the screen.
+std::pair<int, int> size_on_screen(const Shape& picture) {
+    SDL_Rect screen{};
+    double scale = 1;
+    if (SDL_GetDisplayUsableBounds(0, &screen) == 0 && screen.w > 0 && screen.h > 0)
+        scale = std::min({1.0, largest_share_of_screen * screen.w / picture.width,
+                          largest_share_of_screen * screen.h / picture.height});
+    const auto side = [&](int px) { return std::max(smallest_side_px, static_cast<int>(scale * px)); };
+    return {side(picture.width), side(picture.height)};
+}
+
+}  // namespace
+
+struct Window::State {
+    State(const Shape& picture, const std::string& title) : shape(picture) {
+        const auto [width, height] = size_on_screen(picture);
+        window = made(SDL_CreateWindow(title.c_str(), SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, width, height,
+                                       SDL_WINDOW_RESIZABLE),
+                      "window");
+        renderer.reset(SDL_CreateRenderer(window.get(), -1, SDL_RENDERER_ACCELERATED));
+        if (!renderer) renderer = made(SDL_CreateRenderer(window.get(), -1, SDL_RENDERER_SOFTWARE), "renderer");
+        SDL_RenderSetLogicalSize(renderer.get(), picture.width, picture.height);  // keeps the aspect
+        texture = made(SDL_CreateTexture(renderer.get(), SDL_PIXELFORMAT_BGR24, SDL_TEXTUREACCESS_STREAMING,
+                                         picture.width, picture.height),
+                       "texture");
+        wake_event = SDL_RegisterEvents(1);
+        draw();
+    }
+
+    void draw() {
+        SDL_RenderClear(renderer.get());
+        if (shown) SDL_RenderCopy(renderer.get(), texture.get(), nullptr, nullptr);
+        SDL_RenderPresent(renderer.get());
+    }
+
+    // False when the event asks to close.
+    bool handle(const SDL_Event& event) {
+        if (event.type == SDL_QUIT) return false;
+        if (event.type == SDL_KEYDOWN && (event.key.keysym.sym == SDLK_q || event.key.keysym.sym == SDLK_ESCAPE))
+            return false;
+        if (event.type == SDL_WINDOWEVENT) draw();  // uncovered, resized
+        return true;
+    }
+
+    Shape shape;
+    VideoSystem video;
+    std::unique_ptr<SDL_Window, Destroy> window;
+    std::unique_ptr<SDL_Renderer, Destroy> renderer;
+    std::unique_ptr<SDL_Texture, Destroy> texture;
+    std::uint32_t wake_event = 0;
+    bool shown = false;
+};
+
+bool Window::supported() { return true; }
+
+Window::Window(const Shape& picture, const std::string& title) : state_(std::make_unique<State>(picture, title)) {}
+Window::~Window() = default;
+
+void Window::show(HostView<const std::uint8_t> picture) {
+    auto& state = *state_;
+    validate(picture, state.shape, "the picture to show");
+    void* pixels = nullptr;
+    int pitch = 0;
+    if (SDL_LockTexture(state.texture.get(), nullptr, &pixels, &pitch) != 0)
+        fail(ErrorCode::internal, "a picture cannot be shown: {}", SDL_GetError());
+    for (int y = 0; y < state.shape.height; ++y) {
+        const auto* from = picture.row(0, y);
+        auto* to = static_cast<std::uint8_t*>(pixels) + std::int64_t{pitch} * y;
+        if (state.shape.channels == 3)
+            std::copy_n(from, state.shape.row_bytes(), to);
+        else
+            for (int x = 0; x < state.shape.width; ++x) std::fill_n(to + 3 * std::int64_t{x}, 3, from[x]);
+    }
+    SDL_UnlockTexture(state.texture.get());
+    state.shown = true;
+    state.draw();
+}
+
+void Window::set_title(const std::string& title) { SDL_SetWindowTitle(state_->window.get(), title.c_str()); }
+
+bool Window::wait(std::chrono::milliseconds longest) {
+    SDL_Event event;
+    if (SDL_WaitEventTimeout(&event, static_cast<int>(longest.count())) == 0) return true;
+    do {
+        if (!state_->handle(event)) return false;
+    } while (SDL_PollEvent(&event) != 0);
+    return true;
+}
+
+void Window::wake() {
+    SDL_Event event{};
+    event.type = state_->wake_event;
+    SDL_PushEvent(&event);  // a full queue is no loss: the waiting ends anyway
+}
+
+}  // namespace framewire::app
