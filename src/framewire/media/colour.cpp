@@ -8,6 +8,8 @@ extern "C" {
 #include <libswscale/swscale.h>
 }
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -52,6 +54,19 @@ const char* name(YuvMatrix matrix) {
         case YuvMatrix::bt601: break;
     }
     return "BT.601";
+}
+
+// 16..235 becomes 0..255.
+void stretch_range(HostView<std::uint8_t> image) {
+    std::array<std::uint8_t, 256> stretched{};
+    for (int value = 0; value < 256; ++value)
+        stretched[static_cast<std::size_t>(value)] =
+            static_cast<std::uint8_t>((std::clamp(value - 16, 0, 219) * 255 + 109) / 219);
+    const auto row_bytes = image.shape().row_bytes();
+    for (int y = 0; y < image.shape().height; ++y) {
+        auto* row = image.row(0, y);
+        for (std::int64_t at = 0; at < row_bytes; ++at) row[at] = stretched[row[at]];
+    }
 }
 
 }  // namespace
@@ -193,21 +208,24 @@ void PictureConverter::scale(const AVFrame& from, std::uint8_t* const planes[4],
 void PictureConverter::to_image(const AVFrame& frame, const YuvCoding& coding, HostView<std::uint8_t> image) {
     const auto& shape = image.shape();
     const Side to{image_format(shape), shape.width, shape.height, {coding.matrix, true}};
-    prepare(Side::of(frame, coding), to);
-    if (shape.channels == 3) {
+    // libswscale takes all gray for full range: it is stretched afterwards.
+    const bool stretch = is_gray(static_cast<AVPixelFormat>(frame.format)) && !coding.full_range;
+    prepare(Side::of(frame, {coding.matrix, coding.full_range || stretch}), to);
+    if (shape.channels == 3 && image.dense_rows() && frame.format != to.format) {
         std::uint8_t* const planes[4] = {image.data(), nullptr, nullptr, nullptr};
         const int strides[4] = {static_cast<int>(image.row_stride_bytes()), 0, 0, 0};
         scale(frame, planes, strides);
-        return;
+    } else {
+        // The loops that write planes or copy write past the end of a row.
+        auto& padded = state_->padded;
+        if (!padded || padded->format != to.format || padded->width != to.width || padded->height != to.height)
+            padded = make_frame(to.format, to.width, to.height);
+        scale(frame, padded->data, padded->linesize);
+        for (int y = 0; y < shape.height; ++y)
+            std::memcpy(image.row(0, y), padded->data[0] + std::ptrdiff_t{y} * padded->linesize[0],
+                        static_cast<std::size_t>(shape.row_bytes()));
     }
-    // The loops that write planes write past the end of a row.
-    auto& padded = state_->padded;
-    if (!padded || padded->format != to.format || padded->width != to.width || padded->height != to.height)
-        padded = make_frame(to.format, to.width, to.height);
-    scale(frame, padded->data, padded->linesize);
-    for (int y = 0; y < shape.height; ++y)
-        std::memcpy(image.row(0, y), padded->data[0] + std::ptrdiff_t{y} * padded->linesize[0],
-                    static_cast<std::size_t>(shape.row_bytes()));
+    if (stretch) stretch_range(image);
 }
 
 void PictureConverter::to_frame(HostView<const std::uint8_t> image, AVFrame& frame) {

@@ -87,10 +87,14 @@ VideoEncoder::VideoEncoder(VideoCodec codec, const Shape& frame, Rational rate, 
         }
         case VideoCodec::ffv1:
             context.gop_size = 1;
+            // Pictures too small to be cut into slices need the version that has none, which has no checksums either.
+            if (frame.width < 16 || frame.height < 16) {
+                dictionary.set("level", 1);
+                break;
+            }
             dictionary.set("level", 3);
             dictionary.set("slicecrc", 1);
-            // Threads work by slices; very small pictures cannot be cut.
-            if (frame.width >= 64 && frame.height >= 64) dictionary.set("slices", 4);
+            dictionary.set("slices", 4);
             break;
         case VideoCodec::mjpeg:
         case VideoCodec::jpeg:

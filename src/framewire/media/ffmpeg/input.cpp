@@ -130,12 +130,15 @@ void FfmpegInput::open_decoder() {
     decoder_->thread_count = std::clamp(options_.decoder_threads, 1, 16);
     // Frame threads hold back a frame each: not where frames are awaited.
     decoder_->thread_type = kind_ == FfmpegAddress::Kind::file ? FF_THREAD_FRAME | FF_THREAD_SLICE : FF_THREAD_SLICE;
-    // A lossless picture with a wrong checksum is not to be patched up but lost; nor is an image that is cut off, which
-    // the JPEG decoder else fills with gray and says nothing.
-    if (codec->id == AV_CODEC_ID_FFV1 || is_still_image(*format_))
-        decoder_->err_recognition = AV_EF_CRCCHECK | AV_EF_EXPLODE;
+    // An image that is cut off is lost; else the JPEG decoder fills it up with gray and says nothing.
+    if (is_still_image(*format_)) decoder_->err_recognition = AV_EF_CRCCHECK | AV_EF_EXPLODE;
+    // So is a lossless picture with a wrong checksum, of which the FFV1 decoder only complains, on this thread as long
+    // as it works without frame threads, and then patches the picture up.
+    checks_sums_ = codec->id == AV_CODEC_ID_FFV1;
+    if (checks_sums_) decoder_->thread_type = FF_THREAD_SLICE;
     if (const int error = avcodec_open2(decoder_.get(), codec, nullptr); error < 0)
         fail(ErrorCode::no_input, "cannot decode {}: {}", name_, ffmpeg_error(error));
+    take_complaint();  // about the opening: no matter now
 }
 
 void FfmpegInput::note_damage(const std::string& text) {
@@ -157,6 +160,12 @@ FfmpegInput::Progress FfmpegInput::next(AVFrame& frame) {
         if (result == 0) {
             errors_in_a_row_ = 0;
             seen_key_ = true;
+            if (checks_sums_) {
+                if (const auto complaint = take_complaint(); !complaint.empty()) {
+                    note_damage(complaint);
+                    continue;
+                }
+            }
             if (frame.decode_error_flags || (frame.flags & AV_FRAME_FLAG_CORRUPT))
                 note_damage("parts of the picture could not be decoded");
             if (frame.width > max_side_px || frame.height > max_side_px) {
@@ -214,7 +223,7 @@ std::optional<FfmpegInput::Progress> FfmpegInput::feed() {
 FfmpegInput::Progress FfmpegInput::ended() {
     if (const auto promised = promised_seconds(); promised && why_lost_.empty()) {
         const double frame = 1 / rate().value();
-        if (end_seconds_ + frame < *promised - std::max(2 * frame, *promised * 0.02))
+        if (end_seconds_ + frame < *promised - std::max(1.5 * frame, *promised * 0.02))
             why_lost_ = fmt::format("it ends at {:.2f} s of {:.2f} s", end_seconds_ + frame, *promised);
     }
     return why_lost_.empty() ? Progress::end : Progress::lost;

@@ -67,6 +67,7 @@ private:
     PacketPointer packet_ = make_packet();
     std::chrono::milliseconds patience_{};  // for one frame
     bool live_ = false;
+    bool checks_sums_ = false;  // pictures whose checksum is wrong are left out
     bool draining_ = false;
     bool seen_key_ = false;
     int errors_in_a_row_ = 0;

@@ -38,10 +38,12 @@ void log_line(void* context, int level, const char* format, std::va_list argumen
 
 }  // namespace
 
+std::string take_complaint() { return std::exchange(last_complaint(), {}); }
+
 std::string ffmpeg_error(int error) {
     char text[AV_ERROR_MAX_STRING_SIZE] = {};
     av_strerror(error, text, sizeof text);
-    const auto complaint = std::exchange(last_complaint(), {});
+    const auto complaint = take_complaint();
     return complaint.empty() ? std::string(text) : fmt::format("{} ({})", text, complaint);
 }
 

@@ -83,8 +83,10 @@ private:
     Clock::time_point deadline_ = Clock::time_point::max();
 };
 
-/// What FFmpeg says of an error number, with the last complaint it logged on this thread, which is the more telling.
-/// Forgets that complaint.
+/// The last complaint FFmpeg logged on this thread, empty when there was none; forgets it.
+std::string take_complaint();
+
+/// What FFmpeg says of an error number, with take_complaint(), which is the more telling.
 std::string ffmpeg_error(int error);
 
 /// Leads FFmpeg's own log to framewire's: complaints at debug level, all else at trace. Also registers its devices

@@ -65,6 +65,8 @@ public:
         interrupt_.allow(timeout_);
         if (plan.file)
             open_file(text, options);
+        else if (std::string_view(plan.muxer) == "hls" && text.find("://") == std::string::npos)
+            OutputFile probe(text);  // FFmpeg would only notice with the first part that is complete
         else if (!(format->oformat->flags & AVFMT_NOFILE))
             open_url(plan.url);
         format->pb = io_.get();

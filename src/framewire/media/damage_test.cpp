@@ -1,0 +1,210 @@
+// Broken, cut and missing input: what can be read is read, then there is a clear end.
+#include "framewire/media/media_testing.hpp"
+
+#include <spdlog/spdlog.h>
+
+namespace framewire {
+namespace {
+
+using namespace testing;
+
+// Hundreds of broken files, each with its complaints: nobody reads them.
+[[maybe_unused]] const bool quiet = (spdlog::set_level(spdlog::level::off), true);
+
+const Shape small{1, 48, 64, 3};
+
+std::vector<Bytes> clip(int count) {
+    std::vector<Bytes> frames;
+    for (int number = 0; number < count; ++number) frames.push_back(smooth_frame(small, number));
+    return frames;
+}
+
+TEST(Missing, IsNoInput) {
+    const TemporaryFolder folder;
+    for (const auto* name : {"no.mp4", "no.png", "no.y4m", "no", "no%d"})
+        EXPECT_EQ(read_video(folder / name).error, ErrorCode::no_input) << name;
+    EXPECT_EQ(read_video("raw:" + (folder / "no") + ":size=2x2").error, ErrorCode::no_input);
+    EXPECT_EQ(read_video(folder / "").error, ErrorCode::no_input);
+    EXPECT_EQ(read_video("").error, ErrorCode::usage);
+    EXPECT_EQ(read_video("raw:x").error, ErrorCode::usage);
+    write_file(folder / "a.bgr", "abc");
+    EXPECT_EQ(read_video(folder / "a.bgr").error, ErrorCode::usage);
+}
+
+TEST(Raw, EndsWhereItIsCutOff) {
+    const TemporaryFolder folder;
+    write_file(folder / "a.bgr", std::string(6 * 2 + 5, 'x'));
+    const auto reading = read_video("raw:" + (folder / "a.bgr") + ":size=2x1");
+    EXPECT_EQ(reading.frames.size(), 2U);
+    EXPECT_EQ(reading.error, ErrorCode::source_lost);
+    EXPECT_FALSE(reading.info.frames);
+}
+
+TEST(Png, CutAnywhereIsAnErrorAndNeverAPicture) {
+    const TemporaryFolder folder;
+    write_video(folder / "a.png", small, clip(1));
+    const auto whole = read_file(folder / "a.png");
+    for (std::size_t bytes = 0; bytes + 12 < whole.size(); bytes += 1 + bytes / 16) {
+        write_file(folder / "cut.png", whole.data(), bytes);
+        const auto reading = read_video(folder / "cut.png");
+        EXPECT_TRUE(reading.error == ErrorCode::no_input || reading.error == ErrorCode::source_lost) << bytes;
+        EXPECT_TRUE(reading.frames.empty()) << bytes;
+    }
+}
+
+TEST(Png, OfTooManyPixelsIsRefusedUnallocated) {
+    const TemporaryFolder folder;
+    write_video(folder / "a.png", {1, 101, 100, 1}, {Bytes(10100)});
+    EXPECT_EQ(read_video(folder / "a.png", {.max_pixels = 10'099}).error, ErrorCode::no_input);
+    EXPECT_EQ(read_video(folder / "a.png", {.max_pixels = 10'100}).frames.size(), 1U);
+}
+
+#ifdef FRAMEWIRE_FFMPEG
+
+TEST(NoVideo, IsNoInput) {
+    const TemporaryFolder folder;
+    write_file(folder / "words.txt", "These are words, many of them.\n");
+    write_file(folder / "empty.mp4", "");
+    write_file(folder / "words.png", "no picture");
+    write_file(folder / "words.y4m", "no y4m");
+    ASSERT_TRUE(ffmpeg("-f lavfi -i sine=duration=1 " + (folder / "sound.wav")));
+    const auto noise = random_frame({1, 100, 100, 3}, 1);
+    write_file(folder / "noise.bin", noise.data(), noise.size());
+    for (const auto& name : folder.names()) {
+        const auto reading = read_video(folder / name);
+        EXPECT_EQ(reading.error, ErrorCode::no_input) << name;
+        EXPECT_NE(reading.message.find(name), std::string::npos) << reading.message;
+    }
+}
+
+TEST(TooLarge, IsRefused) {
+    const TemporaryFolder folder;
+    write_video(folder / "a.mkv", small, clip(2));
+    EXPECT_EQ(read_video(folder / "a.mkv", {.max_pixels = 64 * 48 - 1}).error, ErrorCode::no_input);
+    EXPECT_EQ(read_video(folder / "a.mkv", {.max_pixels = 64 * 48}).frames.size(), 2U);
+}
+
+struct Container {
+    const char* name;
+    const char* file;
+    const char* encoding;  // arguments for the ffmpeg tool; empty for framewire's own
+    bool promises_length;  // so that a cut can be noticed wherever it is
+};
+
+std::ostream& operator<<(std::ostream& out, const Container& container) { return out << container.name; }
+
+class Damage : public ::testing::TestWithParam<Container> {
+protected:
+    Damage() {
+        const auto& [name, file, encoding, promises_length] = GetParam();
+        write_video(folder_ / "own.mkv", small, clip(count_));
+        path_ = folder_ / file;
+        if (*encoding) {
+            EXPECT_TRUE(ffmpeg(fmt::format("-i {} {} {}", folder_ / "own.mkv", encoding, path_)));
+        } else {
+            write_video(path_, small, clip(count_));
+        }
+        whole_ = read_file(path_);
+    }
+
+    // Names of broken files keep their ending, which some demuxers go by.
+    Reading read_bytes(const Bytes& bytes) const {
+        const auto path = folder_ / (std::string("broken-") + GetParam().file);
+        write_file(path, bytes.data(), bytes.size());
+        return read_video(path);
+    }
+
+    static constexpr int count_ = 30;
+    TemporaryFolder folder_;
+    std::string path_;
+    Bytes whole_;
+};
+
+TEST_P(Damage, WholeItIsRead) {
+    const auto reading = read_video(path_);
+    EXPECT_FALSE(reading.error) << reading.message;
+    EXPECT_EQ(reading.frames.size(), static_cast<std::size_t>(count_));
+    for (std::size_t number = 1; number < reading.times.size(); ++number)
+        EXPECT_GT(reading.times[number].seconds, reading.times[number - 1].seconds);
+}
+
+TEST_P(Damage, CutItEndsAfterWhatIsThere) {
+    for (int percent = 0; percent < 95; percent += 7) {
+        const auto reading = read_bytes({whole_.begin(), whole_.begin() + static_cast<std::ptrdiff_t>(whole_.size()) * percent / 100});
+        EXPECT_LT(reading.frames.size(), static_cast<std::size_t>(count_)) << percent;
+        if (reading.frames.empty()) {
+            EXPECT_TRUE(reading.error == ErrorCode::no_input || reading.error == ErrorCode::source_lost) << percent;
+        } else if (GetParam().promises_length) {
+            EXPECT_EQ(reading.error, ErrorCode::source_lost) << percent << " " << reading.frames.size();
+        }
+    }
+}
+
+TEST_P(Damage, WithWrongBytesItEnds) {
+    std::uint64_t random = 12345;
+    for (int round = 0; round < 40; ++round) {
+        auto bytes = whole_;
+        for (int change = 0; change < 1 + round / 4; ++change) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            bytes[(random >> 33) % bytes.size()] = static_cast<std::uint8_t>(random >> 20);
+        }
+        const auto reading = read_bytes(bytes);  // no crash, no hang, and no error but these
+        if (reading.error) {
+            EXPECT_TRUE(reading.error == ErrorCode::no_input || reading.error == ErrorCode::source_lost)
+                << round << " " << reading.message;
+        }
+        EXPECT_LE(reading.frames.size(), static_cast<std::size_t>(count_) * 4) << round;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Damage,
+    ::testing::Values(Container{"ffv1", "a.mkv", "", true}, Container{"mjpeg", "a.avi", "", true},
+                      Container{"mp4", "a.mp4", "-c:v libx264 -g 10 -movflags +faststart", true},
+                      Container{"webm", "a.webm", "-c:v libvpx", true},
+                      Container{"mov", "a.mov", "-c:v mpeg4 -movflags +faststart", true},
+                      Container{"transport_stream", "a.ts", "-c:v libx264 -g 10", false},
+                      Container{"elementary_stream", "a.264", "-c:v libx264 -g 10", false}),
+    ::testing::PrintToStringParamName());
+
+TEST(Ffv1, AWrongByteIsNeverShown) {
+    const TemporaryFolder folder;
+    const auto frames = clip(5);
+    write_video(folder / "a.mkv", small, frames);
+    auto bytes = read_file(folder / "a.mkv");
+    bytes[bytes.size() / 2] ^= 0x10;
+    write_file(folder / "a.mkv", bytes.data(), bytes.size());
+    const auto reading = read_video(folder / "a.mkv");
+    EXPECT_EQ(reading.error, ErrorCode::source_lost);
+    EXPECT_EQ(reading.frames.size(), 4U);
+    for (const auto& frame : reading.frames) EXPECT_NE(std::find(frames.begin(), frames.end(), frame), frames.end());
+}
+
+TEST(Jpeg, CutOffIsLost) {
+    const TemporaryFolder folder;
+    write_video(folder / "a.jpg", small, clip(1));
+    const auto whole = read_file(folder / "a.jpg");
+    for (const int percent : {30, 60, 90}) {
+        write_file(folder / "cut.jpg", whole.data(), whole.size() * static_cast<std::size_t>(percent) / 100);
+        EXPECT_EQ(read_video(folder / "cut.jpg").error, ErrorCode::source_lost) << percent;
+    }
+}
+
+#else
+
+TEST(LeanBuild, SaysWhatItLacks) {
+    const TemporaryFolder folder;
+    write_file(folder / "a.mp4", "");
+    for (const auto& text : {folder / "a.mp4", std::string("rtsp://localhost/"), std::string("lavfi:testsrc")}) {
+        const auto reading = read_video(text);
+        EXPECT_EQ(reading.error, ErrorCode::config) << text;
+        EXPECT_NE(reading.message.find("no FFmpeg"), std::string::npos) << reading.message;
+    }
+    for (const auto* name : {"b.mp4", "b.jpg", "b.m3u8"})
+        EXPECT_EQ(error_of([&] { open_sink(folder / name, small, {25, 1}); }), ErrorCode::config) << name;
+}
+
+#endif
+
+}  // namespace
+}  // namespace framewire
