@@ -6,6 +6,7 @@
 #include "framewire/pipeline/chain.hpp"
 #include "framewire/pipeline/circle.hpp"
 #include "framewire/pipeline/frame_processor.hpp"
+#include "framewire/pipeline/run_values.hpp"
 
 #include <CLI/CLI.hpp>
 #include <spdlog/spdlog.h>
@@ -90,8 +91,11 @@ private:
         run_circle(
             {.capture = [&](int slot, FrameTime& time) { return source_->read(at(slot).captured.view(), time); },
              .process =
-                 [&](int slot, const FrameTime&) {
-                     if (!processor_.empty()) processor_.process(at(slot).captured.view(), at(slot).processed.view());
+                 [&](int slot, const FrameTime& time) {
+                     if (processor_.empty()) return;
+                     if (processor_.shows_frame_values())
+                         processor_.set_frame_values(run_values(statistics_.snapshot(), time, info_.name));
+                     processor_.process(at(slot).captured.view(), at(slot).processed.view());
                  },
              .send =
                  [&](int slot, const FrameTime& time) {

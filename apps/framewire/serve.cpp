@@ -7,6 +7,7 @@
 #include "framewire/net/stream_state.hpp"
 #include "framewire/pipeline/chain.hpp"
 #include "framewire/pipeline/circle.hpp"
+#include "framewire/pipeline/run_values.hpp"
 #include "framewire/pipeline/stream_encoder.hpp"
 
 #include <CLI/CLI.hpp>
@@ -137,9 +138,12 @@ private:
             slot.changes = delta::HostChanges(encoder_.shape());
         }
         const auto at = [&](int slot) -> Slot& { return slots[static_cast<std::size_t>(slot)]; };
+        const auto name = public_name(info_.name);
         run_circle({.capture = [&](int slot, FrameTime& time) { return capture(at(slot), time); },
                     .process =
-                        [&](int slot, const FrameTime&) {
+                        [&](int slot, const FrameTime& time) {
+                            if (encoder_.shows_frame_values())
+                                encoder_.set_frame_values(run_values(statistics_.snapshot(), time, name));
                             at(slot).first = encoder_.encode(at(slot).captured.view(), at(slot).changes.view());
                         },
                     .send = [&](int slot, const FrameTime& time) { send(at(slot), time); }},

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 namespace framewire {
 
 /// What the streaming report's camera panel sets (section 5); as it stands here it changes nothing.
@@ -10,6 +12,15 @@ struct Adjustment {
     double gain = 1;        ///< each channel times this, 0..8
 
     friend bool operator==(const Adjustment&, const Adjustment&) = default;
+};
+
+/// The four settings as adjust's formula has them.
+struct alignas(8) AdjustTerms {         // one atomic word
+    std::int16_t slope = 512;           ///< 512 * gain * contrast, 0..16384
+    std::int16_t offset = 0;            ///< brightness + 128 * (1 - contrast), -639..383
+    std::int16_t saturation = 256;      ///< 256 * saturation, 0..1024
+
+    friend bool operator==(const AdjustTerms&, const AdjustTerms&) = default;
 };
 
 }  // namespace framewire

@@ -6,6 +6,7 @@
 #include "framewire/cuda/executor.hpp"
 #include "framewire/filters/adjustment.hpp"
 #include "framewire/filters/frame_values.hpp"
+#include "framewire/filters/pointwise/op.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -102,6 +103,9 @@ struct FilterInfo {
     std::function<Shape(const ParameterValues&, const Shape&)> output_shape{};
     /// Makes the plan. `frame` may be a batch.
     std::function<std::unique_ptr<Filter>(const ParameterValues&, const Shape& frame, Executor&)> make{};
+    /// Where each pixel of the result depends on that pixel alone (and the one before it in time): what becomes of it, so
+    /// that neighbours in a chain run as one pass. Nothing where the values do not allow it; absent for other filters.
+    std::function<std::optional<PointwiseOp>(const ParameterValues&)> pointwise{};
 };
 
 /// Makes a Filter of a plan: any class with output_shape() and a run() for each memory space, and those of Filter's other

@@ -8,7 +8,10 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace framewire {
@@ -131,6 +134,116 @@ TEST_P(ChainPlanTest, BatchesAreStreamsSideBySide) {
     }
 }
 
+// A chain's filters one after the other, each as if it were alone: what a plan must equal, whatever it joins.
+class OneByOne {
+public:
+    OneByOne(const Chain& chain, Shape shape) {
+        for (const auto& call : chain.calls) {
+            filters_.push_back(call.filter->make(call.values, shape, kit::executor(Backend::cpu)));
+            needs_previous_.push_back(call.filter->needs_previous);
+            shape = filters_.back()->output_shape();
+        }
+        previous_.resize(filters_.size());
+    }
+
+    void set_adjustment(const Adjustment& adjustment) {
+        for (auto& filter : filters_) filter->set_adjustment(adjustment);
+    }
+
+    HostImage run(HostImage image) {
+        for (std::size_t index = 0; index < filters_.size(); ++index) {
+            HostImage out(filters_[index]->output_shape());
+            auto& previous = previous_[index];
+            filters_[index]->run(FilterImages<MemorySpace::host>{
+                image.view(), needs_previous_[index] ? (previous ? *previous : image).view() : HostView<const std::uint8_t>{},
+                out.view()});
+            previous = std::move(image);
+            image = std::move(out);
+        }
+        return image;
+    }
+
+private:
+    std::vector<std::unique_ptr<Filter>> filters_;
+    std::vector<bool> needs_previous_;
+    std::vector<std::optional<HostImage>> previous_;
+};
+
+constexpr const char* joined_chains[] = {
+    "gray,binarize=fixed:level=90",
+    "heatmap",
+    "noise=40",
+    "gray=average:channels=1,noise=30:mode=overlay",
+    "gray=channels=1,heatmap,gray=channels=1",
+    "adjust=20:contrast=1.4:saturation=1.7:gain=0.9,gray=average,adjust=contrast=2,binarize=fixed",
+    "adjust=saturation=0.2,noise=10:mode=overlay,heatmap,gray,noise=5,adjust=-30",
+    "noise=1,noise=2,noise=3,noise=4,noise=5",                                         // more states than a pass has
+    "gray=channels=1,gray=channels=3,gray,gray,gray,gray,gray,gray=channels=1,heatmap",  // more filters than a pass has
+    "adjust=10,delay,heatmap,delay,gray,binarize=fixed",                               // others in between
+    "gray,binarize=otsu,adjust=5",
+};
+
+TEST_P(ChainPlanTest, NeighboursInOnePassEqualThemOneByOne) {
+    for (const char* text : joined_chains)
+        for (const auto& shape : {frame, frame.with_frames(3), Shape{1, 1, 1, 3}, Shape{2, 5, 16, 1}, Shape{1, 120, 161, 3}}) {
+            SCOPED_TRACE(std::string(text) + " on " + to_string(shape));
+            const auto chain = parse_chain(text, registry());
+            FrameProcessor joined(chain, shape, executor());
+            OneByOne alone(chain, shape);
+            for (std::uint64_t index = 0; index < 6; ++index) {
+                if (index == 4) {  // while it runs
+                    const Adjustment other{.brightness = -12, .contrast = 0.7, .saturation = 2, .gain = 1.5};
+                    EXPECT_EQ(joined.set_adjustment(other), std::string_view(text).find("adjust") != std::string_view::npos);
+                    alone.set_adjustment(other);
+                }
+                HostImage got(joined.output_shape());
+                joined.process(noise(shape, index).view(), got.view());
+                ASSERT_EQ(difference(got, alone.run(noise(shape, index))), std::nullopt) << "frame " << index;
+            }
+        }
+}
+
+// Images with gaps, at odd addresses and taking turns: neither a pass nor a graph may count on the ones before.
+TEST_P(ChainPlanTest, ImagesOfAnyLayoutInTurn) {
+    const auto chain = parse_chain("adjust=20,heatmap,gray", registry());
+    const auto batch = frame.with_frames(2);
+    ChainPlan plan(chain, batch, executor());
+    OneByOne alone(chain, batch);
+    std::uint64_t index = 0;
+    for (int turn = 0; turn < 2; ++turn)
+        for (const auto& layout : kit::layouts()) {
+            kit::GuardedImage in(batch, layout), out(batch, layout);
+            std::optional<kit::DeviceTwin> device_in, device_out;
+            if (GetParam() == Backend::cuda) {
+                device_in.emplace(in);
+                device_out.emplace(out);
+            }
+            for (int times = 0; times < 4; ++times, ++index) {  // enough for a graph to be made and used
+                copy(noise(batch, index).view(), in.view());
+                if (GetParam() == Backend::cpu) {
+                    plan.run(HostView<const std::uint8_t>(in.view()), out.view());
+                } else {
+                    device_in->upload(executor().stream());
+                    device_out->upload(executor().stream());
+                    plan.run(DeviceView<const std::uint8_t>(device_in->view()), device_out->view());
+                    device_out->download(executor().stream());
+                }
+                ASSERT_EQ(kit::first_difference(out.view(), alone.run(noise(batch, index)).view()), std::nullopt)
+                    << kit::to_string(layout) << ", frame " << index;
+                ASSERT_EQ(out.broken_guard(), std::nullopt);
+            }
+        }
+}
+
+TEST_P(ChainPlanTest, RefusesAdjustmentsAndKeepsTheOldOnes) {
+    auto plan = processor("adjust=10,gray");
+    EXPECT_THROW(plan.set_adjustment({.gain = 9}), Error);
+    HostImage out(frame);
+    plan.process(noise(frame, 1).view(), out.view());
+    EXPECT_EQ(difference(out, OneByOne(parse_chain("adjust=10,gray"), frame).run(noise(frame, 1))), std::nullopt);
+    EXPECT_FALSE(processor("gray,heatmap").set_adjustment({}));
+}
+
 TEST_P(ChainPlanTest, EmptyChainCopies) {
     auto nothing = processor("");
     EXPECT_TRUE(nothing.empty());
@@ -150,10 +263,10 @@ TEST_P(ChainPlanTest, RefusesOtherShapes) {
 }
 
 TEST_P(ChainPlanTest, RunsWithoutAllocating) {
-    auto chain = processor("delay,gray,delay,gray=channels=1");
+    auto chain = processor("delay,adjust,gray,delay,noise,gray=channels=1,heatmap");
     const auto in = noise(frame, 1);
     HostImage out(chain.output_shape());
-    chain.process(in.view(), out.view());
+    for (int run = 0; run < 3; ++run) chain.process(in.view(), out.view());  // a GPU's graph is made once
     const auto before = kit::allocations();
     for (int run = 0; run < 10; ++run) chain.process(in.view(), out.view());
     EXPECT_EQ(kit::allocations(), before);

@@ -18,6 +18,11 @@ public:
     bool empty() const { return plan_.empty(); }
     const Shape& output_shape() const { return plan_.output_shape(); }
 
+    /// As ChainPlan's.
+    bool shows_frame_values() const { return plan_.shows_frame_values(); }
+    void set_frame_values(const FrameValues& values) { plan_.set_frame_values(values); }
+    bool set_adjustment(const Adjustment& adjustment) { return plan_.set_adjustment(adjustment); }
+
     /// The next frame through the chain; returns when `out` holds the result. On the CUDA backend: up, through and down
     /// on the executor's stream with one synchronization, at full speed when both images lie in
     /// executor.frame_memory().

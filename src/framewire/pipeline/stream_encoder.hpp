@@ -22,6 +22,11 @@ public:
     const Shape& shape() const { return plan_.output_shape(); }
     const delta::EncoderParameters& parameters() const { return encoder_.parameters(); }
 
+    /// As ChainPlan's.
+    bool shows_frame_values() const { return plan_.shows_frame_values(); }
+    void set_frame_values(const FrameValues& values) { plan_.set_frame_values(values); }
+    bool set_adjustment(const Adjustment& adjustment) { return plan_.set_adjustment(adjustment); }
+
     /// The next frame; returns when `changes` (one stream of shape()) are there. For the first frame there are none: R is
     /// then the filtered frame, and true is returned. On the CUDA backend the frame goes up, and only the changes
     /// come down; at full speed when it lies in executor.frame_memory().

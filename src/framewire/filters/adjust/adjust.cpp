@@ -69,6 +69,9 @@ FilterInfo adjust_info() {
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Adjust>>(adjustment_from(values), shape, executor);
         },
+        .pointwise = [](const ParameterValues& values) -> std::optional<PointwiseOp> {
+            return PointwiseOp{.kind = PointwiseOp::Kind::adjust, .adjust = adjust_terms(adjustment_from(values))};
+        },
     };
 }
 

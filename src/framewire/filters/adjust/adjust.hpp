@@ -9,15 +9,6 @@
 
 namespace framewire {
 
-/// The camera panel's four settings as the formula has them.
-struct alignas(8) AdjustTerms {  // one atomic word
-    std::int16_t slope;       ///< 512 * gain * contrast, 0..16384
-    std::int16_t offset;      ///< brightness + 128 * (1 - contrast), -639..383
-    std::int16_t saturation;  ///< 256 * saturation, 0..1024
-
-    friend bool operator==(const AdjustTerms&, const AdjustTerms&) = default;
-};
-
 /// The terms of the settings, each rounded to nearest, half away from zero. Throws Error{usage} on a setting that is not
 /// allowed or no number.
 AdjustTerms adjust_terms(const Adjustment& adjustment);

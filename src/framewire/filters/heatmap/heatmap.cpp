@@ -50,6 +50,9 @@ FilterInfo heatmap_info() {
         .make = [](const ParameterValues&, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Heatmap>>(shape, executor);
         },
+        .pointwise = [](const ParameterValues&) -> std::optional<PointwiseOp> {
+            return PointwiseOp{.kind = PointwiseOp::Kind::heatmap, .channels = 3};
+        },
     };
 }
 

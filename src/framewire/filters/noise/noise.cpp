@@ -48,6 +48,13 @@ FilterInfo noise_info() {
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Noise>>(parameters_from(values), shape, executor);
         },
+        .pointwise = [](const ParameterValues& values) -> std::optional<PointwiseOp> {
+            const auto parameters = parameters_from(values);
+            const bool overlay = parameters.mode == NoiseMode::overlay;
+            return PointwiseOp{.kind = overlay ? PointwiseOp::Kind::noise_overlay : PointwiseOp::Kind::noise_mask,
+                               .channels = 3,
+                               .threshold = parameters.threshold};
+        },
     };
 }
 

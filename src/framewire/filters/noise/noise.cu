@@ -25,8 +25,8 @@ __global__ void __launch_bounds__(threads_per_block) background_kernel(Rows rows
 
 // A block takes positions of one frame, blockIdx.y counts frames. Two positions of one pixel write the same byte.
 __global__ void __launch_bounds__(threads_per_block)
-    mark_kernel(ChangedPositions changes, int first_frame, Image out, std::uint32_t channels, std::uint32_t width,
-                std::uint64_t frame_bytes) {
+    mark_kernel(ChangedPositions<MemorySpace::device> changes, int first_frame, Image out, std::uint32_t channels,
+                std::uint32_t width, std::uint64_t frame_bytes) {
     const auto frame = first_frame + static_cast<int>(blockIdx.y);
     const auto* positions = changes.positions + frame * changes.capacity;
     const auto count = min(std::int64_t{changes.counts[frame * changes.count_stride]}, changes.capacity);
@@ -53,7 +53,7 @@ void Noise::run(const FilterImages<MemorySpace::device>& images) const {
     });
 }
 
-void NoiseFromChanges::run(const ChangedPositions& changes, DeviceView<const std::uint8_t> in,
+void NoiseFromChanges::run(const ChangedPositions<MemorySpace::device>& changes, DeviceView<const std::uint8_t> in,
                            DeviceView<std::uint8_t> out) const {
     validate(out, output_shape(), "noise's result");
     const bool overlay = mode_ == NoiseMode::overlay;

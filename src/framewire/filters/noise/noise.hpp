@@ -46,6 +46,7 @@ void noise_span(const NoiseParameters& parameters, const std::uint8_t* in, const
 
 /// Where the bytes lie that a difference encoder found changed, in one memory space: for stream s, counts[s * count_stride]
 /// positions (byte index in the frame, rows without gaps) from positions + s * capacity on.
+template <MemorySpace space>
 struct ChangedPositions {
     const std::uint32_t* positions = nullptr;
     const std::uint32_t* counts = nullptr;
@@ -64,9 +65,11 @@ public:
     Shape output_shape() const { return shape_.with_channels(3); }
 
     /// `in` is the current frame, looked at in overlay mode only. Any strides, no overlap. Host: returns when done.
-    void run(const ChangedPositions& changes, HostView<const std::uint8_t> in, HostView<std::uint8_t> out) const;
+    void run(const ChangedPositions<MemorySpace::host>& changes, HostView<const std::uint8_t> in,
+             HostView<std::uint8_t> out) const;
     /// The same with everything in device memory; queued on the executor's stream.
-    void run(const ChangedPositions& changes, DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out) const;
+    void run(const ChangedPositions<MemorySpace::device>& changes, DeviceView<const std::uint8_t> in,
+             DeviceView<std::uint8_t> out) const;
 
 private:
     NoiseMode mode_;

@@ -96,7 +96,7 @@ void Noise::run(const FilterImages<MemorySpace::host>& images) const {
                     });
 }
 
-void NoiseFromChanges::run(const ChangedPositions& changes, HostView<const std::uint8_t> in,
+void NoiseFromChanges::run(const ChangedPositions<MemorySpace::host>& changes, HostView<const std::uint8_t> in,
                            HostView<std::uint8_t> out) const {
     validate(out, output_shape(), "noise's result");
     if (mode_ == NoiseMode::overlay) validate(in, shape_, "noise's image");

@@ -1,0 +1,113 @@
+#include "framewire/filters/pointwise/pointwise.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/filters/adjust/adjust.hpp"
+#include "framewire/filters/binarize/binarize.hpp"
+#include "framewire/filters/gray/gray.hpp"
+#include "framewire/filters/heatmap/heatmap.hpp"
+#include "framewire/filters/noise/noise.hpp"
+#include "framewire/filters/spans.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace framewire {
+namespace {
+
+using Kind = PointwiseOp::Kind;
+
+constexpr std::int64_t block_px = 2048;  // whose pixels between two ops stay in L1
+
+void apply(const PointwiseOp& op, const std::uint8_t* in, const std::uint8_t* previous, int channels, std::int64_t pixels,
+           int out_channels, std::uint8_t* out) {
+    switch (op.kind) {
+    case Kind::gray_weighted: return gray_span(GrayMethod::weighted, in, channels, pixels, out_channels, out);
+    case Kind::gray_average: return gray_span(GrayMethod::average, in, channels, pixels, out_channels, out);
+    case Kind::binarize: return binarize_span(op.threshold, in, channels, pixels, out);
+    case Kind::adjust: return adjust_span(op.adjust, in, channels, pixels, out);
+    case Kind::heatmap: return heatmap_span(in, previous, channels, pixels, out);
+    case Kind::noise_mask: return noise_span({op.threshold, NoiseMode::mask}, in, previous, channels, pixels, out);
+    case Kind::noise_overlay: return noise_span({op.threshold, NoiseMode::overlay}, in, previous, channels, pixels, out);
+    }
+}
+
+}  // namespace
+
+PointwisePass::PointwisePass(std::vector<PointwiseOp> ops, const Shape& shape, Executor& executor)
+    : ops_(std::move(ops)), adjusted_(AdjustTerms{}), executor_(&executor) {
+    validate(shape, "the pass's image");
+    const auto states = std::count_if(ops_.begin(), ops_.end(), [](const auto& op) { return op.needs_previous(); });
+    if (ops_.empty() || ops_.size() > max_ops || states > static_cast<std::ptrdiff_t>(max_states))
+        fail(ErrorCode::internal, "a pass of {} filters, {} with a previous frame", ops_.size(), states);
+    shapes_.push_back(shape);
+    for (const auto& op : ops_)
+        shapes_.push_back(op.channels == 0 ? shapes_.back() : shapes_.back().with_channels(op.channels));
+    if (std::any_of(ops_.begin(), ops_.end(), [](const auto& op) { return op.kind == Kind::heatmap; }))
+        heatmap_table_ = heatmap_table_for(executor);
+}
+
+std::vector<Shape> PointwisePass::state_shapes() const {
+    std::vector<Shape> states;
+    for (std::size_t index = 0; index < ops_.size(); ++index)
+        if (ops_[index].needs_previous()) states.push_back(shapes_[index]);
+    return states;
+}
+
+bool PointwisePass::set_adjustment(const Adjustment& adjustment) {
+    const auto terms = adjust_terms(adjustment);
+    if (std::none_of(ops_.begin(), ops_.end(), [](const auto& op) { return op.kind == Kind::adjust; })) return false;
+    adjusted_ = terms;
+    is_adjusted_ = true;
+    return true;
+}
+
+PointwiseOp PointwisePass::op_now(std::size_t index) const {
+    auto op = ops_[index];
+    if (op.kind == Kind::adjust && is_adjusted_) op.adjust = adjusted_;
+    return op;
+}
+
+template <MemorySpace space>
+void PointwisePass::validate_images(View<const std::uint8_t, space> in, View<std::uint8_t, space> out,
+                                    std::span<const View<std::uint8_t, space>> states) const {
+    validate(in, shapes_.front(), "the pass's image");
+    validate(out, shapes_.back(), "the pass's result");
+    std::size_t state = 0;
+    for (std::size_t index = 0; index < ops_.size(); ++index) {
+        if (!ops_[index].needs_previous()) continue;
+        if (state == states.size()) fail(ErrorCode::internal, "a pass without memory for its state {}", state);
+        validate(states[state++], shapes_[index], "the pass's previous image");
+    }
+}
+
+template void PointwisePass::validate_images(DeviceView<const std::uint8_t>, DeviceView<std::uint8_t>,
+                                             std::span<const DeviceView<std::uint8_t>>) const;
+
+void PointwisePass::run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out,
+                        std::span<const HostView<std::uint8_t>> states, bool first) const {
+    validate_images(in, out, states);
+    std::array<PointwiseOp, max_ops> ops;  // one setting for the whole batch
+    for (std::size_t index = 0; index < ops_.size(); ++index) ops[index] = op_now(index);
+    const bool dense = in.dense() && out.dense() &&
+                       std::all_of(states.begin(), states.end(), [](const auto& state) { return state.dense(); });
+    const auto run_block = [&](const PixelRun& block) {
+        std::uint8_t between[2][3 * block_px];
+        const auto* from = block.in(in);
+        std::size_t state = 0;
+        for (std::size_t index = 0; index < ops_.size(); ++index) {
+            const auto channels = shapes_[index].channels;
+            auto* to = index + 1 == ops_.size() ? block.in(out) : between[index % 2];
+            auto* before = ops[index].needs_previous() ? block.in(states[state++]) : nullptr;
+            apply(ops[index], from, first ? from : before, channels, block.pixels, shapes_[index + 1].channels, to);
+            if (before) std::memcpy(before, from, static_cast<std::size_t>(block.pixels * channels));
+            from = to;
+        }
+    };
+    for_pixel_runs(executor_->pool(), in.shape(), dense, [&](const PixelRun& run) {
+        for (std::int64_t begin = 0; begin < run.pixels; begin += block_px)
+            run_block({run.row, run.first + begin, std::min(block_px, run.pixels - begin)});
+    });
+}
+
+}  // namespace framewire
