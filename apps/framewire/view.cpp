@@ -111,7 +111,6 @@ public:
             }
         };
         attempt([&] {
-            statistics_.start();
             const Progress progress(options_.common.progress_mode(), statistics_, options_.common.frames);
             if (window_)
                 receive_beside_window();
@@ -132,6 +131,7 @@ private:
 
     void receive() {
         while ((!options_.common.frames || frames_ < *options_.common.frames) && client_.next()) {
+            if (frames_ == 0) statistics_.start();  // the wait for the first says nothing of the rate
             if (sink_) {
                 sink_failed_ = true;  // until it has not
                 sink_->write(client_.picture(), time_.next(client_.state().seconds));

@@ -5,6 +5,7 @@
 #include <SDL.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace framewire::app {
@@ -13,6 +14,9 @@ namespace {
 constexpr double largest_share_of_screen = 0.9;
 constexpr int smallest_side_px = 64;
 
+// What SDL falls back to where there is no display.
+bool draws_for_nobody(std::string_view driver) { return driver == "offscreen" || driver == "dummy"; }
+
 struct VideoSystem {
     VideoSystem() {
         SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");        // signals are the program's own affair
@@ -20,6 +24,10 @@ struct VideoSystem {
         SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear");
         if (SDL_Init(SDL_INIT_VIDEO) != 0)
             fail(ErrorCode::config, "no window can be opened ({}); --no-window does without", SDL_GetError());
+        if (!SDL_getenv("SDL_VIDEODRIVER") && draws_for_nobody(SDL_GetCurrentVideoDriver())) {
+            SDL_Quit();
+            fail(ErrorCode::config, "no window can be opened (there is no display); --no-window does without");
+        }
     }
     ~VideoSystem() { SDL_Quit(); }
 };
