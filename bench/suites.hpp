@@ -6,7 +6,9 @@ namespace framewire::bench {
 
 // One function a suite, in the room of what it measures (x_bench.cpp).
 
+void bench_binarize(Session& session);
 void bench_gray(Session& session);
+void bench_mosaic(Session& session);
 void bench_delta(Session& session);
 
 /// Every suite by name.
@@ -15,7 +17,9 @@ struct Suite {
     void (*run)(Session&);
 };
 inline constexpr Suite suites[] = {
+    {"binarize", bench_binarize},
     {"gray", bench_gray},
+    {"mosaic", bench_mosaic},
     {"delta", bench_delta},
 };
 

@@ -35,12 +35,18 @@ Binarize::Binarize(BinarizeParameters parameters, const Shape& shape, Executor& 
     if (parameters.level < 0 || parameters.level > 255)
         fail(ErrorCode::usage, "binarize's level is {}; allowed are 0 to 255", parameters.level);
     const auto frames = static_cast<std::size_t>(shape.frames);
-    bands_per_frame_ = static_cast<int>(std::clamp<std::int64_t>(shape.frame_bytes() / band_bytes, 1, shape.height));
+    bands_ = static_cast<int>(std::clamp<std::int64_t>(shape.frame_bytes() / band_bytes, 1, shape.height));
+    // A band's histogram costs something of its own, as much as counting 50 000 pixels: no more bands than keep the threads
+    // busy.
+    const auto bands_for_all = (2 * executor.pool().threads() + shape.frames - 1) / shape.frames;
+    histogram_bands_ = std::clamp(bands_for_all, 1, bands_);
     if (executor.backend() == Backend::cpu) {
         thresholds_ = HostBuffer(frames);
         std::fill_n(thresholds_.data(), frames, static_cast<std::uint8_t>(parameters.level));
         if (parameters.method)
-            band_histograms_ = HostBuffer(frames * static_cast<std::size_t>(bands_per_frame_) * sizeof(Histogram));
+            band_histograms_ = HostBuffer(frames * static_cast<std::size_t>(histogram_bands_) * sizeof(Histogram));
+        if (parameters.method && shape.channels == 3)
+            gray_ = HostBuffer(static_cast<std::size_t>(shape.with_channels(1).bytes()));
         return;
     }
     device_thresholds_ = cuda::DeviceBuffer(frames);

@@ -39,10 +39,11 @@ private:
     BinarizeParameters parameters_;
     Shape shape_;
     Executor* executor_;
-    int bands_per_frame_;                           // CPU: what one thread takes at a time
-    HostBuffer thresholds_, band_histograms_;       // CPU: a byte for each frame; a Histogram for each band
-    cuda::DeviceBuffer device_thresholds_;          // a byte for each frame
-    cuda::DeviceBuffer device_histograms_;          // 256 counts for each frame, all 0 between runs
+    int bands_, histogram_bands_;              // CPU: in how many parts threads take a frame
+    HostBuffer thresholds_, band_histograms_;  // CPU: a byte for each frame; a Histogram for each band
+    HostBuffer gray_;                          // CPU: the gray values of a BGR image
+    cuda::DeviceBuffer device_thresholds_;     // a byte for each frame
+    cuda::DeviceBuffer device_histograms_;     // 256 counts for each frame, all 0 between runs
     bool has_run_ = false;
 };
 
