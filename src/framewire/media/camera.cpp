@@ -83,8 +83,8 @@ std::vector<CameraSize> sizes(const DeviceControl& device, std::uint32_t pixel_f
         }
         // A range: the usual sizes in it, and its largest.
         const auto& range = query.stepwise;
-        constexpr std::pair<std::uint32_t, std::uint32_t> usual[] = {{320, 240},  {640, 480},   {1280, 720},
-                                                                     {1920, 1080}, {3840, 2160}};
+        constexpr std::pair<std::uint32_t, std::uint32_t> usual[] = {
+            {320, 240}, {640, 480}, {1280, 720}, {1920, 1080}, {3840, 2160}};
         for (const auto& [width, height] : usual)
             if (width >= range.min_width && width < range.max_width && height >= range.min_height &&
                 height < range.max_height)
@@ -127,7 +127,8 @@ CameraDevice::CameraDevice(const std::string& path) : path_(path) {
     check_is_camera();
 }
 
-CameraDevice::CameraDevice(std::string path, DeviceControl control) : path_(std::move(path)), device_(std::move(control)) {
+CameraDevice::CameraDevice(std::string path, DeviceControl control)
+    : path_(std::move(path)), device_(std::move(control)) {
     check_is_camera();
 }
 
@@ -150,7 +151,8 @@ std::vector<CameraFormat> CameraDevice::formats() const {
         query.index = index;
         query.type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
         if (device_(VIDIOC_ENUM_FMT, &query) != 0) break;
-        found.push_back({four_letters(query.pixelformat), text_of(query.description), sizes(device_, query.pixelformat)});
+        found.push_back(
+            {four_letters(query.pixelformat), text_of(query.description), sizes(device_, query.pixelformat)});
     }
     return found;
 }
@@ -165,11 +167,13 @@ std::vector<CameraControl> CameraDevice::controls() const {
         if (device_(VIDIOC_QUERYCTRL, &query) != 0 || query.id <= before) break;
         const auto type = type_of(query.type);
         if (!type || query.flags & V4L2_CTRL_FLAG_DISABLED) continue;
-        CameraControl control{query.id, text_of(query.name), *type, query.minimum, query.maximum, query.step,
-                              query.default_value};
-        control.writable = !(query.flags & (V4L2_CTRL_FLAG_READ_ONLY | V4L2_CTRL_FLAG_INACTIVE | V4L2_CTRL_FLAG_GRABBED));
+        CameraControl control{query.id,   text_of(query.name), *type, query.minimum, query.maximum,
+                              query.step, query.default_value};
+        control.writable =
+            !(query.flags & (V4L2_CTRL_FLAG_READ_ONLY | V4L2_CTRL_FLAG_INACTIVE | V4L2_CTRL_FLAG_GRABBED));
         v4l2_control value{query.id, 0};
-        if (control.type != CameraControl::Type::button && device_(VIDIOC_G_CTRL, &value) == 0) control.value = value.value;
+        if (control.type != CameraControl::Type::button && device_(VIDIOC_G_CTRL, &value) == 0)
+            control.value = value.value;
         if (control.type == CameraControl::Type::menu) {
             const auto last = std::min<std::int64_t>(query.maximum, std::int64_t{query.minimum} + most_entries);
             for (std::int64_t index = std::max(0, query.minimum); index <= last; ++index) {
@@ -205,7 +209,8 @@ void CameraDevice::set_control(std::uint32_t id, std::int64_t value) const {
              query.maximum);
     v4l2_control wanted{id, static_cast<std::int32_t>(value)};
     if (const int error = device_(VIDIOC_S_CTRL, &wanted); error != 0)
-        fail(ErrorCode::config, "{}: {} cannot be set to {}: {}", path_, text_of(query.name), value, std::strerror(-error));
+        fail(ErrorCode::config, "{}: {} cannot be set to {}: {}", path_, text_of(query.name), value,
+             std::strerror(-error));
 }
 
 std::vector<Camera> list_cameras() {
@@ -214,9 +219,8 @@ std::vector<Camera> list_cameras() {
     for (std::filesystem::directory_iterator entry("/dev", error), end; !error && entry != end; entry.increment(error))
         if (entry->path().filename().string().starts_with("video")) paths.push_back(entry->path().string());
     // video2 before video10.
-    std::sort(paths.begin(), paths.end(), [](const auto& a, const auto& b) {
-        return a.size() != b.size() ? a.size() < b.size() : a < b;
-    });
+    std::sort(paths.begin(), paths.end(),
+              [](const auto& a, const auto& b) { return a.size() != b.size() ? a.size() < b.size() : a < b; });
     std::vector<Camera> cameras;
     for (const auto& path : paths) {
         try {

@@ -23,7 +23,7 @@ struct CameraControl {
     std::int64_t step = 1;
     std::int64_t default_value = 0;
     std::int64_t value = 0;
-    bool writable = true;                                   ///< not read-only and not taken over by another control
+    bool writable = true;                                      ///< not read-only and not taken over by another control
     std::vector<std::pair<std::int64_t, std::string>> menu{};  ///< values and their names
 };
 

@@ -18,7 +18,8 @@ constexpr std::uint32_t control_ids[] = {V4L2_CID_BRIGHTNESS, V4L2_CID_CONTRAST,
 // A setting's place between its ends as a value of the control, on one of its steps.
 std::int64_t value_for(const CameraControl& control, double setting, double least, double neutral, double most) {
     const auto from = static_cast<double>(control.default_value);
-    const double share = setting < neutral ? (setting - neutral) / (neutral - least) : (setting - neutral) / (most - neutral);
+    const double share =
+        setting < neutral ? (setting - neutral) / (neutral - least) : (setting - neutral) / (most - neutral);
     const auto end = static_cast<double>(setting < neutral ? control.minimum : control.maximum);
     const double value = from + std::abs(share) * (end - from);
     const auto step = std::max<std::int64_t>(control.step, 1);

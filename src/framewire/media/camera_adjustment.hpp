@@ -8,8 +8,8 @@
 
 namespace framewire {
 
-/// The report's camera panel on a real camera (streaming report, section 5): brightness, contrast, saturation and gain go
-/// to the camera's own controls as far as it has them, and the rest is left for the `adjust` filter. A setting that
+/// The report's camera panel on a real camera (streaming report, section 5): brightness, contrast, saturation and gain
+/// go to the camera's own controls as far as it has them, and the rest is left for the `adjust` filter. A setting that
 /// changes nothing is the control's default; from there to a setting's ends, the control goes in even steps to its own.
 /// Not for threads at once.
 class CameraAdjustment {
@@ -18,8 +18,8 @@ public:
     explicit CameraAdjustment(CameraDevice device);
 
     /// Sets what the camera has; returns the settings with those changing nothing any more. A control that is where it
-    /// should be is left alone. Throws Error{usage} on a setting that is not allowed, Error{config} when the camera does
-    /// not take a value.
+    /// should be is left alone. Throws Error{usage} on a setting that is not allowed, Error{config} when the camera
+    /// does not take a value.
     Adjustment apply(const Adjustment& wanted);
 
 private:

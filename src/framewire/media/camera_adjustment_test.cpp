@@ -37,32 +37,32 @@ struct FakeCamera {
 
     int operator()(unsigned long request, void* argument) {
         switch (request) {
-        case VIDIOC_QUERYCAP: {
-            auto& capability = *static_cast<v4l2_capability*>(argument);
-            capability.capabilities = V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING;
-            return 0;
-        }
-        case VIDIOC_QUERYCTRL: {
-            auto& query = *static_cast<v4l2_queryctrl*>(argument);
-            const auto id = query.id & ~V4L2_CTRL_FLAG_NEXT_CTRL;
-            const auto found = query.id & V4L2_CTRL_FLAG_NEXT_CTRL ? controls.upper_bound(id) : controls.find(id);
-            if (found == controls.end()) return -EINVAL;
-            query = found->second;
-            return 0;
-        }
-        case VIDIOC_G_CTRL: {
-            auto& control = *static_cast<v4l2_control*>(argument);
-            control.value = values.at(control.id);
-            return 0;
-        }
-        case VIDIOC_S_CTRL: {
-            const auto& control = *static_cast<v4l2_control*>(argument);
-            if (refuses) return -EBUSY;
-            values.at(control.id) = control.value;
-            ++writes;
-            return 0;
-        }
-        default: return -EINVAL;
+            case VIDIOC_QUERYCAP: {
+                auto& capability = *static_cast<v4l2_capability*>(argument);
+                capability.capabilities = V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING;
+                return 0;
+            }
+            case VIDIOC_QUERYCTRL: {
+                auto& query = *static_cast<v4l2_queryctrl*>(argument);
+                const auto id = query.id & ~V4L2_CTRL_FLAG_NEXT_CTRL;
+                const auto found = query.id & V4L2_CTRL_FLAG_NEXT_CTRL ? controls.upper_bound(id) : controls.find(id);
+                if (found == controls.end()) return -EINVAL;
+                query = found->second;
+                return 0;
+            }
+            case VIDIOC_G_CTRL: {
+                auto& control = *static_cast<v4l2_control*>(argument);
+                control.value = values.at(control.id);
+                return 0;
+            }
+            case VIDIOC_S_CTRL: {
+                const auto& control = *static_cast<v4l2_control*>(argument);
+                if (refuses) return -EBUSY;
+                values.at(control.id) = control.value;
+                ++writes;
+                return 0;
+            }
+            default: return -EINVAL;
         }
     }
 };
@@ -70,9 +70,8 @@ struct FakeCamera {
 class CameraAdjustmentTest : public testing::Test {
 protected:
     CameraAdjustment adjustment() {
-        return CameraAdjustment(CameraDevice("/dev/fake", [this](unsigned long request, void* argument) {
-            return camera(request, argument);
-        }));
+        return CameraAdjustment(CameraDevice(
+            "/dev/fake", [this](unsigned long request, void* argument) { return camera(request, argument); }));
     }
     FakeCamera camera;
 };

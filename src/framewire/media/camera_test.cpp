@@ -65,7 +65,8 @@ public:
                 if (interval.index > 1) return -EINVAL;
                 interval.type = V4L2_FRMIVAL_TYPE_DISCRETE;
                 const bool slow = interval.pixel_format == V4L2_PIX_FMT_YUYV && interval.width > 640;
-                interval.discrete = interval.index == 0 ? v4l2_fract{1, slow ? 5U : 15U} : v4l2_fract{slow ? 0U : 1U, 30};
+                interval.discrete =
+                    interval.index == 0 ? v4l2_fract{1, slow ? 5U : 15U} : v4l2_fract{slow ? 0U : 1U, 30};
                 return 0;
             }
             case VIDIOC_QUERYCTRL: return query_control(*static_cast<v4l2_queryctrl*>(argument));
@@ -166,7 +167,8 @@ TEST(Camera, IsDescribedWithItsControls) {
     EXPECT_EQ(controls[1].type, CameraControl::Type::menu);
     EXPECT_EQ(controls[1].default_value, 3);
     EXPECT_FALSE(controls[1].writable);
-    EXPECT_EQ(controls[1].menu, (std::vector<std::pair<std::int64_t, std::string>>{{1, "Manual"}, {3, "Aperture Priority"}}));
+    EXPECT_EQ(controls[1].menu,
+              (std::vector<std::pair<std::int64_t, std::string>>{{1, "Manual"}, {3, "Aperture Priority"}}));
 }
 
 TEST(Camera, ControlsAreReadAndSet) {

@@ -166,7 +166,8 @@ void PictureConverter::prepare(const Side& from, const Side& to) {
     if (state.context && state.from == from && state.to == to) return;
     if (!sws_isSupportedInput(from.format) || !sws_isSupportedOutput(to.format))
         fail(ErrorCode::no_input, "pictures of the pixel format {} cannot be converted to {}",
-             from.format == AV_PIX_FMT_NONE ? "none" : av_get_pix_fmt_name(from.format), av_get_pix_fmt_name(to.format));
+             from.format == AV_PIX_FMT_NONE ? "none" : av_get_pix_fmt_name(from.format),
+             av_get_pix_fmt_name(to.format));
 
     state.context.reset(sws_alloc_context());
     auto* context = state.context.get();

@@ -56,20 +56,24 @@ TEST_P(Conversion, OfYuvIsWithinTwoOfTheFormula) {
     for (int y = 0; y < shape.height; ++y)
         for (int x = 0; x < shape.width; ++x) {
             frame->data[0][y * frame->linesize[0] + x] = static_cast<std::uint8_t>(values[static_cast<std::size_t>(y)]);
-            frame->data[1][y * frame->linesize[1] + x] = static_cast<std::uint8_t>(values[static_cast<std::size_t>(x / count)]);
-            frame->data[2][y * frame->linesize[2] + x] = static_cast<std::uint8_t>(values[static_cast<std::size_t>(x % count)]);
+            frame->data[1][y * frame->linesize[1] + x] =
+                static_cast<std::uint8_t>(values[static_cast<std::size_t>(x / count)]);
+            frame->data[2][y * frame->linesize[2] + x] =
+                static_cast<std::uint8_t>(values[static_cast<std::size_t>(x % count)]);
         }
     HostImage image(shape);
     PictureConverter().to_image(*frame, coding(), image.view());
     double worst = 0;
     for (int y = 0; y < shape.height; ++y)
         for (int x = 0; x < shape.width; ++x) {
-            const auto want = bgr_by_formula(values[static_cast<std::size_t>(y)], values[static_cast<std::size_t>(x / count)],
-                                             values[static_cast<std::size_t>(x % count)], coding());
+            const auto want =
+                bgr_by_formula(values[static_cast<std::size_t>(y)], values[static_cast<std::size_t>(x / count)],
+                               values[static_cast<std::size_t>(x % count)], coding());
             for (int channel = 0; channel < 3; ++channel) {
                 const double value = want[static_cast<std::size_t>(channel)];
                 if (value > 2 * 255) continue;  // see PictureConverter::to_image
-                worst = std::max(worst, std::abs(image.view().row(0, y)[x * 3 + channel] - std::clamp(value, 0.0, 255.0)));
+                worst =
+                    std::max(worst, std::abs(image.view().row(0, y)[x * 3 + channel] - std::clamp(value, 0.0, 255.0)));
             }
         }
     EXPECT_LE(worst, 2) << to_string(coding());
@@ -146,8 +150,9 @@ TEST(Coding, OfGrayWithLimitedRangeIsStretched) {
 }
 
 TEST(Converter, StaysInsideTheImage) {
-    for (const auto format : {AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUVJ444P, AV_PIX_FMT_GRAY8, AV_PIX_FMT_BGR0, AV_PIX_FMT_BGR24,
-                              AV_PIX_FMT_GBRP, AV_PIX_FMT_RGB24, AV_PIX_FMT_GRAY16LE, AV_PIX_FMT_YUV420P10LE, AV_PIX_FMT_PAL8})
+    for (const auto format :
+         {AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUVJ444P, AV_PIX_FMT_GRAY8, AV_PIX_FMT_BGR0, AV_PIX_FMT_BGR24, AV_PIX_FMT_GBRP,
+          AV_PIX_FMT_RGB24, AV_PIX_FMT_GRAY16LE, AV_PIX_FMT_YUV420P10LE, AV_PIX_FMT_PAL8})
         for (const int channels : {1, 3})
             for (const auto& shape : kit::small_shapes(channels))
                 for (const auto& from : {Shape{1, shape.height, shape.width, 3}, Shape{1, 19, 21, 3}}) {

@@ -130,7 +130,8 @@ TEST_P(Damage, WholeItIsRead) {
 
 TEST_P(Damage, CutItEndsAfterWhatIsThere) {
     for (int percent = 0; percent < 95; percent += 7) {
-        const auto reading = read_bytes({whole_.begin(), whole_.begin() + static_cast<std::ptrdiff_t>(whole_.size()) * percent / 100});
+        const auto reading =
+            read_bytes({whole_.begin(), whole_.begin() + static_cast<std::ptrdiff_t>(whole_.size()) * percent / 100});
         EXPECT_LT(reading.frames.size(), static_cast<std::size_t>(count_)) << percent;
         if (reading.frames.empty()) {
             EXPECT_TRUE(reading.error == ErrorCode::no_input || reading.error == ErrorCode::source_lost) << percent;
@@ -157,15 +158,14 @@ TEST_P(Damage, WithWrongBytesItEnds) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, Damage,
-    ::testing::Values(Container{"ffv1", "a.mkv", "", true}, Container{"mjpeg", "a.avi", "", true},
-                      Container{"mp4", "a.mp4", "-c:v libx264 -g 10 -movflags +faststart", true},
-                      Container{"webm", "a.webm", "-c:v libvpx", true},
-                      Container{"mov", "a.mov", "-c:v mpeg4 -movflags +faststart", true},
-                      Container{"transport_stream", "a.ts", "-c:v libx264 -g 10", false},
-                      Container{"elementary_stream", "a.264", "-c:v libx264 -g 10", false}),
-    ::testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(All, Damage,
+                         ::testing::Values(Container{"ffv1", "a.mkv", "", true}, Container{"mjpeg", "a.avi", "", true},
+                                           Container{"mp4", "a.mp4", "-c:v libx264 -g 10 -movflags +faststart", true},
+                                           Container{"webm", "a.webm", "-c:v libvpx", true},
+                                           Container{"mov", "a.mov", "-c:v mpeg4 -movflags +faststart", true},
+                                           Container{"transport_stream", "a.ts", "-c:v libx264 -g 10", false},
+                                           Container{"elementary_stream", "a.264", "-c:v libx264 -g 10", false}),
+                         ::testing::PrintToStringParamName());
 
 TEST(Ffv1, AWrongByteIsNeverShown) {
     const TemporaryFolder folder;

@@ -45,15 +45,17 @@ INSTANTIATE_TEST_SUITE_P(Raw, Lossless,
                                            Case{"y4m_mono", "a.y4m", {1, 33, 31, 1}}),
                          ::testing::PrintToStringParamName());
 INSTANTIATE_TEST_SUITE_P(Png, Lossless,
-                         ::testing::Values(Case{"bgr", "a%d.png", {1, 33, 31, 3}}, Case{"gray", "a%04d.png", {1, 1, 1, 1}}),
+                         ::testing::Values(Case{"bgr", "a%d.png", {1, 33, 31, 3}},
+                                           Case{"gray", "a%04d.png", {1, 1, 1, 1}}),
                          ::testing::PrintToStringParamName());
 #ifdef FRAMEWIRE_FFMPEG
-INSTANTIATE_TEST_SUITE_P(Ffv1, Lossless,
-                         ::testing::Values(Case{"bgr", "a.mkv", {1, 120, 160, 3}}, Case{"gray", "a.mkv", {1, 120, 160, 1}},
-                                           Case{"odd", "a.mkv", {1, 101, 67, 3}}, Case{"odd_gray", "a.mkv", {1, 67, 101, 1}},
-                                           Case{"one_pixel", "a.mkv", {1, 1, 1, 3}}, Case{"line", "a.mkv", {1, 1, 333, 3}},
-                                           Case{"column", "a.mkv", {1, 333, 1, 3}}),
-                         ::testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(
+    Ffv1, Lossless,
+    ::testing::Values(Case{"bgr", "a.mkv", {1, 120, 160, 3}}, Case{"gray", "a.mkv", {1, 120, 160, 1}},
+                      Case{"odd", "a.mkv", {1, 101, 67, 3}}, Case{"odd_gray", "a.mkv", {1, 67, 101, 1}},
+                      Case{"one_pixel", "a.mkv", {1, 1, 1, 3}}, Case{"line", "a.mkv", {1, 1, 333, 3}},
+                      Case{"column", "a.mkv", {1, 333, 1, 3}}),
+    ::testing::PrintToStringParamName());
 #endif
 
 struct LossyCase {
@@ -147,7 +149,8 @@ TEST(Images, StridedFramesAreWrittenAndRead) {
         ASSERT_TRUE(source->read({out.data(), shape, 40, 240}, time));
         for (int y = 0; y < 6; ++y)
             for (int x = 0; x < 40; ++x)
-                ASSERT_EQ(out[static_cast<std::size_t>(y * 40 + x)], x < 15 ? frame[static_cast<std::size_t>(y * 15 + x)] : 7)
+                ASSERT_EQ(out[static_cast<std::size_t>(y * 40 + x)],
+                          x < 15 ? frame[static_cast<std::size_t>(y * 15 + x)] : 7)
                     << file << " row " << y << " byte " << x;
     }
 }
@@ -207,11 +210,13 @@ TEST(Targets, AFullDiskIsAnIoError) {
     std::string message;
     const TemporaryFolder folder;
     ASSERT_EQ(::symlink("/dev/full", (folder / "full.y4m").c_str()), 0);
-    EXPECT_EQ(error_of([&] { write_video(folder / "full.y4m", shape, {smooth_frame(shape, 0)}); }, &message), ErrorCode::io);
+    EXPECT_EQ(error_of([&] { write_video(folder / "full.y4m", shape, {smooth_frame(shape, 0)}); }, &message),
+              ErrorCode::io);
     EXPECT_NE(message.find("full.y4m"), std::string::npos) << message;
 #ifdef FRAMEWIRE_FFMPEG
     ASSERT_EQ(::symlink("/dev/full", (folder / "full.mkv").c_str()), 0);
-    EXPECT_EQ(error_of([&] { write_video(folder / "full.mkv", shape, {smooth_frame(shape, 0)}); }, &message), ErrorCode::io);
+    EXPECT_EQ(error_of([&] { write_video(folder / "full.mkv", shape, {smooth_frame(shape, 0)}); }, &message),
+              ErrorCode::io);
     EXPECT_NE(message.find("full.mkv"), std::string::npos) << message;
 #endif
 }
@@ -228,7 +233,8 @@ TEST(Targets, GetThePermissionsOfANewFile) {
     const TemporaryFolder folder;
     write_video(folder / "a.bgr", {1, 1, 1, 3}, {Bytes(3)});
     write_file(folder / "other", "x");
-    struct stat ours {}, other {};
+    struct stat ours {
+    }, other{};
     ASSERT_EQ(::stat((folder / "a.bgr").c_str(), &ours), 0);
     ASSERT_EQ(::stat((folder / "other").c_str(), &other), 0);
     EXPECT_EQ(ours.st_mode, other.st_mode);
@@ -270,17 +276,21 @@ TEST(H264, KeepsUnevenTimes) {
     sink->finish();
     const auto reading = read_video(folder / "a.mp4");
     ASSERT_EQ(reading.times.size(), 4U);
-    for (std::size_t number = 0; number < 4; ++number) EXPECT_NEAR(reading.times[number].seconds, times[number] - 5, 0.001);
+    for (std::size_t number = 0; number < 4; ++number)
+        EXPECT_NEAR(reading.times[number].seconds, times[number] - 5, 0.001);
 }
 
 TEST(Sources, TurnSidewaysRecordings) {
     const TemporaryFolder folder;
     // Left half dark, right half bright, tagged to be turned by a quarter.
-    ASSERT_TRUE(ffmpeg("-f lavfi -i color=black:size=64x48:rate=25 -vf drawbox=x=32:y=0:w=32:h=48:color=white:t=fill "
-                       "-frames:v 2 -pix_fmt yuv420p " + (folder / "flat.mp4")));
+    ASSERT_TRUE(
+        ffmpeg("-f lavfi -i color=black:size=64x48:rate=25 -vf drawbox=x=32:y=0:w=32:h=48:color=white:t=fill "
+               "-frames:v 2 -pix_fmt yuv420p " +
+               (folder / "flat.mp4")));
     for (const int degrees : {90, 180, 270}) {
         // FFmpeg's "rotate" tag is counterclockwise as players show it clockwise.
-        ASSERT_TRUE(ffmpeg(fmt::format("-i {} -c copy -metadata:s:v rotate={} {}", folder / "flat.mp4", degrees, folder / "turned.mp4")));
+        ASSERT_TRUE(ffmpeg(fmt::format("-i {} -c copy -metadata:s:v rotate={} {}", folder / "flat.mp4", degrees,
+                                       folder / "turned.mp4")));
         const auto reading = read_video(folder / "turned.mp4");
         ASSERT_EQ(reading.frames.size(), 2U) << reading.message;
         const bool sideways = degrees != 180;
@@ -294,7 +304,8 @@ TEST(Sources, TurnSidewaysRecordings) {
 TEST(Sources, ScaleWhatChangesItsSize) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i smptebars=size=160x120 -frames:v 5 -c:v mpeg2video -q:v 2 " + (folder / "a.m2v")));
-    ASSERT_TRUE(ffmpeg("-f lavfi -i smptebars=size=160x120 -vf scale=320:240 -frames:v 5 -c:v mpeg2video -q:v 2 " + (folder / "b.m2v")));
+    ASSERT_TRUE(ffmpeg("-f lavfi -i smptebars=size=160x120 -vf scale=320:240 -frames:v 5 -c:v mpeg2video -q:v 2 " +
+                       (folder / "b.m2v")));
     auto both = read_file(folder / "a.m2v");
     const auto second = read_file(folder / "b.m2v");
     both.insert(both.end(), second.begin(), second.end());

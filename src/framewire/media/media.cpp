@@ -65,7 +65,8 @@ std::unique_ptr<Source> open_camera(const std::string& text, std::string_view ad
     if (format == "yuyv") format = "yuyv422";
     if (format.empty()) {
         // Left to itself libavdevice takes an uncompressed format, at 5 frames a second where the bus gives no more.
-        const auto chosen = choose_pixel_format(CameraDevice(path).describe(), width, height, rate.value_or(Rational{30, 1}).value());
+        const auto chosen =
+            choose_pixel_format(CameraDevice(path).describe(), width, height, rate.value_or(Rational{30, 1}).value());
         format = device_format(chosen);
     }
     FfmpegAddress camera{text, path, "video4linux2", FfmpegAddress::Kind::camera};
@@ -121,7 +122,8 @@ std::unique_ptr<Source> open_path(const std::string& path, const SourceOptions& 
     if (std::filesystem::is_directory(status))
         fail(ErrorCode::no_input, "{} is a directory; for the images in it write {}/NAME%04d.png", path, path);
     const auto lower = lower_case(path);
-    if (lower.ends_with(".y4m")) return open_y4m_source(path, options);
+    // A named pipe is what standard input is: FFmpeg would wait for it where no stop reaches.
+    if (lower.ends_with(".y4m") || std::filesystem::is_fifo(status)) return open_y4m_source(path, options);
     if (lower.ends_with(".bgr") || lower.ends_with(".gray"))
         fail(ErrorCode::usage, "{}: raw bytes do not say what they are; write raw:{}:size=WxH:fps=30", path, path);
     return open_image(path, options);
@@ -148,10 +150,13 @@ std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions
     return make_looping_source([text, options] { return open_once(text, options); }, options.stop);
 }
 
-std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rational rate, const SinkOptions& options) {
+std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rational rate,
+                                const SinkOptions& options) {
     validate(frame, "the frame to write");
     if (frame.frames != 1) fail(ErrorCode::usage, "{} takes single frames, not batches of {}", text, frame.frames);
-    if (rate.numerator < 1 || rate.denominator < 1 || rate.value() > 1000)
+    constexpr std::int64_t largest = 1'000'000'000;
+    if (rate.numerator < 1 || rate.denominator < 1 || rate.numerator > largest || rate.denominator > largest ||
+        rate.value() > 1000)
         fail(ErrorCode::usage, "{}: {}/{} frames a second; allowed are more than 0, up to 1000", text, rate.numerator,
              rate.denominator);
 
@@ -162,8 +167,10 @@ std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rat
     if (ends(".bgr") || ends(".gray")) return open_raw_sink(text, frame, options);
     if (ends(".png")) return open_image_sink(text, frame, encode_png, options);
     if (ends(".jpg") || ends(".jpeg")) return open_image_sink(text, frame, jpeg_encoder(text), options);
-    fail(ErrorCode::usage, "{}: what to write is told by the ending; known are .mp4 .mkv .avi .y4m .png .jpg .bgr .gray "
-         ".m3u8, - for y4m on standard output, and URLs", text);
+    fail(ErrorCode::usage,
+         "{}: what to write is told by the ending; known are .mp4 .mkv .avi .y4m .png .jpg .bgr .gray "
+         ".m3u8, - for y4m on standard output, and URLs",
+         text);
 }
 
 }  // namespace framewire

@@ -26,14 +26,15 @@ struct SourceOptions {
     std::int64_t max_pixels = std::int64_t{max_side_px} * max_side_px;  ///< larger pictures are refused unallocated
 };
 
-/// Opens what `text` names: a path, `-` (y4m on standard input), an image, a numbered sequence (`img%04d.png`), a URL
-/// FFmpeg opens, a camera (`/dev/video0`, `v4l2:/dev/video0:size=1280x720:fps=30:format=mjpeg`), `lavfi:GRAPH`,
-/// `raw:PATH:size=WxH:format=bgr|gray:fps=30` or
+/// Opens what `text` names: a path, `-` (y4m on standard input; named pipes are y4m, too), an image, a numbered
+/// sequence
+/// (`img%04d.png`), a URL FFmpeg opens, a camera (`/dev/video0`, `v4l2:/dev/video0:size=1280x720:fps=30:format=mjpeg`),
+/// `lavfi:GRAPH`, `raw:PATH:size=WxH:format=bgr|gray:fps=30` or
 /// `synth:size=1280x720:fps=30:noise=6:objects=5:seed=1:frames=N:truth=boxes.jsonl`.
-/// Blocks up to options.timeout on a camera or the network. A source that is stopped while it opens ends at its first
-/// read where it can, else Error{no_input}.
-/// Throws Error{no_input} when there is nothing or no video, Error{usage} on a text that means nothing,
-/// Error{config} when this build or this machine cannot read it.
+/// Frames have 3 channels, or 1 where the medium is gray. Blocks up to options.timeout on a camera or the network.
+/// Throws Error{no_input} when there is nothing, no video, or a stop came first; Error{source_lost} when there is one
+/// but not a frame of it can be decoded; Error{usage} on a text that means nothing; Error{config} when this build or
+/// this machine cannot read it.
 std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions& options = {});
 
 /// How a sink is opened.
@@ -49,9 +50,9 @@ struct SinkOptions {
 /// standard output) or a URL FFmpeg writes (`rtsp://`, `udp://`, `srt://`, `rtmp://`). Files appear under their name
 /// when finish() returns, HLS as it goes.
 /// H.264 is 4:2:0, but 4:4:4 where a side is odd, for 4:2:0 knows even sizes only and framewire neither pads nor cuts.
-/// `frame` is of one frame: 1 (gray) or 3 (BGR) channels. A gray frame into a colour format keeps its value in all three.
-/// Throws Error{usage} on an ending it does not know or a frame the format cannot take, Error{config} when this build
-/// cannot write it, Error{io} when the place cannot be written to.
+/// `frame` is of one frame: 1 (gray) or 3 (BGR) channels. A gray frame into a colour format keeps its value in all
+/// three. Throws Error{usage} on an ending it does not know or a frame the format cannot take, Error{config} when this
+/// build cannot write it, Error{io} when the place cannot be written to.
 std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rational rate,
                                 const SinkOptions& options = {});
 

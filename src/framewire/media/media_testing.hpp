@@ -94,7 +94,8 @@ inline void write_video(const std::string& target, const Shape& shape, const std
                         const SinkOptions& options = {}) {
     const auto sink = open_sink(target, shape, {25, 1}, options);
     for (std::size_t number = 0; number < frames.size(); ++number)
-        sink->write(view_of(frames[number], shape), {static_cast<std::int64_t>(number), static_cast<double>(number) / 25, {}});
+        sink->write(view_of(frames[number], shape),
+                    {static_cast<std::int64_t>(number), static_cast<double>(number) / 25, {}});
     sink->finish();
 }
 
@@ -107,7 +108,8 @@ struct Reading {
     std::string message;
 };
 
-inline Reading read_video(const std::string& text, const SourceOptions& options = {}, std::size_t most_frames = 10'000) {
+inline Reading read_video(const std::string& text, const SourceOptions& options = {},
+                          std::size_t most_frames = 10'000) {
     Reading reading;
     try {
         const auto source = open_source(text, options);

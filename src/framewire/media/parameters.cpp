@@ -95,7 +95,8 @@ std::pair<std::string, Parameters> Parameters::after_path(std::string source, st
     for (auto colon = text.find(':'); colon != std::string_view::npos; colon = text.find(':', colon + 1)) {
         const auto rest = text.substr(colon + 1);
         const auto equals = rest.find('=');
-        if (equals != std::string_view::npos && std::find(keys.begin(), keys.end(), rest.substr(0, equals)) != keys.end()) {
+        if (equals != std::string_view::npos &&
+            std::find(keys.begin(), keys.end(), rest.substr(0, equals)) != keys.end()) {
             begin = colon;
             break;
         }
@@ -105,7 +106,8 @@ std::pair<std::string, Parameters> Parameters::after_path(std::string source, st
 }
 
 const std::string* Parameters::text(std::string_view key) const {
-    const auto found = std::find_if(values_.begin(), values_.end(), [&](const auto& pair) { return pair.first == key; });
+    const auto found =
+        std::find_if(values_.begin(), values_.end(), [&](const auto& pair) { return pair.first == key; });
     return found == values_.end() ? nullptr : &found->second;
 }
 
@@ -115,7 +117,8 @@ std::int64_t Parameters::integer(std::string_view key, std::int64_t otherwise, s
     if (!value) return otherwise;
     const auto number = parse_integer(*value);
     if (!number || *number < minimum || *number > maximum)
-        fail(ErrorCode::usage, "{}: {}={}; allowed are whole numbers from {} to {}", source_, key, *value, minimum, maximum);
+        fail(ErrorCode::usage, "{}: {}={}; allowed are whole numbers from {} to {}", source_, key, *value, minimum,
+             maximum);
     return *number;
 }
 

@@ -28,7 +28,8 @@ public:
 
     /// Null when not given.
     const std::string* text(std::string_view key) const;
-    std::int64_t integer(std::string_view key, std::int64_t otherwise, std::int64_t minimum, std::int64_t maximum) const;
+    std::int64_t integer(std::string_view key, std::int64_t otherwise, std::int64_t minimum,
+                         std::int64_t maximum) const;
     /// A decimal fraction in thousandths.
     std::int64_t thousandths(std::string_view key, std::int64_t otherwise, std::int64_t maximum) const;
     Rational rate(std::string_view key, Rational otherwise) const;

@@ -16,8 +16,8 @@ TEST(Rate, IsReadInThreeForms) {
     EXPECT_TRUE(is("30000/1001", 30000, 1001));
     EXPECT_TRUE(is("0.5", 1, 2));
     EXPECT_TRUE(is("1000", 1000, 1));
-    for (const auto* text : {"", "0", "-1", "1001", "30fps", "1/0", "0/1", "1.", ".5", "1.2345", "1e3", "1.-5", "30/1/1",
-                             "9999999999999999999", "1/1000000001"})
+    for (const auto* text : {"", "0", "-1", "1001", "30fps", "1/0", "0/1", "1.", ".5", "1.2345", "1e3", "1.-5",
+                             "30/1/1", "9999999999999999999", "1/1000000001"})
         EXPECT_FALSE(parse_rate(text)) << text;
 }
 
@@ -43,7 +43,8 @@ TEST(Parameters, RefuseWhatTheyDoNotKnow) {
         else
             EXPECT_EQ(code, ErrorCode::usage) << text;
     }
-    for (const auto* text : {"size=64", "size=0x1", "size=1x0", "size=16385x1", "size=-1x5", "size=1x1x1", "size=x", "size="})
+    for (const auto* text :
+         {"size=64", "size=0x1", "size=1x0", "size=16385x1", "size=-1x5", "size=1x1x1", "size=x", "size="})
         EXPECT_EQ(error_of([&] { Parameters("synth", text, {"size"}).size("size"); }), ErrorCode::usage) << text;
 }
 

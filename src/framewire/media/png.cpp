@@ -48,7 +48,8 @@ public:
         if (done_ || stop_.stop_requested()) return false;
         done_ = true;
         const png_color black{0, 0, 0};
-        if (!png_image_finish_read(&png_, &black, image.data(), static_cast<png_int_32>(image.row_stride_bytes()), nullptr))
+        if (!png_image_finish_read(&png_, &black, image.data(), static_cast<png_int_32>(image.row_stride_bytes()),
+                                   nullptr))
             fail(ErrorCode::source_lost, "{} is broken: {}", info_.name, png_.message);
         time = {0, 0, Clock::now()};
         return true;
@@ -84,8 +85,7 @@ std::vector<std::uint8_t> encode_png(HostView<const std::uint8_t> image) {
                                                   static_cast<png_int_32>(image.row_stride_bytes()), nullptr) != 0;
     const bool flushed = std::fclose(memory) == 0;
     const std::unique_ptr<char, void (*)(void*)> owner(data, std::free);
-    if (!written || !flushed)
-        fail(ErrorCode::internal, "cannot encode a PNG of {}: {}", to_string(shape), png.message);
+    if (!written || !flushed) fail(ErrorCode::internal, "cannot encode a PNG of {}: {}", to_string(shape), png.message);
     return {data, data + bytes};
 }
 

@@ -31,8 +31,8 @@ public:
         }
         if (file_.stopped() || got == 0) return false;
         if (got < static_cast<std::size_t>(shape.bytes()))
-            fail(ErrorCode::source_lost, "{}: cut off in frame {}: {} of its {} bytes are there", info_.name, index_, got,
-                 shape.bytes());
+            fail(ErrorCode::source_lost, "{}: cut off in frame {}: {} of its {} bytes are there", info_.name, index_,
+                 got, shape.bytes());
         time = {index_, static_cast<double>(index_) / info_.rate.value(), Clock::now()};
         ++index_;
         return true;
@@ -47,7 +47,9 @@ private:
 class RawSink final : public Sink {
 public:
     RawSink(const std::string& path, const Shape& frame, int channels, const SinkOptions& options)
-        : file_(path, options.stop), shape_(frame), replicate_(channels != frame.channels),
+        : file_(path, options.stop),
+          shape_(frame),
+          replicate_(channels != frame.channels),
           row_(replicate_ ? static_cast<std::size_t>(frame.width) * 3 : 0) {}
 
     void write(HostView<const std::uint8_t> image, const FrameTime&) override {
@@ -100,7 +102,8 @@ std::unique_ptr<Source> open_raw_source(const std::string& text, const SourceOpt
 std::unique_ptr<Sink> open_raw_sink(const std::string& path, const Shape& frame, const SinkOptions& options) {
     const int channels = path.ends_with(".gray") ? 1 : 3;
     if (channels < frame.channels)
-        fail(ErrorCode::usage, "{} takes gray frames and these are BGR; put the filter gray=channels=1 before it", path);
+        fail(ErrorCode::usage, "{} takes gray frames and these are BGR; put the filter gray=channels=1 before it",
+             path);
     return std::make_unique<RawSink>(path, frame, channels, options);
 }
 

@@ -19,7 +19,8 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 class SequenceSource final : public Source {
 public:
-    SequenceSource(const std::string& text, const SequencePattern& pattern, OpenImage open, const SourceOptions& options)
+    SequenceSource(const std::string& text, const SequencePattern& pattern, OpenImage open,
+                   const SourceOptions& options)
         : pattern_(pattern), open_(std::move(open)), options_(options), numbers_(pattern.existing()) {
         if (numbers_.empty())
             fail(ErrorCode::no_input, "{}: there is no such image, {} for example", text, pattern.path(0));
@@ -93,7 +94,10 @@ private:
 class ImageSink final : public Sink {
 public:
     ImageSink(const std::string& text, const Shape& frame, EncodeImage encode, const SinkOptions& options)
-        : text_(text), pattern_(SequencePattern::parse(text)), shape_(frame), encode_(std::move(encode)),
+        : text_(text),
+          pattern_(SequencePattern::parse(text)),
+          shape_(frame),
+          encode_(std::move(encode)),
           stop_(options.stop) {
         // Finds out at once whether the place can be written to.
         if (pattern_)
@@ -181,7 +185,8 @@ std::vector<std::int64_t> SequencePattern::existing() const {
     for (std::filesystem::directory_iterator entry(folder_.empty() ? "." : folder_, error), end; !error && entry != end;
          entry.increment(error)) {
         const auto name = entry->path().filename().string();
-        if (name.size() <= before_.size() + after_.size() || !name.starts_with(before_) || !name.ends_with(after_)) continue;
+        if (name.size() <= before_.size() + after_.size() || !name.starts_with(before_) || !name.ends_with(after_))
+            continue;
         const auto digits = std::string_view(name).substr(before_.size(), name.size() - before_.size() - after_.size());
         std::int64_t number = 0;
         const auto [stopped, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), number);

@@ -33,8 +33,8 @@ private:
 /// Opens one image as a Source of one frame.
 using OpenImage = std::function<std::unique_ptr<Source>(const std::string& path, const SourceOptions& options)>;
 
-/// All images of a numbered sequence, from the lowest number on, over gaps too (with a warning). Images of another size or
-/// channel count than the first are made like it. Throws Error{no_input} when there is none.
+/// All images of a numbered sequence, from the lowest number on, over gaps too (with a warning). Images of another size
+/// or channel count than the first are made like it. Throws Error{no_input} when there is none.
 std::unique_ptr<Source> open_sequence_source(const std::string& text, const SequencePattern& pattern, OpenImage open,
                                              const SourceOptions& options);
 

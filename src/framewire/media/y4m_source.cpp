@@ -167,7 +167,8 @@ Y4mHeader parse_y4m_header(std::string_view line, std::string_view name, std::in
                     if (known.tag == value) layout = &known;
                 if (!layout)
                     fail(ErrorCode::no_input,
-                         "{}: y4m of colour space {} is not read; 420, 420jpeg, 420mpeg2, 420paldv, 422, 444 and mono are",
+                         "{}: y4m of colour space {} is not read; 420, 420jpeg, 420mpeg2, 420paldv, 422, 444 and mono "
+                         "are",
                          name, value);
                 break;
             }

@@ -11,7 +11,9 @@ namespace {
 
 using namespace testing;
 
-Y4mHeader parse(std::string_view line) { return parse_y4m_header(line, "test", std::int64_t{max_side_px} * max_side_px); }
+Y4mHeader parse(std::string_view line) {
+    return parse_y4m_header(line, "test", std::int64_t{max_side_px} * max_side_px);
+}
 
 TEST(Y4mHeader, IsRead) {
     const auto header = parse("YUV4MPEG2 W1921 H1081 F30000:1001 Ip A1:1 C420jpeg XYSCSS=420JPEG XCOLORRANGE=FULL");
@@ -38,9 +40,10 @@ TEST(Y4mHeader, KnowsItsColourSpaces) {
 }
 
 TEST(Y4mHeader, RefusesWhatItCannotRead) {
-    for (const auto* line : {"", "YUV4MPEG", "YUV4MPEG2", "YUV4MPEG2 W8", "YUV4MPEG2 H8", "YUV4MPEG2 W0 H8", "YUV4MPEG2 W-8 H8",
-                             "YUV4MPEG2 W16385 H8", "YUV4MPEG2 W99999999999999999999 H8", "YUV4MPEG2 W8x H8",
-                             "YUV4MPEG2 W8 H8 C420p10", "YUV4MPEG2 W8 H8 C411", "YUV4MPEG2 W8 H8 C444alpha", "RIFF"})
+    for (const auto* line :
+         {"", "YUV4MPEG", "YUV4MPEG2", "YUV4MPEG2 W8", "YUV4MPEG2 H8", "YUV4MPEG2 W0 H8", "YUV4MPEG2 W-8 H8",
+          "YUV4MPEG2 W16385 H8", "YUV4MPEG2 W99999999999999999999 H8", "YUV4MPEG2 W8x H8", "YUV4MPEG2 W8 H8 C420p10",
+          "YUV4MPEG2 W8 H8 C411", "YUV4MPEG2 W8 H8 C444alpha", "RIFF"})
         EXPECT_EQ(error_of([&] { parse(line); }), ErrorCode::no_input) << line;
     EXPECT_EQ(error_of([&] { parse_y4m_header("YUV4MPEG2 W100 H100", "test", 9'999); }), ErrorCode::no_input);
 }
@@ -82,16 +85,16 @@ TEST(Y4m, IsReadFromAPipeThatComesInPieces) {
     for (std::uint64_t number = 0; number < 5; ++number) frames.push_back(random_frame(shape, number));
     write_video(folder / "a.y4m", shape, frames);
     const auto bytes = read_file(folder / "a.y4m");
-    ASSERT_EQ(::mkfifo((folder / "pipe.y4m").c_str(), 0600), 0);
+    ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);  // whatever its name
     std::jthread writer([&] {
-        std::ofstream pipe(folder / "pipe.y4m", std::ios::binary);
+        std::ofstream pipe(folder / "pipe", std::ios::binary);
         for (std::size_t at = 0; at < bytes.size(); at += 1999) {
             pipe.write(reinterpret_cast<const char*>(bytes.data()) + at,
                        static_cast<std::streamsize>(std::min<std::size_t>(1999, bytes.size() - at)));
             pipe.flush();
         }
     });
-    EXPECT_EQ(read_video(folder / "pipe.y4m").frames, frames);
+    EXPECT_EQ(read_video(folder / "pipe").frames, frames);
 }
 
 TEST(Y4m, AStopEndsAWaitForAPipe) {
@@ -117,11 +120,14 @@ TEST(Y4m, IsUnderstoodAsFfmpegMeansIt) {
     const TemporaryFolder folder;
     for (const auto* format : {"yuv420p", "yuvj420p", "yuv422p", "yuv444p", "gray"}) {
         const auto y4m = folder / "a.y4m";
-        ASSERT_TRUE(ffmpeg(fmt::format("-f lavfi -i testsrc2=size=162x118:rate=30,gblur=sigma=4 -frames:v 3 -strict -1 -pix_fmt {} {}", format, y4m)));
+        ASSERT_TRUE(ffmpeg(
+            fmt::format("-f lavfi -i testsrc2=size=162x118:rate=30,gblur=sigma=4 -frames:v 3 -strict -1 -pix_fmt {} {}",
+                        format, y4m)));
         const auto reading = read_video(y4m);
         ASSERT_EQ(reading.frames.size(), 3U) << format << reading.message;
         EXPECT_EQ(reading.info.shape.channels, std::string(format) == "gray" ? 1 : 3);
-        ASSERT_TRUE(ffmpeg(fmt::format("-i {} -sws_flags bilinear+accurate_rnd+full_chroma_int -frames:v 1 {}", y4m, folder / "want.png")));
+        ASSERT_TRUE(ffmpeg(fmt::format("-i {} -sws_flags bilinear+accurate_rnd+full_chroma_int -frames:v 1 {}", y4m,
+                                       folder / "want.png")));
         EXPECT_GT(psnr(reading.frames[0], read_video(folder / "want.png").frames.at(0)), 34) << format;
     }
 }

@@ -26,7 +26,8 @@ bool is_still_image(const AVFormatContext& format) {
 }
 
 bool begins_with_any(std::string_view text, std::initializer_list<std::string_view> beginnings) {
-    return std::any_of(beginnings.begin(), beginnings.end(), [&](auto beginning) { return text.starts_with(beginning); });
+    return std::any_of(beginnings.begin(), beginnings.end(),
+                       [&](auto beginning) { return text.starts_with(beginning); });
 }
 
 // FFmpeg's http resumes a lost transfer itself where the server can: after 0, 1, 3, 7 ... seconds.
@@ -64,8 +65,8 @@ FfmpegInput::FfmpegInput(const FfmpegAddress& address, const SourceOptions& opti
     const bool broadcast = !begins_with_any(address.url, {"http://", "https://"});
     live_ = kind_ == FfmpegAddress::Kind::camera || (kind_ == FfmpegAddress::Kind::network && (endless || broadcast));
     if (kind_ == FfmpegAddress::Kind::network && !live_)
-        patience_ = (options.timeout + std::chrono::seconds(last_http_pause_s(options.retries))) *
-                    std::max(options.retries, 1);
+        patience_ =
+            (options.timeout + std::chrono::seconds(last_http_pause_s(options.retries))) * std::max(options.retries, 1);
 }
 
 void FfmpegInput::open(const FfmpegAddress& address) {
@@ -270,7 +271,8 @@ int FfmpegInput::rotation() const {
     if (std::isnan(counterclockwise)) return 0;
     const auto degrees = static_cast<int>(std::lround(-counterclockwise) % 360 + 360) % 360;
     if (degrees % 90 == 0) return degrees;
-    spdlog::warn("{}: shall be turned by {} degrees; only quarter turns are done, so it is left as it is", name_, degrees);
+    spdlog::warn("{}: shall be turned by {} degrees; only quarter turns are done, so it is left as it is", name_,
+                 degrees);
     return 0;
 }
 

@@ -104,7 +104,8 @@ constexpr std::size_t clip_frames = 50;
 Bytes clip() {
     const TemporaryFolder folder;
     std::vector<Bytes> frames;
-    for (std::size_t number = 0; number < clip_frames; ++number) frames.push_back(smooth_frame(shape, static_cast<int>(number)));
+    for (std::size_t number = 0; number < clip_frames; ++number)
+        frames.push_back(smooth_frame(shape, static_cast<int>(number)));
     write_video(folder / "a.mkv", shape, frames);
     EXPECT_TRUE(ffmpeg(fmt::format("-i {} -c:v mpeg2video -q:v 3 -g 10 {}", folder / "a.mkv", folder / "a.ts")));
     return read_file(folder / "a.ts");
@@ -115,7 +116,8 @@ constexpr std::string_view endless = "HTTP/1.1 200 OK\r\nContent-Type: video/mp2
 TEST(Http, AFileIsReadWhole) {
     const auto bytes = clip();
     const HttpServer server([&](const Connection& connection, int) {
-        connection.send(fmt::format("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nAccept-Ranges: bytes\r\n\r\n", bytes.size()));
+        connection.send(
+            fmt::format("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nAccept-Ranges: bytes\r\n\r\n", bytes.size()));
         connection.send_bytes(bytes.data(), bytes.size());
     });
     const auto reading = read_video(server.url(), {.timeout = 5s});
@@ -130,9 +132,10 @@ TEST(Http, AFileThatBreaksOffGoesOnWhereItWas) {
         if (const auto range = connection.request().find("Range: bytes="); range != std::string::npos)
             begin = std::stoul(connection.request().substr(range + 13));
         begin = std::min(begin, bytes.size());
-        connection.send(fmt::format("HTTP/1.1 206 Partial Content\r\nContent-Range: bytes {}-{}/{}\r\nContent-Length: {}\r\n"
-                                    "Accept-Ranges: bytes\r\nConnection: close\r\n\r\n",
-                                    begin, bytes.size() - 1, bytes.size(), bytes.size() - begin));
+        connection.send(
+            fmt::format("HTTP/1.1 206 Partial Content\r\nContent-Range: bytes {}-{}/{}\r\nContent-Length: {}\r\n"
+                        "Accept-Ranges: bytes\r\nConnection: close\r\n\r\n",
+                        begin, bytes.size() - 1, bytes.size(), bytes.size() - begin));
         const auto rest = bytes.size() - begin;
         connection.send_bytes(bytes.data() + begin, number < 2 ? rest / 2 : rest);
     });
@@ -210,7 +213,8 @@ TEST(Http, AStopEndsABlockedRead) {
         stopped = Clock::now();
         stop.request_stop();
     });
-    while (source->read(image.view(), time)) {}
+    while (source->read(image.view(), time)) {
+    }
     stopper.join();
     EXPECT_LT(milliseconds_since(stopped), 1'000);
 }

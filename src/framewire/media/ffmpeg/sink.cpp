@@ -53,7 +53,8 @@ public:
         format->interrupt_callback = interrupt_.callback();
 
         const AVRational time_base =
-            constant_rate_ ? AVRational{static_cast<int>(rate.denominator), static_cast<int>(rate.numerator)} : fine_clock;
+            constant_rate_ ? AVRational{static_cast<int>(rate.denominator), static_cast<int>(rate.numerator)}
+                           : fine_clock;
         encoder_.emplace(plan.codec, frame, rate, time_base, options.encoder_threads,
                          (format->oformat->flags & AVFMT_GLOBALHEADER) != 0);
         stream_ = avformat_new_stream(format, nullptr);
@@ -89,8 +90,7 @@ public:
         validate(image, shape_, "the frame to write");
         if (!first_seconds_) first_seconds_ = time.seconds;
         std::int64_t pts = frames_;
-        if (!constant_rate_)
-            pts = std::llround((time.seconds - *first_seconds_) / av_q2d(fine_clock));
+        if (!constant_rate_) pts = std::llround((time.seconds - *first_seconds_) / av_q2d(fine_clock));
         pts = std::max(pts, last_pts_ + 1);
         last_pts_ = pts;
         ++frames_;

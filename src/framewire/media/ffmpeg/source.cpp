@@ -28,7 +28,8 @@ void rotate(HostView<const std::uint8_t> from, int degrees, HostView<std::uint8_
         for (int x = 0; x < shape.width; ++x, out += channels) {
             const int from_x = degrees == 90 ? y : degrees == 180 ? shape.width - 1 - x : shape.height - 1 - y;
             const int from_y = degrees == 90 ? shape.width - 1 - x : degrees == 180 ? shape.height - 1 - y : x;
-            std::memcpy(out, from.row(0, from_y) + std::ptrdiff_t{from_x} * channels, static_cast<std::size_t>(channels));
+            std::memcpy(out, from.row(0, from_y) + std::ptrdiff_t{from_x} * channels,
+                        static_cast<std::size_t>(channels));
         }
     }
 }
@@ -60,8 +61,8 @@ private:
         switch (input_->next(*frame_)) {
             case Progress::frame: break;
             case Progress::stopped: fail(ErrorCode::no_input, "{}: stopped before its first frame", address_.name);
-            case Progress::lost: fail(ErrorCode::source_lost, "{}: no frame could be read: {}", address_.name,
-                                      input_->why_lost());
+            case Progress::lost:
+                fail(ErrorCode::source_lost, "{}: no frame could be read: {}", address_.name, input_->why_lost());
             case Progress::end:
                 fail(ErrorCode::source_lost, "{}: it holds no frame that can be decoded{}{}", address_.name,
                      input_->damaged() ? ": " : "", input_->first_damage());
@@ -95,8 +96,8 @@ private:
             case Progress::end:
                 if (input_->live()) return reconnect("the stream ended");
                 if (input_->damaged())
-                    fail(ErrorCode::source_lost, "{}: {} of its packets or pictures are broken, the first {}", address_.name,
-                         input_->damaged(), input_->first_damage());
+                    fail(ErrorCode::source_lost, "{}: {} of its packets or pictures are broken, the first {}",
+                         address_.name, input_->damaged(), input_->first_damage());
                 return false;
             case Progress::lost: break;
         }
@@ -127,8 +128,8 @@ private:
                 reason = error.what();
             }
         }
-        fail(ErrorCode::source_lost, "{}: lost after {} frames, and {} attempts did not bring it back: {}", address_.name,
-             index_, options_.retries, reason);
+        fail(ErrorCode::source_lost, "{}: lost after {} frames, and {} attempts did not bring it back: {}",
+             address_.name, index_, options_.retries, reason);
     }
 
     // False when told to stop.

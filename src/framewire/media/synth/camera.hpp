@@ -19,18 +19,24 @@ inline constexpr std::int64_t back_z = 7000 * mm;
 class Camera {
 public:
     Camera(int width_px, int height_px)
-        : width_px_(width_px), height_px_(height_px),
-          focal_(std::max<std::int64_t>({std::int64_t{width_px} * 16 * 4 / 5, std::int64_t{height_px} * 16 * 64 / 45, 1})) {}
+        : width_px_(width_px),
+          height_px_(height_px),
+          focal_(std::max<std::int64_t>(
+              {std::int64_t{width_px} * 16 * 4 / 5, std::int64_t{height_px} * 16 * 64 / 45, 1})) {}
 
     int width_px() const { return static_cast<int>(width_px_); }
     int height_px() const { return static_cast<int>(height_px_); }
 
     /// Slopes (times 65536) of the ray through a point of the picture, in sixteenths of a pixel.
     std::int64_t slope_x(std::int64_t x_16) const { return (x_16 - std::int64_t{8} * width_px_) * 65536 / focal_; }
-    std::int64_t slope_y(std::int64_t y_16) const { return (y_16 - std::int64_t{16} * height_px_ * 2 / 5) * 65536 / focal_; }
+    std::int64_t slope_y(std::int64_t y_16) const {
+        return (y_16 - std::int64_t{16} * height_px_ * 2 / 5) * 65536 / focal_;
+    }
 
     /// Where a point of the room is in the picture, in sixteenths of a pixel.
-    std::int64_t picture_x(std::int64_t x, std::int64_t z) const { return x * focal_ / z + std::int64_t{8} * width_px_; }
+    std::int64_t picture_x(std::int64_t x, std::int64_t z) const {
+        return x * focal_ / z + std::int64_t{8} * width_px_;
+    }
     std::int64_t picture_y(std::int64_t y, std::int64_t z) const {
         return y * focal_ / z + std::int64_t{16} * height_px_ * 2 / 5;
     }

@@ -57,7 +57,8 @@ Figures::Figure Figures::make_figure(int number, std::uint64_t seed) const {
         std::int64_t at = 0;
         if (!figure.route.empty()) {
             const auto& last = figure.route.back();
-            const auto distance = square_root(((x - last.x) >> 4) * ((x - last.x) >> 4) + ((z - last.z) >> 4) * ((z - last.z) >> 4)) * mm;
+            const auto distance =
+                square_root(((x - last.x) >> 4) * ((x - last.x) >> 4) + ((z - last.z) >> 4) * ((z - last.z) >> 4)) * mm;
             at = last.at_us + std::max<std::int64_t>(distance, mm) * 1'000'000 / speed;
         }
         figure.route.push_back({x, z, at});
@@ -102,9 +103,8 @@ const std::vector<FigureTruth>& Figures::draw(std::int64_t time_us, HostView<con
     poses_.clear();
     touched_.clear();
     for (const auto& figure : figures_) poses_.push_back(pose_at(figure, time_us));
-    std::sort(poses_.begin(), poses_.end(), [](const Pose& a, const Pose& b) {
-        return a.z != b.z ? a.z > b.z : a.figure->id < b.figure->id;
-    });
+    std::sort(poses_.begin(), poses_.end(),
+              [](const Pose& a, const Pose& b) { return a.z != b.z ? a.z > b.z : a.figure->id < b.figure->id; });
     for (const auto& pose : poses_) {
         touched_.push_back({camera_.width_px(), camera_.height_px(), 0, 0});
         draw_figure(pose, time_us);
@@ -118,7 +118,8 @@ void Figures::restore(HostView<const std::uint8_t> room, HostView<std::uint8_t> 
         if (area.left >= area.right) continue;
         const auto bytes = static_cast<std::size_t>(area.right - area.left);
         for (int y = area.top; y < area.bottom; ++y) {
-            std::memcpy(picture.row(0, y) + std::ptrdiff_t{area.left} * 3, room.row(0, y) + std::ptrdiff_t{area.left} * 3, bytes * 3);
+            std::memcpy(picture.row(0, y) + std::ptrdiff_t{area.left} * 3,
+                        room.row(0, y) + std::ptrdiff_t{area.left} * 3, bytes * 3);
             std::memset(owner_.view().row(0, y) + area.left, 0, bytes);
         }
     }
@@ -168,7 +169,8 @@ void Figures::draw_figure(const Pose& pose, std::int64_t time_us) {
             draw_shadow(radius);
             ellipse(0, height, radius, radius, colour);
             ellipse(0, height, radius, radius * 30 / 100, rgb(240, 236, 228));
-            ellipse(-radius * 35 / 100, height + radius * 42 / 100, radius * 22 / 100, radius * 18 / 100, mix(colour, rgb(255, 255, 255), 170));
+            ellipse(-radius * 35 / 100, height + radius * 42 / 100, radius * 22 / 100, radius * 18 / 100,
+                    mix(colour, rgb(255, 255, 255), 170));
             break;
         }
         case Kind::balloon: {
@@ -218,7 +220,8 @@ void Figures::draw_person(const Pose& pose) {
     limb(0, shoulder + 12 * cm, 10 * cm, 0, shoulder + 2 * cm, 11 * cm, skin.lit(225));
     ellipse(-1 * cm * d, shoulder + 23 * cm, 12 * cm, 14 * cm, hair);
     ellipse(2 * cm * d, shoulder + 20 * cm, 10 * cm, 12 * cm, skin);
-    limb(2 * cm * d, shoulder - 2 * cm, 10 * cm, swing * 8 / 10, 86 * cm + rise, 8 * cm, mix(shirt, rgb(255, 255, 255), 26));
+    limb(2 * cm * d, shoulder - 2 * cm, 10 * cm, swing * 8 / 10, 86 * cm + rise, 8 * cm,
+         mix(shirt, rgb(255, 255, 255), 26));
     ellipse(swing * 8 / 10, 83 * cm + rise, 5 * cm, 5 * cm, skin);
 }
 
@@ -254,10 +257,13 @@ void Figures::draw_shadow(std::int64_t radius) {
         return static_cast<int>(std::clamp<std::int64_t>(floor_divide(value_16, 16), 0, limit));
     };
     auto& area = touched_.back();
-    const int left = clip(middle_x - radius_x, camera_.width_px()), right = clip(middle_x + radius_x + 16, camera_.width_px());
-    const int top = clip(middle_y - radius_y, camera_.height_px()), bottom = clip(middle_y + radius_y + 16, camera_.height_px());
+    const int left = clip(middle_x - radius_x, camera_.width_px()),
+              right = clip(middle_x + radius_x + 16, camera_.width_px());
+    const int top = clip(middle_y - radius_y, camera_.height_px()),
+              bottom = clip(middle_y + radius_y + 16, camera_.height_px());
     if (left >= right || top >= bottom) return;
-    area = {std::min(area.left, left), std::min(area.top, top), std::max(area.right, right), std::max(area.bottom, bottom)};
+    area = {std::min(area.left, left), std::min(area.top, top), std::max(area.right, right),
+            std::max(area.bottom, bottom)};
     for (int y = top; y < bottom; ++y) {
         const auto dy = (std::int64_t{y} * 16 + 8 - middle_y) * 256 / radius_y;
         for (int x = left; x < right; ++x) {
@@ -271,7 +277,8 @@ void Figures::draw_shadow(std::int64_t radius) {
     }
 }
 
-void Figures::ellipse(std::int64_t x, std::int64_t height, std::int64_t radius_x, std::int64_t radius_y, const Colour& colour) {
+void Figures::ellipse(std::int64_t x, std::int64_t height, std::int64_t radius_x, std::int64_t radius_y,
+                      const Colour& colour) {
     const auto& pose = *pose_;
     const auto middle_x = camera_.picture_x(pose.x + x, pose.z);
     const auto middle_y = camera_.picture_y(floor_y - height, pose.z);
@@ -313,7 +320,8 @@ void Figures::span(int row, std::int64_t left_16, std::int64_t right_16, const C
     const int end = static_cast<int>(std::clamp<std::int64_t>(floor_divide(right_16 + 15, 16), 0, camera_.width_px()));
     if (first >= end) return;
     auto& area = touched_.back();
-    area = {std::min(area.left, first), std::min(area.top, row), std::max(area.right, end), std::max(area.bottom, row + 1)};
+    area = {std::min(area.left, first), std::min(area.top, row), std::max(area.right, end),
+            std::max(area.bottom, row + 1)};
     auto* pixel = picture_.row(0, row) + std::ptrdiff_t{first} * 3;
     auto* owner = owner_.view().row(0, row);
     const auto width = std::max<std::int64_t>(right_16 - left_16, 1);

@@ -47,7 +47,7 @@ private:
     struct Pose {
         const Figure* figure = nullptr;
         std::int64_t x = 0, z = 0;
-        int direction = 1;       // 1 to the right
+        int direction = 1;        // 1 to the right
         std::int64_t stride = 0;  // a full turn of 65536 each two steps
     };
     struct Rectangle {
@@ -64,7 +64,8 @@ private:
     void draw_cat(const Pose& pose);
     void draw_shadow(std::int64_t radius);
     // Lengths in the room, x from the figure's middle, heights above the floor.
-    void ellipse(std::int64_t x, std::int64_t height, std::int64_t radius_x, std::int64_t radius_y, const Colour& colour);
+    void ellipse(std::int64_t x, std::int64_t height, std::int64_t radius_x, std::int64_t radius_y,
+                 const Colour& colour);
     void limb(std::int64_t x0, std::int64_t height0, std::int64_t width0, std::int64_t x1, std::int64_t height1,
               std::int64_t width1, const Colour& colour);
     void span(int row, std::int64_t left_16, std::int64_t right_16, const Colour& colour);

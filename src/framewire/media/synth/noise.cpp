@@ -29,7 +29,8 @@ SensorNoise::SensorNoise(std::uint64_t seed, std::int64_t sigma_thousandths) : s
         std::int64_t sum = -6 * 65535;
         for (std::uint64_t part = 0; part < 3; ++part) {
             const auto bits = hash(seed_ + place * 3 + part);
-            sum += static_cast<std::int64_t>((bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48));
+            sum += static_cast<std::int64_t>((bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) +
+                                             (bits >> 48));
         }
         const auto value = floor_divide(sum * sigma_thousandths + 500 * 65536, 1000 * 65536);
         table_[place] = static_cast<std::int8_t>(std::clamp<std::int64_t>(value, -127, 127));

@@ -89,11 +89,13 @@ std::vector<Solid> furniture(std::uint64_t seed) {
     add(box(1050, 2250, 0, 1900, 6960, 6990, rgb(92, 64, 42), Finish::wood));
     add(box(1050, 1085, 0, 1900, 6600, 6960, oak, Finish::wood));
     add(box(2215, 2250, 0, 1900, 6600, 6960, oak, Finish::wood));
-    for (const int height : {60, 500, 940, 1380, 1865}) add(box(1050, 2250, height, height + 35, 6600, 6960, oak, Finish::wood));
+    for (const int height : {60, 500, 940, 1380, 1865})
+        add(box(1050, 2250, height, height + 35, 6600, 6960, oak, Finish::wood));
     for (const int height : {95, 535, 975, 1415}) {
         // A row of books to a random length, of random widths, heights and colours.
-        constexpr std::array<Colour, 8> covers = {rgb(150, 58, 50),  rgb(52, 84, 120), rgb(196, 156, 84), rgb(72, 104, 76),
-                                                  rgb(208, 200, 184), rgb(88, 62, 92), rgb(64, 64, 70),   rgb(186, 108, 60)};
+        constexpr std::array<Colour, 8> covers = {rgb(150, 58, 50), rgb(52, 84, 120),   rgb(196, 156, 84),
+                                                  rgb(72, 104, 76), rgb(208, 200, 184), rgb(88, 62, 92),
+                                                  rgb(64, 64, 70),  rgb(186, 108, 60)};
         const auto key = hash(seed, 1, static_cast<std::uint64_t>(height));
         const int end = 1700 + static_cast<int>(pick(key, 480));
         int x = 1095;
@@ -119,9 +121,9 @@ std::vector<Solid> furniture(std::uint64_t seed) {
         const int spread = 90 + (1300 - height) / 5;
         const int x = 2300 - spread + static_cast<int>(pick(hash(draw, 1), 2 * spread));
         const int green = 88 + static_cast<int>(pick(hash(draw, 2), 70));
-        add(ellipse(x, height, 34 + static_cast<int>(pick(hash(draw, 3), 60)), 60 + static_cast<int>(pick(hash(draw, 4), 90)),
-                    5600 + static_cast<int>(pick(hash(draw, 5), 240)), rgb(green * 45 / 100, green, green * 50 / 100),
-                    Finish::leaf));
+        add(ellipse(x, height, 34 + static_cast<int>(pick(hash(draw, 3), 60)),
+                    60 + static_cast<int>(pick(hash(draw, 4), 90)), 5600 + static_cast<int>(pick(hash(draw, 5), 240)),
+                    rgb(green * 45 / 100, green, green * 50 / 100), Finish::leaf));
     }
     add(box(2290, 2310, 330, 900, 5715, 5725, rgb(84, 92, 56)));
     return solids;
@@ -131,7 +133,8 @@ class Room {
 public:
     Room(const Camera& camera, std::uint64_t seed) : seed_(seed), solids_(furniture(seed)) {
         for (auto& solid : solids_) {
-            if (!solid.ellipse && floor_y - solid.y1 <= 380 * mm && solid.finish != Finish::books) standing_.push_back(solid);
+            if (!solid.ellipse && floor_y - solid.y1 <= 380 * mm && solid.finish != Finish::books)
+                standing_.push_back(solid);
             solid.left = std::numeric_limits<std::int64_t>::max();
             solid.top = solid.left;
             solid.right = solid.bottom = -solid.left;
@@ -202,7 +205,8 @@ private:
         const auto try_face = [&](Length depth, Face which) {
             if (depth >= z || !within(depth, solid.z0, solid.z1)) return false;
             const auto point = ray.at(depth);
-            const bool inside = which == Face::side ? within(point.y, solid.y0, solid.y1) : within(point.x, solid.x0, solid.x1);
+            const bool inside =
+                which == Face::side ? within(point.y, solid.y0, solid.y1) : within(point.x, solid.x0, solid.x1);
             if (!inside) return false;
             z = depth;
             face = which;
@@ -255,7 +259,8 @@ private:
         const auto y = point.y - travelled * 62 / 100;
         const auto z = point.z + travelled * 12 / 100;
         const auto edge = std::min({y - window_y0, window_y1 - y, z - window_z0, window_z1 - z});
-        const auto bar = std::min(std::abs(2 * z - window_z0 - window_z1), std::abs(2 * y - window_y0 - window_y1)) / 2 - 25 * mm;
+        const auto bar =
+            std::min(std::abs(2 * z - window_z0 - window_z1), std::abs(2 * y - window_y0 - window_y1)) / 2 - 25 * mm;
         return std::clamp<std::int64_t>(std::min(edge, bar) * 256 / (36 * mm), 0, 256);
     }
 
@@ -264,7 +269,8 @@ private:
         constexpr Length plank_width = 150 * mm, plank_length = 1300 * mm;
         const auto row = floor_divide(point.x, plank_width);
         const auto shifted = point.z + pick(hash(seed_, 3, static_cast<std::uint64_t>(row)), plank_length);
-        const auto plank = hash(seed_, 4, static_cast<std::uint64_t>(row), static_cast<std::uint64_t>(shifted / plank_length));
+        const auto plank =
+            hash(seed_, 4, static_cast<std::uint64_t>(row), static_cast<std::uint64_t>(shifted / plank_length));
         const auto grain = smooth_noise(plank, point.x, point.z, 9 * mm, 260 * mm) +
                            smooth_noise(plank + 1, point.x, point.z, 31 * mm, 520 * mm);
         auto level = 208 + pick(plank, 34) + (grain - 255) * 26 / 256;
@@ -276,7 +282,8 @@ private:
         if (point.x > rug_x0 && point.x < rug_x1 && point.z > rug_z0 && point.z < rug_z1) {
             const auto inside = std::min({point.x - rug_x0, rug_x1 - point.x, point.z - rug_z0, rug_z1 - point.z});
             const auto diamond = (std::abs((point.x - rug_x0) % (360 * mm) - 180 * mm) +
-                                  std::abs((point.z - rug_z0) % (360 * mm) - 180 * mm)) / (60 * mm);
+                                  std::abs((point.z - rug_z0) % (360 * mm) - 180 * mm)) /
+                                 (60 * mm);
             const bool light_band = (inside > 60 * mm && inside < 110 * mm) || (inside > 220 * mm && diamond == 2);
             colour = light_band ? rgb(206, 190, 166) : inside < 160 * mm ? rgb(118, 62, 62) : rgb(146, 80, 76);
             level = 222 + (smooth_noise(seed_ + 5, point.x, point.z, 7 * mm, 7 * mm) - 128) * 22 / 256;
@@ -330,8 +337,10 @@ private:
         auto colour = mix(rgb(120, 150, 190), rgb(244, 196, 150), std::min<std::int64_t>(256, down * 3 / 2));
         auto part = thing + 32;
         for (int range = 0; range < 3; ++range) {
-            const auto ridge = 96 + range * 40 + smooth_noise(seed_ + thing * 8 + static_cast<std::uint64_t>(range), point.x, 0,
-                                                              (190 - range * 40) * mm, mm) / 4;
+            const auto ridge = 96 + range * 40 +
+                               smooth_noise(seed_ + thing * 8 + static_cast<std::uint64_t>(range), point.x, 0,
+                                            (190 - range * 40) * mm, mm) /
+                                   4;
             if (down <= ridge) continue;
             colour = mix(rgb(150, 130, 150), rgb(38, 66, 70), range * 110);
             part = thing + 48 + static_cast<std::uint32_t>(range) * 16;
@@ -342,12 +351,15 @@ private:
     Sample side_wall(const Point& point) const {
         const bool left = point.x < 0;
         const auto height = floor_y - point.y;
-        auto level = (left ? 206 : 228) - corner_shade(height) - corner_shade(point.y - ceiling_y) - corner_shade(back_z - point.z);
+        auto level = (left ? 206 : 228) - corner_shade(height) - corner_shade(point.y - ceiling_y) -
+                     corner_shade(back_z - point.z);
         if (left) {
-            const auto edge = std::min({point.z - window_z0, window_z1 - point.z, point.y - window_y0, window_y1 - point.y});
+            const auto edge =
+                std::min({point.z - window_z0, window_z1 - point.z, point.y - window_y0, window_y1 - point.y});
             if (edge > 0) {
                 const auto bar = std::min(std::abs(2 * point.z - window_z0 - window_z1),
-                                          std::abs(2 * point.y - window_y0 - window_y1)) / 2;
+                                          std::abs(2 * point.y - window_y0 - window_y1)) /
+                                 2;
                 if (bar < 22 * mm) return {bright(rgb(222, 226, 230)), 10};
                 const auto up = (window_y1 - point.y) * 256 / (window_y1 - window_y0);
                 const auto hill = 60 + smooth_noise(seed_ + 7, point.z, 0, 500 * mm, mm) / 5;
@@ -367,7 +379,8 @@ private:
             }
             if (edge > -75 * mm) return {light(white_paint, point, 246), 70'001};
         }
-        if (height < 110 * mm) return {light(white_paint, point, height > 104 * mm ? level * 200 / 256 : level), 70'002};
+        if (height < 110 * mm)
+            return {light(white_paint, point, height > 104 * mm ? level * 200 / 256 : level), 70'002};
         level += (smooth_noise(seed_ + 8, point.z, point.y, 40 * mm, 40 * mm) - 128) * 5 / 256;
         const auto sunlight = left ? 0 : sun(point);
         return {light(cream, point, level) + sunlit(cream, level * sunlight * 60), left ? 70'003U : 70'004U};
@@ -388,7 +401,9 @@ private:
                 break;
             case Finish::wood: {
                 const bool upright = solid.y1 - solid.y0 > solid.x1 - solid.x0;
-                level += (smooth_noise(seed_ + number, u, v, (upright ? 8 : 160) * mm, (upright ? 160 : 8) * mm) - 128) * 36 / 256;
+                level +=
+                    (smooth_noise(seed_ + number, u, v, (upright ? 8 : 160) * mm, (upright ? 160 : 8) * mm) - 128) *
+                    36 / 256;
                 break;
             }
             case Finish::books: {
@@ -408,7 +423,8 @@ private:
             case Finish::glow: {
                 const auto across = std::abs(2 * point.x - solid.x0 - solid.x1) * 256 / (solid.x1 - solid.x0);
                 const auto from_bulb = std::abs((point.y - solid.y0) * 256 / (solid.y1 - solid.y0) - 150);
-                return {bright(mix(rgb(255, 240, 206), rgb(232, 184, 122), across * across / 512 + from_bulb / 2)), thing};
+                return {bright(mix(rgb(255, 240, 206), rgb(232, 184, 122), across * across / 512 + from_bulb / 2)),
+                        thing};
             }
         }
         const auto sunlight = face == Face::top ? sun(point) : 0;
@@ -417,7 +433,7 @@ private:
 
     std::uint64_t seed_;
     std::vector<Solid> solids_;
-    std::vector<Solid> standing_;     // on the floor or little above it
+    std::vector<Solid> standing_;    // on the floor or little above it
     std::vector<const Solid*> row_;  // see enter_row
 };
 
@@ -436,7 +452,8 @@ void paint_room(const Camera& camera, std::uint64_t seed, HostView<std::uint8_t>
     const auto paint = [&](int x, int y, const Colour& colour) {
         auto* pixel = image.row(0, y) + std::ptrdiff_t{x} * 3;
         // A grain of less than a level keeps soft light from showing steps.
-        const auto grain = static_cast<std::int64_t>(hash(seed, 11, static_cast<std::uint64_t>(x), static_cast<std::uint64_t>(y)) >> 60);
+        const auto grain = static_cast<std::int64_t>(
+            hash(seed, 11, static_cast<std::uint64_t>(x), static_cast<std::uint64_t>(y)) >> 60);
         pixel[0] = to_byte((colour.b + grain) >> 4);
         pixel[1] = to_byte((colour.g + grain) >> 4);
         pixel[2] = to_byte((colour.r + grain) >> 4);
@@ -452,7 +469,8 @@ void paint_room(const Camera& camera, std::uint64_t seed, HostView<std::uint8_t>
                               thing == here[std::min(x + 1, width - 1)];
             if (same) continue;
             Colour sum;
-            for (int part = 0; part < 16; ++part) sum = sum + room.look(ray(x, y, part % 4 * 4 + 2, part / 4 * 4 + 2), x).colour;
+            for (int part = 0; part < 16; ++part)
+                sum = sum + room.look(ray(x, y, part % 4 * 4 + 2, part / 4 * 4 + 2), x).colour;
             paint(x, y, sum.lit(16));
         }
     };

@@ -18,10 +18,14 @@ namespace {
 
 class SynthSource final : public Source {
 public:
-    SynthSource(SourceInfo info, std::uint64_t seed, std::int64_t noise_thousandths, int objects, const std::string* truth,
-                std::stop_token stop)
-        : info_(std::move(info)), stop_(std::move(stop)), room_(info_.shape), picture_(info_.shape),
-          figures_({info_.shape.width, info_.shape.height}, seed, objects), noise_(seed, noise_thousandths) {
+    SynthSource(SourceInfo info, std::uint64_t seed, std::int64_t noise_thousandths, int objects,
+                const std::string* truth, std::stop_token stop)
+        : info_(std::move(info)),
+          stop_(std::move(stop)),
+          room_(info_.shape),
+          picture_(info_.shape),
+          figures_({info_.shape.width, info_.shape.height}, seed, objects),
+          noise_(seed, noise_thousandths) {
         if (truth) truth_.emplace(*truth);
         synth::paint_room({info_.shape.width, info_.shape.height}, seed, room_.view());
         copy(std::as_const(room_).view(), picture_.view());
@@ -46,8 +50,8 @@ public:
         }
         const double seconds = static_cast<double>(index_) * static_cast<double>(info_.rate.denominator) /
                                static_cast<double>(info_.rate.numerator);
-        const auto time_us = static_cast<std::int64_t>(static_cast<__int128>(index_) * info_.rate.denominator * 1'000'000 /
-                                                       info_.rate.numerator);
+        const auto time_us = static_cast<std::int64_t>(static_cast<__int128>(index_) * info_.rate.denominator *
+                                                       1'000'000 / info_.rate.numerator);
         const auto& seen = figures_.draw(time_us, std::as_const(room_).view(), picture_.view());
         noise_.add(std::as_const(picture_).view(), index_, image);
         if (truth_) write_truth(seen, seconds);
@@ -98,7 +102,8 @@ std::unique_ptr<Source> open_synth_source(std::string_view text, const SourceOpt
     info.rate = parameters.rate("fps", {30, 1});
     if (parameters.text("frames")) info.frames = parameters.integer("frames", 0, 1, std::int64_t{1} << 40);
     if (std::int64_t{width} * height > options.max_pixels)
-        fail(ErrorCode::usage, "synth: size={}x{} is more than the {} pixels allowed", width, height, options.max_pixels);
+        fail(ErrorCode::usage, "synth: size={}x{} is more than the {} pixels allowed", width, height,
+             options.max_pixels);
     const auto seed = static_cast<std::uint64_t>(parameters.integer("seed", 1, 0, std::int64_t{1} << 62));
     const auto noise = parameters.thousandths("noise", 6'000, 50'000);
     const auto objects = static_cast<int>(parameters.integer("objects", 5, 0, synth::most_figures));

@@ -28,7 +28,8 @@ std::vector<nlohmann::json> read_lines(const std::string& path) {
 TEST(Arithmetic, IsWhatItSays) {
     using namespace synth;
     for (int turn = 0; turn < 65536; turn += 97)
-        EXPECT_NEAR(static_cast<double>(sine(turn)) / 4096, std::sin(turn * 2 * 3.14159265358979 / 65536), 0.002) << turn;
+        EXPECT_NEAR(static_cast<double>(sine(turn)) / 4096, std::sin(turn * 2 * 3.14159265358979 / 65536), 0.002)
+            << turn;
     for (const std::int64_t value : {0LL, 1LL, 2LL, 3LL, 4LL, 99LL, 100LL, 1'000'000LL, (1LL << 60) - 1}) {
         const auto root = square_root(value);
         EXPECT_LE(root * root, value);
@@ -114,7 +115,8 @@ TEST(Synth, TellsTheTrueBoxesOfWhatMoves) {
         for (std::size_t pixel = 0; pixel < inside.size(); ++pixel) {
             int difference = 0;
             for (std::size_t channel = 0; channel < 3; ++channel)
-                difference = std::max(difference, std::abs(reading.frames[number][pixel * 3 + channel] - empty_room[pixel * 3 + channel]));
+                difference = std::max(difference, std::abs(reading.frames[number][pixel * 3 + channel] -
+                                                           empty_room[pixel * 3 + channel]));
             if (difference <= 20) continue;
             ++changed;
             outside += !inside[pixel];
