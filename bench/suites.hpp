@@ -9,6 +9,8 @@ namespace framewire::bench {
 void bench_binarize(Session& session);
 void bench_gray(Session& session);
 void bench_mosaic(Session& session);
+void bench_pointwise(Session& session);
+void bench_text(Session& session);
 void bench_delta(Session& session);
 
 /// Every suite by name.
@@ -20,6 +22,8 @@ inline constexpr Suite suites[] = {
     {"binarize", bench_binarize},
     {"gray", bench_gray},
     {"mosaic", bench_mosaic},
+    {"pointwise", bench_pointwise},
+    {"text", bench_text},
     {"delta", bench_delta},
 };
 

@@ -20,6 +20,7 @@ for test in core cuda filters delta pipeline; do
 done
 strip --strip-debug "$bundle"/bin/* "$bundle"/tests/*
 cp scripts/count-tests.sh "$bundle/"
+cp "$(fc-match --format='%{file}' 'DejaVu Sans:style=Book')" "$bundle/test-font.ttf"
 
 # Libraries go beside the programs; those of glibc apart, for machines whose own are older.
 ldd "$bundle"/bin/* "$bundle"/tests/* | awk '$2 == "=>" && $3 ~ /^\// {print $3} $1 ~ /^\/.*ld-linux/ {print $1}' | sort -u |
@@ -50,7 +51,7 @@ cat >"$bundle/run-tests.sh" <<'TESTS'
 #!/usr/bin/env bash
 # All tests, CUDA's included: a missing GPU is a failure here, not a skip. Closes with 'N passed, N failed, N skipped'.
 cd "$(dirname "$0")" || exit 1
-export FRAMEWIRE_REQUIRE_GPU=1 TEST_UNDER=./under.sh
+export FRAMEWIRE_REQUIRE_GPU=1 TEST_UNDER=./under.sh FRAMEWIRE_TEST_FONT=$PWD/test-font.ttf
 exec ./count-tests.sh "${FRAMEWIRE_LOGS:-logs}" ./tests/*
 TESTS
 
@@ -58,6 +59,7 @@ cat >"$bundle/run-benches.sh" <<'BENCHES'
 #!/usr/bin/env bash
 # All benches, or the suites named, with framewire-bench's own options.
 cd "$(dirname "$0")" || exit 1
+export FRAMEWIRE_TEST_FONT=$PWD/test-font.ttf
 exec ./under.sh ./bin/framewire-bench "$@"
 BENCHES
 
