@@ -10,8 +10,8 @@
 #include "framewire/pipeline/run_values.hpp"
 #include "framewire/pipeline/stream_encoder.hpp"
 
-#include <CLI/CLI.hpp>
 #include <spdlog/spdlog.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -48,7 +48,8 @@ Pace parse_pace(const std::string& text) {
     const auto* end = text.data() + text.size();
     const auto [stopped, error] = std::from_chars(text.data(), end, pace.fps);
     if (error != std::errc{} || stopped != end || !(pace.fps >= 0.01 && pace.fps <= 10'000))
-        fail(ErrorCode::usage, "--rate '{}' is not allowed; allowed are own, max and 0.01 to 10000 frames a second", text);
+        fail(ErrorCode::usage, "--rate '{}' is not allowed; allowed are own, max and 0.01 to 10000 frames a second",
+             text);
     return pace;
 }
 
@@ -76,10 +77,15 @@ struct Slot {
 class Serve {
 public:
     Serve(const ServeOptions& options, const std::stop_source& stop)
-        : options_(options), stop_(stop), pace_(parse_pace(options.rate)), chain_(parse_chain(options.filters)),
-          listen_(net::parse_address(options.listen)), statistics_file_(options.common.statistics_path),
+        : options_(options),
+          stop_(stop),
+          pace_(parse_pace(options.rate)),
+          chain_(parse_chain(options.filters)),
+          listen_(net::parse_address(options.listen)),
+          statistics_file_(options.common.statistics_path),
           source_(open_source(options.input, {.stop = stop.get_token(), .rate = asked_rate(), .loop = options.loop})),
-          info_(source_->info()), executor_(options.common.backend_choice(), options.common.threads),
+          info_(source_->info()),
+          executor_(options.common.backend_choice(), options.common.threads),
           encoder_(chain_, {delta::parse_mode(options.mode), options.threshold}, info_.shape, executor_),
           state_(stream_info(), executor_),
           server_(state_, {.listen = listen_, .stream = options.name, .viewers_limit = options.viewers}) {}
@@ -94,8 +100,8 @@ public:
         }
         // The circle requests a stop when a stage fails, too; then nobody is in a hurry.
         const bool in_a_hurry = stop_.stop_requested() && !failure;
-        const int left = server_.finish(in_a_hurry ? stopped_deadline : ending_deadline,
-                                        failure ? "the source was lost" : "");
+        const int left =
+            server_.finish(in_a_hurry ? stopped_deadline : ending_deadline, failure ? "the source was lost" : "");
         if (left > 0) spdlog::warn("{} viewers did not take the end of the stream in time", left);
         report();
         if (failure) std::rethrow_exception(failure);
@@ -173,8 +179,7 @@ private:
     void report() {
         statistics_.set_sent_bytes(state_.counts().up_to_date_bytes);
         const auto figures = statistics_.snapshot();
-        statistics_file_.write(figures,
-                               {info_.name, std::string(to_string(executor_.backend())), encoder_.shape()});
+        statistics_file_.write(figures, {info_.name, std::string(to_string(executor_.backend())), encoder_.shape()});
         spdlog::info("{} frames in {:.2f} s, {:.1f} fps, {} dropped", figures.frames, figures.seconds, figures.fps,
                      figures.drops);
         if (!figures.delta) return;
@@ -213,10 +218,12 @@ private:
 void add_serve(CLI::App& program, Action& chosen) {
     auto* command = program.add_subcommand("serve", "Source -> filters -> difference stream to any number of viewers");
     const auto options = std::make_shared<ServeOptions>();
-    command->add_option("-i,--input", options->input, "where frames come from: a file, -, a URL, a camera, lavfi:, synth:")
+    command
+        ->add_option("-i,--input", options->input, "where frames come from: a file, -, a URL, a camera, lavfi:, synth:")
         ->required()
         ->type_name("SRC");
-    command->add_option("-f,--filters", options->filters, "name=value:key=value,name=...; 'framewire filters' lists them")
+    command
+        ->add_option("-f,--filters", options->filters, "name=value:key=value,name=...; 'framewire filters' lists them")
         ->type_name("FILTERS");
     command->add_option("--listen", options->listen, "where viewers connect; port 0 takes a free one")
         ->type_name("HOST:PORT")

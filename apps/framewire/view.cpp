@@ -7,9 +7,9 @@
 #include "framewire/media/media.hpp"
 #include "framewire/net/client.hpp"
 
+#include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
-#include <spdlog/spdlog.h>
 
 #include <atomic>
 #include <chrono>
@@ -88,9 +88,12 @@ private:
 class View {
 public:
     View(const ViewOptions& options, const std::stop_source& stop)
-        : options_(options), stop_(stop), statistics_file_(opened(options.common.statistics_path)),
+        : options_(options),
+          stop_(stop),
+          statistics_file_(opened(options.common.statistics_path)),
           client_(net::parse_stream_address(options.url), client_options(options), stop.get_token()),
-          info_(client_.info()), time_(info_.rate) {
+          info_(client_.info()),
+          time_(info_.rate) {
         if (!options.no_window) {
             window_ = std::make_unique<Window>(info_.shape, "framewire: " + info_.source);
             newest_ = std::make_unique<NewestPicture>(info_.shape);
@@ -237,7 +240,8 @@ private:
 }  // namespace
 
 void add_view(CLI::App& program, Action& chosen) {
-    auto* command = program.add_subcommand("view", "Receives a difference stream and shows it in a window, records it, or both");
+    auto* command =
+        program.add_subcommand("view", "Receives a difference stream and shows it in a window, records it, or both");
     const auto options = std::make_shared<ViewOptions>();
     command->add_option("url", options->url, "where the stream is: tcp://HOST:PORT or tcp://HOST:PORT/NAME")
         ->required()

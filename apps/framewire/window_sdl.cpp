@@ -19,7 +19,7 @@ bool draws_for_nobody(std::string_view driver) { return driver == "offscreen" ||
 
 struct VideoSystem {
     VideoSystem() {
-        SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");        // signals are the program's own affair
+        SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");  // signals are the program's own affair
         SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
         SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear");
         if (SDL_Init(SDL_INIT_VIDEO) != 0)

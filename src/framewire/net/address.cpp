@@ -24,7 +24,8 @@ Address parse_address(std::string_view text) {
     if (host.size() >= 2 && host.front() == '[' && host.back() == ']')
         host = host.substr(1, host.size() - 2);
     else if (host.find(':') != std::string_view::npos)
-        fail(ErrorCode::usage, "the address '{}' holds an IPv6 address without brackets: write [{}]:{}", text, host, digits);
+        fail(ErrorCode::usage, "the address '{}' holds an IPv6 address without brackets: write [{}]:{}", text, host,
+             digits);
     const bool plain = std::all_of(host.begin(), host.end(), [](char c) { return c > ' ' && c != '/' && c != 0x7f; });
     if (host.empty() || host.size() > max_host_bytes || !plain)
         fail(ErrorCode::usage, "the address '{}' has no valid host: HOST:PORT is needed, such as 127.0.0.1:7878", text);
@@ -42,7 +43,8 @@ StreamAddress parse_stream_address(std::string_view url) {
     const auto rest = url.substr(scheme.size());
     const auto slash = rest.find('/');
     StreamAddress address{parse_address(rest.substr(0, slash)), std::string(default_stream)};
-    if (address.server.port == 0) fail(ErrorCode::usage, "the stream address '{}' has port 0; 1 to 65535 is needed", url);
+    if (address.server.port == 0)
+        fail(ErrorCode::usage, "the stream address '{}' has port 0; 1 to 65535 is needed", url);
     if (slash != std::string_view::npos && slash + 1 < rest.size()) address.stream = rest.substr(slash + 1);
     validate_stream_name(address.stream);
     return address;
@@ -50,7 +52,8 @@ StreamAddress parse_stream_address(std::string_view url) {
 
 bool is_stream_name(std::string_view name) {
     constexpr auto allowed = [](char c) {
-        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+               c == '-';
     };
     return !name.empty() && name.size() <= max_stream_name_bytes && std::all_of(name.begin(), name.end(), allowed);
 }

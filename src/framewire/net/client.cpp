@@ -3,8 +3,8 @@
 #include "framewire/core/clock.hpp"
 #include "framewire/core/error.hpp"
 
-#include <boost/asio.hpp>
 #include <spdlog/spdlog.h>
+#include <boost/asio.hpp>
 
 #include <algorithm>
 #include <condition_variable>
@@ -59,9 +59,7 @@ public:
     }
 
     /// Fills `bytes`. The deadline is on the whole.
-    void read(std::span<std::uint8_t> bytes, Clock::time_point deadline) {
-        read(bytes, deadline, milliseconds(0));
-    }
+    void read(std::span<std::uint8_t> bytes, Clock::time_point deadline) { read(bytes, deadline, milliseconds(0)); }
 
     /// Fills `bytes`. The deadline is on the silence between two pieces.
     void read(std::span<std::uint8_t> bytes, milliseconds silence) { read(bytes, Clock::now() + silence, silence); }
@@ -151,7 +149,8 @@ struct Client::State {
     void accept(const StreamInfo& offered) {
         if (receiver) {
             if (offered.shape != info.shape)
-                fail(ErrorCode::source_lost, "the stream changed from {} to {}", to_string(info.shape), to_string(offered.shape));
+                fail(ErrorCode::source_lost, "the stream changed from {} to {}", to_string(info.shape),
+                     to_string(offered.shape));
             receiver->restart();
         } else {
             if (std::int64_t{offered.shape.width} * offered.shape.height > options.max_pixels)
@@ -213,7 +212,8 @@ struct Client::State {
 };
 
 Client::Client(const StreamAddress& address, const ClientOptions& options, std::stop_token stop) {
-    for (const auto deadline : {options.connect_deadline, options.silence_deadline, options.first_pause, options.longest_pause})
+    for (const auto deadline :
+         {options.connect_deadline, options.silence_deadline, options.first_pause, options.longest_pause})
         if (deadline <= milliseconds(0) || deadline > std::chrono::hours(1))
             fail(ErrorCode::usage, "a viewer's deadline of {} ms asked for; 1 ms to 1 h is allowed", deadline.count());
     state_ = std::make_unique<State>(address, options, std::move(stop));
@@ -243,9 +243,7 @@ bool Client::next() {
 
 HostView<const std::uint8_t> Client::picture() const { return state_->receiver->picture(); }
 const StateHeader& Client::state() const { return state_->receiver->state(); }
-ClientCounts Client::counts() const {
-    return {state_->receiver->counts(), state_->bytes, state_->reconnections};
-}
+ClientCounts Client::counts() const { return {state_->receiver->counts(), state_->bytes, state_->reconnections}; }
 
 namespace {
 

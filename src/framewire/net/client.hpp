@@ -15,8 +15,8 @@ namespace framewire::net {
 struct ClientOptions {
     std::chrono::milliseconds connect_deadline{5'000};  ///< for one attempt, to the server's whole hello
     std::chrono::milliseconds silence_deadline{5'000};  ///< without a byte from the server, which sends keep-alives
-    /// How long a stream that was lost is tried to be had again, with pauses growing from `first_pause` to `longest_pause`;
-    /// 0 does not try.
+    /// How long a stream that was lost is tried to be had again, with pauses growing from `first_pause` to
+    /// `longest_pause`; 0 does not try.
     std::chrono::milliseconds reconnect{0};
     std::chrono::milliseconds first_pause{100};
     std::chrono::milliseconds longest_pause{2'000};
@@ -33,9 +33,9 @@ struct ClientCounts {
 /// A viewer: connects to a server and keeps its own copy of R. For one thread.
 class Client {
 public:
-    /// Connects and waits for the server's hello. Throws Error{no_input} when there is no stream to be had there (nobody
-    /// listens, no such stream, too many viewers, pictures too large) or when told to stop before it is, Error{usage} on
-    /// options that are not allowed, Error{config} without memory.
+    /// Connects and waits for the server's hello. Throws Error{no_input} when there is no stream to be had there
+    /// (nobody listens, no such stream, too many viewers, pictures too large) or when told to stop before it is,
+    /// Error{usage} on options that are not allowed, Error{config} without memory.
     explicit Client(const StreamAddress& address, const ClientOptions& options = {}, std::stop_token stop = {});
     ~Client();
     Client(Client&&) noexcept;
@@ -44,8 +44,8 @@ public:
     const StreamInfo& info() const;
 
     /// Waits for the next picture or step and takes it: picture() is then the server's R of state().version. False when
-    /// the server ended the stream or when told to stop. Throws Error{source_lost} when the stream was lost, and not had
-    /// again in the time allowed, or when the server sends what no server does.
+    /// the server ended the stream or when told to stop. Throws Error{source_lost} when the stream was lost, and not
+    /// had again in the time allowed, or when the server sends what no server does.
     bool next();
 
     HostView<const std::uint8_t> picture() const;

@@ -70,7 +70,8 @@ TEST(Client, SaysWhenNobodyListens) {
     std::uint16_t free_port = 0;
     { free_port = RawListener().port(); }
     const auto text = error_of(ErrorCode::no_input, [&] { Client client(at(free_port)); });
-    EXPECT_NE(text.find(fmt::format("there is no stream at tcp://127.0.0.1:{}/main: ", free_port)), std::string::npos) << text;
+    EXPECT_NE(text.find(fmt::format("there is no stream at tcp://127.0.0.1:{}/main: ", free_port)), std::string::npos)
+        << text;
 }
 
 TEST(Client, DoesNotWaitForeverForAHello) {
@@ -88,7 +89,8 @@ TEST(Client, RefusesWhatGreetsWrongly) {
     no_width[preamble_bytes + header_bytes] = 0;
     auto version = hello;
     version[4] = 2;
-    for (const auto& bytes : {Bytes(100, 'x'), huge, no_width, version, joined({Bytes{'F', 'W', 'I', 'R', 1, 0}, Bytes{4, 0, 0, 0, 0}})}) {
+    for (const auto& bytes :
+         {Bytes(100, 'x'), huge, no_width, version, joined({Bytes{'F', 'W', 'I', 'R', 1, 0}, Bytes{4, 0, 0, 0, 0}})}) {
         const Impostor impostor(bytes);
         error_of(ErrorCode::no_input, [&] { Client client(impostor.address(), impatient()); });
     }

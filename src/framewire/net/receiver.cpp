@@ -5,7 +5,9 @@
 namespace framewire::net {
 
 Receiver::Receiver(const StreamInfo& info)
-    : picture_((validate(info), info.shape)), unpacker_(info.shape), max_packed_bytes_(delta::max_packed_bytes(info.shape)) {}
+    : picture_((validate(info), info.shape)),
+      unpacker_(info.shape),
+      max_packed_bytes_(delta::max_packed_bytes(info.shape)) {}
 
 Receiver::Outcome Receiver::take(MessageType type, ByteSpan payload) {
     switch (type) {
@@ -16,7 +18,8 @@ Receiver::Outcome Receiver::take(MessageType type, ByteSpan payload) {
         case MessageType::picture: {
             const auto next = read_state(payload);
             if (next.version <= state_.version)
-                fail(ErrorCode::source_lost, "the server goes back from version {} to {}", state_.version, next.version);
+                fail(ErrorCode::source_lost, "the server goes back from version {} to {}", state_.version,
+                     next.version);
             unpacker_.apply_picture(payload.subspan(state_header_bytes), picture_.view());
             if (state_.version > 0) counts_.skipped += static_cast<std::int64_t>(next.version - state_.version - 1);
             ++counts_.pictures;
@@ -26,8 +29,8 @@ Receiver::Outcome Receiver::take(MessageType type, ByteSpan payload) {
         case MessageType::changes: {
             const auto next = read_state(payload);
             if (state_.version == 0 || next.version != state_.version + 1)
-                fail(ErrorCode::source_lost, "the server sends the step to version {} while version {} is held", next.version,
-                     state_.version);
+                fail(ErrorCode::source_lost, "the server sends the step to version {} while version {} is held",
+                     next.version, state_.version);
             unpacker_.apply_changes(payload.subspan(state_header_bytes), picture_.view());
             counts_.changed_bytes += unpacker_.last_count();
             ++counts_.changes;

@@ -3,8 +3,8 @@
 #include "framewire/core/clock.hpp"
 #include "framewire/core/error.hpp"
 
-#include <boost/asio.hpp>
 #include <spdlog/spdlog.h>
+#include <boost/asio.hpp>
 
 #include <netinet/tcp.h>
 
@@ -90,7 +90,10 @@ std::shared_ptr<const Bytes> shared(Bytes bytes) { return std::make_shared<const
 
 struct Server::State {
     State(StreamState& stream_, ServerOptions options_)
-        : stream(stream_), options(std::move(options_)), acceptor(listen(context, options.listen)), accept_timer(context),
+        : stream(stream_),
+          options(std::move(options_)),
+          acceptor(listen(context, options.listen)),
+          accept_timer(context),
           timer(context) {
         const auto end = acceptor.local_endpoint();
         address = {{options.listen.host, end.port()}, options.stream};
@@ -165,7 +168,8 @@ struct Server::State {
         }
         error_code ignored;  // these make it smoother, no more
         socket.set_option(tcp::no_delay(true), ignored);
-        setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_limit_bytes, sizeof unsent_limit_bytes);
+        setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_limit_bytes,
+                   sizeof unsent_limit_bytes);
 
         auto session = std::make_shared<Session>(std::move(socket));
         sessions.insert(session);
@@ -277,7 +281,7 @@ struct Server::State {
             if (bytes > 0) session->progress = Clock::now();
             return asio::transfer_all()(error, bytes);
         };
-        asio::async_write(session->socket, buffers, watch_progress, [this, session](const error_code& error, std::size_t) {
+        const auto written = [this, session](const error_code& error, std::size_t) {
             session->writing = false;
             session->sending.clear();
             if (session->phase == Session::Phase::closed) return;
@@ -290,7 +294,8 @@ struct Server::State {
             } else {
                 send_missing(session);
             }
-        });
+        };
+        asio::async_write(session->socket, buffers, watch_progress, written);
     }
 
     void send_missing(const SessionPointer& session) {
@@ -379,7 +384,8 @@ struct Server::State {
             switch (session->phase) {
                 case Session::Phase::greeting:
                     if (now - session->since < options.handshake_deadline) break;
-                    spdlog::info("{} refused: no hello within {} ms", session->name, options.handshake_deadline.count());
+                    spdlog::info("{} refused: no hello within {} ms", session->name,
+                                 options.handshake_deadline.count());
                     count([](ServerMetrics& m) { ++m.refused; });
                     close(session);
                     break;
@@ -439,7 +445,7 @@ struct Server::State {
     std::atomic<bool> publishing{false};
     mutable std::mutex mutex;
     std::condition_variable_any changed;
-    ServerMetrics metrics{};      // guarded by mutex, like the rest
+    ServerMetrics metrics{};  // guarded by mutex, like the rest
     std::size_t connections = 0;
     bool closed_to_new = false;
 

@@ -39,8 +39,8 @@ struct ServerMetrics {
 /// anything, and what waits for it never exceeds one whole picture.
 class Server {
 public:
-    /// Listens from here on. `state` lives longer. Throws Error{usage} on options that are not allowed and Error{config}
-    /// when the address cannot be listened on.
+    /// Listens from here on. `state` lives longer. Throws Error{usage} on options that are not allowed and
+    /// Error{config} when the address cannot be listened on.
     Server(StreamState& state, ServerOptions options);
     /// Cuts off whoever is still there.
     ~Server();
@@ -56,9 +56,9 @@ public:
     /// Blocks until `count` viewers are there; false when told to stop before.
     bool wait_for_viewers(int count, std::stop_token stop);
 
-    /// Ends the stream: takes no new viewers, sends everyone the last state and then the end, or with `failure` these words
-    /// as an error, and returns when all have taken them or the deadline is over; whoever is left is cut off. Gives how
-    /// many were.
+    /// Ends the stream: takes no new viewers, sends everyone the last state and then the end, or with `failure` these
+    /// words as an error, and returns when all have taken them or the deadline is over; whoever is left is cut off.
+    /// Gives how many were.
     int finish(std::chrono::milliseconds deadline, const std::string& failure = {});
 
     ServerMetrics metrics() const;

@@ -139,7 +139,8 @@ TEST(Server, SlowViewerSkipsAndDelaysNobody) {
     Bytes received;
     ASSERT_TRUE(slow.read_to_the_end(received, 20s));
     slow.close();
-    while (quick.next()) {}
+    while (quick.next()) {
+    }
     EXPECT_EQ(ending.get(), 0);
     EXPECT_LT(received.size(), std::size_t{20} * static_cast<std::size_t>(stream.state.info().shape.bytes()));
     EXPECT_GT(server.metrics().skipped, 50);
@@ -201,7 +202,8 @@ TEST(Server, TurnsAwayWhoAsksForAnotherStream) {
     Server server(stream.state, options);
     auto elsewhere = server.address();
     elsewhere.stream = "garden";
-    expect_code(ErrorCode::no_input, "there is no stream 'garden' here; there is 'yard'", [&] { Client client(elsewhere); });
+    expect_code(ErrorCode::no_input, "there is no stream 'garden' here; there is 'yard'",
+                [&] { Client client(elsewhere); });
     EXPECT_EQ(Client(server.address()).info().source, "a test");
 }
 
@@ -220,8 +222,8 @@ TEST(Server, RefusesHostileViewers) {
         return bytes;
     };
     // Each is told why, in the protocol's own form, and cut off.
-    const std::vector<Bytes> wrong{Bytes(64, 'G'),     changed(0, 'X'),     changed(4, 9),          changed(6, 2),
-                                   changed(7, 0xff),   changed(10, 0xff),   changed(11, 200),       changed(12, '/')};
+    const std::vector<Bytes> wrong{Bytes(64, 'G'),   changed(0, 'X'),   changed(4, 9),    changed(6, 2),
+                                   changed(7, 0xff), changed(10, 0xff), changed(11, 200), changed(12, '/')};
     for (const auto& bytes : wrong) {
         auto peer = RawConnection::connect(port);
         peer.send(bytes);

@@ -12,8 +12,12 @@ namespace framewire::net {
 
 struct StreamState::State {
     State(const StreamInfo& info_, Executor& executor)
-        : info((net::validate(info_), info_)), reference(info.shape), decoder(info.shape, executor), step_packer(info.shape),
-          snapshot(info.shape), picture_packer(info.shape),
+        : info((net::validate(info_), info_)),
+          reference(info.shape),
+          decoder(info.shape, executor),
+          step_packer(info.shape),
+          snapshot(info.shape),
+          picture_packer(info.shape),
           picture_bytes_limit(delta::max_packed_bytes(info.shape) + state_header_bytes + header_bytes) {}
 
     StreamInfo info;
@@ -23,7 +27,7 @@ struct StreamState::State {
     StateHeader newest{};
     delta::Decoder decoder;
     delta::Packer step_packer;
-    Bytes packed;  // the step being packed; what is kept is a copy of the right size
+    Bytes packed;                    // the step being packed; what is kept is a copy of the right size
     std::deque<StateMessage> steps;  // no gaps between them; the last one leads to `newest`
     std::size_t steps_bytes = 0;
     StateMessage newest_picture;
@@ -41,7 +45,9 @@ struct StreamState::State {
 
     // All with `mutex` held:
 
-    std::size_t picture_cost() const { return newest_picture.bytes ? newest_picture.bytes->size() : picture_bytes_limit; }
+    std::size_t picture_cost() const {
+        return newest_picture.bytes ? newest_picture.bytes->size() : picture_bytes_limit;
+    }
 
     void move_on(const FrameTime& time) {
         newest = {newest.version + 1, time.index, time.seconds};
@@ -64,7 +70,8 @@ struct StreamState::State {
     }
 };
 
-StreamState::StreamState(const StreamInfo& info, Executor& executor) : state_(std::make_unique<State>(info, executor)) {}
+StreamState::StreamState(const StreamInfo& info, Executor& executor)
+    : state_(std::make_unique<State>(info, executor)) {}
 StreamState::~StreamState() = default;
 
 const StreamInfo& StreamState::info() const { return state_->info; }

@@ -25,13 +25,17 @@ bool eventually(Condition condition) {
     return true;
 }
 
-/// A stream with its broadcaster's side: pictures with a texture, a square that moves and noise, encoded against R and fed
-/// into a StreamState.
+/// A stream with its broadcaster's side: pictures with a texture, a square that moves and noise, encoded against R and
+/// fed into a StreamState.
 class TestStream {
 public:
     explicit TestStream(Shape shape = {1, 60, 80, 3}, delta::Mode mode = delta::Mode::exact, int noise = 8)
-        : parameters_{mode, 20}, encoder_(parameters_, shape, kit::executor(Backend::cpu)), current_(shape), reference_(shape),
-          changes_(shape), noise_(noise),
+        : parameters_{mode, 20},
+          encoder_(parameters_, shape, kit::executor(Backend::cpu)),
+          current_(shape),
+          reference_(shape),
+          changes_(shape),
+          noise_(noise),
           state({shape, mode, parameters_.effective_threshold(), {30, 1}, "a test"}, kit::executor(Backend::cpu)) {}
 
     /// The next frame: drawn, encoded and fed.
@@ -68,8 +72,10 @@ private:
                 const int px = x / shape.channels;
                 const bool square = px >= left && px < left + side && y >= side && y < 2 * side;
                 const int noise = noise_ ? static_cast<int>(noise_state >> 24) % (2 * noise_ + 1) - noise_ : 0;
-                const int texture = static_cast<int>((static_cast<std::uint32_t>(x * 131 + y * 7177) * 2654435761u) >> 25);
-                current_.view().row(0, y)[x] = static_cast<std::uint8_t>(std::clamp((square ? 220 : texture) + noise, 0, 255));
+                const int texture =
+                    static_cast<int>((static_cast<std::uint32_t>(x * 131 + y * 7177) * 2654435761u) >> 25);
+                current_.view().row(0, y)[x] =
+                    static_cast<std::uint8_t>(std::clamp((square ? 220 : texture) + noise, 0, 255));
             }
     }
 

@@ -32,7 +32,8 @@ public:
     static RawConnection connect(std::uint16_t port, int receive_buffer_bytes = 0) {
         RawConnection connection(::socket(AF_INET, SOCK_STREAM, 0));
         if (receive_buffer_bytes > 0)
-            ::setsockopt(connection.descriptor_, SOL_SOCKET, SO_RCVBUF, &receive_buffer_bytes, sizeof receive_buffer_bytes);
+            ::setsockopt(connection.descriptor_, SOL_SOCKET, SO_RCVBUF, &receive_buffer_bytes,
+                         sizeof receive_buffer_bytes);
         const auto address = loopback(port);
         EXPECT_EQ(::connect(connection.descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
         return connection;

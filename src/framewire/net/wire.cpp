@@ -56,7 +56,8 @@ public:
     T take() {
         T value = 0;
         const auto bytes = take_bytes(sizeof(T));
-        for (std::size_t i = 0; i < sizeof(T); ++i) value = static_cast<T>(value | static_cast<T>(T{bytes[i]} << (8 * i)));
+        for (std::size_t i = 0; i < sizeof(T); ++i)
+            value = static_cast<T>(value | static_cast<T>(T{bytes[i]} << (8 * i)));
         return value;
     }
 
@@ -66,13 +67,15 @@ public:
     }
 
     void expect_end() const {
-        if (!rest_.empty()) fail(ErrorCode::source_lost, "{} is {} bytes longer than it should be", what_, rest_.size());
+        if (!rest_.empty())
+            fail(ErrorCode::source_lost, "{} is {} bytes longer than it should be", what_, rest_.size());
     }
 
 private:
     ByteSpan take_bytes(std::size_t count) {
         if (count > rest_.size())
-            fail(ErrorCode::source_lost, "{} is cut off: {} more bytes are needed, {} are there", what_, count, rest_.size());
+            fail(ErrorCode::source_lost, "{} is cut off: {} more bytes are needed, {} are there", what_, count,
+                 rest_.size());
         const auto bytes = rest_.first(count);
         rest_ = rest_.subspan(count);
         return bytes;
@@ -84,7 +87,9 @@ private:
 
 // Bytes of the UTF-8 character at the front of `text`, 0 when there is no valid one (RFC 3629).
 std::size_t character_bytes(std::string_view text) {
-    const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<std::uint8_t>(text[i]) : std::uint8_t{0}; };
+    const auto byte = [&](std::size_t i) {
+        return i < text.size() ? static_cast<std::uint8_t>(text[i]) : std::uint8_t{0};
+    };
     const auto follows = [&](std::size_t i) { return (byte(i) & 0xc0) == 0x80; };
     const auto first = byte(0);
     if (first < 0x80) return 1;
@@ -191,8 +196,8 @@ void read_preamble(ByteSpan bytes) {
         fail(ErrorCode::source_lost, "the other end speaks another protocol: it is no framewire stream");
     Reader reader(bytes.subspan(magic.size()), "the preamble");
     if (const auto version = reader.take<std::uint16_t>(); version != wire_version)
-        fail(ErrorCode::source_lost, "the other end speaks version {} of the stream protocol, this is version {}", version,
-             wire_version);
+        fail(ErrorCode::source_lost, "the other end speaks version {} of the stream protocol, this is version {}",
+             version, wire_version);
 }
 
 MessageHeader read_header(ByteSpan bytes, std::size_t max_packed_bytes) {
@@ -211,7 +216,8 @@ MessageHeader read_header(ByteSpan bytes, std::size_t max_packed_bytes) {
         default: fail(ErrorCode::source_lost, "a message of the unknown type {}", type);
     }
     if (length < least || length > most)
-        fail(ErrorCode::source_lost, "a message of type {} claims {} bytes; {} to {} are possible", type, length, least, most);
+        fail(ErrorCode::source_lost, "a message of type {} claims {} bytes; {} to {} are possible", type, length, least,
+             most);
     return {static_cast<MessageType>(type), length};
 }
 
@@ -244,8 +250,8 @@ StreamInfo read_server_hello(ByteSpan payload) {
 
 StateHeader read_state(ByteSpan payload) {
     if (payload.size() < state_header_bytes)
-        fail(ErrorCode::source_lost, "a picture's front is cut off: {} bytes are needed, {} are there", state_header_bytes,
-             payload.size());
+        fail(ErrorCode::source_lost, "a picture's front is cut off: {} bytes are needed, {} are there",
+             state_header_bytes, payload.size());
     Reader reader(payload.first(state_header_bytes), "a picture's front");
     StateHeader state;
     state.version = reader.take<std::uint64_t>();

@@ -17,7 +17,9 @@ constexpr std::size_t max_packed_bytes = 1000;
 
 StreamInfo some_info() { return {{1, 576, 768, 3}, delta::Mode::exact, 20, {30000, 1001}, "vtest.avi"}; }
 
-ByteSpan payload_of(const Bytes& message, std::size_t before = 0) { return ByteSpan(message).subspan(before + header_bytes); }
+ByteSpan payload_of(const Bytes& message, std::size_t before = 0) {
+    return ByteSpan(message).subspan(before + header_bytes);
+}
 
 template <class Call>
 void expect_lost(Call call, const std::string& what) {
@@ -65,7 +67,8 @@ TEST(Wire, BytesAreThoseOfTheDocument) {
     begin_state(MessageType::changes, {258, 7, 0.5}, changes);
     changes.push_back(99);
     end_state(changes);
-    EXPECT_EQ(changes, (Bytes{3, 25, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xe0, 0x3f, 99}));
+    EXPECT_EQ(changes, (Bytes{3, 25, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0,    7,    0,
+                              0, 0,  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xe0, 0x3f, 99}));
 }
 
 TEST(Wire, StateComesBack) {
@@ -117,8 +120,9 @@ TEST(Wire, OtherProtocolsAndVersionsAreRefused) {
 
 TEST(Wire, HeadersAreBoundedByType) {
     const auto header = [](int type, std::uint32_t length) {
-        return Bytes{static_cast<std::uint8_t>(type), static_cast<std::uint8_t>(length), static_cast<std::uint8_t>(length >> 8),
-                     static_cast<std::uint8_t>(length >> 16), static_cast<std::uint8_t>(length >> 24)};
+        return Bytes{static_cast<std::uint8_t>(type), static_cast<std::uint8_t>(length),
+                     static_cast<std::uint8_t>(length >> 8), static_cast<std::uint8_t>(length >> 16),
+                     static_cast<std::uint8_t>(length >> 24)};
     };
     for (const int type : {0, 7, 255})
         expect_lost([&] { read_header(header(type, 0), max_packed_bytes); }, fmt::format("type {}", type));
@@ -129,7 +133,11 @@ TEST(Wire, HeadersAreBoundedByType) {
     expect_lost([&] { read_header(header(2, most + 1), max_packed_bytes); }, "a picture too long");
     expect_lost([&] { read_header(header(3, state_header_bytes - 1), max_packed_bytes); }, "changes too short");
     expect_lost([&] { read_header(header(4, 1), max_packed_bytes); }, "a keep-alive with content");
-    expect_lost([&] { read_header(header(2, 30).size() == 5 ? Bytes{2, 30, 0, 0} : Bytes{}, max_packed_bytes); }, "a short header");
+    expect_lost(
+        [&] {
+            read_header(header(2, 30).size() == 5 ? Bytes{2, 30, 0, 0} : Bytes{}, max_packed_bytes);
+        },
+        "a short header");
 }
 
 TEST(Wire, HostileValuesAreRefused) {
@@ -150,9 +158,9 @@ TEST(Wire, HostileValuesAreRefused) {
     expect_lost([&] { read_server_hello(with(7, {0, 0, 0, 0})); }, "rate 0");
     expect_lost([&] { read_server_hello(with(11, {0, 0, 0, 0})); }, "rate 1/0");
 
-    for (const StateHeader& state : {StateHeader{0, 0, 0.0}, StateHeader{1, -1, 0.0},
-                                     StateHeader{1, 0, std::numeric_limits<double>::infinity()},
-                                     StateHeader{1, 0, std::numeric_limits<double>::quiet_NaN()}}) {
+    for (const StateHeader& state :
+         {StateHeader{0, 0, 0.0}, StateHeader{1, -1, 0.0}, StateHeader{1, 0, std::numeric_limits<double>::infinity()},
+          StateHeader{1, 0, std::numeric_limits<double>::quiet_NaN()}}) {
         Bytes message;
         begin_state(MessageType::picture, state, message);
         end_state(message);
@@ -198,14 +206,15 @@ TEST(Wire, InfoThatIsNotAllowedIsNotSent) {
 }
 
 TEST(CleanText, KeepsWhatIsUtf8AndReplacesTheRest) {
-    EXPECT_EQ(clean_text("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x8e\xa5", 255), "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x8e\xa5");
+    EXPECT_EQ(clean_text("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x8e\xa5", 255),
+              "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x8e\xa5");
     EXPECT_EQ(clean_text("a\x1b[31mb\n", 255), "a?[31mb?");
-    EXPECT_EQ(clean_text("\xc2\x9b", 255), "?");                  // a C1 control character
-    EXPECT_EQ(clean_text("\xc3", 255), "?");                      // cut off
-    EXPECT_EQ(clean_text("\xc0\xaf", 255), "??");                 // overlong
+    EXPECT_EQ(clean_text("\xc2\x9b", 255), "?");                       // a C1 control character
+    EXPECT_EQ(clean_text("\xc3", 255), "?");                           // cut off
+    EXPECT_EQ(clean_text("\xc0\xaf", 255), "??");                      // overlong
     EXPECT_EQ(clean_text("\xe0\x80\xaf\xed\xa0\x80", 255), "??????");  // overlong, a surrogate
-    EXPECT_EQ(clean_text("\xf4\x90\x80\x80", 255), "????");       // beyond Unicode
-    EXPECT_EQ(clean_text("ab\xe2\x82\xac", 4), "ab");             // never half a character
+    EXPECT_EQ(clean_text("\xf4\x90\x80\x80", 255), "????");            // beyond Unicode
+    EXPECT_EQ(clean_text("ab\xe2\x82\xac", 4), "ab");                  // never half a character
     EXPECT_EQ(clean_text(std::string(1000, 'x'), 255).size(), 255u);
 }
 

@@ -7,7 +7,9 @@ namespace framewire {
 
 StreamEncoder::StreamEncoder(const Chain& chain, const delta::EncoderParameters& parameters, const Shape& frame,
                              Executor& executor)
-    : executor_(&executor), plan_(chain, frame, executor), encoder_(parameters, plan_.output_shape(), executor),
+    : executor_(&executor),
+      plan_(chain, frame, executor),
+      encoder_(parameters, plan_.output_shape(), executor),
       first_picture_(plan_.output_shape(), executor.frame_memory()) {
     if (frame.frames != 1) fail(ErrorCode::usage, "a stream of {} frames at a time; it takes one", frame.frames);
     if (executor.backend() == Backend::cpu) {

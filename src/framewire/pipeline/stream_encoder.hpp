@@ -16,7 +16,8 @@ namespace framewire {
 class StreamEncoder {
 public:
     /// For frames of `frame` (one a call). Throws as ChainPlan and delta::Encoder do. Keeps a reference to `executor`.
-    StreamEncoder(const Chain& chain, const delta::EncoderParameters& parameters, const Shape& frame, Executor& executor);
+    StreamEncoder(const Chain& chain, const delta::EncoderParameters& parameters, const Shape& frame,
+                  Executor& executor);
 
     /// Of the pictures and R.
     const Shape& shape() const { return plan_.output_shape(); }
@@ -27,8 +28,8 @@ public:
     void set_frame_values(const FrameValues& values) { plan_.set_frame_values(values); }
     bool set_adjustment(const Adjustment& adjustment) { return plan_.set_adjustment(adjustment); }
 
-    /// The next frame; returns when `changes` (one stream of shape()) are there. For the first frame there are none: R is
-    /// then the filtered frame, and true is returned. On the CUDA backend the frame goes up, and only the changes
+    /// The next frame; returns when `changes` (one stream of shape()) are there. For the first frame there are none: R
+    /// is then the filtered frame, and true is returned. On the CUDA backend the frame goes up, and only the changes
     /// come down; at full speed when it lies in executor.frame_memory().
     bool encode(HostView<const std::uint8_t> frame, const delta::ChangesView<MemorySpace::host>& changes);
 

@@ -35,8 +35,8 @@ std::vector<HostImage> some_frames(const Shape& shape, int count) {
 // The picture of a viewer that is sent the first picture and the changes, against what the chain alone gives.
 TEST_P(StreamEncoderTest, ViewerStaysWithinTheThresholdOfTheChain) {
     for (const char* text : {"", "gray", "gray=channels=1"})
-        for (const auto& parameters : {delta::EncoderParameters{delta::Mode::exact, 20},
-                                       delta::EncoderParameters{delta::Mode::lossless, 20}})
+        for (const auto& parameters :
+             {delta::EncoderParameters{delta::Mode::exact, 20}, delta::EncoderParameters{delta::Mode::lossless, 20}})
             for (const auto& shape : {Shape{1, 1, 1, 3}, Shape{1, 17, 33, 3}, Shape{1, 240, 321, 3}}) {
                 SCOPED_TRACE(fmt::format("'{}', {}, {}", text, to_string(parameters.mode), to_string(shape)));
                 const auto chain = parse_chain(text);

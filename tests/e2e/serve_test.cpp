@@ -1,0 +1,386 @@
+#include "program.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/media/media.hpp"
+#include "framewire/net/client.hpp"
+#include "framewire/net/server.hpp"
+#include "framewire/pipeline/frame_processor.hpp"
+#include "framewire/pipeline/stream_encoder.hpp"
+#include "kit/filter_check.hpp"
+#include "kit/images.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace framewire::e2e {
+namespace {
+
+using namespace std::chrono_literals;
+using Json = nlohmann::json;
+
+// --- the library, in one process: source -> chain -> encoder -> server -> viewers over loopback ---
+
+HostImage copy_of(HostView<const std::uint8_t> image) {
+    HostImage held(image.shape());
+    copy(image, held.view());
+    return held;
+}
+
+int largest_difference(HostView<const std::uint8_t> a, HostView<const std::uint8_t> b) {
+    int largest = 0;
+    for (std::int64_t i = 0; i < a.shape().bytes(); ++i)
+        largest = std::max(largest, std::abs(a.data()[i] - b.data()[i]));
+    return largest;
+}
+
+// What a viewer had on its screen, one after the other.
+struct Seen {
+    std::vector<std::pair<std::uint64_t, HostImage>> pictures;  // version and picture
+    net::ClientCounts counts;
+};
+
+Seen watch(const net::StreamAddress& address) {
+    net::Client client(address);
+    Seen seen;
+    while (client.next()) seen.pictures.emplace_back(client.state().version, copy_of(client.picture()));
+    seen.counts = client.counts();
+    return seen;
+}
+
+class Loopback : public kit::BackendTest {
+protected:
+    void three_viewers_one_late(const delta::EncoderParameters& parameters, const std::string& filters);
+};
+
+FRAMEWIRE_ON_EVERY_BACKEND(Loopback);
+
+void Loopback::three_viewers_one_late(const delta::EncoderParameters& parameters, const std::string& filters) {
+    constexpr std::size_t frames = 60, late_after = 25;
+    const auto source = open_source("synth:size=161x119:fps=30:noise=6:objects=3:seed=2:frames=60");
+    const auto& shape = source->info().shape;
+    auto& executor = kit::executor(GetParam());
+    const auto chain = parse_chain(filters);
+    StreamEncoder encoder(chain, parameters, shape, executor);
+    FrameProcessor processor(chain, shape, executor);
+    net::StreamState state({encoder.shape(), parameters.mode, parameters.effective_threshold(), {30, 1}, "synth"},
+                           executor);
+    net::ServerOptions options;
+    options.listen = {"127.0.0.1", 0};
+    net::Server server(state, options);
+
+    std::vector<std::future<Seen>> viewers;
+    const auto add_viewer = [&] {
+        viewers.push_back(std::async(std::launch::async, watch, server.address()));
+        ASSERT_TRUE(server.wait_for_viewers(static_cast<int>(viewers.size()), {}));
+    };
+    add_viewer();
+    add_viewer();
+
+    std::vector<HostImage> expected, references;  // by version - 1
+    delta::HostChanges changes(encoder.shape());
+    HostImage frame(shape, executor.frame_memory());
+    FrameTime time;
+    while (source->read(frame.view(), time)) {
+        if (encoder.encode(frame.view(), changes.view()))
+            state.start(encoder.first_picture(), time);
+        else
+            state.advance(changes.view(), time);
+        expected.emplace_back(encoder.shape());
+        processor.process(frame.view(), expected.back().view());
+        references.emplace_back(encoder.shape());
+        state.copy_reference(references.back().view());
+        server.publish();
+        if (references.size() == late_after) add_viewer();
+        std::this_thread::sleep_for(2ms);
+    }
+    ASSERT_EQ(references.size(), frames);
+    EXPECT_EQ(server.finish(20s), 0);
+
+    for (std::size_t viewer = 0; viewer < viewers.size(); ++viewer) {
+        SCOPED_TRACE(fmt::format("viewer {}", viewer));
+        const auto seen = viewers[viewer].get();
+        ASSERT_FALSE(seen.pictures.empty());
+        EXPECT_GE(seen.pictures.front().first, viewer == 2 ? late_after : 1);
+        EXPECT_EQ(seen.pictures.back().first, frames) << "the last state reaches everyone";
+        EXPECT_EQ(seen.counts.received.pictures + seen.counts.received.changes,
+                  static_cast<std::int64_t>(seen.pictures.size()));
+        for (const auto& [version, picture] : seen.pictures) {
+            SCOPED_TRACE(fmt::format("version {}", version));
+            const auto difference = kit::first_difference(picture.view(), references.at(version - 1).view());
+            ASSERT_FALSE(difference) << *difference;
+            ASSERT_LE(largest_difference(picture.view(), expected.at(version - 1).view()),
+                      parameters.effective_threshold());
+        }
+    }
+}
+
+TEST_P(Loopback, ExactViewersHoldRAndStayWithinTheThreshold) { three_viewers_one_late({delta::Mode::exact, 20}, ""); }
+TEST_P(Loopback, LosslessViewersHoldTheSource) { three_viewers_one_late({delta::Mode::lossless, 20}, ""); }
+TEST_P(Loopback, ViewersHoldTheFilteredSource) { three_viewers_one_late({delta::Mode::exact, 5}, "gray=channels=1"); }
+
+// --- the program ---
+
+const std::string small_synth = "synth:size=160x120:fps=20:noise=0:objects=3:seed=3";
+constexpr std::size_t small_bytes = 160 * 120 * 3;
+
+std::vector<std::string> serve_arguments(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"serve", "--backend", "cpu", "--listen", "127.0.0.1:0"});
+    return framewire(std::move(arguments));
+}
+
+// A server that runs, and where.
+class Serving {
+public:
+    explicit Serving(std::vector<std::string> arguments) : program_(serve_arguments(std::move(arguments))) {
+        EXPECT_TRUE(program_.wait_for_err("serving ")) << program_.err();
+        const auto words = program_.err();
+        const auto begin = words.find("tcp://");
+        url_ = words.substr(begin, words.find('\n', begin) - begin);
+    }
+
+    const std::string& url() const { return url_; }
+    Program& program() { return program_; }
+
+private:
+    Program program_;
+    std::string url_;
+};
+
+std::vector<std::string> view(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"view", "--no-window"});
+    return framewire(std::move(arguments));
+}
+
+// The frames of a recording, or of what `run` makes of a source, as raw bytes one after the other.
+std::string raw_frames(const TemporaryFolder& folder, std::vector<std::string> input) {
+    std::vector<std::string> arguments{"run", "--backend", "cpu", "-o", folder / "raw.bgr", "-i"};
+    arguments.insert(arguments.end(), input.begin(), input.end());
+    const auto result = run_framewire(arguments);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return contents(folder / "raw.bgr");
+}
+
+TEST(Serve, RecordingsOfThreeViewersAreTheSource) {
+    const TemporaryFolder folder;
+    const auto source = raw_frames(folder, {small_synth, "--frames", "60"});
+    Serving serving(
+        {"-i", small_synth, "--mode", "lossless", "--frames", "60", "--wait", "2", "--stats", folder / "serve.json"});
+    Program first(view({serving.url(), "-o", folder / "first.mkv", "--stats", folder / "first.json"}));
+    Program second(view({serving.url(), "-o", folder / "second.mkv"}));
+    ASSERT_TRUE(first.wait_for_err("viewing")) << first.err();
+    ASSERT_TRUE(second.wait_for_err("viewing")) << second.err();
+    std::this_thread::sleep_for(700ms);
+    Program late(view({serving.url(), "-o", folder / "late.mkv"}));
+
+    for (auto* viewer : {&first, &second, &late}) {
+        const auto result = viewer->wait();
+        EXPECT_EQ(result.code, 0) << result.err;
+    }
+    const auto served = serving.program().wait();
+    EXPECT_EQ(served.code, 0) << served.err;
+
+    EXPECT_EQ(raw_frames(folder, {folder / "first.mkv"}), source);
+    EXPECT_EQ(raw_frames(folder, {folder / "second.mkv"}), source);
+    const auto seen_late = raw_frames(folder, {folder / "late.mkv"});
+    EXPECT_GT(seen_late.size(), 0u);
+    EXPECT_LT(seen_late.size(), source.size());
+    ASSERT_EQ(seen_late.size() % small_bytes, 0u);
+    EXPECT_EQ(seen_late, source.substr(source.size() - seen_late.size()));
+
+    auto figures = Json::parse(contents(folder / "serve.json"));
+    EXPECT_EQ(figures["frames"], 60);
+    EXPECT_EQ(figures["drops"], 0);
+    EXPECT_EQ(figures["max_error"], 0);
+    EXPECT_TRUE(figures["psnr"].is_null());
+    EXPECT_EQ(figures["raw_bytes"], source.size());
+    EXPECT_LT(figures["sent_bytes"], figures["report_bytes"]);
+    EXPECT_LT(figures["report_bytes"], figures["raw_bytes"]);
+    auto viewed = Json::parse(contents(folder / "first.json"));
+    EXPECT_EQ(viewed["frames"], 60);
+    EXPECT_EQ(viewed["pictures"], 1);
+    EXPECT_EQ(viewed["steps"], 59);
+    EXPECT_EQ(viewed["skipped"], 0);
+    EXPECT_GE(viewed["received_bytes"], figures["sent_bytes"]);
+}
+
+TEST(Serve, ExactRecordingsStayWithinTheThreshold) {
+    const TemporaryFolder folder;
+    const std::vector<std::string> input{"synth:size=160x120:fps=20:noise=6:objects=3:seed=3"};
+    auto limited = input;
+    limited.insert(limited.end(), {"-f", "gray", "--frames", "20"});
+    const auto source = raw_frames(folder, limited);
+    Serving serving({"-i", input[0], "-f", "gray", "--threshold", "9", "--frames", "20", "--wait", "1"});
+    Program viewer(view({serving.url(), "-o", folder / "seen.mkv"}));
+    EXPECT_EQ(viewer.wait().code, 0);
+    EXPECT_EQ(serving.program().wait().code, 0);
+    const auto seen = raw_frames(folder, {folder / "seen.mkv"});
+    // With this much noise a viewer late by two frames is sent the newest picture instead, so compare the last ones.
+    ASSERT_GE(seen.size(), small_bytes);
+    int largest = 0;
+    for (std::size_t i = 1; i <= small_bytes; ++i)
+        largest = std::max(largest, std::abs(static_cast<std::uint8_t>(seen[seen.size() - i]) -
+                                             static_cast<std::uint8_t>(source[source.size() - i])));
+    EXPECT_LE(largest, 9);
+    EXPECT_GT(largest, 0);
+}
+
+TEST(Serve, PlaysAFileAtItsOwnRateOrAsAsked) {
+    const auto seconds = [](const std::string& rate) {
+        const TemporaryFolder folder;
+        const auto result = Program(serve_arguments({"-i", small_synth, "--frames", "21", "--rate", rate, "--stats",
+                                                     folder / "stats.json"}))
+                                .wait();
+        EXPECT_EQ(result.code, 0) << result.err;
+        return Json::parse(contents(folder / "stats.json"))["seconds"].get<double>();
+    };
+    EXPECT_GE(seconds("own"), 0.99);
+    EXPECT_GE(seconds("10"), 1.99);
+    EXPECT_LT(seconds("max"), 0.9);
+}
+
+TEST(Serve, RepeatsAFileWhenTold) {
+    const TemporaryFolder folder;
+    ASSERT_EQ(run_framewire({"run", "-i", small_synth, "-o", folder / "clip.mkv", "--frames", "5"}).code, 0);
+    Serving serving({"-i", folder / "clip.mkv", "--loop", "--mode", "lossless", "--wait", "1", "--frames", "13"});
+    Program viewer(view({serving.url(), "-o", folder / "seen.mkv"}));
+    EXPECT_EQ(viewer.wait().code, 0);
+    EXPECT_EQ(serving.program().wait().code, 0);
+    const auto clip = raw_frames(folder, {folder / "clip.mkv"});
+    EXPECT_EQ(raw_frames(folder, {folder / "seen.mkv"}), clip + clip + clip.substr(0, 3 * small_bytes));
+}
+
+class ServeSignal : public testing::TestWithParam<int> {};
+
+TEST_P(ServeSignal, ViewersEndCleanlyWithTheServer) {
+    const TemporaryFolder folder;
+    Serving serving({"-i", small_synth, "--wait", "1", "--stats", folder / "serve.json"});
+    Program viewer(view({serving.url(), "-o", folder / "seen.mkv", "--progress", "json"}));
+    ASSERT_TRUE(viewer.wait_for_err("\"frame\":")) << viewer.err();
+    serving.program().signal(GetParam());
+    const auto served = serving.program().wait();
+    EXPECT_EQ(served.code, 128 + GetParam()) << served.err;
+    const auto viewed = viewer.wait();
+    EXPECT_EQ(viewed.code, 0) << viewed.err;
+    const auto frames = Json::parse(contents(folder / "serve.json"))["frames"].get<int>();
+    EXPECT_EQ(frames_in(folder / "seen.mkv"), frames);
+}
+
+TEST_P(ServeSignal, AViewerLeavesAWholeRecording) {
+    const TemporaryFolder folder;
+    Serving serving({"-i", small_synth});
+    Program viewer(view({serving.url(), "-o", folder / "seen.mkv", "--progress", "json"}));
+    ASSERT_TRUE(viewer.wait_for_err("\"frame\":")) << viewer.err();
+    viewer.signal(GetParam());
+    const auto viewed = viewer.wait();
+    EXPECT_EQ(viewed.code, 128 + GetParam()) << viewed.err;
+    EXPECT_GT(frames_in(folder / "seen.mkv"), 0);
+    EXPECT_EQ(folder.names(), (std::vector<std::string>{"seen.mkv"}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, ServeSignal, testing::Values(SIGINT, SIGTERM));
+
+TEST(Serve, ASourceThatBreaksIsToldToViewers) {
+    const TemporaryFolder folder;
+    ASSERT_EQ(run_framewire({"run", "-i", small_synth, "-o", folder / "whole.y4m", "--frames", "10"}).code, 0);
+    auto bytes = contents(folder / "whole.y4m");
+    bytes.resize(bytes.size() - 100);
+    std::ofstream(folder / "cut.y4m", std::ios::binary) << bytes;
+    Serving serving({"-i", folder / "cut.y4m", "--wait", "1"});
+    Program viewer(view({serving.url(), "-o", folder / "seen.mkv"}));
+    const auto viewed = viewer.wait();
+    EXPECT_EQ(viewed.code, 69) << viewed.err;
+    EXPECT_NE(viewed.err.find("the source was lost"), std::string::npos) << viewed.err;
+    EXPECT_EQ(serving.program().wait().code, 69);
+    EXPECT_EQ(frames_in(folder / "seen.mkv"), 9);
+}
+
+TEST(View, EndsAfterSoManyFrames) {
+    const TemporaryFolder folder;
+    Serving serving({"-i", small_synth, "--name", "yard"});
+    EXPECT_NE(serving.url().find("/yard"), std::string::npos);
+    const auto picture = Program(view({serving.url(), "--frames", "1", "-o", folder / "seen.png"})).wait();
+    EXPECT_EQ(picture.code, 0) << picture.err;
+    EXPECT_EQ(frames_in(folder / "seen.png"), 1);
+    const auto counted = Program(view({serving.url(), "--frames", "5", "--stats", folder / "view.json"})).wait();
+    EXPECT_EQ(counted.code, 0) << counted.err;
+    EXPECT_EQ(Json::parse(contents(folder / "view.json"))["frames"], 5);
+
+    const auto elsewhere = Program(view({serving.url().substr(0, serving.url().find("/yard")) + "/garden"})).wait();
+    EXPECT_EQ(elsewhere.code, 66);
+    EXPECT_NE(elsewhere.err.find("there is no stream 'garden' here; there is 'yard'"), std::string::npos)
+        << elsewhere.err;
+}
+
+TEST(View, SaysWhenAServerDied) {
+    const TemporaryFolder folder;
+    Serving serving({"-i", small_synth});
+    Program viewer(view({serving.url(), "--reconnect", "0", "-o", folder / "seen.mkv", "--progress", "json"}));
+    ASSERT_TRUE(viewer.wait_for_err("\"frame\":")) << viewer.err();
+    serving.program().signal(SIGKILL);
+    const auto viewed = viewer.wait();
+    EXPECT_EQ(viewed.code, 69) << viewed.err;
+    EXPECT_NE(viewed.err.find("was lost"), std::string::npos) << viewed.err;
+    EXPECT_GT(frames_in(folder / "seen.mkv"), 0) << "what was received is kept";
+}
+
+TEST(View, WithoutADisplaySaysHowToDoWithout) {
+    ::unsetenv("DISPLAY");
+    ::unsetenv("WAYLAND_DISPLAY");
+    ::unsetenv("SDL_VIDEODRIVER");
+    Serving serving({"-i", small_synth});
+    const auto result = Program(framewire({"view", serving.url(), "--frames", "1"})).wait();
+    EXPECT_EQ(result.code, 78) << result.err;
+    EXPECT_NE(result.err.find("--no-window"), std::string::npos) << result.err;
+}
+
+struct Refused {
+    const char* name;
+    std::vector<std::string> arguments;
+    int code;
+    const char* words;
+};
+
+void PrintTo(const Refused& refused, std::ostream* out) { *out << refused.name; }
+
+class ServeRefusal : public testing::TestWithParam<Refused> {};
+
+TEST_P(ServeRefusal, SaysWhy) {
+    const auto result = run_framewire(GetParam().arguments);
+    EXPECT_EQ(result.code, GetParam().code) << result.err;
+    EXPECT_NE(result.err.find(GetParam().words), std::string::npos) << result.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ServeRefusal,
+    testing::Values(Refused{"NoPort", {"serve", "-i", small_synth, "--listen", "127.0.0.1"}, 2, "has no port"},
+                    Refused{"NobodysAddress",
+                            {"serve", "-i", small_synth, "--listen", "192.0.2.1:7878"},
+                            78,
+                            "cannot listen on 192.0.2.1:7878"},
+                    Refused{"Threshold", {"serve", "-i", small_synth, "--threshold", "255"}, 2, "--threshold"},
+                    Refused{"Mode", {"serve", "-i", small_synth, "--mode", "bounded"}, 2, "--mode"},
+                    Refused{"Rate", {"serve", "-i", small_synth, "--rate", "fast"}, 2, "own, max"},
+                    Refused{
+                        "Name", {"serve", "-i", small_synth, "--listen", "127.0.0.1:0", "--name", "a b"}, 2, "'a b'"},
+                    Refused{"Filter", {"serve", "-i", small_synth, "-f", "grey"}, 2, "did you mean 'gray'?"},
+                    Refused{"NoSuchFile", {"serve", "-i", "/no/such/file.mp4"}, 66, "/no/such/file.mp4"},
+                    Refused{"Url", {"view", "--no-window", "http://127.0.0.1:1"}, 2, "tcp://HOST:PORT"},
+                    Refused{"NobodyListens",
+                            {"view", "--no-window", "tcp://127.0.0.1:1"},
+                            66,
+                            "there is no stream at tcp://127.0.0.1:1/main"}),
+    [](const auto& refused) { return refused.param.name; });
+
+}  // namespace
+}  // namespace framewire::e2e

@@ -1,0 +1,41 @@
+// What arrives on a connection: a viewer's hello, a server's hello, or a server's messages to a viewer. Refused or
+// understood, never more memory than the stream's shape allows.
+
+#include "framewire/core/error.hpp"
+#include "framewire/net/receiver.hpp"
+#include "framewire/net/wire.hpp"
+
+namespace {
+
+using namespace framewire::net;
+
+void receive(ByteSpan rest) {
+    static Receiver receiver({{1, 13, 21, 3}, framewire::delta::Mode::exact, 20, {30, 1}, "fuzz"});
+    receiver.restart();
+    while (rest.size() >= header_bytes) {
+        const auto header = read_header(rest.first(header_bytes), receiver.max_packed_bytes());
+        rest = rest.subspan(header_bytes);
+        if (header.length_bytes > rest.size()) return;
+        if (receiver.take(header.type, rest.first(header.length_bytes)) == Receiver::Outcome::ended) return;
+        rest = rest.subspan(header.length_bytes);
+    }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    // The first byte says what the rest is.
+    if (size == 0) return 0;
+    const ByteSpan rest(data + 1, size - 1);
+    try {
+        switch (data[0] % 4) {
+            case 0: read_client_hello(rest); break;
+            case 1: server_hello(read_server_hello(rest)); break;  // what is understood can be said again
+            case 2: read_error(rest); break;
+            default: receive(rest); break;
+        }
+    } catch (const framewire::Error& error) {
+        if (error.code() != framewire::ErrorCode::source_lost) throw;
+    }
+    return 0;
+}
