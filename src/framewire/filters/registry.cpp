@@ -2,6 +2,7 @@
 
 #include "framewire/filters/adjust/adjust.hpp"
 #include "framewire/filters/binarize/binarize.hpp"
+#include "framewire/filters/gaussian/gaussian.hpp"
 #include "framewire/filters/gray/gray.hpp"
 #include "framewire/filters/heatmap/heatmap.hpp"
 #include "framewire/filters/mean/mean.hpp"
@@ -18,6 +19,7 @@ const std::vector<FilterInfo>& filter_registry() {
     static const std::vector<FilterInfo> filters = {
         adjust_info(),
         binarize_info(),
+        gaussian_info(),
         gray_info(),
         heatmap_info(),
         mean_info(),

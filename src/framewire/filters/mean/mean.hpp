@@ -39,8 +39,8 @@ FilterInfo mean_info();
 /// Up to this size a window's sum, rounding included, fits 16 bits.
 inline constexpr int mean_16_bit_size = 16;
 
-/// Division of a window's sum by the window's n pixels as one multiplication: mean = (sum + bias) * multiplier >> shift,
-/// exact for every sum up to 255 n (Robison, N-bit unsigned division via N-bit multiply-add, 2005).
+/// Division of a window's sum by the window's n pixels as one multiplication: mean = (sum + bias) * multiplier >>
+/// shift, exact for every sum up to 255 n (Robison, N-bit unsigned division via N-bit multiply-add, 2005).
 struct MeanDivision {
     std::uint32_t bias;  ///< holds the n / 2 that rounds to nearest
     std::uint32_t multiplier;
@@ -49,8 +49,8 @@ struct MeanDivision {
 
 /// For a multiplier and a sum of `bits` bits (16 for sizes up to mean_16_bit_size, 32 for all others): the shift is at
 /// least `bits`.
-/// With the multiplier 2^shift / n rounded up to m = (2^shift + e) / n, x * m >> shift is floor(x / n) while x * e < 2^shift.
-/// Where that does not hold, the multiplier rounded down and x + 1 do.
+/// With the multiplier 2^shift / n rounded up to m = (2^shift + e) / n, x * m >> shift is floor(x / n) while x * e <
+/// 2^shift. Where that does not hold, the multiplier rounded down and x + 1 do.
 constexpr MeanDivision mean_division(int size, int bits) {
     const auto n = static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(size);
     int shift = bits;

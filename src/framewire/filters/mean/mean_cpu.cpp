@@ -17,7 +17,7 @@
 namespace framewire {
 
 // A tile's working memory is on the stack: its column sums and their prefix sums stay in L1.
-inline constexpr int mean_tile_bytes = 3072;
+inline constexpr int mean_tile_bytes = 12288;
 // Vectors read up to this many elements behind a line's end.
 inline constexpr int mean_slack = 256;
 inline constexpr int mean_line_elements = mean_tile_bytes + (tile_step_px + max_window_px) * 3 + mean_slack;
@@ -68,8 +68,8 @@ HWY_INLINE void store_row(std::uint8_t* out, int count, Body&& vector_at) {
 }
 
 // Small windows: each result adds up its column sums, in 16 bits.
-void mean_row_of_small_window(const std::uint16_t* sums, int size, int channels, const MeanDivision& division, int count,
-                              std::uint8_t* out) {
+void mean_row_of_small_window(const std::uint16_t* sums, int size, int channels, const MeanDivision& division,
+                              int count, std::uint8_t* out) {
     const hn::ScalableTag<std::uint8_t> d8;
     const hn::ScalableTag<std::uint16_t> d16;
     const auto half = hn::Lanes(d16);
@@ -89,45 +89,64 @@ void mean_row_of_small_window(const std::uint16_t* sums, int size, int channels,
     });
 }
 
-// prefix[i] becomes the sum of all sums before i that belong to the same channel. Reads and writes up to a vector more
-// than `count`.
+// prefix[i] becomes the sum of all sums before i that belong to the same channel. Reads and writes up to three vectors
+// more than `count`.
 template <int channels>
 void prefix_sums(const std::uint16_t* sums, int count, std::uint32_t* prefix) {
     const hn::ScalableTag<std::uint32_t> d32;
     const hn::Rebind<std::uint16_t, decltype(d32)> d16;
+    using Vector = hn::Vec<decltype(d32)>;
     constexpr int most_lanes = HWY_MAX_BYTES / 4;
     const auto lanes = static_cast<int>(hn::Lanes(d32));
-    // Within a vector: add it to itself moved by 1, 2, 4, 8 pixels. What came before is in the last pixel of the one before.
-    const auto moved_by = [&](int distance) HWY_ATTR {
-        HWY_ALIGN std::int32_t from[most_lanes];
-        for (int lane = 0; lane < lanes; ++lane) from[lane] = lane < distance ? 0 : lane - distance;
-        return hn::SetTableIndices(d32, from);
+    const auto indices = [&](auto&& from) HWY_ATTR {
+        HWY_ALIGN std::int32_t lane_from[most_lanes];
+        for (int lane = 0; lane < lanes; ++lane) lane_from[lane] = from(lane);
+        return hn::SetTableIndices(d32, lane_from);
     };
-    HWY_ALIGN std::int32_t last_pixel[most_lanes];
-    for (int lane = 0; lane < lanes; ++lane) last_pixel[lane] = lanes - channels + lane % channels;
-    const auto carry_from = hn::SetTableIndices(d32, last_pixel);
+    // Within a vector: add it to itself moved by 1, 2, 4, 8 pixels.
+    const auto moved_by = [&](int distance) HWY_ATTR {
+        return indices([&](int lane) { return lane < distance ? 0 : lane - distance; });
+    };
     const auto by_1 = moved_by(channels), by_2 = moved_by(2 * channels), by_4 = moved_by(4 * channels),
                by_8 = moved_by(8 * channels);
     const auto first_1 = hn::FirstN(d32, channels), first_2 = hn::FirstN(d32, 2 * channels),
                first_4 = hn::FirstN(d32, 4 * channels), first_8 = hn::FirstN(d32, 8 * channels);
-
-    for (int channel = 0; channel < channels; ++channel) prefix[channel] = 0;
-    prefix += channels;
-    auto before = hn::Zero(d32);
-    for (int x = 0; x < count; x += lanes) {
+    const auto scan = [&](int x) HWY_ATTR {
         auto sum = hn::PromoteTo(d32, hn::LoadU(d16, sums + x));
         sum = hn::Add(sum, hn::IfThenZeroElse(first_1, hn::TableLookupLanes(sum, by_1)));
         if (2 * channels < lanes) sum = hn::Add(sum, hn::IfThenZeroElse(first_2, hn::TableLookupLanes(sum, by_2)));
         if (4 * channels < lanes) sum = hn::Add(sum, hn::IfThenZeroElse(first_4, hn::TableLookupLanes(sum, by_4)));
         if (8 * channels < lanes) sum = hn::Add(sum, hn::IfThenZeroElse(first_8, hn::TableLookupLanes(sum, by_8)));
-        before = hn::Add(sum, hn::TableLookupLanes(before, carry_from));
-        hn::StoreU(before, d32, prefix + x);
+        return sum;
+    };
+    // From vector to vector: as many vectors as there are channels hold whole pixels, so that what came before can be
+    // kept for each of them with its lanes in place, and waits for one addition only.
+    const auto last_pixel_for = [&](int vectors_on) HWY_ATTR {
+        return indices([&](int lane) { return lanes - channels + ((vectors_on - 1) * lanes + lane) % channels; });
+    };
+    const auto to_next = last_pixel_for(1), to_second_next = last_pixel_for(2), to_third_next = last_pixel_for(3);
+
+    for (int channel = 0; channel < channels; ++channel) prefix[channel] = 0;
+    prefix += channels;
+    Vector before_first = hn::Zero(d32), before_second = hn::Zero(d32), before_third = hn::Zero(d32);
+    for (int x = 0; x < count; x += channels * lanes) {
+        auto last = scan(x);
+        hn::StoreU(hn::Add(last, before_first), d32, prefix + x);
+        if constexpr (channels == 3) {
+            last = hn::Add(scan(x + lanes), hn::TableLookupLanes(last, to_next));
+            hn::StoreU(hn::Add(last, before_second), d32, prefix + x + lanes);
+            last = hn::Add(scan(x + 2 * lanes), hn::TableLookupLanes(last, to_next));
+            hn::StoreU(hn::Add(last, before_third), d32, prefix + x + 2 * lanes);
+            before_second = hn::Add(before_second, hn::TableLookupLanes(last, to_second_next));
+            before_third = hn::Add(before_third, hn::TableLookupLanes(last, to_third_next));
+        }
+        before_first = hn::Add(before_first, hn::TableLookupLanes(last, to_next));
     }
 }
 
 // Large windows: a window's sum is the difference of two prefix sums.
-void mean_row_of_large_window(const std::uint32_t* prefix, int size, int channels, const MeanDivision& division, int count,
-                              std::uint8_t* out) {
+void mean_row_of_large_window(const std::uint32_t* prefix, int size, int channels, const MeanDivision& division,
+                              int count, std::uint8_t* out) {
     const hn::ScalableTag<std::uint8_t> d8;
     const hn::ScalableTag<std::uint32_t> d32;
     const hn::RepartitionToWide<decltype(d32)> d64;
@@ -155,9 +174,8 @@ void mean_tile(const MeanParameters& parameters, HostView<const std::uint8_t> in
     const auto& shape = in.shape();
     const int channels = shape.channels, size = parameters.size;
     const auto reach = window_reach(size);
-    const auto columns = tile_columns(tile, reach, shape.width);
-    const int image_bytes = (columns.last - columns.first) * channels;
-    const int line_elements = (columns.end - columns.begin) * channels;
+    const TileColumns columns(tile, reach, shape, parameters.border);
+    const int line_elements = columns.count();
     const int tile_bytes = (tile.x_end - tile.x_begin) * channels;
     const bool small = size <= mean_16_bit_size;
     const auto division = mean_division(size, small ? 16 : 32);
@@ -167,17 +185,17 @@ void mean_tile(const MeanParameters& parameters, HostView<const std::uint8_t> in
     // What vectors read behind the line's end does not reach the result, but shall be defined.
     std::memset(sums, 0, sizeof(std::uint16_t) * static_cast<std::size_t>(line_elements + mean_slack));
     if (!small) std::memset(prefix + line_elements, 0, sizeof(std::uint32_t) * mean_slack);
-    auto* image_sums = sums + (columns.first - columns.begin) * channels;
+    auto* image_sums = sums + columns.line_begin();
 
     const auto row = [&](int y) {
         const int from = border_index(y, shape.height, parameters.border);
-        return from < 0 ? black_row : in.row(tile.frame, from) + columns.first * channels;
+        return from < 0 ? black_row : in.row(tile.frame, from) + columns.image_begin();
     };
     for (int y = tile.y_begin - reach.before - 1; y < tile.y_begin + reach.after; ++y)
-        slide_down(image_sums, row(y), black_row, image_bytes);
+        slide_down(image_sums, row(y), black_row, columns.image_count());
     for (int y = tile.y_begin; y < tile.y_end; ++y) {
-        slide_down(image_sums, row(y + reach.after), row(y - reach.before - 1), image_bytes);
-        fill_border(sums, columns, shape.width, channels, parameters.border);
+        slide_down(image_sums, row(y + reach.after), row(y - reach.before - 1), columns.image_count());
+        columns.fill_border(sums);
         auto* to = out.row(tile.frame, y) + tile.x_begin * channels;
         if (small) {
             mean_row_of_small_window(sums, size, channels, division, tile_bytes, to);
@@ -203,7 +221,7 @@ HWY_EXPORT(mean_tile);
 void Mean::run(const FilterImages<MemorySpace::host>& images) const {
     validate(images.in, shape_, "mean's image");
     validate(images.out, shape_, "mean's result");
-    for_window_tiles(executor_->pool(), shape_, mean_tile_bytes / shape_.channels, parameters_.size,
+    for_window_tiles(executor_->pool(), shape_, mean_tile_bytes / shape_.channels, 2 * parameters_.size,
                      [&](const WindowTile& tile) {
                          HWY_DYNAMIC_DISPATCH(mean_tile)(parameters_, images.in, images.out, tile);
                      });

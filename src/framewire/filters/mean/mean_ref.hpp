@@ -32,8 +32,8 @@ inline void mean_reference(MeanParameters parameters, HostView<const std::uint8_
             }
             for (int y = 0; y < shape.height; ++y)
                 for (int x = 0; x < shape.width; ++x) {
-                    const auto sum = above_left(y + size, x + size) - above_left(y, x + size) - above_left(y + size, x) +
-                                     above_left(y, x);
+                    const auto sum = above_left(y + size, x + size) - above_left(y, x + size) -
+                                     above_left(y + size, x) + above_left(y, x);
                     out.row(frame, y)[x * shape.channels + channel] =
                         static_cast<std::uint8_t>((sum + pixels / 2) / pixels);
                 }

@@ -28,15 +28,20 @@ void check_size(Backend backend, int size, int channels, NamedBorder border, std
     kit::check_filter(backend, {.info = mean_info(),
                                 .values = {{"size", std::to_string(size)}, {"border", border.name}},
                                 .channels = channels,
-                                .reference = [=](const FilterImages<MemorySpace::host>& images) {
-                                    mean_reference(parameters, images.in, images.out);
-                                },
+                                .reference =
+                                    [=](const FilterImages<MemorySpace::host>& images) {
+                                        mean_reference(parameters, images.in, images.out);
+                                    },
                                 .shapes = std::move(shapes)});
 }
 
 // Smaller and larger than any window, a few tiles wide, several bands high.
 std::vector<Shape> few_shapes(int channels) {
-    return {{1, 1, 1, channels}, {2, 3, 5, channels}, {1, 37, 301, channels}, {1, 2, 4099, channels}, {2, 523, 7, channels}};
+    return {{1, 1, 1, channels},
+            {2, 3, 5, channels},
+            {1, 37, 301, channels},
+            {1, 2, 4099, channels},
+            {2, 523, 7, channels}};
 }
 
 TEST_P(MeanTest, EveryShapeEqualsTheFormula) {

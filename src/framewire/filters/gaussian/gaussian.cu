@@ -1,0 +1,343 @@
+#include "framewire/cuda/check.hpp"
+#include "framewire/filters/gaussian/gaussian.hpp"
+#include "framewire/filters/quads.cuh"
+
+#include <algorithm>
+#include <cstdint>
+
+// A block slides down a strip of the image. Step by step it reads rows as quads (four pixels, channel by channel) into shared
+// memory, weighs along the rows into a ring of 16-bit results, and weighs those along the columns: each byte is read
+// once but for the strips' rims, and nothing between the passes leaves the block.
+//
+// Along a row two bytes are weighed at once by dp2a. Weights come as pairs for windows that begin with a pair of bytes
+// (`even`) and for those that begin with its second byte (`odd`), so that no byte has to be moved for the four windows
+// of a quad. Along a column the two taps of a weight are added first, two pixels at once.
+
+namespace framewire {
+namespace {
+
+constexpr int threads_per_block = 256;
+constexpr int rows_per_thread = 4;  // of results, side by side in registers
+constexpr int most_pairs = max_window_px / 2 + 5;
+constexpr int most_terms = (max_window_px + 1) / 2 + 3;
+
+// Weights along a column are scaled so that the result is the highest byte of the sum.
+constexpr int column_scale_shift = 24 - gaussian_column_shift;
+
+struct Job {
+    DeviceRows<const std::uint8_t> in;
+    DeviceRows<std::uint8_t> out;
+    int width, height;
+    Border border;
+
+    int taps;
+    WindowReach reach;
+    int lead;         // bytes before the first tap in its quad
+    int quads_in;     // of a strip, with its rims
+    int quads_out;    // of a strip's result
+    int band_rows;    // of a block's result
+    int ring_rows;
+
+    std::uint32_t even[most_pairs], odd[most_pairs];  // [0] is zero, then the pairs, then zeros
+    std::uint32_t column[most_terms];                 // padded with zeros
+};
+
+// How a block of one kernel is laid out: `planes` channels at once (all, or one where all do not fit), and one thread for each
+// of `pitch` quads beside each other.
+template <int channels_, int planes_, int pitch_, int fixed_taps_>
+struct Layout {
+    static constexpr int channels = channels_, planes = planes_, pitch = pitch_;
+    static constexpr int fixed_taps = fixed_taps_;  // 0 stands for any number
+    static constexpr int groups = threads_per_block / pitch;
+    static constexpr int step_rows = groups * rows_per_thread;
+    static constexpr int staged_rows = pitch == 32 ? step_rows : groups;
+    static constexpr int terms_at_once = fixed_taps != 0 && fixed_taps <= 6 ? (fixed_taps + 1) / 2 : 4;
+    // A thread reads this many rows of the ring at once, so the ring's first rows, but for one, are kept behind its end too.
+    static constexpr int rows_at_once = terms_at_once + rows_per_thread - 1;
+
+    static int ring_rows(int taps) { return step_rows + taps - 1; }
+    static std::int64_t shared_bytes(int taps, int quads_in) {
+        return std::int64_t{4} * (staged_rows * planes * quads_in + 4) +
+               std::int64_t{8} * (ring_rows(taps) + rows_at_once - 1) * planes * pitch;
+    }
+};
+
+template <class L>
+class Strip {
+public:
+    __device__ Strip(const Job& job, std::uint32_t* shared)
+        : job_(job), ring_(reinterpret_cast<uint2*>(shared)),
+          staged_(shared + 2 * (job.ring_rows + L::rows_at_once - 1) * L::planes * L::pitch),
+          quad_(static_cast<int>(threadIdx.x) % L::pitch), group_(static_cast<int>(threadIdx.x) / L::pitch),
+          x_(static_cast<int>(blockIdx.x) * job.quads_out * quad_px), y_(static_cast<int>(blockIdx.y) * job.band_rows),
+          frame_(static_cast<int>(blockIdx.z) / (L::channels / L::planes)),
+          first_plane_(static_cast<int>(blockIdx.z) % (L::channels / L::planes)) {}
+
+    __device__ void run() {
+        const int y_end = min(y_ + job_.band_rows, job_.height);
+        int loaded = 0, slot = 0;  // rows in the ring since the band's first, and where the next goes
+        const auto load = [&](int until) {
+            while (loaded < until) {
+                const int rows = min(until - loaded, L::staged_rows);
+                stage(y_ - job_.reach.before + loaded, rows);
+                __syncthreads();
+                weigh_rows(slot, rows);
+                __syncthreads();
+                loaded += rows;
+                slot = wrapped(slot + rows);
+            }
+        };
+        for (int y = y_, first = 0; y < y_end; y += L::step_rows) {
+            load(y - y_ + L::step_rows + taps() - 1);
+            weigh_columns(y, y_end, first);
+            first = wrapped(first + L::step_rows);
+        }
+    }
+
+private:
+    __device__ int taps() const { return L::fixed_taps ? L::fixed_taps : job_.taps; }
+    // Of a place in the ring that is off by less than its length.
+    __device__ int wrapped(int slot) const {
+        return slot < 0 ? slot + job_.ring_rows : slot >= job_.ring_rows ? slot - job_.ring_rows : slot;
+    }
+
+    __device__ void stage(int y, int rows) {
+        const int x = x_ - job_.lead - job_.reach.before;
+#pragma unroll 4
+        for (int row = group_; row < rows; row += L::groups) {
+            const int from = border_index(y + row, job_.height, job_.border);
+            const auto* source = from < 0 ? nullptr : job_.in.row(frame_, from);
+            for (int quad = quad_; quad < job_.quads_in; quad += L::pitch) {
+                const auto pixels =
+                    load_quad<L::channels>(source, x + quad * quad_px, job_.width, job_.border, job_.in.aligned);
+#pragma unroll
+                for (int plane = 0; plane < L::planes; ++plane)
+                    staged_[(row * L::planes + plane) * job_.quads_in + quad] = plane_of(pixels, plane);
+            }
+        }
+    }
+
+    __device__ std::uint32_t plane_of(const Quad<L::channels>& quad, int plane) const {
+        if constexpr (L::planes == L::channels) {
+            return quad.plane[plane];
+        } else {
+            return first_plane_ == 0 ? quad.plane[0] : first_plane_ == 1 ? quad.plane[1] : quad.plane[2];
+        }
+    }
+
+    __device__ void weigh_rows(int slot, int rows) {
+        if (quad_ >= job_.quads_out) return;
+        for (int row = group_; row < rows; row += L::groups) {
+            const int to = wrapped(slot + row);
+#pragma unroll
+            for (int plane = 0; plane < L::planes; ++plane) {
+                const auto result = weigh_quad(staged_ + (row * L::planes + plane) * job_.quads_in + quad_);
+                ring_[(to * L::planes + plane) * L::pitch + quad_] = result;
+                if (to < L::rows_at_once - 1)
+                    ring_[((to + job_.ring_rows) * L::planes + plane) * L::pitch + quad_] = result;
+            }
+        }
+    }
+
+    // Windows that begin with bytes 0, 1, 2 and 3 behind the lead. What is read behind the last tap has weight zero.
+    __device__ uint2 weigh_quad(const std::uint32_t* words) const {
+        constexpr std::uint32_t half = 1u << (gaussian_row_shift - 1);
+        std::uint32_t sum[quad_px] = {half, half, half, half};
+        const int count = (taps() + quad_px - 1 + 3) / 4;
+        const auto shift = static_cast<unsigned>(8 * job_.lead);
+        auto word = words[0];
+#pragma unroll
+        for (int index = 0; index < count; ++index) {
+            const auto next = words[index + 1];
+            const auto bytes = __funnelshift_r(word, next, shift);
+            word = next;
+            const int pair = 2 * index;
+            if (even_used(pair)) sum[0] = __dp2a_lo(job_.even[pair + 1], bytes, sum[0]);
+            if (even_used(pair + 1)) sum[0] = __dp2a_hi(job_.even[pair + 2], bytes, sum[0]);
+            if (odd_used(pair)) sum[1] = __dp2a_lo(job_.odd[pair + 1], bytes, sum[1]);
+            if (odd_used(pair + 1)) sum[1] = __dp2a_hi(job_.odd[pair + 2], bytes, sum[1]);
+            if (even_used(pair - 1)) sum[2] = __dp2a_lo(job_.even[pair], bytes, sum[2]);
+            if (even_used(pair)) sum[2] = __dp2a_hi(job_.even[pair + 1], bytes, sum[2]);
+            if (odd_used(pair - 1)) sum[3] = __dp2a_lo(job_.odd[pair], bytes, sum[3]);
+            if (odd_used(pair)) sum[3] = __dp2a_hi(job_.odd[pair + 1], bytes, sum[3]);
+        }
+        for (auto& one : sum) one >>= gaussian_row_shift;
+        return {sum[0] | sum[1] << 16, sum[2] | sum[3] << 16};
+    }
+
+    // Whether a pair of weights is anything but zero, where that is known beforehand.
+    static __device__ constexpr bool even_used(int pair) {
+        return L::fixed_taps == 0 || (pair >= 0 && pair <= (L::fixed_taps - 1) / 2);
+    }
+    static __device__ constexpr bool odd_used(int pair) {
+        return L::fixed_taps == 0 || (pair >= 0 && pair <= L::fixed_taps / 2);
+    }
+
+    // The step's results; `first` is where in the ring its first window begins.
+    __device__ void weigh_columns(int y, int y_end, int first) {
+        y += group_ * rows_per_thread;
+        const int x = x_ + quad_ * quad_px;
+        if (quad_ >= job_.quads_out || x >= job_.width || y >= y_end) return;
+        first = wrapped(first + group_ * rows_per_thread);
+        Quad<L::planes> result[rows_per_thread];
+#pragma unroll
+        for (int plane = 0; plane < L::planes; ++plane) weigh_column(first, plane, result);
+#pragma unroll
+        for (int row = 0; row < rows_per_thread; ++row)
+            if (y + row < y_end) store(job_.out.row(frame_, y + row), x, result[row]);
+    }
+
+    __device__ void weigh_column(int first, int plane, Quad<L::planes> (&result)[rows_per_thread]) const {
+        std::uint32_t sum[rows_per_thread][quad_px];
+#pragma unroll
+        for (auto& row : sum)
+#pragma unroll
+            for (auto& pixel : row) pixel = 1u << 23;
+#pragma unroll 1
+        for (int term = 0; term < (taps() + 1) / 2; term += L::terms_at_once) {
+            // Rows that the terms' upper taps are on, and their lower ones, for all the thread's results.
+            const auto* upper = ring_ + (wrapped(first + term) * L::planes + plane) * L::pitch + quad_;
+            const auto* lower =
+                ring_ + (wrapped(first + taps() - term - L::terms_at_once) * L::planes + plane) * L::pitch + quad_;
+            uint2 up[L::rows_at_once], low[L::rows_at_once];
+#pragma unroll
+            for (int row = 0; row < L::rows_at_once; ++row) {
+                up[row] = upper[row * L::planes * L::pitch];
+                low[row] = lower[row * L::planes * L::pitch];
+            }
+#pragma unroll
+            for (int at = 0; at < L::terms_at_once; ++at) {
+                const auto weight = job_.column[term + at];
+#pragma unroll
+                for (int row = 0; row < rows_per_thread; ++row) {
+                    const auto& other = low[row + L::terms_at_once - 1 - at];
+                    // Two sums of two 15-bit numbers in a word.
+                    const auto left = up[row + at].x + other.x, right = up[row + at].y + other.y;
+                    sum[row][0] += (left & 0xffff) * weight;
+                    sum[row][1] += (left >> 16) * weight;
+                    sum[row][2] += (right & 0xffff) * weight;
+                    sum[row][3] += (right >> 16) * weight;
+                }
+            }
+        }
+#pragma unroll
+        for (int row = 0; row < rows_per_thread; ++row)
+            result[row].plane[plane] = byte_perm(byte_perm(sum[row][0], sum[row][1], 0x0073),
+                                                 byte_perm(sum[row][2], sum[row][3], 0x0073), 0x5410);
+    }
+
+    __device__ void store(std::uint8_t* row, int x, const Quad<L::planes>& quad) const {
+        if constexpr (L::planes == L::channels) {
+            store_quad<L::channels>(row, x, job_.width, job_.out.aligned, quad);
+        } else {
+            for (int pixel = 0; pixel < quad_px && x + pixel < job_.width; ++pixel)
+                row[(x + pixel) * L::channels + first_plane_] = static_cast<std::uint8_t>(quad.plane[0] >> (8 * pixel));
+        }
+    }
+
+    const Job& job_;
+    uint2* ring_;            // [row][plane][pitch]: four 16-bit results
+    std::uint32_t* staged_;  // [row][plane][quads_in]
+    int quad_, group_;
+    int x_, y_, frame_, first_plane_;
+};
+
+template <class L>
+__global__ void __launch_bounds__(threads_per_block, 4) gaussian_kernel(__grid_constant__ const Job job) {
+    extern __shared__ std::uint32_t shared[];
+    Strip<L>(job, shared).run();
+}
+
+int device_attribute(cudaDeviceAttr attribute) {
+    int device = 0, value = 0;
+    cuda::check(cudaGetDevice(&device));
+    cuda::check(cudaDeviceGetAttribute(&value, attribute, device));
+    return value;
+}
+
+void set_weights(Job& job, const GaussianWeights& weights) {
+    const auto weight = [&](int tap) {
+        if (tap < 0 || tap >= weights.taps) return 0u;
+        const int mirrored = weights.taps - 1 - tap;
+        return static_cast<std::uint32_t>(weights.folded[std::min(tap, mirrored)]) * (tap == mirrored ? 2u : 1u);
+    };
+    for (int pair = 0; pair + 1 < most_pairs; ++pair) {
+        job.even[pair + 1] = weight(2 * pair) | weight(2 * pair + 1) << 16;
+        job.odd[pair + 1] = weight(2 * pair - 1) | weight(2 * pair) << 16;
+    }
+    for (int term = 0; term < weights.terms(); ++term)
+        job.column[term] = static_cast<std::uint32_t>(weights.folded[term]) << column_scale_shift;
+}
+
+// The quads that windows see beside the first one's.
+int rim_quads(const Job& job) { return (job.lead + job.taps + quad_px - 1 + 3) / quad_px - 1; }
+
+template <class L>
+void launch(Job job, int frames, int quads_out, cudaStream_t stream) {
+    job.quads_out = quads_out;
+    job.quads_in = quads_out + rim_quads(job);
+    job.ring_rows = L::ring_rows(job.taps);
+    const auto parts = [](int whole, int part) { return (whole + part - 1) / part; };
+    const int strips = parts(job.width, quads_out * quad_px);
+    // High bands weigh fewer rows twice; low ones make enough blocks for the whole GPU.
+    const int wanted_blocks = 4 * device_attribute(cudaDevAttrMultiProcessorCount);
+    int steps = std::max(4, parts(8 * job.taps, L::step_rows));
+    while (steps > 1 && std::int64_t{strips} * frames * parts(job.height, steps * L::step_rows) < wanted_blocks) steps /= 2;
+    job.band_rows = steps * L::step_rows;
+
+    const auto shared_bytes = static_cast<std::size_t>(L::shared_bytes(job.taps, job.quads_in));
+    if (shared_bytes > 48 * 1024)
+        cuda::check(cudaFuncSetAttribute(gaussian_kernel<L>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                         static_cast<int>(shared_bytes)));
+    constexpr int blocks_per_frame = L::channels / L::planes;
+    constexpr int frames_each = 65535 / blocks_per_frame;
+    for (int frame = 0; frame < frames; frame += frames_each) {
+        auto part = job;
+        part.in.data += frame * job.in.frame_stride;
+        part.out.data += frame * job.out.frame_stride;
+        const dim3 grid(static_cast<unsigned>(strips), static_cast<unsigned>(parts(job.height, job.band_rows)),
+                        static_cast<unsigned>(std::min(frames_each, frames - frame) * blocks_per_frame));
+        gaussian_kernel<L><<<grid, threads_per_block, shared_bytes, stream>>>(part);
+        cuda::check_launch();
+    }
+}
+
+template <int channels>
+void launch(const Job& job, int frames, cudaStream_t stream) {
+    // A strip as wide as its rim leaves of 32 quads, or of 32 quads where that were too little.
+    const int rim = rim_quads(job), quads_out = rim <= 8 ? 32 - rim : 32;
+    // Two blocks a multiprocessor, or else one channel at a time in a narrow strip, which is small enough for every GPU.
+    const int most_shared = std::min(100 * 1024, device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+    using Any = Layout<channels, channels, 32, 0>;
+    if (Any::shared_bytes(job.taps, quads_out + rim) > most_shared)
+        launch<Layout<channels, 1, 16, 0>>(job, frames, 16, stream);
+    else if (job.taps == 5)
+        launch<Layout<channels, channels, 32, 5>>(job, frames, quads_out, stream);
+    else if (job.taps == 15)
+        launch<Layout<channels, channels, 32, 15>>(job, frames, quads_out, stream);
+    else
+        launch<Any>(job, frames, quads_out, stream);
+}
+
+}  // namespace
+
+void Gaussian::run(const FilterImages<MemorySpace::device>& images) const {
+    validate(images.in, shape_, "gaussian's image");
+    validate(images.out, shape_, "gaussian's result");
+    Job job{.in = DeviceRows<const std::uint8_t>(images.in),
+            .out = DeviceRows<std::uint8_t>(images.out),
+            .width = shape_.width,
+            .height = shape_.height,
+            .border = border_,
+            .taps = weights_.taps,
+            .reach = weights_.reach,
+            .lead = (quad_px - weights_.reach.before % quad_px) % quad_px};
+    set_weights(job, weights_);
+    const auto stream = executor_->stream().handle();
+    if (shape_.channels == 3)
+        launch<3>(job, shape_.frames, stream);
+    else
+        launch<1>(job, shape_.frames, stream);
+}
+
+}  // namespace framewire

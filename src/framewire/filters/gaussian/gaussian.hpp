@@ -1,0 +1,67 @@
+#pragma once
+
+#include "framewire/filters/filter.hpp"
+#include "framewire/filters/window.hpp"
+
+#include <cstdint>
+
+namespace framewire {
+
+/// Largest standard deviation of `gaussian`, in pixels; with it every window is as good as a mean.
+inline constexpr double max_gaussian_sigma_px = 1000;
+
+struct GaussianParameters {
+    int size =
+        5;  ///< side of the window, 1 to 255; an even one sees -size/2 to size/2 - 1, its middle between two pixels
+    double sigma = 0;  ///< standard deviation in pixels, up to 1000; 0 stands for 0.3 * ((size - 1) / 2 - 1) + 0.8
+    Border border = Border::reflect101;
+};
+
+/// A sampled Gaussian's weights in fixed point, the same for rows and columns and for every backend. The weights are
+/// symmetric, so only one of each two is kept: the result of a pass is
+///     sum over t of folded[t] * (tap t + tap taps - 1 - t), with the middle tap of an odd number added to itself.
+struct GaussianWeights {
+    int taps;                                          ///< that are not zero, at most `size`
+    WindowReach reach;                                 ///< of those taps
+    std::int16_t folded[(max_window_px + 1) / 2 + 1];  ///< outermost first, (taps + 1) / 2 of them; their sum is 2^14
+
+    int terms() const { return (taps + 1) / 2; }
+};
+
+/// Weights rounded so that their sum is exact and each partial sum from the rim inwards is off by half a unit at most.
+/// Throws Error{usage} on a size or sigma that is not allowed.
+GaussianWeights gaussian_weights(int size, double sigma);
+
+/// The sigma that `sigma` 0 stands for.
+constexpr double default_gaussian_sigma(int size) { return 0.3 * ((size - 1) * 0.5 - 1) + 0.8; }
+
+/// Each pass sums up bytes, or the rows' results, times weights whose sum is 2^15. The rows' results keep 6 bits behind
+/// the point, so that two of them still fit 16 bits with a sign.
+inline constexpr int gaussian_row_shift = 9;
+inline constexpr int gaussian_column_shift = 21;
+
+/// Gaussian blur (streaming report, section 6.3): sampled, weights summing to one, within 1 of the formula in float64.
+/// In and out: one shape, any strides, any alignment, no overlap; 1 or 3 channels.
+class Gaussian {
+public:
+    /// Throws Error{usage} on a shape, size or sigma that is not allowed.
+    Gaussian(GaussianParameters parameters, const Shape& shape, Executor& executor);
+
+    Shape output_shape() const { return shape_; }
+
+    /// On the executor's threads; returns when done.
+    void run(const FilterImages<MemorySpace::host>& images) const;
+    /// Queued on the executor's stream.
+    void run(const FilterImages<MemorySpace::device>& images) const;
+
+private:
+    Border border_;
+    GaussianWeights weights_;
+    Shape shape_;
+    Executor* executor_;
+};
+
+/// The registry's entry.
+FilterInfo gaussian_info();
+
+}  // namespace framewire

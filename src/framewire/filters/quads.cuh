@@ -1,0 +1,120 @@
+#pragma once
+
+// Only for .cu files: four pixels of a row at a time, one word of bytes for each channel.
+
+#include "framewire/core/view.hpp"
+#include "framewire/filters/border.hpp"
+
+#include <cstdint>
+
+namespace framewire {
+
+inline constexpr int quad_px = 4;
+
+/// A batch in device memory, as a kernel takes it.
+template <class Byte>
+struct DeviceRows {
+    Byte* data;
+    std::int64_t row_stride, frame_stride;
+    bool aligned;  ///< every row begins at a multiple of 4
+
+    explicit DeviceRows(DeviceView<Byte> view)
+        : data(view.data()), row_stride(view.row_stride_bytes()), frame_stride(view.frame_stride_bytes()),
+          aligned((reinterpret_cast<std::uintptr_t>(view.data()) | static_cast<std::uintptr_t>(row_stride) |
+                   static_cast<std::uintptr_t>(frame_stride)) %
+                      4 ==
+                  0) {}
+
+    __device__ Byte* row(int frame, int y) const { return data + frame * frame_stride + y * row_stride; }
+};
+
+/// Pixel 0 is in the lowest byte.
+template <int channels>
+struct Quad {
+    std::uint32_t plane[channels];
+};
+
+/// The three words of four BGR pixels, channel by channel, and back. A selector of __byte_perm names the result's bytes from
+/// the highest to the lowest: 0 to 3 of its first word, 4 to 7 of its second.
+FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t byte_perm(std::uint32_t low, std::uint32_t high, std::uint32_t selector) {
+#ifdef __CUDA_ARCH__
+    return __byte_perm(low, high, selector);
+#else
+    std::uint32_t result = 0;
+    for (int byte = 0; byte < 4; ++byte) {
+        const auto from = selector >> (4 * byte) & 7;
+        result |= ((from < 4 ? low >> (8 * from) : high >> (8 * (from - 4))) & 255) << (8 * byte);
+    }
+    return result;
+#endif
+}
+
+FRAMEWIRE_HOST_DEVICE constexpr Quad<3> planes_of(std::uint32_t w0, std::uint32_t w1, std::uint32_t w2) {
+    return {{byte_perm(byte_perm(w0, w1, 0x0630), w2, 0x5210), byte_perm(byte_perm(w0, w1, 0x0741), w2, 0x6210),
+             byte_perm(byte_perm(w0, w1, 0x0052), w2, 0x7410)}};
+}
+
+struct BgrWords {
+    std::uint32_t word[3];
+};
+
+FRAMEWIRE_HOST_DEVICE constexpr BgrWords interleave(const Quad<3>& quad) {
+    const auto b = quad.plane[0], g = quad.plane[1], r = quad.plane[2];
+    return {{byte_perm(byte_perm(b, g, 0x1040), r, 0x3410), byte_perm(byte_perm(b, g, 0x6205), r, 0x3250),
+             byte_perm(byte_perm(b, g, 0x0730), r, 0x7216)}};
+}
+
+#ifndef __CUDA_ARCH__
+// b0 g0 r0 b1, g1 r1 b2 g2, r2 b3 g3 r3 with pixel p's channels numbered 0x10 * p + channel.
+static_assert(planes_of(0x10'02'01'00, 0x21'20'12'11, 0x32'31'30'22).plane[0] == 0x30'20'10'00);
+static_assert(planes_of(0x10'02'01'00, 0x21'20'12'11, 0x32'31'30'22).plane[1] == 0x31'21'11'01);
+static_assert(planes_of(0x10'02'01'00, 0x21'20'12'11, 0x32'31'30'22).plane[2] == 0x32'22'12'02);
+static_assert(interleave({{0x30'20'10'00, 0x31'21'11'01, 0x32'22'12'02}}).word[0] == 0x10'02'01'00);
+static_assert(interleave({{0x30'20'10'00, 0x31'21'11'01, 0x32'22'12'02}}).word[1] == 0x21'20'12'11);
+static_assert(interleave({{0x30'20'10'00, 0x31'21'11'01, 0x32'22'12'02}}).word[2] == 0x32'31'30'22);
+#endif
+
+/// Pixels x to x + 3 of a row, x a multiple of 4 and possibly outside the image; a null row is black.
+template <int channels>
+__device__ Quad<channels> load_quad(const std::uint8_t* row, int x, int width, Border border, bool aligned) {
+    Quad<channels> quad{};
+    if (!row) return quad;
+    if (aligned && x >= 0 && x + quad_px <= width) {
+        const auto* words = reinterpret_cast<const std::uint32_t*>(row + x * channels);
+        if constexpr (channels == 3)
+            return planes_of(__ldg(words), __ldg(words + 1), __ldg(words + 2));
+        else
+            return {{__ldg(words)}};
+    }
+    for (int pixel = 0; pixel < quad_px; ++pixel) {
+        const int from = border_index(x + pixel, width, border);
+        if (from < 0) continue;
+#pragma unroll
+        for (int channel = 0; channel < channels; ++channel)
+            quad.plane[channel] |= static_cast<std::uint32_t>(row[from * channels + channel]) << (8 * pixel);
+    }
+    return quad;
+}
+
+/// Writes those of pixels x to x + 3 that the row has.
+template <int channels>
+__device__ void store_quad(std::uint8_t* row, int x, int width, bool aligned, const Quad<channels>& quad) {
+    if (aligned && x + quad_px <= width) {
+        auto* words = reinterpret_cast<std::uint32_t*>(row + x * channels);
+        if constexpr (channels == 3) {
+            const auto bgr = interleave(quad);
+            words[0] = bgr.word[0];
+            words[1] = bgr.word[1];
+            words[2] = bgr.word[2];
+        } else {
+            words[0] = quad.plane[0];
+        }
+        return;
+    }
+    for (int pixel = 0; pixel < quad_px && x + pixel < width; ++pixel)
+#pragma unroll
+        for (int channel = 0; channel < channels; ++channel)
+            row[(x + pixel) * channels + channel] = static_cast<std::uint8_t>(quad.plane[channel] >> (8 * pixel));
+}
+
+}  // namespace framewire
