@@ -74,26 +74,76 @@ static_assert(interleave({{0x30'20'10'00, 0x31'21'11'01, 0x32'22'12'02}}).word[1
 static_assert(interleave({{0x30'20'10'00, 0x31'21'11'01, 0x32'22'12'02}}).word[2] == 0x32'31'30'22);
 #endif
 
-/// Pixels x to x + 3 of a row, x a multiple of 4 and possibly outside the image; a null row is black.
-template <int channels>
-__device__ Quad<channels> load_quad(const std::uint8_t* row, int x, int width, Border border, bool aligned) {
-    Quad<channels> quad{};
-    if (!row) return quad;
-    if (aligned && x >= 0 && x + quad_px <= width) {
-        const auto* words = reinterpret_cast<const std::uint32_t*>(row + x * channels);
-        if constexpr (channels == 3)
-            return planes_of(__ldg(words), __ldg(words + 1), __ldg(words + 2));
-        else
-            return {{__ldg(words)}};
-    }
-    for (int pixel = 0; pixel < quad_px; ++pixel) {
-        const int from = border_index(x + pixel, width, border);
-        if (from < 0) continue;
+/// The input of a window: rows and pixels outside the image are its border's.
+struct QuadSource {
+    DeviceRows<const std::uint8_t> rows;
+    int width, height;
+    Border border;
+
+    /// Whether pixels x to x + 3, x a multiple of 4, can be read as words.
+    __device__ bool has_words(int x) const { return rows.aligned && x >= 0 && x + quad_px <= width; }
+
+    /// Pixels x to x + 3 of row y, which has_words(x) is true for. Nothing in here branches, so that several calls after each
+    /// other have their loads under way together.
+    template <int channels>
+    __device__ Quad<channels> load_words(int frame, int y, int x) const {
+        const int from = border_index(y, height, border);
+        const auto* words = reinterpret_cast<const std::uint32_t*>(rows.row(frame, from < 0 ? 0 : from) + x * channels);
+        Quad<channels> quad;
 #pragma unroll
-        for (int channel = 0; channel < channels; ++channel)
-            quad.plane[channel] |= static_cast<std::uint32_t>(row[from * channels + channel]) << (8 * pixel);
+        for (int word = 0; word < channels; ++word) {
+            const auto loaded = __ldg(words + word);
+            quad.plane[word] = from < 0 ? 0 : loaded;
+        }
+        return quad;
     }
-    return quad;
+
+    /// Pixels x to x + 3 of row y, wherever they are, channel by channel.
+    template <int channels>
+    __device__ Quad<channels> load_pixels(int frame, int y, int x) const {
+        Quad<channels> quad{};
+        const int from_y = border_index(y, height, border);
+        if (from_y < 0) return quad;
+        const auto* row = rows.row(frame, from_y);
+        for (int pixel = 0; pixel < quad_px; ++pixel) {
+            const int from_x = border_index(x + pixel, width, border);
+            if (from_x < 0) continue;
+#pragma unroll
+            for (int channel = 0; channel < channels; ++channel)
+                quad.plane[channel] |= static_cast<std::uint32_t>(row[from_x * channels + channel]) << (8 * pixel);
+        }
+        return quad;
+    }
+};
+
+/// What load_words gave, channel by channel.
+template <int channels>
+__device__ Quad<channels> planes_of(const Quad<channels>& words) {
+    if constexpr (channels == 3)
+        return planes_of(words.plane[0], words.plane[1], words.plane[2]);
+    else
+        return words;
+}
+
+/// Calls store(row, quad) with pixels x to x + 3 of each of the rows first, first + step, ... below `count`, counted from row
+/// y; four of them are under way at a time.
+template <int channels, class Store>
+__device__ void load_column(const QuadSource& source, int frame, int y, int x, int first, int step, int count,
+                            Store&& store) {
+    constexpr int at_once = 4;
+    if (!source.has_words(x)) {
+        for (int row = first; row < count; row += step) store(row, source.load_pixels<channels>(frame, y + row, x));
+        return;
+    }
+    for (int row = first; row < count; row += at_once * step) {
+        Quad<channels> words[at_once];
+#pragma unroll
+        for (int at = 0; at < at_once; ++at)
+            words[at] = source.load_words<channels>(frame, y + min(row + at * step, count - 1), x);
+#pragma unroll
+        for (int at = 0; at < at_once; ++at)
+            if (row + at * step < count) store(row + at * step, planes_of(words[at]));
+    }
 }
 
 /// Writes those of pixels x to x + 3 that the row has.

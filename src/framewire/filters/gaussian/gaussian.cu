@@ -25,10 +25,8 @@ constexpr int most_terms = (max_window_px + 1) / 2 + 3;
 constexpr int column_scale_shift = 24 - gaussian_column_shift;
 
 struct Job {
-    DeviceRows<const std::uint8_t> in;
+    QuadSource in;
     DeviceRows<std::uint8_t> out;
-    int width, height;
-    Border border;
 
     int taps;
     WindowReach reach;
@@ -74,7 +72,7 @@ public:
           first_plane_(static_cast<int>(blockIdx.z) % (L::channels / L::planes)) {}
 
     __device__ void run() {
-        const int y_end = min(y_ + job_.band_rows, job_.height);
+        const int y_end = min(y_ + job_.band_rows, job_.in.height);
         int loaded = 0, slot = 0;  // rows in the ring since the band's first, and where the next goes
         const auto load = [&](int until) {
             while (loaded < until) {
@@ -102,18 +100,15 @@ private:
     }
 
     __device__ void stage(int y, int rows) {
-        const int x = x_ - job_.lead - job_.reach.before;
-#pragma unroll 4
-        for (int row = group_; row < rows; row += L::groups) {
-            const int from = border_index(y + row, job_.height, job_.border);
-            const auto* source = from < 0 ? nullptr : job_.in.row(frame_, from);
-            for (int quad = quad_; quad < job_.quads_in; quad += L::pitch) {
-                const auto pixels =
-                    load_quad<L::channels>(source, x + quad * quad_px, job_.width, job_.border, job_.in.aligned);
+        for (int quad = quad_; quad < job_.quads_in; quad += L::pitch) {
+            const int x = x_ - job_.lead - job_.reach.before + quad * quad_px;
+            load_column<L::channels>(job_.in, frame_, y, x, group_, L::groups, rows,
+                                     [&](int row, const Quad<L::channels>& pixels) {
 #pragma unroll
-                for (int plane = 0; plane < L::planes; ++plane)
-                    staged_[(row * L::planes + plane) * job_.quads_in + quad] = plane_of(pixels, plane);
-            }
+                                         for (int plane = 0; plane < L::planes; ++plane)
+                                             staged_[(row * L::planes + plane) * job_.quads_in + quad] =
+                                                 plane_of(pixels, plane);
+                                     });
         }
     }
 
@@ -177,7 +172,7 @@ private:
     __device__ void weigh_columns(int y, int y_end, int first) {
         y += group_ * rows_per_thread;
         const int x = x_ + quad_ * quad_px;
-        if (quad_ >= job_.quads_out || x >= job_.width || y >= y_end) return;
+        if (quad_ >= job_.quads_out || x >= job_.in.width || y >= y_end) return;
         first = wrapped(first + group_ * rows_per_thread);
         Quad<L::planes> result[rows_per_thread];
 #pragma unroll
@@ -228,9 +223,9 @@ private:
 
     __device__ void store(std::uint8_t* row, int x, const Quad<L::planes>& quad) const {
         if constexpr (L::planes == L::channels) {
-            store_quad<L::channels>(row, x, job_.width, job_.out.aligned, quad);
+            store_quad<L::channels>(row, x, job_.in.width, job_.out.aligned, quad);
         } else {
-            for (int pixel = 0; pixel < quad_px && x + pixel < job_.width; ++pixel)
+            for (int pixel = 0; pixel < quad_px && x + pixel < job_.in.width; ++pixel)
                 row[(x + pixel) * L::channels + first_plane_] = static_cast<std::uint8_t>(quad.plane[0] >> (8 * pixel));
         }
     }
@@ -278,11 +273,11 @@ void launch(Job job, int frames, int quads_out, cudaStream_t stream) {
     job.quads_in = quads_out + rim_quads(job);
     job.ring_rows = L::ring_rows(job.taps);
     const auto parts = [](int whole, int part) { return (whole + part - 1) / part; };
-    const int strips = parts(job.width, quads_out * quad_px);
+    const int strips = parts(job.in.width, quads_out * quad_px);
     // High bands weigh fewer rows twice; low ones make enough blocks for the whole GPU.
     const int wanted_blocks = 4 * device_attribute(cudaDevAttrMultiProcessorCount);
     int steps = std::max(4, parts(8 * job.taps, L::step_rows));
-    while (steps > 1 && std::int64_t{strips} * frames * parts(job.height, steps * L::step_rows) < wanted_blocks) steps /= 2;
+    while (steps > 1 && std::int64_t{strips} * frames * parts(job.in.height, steps * L::step_rows) < wanted_blocks) steps /= 2;
     job.band_rows = steps * L::step_rows;
 
     const auto shared_bytes = static_cast<std::size_t>(L::shared_bytes(job.taps, job.quads_in));
@@ -293,9 +288,9 @@ void launch(Job job, int frames, int quads_out, cudaStream_t stream) {
     constexpr int frames_each = 65535 / blocks_per_frame;
     for (int frame = 0; frame < frames; frame += frames_each) {
         auto part = job;
-        part.in.data += frame * job.in.frame_stride;
+        part.in.rows.data += frame * job.in.rows.frame_stride;
         part.out.data += frame * job.out.frame_stride;
-        const dim3 grid(static_cast<unsigned>(strips), static_cast<unsigned>(parts(job.height, job.band_rows)),
+        const dim3 grid(static_cast<unsigned>(strips), static_cast<unsigned>(parts(job.in.height, job.band_rows)),
                         static_cast<unsigned>(std::min(frames_each, frames - frame) * blocks_per_frame));
         gaussian_kernel<L><<<grid, threads_per_block, shared_bytes, stream>>>(part);
         cuda::check_launch();
@@ -324,11 +319,8 @@ void launch(const Job& job, int frames, cudaStream_t stream) {
 void Gaussian::run(const FilterImages<MemorySpace::device>& images) const {
     validate(images.in, shape_, "gaussian's image");
     validate(images.out, shape_, "gaussian's result");
-    Job job{.in = DeviceRows<const std::uint8_t>(images.in),
+    Job job{.in = {DeviceRows<const std::uint8_t>(images.in), shape_.width, shape_.height, border_},
             .out = DeviceRows<std::uint8_t>(images.out),
-            .width = shape_.width,
-            .height = shape_.height,
-            .border = border_,
             .taps = weights_.taps,
             .reach = weights_.reach,
             .lead = (quad_px - weights_.reach.before % quad_px) % quad_px};
