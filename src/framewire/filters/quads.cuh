@@ -19,7 +19,9 @@ struct DeviceRows {
     bool aligned;  ///< every row begins at a multiple of 4
 
     explicit DeviceRows(DeviceView<Byte> view)
-        : data(view.data()), row_stride(view.row_stride_bytes()), frame_stride(view.frame_stride_bytes()),
+        : data(view.data()),
+          row_stride(view.row_stride_bytes()),
+          frame_stride(view.frame_stride_bytes()),
           aligned((reinterpret_cast<std::uintptr_t>(view.data()) | static_cast<std::uintptr_t>(row_stride) |
                    static_cast<std::uintptr_t>(frame_stride)) %
                       4 ==
@@ -34,8 +36,8 @@ struct Quad {
     std::uint32_t plane[channels];
 };
 
-/// The three words of four BGR pixels, channel by channel, and back. A selector of __byte_perm names the result's bytes from
-/// the highest to the lowest: 0 to 3 of its first word, 4 to 7 of its second.
+/// The three words of four BGR pixels, channel by channel, and back. A selector of __byte_perm names the result's bytes
+/// from the highest to the lowest: 0 to 3 of its first word, 4 to 7 of its second.
 FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t byte_perm(std::uint32_t low, std::uint32_t high, std::uint32_t selector) {
 #ifdef __CUDA_ARCH__
     return __byte_perm(low, high, selector);
@@ -83,8 +85,8 @@ struct QuadSource {
     /// Whether pixels x to x + 3, x a multiple of 4, can be read as words.
     __device__ bool has_words(int x) const { return rows.aligned && x >= 0 && x + quad_px <= width; }
 
-    /// Pixels x to x + 3 of row y, which has_words(x) is true for. Nothing in here branches, so that several calls after each
-    /// other have their loads under way together.
+    /// Pixels x to x + 3 of row y, which has_words(x) is true for. Nothing in here branches, so that several calls
+    /// after each other have their loads under way together.
     template <int channels>
     __device__ Quad<channels> load_words(int frame, int y, int x) const {
         const int from = border_index(y, height, border);
@@ -125,8 +127,8 @@ __device__ Quad<channels> planes_of(const Quad<channels>& words) {
         return words;
 }
 
-/// Calls store(row, quad) with pixels x to x + 3 of each of the rows first, first + step, ... below `count`, counted from row
-/// y; four of them are under way at a time.
+/// Calls store(row, quad) with pixels x to x + 3 of each of the rows first, first + step, ... below `count`, counted
+/// from row y; four of them are under way at a time.
 template <int channels, class Store>
 __device__ void load_column(const QuadSource& source, int frame, int y, int x, int first, int step, int count,
                             Store&& store) {
@@ -143,6 +145,31 @@ __device__ void load_column(const QuadSource& source, int frame, int y, int x, i
 #pragma unroll
         for (int at = 0; at < at_once; ++at)
             if (row + at * step < count) store(row + at * step, planes_of(words[at]));
+    }
+}
+
+/// Calls body(row, quad of row y_first + row, quad of row y_second + row) with pixels x to x + 3 for rows 0, 1, ...
+/// below `count`; four of each are under way at a time.
+template <int channels, class Body>
+__device__ void load_column_pair(const QuadSource& source, int frame, int y_first, int y_second, int x, int count,
+                                 Body&& body) {
+    constexpr int at_once = 4;
+    if (!source.has_words(x)) {
+        for (int row = 0; row < count; ++row)
+            body(row, source.load_pixels<channels>(frame, y_first + row, x),
+                 source.load_pixels<channels>(frame, y_second + row, x));
+        return;
+    }
+    for (int row = 0; row < count; row += at_once) {
+        Quad<channels> first[at_once], second[at_once];
+#pragma unroll
+        for (int at = 0; at < at_once; ++at) {
+            first[at] = source.load_words<channels>(frame, y_first + min(row + at, count - 1), x);
+            second[at] = source.load_words<channels>(frame, y_second + min(row + at, count - 1), x);
+        }
+#pragma unroll
+        for (int at = 0; at < at_once; ++at)
+            if (row + at < count) body(row + at, planes_of(first[at]), planes_of(second[at]));
     }
 }
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 
-// A block slides down a strip of the image. Step by step it reads rows as quads (four pixels, channel by channel) into shared
-// memory, weighs along the rows into a ring of 16-bit results, and weighs those along the columns: each byte is read
-// once but for the strips' rims, and nothing between the passes leaves the block.
+// A block slides down a strip of the image. Step by step it reads rows as quads (four pixels, channel by channel) into
+// shared memory, weighs along the rows into a ring of 16-bit results, and weighs those along the columns: each byte is
+// read once but for the strips' rims, and nothing between the passes leaves the block.
 //
 // Along a row two bytes are weighed at once by dp2a. Weights come as pairs for windows that begin with a pair of bytes
 // (`even`) and for those that begin with its second byte (`odd`), so that no byte has to be moved for the four windows
@@ -30,18 +30,18 @@ struct Job {
 
     int taps;
     WindowReach reach;
-    int lead;         // bytes before the first tap in its quad
-    int quads_in;     // of a strip, with its rims
-    int quads_out;    // of a strip's result
-    int band_rows;    // of a block's result
+    int lead;       // bytes before the first tap in its quad
+    int quads_in;   // of a strip, with its rims
+    int quads_out;  // of a strip's result
+    int band_rows;  // of a block's result
     int ring_rows;
 
     std::uint32_t even[most_pairs], odd[most_pairs];  // [0] is zero, then the pairs, then zeros
     std::uint32_t column[most_terms];                 // padded with zeros
 };
 
-// How a block of one kernel is laid out: `planes` channels at once (all, or one where all do not fit), and one thread for each
-// of `pitch` quads beside each other.
+// How a block of one kernel is laid out: `planes` channels at once (all, or one where all do not fit), and one thread
+// for each of `pitch` quads beside each other.
 template <int channels_, int planes_, int pitch_, int fixed_taps_>
 struct Layout {
     static constexpr int channels = channels_, planes = planes_, pitch = pitch_;
@@ -50,7 +50,8 @@ struct Layout {
     static constexpr int step_rows = groups * rows_per_thread;
     static constexpr int staged_rows = pitch == 32 ? step_rows : groups;
     static constexpr int terms_at_once = fixed_taps != 0 && fixed_taps <= 6 ? (fixed_taps + 1) / 2 : 4;
-    // A thread reads this many rows of the ring at once, so the ring's first rows, but for one, are kept behind its end too.
+    // A thread reads this many rows of the ring at once, so the ring's first rows, but for one, are kept behind its end
+    // too.
     static constexpr int rows_at_once = terms_at_once + rows_per_thread - 1;
 
     static int ring_rows(int taps) { return step_rows + taps - 1; }
@@ -64,10 +65,13 @@ template <class L>
 class Strip {
 public:
     __device__ Strip(const Job& job, std::uint32_t* shared)
-        : job_(job), ring_(reinterpret_cast<uint2*>(shared)),
+        : job_(job),
+          ring_(reinterpret_cast<uint2*>(shared)),
           staged_(shared + 2 * (job.ring_rows + L::rows_at_once - 1) * L::planes * L::pitch),
-          quad_(static_cast<int>(threadIdx.x) % L::pitch), group_(static_cast<int>(threadIdx.x) / L::pitch),
-          x_(static_cast<int>(blockIdx.x) * job.quads_out * quad_px), y_(static_cast<int>(blockIdx.y) * job.band_rows),
+          quad_(static_cast<int>(threadIdx.x) % L::pitch),
+          group_(static_cast<int>(threadIdx.x) / L::pitch),
+          x_(static_cast<int>(blockIdx.x) * job.quads_out * quad_px),
+          y_(static_cast<int>(blockIdx.y) * job.band_rows),
           frame_(static_cast<int>(blockIdx.z) / (L::channels / L::planes)),
           first_plane_(static_cast<int>(blockIdx.z) % (L::channels / L::planes)) {}
 
@@ -102,13 +106,12 @@ private:
     __device__ void stage(int y, int rows) {
         for (int quad = quad_; quad < job_.quads_in; quad += L::pitch) {
             const int x = x_ - job_.lead - job_.reach.before + quad * quad_px;
-            load_column<L::channels>(job_.in, frame_, y, x, group_, L::groups, rows,
-                                     [&](int row, const Quad<L::channels>& pixels) {
+            load_column<L::channels>(
+                job_.in, frame_, y, x, group_, L::groups, rows, [&](int row, const Quad<L::channels>& pixels) {
 #pragma unroll
-                                         for (int plane = 0; plane < L::planes; ++plane)
-                                             staged_[(row * L::planes + plane) * job_.quads_in + quad] =
-                                                 plane_of(pixels, plane);
-                                     });
+                    for (int plane = 0; plane < L::planes; ++plane)
+                        staged_[(row * L::planes + plane) * job_.quads_in + quad] = plane_of(pixels, plane);
+                });
         }
     }
 
@@ -277,7 +280,8 @@ void launch(Job job, int frames, int quads_out, cudaStream_t stream) {
     // High bands weigh fewer rows twice; low ones make enough blocks for the whole GPU.
     const int wanted_blocks = 4 * device_attribute(cudaDevAttrMultiProcessorCount);
     int steps = std::max(4, parts(8 * job.taps, L::step_rows));
-    while (steps > 1 && std::int64_t{strips} * frames * parts(job.in.height, steps * L::step_rows) < wanted_blocks) steps /= 2;
+    while (steps > 1 && std::int64_t{strips} * frames * parts(job.in.height, steps * L::step_rows) < wanted_blocks)
+        steps /= 2;
     job.band_rows = steps * L::step_rows;
 
     const auto shared_bytes = static_cast<std::size_t>(L::shared_bytes(job.taps, job.quads_in));
@@ -301,7 +305,8 @@ template <int channels>
 void launch(const Job& job, int frames, cudaStream_t stream) {
     // A strip as wide as its rim leaves of 32 quads, or of 32 quads where that were too little.
     const int rim = rim_quads(job), quads_out = rim <= 8 ? 32 - rim : 32;
-    // Two blocks a multiprocessor, or else one channel at a time in a narrow strip, which is small enough for every GPU.
+    // Two blocks a multiprocessor, or else one channel at a time in a narrow strip, which is small enough for every
+    // GPU.
     const int most_shared = std::min(100 * 1024, device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
     using Any = Layout<channels, channels, 32, 0>;
     if (Any::shared_bytes(job.taps, quads_out + rim) > most_shared)
