@@ -15,10 +15,10 @@ struct Adjustment {
 };
 
 /// The four settings as adjust's formula has them.
-struct alignas(8) AdjustTerms {         // one atomic word
-    std::int16_t slope = 512;           ///< 512 * gain * contrast, 0..16384
-    std::int16_t offset = 0;            ///< brightness + 128 * (1 - contrast), -639..383
-    std::int16_t saturation = 256;      ///< 256 * saturation, 0..1024
+struct alignas(8) AdjustTerms {     // one atomic word
+    std::int16_t slope = 512;       ///< 512 * gain * contrast, 0..16384
+    std::int16_t offset = 0;        ///< brightness + 128 * (1 - contrast), -639..383
+    std::int16_t saturation = 256;  ///< 256 * saturation, 0..1024
 
     friend bool operator==(const AdjustTerms&, const AdjustTerms&) = default;
 };

@@ -31,7 +31,9 @@ void for_pixel_runs(const ThreadPool& pool, const Shape& shape, bool all_dense, 
         // A multiple of 64 pixels keeps every piece as aligned as the first.
         const auto pixels_each = std::max<std::int64_t>(span_bytes / shape.channels & ~std::int64_t{63}, 64);
         pool.for_chunks(shape.rows() * shape.width, pixels_each,
-                        [&](std::int64_t, std::int64_t begin, std::int64_t end) { body(PixelRun{0, begin, end - begin}); });
+                        [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                            body(PixelRun{0, begin, end - begin});
+                        });
         return;
     }
     const auto rows_each = std::max<std::int64_t>(span_bytes / shape.row_bytes(), 1);
@@ -51,9 +53,8 @@ void for_pixel_spans(const ThreadPool& pool, HostView<const std::uint8_t> in, Ho
 template <class Body>
 void for_pixel_spans(const ThreadPool& pool, HostView<const std::uint8_t> in, HostView<const std::uint8_t> previous,
                      HostView<std::uint8_t> out, Body&& body) {
-    for_pixel_runs(pool, in.shape(), in.dense() && previous.dense() && out.dense(), [&](const PixelRun& run) {
-        body(run.in(in), run.in(previous), run.in(out), run.pixels);
-    });
+    for_pixel_runs(pool, in.shape(), in.dense() && previous.dense() && out.dense(),
+                   [&](const PixelRun& run) { body(run.in(in), run.in(previous), run.in(out), run.pixels); });
 }
 
 }  // namespace framewire

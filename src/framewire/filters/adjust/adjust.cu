@@ -6,7 +6,8 @@ namespace {
 
 using namespace pointwise;
 
-__global__ void __launch_bounds__(threads_per_block) adjust_kernel(Rows rows, Image in, Image out, AdjustOnDevice adjust) {
+__global__ void __launch_bounds__(threads_per_block)
+    adjust_kernel(Rows rows, Image in, Image out, AdjustOnDevice adjust) {
     const Place place(rows);
     auto group = load(in, place);
     map_pixels(group, [&](Pixel pixel) { return adjust(pixel); });
@@ -21,8 +22,8 @@ void Adjust::run(const FilterImages<MemorySpace::device>& images) const {
     const bool dense = images.in.dense() && images.out.dense();
     const AdjustOnDevice adjust(terms_.load());  // one setting for the whole batch
     for_each_launch(shape_, dense, [&](const Rows& rows, dim3 grid) {
-        adjust_kernel<<<grid, threads_per_block, 0, executor_->stream().handle()>>>(rows, image_of(images.in, dense),
-                                                                                    image_of(images.out, dense), adjust);
+        adjust_kernel<<<grid, threads_per_block, 0, executor_->stream().handle()>>>(
+            rows, image_of(images.in, dense), image_of(images.out, dense), adjust);
     });
 }
 

@@ -13,8 +13,10 @@ namespace framewire {
 class AdjustOnDevice {
 public:
     explicit AdjustOnDevice(const AdjustTerms& terms)
-        : slope_(terms.slope), rounding_((1 << (adjust_slope_shift - 1)) + terms.offset * (1 << adjust_slope_shift)),
-          saturation_(terms.saturation), weights_(split(gray_weights(GrayMethod::weighted))) {}
+        : slope_(terms.slope),
+          rounding_((1 << (adjust_slope_shift - 1)) + terms.offset * (1 << adjust_slope_shift)),
+          saturation_(terms.saturation),
+          weights_(split(gray_weights(GrayMethod::weighted))) {}
 
     /// The same as adjust_pixel(), with the holding to bytes left to the packing.
     __device__ Pixel operator()(Pixel pixel) const {

@@ -9,12 +9,12 @@
 
 namespace framewire {
 
-/// The terms of the settings, each rounded to nearest, half away from zero. Throws Error{usage} on a setting that is not
-/// allowed or no number.
+/// The terms of the settings, each rounded to nearest, half away from zero. Throws Error{usage} on a setting that is
+/// not allowed or no number.
 AdjustTerms adjust_terms(const Adjustment& adjustment);
 
-/// Brightness, contrast, saturation and gain, as the streaming report's camera panel sets them (section 5), in software.
-/// In exact whole-number arithmetic, for each channel value v:
+/// Brightness, contrast, saturation and gain, as the streaming report's camera panel sets them (section 5), in
+/// software. In exact whole-number arithmetic, for each channel value v:
 ///   w = hold(((v * slope + 256) >> 9) + offset)            gain, contrast about 128, brightness
 ///   result = hold(m + (((w - m) * saturation + 128) >> 8)) saturation about the pixel's gray m
 /// where hold is to 0..255 and m is `gray=weighted` of the three w; a one-channel pixel is its own gray.
@@ -47,6 +47,7 @@ FilterInfo adjust_info();
 Adjustment adjustment_from(const ParameterValues& values);
 
 /// One run of pixels on the CPU: what Adjust does, for passes that join several filters.
-void adjust_span(const AdjustTerms& terms, const std::uint8_t* in, int channels, std::int64_t pixels, std::uint8_t* out);
+void adjust_span(const AdjustTerms& terms, const std::uint8_t* in, int channels, std::int64_t pixels,
+                 std::uint8_t* out);
 
 }  // namespace framewire

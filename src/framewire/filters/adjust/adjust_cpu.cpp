@@ -23,7 +23,8 @@ using D8 = hn::Rebind<std::uint8_t, D16>;  // half a vector of bytes: as many la
 // (v * slope + 2^8) >> 9, rounding and all.
 class Levels {
 public:
-    explicit Levels(const AdjustTerms& terms) : slope_(hn::Set(D16(), terms.slope)), offset_(hn::Set(D16(), terms.offset)) {}
+    explicit Levels(const AdjustTerms& terms)
+        : slope_(hn::Set(D16(), terms.slope)), offset_(hn::Set(D16(), terms.offset)) {}
     V16 operator()(hn::VFromD<D8> bytes) const {
         return hn::Add(hn::MulFixedPoint15(hn::ShiftLeft<6>(hn::PromoteTo(D16(), bytes)), slope_), offset_);
     }
@@ -36,7 +37,8 @@ private:
 class Gray {
 public:
     Gray()
-        : one_(hn::Set(D16(), 1)), weights_bg_(pairs(weights_.b, weights_.g)),
+        : one_(hn::Set(D16(), 1)),
+          weights_bg_(pairs(weights_.b, weights_.g)),
           weights_r1_(pairs(weights_.r, weights_.rounding)) {}
 
     V16 operator()(V16 b, V16 g, V16 r) const {
@@ -99,7 +101,8 @@ void adjust_colours(const AdjustTerms& terms, const std::uint8_t* in, std::int64
 
 }  // namespace
 
-void adjust_pixels(const AdjustTerms& terms, const std::uint8_t* in, int channels, std::int64_t pixels, std::uint8_t* out) {
+void adjust_pixels(const AdjustTerms& terms, const std::uint8_t* in, int channels, std::int64_t pixels,
+                   std::uint8_t* out) {
     if (channels == 1 || terms.saturation == neutral_saturation)
         adjust_levels(terms, in, pixels * channels, out);
     else
@@ -117,7 +120,8 @@ namespace framewire {
 
 HWY_EXPORT(adjust_pixels);
 
-void adjust_span(const AdjustTerms& terms, const std::uint8_t* in, int channels, std::int64_t pixels, std::uint8_t* out) {
+void adjust_span(const AdjustTerms& terms, const std::uint8_t* in, int channels, std::int64_t pixels,
+                 std::uint8_t* out) {
     HWY_DYNAMIC_DISPATCH(adjust_pixels)(terms, in, channels, pixels, out);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "framewire/filters/adjustment.hpp"
 #include "framewire/core/view.hpp"
+#include "framewire/filters/adjustment.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,8 @@
 namespace framewire {
 
 /// The formula, one pixel after the other: what tests and benches compare with.
-inline void adjust_reference(const Adjustment& adjustment, HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
+inline void adjust_reference(const Adjustment& adjustment, HostView<const std::uint8_t> in,
+                             HostView<std::uint8_t> out) {
     const auto hold = [](double value) { return std::min(std::max(value, 0.0), 255.0); };
     const double slope = std::round(512 * adjustment.gain * adjustment.contrast) / 512;
     const double offset = std::round(adjustment.brightness + 128 * (1 - adjustment.contrast));
@@ -24,8 +25,7 @@ inline void adjust_reference(const Adjustment& adjustment, HostView<const std::u
                 double levels[3] = {};
                 for (int channel = 0; channel < shape.channels; ++channel)
                     levels[channel] = hold(std::floor(pixel[channel] * slope + 0.5) + offset);
-                const double gray =
-                    std::floor((3735 * levels[0] + 19235 * levels[1] + 9798 * levels[2]) / 32768 + 0.5);
+                const double gray = std::floor((3735 * levels[0] + 19235 * levels[1] + 9798 * levels[2]) / 32768 + 0.5);
                 for (int channel = 0; channel < shape.channels; ++channel)
                     result[channel] = static_cast<std::uint8_t>(
                         shape.channels == 1 ? levels[0]

@@ -56,7 +56,8 @@ TEST_P(AdjustTest, EverySettingsEnds) {
     kit::GuardedImage in(shape, {}), out(shape, {});
     for (std::int64_t colour = 0; colour < 512 * 512; ++colour)
         for (int channel = 0; channel < 3; ++channel)  // steps of 4 + 1/21, all 64^3 of them
-            in.view().data()[colour * 3 + channel] = static_cast<std::uint8_t>((colour >> (6 * channel) & 63) * 85 / 21);
+            in.view().data()[colour * 3 + channel] =
+                static_cast<std::uint8_t>((colour >> (6 * channel) & 63) * 85 / 21);
     auto& executor = kit::executor(GetParam());
     HostImage want(shape);
     Adjust adjust({}, shape, executor);
@@ -101,8 +102,9 @@ TEST(Adjust, RefusesSettingsAndLeavesTheOldOnes) {
     const auto nan = std::numeric_limits<double>::quiet_NaN();
     Adjust adjust({.brightness = 5}, shape, executor);
     for (const Adjustment& wrong :
-         {Adjustment{.brightness = 256}, Adjustment{.brightness = -256}, Adjustment{.contrast = -0.1}, Adjustment{.contrast = 4.1},
-          Adjustment{.contrast = nan}, Adjustment{.saturation = 5}, Adjustment{.gain = 9}, Adjustment{.gain = -1}}) {
+         {Adjustment{.brightness = 256}, Adjustment{.brightness = -256}, Adjustment{.contrast = -0.1},
+          Adjustment{.contrast = 4.1}, Adjustment{.contrast = nan}, Adjustment{.saturation = 5}, Adjustment{.gain = 9},
+          Adjustment{.gain = -1}}) {
         EXPECT_THROW(Adjust(wrong, shape, executor), Error) << name_of(wrong);
         EXPECT_THROW(adjust.set_adjustment(wrong), Error) << name_of(wrong);
     }
@@ -117,17 +119,18 @@ TEST(Adjust, ChangesWhileRunning) {
     const Shape shape{1, 32, 1024, 1};
     HostImage in(shape), out(shape);
     kit::fill(in.view(), kit::Fill::zeros);
-    const auto filter =
-        adjust_info().make(kit::with_defaults(adjust_info(), {}), shape, kit::executor(Backend::cpu));
+    const auto filter = adjust_info().make(kit::with_defaults(adjust_info(), {}), shape, kit::executor(Backend::cpu));
     std::jthread panel([&](std::stop_token stop) {
         for (int turn = 0; !stop.stop_requested(); ++turn)
-            filter->set_adjustment(turn % 2 ? Adjustment{.brightness = 10} : Adjustment{.brightness = 200, .contrast = 1});
+            filter->set_adjustment(turn % 2 ? Adjustment{.brightness = 10}
+                                            : Adjustment{.brightness = 200, .contrast = 1});
     });
     for (int frame = 0; frame < 500; ++frame) {
         filter->run(FilterImages<MemorySpace::host>{in.view(), {}, out.view()});
         const auto first = out.view().data()[0];
         ASSERT_TRUE(first == 0 || first == 10 || first == 200) << int{first};
-        for (std::int64_t at = 0; at < shape.bytes(); ++at) ASSERT_EQ(out.view().data()[at], first) << "frame " << frame;
+        for (std::int64_t at = 0; at < shape.bytes(); ++at)
+            ASSERT_EQ(out.view().data()[at], first) << "frame " << frame;
     }
 }
 

@@ -12,15 +12,15 @@ namespace framewire {
 /// The largest sum of the three channels' differences.
 inline constexpr int max_heat = 3 * 255;
 
-/// The colour of every sum of differences: with f = sum / 765, B = sin(pi f + pi/2), G = sin(pi f), R = sin(pi f - pi/2),
-/// each times 255, held to 0..255, rounded to nearest. Computed once, in double; both backends look it up. Two entries
-/// more than there are sums make it whole 16-byte vectors.
+/// The colour of every sum of differences: with f = sum / 765, B = sin(pi f + pi/2), G = sin(pi f), R = sin(pi f -
+/// pi/2), each times 255, held to 0..255, rounded to nearest. Computed once, in double; both backends look it up. Two
+/// entries more than there are sums make it whole 16-byte vectors.
 using HeatmapTable = std::array<Pixel, max_heat + 3>;
 const HeatmapTable& heatmap_table();
 
-/// How much each pixel changed since the previous frame, as a colour: blue still, green half, red most (streaming report,
-/// section 4). A one-channel pixel counts as three equal ones. The result has three channels.
-/// In, previous and out: any strides, any alignment, no overlap; frames x height x width.
+/// How much each pixel changed since the previous frame, as a colour: blue still, green half, red most (streaming
+/// report, section 4). A one-channel pixel counts as three equal ones. The result has three channels. In, previous and
+/// out: any strides, any alignment, no overlap; frames x height x width.
 class Heatmap {
 public:
     /// Throws Error{usage} on a shape that is not allowed. On CUDA it brings the table to the GPU.

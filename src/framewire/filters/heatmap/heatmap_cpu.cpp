@@ -21,7 +21,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr std::int64_t block_px = 512;  // whose sums wait in L1 for their colours
 
 // The sum of the channels' differences of each pixel, three times its only one for a gray pixel.
-void sums_of(const std::uint8_t* in, const std::uint8_t* previous, int channels, std::int64_t pixels, std::uint16_t* sums) {
+void sums_of(const std::uint8_t* in, const std::uint8_t* previous, int channels, std::int64_t pixels,
+             std::uint16_t* sums) {
     const hn::ScalableTag<std::uint8_t> d8;
     const hn::Repartition<std::uint16_t, decltype(d8)> d16;
     const hn::Half<decltype(d8)> d8_half;
@@ -34,7 +35,8 @@ void sums_of(const std::uint8_t* in, const std::uint8_t* previous, int channels,
         else
             b = g = r = absolute_difference(hn::LoadU(d8, in + x), hn::LoadU(d8, previous + x));
         const auto sum_of = [&](auto half) HWY_ATTR {
-            return hn::Add(hn::Add(hn::PromoteTo(d16, half(b)), hn::PromoteTo(d16, half(g))), hn::PromoteTo(d16, half(r)));
+            return hn::Add(hn::Add(hn::PromoteTo(d16, half(b)), hn::PromoteTo(d16, half(g))),
+                           hn::PromoteTo(d16, half(r)));
         };
         hn::StoreU(sum_of([&](auto v) HWY_ATTR { return hn::LowerHalf(d8_half, v); }), d16, sums + x);
         hn::StoreU(sum_of([&](auto v) HWY_ATTR { return hn::UpperHalf(d8_half, v); }), d16, sums + x + step / 2);

@@ -25,8 +25,8 @@ inline void heatmap_reference(HostView<const std::uint8_t> in, HostView<const st
                 const double f = sum / 765.0;
                 const double colour[] = {std::sin(pi * f + pi / 2), std::sin(pi * f), std::sin(pi * f - pi / 2)};
                 for (int channel = 0; channel < 3; ++channel)
-                    out.row(frame, y)[x * 3 + channel] =
-                        static_cast<std::uint8_t>(std::floor(std::min(std::max(255 * colour[channel], 0.0), 255.0) + 0.5));
+                    out.row(frame, y)[x * 3 + channel] = static_cast<std::uint8_t>(
+                        std::floor(std::min(std::max(255 * colour[channel], 0.0), 255.0) + 0.5));
             }
 }
 

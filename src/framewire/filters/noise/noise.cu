@@ -69,7 +69,8 @@ void NoiseFromChanges::run(const ChangedPositions<MemorySpace::device>& changes,
     constexpr int most_frames = 65535;
     const auto blocks = std::clamp<std::int64_t>(shape_.frame_bytes() / (16 * threads_per_block), 1, most_blocks);
     for (int frame = 0; frame < shape_.frames; frame += most_frames) {
-        const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(std::min(most_frames, shape_.frames - frame)));
+        const dim3 grid(static_cast<unsigned>(blocks),
+                        static_cast<unsigned>(std::min(most_frames, shape_.frames - frame)));
         mark_kernel<<<grid, threads_per_block, 0, stream>>>(
             changes, frame, image_of(out, false), static_cast<std::uint32_t>(shape_.channels),
             static_cast<std::uint32_t>(shape_.width), static_cast<std::uint64_t>(shape_.frame_bytes()));

@@ -44,8 +44,8 @@ FilterInfo noise_info();
 void noise_span(const NoiseParameters& parameters, const std::uint8_t* in, const std::uint8_t* previous, int channels,
                 std::int64_t pixels, std::uint8_t* out);
 
-/// Where the bytes lie that a difference encoder found changed, in one memory space: for stream s, counts[s * count_stride]
-/// positions (byte index in the frame, rows without gaps) from positions + s * capacity on.
+/// Where the bytes lie that a difference encoder found changed, in one memory space: for stream s, counts[s *
+/// count_stride] positions (byte index in the frame, rows without gaps) from positions + s * capacity on.
 template <MemorySpace space>
 struct ChangedPositions {
     const std::uint32_t* positions = nullptr;

@@ -119,7 +119,9 @@ void NoiseFromChanges::run(const ChangedPositions<MemorySpace::host>& changes, H
         const auto* positions = changes.positions + frame * changes.capacity;
         const auto count = std::min<std::int64_t>(changes.counts[frame * changes.count_stride], changes.capacity);
         // Two channels of one pixel may be marked by two threads: cut where a pixel begins.
-        const auto pixel_at = [&](std::int64_t index) { return positions[index] / static_cast<std::uint32_t>(shape_.channels); };
+        const auto pixel_at = [&](std::int64_t index) {
+            return positions[index] / static_cast<std::uint32_t>(shape_.channels);
+        };
         pool.for_chunks(count, positions_each, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
             if (begin > 0)
                 while (begin < count && pixel_at(begin) == pixel_at(begin - 1)) ++begin;

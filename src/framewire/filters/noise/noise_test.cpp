@@ -58,7 +58,8 @@ TEST_P(NoiseTest, EveryDifference) {
     }
 }
 
-// Positions in raster order, as a difference encoder with this threshold and the previous frame as reference finds them.
+// Positions in raster order, as a difference encoder with this threshold and the previous frame as reference finds
+// them.
 struct Changes {
     std::vector<std::uint32_t> positions, counts;
     std::int64_t capacity;
@@ -104,9 +105,10 @@ TEST_P(NoiseTest, FromChangesEqualsFromFrames) {
             for (const auto& layout : kit::layouts())
                 for (const auto mode : {NoiseMode::mask, NoiseMode::overlay})
                     for (const int threshold : {0, 200, 255}) {
-                        SCOPED_TRACE(fmt::format("{}, {}, mode {}, threshold {}", to_string(shape), kit::to_string(layout),
-                                                 static_cast<int>(mode), threshold));
-                        kit::GuardedImage in(shape, layout), previous(shape, layout), out(shape.with_channels(3), layout);
+                        SCOPED_TRACE(fmt::format("{}, {}, mode {}, threshold {}", to_string(shape),
+                                                 kit::to_string(layout), static_cast<int>(mode), threshold));
+                        kit::GuardedImage in(shape, layout), previous(shape, layout),
+                            out(shape.with_channels(3), layout);
                         kit::fill(in.view(), kit::Fill::noise, 1);
                         kit::fill(previous.view(), kit::Fill::noise, 2);
                         HostImage want(shape.with_channels(3));
@@ -143,9 +145,9 @@ TEST(Noise, RefusesWhatIsNotAllowed) {
     EXPECT_THROW(Noise({}, shape.with_channels(2), executor), Error);
     EXPECT_THROW(NoiseFromChanges(NoiseMode::mask, shape.with_channels(2), executor), Error);
     HostImage image(shape), wrong({1, 4, 5, 3});
-    EXPECT_THROW(Noise({}, shape, executor)
-                     .run(FilterImages<MemorySpace::host>{image.view(), wrong.view(), image.view()}),
-                 Error);
+    EXPECT_THROW(
+        Noise({}, shape, executor).run(FilterImages<MemorySpace::host>{image.view(), wrong.view(), image.view()}),
+        Error);
 }
 
 }  // namespace

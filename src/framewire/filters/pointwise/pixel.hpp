@@ -6,8 +6,8 @@
 
 namespace framewire {
 
-/// A pixel as the pointwise filters' per-pixel functions have it, on both backends: B in the lowest byte, then G, then R;
-/// the highest byte is 0. A gray pixel has its value in all three.
+/// A pixel as the pointwise filters' per-pixel functions have it, on both backends: B in the lowest byte, then G, then
+/// R; the highest byte is 0. A gray pixel has its value in all three.
 using Pixel = std::uint32_t;
 
 FRAMEWIRE_HOST_DEVICE constexpr Pixel pixel_of(std::uint32_t b, std::uint32_t g, std::uint32_t r) {
@@ -27,7 +27,8 @@ inline Pixel load_pixel(const std::uint8_t* from, int channels) {
 }
 
 inline void store_pixel(Pixel pixel, int channels, std::uint8_t* to) {
-    for (int channel = 0; channel < channels; ++channel) to[channel] = static_cast<std::uint8_t>(pixel >> (8 * channel));
+    for (int channel = 0; channel < channels; ++channel)
+        to[channel] = static_cast<std::uint8_t>(pixel >> (8 * channel));
 }
 
 }  // namespace framewire

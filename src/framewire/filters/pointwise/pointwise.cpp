@@ -19,16 +19,17 @@ using Kind = PointwiseOp::Kind;
 
 constexpr std::int64_t block_px = 2048;  // whose pixels between two ops stay in L1
 
-void apply(const PointwiseOp& op, const std::uint8_t* in, const std::uint8_t* previous, int channels, std::int64_t pixels,
-           int out_channels, std::uint8_t* out) {
+void apply(const PointwiseOp& op, const std::uint8_t* in, const std::uint8_t* previous, int channels,
+           std::int64_t pixels, int out_channels, std::uint8_t* out) {
     switch (op.kind) {
-    case Kind::gray_weighted: return gray_span(GrayMethod::weighted, in, channels, pixels, out_channels, out);
-    case Kind::gray_average: return gray_span(GrayMethod::average, in, channels, pixels, out_channels, out);
-    case Kind::binarize: return binarize_span(op.threshold, in, channels, pixels, out);
-    case Kind::adjust: return adjust_span(op.adjust, in, channels, pixels, out);
-    case Kind::heatmap: return heatmap_span(in, previous, channels, pixels, out);
-    case Kind::noise_mask: return noise_span({op.threshold, NoiseMode::mask}, in, previous, channels, pixels, out);
-    case Kind::noise_overlay: return noise_span({op.threshold, NoiseMode::overlay}, in, previous, channels, pixels, out);
+        case Kind::gray_weighted: return gray_span(GrayMethod::weighted, in, channels, pixels, out_channels, out);
+        case Kind::gray_average: return gray_span(GrayMethod::average, in, channels, pixels, out_channels, out);
+        case Kind::binarize: return binarize_span(op.threshold, in, channels, pixels, out);
+        case Kind::adjust: return adjust_span(op.adjust, in, channels, pixels, out);
+        case Kind::heatmap: return heatmap_span(in, previous, channels, pixels, out);
+        case Kind::noise_mask: return noise_span({op.threshold, NoiseMode::mask}, in, previous, channels, pixels, out);
+        case Kind::noise_overlay:
+            return noise_span({op.threshold, NoiseMode::overlay}, in, previous, channels, pixels, out);
     }
 }
 

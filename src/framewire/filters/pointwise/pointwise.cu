@@ -48,29 +48,25 @@ __global__ void __launch_bounds__(threads_per_block)
     for (int index = 0; index < pass.count; ++index) {
         const auto& op = pass.ops[index];
         switch (op.kind) {
-        case Kind::gray_weighted:
-            map_pixels(group, [&](Pixel pixel) { return gray_pixel(gray_of(pixel, pass.weighted)); });
-            break;
-        case Kind::gray_average:
-            map_pixels(group, [&](Pixel pixel) { return gray_pixel(gray_of(pixel, pass.average)); });
-            break;
-        case Kind::binarize:
-            map_pixels(group, [&](Pixel pixel) {
-                return static_cast<int>(gray_of(pixel, pass.weighted)) > op.threshold ? gray_pixel(255) : 0u;
-            });
-            break;
-        case Kind::adjust:
-            map_pixels(group, [&](Pixel pixel) { return op.adjust(pixel); });
-            break;
-        case Kind::heatmap:
-            compare([&](Pixel now, Pixel before) { return colours.of(now, before); });
-            break;
-        case Kind::noise_mask:
-        case Kind::noise_overlay:
-            compare([&](Pixel now, Pixel before) {
-                return noise_pixel(now, before, op.threshold, op.kind == Kind::noise_overlay);
-            });
-            break;
+            case Kind::gray_weighted:
+                map_pixels(group, [&](Pixel pixel) { return gray_pixel(gray_of(pixel, pass.weighted)); });
+                break;
+            case Kind::gray_average:
+                map_pixels(group, [&](Pixel pixel) { return gray_pixel(gray_of(pixel, pass.average)); });
+                break;
+            case Kind::binarize:
+                map_pixels(group, [&](Pixel pixel) {
+                    return static_cast<int>(gray_of(pixel, pass.weighted)) > op.threshold ? gray_pixel(255) : 0u;
+                });
+                break;
+            case Kind::adjust: map_pixels(group, [&](Pixel pixel) { return op.adjust(pixel); }); break;
+            case Kind::heatmap: compare([&](Pixel now, Pixel before) { return colours.of(now, before); }); break;
+            case Kind::noise_mask:
+            case Kind::noise_overlay:
+                compare([&](Pixel now, Pixel before) {
+                    return noise_pixel(now, before, op.threshold, op.kind == Kind::noise_overlay);
+                });
+                break;
         }
     }
     store(group, out, place);

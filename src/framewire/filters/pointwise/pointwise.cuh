@@ -1,7 +1,7 @@
 #pragma once
 
-// What the kernels of all pointwise filters share: a thread takes 16 pixels, keeps them in registers as BGR whatever the
-// image's channels, and hands them to per-pixel functions (a one-channel pixel as three equal channels).
+// What the kernels of all pointwise filters share: a thread takes 16 pixels, keeps them in registers as BGR whatever
+// the image's channels, and hands them to per-pixel functions (a one-channel pixel as three equal channels).
 
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/check.hpp"
@@ -142,8 +142,10 @@ inline __device__ void store(const Group& group, const Image& image, const Place
         }
         std::uint32_t four[4];
 #pragma unroll
-        for (int quarter = 0; quarter < 4; ++quarter)  // bytes 0 and 3 of the first word, 2 of the second, 1 of the third
-            four[quarter] = __byte_perm(__byte_perm(w[3 * quarter], w[3 * quarter + 1], 0x0630), w[3 * quarter + 2], 0x5210);
+        for (int quarter = 0; quarter < 4;
+             ++quarter)  // bytes 0 and 3 of the first word, 2 of the second, 1 of the third
+            four[quarter] =
+                __byte_perm(__byte_perm(w[3 * quarter], w[3 * quarter + 1], 0x0630), w[3 * quarter + 2], 0x5210);
         vectors[0] = {four[0], four[1], four[2], four[3]};
         return;
     }
@@ -159,8 +161,8 @@ inline __device__ void store(const Group& group, const Image& image, const Place
     }
 }
 
-/// Calls launch(rows, grid) until a batch of `shape` is covered: once for dense images, else for as many frames at a time
-/// as a grid has rows for.
+/// Calls launch(rows, grid) until a batch of `shape` is covered: once for dense images, else for as many frames at a
+/// time as a grid has rows for.
 template <class Launch>
 void for_each_launch(const Shape& shape, bool dense, Launch&& launch) {
     const auto blocks_across = [](std::int64_t pixels) {

@@ -11,10 +11,10 @@
 
 namespace framewire {
 
-/// Neighbouring pointwise filters of a chain as one pass: each pixel is read once, goes through all of them and is written
-/// once. The result equals the filters' one by one. What a filter needs of the frame before it, its own input then, the
-/// owner keeps as a state image; the pass compares with it and updates it on the way.
-/// In and out: any strides, any alignment, no overlap; frames x height x width.
+/// Neighbouring pointwise filters of a chain as one pass: each pixel is read once, goes through all of them and is
+/// written once. The result equals the filters' one by one. What a filter needs of the frame before it, its own input
+/// then, the owner keeps as a state image; the pass compares with it and updates it on the way. In and out: any
+/// strides, any alignment, no overlap; frames x height x width.
 class PointwisePass {
 public:
     static constexpr std::size_t max_ops = 8, max_states = 4;
@@ -31,26 +31,26 @@ public:
     /// Error{usage} on a setting that is not allowed, with nothing changed.
     bool set_adjustment(const Adjustment& adjustment);
 
-    /// `first`: there is no frame before, each is compared with itself; the states' content does not matter. Host: on the
-    /// executor's threads, returns when done. Device: queued on the executor's stream, one launch.
-    void run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out, std::span<const HostView<std::uint8_t>> states,
-             bool first) const;
+    /// `first`: there is no frame before, each is compared with itself; the states' content does not matter. Host: on
+    /// the executor's threads, returns when done. Device: queued on the executor's stream, one launch.
+    void run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out,
+             std::span<const HostView<std::uint8_t>> states, bool first) const;
     void run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out,
              std::span<const DeviceView<std::uint8_t>> states, bool first) const;
 
 private:
-    // As they are for one run: adjust may be set meanwhile.
-    std::vector<PointwiseOp> ops_;
-    std::vector<Shape> shapes_;  // before each op, and after the last
-    std::atomic<AdjustTerms> adjusted_;
-    std::atomic<bool> is_adjusted_ = false;
-    Executor* executor_;
-    cuda::DeviceBuffer heatmap_table_;  // on the CUDA backend
-
     template <MemorySpace space>
     void validate_images(View<const std::uint8_t, space> in, View<std::uint8_t, space> out,
                          std::span<const View<std::uint8_t, space>> states) const;
+    // An op with the settings that hold now.
     PointwiseOp op_now(std::size_t index) const;
+
+    std::vector<PointwiseOp> ops_;       // as planned
+    std::vector<Shape> shapes_;          // before each op, and after the last
+    std::atomic<AdjustTerms> adjusted_;  // in place of the planned ones, once is_adjusted_
+    std::atomic<bool> is_adjusted_ = false;
+    Executor* executor_;
+    cuda::DeviceBuffer heatmap_table_;  // on the CUDA backend
 };
 
 }  // namespace framewire

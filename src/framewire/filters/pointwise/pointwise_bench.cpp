@@ -88,14 +88,20 @@ void bench_gpu(Session& session, const Case& one) {
     const auto timing = session.time_gpu([&](int turn) {
         const auto at = static_cast<std::size_t>(turn);
         filter->run(FilterImages<MemorySpace::device>{
-            in[at].view(), info.needs_previous ? previous[at].view() : DeviceView<const std::uint8_t>{}, results[at].view()});
+            in[at].view(), info.needs_previous ? previous[at].view() : DeviceView<const std::uint8_t>{},
+            results[at].view()});
     });
     for (auto& result : results) {
         cuda::download(result.view(), out.view(), executor.stream());
         executor.stream().synchronize();
         Session::require_equal(out.view(), want.view(), one.operation);
     }
-    session.add({one.filter, fmt::format("{}, batch {}", one.operation, gpu_batch), "framewire cuda", timing, bytes_of(info), {}});
+    session.add({one.filter,
+                 fmt::format("{}, batch {}", one.operation, gpu_batch),
+                 "framewire cuda",
+                 timing,
+                 bytes_of(info),
+                 {}});
 }
 
 // adjust, gray and heatmap as one pass beside the three one after the other, on frames that follow each other.
@@ -137,26 +143,38 @@ void bench_joined(Session& session) {
     // One pass reads and writes the picture and the state; one by one, adjust and gray do so with the picture too.
     session.add({"pointwise", "adjust, gray, heatmap", "framewire cpu, one pass", timings[0],
                  4.0 * static_cast<double>(bench_frame.bytes()), timings[1].median_us / timings[0].median_us});
-    session.add({"pointwise", "adjust, gray, heatmap", "framewire cpu, one by one", timings[1],
-                 8.0 * static_cast<double>(bench_frame.bytes()), {}});
+    session.add({"pointwise",
+                 "adjust, gray, heatmap",
+                 "framewire cpu, one by one",
+                 timings[1],
+                 8.0 * static_cast<double>(bench_frame.bytes()),
+                 {}});
 }
 
 }  // namespace
 
 void bench_pointwise(Session& session) {
-    const Adjustment levels{.brightness = 20, .contrast = 1.3}, colours{.brightness = 20, .contrast = 1.3, .saturation = 1.5};
+    const Adjustment levels{.brightness = 20, .contrast = 1.3},
+        colours{.brightness = 20, .contrast = 1.3, .saturation = 1.5};
     const Case cases[] = {
-        {"heatmap", "from two frames", {},
+        {"heatmap",
+         "from two frames",
+         {},
          [](const auto& images) { heatmap_reference(images.in, images.previous, images.out); }},
-        {"noise", "mask", {},
-         [](const auto& images) { noise_reference({}, images.in, images.previous, images.out); }},
-        {"noise", "overlay", {{"mode", "overlay"}},
+        {"noise", "mask", {}, [](const auto& images) { noise_reference({}, images.in, images.previous, images.out); }},
+        {"noise",
+         "overlay",
+         {{"mode", "overlay"}},
          [](const auto& images) {
              noise_reference({.mode = NoiseMode::overlay}, images.in, images.previous, images.out);
          }},
-        {"adjust", "brightness and contrast", {{"brightness", "20"}, {"contrast", "1.3"}},
+        {"adjust",
+         "brightness and contrast",
+         {{"brightness", "20"}, {"contrast", "1.3"}},
          [=](const auto& images) { adjust_reference(levels, images.in, images.out); }},
-        {"adjust", "and saturation", {{"brightness", "20"}, {"contrast", "1.3"}, {"saturation", "1.5"}},
+        {"adjust",
+         "and saturation",
+         {{"brightness", "20"}, {"contrast", "1.3"}, {"saturation", "1.5"}},
          [=](const auto& images) { adjust_reference(colours, images.in, images.out); }},
     };
     for (const auto& one : cases) {

@@ -17,11 +17,12 @@ struct NamedColor {
     std::uint32_t rgb;
 };
 
-constexpr NamedColor named_colors[] = {{"white", 0xFFFFFF},  {"black", 0x000000}, {"gray", 0x808080},    {"red", 0xFF0000},
-                                       {"green", 0x00FF00},  {"blue", 0x0000FF},  {"yellow", 0xFFFF00},  {"cyan", 0x00FFFF},
-                                       {"magenta", 0xFF00FF}, {"orange", 0xFFA500}};
+constexpr NamedColor named_colors[] = {
+    {"white", 0xFFFFFF}, {"black", 0x000000},  {"gray", 0x808080}, {"red", 0xFF0000},     {"green", 0x00FF00},
+    {"blue", 0x0000FF},  {"yellow", 0xFFFF00}, {"cyan", 0x00FFFF}, {"magenta", 0xFF00FF}, {"orange", 0xFFA500}};
 constexpr std::string_view allowed =
-    "#rrggbb or one of white, black, gray, red, green, blue, yellow, cyan, magenta, orange, each with @0 to @1 behind it "
+    "#rrggbb or one of white, black, gray, red, green, blue, yellow, cyan, magenta, orange, each with @0 to @1 behind "
+    "it "
     "for its alpha";
 
 template <class Number, class... Base>
@@ -34,8 +35,8 @@ std::optional<Number> read_whole(std::string_view text, Base... base) {
 
 std::optional<std::uint32_t> read_rgb(std::string_view text) {
     if (text.size() == 7 && text[0] == '#') return read_whole<std::uint32_t>(text.substr(1), 16);
-    const auto found =
-        std::find_if(std::begin(named_colors), std::end(named_colors), [&](const auto& one) { return one.name == text; });
+    const auto found = std::find_if(std::begin(named_colors), std::end(named_colors),
+                                    [&](const auto& one) { return one.name == text; });
     return found == std::end(named_colors) ? std::nullopt : std::optional(found->rgb);
 }
 

@@ -18,8 +18,9 @@ using Pattern = std::unique_ptr<FcPattern, decltype(&FcPatternDestroy)>;
 
 const char* text_of(const Pattern& pattern, const char* property, int index) {
     FcChar8* text = nullptr;
-    return FcPatternGetString(pattern.get(), property, index, &text) == FcResultMatch ? reinterpret_cast<const char*>(text)
-                                                                                     : nullptr;
+    return FcPatternGetString(pattern.get(), property, index, &text) == FcResultMatch
+               ? reinterpret_cast<const char*>(text)
+               : nullptr;
 }
 
 bool same_family(const char* a, const char* b) {
@@ -58,10 +59,11 @@ FontFile find_font(const std::string& wanted) {
     const char* path = found ? text_of(found, FC_FILE, 0) : nullptr;
     if (!path)
         fail(ErrorCode::config,
-             "this machine has no fonts that fontconfig knows; install some (Debian: fonts-dejavu-core) or name a font file");
+             "this machine has no fonts that fontconfig knows; install some (Debian: fonts-dejavu-core) or name a font "
+             "file");
     if (!family.empty() && !is_of_family(found, family.c_str()))
-        fail(ErrorCode::usage, "no font family '{}'; 'fc-list : family' lists those there are, a font file's path serves too",
-             family);
+        fail(ErrorCode::usage,
+             "no font family '{}'; 'fc-list : family' lists those there are, a font file's path serves too", family);
     FontFile file{path, 0};
     FcPatternGetInteger(found.get(), FC_INDEX, 0, &file.face);
     return file;

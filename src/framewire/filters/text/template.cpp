@@ -51,7 +51,8 @@ bool is_control(char32_t character) { return character < 0x20 || (character >= 0
 }  // namespace
 
 std::optional<TextTemplate::Token> TextTemplate::token_from(std::string_view name) {
-    const auto found = std::find_if(std::begin(tokens), std::end(tokens), [&](const auto& one) { return one.name == name; });
+    const auto found =
+        std::find_if(std::begin(tokens), std::end(tokens), [&](const auto& one) { return one.name == name; });
     return found == std::end(tokens) ? std::nullopt : std::optional(static_cast<Token>(found - std::begin(tokens)));
 }
 
@@ -61,10 +62,12 @@ TextTemplate::TextTemplate(std::string_view text) {
         if (text.front() == '{') {
             const auto close = text.find('}');
             if (close == text.npos)
-                fail(ErrorCode::usage, "the text has a '{{' without a '}}'; tokens are {}, and '\\{{' is a brace", token_list);
+                fail(ErrorCode::usage, "the text has a '{{' without a '}}'; tokens are {}, and '\\{{' is a brace",
+                     token_list);
             const auto name = text.substr(1, close - 1);
             const auto token = token_from(name);
-            if (!token) fail(ErrorCode::usage, "no token '{{{}}}'; tokens are {}, and '\\{{' is a brace", name, token_list);
+            if (!token)
+                fail(ErrorCode::usage, "no token '{{{}}}'; tokens are {}, and '\\{{' is a brace", name, token_list);
             parts_.push_back(*token);
             has_tokens_ = true;
             most_characters += tokens[static_cast<std::size_t>(*token)].most_characters;
@@ -75,7 +78,8 @@ TextTemplate::TextTemplate(std::string_view text) {
                 const char escaped = text.size() > 1 ? text[1] : '\0';
                 if (escaped != 'n' && escaped != '\\' && escaped != '{' && escaped != '}')
                     fail(ErrorCode::usage, "the text has a backslash before {}; it may stand before n, \\, {{ and }}",
-                         text.size() > 1 ? fmt::format("'{}'", text.substr(1, first_character(text.substr(1)).bytes)) : "nothing");
+                         text.size() > 1 ? fmt::format("'{}'", text.substr(1, first_character(text.substr(1)).bytes))
+                                         : "nothing");
                 character = escaped == 'n' ? U'\n' : static_cast<char32_t>(escaped);
                 bytes = 2;
             } else if (character == '\t') {
@@ -88,7 +92,8 @@ TextTemplate::TextTemplate(std::string_view text) {
             text.remove_prefix(bytes);
         }
         if (most_characters > max_text_characters)
-            fail(ErrorCode::usage, "the text is too long: at most {} characters, its tokens filled in", max_text_characters);
+            fail(ErrorCode::usage, "the text is too long: at most {} characters, its tokens filled in",
+                 max_text_characters);
     }
     filled_.reserve(most_characters);
 }
@@ -115,13 +120,13 @@ void TextTemplate::append(Token token, const FrameValues& values) {
     Buffer buffer;
     std::string_view text;
     switch (token) {
-    case Token::fps: text = format(buffer, "{:.1f}", held(values.fps, 99999.9)); break;
-    case Token::process_ms: text = format(buffer, "{:.2f}", held(values.process_ms, 99999.99)); break;
-    case Token::bandwidth: text = format_bandwidth(buffer, values.bandwidth_bits_per_s); break;
-    case Token::changed: text = format(buffer, "{:.1f} %", 100 * held(values.changed, 1)); break;
-    case Token::frame: text = format(buffer, "{}", std::max<std::int64_t>(values.frame, 0)); break;
-    case Token::time: text = format_time(buffer, values.time_s); break;
-    case Token::source: text = values.source; break;
+        case Token::fps: text = format(buffer, "{:.1f}", held(values.fps, 99999.9)); break;
+        case Token::process_ms: text = format(buffer, "{:.2f}", held(values.process_ms, 99999.99)); break;
+        case Token::bandwidth: text = format_bandwidth(buffer, values.bandwidth_bits_per_s); break;
+        case Token::changed: text = format(buffer, "{:.1f} %", 100 * held(values.changed, 1)); break;
+        case Token::frame: text = format(buffer, "{}", std::max<std::int64_t>(values.frame, 0)); break;
+        case Token::time: text = format_time(buffer, values.time_s); break;
+        case Token::source: text = values.source; break;
     }
     for (auto left = tokens[static_cast<std::size_t>(token)].most_characters; left > 0 && !text.empty(); --left) {
         const auto [character, bytes] = first_character(text);

@@ -43,7 +43,9 @@ TextParameters parameters_from(const ParameterValues& values) {
 }  // namespace
 
 Text::Text(const TextParameters& parameters, const Shape& shape, Executor& executor)
-    : shape_((validate(shape, "text's image"), shape)), executor_(&executor), template_(parameters.text),
+    : shape_((validate(shape, "text's image"), shape)),
+      executor_(&executor),
+      template_(parameters.text),
       style_{for_channels(parameters.color, shape.channels),
              for_channels(parameters.box.value_or(Color{}), shape.channels)},
       atlas_(find_font(parameters.font), checked_size(parameters.size_px), template_.characters()),
@@ -51,7 +53,8 @@ Text::Text(const TextParameters& parameters, const Shape& shape, Executor& execu
               parameters.box ? parameters.size_px / 4 : -1, shape, max_text_characters) {
     if (executor.backend() == Backend::cuda) {
         const auto& coverage = atlas_.coverage();
-        device_coverage_ = cuda::DeviceBuffer(coverage.size() + 1);  // so that there is some even without a visible glyph
+        device_coverage_ =
+            cuda::DeviceBuffer(coverage.size() + 1);  // so that there is some even without a visible glyph
         cuda::upload(coverage.data(), device_coverage_.data(), coverage.size(), executor.stream());
         executor.stream().synchronize();
         device_layout_ = cuda::DeviceBuffer(sizeof(TextPlace) + max_text_characters * sizeof(Quad));
@@ -81,7 +84,8 @@ FilterInfo text_info() {
         .parameters =
             {
                 {.name = "text",
-                 .help = "UTF-8; \\n ends a line; tokens {fps} {process_ms} {bandwidth} {changed} {frame} {time} {source}",
+                 .help =
+                     "UTF-8; \\n ends a line; tokens {fps} {process_ms} {bandwidth} {changed} {frame} {time} {source}",
                  .type = Type::text,
                  .default_value = ""},
                 place("x", "of the text's left edge; negative: from the right edge to the text's"),

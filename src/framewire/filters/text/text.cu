@@ -65,7 +65,9 @@ __device__ std::uint32_t cover(const Layout& layout, int quads, int tile_x, int 
             const auto& quad = near[index];
             const int column = x - quad.x, row = y - quad.y;
             if (column >= 0 && column < quad.width && row >= 0 && row < quad.height)
-                most = max(most, std::uint32_t{layout.coverage[quad.offset + static_cast<std::uint32_t>(row * quad.width + column)]});
+                most = max(most,
+                           std::uint32_t{
+                               layout.coverage[quad.offset + static_cast<std::uint32_t>(row * quad.width + column)]});
         }
         __syncthreads();
     }
@@ -80,7 +82,8 @@ __global__ void __launch_bounds__(threads_per_block, 4) text_kernel(Picture pict
     const int tiles_across = (covered.x_end - covered.x_begin + tile_width - 1) / tile_width;
     const int tiles_down = (covered.y_end - covered.y_begin + tile_height - 1) / tile_height;
     const auto frame = static_cast<std::int64_t>(picture.first_frame) + blockIdx.y;
-    for (auto tile = static_cast<int>(blockIdx.x); tile < tiles_across * tiles_down; tile += static_cast<int>(gridDim.x)) {
+    for (auto tile = static_cast<int>(blockIdx.x); tile < tiles_across * tiles_down;
+         tile += static_cast<int>(gridDim.x)) {
         const int tile_x = covered.x_begin + tile % tiles_across * tile_width;
         const int tile_y = covered.y_begin + tile / tiles_across * tile_height;
         const int x = tile_x + static_cast<int>(threadIdx.x), y = tile_y + static_cast<int>(threadIdx.y);
@@ -88,8 +91,10 @@ __global__ void __launch_bounds__(threads_per_block, 4) text_kernel(Picture pict
                                          static_cast<std::uint32_t>(style.color.alpha));
         const bool in_box = holds(place.box, x, y);
         if (!holds(covered, x, y) || (share == 0 && !in_box)) continue;
-        const auto* in = picture.in + frame * picture.in_frame_stride + y * picture.in_row_stride + std::int64_t{x} * picture.channels;
-        auto* out = picture.out + frame * picture.out_frame_stride + y * picture.out_row_stride + std::int64_t{x} * picture.channels;
+        const auto* in = picture.in + frame * picture.in_frame_stride + y * picture.in_row_stride +
+                         std::int64_t{x} * picture.channels;
+        auto* out = picture.out + frame * picture.out_frame_stride + y * picture.out_row_stride +
+                    std::int64_t{x} * picture.channels;
         for (int channel = 0; channel < picture.channels; ++channel) {
             std::uint32_t value = in[channel];
             if (in_box)
@@ -128,8 +133,8 @@ void Text::run(const FilterImages<MemorySpace::device>& images) const {
     const Layout layout{place, reinterpret_cast<const Quad*>(place + 1), device_coverage_.data()};
     constexpr std::int64_t most_blocks = 264;  // two for each multiprocessor of a large GPU
     constexpr int most_frames = 65535;
-    const auto tiles = ((shape_.width + tile_width - 1) / tile_width) *
-                       std::int64_t{(shape_.height + tile_height - 1) / tile_height};
+    const auto tiles =
+        ((shape_.width + tile_width - 1) / tile_width) * std::int64_t{(shape_.height + tile_height - 1) / tile_height};
     for (int frame = 0; frame < shape_.frames; frame += most_frames) {
         const dim3 grid(static_cast<unsigned>(std::min(tiles, most_blocks)),
                         static_cast<unsigned>(std::min(most_frames, shape_.frames - frame)));

@@ -13,9 +13,9 @@
 namespace framewire {
 
 struct TextParameters {
-    std::string text{};          ///< as TextTemplate reads it
-    int x = 8, y = 8;            ///< of the text's corner; negative from the right and lower edge to the text's
-    int size_px = 24;            ///< of the font, 4..512
+    std::string text{};  ///< as TextTemplate reads it
+    int x = 8, y = 8;    ///< of the text's corner; negative from the right and lower edge to the text's
+    int size_px = 24;    ///< of the font, 4..512
     Color color{0xFFFFFF, 255};
     std::optional<Color> box{};  ///< behind the text, a quarter of the size wider on all sides
     std::string font{};          ///< as find_font() reads it
@@ -33,8 +33,8 @@ struct TextStyle {
 /// In and out: any strides, any alignment, no overlap; frames x height x width.
 class Text {
 public:
-    /// Throws Error{usage} on a text, size, font or shape that is not allowed, Error{config} without any font. On CUDA it
-    /// brings the glyphs to the GPU.
+    /// Throws Error{usage} on a text, size, font or shape that is not allowed, Error{config} without any font. On CUDA
+    /// it brings the glyphs to the GPU.
     Text(const TextParameters& parameters, const Shape& shape, Executor& executor);
 
     Shape output_shape() const { return shape_; }

@@ -11,7 +11,8 @@ namespace framewire::bench {
 namespace {
 
 constexpr double fewest_bytes = 2.0 * static_cast<double>(bench_frame.bytes());
-constexpr FrameValues values{.fps = 59.94, .process_ms = 1.25, .frame = 123456, .time_s = 2057.6, .source = "lobby.mp4"};
+constexpr FrameValues values{
+    .fps = 59.94, .process_ms = 1.25, .frame = 123456, .time_s = 2057.6, .source = "lobby.mp4"};
 
 TextParameters overlay(int size_px) {
     const char* font = std::getenv("FRAMEWIRE_TEST_FONT");  // for machines without fonts

@@ -31,7 +31,8 @@ V8 blended(V8 under, V16 color_times_alpha, V16 rest) {
 }  // namespace
 
 // Pixels under a colour, each by its coverage times the colour's alpha.
-void blend_pixels(const Color& color, const std::uint8_t* coverage, int channels, std::int64_t pixels, std::uint8_t* out) {
+void blend_pixels(const Color& color, const std::uint8_t* coverage, int channels, std::int64_t pixels,
+                  std::uint8_t* out) {
     const D8 d8;
     const D16 d16;
     const auto step = static_cast<std::int64_t>(hn::Lanes(d8));
@@ -60,7 +61,8 @@ void blend_pixels(const Color& color, const std::uint8_t* coverage, int channels
         const auto share = divide_by_255(coverage[x] * static_cast<std::uint32_t>(color.alpha));
         for (int channel = 0; channel < channels; ++channel) {
             auto& byte = out[x * channels + channel];
-            byte = static_cast<std::uint8_t>(blend(byte, static_cast<std::uint32_t>(channel_of(color.pixel, channel)), share));
+            byte = static_cast<std::uint8_t>(
+                blend(byte, static_cast<std::uint32_t>(channel_of(color.pixel, channel)), share));
         }
     }
 }
@@ -82,7 +84,8 @@ HWY_EXPORT(blend_pixels);
 namespace {
 
 // The most any glyph covers of each pixel of row y from `area.x_begin` on; false when no glyph reaches the row.
-bool cover_row(const std::vector<Quad>& quads, const std::uint8_t* atlas, const Area& area, int y, std::uint8_t* coverage) {
+bool cover_row(const std::vector<Quad>& quads, const std::uint8_t* atlas, const Area& area, int y,
+               std::uint8_t* coverage) {
     bool any = false;
     for (const auto& quad : quads) {
         if (y < quad.y || y >= quad.y + quad.height) continue;
@@ -105,8 +108,9 @@ void Text::run(const FilterImages<MemorySpace::host>& images) const {
     const auto draw_row = [&](int y, std::uint8_t* row) {
         std::uint8_t coverage[max_side_px];
         const auto draw = [&](const Area& area, const Color& color) {
-            HWY_DYNAMIC_DISPATCH(blend_pixels)(color, coverage, shape_.channels, area.x_end - area.x_begin,
-                                               row + std::int64_t{area.x_begin} * shape_.channels);
+            HWY_DYNAMIC_DISPATCH(blend_pixels)
+            (color, coverage, shape_.channels, area.x_end - area.x_begin,
+             row + std::int64_t{area.x_begin} * shape_.channels);
         };
         if (y >= place.box.y_begin && y < place.box.y_end && !place.box.empty()) {
             std::memset(coverage, 255, static_cast<std::size_t>(place.box.x_end - place.box.x_begin));

@@ -8,7 +8,8 @@
 
 namespace framewire {
 
-/// The formula, one pixel after the other: what tests and benches compare with. Takes the places of the glyphs as given.
+/// The formula, one pixel after the other: what tests and benches compare with. Takes the places of the glyphs as
+/// given.
 inline void text_reference(const Text& text, HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     const auto blend = [](double under, double color, double alpha) {
         return std::floor((under * (255 - alpha) + color * alpha) / 255 + 0.5);

@@ -33,7 +33,8 @@ class TextTest : public kit::BackendTest {
 protected:
     void SetUp() override {
         kit::BackendTest::SetUp();
-        if (font().empty()) GTEST_SKIP() << "no font DejaVu Sans on this machine; FRAMEWIRE_TEST_FONT can name its file";
+        if (font().empty())
+            GTEST_SKIP() << "no font DejaVu Sans on this machine; FRAMEWIRE_TEST_FONT can name its file";
     }
 };
 FRAMEWIRE_ON_EVERY_BACKEND(TextTest);
@@ -41,7 +42,8 @@ FRAMEWIRE_ON_EVERY_BACKEND(TextTest);
 class TextOnHost : public testing::Test {
 protected:
     void SetUp() override {
-        if (font().empty()) GTEST_SKIP() << "no font DejaVu Sans on this machine; FRAMEWIRE_TEST_FONT can name its file";
+        if (font().empty())
+            GTEST_SKIP() << "no font DejaVu Sans on this machine; FRAMEWIRE_TEST_FONT can name its file";
     }
     Executor& executor() { return kit::executor(Backend::cpu); }
 };
@@ -68,17 +70,19 @@ TEST_P(TextTest, EqualsTheFormula) {
     struct Case {
         const char *text, *size, *color, *box;
     };
-    for (const Case& one : {Case{"Grüße, žluť\\n{fps} fps", "13", "#ff8020@0.7", "black@0.4"}, Case{"AVjgß", "40", "white", "none"}})
+    for (const Case& one :
+         {Case{"Grüße, žluť\\n{fps} fps", "13", "#ff8020@0.7", "black@0.4"}, Case{"AVjgß", "40", "white", "none"}})
         for (const int channels : {3, 1}) {
             const auto make = [&](const Shape& shape) {
-                return Text({.text = one.text,
-                             .x = 3,
-                             .y = 2,
-                             .size_px = std::atoi(one.size),
-                             .color = parse_color(one.color, ""),
-                             .box = std::string(one.box) == "none" ? std::nullopt : std::optional(parse_color(one.box, "")),
-                             .font = font()},
-                            shape, kit::executor(Backend::cpu));
+                return Text(
+                    {.text = one.text,
+                     .x = 3,
+                     .y = 2,
+                     .size_px = std::atoi(one.size),
+                     .color = parse_color(one.color, ""),
+                     .box = std::string(one.box) == "none" ? std::nullopt : std::optional(parse_color(one.box, "")),
+                     .font = font()},
+                    shape, kit::executor(Backend::cpu));
             };
             kit::check_filter(GetParam(), {.info = text_info(),
                                            .values = {{"text", one.text},
@@ -101,7 +105,12 @@ TEST_P(TextTest, ClippedAtAllEdges) {
     for (const int x : {-16384, -130, -60, -1, 0, 60, 109, 110, 16384})
         for (const int y : {-16384, -100, -20, -1, 0, 50, 69, 70, 16384}) {
             SCOPED_TRACE(fmt::format("x {}, y {}", x, y));
-            Text text({.text = "Ägypten\\n{frame}", .x = x, .y = y, .size_px = 30, .box = Color{0x203040, 99}, .font = font()},
+            Text text({.text = "Ägypten\\n{frame}",
+                       .x = x,
+                       .y = y,
+                       .size_px = 30,
+                       .box = Color{0x203040, 99},
+                       .font = font()},
                       shape, kit::executor(GetParam()));
             run_on(text, shape, kit::executor(GetParam()));
         }
@@ -126,7 +135,9 @@ TEST_P(TextTest, FillsInEachFrame) {
     kit::fill(in.view(), kit::Fill::noise, 1);
     constexpr int frames = 12;
     HostImage got(shape.with_frames(frames)), want(shape.with_frames(frames));
-    const auto values = [](int frame) { return FrameValues{.fps = 29.97 * frame, .frame = 1000 * frame, .source = "lobby.mp4"}; };
+    const auto values = [](int frame) {
+        return FrameValues{.fps = 29.97 * frame, .frame = 1000 * frame, .source = "lobby.mp4"};
+    };
     for (int frame = 0; frame < frames; ++frame) {
         text.set_frame_values(values(frame));
         text_reference(text, in.view(), want.view().frames(frame, 1));
@@ -165,12 +176,12 @@ TEST_F(TextOnHost, DrawsWhatIsAskedFor) {
     };
     EXPECT_EQ(ink(""), 0);
     EXPECT_EQ(ink("  \t"), 0);
-    EXPECT_GT(ink("I"), 255 * 20);          // a stem of some pixels by 23
-    EXPECT_GT(ink("\u00c9"), ink("E"));     // the accent
+    EXPECT_GT(ink("I"), 255 * 20);       // a stem of some pixels by 23
+    EXPECT_GT(ink("\u00c9"), ink("E"));  // the accent
     EXPECT_EQ(ink("II"), 2 * ink("I"));
-    EXPECT_EQ(ink("I\\nI"), 2 * ink("I"));  // the second line is on the picture too
-    EXPECT_GT(ink("\\\\"), 0);  // a backslash
-    EXPECT_EQ(ink("\xff"), ink("\uFFFD"));  // broken bytes have their own character
+    EXPECT_EQ(ink("I\\nI"), 2 * ink("I"));            // the second line is on the picture too
+    EXPECT_GT(ink("\\\\"), 0);                        // a backslash
+    EXPECT_EQ(ink("\xff"), ink("\uFFFD"));            // broken bytes have their own character
     EXPECT_EQ(ink("\U00012345"), ink("\U00012346"));  // what the font lacks is the same box
     EXPECT_GT(ink("\U00012345"), 0);
 }
@@ -205,13 +216,19 @@ std::string filled(std::string_view text, const FrameValues& values) {
 }
 
 TEST(TextTemplate, FillsInTokens) {
-    const FrameValues values{.fps = 29.97, .process_ms = 1.234, .bandwidth_bits_per_s = 12.34e6, .changed = 0.0314,
-                             .frame = 1234, .time_s = 3723.0456, .source = "a.mp4"};
+    const FrameValues values{.fps = 29.97,
+                             .process_ms = 1.234,
+                             .bandwidth_bits_per_s = 12.34e6,
+                             .changed = 0.0314,
+                             .frame = 1234,
+                             .time_s = 3723.0456,
+                             .source = "a.mp4"};
     EXPECT_EQ(filled("{fps} fps, {process_ms} ms", values), "30.0 fps, 1.23 ms");
     EXPECT_EQ(filled("{bandwidth} {changed} {frame}", values), "12.3 Mb/s 3.1 % 1234");
     EXPECT_EQ(filled("{time}\\n{source}", values), "1:02:03.046\na.mp4");
     EXPECT_EQ(filled("\\{fps\\} } \\\\ \t", values), "{fps} } \\  ");
-    EXPECT_EQ(filled("{fps}{process_ms}{bandwidth}{changed}{frame}{time}{source}", {}), "0.00.000.0 kb/s0.0 %00:00:00.000");
+    EXPECT_EQ(filled("{fps}{process_ms}{bandwidth}{changed}{frame}{time}{source}", {}),
+              "0.00.000.0 kb/s0.0 %00:00:00.000");
     EXPECT_EQ(filled("{bandwidth}", {.bandwidth_bits_per_s = 999960}), "1.0 Mb/s");
     EXPECT_EQ(filled("{bandwidth}", {.bandwidth_bits_per_s = 1e300}), "999.9 Gb/s");
     EXPECT_EQ(filled("{fps}{time}", {.fps = -1, .time_s = 0.0 / 0.0}), "0.00:00:00.000");
@@ -226,11 +243,11 @@ TEST(TextTemplate, ReadsUtf8AndReplacesWhatIsNone) {
     EXPECT_EQ(read("a\u00e9\u20ac\U0001F600"), U"aé€\U0001F600");
     constexpr auto bad = U'\uFFFD';
     using std::u32string;
-    EXPECT_EQ(read("\x80x"), (u32string{bad, U'x'}));                      // begins nothing
-    EXPECT_EQ(read("\xC3"), (u32string{bad}));                             // cut off
-    EXPECT_EQ(read("\xC3(" ), (u32string{bad, U'('}));
-    EXPECT_EQ(read("\xE2\x82x"), (u32string{bad, U'x'}));                  // cut off after two of three
-    EXPECT_EQ(read("\xC0\xAF"), (u32string{bad, bad}));                    // longer than needed
+    EXPECT_EQ(read("\x80x"), (u32string{bad, U'x'}));  // begins nothing
+    EXPECT_EQ(read("\xC3"), (u32string{bad}));         // cut off
+    EXPECT_EQ(read("\xC3("), (u32string{bad, U'('}));
+    EXPECT_EQ(read("\xE2\x82x"), (u32string{bad, U'x'}));  // cut off after two of three
+    EXPECT_EQ(read("\xC0\xAF"), (u32string{bad, bad}));    // longer than needed
     EXPECT_EQ(read("\xE0\x80\x80"), (u32string{bad, bad, bad}));
     EXPECT_EQ(read("\xED\xA0\x80"), (u32string{bad, bad, bad}));           // a surrogate
     EXPECT_EQ(read("\xF4\x90\x80\x80"), (u32string{bad, bad, bad, bad}));  // beyond U+10FFFF
@@ -269,7 +286,8 @@ TEST(TextColor, ReadsNamesNumbersAndAlpha) {
     EXPECT_EQ(parse_color("orange", "color").alpha, 255);
     EXPECT_EQ(parse_color("red@0.5", "color").alpha, 128);
     EXPECT_EQ(parse_color("#000000@0", "color").alpha, 0);
-    for (const auto* wrong : {"", "pink!", "#12345", "#1234567", "#12345g", "#-12345", "red@", "red@2", "red@-1", "red@nan", "@1"})
+    for (const auto* wrong :
+         {"", "pink!", "#12345", "#1234567", "#12345g", "#-12345", "red@", "red@2", "red@-1", "red@nan", "@1"})
         expect_refused([&] { parse_color(wrong, "box"); }, fmt::format("box '{}' is no colour", wrong));
 }
 
@@ -297,7 +315,8 @@ TEST_F(TextOnHost, RefusesFilesThatAreNoFont) {
     std::ifstream whole_file(font(), std::ios::binary);
     const std::string whole((std::istreambuf_iterator<char>(whole_file)), {});
     for (std::size_t size = 0; size < whole.size(); size += whole.size() / 23) {
-        std::ofstream(broken, std::ios::binary | std::ios::trunc).write(whole.data(), static_cast<std::streamsize>(size));
+        std::ofstream(broken, std::ios::binary | std::ios::trunc)
+            .write(whole.data(), static_cast<std::streamsize>(size));
         try {
             Text({.text = "Ag\u00e9", .font = broken}, {1, 8, 8, 3}, executor());
         } catch (const Error& error) {
@@ -311,7 +330,8 @@ TEST(Font, SaysWhenThereIsNone) {
     const auto folder = std::filesystem::temp_directory_path() / fmt::format("framewire-fonts-{}", kit::seed());
     std::filesystem::create_directories(folder);
     const auto config = folder / "fonts.conf";
-    std::ofstream(config) << "<?xml version=\"1.0\"?><!DOCTYPE fontconfig SYSTEM \"fonts.dtd\"><fontconfig></fontconfig>";
+    std::ofstream(config)
+        << "<?xml version=\"1.0\"?><!DOCTYPE fontconfig SYSTEM \"fonts.dtd\"><fontconfig></fontconfig>";
     const char* before = std::getenv("FONTCONFIG_FILE");
     const std::string kept = before ? before : "";
     setenv("FONTCONFIG_FILE", config.c_str(), 1);
