@@ -1,5 +1,7 @@
 #include "framewire/filters/border.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 namespace framewire {
@@ -31,17 +33,18 @@ Border border_from(const ParameterValues& values) {
     fail(ErrorCode::internal, "parameter border holds '{}', which was not checked", text);
 }
 
-void pad_row(const std::uint8_t* row, int width, int channels, int left_px, int right_px, Border border,
-             std::uint8_t* padded) {
-    const auto row_bytes = static_cast<std::size_t>(width) * channels;
-    const auto left_bytes = static_cast<std::size_t>(left_px) * channels;
+void pad_row_part(const std::uint8_t* row, int width, int channels, int begin, int end, Border border,
+                  std::uint8_t* padded) {
+    const auto bytes = [=](int pixels) { return static_cast<std::size_t>(pixels) * static_cast<std::size_t>(channels); };
     if (!row) {
-        std::memset(padded, 0, left_bytes + row_bytes + static_cast<std::size_t>(right_px) * channels);
+        std::memset(padded, 0, bytes(end - begin));
         return;
     }
-    pad_pixels(row, width, channels, -left_px, 0, border, padded);
-    std::memcpy(padded + left_bytes, row, row_bytes);
-    pad_pixels(row, width, channels, width, width + right_px, border, padded + left_bytes + row_bytes);
+    const int inside_begin = std::clamp(begin, 0, width), inside_end = std::clamp(end, inside_begin, width);
+    const int left_end = std::min(end, inside_begin), right_begin = std::max(begin, inside_end);
+    pad_pixels(row, width, channels, begin, left_end, border, padded);
+    std::memcpy(padded + bytes(inside_begin - begin), row + inside_begin * channels, bytes(inside_end - inside_begin));
+    pad_pixels(row, width, channels, right_begin, end, border, padded + bytes(right_begin - begin));
 }
 
 }  // namespace framewire

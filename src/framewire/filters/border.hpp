@@ -1,14 +1,9 @@
 #pragma once
 
+#include "framewire/core/host_device.hpp"
 #include "framewire/filters/filter.hpp"
 
 #include <cstdint>
-
-#ifdef __CUDACC__
-#define FRAMEWIRE_HOST_DEVICE __host__ __device__
-#else
-#define FRAMEWIRE_HOST_DEVICE
-#endif
 
 namespace framewire {
 
@@ -38,9 +33,15 @@ FRAMEWIRE_HOST_DEVICE constexpr int border_index(int index, int size, Border bor
     return offset < size ? offset : period - offset;
 }
 
-/// Writes `left_px` pixels of border, the row and `right_px` pixels of border, one after the other, to `padded`, which
+/// Writes the pixels begin <= x < end of a row of `width` pixels, border where they lie outside it, to `padded`, which
 /// does not overlap the row. A null `row` is a row of black: what `border_index` says with -1.
-void pad_row(const std::uint8_t* row, int width, int channels, int left_px, int right_px, Border border,
-             std::uint8_t* padded);
+void pad_row_part(const std::uint8_t* row, int width, int channels, int begin, int end, Border border,
+                  std::uint8_t* padded);
+
+/// Writes `left_px` pixels of border, the row and `right_px` pixels of border, as pad_row_part does.
+inline void pad_row(const std::uint8_t* row, int width, int channels, int left_px, int right_px, Border border,
+                    std::uint8_t* padded) {
+    pad_row_part(row, width, channels, -left_px, width + right_px, border, padded);
+}
 
 }  // namespace framewire

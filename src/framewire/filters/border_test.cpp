@@ -37,6 +37,22 @@ TEST(Border, PadsRowsOfPixels) {
     EXPECT_EQ(padded, Bytes(15, 0));
 }
 
+TEST(Border, PadsAnyPartOfARow) {
+    std::vector<std::uint8_t> row(7), whole(7 + 40), part;
+    for (std::size_t x = 0; x < row.size(); ++x) row[x] = static_cast<std::uint8_t>(x + 1);
+    for (const auto border : {Border::reflect101, Border::replicate, Border::zero}) {
+        pad_row(row.data(), 7, 1, 20, 20, border, whole.data());
+        for (int begin = -20; begin <= 27; ++begin)
+            for (int end = begin; end <= 27; ++end) {
+                part.assign(static_cast<std::size_t>(end - begin) + 1, 99);
+                pad_row_part(row.data(), 7, 1, begin, end, border, part.data());
+                std::vector<std::uint8_t> want(whole.begin() + begin + 20, whole.begin() + end + 20);
+                want.push_back(99);
+                ASSERT_EQ(part, want) << begin << " to " << end;
+            }
+    }
+}
+
 TEST(Border, ReadsItsParameter) {
     ParameterValues values;
     values.add("border", "replicate");

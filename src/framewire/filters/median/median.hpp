@@ -4,6 +4,7 @@
 #include "framewire/filters/filter.hpp"
 
 #include <cstdint>
+#include <memory>
 
 namespace framewire {
 
@@ -24,14 +25,21 @@ public:
     Shape output_shape() const { return shape_; }
 
     /// On the executor's threads; returns when done.
-    void run(const FilterImages<MemorySpace::host>& images) const;
+    void run(const FilterImages<MemorySpace::host>& images);
     /// Queued on the executor's stream.
-    void run(const FilterImages<MemorySpace::device>& images) const;
+    void run(const FilterImages<MemorySpace::device>& images);
 
 private:
+    struct CpuPlan;  // of the CPU backend alone
+    struct CpuPlanDeleter {
+        void operator()(CpuPlan* plan) const;
+    };
+    void plan_for_cpu();
+
     MedianParameters parameters_;
     Shape shape_;
     Executor* executor_;
+    std::unique_ptr<CpuPlan, CpuPlanDeleter> cpu_plan_;
 };
 
 /// The registry's entry.

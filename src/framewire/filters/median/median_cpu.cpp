@@ -1,47 +1,68 @@
-#include "framewire/filters/median/median.hpp"
+#include "framewire/filters/median/median_cpu.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
+#include <atomic>
 
 namespace framewire {
 namespace {
 
-// One channel of one row by a histogram that slides along it (Huang, Yang and Tang 1979).
-void histogram_median_row(HostView<const std::uint8_t> in, int frame, int y, int channel, const MedianParameters& parameters,
-                          std::uint8_t* out) {
-    const auto& shape = in.shape();
-    const int radius = parameters.size / 2, middle = parameters.size * parameters.size / 2;
-    std::array<int, 256> counts{};
-    const auto add_column = [&](int x, int times) {
-        const int from_x = border_index(x, shape.width, parameters.border);
-        for (int dy = -radius; dy <= radius; ++dy) {
-            const int from_y = border_index(y + dy, shape.height, parameters.border);
-            counts[from_x < 0 || from_y < 0 ? 0 : in.row(frame, from_y)[from_x * shape.channels + channel]] += times;
-        }
-    };
-    for (int x = -radius; x < radius; ++x) add_column(x, 1);
-    for (int x = 0; x < shape.width; ++x) {
-        add_column(x + radius, 1);
-        int median = 0;
-        for (int below = counts[0]; below <= middle; below += counts[static_cast<std::size_t>(median)]) ++median;
-        out[x * shape.channels + channel] = static_cast<std::uint8_t>(median);
-        add_column(x - radius, -1);
-    }
+MedianBlocking blocking_of(int size, const Shape& shape, int threads) {
+    if (size <= largest_small_median) return {.width = shape.width, .height = 32};
+    if (size > largest_middle_median) return histogram_blocking(size, shape, threads);
+    return {.width = MiddleBlock::output_bytes / shape.channels,
+            .height = MiddleBlock::height,
+            .scratch_bytes = MiddleBlock::scratch_bytes};
 }
 
 }  // namespace
 
-void Median::run(const FilterImages<MemorySpace::host>& images) const {
+struct Median::CpuPlan {
+    CpuPlan(int size, const Shape& shape, int threads)
+        : blocking(blocking_of(size, shape, threads)), scratch(static_cast<std::size_t>(threads * blocking.scratch_bytes)) {}
+
+    MedianBlocking blocking;
+    HostBuffer scratch;  // a part for each thread
+};
+
+void Median::CpuPlanDeleter::operator()(CpuPlan* plan) const { delete plan; }
+
+void Median::plan_for_cpu() {
+    cpu_plan_.reset(new CpuPlan(parameters_.size, shape_, executor_->pool().threads()));
+}
+
+void Median::run(const FilterImages<MemorySpace::host>& images) {
     validate(images.in, shape_, "median's image");
     validate(images.out, shape_, "median's result");
-    executor_->pool().for_chunks(shape_.rows(), 1, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-        for (auto row = begin; row < end; ++row)
-            for (int channel = 0; channel < shape_.channels; ++channel)
-                histogram_median_row(images.in, static_cast<int>(row / shape_.height),
-                                     static_cast<int>(row % shape_.height), channel, parameters_,
-                                     images.out.batch_row(row));
-    });
+    const auto [size, border] = parameters_;
+    if (size == 1) return copy(images.in, images.out);
+
+    const auto& blocking = cpu_plan_->blocking;
+    const auto parts = [](int whole, int each) { return std::int64_t{(whole + each - 1) / each}; };
+    const auto columns = parts(shape_.width, blocking.width), rows = parts(shape_.height, blocking.height);
+    const auto channels = blocking.channel_by_channel ? shape_.channels : 1;
+    const auto blocks = columns * channels * rows * shape_.frames;
+
+    // A worker keeps its scratch memory and takes the next block when it is done with one.
+    std::atomic<std::int64_t> next = 0;
+    const auto work = [&](std::int64_t worker, std::int64_t, std::int64_t) {
+        auto* scratch = cpu_plan_->scratch.data() + worker * blocking.scratch_bytes;
+        for (auto index = next++; index < blocks; index = next++) {
+            MedianBlock block{.in = images.in, .out = images.out};
+            block.x = static_cast<int>(index % columns) * blocking.width;
+            block.channel = static_cast<int>(index / columns % channels);
+            block.y = static_cast<int>(index / columns / channels % rows) * blocking.height;
+            block.frame = static_cast<int>(index / columns / channels / rows);
+            block.width = std::min(blocking.width, shape_.width - block.x);
+            block.height = std::min(blocking.height, shape_.height - block.y);
+            if (size <= largest_small_median)
+                small_median(block, size, border);
+            else if (size <= largest_middle_median)
+                middle_median(block, size, border, scratch);
+            else
+                histogram_median(block, size, border, scratch);
+        }
+    };
+    executor_->pool().for_chunks(executor_->pool().threads(), 1, work);
 }
 
 }  // namespace framewire

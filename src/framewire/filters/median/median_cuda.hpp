@@ -1,0 +1,26 @@
+#pragma once
+
+#include "framewire/filters/border.hpp"
+
+#include <cstdint>
+
+struct CUstream_st;
+
+namespace framewire {
+
+/// The CUDA kernels' view of a batch: in and out of one shape.
+struct MedianImages {
+    const std::uint8_t* in;
+    std::uint8_t* out;
+    std::int64_t in_row_stride, in_frame_stride, out_row_stride, out_frame_stride;  ///< in bytes
+    int width, height, channels;
+    int frames;  ///< at most 65535, a grid's depth
+};
+
+/// Odd sizes 3 to 15, by sorting networks.
+void network_median_on_device(const MedianImages& images, int size, Border border, CUstream_st* stream);
+
+/// Odd sizes 3 to 255, by histograms that slide down.
+void histogram_median_on_device(const MedianImages& images, int size, Border border, CUstream_st* stream);
+
+}  // namespace framewire

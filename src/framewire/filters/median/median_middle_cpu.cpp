@@ -1,0 +1,105 @@
+#include "framewire/core/simd.hpp"
+#include "framewire/filters/median/median_cpu.hpp"
+#include "framewire/filters/median/median_tile.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "framewire/filters/median/median_middle_cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "framewire/filters/median/median_order-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+#define MEDIAN_NETWORK HWY_INLINE
+#define MEDIAN_SIZES_FROM 7
+#define MEDIAN_SIZES_UP_TO 11
+#include "median_networks.inc"
+#undef MEDIAN_SIZES_UP_TO
+#undef MEDIAN_SIZES_FROM
+#undef MEDIAN_NETWORK
+
+constexpr int side = MiddleBlock::tile_side;
+constexpr int plane_bytes = MiddleBlock::plane_bytes, line_bytes = MiddleBlock::line_bytes;
+
+// Pixels go from a row to the planes of its line, and back, as whole words of which they are the first bytes; what is too
+// much the next pixel overwrites.
+template <class Word>
+void split_to_planes(const std::uint8_t* row, int pixels, int channels, std::uint8_t* line) {
+    for (int x = 0; x < pixels; x += side, row += side * channels, line += channels)
+        for (int i = 0; i < side; ++i) std::memcpy(line + i * plane_bytes, row + i * channels, sizeof(Word));
+}
+
+template <class Word>
+void join_planes(const std::uint8_t* line, int pixels, int channels, std::uint8_t* row) {
+    for (int x = 0; x < pixels; x += side, row += side * channels, line += channels)
+        for (int i = 0; i < side; ++i) std::memcpy(row + i * channels, line + i * plane_bytes, sizeof(Word));
+}
+
+// One row of tiles, `bytes` of each plane.
+template <int size>
+void median_tiles(const std::uint8_t* lines, int bytes, int channels, std::uint8_t* results) {
+    const hn::ScalableTag<std::uint8_t> d;
+    for (int at = 0; at < bytes; at += static_cast<int>(hn::Lanes(d))) {
+        const auto load = [=](int x, int y) HWY_ATTR {
+            return hn::LoadU(d, lines + at + y * line_bytes + x % side * plane_bytes + x / side * channels);
+        };
+        const auto store = [=](int x, int y, hn::VFromD<decltype(d)> median) HWY_ATTR {
+            hn::StoreU(median, d, results + at + y * line_bytes + x * plane_bytes);
+        };
+        median_network(MedianTile<size, side, side>{}, VectorOrder{}, load, store);
+    }
+}
+
+}  // namespace
+
+void middle_median_block(const MedianBlock& block, int size, Border border, std::uint8_t* scratch) {
+    const int channels = block.in.shape().channels, radius = size / 2;
+    auto* lines = scratch;
+    auto* results = lines + MiddleBlock::lines * line_bytes;
+    auto* row_pixels = results + side * line_bytes;
+
+    const auto split = channels == 3 ? split_to_planes<std::uint32_t> : split_to_planes<std::uint8_t>;
+    const auto join = channels == 3 ? join_planes<std::uint32_t> : join_planes<std::uint8_t>;
+    const auto tiles_of = size == 7 ? median_tiles<7> : size == 9 ? median_tiles<9> : median_tiles<11>;
+
+    const int tiles = (block.width + side - 1) / side, tile_rows = (block.height + side - 1) / side;
+    const int padded_px = (tiles + (size + side - 2) / side) * side;
+    for (int y = 0; y < tile_rows * side + size - 1; ++y) {
+        pad_row_part(row_or_border(block.in, block.frame, block.y - radius + y, border), block.in.shape().width, channels,
+                     block.x - radius, block.x - radius + padded_px, border, row_pixels);
+        split(row_pixels, padded_px, channels, lines + y * line_bytes);
+    }
+    for (int tile_row = 0; tile_row < tile_rows; ++tile_row) {
+        tiles_of(lines + tile_row * side * line_bytes, tiles * channels, channels, results);
+        for (int y = 0; y < std::min(side, block.height - tile_row * side); ++y) {
+            join(results + y * line_bytes, block.width, channels, row_pixels);
+            std::memcpy(block.out.row(block.frame, block.y + tile_row * side + y) + block.x * channels, row_pixels,
+                        static_cast<std::size_t>(block.width * channels));
+        }
+    }
+}
+
+}  // namespace framewire::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace framewire {
+
+HWY_EXPORT(middle_median_block);
+
+void middle_median(const MedianBlock& block, int size, Border border, std::uint8_t* scratch) {
+    HWY_DYNAMIC_DISPATCH(middle_median_block)(block, size, border, scratch);
+}
+
+}  // namespace framewire
+
+#endif

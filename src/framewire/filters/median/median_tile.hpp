@@ -1,0 +1,10 @@
+#pragma once
+
+namespace framewire {
+
+/// Names one of the generated networks (networks/print_networks.cpp has their list): medians of size x size pixels for
+/// tiles of width x height.
+template <int size, int width, int height>
+struct MedianTile {};
+
+}  // namespace framewire

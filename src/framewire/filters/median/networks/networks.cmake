@@ -1,0 +1,15 @@
+# The median's sorting networks are lists of thousands of steps, written as source by a program at build time.
+add_executable(framewire_median_networks
+    ${CMAKE_CURRENT_LIST_DIR}/print_networks.cpp ${CMAKE_CURRENT_LIST_DIR}/tile_network.cpp)
+target_include_directories(framewire_median_networks PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(framewire_median_networks PRIVATE framewire::options)
+
+set(FRAMEWIRE_MEDIAN_NETWORKS_FOLDER ${CMAKE_CURRENT_BINARY_DIR}/generated)
+set(FRAMEWIRE_MEDIAN_NETWORKS ${FRAMEWIRE_MEDIAN_NETWORKS_FOLDER}/median_networks.inc)
+file(MAKE_DIRECTORY ${FRAMEWIRE_MEDIAN_NETWORKS_FOLDER})
+add_custom_command(
+    OUTPUT ${FRAMEWIRE_MEDIAN_NETWORKS}
+    COMMAND framewire_median_networks ${FRAMEWIRE_MEDIAN_NETWORKS}
+    DEPENDS framewire_median_networks
+    COMMENT "Writing the median's networks"
+    VERBATIM)

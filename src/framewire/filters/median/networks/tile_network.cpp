@@ -1,0 +1,227 @@
+#include "framewire/filters/median/networks/tile_network.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <utility>
+
+namespace framewire {
+namespace {
+
+using Values = std::vector<int>;  // by number; sorted wherever nothing else is said
+
+/// Appends steps; the same pair of values is compared only once.
+class Comparisons {
+public:
+    explicit Comparisons(int inputs) : inputs_(inputs) {}
+
+    std::pair<int, int> sort_pair(int a, int b) {
+        const std::pair key{std::min(a, b), std::max(a, b)};
+        const auto [found, is_new] = made_.try_emplace(key, inputs_ + static_cast<int>(steps_.size()));
+        if (is_new) {
+            steps_.push_back({false, key.first, key.second});
+            steps_.push_back({true, key.first, key.second});
+        }
+        return {found->second, found->second + 1};
+    }
+
+    /// Batcher's odd-even merge of two lists of any length (Knuth, volume 3, section 5.3.4).
+    Values merge(const Values& a, const Values& b) {
+        if (a.empty()) return b;
+        if (b.empty()) return a;
+        if (a.size() == 1 && b.size() == 1) {
+            const auto [low, high] = sort_pair(a[0], b[0]);
+            return {low, high};
+        }
+        const auto v = merge(every_other(a, 0), every_other(b, 0)), w = merge(every_other(a, 1), every_other(b, 1));
+        // v has as many values as w, one more or two more.
+        Values merged{v[0]};
+        for (std::size_t i = 0; i < w.size(); ++i) {
+            if (i + 1 == v.size()) {
+                merged.push_back(w[i]);
+                break;
+            }
+            const auto [low, high] = sort_pair(w[i], v[i + 1]);
+            merged.push_back(low);
+            merged.push_back(high);
+        }
+        if (v.size() == w.size() + 2) merged.push_back(v.back());
+        return merged;
+    }
+
+    Values sort(const Values& unsorted) {
+        if (unsorted.size() < 2) return unsorted;
+        const auto half = unsorted.begin() + static_cast<std::ptrdiff_t>(unsorted.size() / 2);
+        return merge(sort({unsorted.begin(), half}), sort({half, unsorted.end()}));
+    }
+
+    /// Merges the two shortest until one list is left.
+    Values merge_all(std::vector<Values> lists) {
+        if (lists.empty()) return {};
+        const auto shorter = [](const Values& a, const Values& b) { return a.size() < b.size(); };
+        while (lists.size() > 1) {
+            std::stable_sort(lists.begin(), lists.end(), shorter);
+            lists[0] = merge(lists[0], lists[1]);
+            lists.erase(lists.begin() + 1);
+        }
+        return lists[0];
+    }
+
+    const std::vector<NetworkStep>& steps() const { return steps_; }
+
+private:
+    static Values every_other(const Values& values, std::size_t first) {
+        Values some;
+        for (auto i = first; i < values.size(); i += 2) some.push_back(values[i]);
+        return some;
+    }
+
+    int inputs_;
+    std::vector<NetworkStep> steps_;
+    std::map<std::pair<int, int>, int> made_;
+};
+
+/// Pixels begin <= i < end of the tile, along one axis. Their windows have in common the footprint's columns (or rows)
+/// end - 1 ... begin + size - 1 and stay within begin ... end + size - 2.
+struct Range {
+    int begin, end;
+    int length() const { return end - begin; }
+    bool common(int i, int size) const { return i >= end - 1 && i < begin + size; }
+    bool reached(int i, int size) const { return i >= begin && i < end + size - 1; }
+    std::pair<Range, Range> halves() const {
+        const int middle = (begin + end) / 2;
+        return {{begin, middle}, {middle, end}};
+    }
+};
+
+/// A part of the tile with what is sorted for it already: the core, which all its windows have in common, and the columns
+/// and rows beside the core that only some of them have, cut to the core's height and width.
+struct Part {
+    Range x, y;
+    Values core;
+    int dropped = 0;  // ranks below core[0] that no window's median can have
+    std::map<int, Values> columns, rows;
+};
+
+class Builder {
+public:
+    Builder(int size, int tile_width, int tile_height)
+        : size_(size), tile_width_(tile_width), footprint_width_(size + tile_width - 1),
+          footprint_height_(size + tile_height - 1), comparisons_(footprint_width_ * footprint_height_),
+          medians_(static_cast<std::size_t>(tile_width) * static_cast<std::size_t>(tile_height)) {
+        Part whole{{0, tile_width}, {0, tile_height}, {}, 0, {}, {}};
+        std::vector<Values> core;
+        for (int x = 0; x < footprint_width_; ++x) {
+            Values column;
+            for (int y = tile_height - 1; y < size; ++y) column.push_back(input(x, y));
+            column = comparisons_.sort(column);
+            if (whole.x.common(x, size))
+                core.push_back(column);
+            else
+                whole.columns[x] = column;
+        }
+        for (int y = 0; y < footprint_height_; ++y) {
+            if (whole.y.common(y, size)) continue;
+            Values row;
+            for (int x = tile_width - 1; x < size; ++x) row.push_back(input(x, y));
+            whole.rows[y] = comparisons_.sort(row);
+        }
+        whole.core = comparisons_.merge_all(core);
+        solve(std::move(whole));
+    }
+
+    TileNetwork network() const;
+
+private:
+    int input(int x, int y) const { return x + y * footprint_width_; }
+
+    // Of the size * size values of a window the part's core holds some; the others may all be larger, or all smaller.
+    void drop_impossible_ranks(Part& part) const {
+        const int window = size_ * size_, middle = window / 2;
+        const int known = (size_ - part.x.length() + 1) * (size_ - part.y.length() + 1);
+        const int first = std::max(part.dropped, middle - (window - known));
+        const int last = std::min({known - 1, middle, part.dropped + static_cast<int>(part.core.size()) - 1});
+        part.core = {part.core.begin() + (first - part.dropped), part.core.begin() + (last + 1 - part.dropped)};
+        part.dropped = first;
+    }
+
+    void solve(Part part) {
+        drop_impossible_ranks(part);
+        if (part.x.length() == 1 && part.y.length() == 1) {
+            const auto middle = static_cast<std::size_t>(size_ * size_ / 2 - part.dropped);
+            medians_[static_cast<std::size_t>(part.x.begin + part.y.begin * tile_width_)] = part.core.at(middle);
+            return;
+        }
+        const bool along_x = part.x.length() >= part.y.length();
+        const auto [first, second] = (along_x ? part.x : part.y).halves();
+        for (const auto& half : {first, second}) solve(along_x ? half_of<true>(part, half) : half_of<false>(part, half));
+    }
+
+    // The part's pixels in `half` of its x or y range.
+    template <bool along_x>
+    Part half_of(const Part& part, Range half) {
+        const auto& lines = along_x ? part.columns : part.rows;   // what the half's core grows by
+        const auto& across = along_x ? part.rows : part.columns;  // what grows longer with it
+        Part child{along_x ? half : part.x, along_x ? part.y : half, {}, part.dropped, {}, {}};
+        auto& child_lines = along_x ? child.columns : child.rows;
+        auto& child_across = along_x ? child.rows : child.columns;
+
+        std::vector<Values> added;
+        std::vector<int> added_at;
+        for (const auto& [at, values] : lines) {
+            if (half.common(at, size_)) {
+                added.push_back(values);
+                added_at.push_back(at);
+            } else if (half.reached(at, size_)) {
+                child_lines[at] = values;
+            }
+        }
+        child.core = comparisons_.merge(part.core, comparisons_.merge_all(added));
+        for (const auto& [at, values] : across) {
+            Values corner;
+            for (const int line : added_at) corner.push_back(along_x ? input(line, at) : input(at, line));
+            child_across[at] = comparisons_.merge(values, comparisons_.sort(corner));
+        }
+        return child;
+    }
+
+    int size_, tile_width_, footprint_width_, footprint_height_;
+    Comparisons comparisons_;
+    std::vector<int> medians_;
+};
+
+// The steps that some median needs, renumbered.
+TileNetwork Builder::network() const {
+    const auto& steps = comparisons_.steps();
+    const auto inputs = static_cast<std::size_t>(footprint_width_ * footprint_height_);
+    std::vector<bool> needed(inputs + steps.size());
+    for (const int value : medians_) needed[static_cast<std::size_t>(value)] = true;
+    for (auto i = steps.size(); i-- > 0;)
+        if (needed[inputs + i])
+            needed[static_cast<std::size_t>(steps[i].a)] = needed[static_cast<std::size_t>(steps[i].b)] = true;
+
+    TileNetwork network;
+    network.size = size_;
+    network.tile_width = tile_width_;
+    network.tile_height = footprint_height_ - size_ + 1;
+    network.footprint_width = footprint_width_;
+    network.footprint_height = footprint_height_;
+    std::vector<int> number(inputs + steps.size());
+    for (std::size_t i = 0; i < inputs; ++i) number[i] = static_cast<int>(i);
+    const auto renumbered = [&](int value) { return number[static_cast<std::size_t>(value)]; };
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        if (!needed[inputs + i]) continue;
+        number[inputs + i] = static_cast<int>(inputs + network.steps.size());
+        network.steps.push_back({steps[i].upper, renumbered(steps[i].a), renumbered(steps[i].b)});
+    }
+    for (const int value : medians_) network.medians.push_back(renumbered(value));
+    return network;
+}
+
+}  // namespace
+
+TileNetwork make_tile_network(int size, int tile_width, int tile_height) {
+    return Builder(size, tile_width, tile_height).network();
+}
+
+}  // namespace framewire
