@@ -65,7 +65,7 @@ public:
         const auto figures = statistics_.snapshot();
         attempt([&] {
             statistics_file_.write(figures, {info_.name, std::string(to_string(executor_.backend())),
-                                             processor_.output_shape()});
+                                             processor_.output_shape(), processor_.figures()});
         });
         if (failure) std::rethrow_exception(failure);
         if (sent_frames_ == 0 && !stop_.stop_requested()) fail(ErrorCode::no_input, "{} has no frames", info_.name);

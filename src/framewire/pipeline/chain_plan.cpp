@@ -75,7 +75,9 @@ void ChainPlan::plan_steps(const Chain& chain) {
             step.state_shapes = step.pass->state_shapes();
             step.needs_previous = !step.state_shapes.empty();
         } else {
-            step.filter = with_place(chain, call, [&] { return call.filter->make(call.values, step.input, *executor_); });
+            step.name = call.filter->name;
+            step.filter =
+                with_place(chain, call, [&] { return call.filter->make(call.values, step.input, *executor_); });
             step.needs_previous = call.filter->needs_previous;
         }
         steps_.push_back(std::move(step));
@@ -111,6 +113,16 @@ bool ChainPlan::set_adjustment(const Adjustment& adjustment) {
         any |= step.filter ? step.filter->set_adjustment(adjustment) : step.pass->set_adjustment(adjustment);
     ++*settings_;
     return any;
+}
+
+std::vector<ChainFigures> ChainPlan::figures() const {
+    std::vector<ChainFigures> all;
+    for (const auto& step : steps_) {
+        if (!step.filter) continue;
+        auto figures = step.filter->figures();
+        if (!figures.empty()) all.push_back({step.name, std::move(figures)});
+    }
+    return all;
 }
 
 void ChainPlan::run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {

@@ -15,9 +15,16 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace framewire {
+
+/// What one filter of a chain found in its last run.
+struct ChainFigures {
+    std::string filter;
+    std::vector<FilterFigure> figures;
+};
 
 /// A filter chain ready to run on frames of one shape: the filters' plans, what lies between them, and the previous
 /// frames of those filters that need one. Neighbours that look at single pixels run as one pass, and on a GPU the whole
@@ -36,15 +43,20 @@ public:
 
     /// True when some filter shows what set_frame_values() tells.
     bool shows_frame_values() const;
-    /// Tells the filters about the next frame, before its run. Allocates nothing. Device: queued on the executor's stream.
+    /// Tells the filters about the next frame, before its run. Allocates nothing. Device: queued on the executor's
+    /// stream.
     void set_frame_values(const FrameValues& values);
     /// Takes other settings for every `adjust` from the next frame on, from any thread; false where the chain has none.
     /// Throws Error{usage} on a setting that is not allowed, with nothing changed.
     bool set_adjustment(const Adjustment& adjustment);
 
-    /// The next frame through all filters. Any strides; no overlap. Allocates nothing, but on a GPU where the same images
-    /// come a second time in a row: then their graph is made. Host: returns when done. Device: queued on the executor's
-    /// stream. Throws Error{usage} on other shapes, Error{internal} on the other backend's memory.
+    /// What filters found in the last run, in the chain's order; those that found nothing are left out. Waits for the
+    /// executor's stream and reads back: not for the frame path.
+    std::vector<ChainFigures> figures() const;
+
+    /// The next frame through all filters. Any strides; no overlap. Allocates nothing, but on a GPU where the same
+    /// images come a second time in a row: then their graph is made. Host: returns when done. Device: queued on the
+    /// executor's stream. Throws Error{usage} on other shapes, Error{internal} on the other backend's memory.
     void run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out);
     void run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out);
 
@@ -63,6 +75,7 @@ private:
 
     // A filter, or several as one pass.
     struct Step {
+        std::string name;  // of a filter
         std::unique_ptr<Filter> filter;
         std::unique_ptr<PointwisePass> pass;
         Shape input, output;

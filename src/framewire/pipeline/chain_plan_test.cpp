@@ -155,7 +155,8 @@ public:
             HostImage out(filters_[index]->output_shape());
             auto& previous = previous_[index];
             filters_[index]->run(FilterImages<MemorySpace::host>{
-                image.view(), needs_previous_[index] ? (previous ? *previous : image).view() : HostView<const std::uint8_t>{},
+                image.view(),
+                needs_previous_[index] ? (previous ? *previous : image).view() : HostView<const std::uint8_t>{},
                 out.view()});
             previous = std::move(image);
             image = std::move(out);
@@ -177,15 +178,16 @@ constexpr const char* joined_chains[] = {
     "gray=channels=1,heatmap,gray=channels=1",
     "adjust=20:contrast=1.4:saturation=1.7:gain=0.9,gray=average,adjust=contrast=2,binarize=fixed",
     "adjust=saturation=0.2,noise=10:mode=overlay,heatmap,gray,noise=5,adjust=-30",
-    "noise=1,noise=2,noise=3,noise=4,noise=5",                                         // more states than a pass has
+    "noise=1,noise=2,noise=3,noise=4,noise=5",                                           // more states than a pass has
     "gray=channels=1,gray=channels=3,gray,gray,gray,gray,gray,gray=channels=1,heatmap",  // more filters than a pass has
-    "adjust=10,delay,heatmap,delay,gray,binarize=fixed",                               // others in between
+    "adjust=10,delay,heatmap,delay,gray,binarize=fixed",                                 // others in between
     "gray,binarize=otsu,adjust=5",
 };
 
 TEST_P(ChainPlanTest, NeighboursInOnePassEqualThemOneByOne) {
     for (const char* text : joined_chains)
-        for (const auto& shape : {frame, frame.with_frames(3), Shape{1, 1, 1, 3}, Shape{2, 5, 16, 1}, Shape{1, 120, 161, 3}}) {
+        for (const auto& shape :
+             {frame, frame.with_frames(3), Shape{1, 1, 1, 3}, Shape{2, 5, 16, 1}, Shape{1, 120, 161, 3}}) {
             SCOPED_TRACE(std::string(text) + " on " + to_string(shape));
             const auto chain = parse_chain(text, registry());
             FrameProcessor joined(chain, shape, executor());
@@ -193,7 +195,8 @@ TEST_P(ChainPlanTest, NeighboursInOnePassEqualThemOneByOne) {
             for (std::uint64_t index = 0; index < 6; ++index) {
                 if (index == 4) {  // while it runs
                     const Adjustment other{.brightness = -12, .contrast = 0.7, .saturation = 2, .gain = 1.5};
-                    EXPECT_EQ(joined.set_adjustment(other), std::string_view(text).find("adjust") != std::string_view::npos);
+                    EXPECT_EQ(joined.set_adjustment(other),
+                              std::string_view(text).find("adjust") != std::string_view::npos);
                     alone.set_adjustment(other);
                 }
                 HostImage got(joined.output_shape());
@@ -262,14 +265,33 @@ TEST_P(ChainPlanTest, RefusesOtherShapes) {
     gray.process(in.view(), right.view());
 }
 
+TEST_P(ChainPlanTest, TellsWhatFiltersFound) {
+    auto chain = processor("mosaic=4096,gray,delay,binarize=otsu,mosaic=4096");
+    EXPECT_TRUE(chain.figures().empty()) << "before the first frame";
+    HostImage out(frame);
+    for (int run = 0; run < 3; ++run) chain.process(noise(frame, 1).view(), out.view());
+    const auto found = chain.figures();
+    ASSERT_EQ(found.size(), 3u);
+    EXPECT_EQ(found[0].filter, "mosaic");
+    EXPECT_EQ(found[0].figures.size(), 3u);
+    EXPECT_EQ(found[1].filter, "binarize");
+    ASSERT_EQ(found[1].figures.size(), 1u);
+    EXPECT_EQ(found[1].figures[0].name, "threshold");
+    EXPECT_EQ(found[1].figures[0].value, 0) << "the first mosaic left one value";
+    EXPECT_EQ(found[2].figures[0].value, 255);
+}
+
 TEST_P(ChainPlanTest, RunsWithoutAllocating) {
-    auto chain = processor("delay,adjust,gray,delay,noise,gray=channels=1,heatmap");
-    const auto in = noise(frame, 1);
-    HostImage out(chain.output_shape());
-    for (int run = 0; run < 3; ++run) chain.process(in.view(), out.view());  // a GPU's graph is made once
-    const auto before = kit::allocations();
-    for (int run = 0; run < 10; ++run) chain.process(in.view(), out.view());
-    EXPECT_EQ(kit::allocations(), before);
+    for (const char* text : {"delay,adjust,gray,delay,noise,gray=channels=1,heatmap",
+                             "mosaic=7,binarize=otsu,mosaic=7:zone='3,4,20,9',binarize=two-peaks,binarize=sauvola"}) {
+        auto chain = processor(text);
+        const auto in = noise(frame, 1);
+        HostImage out(chain.output_shape());
+        for (int run = 0; run < 3; ++run) chain.process(in.view(), out.view());  // a GPU's graph is made once
+        const auto before = kit::allocations();
+        for (int run = 0; run < 10; ++run) chain.process(in.view(), out.view());
+        EXPECT_EQ(kit::allocations(), before) << text;
+    }
 }
 
 TEST(ChainPlan, SaysWhereFiltersDoNotFit) {

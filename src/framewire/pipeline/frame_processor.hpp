@@ -22,6 +22,7 @@ public:
     bool shows_frame_values() const { return plan_.shows_frame_values(); }
     void set_frame_values(const FrameValues& values) { plan_.set_frame_values(values); }
     bool set_adjustment(const Adjustment& adjustment) { return plan_.set_adjustment(adjustment); }
+    std::vector<ChainFigures> figures() const { return plan_.figures(); }
 
     /// The next frame through the chain; returns when `out` holds the result. On the CUDA backend: up, through and down
     /// on the executor's stream with one synchronization, at full speed when both images lie in

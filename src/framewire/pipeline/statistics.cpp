@@ -97,6 +97,12 @@ std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& ru
         json["max_error"] = delta->max_error;
         json["psnr"] = delta->psnr ? nlohmann::ordered_json(*delta->psnr) : nlohmann::ordered_json(nullptr);
     }
+    for (const auto& found : run.filters) {
+        nlohmann::ordered_json one{{"filter", found.filter}};
+        for (const auto& figure : found.figures)
+            if (figure.frame == 0) one[std::string(figure.name)] = figure.value;
+        json["filters"].push_back(std::move(one));
+    }
     // A source's name is whatever bytes the user typed: those that are no UTF-8 are replaced, not refused.
     return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

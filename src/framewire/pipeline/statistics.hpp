@@ -3,6 +3,7 @@
 #include "framewire/core/clock.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/delta/changes.hpp"
+#include "framewire/pipeline/chain_plan.hpp"
 #include "framewire/pipeline/time_histogram.hpp"
 
 #include <array>
@@ -10,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace framewire {
 
@@ -69,12 +71,14 @@ private:
 struct RunDescription {
     std::string source;
     std::string backend;
-    Shape size{};  ///< of the frames sent
+    Shape size{};                        ///< of the frames sent
+    std::vector<ChainFigures> filters{};  ///< what the filters found in the last frame
 };
 
 /// The figures as JSON: frames, drops, seconds, fps, read_ms, process_ms and send_ms (each mean, median, p99),
 /// raw_bytes, sent_bytes, backend, source, size, and with a difference stream report_bytes, changed, max_error and psnr
-/// (null when the pictures are equal).
+/// (null when the pictures are equal), and where filters found something an object each in `filters`: its `filter` and its
+/// figures by name.
 std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& run);
 
 }  // namespace framewire

@@ -121,7 +121,7 @@ TEST(Statistics, JsonHasEveryFigure) {
     for (const char* stage : {"read_ms", "process_ms", "send_ms"})
         for (const char* figure : {"mean", "median", "p99"})
             EXPECT_TRUE(json[stage][figure].is_number()) << stage << figure;
-    for (const char* key : {"report_bytes", "changed", "max_error", "psnr"}) EXPECT_FALSE(json.contains(key)) << key;
+    for (const char* key : {"report_bytes", "changed", "max_error", "psnr", "filters"}) EXPECT_FALSE(json.contains(key)) << key;
 
     statistics.add_delta({.count = 1, .max_error = 0, .squared_error = 0}, 100);
     json = nlohmann::json::parse(to_json(statistics.snapshot(), run));
@@ -129,6 +129,14 @@ TEST(Statistics, JsonHasEveryFigure) {
     EXPECT_EQ(json["changed"], 0.01);
     EXPECT_EQ(json["max_error"], 0);
     EXPECT_TRUE(json["psnr"].is_null()) << "equal pictures have no finite PSNR";
+}
+
+TEST(Statistics, JsonHasWhatFiltersFound) {
+    RunDescription run{.source = "a", .backend = "cpu", .size = {1, 20, 30, 3}};
+    run.filters = {{"binarize", {{"threshold", 0, 113}}}, {"mosaic", {{"mean_b", 0, 1.5}, {"mean_g", 0, 2}}}};
+    const auto json = nlohmann::json::parse(to_json(Statistics{}.snapshot(), run));
+    EXPECT_EQ(json["filters"], nlohmann::json::parse(R"([{"filter": "binarize", "threshold": 113.0},
+                                                         {"filter": "mosaic", "mean_b": 1.5, "mean_g": 2.0}])"));
 }
 
 TEST(Statistics, CanBeReadWhileOthersWrite) {
