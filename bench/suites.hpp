@@ -7,7 +7,9 @@ namespace framewire::bench {
 // One function a suite, in the room of what it measures (x_bench.cpp).
 
 void bench_binarize(Session& session);
+void bench_gaussian(Session& session);
 void bench_gray(Session& session);
+void bench_mean(Session& session);
 void bench_mosaic(Session& session);
 void bench_pointwise(Session& session);
 void bench_text(Session& session);
@@ -20,7 +22,9 @@ struct Suite {
 };
 inline constexpr Suite suites[] = {
     {"binarize", bench_binarize},
+    {"gaussian", bench_gaussian},
     {"gray", bench_gray},
+    {"mean", bench_mean},
     {"mosaic", bench_mosaic},
     {"pointwise", bench_pointwise},
     {"text", bench_text},
