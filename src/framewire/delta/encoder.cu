@@ -1,4 +1,5 @@
 #include "framewire/cuda/check.hpp"
+#include "framewire/cuda/warp.cuh"
 #include "framewire/delta/delta.hpp"
 #include "framewire/delta/encoder_layout.hpp"
 
@@ -114,7 +115,7 @@ __device__ std::uint32_t look_back(unsigned long long* states, std::uint32_t til
         } while (__any_sync(~0u, kind == 0));
         const auto complete = __ballot_sync(~0u, kind == with_all_before);
         const auto nearest = complete ? __ffs(static_cast<int>(complete)) - 1 : 31;
-        before += __reduce_add_sync(~0u, static_cast<int>(lane) <= nearest ? value : 0u);
+        before += cuda::warp_sum(static_cast<int>(lane) <= nearest ? value : 0u);
         if (complete) break;
     }
     return before;
@@ -217,8 +218,8 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
         if (lane >= step) inclusive += other;
     }
     const auto max_pairs = __vmaxu2(max_low, max_high);
-    const auto max_error = __reduce_max_sync(~0u, max(max_pairs & 0xFFFFu, max_pairs >> 16));
-    const auto warp_squared = __reduce_add_sync(~0u, squared_error);  // at most 2048 * 254^2: fits
+    const auto max_error = cuda::warp_max(max(max_pairs & 0xFFFFu, max_pairs >> 16));
+    const auto warp_squared = cuda::warp_sum(squared_error);  // at most 2048 * 254^2: fits
     if (lane == 31) {
         shared.warp_counts[warp] = inclusive;
         shared.warp_max_error[warp] = max_error;

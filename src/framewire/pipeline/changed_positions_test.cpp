@@ -36,6 +36,7 @@ TEST_P(ChangedPositionsTest, NoiseFromTheEncodersChangesEqualsNoiseFromTheFrames
             kit::DeviceTwin device_in(in), device_reference(reference), device_out(out);
             device_in.upload(stream);
             device_reference.upload(stream);
+            device_out.upload(stream);
             encoder.encode(device_in.view(), device_reference.view(), changes.view());
             noise.run(changed_positions(changes.view()), device_in.view(), device_out.view());
             device_out.download(stream);

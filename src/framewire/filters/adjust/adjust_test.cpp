@@ -72,6 +72,7 @@ TEST_P(AdjustTest, EverySettingsEnds) {
             } else if constexpr (cuda::compiled) {
                 kit::DeviceTwin device_in(in), device_out(out);
                 device_in.upload(executor.stream());
+                device_out.upload(executor.stream());
                 adjust.run(FilterImages<MemorySpace::device>{device_in.view(), {}, device_out.view()});
                 device_out.download(executor.stream());
             }

@@ -22,8 +22,12 @@ constexpr int usual_groups = 64, most_groups = 128;  // threads across a block
 constexpr int row_threads = threads_per_block / usual_groups;
 constexpr int most_grid_frames = 65535;
 
-// Small cells: how many rows of cells a block takes, so that each of its threads down has pixels to work on.
-FRAMEWIRE_HOST_DEVICE constexpr int cell_rows_per_block(int cell) { return cell >= 32 ? 1 : cell >= 16 ? 2 : row_threads; }
+// Small cells: how many rows of cells a block takes, so that each of its threads down has pixels to work on; fewer for
+// cells of one pixel, whose sums would not fit the 48 KiB of shared memory every GPU gives.
+FRAMEWIRE_HOST_DEVICE constexpr int cell_rows_per_block(int cell) {
+    if (cell >= 32) return 1;
+    return cell >= 16 || cell == 1 ? 2 : row_threads;
+}
 
 // One zone of a batch.
 struct Job {
