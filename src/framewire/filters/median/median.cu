@@ -37,6 +37,8 @@ void Median::run(const FilterImages<MemorySpace::device>& images) {
                                               in.row(frame + i, 0), static_cast<std::size_t>(in.row_stride_bytes()),
                                               static_cast<std::size_t>(shape_.row_bytes()),
                                               static_cast<std::size_t>(shape_.height), cudaMemcpyDeviceToDevice, stream));
+        } else if (size == 3) {
+            median_of_nine_on_device(part, border, stream);
         } else if (size <= largest_network_median) {
             network_median_on_device(part, size, border, stream);
         } else {

@@ -17,7 +17,10 @@ struct MedianImages {
     int frames;  ///< at most 65535, a grid's depth
 };
 
-/// Odd sizes 3 to 15, by sorting networks.
+/// Size 3, rows sorted in registers.
+void median_of_nine_on_device(const MedianImages& images, Border border, CUstream_st* stream);
+
+/// Odd sizes 5 to 15, by sorting networks.
 void network_median_on_device(const MedianImages& images, int size, Border border, CUstream_st* stream);
 
 /// Odd sizes 3 to 255, by histograms that slide down.

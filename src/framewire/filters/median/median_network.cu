@@ -1,5 +1,5 @@
 #include "framewire/cuda/check.hpp"
-#include "framewire/filters/median/median_cuda.hpp"
+#include "framewire/filters/median/median_device.cuh"
 #include "framewire/filters/median/median_tile.hpp"
 
 #include <cstdint>
@@ -7,23 +7,8 @@
 namespace framewire {
 namespace {
 
-// Values go in pairs, each in the upper byte of 16 bits: what is below it orders equal values, no more, so it may be
-// anything.
-using Pair = std::uint32_t;
-
-// The larger of two is also their sum less the smaller, in both halves at once, for what one half borrows it gives
-// back. Multiply-adds run beside minima and maxima, on other units, if only the compiler does not see that they are
-// additions: so their factors come as arguments of the kernel.
-struct PairOrder {
-    std::uint32_t one, minus_one;
-
-    __device__ __forceinline__ static Pair lower(Pair a, Pair b) { return __vminu2(a, b); }
-    __device__ __forceinline__ static Pair upper(Pair a, Pair b) { return __vmaxu2(a, b); }
-    __device__ __forceinline__ Pair upper(Pair a, Pair b, Pair the_lower) const { return the_lower * minus_one + (a * one + b); }
-};
-
 #define MEDIAN_NETWORK __device__ __forceinline__
-#define MEDIAN_SIZES_FROM 3
+#define MEDIAN_SIZES_FROM 5
 #define MEDIAN_SIZES_UP_TO 15
 #include "median_networks.inc"
 
@@ -48,28 +33,6 @@ struct Layout {
 // With three channels one thread of a row is left over.
 __host__ __device__ constexpr int tiles_of(int threads_x, int channels) { return threads_x / channels; }
 
-// Four bytes of a row from `column` on, some of which are outside the image.
-__device__ __noinline__ std::uint32_t bytes_with_border(const std::uint8_t* row, int column, int width, int channels,
-                                                        Border border) {
-    std::uint32_t word = 0;
-    for (int i = 0; i < 4; ++i) {
-        // Rounded down, left of the image too.
-        const int x = (column + i + 1024 * channels) / channels - 1024;
-        const int channel = column + i - x * channels;
-        const int from = border_index(x, width, border);
-        if (from >= 0) word |= static_cast<std::uint32_t>(row[std::int64_t{from} * channels + channel]) << (8 * i);
-    }
-    return word;
-}
-
-__device__ std::uint32_t load_word(const std::uint8_t* row, int column, int row_bytes, int channels, Border border,
-                                   bool aligned) {
-    if (!row) return 0;
-    if (aligned && column >= 0 && column + 4 <= row_bytes)
-        return __ldg(reinterpret_cast<const std::uint32_t*>(row + column));
-    return bytes_with_border(row, column, row_bytes / channels, channels, border);
-}
-
 template <class L>
 __device__ void load_pairs(const MedianImages& images, const std::uint8_t* frame, int first_column, int first_row,
                            Border border, bool aligned, uint4* pairs) {
@@ -79,11 +42,10 @@ __device__ void load_pairs(const MedianImages& images, const std::uint8_t* frame
         rows[i / 2][i % 2] = y < 0 ? nullptr : frame + y * images.in_row_stride;
     }
     __syncthreads();
-    const int row_bytes = images.width * images.channels;
     for (int i = static_cast<int>(threadIdx.x); i < L::rows * L::words; i += L::threads) {
         const int row = i / L::words, column = first_column + i % L::words * 4;
-        const auto low = load_word(rows[row][0], column, row_bytes, images.channels, border, aligned);
-        const auto high = load_word(rows[row][1], column, row_bytes, images.channels, border, aligned);
+        const auto low = load_word(rows[row][0], column, images.width, images.channels, border, aligned);
+        const auto high = load_word(rows[row][1], column, images.width, images.channels, border, aligned);
         pairs[i] = {__byte_perm(low, high, 0x4400), __byte_perm(low, high, 0x5511), __byte_perm(low, high, 0x6622),
                     __byte_perm(low, high, 0x7733)};
     }
@@ -146,17 +108,13 @@ __global__ void __launch_bounds__(L::threads) network_median(MedianImages images
 
 template <class L>
 void launch(const MedianImages& images, Border border, cudaStream_t stream) {
-    const auto aligned = [](const void* data, std::int64_t row_stride, std::int64_t frame_stride) {
-        return (reinterpret_cast<std::uintptr_t>(data) | static_cast<std::uintptr_t>(row_stride) |
-                static_cast<std::uintptr_t>(frame_stride)) % 4 == 0;
-    };
     const auto blocks = [](int whole, int each) { return static_cast<unsigned>((whole + each - 1) / each); };
     const dim3 grid(blocks(images.width, tiles_of(L::threads_x, images.channels) * L::tile_width),
                     blocks(images.height, 2 * L::half_height),
                     static_cast<unsigned>(images.frames));
     network_median<L><<<grid, L::threads, 0, stream>>>(
-        images, border, aligned(images.in, images.in_row_stride, images.in_frame_stride),
-        aligned(images.out, images.out_row_stride, images.out_frame_stride), PairOrder{1, ~0u});
+        images, border, aligned_to(4, images.in, images.in_row_stride, images.in_frame_stride),
+        aligned_to(4, images.out, images.out_row_stride, images.out_frame_stride), PairOrder{});
     cuda::check_launch();
 }
 
@@ -164,7 +122,6 @@ void launch(const MedianImages& images, Border border, cudaStream_t stream) {
 
 void network_median_on_device(const MedianImages& images, int size, Border border, cudaStream_t stream) {
     switch (size) {
-        case 3: return launch<Layout<3, 4, 2>>(images, border, stream);
         case 5: return launch<Layout<5, 4, 2>>(images, border, stream);
         case 7: return launch<Layout<7, 4, 4>>(images, border, stream);
         case 9: return launch<Layout<9, 4, 4>>(images, border, stream);

@@ -15,7 +15,7 @@ using framewire::TileNetwork;
 // apart, which pays for the smallest windows.
 constexpr struct {
     int size, tile_width, tile_height;
-} tiles[] = {{3, 1, 2}, {3, 4, 2}, {5, 1, 4}, {5, 4, 2}, {7, 4, 4}, {9, 4, 4}, {11, 4, 4}, {13, 4, 4}, {15, 4, 4}};
+} tiles[] = {{3, 1, 2}, {5, 1, 4}, {5, 4, 2}, {7, 4, 4}, {9, 4, 4}, {11, 4, 4}, {13, 4, 4}, {15, 4, 4}};
 
 constexpr const char* introduction =
     R"(// Written by print_networks.cpp. To be included where MEDIAN_NETWORK says what kind of functions these are, and

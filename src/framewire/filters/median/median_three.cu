@@ -1,0 +1,179 @@
+#include "framewire/cuda/check.hpp"
+#include "framewire/filters/median/median_device.cuh"
+
+#include <cstdint>
+
+namespace framewire {
+namespace {
+
+// A thread has a strip of 16 bytes and slides down it, in registers only. A word of a row is two pairs as it is: bytes 1
+// and 3 (`odd`), and shifted by one byte bytes 0 and 2 (`even`). Sorting the three rows of a column needs no more;
+// neighbours in the row are three bytes away, or one: in one direction that is another pair as it is, in the other it is
+// put together from two.
+constexpr int threads = 128;
+constexpr int strip_words = 4;
+constexpr int rows_per_thread = 16;
+
+// A strip's words with one more on each side, from -1 on.
+struct Row {
+    Pair even[strip_words + 2], odd[strip_words + 2];
+};
+
+// The three rows around a pixel, sorted.
+struct Sorted {
+    Row low, middle, high;
+};
+
+struct Source {
+    const std::uint8_t* frame;
+    std::int64_t row_stride;
+    int width, height, channels, column;
+    Border border;
+    bool words_aligned, strips_aligned;
+
+    __device__ __forceinline__ Row row(int y) const {
+        const int from = border_index(y, height, border);
+        const auto* data = from < 0 ? nullptr : frame + from * row_stride;
+        std::uint32_t words[strip_words + 2];
+        if (strips_aligned && data && column + 16 <= width * channels) {
+            const auto strip = __ldg(reinterpret_cast<const uint4*>(data + column));
+            words[1] = strip.x, words[2] = strip.y, words[3] = strip.z, words[4] = strip.w;
+        } else {
+#pragma unroll
+            for (int i = 0; i < strip_words; ++i)
+                words[i + 1] = load_word(data, column + 4 * i, width, channels, border, words_aligned);
+        }
+        words[0] = load_word(data, column - 4, width, channels, border, words_aligned);
+        words[5] = load_word(data, column + 16, width, channels, border, words_aligned);
+        Row row;
+#pragma unroll
+        for (int i = 0; i < strip_words + 2; ++i) {
+            row.even[i] = words[i] << 8;
+            row.odd[i] = words[i];
+        }
+        return row;
+    }
+};
+
+// Two values that are sorted and a third one.
+__device__ __forceinline__ void insert(const PairOrder& order, Pair value, Pair low, Pair high, Pair& first, Pair& second,
+                                       Pair& third) {
+    first = order.lower(value, low);
+    const auto rest = order.upper(value, low, first);
+    second = order.lower(rest, high);
+    third = order.upper(rest, high, second);
+}
+
+__device__ __forceinline__ Pair median_of_three(Pair a, Pair b, Pair c) {
+    const auto low = PairOrder::lower(a, b), high = PairOrder::upper(a, b);
+    return PairOrder::upper(low, PairOrder::lower(high, c));
+}
+
+struct Neighbours {
+    Pair left, right;
+};
+
+// The pairs of bytes one pixel to the left and to the right of those of word `i`.
+template <int channels>
+__device__ __forceinline__ Neighbours beside_even(const Row& row, int i) {
+    if (channels == 3) return {row.odd[i - 1], __byte_perm(row.odd[i], row.odd[i + 1], 0x5533)};
+    return {__byte_perm(row.odd[i - 1], row.odd[i], 0x5533), row.odd[i]};
+}
+template <int channels>
+__device__ __forceinline__ Neighbours beside_odd(const Row& row, int i) {
+    if (channels == 3) return {__byte_perm(row.even[i - 1], row.even[i], 0x5533), row.even[i + 1]};
+    return {row.even[i], __byte_perm(row.even[i], row.even[i + 1], 0x5533)};
+}
+
+// The median of nine is that of the largest low value, the middle one of the middle values and the smallest high one.
+__device__ __forceinline__ Pair median_of_columns(const Neighbours& low, Pair low_here, const Neighbours& middle,
+                                                  Pair middle_here, const Neighbours& high, Pair high_here) {
+    return median_of_three(PairOrder::upper(PairOrder::upper(low.left, low.right), low_here),
+                           median_of_three(middle.left, middle.right, middle_here),
+                           PairOrder::lower(PairOrder::lower(high.left, high.right), high_here));
+}
+
+template <int channels>
+__device__ __forceinline__ void store_medians(const Sorted& rows, std::uint8_t* out, int bytes, bool aligned) {
+    std::uint32_t words[strip_words];
+#pragma unroll
+    for (int i = 1; i <= strip_words; ++i) {
+        const auto even = median_of_columns(beside_even<channels>(rows.low, i), rows.low.even[i],
+                                            beside_even<channels>(rows.middle, i), rows.middle.even[i],
+                                            beside_even<channels>(rows.high, i), rows.high.even[i]);
+        const auto odd = median_of_columns(beside_odd<channels>(rows.low, i), rows.low.odd[i],
+                                           beside_odd<channels>(rows.middle, i), rows.middle.odd[i],
+                                           beside_odd<channels>(rows.high, i), rows.high.odd[i]);
+        words[i - 1] = __byte_perm(even, odd, 0x7351);
+    }
+    if (aligned && bytes >= 16) {
+        *reinterpret_cast<uint4*>(out) = {words[0], words[1], words[2], words[3]};
+        return;
+    }
+#pragma unroll
+    for (int byte = 0; byte < 16; ++byte)
+        if (byte < bytes) out[byte] = static_cast<std::uint8_t>(words[byte / 4] >> (byte % 4 * 8));
+}
+
+template <int channels>
+__global__ void __launch_bounds__(threads) median_of_nine(MedianImages images, Border border, bool words_aligned,
+                                                          bool strips_aligned, bool out_aligned, PairOrder order) {
+    const int row_bytes = images.width * channels, strips = (row_bytes + 15) / 16;
+    const int index = static_cast<int>(blockIdx.x) * threads + static_cast<int>(threadIdx.x);
+    const int column = index % strips * 16, first_row = index / strips * rows_per_thread;
+    if (first_row >= images.height) return;
+    const Source source{images.in + blockIdx.y * images.in_frame_stride,
+                        images.in_row_stride,
+                        images.width,
+                        images.height,
+                        channels,
+                        column,
+                        border,
+                        words_aligned,
+                        strips_aligned};
+    auto* out = images.out + blockIdx.y * images.out_frame_stride + first_row * images.out_row_stride + column;
+
+    // Two rows of the result at a time: their windows have two rows in common, which are sorted once.
+    const int end_row = min(first_row + rows_per_thread, images.height);
+    auto above = source.row(first_row - 1), upper = source.row(first_row);
+    for (int y = first_row; y < end_row; y += 2) {
+        const auto lower = source.row(y + 1), below = source.row(y + 2);
+        Sorted first, second;
+#pragma unroll
+        for (int i = 0; i < strip_words + 2; ++i) {
+            const auto even_low = order.lower(upper.even[i], lower.even[i]);
+            const auto even_high = order.upper(upper.even[i], lower.even[i], even_low);
+            insert(order, above.even[i], even_low, even_high, first.low.even[i], first.middle.even[i], first.high.even[i]);
+            insert(order, below.even[i], even_low, even_high, second.low.even[i], second.middle.even[i],
+                   second.high.even[i]);
+            const auto odd_low = order.lower(upper.odd[i], lower.odd[i]);
+            const auto odd_high = order.upper(upper.odd[i], lower.odd[i], odd_low);
+            insert(order, above.odd[i], odd_low, odd_high, first.low.odd[i], first.middle.odd[i], first.high.odd[i]);
+            insert(order, below.odd[i], odd_low, odd_high, second.low.odd[i], second.middle.odd[i], second.high.odd[i]);
+        }
+        store_medians<channels>(first, out, row_bytes - column, out_aligned);
+        out += images.out_row_stride;
+        if (y + 1 < end_row) store_medians<channels>(second, out, row_bytes - column, out_aligned);
+        out += images.out_row_stride;
+        above = lower;
+        upper = below;
+    }
+}
+
+}  // namespace
+
+void median_of_nine_on_device(const MedianImages& images, Border border, cudaStream_t stream) {
+    const auto in_aligned = [&](std::uintptr_t bytes) {
+        return aligned_to(bytes, images.in, images.in_row_stride, images.in_frame_stride);
+    };
+    const auto strips = (std::int64_t{images.width} * images.channels + 15) / 16;
+    const auto bands = (images.height + rows_per_thread - 1) / rows_per_thread;
+    const dim3 grid(static_cast<unsigned>((strips * bands + threads - 1) / threads), static_cast<unsigned>(images.frames));
+    const auto kernel = images.channels == 3 ? median_of_nine<3> : median_of_nine<1>;
+    kernel<<<grid, threads, 0, stream>>>(images, border, in_aligned(4), in_aligned(16),
+                                         aligned_to(16, images.out, images.out_row_stride, images.out_frame_stride),
+                                         PairOrder{});
+    cuda::check_launch();
+}
+
+}  // namespace framewire
