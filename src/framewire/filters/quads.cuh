@@ -3,8 +3,10 @@
 // Only for .cu files: four pixels of a row at a time, one word of bytes for each channel.
 
 #include "framewire/core/view.hpp"
+#include "framewire/cuda/check.hpp"
 #include "framewire/filters/border.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace framewire {
@@ -29,6 +31,42 @@ struct DeviceRows {
 
     __device__ Byte* row(int frame, int y) const { return data + frame * frame_stride + y * row_stride; }
 };
+
+/// How many parts of size `part` a whole has, the last cut.
+constexpr int parts(int whole, int part) { return (whole + part - 1) / part; }
+
+inline int device_attribute(cudaDeviceAttr attribute) {
+    int device = 0, value = 0;
+    cuda::check(cudaGetDevice(&device));
+    cuda::check(cudaDeviceGetAttribute(&value, attribute, device));
+    return value;
+}
+
+/// The bands an image must be cut into so that its strips make four blocks for each multiprocessor.
+inline int bands_for_all(int strips, int frames) {
+    const int wanted_blocks = 4 * device_attribute(cudaDevAttrMultiProcessorCount);
+    return static_cast<int>((wanted_blocks - 1) / (std::int64_t{strips} * frames)) + 1;
+}
+
+/// The height of `bands` bands or a few less, all but the last of one height and that a multiple of `step_rows`.
+inline int band_rows(int height, int bands, int step_rows) {
+    return parts(parts(height, bands), step_rows) * step_rows;
+}
+
+/// Calls launch(job, grid) for as many frames at a time as a grid has room for; each frame takes `blocks_per_frame`
+/// in the grid's depth. A job has `in`, `out` and `band_rows`.
+template <class Job, class Launch>
+void for_grids(Job job, int strips, int frames, int blocks_per_frame, Launch&& launch) {
+    const int frames_each = 65535 / blocks_per_frame;
+    for (int frame = 0; frame < frames; frame += frames_each) {
+        const dim3 grid(static_cast<unsigned>(strips), static_cast<unsigned>(parts(job.in.height, job.band_rows)),
+                        static_cast<unsigned>(std::min(frames_each, frames - frame) * blocks_per_frame));
+        launch(job, grid);
+        cuda::check_launch();
+        job.in.rows.data += frames_each * job.in.rows.frame_stride;
+        job.out.data += frames_each * job.out.frame_stride;
+    }
+}
 
 /// Pixel 0 is in the lowest byte.
 template <int channels>
@@ -128,11 +166,10 @@ __device__ Quad<channels> planes_of(const Quad<channels>& words) {
 }
 
 /// Calls store(row, quad) with pixels x to x + 3 of each of the rows first, first + step, ... below `count`, counted
-/// from row y; four of them are under way at a time.
-template <int channels, class Store>
+/// from row y; `at_once` of them are under way at a time.
+template <int channels, int at_once, class Store>
 __device__ void load_column(const QuadSource& source, int frame, int y, int x, int first, int step, int count,
                             Store&& store) {
-    constexpr int at_once = 4;
     if (!source.has_words(x)) {
         for (int row = first; row < count; row += step) store(row, source.load_pixels<channels>(frame, y + row, x));
         return;

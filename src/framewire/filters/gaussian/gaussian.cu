@@ -106,7 +106,7 @@ private:
     __device__ void stage(int y, int rows) {
         for (int quad = quad_; quad < job_.quads_in; quad += L::pitch) {
             const int x = x_ - job_.lead - job_.reach.before + quad * quad_px;
-            load_column<L::channels>(
+            load_column<L::channels, 4>(
                 job_.in, frame_, y, x, group_, L::groups, rows, [&](int row, const Quad<L::channels>& pixels) {
 #pragma unroll
                     for (int plane = 0; plane < L::planes; ++plane)
@@ -246,13 +246,6 @@ __global__ void __launch_bounds__(threads_per_block, 4) gaussian_kernel(__grid_c
     Strip<L>(job, shared).run();
 }
 
-int device_attribute(cudaDeviceAttr attribute) {
-    int device = 0, value = 0;
-    cuda::check(cudaGetDevice(&device));
-    cuda::check(cudaDeviceGetAttribute(&value, attribute, device));
-    return value;
-}
-
 void set_weights(Job& job, const GaussianWeights& weights) {
     const auto weight = [&](int tap) {
         if (tap < 0 || tap >= weights.taps) return 0u;
@@ -275,30 +268,20 @@ void launch(Job job, int frames, int quads_out, cudaStream_t stream) {
     job.quads_out = quads_out;
     job.quads_in = quads_out + rim_quads(job);
     job.ring_rows = L::ring_rows(job.taps);
-    const auto parts = [](int whole, int part) { return (whole + part - 1) / part; };
     const int strips = parts(job.in.width, quads_out * quad_px);
-    // High bands weigh fewer rows twice; low ones make enough blocks for the whole GPU.
-    const int wanted_blocks = 4 * device_attribute(cudaDevAttrMultiProcessorCount);
-    int steps = std::max(4, parts(8 * job.taps, L::step_rows));
-    while (steps > 1 && std::int64_t{strips} * frames * parts(job.in.height, steps * L::step_rows) < wanted_blocks)
-        steps /= 2;
-    job.band_rows = steps * L::step_rows;
+    // High bands weigh fewer rows twice; many make enough blocks for the whole GPU.
+    constexpr int blocks_per_frame = L::channels / L::planes;
+    const int bands =
+        std::max(parts(job.in.height, std::max(128, 8 * job.taps)), bands_for_all(strips * blocks_per_frame, frames));
+    job.band_rows = band_rows(job.in.height, bands, L::step_rows);
 
     const auto shared_bytes = static_cast<std::size_t>(L::shared_bytes(job.taps, job.quads_in));
     if (shared_bytes > 48 * 1024)
         cuda::check(cudaFuncSetAttribute(gaussian_kernel<L>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                          static_cast<int>(shared_bytes)));
-    constexpr int blocks_per_frame = L::channels / L::planes;
-    constexpr int frames_each = 65535 / blocks_per_frame;
-    for (int frame = 0; frame < frames; frame += frames_each) {
-        auto part = job;
-        part.in.rows.data += frame * job.in.rows.frame_stride;
-        part.out.data += frame * job.out.frame_stride;
-        const dim3 grid(static_cast<unsigned>(strips), static_cast<unsigned>(parts(job.in.height, job.band_rows)),
-                        static_cast<unsigned>(std::min(frames_each, frames - frame) * blocks_per_frame));
+    for_grids(job, strips, frames, blocks_per_frame, [&](const Job& part, dim3 grid) {
         gaussian_kernel<L><<<grid, threads_per_block, shared_bytes, stream>>>(part);
-        cuda::check_launch();
-    }
+    });
 }
 
 template <int channels>

@@ -85,13 +85,13 @@ __global__ void __launch_bounds__(SmallLayout<channels>::threads) small_kernel(_
 
     for (int done = 0; done < rows_in; done += L::step_rows) {
         const int rows = min(L::step_rows, rows_in - done);
-        load_column<channels>(job.in, frame, y0 - job.reach.before + done,
-                              x0 - job.lead - job.reach.before + lane * quad_px, group, L::groups, rows,
-                              [&](int row, const Quad<channels>& pixels) {
+        load_column<channels, 4>(job.in, frame, y0 - job.reach.before + done,
+                                 x0 - job.lead - job.reach.before + lane * quad_px, group, L::groups, rows,
+                                 [&](int row, const Quad<channels>& pixels) {
 #pragma unroll
-                                  for (int plane = 0; plane < channels; ++plane)
-                                      staged[(row * channels + plane) * L::quads + lane] = pixels.plane[plane];
-                              });
+                                     for (int plane = 0; plane < channels; ++plane)
+                                         staged[(row * channels + plane) * L::quads + lane] = pixels.plane[plane];
+                                 });
         __syncthreads();
         for (int row = group; row < rows; row += L::groups) {
             const int to = newest + row < ring_rows ? newest + row : newest + row - ring_rows;
@@ -144,6 +144,7 @@ __global__ void __launch_bounds__(SmallLayout<channels>::threads) small_kernel(_
 template <int channels>
 struct LargeLayout {
     static constexpr int threads = 384;
+    static constexpr int blocks = 3;            // of a multiprocessor
     static constexpr int lines = threads / 32;  // channels times rows a step
     static constexpr int step_rows = lines / channels;
     static constexpr int quads_per_lane = threads / 32;
@@ -171,7 +172,8 @@ __device__ std::uint32_t add_first(std::uint32_t before, uint2 quad, std::uint32
 }
 
 template <int channels>
-__global__ void __launch_bounds__(LargeLayout<channels>::threads) large_kernel(__grid_constant__ const Job job) {
+__global__ void __launch_bounds__(LargeLayout<channels>::threads, LargeLayout<channels>::blocks)
+    large_kernel(__grid_constant__ const Job job) {
     using L = LargeLayout<channels>;
     extern __shared__ std::uint32_t shared[];
     auto* columns = reinterpret_cast<uint2*>(shared);   // [row][plane][place]: four 16-bit sums
@@ -196,7 +198,7 @@ __global__ void __launch_bounds__(LargeLayout<channels>::threads) large_kernel(_
         }
     };
     const bool sees_columns = quad < job.quads_in;
-    if (sees_columns) load_column<channels>(job.in, frame, y0 - job.reach.before, x_in, 0, 1, job.size - 1, add);
+    if (sees_columns) load_column<channels, 6>(job.in, frame, y0 - job.reach.before, x_in, 0, 1, job.size - 1, add);
 
     for (int y = y0; y < y_end; y += L::step_rows) {
         // The windows' sums of columns, row by row: the row that enters is added, later the one that leaves taken away.
@@ -271,34 +273,6 @@ __global__ void __launch_bounds__(LargeLayout<channels>::threads) large_kernel(_
     }
 }
 
-int parts(int whole, int part) { return (whole + part - 1) / part; }
-
-// Rows of a band, a multiple of step_rows: as many as make enough blocks for the whole GPU, but not fewer than a step
-// or more than least_bands lets.
-int band_rows(const Job& job, int strips, int frames, int step_rows, int most_rows) {
-    int device = 0, multiprocessors = 0;
-    cuda::check(cudaGetDevice(&device));
-    cuda::check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    int steps = std::max(1, most_rows / step_rows);
-    while (steps > 1 && std::int64_t{strips} * frames * parts(job.in.height, steps * step_rows) < 4 * multiprocessors)
-        steps /= 2;
-    return steps * step_rows;
-}
-
-// Calls launch(job, grid) for as many frames at a time as a grid has room for.
-template <class AnyJob, class Launch>
-void for_grids(AnyJob job, int strips, int frames, Launch&& launch) {
-    constexpr int frames_each = 65535;
-    for (int frame = 0; frame < frames; frame += frames_each) {
-        const dim3 grid(static_cast<unsigned>(strips), static_cast<unsigned>(parts(job.in.height, job.band_rows)),
-                        static_cast<unsigned>(std::min(frames_each, frames - frame)));
-        launch(job, grid);
-        cuda::check_launch();
-        job.in.rows.data += frames_each * job.in.rows.frame_stride;
-        job.out.data += frames_each * job.out.frame_stride;
-    }
-}
-
 template <int channels>
 void launch_small(const Job& any, int frames, cudaStream_t stream) {
     using L = SmallLayout<channels>;
@@ -311,8 +285,10 @@ void launch_small(const Job& any, int frames, cudaStream_t stream) {
     job.quads_in = L::quads;
     job.quads_out = L::quads - rim_quads(job);
     const int strips = parts(job.in.width, job.quads_out * quad_px);
-    job.band_rows = band_rows(job, strips, frames, L::step_rows, 8 * L::step_rows);
-    for_grids(job, strips, frames, [&](const SmallJob& part, dim3 grid) {
+    // High bands sum up fewer rows twice; many make enough blocks for the whole GPU.
+    const int bands = std::max(parts(job.in.height, 4 * L::step_rows), bands_for_all(strips, frames));
+    job.band_rows = band_rows(job.in.height, bands, L::step_rows);
+    for_grids(job, strips, frames, 1, [&](const SmallJob& part, dim3 grid) {
         small_kernel<channels><<<grid, L::threads, L::shared_bytes(job.size), stream>>>(part);
     });
 }
@@ -326,10 +302,14 @@ void launch_large(Job job, int frames, cudaStream_t stream) {
     job.quads_out = parts(quads, parts(quads, L::threads - rim_quads(job)));
     job.quads_in = job.quads_out + rim_quads(job);
     const int strips = parts(quads, job.quads_out);
-    job.band_rows = band_rows(job, strips, frames, L::step_rows, std::max(4 * job.size, 32 * L::step_rows));
+    // Each band begins with as many rows as the window has: no more bands than run at once.
+    const std::int64_t columns = std::int64_t{strips} * frames;
+    const int at_once = L::blocks * device_attribute(cudaDevAttrMultiProcessorCount);
+    const int bands = static_cast<int>(std::max<std::int64_t>(1, at_once / columns));
+    job.band_rows = band_rows(job.in.height, bands, L::step_rows);
     cuda::check(
         cudaFuncSetAttribute(large_kernel<channels>, cudaFuncAttributeMaxDynamicSharedMemorySize, L::shared_bytes));
-    for_grids(job, strips, frames, [&](const Job& part, dim3 grid) {
+    for_grids(job, strips, frames, 1, [&](const Job& part, dim3 grid) {
         large_kernel<channels><<<grid, L::threads, L::shared_bytes, stream>>>(part);
     });
 }
