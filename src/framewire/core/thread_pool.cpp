@@ -9,7 +9,12 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
 #include <optional>
+#include <thread>
+#include <vector>
 
 namespace framewire {
 
@@ -23,6 +28,35 @@ struct ThreadPool::Arena {
     std::optional<oneapi::tbb::global_control> more_than_default;
     oneapi::tbb::task_arena tbb;
 };
+
+#if defined(__SANITIZE_THREAD__)
+namespace {
+
+// The system's oneTBB is not built with ThreadSanitizer, which cannot see how it orders its threads and reports every
+// loop. Under it, loops run on threads it can see.
+template <class One>
+void run_on_plain_threads(int threads, std::int64_t chunks, const One& one) {
+    std::atomic<std::int64_t> next{0};
+    std::mutex mutex;
+    std::exception_ptr failure;
+    const auto work = [&] {
+        try {
+            for (auto chunk = next++; chunk < chunks; chunk = next++) one(chunk);
+        } catch (...) {
+            const std::lock_guard lock(mutex);
+            if (!failure) failure = std::current_exception();
+        }
+    };
+    {
+        std::vector<std::jthread> helpers;
+        for (int i = 1; i < std::min<std::int64_t>(threads, chunks); ++i) helpers.emplace_back(work);
+        work();
+    }
+    if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace
+#endif
 
 ThreadPool::ThreadPool(int threads) {
     if (threads < 0 || threads > 1024)
@@ -47,11 +81,15 @@ void ThreadPool::run(std::int64_t count, std::int64_t grain, Trampoline call, vo
         for (std::int64_t chunk = 0; chunk < chunks; ++chunk) one(chunk);
         return;
     }
+#if defined(__SANITIZE_THREAD__)
+    run_on_plain_threads(arena_->count, chunks, one);
+#else
     arena_->tbb.execute([&] {
         oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::int64_t>(0, chunks), [&](const auto& range) {
             for (auto chunk = range.begin(); chunk != range.end(); ++chunk) one(chunk);
         });
     });
+#endif
 }
 
 }  // namespace framewire
