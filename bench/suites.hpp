@@ -10,6 +10,7 @@ void bench_binarize(Session& session);
 void bench_gaussian(Session& session);
 void bench_gray(Session& session);
 void bench_mean(Session& session);
+void bench_median(Session& session);
 void bench_mosaic(Session& session);
 void bench_pointwise(Session& session);
 void bench_text(Session& session);
@@ -25,6 +26,7 @@ inline constexpr Suite suites[] = {
     {"gaussian", bench_gaussian},
     {"gray", bench_gray},
     {"mean", bench_mean},
+    {"median", bench_median},
     {"mosaic", bench_mosaic},
     {"pointwise", bench_pointwise},
     {"text", bench_text},

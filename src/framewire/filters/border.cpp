@@ -7,7 +7,8 @@
 namespace framewire {
 namespace {
 
-void pad_pixels(const std::uint8_t* row, int width, int channels, int begin, int end, Border border, std::uint8_t* out) {
+void pad_pixels(const std::uint8_t* row, int width, int channels, int begin, int end, Border border,
+                std::uint8_t* out) {
     for (int x = begin; x < end; ++x) {
         const int from = border_index(x, width, border);
         for (int channel = 0; channel < channels; ++channel)
@@ -35,7 +36,9 @@ Border border_from(const ParameterValues& values) {
 
 void pad_row_part(const std::uint8_t* row, int width, int channels, int begin, int end, Border border,
                   std::uint8_t* padded) {
-    const auto bytes = [=](int pixels) { return static_cast<std::size_t>(pixels) * static_cast<std::size_t>(channels); };
+    const auto bytes = [=](int pixels) {
+        return static_cast<std::size_t>(pixels) * static_cast<std::size_t>(channels);
+    };
     if (!row) {
         std::memset(padded, 0, bytes(end - begin));
         return;

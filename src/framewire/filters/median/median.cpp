@@ -6,7 +6,8 @@ Median::Median(MedianParameters parameters, const Shape& shape, Executor& execut
     : parameters_(parameters), shape_(shape), executor_(&executor) {
     validate(shape, "median's image");
     if (parameters.size < 1 || parameters.size > max_median_size || parameters.size % 2 == 0)
-        fail(ErrorCode::usage, "median: size is {}; an odd number from 1 to {} is allowed", parameters.size, max_median_size);
+        fail(ErrorCode::usage, "median: size is {}; an odd number from 1 to {} is allowed", parameters.size,
+             max_median_size);
     if (executor.backend() == Backend::cpu) plan_for_cpu();
 }
 

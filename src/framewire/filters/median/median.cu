@@ -21,22 +21,17 @@ void Median::run(const FilterImages<MemorySpace::device>& images) {
     const auto in = images.in;
     const auto out = images.out;
     for (int frame = 0; frame < shape_.frames; frame += max_frames) {
-        const MedianImages part{in.row(frame, 0),
-                                out.row(frame, 0),
-                                in.row_stride_bytes(),
-                                in.frame_stride_bytes(),
-                                out.row_stride_bytes(),
-                                out.frame_stride_bytes(),
-                                shape_.width,
-                                shape_.height,
-                                shape_.channels,
-                                std::min(max_frames, shape_.frames - frame)};
+        const MedianImages part{in.row(frame, 0),       out.row(frame, 0),
+                                in.row_stride_bytes(),  in.frame_stride_bytes(),
+                                out.row_stride_bytes(), out.frame_stride_bytes(),
+                                shape_.width,           shape_.height,
+                                shape_.channels,        std::min(max_frames, shape_.frames - frame)};
         if (size == 1) {
             for (int i = 0; i < part.frames; ++i)
-                cuda::check(cudaMemcpy2DAsync(out.row(frame + i, 0), static_cast<std::size_t>(out.row_stride_bytes()),
-                                              in.row(frame + i, 0), static_cast<std::size_t>(in.row_stride_bytes()),
-                                              static_cast<std::size_t>(shape_.row_bytes()),
-                                              static_cast<std::size_t>(shape_.height), cudaMemcpyDeviceToDevice, stream));
+                cuda::check(cudaMemcpy2DAsync(
+                    out.row(frame + i, 0), static_cast<std::size_t>(out.row_stride_bytes()), in.row(frame + i, 0),
+                    static_cast<std::size_t>(in.row_stride_bytes()), static_cast<std::size_t>(shape_.row_bytes()),
+                    static_cast<std::size_t>(shape_.height), cudaMemcpyDeviceToDevice, stream));
         } else if (size == 3) {
             median_of_nine_on_device(part, border, stream);
         } else if (size <= largest_network_median) {

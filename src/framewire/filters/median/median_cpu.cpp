@@ -18,7 +18,8 @@ MedianBlocking blocking_of(int size, const Shape& shape, int threads) {
 
 struct Median::CpuPlan {
     CpuPlan(int size, const Shape& shape, int threads)
-        : blocking(blocking_of(size, shape, threads)), scratch(static_cast<std::size_t>(threads * blocking.scratch_bytes)) {}
+        : blocking(blocking_of(size, shape, threads)),
+          scratch(static_cast<std::size_t>(threads * blocking.scratch_bytes)) {}
 
     MedianBlocking blocking;
     HostBuffer scratch;  // a part for each thread
@@ -26,9 +27,7 @@ struct Median::CpuPlan {
 
 void Median::CpuPlanDeleter::operator()(CpuPlan* plan) const { delete plan; }
 
-void Median::plan_for_cpu() {
-    cpu_plan_.reset(new CpuPlan(parameters_.size, shape_, executor_->pool().threads()));
-}
+void Median::plan_for_cpu() { cpu_plan_.reset(new CpuPlan(parameters_.size, shape_, executor_->pool().threads())); }
 
 void Median::run(const FilterImages<MemorySpace::host>& images) {
     validate(images.in, shape_, "median's image");

@@ -6,9 +6,9 @@
 
 namespace framewire {
 
-// The CPU's three methods: small windows by networks one pixel wide, straight from the image; middle ones by networks of
-// square tiles, which share more; large ones by histograms, whose time does not grow. The networks of further sizes would
-// still be faster than histograms, but take too long to compile.
+// The CPU's three methods: small windows by networks one pixel wide, straight from the image; middle ones by networks
+// of square tiles, which share more; large ones by histograms, whose time does not grow. The networks of further sizes
+// would still be faster than histograms, but take too long to compile.
 inline constexpr int largest_small_median = 5;
 inline constexpr int largest_middle_median = 11;
 
@@ -31,13 +31,14 @@ struct MedianBlocking {
 /// Sizes 3 and 5, blocks of whole rows.
 void small_median(const MedianBlock& block, int size, Border border);
 
-/// What a block of the middle sizes looks like in scratch memory: a line for each row, with its border. A line holds the
-/// first pixels of all tiles, then the second ones and so on, a plane each: neighbouring bytes of a vector belong to
-/// neighbouring tiles.
+/// What a block of the middle sizes looks like in scratch memory: a line for each row, with its border. A line holds
+/// the first pixels of all tiles, then the second ones and so on, a plane each: neighbouring bytes of a vector belong
+/// to neighbouring tiles.
 struct MiddleBlock {
     static constexpr int tile_side = 4;
     static constexpr int height = 64;
-    static constexpr int output_bytes = 1920;  ///< of a row; the rest of a line is border and the end of its last vector
+    static constexpr int output_bytes =
+        1920;  ///< of a row; the rest of a line is border and the end of its last vector
     static constexpr int plane_bytes = 576, line_bytes = tile_side * plane_bytes;
     static constexpr int lines = height + largest_middle_median - 1;
     static constexpr int scratch_bytes = (lines + tile_side + 1) * line_bytes;

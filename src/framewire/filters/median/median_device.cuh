@@ -20,12 +20,14 @@ struct PairOrder {
 
     __device__ __forceinline__ static Pair lower(Pair a, Pair b) { return __vminu2(a, b); }
     __device__ __forceinline__ static Pair upper(Pair a, Pair b) { return __vmaxu2(a, b); }
-    __device__ __forceinline__ Pair upper(Pair a, Pair b, Pair the_lower) const { return the_lower * minus_one + (a * one + b); }
+    __device__ __forceinline__ Pair upper(Pair a, Pair b, Pair the_lower) const {
+        return the_lower * minus_one + (a * one + b);
+    }
 };
 
 // Four bytes of a row from `column` on, some of which are outside the image.
-__device__ __noinline__ inline std::uint32_t bytes_with_border(const std::uint8_t* row, int column, int width, int channels,
-                                                               Border border) {
+__device__ __noinline__ inline std::uint32_t bytes_with_border(const std::uint8_t* row, int column, int width,
+                                                               int channels, Border border) {
     std::uint32_t word = 0;
     for (int i = 0; i < 4; ++i) {
         // Rounded down, left of the image too.
@@ -48,7 +50,9 @@ __device__ inline std::uint32_t load_word(const std::uint8_t* row, int column, i
 
 inline bool aligned_to(std::uintptr_t bytes, const void* data, std::int64_t row_stride, std::int64_t frame_stride) {
     return (reinterpret_cast<std::uintptr_t>(data) | static_cast<std::uintptr_t>(row_stride) |
-            static_cast<std::uintptr_t>(frame_stride)) % bytes == 0;
+            static_cast<std::uintptr_t>(frame_stride)) %
+               bytes ==
+           0;
 }
 
 }  // namespace framewire

@@ -9,8 +9,8 @@ namespace framewire {
 namespace {
 
 // A thread has a column of bytes and the histogram of the window that slides down it (Huang, Yang and Tang, "A fast
-// two-dimensional median filtering algorithm", 1979), 256 counts of 16 bits in shared memory, two to a word. The words of
-// different threads are in different banks, whatever their pixels are.
+// two-dimensional median filtering algorithm", 1979), 256 counts of 16 bits in shared memory, two to a word. The words
+// of different threads are in different banks, whatever their pixels are.
 constexpr int threads = 128;
 constexpr int histogram_words = 128 * threads;
 
@@ -78,8 +78,8 @@ __device__ void write_exchanges(const Exchange (&exchanges)[max_columns_per_thre
     }
 }
 
-__global__ void __launch_bounds__(threads) histogram_median(MedianImages images, int size, Border border,
-                                                            int rows_per_block) {
+__global__ void __launch_bounds__(threads)
+    histogram_median(MedianImages images, int size, Border border, int rows_per_block) {
     extern __shared__ std::uint32_t shared[];
     auto* counts = reinterpret_cast<std::uint16_t*>(shared + threadIdx.x);
     const int columns = columns_of(size, images.channels);
@@ -150,17 +150,20 @@ __global__ void __launch_bounds__(threads) histogram_median(MedianImages images,
 
 void histogram_median_on_device(const MedianImages& images, int size, Border border, cudaStream_t stream) {
     const auto parts = [](std::int64_t whole, std::int64_t each) { return (whole + each - 1) / each; };
-    const int shared_bytes = (histogram_words + 2 * columns_of(size, images.channels)) * static_cast<int>(sizeof(std::uint32_t));
+    const int shared_bytes =
+        (histogram_words + 2 * columns_of(size, images.channels)) * static_cast<int>(sizeof(std::uint32_t));
     cuda::check(cudaFuncSetAttribute(histogram_median, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
     // Blocks enough for several to follow each other on every multiprocessor, with rows enough to make up for counting
     // their first window.
     constexpr int wanted_blocks = 1600;
     const auto strips = parts(std::int64_t{images.width} * images.channels, threads);
-    const auto bands = std::clamp<std::int64_t>(wanted_blocks / (strips * images.frames), 1, parts(images.height, 2 * size));
+    const auto bands =
+        std::clamp<std::int64_t>(wanted_blocks / (strips * images.frames), 1, parts(images.height, 2 * size));
     const auto rows_per_block = static_cast<int>(parts(images.height, bands));
     const dim3 grid(static_cast<unsigned>(strips), static_cast<unsigned>(parts(images.height, rows_per_block)),
                     static_cast<unsigned>(images.frames));
-    histogram_median<<<grid, threads, static_cast<std::size_t>(shared_bytes), stream>>>(images, size, border, rows_per_block);
+    histogram_median<<<grid, threads, static_cast<std::size_t>(shared_bytes), stream>>>(images, size, border,
+                                                                                        rows_per_block);
     cuda::check_launch();
 }
 

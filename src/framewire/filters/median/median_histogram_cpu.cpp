@@ -18,8 +18,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Bytes = hn::ScalableTag<std::uint8_t>;
 using Counts = hn::Repartition<std::uint16_t, Bytes>;
 
-// How many of a window's values are at most v, for 256 levels v, as far as one vector of a column's counts reaches: the even
-// levels and the odd ones, which masks and shifts widen to 16 bits at no cost.
+// How many of a window's values are at most v, for 256 levels v, as far as one vector of a column's counts reaches: the
+// even levels and the odd ones, which masks and shifts widen to 16 bits at no cost.
 struct WindowCounts {
     hn::VFromD<Counts> even, odd;
 };
@@ -37,8 +37,8 @@ HWY_INLINE void subtract(WindowCounts& window, WindowCounts column) {
     window = {hn::Sub(window.even, column.even), hn::Sub(window.odd, column.odd)};
 }
 
-// The counts of a column from level `first` on with one more and one less value. A new value does not count at the levels
-// below it; a true lane is -1.
+// The counts of a column from level `first` on with one more and one less value. A new value does not count at the
+// levels below it; a true lane is -1.
 HWY_INLINE hn::VFromD<Bytes> replace(hn::VFromD<Bytes> counts, std::size_t first, std::uint8_t entering,
                                      std::uint8_t leaving) {
     const Bytes d;
@@ -55,7 +55,8 @@ HWY_INLINE std::size_t levels_above(WindowCounts window, int middle) {
 // One row of a block. `vector` numbers the vectors of 256 counts: written out, the window stays in registers.
 template <std::size_t... vector>
 HWY_INLINE void slide_along_row(int size, int width, const std::uint8_t* entering, const std::uint8_t* leaving,
-                                std::uint8_t* columns, std::uint8_t* out, int out_step, std::index_sequence<vector...>) {
+                                std::uint8_t* columns, std::uint8_t* out, int out_step,
+                                std::index_sequence<vector...>) {
     const Bytes d;
     const auto lanes = hn::Lanes(d);
     const int middle = size * size / 2;
@@ -68,7 +69,8 @@ HWY_INLINE void slide_along_row(int size, int width, const std::uint8_t* enterin
         (add(window[vector], widen(counts[vector])), ...);
         if (x < size - 1) continue;
         // Counts rise with the level, so the median is the number of levels that at most half of the values reach.
-        out[(x - (size - 1)) * out_step] = static_cast<std::uint8_t>(256 - (levels_above(window[vector], middle) + ...));
+        out[(x - (size - 1)) * out_step] =
+            static_cast<std::uint8_t>(256 - (levels_above(window[vector], middle) + ...));
         const auto* oldest = column - std::int64_t{size - 1} * 256;
         (subtract(window[vector], widen(hn::Load(d, oldest + vector * lanes))), ...);
     }
@@ -77,8 +79,8 @@ HWY_INLINE void slide_along_row(int size, int width, const std::uint8_t* enterin
 }  // namespace
 
 // Cumulative counts of every column slide down, their sum along each row: constant time for every size (Perreault and
-// Hebert, "Median filtering in constant time", 2007). Cumulative, they need no search: comparing all levels' counts with
-// half of the window at once gives the median, without a branch.
+// Hebert, "Median filtering in constant time", 2007). Cumulative, they need no search: comparing all levels' counts
+// with half of the window at once gives the median, without a branch.
 void histogram_median_block(const MedianBlock& block, int size, Border border, std::uint8_t* scratch) {
     const auto& shape = block.in.shape();
     const int radius = size / 2, columns = block.width + size - 1;

@@ -29,8 +29,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr int side = MiddleBlock::tile_side;
 constexpr int plane_bytes = MiddleBlock::plane_bytes, line_bytes = MiddleBlock::line_bytes;
 
-// Pixels go from a row to the planes of its line, and back, as whole words of which they are the first bytes; what is too
-// much the next pixel overwrites.
+// Pixels go from a row to the planes of its line, and back, as whole words of which they are the first bytes; what is
+// too much the next pixel overwrites.
 template <class Word>
 void split_to_planes(const std::uint8_t* row, int pixels, int channels, std::uint8_t* line) {
     for (int x = 0; x < pixels; x += side, row += side * channels, line += channels)
@@ -51,9 +51,8 @@ void median_tiles(const std::uint8_t* lines, int bytes, int channels, std::uint8
         const auto load = [=](int x, int y) HWY_ATTR {
             return hn::LoadU(d, lines + at + y * line_bytes + x % side * plane_bytes + x / side * channels);
         };
-        const auto store = [=](int x, int y, hn::VFromD<decltype(d)> median) HWY_ATTR {
-            hn::StoreU(median, d, results + at + y * line_bytes + x * plane_bytes);
-        };
+        const auto store = [=](int x, int y, hn::VFromD<decltype(d)> median)
+                               HWY_ATTR { hn::StoreU(median, d, results + at + y * line_bytes + x * plane_bytes); };
         median_network(MedianTile<size, side, side>{}, VectorOrder{}, load, store);
     }
 }
@@ -73,8 +72,8 @@ void middle_median_block(const MedianBlock& block, int size, Border border, std:
     const int tiles = (block.width + side - 1) / side, tile_rows = (block.height + side - 1) / side;
     const int padded_px = (tiles + (size + side - 2) / side) * side;
     for (int y = 0; y < tile_rows * side + size - 1; ++y) {
-        pad_row_part(row_or_border(block.in, block.frame, block.y - radius + y, border), block.in.shape().width, channels,
-                     block.x - radius, block.x - radius + padded_px, border, row_pixels);
+        pad_row_part(row_or_border(block.in, block.frame, block.y - radius + y, border), block.in.shape().width,
+                     channels, block.x - radius, block.x - radius + padded_px, border, row_pixels);
         split(row_pixels, padded_px, channels, lines + y * line_bytes);
     }
     for (int tile_row = 0; tile_row < tile_rows; ++tile_row) {

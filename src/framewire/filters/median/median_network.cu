@@ -12,8 +12,8 @@ namespace {
 #define MEDIAN_SIZES_UP_TO 15
 #include "median_networks.inc"
 
-// A block of threads covers two halves, one below the other: a thread has the same tile in both, in the two halves of its
-// pairs. Its rows are as wide as a row of threads has tiles of one channel each.
+// A block of threads covers two halves, one below the other: a thread has the same tile in both, in the two halves of
+// its pairs. Its rows are as wide as a row of threads has tiles of one channel each.
 template <int size_, int tile_width_, int tile_height_>
 struct Layout {
     static constexpr int size = size_, tile_width = tile_width_, tile_height = tile_height_;
@@ -69,8 +69,8 @@ __device__ void store_result(const MedianImages& images, std::uint8_t* frame, co
 }
 
 template <class L>
-__global__ void __launch_bounds__(L::threads) network_median(MedianImages images, Border border, bool in_aligned,
-                                                             bool out_aligned, PairOrder order) {
+__global__ void __launch_bounds__(L::threads)
+    network_median(MedianImages images, Border border, bool in_aligned, bool out_aligned, PairOrder order) {
     __shared__ uint4 shared[L::rows * L::words];
     const int channels = images.channels, tiles = tiles_of(L::threads_x, channels);
     const int block_bytes = tiles * L::tile_width * channels;
@@ -81,7 +81,8 @@ __global__ void __launch_bounds__(L::threads) network_median(MedianImages images
     load_pairs<L>(images, images.in + blockIdx.z * images.in_frame_stride, first_column, row - L::size / 2, border,
                   in_aligned, shared);
 
-    const int index = static_cast<int>(threadIdx.x) % L::threads_x, tile_row = static_cast<int>(threadIdx.x) / L::threads_x;
+    const int index = static_cast<int>(threadIdx.x) % L::threads_x,
+              tile_row = static_cast<int>(threadIdx.x) / L::threads_x;
     // Where the thread's tile begins in a row of the block; the thread left over computes what it does not store.
     const int tile = min(index / channels, tiles - 1);
     const int tile_column = tile * L::tile_width * channels + index % channels;
@@ -110,8 +111,7 @@ template <class L>
 void launch(const MedianImages& images, Border border, cudaStream_t stream) {
     const auto blocks = [](int whole, int each) { return static_cast<unsigned>((whole + each - 1) / each); };
     const dim3 grid(blocks(images.width, tiles_of(L::threads_x, images.channels) * L::tile_width),
-                    blocks(images.height, 2 * L::half_height),
-                    static_cast<unsigned>(images.frames));
+                    blocks(images.height, 2 * L::half_height), static_cast<unsigned>(images.frames));
     network_median<L><<<grid, L::threads, 0, stream>>>(
         images, border, aligned_to(4, images.in, images.in_row_stride, images.in_frame_stride),
         aligned_to(4, images.out, images.out_row_stride, images.out_frame_stride), PairOrder{});

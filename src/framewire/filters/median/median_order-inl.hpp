@@ -1,5 +1,5 @@
-// The order of bytes for the median's networks, compiled once for each instruction set: include inside a SIMD source, after
-// <hwy/highway.h>, without an include guard of the usual kind.
+// The order of bytes for the median's networks, compiled once for each instruction set: include inside a SIMD source,
+// after <hwy/highway.h>, without an include guard of the usual kind.
 
 #if defined(FRAMEWIRE_MEDIAN_ORDER_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef FRAMEWIRE_MEDIAN_ORDER_INL_HPP

@@ -32,7 +32,8 @@ HWY_INLINE void median_vectors(const std::uint8_t* const* rows, std::int64_t at,
                                std::int64_t out_at) {
     const hn::ScalableTag<std::uint8_t> d;
     const auto load = [=](int x, int y) HWY_ATTR { return hn::LoadU(d, rows[y] + at + x * channels); };
-    const auto store = [=](int, int y, hn::VFromD<decltype(d)> median) HWY_ATTR { hn::StoreU(median, d, out[y] + out_at); };
+    const auto store = [=](int, int y, hn::VFromD<decltype(d)> median)
+                           HWY_ATTR { hn::StoreU(median, d, out[y] + out_at); };
     median_network(MedianTile<size, 1, tile_height>{}, VectorOrder{}, load, store);
 }
 

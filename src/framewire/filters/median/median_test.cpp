@@ -28,15 +28,17 @@ void check_size(Backend backend, int size, int channels, NamedBorder border, std
     kit::check_filter(backend, {.info = median_info(),
                                 .values = {{"size", std::to_string(size)}, {"border", border.name}},
                                 .channels = channels,
-                                .reference = [=](const FilterImages<MemorySpace::host>& images) {
-                                    median_reference(parameters, images.in, images.out);
-                                },
+                                .reference =
+                                    [=](const FilterImages<MemorySpace::host>& images) {
+                                        median_reference(parameters, images.in, images.out);
+                                    },
                                 .shapes = std::move(shapes)});
 }
 
 // Shapes that cost the reference little: smaller than the window, about a vector or a tile wide, cut tiles.
 std::vector<Shape> few_shapes(int channels) {
-    return {{1, 1, 1, channels}, {1, 3, 5, channels}, {2, 17, 15, channels}, {1, 1, 70, channels}, {1, 19, 101, channels}};
+    return {
+        {1, 1, 1, channels}, {1, 3, 5, channels}, {2, 17, 15, channels}, {1, 1, 70, channels}, {1, 19, 101, channels}};
 }
 
 TEST_P(MedianTest, SmallSizesEqualTheDefinition) {
@@ -54,8 +56,7 @@ TEST_P(MedianTest, MiddleSizesEqualTheDefinition) {
 
 TEST_P(MedianTest, LargeSizesEqualTheDefinition) {
     for (const auto& border : borders)
-        for (const int size : {23, 31, 51, 101})
-            check_size(GetParam(), size, 3, border, {{1, 3, 5, 3}, {2, 9, 40, 3}});
+        for (const int size : {23, 31, 51, 101}) check_size(GetParam(), size, 3, border, {{1, 3, 5, 3}, {2, 9, 40, 3}});
     check_size(GetParam(), 255, 1, borders[0], {{1, 2, 3, 1}, {1, 3, 20, 1}});
     check_size(GetParam(), 255, 3, borders[2], {{1, 2, 5, 3}});
 }

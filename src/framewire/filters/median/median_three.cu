@@ -6,10 +6,10 @@
 namespace framewire {
 namespace {
 
-// A thread has a strip of 16 bytes and slides down it, in registers only. A word of a row is two pairs as it is: bytes 1
-// and 3 (`odd`), and shifted by one byte bytes 0 and 2 (`even`). Sorting the three rows of a column needs no more;
-// neighbours in the row are three bytes away, or one: in one direction that is another pair as it is, in the other it is
-// put together from two.
+// A thread has a strip of 16 bytes and slides down it, in registers only. A word of a row is two pairs as it is: bytes
+// 1 and 3 (`odd`), and shifted by one byte bytes 0 and 2 (`even`). Sorting the three rows of a column needs no more;
+// neighbours in the row are three bytes away, or one: in one direction that is another pair as it is, in the other it
+// is put together from two.
 constexpr int threads = 128;
 constexpr int strip_words = 4;
 constexpr int rows_per_thread = 16;
@@ -56,8 +56,8 @@ struct Source {
 };
 
 // Two values that are sorted and a third one.
-__device__ __forceinline__ void insert(const PairOrder& order, Pair value, Pair low, Pair high, Pair& first, Pair& second,
-                                       Pair& third) {
+__device__ __forceinline__ void insert(const PairOrder& order, Pair value, Pair low, Pair high, Pair& first,
+                                       Pair& second, Pair& third) {
     first = order.lower(value, low);
     const auto rest = order.upper(value, low, first);
     second = order.lower(rest, high);
@@ -101,9 +101,9 @@ __device__ __forceinline__ void store_medians(const Sorted& rows, std::uint8_t* 
         const auto even = median_of_columns(beside_even<channels>(rows.low, i), rows.low.even[i],
                                             beside_even<channels>(rows.middle, i), rows.middle.even[i],
                                             beside_even<channels>(rows.high, i), rows.high.even[i]);
-        const auto odd = median_of_columns(beside_odd<channels>(rows.low, i), rows.low.odd[i],
-                                           beside_odd<channels>(rows.middle, i), rows.middle.odd[i],
-                                           beside_odd<channels>(rows.high, i), rows.high.odd[i]);
+        const auto odd =
+            median_of_columns(beside_odd<channels>(rows.low, i), rows.low.odd[i], beside_odd<channels>(rows.middle, i),
+                              rows.middle.odd[i], beside_odd<channels>(rows.high, i), rows.high.odd[i]);
         words[i - 1] = __byte_perm(even, odd, 0x7351);
     }
     if (aligned && bytes >= 16) {
@@ -143,7 +143,8 @@ __global__ void __launch_bounds__(threads) median_of_nine(MedianImages images, B
         for (int i = 0; i < strip_words + 2; ++i) {
             const auto even_low = order.lower(upper.even[i], lower.even[i]);
             const auto even_high = order.upper(upper.even[i], lower.even[i], even_low);
-            insert(order, above.even[i], even_low, even_high, first.low.even[i], first.middle.even[i], first.high.even[i]);
+            insert(order, above.even[i], even_low, even_high, first.low.even[i], first.middle.even[i],
+                   first.high.even[i]);
             insert(order, below.even[i], even_low, even_high, second.low.even[i], second.middle.even[i],
                    second.high.even[i]);
             const auto odd_low = order.lower(upper.odd[i], lower.odd[i]);
@@ -168,7 +169,8 @@ void median_of_nine_on_device(const MedianImages& images, Border border, cudaStr
     };
     const auto strips = (std::int64_t{images.width} * images.channels + 15) / 16;
     const auto bands = (images.height + rows_per_thread - 1) / rows_per_thread;
-    const dim3 grid(static_cast<unsigned>((strips * bands + threads - 1) / threads), static_cast<unsigned>(images.frames));
+    const dim3 grid(static_cast<unsigned>((strips * bands + threads - 1) / threads),
+                    static_cast<unsigned>(images.frames));
     const auto kernel = images.channels == 3 ? median_of_nine<3> : median_of_nine<1>;
     kernel<<<grid, threads, 0, stream>>>(images, border, in_aligned(4), in_aligned(16),
                                          aligned_to(16, images.out, images.out_row_stride, images.out_frame_stride),

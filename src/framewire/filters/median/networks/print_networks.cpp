@@ -26,13 +26,15 @@ constexpr const char* introduction =
 )";
 
 void print(const TileNetwork& network, std::FILE* file) {
-    std::fprintf(file, "#if MEDIAN_SIZES_FROM <= %d && MEDIAN_SIZES_UP_TO >= %d  // %zu minima and maxima\n", network.size, network.size, network.steps.size());
+    std::fprintf(file, "#if MEDIAN_SIZES_FROM <= %d && MEDIAN_SIZES_UP_TO >= %d  // %zu minima and maxima\n",
+                 network.size, network.size, network.steps.size());
     std::fprintf(file, "template <class Order, class Load, class Store>\n");
-    std::fprintf(file, "MEDIAN_NETWORK void median_network(MedianTile<%d, %d, %d>, const Order& order, const Load& load, ",
+    std::fprintf(file,
+                 "MEDIAN_NETWORK void median_network(MedianTile<%d, %d, %d>, const Order& order, const Load& load, ",
                  network.size, network.tile_width, network.tile_height);
     std::fprintf(file, "const Store& store) {\n");
-    // Three pairs of four know their lower value when it comes to the upper one: a GPU that has other units for that case
-    // is best used with some of each.
+    // Three pairs of four know their lower value when it comes to the upper one: a GPU that has other units for that
+    // case is best used with some of each.
     int pairs = 0;
     std::vector<bool> loaded(static_cast<std::size_t>(network.inputs()));
     // An input is loaded where it is first needed: there are more of them than registers.
@@ -40,7 +42,7 @@ void print(const TileNetwork& network, std::FILE* file) {
         if (value >= network.inputs() || loaded[static_cast<std::size_t>(value)]) return;
         loaded[static_cast<std::size_t>(value)] = true;
         std::fprintf(file, "const auto v%d = load(%d, %d);\n", value, value % network.footprint_width,
-                    value / network.footprint_width);
+                     value / network.footprint_width);
     };
     for (std::size_t i = 0; i < network.steps.size(); ++i) {
         const auto& step = network.steps[i];
@@ -69,7 +71,8 @@ int main(int argc, char** argv) {
         return 2;
     }
     std::fprintf(file, "%s", introduction);
-    for (const auto& tile : tiles) print(framewire::make_tile_network(tile.size, tile.tile_width, tile.tile_height), file);
+    for (const auto& tile : tiles)
+        print(framewire::make_tile_network(tile.size, tile.tile_width, tile.tile_height), file);
     const bool failed = std::ferror(file) != 0;
     return std::fclose(file) == 0 && !failed ? 0 : 1;
 }

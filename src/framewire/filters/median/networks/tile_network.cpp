@@ -94,8 +94,8 @@ struct Range {
     }
 };
 
-/// A part of the tile with what is sorted for it already: the core, which all its windows have in common, and the columns
-/// and rows beside the core that only some of them have, cut to the core's height and width.
+/// A part of the tile with what is sorted for it already: the core, which all its windows have in common, and the
+/// columns and rows beside the core that only some of them have, cut to the core's height and width.
 struct Part {
     Range x, y;
     Values core;
@@ -106,8 +106,11 @@ struct Part {
 class Builder {
 public:
     Builder(int size, int tile_width, int tile_height)
-        : size_(size), tile_width_(tile_width), footprint_width_(size + tile_width - 1),
-          footprint_height_(size + tile_height - 1), comparisons_(footprint_width_ * footprint_height_),
+        : size_(size),
+          tile_width_(tile_width),
+          footprint_width_(size + tile_width - 1),
+          footprint_height_(size + tile_height - 1),
+          comparisons_(footprint_width_ * footprint_height_),
           medians_(static_cast<std::size_t>(tile_width) * static_cast<std::size_t>(tile_height)) {
         Part whole{{0, tile_width}, {0, tile_height}, {}, 0, {}, {}};
         std::vector<Values> core;
@@ -154,7 +157,8 @@ private:
         }
         const bool along_x = part.x.length() >= part.y.length();
         const auto [first, second] = (along_x ? part.x : part.y).halves();
-        for (const auto& half : {first, second}) solve(along_x ? half_of<true>(part, half) : half_of<false>(part, half));
+        for (const auto& half : {first, second})
+            solve(along_x ? half_of<true>(part, half) : half_of<false>(part, half));
     }
 
     // The part's pixels in `half` of its x or y range.

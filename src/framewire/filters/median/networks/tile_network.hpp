@@ -13,11 +13,11 @@ struct NetworkStep {
 /// A list of minima and maxima, free of branches, that computes the medians of a tile of pixels at once.
 ///
 /// Values are numbered: first the `inputs`, the footprint of the tile row by row (input x + y * footprint_width), then
-/// one for each step. A value that no median needs has no step; a pair of steps on the same two values follow each other,
-/// the lower one first.
+/// one for each step. A value that no median needs has no step; a pair of steps on the same two values follow each
+/// other, the lower one first.
 struct TileNetwork {
-    int size = 0;                             ///< of the median, odd
-    int tile_width = 0, tile_height = 0;      ///< in pixels
+    int size = 0;                         ///< of the median, odd
+    int tile_width = 0, tile_height = 0;  ///< in pixels
     int footprint_width = 0, footprint_height = 0;
     std::vector<NetworkStep> steps;
     std::vector<int> medians;  ///< the value of each pixel of the tile, row by row

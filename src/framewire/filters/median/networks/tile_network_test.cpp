@@ -26,7 +26,8 @@ std::vector<int> values_of(const TileNetwork& network, std::vector<int> values) 
 int median_of_window(const TileNetwork& network, const std::vector<int>& inputs, int x, int y) {
     std::vector<int> window;
     for (int dy = 0; dy < network.size; ++dy)
-        for (int dx = 0; dx < network.size; ++dx) window.push_back(inputs[at(x + dx + (y + dy) * network.footprint_width)]);
+        for (int dx = 0; dx < network.size; ++dx)
+            window.push_back(inputs[at(x + dx + (y + dy) * network.footprint_width)]);
     const auto middle = window.begin() + static_cast<std::ptrdiff_t>(window.size() / 2);
     std::nth_element(window.begin(), middle, window.end());
     return *middle;
@@ -42,12 +43,15 @@ TEST(TileNetwork, GivesTheMedianOfEveryWindow) {
             ASSERT_EQ(network.medians.size(), at(width * height));
             for (int round = 0; round < 40; ++round) {
                 std::vector<int> inputs(at(network.inputs()));
-                const unsigned ones = round < 20 ? 490 + static_cast<unsigned>(round) : static_cast<unsigned>(random() % 1000);
-                for (auto& input : inputs) input = round % 4 == 3 ? static_cast<int>(random() % 256) : random() % 1000 < ones;
+                const unsigned ones =
+                    round < 20 ? 490 + static_cast<unsigned>(round) : static_cast<unsigned>(random() % 1000);
+                for (auto& input : inputs)
+                    input = round % 4 == 3 ? static_cast<int>(random() % 256) : random() % 1000 < ones;
                 const auto values = values_of(network, inputs);
                 for (int y = 0; y < height; ++y)
                     for (int x = 0; x < width; ++x)
-                        ASSERT_EQ(values[at(network.medians[at(x + y * width)])], median_of_window(network, inputs, x, y))
+                        ASSERT_EQ(values[at(network.medians[at(x + y * width)])],
+                                  median_of_window(network, inputs, x, y))
                             << "size " << size << ", tile " << width << " x " << height << ", pixel " << x << ", " << y;
             }
         }
@@ -55,7 +59,9 @@ TEST(TileNetwork, GivesTheMedianOfEveryWindow) {
 
 // What a pixel costs: the figures the tiles were chosen by, which a change of the method must not raise.
 TEST(TileNetwork, NeedsFewSteps) {
-    const auto steps = [](int size, int width, int height) { return make_tile_network(size, width, height).steps.size(); };
+    const auto steps = [](int size, int width, int height) {
+        return make_tile_network(size, width, height).steps.size();
+    };
     EXPECT_LE(steps(3, 1, 2), 46u);
     EXPECT_LE(steps(5, 1, 4), 334u);
     EXPECT_LE(steps(5, 4, 2), 514u);

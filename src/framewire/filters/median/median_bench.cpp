@@ -1,0 +1,41 @@
+#include "framewire/filters/median/median.hpp"
+#include "framewire/filters/median/median_ref.hpp"
+#include "kit/window_bench.hpp"
+#include "suites.hpp"
+
+#include <fmt/format.h>
+
+#if FRAMEWIRE_OPENCV
+#include <opencv2/imgproc.hpp>
+#endif
+
+namespace framewire::bench {
+
+void bench_median(Session& session) {
+    const auto info = median_info();
+    for (const int size : {3, 5, 7, 9, 11, 13, 15, 21, 31, 51, 75, 255}) {
+        const MedianParameters parameters{.size = size, .border = Border::replicate};
+        WindowBench bench{.suite = "median",
+                          .operation = fmt::format("size {}", size),
+                          .info = info,
+                          .values = {},
+                          .reference = [=](auto in, auto out) { median_reference(parameters, in, out); },
+                          .peer_name = {},
+                          .peer = {}};
+        bench.values.add("size", std::to_string(size));
+        bench.values.add("border", "replicate");  // OpenCV's only one
+#if FRAMEWIRE_OPENCV
+        cv::setNumThreads(session.threads());
+        bench.peer_name = "OpenCV";
+        bench.peer = [=](HostView<std::uint8_t> in, HostView<std::uint8_t> out) {
+            const auto& shape = in.shape();
+            const cv::Mat from(shape.height, shape.width, CV_8UC3, in.data());
+            cv::Mat to(shape.height, shape.width, CV_8UC3, out.data());
+            cv::medianBlur(from, to, size);
+        };
+#endif
+        bench_window(session, bench);
+    }
+}
+
+}  // namespace framewire::bench
