@@ -13,3 +13,9 @@ add_custom_command(
     DEPENDS framewire_median_networks
     COMMENT "Writing the median's networks"
     VERBATIM)
+
+if(FRAMEWIRE_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # Watched as memory, the thousands of temporaries of a network take minutes to compile; loads and stores still are.
+    set_source_files_properties(median/median_middle_cpu.cpp PROPERTIES COMPILE_OPTIONS
+        "--param=asan-stack=0;-fno-sanitize-address-use-after-scope;-fno-sanitize=null,alignment")
+endif()
