@@ -32,7 +32,8 @@ void Median::plan_for_cpu() { cpu_plan_.reset(new CpuPlan(parameters_.size, shap
 void Median::run(const FilterImages<MemorySpace::host>& images) {
     validate(images.in, shape_, "median's image");
     validate(images.out, shape_, "median's result");
-    const auto [size, border] = parameters_;
+    const int size = parameters_.size;
+    const auto border = parameters_.border;
     if (size == 1) return copy(images.in, images.out);
 
     const auto& blocking = cpu_plan_->blocking;
