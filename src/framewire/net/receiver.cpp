@@ -13,7 +13,10 @@ Receiver::Outcome Receiver::take(MessageType type, ByteSpan payload) {
     switch (type) {
         case MessageType::alive: return Outcome::nothing;
         case MessageType::end: return Outcome::ended;
-        case MessageType::error: fail(ErrorCode::source_lost, "the server says: {}", read_error(payload).text);
+        case MessageType::error: {
+            const auto error = read_error(payload);
+            fail(ErrorCode::source_lost, "the server says: {}", error.text);
+        }
         case MessageType::hello: fail(ErrorCode::source_lost, "the server greets a second time");
         case MessageType::picture: {
             const auto next = read_state(payload);
