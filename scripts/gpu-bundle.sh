@@ -71,7 +71,7 @@ sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-san
 [ -x "$sanitizer" ] || { echo "compute-sanitizer is not on this machine" >&2; exit 78; }
 [ $# -gt 0 ] || set -- memcheck racecheck initcheck synccheck
 read -ra tests <<<"${FRAMEWIRE_TESTS:-./tests/cuda_tests ./tests/filters_tests ./tests/delta_tests}"
-export FRAMEWIRE_REQUIRE_GPU=1 FRAMEWIRE_TEST_BRIEF=1 TEST_ARGS="--gtest_filter=${GTEST_FILTER:-*/cuda}"
+export FRAMEWIRE_REQUIRE_GPU=1 FRAMEWIRE_TEST_BRIEF=1 FRAMEWIRE_TEST_FONT=$PWD/test-font.ttf TEST_ARGS="--gtest_filter=${GTEST_FILTER:-*/cuda}"
 result=0
 for tool in "$@"; do
     # Some tests ask for what a GPU must refuse; a refused call is no finding.
