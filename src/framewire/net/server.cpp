@@ -269,6 +269,9 @@ struct Server::State {
         count([this](ServerMetrics&) { connections = sessions.size(); });
     }
 
+    // A copy, for what is done to a session may end it.
+    std::vector<SessionPointer> everyone() const { return {sessions.begin(), sessions.end()}; }
+
     // --- sending ---
 
     void write(const SessionPointer& session, std::vector<std::shared_ptr<const Bytes>> messages) {
@@ -340,8 +343,7 @@ struct Server::State {
 
     void hand_out(const StateMessage& picture) {
         packing_picture = false;
-        const auto waiting = std::vector<SessionPointer>(sessions.begin(), sessions.end());
-        for (const auto& session : waiting) {
+        for (const auto& session : everyone()) {
             if (!std::exchange(session->awaits_picture, false) || session->phase != Session::Phase::watching) continue;
             if (picture.version == 0) {
                 drop(session, "there is no picture for it");
@@ -363,8 +365,7 @@ struct Server::State {
     }
 
     void send_all_missing() {
-        const auto everyone = std::vector<SessionPointer>(sessions.begin(), sessions.end());
-        for (const auto& session : everyone) send_missing(session);
+        for (const auto& session : everyone()) send_missing(session);
     }
 
     // --- deadlines ---
@@ -379,8 +380,7 @@ struct Server::State {
     }
 
     void check_deadlines(Clock::time_point now) {
-        const auto everyone = std::vector<SessionPointer>(sessions.begin(), sessions.end());
-        for (const auto& session : everyone) {
+        for (const auto& session : everyone()) {
             switch (session->phase) {
                 case Session::Phase::greeting:
                     if (now - session->since < options.handshake_deadline) break;
@@ -504,7 +504,7 @@ int Server::finish(std::chrono::milliseconds deadline, const std::string& failur
         state.changed.wait_for(lock, deadline, [&] { return state.closed_to_new && state.connections == 0; });
     }
     const auto cut_off = asio::use_future([&state] {
-        const auto everyone = std::vector<SessionPointer>(state.sessions.begin(), state.sessions.end());
+        const auto everyone = state.everyone();
         for (const auto& session : everyone) state.close(session);
         return static_cast<int>(everyone.size());
     });

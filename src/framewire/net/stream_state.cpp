@@ -13,22 +13,25 @@ namespace framewire::net {
 struct StreamState::State {
     State(const StreamInfo& info_, Executor& executor)
         : info((net::validate(info_), info_)),
-          reference(info.shape),
           decoder(info.shape, executor),
           step_packer(info.shape),
+          reference(info.shape),
           snapshot(info.shape),
           picture_packer(info.shape),
           picture_bytes_limit(delta::max_packed_bytes(info.shape) + state_header_bytes + header_bytes) {}
 
     StreamInfo info;
 
-    mutable std::mutex mutex;  // guards all up to the picture's part
-    HostImage reference;
-    StateHeader newest{};
+    // The feeding thread's own.
     delta::Decoder decoder;
     delta::Packer step_packer;
-    Bytes packed;                    // the step being packed; what is kept is a copy of the right size
-    std::deque<StateMessage> steps;  // no gaps between them; the last one leads to `newest`
+    Bytes packed;  // the step being packed; what is kept is a copy of the right size
+
+    mutable std::mutex mutex;  // guards what follows, up to the picture's part
+    HostImage reference;
+    StateHeader newest{};            // of `reference`
+    bool packing_step = false;       // the step to `newest` is on its way
+    std::deque<StateMessage> steps;  // no gaps between them; the last one leads to newest_for_steps()
     std::size_t steps_bytes = 0;
     StateMessage newest_picture;
     StreamCounts counts{};
@@ -59,10 +62,17 @@ struct StreamState::State {
         steps_bytes = 0;
     }
 
+    // The version that viewers can be brought to by steps.
+    std::uint64_t newest_for_steps() const { return newest.version - (packing_step ? 1 : 0); }
+
     // Keeps the step just packed, and of the older ones only what some viewer may still be sent.
     void keep_step() {
         steps.push_back({newest.version, std::make_shared<const Bytes>(packed.begin(), packed.end())});
         steps_bytes += packed.size();
+        ++counts.steps;
+        const auto bytes = static_cast<std::int64_t>(packed.size());
+        counts.step_bytes += bytes;
+        counts.up_to_date_bytes += bytes;
         while (steps.size() > steps_kept || (steps.size() > 1 && steps_bytes > picture_cost())) {
             steps_bytes -= steps.front().bytes->size();
             steps.pop_front();
@@ -86,26 +96,37 @@ void StreamState::start(HostView<const std::uint8_t> picture, const FrameTime& t
 
 void StreamState::advance(const delta::ChangesView<MemorySpace::host>& changes, const FrameTime& time) {
     auto& state = *state_;
-    const std::lock_guard lock(state.mutex);
-    if (state.newest.version == 0) fail(ErrorCode::internal, "a step of a stream that was not started");
+    StateHeader header;
+    {
+        const std::lock_guard lock(state.mutex);
+        if (state.newest.version == 0) fail(ErrorCode::internal, "a step of a stream that was not started");
+        try {
+            state.decoder.decode(changes, state.reference.view());
+        } catch (const Error& error) {
+            fail(ErrorCode::internal, "changes that do not fit the reference: {}", error.what());
+        }
+        state.move_on(time);
+        if (state.viewers == 0) {
+            state.forget_steps();
+            return;
+        }
+        header = state.newest;
+        state.packing_step = true;
+    }
+    // The network need not wait for the packing: until it is done, the version before counts as the newest.
     try {
-        state.decoder.decode(changes, state.reference.view());
-    } catch (const Error& error) {
-        fail(ErrorCode::internal, "changes that do not fit the reference: {}", error.what());
-    }
-    state.move_on(time);
-    if (state.viewers == 0) {
+        begin_state(MessageType::changes, header, state.packed);
+        state.step_packer.pack_changes(changes, state.packed);
+        end_state(state.packed);
+        const std::lock_guard lock(state.mutex);
+        state.keep_step();
+        state.packing_step = false;
+    } catch (...) {
+        const std::lock_guard lock(state.mutex);
         state.forget_steps();
-        return;
+        state.packing_step = false;
+        throw;
     }
-    begin_state(MessageType::changes, state.newest, state.packed);
-    state.step_packer.pack_changes(changes, state.packed);
-    end_state(state.packed);
-    ++state.counts.steps;
-    const auto bytes = static_cast<std::int64_t>(state.packed.size());
-    state.counts.step_bytes += bytes;
-    state.counts.up_to_date_bytes += bytes;
-    state.keep_step();
 }
 
 void StreamState::finish() {
@@ -127,9 +148,8 @@ StreamState::Missing StreamState::missing(std::uint64_t version) const {
     const auto& state = *state_;
     const std::lock_guard lock(state.mutex);
     Missing missing{{}, false, state.ended};
-    const auto newest = state.newest.version;
+    const auto newest = state.newest_for_steps();
     if (version >= newest) return missing;
-    // steps[i] leads to version newest - steps.size() + 1 + i
     const auto behind = newest - version;
     if (version == 0 || behind > state.steps.size()) {
         missing.picture = true;
