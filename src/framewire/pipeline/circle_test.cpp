@@ -187,14 +187,21 @@ TEST(Circle, EndsAfterMaxFrames) {
 }
 
 TEST(Circle, MaxFramesOfALiveSourceAreThoseNotDropped) {
+    // Send holds the first frame until more were captured than there are slots or frames asked for.
     Numbers numbers;
-    numbers.length = 100'000;
+    numbers.length = 1'000'000'000;
     numbers.options.max_frames = 20;
     numbers.options.drop_when_late = true;
-    numbers.before_send = [](auto) { std::this_thread::sleep_for(1ms); };
+    Gate captured;
+    numbers.before_capture = [&](std::int64_t index) {
+        if (index == 50) captured.open();
+    };
+    numbers.before_send = [&](std::int64_t index) {
+        if (index == 0) captured.wait();
+    };
     numbers.run();
     EXPECT_EQ(numbers.sent.size(), 20u);
-    EXPECT_GT(numbers.statistics.snapshot().drops, 0);
+    EXPECT_GE(numbers.statistics.snapshot().drops, 50 - numbers.options.slots);
 }
 
 TEST(Circle, SendsWhatWasCapturedBeforeTheSourceFailed) {
