@@ -117,7 +117,8 @@ void Packer::pack_picture(HostView<const std::uint8_t> picture, std::vector<std:
 struct Unpacker::State {
     Shape shape;
     HostBuffer body;
-    std::uint32_t last_count = 0;
+    std::uint32_t last_count = 0;    // of the changes in the body
+    std::size_t differences_at = 0;  // in the body, of those changes
     std::unique_ptr<ZSTD_DCtx, FreeDecompressor> zstd{ZSTD_createDCtx()};
 
     explicit State(const Shape& of) : shape(of), body(max_changes_body_bytes(of)) {
@@ -125,6 +126,7 @@ struct Unpacker::State {
     }
 
     std::size_t decompress(std::span<const std::uint8_t> bytes) {
+        last_count = 0;  // until the new body is found whole
         const auto size = ZSTD_decompressDCtx(zstd.get(), body.data(), body.bytes(), bytes.data(), bytes.size());
         if (ZSTD_isError(size)) broken(ZSTD_getErrorName(size));
         return size;
@@ -138,8 +140,6 @@ Unpacker::Unpacker(const Shape& shape) {
 Unpacker::~Unpacker() = default;
 Unpacker::Unpacker(Unpacker&&) noexcept = default;
 Unpacker& Unpacker::operator=(Unpacker&&) noexcept = default;
-
-std::uint32_t Unpacker::last_count() const { return state_->last_count; }
 
 namespace {
 
@@ -155,6 +155,20 @@ void for_each_change(const Shape& shape, const std::uint8_t* bitmap, const std::
 }
 
 }  // namespace
+
+std::uint32_t Unpacker::last_count() const { return state_->last_count; }
+
+void Unpacker::last_changes(const ChangesView<MemorySpace::host>& changes) const {
+    const auto& shape = state_->shape;
+    validate(changes, shape, "the unpacker's changes");
+    changes.summaries[0] = {.count = state_->last_count};
+    if (state_->last_count == 0) return;
+    const auto* bitmap = state_->body.data() + 4;
+    auto* position = changes.positions;
+    for_each_change(shape, bitmap, bitmap + bitmap_bytes(shape),
+                    [&](std::int64_t at) { *position++ = static_cast<std::uint32_t>(at); });
+    std::memcpy(changes.differences, state_->body.data() + state_->differences_at, state_->last_count);
+}
 
 void Unpacker::apply_changes(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference) {
     const auto& shape = state_->shape;
@@ -186,6 +200,7 @@ void Unpacker::apply_changes(std::span<const std::uint8_t> bytes, HostView<std::
         byte = static_cast<std::uint8_t>(byte + *difference++);
     });
     state_->last_count = static_cast<std::uint32_t>(count);
+    state_->differences_at = static_cast<std::size_t>(size - count);
 }
 
 void Unpacker::apply_picture(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference) {

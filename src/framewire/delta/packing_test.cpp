@@ -16,9 +16,10 @@ using kit::GuardedImage;
 // Two pictures and the packed step from the first to the second.
 struct Step {
     GuardedImage before, after;
+    HostChanges found;
     std::vector<std::uint8_t> changes, picture;
 
-    Step(const Shape& shape, kit::Layout layout, int threshold) : before(shape, layout), after(shape, layout) {
+    Step(const Shape& shape, kit::Layout layout, int threshold) : before(shape, layout), after(shape, layout), found(shape) {
         kit::fill(before.view(), kit::Fill::ramp);
         GuardedImage camera(shape, layout);
         kit::fill(camera.view(), kit::Fill::ramp);
@@ -27,7 +28,6 @@ struct Step {
             for (std::int64_t x = 0; x < shape.row_bytes(); ++x)
                 if (random() % 10 == 0) camera.view().row(0, y)[x] = static_cast<std::uint8_t>(random());
         copy(before.view(), after.view());
-        HostChanges found(shape);
         encode_reference(threshold, camera.view(), after.view(), found.view());
         Packer packer(shape);
         packer.pack_changes(found.view(), changes);
@@ -55,6 +55,36 @@ TEST(Packing, RoundTripsOnEveryShapeAndLayout) {
                     ASSERT_LE(step.changes.size(), max_packed_bytes(shape));
                     ASSERT_LE(step.picture.size(), max_packed_bytes(shape));
                 }
+}
+
+TEST(Packing, GivesBackTheChangesItApplied) {
+    for (const int channels : {1, 3})
+        for (const auto& shape : kit::small_shapes(channels)) {
+            SCOPED_TRACE(to_string(shape));
+            Step step(shape, {}, 20);
+            Unpacker unpacker(shape);
+            GuardedImage viewer(shape, {});
+            copy(step.before.view(), viewer.view());
+            const HostChanges got(shape);
+            unpacker.last_changes(got.view());
+            EXPECT_EQ(got.view().summaries[0].count, 0u) << "before the first";
+            unpacker.apply_changes(step.changes, viewer.view());
+            unpacker.last_changes(got.view());
+            const auto want = step.found.view(), have = got.view();
+            ASSERT_EQ(have.summaries[0].count, want.summaries[0].count);
+            for (std::uint32_t i = 0; i < want.summaries[0].count; ++i) {
+                ASSERT_EQ(have.positions[i], want.positions[i]);
+                ASSERT_EQ(have.differences[i], want.differences[i]);
+            }
+            EXPECT_THROW(unpacker.apply_changes(std::span(step.changes).first(3), viewer.view()), Error);
+            unpacker.last_changes(got.view());
+            EXPECT_EQ(got.view().summaries[0].count, 0u) << "after broken bytes";
+            unpacker.apply_changes(step.changes, viewer.view());
+            unpacker.apply_picture(step.picture, viewer.view());
+            unpacker.last_changes(got.view());
+            EXPECT_EQ(got.view().summaries[0].count, 0u) << "after a picture";
+        }
+    EXPECT_THROW(Unpacker({1, 2, 2, 3}).last_changes(HostChanges({1, 2, 2, 1}).view()), Error);
 }
 
 TEST(Packing, BrokenBytesAreRefusedAndChangeNothing) {

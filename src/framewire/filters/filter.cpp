@@ -28,7 +28,9 @@ bool ParameterValues::has(std::string_view name) const {
     return false;
 }
 
-std::int64_t ParameterValues::integer(std::string_view name) const { return read_number<std::int64_t>(name, text(name)); }
+std::int64_t ParameterValues::integer(std::string_view name) const {
+    return read_number<std::int64_t>(name, text(name));
+}
 double ParameterValues::real(std::string_view name) const { return read_number<double>(name, text(name)); }
 
 std::vector<std::string> ParameterValues::texts(std::string_view name) const {
@@ -36,6 +38,16 @@ std::vector<std::string> ParameterValues::texts(std::string_view name) const {
     for (const auto& [key, value] : values_)
         if (key == name) found.push_back(value);
     return found;
+}
+
+ParameterValues with_defaults(const FilterInfo& info,
+                              std::initializer_list<std::pair<std::string, std::string>> given) {
+    ParameterValues values;
+    for (const auto& [name, value] : given) values.add(name, value);
+    for (const auto& parameter : info.parameters)
+        if (!parameter.repeatable && !values.has(parameter.name))
+            values.add(std::string(parameter.name), std::string(parameter.default_value));
+    return values;
 }
 
 }  // namespace framewire

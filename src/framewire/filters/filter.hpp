@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -97,19 +98,25 @@ struct FilterInfo {
     std::string_view name;
     std::string_view summary;               ///< one line
     std::vector<ParameterInfo> parameters;  ///< the first is the main one
+    /// Chains that show what it does, the first in the docs' picture too; none: its name alone does.
+    std::vector<std::string_view> examples{};
     bool needs_previous = false;
     /// Checks what single parameters cannot, against the shape of the image the filter will get, and gives the shape
     /// of its result. Throws Error{usage}.
     std::function<Shape(const ParameterValues&, const Shape&)> output_shape{};
     /// Makes the plan. `frame` may be a batch.
     std::function<std::unique_ptr<Filter>(const ParameterValues&, const Shape& frame, Executor&)> make{};
-    /// Where each pixel of the result depends on that pixel alone (and the one before it in time): what becomes of it, so
-    /// that neighbours in a chain run as one pass. Nothing where the values do not allow it; absent for other filters.
+    /// Where each pixel of the result depends on that pixel alone (and the one before it in time): what becomes of it,
+    /// so that neighbours in a chain run as one pass. Nothing where the values do not allow it; absent for other
+    /// filters.
     std::function<std::optional<PointwiseOp>(const ParameterValues&)> pointwise{};
 };
 
-/// Makes a Filter of a plan: any class with output_shape() and a run() for each memory space, and those of Filter's other
-/// functions that it has an answer to. The device run is left out of a build without CUDA here, and nowhere else.
+/// The values given and the defaults of all other parameters; for whoever makes a filter without a chain's text.
+ParameterValues with_defaults(const FilterInfo& info, std::initializer_list<std::pair<std::string, std::string>> given);
+
+/// Makes a Filter of a plan: any class with output_shape() and a run() for each memory space, and those of Filter's
+/// other functions that it has an answer to. The device run is left out of a build without CUDA here, and nowhere else.
 template <class Plan>
 class FilterOf final : public Filter {
 public:

@@ -53,19 +53,29 @@ inline int band_rows(int height, int bands, int step_rows) {
     return parts(parts(height, bands), step_rows) * step_rows;
 }
 
+/// Calls launch(job, frames) for at most `most_frames` frames at a time, which a grid's depth has room for. A job has
+/// `in` and `out`.
+template <class Job, class Launch>
+void for_frames(Job job, int frames, Launch&& launch, int most_frames = 65535) {
+    for (int frame = 0; frame < frames; frame += most_frames) {
+        launch(job, std::min(most_frames, frames - frame));
+        cuda::check_launch();
+        job.in.rows.data += most_frames * job.in.rows.frame_stride;
+        job.out.data += most_frames * job.out.frame_stride;
+    }
+}
+
 /// Calls launch(job, grid) for as many frames at a time as a grid has room for; each frame takes `blocks_per_frame`
 /// in the grid's depth. A job has `in`, `out` and `band_rows`.
 template <class Job, class Launch>
-void for_grids(Job job, int strips, int frames, int blocks_per_frame, Launch&& launch) {
-    const int frames_each = 65535 / blocks_per_frame;
-    for (int frame = 0; frame < frames; frame += frames_each) {
-        const dim3 grid(static_cast<unsigned>(strips), static_cast<unsigned>(parts(job.in.height, job.band_rows)),
-                        static_cast<unsigned>(std::min(frames_each, frames - frame) * blocks_per_frame));
-        launch(job, grid);
-        cuda::check_launch();
-        job.in.rows.data += frames_each * job.in.rows.frame_stride;
-        job.out.data += frames_each * job.out.frame_stride;
-    }
+void for_grids(const Job& job, int strips, int frames, int blocks_per_frame, Launch&& launch) {
+    for_frames(
+        job, frames,
+        [&](const Job& part, int some_frames) {
+            launch(part, dim3(static_cast<unsigned>(strips), static_cast<unsigned>(parts(job.in.height, job.band_rows)),
+                              static_cast<unsigned>(some_frames * blocks_per_frame)));
+        },
+        65535 / blocks_per_frame);
 }
 
 /// Pixel 0 is in the lowest byte.
@@ -182,31 +192,6 @@ __device__ void load_column(const QuadSource& source, int frame, int y, int x, i
 #pragma unroll
         for (int at = 0; at < at_once; ++at)
             if (row + at * step < count) store(row + at * step, planes_of(words[at]));
-    }
-}
-
-/// Calls body(row, quad of row y_first + row, quad of row y_second + row) with pixels x to x + 3 for rows 0, 1, ...
-/// below `count`; four of each are under way at a time.
-template <int channels, class Body>
-__device__ void load_column_pair(const QuadSource& source, int frame, int y_first, int y_second, int x, int count,
-                                 Body&& body) {
-    constexpr int at_once = 4;
-    if (!source.has_words(x)) {
-        for (int row = 0; row < count; ++row)
-            body(row, source.load_pixels<channels>(frame, y_first + row, x),
-                 source.load_pixels<channels>(frame, y_second + row, x));
-        return;
-    }
-    for (int row = 0; row < count; row += at_once) {
-        Quad<channels> first[at_once], second[at_once];
-#pragma unroll
-        for (int at = 0; at < at_once; ++at) {
-            first[at] = source.load_words<channels>(frame, y_first + min(row + at, count - 1), x);
-            second[at] = source.load_words<channels>(frame, y_second + min(row + at, count - 1), x);
-        }
-#pragma unroll
-        for (int at = 0; at < at_once; ++at)
-            if (row + at < count) body(row + at, planes_of(first[at]), planes_of(second[at]));
     }
 }
 

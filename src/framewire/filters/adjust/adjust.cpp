@@ -65,6 +65,7 @@ FilterInfo adjust_info() {
                 factor("saturation", "distance from the pixel's gray, times this: 0 leaves gray", 4),
                 factor("gain", "each channel, times this, before all else", 8),
             },
+        .examples = {"adjust=brightness=20:contrast=1.4:saturation=1.5", "adjust=saturation=0"},
         .output_shape = [](const ParameterValues&, const Shape& shape) { return shape; },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Adjust>>(adjustment_from(values), shape, executor);

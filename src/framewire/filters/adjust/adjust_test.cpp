@@ -120,7 +120,7 @@ TEST(Adjust, ChangesWhileRunning) {
     const Shape shape{1, 32, 1024, 1};
     HostImage in(shape), out(shape);
     kit::fill(in.view(), kit::Fill::zeros);
-    const auto filter = adjust_info().make(kit::with_defaults(adjust_info(), {}), shape, kit::executor(Backend::cpu));
+    const auto filter = adjust_info().make(with_defaults(adjust_info(), {}), shape, kit::executor(Backend::cpu));
     std::jthread panel([&](std::stop_token stop) {
         for (int turn = 0; !stop.stop_requested(); ++turn)
             filter->set_adjustment(turn % 2 ? Adjustment{.brightness = 10}

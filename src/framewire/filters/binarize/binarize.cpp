@@ -105,6 +105,7 @@ FilterInfo binarize_info() {
                  .minimum = 0,
                  .maximum = 1},
             },
+        .examples = {"binarize=otsu", "binarize=fixed:level=100", "binarize=sauvola:window=31:k=0.3"},
         .output_shape = [](const ParameterValues& values, const Shape& shape) {
             refuse_without_use(values);
             return shape;

@@ -32,17 +32,6 @@ __device__ Group group_at(const Frames& frames, unsigned index) {
     return {static_cast<int>(y), x, min(gray_group_px, frames.row_px - x)};
 }
 
-template <int channels, bool aligned, bool last_use>
-__device__ uint4 load_group(const std::uint8_t* in, int pixels, const SplitWeights& weights) {
-    if (aligned && pixels == gray_group_px) return load_gray<channels, last_use>(in, weights);
-    std::uint32_t words[4] = {};
-#pragma unroll
-    for (int pixel = 0; pixel < gray_group_px; ++pixel)
-        if (pixel < pixels)
-            words[pixel / 4] |= load_gray_pixel<channels>(in + pixel * channels, weights) << (pixel % 4 * 8);
-    return {words[0], words[1], words[2], words[3]};
-}
-
 // ---- The histogram ----
 
 constexpr int histogram_threads = 512;
@@ -63,7 +52,7 @@ __global__ void __launch_bounds__(histogram_threads)
         if (index >= frames.groups) return {};
         const auto group = group_at(frames, index);
         pixels = group.pixels;
-        return load_group<channels, aligned, false>(in + group.y * frames.in_row_stride + group.x * channels, pixels, weights);
+        return load_gray_group<channels, aligned>(in + group.y * frames.in_row_stride + group.x * channels, pixels, weights);
     };
     const auto step = gridDim.x * histogram_threads;
     int pixels, next_pixels;
@@ -307,7 +296,7 @@ __global__ void __launch_bounds__(bins)
 
 // ---- Its application ----
 
-constexpr int binarize_threads = 256;
+constexpr int binarize_threads = warp_store_threads;
 
 template <int channels, bool aligned>
 __global__ void __launch_bounds__(binarize_threads)
@@ -318,10 +307,11 @@ __global__ void __launch_bounds__(binarize_threads)
     const auto* in = frames.in + blockIdx.y * frames.in_frame_stride + group.y * frames.in_row_stride + group.x * channels;
     auto* out = frames.out + blockIdx.y * frames.out_frame_stride + group.y * frames.out_row_stride + group.x * channels;
     const auto threshold = thresholds[blockIdx.y] * 0x01010101u;
-    const auto gray = load_group<channels, aligned, true>(in, group.pixels, weights);
+    const auto gray = load_gray_group<channels, aligned>(in, group.pixels, weights);
     const uint4 white{__vcmpgtu4(gray.x, threshold), __vcmpgtu4(gray.y, threshold), __vcmpgtu4(gray.z, threshold),
                       __vcmpgtu4(gray.w, threshold)};
-    if (aligned && group.pixels == gray_group_px) return store_gray(white, channels, out);
+    if (aligned && group.pixels == gray_group_px)
+        return store_gray(white, channels, is_whole_warp(group.x, frames.row_px), out);
     const std::uint32_t words[4] = {white.x, white.y, white.z, white.w};
 #pragma unroll
     for (int pixel = 0; pixel < gray_group_px; ++pixel)

@@ -1,5 +1,6 @@
 #include "framewire/core/simd.hpp"
 #include "framewire/filters/binarize/binarize.hpp"
+#include "framewire/filters/binarize/gray_histogram.hpp"
 #include "framewire/filters/gray/gray.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -56,79 +57,20 @@ void binarize_span(const std::uint8_t* in, int in_channels, std::int64_t pixels,
         });
 }
 
-// Adds both values of all pairs to a histogram; pairs[256 * a + b] counts how often a and b stood side by side.
-void add_pairs(const std::uint32_t* pairs, std::uint32_t* histogram) {
-    const hn::ScalableTag<std::uint32_t> d32;
-    const auto step = hn::Lanes(d32);
-    for (std::size_t first = 0; first < 256; ++first) {
-        auto sum = hn::Zero(d32);
-        for (std::size_t second = 0; second < 256; second += step) {
-            const auto counts = hn::LoadU(d32, pairs + 256 * first + second);
-            sum = hn::Add(sum, counts);
-            hn::StoreU(hn::Add(hn::LoadU(d32, histogram + second), counts), d32, histogram + second);
-        }
-        histogram[first] += hn::GetLane(hn::SumOfLanes(d32, sum));
-    }
-}
-
-// The gray values of BGR pixels.
-void gray_values(const std::uint8_t* bgr, std::int64_t pixels, std::uint8_t* out) {
-    const hn::ScalableTag<std::uint8_t> d8;
-    for_gray(
-        bgr, 3, pixels, [&](std::int64_t x, auto gray) HWY_ATTR { hn::StoreU(gray, d8, out + x); },
-        [&](std::int64_t x, std::uint8_t gray) HWY_ATTR { out[x] = gray; });
-}
-
 }  // namespace framewire::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
-#include <algorithm>
-#include <cstring>
-
 namespace framewire {
 
-HWY_EXPORT(add_pairs);
 HWY_EXPORT(binarize_span);
-HWY_EXPORT(gray_values);
 
 void binarize_span(int level, const std::uint8_t* in, int channels, std::int64_t pixels, std::uint8_t* out) {
     HWY_DYNAMIC_DISPATCH(binarize_span)(in, channels, pixels, static_cast<std::uint8_t>(level), channels, out);
 }
 
 namespace {
-
-constexpr std::int64_t piece_px = 4096;  // pixels made gray and counted at a time, in a core's L1
-
-// Counts gray values two neighbours at a time: a core stores one count a cycle at best, so half as many counts take half
-// the time. (1080p, one thread: 0.27 ms; eight histograms of single values 0.5 ms, one 0.9 ms.)
-class PairHistogram {
-public:
-    PairHistogram() { std::memset(pairs_, 0, sizeof pairs_); }
-
-    void add(const std::uint8_t* values, std::int64_t count) {
-        std::int64_t at = 0;
-        for (; at + 8 <= count; at += 8) {
-            std::uint64_t eight;
-            std::memcpy(&eight, values + at, sizeof eight);
-            ++pairs_[eight & 65535];
-            ++pairs_[eight >> 16 & 65535];
-            ++pairs_[eight >> 32 & 65535];
-            ++pairs_[eight >> 48];
-        }
-        for (; at < count; ++at) ++singles_[values[at]];
-    }
-
-    void sum(Histogram& out) const {
-        out = singles_;
-        HWY_DYNAMIC_DISPATCH(add_pairs)(pairs_, out.data());
-    }
-
-private:
-    std::uint32_t pairs_[256 * 256];
-    Histogram singles_{};
-};
 
 // Runs of pixels of a band of rows: one where the rows have no gaps, else one a row.
 template <class Body>
@@ -159,17 +101,9 @@ void Binarize::run(const FilterImages<MemorySpace::host>& images) {
     if (parameters_.method) {
         auto* histograms = band_histograms_.as<Histogram>();
         for_bands(histogram_bands_, [&](std::int64_t band, int frame, int begin, int end) {
-            PairHistogram pairs;
-            for_runs(shape_, images.in.dense_rows(), begin, end, [&](int y, std::int64_t pixels) {
-                if (shape_.channels == 1) return pairs.add(images.in.row(frame, y), pixels);
-                for (std::int64_t x = 0; x < pixels; x += piece_px) {
-                    const auto piece = std::min(piece_px, pixels - x);
-                    auto* values = gray_.data() + (std::int64_t{frame} * shape_.height + y) * shape_.width + x;
-                    HWY_DYNAMIC_DISPATCH(gray_values)(images.in.row(frame, y) + 3 * x, piece, values);
-                    pairs.add(values, piece);
-                }
-            });
-            pairs.sum(histograms[band]);
+            auto* values = gray_.data();
+            if (shape_.channels == 3) values += (std::int64_t{frame} * shape_.height + begin) * shape_.width;
+            count_gray(images.in.frames(frame, 1), begin, end, values, shape_.width, histograms[band]);
         });
         pool.for_chunks(shape_.frames, 1, [&](std::int64_t frame, std::int64_t, std::int64_t) {
             auto& sum = histograms[frame * histogram_bands_];

@@ -78,7 +78,7 @@ TEST_P(BinarizeTest, SauvolaOfEveryWindow) {
         HostImage want(shape);
         for (const auto fill : {kit::Fill::noise, kit::Fill::ramp, kit::Fill::full}) {
             kit::fill(in.view(), fill);
-            const auto values = kit::with_defaults(
+            const auto values = with_defaults(
                 binarize_info(), {{"method", "sauvola"}, {"window", std::to_string(window)}, {"k", "0.25"}});
             run_on(GetParam(), *binarize_info().make(values, shape, kit::executor(GetParam())), in, out);
             sauvola_reference({.window = window, .k = 0.25}, in.view(), want.view());
@@ -109,7 +109,7 @@ TEST_P(BinarizeTest, ThresholdsOfManyHistograms) {
                                        {"otsu", ThresholdMethod::otsu},
                                        {"two-peaks", ThresholdMethod::two_peaks}}) {
         SCOPED_TRACE(name);
-        const auto filter = binarize_info().make(kit::with_defaults(binarize_info(), {{"method", name}}), shape,
+        const auto filter = binarize_info().make(with_defaults(binarize_info(), {{"method", name}}), shape,
                                                  kit::executor(GetParam()));
         EXPECT_TRUE(filter->figures().empty()) << "before the first run";
         run_on(GetParam(), *filter, in, out);
@@ -134,7 +134,7 @@ TEST_P(BinarizeTest, ThresholdsOfManyHistograms) {
 TEST_P(BinarizeTest, ReportsAFixedLevel) {
     const Shape shape{1, 4, 4, 3};
     kit::GuardedImage in(shape, {}), out(shape, {});
-    const auto values = kit::with_defaults(binarize_info(), {{"method", "fixed"}, {"level", "77"}});
+    const auto values = with_defaults(binarize_info(), {{"method", "fixed"}, {"level", "77"}});
     const auto filter = binarize_info().make(values, shape, kit::executor(GetParam()));
     run_on(GetParam(), *filter, in, out);
     ASSERT_EQ(filter->figures().size(), 1u);
@@ -144,7 +144,7 @@ TEST_P(BinarizeTest, ReportsAFixedLevel) {
 TEST(Binarize, RefusesWhatItDoesNotRead) {
     const auto info = binarize_info();
     const Shape shape{1, 4, 4, 3};
-    const auto with = [&](auto... values) { return info.output_shape(kit::with_defaults(info, {values...}), shape); };
+    const auto with = [&](auto... values) { return info.output_shape(with_defaults(info, {values...}), shape); };
     using Value = std::pair<std::string, std::string>;
     EXPECT_THROW(with(Value{"level", "100"}), Error);
     EXPECT_THROW(with(Value{"method", "otsu"}, Value{"level", "100"}), Error);
@@ -155,7 +155,7 @@ TEST(Binarize, RefusesWhatItDoesNotRead) {
 }
 
 TEST(Binarize, DefaultsAreThoseOfTheParameters) {
-    const auto values = kit::with_defaults(binarize_info(), {});
+    const auto values = with_defaults(binarize_info(), {});
     EXPECT_EQ(values.integer("level"), BinarizeParameters{}.level);
     EXPECT_EQ(values.integer("window"), SauvolaParameters{}.window);
     EXPECT_EQ(values.real("k"), SauvolaParameters{}.k);

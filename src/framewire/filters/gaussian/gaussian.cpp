@@ -1,43 +1,87 @@
 #include "framewire/filters/gaussian/gaussian.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace framewire {
 
-GaussianWeights gaussian_weights(int size, double sigma) {
+namespace {
+
+// The formula's weights, folded as the fixed-point ones are; their sum is 1/2.
+struct ExactWeights {
+    int terms;
+    double folded[(max_window_px + 1) / 2];
+};
+
+ExactWeights exact_weights(int size, double sigma) {
+    ExactWeights weights{.terms = (size + 1) / 2, .folded = {}};
+    const double middle = (size - 1) * 0.5, nearest = size % 2 ? 0 : 0.5;
+    // Relative to the weight nearest the middle, so that no sigma makes all of them zero.
+    double sum = 0;
+    for (int term = 0; term < weights.terms; ++term) {
+        const double distance = middle - term;
+        const double squares = distance * distance - nearest * nearest;
+        weights.folded[term] = squares == 0 ? 1 : std::exp(-squares / (2 * sigma * sigma));
+        if (distance == 0) weights.folded[term] *= 0.5;  // its tap counts twice
+        sum += weights.folded[term];
+    }
+    for (auto& weight : weights.folded) weight /= 2 * sum;
+    return weights;
+}
+
+// Multiples of `unit` that add up to 2^14.
+void round_weights(const ExactWeights& exact, int unit, std::int16_t* folded) {
+    double exact_so_far = 0;
+    int so_far = 0;
+    for (int term = 0; term < exact.terms; ++term) {
+        exact_so_far += exact.folded[term] * (1 << 15);
+        const int rounded =
+            term == exact.terms - 1 ? 1 << 14 : static_cast<int>(std::lround(exact_so_far / unit)) * unit;
+        folded[term] = static_cast<std::int16_t>(rounded - so_far);
+        so_far = rounded;
+    }
+}
+
+// How far from the formula the filter's results can be before they are rounded, whatever the image:
+//     127.5 * (sum over all taps of the window of abs(fixed - exact weight)) + half a unit of the rows' results:
+// the errors of the weights add up to zero, so that only how far bytes are from 127.5 counts.
+double largest_error(const ExactWeights& exact, const std::int16_t* folded) {
+    // Each term stands for two taps of its weight, or for a middle one of twice its weight.
+    double difference = 0;
+    for (int row = 0; row < exact.terms; ++row)
+        for (int column = 0; column < exact.terms; ++column)
+            difference += 4 * std::abs(folded[row] / 32768.0 * (folded[column] / 32768.0) -
+                                       exact.folded[row] * exact.folded[column]);
+    return 127.5 * difference + 1.0 / (2 << (15 - gaussian_row_shift));
+}
+
+// What OpenCV takes in place of the formula for odd sizes up to 7 when sigma is left to it.
+bool round_as_opencv_table(int size, double sigma, std::int16_t* folded) {
+    static constexpr std::int16_t of_3[] = {8192, 8192}, of_5[] = {2048, 8192, 6144}, of_7[] = {1024, 3584, 7168, 4608};
+    if (sigma != 0 || (size != 3 && size != 5 && size != 7)) return false;
+    std::copy_n(size == 3 ? of_3 : size == 5 ? of_5 : of_7, (size + 1) / 2, folded);
+    return true;
+}
+
+}  // namespace
+
+GaussianWeights gaussian_weights(int size, double sigma, GaussianRounding rounding) {
     if (size < 1 || size > max_window_px)
         fail(ErrorCode::usage, "gaussian of size {}; allowed are 1 to {}", size, max_window_px);
     if (!(sigma >= 0 && sigma <= max_gaussian_sigma_px))
         fail(ErrorCode::usage, "gaussian with sigma {}; allowed are 0 to {}", sigma, max_gaussian_sigma_px);
-    if (sigma == 0) sigma = default_gaussian_sigma(size);
+    const auto exact = exact_weights(size, sigma == 0 ? default_gaussian_sigma(size) : sigma);
 
-    const int terms = (size + 1) / 2;
-    const double middle = (size - 1) * 0.5, nearest = size % 2 ? 0 : 0.5;
-    // Relative to the weight nearest the middle, so that no sigma makes all of them zero.
-    double exact[(max_window_px + 1) / 2];
-    double sum = 0;
-    for (int term = 0; term < terms; ++term) {
-        const double distance = middle - term;
-        const double squares = distance * distance - nearest * nearest;
-        exact[term] = squares == 0 ? 1 : std::exp(-squares / (2 * sigma * sigma));
-        if (distance == 0) exact[term] *= 0.5;  // its tap counts twice
-        sum += exact[term];
-    }
-
+    std::int16_t folded[(max_window_px + 1) / 2];
+    const bool as_opencv = rounding == GaussianRounding::opencv;
+    if (!as_opencv || !round_as_opencv_table(size, sigma, folded)) round_weights(exact, gaussian_short_unit, folded);
     GaussianWeights weights{};
-    constexpr double one = 1 << 14;
-    double exact_so_far = 0;
-    int so_far = 0, zeros = 0;
-    for (int term = 0; term < terms; ++term) {
-        exact_so_far += exact[term] / sum * one;
-        const int rounded = term == terms - 1 ? 1 << 14 : static_cast<int>(std::lround(exact_so_far));
-        const int weight = rounded - so_far;
-        so_far = rounded;
-        if (weight == 0 && zeros == term)
-            ++zeros;
-        else
-            weights.folded[term - zeros] = static_cast<std::int16_t>(weight);
-    }
+    weights.is_short = size <= gaussian_most_short_taps && (as_opencv || largest_error(exact, folded) < 1);
+    if (!weights.is_short && !as_opencv) round_weights(exact, 1, folded);
+
+    const auto* first = std::find_if(folded, folded + exact.terms, [](int weight) { return weight != 0; });
+    const int zeros = static_cast<int>(first - folded);
+    std::copy(first, static_cast<const std::int16_t*>(folded + exact.terms), weights.folded);
     weights.taps = size - 2 * zeros;
     const auto reach = window_reach(size);
     weights.reach = {reach.before - zeros, reach.after - zeros};
@@ -46,7 +90,7 @@ GaussianWeights gaussian_weights(int size, double sigma) {
 
 Gaussian::Gaussian(GaussianParameters parameters, const Shape& shape, Executor& executor)
     : border_(parameters.border),
-      weights_(gaussian_weights(parameters.size, parameters.sigma)),
+      weights_(gaussian_weights(parameters.size, parameters.sigma, parameters.rounding)),
       shape_(shape),
       executor_(&executor) {
     validate(shape, "gaussian's image");
@@ -72,13 +116,22 @@ FilterInfo gaussian_info() {
                  .minimum = 0,
                  .maximum = max_gaussian_sigma_px},
                 border_parameter(),
+                {.name = "rounding",
+                 .help =
+                     "of the weights: fine is within 1 of the formula; opencv is that of OpenCV's 8-bit GaussianBlur",
+                 .type = Type::choice,
+                 .default_value = "fine",
+                 .choices = {"fine", "opencv"}},
             },
+        .examples = {"gaussian=9", "gaussian=4:sigma=2"},
         .output_shape = [](const ParameterValues&, const Shape& shape) { return shape; },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Gaussian>>(
                 GaussianParameters{.size = static_cast<int>(values.integer("size")),
                                    .sigma = values.real("sigma"),
-                                   .border = border_from(values)},
+                                   .border = border_from(values),
+                                   .rounding = values.text("rounding") == "opencv" ? GaussianRounding::opencv
+                                                                                   : GaussianRounding::fine},
                 shape, executor);
         },
     };

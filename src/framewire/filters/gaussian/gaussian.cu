@@ -1,5 +1,5 @@
 #include "framewire/cuda/check.hpp"
-#include "framewire/filters/gaussian/gaussian.hpp"
+#include "framewire/filters/gaussian/gaussian_cuda.hpp"
 #include "framewire/filters/quads.cuh"
 
 #include <algorithm>
@@ -18,6 +18,7 @@ namespace {
 
 constexpr int threads_per_block = 256;
 constexpr int rows_per_thread = 4;  // of results, side by side in registers
+constexpr int terms_at_once = 4;
 constexpr int most_pairs = max_window_px / 2 + 5;
 constexpr int most_terms = (max_window_px + 1) / 2 + 3;
 
@@ -42,14 +43,12 @@ struct Job {
 
 // How a block of one kernel is laid out: `planes` channels at once (all, or one where all do not fit), and one thread
 // for each of `pitch` quads beside each other.
-template <int channels_, int planes_, int pitch_, int fixed_taps_>
+template <int channels_, int planes_, int pitch_>
 struct Layout {
     static constexpr int channels = channels_, planes = planes_, pitch = pitch_;
-    static constexpr int fixed_taps = fixed_taps_;  // 0 stands for any number
     static constexpr int groups = threads_per_block / pitch;
     static constexpr int step_rows = groups * rows_per_thread;
     static constexpr int staged_rows = pitch == 32 ? step_rows : groups;
-    static constexpr int terms_at_once = fixed_taps != 0 && fixed_taps <= 6 ? (fixed_taps + 1) / 2 : 4;
     // A thread reads this many rows of the ring at once, so the ring's first rows, but for one, are kept behind its end
     // too.
     static constexpr int rows_at_once = terms_at_once + rows_per_thread - 1;
@@ -90,14 +89,13 @@ public:
             }
         };
         for (int y = y_, first = 0; y < y_end; y += L::step_rows) {
-            load(y - y_ + L::step_rows + taps() - 1);
+            load(y - y_ + L::step_rows + job_.taps - 1);
             weigh_columns(y, y_end, first);
             first = wrapped(first + L::step_rows);
         }
     }
 
 private:
-    __device__ int taps() const { return L::fixed_taps ? L::fixed_taps : job_.taps; }
     // Of a place in the ring that is off by less than its length.
     __device__ int wrapped(int slot) const {
         return slot < 0 ? slot + job_.ring_rows : slot >= job_.ring_rows ? slot - job_.ring_rows : slot;
@@ -141,34 +139,25 @@ private:
     __device__ uint2 weigh_quad(const std::uint32_t* words) const {
         constexpr std::uint32_t half = 1u << (gaussian_row_shift - 1);
         std::uint32_t sum[quad_px] = {half, half, half, half};
-        const int count = (taps() + quad_px - 1 + 3) / 4;
+        const int count = (job_.taps + quad_px - 1 + 3) / 4;
         const auto shift = static_cast<unsigned>(8 * job_.lead);
         auto word = words[0];
-#pragma unroll
         for (int index = 0; index < count; ++index) {
             const auto next = words[index + 1];
             const auto bytes = __funnelshift_r(word, next, shift);
             word = next;
             const int pair = 2 * index;
-            if (even_used(pair)) sum[0] = __dp2a_lo(job_.even[pair + 1], bytes, sum[0]);
-            if (even_used(pair + 1)) sum[0] = __dp2a_hi(job_.even[pair + 2], bytes, sum[0]);
-            if (odd_used(pair)) sum[1] = __dp2a_lo(job_.odd[pair + 1], bytes, sum[1]);
-            if (odd_used(pair + 1)) sum[1] = __dp2a_hi(job_.odd[pair + 2], bytes, sum[1]);
-            if (even_used(pair - 1)) sum[2] = __dp2a_lo(job_.even[pair], bytes, sum[2]);
-            if (even_used(pair)) sum[2] = __dp2a_hi(job_.even[pair + 1], bytes, sum[2]);
-            if (odd_used(pair - 1)) sum[3] = __dp2a_lo(job_.odd[pair], bytes, sum[3]);
-            if (odd_used(pair)) sum[3] = __dp2a_hi(job_.odd[pair + 1], bytes, sum[3]);
+            sum[0] = __dp2a_lo(job_.even[pair + 1], bytes, sum[0]);
+            sum[0] = __dp2a_hi(job_.even[pair + 2], bytes, sum[0]);
+            sum[1] = __dp2a_lo(job_.odd[pair + 1], bytes, sum[1]);
+            sum[1] = __dp2a_hi(job_.odd[pair + 2], bytes, sum[1]);
+            sum[2] = __dp2a_lo(job_.even[pair], bytes, sum[2]);
+            sum[2] = __dp2a_hi(job_.even[pair + 1], bytes, sum[2]);
+            sum[3] = __dp2a_lo(job_.odd[pair], bytes, sum[3]);
+            sum[3] = __dp2a_hi(job_.odd[pair + 1], bytes, sum[3]);
         }
         for (auto& one : sum) one >>= gaussian_row_shift;
         return {sum[0] | sum[1] << 16, sum[2] | sum[3] << 16};
-    }
-
-    // Whether a pair of weights is anything but zero, where that is known beforehand.
-    static __device__ constexpr bool even_used(int pair) {
-        return L::fixed_taps == 0 || (pair >= 0 && pair <= (L::fixed_taps - 1) / 2);
-    }
-    static __device__ constexpr bool odd_used(int pair) {
-        return L::fixed_taps == 0 || (pair >= 0 && pair <= L::fixed_taps / 2);
     }
 
     // The step's results; `first` is where in the ring its first window begins.
@@ -192,11 +181,11 @@ private:
 #pragma unroll
             for (auto& pixel : row) pixel = 1u << 23;
 #pragma unroll 1
-        for (int term = 0; term < (taps() + 1) / 2; term += L::terms_at_once) {
+        for (int term = 0; term < (job_.taps + 1) / 2; term += terms_at_once) {
             // Rows that the terms' upper taps are on, and their lower ones, for all the thread's results.
             const auto* upper = ring_ + (wrapped(first + term) * L::planes + plane) * L::pitch + quad_;
             const auto* lower =
-                ring_ + (wrapped(first + taps() - term - L::terms_at_once) * L::planes + plane) * L::pitch + quad_;
+                ring_ + (wrapped(first + job_.taps - term - terms_at_once) * L::planes + plane) * L::pitch + quad_;
             uint2 up[L::rows_at_once], low[L::rows_at_once];
 #pragma unroll
             for (int row = 0; row < L::rows_at_once; ++row) {
@@ -204,11 +193,11 @@ private:
                 low[row] = lower[row * L::planes * L::pitch];
             }
 #pragma unroll
-            for (int at = 0; at < L::terms_at_once; ++at) {
+            for (int at = 0; at < terms_at_once; ++at) {
                 const auto weight = job_.column[term + at];
 #pragma unroll
                 for (int row = 0; row < rows_per_thread; ++row) {
-                    const auto& other = low[row + L::terms_at_once - 1 - at];
+                    const auto& other = low[row + terms_at_once - 1 - at];
                     // Two sums of two 15-bit numbers in a word.
                     const auto left = up[row + at].x + other.x, right = up[row + at].y + other.y;
                     sum[row][0] += (left & 0xffff) * weight;
@@ -291,15 +280,11 @@ void launch(const Job& job, int frames, cudaStream_t stream) {
     // Two blocks a multiprocessor, or else one channel at a time in a narrow strip, which is small enough for every
     // GPU.
     const int most_shared = std::min(100 * 1024, device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
-    using Any = Layout<channels, channels, 32, 0>;
-    if (Any::shared_bytes(job.taps, quads_out + rim) > most_shared)
-        launch<Layout<channels, 1, 16, 0>>(job, frames, 16, stream);
-    else if (job.taps == 5)
-        launch<Layout<channels, channels, 32, 5>>(job, frames, quads_out, stream);
-    else if (job.taps == 15)
-        launch<Layout<channels, channels, 32, 15>>(job, frames, quads_out, stream);
+    using All = Layout<channels, channels, 32>;
+    if (All::shared_bytes(job.taps, quads_out + rim) > most_shared)
+        launch<Layout<channels, 1, 16>>(job, frames, 16, stream);
     else
-        launch<Any>(job, frames, quads_out, stream);
+        launch<All>(job, frames, quads_out, stream);
 }
 
 }  // namespace
@@ -307,6 +292,10 @@ void launch(const Job& job, int frames, cudaStream_t stream) {
 void Gaussian::run(const FilterImages<MemorySpace::device>& images) const {
     validate(images.in, shape_, "gaussian's image");
     validate(images.out, shape_, "gaussian's result");
+    if (short_on_cuda(weights_))
+        return gaussian_of_short_weights(weights_, border_, images, executor_->stream().handle());
+    if (gaussian_fits_matrices(weights_))
+        return gaussian_by_matrices(weights_, border_, images, executor_->stream().handle());
     Job job{.in = {DeviceRows<const std::uint8_t>(images.in), shape_.width, shape_.height, border_},
             .out = DeviceRows<std::uint8_t>(images.out),
             .taps = weights_.taps,

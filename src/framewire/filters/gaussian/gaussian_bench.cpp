@@ -20,13 +20,10 @@ void bench_gaussian(Session& session) {
                               .operation = fmt::format("size {}{}", size, channels == 1 ? ", gray" : ""),
                               .channels = channels,
                               .info = info,
-                              .values = {},
+                              .values = with_defaults(info, {{"size", std::to_string(size)}}),
                               .reference = [=](auto in, auto out) { gaussian_reference(parameters, in, out); },
                               .peer_name = {},
                               .peer = {}};
-            bench.values.add("size", std::to_string(size));
-            bench.values.add("sigma", "0");
-            bench.values.add("border", "reflect101");
 #if FRAMEWIRE_OPENCV
             cv::setNumThreads(session.threads());
             if (size % 2) {  // OpenCV has no even ones

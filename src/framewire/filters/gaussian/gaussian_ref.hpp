@@ -63,7 +63,7 @@ inline void gaussian_formula(GaussianParameters parameters, HostView<const std::
 /// The fixed-point arithmetic that every backend does, one pixel after the other: what tests and benches compare with.
 inline void gaussian_reference(GaussianParameters parameters, HostView<const std::uint8_t> in,
                                HostView<std::uint8_t> out) {
-    const auto fixed = gaussian_weights(parameters.size, parameters.sigma);
+    const auto fixed = gaussian_weights(parameters.size, parameters.sigma, parameters.rounding);
     std::vector<std::int64_t> weights;
     for (int tap = 0; tap < fixed.taps; ++tap) {
         const int mirrored = fixed.taps - 1 - tap;

@@ -37,6 +37,7 @@ FilterInfo gray_info() {
                  .maximum = 3,
                  .choices = {"1", "3"}},
             },
+        .examples = {"gray", "gray=average:channels=1"},
         .output_shape = [](const ParameterValues& values, const Shape& shape) {
             return shape.with_channels(parameters_from(values).channels);
         },

@@ -8,7 +8,7 @@
 namespace framewire {
 namespace {
 
-constexpr int threads_per_block = 256;
+constexpr int threads_per_block = warp_store_threads;
 constexpr int group_px = gray_group_px;  // pixels a thread
 
 // Rows of a batch; a dense batch is one long row.
@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(threads_per_block) gray_kernel(Rows rows, Spli
     auto* out = rows.out + frame * rows.out_frame_stride + y * rows.out_row_stride + x * out_channels;
 
     if (aligned && x + group_px <= rows.row_px) {
-        store_gray(load_gray<in_channels>(in, weights), out_channels, out);
+        store_gray(load_gray<in_channels>(in, weights), out_channels, is_whole_warp(x, rows.row_px), out);
         return;
     }
     const auto pixels = static_cast<int>(min(std::int64_t{group_px}, rows.row_px - x));

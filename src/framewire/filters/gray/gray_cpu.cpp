@@ -1,6 +1,9 @@
 #include "framewire/core/simd.hpp"
 #include "framewire/filters/gray/gray.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "framewire/filters/gray/gray_cpu.cpp"
 #include <hwy/foreach_target.h>
@@ -18,17 +21,23 @@ void gray_from_bgr(const std::uint8_t* in, std::int64_t pixels, const GrayWeight
                    std::uint8_t* out) {
     const hn::ScalableTag<std::uint8_t> d8;
     const GrayOfBgr gray_of(d8, weights);
-    std::int64_t x = 0;
-    for (; x + gray_of.readable_px() <= pixels; x += gray_of.pixels()) {
-        const auto gray = gray_of(in + 3 * x);
+    const auto gray_to = [&](const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
+        const auto gray = gray_of(from);
         if (out_channels == 1)
-            hn::StoreU(gray, d8, out + x);
+            hn::StoreU(gray, d8, to);
         else
-            hn::StoreInterleaved3(gray, gray, gray, d8, out + 3 * x);
+            hn::StoreInterleaved3(gray, gray, gray, d8, to);
+    };
+    std::int64_t x = 0;
+    for (; x + gray_of.readable_px() <= pixels; x += gray_of.pixels()) gray_to(in + 3 * x, out + out_channels * x);
+    // The last vectors' loads or stores would go too far.
+    std::uint8_t last_in[4 * HWY_MAX_BYTES] = {}, last_out[3 * HWY_MAX_BYTES];
+    for (; x < pixels; x += gray_of.pixels()) {
+        const auto count = std::min(pixels - x, gray_of.pixels());
+        std::memcpy(last_in, in + 3 * x, static_cast<std::size_t>(3 * count));
+        gray_to(last_in, last_out);
+        std::memcpy(out + out_channels * x, last_out, static_cast<std::size_t>(out_channels * count));
     }
-    for (; x < pixels; ++x)
-        for (int channel = 0; channel < out_channels; ++channel)
-            out[x * out_channels + channel] = gray_of_pixel(in + 3 * x, weights);
 }
 
 // A gray image's pixels once (channels 1) or three times.

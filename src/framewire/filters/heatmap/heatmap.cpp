@@ -40,11 +40,17 @@ Heatmap::Heatmap(const Shape& shape, Executor& executor) : shape_(shape), execut
     table_ = heatmap_table_for(executor);
 }
 
+HeatmapFromChanges::HeatmapFromChanges(const Shape& shape, Executor& executor) : shape_(shape), executor_(&executor) {
+    validate(shape, "heatmap's image");
+    table_ = heatmap_table_for(executor);
+}
+
 FilterInfo heatmap_info() {
     return {
         .name = "heatmap",
         .summary = "how much each pixel changed since the previous frame: blue still, green half, red most",
         .parameters = {},
+        .examples = {"heatmap", "gaussian=5,heatmap"},
         .needs_previous = true,
         .output_shape = [](const ParameterValues&, const Shape& shape) { return shape.with_channels(3); },
         .make = [](const ParameterValues&, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {

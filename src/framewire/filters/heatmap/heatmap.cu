@@ -18,6 +18,40 @@ __global__ void __launch_bounds__(threads_per_block)
     store(group, out, place);
 }
 
+__global__ void __launch_bounds__(threads_per_block) still_kernel(Rows rows, Image out, const Pixel* table) {
+    const auto still = __ldg(table);
+    Group group;
+#pragma unroll
+    for (int quarter = 0; quarter < 4; ++quarter) pack(still, still, still, still, group.words + 3 * quarter);
+    store(group, out, Place(rows));
+}
+
+// A block takes changes of one frame, blockIdx.y counts frames. The first change of a pixel speaks for all of it.
+__global__ void __launch_bounds__(threads_per_block)
+    changes_kernel(ChangedBytes<MemorySpace::device> changes, int first_frame, Image reference, Image out,
+                   std::uint32_t width, std::uint32_t pixels, const Pixel* table) {
+    const auto frame = first_frame + static_cast<int>(blockIdx.y);
+    const auto* positions = changes.positions + frame * changes.capacity;
+    const auto* differences = changes.differences + frame * changes.capacity;
+    const auto count = min(std::int64_t{changes.counts[frame * changes.count_stride]}, changes.capacity);
+    const auto channels = static_cast<std::uint32_t>(reference.channels);
+    const auto stride = std::int64_t{gridDim.x} * threads_per_block;
+    for (auto index = std::int64_t{blockIdx.x} * threads_per_block + threadIdx.x; index < count; index += stride) {
+        const auto pixel = positions[index] / channels;
+        if (pixel >= pixels || (index > 0 && positions[index - 1] / channels == pixel)) continue;
+        auto end = index + 1;
+        while (end < count && end < index + channels && positions[end] / channels == pixel) ++end;
+        const auto y = pixel / width, x = pixel % width;
+        const auto* now = reference.data + frame * reference.frame_stride + y * reference.row_stride +
+                          std::int64_t{x} * reference.channels;
+        const auto colour = __ldg(table + heat_of_changes(now, positions, differences, index, end, reference.channels));
+        auto* to = out.data + frame * out.frame_stride + y * out.row_stride + std::int64_t{x} * 3;
+#pragma unroll
+        for (int channel = 0; channel < 3; ++channel)
+            to[channel] = static_cast<std::uint8_t>(channel_of(colour, channel));
+    }
+}
+
 }  // namespace
 
 void Heatmap::run(const FilterImages<MemorySpace::device>& images) const {
@@ -29,6 +63,22 @@ void Heatmap::run(const FilterImages<MemorySpace::device>& images) const {
         heatmap_kernel<<<grid, threads_per_block, 0, executor_->stream().handle()>>>(
             rows, image_of(images.in, dense), image_of(images.previous, dense), image_of(images.out, dense),
             table_.as<Pixel>());
+    });
+}
+
+void HeatmapFromChanges::run(const ChangedBytes<MemorySpace::device>& changes, DeviceView<const std::uint8_t> reference,
+                             DeviceView<std::uint8_t> out) const {
+    validate(reference, shape_, "heatmap's reference");
+    validate(out, output_shape(), "heatmap's result");
+    const auto stream = executor_->stream().handle();
+    for_each_launch(shape_, out.dense(), [&](const Rows& rows, dim3 grid) {
+        still_kernel<<<grid, threads_per_block, 0, stream>>>(rows, image_of(out, out.dense()), table_.as<Pixel>());
+    });
+    for_changes(shape_, [&](int first_frame, dim3 grid) {
+        changes_kernel<<<grid, threads_per_block, 0, stream>>>(
+            changes, first_frame, image_of(reference, false), image_of(out, false),
+            static_cast<std::uint32_t>(shape_.width),
+            static_cast<std::uint32_t>(std::int64_t{shape_.height} * shape_.width), table_.as<Pixel>());
     });
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/cuda/buffer.hpp"
+#include "framewire/filters/changed_bytes.hpp"
 #include "framewire/filters/filter.hpp"
 #include "framewire/filters/pointwise/pixel.hpp"
 
@@ -32,6 +33,29 @@ public:
     void run(const FilterImages<MemorySpace::host>& images) const;
     /// Queued on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
+
+private:
+    Shape shape_;
+    Executor* executor_;
+    cuda::DeviceBuffer table_;  // on the CUDA backend
+};
+
+/// The heat map from the differences a difference encoder has found anyway, without looking at the other pixels. Equal to
+/// Heatmap of the encoder's reference after and before, which is what a viewer holds: bytes within the threshold count as
+/// still. Positions outside the frame are left out.
+class HeatmapFromChanges {
+public:
+    /// `shape` is the encoder's. Throws Error{usage} on one that is not allowed.
+    HeatmapFromChanges(const Shape& shape, Executor& executor);
+
+    Shape output_shape() const { return shape_.with_channels(3); }
+
+    /// `reference` is the encoder's, after. Any strides, no overlap. Host: returns when done.
+    void run(const ChangedBytes<MemorySpace::host>& changes, HostView<const std::uint8_t> reference,
+             HostView<std::uint8_t> out) const;
+    /// The same with everything in device memory; queued on the executor's stream.
+    void run(const ChangedBytes<MemorySpace::device>& changes, DeviceView<const std::uint8_t> reference,
+             DeviceView<std::uint8_t> out) const;
 
 private:
     Shape shape_;

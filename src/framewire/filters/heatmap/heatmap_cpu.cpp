@@ -87,6 +87,24 @@ void Heatmap::run(const FilterImages<MemorySpace::host>& images) const {
                     });
 }
 
+void HeatmapFromChanges::run(const ChangedBytes<MemorySpace::host>& changes, HostView<const std::uint8_t> reference,
+                             HostView<std::uint8_t> out) const {
+    validate(reference, shape_, "heatmap's reference");
+    validate(out, output_shape(), "heatmap's result");
+    const auto& pool = executor_->pool();
+    const auto& table = heatmap_table();
+    for_pixel_runs(pool, out.shape(), out.dense(), [&](const PixelRun& run) {
+        auto* pixel = run.in(out);
+        for (const auto* end = pixel + 3 * run.pixels; pixel < end; pixel += 3) store_pixel(table[0], 3, pixel);
+    });
+    for_changed_pixels(pool, changes, shape_, [&](int frame, int y, int x, std::int64_t first, std::int64_t end) {
+        const auto* now = reference.row(frame, y) + std::int64_t{x} * shape_.channels;
+        const auto heat = heat_of_changes(now, changes.positions + frame * changes.capacity,
+                                          changes.differences + frame * changes.capacity, first, end, shape_.channels);
+        store_pixel(table[static_cast<std::size_t>(heat)], 3, out.row(frame, y) + std::int64_t{x} * 3);
+    });
+}
+
 }  // namespace framewire
 
 #endif

@@ -25,6 +25,7 @@ FilterInfo mean_info() {
                  .maximum = max_window_px},
                 border_parameter(),
             },
+        .examples = {"mean=7", "mean=3:border=zero"},
         .output_shape = [](const ParameterValues&, const Shape& shape) { return shape; },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Mean>>(

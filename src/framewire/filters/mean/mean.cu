@@ -1,317 +1,322 @@
 #include "framewire/cuda/check.hpp"
-#include "framewire/filters/mean/mean.hpp"
-#include "framewire/filters/quads.cuh"
+#include "framewire/cuda/warp.cuh"
+#include "framewire/filters/mean/mean_cuda.hpp"
+#include "framewire/filters/staged_rows.cuh"
 #include "framewire/filters/window.hpp"
 
 #include <algorithm>
 #include <cstdint>
 
-// Two kernels, both of which slide down a strip of the image and work on quads (four pixels, channel by channel).
-//
-// Small windows: rows first. dp4a sums the bytes of each row's windows into a ring in shared memory; running sums go
-// down the columns of that, two to a word. Each byte is read once but for the strips' rims.
-//
-// Large windows: columns first. Every thread keeps the sums of four columns, and reads the row that enters its windows
-// and the one that leaves them. Windows then are differences of prefix sums, which are kept for every fourth pixel.
+// A block works on a strip of the image in two teams, which begin with the same windows in its middle, of which each
+// adds up half, and slide up and down from there. Each thread keeps the sums of its columns, from which the row that
+// leaves its windows is taken as the next one enters; windows then are differences of prefix sums along the row. Some
+// warps more move the rows, in and out.
 
 namespace framewire {
 namespace {
 
+constexpr int movers = 96;  // threads of a team that move rows
+constexpr int lane_px = 8;
+
+// Of a team: the threads that add up, and how many steps' rows are under way or at work.
+template <int channels_, int threads_, int teams_, int stages_>
+struct Layout {
+    static constexpr int channels = channels_, threads = threads_, teams = teams_, stages = stages_;
+    static constexpr int warps = threads / 32, team_threads = threads + movers;
+    static constexpr int strip_px = threads * lane_px, slot_bytes = strip_px * channels + chunk_bytes;
+    static constexpr int columns = lane_px * channels;  // of a thread
+};
+// What a row of 1920 pixels and the largest window's rims need; and what GPUs with 64 KiB of shared memory have room
+// for.
+template <int channels>
+using Wide = Layout<channels, 288, 2, 4>;
+template <int channels>
+using Narrow = Layout<channels, 160, 1, 3>;
+
+// Where the prefix sum before a pixel lies: one place is left free behind every thread's, so that the threads of a warp
+// do not meet in a bank of shared memory.
+FRAMEWIRE_HOST_DEVICE constexpr int place_of(int pixel) { return pixel + pixel / lane_px; }
+
 struct Job {
     QuadSource in;
     DeviceRows<std::uint8_t> out;
+    bool in_chunks, out_chunks;
     int size;
     WindowReach reach;
-    int lead;       // pixels before the first tap in its quad
-    int quads_in;   // of a strip, with its rims
-    int quads_out;  // of a strip's result
+    int lead_px;  // of the first thread, before the first window begins
+    // Where the prefix sums at the windows' ends lie, from the place of a thread's first pixel on.
+    int begin_place[lane_px], end_place[lane_px];
+    int out_px;     // of a strip's result
     int band_rows;  // of a block's result
-    MeanDivision division;
+    std::uint32_t bias, multiplier;
 };
 
-// The quads that windows see beside the first one's.
-int rim_quads(const Job& job) { return (job.lead + job.size + quad_px - 1 + 3) / quad_px - 1; }
+// A team's.
+template <class L>
+struct Memory {
+    alignas(chunk_bytes) std::uint8_t slot[L::stages][2][L::slot_bytes];
+    alignas(chunk_bytes) std::uint8_t out[2][L::strip_px * L::channels];
+    std::uint32_t prefix[L::channels][L::strip_px + L::threads];
+    std::uint32_t totals[L::channels][L::warps];
+};
 
-__device__ std::uint32_t four_bytes(std::uint32_t b0, std::uint32_t b1, std::uint32_t b2, std::uint32_t b3,
-                                    int from_byte) {
-    const auto selector = static_cast<std::uint32_t>(from_byte | (4 + from_byte) << 4);
-    return byte_perm(byte_perm(b0, b1, selector), byte_perm(b2, b3, selector), 0x5410);
+// Who waits for each other at a barrier.
+enum class Waiting { team, adders, movers, adders_of_all_teams };
+
+template <class L, Waiting who>
+__device__ void wait_for() {
+    constexpr int count = who == Waiting::team     ? L::team_threads
+                          : who == Waiting::adders ? L::threads
+                          : who == Waiting::movers ? movers
+                                                   : L::teams * L::threads;
+    const int barrier =
+        who == Waiting::adders_of_all_teams ? 0 : 1 + 3 * static_cast<int>(threadIdx.y) + static_cast<int>(who);
+    __syncwarp();  // a warp arrives as one
+    asm volatile("barrier.sync %0, %1;" ::"r"(barrier), "n"(count) : "memory");
 }
 
-constexpr int small_most_words = (mean_16_bit_size + quad_px - 1 + 3) / 4;
-static_assert(small_most_words % 2 == 1, "the ring's pairs of words come after an odd number and one");
+// `sum` and the element-th column's sum, two to a word.
+__device__ std::uint32_t add_column(std::uint32_t sum, const std::uint32_t* columns, int element) {
+    return __dp2a_lo(columns[element / 2], element % 2 ? 0x0100u : 0x0001u, sum);
+}
 
-// For windows of up to mean_16_bit_size: a warp's lanes are a row's quads. Along the columns each thread has two
-// pixels.
-template <int channels>
-struct SmallLayout {
-    static constexpr int quads = 32;
-    static constexpr int groups = 2 * channels;  // warps
-    static constexpr int threads = groups * quads;
-    static constexpr int step_rows = 24;
-    static int ring_rows(int size) { return step_rows + size - 1; }
-    static int shared_bytes(int size) {
-        return 4 * (quads * channels * (step_rows + 2 * ring_rows(size)) + small_most_words + 1);
+// A thread's sums of columns.
+template <class L>
+class Columns {
+public:
+    static constexpr int channels = L::channels;
+
+    __device__ void add(const std::uint8_t* row) { change(row, 1); }
+    __device__ void remove(const std::uint8_t* row) { change(row, ~0u); }
+
+    // Adds what the other team has.
+    __device__ void add_other_team(Memory<L>* memories) {
+        static_assert(sizeof sums_ * L::threads <= sizeof memories->prefix);
+        const auto place = [&](unsigned team, int word) -> std::uint32_t& {
+            return memories[team].prefix[0][word * L::threads + static_cast<int>(threadIdx.x)];
+        };
+#pragma unroll
+        for (int word = 0; word < L::columns / 2; ++word) place(threadIdx.y, word) = sums_[word];
+        wait_for<L, Waiting::adders_of_all_teams>();
+#pragma unroll
+        for (int word = 0; word < L::columns / 2; ++word) sums_[word] += place(1 - threadIdx.y, word);
+        wait_for<L, Waiting::adders_of_all_teams>();
     }
-};
 
-struct SmallJob : Job {
-    std::uint32_t multiplier;                       // so that the mean is the highest byte of the product
-    std::uint32_t ones[small_most_words][quad_px];  // which bytes of a word are in each of a quad's windows
-};
-
-template <int channels>
-__global__ void __launch_bounds__(SmallLayout<channels>::threads) small_kernel(__grid_constant__ const SmallJob job) {
-    using L = SmallLayout<channels>;
-    extern __shared__ std::uint32_t shared[];
-    auto* staged = shared;  // [row][plane][quad]: bytes, later the results
-    auto* ring =
-        shared + L::step_rows * channels * L::quads + small_most_words + 1;  // [row][plane][pair]: two 16-bit sums
-
-    const int lane = static_cast<int>(threadIdx.x) % L::quads, group = static_cast<int>(threadIdx.x) / L::quads;
-    const int x0 = static_cast<int>(blockIdx.x) * job.quads_out * quad_px;
-    const int y0 = static_cast<int>(blockIdx.y) * job.band_rows;
-    const int frame = static_cast<int>(blockIdx.z);
-    const int rows_out = min(job.band_rows, job.in.height - y0);
-    const int rows_in = rows_out + job.size - 1;
-    const int ring_rows = L::step_rows + job.size - 1;
-    const int words = (job.size + quad_px - 1 + 3) / 4;
-    const auto shift = static_cast<unsigned>(8 * job.lead);
-
-    // This thread's two columns: their place in a row of the ring, and their running sums, rounding included.
-    const int column = static_cast<int>(threadIdx.x);
-    std::uint32_t sums = job.division.bias * 0x10001u;
-    int newest = 0, oldest = 0;  // rows of the ring
-
-    for (int done = 0; done < rows_in; done += L::step_rows) {
-        const int rows = min(L::step_rows, rows_in - done);
-        load_column<channels, 4>(job.in, frame, y0 - job.reach.before + done,
-                                 x0 - job.lead - job.reach.before + lane * quad_px, group, L::groups, rows,
-                                 [&](int row, const Quad<channels>& pixels) {
+    // Puts the sums of all columns before each of this thread's in place; called by all of a team that add up.
+    __device__ void write_prefix_sums(Memory<L>& memory) const {
+        const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+        std::uint32_t before[channels];
 #pragma unroll
-                                     for (int plane = 0; plane < channels; ++plane)
-                                         staged[(row * channels + plane) * L::quads + lane] = pixels.plane[plane];
-                                 });
-        __syncthreads();
-        for (int row = group; row < rows; row += L::groups) {
-            const int to = newest + row < ring_rows ? newest + row : newest + row - ring_rows;
+        for (int channel = 0; channel < channels; ++channel) {
+            std::uint32_t total = 0;
 #pragma unroll
-            for (int plane = 0; plane < channels; ++plane) {
-                // What the last quads read behind the row belongs to no result.
-                const auto* from = staged + (row * channels + plane) * L::quads + lane;
-                std::uint32_t sum[quad_px] = {};
-                auto word = from[0];
-                for (int index = 0; index < words; ++index) {
-                    const auto next = from[index + 1];
-                    const auto bytes = __funnelshift_r(word, next, shift);
-                    word = next;
+            for (int pixel = 0; pixel < lane_px; ++pixel) total = add_column(total, sums_, pixel * channels + channel);
+            auto up_to_here = total;
 #pragma unroll
-                    for (int pixel = 0; pixel < quad_px; ++pixel)
-                        sum[pixel] = __dp4a(bytes, job.ones[index][pixel], sum[pixel]);
-                }
-                reinterpret_cast<uint2*>(ring)[(to * channels + plane) * L::quads + lane] = {sum[0] | sum[1] << 16,
-                                                                                             sum[2] | sum[3] << 16};
+            for (int distance = 1; distance < 32; distance *= 2) {
+                const auto other = __shfl_up_sync(~0u, up_to_here, distance);
+                if (lane >= distance) up_to_here += other;
+            }
+            if (lane == 31) memory.totals[channel][warp] = up_to_here;
+            before[channel] = up_to_here - total;
+        }
+        wait_for<L, Waiting::adders>();
+#pragma unroll
+        for (int channel = 0; channel < channels; ++channel) {
+            auto sum = before[channel] + cuda::warp_sum(lane < warp ? memory.totals[channel][lane] : 0);
+            auto* to = memory.prefix[channel] + place_of(static_cast<int>(threadIdx.x) * lane_px);
+#pragma unroll
+            for (int pixel = 0; pixel < lane_px; ++pixel) {
+                to[pixel] = sum;
+                sum = add_column(sum, sums_, pixel * channels + channel);
             }
         }
-        __syncthreads();
-        for (int row = 0; row < rows; ++row) {
-            sums += ring[newest * channels * 2 * L::quads + column];
-            newest = newest + 1 < ring_rows ? newest + 1 : 0;
-            if (done + row < job.size - 1) continue;
-            const auto left = (sums & 0xffff) * job.multiplier, right = (sums >> 16) * job.multiplier;
-            reinterpret_cast<std::uint16_t*>(staged)[row * channels * 2 * L::quads + column] =
-                static_cast<std::uint16_t>(byte_perm(left, right, 0x0073));
-            sums -= ring[oldest * channels * 2 * L::quads + column];
-            oldest = oldest + 1 < ring_rows ? oldest + 1 : 0;
-        }
-        __syncthreads();
-        const int x = x0 + lane * quad_px;
-        if (lane < job.quads_out && x < job.in.width)
-            for (int row = group; row < rows; row += L::groups) {
-                if (done + row < job.size - 1) continue;
-                Quad<channels> result;
-#pragma unroll
-                for (int plane = 0; plane < channels; ++plane)
-                    result.plane[plane] = staged[(row * channels + plane) * L::quads + lane];
-                store_quad(job.out.row(frame, y0 + done + row - (job.size - 1)), x, job.in.width, job.out.aligned,
-                           result);
-            }
-        __syncthreads();
     }
-}
 
-// For all windows: a thread for each quad of columns, and a warp for each channel of a row along the rows.
-template <int channels>
-struct LargeLayout {
-    static constexpr int threads = 384;
-    static constexpr int blocks = 3;            // of a multiprocessor
-    static constexpr int lines = threads / 32;  // channels times rows a step
-    static constexpr int step_rows = lines / channels;
-    static constexpr int quads_per_lane = threads / 32;
-    // One place is left free behind every lane's quads, so that lanes do not meet in a bank of shared memory.
-    static constexpr int pitch = threads + 32 + 2;
-    static __device__ int place(int quad) { return quad + quad / quads_per_lane; }
-    static constexpr int shared_bytes = lines * pitch * (8 + 4);
+private:
+    __device__ void change(const std::uint8_t* row, std::uint32_t sign) {
+        const auto* from = reinterpret_cast<const uint2*>(row) + threadIdx.x * channels;
+#pragma unroll
+        for (int two = 0; two < channels; ++two) {
+            const auto words = from[two];
+            sums_[4 * two] += byte_perm(words.x, 0, 0x4140) * sign;
+            sums_[4 * two + 1] += byte_perm(words.x, 0, 0x4342) * sign;
+            sums_[4 * two + 2] += byte_perm(words.y, 0, 0x4140) * sign;
+            sums_[4 * two + 3] += byte_perm(words.y, 0, 0x4342) * sign;
+        }
+    }
+
+    std::uint32_t sums_[L::columns / 2] = {};
 };
 
-// Two bytes of a word as two 16-bit numbers.
-__device__ std::uint32_t low_pair(std::uint32_t bytes) { return byte_perm(bytes, 0, 0x4140); }
-__device__ std::uint32_t high_pair(std::uint32_t bytes) { return byte_perm(bytes, 0, 0x4342); }
-
-// Of eight columns' sums: those from `first` (0 to 3) on, four of them.
-__device__ uint2 four_sums(uint2 low, uint2 high, int first) {
-    const bool second_word = first >= 2;
-    const auto a = second_word ? low.y : low.x, b = second_word ? high.x : low.y, c = second_word ? high.y : high.x;
-    const std::uint32_t selector = first % 2 ? 0x5432 : 0x3210;
-    return {byte_perm(a, b, selector), byte_perm(b, c, selector)};
-}
-
-// `before` and the sums of a quad's first columns, for each of which `ones` has a byte.
-__device__ std::uint32_t add_first(std::uint32_t before, uint2 quad, std::uint32_t ones) {
-    return __dp2a_lo(quad.x, ones, __dp2a_hi(quad.y, ones, before));
-}
-
-template <int channels>
-__global__ void __launch_bounds__(LargeLayout<channels>::threads, LargeLayout<channels>::blocks)
-    large_kernel(__grid_constant__ const Job job) {
-    using L = LargeLayout<channels>;
-    extern __shared__ std::uint32_t shared[];
-    auto* columns = reinterpret_cast<uint2*>(shared);   // [row][plane][place]: four 16-bit sums
-    auto* prefixes = shared + 2 * L::lines * L::pitch;  // [row][plane][place]: sums of all before, later results
-
-    const int quad = static_cast<int>(threadIdx.x), lane = quad % 32, line = quad / 32;
-    const int x0 = static_cast<int>(blockIdx.x) * job.quads_out * quad_px;
-    const int y0 = static_cast<int>(blockIdx.y) * job.band_rows;
-    const int frame = static_cast<int>(blockIdx.z);
-    const int y_end = min(y0 + job.band_rows, job.in.height);
-    const int x_in = x0 - job.lead - job.reach.before + quad * quad_px;
-    const int end = job.lead + job.size, end_quads = end / quad_px;
-    const auto first_ones = (1u << (8 * job.lead)) - 1 & 0x01010101u;
-    const auto end_ones = (1u << (8 * (end % quad_px))) - 1 & 0x01010101u;
-
-    uint2 sums[channels] = {};
-    const auto add = [&](int, const Quad<channels>& pixels) {
+// One row's results, of those threads that have some.
+template <class L>
+__device__ void write_means(const Job& job, int out_px, const Memory<L>& memory, std::uint8_t* out) {
+    constexpr int channels = L::channels;
+    const int first = static_cast<int>(threadIdx.x) * lane_px;
+    if (first >= out_px) return;
+    constexpr int words = lane_px * channels / 4;
+    std::uint32_t result[words];
 #pragma unroll
-        for (int plane = 0; plane < channels; ++plane) {
-            sums[plane].x += low_pair(pixels.plane[plane]);
-            sums[plane].y += high_pair(pixels.plane[plane]);
+    for (int word = 0; word < words; ++word) {
+        std::uint32_t product[4];
+#pragma unroll
+        for (int byte = 0; byte < 4; ++byte) {
+            const int pixel = (4 * word + byte) / channels, channel = (4 * word + byte) % channels;
+            const auto* prefix = memory.prefix[channel] + place_of(first);
+            const auto sum = prefix[job.end_place[pixel]] - prefix[job.begin_place[pixel]];
+            product[byte] = __umulhi(sum + job.bias, job.multiplier);
         }
+        result[word] =
+            byte_perm(byte_perm(product[0], product[1], 0x51), byte_perm(product[2], product[3], 0x51), 0x5410);
+    }
+    auto* to = reinterpret_cast<uint2*>(out) + threadIdx.x * channels;
+#pragma unroll
+    for (int word = 0; word < words; word += 2) to[word / 2] = {result[word], result[word + 1]};
+}
+
+// A team's part of the result, in steps. The first ones add up its share of the rows that the first windows see but for
+// the last one that enters them, two a step. Each of the others brings a row of results: a row enters the windows, and
+// one leaves.
+template <class L>
+struct Part {
+    int x, x_end, frame;
+    int y, direction;  // of the first row of results, and where the others are
+    int first_row, first_rows, first_steps, steps;
+    int enters, leaves;  // from the row of results on
+
+    __device__ explicit Part(const Job& job)
+        : x(static_cast<int>(blockIdx.x) * job.out_px),
+          x_end(min(x + job.out_px, job.in.width)),
+          frame(static_cast<int>(blockIdx.z)) {
+        const int begin = static_cast<int>(blockIdx.y) * job.band_rows, end = min(begin + job.band_rows, job.in.height);
+        const bool up = threadIdx.y == 1;
+        const int middle = L::teams == 1 ? begin : begin + (end - begin) / 2;
+        y = up ? middle - 1 : middle;
+        direction = up ? -1 : 1;
+        enters = up ? -job.reach.before : job.reach.after;
+        leaves = up ? job.reach.after : -job.reach.before;
+        const int rows = job.size - 1, others = L::teams == 1 ? 0 : rows / 2;
+        first_row = middle - job.reach.before + (up ? rows - others : 0);
+        first_rows = up ? others : rows - others;
+        first_steps = (first_rows + 1) / 2;
+        steps = first_steps + (up ? middle - begin : end - middle);
+    }
+
+    __device__ int row_of(int step) const { return y + direction * (step - first_steps); }
+    __device__ bool has_second_row(int step) const { return step >= first_steps || 2 * step + 1 < first_rows; }
+};
+
+// Where the first thread's pixels begin in rows; slots begin there or some bytes before.
+template <class L>
+__device__ int first_byte(const Job& job, const Part<L>& part) {
+    return (part.x - job.lead_px - job.reach.before) * L::channels;
+}
+
+template <class L>
+__device__ void move_rows(const Job& job, const Part<L>& part, Memory<L>& memory) {
+    const StagedRows<L::channels, movers, L::slot_bytes, (max_window_px - 1) * L::channels> rows(
+        job.in, job.in_chunks, part.frame, first_byte(job, part) & -chunk_bytes, part.x - job.reach.before,
+        part.x_end + job.reach.after);
+    const ResultRows<movers, L::strip_px * L::channels> results(
+        job.out, job.out_chunks, part.frame, part.x * L::channels, (part.x_end - part.x) * L::channels);
+    const auto fetch = [&](int step) {
+        if (step < part.steps) {
+            auto& slot = memory.slot[step % L::stages];
+            const bool first = step < part.first_steps;
+            rows.fetch(first ? part.first_row + 2 * step : part.row_of(step) + part.enters, slot[0]);
+            if (part.has_second_row(step))
+                rows.fetch(first ? part.first_row + 2 * step + 1 : part.row_of(step) + part.leaves, slot[1]);
+        }
+        commit_copies();
     };
-    const bool sees_columns = quad < job.quads_in;
-    if (sees_columns) load_column<channels, 6>(job.in, frame, y0 - job.reach.before, x_in, 0, 1, job.size - 1, add);
-
-    for (int y = y0; y < y_end; y += L::step_rows) {
-        // The windows' sums of columns, row by row: the row that enters is added, later the one that leaves taken away.
-        if (sees_columns)
-            load_column_pair<channels>(job.in, frame, y + job.reach.after, y - job.reach.before, x_in, L::step_rows,
-                                       [&](int row, const Quad<channels>& entering, const Quad<channels>& leaving) {
-                                           add(row, entering);
-#pragma unroll
-                                           for (int plane = 0; plane < channels; ++plane) {
-                                               columns[(row * channels + plane) * L::pitch + L::place(quad)] =
-                                                   sums[plane];
-                                               sums[plane].x -= low_pair(leaving.plane[plane]);
-                                               sums[plane].y -= high_pair(leaving.plane[plane]);
-                                           }
-                                       });
-        __syncthreads();
-
-        // This warp's line: what is before each of a lane's quads, first in the lane, then in all lanes before it.
-        const auto* line_columns = columns + line * L::pitch;
-        auto* line_prefixes = prefixes + line * L::pitch;
-        std::uint32_t own[L::quads_per_lane], total = 0;
-#pragma unroll
-        for (int at = 0; at < L::quads_per_lane; ++at) {
-            own[at] = total;
-            total = add_first(total, line_columns[lane * (L::quads_per_lane + 1) + at], 0x01010101u);
-        }
-        auto before = total;
-#pragma unroll
-        for (int distance = 1; distance < 32; distance *= 2) {
-            const auto other = __shfl_up_sync(0xffffffffu, before, distance);
-            if (lane >= distance) before += other;
-        }
-        before -= total;
-#pragma unroll
-        for (int at = 0; at < L::quads_per_lane; ++at)
-            line_prefixes[lane * (L::quads_per_lane + 1) + at] = before + own[at];
-        __syncwarp();
-
-        // A window's sum is what is before its end less what is before its first column; then one column in, one out.
-        for (int first = 0; first < job.quads_out; first += 32) {
-            const int at = min(first + lane, job.quads_out - 1);
-            const auto low = line_columns[L::place(at)], high = line_columns[L::place(at + 1)];
-            const auto end_low = line_columns[L::place(at + end_quads)],
-                       end_high = line_columns[L::place(at + end_quads + 1)];
-            const auto leaving = four_sums(low, high, job.lead), entering = four_sums(end_low, end_high, end % quad_px);
-            const auto sum_0 = job.division.bias +
-                               add_first(line_prefixes[L::place(at + end_quads)], end_low, end_ones) -
-                               add_first(line_prefixes[L::place(at)], low, first_ones);
-            const auto sum_1 = sum_0 + (entering.x & 0xffff) - (leaving.x & 0xffff);
-            const auto sum_2 = sum_1 + (entering.x >> 16) - (leaving.x >> 16);
-            const auto sum_3 = sum_2 + (entering.y & 0xffff) - (leaving.y & 0xffff);
-            const auto mean = [&](std::uint32_t sum) {
-                return __umulhi(sum, job.division.multiplier) >> (job.division.shift - 32);
-            };
-            const auto result = four_bytes(mean(sum_0), mean(sum_1), mean(sum_2), mean(sum_3), 0);
-            __syncwarp();  // all lanes have read the prefixes that results now replace
-            line_prefixes[L::place(at)] = result;
-            __syncwarp();
-        }
-        __syncthreads();
-
-        const int x = x0 + quad * quad_px;
-        if (quad < job.quads_out && x < job.in.width)
-            for (int row = 0; row < L::step_rows && y + row < y_end; ++row) {
-                Quad<channels> result;
-#pragma unroll
-                for (int plane = 0; plane < channels; ++plane)
-                    result.plane[plane] = prefixes[(row * channels + plane) * L::pitch + L::place(quad)];
-                store_quad(job.out.row(frame, y + row), x, job.in.width, job.out.aligned, result);
-            }
-        // The next step's prefixes come after its own barrier, which no warp passes before all have stored.
+    const auto fill_border = [&](int step) {
+        if (step >= part.steps || !rows.has_border()) return;
+        rows.fill_border(memory.slot[step % L::stages][0]);
+        if (part.has_second_row(step)) rows.fill_border(memory.slot[step % L::stages][1]);
+    };
+    const auto store = [&](int step) {
+        if (step >= part.first_steps) results.store(memory.out[step % 2], part.row_of(step));
+    };
+    for (int step = 0; step < L::stages - 1; ++step) fetch(step);
+    wait_for_copies<L::stages - 2>();
+    wait_for<L, Waiting::movers>();
+    fill_border(0);
+    for (int step = 0; step < part.steps; ++step) {
+        wait_for_copies<L::stages - 3>();
+        // This step's rows are here, border included, and the next one's but for their border.
+        wait_for<L, Waiting::team>();
+        fetch(step + L::stages - 1);
+        fill_border(step + 1);
+        store(step - 1);
     }
+    wait_for<L, Waiting::team>();
+    store(part.steps - 1);
 }
 
-template <int channels>
-void launch_small(const Job& any, int frames, cudaStream_t stream) {
-    using L = SmallLayout<channels>;
-    SmallJob job{any};
-    job.division = mean_division(job.size, 16);
-    job.multiplier = job.division.multiplier << (24 - job.division.shift);
-    for (int byte = 0; byte < 4 * small_most_words; ++byte)
-        for (int pixel = 0; pixel < quad_px; ++pixel)
-            if (byte >= pixel && byte < pixel + job.size) job.ones[byte / 4][pixel] |= 1u << (8 * (byte % 4));
-    job.quads_in = L::quads;
-    job.quads_out = L::quads - rim_quads(job);
-    const int strips = parts(job.in.width, job.quads_out * quad_px);
-    // High bands sum up fewer rows twice; many make enough blocks for the whole GPU.
-    const int bands = std::max(parts(job.in.height, 4 * L::step_rows), bands_for_all(strips, frames));
-    job.band_rows = band_rows(job.in.height, bands, L::step_rows);
-    for_grids(job, strips, frames, 1, [&](const SmallJob& part, dim3 grid) {
-        small_kernel<channels><<<grid, L::threads, L::shared_bytes(job.size), stream>>>(part);
-    });
+template <class L>
+__device__ void add_up(const Job& job, const Part<L>& part, Memory<L>* memories) {
+    auto& memory = memories[threadIdx.y];
+    const int lead_bytes = first_byte(job, part) & (chunk_bytes - 1);
+    Columns<L> columns;
+    int step = 0;
+    for (; step < part.first_steps; ++step) {
+        wait_for<L, Waiting::team>();
+        auto& slot = memory.slot[step % L::stages];
+        columns.add(slot[0] + lead_bytes);
+        if (part.has_second_row(step)) columns.add(slot[1] + lead_bytes);
+    }
+    if constexpr (L::teams == 2) columns.add_other_team(memories);
+    for (; step < part.steps; ++step) {
+        wait_for<L, Waiting::team>();
+        auto& slot = memory.slot[step % L::stages];
+        columns.add(slot[0] + lead_bytes);
+        columns.write_prefix_sums(memory);
+        columns.remove(slot[1] + lead_bytes);
+        wait_for<L, Waiting::adders>();
+        write_means(job, part.x_end - part.x, memory, memory.out[step % 2]);
+    }
+    wait_for<L, Waiting::team>();
 }
 
-template <int channels>
-void launch_large(Job job, int frames, cudaStream_t stream) {
-    using L = LargeLayout<channels>;
-    job.division = mean_division(job.size, 32);
-    // Strips of one width, so that none is nearly empty.
-    const int quads = parts(job.in.width, quad_px);
-    job.quads_out = parts(quads, parts(quads, L::threads - rim_quads(job)));
-    job.quads_in = job.quads_out + rim_quads(job);
-    const int strips = parts(quads, job.quads_out);
+template <class L>
+__global__ void __launch_bounds__(L::team_threads* L::teams) mean_kernel(__grid_constant__ const Job job) {
+    extern __shared__ uint4 shared[];
+    auto* memories = reinterpret_cast<Memory<L>*>(shared);
+    const Part<L> part(job);
+    if (threadIdx.x < L::threads)
+        add_up(job, part, memories);
+    else
+        move_rows(job, part, memories[threadIdx.y]);
+}
+
+template <class L>
+constexpr int shared_bytes = L::teams * sizeof(Memory<L>);
+
+template <class L>
+void launch(Job job, int frames, cudaStream_t stream) {
+    // Strips of one width, so that none is nearly empty, which begin with whole chunks.
+    constexpr int step_px = 16;
+    const int most_px = (L::strip_px - job.lead_px - job.size) / step_px * step_px;
+    job.out_px = parts(parts(job.in.width, parts(job.in.width, most_px)), step_px) * step_px;
+    const int strips = parts(job.in.width, job.out_px);
     // Each band begins with as many rows as the window has: no more bands than run at once.
-    const std::int64_t columns = std::int64_t{strips} * frames;
-    const int at_once = L::blocks * device_attribute(cudaDevAttrMultiProcessorCount);
-    const int bands = static_cast<int>(std::max<std::int64_t>(1, at_once / columns));
-    job.band_rows = band_rows(job.in.height, bands, L::step_rows);
-    cuda::check(
-        cudaFuncSetAttribute(large_kernel<channels>, cudaFuncAttributeMaxDynamicSharedMemorySize, L::shared_bytes));
+    const std::int64_t at_once = 2 / L::teams * device_attribute(cudaDevAttrMultiProcessorCount);
+    const auto bands = std::max<std::int64_t>(1, at_once / (std::int64_t{strips} * frames));
+    job.band_rows = band_rows(job.in.height, static_cast<int>(bands), 1);
+    cuda::check(cudaFuncSetAttribute(mean_kernel<L>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes<L>));
     for_grids(job, strips, frames, 1, [&](const Job& part, dim3 grid) {
-        large_kernel<channels><<<grid, L::threads, L::shared_bytes, stream>>>(part);
+        mean_kernel<L><<<grid, dim3(L::team_threads, L::teams), shared_bytes<L>, stream>>>(part);
     });
+}
+
+template <int channels>
+void launch(const Job& job, int frames, cudaStream_t stream) {
+    if (device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) >= shared_bytes<Wide<channels>>)
+        launch<Wide<channels>>(job, frames, stream);
+    else
+        launch<Narrow<channels>>(job, frames, stream);
 }
 
 }  // namespace
@@ -319,18 +324,28 @@ void launch_large(Job job, int frames, cudaStream_t stream) {
 void Mean::run(const FilterImages<MemorySpace::device>& images) const {
     validate(images.in, shape_, "mean's image");
     validate(images.out, shape_, "mean's result");
-    const auto reach = window_reach(parameters_.size);
-    const Job job{.in = {DeviceRows<const std::uint8_t>(images.in), shape_.width, shape_.height, parameters_.border},
-                  .out = DeviceRows<std::uint8_t>(images.out),
-                  .size = parameters_.size,
-                  .reach = reach,
-                  .lead = (quad_px - reach.before % quad_px) % quad_px};
+    const int size = parameters_.size;
     const auto stream = executor_->stream().handle();
-    const bool small = parameters_.size <= mean_16_bit_size;
+    if (size <= mean_16_bit_size) return mean_by_addition(parameters_, images, stream);
+    const auto division = mean_division_by_bytes(size);
+    const auto reach = window_reach(size);
+    Job job{.in = {DeviceRows<const std::uint8_t>(images.in), shape_.width, shape_.height, parameters_.border},
+            .out = DeviceRows<std::uint8_t>(images.out),
+            .size = size,
+            .reach = reach,
+            .lead_px = (lane_px - reach.before % lane_px) % lane_px,
+            .bias = division.bias,
+            .multiplier = division.multiplier};
+    for (int pixel = 0; pixel < lane_px; ++pixel) {
+        job.begin_place[pixel] = place_of(pixel + job.lead_px);
+        job.end_place[pixel] = place_of(pixel + job.lead_px + size);
+    }
+    job.in_chunks = in_chunks(job.in.rows);
+    job.out_chunks = in_chunks(job.out);
     if (shape_.channels == 3)
-        small ? launch_small<3>(job, shape_.frames, stream) : launch_large<3>(job, shape_.frames, stream);
+        launch<3>(job, shape_.frames, stream);
     else
-        small ? launch_small<1>(job, shape_.frames, stream) : launch_large<1>(job, shape_.frames, stream);
+        launch<1>(job, shape_.frames, stream);
 }
 
 }  // namespace framewire

@@ -20,12 +20,10 @@ void bench_mean(Session& session) {
                               .operation = fmt::format("size {}{}", size, channels == 1 ? ", gray" : ""),
                               .channels = channels,
                               .info = info,
-                              .values = {},
+                              .values = with_defaults(info, {{"size", std::to_string(size)}}),
                               .reference = [=](auto in, auto out) { mean_reference(parameters, in, out); },
                               .peer_name = {},
                               .peer = {}};
-            bench.values.add("size", std::to_string(size));
-            bench.values.add("border", "reflect101");
 #if FRAMEWIRE_OPENCV
             cv::setNumThreads(session.threads());
             bench.peer_name = "OpenCV";

@@ -1,7 +1,7 @@
 #include "framewire/filters/mean/mean.hpp"
 
 #include "framewire/filters/mean/mean_ref.hpp"
-#include "kit/filter_check.hpp"
+#include "kit/window_check.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,27 +12,12 @@
 namespace framewire {
 namespace {
 
-struct NamedBorder {
-    Border border;
-    const char* name;
-};
-
-constexpr NamedBorder borders[] = {
-    {Border::reflect101, "reflect101"}, {Border::replicate, "replicate"}, {Border::zero, "zero"}};
-
+using kit::borders;
 using MeanTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(MeanTest);
 
-void check_size(Backend backend, int size, int channels, NamedBorder border, std::vector<Shape> shapes = {}) {
-    const MeanParameters parameters{.size = size, .border = border.border};
-    kit::check_filter(backend, {.info = mean_info(),
-                                .values = {{"size", std::to_string(size)}, {"border", border.name}},
-                                .channels = channels,
-                                .reference =
-                                    [=](const FilterImages<MemorySpace::host>& images) {
-                                        mean_reference(parameters, images.in, images.out);
-                                    },
-                                .shapes = std::move(shapes)});
+void check_size(Backend backend, int size, int channels, kit::NamedBorder border, std::vector<Shape> shapes = {}) {
+    kit::check_window<MeanParameters>(backend, mean_info(), mean_reference, size, channels, border, std::move(shapes));
 }
 
 // Smaller and larger than any window, a few tiles wide, several bands high.
@@ -62,8 +47,7 @@ TEST_P(MeanTest, EverySizeEqualsTheFormula) {
 
 // The first and the last sum of each mean: between them the division, which grows with its dividend, cannot err.
 TEST(Mean, DividesExactly) {
-    const auto check = [](int size, int bits) {
-        const auto division = mean_division(size, bits);
+    const auto check = [](int size, const MeanDivision& division, int bits) {
         const std::int64_t n = size * size;
         EXPECT_LT((255 * n + division.bias) >> bits, 1);
         EXPECT_LT(std::int64_t{division.multiplier} >> bits, 1);
@@ -76,8 +60,9 @@ TEST(Mean, DividesExactly) {
                     << "sum " << sum << " of size " << size << " in " << bits << " bits";
         }
     };
-    for (int size = 1; size <= mean_16_bit_size; ++size) check(size, 16);
-    for (int size = 1; size <= 255; ++size) check(size, 32);
+    for (int size = 1; size <= mean_16_bit_size; ++size) check(size, mean_division(size, 16), 16);
+    for (int size = 1; size <= 255; ++size) check(size, mean_division(size, 32), 32);
+    for (int size = mean_16_bit_size + 1; size <= 255; ++size) check(size, mean_division_by_bytes(size), 32);
 }
 
 TEST(Mean, RefusesWrongSizesAndShapes) {

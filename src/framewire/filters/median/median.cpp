@@ -34,6 +34,7 @@ FilterInfo median_info() {
                  .odd_only = true},
                 border_parameter(),
             },
+        .examples = {"median=5", "median=3:border=replicate"},
         .output_shape = [](const ParameterValues&, const Shape& shape) { return shape; },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Median>>(parameters_from(values), shape, executor);

@@ -14,16 +14,14 @@ namespace framewire::bench {
 void bench_median(Session& session) {
     const auto info = median_info();
     for (const int size : {3, 5, 7, 9, 11, 13, 15, 21, 31, 51, 75, 255}) {
-        const MedianParameters parameters{.size = size, .border = Border::replicate};
+        const MedianParameters parameters{.size = size, .border = Border::replicate};  // OpenCV's only one
         WindowBench bench{.suite = "median",
                           .operation = fmt::format("size {}", size),
                           .info = info,
-                          .values = {},
+                          .values = with_defaults(info, {{"size", std::to_string(size)}, {"border", "replicate"}}),
                           .reference = [=](auto in, auto out) { median_reference(parameters, in, out); },
                           .peer_name = {},
                           .peer = {}};
-        bench.values.add("size", std::to_string(size));
-        bench.values.add("border", "replicate");  // OpenCV's only one
 #if FRAMEWIRE_OPENCV
         cv::setNumThreads(session.threads());
         bench.peer_name = "OpenCV";

@@ -7,10 +7,9 @@
 namespace framewire {
 
 // The CPU's three methods: small windows by networks one pixel wide, straight from the image; middle ones by networks
-// of square tiles, which share more; large ones by histograms, whose time does not grow. The networks of further sizes
-// would still be faster than histograms, but take too long to compile.
+// of square tiles, which share more; large ones by histograms, whose time does not grow.
 inline constexpr int largest_small_median = 5;
-inline constexpr int largest_middle_median = 11;
+inline constexpr int largest_middle_median = 15;
 
 /// One block of a batch, the piece of work of one thread: some rows and columns of a frame.
 struct MedianBlock {

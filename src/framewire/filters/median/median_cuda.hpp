@@ -23,7 +23,7 @@ void median_of_nine_on_device(const MedianImages& images, Border border, CUstrea
 /// Odd sizes 5 to 15, by sorting networks.
 void network_median_on_device(const MedianImages& images, int size, Border border, CUstream_st* stream);
 
-/// Odd sizes 3 to 255, by histograms that slide down.
+/// Odd sizes 3 to 255, by histograms that slide down and along.
 void histogram_median_on_device(const MedianImages& images, int size, Border border, CUstream_st* stream);
 
 }  // namespace framewire

@@ -1,169 +1,299 @@
 #include "framewire/cuda/check.hpp"
 #include "framewire/filters/median/median.hpp"
 #include "framewire/filters/median/median_cuda.hpp"
+#include "framewire/filters/quads.cuh"
 
 #include <algorithm>
 #include <cstdint>
 
+// Every column of the window has a histogram that slides down; their sum slides along the row (Perreault and Hebert,
+// "Median filtering in constant time", 2007). The histograms are cumulative, as on the CPU, so that the median is the
+// number of levels which at most half of the window's values reach: no search, a ballot. Of the 256 levels a window
+// keeps the 32 around its median, for medians of neighbours are close; when one is not, the window is counted anew.
+
 namespace framewire {
 namespace {
 
-// A thread has a column of bytes and the histogram of the window that slides down it (Huang, Yang and Tang, "A fast
-// two-dimensional median filtering algorithm", 1979), 256 counts of 16 bits in shared memory, two to a word. The words
-// of different threads are in different banks, whatever their pixels are.
-constexpr int threads = 128;
-constexpr int histogram_words = 128 * threads;
+constexpr int max_threads = 512;
+constexpr int groups = 16, group_levels = 16;
+constexpr int lanes_per_window = 16;   // with two levels each, so two groups a window
+constexpr int step_px = 4;             // that a window slides at a time
+constexpr int columns_per_thread = 2;  // at most
 
-// Where a level's count is from the thread's first word on, in units of 16 bits; rises with the level.
-__host__ __device__ constexpr std::uint32_t place_of(std::uint32_t level) {
-    return (level >> 1) * (2 * threads) + (level & 1);
-}
-
-// A pixel that enters the windows and, in the upper half, the one that leaves them, as places.
-using Exchange = std::uint32_t;
-
-__host__ __device__ constexpr int columns_of(int size, int channels) { return threads + (size - 1) * channels; }
-constexpr int max_columns_per_thread = (columns_of(max_median_size, 3) + threads - 1) / threads;
-
-struct Rows {
-    const std::uint8_t *entering, *leaving;  // null for black
+/// Of one column of `size` values, in bytes: how many of group g are at most a level of it, and how many are below g.
+struct alignas(16) ColumnCounts {
+    uint4 within[groups];
+    uint4 below;
 };
+
+constexpr int column_bytes = sizeof(ColumnCounts);
 
 struct Strip {
     const std::uint8_t* frame;
     std::int64_t row_stride;
-    int width, height, channels, radius;
-    int first_column;  // in bytes, of the result
+    int width, height, channels, channel;
     Border border;
 
     __device__ const std::uint8_t* row(int y) const {
         const int from = border_index(y, height, border);
         return from < 0 ? nullptr : frame + from * row_stride;
     }
-    // The exchange of rows that takes the windows from around row y - 1 to around row y.
-    __device__ Rows rows_around(int y) const { return {row(y + radius), row(y - radius - 1)}; }
 };
 
-// Byte offsets into any row of the columns that a thread reads for its block; -1 for black.
-__device__ void find_columns(const Strip& strip, int count, int (&offsets)[max_columns_per_thread]) {
+/// The columns a thread keeps the counts of: one of the block's first ones, one of the rest.
+struct Columns {
+    int offsets[columns_per_thread];  // in bytes, in any row; -1 for black
+
+    __device__ Columns(const Strip& strip, int first_column) {
 #pragma unroll
-    for (int i = 0; i < max_columns_per_thread; ++i) {
-        const int column = i * threads + static_cast<int>(threadIdx.x);
-        offsets[i] = -1;
-        if (column >= count) continue;
-        // The first column's border has less than 256 pixels; kept positive so that division rounds down.
-        const int byte = strip.first_column + column + (256 - strip.radius) * strip.channels;
-        const int x = border_index(byte / strip.channels - 256, strip.width, strip.border);
-        if (x >= 0) offsets[i] = x * strip.channels + byte % strip.channels;
+        for (int i = 0; i < columns_per_thread; ++i) {
+            const int column = first_column + i * static_cast<int>(blockDim.x) + static_cast<int>(threadIdx.x);
+            const int x = border_index(column, strip.width, strip.border);
+            offsets[i] = x < 0 ? -1 : x * strip.channels + strip.channel;
+        }
     }
+
+    __device__ void read(const std::uint8_t* row, std::uint32_t (&values)[columns_per_thread]) const {
+#pragma unroll
+        for (int i = 0; i < columns_per_thread; ++i) values[i] = row && offsets[i] >= 0 ? row[offsets[i]] : 0;
+    }
+};
+
+/// 1 in the bytes from `first` (0 to 16) on, of the word of bytes 4 * word ... 4 * word + 3.
+__device__ std::uint32_t ones_from(int first, int word) {
+    return __funnelshift_lc(0u, 0x01010101u, static_cast<std::uint32_t>(max(8 * first - 32 * word, 0)));
 }
 
-__device__ void read_rows(const Rows& rows, const int (&offsets)[max_columns_per_thread], int count,
-                          Exchange (&exchanges)[max_columns_per_thread]) {
-#pragma unroll
-    for (int i = 0; i < max_columns_per_thread; ++i) {
-        if (i * threads >= count) break;
-        const bool inside = offsets[i] >= 0;
-        const std::uint32_t entering = inside && rows.entering ? rows.entering[offsets[i]] : 0;
-        const std::uint32_t leaving = inside && rows.leaving ? rows.leaving[offsets[i]] : 0;
-        exchanges[i] = place_of(entering) | place_of(leaving) << 16;
-    }
+/// Adds `times` ones, which are 1 or -1, from byte `first` on.
+template <int times>
+__device__ uint4 add_ones(uint4 counts, int first) {
+    constexpr auto factor = static_cast<std::uint32_t>(times);
+    return {counts.x + factor * ones_from(first, 0), counts.y + factor * ones_from(first, 1),
+            counts.z + factor * ones_from(first, 2), counts.w + factor * ones_from(first, 3)};
 }
 
-__device__ void write_exchanges(const Exchange (&exchanges)[max_columns_per_thread], int count, Exchange* shared) {
-#pragma unroll
-    for (int i = 0; i < max_columns_per_thread; ++i) {
-        const int column = i * threads + static_cast<int>(threadIdx.x);
-        if (column < count) shared[column] = exchanges[i];
-    }
+/// Counts a value of the column `times` within its group.
+template <int times>
+__device__ void count_value(ColumnCounts& column, std::uint32_t value) {
+    auto& group = column.within[value / group_levels];
+    group = add_ones<times>(group, static_cast<int>(value % group_levels));
 }
 
-__global__ void __launch_bounds__(threads)
-    histogram_median(MedianImages images, int size, Border border, int rows_per_block) {
-    extern __shared__ std::uint32_t shared[];
-    auto* counts = reinterpret_cast<std::uint16_t*>(shared + threadIdx.x);
-    const int columns = columns_of(size, images.channels);
-    auto* exchanges = shared + histogram_words;  // of two rows; those from `made` on are being made
+__device__ int first_above(std::uint32_t value) { return static_cast<int>(value / group_levels) + 1; }
 
-    const Strip strip{images.in + blockIdx.z * images.in_frame_stride,
+/// Two levels, 16 bits each: how many of a window's values are at most that.
+using LevelPair = std::uint32_t;
+
+/// Half a warp's window, which slides along a row of the block's columns. Of the 32 levels in sight, four parts of
+/// eight, a lane has two: pair lane / 4 of part lane % 4.
+struct Window {
+    const std::uint8_t* columns;  // of the block, as bytes
+    int size;
+    int lane = static_cast<int>(threadIdx.x) % lanes_per_window;
+    int group = groups / 2 - 1;  // the first of the two in sight
+    LevelPair counts = 0;        // of the lane
+
+    __device__ const std::uint8_t* column(int x) const { return columns + x * column_bytes; }
+    // Where in a column the lane's part begins, and the count below the part's group.
+    __device__ int part() const { return group * group_levels + lane % 4 * 8; }
+    __device__ int below() const { return groups * group_levels + group + lane % 4 / 2; }
+
+    __device__ LevelPair counts_of(const std::uint8_t* column) const {
+        const std::uint32_t pair = *reinterpret_cast<const std::uint16_t*>(column + part() + lane / 4 * 2);
+        return __byte_perm(pair, 0, 0x4140) + column[below()] * 0x00010001u;
+    }
+
+    // Four columns at a time, of which a lane adds up one's part.
+    __device__ void count_all(int x) {
+        LevelPair even[2] = {}, odd[2] = {};
+        std::uint32_t sum_below = 0;
+        const auto* at = column(x + lane / 4);
+#pragma unroll 4
+        for (int i = lane / 4; i < size; i += 4, at += 4 * column_bytes) {
+            const auto words = *reinterpret_cast<const uint2*>(at + part());
+            even[0] += words.x & 0x00FF00FF;
+            odd[0] += words.x >> 8 & 0x00FF00FF;
+            even[1] += words.y & 0x00FF00FF;
+            odd[1] += words.y >> 8 & 0x00FF00FF;
+            sum_below += at[below()];
+        }
+        // Each lane gets the other columns' sums of its own pair.
+        const bool second_word = lane / 8 % 2, second_pair = lane / 4 % 2;
+        const auto even_sum =
+            (second_word ? even[1] : even[0]) + __shfl_xor_sync(~0u, second_word ? even[0] : even[1], 8);
+        const auto odd_sum = (second_word ? odd[1] : odd[0]) + __shfl_xor_sync(~0u, second_word ? odd[0] : odd[1], 8);
+        const auto first = __byte_perm(even_sum, odd_sum, 0x5410), second = __byte_perm(even_sum, odd_sum, 0x7632);
+        counts = (second_pair ? second : first) + __shfl_xor_sync(~0u, second_pair ? first : second, 4);
+        sum_below += __shfl_xor_sync(~0u, sum_below, 8);
+        sum_below += __shfl_xor_sync(~0u, sum_below, 4);
+        counts += sum_below * 0x00010001u;
+    }
+
+    /// How many of the levels in sight at most half of the values reach.
+    __device__ int levels_below_median(LevelPair at_most) const {
+        const auto middle = static_cast<std::uint32_t>(size * size / 2);
+        const auto even = __ballot_sync(~0u, at_most << 16 <= middle << 16);
+        const auto odd = __ballot_sync(~0u, at_most <= (middle << 16 | 0xFFFF));
+        return __popc(__byte_perm(even, odd, threadIdx.x % 32 < lanes_per_window ? 0x5410 : 0x7632));
+    }
+
+    __device__ bool sees_median(int levels_below) const {
+        return levels_below < 2 * group_levels && (levels_below > 0 || group == 0);
+    }
+
+    /// Brings the median's group into sight, and beside it the one that the median comes from.
+    __device__ void find_median(int x, int levels_below) {
+        std::uint32_t below_group = 0;
+        const auto* at = column(x) + groups * group_levels + lane;
+        for (int i = 0; i < size; ++i, at += column_bytes) below_group += *at;
+        const auto reached = __ballot_sync(~0u, below_group <= static_cast<std::uint32_t>(size * size / 2));
+        const int median_group =
+            __popc(__byte_perm(reached, 0, threadIdx.x % 32 < lanes_per_window ? 0x4410 : 0x4432)) - 1;
+        if (!sees_median(levels_below)) {
+            const bool from_below = levels_below > 0 || median_group == group;
+            group = min(max(median_group - from_below, 0), groups - 2);
+        }
+        count_all(x);
+    }
+
+    /// The medians at x, x + 1 ... , and on to the window after them.
+    __device__ void slide(int x, std::uint8_t* medians) {
+        const auto *entering = column(x + size), *leaving = column(x);
+        LevelPair at_most[step_px + 1] = {counts};
+        int levels_below[step_px];
+        bool seen = true;
+#pragma unroll
+        for (int i = 0; i < step_px; ++i) {
+            at_most[i + 1] =
+                at_most[i] + counts_of(entering + i * column_bytes) - counts_of(leaving + i * column_bytes);
+        }
+#pragma unroll
+        for (int i = 0; i < step_px; ++i) {
+            levels_below[i] = levels_below_median(at_most[i]);
+            seen &= sees_median(levels_below[i]);
+        }
+        if (__all_sync(~0u, seen)) {
+            std::uint32_t packed = 0;
+#pragma unroll
+            for (int i = 0; i < step_px; ++i) packed |= static_cast<std::uint32_t>(levels_below[i]) << (8 * i);
+            if (lane < step_px)
+                medians[x + lane] = static_cast<std::uint8_t>(group * group_levels + (packed >> (8 * lane)));
+            counts = at_most[step_px];
+        } else {
+            slide_by_one(x, medians);
+        }
+    }
+
+    __device__ void slide_by_one(int x, std::uint8_t* medians) {
+#pragma unroll 1
+        for (int i = 0; i < step_px; ++i) {
+            int levels_below = levels_below_median(counts);
+            if (!__all_sync(~0u, sees_median(levels_below))) {
+                find_median(x + i, levels_below);
+                levels_below = levels_below_median(counts);
+            }
+            if (lane == 0) medians[x + i] = static_cast<std::uint8_t>(group * group_levels + levels_below);
+            counts += counts_of(column(x + i + size)) - counts_of(column(x + i));
+        }
+    }
+};
+
+__global__ void __launch_bounds__(max_threads)
+    histogram_median(MedianImages images, int size, Border border, int window_px, int rows_per_block) {
+    extern __shared__ ColumnCounts columns[];
+    const int threads = static_cast<int>(blockDim.x), strip_px = threads / lanes_per_window * window_px,
+              count = strip_px + size - 1, radius = size / 2;
+    auto* medians = reinterpret_cast<std::uint8_t*>(columns + count + 1);  // of one row of the strip
+    const int thread = static_cast<int>(threadIdx.x);
+
+    const int frame = static_cast<int>(blockIdx.z), channel = static_cast<int>(blockIdx.x) % images.channels;
+    const Strip strip{images.in + frame * images.in_frame_stride,
                       images.in_row_stride,
                       images.width,
                       images.height,
                       images.channels,
-                      size / 2,
-                      static_cast<int>(blockIdx.x) * threads,
+                      channel,
                       border};
+    const int first_x = static_cast<int>(blockIdx.x) / images.channels * strip_px;
     const int first_row = static_cast<int>(blockIdx.y) * rows_per_block;
-    const int last_row = min(first_row + rows_per_block, images.height) - 1;
-    const int column = strip.first_column + static_cast<int>(threadIdx.x);
-    const bool has_column = column < images.width * images.channels;
-    auto* out = images.out + blockIdx.z * images.out_frame_stride + column;
+    const int end_row = min(first_row + rows_per_block, images.height);
+    const Columns own(strip, first_x - radius);
 
-    for (int word = 0; word < 128; ++word) shared[word * threads + threadIdx.x] = 0;
-    int offsets[max_columns_per_thread];
-    find_columns(strip, columns, offsets);
-    Exchange next[max_columns_per_thread];
-
-    // The window around the row above the first: what enters is counted, nothing leaves.
-    int made = 0;
-    for (int y = first_row - 1 - strip.radius; y < first_row + strip.radius; ++y, made = columns - made) {
-        read_rows({strip.row(y), nullptr}, offsets, columns, next);
-        write_exchanges(next, columns, exchanges + made);
-        __syncthreads();
-        const auto* exchange = exchanges + made + threadIdx.x;
-        for (int i = 0; i < size; ++i, exchange += images.channels) ++counts[*exchange & 0xFFFF];
+    for (int i = thread; i < count; i += threads) columns[i] = {};
+    std::uint32_t entering[columns_per_thread], leaving[columns_per_thread];
+    const auto for_own_columns = [&](const auto& act) {
+#pragma unroll
+        for (int i = 0; i < columns_per_thread; ++i)
+            if (i * threads + thread < count) act(columns[i * threads + thread], entering[i], leaving[i]);
+    };
+    // The columns around the row above the first.
+    own.read(strip.row(first_row - 1 - radius), entering);
+    for (int y = first_row - 1 - radius; y < first_row + radius; ++y) {
+        std::uint32_t next[columns_per_thread];
+        own.read(strip.row(y + 1), next);
+        for_own_columns([](ColumnCounts& column, std::uint32_t value, std::uint32_t) {
+            count_value<1>(column, value);
+            column.below = add_ones<1>(column.below, first_above(value));
+        });
+#pragma unroll
+        for (int i = 0; i < columns_per_thread; ++i) entering[i] = next[i];
     }
 
-    // The exchanges of a row are read from memory while those of the row before are made.
-    read_rows(strip.rows_around(first_row), offsets, columns, next);
-    write_exchanges(next, columns, exchanges + made);
-    __syncthreads();
-    const int middle = size * size / 2;
-    std::uint32_t median = 0;
-    int below = 0;  // values less than the median
-    for (int y = first_row; y <= last_row; ++y, made = columns - made) {
-        if (y < last_row) read_rows(strip.rows_around(y + 1), offsets, columns, next);
-        const auto* exchange = exchanges + made + threadIdx.x;
-        const auto median_place = place_of(median);
-#pragma unroll 4
-        for (int i = 0; i < size; ++i, exchange += images.channels) {
-            const auto entering = *exchange & 0xFFFF, leaving = *exchange >> 16;
-            if (entering == leaving) continue;
-            const auto more = static_cast<std::uint16_t>(counts[entering] + 1);
-            const auto less = static_cast<std::uint16_t>(counts[leaving] - 1);
-            counts[entering] = more;
-            counts[leaving] = less;
-            below += (entering < median_place) - (leaving < median_place);
-        }
-        while (below > middle) below -= counts[place_of(--median)];
-        for (int count = counts[place_of(median)]; below + count <= middle; count = counts[place_of(median)]) {
-            below += count;
-            ++median;
-        }
-        if (has_column) out[y * images.out_row_stride] = static_cast<std::uint8_t>(median);
-        if (y < last_row) write_exchanges(next, columns, exchanges + columns - made);
+    own.read(strip.row(first_row - 1 - radius), leaving);
+    Window window{reinterpret_cast<const std::uint8_t*>(columns), size};
+    const int window_x = thread / lanes_per_window * window_px;
+    auto* out = images.out + frame * images.out_frame_stride + channel;
+    for (int y = first_row; y < end_row; ++y) {
+        for_own_columns([](ColumnCounts& column, std::uint32_t enters, std::uint32_t leaves) {
+            if (enters == leaves) return;
+            count_value<1>(column, enters);
+            count_value<-1>(column, leaves);
+            column.below = add_ones<-1>(add_ones<1>(column.below, first_above(enters)), first_above(leaves));
+        });
         __syncthreads();
+        own.read(strip.row(y + 1 + radius), entering);
+        own.read(strip.row(y - radius), leaving);
+
+        window.count_all(window_x);
+        for (int x = window_x; x < window_x + window_px; x += step_px) window.slide(x, medians);
+        __syncthreads();
+        for (int x = thread; x < min(strip_px, images.width - first_x); x += threads)
+            out[y * images.out_row_stride + (first_x + x) * images.channels] = medians[x];
     }
 }
 
 }  // namespace
 
 void histogram_median_on_device(const MedianImages& images, int size, Border border, cudaStream_t stream) {
-    const auto parts = [](std::int64_t whole, std::int64_t each) { return (whole + each - 1) / each; };
-    const int shared_bytes =
-        (histogram_words + 2 * columns_of(size, images.channels)) * static_cast<int>(sizeof(std::uint32_t));
-    cuda::check(cudaFuncSetAttribute(histogram_median, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
+    const auto shared_bytes = [size](int strip_px) { return (strip_px + size) * column_bytes + strip_px; };
+    const int shared_of_all = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor),
+              shared_of_one = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    // Small blocks wait less for each other's threads, large ones are fewer warps short where the window's columns
+    // leave room for one block only. A strip that is not wide beside its border costs more than it gains.
+    constexpr int reserved_bytes = 1024;  // by CUDA, of each block's
+    constexpr int enough_px = 12;
+    int threads = max_threads / 2, most_px = 0;
+    for (int blocks = 4; blocks >= 1 && most_px < enough_px; --blocks) {
+        if (blocks == 1) threads = max_threads;
+        const int bytes = std::min(shared_of_all / blocks - reserved_bytes, shared_of_one);
+        const int step = threads / lanes_per_window * step_px;
+        most_px = std::max(0, bytes - shared_bytes(0)) / (shared_bytes(step) - shared_bytes(0)) * step_px;
+    }
+    const int windows = threads / lanes_per_window;
+    const int strips = parts(images.width, windows * std::max(step_px, most_px));
+    const int window_px = parts(images.width, strips * windows * step_px) * step_px;
+    const int shared = shared_bytes(windows * window_px);
+    cuda::check(cudaFuncSetAttribute(histogram_median, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
     // Blocks enough for several to follow each other on every multiprocessor, with rows enough to make up for counting
     // their first window.
-    constexpr int wanted_blocks = 1600;
-    const auto strips = parts(std::int64_t{images.width} * images.channels, threads);
-    const auto bands =
-        std::clamp<std::int64_t>(wanted_blocks / (strips * images.frames), 1, parts(images.height, 2 * size));
-    const auto rows_per_block = static_cast<int>(parts(images.height, bands));
-    const dim3 grid(static_cast<unsigned>(strips), static_cast<unsigned>(parts(images.height, rows_per_block)),
-                    static_cast<unsigned>(images.frames));
-    histogram_median<<<grid, threads, static_cast<std::size_t>(shared_bytes), stream>>>(images, size, border,
-                                                                                        rows_per_block);
+    constexpr int wanted_blocks = 4000;
+    const auto blocks = std::int64_t{strips} * images.channels * images.frames;
+    const auto bands = std::clamp<std::int64_t>(wanted_blocks / blocks, 1, parts(images.height, 2 * size));
+    const int rows_per_block = parts(images.height, static_cast<int>(bands));
+    const dim3 grid(static_cast<unsigned>(strips * images.channels),
+                    static_cast<unsigned>(parts(images.height, rows_per_block)), static_cast<unsigned>(images.frames));
+    histogram_median<<<grid, static_cast<unsigned>(threads), static_cast<std::size_t>(shared), stream>>>(
+        images, size, border, window_px, rows_per_block);
     cuda::check_launch();
 }
 

@@ -19,11 +19,13 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #define MEDIAN_NETWORK HWY_INLINE
+#define MEDIAN_LOOP
 #define MEDIAN_SIZES_FROM 7
-#define MEDIAN_SIZES_UP_TO 11
+#define MEDIAN_SIZES_UP_TO 15
 #include "median_networks.inc"
 #undef MEDIAN_SIZES_UP_TO
 #undef MEDIAN_SIZES_FROM
+#undef MEDIAN_LOOP
 #undef MEDIAN_NETWORK
 
 constexpr int side = MiddleBlock::tile_side;
@@ -47,10 +49,11 @@ void join_planes(const std::uint8_t* line, int pixels, int channels, std::uint8_
 template <int size>
 void median_tiles(const std::uint8_t* lines, int bytes, int channels, std::uint8_t* results) {
     const hn::ScalableTag<std::uint8_t> d;
+    std::int64_t offsets[size + side - 1];  // of a footprint's columns
+    for (int x = 0; x < size + side - 1; ++x) offsets[x] = x % side * plane_bytes + x / side * channels;
     for (int at = 0; at < bytes; at += static_cast<int>(hn::Lanes(d))) {
-        const auto load = [=](int x, int y) HWY_ATTR {
-            return hn::LoadU(d, lines + at + y * line_bytes + x % side * plane_bytes + x / side * channels);
-        };
+        const auto load = [=, &offsets](int x, int y)
+                              HWY_ATTR { return hn::LoadU(d, lines + at + y * line_bytes + offsets[x]); };
         const auto store = [=](int x, int y, hn::VFromD<decltype(d)> median)
                                HWY_ATTR { hn::StoreU(median, d, results + at + y * line_bytes + x * plane_bytes); };
         median_network(MedianTile<size, side, side>{}, VectorOrder{}, load, store);
@@ -67,7 +70,11 @@ void middle_median_block(const MedianBlock& block, int size, Border border, std:
 
     const auto split = channels == 3 ? split_to_planes<std::uint32_t> : split_to_planes<std::uint8_t>;
     const auto join = channels == 3 ? join_planes<std::uint32_t> : join_planes<std::uint8_t>;
-    const auto tiles_of = size == 7 ? median_tiles<7> : size == 9 ? median_tiles<9> : median_tiles<11>;
+    const auto tiles_of = size == 7    ? median_tiles<7>
+                          : size == 9  ? median_tiles<9>
+                          : size == 11 ? median_tiles<11>
+                          : size == 13 ? median_tiles<13>
+                                       : median_tiles<15>;
 
     const int tiles = (block.width + side - 1) / side, tile_rows = (block.height + side - 1) / side;
     const int padded_px = (tiles + (size + side - 2) / side) * side;

@@ -9,125 +9,148 @@ namespace {
 
 #define MEDIAN_NETWORK __device__ __forceinline__
 #define MEDIAN_SIZES_FROM 5
+#define MEDIAN_LOOP _Pragma("unroll 1")
 #define MEDIAN_SIZES_UP_TO 15
 #include "median_networks.inc"
 
 // A block of threads covers two halves, one below the other: a thread has the same tile in both, in the two halves of
-// its pairs. Its rows are as wide as a row of threads has tiles of one channel each.
-template <int size_, int tile_width_, int tile_height_>
+// its pairs. A row of threads has tiles side by side, of one channel each; the two threads that three channels leave
+// over compute what nobody stores.
+template <int size_, int tile_width_, int tile_height_, int channels_>
 struct Layout {
-    static constexpr int size = size_, tile_width = tile_width_, tile_height = tile_height_;
-    static constexpr int threads_x = 64;
-    static constexpr int threads_y = size <= 5 ? 4 : 2;
-    static constexpr int threads = threads_x * threads_y;
+    static constexpr int size = size_, tile_width = tile_width_, tile_height = tile_height_, channels = channels_;
+    // The longest networks are longer than the instruction cache: large blocks go through them in step.
+    static constexpr int threads_y = size >= 13 ? 4 : 8 / tile_height, row_threads = 64,
+                         threads = row_threads * threads_y;
+    // On a multiprocessor: as many as leave each thread the registers it needs.
+    static constexpr int min_blocks = size >= 13 ? 1 : size == 11 ? 3 : size == 7 ? 5 : 4;
+    static constexpr int threads_x = row_threads / channels * channels;  // that have tiles
     static constexpr int half_height = threads_y * tile_height;
-    static constexpr int out_bytes = threads_x * tile_width;  // of a row, at most
+    static constexpr int out_bytes = threads_x * tile_width;  // of a row
     static constexpr int rows = half_height + size - 1;       // of pairs
     // Of a row of pairs: with the border, from an address divisible by four on.
-    static constexpr int words = (out_bytes + (size - 1) * 3 + 3 + 3) / 4;
-    static_assert(2 * half_height * out_bytes <= rows * words * 16, "the result takes the place of the pairs");
-    static_assert(rows * words * 16 <= 46 * 1024, "of shared memory");
-    static_assert(tile_width % 4 == 0, "blocks begin at whole words");
+    static constexpr int words = (out_bytes + (size - 1) * channels + 3 + 3) / 4;
+    static_assert(out_bytes % 4 == 0, "blocks begin at whole words");
+    static_assert(rows * words * 16 + 2 * half_height * out_bytes <= 47 * 1024, "of shared memory");
 };
 
-// With three channels one thread of a row is left over.
-__host__ __device__ constexpr int tiles_of(int threads_x, int channels) { return threads_x / channels; }
+// Two rows' words as pairs of their bytes, each in both bytes of its half.
+__device__ uint4 pairs_of(std::uint32_t low, std::uint32_t high) {
+    return {__byte_perm(low, high, 0x4400), __byte_perm(low, high, 0x5511), __byte_perm(low, high, 0x6622),
+            __byte_perm(low, high, 0x7733)};
+}
 
 template <class L>
 __device__ void load_pairs(const MedianImages& images, const std::uint8_t* frame, int first_column, int first_row,
                            Border border, bool aligned, uint4* pairs) {
-    __shared__ const std::uint8_t* rows[L::rows][2];
-    for (int i = static_cast<int>(threadIdx.x); i < 2 * L::rows; i += L::threads) {
-        const int y = border_index(first_row + i / 2 + i % 2 * L::half_height, images.height, border);
-        rows[i / 2][i % 2] = y < 0 ? nullptr : frame + y * images.in_row_stride;
-    }
-    __syncthreads();
-    for (int i = static_cast<int>(threadIdx.x); i < L::rows * L::words; i += L::threads) {
-        const int row = i / L::words, column = first_column + i % L::words * 4;
-        const auto low = load_word(rows[row][0], column, images.width, images.channels, border, aligned);
-        const auto high = load_word(rows[row][1], column, images.width, images.channels, border, aligned);
-        pairs[i] = {__byte_perm(low, high, 0x4400), __byte_perm(low, high, 0x5511), __byte_perm(low, high, 0x6622),
-                    __byte_perm(low, high, 0x7733)};
-    }
-    __syncthreads();
-}
-
-template <class L>
-__device__ void store_result(const MedianImages& images, std::uint8_t* frame, const std::uint8_t* result, int column,
-                             int end_column, int first_row, bool aligned) {
-    constexpr int words = L::out_bytes / 4;
-    for (int i = static_cast<int>(threadIdx.x); i < 2 * L::half_height * words; i += L::threads) {
-        const int y = first_row + i / words, x = column + i % words * 4;
-        if (y >= images.height || x >= end_column) continue;
-        auto* out = frame + y * images.out_row_stride + x;
-        if (aligned && x + 4 <= end_column) {
-            *reinterpret_cast<std::uint32_t*>(out) = reinterpret_cast<const std::uint32_t*>(result)[i];
-        } else {
-            for (int byte = 0; byte < min(4, end_column - x); ++byte) out[byte] = result[4 * i + byte];
+    const bool inside = aligned && first_row >= 0 && first_row + L::half_height + L::rows <= images.height &&
+                        first_column >= 0 && first_column + L::words * 4 <= images.width * L::channels;
+    if (inside) {
+        const auto* words = frame + first_row * images.in_row_stride + first_column;
+        const auto half_stride = L::half_height * images.in_row_stride;
+#pragma unroll 4
+        for (unsigned i = threadIdx.x; i < L::rows * L::words; i += L::threads) {
+            const auto* at = words + i / L::words * images.in_row_stride + i % L::words * 4;
+            pairs[i] = pairs_of(__ldg(reinterpret_cast<const std::uint32_t*>(at)),
+                                __ldg(reinterpret_cast<const std::uint32_t*>(at + half_stride)));
+        }
+    } else {
+        const auto row = [&](int y) {
+            const int from = border_index(y, images.height, border);
+            return from < 0 ? nullptr : frame + from * images.in_row_stride;
+        };
+        const auto load = [&](int y, int column) {
+            return load_word(row(y), column, images.width, L::channels, border, aligned);
+        };
+#pragma unroll 1
+        for (int i = static_cast<int>(threadIdx.x); i < L::rows * L::words; i += L::threads) {
+            const int y = first_row + i / L::words, column = first_column + i % L::words * 4;
+            pairs[i] = pairs_of(load(y, column), load(y + L::half_height, column));
         }
     }
 }
 
 template <class L>
-__global__ void __launch_bounds__(L::threads)
+__device__ void store_result(const MedianImages& images, std::uint8_t* frame, const std::uint32_t* result, int column,
+                             int first_row, bool aligned) {
+    constexpr int words = L::out_bytes / 4;
+    static_assert(words <= L::row_threads, "a word of a row each");
+    const int word = static_cast<int>(threadIdx.x) % L::row_threads, x = column + 4 * word;
+    const int row_bytes = images.width * L::channels;
+    if (word >= words || x >= row_bytes) return;
+    const int rows = min(2 * L::half_height, images.height - first_row);
+    for (int y = static_cast<int>(threadIdx.x) / L::row_threads; y < rows; y += L::threads_y) {
+        auto* out = frame + (first_row + y) * images.out_row_stride + x;
+        const auto medians = result[y * words + word];
+        if (aligned && x + 4 <= row_bytes) {
+            *reinterpret_cast<std::uint32_t*>(out) = medians;
+        } else {
+            for (int byte = 0; byte < min(4, row_bytes - x); ++byte)
+                out[byte] = static_cast<std::uint8_t>(medians >> (8 * byte));
+        }
+    }
+}
+
+template <class L>
+__global__ void __launch_bounds__(L::threads, L::min_blocks)
     network_median(MedianImages images, Border border, bool in_aligned, bool out_aligned, PairOrder order) {
-    __shared__ uint4 shared[L::rows * L::words];
-    const int channels = images.channels, tiles = tiles_of(L::threads_x, channels);
-    const int block_bytes = tiles * L::tile_width * channels;
-    const int column = static_cast<int>(blockIdx.x) * block_bytes;  // of the result, in bytes
+    __shared__ uint4 pairs[L::rows * L::words];
+    __shared__ std::uint32_t result[2 * L::half_height * L::out_bytes / 4];
+    const int column = static_cast<int>(blockIdx.x) * L::out_bytes;  // of the result, in bytes
     const int row = static_cast<int>(blockIdx.y) * 2 * L::half_height;
-    const int border_column = column - L::size / 2 * channels;
+    const int border_column = column - L::size / 2 * L::channels;
     const int first_column = border_column & ~3;
     load_pairs<L>(images, images.in + blockIdx.z * images.in_frame_stride, first_column, row - L::size / 2, border,
-                  in_aligned, shared);
+                  in_aligned, pairs);
+    __syncthreads();
 
-    const int index = static_cast<int>(threadIdx.x) % L::threads_x,
-              tile_row = static_cast<int>(threadIdx.x) / L::threads_x;
-    // Where the thread's tile begins in a row of the block; the thread left over computes what it does not store.
-    const int tile = min(index / channels, tiles - 1);
-    const int tile_column = tile * L::tile_width * channels + index % channels;
-    const auto* pairs = reinterpret_cast<const Pair*>(shared) + tile_row * L::tile_height * L::words * 4 + tile_column +
-                        (border_column - first_column);
-    const auto load = [pairs, channels](int x, int y) { return pairs[y * L::words * 4 + x * channels]; };
-    Pair medians[L::tile_height][L::tile_width];
-    const auto store = [&medians](int x, int y, Pair median) { medians[y][x] = median; };
+    const int index = min(static_cast<int>(threadIdx.x) % L::row_threads, L::threads_x - 1),
+              first_y = static_cast<int>(threadIdx.x) / L::row_threads * L::tile_height;
+    const int tile_column = index / L::channels * L::tile_width * L::channels + index % L::channels;
+    const auto* tile =
+        reinterpret_cast<const Pair*>(pairs) + first_y * L::words * 4 + tile_column + (border_column - first_column);
+    auto* tile_result = reinterpret_cast<std::uint8_t*>(result) + first_y * L::out_bytes + tile_column;
+    const auto load = [tile](int x, int y) { return tile[y * L::words * 4 + x * L::channels]; };
+    const auto store = [tile_result](int x, int y, Pair median) {
+        auto* at = tile_result + y * L::out_bytes + x * L::channels;
+        at[0] = static_cast<std::uint8_t>(median);
+        at[L::half_height * L::out_bytes] = static_cast<std::uint8_t>(median >> 16);
+    };
     median_network(MedianTile<L::size, L::tile_width, L::tile_height>{}, order, load, store);
 
     __syncthreads();
-    auto* result = reinterpret_cast<std::uint8_t*>(shared);
-    if (index < tiles * channels)
-        for (int y = 0; y < L::tile_height; ++y)
-            for (int x = 0; x < L::tile_width; ++x) {
-                auto* at = result + (tile_row * L::tile_height + y) * L::out_bytes + tile_column + x * channels;
-                at[0] = static_cast<std::uint8_t>(medians[y][x] >> 8);
-                at[L::half_height * L::out_bytes] = static_cast<std::uint8_t>(medians[y][x] >> 24);
-            }
-    __syncthreads();
-    store_result<L>(images, images.out + blockIdx.z * images.out_frame_stride, result, column,
-                    min(column + block_bytes, images.width * channels), row, out_aligned);
+    store_result<L>(images, images.out + blockIdx.z * images.out_frame_stride, result, column, row, out_aligned);
 }
 
 template <class L>
 void launch(const MedianImages& images, Border border, cudaStream_t stream) {
     const auto blocks = [](int whole, int each) { return static_cast<unsigned>((whole + each - 1) / each); };
-    const dim3 grid(blocks(images.width, tiles_of(L::threads_x, images.channels) * L::tile_width),
-                    blocks(images.height, 2 * L::half_height), static_cast<unsigned>(images.frames));
+    const dim3 grid(blocks(images.width * L::channels, L::out_bytes), blocks(images.height, 2 * L::half_height),
+                    static_cast<unsigned>(images.frames));
     network_median<L><<<grid, L::threads, 0, stream>>>(
         images, border, aligned_to(4, images.in, images.in_row_stride, images.in_frame_stride),
         aligned_to(4, images.out, images.out_row_stride, images.out_frame_stride), PairOrder{});
     cuda::check_launch();
 }
 
+template <int size, int tile_width, int tile_height>
+void launch_for_channels(const MedianImages& images, Border border, cudaStream_t stream) {
+    if (images.channels == 3)
+        launch<Layout<size, tile_width, tile_height, 3>>(images, border, stream);
+    else
+        launch<Layout<size, tile_width, tile_height, 1>>(images, border, stream);
+}
+
 }  // namespace
 
 void network_median_on_device(const MedianImages& images, int size, Border border, cudaStream_t stream) {
     switch (size) {
-        case 5: return launch<Layout<5, 4, 2>>(images, border, stream);
-        case 7: return launch<Layout<7, 4, 4>>(images, border, stream);
-        case 9: return launch<Layout<9, 4, 4>>(images, border, stream);
-        case 11: return launch<Layout<11, 4, 4>>(images, border, stream);
-        case 13: return launch<Layout<13, 4, 4>>(images, border, stream);
-        case 15: return launch<Layout<15, 4, 4>>(images, border, stream);
+        case 5: return launch_for_channels<5, 4, 2>(images, border, stream);
+        case 7: return launch_for_channels<7, 4, 4>(images, border, stream);
+        case 9: return launch_for_channels<9, 4, 4>(images, border, stream);
+        case 11: return launch_for_channels<11, 4, 4>(images, border, stream);
+        case 13: return launch_for_channels<13, 4, 4>(images, border, stream);
+        case 15: return launch_for_channels<15, 4, 4>(images, border, stream);
     }
 }
 

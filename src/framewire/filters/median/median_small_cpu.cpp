@@ -19,11 +19,13 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #define MEDIAN_NETWORK HWY_INLINE
+#define MEDIAN_LOOP
 #define MEDIAN_SIZES_FROM 3
 #define MEDIAN_SIZES_UP_TO 5
 #include "median_networks.inc"
 #undef MEDIAN_SIZES_UP_TO
 #undef MEDIAN_SIZES_FROM
+#undef MEDIAN_LOOP
 #undef MEDIAN_NETWORK
 
 // One vector of each row of a tile: rows[y] is where the windows of the first row's bytes begin.

@@ -1,38 +1,24 @@
 #include "framewire/filters/median/median.hpp"
 
 #include "framewire/filters/median/median_ref.hpp"
-#include "framewire/filters/registry.hpp"
-#include "kit/filter_check.hpp"
+#include "kit/window_check.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace framewire {
 namespace {
 
-struct NamedBorder {
-    Border border;
-    const char* name;
-};
-
-constexpr NamedBorder borders[] = {
-    {Border::reflect101, "reflect101"}, {Border::replicate, "replicate"}, {Border::zero, "zero"}};
-
+using kit::borders;
 using MedianTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(MedianTest);
 
-void check_size(Backend backend, int size, int channels, NamedBorder border, std::vector<Shape> shapes = {}) {
-    const MedianParameters parameters{.size = size, .border = border.border};
-    kit::check_filter(backend, {.info = median_info(),
-                                .values = {{"size", std::to_string(size)}, {"border", border.name}},
-                                .channels = channels,
-                                .reference =
-                                    [=](const FilterImages<MemorySpace::host>& images) {
-                                        median_reference(parameters, images.in, images.out);
-                                    },
-                                .shapes = std::move(shapes)});
+void check_size(Backend backend, int size, int channels, kit::NamedBorder border, std::vector<Shape> shapes = {}) {
+    kit::check_window<MedianParameters>(backend, median_info(), median_reference, size, channels, border,
+                                        std::move(shapes));
 }
 
 // Shapes that cost the reference little: smaller than the window, about a vector or a tile wide, cut tiles.
@@ -57,11 +43,13 @@ TEST_P(MedianTest, MiddleSizesEqualTheDefinition) {
 TEST_P(MedianTest, LargeSizesEqualTheDefinition) {
     for (const auto& border : borders)
         for (const int size : {23, 31, 51, 101}) check_size(GetParam(), size, 3, border, {{1, 3, 5, 3}, {2, 9, 40, 3}});
+    // Several windows, strips and bands of the histograms that slide.
+    check_size(GetParam(), 17, 3, borders[0], {{1, 90, 450, 3}});
     check_size(GetParam(), 255, 1, borders[0], {{1, 2, 3, 1}, {1, 3, 20, 1}});
     check_size(GetParam(), 255, 3, borders[2], {{1, 2, 5, 3}});
 }
 
-ParameterValues values_of(const char* size) { return kit::with_defaults(median_info(), {{"size", size}}); }
+ParameterValues values_of(const char* size) { return with_defaults(median_info(), {{"size", size}}); }
 
 TEST(Median, RefusesWhatHasNoMiddle) {
     auto& executor = kit::executor(Backend::cpu);
@@ -86,11 +74,10 @@ TEST(Median, RefusesWrongShapes) {
     EXPECT_THROW(median.run(FilterImages<MemorySpace::host>{in.view(), {}, narrow.view()}), Error);
 }
 
-TEST(Median, IsRegistered) {
-    const auto* info = find_filter("median");
-    ASSERT_NE(info, nullptr);
-    EXPECT_EQ(info->parameters.front().name, "size");
-    EXPECT_TRUE(info->parameters.front().odd_only);
+TEST(Median, AsksForOddSizes) {
+    const auto info = median_info();
+    EXPECT_EQ(info.parameters.front().name, "size");
+    EXPECT_TRUE(info.parameters.front().odd_only);
 }
 
 }  // namespace

@@ -19,39 +19,69 @@ struct Row {
     Pair even[strip_words + 2], odd[strip_words + 2];
 };
 
+using Words = std::uint32_t[strip_words + 2];
+
+__device__ __forceinline__ Row row_of(const Words& words) {
+    Row row;
+#pragma unroll
+    for (int i = 0; i < strip_words + 2; ++i) {
+        row.even[i] = words[i] << 8;
+        row.odd[i] = words[i];
+    }
+    return row;
+}
+
 // The three rows around a pixel, sorted.
 struct Sorted {
     Row low, middle, high;
 };
 
+// Of a row that begins or ends with a full strip, the word beside that: what the border makes of the strip's own
+// pixels.
+template <int channels>
+__device__ __forceinline__ std::uint32_t left_of_row(const Words& words, Border border) {
+    if (border == Border::zero) return 0;
+    if (border == Border::replicate) return words[1] << (channels == 3 ? 8 : 24);
+    return channels == 3 ? __byte_perm(words[1], words[2], 0x5430) : words[1] << 16;
+}
+template <int channels>
+__device__ __forceinline__ std::uint32_t right_of_row(const Words& words, Border border) {
+    if (border == Border::zero) return 0;
+    if (border == Border::replicate) return words[strip_words] >> (channels == 3 ? 8 : 24);
+    return channels == 3 ? __byte_perm(words[strip_words - 1], words[strip_words], 0x4432) : words[strip_words] >> 16;
+}
+
+template <int channels>
 struct Source {
     const std::uint8_t* frame;
     std::int64_t row_stride;
-    int width, height, channels, column;
+    int width, height, column;
     Border border;
     bool words_aligned, strips_aligned;
 
-    __device__ __forceinline__ Row row(int y) const {
-        const int from = border_index(y, height, border);
+    __device__ __forceinline__ void load(int y, Words& words) const {
+        const int from = border_index(y, height, border), row_bytes = width * channels;
         const auto* data = from < 0 ? nullptr : frame + from * row_stride;
-        std::uint32_t words[strip_words + 2];
-        if (strips_aligned && data && column + 16 <= width * channels) {
-            const auto strip = __ldg(reinterpret_cast<const uint4*>(data + column));
-            words[1] = strip.x, words[2] = strip.y, words[3] = strip.z, words[4] = strip.w;
+        if (strips_aligned && data && column + 16 <= row_bytes) {
+            const auto* strip = reinterpret_cast<const std::uint32_t*>(data + column);
+            const auto own = __ldg(reinterpret_cast<const uint4*>(strip));
+            words[1] = own.x, words[2] = own.y, words[3] = own.z, words[4] = own.w;
+            words[0] = column > 0 ? __ldg(strip - 1) : left_of_row<channels>(words, border);
+            if (column + 20 <= row_bytes)
+                words[5] = __ldg(strip + strip_words);
+            else if (column + 16 == row_bytes)
+                words[5] = right_of_row<channels>(words, border);
+            else
+                words[5] = load_word(data, column + 16, width, channels, border, words_aligned);
         } else {
+#pragma unroll 1
+            for (int i = 0; i < strip_words + 2; ++i) {
+                const auto word = load_word(data, column + 4 * (i - 1), width, channels, border, words_aligned);
 #pragma unroll
-            for (int i = 0; i < strip_words; ++i)
-                words[i + 1] = load_word(data, column + 4 * i, width, channels, border, words_aligned);
+                for (int at = 0; at < strip_words + 2; ++at)
+                    if (at == i) words[at] = word;
+            }
         }
-        words[0] = load_word(data, column - 4, width, channels, border, words_aligned);
-        words[5] = load_word(data, column + 16, width, channels, border, words_aligned);
-        Row row;
-#pragma unroll
-        for (int i = 0; i < strip_words + 2; ++i) {
-            row.even[i] = words[i] << 8;
-            row.odd[i] = words[i];
-        }
-        return row;
     }
 };
 
@@ -116,28 +146,37 @@ __device__ __forceinline__ void store_medians(const Sorted& rows, std::uint8_t* 
 }
 
 template <int channels>
-__global__ void __launch_bounds__(threads) median_of_nine(MedianImages images, Border border, bool words_aligned,
-                                                          bool strips_aligned, bool out_aligned, PairOrder order) {
+__global__ void __launch_bounds__(threads, 5) median_of_nine(MedianImages images, Border border, bool words_aligned,
+                                                             bool strips_aligned, bool out_aligned, PairOrder order) {
     const int row_bytes = images.width * channels, strips = (row_bytes + 15) / 16;
     const int index = static_cast<int>(blockIdx.x) * threads + static_cast<int>(threadIdx.x);
     const int column = index % strips * 16, first_row = index / strips * rows_per_thread;
     if (first_row >= images.height) return;
-    const Source source{images.in + blockIdx.y * images.in_frame_stride,
-                        images.in_row_stride,
-                        images.width,
-                        images.height,
-                        channels,
-                        column,
-                        border,
-                        words_aligned,
-                        strips_aligned};
+    const Source<channels> source{images.in + blockIdx.y * images.in_frame_stride,
+                                  images.in_row_stride,
+                                  images.width,
+                                  images.height,
+                                  column,
+                                  border,
+                                  words_aligned,
+                                  strips_aligned};
     auto* out = images.out + blockIdx.y * images.out_frame_stride + first_row * images.out_row_stride + column;
 
-    // Two rows of the result at a time: their windows have two rows in common, which are sorted once.
+    // Two rows of the result at a time: their windows have two rows in common, which are sorted once. The next two are
+    // read ahead.
     const int end_row = min(first_row + rows_per_thread, images.height);
-    auto above = source.row(first_row - 1), upper = source.row(first_row);
+    Words above_words, upper_words, lower_words, below_words;
+    source.load(first_row - 1, above_words);
+    source.load(first_row, upper_words);
+    source.load(first_row + 1, lower_words);
+    source.load(first_row + 2, below_words);
+    auto above = row_of(above_words), upper = row_of(upper_words);
     for (int y = first_row; y < end_row; y += 2) {
-        const auto lower = source.row(y + 1), below = source.row(y + 2);
+        const auto lower = row_of(lower_words), below = row_of(below_words);
+        if (y + 2 < end_row) {
+            source.load(y + 3, lower_words);
+            source.load(y + 4, below_words);
+        }
         Sorted first, second;
 #pragma unroll
         for (int i = 0; i < strip_words + 2; ++i) {

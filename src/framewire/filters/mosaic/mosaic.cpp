@@ -121,6 +121,7 @@ FilterInfo mosaic_info() {
                  .default_value = "",
                  .repeatable = true},
             },
+        .examples = {"mosaic=12", "mosaic=32:zone='0,0,200,150':zone='300,60,80,80'"},
         .output_shape = [](const ParameterValues& values, const Shape& shape) {
             checked(parameters_from(values), shape);
             return shape;

@@ -2,6 +2,7 @@
 #include "framewire/cuda/check.hpp"
 #include "framewire/filters/mosaic/mosaic.hpp"
 #include "framewire/filters/mosaic/mosaic_cells.hpp"
+#include "framewire/filters/staged_rows.cuh"
 
 #include <algorithm>
 #include <cstdint>
@@ -41,6 +42,8 @@ struct Job {
     int tile_groups;                // groups across a block, so that a block's cells are whole where they are small
 };
 
+__device__ int thread_number() { return static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x); }
+
 // What a thread works on: pixels x to x + pixels - 1 of rows first, first + step, ... before end.
 struct Share {
     int x, pixels;
@@ -65,7 +68,8 @@ __device__ Words<channels> load(const std::uint8_t* from, int pixels) {
     if (aligned && pixels == group_px) {
 #pragma unroll
         for (int i = 0; i < channels; ++i) {
-            const auto four = __ldcs(reinterpret_cast<const uint4*>(from) + i);
+            // Not with a hint to drop what was read: each sector serves two of the loads.
+            const auto four = __ldg(reinterpret_cast<const uint4*>(from) + i);
             words.word[4 * i] = four.x;
             words.word[4 * i + 1] = four.y;
             words.word[4 * i + 2] = four.z;
@@ -186,10 +190,11 @@ __device__ void add_to_totals(const Job& job, const ColumnSums<channels>& sums) 
     }
 }
 
-// Writes a thread's share of the cells' colours, one a word with B lowest; `colours` begins with cell `first_cell`.
-template <int channels, bool aligned>
-__device__ void fill(const Job& job, const Share& share, int first_cell, const std::uint32_t* colours) {
-    if (share.pixels == 0 || share.first >= share.end) return;
+// Puts a thread's pixels of a line of cells in their colours, one a word with B lowest, to `line` in shared memory;
+// `colours` begins with cell `first_cell`.
+template <int channels>
+__device__ void draw_line(const Job& job, const Share& share, int first_cell, const std::uint32_t* colours,
+                          std::uint8_t* line) {
     const int cell = share.x / job.cell;
     const auto* next = colours + (cell - first_cell);
     int left = (cell + 1) * job.cell - share.x;
@@ -216,9 +221,19 @@ __device__ void fill(const Job& job, const Share& share, int first_cell, const s
             words.word[3 * four + 2] = c >> 16 | d << 8;
         }
     }
-    auto* out = job.out + blockIdx.z * job.out_frame_stride + std::int64_t{share.x} * channels;
-    for (int y = share.first; y < share.end; y += share.step)
-        store<channels, aligned>(words, share.pixels, out + y * job.out_row_stride);
+    store<channels, true>(words, group_px, line + static_cast<int>(threadIdx.x) * group_px * channels);
+}
+
+// Writes a block's part of rows begin to end - 1, a warp each, from the line that all of them show. Threads write beside
+// each other what is beside each other: in shares, every sector of memory would be written in two parts.
+template <int channels, bool aligned>
+__device__ void fill_rows(const Job& job, const std::uint8_t* line, int begin, int end) {
+    const int x = static_cast<int>(blockIdx.x) * job.tile_groups * group_px;
+    const int pixels = min(job.tile_groups * group_px, job.width - x);
+    const ResultRows<32, most_groups * group_px * channels> results(
+        job.out + blockIdx.z * job.out_frame_stride + std::int64_t{x} * channels, job.out_row_stride, pixels * channels,
+        aligned);
+    for (int y = begin + thread_number() / 32; y < end; y += threads_per_block / 32) results.store(line, y);
 }
 
 template <int channels, class Number>
@@ -230,17 +245,17 @@ __device__ std::uint32_t mean_colour(const Number* sums, Number pixels) {
     return colour;
 }
 
-__device__ int thread_number() { return static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x); }
-
 template <int channels, bool aligned>
 __global__ void __launch_bounds__(threads_per_block, 3) small_cells_kernel(Job job) {
-    // For each cell of the block its sums and its colour.
-    extern __shared__ std::uint32_t memory[];
+    // A line of each row of cells, then for each cell its sums and its colour.
+    extern __shared__ uint4 shared[];
     const int cells_across = job.tile_groups * group_px / job.cell;
     const int cell_rows = cell_rows_per_block(job.cell);
     const int cells = cells_across * cell_rows;
-    auto* sums = memory;
-    auto* colours = memory + cells * channels;
+    const int line_bytes = job.tile_groups * group_px * channels;
+    auto* lines = reinterpret_cast<std::uint8_t*>(shared);
+    auto* sums = reinterpret_cast<std::uint32_t*>(lines + cell_rows * line_bytes);
+    auto* colours = sums + cells * channels;
     for (int i = thread_number(); i < cells * channels; i += threads_per_block) sums[i] = 0;
     __syncthreads();
 
@@ -264,7 +279,14 @@ __global__ void __launch_bounds__(threads_per_block, 3) small_cells_kernel(Job j
             colours[i] = mean_colour<channels, std::uint32_t>(sums + i * channels, static_cast<std::uint32_t>(width * height));
     }
     __syncthreads();
-    fill<channels, aligned>(job, share, first_cell, colours + row_in_block * cells_across);
+    if (share.pixels > 0 && static_cast<int>(threadIdx.y) % threads_per_row == 0 && share.first < share.end)
+        draw_line<channels>(job, share, first_cell, colours + row_in_block * cells_across,
+                            lines + row_in_block * line_bytes);
+    __syncthreads();
+    for (int i = 0; i < cell_rows; ++i) {
+        const int first = (static_cast<int>(blockIdx.y) * cell_rows + i) * job.cell;
+        fill_rows<channels, aligned>(job, lines + i * line_bytes, first, min(first + job.cell, job.height));
+    }
 }
 
 // Large cells: a block takes some columns of one part of one row of cells.
@@ -311,6 +333,7 @@ __global__ void __launch_bounds__(threads_per_block, 3) large_cells_sum_kernel(J
 template <int channels, bool aligned>
 __global__ void __launch_bounds__(threads_per_block, 3) large_cells_fill_kernel(Job job) {
     __shared__ std::uint32_t colours[most_cells_across];
+    __shared__ uint4 line[usual_groups * channels];
     const auto part = part_of(job);
     if (const int i = thread_number(); i < part.cells) {
         const auto width = min(job.cell, job.width - (part.first_cell + i) * job.cell);
@@ -319,7 +342,10 @@ __global__ void __launch_bounds__(threads_per_block, 3) large_cells_fill_kernel(
                                                                static_cast<unsigned long long>(width) * height);
     }
     __syncthreads();
-    fill<channels, aligned>(job, part.share, part.first_cell, colours);
+    auto* bytes = reinterpret_cast<std::uint8_t*>(line);
+    if (part.share.pixels > 0 && threadIdx.y == 0) draw_line<channels>(job, part.share, part.first_cell, colours, bytes);
+    __syncthreads();
+    fill_rows<channels, aligned>(job, bytes, part.share.first - static_cast<int>(threadIdx.y), part.share.end);
 }
 
 // The whole image as it is, for the sake of its totals.
@@ -349,7 +375,9 @@ void launch_cells(Job job, int frames, cudaStream_t stream) {
         job.tile_groups = groups / groups_of_whole_cells * groups_of_whole_cells;
         const int cell_rows = cell_rows_per_block(job.cell);
         const int cells = job.tile_groups * group_px / job.cell * cell_rows;
-        const auto memory_bytes = static_cast<std::size_t>(cells) * (channels + 1) * sizeof(std::uint32_t);
+        const auto line_bytes = static_cast<std::size_t>(job.tile_groups) * group_px * channels;
+        const auto memory_bytes =
+            cell_rows * line_bytes + static_cast<std::size_t>(cells) * (channels + 1) * sizeof(std::uint32_t);
         const dim3 block(static_cast<unsigned>(groups), static_cast<unsigned>(threads_per_block / groups));
         const dim3 grid(static_cast<unsigned>(divide_up(job.width, job.tile_groups * group_px)),
                         static_cast<unsigned>(divide_up(job.rows, cell_rows)), static_cast<unsigned>(frames));

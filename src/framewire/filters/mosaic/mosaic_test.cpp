@@ -134,8 +134,8 @@ TEST(Mosaic, RefusesWrongParameters) {
     EXPECT_THROW(Mosaic({.zones = {{0, 0, 0, 5}}}, shape, executor), Error);
     EXPECT_THROW(Mosaic({.zones = std::vector<Zone>(65, Zone{0, 0, 1, 1})}, shape, executor), Error);
     const auto info = mosaic_info();
-    EXPECT_THROW(info.output_shape(kit::with_defaults(info, {{"zone", "40,0,5,5"}}), shape), Error);
-    EXPECT_EQ(info.output_shape(kit::with_defaults(info, {{"zone", "1,1,5,5"}, {"zone", "2,2,9,9"}}), shape), shape);
+    EXPECT_THROW(info.output_shape(with_defaults(info, {{"zone", "40,0,5,5"}}), shape), Error);
+    EXPECT_EQ(info.output_shape(with_defaults(info, {{"zone", "1,1,5,5"}, {"zone", "2,2,9,9"}}), shape), shape);
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ FilterInfo noise_info() {
                  .default_value = "mask",
                  .choices = {"mask", "overlay"}},
             },
+        .examples = {"noise=mode=overlay", "noise=10"},
         .needs_previous = true,
         .output_shape = [](const ParameterValues&, const Shape& shape) { return shape.with_channels(3); },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {

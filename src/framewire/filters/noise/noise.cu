@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(threads_per_block) background_kernel(Rows rows
 
 // A block takes positions of one frame, blockIdx.y counts frames. Two positions of one pixel write the same byte.
 __global__ void __launch_bounds__(threads_per_block)
-    mark_kernel(ChangedPositions<MemorySpace::device> changes, int first_frame, Image out, std::uint32_t channels,
+    mark_kernel(ChangedBytes<MemorySpace::device> changes, int first_frame, Image out, std::uint32_t channels,
                 std::uint32_t width, std::uint64_t frame_bytes) {
     const auto frame = first_frame + static_cast<int>(blockIdx.y);
     const auto* positions = changes.positions + frame * changes.capacity;
@@ -53,7 +53,7 @@ void Noise::run(const FilterImages<MemorySpace::device>& images) const {
     });
 }
 
-void NoiseFromChanges::run(const ChangedPositions<MemorySpace::device>& changes, DeviceView<const std::uint8_t> in,
+void NoiseFromChanges::run(const ChangedBytes<MemorySpace::device>& changes, DeviceView<const std::uint8_t> in,
                            DeviceView<std::uint8_t> out) const {
     validate(out, output_shape(), "noise's result");
     const bool overlay = mode_ == NoiseMode::overlay;
@@ -64,18 +64,11 @@ void NoiseFromChanges::run(const ChangedPositions<MemorySpace::device>& changes,
     for_each_launch(shape_, dense, [&](const Rows& rows, dim3 grid) {
         background_kernel<<<grid, threads_per_block, 0, stream>>>(rows, background, image_of(out, dense));
     });
-    // How many positions there are only the GPU knows: enough blocks to keep it busy, each taking its share.
-    constexpr int most_blocks = 264;
-    constexpr int most_frames = 65535;
-    const auto blocks = std::clamp<std::int64_t>(shape_.frame_bytes() / (16 * threads_per_block), 1, most_blocks);
-    for (int frame = 0; frame < shape_.frames; frame += most_frames) {
-        const dim3 grid(static_cast<unsigned>(blocks),
-                        static_cast<unsigned>(std::min(most_frames, shape_.frames - frame)));
+    for_changes(shape_, [&](int first_frame, dim3 grid) {
         mark_kernel<<<grid, threads_per_block, 0, stream>>>(
-            changes, frame, image_of(out, false), static_cast<std::uint32_t>(shape_.channels),
+            changes, first_frame, image_of(out, false), static_cast<std::uint32_t>(shape_.channels),
             static_cast<std::uint32_t>(shape_.width), static_cast<std::uint64_t>(shape_.frame_bytes()));
-    }
-    cuda::check_launch();
+    });
 }
 
 }  // namespace framewire

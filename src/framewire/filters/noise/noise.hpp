@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/filters/changed_bytes.hpp"
 #include "framewire/filters/filter.hpp"
 #include "framewire/filters/pointwise/pixel.hpp"
 
@@ -44,19 +45,10 @@ FilterInfo noise_info();
 void noise_span(const NoiseParameters& parameters, const std::uint8_t* in, const std::uint8_t* previous, int channels,
                 std::int64_t pixels, std::uint8_t* out);
 
-/// Where the bytes lie that a difference encoder found changed, in one memory space: for stream s, counts[s *
-/// count_stride] positions (byte index in the frame, rows without gaps) from positions + s * capacity on.
-template <MemorySpace space>
-struct ChangedPositions {
-    const std::uint32_t* positions = nullptr;
-    const std::uint32_t* counts = nullptr;
-    std::int64_t count_stride = 1;  ///< in 32-bit words
-    std::int64_t capacity = 0;      ///< positions each stream has room for
-};
-
-/// The report's last step (section 5.0.6): the noise picture from the positions a difference encoder with the same
-/// threshold and the same two frames has found anyway, without looking at the pixels again. Equal to Noise where the
-/// encoder's reference is the previous frame. Positions outside the frame are left out.
+/// The report's last step (section 5.0.6): the noise picture from the positions a difference encoder has found anyway,
+/// without looking at the pixels again. Equal to Noise with threshold 0 of the encoder's reference after and before, which
+/// is what a viewer holds; where the reference was the previous frame, equal to Noise with the encoder's threshold of the
+/// two frames. Positions outside the frame are left out.
 class NoiseFromChanges {
 public:
     /// `shape` is the encoder's. Throws Error{usage} on one that is not allowed.
@@ -65,10 +57,10 @@ public:
     Shape output_shape() const { return shape_.with_channels(3); }
 
     /// `in` is the current frame, looked at in overlay mode only. Any strides, no overlap. Host: returns when done.
-    void run(const ChangedPositions<MemorySpace::host>& changes, HostView<const std::uint8_t> in,
+    void run(const ChangedBytes<MemorySpace::host>& changes, HostView<const std::uint8_t> in,
              HostView<std::uint8_t> out) const;
     /// The same with everything in device memory; queued on the executor's stream.
-    void run(const ChangedPositions<MemorySpace::device>& changes, DeviceView<const std::uint8_t> in,
+    void run(const ChangedBytes<MemorySpace::device>& changes, DeviceView<const std::uint8_t> in,
              DeviceView<std::uint8_t> out) const;
 
 private:

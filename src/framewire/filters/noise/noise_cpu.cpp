@@ -9,8 +9,6 @@
 
 #include "framewire/filters/pointwise/differences-inl.hpp"
 
-#include <algorithm>
-
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {
@@ -96,7 +94,7 @@ void Noise::run(const FilterImages<MemorySpace::host>& images) const {
                     });
 }
 
-void NoiseFromChanges::run(const ChangedPositions<MemorySpace::host>& changes, HostView<const std::uint8_t> in,
+void NoiseFromChanges::run(const ChangedBytes<MemorySpace::host>& changes, HostView<const std::uint8_t> in,
                            HostView<std::uint8_t> out) const {
     validate(out, output_shape(), "noise's result");
     if (mode_ == NoiseMode::overlay) validate(in, shape_, "noise's image");
@@ -113,28 +111,9 @@ void NoiseFromChanges::run(const ChangedPositions<MemorySpace::host>& changes, H
                 std::memcpy(to, from, static_cast<std::size_t>(pixels) * 3);
         });
 
-    constexpr std::int64_t positions_each = 16 * 1024;
-    const auto frame_bytes = static_cast<std::uint64_t>(shape_.frame_bytes());
-    for (int frame = 0; frame < shape_.frames; ++frame) {
-        const auto* positions = changes.positions + frame * changes.capacity;
-        const auto count = std::min<std::int64_t>(changes.counts[frame * changes.count_stride], changes.capacity);
-        // Two channels of one pixel may be marked by two threads: cut where a pixel begins.
-        const auto pixel_at = [&](std::int64_t index) {
-            return positions[index] / static_cast<std::uint32_t>(shape_.channels);
-        };
-        pool.for_chunks(count, positions_each, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-            if (begin > 0)
-                while (begin < count && pixel_at(begin) == pixel_at(begin - 1)) ++begin;
-            while (end < count && pixel_at(end) == pixel_at(end - 1)) ++end;
-            for (auto index = begin; index < end; ++index) {
-                if (positions[index] >= frame_bytes) continue;
-                const auto pixel = pixel_at(index);
-                const auto y = pixel / static_cast<std::uint32_t>(shape_.width);
-                const auto column = pixel % static_cast<std::uint32_t>(shape_.width);
-                out.row(frame, static_cast<int>(y))[std::int64_t{column} * 3 + 2] = 255;
-            }
-        });
-    }
+    for_changed_pixels(pool, changes, shape_, [&](int frame, int y, int x, std::int64_t, std::int64_t) {
+        out.row(frame, y)[std::int64_t{x} * 3 + 2] = 255;
+    });
 }
 
 }  // namespace framewire

@@ -51,6 +51,7 @@ TEST_P(NoiseTest, EveryDifference) {
             kit::DeviceTwin device_in(in), device_previous(previous), device_out(out);
             device_in.upload(executor.stream());
             device_previous.upload(executor.stream());
+            device_out.upload(executor.stream());
             noise.run(FilterImages<MemorySpace::device>{device_in.view(), device_previous.view(), device_out.view()});
             device_out.download(executor.stream());
         }
@@ -83,7 +84,7 @@ struct Changes {
 void run_from_changes(const NoiseFromChanges& noise, Executor& executor, const Changes& changes, kit::GuardedImage& in,
                       kit::GuardedImage& out) {
     if (executor.backend() == Backend::cpu) {
-        noise.run({changes.positions.data(), changes.counts.data(), 1, changes.capacity}, in.view(), out.view());
+        noise.run({changes.positions.data(), nullptr, changes.counts.data(), 1, changes.capacity}, in.view(), out.view());
     } else if constexpr (cuda::compiled) {
         const auto& stream = executor.stream();
         cuda::DeviceBuffer positions(changes.positions.size() * 4), counts(changes.counts.size() * 4);
@@ -92,8 +93,8 @@ void run_from_changes(const NoiseFromChanges& noise, Executor& executor, const C
         kit::DeviceTwin device_in(in), device_out(out);
         device_in.upload(stream);
         device_out.upload(stream);
-        noise.run({positions.as<std::uint32_t>(), counts.as<std::uint32_t>(), 1, changes.capacity}, device_in.view(),
-                  device_out.view());
+        noise.run({positions.as<std::uint32_t>(), nullptr, counts.as<std::uint32_t>(), 1, changes.capacity},
+                  device_in.view(), device_out.view());
         device_out.download(stream);
     }
 }

@@ -38,6 +38,9 @@ void apply(const PointwiseOp& op, const std::uint8_t* in, const std::uint8_t* pr
 PointwisePass::PointwisePass(std::vector<PointwiseOp> ops, const Shape& shape, Executor& executor)
     : ops_(std::move(ops)), adjusted_(AdjustTerms{}), executor_(&executor) {
     validate(shape, "the pass's image");
+    const auto adjust = std::find_if(ops_.begin(), ops_.end(), [](const auto& op) { return op.kind == Kind::adjust; });
+    first_adjust_ = static_cast<std::size_t>(adjust - ops_.begin());
+    if (adjust != ops_.end()) adjusted_ = adjust->adjust;
     const auto states = std::count_if(ops_.begin(), ops_.end(), [](const auto& op) { return op.needs_previous(); });
     if (ops_.empty() || ops_.size() > max_ops || states > static_cast<std::ptrdiff_t>(max_states))
         fail(ErrorCode::internal, "a pass of {} filters, {} with a previous frame", ops_.size(), states);
@@ -57,15 +60,22 @@ std::vector<Shape> PointwisePass::state_shapes() const {
 
 bool PointwisePass::set_adjustment(const Adjustment& adjustment) {
     const auto terms = adjust_terms(adjustment);
-    if (std::none_of(ops_.begin(), ops_.end(), [](const auto& op) { return op.kind == Kind::adjust; })) return false;
+    if (first_adjust_ == ops_.size()) return false;
     adjusted_ = terms;
-    is_adjusted_ = true;
     return true;
+}
+
+std::vector<FilterFigure> PointwisePass::figures(std::size_t index) const {
+    std::vector<FilterFigure> figures;
+    if (ops_[index].kind == Kind::binarize)
+        for (int frame = 0; frame < shapes_.front().frames; ++frame)
+            figures.push_back({"threshold", frame, static_cast<double>(ops_[index].threshold)});
+    return figures;
 }
 
 PointwiseOp PointwisePass::op_now(std::size_t index) const {
     auto op = ops_[index];
-    if (op.kind == Kind::adjust && is_adjusted_) op.adjust = adjusted_;
+    if (index == first_adjust_) op.adjust = adjusted_;
     return op;
 }
 

@@ -26,7 +26,7 @@ struct Pass {
     Op ops[PointwisePass::max_ops];
     Image states[PointwisePass::max_states];
     int count;
-    bool first, has_heatmap;
+    bool first, has_states, has_heatmap;
     SplitWeights weighted, average;
     const Pixel* heatmap_table;
 };
@@ -36,12 +36,16 @@ __global__ void __launch_bounds__(threads_per_block)
     __shared__ HeatmapColours colours;
     const Place place(rows);
     auto group = load(in, place);
+    // On its way with the image: after the first ops it would be waited for a second time.
+    Group first_before{};
+    if (pass.has_states && !pass.first) first_before = load(pass.states[0], place);
     if (pass.has_heatmap) colours.fetch(pass.heatmap_table);
     int state = 0;
     // An op that compares: with what its state held of the pixel before, which then gives way to the pixel now.
     const auto compare = [&](auto&& function) {
-        const auto& image = pass.states[state++];
-        const auto before = pass.first ? group : load(image, place);
+        const auto& image = pass.states[state];
+        const auto before = pass.first ? group : state == 0 ? first_before : load(image, place);
+        ++state;
         store(group, image, place);
         map_pixels(group, before, function);
     };
@@ -82,6 +86,7 @@ void PointwisePass::run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8
     Pass pass{};
     pass.count = static_cast<int>(ops_.size());
     pass.first = first;
+    pass.has_states = !states.empty();
     pass.weighted = split(gray_weights(GrayMethod::weighted));
     pass.average = split(gray_weights(GrayMethod::average));
     pass.heatmap_table = heatmap_table_.as<Pixel>();

@@ -6,14 +6,15 @@
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/check.hpp"
 #include "framewire/filters/pointwise/pixel.hpp"
+#include "framewire/filters/warp_store.cuh"
 
 #include <algorithm>
 #include <cstdint>
 
 namespace framewire::pointwise {
 
-inline constexpr int threads_per_block = 256;
-inline constexpr int group_px = 16;
+inline constexpr int threads_per_block = warp_store_threads;
+inline constexpr int group_px = lane_px;
 
 /// 16 BGR pixels as they lie in memory. Indexed by constants only, so that it stays in registers.
 struct Group {
@@ -81,13 +82,15 @@ struct Rows {
 struct Place {
     std::int64_t x;
     int frame, y;
-    int pixels;  ///< of the group that are in the row: 16, fewer at its end, 0 and less beyond
+    int pixels;       ///< of the group that are in the row: 16, fewer at its end, 0 beyond
+    bool whole_warp;  ///< all lanes have 16
 
     explicit __device__ Place(const Rows& rows)
         : x((std::int64_t{blockIdx.x} * threads_per_block + threadIdx.x) * group_px),
           frame(rows.first_frame + static_cast<int>(blockIdx.y) / rows.rows_per_frame),
           y(static_cast<int>(blockIdx.y) % rows.rows_per_frame),
-          pixels(static_cast<int>(max(std::int64_t{0}, min(std::int64_t{group_px}, rows.row_px - x)))) {}
+          pixels(static_cast<int>(max(std::int64_t{0}, min(std::int64_t{group_px}, rows.row_px - x)))),
+          whole_warp(is_whole_warp(x, rows.row_px)) {}
 
     __device__ std::uint8_t* in(const Image& image) const {
         return image.data + frame * image.frame_stride + y * image.row_stride + x * image.channels;
@@ -100,7 +103,8 @@ inline __device__ Group load(const Image& image, const Place& place) {
     if (image.aligned && place.pixels == group_px) {
         const auto* vectors = reinterpret_cast<const uint4*>(from);
         if (image.channels == 3) {
-            const auto a = __ldcs(vectors), b = __ldcs(vectors + 1), c = __ldcs(vectors + 2);
+            // Not with a hint to drop what was read: each sector serves two of the loads.
+            const auto a = vectors[0], b = vectors[1], c = vectors[2];
             return {{a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, c.x, c.y, c.z, c.w}};
         }
         const auto gray = __ldcs(vectors);
@@ -135,9 +139,11 @@ inline __device__ void store(const Group& group, const Image& image, const Place
     if (image.aligned && place.pixels == group_px) {
         auto* vectors = reinterpret_cast<uint4*>(to);
         if (image.channels == 3) {
-            vectors[0] = {w[0], w[1], w[2], w[3]};
-            vectors[1] = {w[4], w[5], w[6], w[7]};
-            vectors[2] = {w[8], w[9], w[10], w[11]};
+            const uint4 a{w[0], w[1], w[2], w[3]}, b{w[4], w[5], w[6], w[7]}, c{w[8], w[9], w[10], w[11]};
+            if (place.whole_warp) return store_by_warp(a, b, c, to);
+            vectors[0] = a;
+            vectors[1] = b;
+            vectors[2] = c;
             return;
         }
         std::uint32_t four[4];
@@ -179,6 +185,19 @@ void for_each_launch(const Shape& shape, bool dense, Launch&& launch) {
                    dim3(blocks_across(shape.width),
                         static_cast<unsigned>(std::min(frames_each, shape.frames - frame) * shape.height)));
     }
+    cuda::check_launch();
+}
+
+/// Calls launch(first frame, grid) for kernels that go over the changes of a batch of `shape`, blockIdx.y counting
+/// frames. How many changes there are only the GPU knows: enough blocks to keep it busy, each taking its share.
+template <class Launch>
+void for_changes(const Shape& shape, Launch&& launch) {
+    constexpr int most_blocks = 264;
+    constexpr int most_frames = 65535;
+    const auto blocks = std::clamp<std::int64_t>(shape.frame_bytes() / (16 * threads_per_block), 1, most_blocks);
+    for (int frame = 0; frame < shape.frames; frame += most_frames)
+        launch(frame, dim3(static_cast<unsigned>(blocks),
+                           static_cast<unsigned>(std::min(most_frames, shape.frames - frame))));
     cuda::check_launch();
 }
 

@@ -27,9 +27,12 @@ public:
     /// The shapes of the state images, one for each op that needs the previous frame.
     std::vector<Shape> state_shapes() const;
 
-    /// Takes other settings for every adjust from the next run on, from any thread; false where there is none. Throws
+    /// Takes other settings for the first adjust from the next run on, from any thread; false where there is none. Throws
     /// Error{usage} on a setting that is not allowed, with nothing changed.
     bool set_adjustment(const Adjustment& adjustment);
+
+    /// What the filter with this number among the ops would tell of a run: a fixed binarize its `threshold` of each frame.
+    std::vector<FilterFigure> figures(std::size_t index) const;
 
     /// `first`: there is no frame before, each is compared with itself; the states' content does not matter. Host: on
     /// the executor's threads, returns when done. Device: queued on the executor's stream, one launch.
@@ -47,8 +50,8 @@ private:
 
     std::vector<PointwiseOp> ops_;       // as planned
     std::vector<Shape> shapes_;          // before each op, and after the last
-    std::atomic<AdjustTerms> adjusted_;  // in place of the planned ones, once is_adjusted_
-    std::atomic<bool> is_adjusted_ = false;
+    std::size_t first_adjust_;           // among ops_; their number where there is none
+    std::atomic<AdjustTerms> adjusted_;  // its terms now
     Executor* executor_;
     cuda::DeviceBuffer heatmap_table_;  // on the CUDA backend
 };

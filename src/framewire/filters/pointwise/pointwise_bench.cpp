@@ -1,8 +1,10 @@
+#include "framewire/filters/adjust/adjust.hpp"
 #include "framewire/filters/adjust/adjust_ref.hpp"
+#include "framewire/filters/heatmap/heatmap.hpp"
 #include "framewire/filters/heatmap/heatmap_ref.hpp"
+#include "framewire/filters/noise/noise.hpp"
 #include "framewire/filters/noise/noise_ref.hpp"
 #include "framewire/filters/pointwise/pointwise.hpp"
-#include "framewire/filters/registry.hpp"
 #include "suites.hpp"
 
 #include <fmt/format.h>
@@ -18,23 +20,15 @@
 namespace framewire::bench {
 namespace {
 
-using Values = std::initializer_list<std::pair<const char*, const char*>>;
+using Values = std::initializer_list<std::pair<std::string, std::string>>;
 using Reference = std::function<void(const FilterImages<MemorySpace::host>&)>;
 
 struct Case {
-    const char* filter;
+    FilterInfo info;
     const char* operation;
     Values values;
     Reference reference;
 };
-
-ParameterValues with_defaults(const FilterInfo& info, Values given) {
-    ParameterValues all;
-    for (const auto& [name, value] : given) all.add(name, value);
-    for (const auto& parameter : info.parameters)
-        if (!all.has(parameter.name)) all.add(std::string(parameter.name), std::string(parameter.default_value));
-    return all;
-}
 
 // Frames of one scene and the ones before them, a fiftieth of the bytes changed.
 struct Scene {
@@ -53,7 +47,7 @@ double bytes_of(const FilterInfo& info) {
 void bench_cpu(Session& session, const Case& one) {
     constexpr int frames = 8;
     const auto shape = bench_frame.with_frames(frames);
-    const auto& info = *find_filter(one.filter);
+    const auto& info = one.info;
     const Scene scene(shape);
     HostImage out(shape), want(shape);
     one.reference({scene.in.view(), scene.previous.view(), want.view()});
@@ -68,13 +62,14 @@ void bench_cpu(Session& session, const Case& one) {
     };
     for (int frame = 0; frame < frames; ++frame) run();
     Session::require_equal(out.view(), want.view(), one.operation);
-    session.add({one.filter, one.operation, "framewire cpu", session.time_cpu({run})[0], bytes_of(info), {}});
+    session.add(
+        {std::string(one.info.name), one.operation, "framewire cpu", session.time_cpu({run})[0], bytes_of(info), {}});
 }
 
 void bench_gpu(Session& session, const Case& one) {
     auto& executor = *session.gpu();
     const auto shape = bench_frame.with_frames(gpu_batch);
-    const auto& info = *find_filter(one.filter);
+    const auto& info = one.info;
     const Scene scene(shape);
     HostImage out(shape), want(shape);
     one.reference({scene.in.view(), scene.previous.view(), want.view()});
@@ -96,7 +91,7 @@ void bench_gpu(Session& session, const Case& one) {
         executor.stream().synchronize();
         Session::require_equal(out.view(), want.view(), one.operation);
     }
-    session.add({one.filter,
+    session.add({std::string(one.info.name),
                  fmt::format("{}, batch {}", one.operation, gpu_batch),
                  "framewire cuda",
                  timing,
@@ -157,22 +152,25 @@ void bench_pointwise(Session& session) {
     const Adjustment levels{.brightness = 20, .contrast = 1.3},
         colours{.brightness = 20, .contrast = 1.3, .saturation = 1.5};
     const Case cases[] = {
-        {"heatmap",
+        {heatmap_info(),
          "from two frames",
          {},
          [](const auto& images) { heatmap_reference(images.in, images.previous, images.out); }},
-        {"noise", "mask", {}, [](const auto& images) { noise_reference({}, images.in, images.previous, images.out); }},
-        {"noise",
+        {noise_info(),
+         "mask",
+         {},
+         [](const auto& images) { noise_reference({}, images.in, images.previous, images.out); }},
+        {noise_info(),
          "overlay",
          {{"mode", "overlay"}},
          [](const auto& images) {
              noise_reference({.mode = NoiseMode::overlay}, images.in, images.previous, images.out);
          }},
-        {"adjust",
+        {adjust_info(),
          "brightness and contrast",
          {{"brightness", "20"}, {"contrast", "1.3"}},
          [=](const auto& images) { adjust_reference(levels, images.in, images.out); }},
-        {"adjust",
+        {adjust_info(),
          "and saturation",
          {{"brightness", "20"}, {"contrast", "1.3"}, {"saturation", "1.5"}},
          [=](const auto& images) { adjust_reference(colours, images.in, images.out); }},

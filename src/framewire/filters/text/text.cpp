@@ -109,6 +109,8 @@ FilterInfo text_info() {
                  .type = Type::text,
                  .default_value = ""},
             },
+        .examples = {"text='frame {frame}, {time}':x=12:y=-12:size=20:color=yellow:box=black@0.5",
+                     "text='{fps} fps':x=8:y=8:size=24"},
         .output_shape =
             [](const ParameterValues& values, const Shape& shape) {
                 TextTemplate(values.text("text"));

@@ -56,6 +56,7 @@ HostImage run_on(Text& text, const Shape& shape, Executor& executor, std::uint64
     } else if constexpr (cuda::compiled) {
         kit::DeviceTwin device_in(in), device_out(out);
         device_in.upload(executor.stream());
+        device_out.upload(executor.stream());
         text.run(FilterImages<MemorySpace::device>{device_in.view(), {}, device_out.view()});
         device_out.download(executor.stream());
     }
@@ -301,8 +302,20 @@ TEST_F(TextOnHost, RefusesWhatIsNotAllowed) {
     expect_refused([&] { make({.size_px = 513}); }, "allowed are 4 to 512");
     expect_refused([&] { make({.x = 16385}); }, "text's x is 16385");
     expect_refused([&] { make({.font = "/no/such.ttf"}); }, "no font file '/no/such.ttf'");
-    expect_refused([&] { make({.font = "No Such Family"}); }, "no font family 'No Such Family'");
     EXPECT_THROW(Text({.font = font()}, shape.with_channels(2), executor()), Error);
+}
+
+// A machine without any fonts says so instead.
+TEST_F(TextOnHost, RefusesFamiliesThereAreNot) {
+    try {
+        Text({.font = "No Such Family"}, {1, 8, 8, 3}, executor());
+        FAIL() << "accepted";
+    } catch (const Error& error) {
+        const std::string_view text = error.what();
+        const bool no_fonts = error.code() == ErrorCode::config;
+        EXPECT_NE(text.find(no_fonts ? "has no fonts" : "no font family 'No Such Family'"), text.npos) << text;
+        EXPECT_TRUE(no_fonts || error.code() == ErrorCode::usage);
+    }
 }
 
 TEST_F(TextOnHost, RefusesFilesThatAreNoFont) {

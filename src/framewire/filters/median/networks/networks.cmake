@@ -14,8 +14,14 @@ add_custom_command(
     COMMENT "Writing the median's networks"
     VERBATIM)
 
-if(FRAMEWIRE_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    # Watched as memory, the thousands of temporaries of a network take minutes to compile; loads and stores still are.
-    set_source_files_properties(median/median_middle_cpu.cpp PROPERTIES COMPILE_OPTIONS
-        "--param=asan-stack=0;-fno-sanitize-address-use-after-scope;-fno-sanitize=null,alignment")
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # What these passes look for, long straight code does not have, and they take a third of its time.
+    set(options -fno-tree-dse -fno-tree-loop-im -fno-tree-pta)
+    if(FRAMEWIRE_SANITIZE MATCHES address)
+        # Watched as memory, the thousands of temporaries of a network take minutes to compile; loads and stores still
+        # are.
+        list(APPEND options
+            --param=asan-stack=0 -fno-sanitize-address-use-after-scope -fno-sanitize=null,alignment)
+    endif()
+    set_source_files_properties(median/median_middle_cpu.cpp PROPERTIES COMPILE_OPTIONS "${options}")
 endif()

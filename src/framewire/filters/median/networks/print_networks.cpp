@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <string>
 #include <vector>
 
 namespace {
@@ -12,55 +13,107 @@ namespace {
 using framewire::TileNetwork;
 
 // Wider tiles need fewer steps for a pixel and more values at once. On the CPU a tile one pixel wide spares taking rows
-// apart, which pays for the smallest windows.
-constexpr struct {
-    int size, tile_width, tile_height;
-} tiles[] = {{3, 1, 2}, {5, 1, 4}, {5, 4, 2}, {7, 4, 4}, {9, 4, 4}, {11, 4, 4}, {13, 4, 4}, {15, 4, 4}};
+// apart, which pays for the smallest windows. Loops down to parts of 2 x 2 hardly need more steps, and make the code as
+// short as instruction caches want it and compilers can bear it.
+//
+// A GPU can do some of the minima and maxima on other units, if the upper value of a pair is made from the lower one:
+// in so many of four pairs that neither units nor, where the code is long, its fetching holds up the rest.
+constexpr struct Tile {
+    int size, width, height, part_side, sums_of_four;
+} tiles[] = {{3, 1, 2, 2, 0}, {5, 1, 4, 4, 0},  {5, 4, 2, 4, 3},  {7, 4, 4, 2, 2},
+             {9, 4, 4, 2, 2}, {11, 4, 4, 2, 0}, {13, 4, 4, 2, 0}, {15, 4, 4, 2, 0}};
 
 constexpr const char* introduction =
-    R"(// Written by print_networks.cpp. To be included where MEDIAN_NETWORK says what kind of functions these are, and
-// MEDIAN_SIZES_FROM and MEDIAN_SIZES_UP_TO which of them there are. `load` gives the value at x, y of the tile's footprint,
-// `store` takes the median of pixel x, y of the tile; order.lower(a, b) and order.upper(a, b) are the smaller and the larger
-// value, order.upper(a, b, lower) is given the smaller one too.
+    R"(// Written by print_networks.cpp. To be included where MEDIAN_NETWORK says what kind of functions these are, MEDIAN_LOOP
+// what is to be said of their loops, and MEDIAN_SIZES_FROM and MEDIAN_SIZES_UP_TO which of them there are. `load` gives the
+// value at x, y of the tile's footprint, `store` takes the median of pixel x, y of the tile; order.lower(a, b) and
+// order.upper(a, b) are the smaller and the larger value, order.upper(a, b, lower) is given the smaller one too.
 
 )";
 
-void print(const TileNetwork& network, std::FILE* file) {
-    std::fprintf(file, "#if MEDIAN_SIZES_FROM <= %d && MEDIAN_SIZES_UP_TO >= %d  // %zu minima and maxima\n",
-                 network.size, network.size, network.steps.size());
-    std::fprintf(file, "template <class Order, class Load, class Store>\n");
-    std::fprintf(file,
-                 "MEDIAN_NETWORK void median_network(MedianTile<%d, %d, %d>, const Order& order, const Load& load, ",
-                 network.size, network.tile_width, network.tile_height);
-    std::fprintf(file, "const Store& store) {\n");
-    // Three pairs of four know their lower value when it comes to the upper one: a GPU that has other units for that
-    // case is best used with some of each.
-    int pairs = 0;
-    std::vector<bool> loaded(static_cast<std::size_t>(network.inputs()));
-    // An input is loaded where it is first needed: there are more of them than registers.
-    const auto load = [&](int value) {
-        if (value >= network.inputs() || loaded[static_cast<std::size_t>(value)]) return;
-        loaded[static_cast<std::size_t>(value)] = true;
-        std::fprintf(file, "const auto v%d = load(%d, %d);\n", value, value % network.footprint_width,
-                     value / network.footprint_width);
-    };
-    for (std::size_t i = 0; i < network.steps.size(); ++i) {
-        const auto& step = network.steps[i];
-        const int value = network.inputs() + static_cast<int>(i);
-        load(step.a);
-        load(step.b);
-        std::fprintf(file, "const auto v%d = order.%s(v%d, v%d", value, step.upper ? "upper" : "lower", step.a, step.b);
-        const bool has_lower = step.upper && i > 0 && !network.steps[i - 1].upper && network.steps[i - 1].a == step.a &&
-                               network.steps[i - 1].b == step.b;
-        if (has_lower && pairs++ % 4 != 3) std::fprintf(file, ", v%d", value - 1);
-        std::fprintf(file, ");\n");
-        const auto median = std::find(network.medians.begin(), network.medians.end(), value);
-        if (median == network.medians.end()) continue;
-        const auto pixel = static_cast<int>(median - network.medians.begin());
-        std::fprintf(file, "store(%d, %d, v%d);\n", pixel % network.tile_width, pixel / network.tile_width, value);
+class Printer {
+public:
+    Printer(const Tile& tile, std::FILE* file)
+        : network_(framewire::make_tile_network(tile.size, tile.width, tile.height, tile.part_side)),
+          sums_of_four_(tile.sums_of_four),
+          file_(file) {}
+
+    void print() {
+        std::fprintf(file_, "#if MEDIAN_SIZES_FROM <= %d && MEDIAN_SIZES_UP_TO >= %d  // %zu minima and maxima\n",
+                     network_.size, network_.size, network_.steps.size());
+        std::fprintf(file_, "template <class Order, class Load, class Store>\n");
+        std::fprintf(
+            file_, "MEDIAN_NETWORK void median_network(MedianTile<%d, %d, %d>, const Order& order, const Load& load, ",
+            network_.size, network_.tile_width, network_.tile_height);
+        std::fprintf(file_, "const Store& store) {\n");
+        for (std::size_t stage = 0; stage < network_.stages.size(); ++stage) begin_stage(stage);
+        for (int i = 0; i <= network_.loops(); ++i) std::fprintf(file_, "}\n");
+        std::fprintf(file_, "#endif\n\n");
     }
-    std::fprintf(file, "}\n#endif\n\n");
-}
+
+private:
+    void begin_stage(std::size_t stage) {
+        const auto loops = network_.stages[stage].shifts.size();
+        if (stage > 0 && loops > network_.stages[stage - 1].shifts.size())
+            std::fprintf(file_, "MEDIAN_LOOP\nfor (int round%zu = 0; round%zu < 2; ++round%zu) {\n", loops, loops,
+                         loops);
+        loaded_.assign(static_cast<std::size_t>(network_.inputs()), false);
+        const auto end = stage + 1 < network_.stages.size() ? network_.stages[stage + 1].first_step
+                                                            : static_cast<int>(network_.steps.size());
+        for (int i = network_.stages[stage].first_step; i < end; ++i) print_step(stage, i);
+    }
+
+    // The place x, y of the first rounds, as it is in all of them.
+    std::string place(int x, int y, std::size_t stage) const {
+        auto text_x = std::to_string(x), text_y = std::to_string(y);
+        const auto& shifts = network_.stages[stage].shifts;
+        for (std::size_t i = 0; i < shifts.size(); ++i) {
+            const auto times_round = " * round" + std::to_string(i + 1);
+            if (shifts[i].x) text_x += " + " + std::to_string(shifts[i].x) + times_round;
+            if (shifts[i].y) text_y += " + " + std::to_string(shifts[i].y) + times_round;
+        }
+        return text_x + ", " + text_y;
+    }
+
+    std::string name(int value, std::size_t stage) const {
+        if (value >= network_.inputs()) return "v" + std::to_string(value);
+        return "in" + std::to_string(stage) + "_" + std::to_string(value);
+    }
+
+    // An input is loaded where it is first needed: there are more of them than registers.
+    void load(int value, std::size_t stage) {
+        if (value >= network_.inputs() || loaded_[static_cast<std::size_t>(value)]) return;
+        loaded_[static_cast<std::size_t>(value)] = true;
+        std::fprintf(file_, "const auto %s = load(%s);\n", name(value, stage).c_str(),
+                     place(value % network_.footprint_width, value / network_.footprint_width, stage).c_str());
+    }
+
+    void print_step(std::size_t stage, int i) {
+        const auto& step = network_.steps[static_cast<std::size_t>(i)];
+        const int value = network_.inputs() + i;
+        load(step.a, stage);
+        load(step.b, stage);
+        std::fprintf(file_, "const auto v%d = order.%s(%s, %s", value, step.upper ? "upper" : "lower",
+                     name(step.a, stage).c_str(), name(step.b, stage).c_str());
+        if (step.upper && i > 0) {
+            const auto& before = network_.steps[static_cast<std::size_t>(i - 1)];
+            const bool has_lower = !before.upper && before.a == step.a && before.b == step.b;
+            if (has_lower && pairs_++ % 4 < sums_of_four_) std::fprintf(file_, ", v%d", value - 1);
+        }
+        std::fprintf(file_, ");\n");
+        const auto median = std::find(network_.medians.begin(), network_.medians.end(), value);
+        if (median == network_.medians.end()) return;
+        const auto pixel = static_cast<int>(median - network_.medians.begin());
+        std::fprintf(file_, "store(%s, v%d);\n",
+                     place(pixel % network_.part_width, pixel / network_.part_width, stage).c_str(), value);
+    }
+
+    TileNetwork network_;
+    int sums_of_four_;
+    std::FILE* file_;
+    std::vector<bool> loaded_;
+    int pairs_ = 0;
+};
 
 }  // namespace
 
@@ -71,8 +124,7 @@ int main(int argc, char** argv) {
         return 2;
     }
     std::fprintf(file, "%s", introduction);
-    for (const auto& tile : tiles)
-        print(framewire::make_tile_network(tile.size, tile.tile_width, tile.tile_height), file);
+    for (const auto& tile : tiles) Printer(tile, file).print();
     const bool failed = std::ferror(file) != 0;
     return std::fclose(file) == 0 && !failed ? 0 : 1;
 }

@@ -67,6 +67,9 @@ public:
         return lists[0];
     }
 
+    /// What follows reads other inputs under the same numbers: nothing compared so far serves it.
+    void forget() { made_.clear(); }
+
     const std::vector<NetworkStep>& steps() const { return steps_; }
 
 private:
@@ -105,38 +108,67 @@ struct Part {
 
 class Builder {
 public:
-    Builder(int size, int tile_width, int tile_height)
+    Builder(int size, int tile_width, int tile_height, int part_side)
         : size_(size),
           tile_width_(tile_width),
+          tile_height_(tile_height),
           footprint_width_(size + tile_width - 1),
           footprint_height_(size + tile_height - 1),
-          comparisons_(footprint_width_ * footprint_height_),
-          medians_(static_cast<std::size_t>(tile_width) * static_cast<std::size_t>(tile_height)) {
-        Part whole{{0, tile_width}, {0, tile_height}, {}, 0, {}, {}};
-        std::vector<Values> core;
-        for (int x = 0; x < footprint_width_; ++x) {
-            Values column;
-            for (int y = tile_height - 1; y < size; ++y) column.push_back(input(x, y));
-            column = comparisons_.sort(column);
-            if (whole.x.common(x, size))
-                core.push_back(column);
-            else
-                whole.columns[x] = column;
-        }
-        for (int y = 0; y < footprint_height_; ++y) {
-            if (whole.y.common(y, size)) continue;
-            Values row;
-            for (int x = tile_width - 1; x < size; ++x) row.push_back(input(x, y));
-            whole.rows[y] = comparisons_.sort(row);
-        }
-        whole.core = comparisons_.merge_all(core);
-        solve(std::move(whole));
+          comparisons_(footprint_width_ * footprint_height_) {
+        part_ = {{0, tile_width}, {0, tile_height}, {}, 0, {}, {}};
+        stages_.push_back({0, {}});
+        std::vector<Values> columns;
+        for (int x = tile_width - 1; x < size; ++x) columns.push_back(sorted_column(part_, x));
+        part_.core = comparisons_.merge_all(columns);
+        while (std::max(part_.x.length(), part_.y.length()) > part_side) enter_loop();
+        if (!loops_.empty()) begin_stage();
+        for (int x = part_.x.begin; x < part_.x.end + size - 1; ++x)
+            if (!part_.x.common(x, size)) part_.columns[x] = sorted_column(part_, x);
+        for (int y = part_.y.begin; y < part_.y.end + size - 1; ++y)
+            if (!part_.y.common(y, size)) part_.rows[y] = sorted_row(part_, y);
+        medians_.resize(static_cast<std::size_t>(part_.x.length() * part_.y.length()));
+        solve(part_);
     }
 
     TileNetwork network() const;
 
 private:
     int input(int x, int y) const { return x + y * footprint_width_; }
+
+    // What all windows of the part see of a column or a row of the footprint.
+    Values sorted_column(const Part& part, int x) {
+        Values column;
+        for (int y = part.y.end - 1; y < part.y.begin + size_; ++y) column.push_back(input(x, y));
+        return comparisons_.sort(column);
+    }
+    Values sorted_row(const Part& part, int y) {
+        Values row;
+        for (int x = part.x.end - 1; x < part.x.begin + size_; ++x) row.push_back(input(x, y));
+        return comparisons_.sort(row);
+    }
+
+    void begin_stage() {
+        stages_.push_back({static_cast<int>(comparisons_.steps().size()), loops_});
+        comparisons_.forget();
+    }
+
+    // Goes on with half of the part: the first one, in the numbers of its inputs.
+    void enter_loop() {
+        drop_impossible_ranks(part_);
+        const bool along_x = part_.x.length() >= part_.y.length();
+        const auto whole = along_x ? part_.x : part_.y;
+        auto& half = along_x ? part_.x : part_.y;
+        half = whole.halves().first;
+        // The first half's core grows to the left, the second one's by as many lines to the right.
+        const int step = half.length(), across = whole.begin + size_ - (half.end - 1);
+        loops_.push_back(along_x ? NetworkOffset{across, 0} : NetworkOffset{0, across});
+        begin_stage();
+        loops_.back() = along_x ? NetworkOffset{step, 0} : NetworkOffset{0, step};
+        std::vector<Values> added;
+        for (int at = half.end - 1; at < whole.end - 1; ++at)
+            added.push_back(along_x ? sorted_column(part_, at) : sorted_row(part_, at));
+        part_.core = comparisons_.merge(part_.core, comparisons_.merge_all(added));
+    }
 
     // Of the size * size values of a window the part's core holds some; the others may all be larger, or all smaller.
     void drop_impossible_ranks(Part& part) const {
@@ -152,7 +184,7 @@ private:
         drop_impossible_ranks(part);
         if (part.x.length() == 1 && part.y.length() == 1) {
             const auto middle = static_cast<std::size_t>(size_ * size_ / 2 - part.dropped);
-            medians_[static_cast<std::size_t>(part.x.begin + part.y.begin * tile_width_)] = part.core.at(middle);
+            medians_[static_cast<std::size_t>(part.x.begin + part.y.begin * part_.x.length())] = part.core.at(middle);
             return;
         }
         const bool along_x = part.x.length() >= part.y.length();
@@ -189,8 +221,11 @@ private:
         return child;
     }
 
-    int size_, tile_width_, footprint_width_, footprint_height_;
+    int size_, tile_width_, tile_height_, footprint_width_, footprint_height_;
     Comparisons comparisons_;
+    Part part_;                         // inside the loops entered so far
+    std::vector<NetworkOffset> loops_;  // from a part to that of the second round
+    std::vector<NetworkStage> stages_;
     std::vector<int> medians_;
 };
 
@@ -207,13 +242,19 @@ TileNetwork Builder::network() const {
     TileNetwork network;
     network.size = size_;
     network.tile_width = tile_width_;
-    network.tile_height = footprint_height_ - size_ + 1;
+    network.tile_height = tile_height_;
+    network.part_width = part_.x.length();
+    network.part_height = part_.y.length();
     network.footprint_width = footprint_width_;
     network.footprint_height = footprint_height_;
     std::vector<int> number(inputs + steps.size());
     for (std::size_t i = 0; i < inputs; ++i) number[i] = static_cast<int>(i);
     const auto renumbered = [&](int value) { return number[static_cast<std::size_t>(value)]; };
-    for (std::size_t i = 0; i < steps.size(); ++i) {
+    auto stage = stages_.begin();
+    for (std::size_t i = 0;; ++i) {
+        for (; stage != stages_.end() && stage->first_step == static_cast<int>(i); ++stage)
+            network.stages.push_back({static_cast<int>(network.steps.size()), stage->shifts});
+        if (i == steps.size()) break;
         if (!needed[inputs + i]) continue;
         number[inputs + i] = static_cast<int>(inputs + network.steps.size());
         network.steps.push_back({steps[i].upper, renumbered(steps[i].a), renumbered(steps[i].b)});
@@ -224,8 +265,8 @@ TileNetwork Builder::network() const {
 
 }  // namespace
 
-TileNetwork make_tile_network(int size, int tile_width, int tile_height) {
-    return Builder(size, tile_width, tile_height).network();
+TileNetwork make_tile_network(int size, int tile_width, int tile_height, int part_side) {
+    return Builder(size, tile_width, tile_height, part_side).network();
 }
 
 }  // namespace framewire

@@ -1,0 +1,168 @@
+#include "framewire/filters/mean/mean_cuda.hpp"
+#include "framewire/filters/warp_strips.cuh"
+#include "framewire/filters/window.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+// A warp slides down a strip of the image. Each lane keeps the running sums of its columns, two to a word, and adds
+// them up along the row with its neighbours' nearest.
+
+namespace framewire {
+namespace {
+
+constexpr int warps_per_block = 2;
+constexpr int most_blocks = 10;               // of a multiprocessor
+constexpr int shared_bytes_of_system = 1024;  // of each block
+constexpr int rows_ahead = 4;                 // under way while one is at work
+
+struct Job : WarpJob {
+    std::uint32_t bias, multiplier;  // so that the mean is the highest byte of the product
+};
+
+template <int channels, int size>
+struct Window {
+    static constexpr int before = size / 2, after = size - 1 - before;
+    // Words of two sums that windows reach into on either side of a lane's own.
+    static constexpr int words_before = (before * channels + 1) / 2, words_after = (after * channels + 1) / 2;
+    static constexpr int own_words = 2 * WarpStrip<channels>::lane_words;
+    static constexpr int words = words_before + own_words + words_after;
+    static_assert(before <= WarpStrip<channels>::lane_px && size <= mean_16_bit_size);
+};
+
+// Two bytes of a word as two 16-bit numbers.
+__device__ std::uint32_t low_pair(std::uint32_t bytes) { return byte_perm(bytes, 0, 0x4140); }
+__device__ std::uint32_t high_pair(std::uint32_t bytes) { return byte_perm(bytes, 0, 0x4342); }
+
+// The sums of columns `element` and `element` + 1, counted from the first of all.
+template <int count>
+__device__ std::uint32_t pair_at(const std::uint32_t (&sums)[count], int element) {
+    return element % 2 ? byte_perm(sums[element / 2], sums[element / 2 + 1], 0x5432) : sums[element / 2];
+}
+
+template <int channels, int size>
+__device__ __forceinline__ void mean_of_row(const Job& job,
+                                            const std::uint32_t (&columns)[Window<channels, size>::own_words],
+                                            std::uint32_t (&result)[WarpStrip<channels>::lane_words]) {
+    using W = Window<channels, size>;
+    std::uint32_t sums[W::words];
+#pragma unroll
+    for (int word = 0; word < W::own_words; ++word) sums[W::words_before + word] = columns[word];
+#pragma unroll
+    for (int word = 0; word < W::words_before; ++word)
+        sums[word] = __shfl_up_sync(~0u, columns[W::own_words - W::words_before + word], 1);
+#pragma unroll
+    for (int word = 0; word < W::words_after; ++word)
+        sums[W::words_before + W::own_words + word] = __shfl_down_sync(~0u, columns[word], 1);
+#pragma unroll
+    for (int word = 0; word < WarpStrip<channels>::lane_words; ++word) {
+        std::uint32_t bytes[2];
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const int first = 2 * W::words_before + 4 * word + 2 * half - W::before * channels;
+            auto sum = job.bias;
+#pragma unroll
+            for (int tap = 0; tap < size; ++tap) sum += pair_at(sums, first + tap * channels);
+            bytes[half] = byte_perm((sum & 0xffff) * job.multiplier, (sum >> 16) * job.multiplier, 0x73);
+        }
+        result[word] = byte_perm(bytes[0], bytes[1], 0x5410);
+    }
+}
+
+// A warp's; rows stay in their slots until they leave the windows.
+template <int channels, int size>
+struct alignas(chunk_bytes) Memory {
+    static constexpr int slots = size + rows_ahead;
+    std::uint8_t slot[slots][WarpStrip<channels>::slot_bytes];
+    std::uint8_t out[WarpStrip<channels>::out_bytes];
+};
+
+template <int channels, int size>
+__global__ void __launch_bounds__(32 * warps_per_block, most_blocks) mean_kernel(__grid_constant__ const Job job) {
+    using Strip = WarpStrip<channels>;
+    using W = Window<channels, size>;
+    using M = Memory<channels, size>;
+    __shared__ M all_memory[warps_per_block];
+
+    auto& memory = all_memory[threadIdx.x / 32];
+    const auto part = WarpPart::of<warps_per_block>(job);
+    if (part.y_end == 0) return;
+    const int x = part.strip * Strip::out_px, x_end = min(x + Strip::out_px, job.in.width);
+    const StagedRows<channels, 32, Strip::slot_bytes, size * channels> rows(
+        job.in, job.in_chunks, part.frame, Strip::first_byte(x), x - W::before, x_end + W::after);
+    const ResultRows<32, Strip::out_bytes> results(job.out, job.out_chunks, part.frame, x * channels,
+                                                   (x_end - x) * channels);
+    const int y_first = part.y - W::before, y_last = part.y_end - 1 + W::after;
+    const auto next = [](int slot) { return slot + 1 < M::slots ? slot + 1 : 0; };
+    int filled = 0;  // the slot that the next row goes to
+    const auto fetch = [&](int y) {
+        if (y <= y_last) rows.fetch(y, memory.slot[filled]);
+        commit_copies();
+        filled = next(filled);
+    };
+    for (int row = 0; row < rows_ahead; ++row) fetch(y_first + row);
+
+    std::uint32_t columns[W::own_words] = {};
+    int entering = 0, leaving = 0;  // slots
+    for (int y = y_first; y <= y_last; ++y) {
+        wait_for_copies<rows_ahead - 1>();
+        __syncwarp();
+        fetch(y + rows_ahead);
+        if (rows.has_border()) {
+            rows.fill_border(memory.slot[entering]);
+            __syncwarp();
+        }
+        std::uint32_t words[Strip::lane_words];
+        Strip::load(memory.slot[entering], words);
+        entering = next(entering);
+#pragma unroll
+        for (int word = 0; word < Strip::lane_words; ++word) {
+            columns[2 * word] += low_pair(words[word]);
+            columns[2 * word + 1] += high_pair(words[word]);
+        }
+        if (y < y_first + size - 1) continue;
+        std::uint32_t result[Strip::lane_words];
+        mean_of_row<channels, size>(job, columns, result);
+        Strip::load(memory.slot[leaving], words);
+        leaving = next(leaving);
+#pragma unroll
+        for (int word = 0; word < Strip::lane_words; ++word) {
+            columns[2 * word] -= low_pair(words[word]);
+            columns[2 * word + 1] -= high_pair(words[word]);
+        }
+        if (Strip::has_result()) Strip::store(result, memory.out);
+        __syncwarp();
+        results.store(memory.out, y - W::after);
+    }
+}
+
+// The kernel of one of the sizes from `size` on.
+template <int channels, int size = 1>
+void launch(const Job& job, int wanted_size, int frames, cudaStream_t stream) {
+    if constexpr (size < mean_16_bit_size)
+        if (wanted_size != size) return launch<channels, size + 1>(job, wanted_size, frames, stream);
+    constexpr int shared_bytes = warps_per_block * sizeof(Memory<channels, size>);
+    const int blocks = std::min(most_blocks, device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) /
+                                                 (shared_bytes + shared_bytes_of_system));
+    const int strips = parts(job.in.width, WarpStrip<channels>::out_px);
+    launch_warps<warps_per_block>(job, strips, frames, std::max(blocks, 1), 1, size - 1,
+                                  [&](const Job& part, dim3 grid) {
+                                      mean_kernel<channels, size><<<grid, 32 * warps_per_block, 0, stream>>>(part);
+                                  });
+}
+
+}  // namespace
+
+void mean_by_addition(const MeanParameters& parameters, const FilterImages<MemorySpace::device>& images,
+                      cudaStream_t stream) {
+    const auto& shape = images.in.shape();
+    const auto division = mean_division(parameters.size, 16);
+    const Job job{warp_job(images, parameters.border), division.bias * 0x10001u,
+                  division.multiplier << (24 - division.shift)};
+    if (shape.channels == 3)
+        launch<3>(job, parameters.size, shape.frames, stream);
+    else
+        launch<1>(job, parameters.size, shape.frames, stream);
+}
+
+}  // namespace framewire

@@ -1,0 +1,22 @@
+#include "framewire/filters/morphology/dilation_steps.hpp"
+
+#include <algorithm>
+
+namespace framewire {
+
+DilationSteps::DilationSteps(const StructuringElement& element, int largest_shift_px) : radius(element.radius()) {
+    for (int row = 0; row <= radius;) {
+        const int reach = element.reach(row);
+        while (row <= radius && element.reach(row) == reach) ++row;
+        const int missing = reach - (row <= radius ? element.reach(row) : 0);
+        int done = 0;
+        do {
+            // A run of 2 * done + 1 pixels, put beside itself on both sides, leaves no gap.
+            const int shift = std::min({2 * done + 1, missing - done, largest_shift_px});
+            steps[count++] = {static_cast<std::uint8_t>(row), static_cast<std::uint8_t>(shift)};
+            done += shift;
+        } while (done < missing);
+    }
+}
+
+}  // namespace framewire

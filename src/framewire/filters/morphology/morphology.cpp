@@ -1,0 +1,83 @@
+#include "framewire/filters/morphology/morphology.hpp"
+
+namespace framewire {
+namespace {
+
+// Kernels on the GPU have code of their own for each shift.
+constexpr int largest_cuda_shift_px = 3;
+
+DilationSteps steps_for(const MorphologyParameters& parameters, Backend backend) {
+    const StructuringElement element(parameters.shape, parameters.size);
+    return backend == Backend::cuda ? DilationSteps(element, largest_cuda_shift_px) : DilationSteps(element);
+}
+
+FilterInfo info(std::string_view name, std::string_view example, std::string_view summary,
+                MorphologyOperation operation) {
+    using Type = ParameterInfo::Type;
+    return {
+        .name = name,
+        .summary = summary,
+        .parameters =
+            {
+                {.name = "size",
+                 .help = "diameter of the structuring element in pixels",
+                 .type = Type::integer,
+                 .default_value = "3",
+                 .minimum = 1,
+                 .maximum = max_element_px,
+                 .odd_only = true},
+                {.name = "shape",
+                 .help = "disc: dx^2 + dy^2 <= (size / 2)^2; ellipse: OpenCV's; rect: the whole square",
+                 .type = Type::choice,
+                 .default_value = "disc",
+                 .choices = {"disc", "ellipse", "rect"}},
+            },
+        .examples = {example},
+        .output_shape = [](const ParameterValues&, const Shape& shape) { return shape; },
+        .make = [operation](const ParameterValues& values, const Shape& shape,
+                            Executor& executor) -> std::unique_ptr<Filter> {
+            return std::make_unique<FilterOf<Morphology>>(
+                MorphologyParameters{.operation = operation,
+                                     .size = static_cast<int>(values.integer("size")),
+                                     .shape = parse_element_shape(values.text("shape"))},
+                shape, executor);
+        },
+    };
+}
+
+}  // namespace
+
+Morphology::Morphology(MorphologyParameters parameters, const Shape& shape, Executor& executor)
+    : phases_(phases_of(parameters.operation)),
+      steps_(steps_for(parameters, executor.backend())),
+      shape_(shape),
+      executor_(&executor) {
+    validate(shape, "morphology's image");
+    if (phases_.count < 2) return;
+    if (executor.backend() == Backend::cpu)
+        host_between_ = HostImage(shape);
+    else
+        device_between_ = cuda::DeviceImage(shape);
+}
+
+FilterInfo close_info() {
+    return info("close", "close=7", "dilate, then erode: fills gaps smaller than the structuring element",
+                MorphologyOperation::close);
+}
+
+FilterInfo dilate_info() {
+    return info("dilate", "dilate=7:shape=rect", "the largest of the pixels around each one",
+                MorphologyOperation::dilate);
+}
+
+FilterInfo erode_info() {
+    return info("erode", "erode=7", "the smallest of the pixels around each one", MorphologyOperation::erode);
+}
+
+FilterInfo open_info() {
+    return info("open", "open=7:shape=ellipse",
+                "erode, then dilate: takes away what is smaller than the structuring element",
+                MorphologyOperation::open);
+}
+
+}  // namespace framewire

@@ -1,0 +1,284 @@
+#include "framewire/core/host_device.hpp"
+#include "framewire/cuda/check.hpp"
+#include "framewire/filters/morphology/morphology.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+
+// A warp holds a row of a strip, 16 bytes a thread; its outermost threads have the bytes beside the strip that elements
+// see. A block loads its tile, with the rows above and below, into shared memory, and each warp dilates rows of the
+// result, two at a time, out of it. An erosion dilates complements, so that zero is neutral for both.
+//
+// Maxima are taken of two bytes at once in the high bytes of 16-bit halves, whatever the low bytes hold: of a word's
+// odd bytes as they are, of its even ones shifted up.
+
+namespace framewire {
+namespace {
+
+constexpr int warp_threads = 32;
+constexpr int threads_per_block = 256;
+constexpr int warps_per_block = threads_per_block / warp_threads;
+constexpr int words = 4;  // of a thread
+constexpr int thread_bytes = 4 * words;
+constexpr int rows_per_turn = 2;  // of a warp's results, which see the same rows but for two
+
+constexpr int most_band_rows = 64;
+constexpr int most_shared_rows = 96;  // 48 KiB of tile, which every GPU grants
+static_assert(most_shared_rows > 2 * (max_element_px / 2) + rows_per_turn);
+
+struct Job {
+    const std::uint8_t* in;
+    std::uint8_t* out;
+    std::int64_t in_row_stride, in_frame_stride, out_row_stride, out_frame_stride;
+    bool in_aligned, out_aligned;  // every row begins at a multiple of 16
+    int row_bytes, height;
+
+    DilationSteps steps;
+    std::uint32_t flip;  // ~0 for an erosion, else 0
+    int rim_threads;     // on either side of a strip
+    int strips, bands, band_rows;
+};
+
+struct Bytes {
+    std::uint32_t even[words], odd[words];
+};
+
+__device__ Bytes take_apart(uint4 raw) {
+    return {{raw.x << 8, raw.y << 8, raw.z << 8, raw.w << 8}, {raw.x, raw.y, raw.z, raw.w}};
+}
+
+__device__ uint4 put_together(const Bytes& bytes) {
+    const auto word = [&](int index) { return __byte_perm(bytes.even[index], bytes.odd[index], 0x7351); };
+    return {word(0), word(1), word(2), word(3)};
+}
+
+__device__ void join(Bytes& joined, const Bytes& one, const Bytes& other) {
+#pragma unroll
+    for (int word = 0; word < words; ++word) {
+        joined.even[word] = __vimax3_u16x2(joined.even[word], one.even[word], other.even[word]);
+        joined.odd[word] = __vimax3_u16x2(joined.odd[word], one.odd[word], other.odd[word]);
+    }
+}
+
+// The bytes joined with those `shift` bytes to the left and right of them.
+template <int shift>
+__device__ void dilate_along(Bytes& bytes) {
+    constexpr int rim = (shift + 4) / 4;  // words of the neighbouring threads
+    static_assert(rim <= words);
+    std::uint32_t stream[2][rim + words + rim];  // of even and odd bytes
+#pragma unroll
+    for (int word = 0; word < words; ++word) {
+        stream[0][rim + word] = bytes.even[word];
+        stream[1][rim + word] = bytes.odd[word];
+    }
+#pragma unroll
+    for (int odd = 0; odd < 2; ++odd)
+#pragma unroll
+        for (int word = 0; word < rim; ++word) {
+            // Next to even bytes are odd ones: those of the word before, but none of the word behind.
+            if (shift > 1 || odd) stream[odd][word] = __shfl_up_sync(~0u, stream[odd][words + word], 1);
+            if (shift > 1 || !odd) stream[odd][rim + words + word] = __shfl_down_sync(~0u, stream[odd][rim + word], 1);
+        }
+    // Two bytes, one left out between them, from `at` on, counted from the first of the stream.
+    const auto pair = [&](int at) {
+        const int half = at / 2;
+        const auto* of_kind = stream[at % 2];
+        return half % 2 == 0 ? of_kind[half / 2] : __funnelshift_r(of_kind[half / 2], of_kind[half / 2 + 1], 16);
+    };
+#pragma unroll
+    for (int word = 0; word < words; ++word) {
+        const int at = 4 * (rim + word);
+        bytes.even[word] = __vimax3_u16x2(bytes.even[word], pair(at - shift), pair(at + shift));
+        bytes.odd[word] = __vimax3_u16x2(bytes.odd[word], pair(at + 1 - shift), pair(at + 1 + shift));
+    }
+}
+
+template <int channels>
+__device__ void dilate_along(Bytes& bytes, int shift_px) {
+    if (shift_px == 1)
+        dilate_along<channels>(bytes);
+    else if (shift_px == 2)
+        dilate_along<2 * channels>(bytes);
+    else if (shift_px == 3)
+        dilate_along<3 * channels>(bytes);
+}
+
+// The steps of the report's disc, known to the compiler: it unrolls them and keeps every row in registers of its own.
+FRAMEWIRE_HOST_DEVICE constexpr DilationSteps steps_of_disc_15() {
+    DilationSteps steps;
+    steps.radius = 7;
+    for (const auto step : {DilationSteps::Step{1, 1}, {4, 1}, {5, 1}, {6, 1}, {7, 1}, {7, 2}, {8, 0}})
+        steps.steps[steps.count++] = step;
+    return steps;
+}
+
+// Goes through the steps for two rows of the result; `row` is the first one's in the tile.
+template <int channels>
+struct RowPair {
+    Bytes result[rows_per_turn];
+    // The outermost rows so far: the one above was the first row's, and is the second row's next one.
+    Bytes above, below;
+    const uint4 *up, *down;
+
+    __device__ explicit RowPair(const uint4* row) : up(row), down(row + warp_threads) {
+        result[0] = above = take_apart(*up);
+        result[1] = below = take_apart(*down);
+    }
+
+    __device__ void join_next_rows() {
+        up -= warp_threads;
+        down += warp_threads;
+        const auto next_above = take_apart(*up), next_below = take_apart(*down);
+        join(result[0], next_above, below);
+        join(result[1], above, next_below);
+        above = next_above;
+        below = next_below;
+    }
+
+    __device__ void dilate(const DilationSteps& steps) {
+        int distance = 1;
+        for (int index = 0; index < steps.count; ++index) {
+            for (; distance < steps.steps[index].rows_end; ++distance) join_next_rows();
+            for (auto& one : result) dilate_along<channels>(one, steps.steps[index].shift_px);
+        }
+    }
+
+    __device__ void dilate_by_disc_15() {
+        constexpr auto steps = steps_of_disc_15();
+#pragma unroll
+        for (int index = 0; index < steps.count; ++index) {
+#pragma unroll
+            for (int distance = index == 0 ? 1 : steps.steps[index - 1].rows_end;
+                 distance < steps.steps[index].rows_end; ++distance)
+                join_next_rows();
+#pragma unroll
+            for (auto& one : result) dilate_along<channels>(one, steps.steps[index].shift_px);
+        }
+    }
+};
+
+// 16 bytes of a row from `at` on; zero where they lie outside, or are complemented into it.
+__device__ uint4 load(const std::uint8_t* row, int at, const Job& job) {
+    uint4 raw{};
+    if (job.in_aligned && at >= 0 && at + thread_bytes <= job.row_bytes) {
+        raw = *reinterpret_cast<const uint4*>(row + at);
+        return {raw.x ^ job.flip, raw.y ^ job.flip, raw.z ^ job.flip, raw.w ^ job.flip};
+    }
+    std::uint32_t gathered[words] = {};
+#pragma unroll
+    for (int byte = 0; byte < thread_bytes; ++byte)
+        if (at + byte >= 0 && at + byte < job.row_bytes)
+            gathered[byte / 4] |= ((row[at + byte] ^ job.flip) & 0xff) << (8 * (byte % 4));
+    return {gathered[0], gathered[1], gathered[2], gathered[3]};
+}
+
+__device__ void store(std::uint8_t* row, int at, uint4 raw, const Job& job) {
+    raw = {raw.x ^ job.flip, raw.y ^ job.flip, raw.z ^ job.flip, raw.w ^ job.flip};
+    if (job.out_aligned && at + thread_bytes <= job.row_bytes) {
+        *reinterpret_cast<uint4*>(row + at) = raw;
+        return;
+    }
+    const std::uint32_t gathered[words] = {raw.x, raw.y, raw.z, raw.w};
+#pragma unroll
+    for (int byte = 0; byte < thread_bytes; ++byte)
+        if (at + byte < job.row_bytes)
+            row[at + byte] = static_cast<std::uint8_t>(gathered[byte / 4] >> (8 * (byte % 4)));
+}
+
+template <int channels, bool disc_15>
+__global__ void __launch_bounds__(threads_per_block, 4) morphology_kernel(__grid_constant__ const Job job) {
+    extern __shared__ uint4 shared[];
+    const int lane = static_cast<int>(threadIdx.x) % warp_threads, warp = static_cast<int>(threadIdx.x) / warp_threads;
+    const int strip = static_cast<int>(blockIdx.x) % job.strips;
+    const int band = static_cast<int>(blockIdx.x) / job.strips % job.bands;
+    const std::int64_t frame = static_cast<int>(blockIdx.x) / job.strips / job.bands;
+    const int strip_threads = warp_threads - 2 * job.rim_threads;
+    const int at = (strip * strip_threads + lane - job.rim_threads) * thread_bytes;
+    const int radius = job.steps.radius, y_begin = band * job.band_rows;
+    auto* tile = shared + lane;
+
+    const auto* in = job.in + frame * job.in_frame_stride;
+    for (int row = warp; row < job.band_rows + 2 * radius; row += warps_per_block) {
+        const int y = y_begin - radius + row;
+        uint4 raw{};
+        if (y >= 0 && y < job.height) raw = load(in + y * job.in_row_stride, at, job);
+        tile[row * warp_threads] = raw;
+    }
+    __syncthreads();
+
+    auto* out = job.out + frame * job.out_frame_stride;
+    const bool in_strip = lane >= job.rim_threads && lane < warp_threads - job.rim_threads && at < job.row_bytes;
+    const int rows = min(job.band_rows, job.height - y_begin);
+    for (int row = warp * rows_per_turn; row < rows; row += warps_per_block * rows_per_turn) {
+        RowPair<channels> pair(tile + (row + radius) * warp_threads);
+        if constexpr (disc_15)
+            pair.dilate_by_disc_15();
+        else
+            pair.dilate(job.steps);
+#pragma unroll
+        for (int next = 0; next < rows_per_turn; ++next)
+            if (in_strip && row + next < rows)
+                store(out + (y_begin + row + next) * job.out_row_stride, at, put_together(pair.result[next]), job);
+    }
+}
+
+template <class Byte>
+bool aligned_to_16(DeviceView<Byte> view) {
+    return (reinterpret_cast<std::uintptr_t>(view.data()) | static_cast<std::uintptr_t>(view.row_stride_bytes()) |
+            static_cast<std::uintptr_t>(view.frame_stride_bytes())) %
+               16 ==
+           0;
+}
+
+void launch(bool erodes, const DilationSteps& steps, DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out,
+            cudaStream_t stream) {
+    const auto& shape = in.shape();
+    const auto parts = [](std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; };
+    Job job{.in = in.data(),
+            .out = out.data(),
+            .in_row_stride = in.row_stride_bytes(),
+            .in_frame_stride = in.frame_stride_bytes(),
+            .out_row_stride = out.row_stride_bytes(),
+            .out_frame_stride = out.frame_stride_bytes(),
+            .in_aligned = aligned_to_16(in),
+            .out_aligned = aligned_to_16(out),
+            .row_bytes = static_cast<int>(shape.row_bytes()),
+            .height = shape.height,
+            .steps = steps,
+            .flip = erodes ? ~0u : 0u};
+    job.rim_threads = static_cast<int>(parts(steps.radius * shape.channels, thread_bytes));
+    job.strips = static_cast<int>(parts(job.row_bytes, (warp_threads - 2 * job.rim_threads) * thread_bytes));
+    // Higher bands load fewer rows twice; low ones make enough blocks for a GPU where the frames do not.
+    constexpr std::int64_t wanted_blocks = 512;
+    const auto bands_wanted = parts(wanted_blocks, std::int64_t{job.strips} * shape.frames);
+    const auto rows_wanted = static_cast<int>(parts(shape.height, bands_wanted));
+    job.band_rows = std::clamp(rows_wanted, 8, std::min(most_band_rows, most_shared_rows - 2 * steps.radius)) /
+                    rows_per_turn * rows_per_turn;
+    job.bands = static_cast<int>(parts(shape.height, job.band_rows));
+    const auto blocks = static_cast<unsigned>(job.strips * job.bands * shape.frames);
+    const auto shared_bytes = sizeof(uint4) * warp_threads * static_cast<std::size_t>(job.band_rows + 2 * steps.radius);
+    const bool disc_15 = steps == steps_of_disc_15();
+    const auto kernel = shape.channels == 3 ? (disc_15 ? morphology_kernel<3, true> : morphology_kernel<3, false>)
+                                            : (disc_15 ? morphology_kernel<1, true> : morphology_kernel<1, false>);
+    kernel<<<blocks, threads_per_block, shared_bytes, stream>>>(job);
+    cuda::check_launch();
+}
+
+}  // namespace
+
+void Morphology::run(const FilterImages<MemorySpace::device>& images) {
+    validate(images.in, shape_, "morphology's image");
+    validate(images.out, shape_, "morphology's result");
+    const auto& stream = executor_->stream();
+    if (phases_.count == 0) cuda::copy(images.in, images.out, stream);
+    auto in = images.in;
+    for (int index = 0; index < phases_.count; ++index) {
+        // The last phase writes the result, the one before it what is between, and so on in turn.
+        const auto to = (phases_.count - 1 - index) % 2 == 0 ? images.out : device_between_.view();
+        launch(phases_.erodes(index), steps_, in, to, stream.handle());
+        in = to;
+    }
+}
+
+}  // namespace framewire

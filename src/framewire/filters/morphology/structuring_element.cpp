@@ -1,0 +1,31 @@
+#include "framewire/filters/morphology/structuring_element.hpp"
+
+#include "framewire/core/error.hpp"
+
+#include <cmath>
+
+namespace framewire {
+
+StructuringElement::StructuringElement(ElementShape shape, int diameter) : diameter_(diameter) {
+    if (diameter < 1 || diameter > max_element_px || diameter % 2 == 0)
+        fail(ErrorCode::usage, "a structuring element of diameter {}; allowed are odd ones from 1 to {}", diameter,
+             max_element_px);
+    const int r = radius();
+    for (int dy = -r; dy <= r; ++dy) {
+        const double chord = std::sqrt(static_cast<double>(r * r - dy * dy));
+        // The disc takes the pixels inside the circle; OpenCV's ellipse rounds its chords to the nearest, ties to even.
+        const int reach = shape == ElementShape::rect      ? r
+                          : shape == ElementShape::disc    ? static_cast<int>(chord)
+                                                           : static_cast<int>(std::nearbyint(chord));
+        reach_[static_cast<std::size_t>(dy + r)] = reach;
+    }
+}
+
+ElementShape parse_element_shape(std::string_view text) {
+    if (text == "disc") return ElementShape::disc;
+    if (text == "ellipse") return ElementShape::ellipse;
+    if (text == "rect") return ElementShape::rect;
+    fail(ErrorCode::usage, "shape '{}'; allowed are disc, ellipse and rect", text);
+}
+
+}  // namespace framewire

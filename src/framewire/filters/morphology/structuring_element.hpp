@@ -1,0 +1,38 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace framewire {
+
+/// Largest diameter of a structuring element, in pixels.
+inline constexpr int max_element_px = 63;
+
+enum class ElementShape {
+    disc,     ///< dx^2 + dy^2 <= (diameter / 2)^2, the moving-object report's
+    ellipse,  ///< OpenCV's MORPH_ELLIPSE
+    rect      ///< the whole square
+};
+
+/// A structuring element of odd diameter around its middle. All shapes are symmetric and convex: row dy of the element
+/// is the run of pixels from -reach(dy) to +reach(dy).
+class StructuringElement {
+public:
+    /// Throws Error{usage} unless the diameter is odd and 1..63.
+    StructuringElement(ElementShape shape, int diameter);
+
+    int diameter() const { return diameter_; }
+    /// Rows above and below the middle.
+    int radius() const { return diameter_ / 2; }
+    /// How far row `dy` of -radius()..radius() reaches to the left and right of the middle.
+    int reach(int dy) const { return reach_[static_cast<std::size_t>(dy + radius())]; }
+
+private:
+    int diameter_;
+    std::array<int, max_element_px> reach_{};
+};
+
+/// Reads "disc", "ellipse" or "rect"; throws Error{usage} on anything else.
+ElementShape parse_element_shape(std::string_view text);
+
+}  // namespace framewire
