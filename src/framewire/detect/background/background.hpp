@@ -1,0 +1,36 @@
+#pragma once
+
+#include "framewire/detect/background/mixture_model.hpp"
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace framewire {
+
+/// The first frame.
+struct FirstFrame {
+    friend bool operator==(const FirstFrame&, const FirstFrame&) = default;
+};
+
+/// The mean of the frames before, each counting less the older it is.
+struct RunningMean {
+    double rate;  ///< share of the newest frame, above 0 up to 1
+    friend bool operator==(const RunningMean&, const RunningMean&) = default;
+};
+
+/// An image the user has.
+struct BackgroundImage {
+    std::string path;
+    friend bool operator==(const BackgroundImage&, const BackgroundImage&) = default;
+};
+
+/// What frames are compared with to find what moves; `--background` on the command line.
+using BackgroundModel = std::variant<FirstFrame, RunningMean, MixtureParameters, BackgroundImage>;
+
+/// Reads "first", "mean:RATE" (mean:0.02), "mixture" with any of MixtureParameters as options by their names
+/// ("mixture:history=200:shadows=0"), or the path of an image, which has a '.' or '/' in it and is not opened here.
+/// Throws Error{usage} on anything else, saying what is allowed.
+BackgroundModel parse_background(std::string_view text);
+
+}  // namespace framewire

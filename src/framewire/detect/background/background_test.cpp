@@ -1,0 +1,49 @@
+#include "framewire/detect/background/background.hpp"
+
+#include "framewire/core/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace framewire {
+namespace {
+
+std::string message(std::string_view text) {
+    try {
+        parse_background(text);
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::usage);
+        return error.what();
+    }
+    return "";
+}
+
+TEST(Background, ReadsItsForms) {
+    EXPECT_EQ(parse_background("first"), BackgroundModel(FirstFrame{}));
+    EXPECT_EQ(parse_background("mean:0.02"), BackgroundModel(RunningMean{0.02}));
+    EXPECT_EQ(parse_background("mean:1"), BackgroundModel(RunningMean{1}));
+    EXPECT_EQ(parse_background("empty room.png"), BackgroundModel(BackgroundImage{"empty room.png"}));
+    EXPECT_EQ(parse_background("./first"), BackgroundModel(BackgroundImage{"./first"}));
+    EXPECT_EQ(parse_background("mixture"), BackgroundModel(MixtureParameters{}));
+    EXPECT_EQ(parse_background("mixture:history=200:var_threshold=20.5:shadows=0:learning_rate=-1"),
+              BackgroundModel(MixtureParameters{.history = 200, .var_threshold = 20.5f, .shadows = false}));
+}
+
+TEST(Background, SaysWhatIsAllowed) {
+    for (const auto* text : {"mean", "mean:", "mean:0", "mean:1.5", "mean:nan", "mean:0.1x"})
+        EXPECT_NE(message(text).find("above 0 up to 1"), std::string::npos) << text;
+    for (const auto* text : {"", "frist", "first:", "mixtures"})
+        EXPECT_NE(message(text).find("there are first, mean:RATE, mixture"), std::string::npos) << text;
+    EXPECT_NE(message("mixture:histroy=5").find("no option 'histroy'; there are history, var_threshold,"),
+              std::string::npos);
+    EXPECT_NE(message("mixture:history").find("history is ''"), std::string::npos);
+    EXPECT_NE(message("mixture:history=5.5").find("history is '5.5'"), std::string::npos);
+    EXPECT_NE(message("mixture:history=0").find("1 to 1000000 is allowed"), std::string::npos);
+    EXPECT_NE(message("mixture:var_min=nan").find("var_min"), std::string::npos);
+    EXPECT_NE(message("mixture:shadows=yes").find("0 or 1"), std::string::npos);
+    EXPECT_NE(message("mixture::").find("no option ''"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace framewire

@@ -1,0 +1,98 @@
+#pragma once
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/host_device.hpp"
+#include "framewire/core/view.hpp"
+#include "framewire/cuda/buffer.hpp"
+
+#include <cstdint>
+#include <type_traits>
+
+namespace framewire {
+
+/// Words of 32 pixels in a row of a bit mask: a multiple of 4, so that every row begins on 16 bytes.
+FRAMEWIRE_HOST_DEVICE constexpr int mask_row_words(int width_px) { return (width_px + 127) / 128 * 4; }
+
+/// A batch of masks of one size, one bit a pixel: rows of mask_row_words() words, without gaps between rows and frames.
+/// Bit 0 of a word is its leftmost pixel. Bits to the right of the image are 0; whoever writes a mask keeps them so.
+/// `Word` is std::uint32_t or const std::uint32_t; the data is aligned to 16 bytes. Does not own.
+template <class Word, MemorySpace space>
+class BitMaskView {
+    static_assert(std::is_same_v<std::remove_const_t<Word>, std::uint32_t>);
+
+public:
+    constexpr BitMaskView() = default;
+    /// `shape` has one channel.
+    constexpr BitMaskView(Word* data, Shape shape) : data_(data), shape_(shape) {}
+
+    /// A mask to change is a mask to read.
+    template <class Const>
+        requires(std::is_same_v<Const, const Word> && !std::is_const_v<Word>)
+    constexpr operator BitMaskView<Const, space>() const {
+        return {data_, shape_};
+    }
+
+    FRAMEWIRE_HOST_DEVICE constexpr Word* data() const { return data_; }
+    FRAMEWIRE_HOST_DEVICE constexpr const Shape& shape() const { return shape_; }
+    FRAMEWIRE_HOST_DEVICE constexpr int row_words() const { return mask_row_words(shape_.width); }
+    FRAMEWIRE_HOST_DEVICE constexpr std::int64_t frame_words() const {
+        return std::int64_t{row_words()} * shape_.height;
+    }
+    FRAMEWIRE_HOST_DEVICE constexpr Word* row(int frame, int y) const {
+        return data_ + frame * frame_words() + std::int64_t{y} * row_words();
+    }
+    constexpr BitMaskView frames(int first, int count) const {
+        return {data_ + first * frame_words(), shape_.with_frames(count)};
+    }
+
+private:
+    Word* data_ = nullptr;
+    Shape shape_{};
+};
+
+template <class Word>
+using HostBitMaskView = BitMaskView<Word, MemorySpace::host>;
+template <class Word>
+using DeviceBitMaskView = BitMaskView<Word, MemorySpace::device>;
+
+namespace detail {
+void validate_mask(const void* data, const Shape& have, const Shape& want, const char* what);
+}
+
+/// Throws Error{usage} unless `mask` has `shape` and lies somewhere. `what` names the mask in the message.
+template <class Word, MemorySpace space>
+void validate(const BitMaskView<Word, space>& mask, const Shape& shape, const char* what) {
+    detail::validate_mask(mask.data(), mask.shape(), shape, what);
+}
+
+constexpr std::size_t bit_mask_bytes(const Shape& shape) {
+    return static_cast<std::size_t>(shape.rows()) * static_cast<std::size_t>(mask_row_words(shape.width)) * 4;
+}
+
+/// Owns a batch of bit masks in `Buffer`'s memory, uninitialised. Move-only.
+template <class Buffer, MemorySpace space>
+class BitMask {
+public:
+    BitMask() = default;
+    /// Throws Error{usage} on a shape that is not allowed; a mask has one channel whatever the shape says.
+    explicit BitMask(Shape shape)
+        : shape_((validate(shape, "the mask"), shape.with_channels(1))), buffer_(bit_mask_bytes(shape)) {}
+
+    const Shape& shape() const { return shape_; }
+    BitMaskView<std::uint32_t, space> view() { return {buffer_.template as<std::uint32_t>(), shape_}; }
+    BitMaskView<const std::uint32_t, space> view() const { return {buffer_.template as<std::uint32_t>(), shape_}; }
+
+private:
+    Shape shape_{};
+    Buffer buffer_;
+};
+
+using HostBitMask = BitMask<HostBuffer, MemorySpace::host>;
+using DeviceBitMask = BitMask<cuda::DeviceBuffer, MemorySpace::device>;
+
+/// Sets the bits of the pixels that are not 0. `from`: one channel, any strides; both have one shape.
+void pack_mask(HostView<const std::uint8_t> from, HostBitMaskView<std::uint32_t> to);
+/// 255 where the bit is set, else 0. `to`: one channel, any strides; both have one shape.
+void unpack_mask(HostBitMaskView<const std::uint32_t> from, HostView<std::uint8_t> to);
+
+}  // namespace framewire

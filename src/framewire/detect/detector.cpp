@@ -1,0 +1,234 @@
+#include "framewire/detect/detector.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/detect/background/mean_background.hpp"
+#include "framewire/detect/background/mixture.hpp"
+#include "framewire/detect/foreground.hpp"
+#include "framewire/detect/mask_morphology.hpp"
+#include "framewire/detect/mask_region.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace framewire {
+namespace {
+
+// What a detector keeps in one memory space.
+template <MemorySpace space>
+struct Memory {
+    static constexpr bool on_host = space == MemorySpace::host;
+    using Image = std::conditional_t<on_host, HostImage, cuda::DeviceImage>;
+    using Mask = std::conditional_t<on_host, HostBitMask, DeviceBitMask>;
+    using Components = std::conditional_t<on_host, HostComponents, DeviceComponents>;
+
+    Memory() = default;
+    Memory(const Shape& frames, int capacity, bool background_each)
+        : background(frames.with_frames(1).with_channels(1)),
+          foreground(frames),
+          objects_mask(frames),
+          components(frames.frames, capacity) {
+        if (!background_each) return;
+        blurred = Image(frames.with_channels(1));
+        backgrounds = Image(frames.with_channels(1));
+    }
+
+    Image background;            // blurred, gray; one for all frames
+    Image blurred, backgrounds;  // where each frame has a background of its own
+    Mask foreground;             // as the threshold leaves it
+    Mask objects_mask;           // as the morphology leaves it
+    Components components;
+};
+
+constexpr int fetched_at_once = 256;  // objects of each frame that travel before it is known how many there are
+
+void validate(const DetectorParameters& parameters) {
+    if (parameters.min_area < 1 || parameters.max_area < parameters.min_area)
+        fail(ErrorCode::usage, "objects of {} to {} pixels; allowed are 1 and up, the first not above the second",
+             parameters.min_area, parameters.max_area);
+    if (parameters.capacity < 1 || parameters.capacity > max_detector_capacity)
+        fail(ErrorCode::usage, "room for {} objects of a frame; allowed are 1 to {}", parameters.capacity,
+             max_detector_capacity);
+}
+
+}  // namespace
+
+struct MotionDetector::State {
+    State(const DetectorParameters& parameters_, const Shape& frames, Executor& executor_, const MaskRegion* region_)
+        : parameters((validate(parameters_), parameters_)),
+          shape(frames),
+          executor(&executor_),
+          region(region_),
+          labelling({.connectivity = parameters.connectivity,
+                     .min_area = parameters.min_area,
+                     .max_area = parameters.max_area,
+                     .capacity = parameters.capacity},
+                    frames, executor_) {
+        if (const auto* gaussians = std::get_if<MixtureParameters>(&parameters.background))
+            mixture.emplace(*gaussians, frames, executor_);
+        else {
+            const ForegroundParameters before{parameters.blur_px, parameters.threshold};
+            foreground.emplace(before, frames, executor_);
+            first_frame.emplace(before, frames.with_frames(1), executor_);
+        }
+        if (const auto* running = std::get_if<RunningMean>(&parameters.background)) {
+            const auto gray = frames.with_channels(1);
+            mean.emplace(running->rate, gray, executor_);
+            difference.emplace(ForegroundParameters{.blur = 1, .threshold = parameters.threshold}, gray, executor_);
+        }
+        if (parameters.morphology != MorphologyOperation::none)
+            morphology.emplace(parameters.morphology, StructuringElement(parameters.shape, parameters.diameter_px),
+                               frames, executor_);
+        if (executor_.backend() == Backend::cuda) {
+            device = Memory<MemorySpace::device>(frames, parameters.capacity, mean.has_value());
+            fetched = HostComponents(frames.frames, parameters.capacity, cuda::pinned_memory());
+            // fetch() copies places that no object may have taken yet.
+            cuda::fill(device.components.lists().components, 0,
+                       static_cast<std::size_t>(frames.frames) * static_cast<std::size_t>(parameters.capacity) *
+                           sizeof(Component),
+                       executor_.stream());
+        } else {
+            host = Memory<MemorySpace::host>(frames, parameters.capacity, mean.has_value());
+        }
+    }
+
+    template <MemorySpace space>
+    auto& memory() {
+        if constexpr (space == MemorySpace::host)
+            return host;
+        else
+            return device;
+    }
+
+    template <MemorySpace space>
+    void find_foreground(View<const std::uint8_t, space> frames, Memory<space>& at) {
+        const auto mask = at.foreground.view();
+        if (mixture) return mixture->run(frames, mask);
+        if (mean) {
+            foreground->blur(frames, at.blurred.view());
+            mean->run(std::as_const(at.blurred).view(), at.backgrounds.view());
+            return difference->run(std::as_const(at.blurred).view(), std::as_const(at.backgrounds).view(), mask);
+        }
+        if (!has_background) first_frame->blur(frames.frames(0, 1), at.background.view());
+        has_background = true;
+        foreground->run(frames, std::as_const(at.background).view(), mask);
+    }
+
+    template <MemorySpace space>
+    void run(View<const std::uint8_t, space> frames) {
+        framewire::validate(frames, shape, "the detector's frames");
+        auto& at = memory<space>();
+        find_foreground(frames, at);
+        if (region) region->apply(at.foreground.view());
+        if (morphology) {
+            morphology->run(std::as_const(at.foreground).view(), at.objects_mask.view());
+            if (region) region->apply(at.objects_mask.view());  // what grew out of it
+        }
+        labelling.run(mask(at), at.components.lists());
+    }
+
+    template <MemorySpace space>
+    BitMaskView<const std::uint32_t, space> mask(const Memory<space>& at) const {
+        return morphology ? at.objects_mask.view() : at.foreground.view();
+    }
+
+    DetectorParameters parameters;
+    Shape shape;
+    Executor* executor;
+    const MaskRegion* region;
+    std::optional<Foreground> foreground, first_frame;
+    std::optional<MixtureBackground> mixture;
+    std::optional<MeanBackground> mean;
+    std::optional<Foreground> difference;  // of blurred frames from those backgrounds
+    std::optional<MaskMorphology> morphology;
+    ComponentLabelling labelling;
+    Memory<MemorySpace::host> host;
+    Memory<MemorySpace::device> device;
+    HostComponents fetched;  // on CUDA
+    bool has_background = false;
+};
+
+MotionDetector::MotionDetector(const DetectorParameters& parameters, const Shape& frames, Executor& executor,
+                               const MaskRegion* region)
+    : state_(std::make_unique<State>(parameters, frames, executor, region)) {}
+MotionDetector::~MotionDetector() = default;
+MotionDetector::MotionDetector(MotionDetector&&) noexcept = default;
+MotionDetector& MotionDetector::operator=(MotionDetector&&) noexcept = default;
+
+const Shape& MotionDetector::shape() const { return state_->shape; }
+
+void MotionDetector::set_background(HostView<const std::uint8_t> picture) {
+    auto& state = *state_;
+    const auto shape = state.shape.with_frames(1);
+    if (!std::holds_alternative<BackgroundImage>(state.parameters.background))
+        fail(ErrorCode::usage, "a picture for a detector that makes its background itself");
+    const auto channels = picture.shape().channels;
+    validate(picture, shape.with_channels(channels == 1 ? 1 : 3), "the background");
+    Foreground blurring({.blur = state.parameters.blur_px}, picture.shape(), *state.executor);
+    if (state.executor->backend() == Backend::cpu) {
+        blurring.blur(picture, state.host.background.view());
+    } else if constexpr (cuda::compiled) {
+        const auto& stream = state.executor->stream();
+        cuda::DeviceImage device_picture(picture.shape());
+        cuda::upload(picture, device_picture.view(), stream);
+        blurring.blur(std::as_const(device_picture).view(), state.device.background.view());
+        stream.synchronize();
+    }
+    state.has_background = true;
+}
+
+void MotionDetector::reset() {
+    auto& state = *state_;
+    if (state.mixture) state.mixture->reset();
+    if (state.mean) state.mean->reset();
+    if (std::holds_alternative<FirstFrame>(state.parameters.background)) state.has_background = false;
+}
+
+void MotionDetector::run(HostView<const std::uint8_t> frames) {
+    if (state_->executor->backend() != Backend::cpu) fail(ErrorCode::internal, "host frames for a detector on a GPU");
+    state_->run(frames);
+}
+
+void MotionDetector::run(DeviceView<const std::uint8_t> frames) {
+    if (state_->executor->backend() != Backend::cuda)
+        fail(ErrorCode::internal, "device frames for a detector on the CPU");
+    if constexpr (cuda::compiled) state_->run(frames);
+}
+
+ComponentLists<MemorySpace::host> MotionDetector::objects_on_host() const { return state_->host.components.lists(); }
+ComponentLists<MemorySpace::device> MotionDetector::objects_on_device() const {
+    return state_->device.components.lists();
+}
+HostBitMaskView<const std::uint32_t> MotionDetector::mask_on_host() const { return state_->mask(state_->host); }
+DeviceBitMaskView<const std::uint32_t> MotionDetector::mask_on_device() const { return state_->mask(state_->device); }
+
+void MotionDetector::fetch() {
+    auto& state = *state_;
+    if (state.executor->backend() == Backend::cpu) return;
+    if constexpr (cuda::compiled) {
+        const auto& stream = state.executor->stream();
+        const int first = std::min(fetched_at_once, state.parameters.capacity);
+        download(state.device.components, state.fetched, first, stream);
+        stream.synchronize();
+        const auto lists = state.fetched.lists();
+        const int most = std::min(*std::max_element(lists.found, lists.found + state.shape.frames), lists.capacity);
+        if (most <= first) return;
+        download(state.device.components, state.fetched, most, stream);
+        stream.synchronize();
+    }
+}
+
+std::span<const Component> MotionDetector::objects(int frame) const {
+    const auto& state = *state_;
+    const auto lists = (state.executor->backend() == Backend::cpu ? state.host.components : state.fetched).lists();
+    return {lists.of_frame(frame), static_cast<std::size_t>(std::min(lists.found[frame], lists.capacity))};
+}
+
+std::int64_t MotionDetector::found(int frame) const {
+    const auto& state = *state_;
+    return (state.executor->backend() == Backend::cpu ? state.host.components : state.fetched).lists().found[frame];
+}
+
+}  // namespace framewire

@@ -1,0 +1,82 @@
+#pragma once
+
+#include "framewire/cuda/executor.hpp"
+#include "framewire/detect/background/background.hpp"
+#include "framewire/detect/bit_mask.hpp"
+#include "framewire/detect/components.hpp"
+#include "framewire/filters/morphology/operation.hpp"
+#include "framewire/filters/morphology/structuring_element.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+
+namespace framewire {
+
+class MaskRegion;
+
+struct DetectorParameters {
+    BackgroundModel background{};  ///< what frames are compared with
+    int blur_px = 15;              ///< side of the Gaussian that both are blurred with, 1..255; 1 is none
+    int threshold = 20;            ///< foreground is where gray and background differ by more, 0..255
+    MorphologyOperation morphology = MorphologyOperation::close;
+    ElementShape shape = ElementShape::disc;
+    int diameter_px = 15;  ///< of the morphology's element, odd, 1..63
+    int connectivity = 8;  ///< neighbours of a pixel, 4 or 8
+    int min_area = 100;    ///< in pixels
+    int max_area = std::numeric_limits<std::int32_t>::max();
+    int capacity = 8192;  ///< objects kept of a frame, the first in raster order; 1..max_detector_capacity
+};
+
+inline constexpr int max_detector_capacity = 1 << 20;
+
+/// Moving objects (moving-object report): gray, blur, difference from the background, threshold, morphology, connected
+/// components, boxes. With a mixture background that background says itself what is foreground, from the frames as they
+/// are: blur and threshold do not count. Masks are one bit a pixel from the threshold on.
+///
+/// The background is the detector's own and goes from run to run: frames are given in the order of time, in batches of
+/// one size. For one run at a time.
+class MotionDetector {
+public:
+    /// `frames`: a batch, 1 or 3 channels. Looks only in `region` where there is one, which lives longer. Throws
+    /// Error{usage} on parameters or a shape that are not allowed, Error{config} without memory.
+    MotionDetector(const DetectorParameters& parameters, const Shape& frames, Executor& executor,
+                   const MaskRegion* region = nullptr);
+    ~MotionDetector();
+    MotionDetector(MotionDetector&&) noexcept;
+    MotionDetector& operator=(MotionDetector&&) noexcept;
+
+    const Shape& shape() const;
+
+    /// The picture that frames are compared with from now on in place of the first one, for a BackgroundImage: one
+    /// frame of the frames' size, 1 or 3 channels, on the host whatever the backend. Waits for the executor's stream.
+    void set_background(HostView<const std::uint8_t> picture);
+    /// Forgets the background: the next run begins anew. One that was set stays.
+    void reset();
+
+    /// The next batch, any strides. Allocates nothing. Host: returns when done. Device: queued on the executor's
+    /// stream.
+    void run(HostView<const std::uint8_t> frames);
+    void run(DeviceView<const std::uint8_t> frames);
+
+    /// Of the last run, in the memory of the backend that ran, until the next one.
+    ComponentLists<MemorySpace::host> objects_on_host() const;
+    ComponentLists<MemorySpace::device> objects_on_device() const;
+    HostBitMaskView<const std::uint32_t> mask_on_host() const;
+    DeviceBitMaskView<const std::uint32_t> mask_on_device() const;
+
+    /// Brings the objects of the last run to the host, whatever the backend; waits for the executor's stream. Only they
+    /// travel, not masks or labels.
+    void fetch();
+    /// The objects of one frame that fetch() brought, at most `capacity`; until the next fetch().
+    std::span<const Component> objects(int frame = 0) const;
+    /// How many there would have been without a limit on their number.
+    std::int64_t found(int frame = 0) const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace framewire

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "framewire/detect/components_ref.hpp"
+#include "framewire/detect/detector.hpp"
+#include "framewire/detect/foreground_ref.hpp"
+#include "framewire/filters/morphology/morphology_ref.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace framewire {
+
+/// The objects of each frame before a background picture, one obvious step after the other (moving-object report, steps
+/// 2 to 8): what tests and benches compare with. The parameters' background and capacity do not count.
+inline std::vector<std::vector<Component>> detector_reference(const DetectorParameters& parameters,
+                                                              HostView<const std::uint8_t> frames,
+                                                              HostView<const std::uint8_t> background) {
+    const auto gray_shape = frames.shape().with_channels(1);
+    HostImage blurred(gray_shape), still(gray_shape.with_frames(1)), clean(gray_shape), dirty(gray_shape);
+    HostBitMask mask(gray_shape);
+    blurred_gray_reference(parameters.blur_px, frames, blurred.view());
+    blurred_gray_reference(parameters.blur_px, background, still.view());
+    difference_reference(parameters.threshold, std::as_const(blurred).view(), std::as_const(still).view(), mask.view());
+    unpack_mask(std::as_const(mask).view(), dirty.view());
+    morphology_reference(parameters.morphology, StructuringElement(parameters.shape, parameters.diameter_px),
+                         std::as_const(dirty).view(), clean.view());
+    pack_mask(std::as_const(clean).view(), mask.view());
+    std::vector<std::vector<Component>> objects;
+    std::vector<std::int32_t> labels;
+    for (int frame = 0; frame < frames.shape().frames; ++frame) {
+        auto all = components_reference(std::as_const(mask).view(), frame, parameters.connectivity, labels);
+        std::erase_if(
+            all, [&](const auto& one) { return one.area < parameters.min_area || one.area > parameters.max_area; });
+        objects.push_back(std::move(all));
+    }
+    return objects;
+}
+
+}  // namespace framewire

@@ -1,0 +1,250 @@
+#include "framewire/detect/detector.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/detect/box_overlay_ref.hpp"
+#include "framewire/detect/boxes/boxes.hpp"
+#include "framewire/detect/detector_ref.hpp"
+#include "framewire/detect/mask_region.hpp"
+#include "kit/filter_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace framewire {
+namespace {
+
+using DetectorTest = kit::BackendTest;
+FRAMEWIRE_ON_EVERY_BACKEND(DetectorTest);
+
+using Objects = std::vector<std::vector<Component>>;  // of each frame
+
+// A textured room with sensor noise; from the second frame on, disks and bars that move, touch and leave.
+HostImage scene(const Shape& shape) {
+    HostImage frames(shape), noise(shape);
+    kit::fill(noise.view(), kit::Fill::noise, 11);
+    for (int frame = 0; frame < shape.frames; ++frame)
+        for (int y = 0; y < shape.height; ++y)
+            for (int x = 0; x < shape.width; ++x) {
+                const bool disk = frame > 0 && (x - 20 - 9 * frame) * (x - 20 - 9 * frame) + (y - 40) * (y - 40) < 300;
+                const bool bar = frame > 1 && x > 60 && x < 90 && y > 8 * frame && y < 8 * frame + 12;
+                const int room = (x * 3 + y * 2) % 97 + 60;
+                for (int channel = 0; channel < shape.channels; ++channel) {
+                    const auto at = x * shape.channels + channel;
+                    const int grain = noise.view().row(frame, y)[at] % 7;
+                    frames.view().row(frame, y)[at] = static_cast<std::uint8_t>((disk  ? 225 - 40 * channel
+                                                                                 : bar ? 10 + 20 * channel
+                                                                                       : room) +
+                                                                                grain);
+                }
+            }
+    return frames;
+}
+
+// What the detector finds in one run.
+Objects detected(MotionDetector& detector, HostView<const std::uint8_t> frames, Executor& executor) {
+    if (executor.backend() == Backend::cpu) {
+        detector.run(frames);
+    } else {
+        cuda::DeviceImage device(frames.shape());
+        cuda::upload(frames, device.view(), executor.stream());
+        detector.run(std::as_const(device).view());
+        executor.stream().synchronize();
+    }
+    detector.fetch();
+    Objects objects;
+    for (int frame = 0; frame < frames.shape().frames; ++frame) {
+        const auto found = detector.objects(frame);
+        objects.emplace_back(found.begin(), found.end());
+    }
+    return objects;
+}
+
+TEST_P(DetectorTest, EqualsTheStepsOneByOne) {
+    auto& executor = kit::executor(GetParam());
+    std::vector<DetectorParameters> cases(6);
+    cases[1].shape = ElementShape::ellipse;
+    cases[1].morphology = MorphologyOperation::close_open;
+    cases[2].blur_px = 1;
+    cases[2].morphology = MorphologyOperation::open;
+    cases[2].diameter_px = 3;
+    cases[3].morphology = MorphologyOperation::none;
+    cases[3].threshold = 3;
+    cases[3].min_area = 1;
+    cases[3].connectivity = 4;
+    cases[4].shape = ElementShape::rect;
+    cases[4].diameter_px = 63;
+    cases[5].max_area = 600;
+    for (const int channels : {3, 1})
+        for (const Shape& shape :
+             {Shape{6, 90, 161, channels}, Shape{1, 1, 1, channels}, Shape{3, 64, 128, channels}}) {
+            const auto frames = scene(shape);
+            for (const auto& parameters : cases) {
+                MotionDetector detector(parameters, shape, executor);
+                const auto want = detector_reference(parameters, frames.view(), frames.view().frames(0, 1));
+                ASSERT_EQ(detected(detector, frames.view(), executor), want)
+                    << to_string(shape) << ", case " << &parameters - cases.data();
+                if (shape.frames == 6 && &parameters == cases.data()) {
+                    ASSERT_FALSE(want[3].empty());
+                }
+            }
+        }
+}
+
+TEST_P(DetectorTest, BatchesAreFramesInTheirOrder) {
+    auto& executor = kit::executor(GetParam());
+    const Shape shape{6, 70, 131, 3};
+    const auto frames = scene(shape);
+    for (const char* background : {"first", "mean:0.3", "mixture"}) {
+        DetectorParameters parameters;
+        parameters.background = parse_background(background);
+        MotionDetector together(parameters, shape, executor), one_by_one(parameters, shape.with_frames(1), executor);
+        const auto want = detected(together, frames.view(), executor);
+        Objects got;
+        for (int frame = 0; frame < shape.frames; ++frame)
+            got.push_back(detected(one_by_one, frames.view().frames(frame, 1), executor)[0]);
+        EXPECT_EQ(got, want) << background;
+        EXPECT_FALSE(want[4].empty()) << background;
+        one_by_one.reset();
+        EXPECT_EQ(detected(one_by_one, frames.view().frames(0, 1), executor)[0], want[0]) << background << ", reset";
+    }
+}
+
+TEST_P(DetectorTest, ComparesWithTheGivenPicture) {
+    auto& executor = kit::executor(GetParam());
+    const Shape shape{2, 90, 161, 3};
+    const auto frames = scene({5, 90, 161, 3});
+    DetectorParameters parameters;
+    parameters.background = BackgroundImage{"room.png"};
+    const auto room = frames.view().frames(0, 1), later = frames.view().frames(3, 2);
+    MotionDetector detector(parameters, shape, executor);
+    detector.set_background(room);
+    EXPECT_EQ(detected(detector, later, executor), detector_reference(parameters, later, room));
+    detector.reset();
+    EXPECT_EQ(detected(detector, later, executor), detector_reference(parameters, later, room))
+        << "a given picture stays";
+
+    HostImage gray({1, 90, 161, 1});
+    gray_reference(GrayMethod::weighted, room, gray.view());
+    detector.set_background(std::as_const(gray).view());
+    EXPECT_EQ(detected(detector, later, executor), detector_reference(parameters, later, room))
+        << "its gray does as well";
+}
+
+TEST_P(DetectorTest, LooksOnlyInItsRegion) {
+    auto& executor = kit::executor(GetParam());
+    const Shape shape{6, 90, 161, 3};
+    const auto frames = scene(shape);
+    const Zone left{0, 0, 58, 90};
+    const MaskRegion region({&left, 1}, shape, executor);
+    MotionDetector detector({}, shape, executor, &region), everywhere({}, shape, executor);
+    const auto inside = detected(detector, frames.view(), executor);
+    const auto all = detected(everywhere, frames.view(), executor);
+    EXPECT_FALSE(inside[2].empty());
+    for (const auto& objects : inside)
+        for (const auto& object : objects) EXPECT_LE(object.x + object.width, 58);
+    EXPECT_TRUE(std::ranges::any_of(all[3], [](const auto& object) { return object.x + object.width > 58; }));
+}
+
+TEST_P(DetectorTest, KeepsWhatThereIsRoomFor) {
+    auto& executor = kit::executor(GetParam());
+    const Shape shape{6, 90, 161, 3};
+    const auto frames = scene(shape);
+    DetectorParameters parameters{.blur_px = 1, .threshold = 3, .morphology = MorphologyOperation::none, .min_area = 1};
+    const auto all = detector_reference(parameters, frames.view(), frames.view().frames(0, 1));
+    ASSERT_GT(all[3].size(), 600u) << "more than travel at once";
+    for (const int capacity : {1, 5, 600, 100'000}) {
+        parameters.capacity = capacity;
+        MotionDetector detector(parameters, shape, executor);
+        const auto got = detected(detector, frames.view(), executor);
+        for (std::size_t frame = 0; frame < got.size(); ++frame) {
+            const auto kept = std::min(all[frame].size(), static_cast<std::size_t>(capacity));
+            EXPECT_TRUE(std::ranges::equal(got[frame], std::span(all[frame]).first(kept))) << capacity;
+            EXPECT_EQ(detector.found(static_cast<int>(frame)), static_cast<std::int64_t>(all[frame].size()));
+        }
+    }
+}
+
+TEST_P(DetectorTest, IsTheSameOnAHundredRuns) {
+    auto& executor = kit::executor(GetParam());
+    const Shape shape{4, 90, 161, 3};
+    const auto frames = scene(shape);
+    DetectorParameters parameters{.threshold = 6, .min_area = 1};
+    MotionDetector detector(parameters, shape, executor);
+    const auto first = detected(detector, frames.view(), executor);
+    const int runs = kit::brief() ? 3 : 100;
+    for (int run = 1; run < runs; ++run) ASSERT_EQ(detected(detector, frames.view(), executor), first) << run;
+}
+
+TEST_P(DetectorTest, FilterDrawsOrHidesWhatMoves) {
+    auto& executor = kit::executor(GetParam());
+    const Shape shape{5, 90, 161, 3};
+    const auto frames = scene(shape);
+    const auto want_objects = detector_reference({}, frames.view(), frames.view().frames(0, 1));
+    const auto info = boxes_info();
+    for (const int pixelate : {0, 8}) {
+        const auto filter = info.make(with_defaults(info, {{"pixelate", std::to_string(pixelate)}}), shape, executor);
+        HostImage got(shape), want(shape);
+        box_overlay_reference({.pixelate_px = pixelate}, {0, 0, 255}, want_objects, frames.view(), want.view());
+        if (executor.backend() == Backend::cpu) {
+            filter->run(FilterImages<MemorySpace::host>{frames.view(), {}, got.view()});
+        } else {
+            cuda::DeviceImage in(shape), out(shape);
+            cuda::upload(frames.view(), in.view(), executor.stream());
+            filter->run(FilterImages<MemorySpace::device>{in.view(), {}, out.view()});
+            cuda::download(out.view(), got.view(), executor.stream());
+            executor.stream().synchronize();
+        }
+        EXPECT_EQ(kit::first_difference(got.view(), want.view()), std::nullopt) << pixelate;
+        const auto figures = filter->figures();
+        ASSERT_EQ(figures.size(), 5u);
+        EXPECT_EQ(figures[3].name, "objects");
+        EXPECT_EQ(figures[3].value, static_cast<double>(want_objects[3].size()));
+    }
+}
+
+TEST(Detector, RefusesWhatIsNotAllowed) {
+    auto& executor = kit::executor(Backend::cpu);
+    const Shape shape{1, 20, 30, 3};
+    const auto refused = [&](auto change) {
+        DetectorParameters parameters;
+        change(parameters);
+        EXPECT_THROW(MotionDetector(parameters, shape, executor), Error);
+    };
+    refused([](auto& p) { p.blur_px = 0; });
+    refused([](auto& p) { p.blur_px = 256; });
+    refused([](auto& p) { p.threshold = -1; });
+    refused([](auto& p) { p.threshold = 256; });
+    refused([](auto& p) { p.diameter_px = 14; });
+    refused([](auto& p) { p.diameter_px = 65; });
+    refused([](auto& p) { p.connectivity = 6; });
+    refused([](auto& p) { p.min_area = 0; });
+    refused([](auto& p) { p.max_area = 99; });
+    refused([](auto& p) { p.capacity = 0; });
+    refused([](auto& p) { p.capacity = max_detector_capacity + 1; });
+    EXPECT_THROW(MotionDetector({}, {1, 20, 30, 2}, executor), Error);
+
+    MotionDetector detector({}, shape, executor);
+    HostImage other({1, 20, 31, 3});
+    EXPECT_THROW(detector.run(std::as_const(other).view()), Error);
+    EXPECT_THROW(detector.set_background(std::as_const(other).view()), Error) << "it takes the first frame";
+    DetectorParameters with_picture;
+    with_picture.background = BackgroundImage{"room.png"};
+    MotionDetector waiting(with_picture, shape, executor);
+    EXPECT_THROW(waiting.set_background(std::as_const(other).view()), Error) << "of another size";
+}
+
+TEST(BoxesFilter, RefusesBackgroundsAndColours) {
+    const auto info = boxes_info();
+    const Shape shape{1, 20, 30, 3};
+    for (const auto& [key, value] :
+         {std::pair{"background", "room.png"}, {"background", "mean:2"}, {"color", "reddish"}})
+        EXPECT_THROW(info.output_shape(with_defaults(info, {{key, value}}), shape), Error) << value;
+}
+
+}  // namespace
+}  // namespace framewire

@@ -1,0 +1,80 @@
+#include "framewire/detect/object_records.hpp"
+
+#include "framewire/core/error.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+namespace framewire {
+namespace {
+
+std::string coco_objects(const FrameObjects& frame, std::int64_t objects_before) {
+    std::string text;
+    for (const auto& object : frame.objects)
+        fmt::format_to(std::back_inserter(text),
+                       R"({}{{"id":{},"image_id":{},"category_id":1,"bbox":[{},{},{},{}],"area":{},"iscrowd":0}})",
+                       objects_before++ == 0 ? "\n" : ",\n", objects_before, frame.frame, object.x, object.y,
+                       object.width, object.height, object.area);
+    return text;
+}
+
+std::string mot_objects(const FrameObjects& frame) {
+    std::string text;
+    for (const auto& object : frame.objects)
+        fmt::format_to(std::back_inserter(text), "{},-1,{},{},{},{},1,-1,-1,-1\n", frame.frame + 1, object.x + 1,
+                       object.y + 1, object.width, object.height);
+    return text;
+}
+
+}  // namespace
+
+std::string to_json_line(const FrameObjects& frame) {
+    auto line = fmt::format(R"({{"frame":{},"time":{:.6f},"width":{},"height":{},"objects":[)", frame.frame,
+                            frame.time_s, frame.width, frame.height);
+    const char* separator = "";
+    for (const auto& object : frame.objects) {
+        const auto area = static_cast<double>(object.area);
+        fmt::format_to(std::back_inserter(line),
+                       R"({}{{"id":{},"box":[{},{},{},{}],"area":{},"centroid":[{:.2f},{:.2f}]}})", separator,
+                       object.id, object.x, object.y, object.width, object.height, object.area,
+                       static_cast<double>(object.sum_x) / area, static_cast<double>(object.sum_y) / area);
+        separator = ",";
+    }
+    return line + "]}\n";
+}
+
+RecordFormat parse_record_format(std::string_view text) {
+    if (text == "jsonl") return RecordFormat::jsonl;
+    if (text == "coco") return RecordFormat::coco;
+    if (text == "mot") return RecordFormat::mot;
+    fail(ErrorCode::usage, "format '{}'; allowed are jsonl, coco and mot", text);
+}
+
+std::string ObjectRecords::begin() const {
+    if (format_ != RecordFormat::coco) return {};
+    return R"({"categories":[{"id":1,"name":"moving object"}],"annotations":[)";
+}
+
+std::string ObjectRecords::add(const FrameObjects& frame) {
+    if (format_ == RecordFormat::jsonl) return to_json_line(frame);
+    if (format_ == RecordFormat::mot) return mot_objects(frame);
+    pictures_.push_back({frame.frame, frame.width, frame.height});
+    auto text = coco_objects(frame, objects_);
+    objects_ += static_cast<std::int64_t>(frame.objects.size());
+    return text;
+}
+
+std::string ObjectRecords::end() const {
+    if (format_ != RecordFormat::coco) return {};
+    std::string text = R"(],"images":[)";
+    const char* separator = "\n";
+    for (const auto& picture : pictures_) {
+        fmt::format_to(std::back_inserter(text), R"({}{{"id":{},"width":{},"height":{},"file_name":"frame{:06}"}})",
+                       separator, picture.frame, picture.width, picture.height, picture.frame);
+        separator = ",\n";
+    }
+    return text + "]}\n";
+}
+
+}  // namespace framewire
