@@ -1,0 +1,70 @@
+#include "framewire/hog/hog.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/filters/binarize/threshold.hpp"
+#include "framewire/hog/hog_arithmetic.hpp"
+#include "framewire/hog/hog_scratch.hpp"
+
+#include <algorithm>
+
+namespace framewire {
+namespace {
+
+void check_range(const char* what, int value, int least, int most) {
+    if (value < least || value > most)
+        fail(ErrorCode::usage, "hog's {} is {}; allowed are {} to {}", what, value, least, most);
+}
+
+HogShape shape_of_cells(const HogParameters& parameters, const Shape& frames) {
+    return {frames.frames, frames.height / parameters.cell, frames.width / parameters.cell, parameters.bins};
+}
+
+}  // namespace
+
+HogShape hog_shape(const HogParameters& parameters, const Shape& frames) {
+    validate(frames, "hog's image");
+    check_range("cell", parameters.cell, 4, hog_most_cell);
+    check_range("bins", parameters.bins, 2, hog_most_bins);
+    const auto cells = shape_of_cells(parameters, frames);
+    const bool normed = parameters.norm != HogNorm::none;
+    if (normed) check_range("block", parameters.block, 1, hog_most_block);
+    const int block = normed ? parameters.block : 1, side_px = block * parameters.cell;
+    if (cells.rows < block || cells.columns < block)
+        fail(ErrorCode::usage, "hog's image is {}, smaller than a {} of {}x{} pixels", to_string(frames),
+             block == 1 ? "cell" : "block", side_px, side_px);
+    return {cells.frames, cells.rows - block + 1, cells.columns - block + 1, block * block * cells.values};
+}
+
+Hog::Hog(const HogParameters& parameters, const Shape& frames, Executor& executor)
+    : parameters_(parameters),
+      shape_(frames),
+      cells_shape_(shape_of_cells(parameters, (hog_shape(parameters, frames), frames))),
+      output_shape_(hog_shape(parameters, frames)),
+      executor_(&executor) {
+    const auto count = static_cast<std::size_t>(frames.frames);
+    const bool normed = parameters.norm != HogNorm::none;
+    if (executor.backend() == Backend::cpu) {
+        row_stride_bytes_ = hog_cpu_row_stride_bytes(frames.width);
+        bands_ = std::clamp((2 * executor.pool().threads() + frames.frames - 1) / frames.frames, 1, frames.height);
+        gray_ = HostBuffer(static_cast<std::size_t>(row_stride_bytes_ * frames.rows()));
+        counts_ = HostBuffer(count * static_cast<std::size_t>(bands_) * sizeof(Histogram));
+        tables_ = HostBuffer(count * 256);
+        if (normed) cells_ = HostBuffer(cells_shape_.bytes() + hog_cpu_vector_bytes);
+        return;
+    }
+    row_stride_bytes_ = hog_cuda_row_stride_bytes(frames.width);
+    bands_ = hog_cuda_bands(row_stride_bytes_, frames);
+    device_gray_ = cuda::DeviceBuffer(static_cast<std::size_t>(row_stride_bytes_ * frames.rows()));
+    device_counts_ = cuda::DeviceBuffer(count * static_cast<std::size_t>(bands_) * sizeof(HogBandCounts));
+    device_tables_ = cuda::DeviceBuffer(count * 256);
+    if (normed) device_cells_ = cuda::DeviceBuffer(cells_shape_.bytes());
+}
+
+void Hog::check(const HogShape& out) const {
+    if (out != output_shape_)
+        fail(ErrorCode::usage, "hog's descriptors are {} x {} x {} x {}; needed are {} x {} x {} x {}", out.frames,
+             out.rows, out.columns, out.values, output_shape_.frames, output_shape_.rows, output_shape_.columns,
+             output_shape_.values);
+}
+
+}  // namespace framewire

@@ -1,0 +1,361 @@
+#include "framewire/cuda/check.hpp"
+#include "framewire/filters/gray/gray.cuh"
+#include "framewire/hog/hog.hpp"
+#include "framewire/hog/hog_scratch.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace framewire {
+namespace {
+
+constexpr int most_grid_frames = 65535;
+
+// ---- Gray, and how often each of its levels occurs ----
+
+// A batch as groups of 16 pixels, gray with whole groups a row.
+struct GrayJob {
+    const std::uint8_t* in;
+    std::int64_t in_row_stride, in_frame_stride;
+    std::uint8_t* gray;
+    HogBandCounts* counts;
+    int width, height;
+    unsigned groups_per_row, groups;  // groups: of a frame
+};
+
+// Each lane of a warp counts in a histogram of its own, which lies in a bank of its own: lanes never wait for each
+// other, whatever the image, and the block's warps share the 32 histograms.
+template <int channels, bool aligned>
+__global__ void __launch_bounds__(hog_count_threads) gray_kernel(GrayJob job, SplitWeights weights) {
+    __shared__ std::uint32_t counts[hog_gamma_bins * 32];
+    __shared__ std::uint32_t warp_largest[hog_count_threads / 32];
+    for (int i = threadIdx.x; i < hog_gamma_bins * 32 / 4; i += hog_count_threads)
+        reinterpret_cast<uint4*>(counts)[i] = {};
+    __syncthreads();
+
+    const auto* in = job.in + blockIdx.y * job.in_frame_stride;
+    auto* gray_groups = reinterpret_cast<uint4*>(job.gray) + std::int64_t{blockIdx.y} * job.groups;
+    auto* own = counts + threadIdx.x % 32;
+    std::uint32_t largest = 0;  // of each of four bytes
+    for (auto index = blockIdx.x * hog_count_threads + threadIdx.x; index < job.groups;
+         index += gridDim.x * hog_count_threads) {
+        const auto y = index / job.groups_per_row;
+        const auto x = static_cast<int>(index - y * job.groups_per_row) * hog_group_px;
+        const auto pixels = min(hog_group_px, job.width - x);
+        const auto gray =
+            load_gray_group<channels, aligned>(in + y * job.in_row_stride + x * channels, pixels, weights);
+        gray_groups[index] = gray;
+        const std::uint32_t words[4] = {gray.x, gray.y, gray.z, gray.w};
+        largest = __vmaxu4(__vmaxu4(largest, __vmaxu4(gray.x, gray.y)), __vmaxu4(gray.z, gray.w));
+        // The level's bin times 32: bits 2 to 7 of its byte at bits 5 to 10.
+        const auto count = [&](int pixel) {
+            const auto word = words[pixel / 4];
+            const auto at = pixel % 4 == 0 ? word << 3 : word >> (pixel % 4 * 8 - 3);
+            atomicAdd(own + (at & 63u * 32), 1u);
+        };
+        if (pixels == hog_group_px) {
+#pragma unroll
+            for (int pixel = 0; pixel < hog_group_px; ++pixel) count(pixel);
+        } else {
+#pragma unroll
+            for (int pixel = 0; pixel < hog_group_px; ++pixel)
+                if (pixel < pixels) count(pixel);
+        }
+    }
+    largest = __vmaxu4(largest, largest >> 16);
+    largest = __reduce_max_sync(~0u, max(largest & 255, largest >> 8 & 255));
+    if (threadIdx.x % 32 == 0) warp_largest[threadIdx.x / 32] = largest;
+    __syncthreads();
+
+    auto& out = job.counts[std::int64_t{blockIdx.y} * gridDim.x + blockIdx.x];
+    if (threadIdx.x < hog_gamma_bins) {
+        std::uint32_t sum = 0;
+        // Every thread begins in another bank.
+        for (int i = 0; i < 32; ++i) sum += counts[threadIdx.x * 32 + (threadIdx.x + i) % 32];
+        out.bins[threadIdx.x] = sum;
+    } else if (threadIdx.x == hog_gamma_bins) {
+        for (const auto of_warp : warp_largest) largest = max(largest, of_warp);
+        out.largest = largest;
+    }
+}
+
+// ---- The gamma's table: a block a frame, a thread a gray value ----
+
+constexpr int table_threads = 256;
+
+__global__ void __launch_bounds__(table_threads)
+    table_kernel(const HogBandCounts* counts, int bands, std::uint8_t* tables) {
+    constexpr int parts = table_threads / hog_gamma_bins;
+    __shared__ std::uint32_t sums[parts][hog_gamma_bins];
+    __shared__ std::uint32_t warp_largest[table_threads / 32];
+    __shared__ HogLevels levels;
+    counts += std::int64_t{blockIdx.x} * bands;
+    const int bin = threadIdx.x % hog_gamma_bins, part = threadIdx.x / hog_gamma_bins;
+    std::uint32_t sum = 0, largest = 0;
+    for (int band = part; band < bands; band += parts) sum += counts[band].bins[bin];
+    for (int band = threadIdx.x; band < bands; band += table_threads) largest = max(largest, counts[band].largest);
+    sums[part][bin] = sum;
+    largest = __reduce_max_sync(~0u, largest);
+    if (threadIdx.x % 32 == 0) warp_largest[threadIdx.x / 32] = largest;
+    __syncthreads();
+    if (threadIdx.x < hog_gamma_bins) {
+        for (int other = 1; other < parts; ++other) sum += sums[other][bin];
+        sums[0][bin] = sum;
+    }
+    __syncthreads();
+    if (threadIdx.x < hog_gamma_bins) {
+        std::uint64_t below = 0, pixels = 0;
+        for (int other = 0; other < hog_gamma_bins; ++other) {
+            below += other < bin ? sums[0][other] : 0;
+            pixels += sums[0][other];
+        }
+        const auto through = below + sums[0][bin];
+        if (hog_reaches(below, through, pixels, 5)) levels.low = bin * hog_levels_per_bin;
+        if (hog_reaches(below, through, pixels, 50)) levels.mid = bin * hog_levels_per_bin;
+        if (hog_reaches(below, through, pixels, 95)) levels.high = bin * hog_levels_per_bin;
+        if (threadIdx.x == 0) {
+            for (const auto of_warp : warp_largest) largest = max(largest, of_warp);
+            levels.largest = static_cast<int>(largest);
+        }
+    }
+    __syncthreads();
+    const auto exponent = hog_gamma_exponent(levels);
+    tables[std::int64_t{blockIdx.x} * table_threads + threadIdx.x] =
+        hog_gamma(static_cast<int>(threadIdx.x), levels, exponent);
+}
+
+// ---- Sobel, magnitude, direction, votes: a block a row of cells side by side, a thread a column of pixels ----
+
+constexpr int cell_threads = 128;
+constexpr int tile_words = cell_threads / 4 + 3;  // of a row: the columns, one more at each end, wherever a word begins
+
+struct CellJob {
+    const std::uint8_t* gray;
+    std::int64_t row_stride_bytes;
+    int width, height;
+    const std::uint8_t* tables;
+    float* out;
+    int cell, rows, columns;
+    int block_cells;  // in a block of threads
+    HogRing ring;
+};
+
+// A block's shared memory.
+constexpr std::size_t cell_memory_bytes(int cell, int bins) {
+    return static_cast<std::size_t>(bins + 1) * cell_threads * sizeof(float2) + 256 +
+           static_cast<std::size_t>(cell + 2) * tile_words * 4;
+}
+
+// Small whole numbers to float, at the rate of additions instead of conversions'.
+__device__ float float_of(int number) {
+    constexpr float base = 12582912.0f;  // 2^23 + 2^22: its last bit is worth 1
+    return __int_as_float(__float_as_int(base) + number) - base;
+}
+
+// A vote's two shares go to slot k of the thread's own column: the first belongs to bin k - 1, the second to bin k, so
+// that the ring closes once a cell instead of once a pixel.
+__device__ void vote(int gx, int gy, const HogRing& ring, float2* column) {
+    const auto x = float_of(gx), y = float_of(gy);
+    const auto width = fabsf(x), height = fabsf(y);
+    // Where both are 0 the angle is any, here 0.
+    const auto ratio = __fdividef(fminf(width, height), fmaxf(fmaxf(width, height), 1.0f));
+    const auto square = ratio * ratio;
+    auto sum = ring.arctangent[6];
+#pragma unroll
+    for (int i = 5; i >= 0; --i) sum = sum * square + ring.arctangent[i];
+    auto position = sum * ratio;
+    if (height > width) position = ring.quarter - position;
+    if (x < 0) position = ring.half - position;
+    if (y < 0) position = ring.whole - position;
+
+    constexpr float base = 12582912.0f;
+    const auto rounded = __fadd_rn(position, base);
+    const auto slot = __float_as_int(rounded) - __float_as_int(base);
+    const auto share = position - __fadd_rn(rounded, -base) + 0.5f;
+    const auto energy = x * x + y * y;
+    const auto magnitude = energy * rsqrtf(fmaxf(energy, 1.0f));
+    auto& to = column[slot * cell_threads];
+    const auto second = magnitude * share;
+    const float2 before = to;
+    to = {before.x + (magnitude - second), before.y + second};
+}
+
+__global__ void __launch_bounds__(cell_threads) cells_kernel(CellJob job) {
+    extern __shared__ float2 sums[];  // slots x columns
+    const int slots = job.ring.bins + 1;
+    auto* table = reinterpret_cast<std::uint8_t*>(sums + slots * cell_threads);
+    auto* tile = table + 256;
+    const auto frame = std::int64_t{blockIdx.z};
+    const int thread = threadIdx.x;
+    const int first_cell = blockIdx.x * job.block_cells, cells = min(job.block_cells, job.columns - first_cell);
+    const int first_x = first_cell * job.cell, first_y = blockIdx.y * job.cell;
+
+    if (thread < 64)
+        reinterpret_cast<std::uint32_t*>(table)[thread] =
+            reinterpret_cast<const std::uint32_t*>(job.tables + frame * 256)[thread];
+    for (int slot = 0; slot < slots; ++slot) sums[slot * cell_threads + thread] = {};
+    __syncthreads();
+
+    // The tile, with gamma; what lies beside the image is not read below.
+    const int tile_x = (first_x - 1) & ~3;  // -4 at the left border
+    const int row_words = static_cast<int>(job.row_stride_bytes / 4);
+    const auto* gray = job.gray + frame * job.height * job.row_stride_bytes;
+    for (int i = thread; i < (job.cell + 2) * tile_words; i += cell_threads) {
+        const int row = i / tile_words, word = tile_x / 4 + i % tile_words;
+        const int y = min(max(first_y - 1 + row, 0), job.height - 1);
+        if (word < 0 || word >= row_words) continue;
+        const auto four = reinterpret_cast<const std::uint32_t*>(gray + y * job.row_stride_bytes)[word];
+        reinterpret_cast<std::uint32_t*>(tile)[i] = table[four & 255] | table[four >> 8 & 255] << 8 |
+                                                    table[four >> 16 & 255] << 16 |
+                                                    static_cast<std::uint32_t>(table[four >> 24]) << 24;
+    }
+    __syncthreads();
+
+    if (thread < cells * job.cell) {
+        const int x = first_x + thread;
+        const auto *left = tile + max(x - 1, 0) - tile_x, *centre = tile + x - tile_x,
+                   *right = tile + min(x + 1, job.width - 1) - tile_x;
+        struct Line {
+            int difference, sum;
+        };
+        const auto line = [&](int row) -> Line {
+            const int at = row * tile_words * 4;
+            const int a = left[at], b = right[at];
+            return {b - a, a + b + 2 * centre[at]};
+        };
+        auto above = line(0), here = line(1);
+#pragma unroll 4
+        for (int row = 2; row < job.cell + 2; ++row) {
+            const auto below = line(row);
+            vote(above.difference + 2 * here.difference + below.difference, below.sum - above.sum, job.ring,
+                 sums + thread);
+            above = here;
+            here = below;
+        }
+    }
+    __syncthreads();
+
+    // A cell's columns, slot by slot; the sum stays in the first of them. The start turns with the cell, so that the
+    // threads of half a warp read from different banks.
+    for (int i = thread; i < cells * slots; i += cell_threads) {
+        const int cell = i % cells, slot = i / cells;
+        auto* columns = sums + slot * cell_threads + cell * job.cell;
+        int at = cell * job.cell / 16 % job.cell;
+        float2 sum{};
+        for (int column = 0; column < job.cell; ++column) {
+            sum.x += columns[at].x;
+            sum.y += columns[at].y;
+            at = at + 1 == job.cell ? 0 : at + 1;
+        }
+        columns[0] = sum;
+    }
+    __syncthreads();
+
+    const int bins = job.ring.bins;
+    auto* out = job.out + ((frame * job.rows + blockIdx.y) * job.columns + first_cell) * bins;
+    for (int i = thread; i < cells * bins; i += cell_threads) {
+        const int cell = i / bins, bin = i % bins;
+        const auto* sum = sums + cell * job.cell;
+        auto value = sum[bin * cell_threads].y + sum[(bin + 1) * cell_threads].x;
+        if (bin == bins - 1) value += sum[0].x;
+        if (bin == 0) value += sum[bins * cell_threads].y;
+        out[i] = value;
+    }
+}
+
+// ---- The norm: a warp a block of cells ----
+
+constexpr int norm_threads = 128;
+
+__global__ void __launch_bounds__(norm_threads)
+    norm_kernel(const float* cells, HogShape from, float* out, HogShape to, int block, HogNorm norm) {
+    const auto index = (std::int64_t{blockIdx.x} * norm_threads + threadIdx.x) / 32;
+    if (index >= std::int64_t{to.frames} * to.rows * to.columns) return;
+    const auto row = index / to.columns;
+    const auto x = index - row * to.columns, frame = row / to.rows, y = row - frame * to.rows;
+    const int lane = threadIdx.x % 32, run = block * from.values;
+    const auto row_values = std::int64_t{from.columns} * from.values;
+    cells += (frame * from.rows + y) * row_values + x * from.values;
+    out += index * to.values;
+    const auto value = [&](int i) { return cells[i / run * row_values + i % run]; };
+    const auto scale = [&](auto&& of) {
+        float sum = 0;
+        for (int i = lane; i < to.values; i += 32) sum += of(i) * of(i);
+        for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(~0u, sum, step);
+        return 1 / sqrtf(sum + hog_epsilon_squared);
+    };
+    const auto first = scale(value);
+    const auto held = [&](int i) { return fminf(value(i) * first, hog_largest_share); };
+    const bool twice = norm == HogNorm::l2hys;
+    const auto second = twice ? scale(held) : 1.0f;
+    for (int i = lane; i < to.values; i += 32) out[i] = twice ? held(i) * second : value(i) * first;
+}
+
+bool multiple_of_16(std::int64_t number) { return number % 16 == 0; }
+
+}  // namespace
+
+void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace::device> out) {
+    validate(frames, shape_, "hog's image");
+    check(out.shape());
+    const auto stream = executor_->stream().handle();
+    const auto groups_per_row = static_cast<unsigned>(row_stride_bytes_ / hog_group_px);
+    const auto weights = split(gray_weights(GrayMethod::weighted));
+    const bool aligned = multiple_of_16(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(frames.data()))) &&
+                         multiple_of_16(frames.row_stride_bytes()) &&
+                         (shape_.frames == 1 || multiple_of_16(frames.frame_stride_bytes()));
+    const bool normed = parameters_.norm != HogNorm::none;
+    auto* cells = normed ? device_cells_.as<float>() : out.data();
+    for (int first = 0; first < shape_.frames; first += most_grid_frames) {
+        const int count = std::min(most_grid_frames, shape_.frames - first);
+        const auto grid_frames = static_cast<unsigned>(count);
+        auto* gray = device_gray_.data() + first * row_stride_bytes_ * shape_.height;
+        auto* tables = device_tables_.data() + std::int64_t{first} * 256;
+        auto* counts = device_counts_.as<HogBandCounts>() + std::int64_t{first} * bands_;
+        const GrayJob gray_job{frames.row(first, 0),
+                               frames.row_stride_bytes(),
+                               frames.frame_stride_bytes(),
+                               gray,
+                               counts,
+                               shape_.width,
+                               shape_.height,
+                               groups_per_row,
+                               groups_per_row * static_cast<unsigned>(shape_.height)};
+        const auto launch = [&](auto* kernel) {
+            kernel<<<dim3(static_cast<unsigned>(bands_), grid_frames), hog_count_threads, 0, stream>>>(gray_job,
+                                                                                                       weights);
+            cuda::check_launch();
+        };
+        if (shape_.channels == 3)
+            launch(aligned ? gray_kernel<3, true> : gray_kernel<3, false>);
+        else
+            launch(aligned ? gray_kernel<1, true> : gray_kernel<1, false>);
+        table_kernel<<<grid_frames, table_threads, 0, stream>>>(counts, bands_, tables);
+        cuda::check_launch();
+
+        const int block_cells = cell_threads / parameters_.cell;
+        const CellJob job{gray,
+                          row_stride_bytes_,
+                          shape_.width,
+                          shape_.height,
+                          tables,
+                          cells + first * cells_shape_.rows * cells_shape_.row_values(),
+                          parameters_.cell,
+                          cells_shape_.rows,
+                          cells_shape_.columns,
+                          block_cells,
+                          hog_ring(parameters_.bins, parameters_.signed_gradients)};
+        const dim3 grid(static_cast<unsigned>((cells_shape_.columns + block_cells - 1) / block_cells),
+                        static_cast<unsigned>(cells_shape_.rows), grid_frames);
+        cells_kernel<<<grid, cell_threads, cell_memory_bytes(parameters_.cell, parameters_.bins), stream>>>(job);
+        cuda::check_launch();
+    }
+    if (!normed) return;
+    const auto blocks = std::int64_t{output_shape_.frames} * output_shape_.rows * output_shape_.columns;
+    constexpr int blocks_each = norm_threads / 32;
+    norm_kernel<<<static_cast<unsigned>((blocks + blocks_each - 1) / blocks_each), norm_threads, 0, stream>>>(
+        cells, cells_shape_, out.data(), output_shape_, parameters_.block, parameters_.norm);
+    cuda::check_launch();
+}
+
+}  // namespace framewire

@@ -1,0 +1,100 @@
+#pragma once
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/view.hpp"
+#include "framewire/cuda/buffer.hpp"
+#include "framewire/cuda/executor.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace framewire {
+
+/// What is done with the histograms of each block of cells (Dalal and Triggs 2005, section 6.4).
+enum class HogNorm {
+    none,   ///< the cells' histograms themselves
+    l2,     ///< v / sqrt(|v|^2 + e^2), e = 1e-5
+    l2hys,  ///< l2, nothing above 0.2, l2 again
+};
+
+struct HogParameters {
+    int cell = 8;                   ///< side of a cell in pixels, 4 to 64
+    int bins = 9;                   ///< directions, 2 to 36
+    bool signed_gradients = false;  ///< directions of the whole circle; otherwise opposite ones are one
+    HogNorm norm = HogNorm::none;
+    int block = 2;  ///< side of a block in cells, 1 to 8; read only with a norm
+};
+
+/// The shape of the descriptors of a batch: frames x rows x columns x values. Without a norm a row and column is a cell
+/// and its values are the bins; with one it is a block, blocks lie a cell apart, and the values are the bins of its
+/// cells in raster order.
+struct HogShape {
+    int frames = 0;
+    int rows = 0;
+    int columns = 0;
+    int values = 0;
+
+    constexpr std::int64_t row_values() const { return std::int64_t{columns} * values; }
+    constexpr std::int64_t count() const { return row_values() * rows * frames; }
+    constexpr std::size_t bytes() const { return static_cast<std::size_t>(count()) * sizeof(float); }
+
+    friend constexpr bool operator==(const HogShape&, const HogShape&) = default;
+};
+
+/// Descriptors somewhere in memory, without gaps, aligned to a float. Does not own.
+template <class T, MemorySpace space>
+class HogView {
+    static_assert(std::is_same_v<std::remove_const_t<T>, float>);
+
+public:
+    constexpr HogView() = default;
+    constexpr HogView(T* data, HogShape shape) : data_(data), shape_(shape) {}
+
+    constexpr T* data() const { return data_; }
+    constexpr const HogShape& shape() const { return shape_; }
+    /// The values of the first column of a row.
+    constexpr T* row(int frame, int y) const {
+        return data_ + (std::int64_t{frame} * shape_.rows + y) * shape_.row_values();
+    }
+
+private:
+    T* data_ = nullptr;
+    HogShape shape_{};
+};
+
+/// The descriptors' shape. Throws Error{usage} on parameters that are not allowed and on frames smaller than a cell, or
+/// with a norm smaller than a block.
+HogShape hog_shape(const HogParameters& parameters, const Shape& frames);
+
+/// Histograms of oriented gradients (HOG report, sections 4 to 7): gray, a gamma from each frame's histogram, Sobel
+/// with replicated borders, magnitude and direction, and for each cell how much magnitude goes in which direction. A
+/// pixel splits its magnitude between the two nearest bin centres; pixels beyond the last whole cell count for none.
+/// Images have any strides and any alignment. CPU and CUDA differ by rounding only (less than 1e-4 of the largest
+/// value); each gives the same bits for the same image every time. A plan is for one run at a time.
+class Hog {
+public:
+    /// Throws as hog_shape() does. Keeps a reference to `executor`.
+    Hog(const HogParameters& parameters, const Shape& frames, Executor& executor);
+
+    const HogShape& output_shape() const { return output_shape_; }
+
+    /// On the executor's threads; returns when done.
+    void run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::host> out);
+    /// Queued on the executor's stream.
+    void run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace::device> out);
+
+private:
+    void check(const HogShape& out) const;
+
+    HogParameters parameters_;
+    Shape shape_;
+    HogShape cells_shape_, output_shape_;
+    Executor* executor_;
+    std::int64_t row_stride_bytes_ = 0;  // of the gray image
+    int bands_ = 1;                      // in how many parts a frame is counted
+    HostBuffer gray_, counts_, tables_, cells_;
+    cuda::DeviceBuffer device_gray_, device_counts_, device_tables_, device_cells_;
+};
+
+}  // namespace framewire

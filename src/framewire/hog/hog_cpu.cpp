@@ -1,0 +1,338 @@
+#include "framewire/hog/hog_cpu.hpp"
+#include "framewire/core/simd.hpp"
+#include "framewire/filters/binarize/gray_histogram.hpp"
+#include "framewire/hog/hog.hpp"
+#include "framewire/hog/hog_scratch.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "framewire/hog/hog_cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#ifndef FRAMEWIRE_HOG_CELL_ROW
+#define FRAMEWIRE_HOG_CELL_ROW
+
+namespace framewire {
+namespace {
+
+// One row of cells of one frame.
+struct CellRow {
+    const std::uint8_t* gamma;  // the frame's first pixel
+    std::int64_t row_stride_bytes;
+    int height, first_y, cell, cells;
+    float* out;  // cells x bins
+};
+
+// One row of blocks of one frame.
+struct BlockRow {
+    const float* cells;  // of its first row of cells
+    std::int64_t cell_row_values;
+    int columns, block, bins;
+    float* out;
+};
+
+constexpr int piece_px = 128;  // of a row at a time, or a cell
+
+}  // namespace
+}  // namespace framewire
+
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D16 = hn::ScalableTag<std::int16_t>;
+using D32 = hn::RepartitionToWide<D16>;
+using DF = hn::RebindToFloat<D32>;
+using V16 = hn::VFromD<D16>;
+using VF = hn::VFromD<DF>;
+
+struct Polar {
+    VF magnitude, position;
+};
+
+// Magnitude and position on the ring. The vote of a position changes steadily all around, so that a rounding that moves
+// one over a bin's edge does not matter.
+HWY_INLINE Polar polar(VF gx, VF gy, const HogRing& ring) {
+    const DF df;
+    const auto width = hn::Abs(gx), height = hn::Abs(gy);
+    // Where both are 0 the angle is any, here 0.
+    const auto ratio = hn::Div(hn::Min(width, height), hn::Max(hn::Max(width, height), hn::Set(df, 1.0f)));
+    const auto square = hn::Mul(ratio, ratio);
+    auto sum = hn::Set(df, ring.arctangent[6]);
+    for (int i = 5; i >= 0; --i) sum = hn::MulAdd(sum, square, hn::Set(df, ring.arctangent[i]));
+    auto position = hn::Mul(sum, ratio);
+    position = hn::IfThenElse(hn::Gt(height, width), hn::Sub(hn::Set(df, ring.quarter), position), position);
+    position = hn::IfThenElse(hn::Lt(gx, hn::Zero(df)), hn::Sub(hn::Set(df, ring.half), position), position);
+    position = hn::IfThenElse(hn::Lt(gy, hn::Zero(df)), hn::Sub(hn::Set(df, ring.whole), position), position);
+    return {hn::Sqrt(hn::MulAdd(gx, gx, hn::Mul(gy, gy))), position};
+}
+
+struct Gradient {
+    V16 x, y;
+};
+
+// Sobel of as many pixels as a vector of 16 bits has lanes.
+HWY_INLINE Gradient sobel(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below) {
+    const D16 d16;
+    const hn::Rebind<std::uint8_t, D16> d8;
+    const auto load = [&](const std::uint8_t* at) HWY_ATTR { return hn::PromoteTo(d16, hn::LoadU(d8, at)); };
+    const auto difference = [&](const std::uint8_t* at) HWY_ATTR { return hn::Sub(load(at + 1), load(at - 1)); };
+    const auto sum = [&](const std::uint8_t* at)
+                         HWY_ATTR { return hn::Add(hn::Add(load(at - 1), load(at + 1)), hn::ShiftLeft<1>(load(at))); };
+    return {hn::Add(hn::Add(difference(above), difference(below)), hn::ShiftLeft<1>(difference(row))),
+            hn::Sub(sum(below), sum(above))};
+}
+
+// Calls body(x, polar) for the two halves of each vector of pixels.
+template <class Gradients, class Body>
+HWY_INLINE void for_polar(std::int64_t pixels, const HogRing& ring, Gradients&& gradient_at, Body&& body) {
+    const D16 d16;
+    const D32 d32;
+    const DF df;
+    const hn::Half<D16> half;
+    const auto step = static_cast<std::int64_t>(hn::Lanes(d16));
+    const auto to_float = [&](hn::VFromD<hn::Half<D16>> v)
+                              HWY_ATTR { return hn::ConvertTo(df, hn::PromoteTo(d32, v)); };
+    for (std::int64_t x = 0; x < pixels; x += step) {
+        const auto gradient = gradient_at(x);
+        body(x, polar(to_float(hn::LowerHalf(half, gradient.x)), to_float(hn::LowerHalf(half, gradient.y)), ring));
+        body(x + step / 2,
+             polar(to_float(hn::UpperHalf(half, gradient.x)), to_float(hn::UpperHalf(half, gradient.y)), ring));
+    }
+}
+
+}  // namespace
+
+void gradient_row(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below, std::int64_t pixels,
+                  const HogRing& ring, const HogGradients& out) {
+    const D16 d16;
+    const DF df;
+    for_polar(
+        pixels, ring,
+        [&](std::int64_t x) HWY_ATTR {
+            const auto gradient = sobel(above + x, row + x, below + x);
+            hn::StoreU(gradient.x, d16, out.gx + x);
+            hn::StoreU(gradient.y, d16, out.gy + x);
+            return gradient;
+        },
+        [&](std::int64_t x, const Polar& p) HWY_ATTR {
+            hn::StoreU(p.magnitude, df, out.magnitude + x);
+            const auto whole = hn::Ge(p.position, hn::Set(df, ring.whole));
+            hn::StoreU(hn::IfThenZeroElse(whole, p.position), df, out.position + x);
+        });
+}
+
+// A vote is a slot and two shares: slot k's first share belongs to bin k - 1, its second to bin k. So both go to one
+// place, at most bins + 1 of them, and the ring closes once a cell instead of once a pixel. Four histograms a cell take
+// turns, for neighbours often vote alike and would wait for each other.
+void cell_row(const CellRow& cells, const HogRing& ring) {
+    constexpr int turns = 4;
+    const DF df;
+    const D32 d32;
+    const hn::CappedTag<float, 2> pair;
+    HWY_ALIGN std::int32_t places[piece_px + HWY_MAX_BYTES];
+    HWY_ALIGN float votes[2 * (piece_px + HWY_MAX_BYTES)];
+    HWY_ALIGN float sums[piece_px / 4 * turns * (hog_most_bins + 1) * 2];
+    const int slot_count = ring.bins + 1, turn_floats = 2 * slot_count;
+    const auto turn_places = hn::Mul(hn::And(hn::Iota(d32, 0), hn::Set(d32, turns - 1)),
+                                     hn::Set(d32, static_cast<std::int32_t>(turn_floats)));
+    const auto integers = hn::Set(df, 12582912.0f);  // 2^23 + 2^22
+    const int most = piece_px / cells.cell;
+    for (int first = 0; first < cells.cells; first += most) {
+        const int count = std::min(most, cells.cells - first);
+        std::memset(sums, 0, sizeof(float) * static_cast<std::size_t>(count * turns * turn_floats));
+        for (int y = cells.first_y; y < cells.first_y + cells.cell; ++y) {
+            const auto row = [&](int at) {
+                return cells.gamma + std::clamp(at, 0, cells.height - 1) * cells.row_stride_bytes + first * cells.cell;
+            };
+            const auto *above = row(y - 1), *here = row(y), *below = row(y + 1);
+            for_polar(
+                count * cells.cell, ring,
+                [&](std::int64_t x) HWY_ATTR { return sobel(above + x, here + x, below + x); },
+                [&](std::int64_t x, const Polar& p) HWY_ATTR {
+                    // The sum's last bit is worth 1, so it holds the nearest whole number twice: as bits, and as a
+                    // float.
+                    const auto whole = hn::Add(p.position, integers);
+                    const auto slot = hn::Sub(hn::BitCast(d32, whole), hn::BitCast(d32, integers));
+                    const auto share = hn::Add(hn::Sub(p.position, hn::Sub(whole, integers)), hn::Set(df, 0.5f));
+                    const auto second = hn::Mul(p.magnitude, share);
+                    hn::StoreU(hn::Add(hn::ShiftLeft<1>(slot), turn_places), d32, places + x);
+                    hn::StoreInterleaved2(hn::Sub(p.magnitude, second), second, df, votes + 2 * x);
+                });
+            const auto* vote = votes;
+            const auto* place = places;
+            for (int cell = 0; cell < count; ++cell) {
+                auto* cell_sums = sums + cell * turns * turn_floats;
+                for (int x = 0; x < cells.cell; ++x, vote += 2, ++place) {
+                    auto* sum = cell_sums + *place;
+                    hn::StoreU(hn::Add(hn::LoadU(pair, sum), hn::LoadU(pair, vote)), pair, sum);
+                }
+            }
+        }
+        for (int cell = 0; cell < count; ++cell) {
+            auto* sum = sums + cell * turns * turn_floats;
+            for (int i = 0; i < turn_floats; ++i)
+                sum[i] = (sum[i] + sum[i + turn_floats]) + (sum[i + 2 * turn_floats] + sum[i + 3 * turn_floats]);
+            auto* out = cells.out + std::int64_t{first + cell} * ring.bins;
+            for (int bin = 0; bin < ring.bins; ++bin) out[bin] = sum[2 * bin + 1] + sum[2 * bin + 2];
+            out[ring.bins - 1] += sum[0];
+            out[0] += sum[2 * ring.bins + 1];
+        }
+    }
+}
+
+// Loads take whole vectors and drop what is not of the block; stores put out whole ones, for the next run or block
+// overwrites what is too much. Only the row's last blocks must keep to their place.
+void norm_row(const BlockRow& blocks, HogNorm norm) {
+    const DF df;
+    const auto step = static_cast<std::int64_t>(hn::Lanes(df));
+    const auto run = std::int64_t{blocks.block} * blocks.bins, values = run * blocks.block;
+    const bool held = norm == HogNorm::l2hys;
+    const auto most = hn::Set(df, held ? hog_largest_share : std::numeric_limits<float>::infinity());
+    const auto one = hn::Set(df, 1.0f);
+    const auto reach = values - run + (run + step - 1) / step * step;  // of a block's stores
+    HWY_ALIGN float last[hog_most_block * hog_most_block * hog_most_bins + HWY_MAX_BYTES];
+    for (int x = 0; x < blocks.columns; ++x) {
+        const auto* cells = blocks.cells + std::int64_t{x} * blocks.bins;
+        // Calls body(place in the block, values times `scale`, none above `most`).
+        const auto for_vectors = [&](VF scale, VF above, auto&& body) HWY_ATTR {
+            for (int y = 0; y < blocks.block; ++y)
+                for (std::int64_t i = 0; i < run; i += step) {
+                    const auto whole = hn::LoadU(df, cells + y * blocks.cell_row_values + i);
+                    const auto own = hn::FirstN(df, static_cast<std::size_t>(std::min(step, run - i)));
+                    body(y * run + i, hn::Min(hn::Mul(hn::IfThenElseZero(own, whole), scale), above));
+                }
+        };
+        const auto scale_of = [&](VF scale, VF above) HWY_ATTR {
+            auto sum = hn::Zero(df);
+            for_vectors(scale, above, [&](std::int64_t, VF value) HWY_ATTR { sum = hn::MulAdd(value, value, sum); });
+            const auto all = hn::Add(hn::SumOfLanes(df, sum), hn::Set(df, hog_epsilon_squared));
+            return hn::Div(one, hn::Sqrt(all));
+        };
+        const auto first = scale_of(one, hn::Set(df, std::numeric_limits<float>::infinity()));
+        const auto second = held ? scale_of(first, most) : one;
+        auto* out = blocks.out + x * values;
+        const bool fits = reach <= (blocks.columns - x) * values;
+        auto* to = fits ? out : last;
+        for_vectors(first, most,
+                    [&](std::int64_t at, VF value) HWY_ATTR { hn::StoreU(hn::Mul(value, second), df, to + at); });
+        if (!fits) std::copy_n(last, values, out);
+    }
+}
+
+}  // namespace framewire::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace framewire {
+
+HWY_EXPORT(cell_row);
+HWY_EXPORT(gradient_row);
+HWY_EXPORT(norm_row);
+
+std::array<std::uint8_t, 256> hog_gamma_table(const Histogram& histogram) {
+    std::uint64_t pixels = 0, below = 0;
+    for (const auto count : histogram) pixels += count;
+    HogLevels levels{};
+    for (int bin = 0; bin < hog_gamma_bins; ++bin) {
+        const int edge = bin * hog_levels_per_bin;
+        auto through = below;
+        for (int level = edge; level < edge + hog_levels_per_bin; ++level) {
+            const auto count = histogram[static_cast<std::size_t>(level)];
+            through += count;
+            if (count > 0) levels.largest = level;
+        }
+        if (hog_reaches(below, through, pixels, 5)) levels.low = edge;
+        if (hog_reaches(below, through, pixels, 50)) levels.mid = edge;
+        if (hog_reaches(below, through, pixels, 95)) levels.high = edge;
+        below = through;
+    }
+    const auto exponent = hog_gamma_exponent(levels);
+    std::array<std::uint8_t, 256> table;
+    for (int gray = 0; gray < 256; ++gray) table[static_cast<std::size_t>(gray)] = hog_gamma(gray, levels, exponent);
+    return table;
+}
+
+void hog_gamma_row(const std::uint8_t* gray, std::int64_t pixels, const std::uint8_t* table, std::uint8_t* row) {
+    for (std::int64_t x = 0; x < pixels; ++x) row[x] = table[gray[x]];
+    row[-1] = row[0];
+    row[pixels] = row[pixels - 1];
+}
+
+void hog_gradient_row(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below,
+                      std::int64_t pixels, const HogRing& ring, const HogGradients& out) {
+    HWY_DYNAMIC_DISPATCH(gradient_row)(above, row, below, pixels, ring, out);
+}
+
+namespace {}  // namespace
+
+void Hog::run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::host> out) {
+    validate(frames, shape_, "hog's image");
+    check(out.shape());
+    const auto& pool = executor_->pool();
+    const auto gray_row = [&](int frame, std::int64_t y) {
+        return gray_.data() + (std::int64_t{frame} * shape_.height + y) * row_stride_bytes_ + hog_cpu_row_begin;
+    };
+    // Calls body(band, frame, first row, end row) for the bands of every frame, in parallel.
+    const auto for_bands = [&](auto&& body) {
+        pool.for_chunks(std::int64_t{shape_.frames} * bands_, 1, [&](std::int64_t band, std::int64_t, std::int64_t) {
+            const auto number = band % bands_;
+            body(band, static_cast<int>(band / bands_), static_cast<int>(number * shape_.height / bands_),
+                 static_cast<int>((number + 1) * shape_.height / bands_));
+        });
+    };
+    auto* histograms = counts_.as<Histogram>();
+    for_bands([&](std::int64_t band, int frame, int begin, int end) {
+        count_gray(frames.frames(frame, 1), begin, end, gray_row(frame, begin), row_stride_bytes_, histograms[band]);
+    });
+    pool.for_chunks(shape_.frames, 1, [&](std::int64_t frame, std::int64_t, std::int64_t) {
+        auto& sum = histograms[frame * bands_];
+        for (int band = 1; band < bands_; ++band)
+            for (std::size_t level = 0; level < sum.size(); ++level)
+                sum[level] += histograms[frame * bands_ + band][level];
+        const auto table = hog_gamma_table(sum);
+        std::copy(table.begin(), table.end(), tables_.data() + frame * 256);
+    });
+    for_bands([&](std::int64_t, int frame, int begin, int end) {
+        for (int y = begin; y < end; ++y) {
+            auto* row = gray_row(frame, y);
+            hog_gamma_row(shape_.channels == 1 ? frames.row(frame, y) : row, shape_.width, tables_.data() + frame * 256,
+                          row);
+        }
+    });
+    const bool normed = parameters_.norm != HogNorm::none;
+    const HogView<float, MemorySpace::host> cells =
+        normed ? HogView<float, MemorySpace::host>(cells_.as<float>(), cells_shape_) : out;
+    const auto ring = hog_ring(parameters_.bins, parameters_.signed_gradients);
+    pool.for_chunks(
+        std::int64_t{shape_.frames} * cells_shape_.rows, 1, [&](std::int64_t row, std::int64_t, std::int64_t) {
+            const auto frame = static_cast<int>(row / cells_shape_.rows), y = static_cast<int>(row % cells_shape_.rows);
+            HWY_DYNAMIC_DISPATCH(cell_row)
+            (CellRow{gray_row(frame, 0), row_stride_bytes_, shape_.height, y * parameters_.cell, parameters_.cell,
+                     cells_shape_.columns, cells.row(frame, y)},
+             ring);
+        });
+    if (!normed) return;
+    pool.for_chunks(std::int64_t{shape_.frames} * output_shape_.rows, 1,
+                    [&](std::int64_t row, std::int64_t, std::int64_t) {
+                        const auto frame = static_cast<int>(row / output_shape_.rows),
+                                   y = static_cast<int>(row % output_shape_.rows);
+                        HWY_DYNAMIC_DISPATCH(norm_row)
+                        (BlockRow{cells.row(frame, y), cells_shape_.row_values(), output_shape_.columns,
+                                  parameters_.block, parameters_.bins, out.row(frame, y)},
+                         parameters_.norm);
+                    });
+}
+
+}  // namespace framewire
+
+#endif

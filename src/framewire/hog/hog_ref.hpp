@@ -1,0 +1,112 @@
+#pragma once
+
+#include "framewire/filters/gray/gray_ref.hpp"
+#include "framewire/hog/hog.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <vector>
+
+namespace framewire {
+
+/// One frame's steps in double precision, formula by formula: what tests compare with. Rows are dense.
+struct HogReference {
+    std::vector<int> gray, gamma, gx, gy;
+    std::vector<double> magnitude, direction;  ///< direction in degrees, 0 to below 180, or 360 for signed gradients
+    std::vector<double> descriptors;           ///< in the order of HogView
+};
+
+inline HogReference hog_reference(const HogParameters& p, HostView<const std::uint8_t> frame) {
+    const int height = frame.shape().height, width = frame.shape().width;
+    const auto at = [&](int y, int x) {
+        return static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x);
+    };
+    const auto pixels = at(height, 0);
+    HogReference r;
+
+    HostImage gray_image(frame.shape().with_channels(1));
+    gray_reference(GrayMethod::weighted, frame, gray_image.view());
+    r.gray.assign(gray_image.view().data(), gray_image.view().data() + pixels);
+
+    // The histogram's quantiles and the gamma (HOG report, section 4.1).
+    std::vector<double> cumulative(64, 0);
+    for (const int level : r.gray)
+        for (int bin = level / 4; bin < 64; ++bin) ++cumulative[static_cast<std::size_t>(bin)];
+    const auto edge = [&](double share) {
+        int bin = 0;
+        while (cumulative[static_cast<std::size_t>(bin)] * 100 < share * static_cast<double>(pixels)) ++bin;
+        return 4.0 * bin;
+    };
+    const double low = edge(5), mid = edge(50), high = edge(95);
+    double g = 1;
+    if (mid == low && high != mid) g = 0.8;
+    if (mid != low && high == mid) g = 1.2;
+    if (mid != low && high != mid) g = std::clamp(std::log((mid - low) / (high - mid)), 0.8, 1.2);
+    const double largest = *std::max_element(r.gray.begin(), r.gray.end());
+    for (const int level : r.gray)
+        r.gamma.push_back(largest == 0 ? 0 : static_cast<int>(std::lround(largest * std::pow(level / largest, 1 / g))));
+
+    const auto pixel = [&](int y, int x) {
+        return r.gamma[at(std::clamp(y, 0, height - 1), std::clamp(x, 0, width - 1))];
+    };
+    const double whole = p.signed_gradients ? 360 : 180;
+    for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x) {
+            int gx = 0, gy = 0;
+            for (int i = -1; i <= 1; ++i) {
+                gx += (2 - std::abs(i)) * (pixel(y + i, x + 1) - pixel(y + i, x - 1));
+                gy += (2 - std::abs(i)) * (pixel(y + 1, x + i) - pixel(y - 1, x + i));
+            }
+            r.gx.push_back(gx);
+            r.gy.push_back(gy);
+            r.magnitude.push_back(std::sqrt(static_cast<double>(gx * gx + gy * gy)));
+            double degrees = std::atan2(gy, gx) * 180 / std::numbers::pi;
+            if (degrees < 0) degrees += whole;
+            if (degrees >= whole) degrees -= whole;
+            r.direction.push_back(degrees);
+        }
+
+    const int rows = height / p.cell, columns = width / p.cell;
+    std::vector<double> cells(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns * p.bins), 0);
+    const auto cell_at = [&](int y, int x) {
+        return static_cast<std::size_t>(y * columns + x) * static_cast<std::size_t>(p.bins);
+    };
+    for (int y = 0; y < rows * p.cell; ++y)
+        for (int x = 0; x < columns * p.cell; ++x) {
+            // In bins from the centre of bin 0.
+            const double from_first = r.direction[at(y, x)] * p.bins / whole - 0.5;
+            const double lower = std::floor(from_first), share = from_first - lower;
+            const auto bin = [&](int number) {
+                return cell_at(y / p.cell, x / p.cell) + static_cast<std::size_t>((number + p.bins) % p.bins);
+            };
+            cells[bin(static_cast<int>(lower))] += r.magnitude[at(y, x)] * (1 - share);
+            cells[bin(static_cast<int>(lower) + 1)] += r.magnitude[at(y, x)] * share;
+        }
+    if (p.norm == HogNorm::none) {
+        r.descriptors = cells;
+        return r;
+    }
+    for (int y = 0; y + p.block <= rows; ++y)
+        for (int x = 0; x + p.block <= columns; ++x) {
+            std::vector<double> block;
+            for (int row = y; row < y + p.block; ++row)
+                block.insert(block.end(), cells.begin() + static_cast<std::ptrdiff_t>(cell_at(row, x)),
+                             cells.begin() + static_cast<std::ptrdiff_t>(cell_at(row, x + p.block)));
+            const auto divide = [&] {
+                double sum = 1e-10;
+                for (const double value : block) sum += value * value;
+                for (double& value : block) value /= std::sqrt(sum);
+            };
+            divide();
+            if (p.norm == HogNorm::l2hys) {
+                for (double& value : block) value = std::min(value, 0.2);
+                divide();
+            }
+            r.descriptors.insert(r.descriptors.end(), block.begin(), block.end());
+        }
+    return r;
+}
+
+}  // namespace framewire

@@ -1,0 +1,254 @@
+#include "framewire/hog/hog.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/hog/hog_ref.hpp"
+#include "framewire/hog/steps.hpp"
+#include "kit/allocations.hpp"
+#include "kit/filter_check.hpp"
+#include "kit/images.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace framewire {
+namespace {
+
+using HogTest = kit::BackendTest;
+FRAMEWIRE_ON_EVERY_BACKEND(HogTest);
+
+// Each backend this near to double precision is twice as near to the other.
+constexpr double tolerance = 5e-5;  // of the largest value
+
+template <class Got, class Want>
+void expect_near(const std::vector<Got>& got, const std::vector<Want>& want, const char* what) {
+    ASSERT_EQ(got.size(), want.size()) << what;
+    double largest = 0;
+    for (const auto value : want) largest = std::max(largest, std::abs(static_cast<double>(value)));
+    for (std::size_t i = 0; i < got.size(); ++i)
+        ASSERT_LE(std::abs(static_cast<double>(got[i]) - static_cast<double>(want[i])), tolerance * largest)
+            << what << " " << i << ": got " << +got[i] << ", want " << want[i];
+}
+
+// A plan and its images in the backend's memory. What a run does not write stays NaN.
+class HogRun {
+    static constexpr std::size_t guards = 64;
+
+public:
+    HogRun(Backend backend, const HogParameters& parameters, kit::GuardedImage& frames)
+        : executor_(kit::executor(backend)),
+          frames_(frames),
+          hog_(parameters, frames.view().shape(), executor_),
+          memory_(static_cast<std::size_t>(hog_.output_shape().count()) + guards) {
+        if (backend == Backend::cpu) return;
+        twin_.emplace(frames);
+        device_memory_ = cuda::DeviceBuffer(memory_.size() * sizeof(float));
+    }
+
+    const HogShape& shape() const { return hog_.output_shape(); }
+
+    std::vector<float> operator()() {
+        std::fill(memory_.begin(), memory_.end(), std::numeric_limits<float>::quiet_NaN());
+        if (executor_.backend() == Backend::cpu) {
+            hog_.run(frames_.view(), HogView<float, MemorySpace::host>(memory_.data(), shape()));
+        } else if constexpr (cuda::compiled) {
+            const auto& stream = executor_.stream();
+            twin_->upload(stream);
+            cuda::fill(device_memory_.data(), 0xFF, device_memory_.bytes(), stream);
+            hog_.run(twin_->view(), HogView<float, MemorySpace::device>(device_memory_.as<float>(), shape()));
+            cuda::download(device_memory_.data(), memory_.data(), device_memory_.bytes(), stream);
+            stream.synchronize();
+        }
+        const auto end = memory_.begin() + static_cast<std::ptrdiff_t>(shape().count());
+        for (auto guard = end; guard != memory_.end(); ++guard)
+            EXPECT_TRUE(std::isnan(*guard)) << "wrote behind the end";
+        return {memory_.begin(), end};
+    }
+
+private:
+    Executor& executor_;
+    kit::GuardedImage& frames_;
+    Hog hog_;
+    std::vector<float> memory_;  // the descriptors, and NaNs behind them
+    std::optional<kit::DeviceTwin> twin_;
+    cuda::DeviceBuffer device_memory_;
+};
+
+void check_hog(Backend backend, const HogParameters& parameters, const Shape& shape, const kit::Layout& layout,
+               kit::Fill fill_with) {
+    SCOPED_TRACE(fmt::format("cell {}, {} bins, signed {}, norm {}, block {} on {}, {}, {}, fill {}, seed {}",
+                             parameters.cell, parameters.bins, parameters.signed_gradients,
+                             static_cast<int>(parameters.norm), parameters.block, to_string(backend), to_string(shape),
+                             kit::to_string(layout), kit::to_string(fill_with), kit::seed()));
+    kit::GuardedImage frames(shape, layout);
+    kit::fill(frames.view(), fill_with, 1);
+    HogRun run(backend, parameters, frames);
+    std::vector<double> want;
+    for (int frame = 0; frame < shape.frames; ++frame) {
+        const auto one = hog_reference(parameters, frames.view().frames(frame, 1)).descriptors;
+        want.insert(want.end(), one.begin(), one.end());
+    }
+    const auto first = run();
+    expect_near(first, want, "descriptor");
+    const auto second = run();
+    EXPECT_EQ(std::memcmp(first.data(), second.data(), run.shape().bytes()), 0) << "a second run differs";
+}
+
+TEST_P(HogTest, EveryShapeLayoutAndFill) {
+    kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
+        SCOPED_TRACE(instruction_set);
+        for (const int channels : {3, 1})
+            for (const auto& shape : kit::small_shapes(channels, 2))
+                for (const auto& layout : kit::layouts())
+                    for (const auto fill_with : kit::fills()) {
+                        if (HasFailure()) return;  // the first one says enough
+                        if (std::min(shape.height, shape.width) < 8) continue;
+                        check_hog(GetParam(), {}, shape, layout, fill_with);
+                    }
+    });
+}
+
+TEST_P(HogTest, EveryParameter) {
+    kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
+        SCOPED_TRACE(instruction_set);
+        for (const int cell : {4, 5, 8, 16, 31, 37, 64})
+            for (const int bins : {2, 9, 18, 36})
+                for (const bool signed_gradients : {false, true}) {
+                    if (HasFailure()) return;
+                    check_hog(GetParam(), {.cell = cell, .bins = bins, .signed_gradients = signed_gradients},
+                              {1, 131, 201, 3}, {}, kit::Fill::noise);
+                }
+        for (const auto norm : {HogNorm::l2, HogNorm::l2hys})
+            for (const int block : {1, 2, 3, 8})
+                for (const auto fill_with : {kit::Fill::noise, kit::Fill::zeros, kit::Fill::ramp})
+                    for (const int bins : {2, 9, 36}) {
+                        if (HasFailure()) return;
+                        check_hog(GetParam(), {.bins = bins, .norm = norm, .block = block}, {2, 70, 67, 3}, {},
+                                  fill_with);
+                    }
+    });
+}
+
+TEST_P(HogTest, LargeImages) {
+    check_hog(GetParam(), {}, kit::hd_shape(3, 2), {}, kit::Fill::noise);
+    check_hog(GetParam(), {.cell = 32, .norm = HogNorm::l2hys}, kit::hd_shape(1, 2), {}, kit::Fill::ramp);
+}
+
+// Descriptors of one frame, painted by `value(y, x)`.
+template <class Value>
+std::vector<float> descriptors_of(Backend backend, const HogParameters& parameters, int height, int width,
+                                  Value value) {
+    kit::GuardedImage image({1, height, width, 1}, {});
+    for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x) image.view().row(0, y)[x] = static_cast<std::uint8_t>(value(y, x));
+    HogRun run(backend, parameters, image);
+    return run();
+}
+
+// Four gray values are one bin of the gamma's histogram, which leaves them as they are. Of the ramp 0 1 2 3 the
+// columns' gradients are 4 8 8 4, for the border repeats; their direction lies between the first bin and the last.
+TEST_P(HogTest, ARampAcrossVotesForTheFirstBinAndTheLast) {
+    const auto got = descriptors_of(GetParam(), {.cell = 4, .bins = 9}, 4, 4, [](int, int x) { return x; });
+    expect_near(got, std::vector<double>{48, 0, 0, 0, 0, 0, 0, 0, 48}, "bin");
+}
+
+TEST_P(HogTest, ARampDownwardsVotesForTheMiddleBin) {
+    const auto got = descriptors_of(GetParam(), {.cell = 4, .bins = 9}, 4, 4, [](int y, int) { return y; });
+    expect_near(got, std::vector<double>{0, 0, 0, 0, 96, 0, 0, 0, 0}, "bin");
+}
+
+// Opposite gradients are one direction, and with signs two: at 0 and 180 degrees, between bins 0 and 3, and 1 and 2.
+TEST_P(HogTest, SignsTellOppositeGradientsApart) {
+    const auto down = [](int, int x) { return 3 - x; };
+    expect_near(descriptors_of(GetParam(), {.cell = 4, .bins = 4}, 4, 4, down), std::vector<double>{48, 0, 0, 48},
+                "unsigned");
+    expect_near(descriptors_of(GetParam(), {.cell = 4, .bins = 4, .signed_gradients = true}, 4, 4, down),
+                std::vector<double>{0, 48, 48, 0}, "signed");
+}
+
+// What is neither black nor the brightest does not occur, so the gamma changes nothing. An edge is seen by the columns
+// at both sides of it, each with 4 x 200; here one lies in each cell.
+TEST_P(HogTest, AnEdgeBetweenCellsIsInBoth) {
+    const auto got =
+        descriptors_of(GetParam(), {.cell = 4, .bins = 2}, 5, 9, [](int, int x) { return x < 4 ? 0 : 200; });
+    expect_near(got, std::vector<double>{1600, 1600, 1600, 1600}, "bin");
+}
+
+TEST_P(HogTest, FlatImagesHaveNoGradients) {
+    for (const auto norm : {HogNorm::none, HogNorm::l2, HogNorm::l2hys})
+        for (const int level : {0, 77, 255})
+            for (const auto value : descriptors_of(GetParam(), {.norm = norm}, 24, 24, [&](int, int) { return level; }))
+                ASSERT_EQ(value, 0.0f) << level;
+}
+
+TEST(Hog, StepsEqualTheFormulas) {
+    kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
+        SCOPED_TRACE(instruction_set);
+        for (const int channels : {1, 3})
+            for (const auto& shape : kit::small_shapes(channels))
+                for (const auto fill_with : kit::fills())
+                    for (const bool signed_gradients : {false, true}) {
+                        if (testing::Test::HasFailure()) return;
+                        SCOPED_TRACE(fmt::format("{}, fill {}", to_string(shape), kit::to_string(fill_with)));
+                        kit::GuardedImage image(shape, kit::layouts().back());
+                        kit::fill(image.view(), fill_with);
+                        const auto steps = hog_steps(image.view(), signed_gradients);
+                        // Steps before the cells hang on no cell's size, and the reference makes none of images this
+                        // small.
+                        const auto want = hog_reference({.signed_gradients = signed_gradients}, image.view());
+                        const auto bytes = [](const HostImage& of) {
+                            return std::vector<int>(of.view().data(), of.view().data() + of.shape().bytes());
+                        };
+                        EXPECT_EQ(bytes(steps.gray), want.gray);
+                        EXPECT_EQ(bytes(steps.gamma), want.gamma);
+                        EXPECT_EQ(std::vector<int>(steps.gx.begin(), steps.gx.end()), want.gx);
+                        EXPECT_EQ(std::vector<int>(steps.gy.begin(), steps.gy.end()), want.gy);
+                        expect_near(steps.magnitude, want.magnitude, "magnitude");
+                        expect_near(steps.direction, want.direction, "direction");
+                    }
+    });
+}
+
+TEST(Hog, RunsAllocateNothing) {
+    kit::GuardedImage image({2, 64, 64, 3}, {});
+    kit::fill(image.view(), kit::Fill::noise);
+    Hog hog({.norm = HogNorm::l2hys}, image.view().shape(), kit::executor(Backend::cpu));
+    std::vector<float> out(static_cast<std::size_t>(hog.output_shape().count()));
+    const auto run = [&] { hog.run(image.view(), HogView<float, MemorySpace::host>(out.data(), hog.output_shape())); };
+    run();
+    const auto before = kit::allocations();
+    run();
+    EXPECT_EQ(kit::allocations(), before);
+}
+
+TEST(Hog, ShapesOfCellsAndBlocks) {
+    EXPECT_EQ(hog_shape({}, {4, 1080, 1920, 3}), (HogShape{4, 135, 240, 9}));
+    EXPECT_EQ(hog_shape({.cell = 64, .bins = 36}, {1, 127, 64, 1}), (HogShape{1, 1, 1, 36}));
+    EXPECT_EQ(hog_shape({.norm = HogNorm::l2hys, .block = 3}, {1, 128, 64, 1}), (HogShape{1, 14, 6, 81}));
+}
+
+TEST(Hog, RefusesWhatIsNotAllowed) {
+    auto& executor = kit::executor(Backend::cpu);
+    const Shape shape{1, 64, 64, 3};
+    for (const auto& parameters :
+         {HogParameters{.cell = 3}, HogParameters{.cell = 65}, HogParameters{.bins = 1}, HogParameters{.bins = 37},
+          HogParameters{.norm = HogNorm::l2, .block = 0}, HogParameters{.norm = HogNorm::l2, .block = 9}})
+        EXPECT_THROW(Hog(parameters, shape, executor), Error);
+    for (const auto& small : {Shape{1, 1, 1, 1}, Shape{1, 7, 64, 3}, Shape{1, 64, 7, 3}})
+        EXPECT_THROW(Hog({}, small, executor), Error);
+    EXPECT_THROW(Hog({.norm = HogNorm::l2}, {1, 15, 64, 3}, executor), Error);
+    EXPECT_NO_THROW(Hog({.block = 9}, {1, 15, 64, 3}, executor)) << "without a norm there are no blocks";
+
+    Hog hog({}, shape, executor);
+    HostImage image(shape);
+    std::vector<float> out(static_cast<std::size_t>(hog.output_shape().count()));
+    EXPECT_THROW(hog.run(image.view(), HogView<float, MemorySpace::host>(out.data(), HogShape{1, 8, 8, 8})), Error);
+}
+
+}  // namespace
+}  // namespace framewire
