@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <mutex>
 #include <utility>
 
 namespace framewire {
@@ -27,6 +28,24 @@ std::int64_t value_for(const CameraControl& control, double setting, double leas
     const auto last = (control.maximum - control.minimum) / step;
     return control.minimum + std::clamp<std::int64_t>(steps, 0, last) * step;
 }
+
+class CameraSource final : public Source {
+public:
+    CameraSource(std::unique_ptr<Source> source, CameraDevice device)
+        : source_(std::move(source)), controls_(std::move(device)) {}
+
+    const SourceInfo& info() const override { return source_->info(); }
+    bool read(HostView<std::uint8_t> image, FrameTime& time) override { return source_->read(image, time); }
+    Adjustment set_adjustment(const Adjustment& wanted) override {
+        const std::lock_guard lock(mutex_);
+        return controls_.apply(wanted);
+    }
+
+private:
+    std::unique_ptr<Source> source_;
+    std::mutex mutex_;
+    CameraAdjustment controls_;
+};
 
 }  // namespace
 
@@ -59,6 +78,10 @@ Adjustment CameraAdjustment::apply(const Adjustment& wanted) {
     if (saturation) set(*saturation, std::exchange(rest.saturation, 1), 0, 1, 4);
     if (gain) set(*gain, std::exchange(rest.gain, 1), 0, 1, 8);
     return rest;
+}
+
+std::unique_ptr<Source> with_camera_controls(std::unique_ptr<Source> source, CameraDevice device) {
+    return std::make_unique<CameraSource>(std::move(source), std::move(device));
 }
 
 }  // namespace framewire

@@ -2,8 +2,10 @@
 
 #include "framewire/filters/adjustment.hpp"
 #include "framewire/media/camera.hpp"
+#include "framewire/pipeline/source.hpp"
 
 #include <array>
+#include <memory>
 #include <optional>
 
 namespace framewire {
@@ -33,5 +35,8 @@ private:
     CameraDevice device_;
     std::array<std::optional<Control>, 4> controls_;  // brightness, contrast, saturation, gain
 };
+
+/// `source` with its set_adjustment() going to the camera it reads from.
+std::unique_ptr<Source> with_camera_controls(std::unique_ptr<Source> source, CameraDevice device);
 
 }  // namespace framewire

@@ -1,6 +1,12 @@
 #include "framewire/media/camera_adjustment.hpp"
 
+#include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/media/looping_source.hpp"
+#include "framewire/media/media.hpp"
+#include "framewire/pipeline/camera_panel.hpp"
+#include "framewire/pipeline/frame_processor.hpp"
+#include "kit/images.hpp"
 
 #include <gtest/gtest.h>
 
@@ -145,6 +151,98 @@ TEST_F(CameraAdjustmentTest, RefusesBeforeItSetsAnything) {
     camera.refuses = false;
     panel.apply({.brightness = 20});  // not taken for set
     EXPECT_EQ(camera.values[V4L2_CID_BRIGHTNESS], 5);
+}
+
+// A pipeline's frames as the panel leaves them, and what the chain in `want` makes of the same ones.
+class CameraPanelTest : public CameraAdjustmentTest {
+protected:
+    std::unique_ptr<Source> camera_source() {
+        return with_camera_controls(room(), CameraDevice("/dev/fake", [this](unsigned long request, void* argument) {
+                                        return camera(request, argument);
+                                    }));
+    }
+    static std::unique_ptr<Source> room() { return open_source("synth:size=64x48:noise=0:seed=1"); }
+
+    static HostImage next_frame(Source& source, FrameProcessor& processor) {
+        FrameTime time;
+        HostImage captured(source.info().shape), processed(processor.output_shape());
+        EXPECT_TRUE(source.read(captured.view(), time));
+        processor.process(captured.view(), processed.view());
+        return processed;
+    }
+
+    static HostImage frame_of(const char* chain, int index) {
+        const auto source = room();
+        FrameProcessor processor(parse_chain(chain), source->info().shape, kit::executor(Backend::cpu));
+        for (int before = 0; before < index; ++before) next_frame(*source, processor);
+        return next_frame(*source, processor);
+    }
+
+    // A running pipeline with a panel.
+    struct Pipeline {
+        Chain chain;
+        std::unique_ptr<Source> source;
+        FrameProcessor processor;
+        CameraPanel panel;
+
+        Pipeline(const char* text, std::unique_ptr<Source> from)
+            : chain(parse_chain(text)),
+              source(std::move(from)),
+              processor(chain, source->info().shape, kit::executor(Backend::cpu)),
+              panel(chain, *source, [this](const auto& settings) { return processor.set_adjustment(settings); }) {}
+
+        HostImage next() { return next_frame(*source, processor); }
+    };
+
+    static void expect_equal(const HostImage& got, const HostImage& want) {
+        EXPECT_EQ(kit::first_difference(got.view(), want.view()), std::nullopt);
+    }
+};
+
+TEST_F(CameraPanelTest, SetsTheCameraAndTheChainTheRest) {
+    camera.add(V4L2_CID_BRIGHTNESS, -64, 64, 1, 0);
+    Pipeline pipeline("gray,adjust=51:contrast=2.5,adjust=gain=0.5", camera_source());
+    EXPECT_EQ(camera.values[V4L2_CID_BRIGHTNESS], 13);
+    expect_equal(pipeline.next(), frame_of("gray,adjust=contrast=2.5,adjust=gain=0.5", 0));
+    EXPECT_EQ(pipeline.panel.set({.brightness = -255, .saturation = 0}), Adjustment{});  // while it runs
+    EXPECT_EQ(camera.values[V4L2_CID_BRIGHTNESS], -64);
+    expect_equal(pipeline.next(), frame_of("gray,adjust=saturation=0,adjust=gain=0.5", 1));
+}
+
+TEST_F(CameraPanelTest, SetsTheChainWhereTheSourceIsNoCamera) {
+    Pipeline pipeline("adjust=51:contrast=2.5", room());
+    expect_equal(pipeline.next(), frame_of("adjust=51:contrast=2.5", 0));
+    EXPECT_EQ(pipeline.panel.set(everything), Adjustment{});
+    expect_equal(pipeline.next(), frame_of("adjust=51:contrast=2.5:saturation=0.5:gain=8", 1));
+}
+
+TEST_F(CameraPanelTest, SaysWhatNobodyTakes) {
+    camera.add(V4L2_CID_BRIGHTNESS, -64, 64, 1, 5);
+    Pipeline pipeline("gray", camera_source());
+    EXPECT_EQ(camera.writes, 0);  // a chain without adjust leaves the camera alone
+    EXPECT_EQ(pipeline.panel.set(everything), (Adjustment{.contrast = 2.5, .saturation = 0.5, .gain = 8}));
+    EXPECT_EQ(camera.writes, 1);
+    EXPECT_THROW(pipeline.panel.set({.brightness = 0, .gain = 9}), Error);
+    EXPECT_EQ(camera.writes, 1);
+    EXPECT_THROW(Pipeline("gray", room()).panel.set({.gain = 9}), Error);
+}
+
+TEST_F(CameraPanelTest, ALoopingCameraIsStillOne) {
+    camera.add(V4L2_CID_GAIN, 0, 80, 1, 0);
+    struct LiveSource final : Source {
+        std::unique_ptr<Source> source;
+        SourceInfo of_camera;
+        explicit LiveSource(std::unique_ptr<Source> from) : source(std::move(from)), of_camera(source->info()) {
+            of_camera.live = true;
+        }
+        const SourceInfo& info() const override { return of_camera; }
+        bool read(HostView<std::uint8_t> image, FrameTime& time) override { return source->read(image, time); }
+        Adjustment set_adjustment(const Adjustment& wanted) override { return source->set_adjustment(wanted); }
+    };
+    const auto source =
+        make_looping_source([this] { return std::make_unique<LiveSource>(camera_source()); }, std::stop_token{});
+    EXPECT_EQ(source->set_adjustment({.brightness = 3, .gain = 8}), (Adjustment{.brightness = 3}));
+    EXPECT_EQ(camera.values[V4L2_CID_GAIN], 80);
 }
 
 }  // namespace

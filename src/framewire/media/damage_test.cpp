@@ -190,6 +190,16 @@ TEST(Jpeg, CutOffIsLost) {
     }
 }
 
+TEST(Tiff, CutOffIsLost) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc=size=64x48 -frames:v 1 -compression_algo raw " + (folder / "a.tif")));
+    const auto whole = read_file(folder / "a.tif");
+    for (const int percent : {30, 60, 90}) {
+        write_file(folder / "cut.tif", whole.data(), whole.size() * static_cast<std::size_t>(percent) / 100);
+        EXPECT_TRUE(read_video(folder / "cut.tif").error) << percent;
+    }
+}
+
 #else
 
 TEST(LeanBuild, SaysWhatItLacks) {

@@ -280,6 +280,22 @@ TEST(H264, KeepsUnevenTimes) {
         EXPECT_NEAR(reading.times[number].seconds, times[number] - 5, 0.001);
 }
 
+TEST(Sources, ReadImagesOfOtherPrograms) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc=size=64x48 -frames:v 1 -pix_fmt bgr24 " + (folder / "want.png")));
+    const auto want = read_video(folder / "want.png");
+    for (const auto* name : {"a.tif", "a.bmp"}) {
+        ASSERT_TRUE(ffmpeg(fmt::format("-i {} {}", folder / "want.png", folder / name)));
+        const auto reading = read_video(folder / name);
+        ASSERT_EQ(reading.frames.size(), 1U) << reading.message;
+        EXPECT_EQ(reading.frames[0], want.frames.at(0)) << name;
+    }
+    ASSERT_TRUE(ffmpeg(fmt::format("-i {} -pix_fmt monob {}", folder / "want.png", folder / "bits.tif")));
+    const auto bits = read_video(folder / "bits.tif");
+    ASSERT_EQ(bits.frames.size(), 1U) << bits.message;
+    for (const auto byte : bits.frames[0]) EXPECT_TRUE(byte == 0 || byte == 255) << int{byte};
+}
+
 TEST(Sources, TurnSidewaysRecordings) {
     const TemporaryFolder folder;
     // Left half dark, right half bright, tagged to be turned by a quarter.

@@ -37,6 +37,11 @@ public:
         return true;
     }
 
+    // A live source is never opened again: this one stays as long as the object.
+    Adjustment set_adjustment(const Adjustment& wanted) override {
+        return info_.live ? source_->set_adjustment(wanted) : wanted;
+    }
+
 private:
     std::function<std::unique_ptr<Source>()> open_;
     std::stop_token stop_;

@@ -11,6 +11,7 @@
 
 #ifdef FRAMEWIRE_FFMPEG
 #include "framewire/media/camera.hpp"
+#include "framewire/media/camera_adjustment.hpp"
 #include "framewire/media/ffmpeg/sink.hpp"
 #include "framewire/media/ffmpeg/source.hpp"
 
@@ -63,17 +64,18 @@ std::unique_ptr<Source> open_camera(const std::string& text, std::string_view ad
     if (parameters.text("fps")) rate = parameters.rate("fps", {});
     auto format = parameters.choice("format", "", {"mjpeg", "yuyv", "nv12"});
     if (format == "yuyv") format = "yuyv422";
+    CameraDevice device(path);
     if (format.empty()) {
         // Left to itself libavdevice takes an uncompressed format, at 5 frames a second where the bus gives no more.
         const auto chosen =
-            choose_pixel_format(CameraDevice(path).describe(), width, height, rate.value_or(Rational{30, 1}).value());
+            choose_pixel_format(device.describe(), width, height, rate.value_or(Rational{30, 1}).value());
         format = device_format(chosen);
     }
     FfmpegAddress camera{text, path, "video4linux2", FfmpegAddress::Kind::camera};
     if (width > 0) camera.options.emplace_back("video_size", fmt::format("{}x{}", width, height));
     if (rate) camera.options.emplace_back("framerate", fmt::format("{}/{}", rate->numerator, rate->denominator));
     if (!format.empty()) camera.options.emplace_back("input_format", format);
-    return open_ffmpeg_source(std::move(camera), options);
+    return with_camera_controls(open_ffmpeg_source(std::move(camera), options), std::move(device));
 }
 
 std::unique_ptr<Source> open_elsewhere(const std::string& text, const SourceOptions& options) {

@@ -132,7 +132,9 @@ void FfmpegInput::open_decoder() {
     // Frame threads hold back a frame each: not where frames are awaited.
     decoder_->thread_type = kind_ == FfmpegAddress::Kind::file ? FF_THREAD_FRAME | FF_THREAD_SLICE : FF_THREAD_SLICE;
     // An image that is cut off is lost; else the JPEG decoder fills it up with gray and says nothing.
-    if (is_still_image(*format_)) decoder_->err_recognition = AV_EF_CRCCHECK | AV_EF_EXPLODE;
+    // The TIFF decoder, though, would then refuse every file with a tag that it does not know.
+    if (is_still_image(*format_) && codec->id != AV_CODEC_ID_TIFF)
+        decoder_->err_recognition = AV_EF_CRCCHECK | AV_EF_EXPLODE;
     // So is a lossless picture with a wrong checksum, of which the FFV1 decoder only complains, on this thread as long
     // as it works without frame threads, and then patches the picture up.
     checks_sums_ = codec->id == AV_CODEC_ID_FFV1;

@@ -96,8 +96,8 @@ Figures::Pose Figures::pose_at(const Figure& figure, std::int64_t time_us) const
     return pose;
 }
 
-const std::vector<FigureTruth>& Figures::draw(std::int64_t time_us, HostView<const std::uint8_t> room,
-                                              HostView<std::uint8_t> picture) {
+const std::vector<Component>& Figures::draw(std::int64_t time_us, HostView<const std::uint8_t> room,
+                                            HostView<std::uint8_t> picture) {
     restore(room, picture);
     picture_ = picture;
     poses_.clear();
@@ -130,13 +130,13 @@ void Figures::measure() {
     for (std::size_t number = 0; number < poses_.size(); ++number) {
         const auto& area = touched_[number];
         const auto id = poses_[number].figure->id;
-        FigureTruth truth{id};
+        Component truth{.id = id, .x = 0, .y = 0, .width = 0, .height = 0, .area = 0, .sum_x = 0, .sum_y = 0};
         int left = std::numeric_limits<int>::max(), top = left, right = -1, bottom = -1;
         for (int y = area.top; y < area.bottom; ++y) {
             const auto* owners = owner_.view().row(0, y);
             for (int x = area.left; x < area.right; ++x) {
                 if (owners[x] != id) continue;
-                ++truth.area_px;
+                ++truth.area;
                 truth.sum_x += x;
                 truth.sum_y += y;
                 left = std::min(left, x);
@@ -145,7 +145,7 @@ void Figures::measure() {
                 bottom = y;
             }
         }
-        if (truth.area_px == 0) continue;
+        if (truth.area == 0) continue;
         truth.x = left;
         truth.y = top;
         truth.width = right - left + 1;

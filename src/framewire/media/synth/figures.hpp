@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/core/buffer.hpp"
+#include "framewire/detect/components.hpp"
 #include "framewire/media/synth/arithmetic.hpp"
 #include "framewire/media/synth/camera.hpp"
 
@@ -8,15 +9,6 @@
 #include <vector>
 
 namespace framewire::synth {
-
-/// What of a figure is seen in one frame.
-struct FigureTruth {
-    int id = 0;  ///< from 1, the same in all frames
-    int x = 0, y = 0, width = 0, height = 0;
-    std::int64_t area_px = 0;
-    std::int64_t sum_x = 0;  ///< of its pixels; over area_px this is the centroid
-    std::int64_t sum_y = 0;
-};
 
 inline constexpr int most_figures = 64;
 
@@ -27,9 +19,9 @@ public:
     Figures(const Camera& camera, std::uint64_t seed, int count);
 
     /// Draws the figures as they are at a time onto `picture`, which holds `room` but for what the call before drew.
-    /// The truth of the figures that are seen, by id; valid until the next call.
-    const std::vector<FigureTruth>& draw(std::int64_t time_us, HostView<const std::uint8_t> room,
-                                         HostView<std::uint8_t> picture);
+    /// What of each figure is seen, by its number from 1, the same in all frames; valid until the next call.
+    const std::vector<Component>& draw(std::int64_t time_us, HostView<const std::uint8_t> room,
+                                       HostView<std::uint8_t> picture);
 
 private:
     enum class Kind { person, cat, ball, balloon, robot };
@@ -74,7 +66,7 @@ private:
     std::vector<Figure> figures_;
     std::vector<Pose> poses_;         // of this frame, the furthest first
     std::vector<Rectangle> touched_;  // for each pose, what was drawn on
-    std::vector<FigureTruth> truth_;
+    std::vector<Component> truth_;
     HostImage owner_;                 // for each pixel the id of the figure it shows, or 0
     HostView<std::uint8_t> picture_;  // while drawing
     const Pose* pose_ = nullptr;      // while drawing

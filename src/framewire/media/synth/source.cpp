@@ -2,6 +2,7 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/detect/object_records.hpp"
 #include "framewire/media/files.hpp"
 #include "framewire/media/parameters.hpp"
 #include "framewire/media/synth/figures.hpp"
@@ -60,17 +61,8 @@ public:
     }
 
 private:
-    void write_truth(const std::vector<synth::FigureTruth>& seen, double seconds) {
-        auto line = fmt::format(R"({{"frame":{},"time":{:.6f},"width":{},"height":{},"objects":[)", index_, seconds,
-                                info_.shape.width, info_.shape.height);
-        for (const auto& figure : seen) {
-            const auto area = static_cast<double>(figure.area_px);
-            line += fmt::format(R"({}{{"id":{},"box":[{},{},{},{}],"area":{},"centroid":[{:.2f},{:.2f}]}})",
-                                &figure == seen.data() ? "" : ",", figure.id, figure.x, figure.y, figure.width,
-                                figure.height, figure.area_px, static_cast<double>(figure.sum_x) / area,
-                                static_cast<double>(figure.sum_y) / area);
-        }
-        line += "]}\n";
+    void write_truth(const std::vector<Component>& seen, double seconds) {
+        const auto line = to_json_line({index_, seconds, info_.shape.width, info_.shape.height, seen});
         truth_->write(line.data(), line.size());
     }
 
