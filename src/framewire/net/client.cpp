@@ -243,7 +243,11 @@ bool Client::next() {
 
 HostView<const std::uint8_t> Client::picture() const { return state_->receiver->picture(); }
 const StateHeader& Client::state() const { return state_->receiver->state(); }
+std::span<const Component> Client::objects() const { return state_->receiver->objects(); }
 ClientCounts Client::counts() const { return {state_->receiver->counts(), state_->bytes, state_->reconnections}; }
+void Client::last_changes(const delta::ChangesView<MemorySpace::host>& changes) const {
+    state_->receiver->last_changes(changes);
+}
 
 namespace {
 

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <stop_token>
 
 namespace framewire::net {
@@ -50,7 +51,11 @@ public:
 
     HostView<const std::uint8_t> picture() const;
     const StateHeader& state() const;
+    /// What the server detected in the frame of picture(); without sums of coordinates.
+    std::span<const Component> objects() const;
     ClientCounts counts() const;
+    /// As Receiver's.
+    void last_changes(const delta::ChangesView<MemorySpace::host>& changes) const;
 
 private:
     struct State;

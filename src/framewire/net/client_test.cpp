@@ -88,9 +88,9 @@ TEST(Client, RefusesWhatGreetsWrongly) {
     auto no_width = hello;
     no_width[preamble_bytes + header_bytes] = 0;
     auto version = hello;
-    version[4] = 2;
+    version[4] = 1;
     for (const auto& bytes :
-         {Bytes(100, 'x'), huge, no_width, version, joined({Bytes{'F', 'W', 'I', 'R', 1, 0}, Bytes{4, 0, 0, 0, 0}})}) {
+         {Bytes(100, 'x'), huge, no_width, version, joined({Bytes{'F', 'W', 'I', 'R', 2, 0}, Bytes{4, 0, 0, 0, 0}})}) {
         const Impostor impostor(bytes);
         error_of(ErrorCode::no_input, [&] { Client client(impostor.address(), impatient()); });
     }
@@ -114,10 +114,10 @@ TEST(Client, ShowsTheServersWordsWithoutControlCharacters) {
 TEST(Client, RefusesWhatFollowsWrongly) {
     const auto hello = server_hello(small_stream);
     Bytes step;
-    begin_state(MessageType::changes, {2, 0, 0}, step);
+    begin_state(MessageType::changes, {2, 0, 0}, {}, step);
     end_state(step);
     Bytes picture;
-    begin_state(MessageType::picture, {1, 0, 0}, picture);
+    begin_state(MessageType::picture, {1, 0, 0}, {}, picture);
     picture.insert(picture.end(), 50, 0xee);
     end_state(picture);
     for (const auto& after : {Bytes{99, 0, 0, 0, 0}, Bytes{2, 0xff, 0xff, 0xff, 0xff}, step, picture, hello,

@@ -19,22 +19,22 @@ Receiver::Outcome Receiver::take(MessageType type, ByteSpan payload) {
         }
         case MessageType::hello: fail(ErrorCode::source_lost, "the server greets a second time");
         case MessageType::picture: {
-            const auto next = read_state(payload);
+            const auto next = read_state(payload, picture_.shape(), objects_);
             if (next.version <= state_.version)
                 fail(ErrorCode::source_lost, "the server goes back from version {} to {}", state_.version,
                      next.version);
-            unpacker_.apply_picture(payload.subspan(state_header_bytes), picture_.view());
+            unpacker_.apply_picture(payload, picture_.view());
             if (state_.version > 0) counts_.skipped += static_cast<std::int64_t>(next.version - state_.version - 1);
             ++counts_.pictures;
             state_ = next;
             return Outcome::picture;
         }
         case MessageType::changes: {
-            const auto next = read_state(payload);
+            const auto next = read_state(payload, picture_.shape(), objects_);
             if (state_.version == 0 || next.version != state_.version + 1)
                 fail(ErrorCode::source_lost, "the server sends the step to version {} while version {} is held",
                      next.version, state_.version);
-            unpacker_.apply_changes(payload.subspan(state_header_bytes), picture_.view());
+            unpacker_.apply_changes(payload, picture_.view());
             counts_.changed_bytes += unpacker_.last_count();
             ++counts_.changes;
             state_ = next;

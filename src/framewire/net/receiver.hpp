@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace framewire::net {
 
@@ -39,13 +41,19 @@ public:
     HostView<const std::uint8_t> picture() const { return picture_.view(); }
     /// Of the picture held; version 0 before the first.
     const StateHeader& state() const { return state_; }
+    /// What the server detected in the frame of the picture held; without sums of coordinates.
+    std::span<const Component> objects() const { return objects_; }
     const ReceiverCounts& counts() const { return counts_; }
+    /// What the last step changed in picture(), for which it needs room; nothing after a whole picture. Throws
+    /// Error{usage} without that room.
+    void last_changes(const delta::ChangesView<MemorySpace::host>& changes) const { unpacker_.last_changes(changes); }
 
 private:
     HostImage picture_;
     delta::Unpacker unpacker_;
     std::size_t max_packed_bytes_ = 0;
     StateHeader state_{};
+    std::vector<Component> objects_;
     ReceiverCounts counts_{};
 };
 

@@ -5,6 +5,7 @@
 #include "framewire/delta/delta.hpp"
 #include "framewire/delta/packing.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <mutex>
 
@@ -18,7 +19,10 @@ struct StreamState::State {
           reference(info.shape),
           snapshot(info.shape),
           picture_packer(info.shape),
-          picture_bytes_limit(delta::max_packed_bytes(info.shape) + state_header_bytes + header_bytes) {}
+          picture_bytes_limit(delta::max_packed_bytes(info.shape) + state_header_bytes + header_bytes) {
+        objects.reserve(max_objects);
+        picture_objects.reserve(max_objects);
+    }
 
     StreamInfo info;
 
@@ -30,6 +34,7 @@ struct StreamState::State {
     mutable std::mutex mutex;  // guards what follows, up to the picture's part
     HostImage reference;
     StateHeader newest{};            // of `reference`
+    std::vector<Component> objects;  // of the same frame
     bool packing_step = false;       // the step to `newest` is on its way
     std::deque<StateMessage> steps;  // no gaps between them; the last one leads to newest_for_steps()
     std::size_t steps_bytes = 0;
@@ -41,6 +46,7 @@ struct StreamState::State {
     // Packing a picture takes long, so it works on a copy of R and holds only this mutex, taken before the other.
     std::mutex picture_mutex;
     HostImage snapshot;
+    std::vector<Component> picture_objects;
     delta::Packer picture_packer;
     Bytes packed_picture;
 
@@ -52,8 +58,10 @@ struct StreamState::State {
         return newest_picture.bytes ? newest_picture.bytes->size() : picture_bytes_limit;
     }
 
-    void move_on(const FrameTime& time) {
+    void move_on(const FrameTime& time, std::span<const Component> seen) {
         newest = {newest.version + 1, time.index, time.seconds};
+        seen = seen.first(std::min(seen.size(), max_objects));
+        objects.assign(seen.begin(), seen.end());
         counts.version = newest.version;
     }
 
@@ -86,15 +94,17 @@ StreamState::~StreamState() = default;
 
 const StreamInfo& StreamState::info() const { return state_->info; }
 
-void StreamState::start(HostView<const std::uint8_t> picture, const FrameTime& time) {
+void StreamState::start(HostView<const std::uint8_t> picture, const FrameTime& time,
+                        std::span<const Component> objects) {
     validate(picture, state_->info.shape, "the picture to start a stream with");
     const std::lock_guard lock(state_->mutex);
     framewire::copy(picture, state_->reference.view());
-    state_->move_on(time);
+    state_->move_on(time, objects);
     state_->forget_steps();
 }
 
-void StreamState::advance(const delta::ChangesView<MemorySpace::host>& changes, const FrameTime& time) {
+void StreamState::advance(const delta::ChangesView<MemorySpace::host>& changes, const FrameTime& time,
+                          std::span<const Component> objects) {
     auto& state = *state_;
     StateHeader header;
     {
@@ -105,7 +115,7 @@ void StreamState::advance(const delta::ChangesView<MemorySpace::host>& changes, 
         } catch (const Error& error) {
             fail(ErrorCode::internal, "changes that do not fit the reference: {}", error.what());
         }
-        state.move_on(time);
+        state.move_on(time, objects);
         if (state.viewers == 0) {
             state.forget_steps();
             return;
@@ -115,7 +125,7 @@ void StreamState::advance(const delta::ChangesView<MemorySpace::host>& changes, 
     }
     // The network need not wait for the packing: until it is done, the version before counts as the newest.
     try {
-        begin_state(MessageType::changes, header, state.packed);
+        begin_state(MessageType::changes, header, objects, state.packed);
         state.step_packer.pack_changes(changes, state.packed);
         end_state(state.packed);
         const std::lock_guard lock(state.mutex);
@@ -178,8 +188,9 @@ StateMessage StreamState::picture() {
         if (header.version == 0) return {};
         if (state.newest_picture.version == header.version) return state.newest_picture;
         framewire::copy(state.reference.view(), state.snapshot.view());
+        state.picture_objects = state.objects;
     }
-    begin_state(MessageType::picture, header, state.packed_picture);
+    begin_state(MessageType::picture, header, state.picture_objects, state.packed_picture);
     state.picture_packer.pack_picture(std::as_const(state.snapshot).view(), state.packed_picture);
     end_state(state.packed_picture);
     StateMessage message{header.version, std::make_shared<const Bytes>(state.packed_picture)};

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace framewire::net {
@@ -47,11 +48,12 @@ public:
 
     // The feeding thread.
 
-    /// Sets R, as version 1 or the one after the version there is.
-    void start(HostView<const std::uint8_t> picture, const FrameTime& time);
+    /// Sets R, as version 1 or the one after the version there is. Viewers see the boxes of `objects` with it.
+    void start(HostView<const std::uint8_t> picture, const FrameTime& time, std::span<const Component> objects = {});
     /// Brings R forward by one step, packing it when somebody watches. Throws Error{internal} before start() and on
     /// changes that do not fit R.
-    void advance(const delta::ChangesView<MemorySpace::host>& changes, const FrameTime& time);
+    void advance(const delta::ChangesView<MemorySpace::host>& changes, const FrameTime& time,
+                 std::span<const Component> objects = {});
     /// The source ended; R stays.
     void finish();
 

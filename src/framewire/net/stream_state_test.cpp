@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 namespace framewire::net {
 namespace {
 
@@ -27,6 +30,34 @@ void bring_up_to_date(StreamState& state, Receiver& receiver) {
         missing = state.missing(receiver.state().version);
     }
     for (const auto& step : missing.steps) deliver(*step.bytes, receiver);
+}
+
+TEST(StreamState, ObjectsBelongToTheState) {
+    const StreamInfo info{{1, 4, 4, 1}, delta::Mode::exact, 20, {30, 1}, "a test"};
+    StreamState state(info, kit::executor(Backend::cpu));
+    Receiver follower(info), late(info);
+    const auto object = [](int id) {
+        return Component{.id = id, .x = 1, .y = 0, .width = 2, .height = 3, .area = 5, .sum_x = 0, .sum_y = 0};
+    };
+    HostImage picture(info.shape);
+    kit::fill(picture.view(), kit::Fill::noise);
+    delta::HostChanges none(info.shape);
+    delta::Encoder encoder({}, info.shape, kit::executor(Backend::cpu));
+    state.attach();
+    const std::vector first{object(1)}, second{object(1), object(2)};
+    state.start(picture.view(), {}, first);
+    bring_up_to_date(state, follower);
+    EXPECT_TRUE(std::ranges::equal(follower.objects(), first));
+    encoder.encode(picture.view(), picture.view(), none.view());
+    state.advance(none.view(), {}, second);
+    for (auto* viewer : {&follower, &late}) {
+        bring_up_to_date(state, *viewer);
+        EXPECT_TRUE(std::ranges::equal(viewer->objects(), second));
+    }
+    encoder.encode(picture.view(), picture.view(), none.view());
+    state.advance(none.view(), {});
+    bring_up_to_date(state, late);
+    EXPECT_TRUE(late.objects().empty());
 }
 
 TEST(StreamState, ViewerFollowsStepByStep) {

@@ -66,6 +66,8 @@ public:
         return clean_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, max_text_bytes);
     }
 
+    ByteSpan rest() const { return rest_; }
+
     void expect_end() const {
         if (!rest_.empty())
             fail(ErrorCode::source_lost, "{} is {} bytes longer than it should be", what_, rest_.size());
@@ -111,6 +113,22 @@ bool is_control(std::string_view character) {
     const auto first = static_cast<std::uint8_t>(character[0]);
     const bool c1 = first == 0xc2 && static_cast<std::uint8_t>(character[1]) < 0xa0;
     return first < 0x20 || first == 0x7f || c1;
+}
+
+Component take_object(Reader& reader, const Shape& shape) {
+    Component object{};
+    const auto id = reader.take<std::uint32_t>();
+    for (auto* side : {&object.x, &object.y, &object.width, &object.height}) *side = reader.take<std::uint16_t>();
+    const auto area = reader.take<std::uint32_t>();
+    const bool within = object.width >= 1 && object.height >= 1 && object.x + object.width <= shape.width &&
+                        object.y + object.height <= shape.height;
+    constexpr std::uint32_t largest_id = std::numeric_limits<std::int32_t>::max();
+    if (id < 1 || id > largest_id || !within || area < 1 || area > std::int64_t{object.width} * object.height)
+        fail(ErrorCode::source_lost, "a picture has object {} of {} pixels in a box of {}x{} at {},{}, which cannot be",
+             id, area, object.width, object.height, object.x, object.y);
+    object.id = static_cast<std::int32_t>(id);
+    object.area = static_cast<std::int32_t>(area);
+    return object;
 }
 
 // What validate() finds wrong, empty when nothing is.
@@ -181,12 +199,20 @@ Bytes error_message(Refusal reason, std::string_view text, bool with_preamble) {
     return out;
 }
 
-void begin_state(MessageType type, const StateHeader& state, Bytes& out) {
+void begin_state(MessageType type, const StateHeader& state, std::span<const Component> objects, Bytes& out) {
     out.clear();
     start_message(out, type);
     put(out, state.version);
     put(out, static_cast<std::uint64_t>(state.frame));
     put(out, std::bit_cast<std::uint64_t>(state.seconds));
+    objects = objects.first(std::min(objects.size(), max_objects));
+    put(out, static_cast<std::uint16_t>(objects.size()));
+    for (const auto& object : objects) {
+        put(out, static_cast<std::uint32_t>(object.id));
+        for (const int side : {object.x, object.y, object.width, object.height})
+            put(out, static_cast<std::uint16_t>(side));
+        put(out, static_cast<std::uint32_t>(object.area));
+    }
 }
 
 void end_state(Bytes& out) { finish_message(out, 0); }
@@ -209,7 +235,10 @@ MessageHeader read_header(ByteSpan bytes, std::size_t max_packed_bytes) {
     switch (static_cast<MessageType>(type)) {
         case MessageType::hello: least = 1, most = max_hello_bytes; break;
         case MessageType::picture:
-        case MessageType::changes: least = state_header_bytes, most = state_header_bytes + max_packed_bytes; break;
+        case MessageType::changes:
+            least = state_header_bytes;
+            most = state_header_bytes + max_objects * object_bytes + max_packed_bytes;
+            break;
         case MessageType::alive:
         case MessageType::end: break;
         case MessageType::error: least = 2, most = max_error_bytes; break;
@@ -248,11 +277,8 @@ StreamInfo read_server_hello(ByteSpan payload) {
     return info;
 }
 
-StateHeader read_state(ByteSpan payload) {
-    if (payload.size() < state_header_bytes)
-        fail(ErrorCode::source_lost, "a picture's front is cut off: {} bytes are needed, {} are there",
-             state_header_bytes, payload.size());
-    Reader reader(payload.first(state_header_bytes), "a picture's front");
+StateHeader read_state(ByteSpan& payload, const Shape& shape, std::vector<Component>& objects) {
+    Reader reader(payload, "a picture's front");
     StateHeader state;
     state.version = reader.take<std::uint64_t>();
     state.frame = static_cast<std::int64_t>(reader.take<std::uint64_t>());
@@ -260,6 +286,12 @@ StateHeader read_state(ByteSpan payload) {
     if (state.version == 0 || state.frame < 0 || !std::isfinite(state.seconds))
         fail(ErrorCode::source_lost, "a picture has version {}, frame {} and time {}, which cannot be", state.version,
              state.frame, state.seconds);
+    const auto count = reader.take<std::uint16_t>();
+    if (count > max_objects)
+        fail(ErrorCode::source_lost, "a picture has {} objects; up to {} are possible", count, max_objects);
+    objects.clear();
+    for (int index = 0; index < count; ++index) objects.push_back(take_object(reader, shape));
+    payload = reader.rest();
     return state;
 }
 

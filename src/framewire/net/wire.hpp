@@ -7,6 +7,7 @@
 #include "framewire/core/frame.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/delta/delta.hpp"
+#include "framewire/detect/components.hpp"
 #include "framewire/pipeline/source.hpp"
 
 #include <array>
@@ -23,14 +24,18 @@ using Bytes = std::vector<std::uint8_t>;
 using ByteSpan = std::span<const std::uint8_t>;
 
 /// The protocol this build speaks; both ends have to agree on it.
-inline constexpr std::uint16_t wire_version = 1;
+inline constexpr std::uint16_t wire_version = 2;
 
 /// Both ends begin with the magic and the version.
 inline constexpr std::size_t preamble_bytes = 6;
 /// Each message begins with its type and the length of what follows.
 inline constexpr std::size_t header_bytes = 5;
-/// A picture or changes begin with version, frame index and time.
-inline constexpr std::size_t state_header_bytes = 24;
+/// A picture or changes begin with version, frame index, time and the number of objects ...
+inline constexpr std::size_t state_header_bytes = 26;
+/// ... each of which takes this.
+inline constexpr std::size_t object_bytes = 16;
+/// The most objects that go with one state; of more the first are sent.
+inline constexpr std::size_t max_objects = 1024;
 
 enum class MessageType : std::uint8_t {
     hello = 1,    ///< from either side, once, first
@@ -82,9 +87,9 @@ Bytes empty_message(MessageType type);
 /// With the preamble in front when it is the first thing the server says.
 Bytes error_message(Refusal reason, std::string_view text, bool with_preamble);
 
-/// Replaces `out` by the front of a picture or changes; the packed bytes are then appended to it, and end_state()
-/// writes the length. Throws Error{internal} when they are too many for a message.
-void begin_state(MessageType type, const StateHeader& state, Bytes& out);
+/// Replaces `out` by the front of a picture or changes, with the boxes of the objects seen in the frame; the packed bytes
+/// are then appended to it, and end_state() writes the length. Throws Error{internal} when they are too many for a message.
+void begin_state(MessageType type, const StateHeader& state, std::span<const Component> objects, Bytes& out);
 void end_state(Bytes& out);
 
 // Reading. Everything read is taken for hostile: Error{source_lost} on what no framewire writes.
@@ -96,8 +101,9 @@ MessageHeader read_header(ByteSpan bytes, std::size_t max_packed_bytes);
 /// The stream's name, of the characters allowed.
 std::string read_client_hello(ByteSpan payload);
 StreamInfo read_server_hello(ByteSpan payload);
-/// Gives the front; the packed bytes follow it, from state_header_bytes on.
-StateHeader read_state(ByteSpan payload);
+/// Gives the front and replaces `objects` by those of the frame, whose boxes lie within `shape`; their sums of
+/// coordinates stay 0. Advances `payload` to the packed bytes.
+StateHeader read_state(ByteSpan& payload, const Shape& shape, std::vector<Component>& objects);
 ServerError read_error(ByteSpan payload);
 
 /// `text` as valid UTF-8 of at most `max_bytes`, without control characters; what is not is replaced by '?'.

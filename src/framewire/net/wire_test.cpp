@@ -9,6 +9,7 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace framewire::net {
 namespace {
@@ -16,6 +17,14 @@ namespace {
 constexpr std::size_t max_packed_bytes = 1000;
 
 StreamInfo some_info() { return {{1, 576, 768, 3}, delta::Mode::exact, 20, {30000, 1001}, "vtest.avi"}; }
+
+constexpr Component some_object{
+    .id = 9, .x = 3, .y = 4, .width = 257, .height = 6, .area = 300, .sum_x = 0, .sum_y = 0};
+
+void read_any_state(ByteSpan payload) {
+    std::vector<Component> objects;
+    read_state(payload, some_info().shape, objects);
+}
 
 ByteSpan payload_of(const Bytes& message, std::size_t before = 0) {
     return ByteSpan(message).subspan(before + header_bytes);
@@ -57,33 +66,47 @@ TEST(Wire, ServerHelloComesBack) {
 
 // The protocol is written down in docs/protocol.md; these bytes are what it says.
 TEST(Wire, BytesAreThoseOfTheDocument) {
-    EXPECT_EQ(client_hello("main"), (Bytes{'F', 'W', 'I', 'R', 1, 0, 1, 5, 0, 0, 0, 4, 'm', 'a', 'i', 'n'}));
+    EXPECT_EQ(client_hello("main"), (Bytes{'F', 'W', 'I', 'R', 2, 0, 1, 5, 0, 0, 0, 4, 'm', 'a', 'i', 'n'}));
     EXPECT_EQ(server_hello({{1, 2, 258, 3}, delta::Mode::exact, 20, {25, 1}, "a"}),
-              (Bytes{'F', 'W', 'I', 'R', 1, 0, 1, 17, 0, 0, 0, 2, 1, 2, 0, 3, 0, 20, 25, 0, 0, 0, 1, 0, 0, 0, 1, 'a'}));
+              (Bytes{'F', 'W', 'I', 'R', 2, 0, 1, 17, 0, 0, 0, 2, 1, 2, 0, 3, 0, 20, 25, 0, 0, 0, 1, 0, 0, 0, 1, 'a'}));
     EXPECT_EQ(empty_message(MessageType::end), (Bytes{5, 0, 0, 0, 0}));
     EXPECT_EQ(error_message(Refusal::too_many_viewers, "full", false),
               (Bytes{6, 6, 0, 0, 0, 2, 4, 'f', 'u', 'l', 'l'}));
     Bytes changes;
-    begin_state(MessageType::changes, {258, 7, 0.5}, changes);
+    begin_state(MessageType::changes, {258, 7, 0.5}, {&some_object, 1}, changes);
     changes.push_back(99);
     end_state(changes);
-    EXPECT_EQ(changes, (Bytes{3, 25, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0,    7,    0,
-                              0, 0,  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xe0, 0x3f, 99}));
+    EXPECT_EQ(changes, (Bytes{3, 43, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0,    7,    0,   0, 0,  0, 0, 0, 0, 0, 0, 0, 0,
+                              0, 0, 0xe0, 0x3f, 1, 0, 9, 0, 0, 0, 3, 0, 4, 0, 1, 1, 6, 0, 44, 1, 0, 0, 99}));
 }
 
 TEST(Wire, StateComesBack) {
     Bytes message;
     const StateHeader state{std::uint64_t{1} << 40, std::int64_t{1} << 33, 12345.6789};
-    begin_state(MessageType::picture, state, message);
+    begin_state(MessageType::picture, state, {&some_object, 1}, message);
     message.insert(message.end(), 10, 7);
     end_state(message);
     const auto header = read_header(ByteSpan(message).first(header_bytes), 10);
     EXPECT_EQ(header.type, MessageType::picture);
-    EXPECT_EQ(header.length_bytes, state_header_bytes + 10);
-    const auto back = read_state(payload_of(message));
+    EXPECT_EQ(header.length_bytes, state_header_bytes + object_bytes + 10);
+    auto payload = payload_of(message);
+    std::vector<Component> objects;
+    const auto back = read_state(payload, some_info().shape, objects);
+    EXPECT_EQ(payload.size(), 10u);
+    EXPECT_EQ(objects, std::vector{some_object});
     EXPECT_EQ(back.version, state.version);
     EXPECT_EQ(back.frame, state.frame);
     EXPECT_EQ(back.seconds, state.seconds);
+}
+
+TEST(Wire, OfTooManyObjectsTheFirstAreSent) {
+    const std::vector<Component> many(max_objects + 5, some_object);
+    Bytes message;
+    begin_state(MessageType::picture, {1, 0, 0}, many, message);
+    auto payload = payload_of(message);
+    std::vector<Component> objects;
+    read_state(payload, some_info().shape, objects);
+    EXPECT_EQ(objects.size(), max_objects);
 }
 
 TEST(Wire, ErrorsComeBack) {
@@ -108,13 +131,15 @@ TEST(Wire, WhatIsCutOffOrTooLongIsRefused) {
     try_all_lengths(payload_of(info, preamble_bytes), read_server_hello, "a server's hello");
     try_all_lengths(payload_of(hello, preamble_bytes), read_client_hello, "a viewer's hello");
     try_all_lengths(payload_of(error), read_error, "an error");
-    const Bytes state(state_header_bytes - 1, 1);
-    expect_lost([&] { read_state(state); }, "a state's front");
+    Bytes state;
+    begin_state(MessageType::picture, {1, 2, 3}, {&some_object, 1}, state);
+    for (std::size_t length = 0; length < state_header_bytes + object_bytes; ++length)
+        expect_lost([&] { read_any_state(payload_of(state).first(length)); }, fmt::format("a front of {}", length));
 }
 
 TEST(Wire, OtherProtocolsAndVersionsAreRefused) {
     expect_lost([] { read_preamble(Bytes{'H', 'T', 'T', 'P', '/', '1'}); }, "HTTP");
-    expect_lost([] { read_preamble(Bytes{'F', 'W', 'I', 'R', 2, 0}); }, "version 2");
+    expect_lost([] { read_preamble(Bytes{'F', 'W', 'I', 'R', 1, 0}); }, "version 1");
     expect_lost([] { read_preamble(Bytes{'F', 'W', 'I', 'R', 1}); }, "half a preamble");
 }
 
@@ -128,7 +153,7 @@ TEST(Wire, HeadersAreBoundedByType) {
         expect_lost([&] { read_header(header(type, 0), max_packed_bytes); }, fmt::format("type {}", type));
     for (int type = 1; type <= 6; ++type)
         expect_lost([&] { read_header(header(type, 0xffffffff), max_packed_bytes); }, fmt::format("type {}", type));
-    const auto most = static_cast<std::uint32_t>(state_header_bytes + max_packed_bytes);
+    const auto most = static_cast<std::uint32_t>(state_header_bytes + max_objects * object_bytes + max_packed_bytes);
     EXPECT_EQ(read_header(header(2, most), max_packed_bytes).length_bytes, most);
     expect_lost([&] { read_header(header(2, most + 1), max_packed_bytes); }, "a picture too long");
     expect_lost([&] { read_header(header(3, state_header_bytes - 1), max_packed_bytes); }, "changes too short");
@@ -162,10 +187,31 @@ TEST(Wire, HostileValuesAreRefused) {
          {StateHeader{0, 0, 0.0}, StateHeader{1, -1, 0.0}, StateHeader{1, 0, std::numeric_limits<double>::infinity()},
           StateHeader{1, 0, std::numeric_limits<double>::quiet_NaN()}}) {
         Bytes message;
-        begin_state(MessageType::picture, state, message);
+        begin_state(MessageType::picture, state, {}, message);
         end_state(message);
-        expect_lost([&] { read_state(payload_of(message)); }, "a state that cannot be");
+        expect_lost([&] { read_any_state(payload_of(message)); }, "a state that cannot be");
     }
+    const auto spoilt = [&](auto change) {
+        auto object = some_object;
+        change(object);
+        Bytes message;
+        begin_state(MessageType::picture, {1, 0, 0}, {&object, 1}, message);
+        expect_lost([&] { read_any_state(payload_of(message)); }, "an object that cannot be");
+    };
+    spoilt([](Component& object) { object.id = 0; });
+    spoilt([](Component& object) { object.id = -1; });
+    spoilt([](Component& object) { object.width = 0; });
+    spoilt([](Component& object) { object.height = 0; });
+    spoilt([](Component& object) { object.x = 768 - object.width + 1; });
+    spoilt([](Component& object) { object.y = 65535; });
+    spoilt([](Component& object) { object.area = 0; });
+    spoilt([](Component& object) { object.area = object.width * object.height + 1; });
+    Bytes many;
+    begin_state(MessageType::picture, {1, 0, 0}, {}, many);
+    many[header_bytes + 24] = 0x01;
+    many[header_bytes + 25] = 0x04;  // 1025
+    many.resize(many.size() + 1025 * object_bytes, 1);
+    expect_lost([&] { read_any_state(payload_of(many)); }, "too many objects");
     expect_lost([] { read_client_hello(Bytes{3, 'a', '/', 'b'}); }, "a name with a slash");
     expect_lost([] { read_client_hello(Bytes{0}); }, "an empty name");
 }
@@ -186,7 +232,7 @@ TEST(Wire, RandomBytesAreRefusedOrUnderstood) {
         only_lost([](ByteSpan b) { read_header(b, max_packed_bytes); });
         only_lost(read_client_hello);
         only_lost(read_server_hello);
-        only_lost(read_state);
+        only_lost(read_any_state);
         only_lost(read_error);
     }
 }
