@@ -65,11 +65,9 @@ private:
             fail_at(call.offset, fmt::format("no filter {}; filters are {}{}", in_quotes(name), all_filters(),
                                              did_you_mean(name, names(registry_))));
         call.filter = &*found;
-        if (!at_end() && peek() == ':')
-            fail_here(fmt::format("':' after the name of filter '{}'; its parameters begin with '='", found->name));
         std::vector<bool> given(found->parameters.size());
-        if (take('=')) {
-            bool first = true;
+        bool first = !at_end() && peek() == '=';  // behind "name:" a key is needed
+        if (take('=') || take(':')) {
             do {
                 read_parameter(call, given, std::exchange(first, false));
             } while (take(':'));
@@ -87,8 +85,8 @@ private:
         if (const auto key = read_key(); !key.empty()) {
             index = find_parameter(filter, key, offset);
         } else if (!first) {
-            fail_at(offset, fmt::format("filter '{}': only the first value may go without a key; keys are {}",
-                                        filter.name, fmt::join(names(filter.parameters), ", ")));
+            fail_at(offset, fmt::format("filter '{}': only the value right behind '{}=' may go without a key; keys are {}",
+                                        filter.name, filter.name, fmt::join(names(filter.parameters), ", ")));
         }
         const auto& parameter = filter.parameters[index];
         if (given[index] && !parameter.repeatable)

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/filters/filter.hpp"
-#include "framewire/filters/registry.hpp"
+#include "framewire/pipeline/filter_registry.hpp"
 
 #include <cstddef>
 #include <span>
@@ -29,7 +29,8 @@ struct Chain {
 /// Most filters in one chain.
 inline constexpr std::size_t max_chain_filters = 64;
 
-/// Reads `name=value:key=value,name=...`. A first value without a key is the filter's main parameter's. Spaces around
+/// Reads `name=value:key=value,name=...`. A first value without a key is the filter's main parameter's; `name:key=value` will
+/// do where there is none. Spaces around
 /// names, keys and values do not count. Quoting is FFmpeg's, but in one level: between '...' every character stands for
 /// itself, elsewhere a backslash makes the next one do so; `text=''` is an empty value. Blank text is an empty chain.
 /// Takes time proportional to the text. Throws Error{usage} saying which filter and parameter, the column and the

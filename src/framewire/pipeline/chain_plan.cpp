@@ -68,6 +68,7 @@ void ChainPlan::plan_steps(const Chain& chain) {
         const bool pays = pass.size() > 1 || (pass.size() == 1 && pass.front().needs_previous());
         end = begin + (pays ? pass.size() : 1);
         Step step;
+        for (auto index = begin; index < end; ++index) step.names.emplace_back(chain.calls[index].filter->name);
         step.input = shapes[begin];
         step.output = shapes[end];
         if (pays) {
@@ -75,7 +76,6 @@ void ChainPlan::plan_steps(const Chain& chain) {
             step.state_shapes = step.pass->state_shapes();
             step.needs_previous = !step.state_shapes.empty();
         } else {
-            step.name = call.filter->name;
             step.filter =
                 with_place(chain, call, [&] { return call.filter->make(call.values, step.input, *executor_); });
             step.needs_previous = call.filter->needs_previous;
@@ -108,19 +108,21 @@ void ChainPlan::set_frame_values(const FrameValues& values) {
 }
 
 bool ChainPlan::set_adjustment(const Adjustment& adjustment) {
-    bool any = false;
-    for (const auto& step : steps_)
-        any |= step.filter ? step.filter->set_adjustment(adjustment) : step.pass->set_adjustment(adjustment);
+    const bool taken = std::any_of(steps_.begin(), steps_.end(), [&](const auto& step) {
+        return step.filter ? step.filter->set_adjustment(adjustment) : step.pass->set_adjustment(adjustment);
+    });
     ++*settings_;
-    return any;
+    return taken;
 }
 
 std::vector<ChainFigures> ChainPlan::figures() const {
     std::vector<ChainFigures> all;
     for (const auto& step : steps_) {
-        if (!step.filter) continue;
-        auto figures = step.filter->figures();
-        if (!figures.empty()) all.push_back({step.name, std::move(figures)});
+        if (!step.has_run) continue;
+        for (std::size_t index = 0; index < step.names.size(); ++index) {
+            auto figures = step.filter ? step.filter->figures() : step.pass->figures(index);
+            if (!figures.empty()) all.push_back({step.names[index], std::move(figures)});
+        }
     }
     return all;
 }
@@ -188,6 +190,7 @@ void ChainPlan::run_step(Step& step, View<const std::uint8_t, space> from, View<
         if (step.needs_previous) copy_image(from, previous);
     }
     step.has_previous = step.needs_previous;
+    step.has_run = true;
 }
 
 void ChainPlan::copy_image(HostView<const std::uint8_t> from, HostView<std::uint8_t> to) const { copy(from, to); }

@@ -46,7 +46,7 @@ public:
     /// Tells the filters about the next frame, before its run. Allocates nothing. Device: queued on the executor's
     /// stream.
     void set_frame_values(const FrameValues& values);
-    /// Takes other settings for every `adjust` from the next frame on, from any thread; false where the chain has none.
+    /// Takes other settings for the first `adjust` from the next frame on, from any thread; false where there is none.
     /// Throws Error{usage} on a setting that is not allowed, with nothing changed.
     bool set_adjustment(const Adjustment& adjustment);
 
@@ -75,12 +75,13 @@ private:
 
     // A filter, or several as one pass.
     struct Step {
-        std::string name;  // of a filter
+        std::vector<std::string> names;  // of its filters
         std::unique_ptr<Filter> filter;
         std::unique_ptr<PointwisePass> pass;
         Shape input, output;
         bool needs_previous = false;
         bool has_previous = false;
+        bool has_run = false;
         Memory previous;             // of a filter
         std::vector<Memory> states;  // of a pass
         std::vector<Shape> state_shapes;

@@ -147,7 +147,8 @@ public:
     }
 
     void set_adjustment(const Adjustment& adjustment) {
-        for (auto& filter : filters_) filter->set_adjustment(adjustment);
+        for (auto& filter : filters_)
+            if (filter->set_adjustment(adjustment)) return;
     }
 
     HostImage run(HostImage image) {
@@ -182,6 +183,7 @@ constexpr const char* joined_chains[] = {
     "gray=channels=1,gray=channels=3,gray,gray,gray,gray,gray,gray=channels=1,heatmap",  // more filters than a pass has
     "adjust=10,delay,heatmap,delay,gray,binarize=fixed",                                 // others in between
     "gray,binarize=otsu,adjust=5",
+    "adjust=5,delay,gray,adjust=-5,binarize=fixed",
 };
 
 TEST_P(ChainPlanTest, NeighboursInOnePassEqualThemOneByOne) {
@@ -279,6 +281,30 @@ TEST_P(ChainPlanTest, TellsWhatFiltersFound) {
     EXPECT_EQ(found[1].figures[0].name, "threshold");
     EXPECT_EQ(found[1].figures[0].value, 0) << "the first mosaic left one value";
     EXPECT_EQ(found[2].figures[0].value, 255);
+}
+
+// Joined with its neighbours or alone, a binarize tells its threshold.
+TEST_P(ChainPlanTest, TellsWhatJoinedFiltersFound) {
+    const auto chain = parse_chain("gray,binarize=fixed:level=90,adjust=5,binarize=fixed:level=7,delay,binarize=fixed",
+                                   registry());
+    const auto batch = frame.with_frames(2);
+    FrameProcessor joined(chain, batch, executor());
+    EXPECT_TRUE(joined.figures().empty()) << "before the first frame";
+    HostImage out(batch);
+    joined.process(noise(batch, 1).view(), out.view());
+    const auto found = joined.figures();
+    ASSERT_EQ(found.size(), 3u);
+    const double levels[] = {90, 7, 128};
+    for (std::size_t index = 0; index < 3; ++index) {
+        EXPECT_EQ(found[index].filter, "binarize");
+        ASSERT_EQ(found[index].figures.size(), 2u);
+        for (int of = 0; of < 2; ++of) {
+            const auto& figure = found[index].figures[static_cast<std::size_t>(of)];
+            EXPECT_EQ(figure.name, "threshold");
+            EXPECT_EQ(figure.frame, of);
+            EXPECT_EQ(figure.value, levels[index]);
+        }
+    }
 }
 
 TEST_P(ChainPlanTest, RunsWithoutAllocating) {

@@ -95,6 +95,11 @@ TEST(Chain, FirstValueWithoutKeyIsTheMainParameters) {
     EXPECT_EQ(values("smooth=sigma=2:size=9").integer("size"), 9);
 }
 
+TEST(Chain, ParametersMayBeginWithAColon) {
+    EXPECT_EQ(values("smooth:size=9").integer("size"), 9);
+    EXPECT_EQ(values("smooth : sigma=2:size=9").real("sigma"), 2);
+}
+
 TEST(Chain, KeepsOrderAndPlaces) {
     const auto chain = parse("still, smooth=3 ,tile=-8");
     ASSERT_EQ(chain.calls.size(), 3u);
@@ -205,10 +210,11 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"smooth=", "filters, column 8: filter 'smooth': the value of 'size' is missing; allowed is an odd"},
         Refusal{"smooth=sigma=", "filters, column 14: filter 'smooth': the value of 'sigma' is missing"},
         Refusal{"smooth=3:",
-                "filters, column 10: filter 'smooth': only the first value may go without a key; keys are size,"},
-        Refusal{"smooth=3::sigma=1", "filters, column 10: filter 'smooth': only the first value"},
-        Refusal{"smooth=3:4", "filters, column 10: filter 'smooth': only the first value"},
-        Refusal{"smooth:3", "filters, column 7: ':' after the name of filter 'smooth'; its parameters begin with '='"},
+                "filters, column 10: filter 'smooth': only the value right behind 'smooth=' may go without a key; keys are size,"},
+        Refusal{"smooth=3::sigma=1", "filters, column 10: filter 'smooth': only the value right behind 'smooth='"},
+        Refusal{"smooth=3:4", "filters, column 10: filter 'smooth': only the value right behind 'smooth='"},
+        Refusal{"smooth:3", "filters, column 8: filter 'smooth': only the value right behind 'smooth='"},
+        Refusal{"smooth:", "filters, column 8: filter 'smooth': only the value right behind 'smooth='"},
         Refusal{"smooth=3:size=5", "filters, column 10: filter 'smooth': 'size' is given twice"},
         Refusal{"smooth=sigma=1:sigma=1", "filters, column 16: filter 'smooth': 'sigma' is given twice"},
         Refusal{"still=1", "filters, column 7: filter 'still' takes no parameters"},

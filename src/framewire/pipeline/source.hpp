@@ -2,6 +2,7 @@
 
 #include "framewire/core/frame.hpp"
 #include "framewire/core/view.hpp"
+#include "framewire/filters/adjustment.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -26,7 +27,7 @@ struct SourceInfo {
     std::optional<std::int64_t> frames;  ///< how many there will be, where known
 };
 
-/// Frames one after the other. Used by one thread at a time.
+/// Frames one after the other. Used by one thread at a time, but for set_adjustment().
 class Source {
 public:
     virtual ~Source() = default;
@@ -36,6 +37,11 @@ public:
     /// Blocks as long as the source's deadlines allow. Throws Error{source_lost} when the source breaks before its
     /// end; the frames before were whole.
     virtual bool read(HostView<std::uint8_t> image, FrameTime& time) = 0;
+
+    /// Takes over what the source itself can of the settings, as a camera does that has controls for them; gives the
+    /// settings with those changing nothing any more. From any thread. Throws Error{usage} on a setting that is not
+    /// allowed, Error{config} when the source does not take one it has.
+    virtual Adjustment set_adjustment(const Adjustment& wanted) { return wanted; }
 };
 
 /// Where frames go. Used by one thread at a time.

@@ -8,6 +8,7 @@
 #include "framewire/pipeline/chain_plan.hpp"
 
 #include <cstdint>
+#include <vector>
 
 namespace framewire {
 
@@ -27,6 +28,7 @@ public:
     bool shows_frame_values() const { return plan_.shows_frame_values(); }
     void set_frame_values(const FrameValues& values) { plan_.set_frame_values(values); }
     bool set_adjustment(const Adjustment& adjustment) { return plan_.set_adjustment(adjustment); }
+    std::vector<ChainFigures> figures() const { return plan_.figures(); }
 
     /// The next frame; returns when `changes` (one stream of shape()) are there. For the first frame there are none: R
     /// is then the filtered frame, and true is returned. On the CUDA backend the frame goes up, and only the changes
