@@ -15,6 +15,8 @@ using Action = std::function<int()>;
 void add_run(CLI::App& program, Action& chosen);
 void add_serve(CLI::App& program, Action& chosen);
 void add_view(CLI::App& program, Action& chosen);
+void add_detect(CLI::App& program, Action& chosen);
+void add_hog(CLI::App& program, Action& chosen);
 void add_filters(CLI::App& program, Action& chosen);
 void add_devices(CLI::App& program, Action& chosen);
 

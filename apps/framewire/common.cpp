@@ -3,11 +3,14 @@
 #include "framewire/core/error.hpp"
 #include "stop_signals.hpp"
 
-#include <CLI/CLI.hpp>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <CLI/CLI.hpp>
 
 #include <unistd.h>
+
+#include <algorithm>
+#include <utility>
 
 namespace framewire::app {
 
@@ -34,6 +37,19 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
         ->capture_default_str();
 }
 
+void add_input_options(CLI::App& command, InputOptions& options) {
+    command
+        .add_option("-i,--input", options.source, "where frames come from: a file, -, a URL, a camera, lavfi:, synth:")
+        ->required()
+        ->type_name("SRC");
+    command
+        .add_option("-f,--filters", options.filters, "name=value:key=value,name=...; 'framewire filters' lists them")
+        ->type_name("FILTERS");
+}
+
+namespace {
+
+// Sends log lines of `level` and above to standard error.
 void start_logging(const std::string& level) {
     auto logger = spdlog::stderr_color_mt("framewire");
     logger->set_level(spdlog::level::from_str(level));
@@ -42,7 +58,8 @@ void start_logging(const std::string& level) {
     spdlog::set_default_logger(std::move(logger));
 }
 
-int run_stoppable(const std::function<void(const std::stop_source& stop)>& work) {
+// Gives the exit code. To be called before any thread is started.
+int run_stoppable(const StoppableWork& work) {
     StopSignals signals;
     try {
         work(signals.stop());
@@ -53,13 +70,42 @@ int run_stoppable(const std::function<void(const std::stop_source& stop)>& work)
     return signals.received() == 0 ? 0 : 128 + signals.received();
 }
 
+}  // namespace
+
+void set_work(CLI::App& command, Action& chosen, const CommonOptions& options, StoppableWork work) {
+    command.callback([&chosen, &options, work = std::move(work)] {
+        chosen = [&options, work] {
+            start_logging(options.log_level);
+            return run_stoppable(work);
+        };
+    });
+}
+
+std::optional<std::int64_t> expected_frames(const SourceInfo& source, std::optional<std::int64_t> limit) {
+    if (!source.frames) return limit;
+    return limit ? std::min(*limit, *source.frames) : *source.frames;
+}
+
+CircleOptions circle_options(const CommonOptions& options, const SourceInfo& source, const Shape& sent,
+                             const std::stop_source& stop) {
+    CircleOptions circle;
+    circle.raw_frame_bytes = sent.frame_bytes();
+    circle.drop_when_late = source.live;
+    circle.max_frames = options.frames;
+    circle.stop = stop;
+    return circle;
+}
+
 StatisticsFile::StatisticsFile(const std::string& path) {
     if (!path.empty()) file_.emplace(path);
 }
 
 void StatisticsFile::write(const StatisticsSnapshot& figures, const RunDescription& run) {
+    if (file_) write(to_json(figures, run));
+}
+
+void StatisticsFile::write(const std::string& json) {
     if (!file_) return;
-    const auto json = to_json(figures, run);
     file_->write(json.data(), json.size());
     file_->finish();
 }

@@ -1,23 +1,24 @@
 #pragma once
 
+#include "commands.hpp"
+
 #include "framewire/cuda/executor.hpp"
 #include "framewire/media/files.hpp"
+#include "framewire/pipeline/circle.hpp"
 #include "framewire/pipeline/progress.hpp"
+#include "framewire/pipeline/source.hpp"
 #include "framewire/pipeline/statistics.hpp"
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
 
-namespace CLI {
-class App;
-}
-
 namespace framewire::app {
 
-/// The flags that run, serve and view share.
+/// The flags that all subcommands share which move frames.
 struct CommonOptions {
     std::string backend = "auto";
     std::optional<std::int64_t> frames;  ///< none: all there are
@@ -32,13 +33,47 @@ struct CommonOptions {
 
 void add_common_options(CLI::App& command, CommonOptions& options);
 
-/// Sends log lines of `level` and above to standard error.
-void start_logging(const std::string& level);
+/// `-i` and `-f`: where frames come from and through what.
+struct InputOptions {
+    std::string source, filters;
+};
 
-/// Runs `work` with SIGINT and SIGTERM turned into a stop of the source it is given; a second signal ends the program
-/// at once. Gives the exit code: 0, or 128+n after signal n, when what `work` throws is logged only. To be called
-/// before any thread is started.
-int run_stoppable(const std::function<void(const std::stop_source& stop)>& work);
+void add_input_options(CLI::App& command, InputOptions& options);
+
+/// What a subcommand does, with SIGINT and SIGTERM turned into a stop of the source it is given.
+using StoppableWork = std::function<void(const std::stop_source& stop)>;
+
+/// Lets the subcommand do `work` when the command line names it, with its log lines on standard error. A second signal
+/// ends the program at once; after the first what `work` throws is logged only, and the exit code is 128+n. `options`
+/// lives as long as `work`.
+void set_work(CLI::App& command, Action& chosen, const CommonOptions& options, StoppableWork work);
+
+/// How many frames there will be, where that is known.
+std::optional<std::int64_t> expected_frames(const SourceInfo& source, std::optional<std::int64_t> limit);
+
+/// How frames of the shape `sent` go from the source through the circle.
+CircleOptions circle_options(const CommonOptions& options, const SourceInfo& source, const Shape& sent,
+                             const std::stop_source& stop);
+
+/// Keeps the first of several failures, so that what can still be completed after it is.
+class FirstFailure {
+public:
+    template <class Step>
+    void attempt(Step&& step) {
+        try {
+            step();
+        } catch (...) {
+            if (!failure_) failure_ = std::current_exception();
+        }
+    }
+    explicit operator bool() const { return failure_ != nullptr; }
+    void rethrow() const {
+        if (failure_) std::rethrow_exception(failure_);
+    }
+
+private:
+    std::exception_ptr failure_;
+};
 
 /// The file of `--stats`, opened before the work so that a place where nothing can be written shows early; whole or not
 /// there at all.
@@ -46,6 +81,9 @@ class StatisticsFile {
 public:
     /// An empty path is no file. Throws Error{io}.
     explicit StatisticsFile(const std::string& path);
+    /// Whether there is one.
+    explicit operator bool() const { return file_.has_value(); }
+    void write(const std::string& json);
     void write(const StatisticsSnapshot& figures, const RunDescription& run);
 
 private:

@@ -1,13 +1,14 @@
 #include "commands.hpp"
+#include "filter_page.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/filters/registry.hpp"
 #include "framewire/pipeline/excerpt.hpp"
+#include "framewire/pipeline/filter_registry.hpp"
 #include "framewire/pipeline/nearest_name.hpp"
 #include "framewire/pipeline/parameter_check.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <memory>
@@ -22,10 +23,10 @@ using Type = ParameterInfo::Type;
 
 std::string_view name_of(Type type) {
     switch (type) {
-    case Type::integer: return "integer";
-    case Type::real: return "real";
-    case Type::choice: return "choice";
-    case Type::text: break;
+        case Type::integer: return "integer";
+        case Type::real: return "real";
+        case Type::choice: return "choice";
+        case Type::text: break;
     }
     return "text";
 }
@@ -61,6 +62,7 @@ Json describe(const FilterInfo& filter) {
     return {{"name", filter.name},
             {"summary", filter.summary},
             {"needs_previous", filter.needs_previous},
+            {"examples", filter.examples},
             {"parameters", std::move(parameters)}};
 }
 
@@ -75,9 +77,12 @@ void print(const FilterInfo& filter) {
         fmt::print("    {:<12} {}\n    {:<12} {}; {}{}\n", parameter.name, parameter.help, "",
                    allowed_values(parameter), default_text, parameter.repeatable ? "; may be given several times" : "");
     }
+    for (const auto example : filter.examples) fmt::print("    {:<12} -f \"{}\"\n", "for example", example);
 }
 
-int list_filters(const std::string& name, bool as_json) {
+enum class Form { words, json, markdown };
+
+int list_filters(const std::string& name, Form form) {
     std::vector<const FilterInfo*> filters;
     std::vector<std::string_view> names;
     for (const auto& filter : filter_registry()) {
@@ -87,10 +92,12 @@ int list_filters(const std::string& name, bool as_json) {
     if (filters.empty())
         fail(ErrorCode::usage, "no filter {}; filters are {}{}", in_quotes(name), fmt::join(names, ", "),
              did_you_mean(name, names));
-    if (as_json) {
+    if (form == Form::json) {
         auto json = Json::array();
         for (const auto* filter : filters) json.push_back(describe(*filter));
         fmt::print("{}\n", json.dump(2));
+    } else if (form == Form::markdown) {
+        fmt::print("{}", name.empty() ? filter_index(filter_registry()) : filter_page(*filters.front()));
     } else {
         for (const auto* filter : filters) print(*filter);
     }
@@ -102,14 +109,17 @@ int list_filters(const std::string& name, bool as_json) {
 void add_filters(CLI::App& program, Action& chosen) {
     struct Options {
         std::string name;
-        bool json = false;
+        bool json = false, markdown = false;
+        Form form() const { return json ? Form::json : markdown ? Form::markdown : Form::words; }
     };
     auto* command = program.add_subcommand("filters", "Lists the filters with their parameters, ranges and defaults");
     const auto options = std::make_shared<Options>();
     command->add_option("name", options->name, "only this filter")->type_name("NAME");
-    command->add_flag("--json", options->json, "for machines");
+    auto* json = command->add_flag("--json", options->json, "for machines");
+    command->add_flag("--markdown", options->markdown, "the filter's page in docs/filters, or that of all")
+        ->excludes(json);
     command->callback(
-        [&chosen, options] { chosen = [options] { return list_filters(options->name, options->json); }; });
+        [&chosen, options] { chosen = [options] { return list_filters(options->name, options->form()); }; });
 }
 
 }  // namespace framewire::app

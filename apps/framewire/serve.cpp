@@ -1,10 +1,12 @@
 #include "commands.hpp"
 #include "common.hpp"
+#include "detector_options.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/net/server.hpp"
 #include "framewire/net/stream_state.hpp"
+#include "framewire/pipeline/camera_panel.hpp"
 #include "framewire/pipeline/chain.hpp"
 #include "framewire/pipeline/circle.hpp"
 #include "framewire/pipeline/run_values.hpp"
@@ -13,11 +15,9 @@
 #include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>
-#include <exception>
 #include <memory>
 #include <vector>
 
@@ -26,9 +26,11 @@ namespace {
 
 struct ServeOptions {
     CommonOptions common;
-    std::string input, filters, listen = "127.0.0.1:7878", name{net::default_stream}, mode = "exact", rate = "own";
+    InputOptions input;
+    DetectorOptions detector;
+    std::string listen = "127.0.0.1:7878", name{net::default_stream}, mode = "exact", rate = "own";
     int threshold = 20, wait = 0, viewers = 64;
-    bool loop = false;
+    bool loop = false, detect = false;
 };
 
 // How long viewers may take for the last state and the end; less when the user wants the program gone.
@@ -66,10 +68,11 @@ std::string public_name(const std::string& source) {
 
 double megabytes(std::int64_t bytes) { return 1e-6 * static_cast<double>(bytes); }
 
-// One place of the circle: a frame as captured and what changed in it.
+// One place of the circle: a frame as captured, what changed in it, and what moves in it.
 struct Slot {
     HostImage captured;
     delta::HostChanges changes;
+    std::vector<Component> objects;
     bool first = false;
 };
 
@@ -80,31 +83,32 @@ public:
         : options_(options),
           stop_(stop),
           pace_(parse_pace(options.rate)),
-          chain_(parse_chain(options.filters)),
+          chain_(parse_chain(options.input.filters)),
           listen_(net::parse_address(options.listen)),
           statistics_file_(options.common.statistics_path),
-          source_(open_source(options.input, {.stop = stop.get_token(), .rate = asked_rate(), .loop = options.loop})),
+          source_(open_source(options.input.source,
+                              {.stop = stop.get_token(), .rate = asked_rate(), .loop = options.loop})),
           info_(source_->info()),
           executor_(options.common.backend_choice(), options.common.threads),
           encoder_(chain_, {delta::parse_mode(options.mode), options.threshold}, info_.shape, executor_),
+          detector_(options.detect ? make_detector(options.detector, info_.shape, executor_) : nullptr),
           state_(stream_info(), executor_),
-          server_(state_, {.listen = listen_, .stream = options.name, .viewers_limit = options.viewers}) {}
+          server_(state_, {.listen = listen_, .stream = options.name, .viewers_limit = options.viewers}),
+          panel_(chain_, *source_, [this](const auto& settings) { return encoder_.set_adjustment(settings); }) {}
 
     void operator()() {
-        std::exception_ptr failure;
+        FirstFailure failure;
         spdlog::info("serving {} at {}", info_.name, to_string(server_.address()));
-        try {
+        failure.attempt([&] {
             if (options_.wait == 0 || server_.wait_for_viewers(options_.wait, stop_.get_token())) pump();
-        } catch (...) {
-            failure = std::current_exception();
-        }
+        });
         // The circle requests a stop when a stage fails, too; then nobody is in a hurry.
         const bool in_a_hurry = stop_.stop_requested() && !failure;
         const int left =
             server_.finish(in_a_hurry ? stopped_deadline : ending_deadline, failure ? "the source was lost" : "");
         if (left > 0) spdlog::warn("{} viewers did not take the end of the stream in time", left);
         report();
-        if (failure) std::rethrow_exception(failure);
+        failure.rethrow();
         if (statistics_.snapshot().frames == 0 && !stop_.stop_requested())
             fail(ErrorCode::no_input, "{} has no frames", info_.name);
     }
@@ -124,24 +128,17 @@ private:
         return {encoder_.shape(), parameters.mode, parameters.effective_threshold(), rate, public_name(info_.name)};
     }
 
-    std::optional<std::int64_t> expected_frames() const {
-        const auto limit = options_.common.frames;
-        if (options_.loop || !info_.frames) return limit;
-        return limit ? std::min(*limit, *info_.frames) : *info_.frames;
-    }
-
     void pump() {
-        const Progress progress(options_.common.progress_mode(), statistics_, expected_frames());
-        CircleOptions circle;
-        circle.raw_frame_bytes = encoder_.shape().frame_bytes();
-        circle.drop_when_late = info_.live;
+        const auto limit = options_.common.frames;
+        const Progress progress(options_.common.progress_mode(), statistics_,
+                                options_.loop ? limit : expected_frames(info_, limit));
+        auto circle = circle_options(options_.common, info_, encoder_.shape(), stop_);
         circle.at_source_rate = !info_.live && !pace_.hurries();
-        circle.max_frames = options_.common.frames;
-        circle.stop = stop_;
         std::vector<Slot> slots(static_cast<std::size_t>(circle.slots));
         for (auto& slot : slots) {
             slot.captured = HostImage(info_.shape, executor_.frame_memory());
             slot.changes = delta::HostChanges(encoder_.shape());
+            slot.objects.reserve(net::max_objects);
         }
         const auto at = [&](int slot) -> Slot& { return slots[static_cast<std::size_t>(slot)]; };
         const auto name = public_name(info_.name);
@@ -150,6 +147,7 @@ private:
                         [&](int slot, const FrameTime& time) {
                             if (encoder_.shows_frame_values())
                                 encoder_.set_frame_values(run_values(statistics_.snapshot(), time, name));
+                            if (detector_) detect(at(slot));
                             at(slot).first = encoder_.encode(at(slot).captured.view(), at(slot).changes.view());
                         },
                     .send = [&](int slot, const FrameTime& time) { send(at(slot), time); }},
@@ -163,13 +161,19 @@ private:
         return true;
     }
 
+    void detect(Slot& slot) {
+        detector_->process(slot.captured.view());
+        const auto objects = detector_->objects();
+        slot.objects.assign(objects.begin(), objects.begin() + std::min(objects.size(), net::max_objects));
+    }
+
     void send(const Slot& slot, const FrameTime& time) {
         const auto frame_bytes = encoder_.shape().frame_bytes();
         if (slot.first) {
-            state_.start(encoder_.first_picture(), time);
+            state_.start(encoder_.first_picture(), time, slot.objects);
             statistics_.add_first_picture(frame_bytes);
         } else {
-            state_.advance(slot.changes.view(), time);
+            state_.advance(slot.changes.view(), time, slot.objects);
             statistics_.add_delta(slot.changes.view().summaries[0], frame_bytes);
         }
         server_.publish();
@@ -179,7 +183,8 @@ private:
     void report() {
         statistics_.set_sent_bytes(state_.counts().up_to_date_bytes);
         const auto figures = statistics_.snapshot();
-        statistics_file_.write(figures, {info_.name, std::string(to_string(executor_.backend())), encoder_.shape()});
+        statistics_file_.write(
+            figures, {info_.name, std::string(to_string(executor_.backend())), encoder_.shape(), encoder_.figures()});
         spdlog::info("{} frames in {:.2f} s, {:.1f} fps, {} dropped", figures.frames, figures.seconds, figures.fps,
                      figures.drops);
         if (!figures.delta) return;
@@ -206,8 +211,10 @@ private:
     SourceInfo info_;
     Executor executor_;
     StreamEncoder encoder_;
+    std::unique_ptr<FrameDetector> detector_;
     net::StreamState state_;
     net::Server server_;
+    CameraPanel panel_;
 
     Statistics statistics_;
     std::int64_t captured_frames_ = 0;
@@ -218,13 +225,7 @@ private:
 void add_serve(CLI::App& program, Action& chosen) {
     auto* command = program.add_subcommand("serve", "Source -> filters -> difference stream to any number of viewers");
     const auto options = std::make_shared<ServeOptions>();
-    command
-        ->add_option("-i,--input", options->input, "where frames come from: a file, -, a URL, a camera, lavfi:, synth:")
-        ->required()
-        ->type_name("SRC");
-    command
-        ->add_option("-f,--filters", options->filters, "name=value:key=value,name=...; 'framewire filters' lists them")
-        ->type_name("FILTERS");
+    add_input_options(*command, options->input);
     command->add_option("--listen", options->listen, "where viewers connect; port 0 takes a free one")
         ->type_name("HOST:PORT")
         ->capture_default_str();
@@ -250,13 +251,10 @@ void add_serve(CLI::App& program, Action& chosen) {
         ->check(CLI::Range(1, 10'000))
         ->type_name("N")
         ->capture_default_str();
+    command->add_flag("--detect", options->detect, "look for moving objects; viewers draw boxes around them");
+    add_detector_options(*command, options->detector, "--detect-threshold");
     add_common_options(*command, options->common);
-    command->callback([&chosen, options] {
-        chosen = [options] {
-            start_logging(options->common.log_level);
-            return run_stoppable([&](const std::stop_source& stop) { Serve(*options, stop)(); });
-        };
-    });
+    set_work(*command, chosen, options->common, [options](const std::stop_source& stop) { Serve(*options, stop)(); });
 }
 
 }  // namespace framewire::app

@@ -1,9 +1,11 @@
+#include "changes_picture.hpp"
 #include "commands.hpp"
 #include "common.hpp"
+#include "video_output.hpp"
 #include "window.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/media/files.hpp"
+#include "framewire/detect/box_overlay.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/net/client.hpp"
 
@@ -24,8 +26,8 @@ namespace {
 
 struct ViewOptions {
     CommonOptions common;
-    std::string url, output;
-    bool no_window = false;
+    std::string url, output, changes;
+    bool no_window = false, no_boxes = false;
     double reconnect_seconds = 10;
     std::int64_t max_pixels = net::ClientOptions{}.max_pixels;
 };
@@ -90,64 +92,62 @@ public:
     View(const ViewOptions& options, const std::stop_source& stop)
         : options_(options),
           stop_(stop),
-          statistics_file_(opened(options.common.statistics_path)),
+          statistics_file_(options.common.statistics_path),
           client_(net::parse_stream_address(options.url), client_options(options), stop.get_token()),
           info_(client_.info()),
           time_(info_.rate) {
+        if (!options.changes.empty())
+            changes_ = std::make_unique<ChangesPicture>(options.changes, info_.shape, options.common.threads);
+        const auto& shown = changes_ ? changes_->shape() : info_.shape;
         if (!options.no_window) {
-            window_ = std::make_unique<Window>(info_.shape, "framewire: " + info_.source);
-            newest_ = std::make_unique<NewestPicture>(info_.shape);
+            window_ = std::make_unique<Window>(shown, "framewire: " + info_.source);
+            newest_ = std::make_unique<NewestPicture>(shown);
         }
-        if (!options.output.empty())
-            sink_ = open_sink(options.output, info_.shape, info_.rate, {.stop = stop.get_token()});
+        recording_ = VideoOutput(options.output, shown, info_.rate, {.stop = stop.get_token()});
     }
 
     void operator()() {
         spdlog::info("viewing {}: {}, {:.4g} fps, {}", info_.source, to_string(info_.shape), info_.rate.value(),
                      info_.mode == delta::Mode::lossless ? "lossless" : fmt::format("within {}", info_.threshold));
-        std::exception_ptr failure;  // the first; what can still be completed after it is
-        const auto attempt = [&](auto&& step) {
-            try {
-                step();
-            } catch (...) {
-                if (!failure) failure = std::current_exception();
-            }
-        };
-        attempt([&] {
+        FirstFailure failure;
+        failure.attempt([&] {
             const Progress progress(options_.common.progress_mode(), statistics_, options_.common.frames);
             if (window_)
                 receive_beside_window();
             else
                 receive();
         });
-        if (sink_ && frames_ > 0 && !sink_failed_) attempt([&] { sink_->finish(); });
-        attempt([&] { report(); });
-        if (failure) std::rethrow_exception(failure);
+        failure.attempt([&] { recording_.finish(); });
+        failure.attempt([&] { report(); });
+        failure.rethrow();
         if (frames_ == 0 && !stop_.stop_requested())
             fail(ErrorCode::source_lost, "{} ended before its first picture", options_.url);
     }
 
 private:
-    static std::unique_ptr<OutputFile> opened(const std::string& path) {
-        return path.empty() ? nullptr : std::make_unique<OutputFile>(path);
-    }
-
     void receive() {
         while ((!options_.common.frames || frames_ < *options_.common.frames) && client_.next()) {
             if (frames_ == 0) statistics_.start();  // the wait for the first says nothing of the rate
-            if (sink_) {
-                sink_failed_ = true;  // until it has not
-                sink_->write(client_.picture(), time_.next(client_.state().seconds));
-                sink_failed_ = false;
-            }
+            const auto picture = with_boxes(changes_ ? changes_->draw(client_) : client_.picture());
+            if (recording_.wanted()) recording_.write(picture, time_.next(client_.state().seconds));
             if (window_) {
-                newest_->put(client_.picture());
+                newest_->put(picture);
                 window_->wake();
             }
             ++frames_;
             statistics_.count_frame(info_.shape.frame_bytes());
             statistics_.set_sent_bytes(client_.counts().bytes);
         }
+    }
+
+    // The picture with the boxes of what the server detected in it; holds until the next call.
+    HostView<const std::uint8_t> with_boxes(HostView<const std::uint8_t> picture) {
+        const auto objects = client_.objects();
+        if (options_.no_boxes || objects.empty()) return picture;
+        if (boxed_.shape() != picture.shape()) boxed_ = HostImage(picture.shape());
+        copy(picture, boxed_.view());
+        draw_outlines(objects, {}, boxed_.view());
+        return std::as_const(boxed_).view();
     }
 
     // Windows belong to the program's first thread, so receiving moves to another.
@@ -215,26 +215,25 @@ private:
             {"frame", client_.state().frame},
             {"reconnections", counts.reconnections},
         };
-        const auto text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-        statistics_file_->write(text.data(), text.size());
-        statistics_file_->finish();
+        statistics_file_.write(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
     }
 
     const ViewOptions& options_;
     std::stop_source stop_;
     // In this order, so that what is cheap to refuse is refused first and the output is touched last.
-    std::unique_ptr<OutputFile> statistics_file_;
+    StatisticsFile statistics_file_;
     net::Client client_;
     net::StreamInfo info_;
     RecordingTime time_;
+    std::unique_ptr<ChangesPicture> changes_;
+    HostImage boxed_;  // there once the server has detected something
     std::unique_ptr<Window> window_;
     std::unique_ptr<NewestPicture> newest_;
-    std::unique_ptr<Sink> sink_;
+    VideoOutput recording_;
 
     Statistics statistics_;
     StatisticsSnapshot titled_;
     std::int64_t frames_ = 0;
-    bool sink_failed_ = false;
 };
 
 }  // namespace
@@ -247,7 +246,13 @@ void add_view(CLI::App& program, Action& chosen) {
         ->required()
         ->type_name("URL");
     command->add_option("-o,--output", options->output, "record to a file by its ending, -, a URL")->type_name("DST");
+    command
+        ->add_option("--changes", options->changes,
+                     "show what each step changed instead: mask, red on black; overlay, red over the picture; heat, by "
+                     "how much")
+        ->check(CLI::IsMember({"mask", "overlay", "heat"}));
     command->add_flag("--no-window", options->no_window, "only record, or count");
+    command->add_flag("--no-boxes", options->no_boxes, "leave out the boxes of objects that the server detects");
     command->add_option("--reconnect", options->reconnect_seconds, "how long a lost stream is tried to be had again")
         ->check(CLI::Range(0.0, 86'400.0))
         ->type_name("SECONDS")
@@ -257,13 +262,10 @@ void add_view(CLI::App& program, Action& chosen) {
         ->type_name("N")
         ->capture_default_str();
     add_common_options(*command, options->common);
-    command->callback([&chosen, options] {
-        chosen = [options] {
-            start_logging(options->common.log_level);
-            if (!options->no_window && !Window::supported())
-                fail(ErrorCode::config, "this build has no windows; --no-window does without");
-            return run_stoppable([&](const std::stop_source& stop) { View(*options, stop)(); });
-        };
+    set_work(*command, chosen, options->common, [options](const std::stop_source& stop) {
+        if (!options->no_window && !Window::supported())
+            fail(ErrorCode::config, "this build has no windows; --no-window does without");
+        View(*options, stop)();
     });
 }
 

@@ -1,0 +1,172 @@
+#include "commands.hpp"
+#include "common.hpp"
+#include "detector_options.hpp"
+#include "filtered_input.hpp"
+#include "video_output.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/detect/box_overlay.hpp"
+#include "framewire/detect/object_records.hpp"
+#include "framewire/media/media.hpp"
+#include "framewire/pipeline/circle.hpp"
+
+#include <spdlog/spdlog.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace framewire::app {
+namespace {
+
+struct DetectOptions {
+    CommonOptions common;
+    InputOptions input;
+    DetectorOptions detector;
+    std::string output = "-", format = "jsonl", annotate, mask;
+};
+
+// One place of the circle: a frame as captured and as filtered, and what was found in it.
+struct Slot {
+    InputFrame frame;
+    HostImage mask;
+    std::vector<Component> objects;
+};
+
+// From source to records and videos. What fails on the way is thrown after what was found before was written.
+class Detect {
+public:
+    Detect(const DetectOptions& options, const std::stop_source& stop)
+        : options_(options),
+          stop_(stop),
+          records_(parse_record_format(options.format)),
+          statistics_file_(options.common.statistics_path),
+          input_(options.input, options.common, stop.get_token()),
+          detector_(make_detector(options.detector, input_.shape(), input_.executor())),
+          annotated_(options.annotate, input_.shape(), input_.info().rate,
+                     {.stop = stop.get_token(), .live = input_.info().live}),
+          masks_(options.mask, input_.shape().with_channels(1), input_.info().rate,
+                 {.stop = stop.get_token(), .live = input_.info().live}),
+          output_(options.output, stop.get_token()) {}
+
+    void operator()() {
+        FirstFailure failure;
+        failure.attempt([&] { pump(); });
+        failure.attempt([&] { annotated_.finish(); });
+        failure.attempt([&] { masks_.finish(); });
+        if (frames_ > 0 && !output_failed_)
+            failure.attempt([&] {
+                write(records_.end());
+                output_.finish();
+            });
+        const auto figures = statistics_.snapshot();
+        failure.attempt([&] {
+            auto description = input_.description();
+            description.filters.push_back({"detect", {{"objects", 0, static_cast<double>(objects_)}}});
+            statistics_file_.write(figures, description);
+        });
+        failure.rethrow();
+        if (frames_ == 0 && !stop_.stop_requested()) fail(ErrorCode::no_input, "{} has no frames", input_.info().name);
+        spdlog::info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} objects", figures.frames, figures.seconds,
+                     figures.fps, figures.drops, objects_);
+        if (left_out_ > 0) spdlog::warn("{} objects more were found in frames that had too many", left_out_);
+    }
+
+private:
+    void pump() {
+        const Progress progress(options_.common.progress_mode(), statistics_,
+                                expected_frames(input_.info(), options_.common.frames));
+        const auto& shape = input_.shape();
+        const auto circle = circle_options(options_.common, input_.info(), shape, stop_);
+        std::vector<Slot> slots(static_cast<std::size_t>(circle.slots));
+        for (auto& slot : slots) {
+            slot.frame = input_.make_frame();
+            if (masks_.wanted()) slot.mask = HostImage(shape.with_channels(1));
+            slot.objects.reserve(static_cast<std::size_t>(DetectorParameters{}.capacity));
+        }
+        const auto at = [&](int slot) -> Slot& { return slots[static_cast<std::size_t>(slot)]; };
+        write(records_.begin());
+        run_circle({.capture = [&](int slot, FrameTime& time) { return input_.capture(at(slot).frame, time); },
+                    .process = [&](int slot, const FrameTime& time) { detect(at(slot), time); },
+                    .send = [&](int slot, const FrameTime& time) { send(at(slot), time); }},
+                   circle, statistics_);
+    }
+
+    void detect(Slot& slot, const FrameTime& time) {
+        input_.filter(slot.frame, time, statistics_);
+        detector_->process(slot.frame.image().view());
+        const auto objects = detector_->objects();
+        slot.objects.assign(objects.begin(), objects.end());
+        left_out_ += detector_->objects_left_out();
+        if (masks_.wanted()) detector_->copy_mask(slot.mask.view());
+    }
+
+    void send(Slot& slot, const FrameTime& time) {
+        write(records_.add({time.index, time.seconds, slot.frame.image().shape().width,
+                            slot.frame.image().shape().height, slot.objects}));
+        if (masks_.wanted()) masks_.write(std::as_const(slot.mask).view(), time);
+        if (annotated_.wanted()) {
+            draw_outlines(slot.objects, {}, slot.frame.image().view());
+            annotated_.write(slot.frame.image().view(), time);
+        }
+        objects_ += static_cast<std::int64_t>(slot.objects.size());
+        ++frames_;
+        statistics_.set_sent_bytes(record_bytes_ + annotated_.bytes() + masks_.bytes());
+    }
+
+    void write(const std::string& text) {
+        output_failed_ = true;  // until it has not
+        output_.write(text.data(), text.size());
+        record_bytes_ += static_cast<std::int64_t>(text.size());
+        output_failed_ = false;
+    }
+
+    const DetectOptions& options_;
+    std::stop_source stop_;
+    // In this order, so that what is cheap to refuse is refused first and outputs are touched last.
+    ObjectRecords records_;
+    StatisticsFile statistics_file_;
+    FilteredInput input_;
+    std::unique_ptr<FrameDetector> detector_;
+    VideoOutput annotated_, masks_;  // beside the records
+    OutputFile output_;
+
+    Statistics statistics_;
+    std::int64_t frames_ = 0, objects_ = 0, left_out_ = 0, record_bytes_ = 0;
+    bool output_failed_ = false;
+};
+
+// Standard output takes one of them.
+void require_one_standard_output(const DetectOptions& options) {
+    int outputs = 0;
+    for (const auto* path : {&options.output, &options.annotate, &options.mask}) outputs += *path == "-" ? 1 : 0;
+    if (outputs > 1)
+        fail(ErrorCode::usage, "{} of -o, --annotate and --mask go to standard output; one of them can", outputs);
+}
+
+}  // namespace
+
+void add_detect(CLI::App& program, Action& chosen) {
+    auto* command = program.add_subcommand("detect", "Moving objects as records, boxes drawn into a video, or masks");
+    const auto options = std::make_shared<DetectOptions>();
+    add_input_options(*command, options->input);
+    command->add_option("-o,--output", options->output, "where the records go: a file, or - for standard output")
+        ->type_name("FILE")
+        ->capture_default_str();
+    command
+        ->add_option("--format", options->format, "of the records: JSON lines, COCO's JSON, the MOT challenge's text")
+        ->check(CLI::IsMember({"jsonl", "coco", "mot"}))
+        ->capture_default_str();
+    command->add_option("--annotate", options->annotate, "the frames with boxes, as run's -o")->type_name("DST");
+    command->add_option("--mask", options->mask, "the masks, white where something moves, as run's -o")
+        ->type_name("DST");
+    add_detector_options(*command, options->detector, "--threshold");
+    add_common_options(*command, options->common);
+    set_work(*command, chosen, options->common, [options](const std::stop_source& stop) {
+        require_one_standard_output(*options);
+        Detect(*options, stop)();
+    });
+}
+
+}  // namespace framewire::app

@@ -1,0 +1,110 @@
+#include "detector_options.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/filters/gray/gray.hpp"
+#include "framewire/filters/mosaic/mosaic.hpp"
+#include "framewire/media/media.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <utility>
+#include <variant>
+
+namespace framewire::app {
+namespace {
+
+// The first frame of what a path names, of the size asked for.
+HostImage load_picture(const std::string& path, const Shape& frame, const char* what) {
+    const auto source = open_source(path);
+    const auto& shape = source->info().shape;
+    if (shape.width != frame.width || shape.height != frame.height)
+        fail(ErrorCode::usage, "{} {} is {}x{}; frames are {}x{}", what, path, shape.width, shape.height, frame.width,
+             frame.height);
+    HostImage picture(shape);
+    FrameTime time;
+    if (!source->read(picture.view(), time)) fail(ErrorCode::no_input, "{} {} has no picture", what, path);
+    return picture;
+}
+
+std::optional<MaskRegion> make_region(const DetectorOptions& options, const Shape& frame, Executor& executor) {
+    if (options.zones.empty() && options.region_path.empty()) return {};
+    if (!options.zones.empty() && !options.region_path.empty())
+        fail(ErrorCode::usage, "--roi and --roi-mask together; one of them says where to look");
+    if (!options.zones.empty()) {
+        std::vector<Zone> zones;
+        for (const auto& text : options.zones) zones.push_back(parse_zone(text));
+        return MaskRegion(zones, frame, executor);
+    }
+    const auto picture = load_picture(options.region_path, frame, "the region's mask");
+    HostImage gray(picture.shape().with_channels(1));
+    Executor on_cpu(BackendChoice::cpu, 1);
+    Gray({.channels = 1}, picture.shape(), on_cpu)
+        .run(FilterImages<MemorySpace::host>{picture.view(), {}, gray.view()});
+    return MaskRegion(std::as_const(gray).view(), executor);
+}
+
+}  // namespace
+
+void add_detector_options(CLI::App& command, DetectorOptions& options, const std::string& threshold_flag) {
+    auto* group = command.add_option_group("Moving objects");
+    group
+        ->add_option("--background", options.background,
+                     "what frames are compared with: first, mean:RATE, mixture[:KEY=VALUE...] or a picture's path")
+        ->type_name("BACKGROUND")
+        ->capture_default_str();
+    group->add_option("--blur", options.blur, "side of the Gaussian that frames are blurred with before; 1 is none")
+        ->check(CLI::Range(1, 255))
+        ->type_name("PX")
+        ->capture_default_str();
+    group->add_option(threshold_flag, options.threshold, "a pixel moves where gray and background differ by more")
+        ->check(CLI::Range(0, 255))
+        ->type_name("N")
+        ->capture_default_str();
+    group->add_option("--morph", options.morph, "what closes gaps and drops specks")
+        ->check(CLI::IsMember({"close", "open", "close-open", "dilate", "erode", "none"}))
+        ->capture_default_str();
+    group->add_option("--shape", options.shape, "of the morphology's element")
+        ->check(CLI::IsMember({"disc", "ellipse", "rect"}))
+        ->capture_default_str();
+    group->add_option("--diameter", options.diameter, "of the morphology's element, odd, 1 to 63")
+        ->type_name("PX")
+        ->capture_default_str();
+    group->add_option("--connectivity", options.connectivity, "neighbours of a pixel: 4 or 8")
+        ->check(CLI::IsMember({4, 8}))
+        ->capture_default_str();
+    group->add_option("--min-area", options.min_area, "pass over smaller objects")
+        ->check(CLI::Range(1, max_side_px * max_side_px))
+        ->type_name("PIXELS")
+        ->capture_default_str();
+    group->add_option("--max-area", options.max_area, "pass over larger objects")
+        ->check(CLI::Range(1, max_side_px * max_side_px))
+        ->type_name("PIXELS");
+    group->add_option("--roi", options.zones, "look only in this rectangle; may be given several times")
+        ->type_name("X,Y,W,H");
+    group->add_option("--roi-mask", options.region_path, "look only where this picture is not black")
+        ->type_name("IMAGE");
+}
+
+DetectorParameters detector_parameters(const DetectorOptions& options) {
+    DetectorParameters parameters;
+    parameters.background = parse_background(options.background);
+    parameters.blur_px = options.blur;
+    parameters.threshold = options.threshold;
+    parameters.morphology = parse_morphology_operation(options.morph);
+    parameters.shape = parse_element_shape(options.shape);
+    parameters.diameter_px = options.diameter;
+    parameters.connectivity = options.connectivity;
+    parameters.min_area = options.min_area;
+    if (options.max_area) parameters.max_area = *options.max_area;
+    return parameters;
+}
+
+std::unique_ptr<FrameDetector> make_detector(const DetectorOptions& options, const Shape& frame, Executor& executor) {
+    const auto parameters = detector_parameters(options);
+    auto detector = std::make_unique<FrameDetector>(parameters, frame, executor, make_region(options, frame, executor));
+    if (const auto* image = std::get_if<BackgroundImage>(&parameters.background))
+        detector->set_background(load_picture(image->path, frame, "the background").view());
+    return detector;
+}
+
+}  // namespace framewire::app

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "framewire/pipeline/frame_detector.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace framewire::app {
+
+/// The flags of whoever looks for moving objects.
+struct DetectorOptions {
+    std::string background = "first", morph = "close", shape = "disc";
+    int blur = 15, threshold = 20, diameter = 15, connectivity = 8, min_area = 100;
+    std::optional<int> max_area;
+    std::vector<std::string> zones;  ///< each "x,y,w,h"
+    std::string region_path;         ///< of a mask image; empty: none
+};
+
+/// `threshold_flag` is `--threshold` where that means nothing else.
+void add_detector_options(CLI::App& command, DetectorOptions& options, const std::string& threshold_flag);
+
+/// The options as they are understood. Throws Error{usage}.
+DetectorParameters detector_parameters(const DetectorOptions& options);
+
+/// A detector for frames of a shape, with its region and its background picture, where one is asked for, read from
+/// their files. Throws as MotionDetector and open_source() do, and Error{usage} on pictures of another size.
+std::unique_ptr<FrameDetector> make_detector(const DetectorOptions& options, const Shape& frame, Executor& executor);
+
+}  // namespace framewire::app
