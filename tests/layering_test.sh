@@ -6,9 +6,11 @@ declare -A below=(
     [cuda]="core cuda"
     [filters]="core cuda filters"
     [delta]="core cuda delta"
-    [pipeline]="core cuda filters delta pipeline"
-    [media]="core cuda filters delta pipeline media"
-    [net]="core cuda filters delta pipeline net"
+    [detect]="core cuda filters detect"
+    [hog]="core cuda filters hog"
+    [pipeline]="core cuda filters delta detect hog pipeline"
+    [media]="core cuda filters delta detect hog pipeline media"
+    [net]="core cuda filters delta detect hog pipeline net"
 )
 result=0
 check() { # name, condition text: reports one test the way GoogleTest does

@@ -1,14 +1,5 @@
 #include "program.hpp"
 
-#include "framewire/core/error.hpp"
-#include "framewire/media/media.hpp"
-#include "framewire/net/client.hpp"
-#include "framewire/net/server.hpp"
-#include "framewire/pipeline/frame_processor.hpp"
-#include "framewire/pipeline/stream_encoder.hpp"
-#include "kit/filter_check.hpp"
-#include "kit/images.hpp"
-
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -17,8 +8,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <future>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,108 +17,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using Json = nlohmann::json;
-
-// --- the library, in one process: source -> chain -> encoder -> server -> viewers over loopback ---
-
-HostImage copy_of(HostView<const std::uint8_t> image) {
-    HostImage held(image.shape());
-    copy(image, held.view());
-    return held;
-}
-
-int largest_difference(HostView<const std::uint8_t> a, HostView<const std::uint8_t> b) {
-    int largest = 0;
-    for (std::int64_t i = 0; i < a.shape().bytes(); ++i)
-        largest = std::max(largest, std::abs(a.data()[i] - b.data()[i]));
-    return largest;
-}
-
-// What a viewer had on its screen, one after the other.
-struct Seen {
-    std::vector<std::pair<std::uint64_t, HostImage>> pictures;  // version and picture
-    net::ClientCounts counts;
-};
-
-Seen watch(const net::StreamAddress& address) {
-    net::Client client(address);
-    Seen seen;
-    while (client.next()) seen.pictures.emplace_back(client.state().version, copy_of(client.picture()));
-    seen.counts = client.counts();
-    return seen;
-}
-
-class Loopback : public kit::BackendTest {
-protected:
-    void three_viewers_one_late(const delta::EncoderParameters& parameters, const std::string& filters);
-};
-
-FRAMEWIRE_ON_EVERY_BACKEND(Loopback);
-
-void Loopback::three_viewers_one_late(const delta::EncoderParameters& parameters, const std::string& filters) {
-    constexpr std::size_t frames = 60, late_after = 25;
-    const auto source = open_source("synth:size=161x119:fps=30:noise=6:objects=3:seed=2:frames=60");
-    const auto& shape = source->info().shape;
-    auto& executor = kit::executor(GetParam());
-    const auto chain = parse_chain(filters);
-    StreamEncoder encoder(chain, parameters, shape, executor);
-    FrameProcessor processor(chain, shape, executor);
-    net::StreamState state({encoder.shape(), parameters.mode, parameters.effective_threshold(), {30, 1}, "synth"},
-                           executor);
-    net::ServerOptions options;
-    options.listen = {"127.0.0.1", 0};
-    net::Server server(state, options);
-
-    std::vector<std::future<Seen>> viewers;
-    const auto add_viewer = [&] {
-        viewers.push_back(std::async(std::launch::async, watch, server.address()));
-        ASSERT_TRUE(server.wait_for_viewers(static_cast<int>(viewers.size()), {}));
-    };
-    add_viewer();
-    add_viewer();
-
-    std::vector<HostImage> expected, references;  // by version - 1
-    delta::HostChanges changes(encoder.shape());
-    HostImage frame(shape, executor.frame_memory());
-    FrameTime time;
-    while (source->read(frame.view(), time)) {
-        if (encoder.encode(frame.view(), changes.view()))
-            state.start(encoder.first_picture(), time);
-        else
-            state.advance(changes.view(), time);
-        expected.emplace_back(encoder.shape());
-        processor.process(frame.view(), expected.back().view());
-        references.emplace_back(encoder.shape());
-        state.copy_reference(references.back().view());
-        server.publish();
-        if (references.size() == late_after) add_viewer();
-        std::this_thread::sleep_for(2ms);
-    }
-    ASSERT_EQ(references.size(), frames);
-    EXPECT_EQ(server.finish(20s), 0);
-
-    for (std::size_t viewer = 0; viewer < viewers.size(); ++viewer) {
-        SCOPED_TRACE(fmt::format("viewer {}", viewer));
-        const auto seen = viewers[viewer].get();
-        ASSERT_FALSE(seen.pictures.empty());
-        EXPECT_GE(seen.pictures.front().first, viewer == 2 ? late_after : 1);
-        EXPECT_EQ(seen.pictures.back().first, frames) << "the last state reaches everyone";
-        EXPECT_EQ(seen.counts.received.pictures + seen.counts.received.changes,
-                  static_cast<std::int64_t>(seen.pictures.size()));
-        for (const auto& [version, picture] : seen.pictures) {
-            SCOPED_TRACE(fmt::format("version {}", version));
-            const auto difference = kit::first_difference(picture.view(), references.at(version - 1).view());
-            ASSERT_FALSE(difference) << *difference;
-            ASSERT_LE(largest_difference(picture.view(), expected.at(version - 1).view()),
-                      parameters.effective_threshold());
-        }
-    }
-}
-
-TEST_P(Loopback, ExactViewersHoldRAndStayWithinTheThreshold) { three_viewers_one_late({delta::Mode::exact, 20}, ""); }
-TEST_P(Loopback, LosslessViewersHoldTheSource) { three_viewers_one_late({delta::Mode::lossless, 20}, ""); }
-TEST_P(Loopback, ViewersHoldTheFilteredSource) { three_viewers_one_late({delta::Mode::exact, 5}, "gray=channels=1"); }
-
-// --- the program ---
 
 const std::string small_synth = "synth:size=160x120:fps=20:noise=0:objects=3:seed=3";
 constexpr std::size_t small_bytes = 160 * 120 * 3;
@@ -214,6 +101,35 @@ TEST(Serve, RecordingsOfThreeViewersAreTheSource) {
     EXPECT_GE(viewed["received_bytes"], figures["sent_bytes"]);
 }
 
+// In a lossless stream what changed since the version before is what changed since the frame before.
+TEST(View, ChangesOfALosslessStreamAreTheFiltersPictures) {
+    const TemporaryFolder folder;
+    const auto picture_of = [&](const std::string& filter) {
+        return raw_frames(folder, {small_synth, "--frames", "20", "-f", filter});
+    };
+    Serving serving({"-i", small_synth, "--mode", "lossless", "--frames", "20", "--wait", "3"});
+    Program mask(view({serving.url(), "--changes", "mask", "-o", folder / "mask.bgr"}));
+    Program overlay(view({serving.url(), "--changes", "overlay", "-o", folder / "overlay.bgr"}));
+    Program heat(view({serving.url(), "--changes", "heat", "-o", folder / "heat.bgr"}));
+    for (auto* viewer : {&mask, &overlay, &heat}) {
+        const auto result = viewer->wait();
+        EXPECT_EQ(result.code, 0) << result.err;
+    }
+    EXPECT_EQ(serving.program().wait().code, 0);
+    EXPECT_TRUE(contents(folder / "mask.bgr") == picture_of("noise=0"));
+    EXPECT_TRUE(contents(folder / "overlay.bgr") == picture_of("noise=0:mode=overlay"));
+    EXPECT_TRUE(contents(folder / "heat.bgr") == picture_of("heatmap"));
+}
+
+TEST(View, ChangesOfAGrayStreamHaveColours) {
+    const TemporaryFolder folder;
+    Serving serving({"-i", small_synth, "-f", "gray=channels=1", "--frames", "5", "--wait", "1"});
+    const auto viewed = Program(view({serving.url(), "--changes", "heat", "-o", folder / "heat.bgr"})).wait();
+    EXPECT_EQ(viewed.code, 0) << viewed.err;
+    EXPECT_EQ(contents(folder / "heat.bgr").size(), 5 * small_bytes);
+    EXPECT_EQ(Program(view({serving.url(), "--changes", "all"})).wait().code, 2);
+}
+
 TEST(Serve, ExactRecordingsStayWithinTheThreshold) {
     const TemporaryFolder folder;
     const std::vector<std::string> input{"synth:size=160x120:fps=20:noise=6:objects=3:seed=3"};
@@ -247,6 +163,23 @@ TEST(Serve, PlaysAFileAtItsOwnRateOrAsAsked) {
     EXPECT_GE(seconds("own"), 0.99);
     EXPECT_GE(seconds("10"), 1.99);
     EXPECT_LT(seconds("max"), 0.9);
+}
+
+TEST(Serve, TellsWhatTheFiltersFoundAsRunDoes) {
+    const TemporaryFolder folder;
+    const std::string chain = "gray=channels=1,binarize=fixed:level=77,mosaic=32";
+    const auto served = Program(serve_arguments({"-i", small_synth, "-f", chain, "--frames", "3", "--rate", "max",
+                                                 "--stats", folder / "serve.json"}))
+                            .wait();
+    EXPECT_EQ(served.code, 0) << served.err;
+    const auto result = run_framewire({"run", "--backend", "cpu", "-i", small_synth, "-f", chain, "-o",
+                                       folder / "out.gray", "--frames", "3", "--stats", folder / "run.json"});
+    EXPECT_EQ(result.code, 0) << result.err;
+    const auto found = Json::parse(contents(folder / "serve.json"))["filters"];
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[0], (Json{{"filter", "binarize"}, {"threshold", 77.0}}));
+    EXPECT_EQ(found[1]["filter"], "mosaic");
+    EXPECT_EQ(found, Json::parse(contents(folder / "run.json"))["filters"]);
 }
 
 TEST(Serve, RepeatsAFileWhenTold) {

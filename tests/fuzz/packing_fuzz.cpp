@@ -12,11 +12,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     // The first byte says which kind of message the rest is.
     if (size == 0) return 0;
     HostImage picture(shape);
+    static const delta::HostChanges changes(shape);
     std::memset(picture.view().data(), 0, static_cast<std::size_t>(shape.bytes()));
     try {
         const std::span rest(data + 1, size - 1);
         data[0] % 2 ? unpacker.apply_changes(rest, picture.view()) : unpacker.apply_picture(rest, picture.view());
     } catch (const Error&) {
     }
+    unpacker.last_changes(changes.view());
     return 0;
 }

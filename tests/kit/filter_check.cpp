@@ -69,16 +69,6 @@ void check_case(Backend backend, const FilterCheck& check, const ParameterValues
 
 }  // namespace
 
-ParameterValues with_defaults(const FilterInfo& info,
-                              std::initializer_list<std::pair<std::string, std::string>> values) {
-    ParameterValues all;
-    for (const auto& [name, value] : values) all.add(name, value);
-    for (const auto& parameter : info.parameters)
-        if (!parameter.repeatable && !all.has(parameter.name))
-            all.add(std::string(parameter.name), std::string(parameter.default_value));
-    return all;
-}
-
 void check_filter(Backend backend, const FilterCheck& check) {
     const auto values = with_defaults(check.info, check.values);
     for_each_instruction_set(backend, [&](const std::string& instruction_set) {
@@ -89,7 +79,7 @@ void check_filter(Backend backend, const FilterCheck& check) {
                 for (const auto& shape : small_shapes(check.channels, frames)) shapes.push_back(shape);
         for (const auto& shape : shapes)
             for (const auto& layout : layouts())
-                for (const auto fill_with : all_fills) {
+                for (const auto fill_with : fills()) {
                     if (testing::Test::HasFailure()) return;  // the first one says enough
                     check_case(backend, check, values, shape, layout, fill_with);
                 }

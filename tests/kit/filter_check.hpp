@@ -23,10 +23,6 @@ struct FilterCheck {
     std::vector<Shape> shapes{};  ///< in place of the usual ones and the HD one, where the reference takes long
 };
 
-/// Parameter values with defaults filled in.
-ParameterValues with_defaults(const FilterInfo& info,
-                              std::initializer_list<std::pair<std::string, std::string>> values);
-
 /// Runs the filter over instruction sets x sizes x batches x layouts x fills on one backend and compares whole images with the reference:
 /// guard bytes around the output intact, inputs unchanged, the same bytes on a second run. Reports GoogleTest failures.
 void check_filter(Backend backend, const FilterCheck& check);

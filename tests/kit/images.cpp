@@ -70,6 +70,11 @@ void fill(HostView<std::uint8_t> image, Fill fill, std::uint64_t salt) {
     }
 }
 
+std::vector<Fill> fills() {
+    if (brief()) return {Fill::full, Fill::noise};
+    return {Fill::zeros, Fill::full, Fill::ramp, Fill::checkerboard, Fill::noise};
+}
+
 std::vector<Shape> small_shapes(int channels, int frames) {
     constexpr int sides[][2] = {{1, 1},   {1, 2},   {2, 1},   {2, 2},   {3, 5},   {15, 16}, {16, 17}, {17, 15}, {31, 33},
                                 {32, 32}, {33, 31}, {63, 65}, {64, 64}, {65, 63}, {97, 101}, {1, 257}, {257, 1}, {5, 1021}};
@@ -84,7 +89,9 @@ std::vector<Layout> layouts() {
     return {{0, 0, 0}, {1, 0, 0}, {0, 7, 0}, {16, 32, 1}, {3, 13, 2}};
 }
 
-Shape hd_shape(int channels, int frames) { return {frames, 720, 1280, channels}; }
+Shape hd_shape(int channels, int frames) {
+    return brief() ? Shape{frames, 180, 320, channels} : Shape{frames, 720, 1280, channels};
+}
 
 std::string to_string(const Layout& layout) {
     return fmt::format("offset {}, row padding {}, frame padding {} rows", layout.offset_bytes, layout.row_padding_bytes,

@@ -15,7 +15,8 @@ namespace framewire::kit {
 
 /// What test images are filled with.
 enum class Fill { zeros, full, ramp, checkerboard, noise };
-inline constexpr Fill all_fills[] = {Fill::zeros, Fill::full, Fill::ramp, Fill::checkerboard, Fill::noise};
+/// All of them; in brief one without and one with differences.
+std::vector<Fill> fills();
 std::string to_string(Fill fill);
 
 /// The seed of everything random in this run, printed once; FRAMEWIRE_TEST_SEED sets it.
@@ -26,7 +27,7 @@ void fill(HostView<std::uint8_t> image, Fill fill, std::uint64_t salt = 0);
 
 /// Heights and widths that find edge cases: 1, 2, 15 to 17, 31 to 33, 63 to 65, primes, lines and columns.
 std::vector<Shape> small_shapes(int channels, int frames = 1);
-/// One 1280x720 image.
+/// Images of 1280x720; of 320x180 in brief.
 Shape hd_shape(int channels, int frames = 1);
 
 /// How a view lies in memory.

@@ -1,0 +1,154 @@
+#include "program.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace framewire::e2e {
+namespace {
+
+const std::string room = "synth:size=320x180:fps=10:objects=4:seed=3:noise=3";
+
+// Runs on the CPU, so that what is expected does not depend on the machine.
+Result hog(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"hog", "--backend", "cpu"});
+    return run_framewire(std::move(arguments));
+}
+
+struct Npy {
+    std::string shape;
+    std::vector<float> values;
+};
+
+Npy read_npy(const std::string& path) {
+    const auto bytes = contents(path);
+    const auto begin = bytes.find("'shape': "), end = bytes.find('\n');
+    if (begin == std::string::npos || end == std::string::npos) {
+        ADD_FAILURE() << path << " is no .npy";
+        return {};
+    }
+    const auto first = begin + std::strlen("'shape': ");
+    Npy npy{bytes.substr(first, bytes.find(')', first) + 1 - first), {}};
+    npy.values.resize((bytes.size() - end - 1) / sizeof(float));
+    std::memcpy(npy.values.data(), bytes.data() + end + 1, npy.values.size() * sizeof(float));
+    return npy;
+}
+
+TEST(Hog, AVideoHasItsFramesFirst) {
+    const TemporaryFolder folder;
+    const auto result = hog({"-i", room, "-o", folder / "v.npy", "--frames", "7", "--stats", folder / "stats.json"});
+    ASSERT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(result.out, "");
+    const auto npy = read_npy(folder / "v.npy");
+    EXPECT_EQ(npy.shape, "(7, 22, 40, 9)");
+    ASSERT_EQ(npy.values.size(), 7u * 22 * 40 * 9);
+    EXPECT_GT(*std::ranges::max_element(npy.values), 100);
+    EXPECT_NE(contents(folder / "stats.json").find("\"frames\":"), std::string::npos);
+    EXPECT_EQ(folder.names(), (std::vector<std::string>{"stats.json", "v.npy"}));
+}
+
+// An image of the video's first frame has the video's first descriptors, and no frames in its shape.
+TEST(Hog, AnImageIsItsRowsAndColumns) {
+    const TemporaryFolder folder;
+    ASSERT_EQ(run_framewire({"run", "--backend", "cpu", "-i", room, "-o", folder / "f.png", "--frames", "1"}).code, 0);
+    ASSERT_EQ(hog({"-i", folder / "f.png", "-o", folder / "f.npy", "--cell", "16"}).code, 0);
+    ASSERT_EQ(hog({"-i", room, "-o", folder / "v.npy", "--cell", "16", "--frames", "2"}).code, 0);
+    const auto image = read_npy(folder / "f.npy"), video = read_npy(folder / "v.npy");
+    EXPECT_EQ(image.shape, "(11, 20, 9)");
+    EXPECT_EQ(video.shape, "(2, 11, 20, 9)");
+    ASSERT_EQ(video.values.size(), 2 * image.values.size());
+    EXPECT_TRUE(std::equal(image.values.begin(), image.values.end(), video.values.begin()));
+}
+
+TEST(Hog, BlocksAreNormed) {
+    const TemporaryFolder folder;
+    const auto result = hog({"-i", room, "-o", folder / "v.npy", "--frames", "1", "--norm", "l2hys", "--block", "3",
+                             "--bins", "6", "--signed"});
+    ASSERT_EQ(result.code, 0) << result.err;
+    const auto npy = read_npy(folder / "v.npy");
+    EXPECT_EQ(npy.shape, "(1, 20, 38, 54)");
+    for (std::size_t block = 0; block < npy.values.size(); block += 54) {
+        double sum = 0;
+        for (std::size_t i = block; i < block + 54; ++i) sum += static_cast<double>(npy.values[i]) * npy.values[i];
+        ASSERT_NEAR(std::sqrt(sum), 1, 1e-4);
+    }
+}
+
+TEST(Hog, FiltersComeBefore) {
+    const TemporaryFolder folder;
+    ASSERT_EQ(hog({"-i", room, "-f", "adjust=brightness=-255", "-o", folder / "dark.npy", "--frames", "1"}).code, 0);
+    const auto dark = read_npy(folder / "dark.npy");
+    ASSERT_FALSE(dark.values.empty());
+    EXPECT_EQ(std::ranges::count(dark.values, 0.0f), std::ssize(dark.values)) << "a black picture has no gradients";
+}
+
+TEST(Hog, DrawsTheStepsOfTheFirstFrame) {
+    const TemporaryFolder folder;
+    const auto result =
+        hog({"-i", room, "-o", folder / "v.npy", "--frames", "3", "--steps", folder / "new/steps", "--norm", "l2"});
+    ASSERT_EQ(result.code, 0) << result.err;
+    for (const char* name : {"gray", "gamma", "gx", "gy", "magnitude", "direction", "hog"})
+        EXPECT_EQ(frames_in(folder / ("new/steps/" + std::string(name) + ".png")), 1) << name;
+    EXPECT_EQ(hog({"-i", room, "-o", folder / "w.npy", "--frames", "3", "--steps", folder / "v.npy"}).code, 74);
+    EXPECT_EQ(folder.names(), (std::vector<std::string>{"new", "v.npy"}));
+}
+
+TEST(Hog, SummarizesAsJson) {
+    const TemporaryFolder folder;
+    const auto result = hog({"-i", room, "-o", folder / "v.npy", "--frames", "4", "--norm", "l2", "--json"});
+    ASSERT_EQ(result.code, 0) << result.err;
+    const auto summary = nlohmann::json::parse(result.out);
+    EXPECT_EQ(summary["frames"], 4);
+    EXPECT_EQ(summary["shape"], (std::vector<int>{21, 39, 36}));
+    EXPECT_EQ(summary["norm"], "l2");
+    EXPECT_EQ(summary["block"], 2);
+    const auto values = read_npy(folder / "v.npy").values;
+    EXPECT_EQ(summary["largest"], *std::ranges::max_element(values));
+    EXPECT_NEAR(summary["mean"],
+                std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size()), 1e-6);
+}
+
+struct HogRefused {
+    const char* name;
+    std::vector<std::string> arguments;
+    int code;
+    std::string says;
+};
+
+class HogRefusal : public testing::TestWithParam<HogRefused> {};
+
+TEST_P(HogRefusal, SaysWhyAndLeavesNothing) {
+    const TemporaryFolder folder;
+    auto arguments = GetParam().arguments;
+    if (std::ranges::find(arguments, "-o") == arguments.end())
+        arguments.insert(arguments.end(), {"-o", folder / "hog.npy", "--frames", "3"});
+    const auto result = hog(arguments);
+    EXPECT_EQ(result.code, GetParam().code) << result.err;
+    EXPECT_NE(result.err.find(GetParam().says), std::string::npos) << result.err;
+    EXPECT_TRUE(folder.names().empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, HogRefusal,
+    testing::Values(HogRefused{"Cell", {"-i", room, "--cell", "3"}, 2, "4 to 64"},
+                    HogRefused{"Bins", {"-i", room, "--bins", "37"}, 2, "2 to 36"},
+                    HogRefused{"Norm", {"-i", room, "--norm", "l3"}, 2, "--norm"},
+                    HogRefused{"Block", {"-i", room, "--norm", "l2", "--block", "9"}, 2, "1 to 8"},
+                    HogRefused{"BlockWithoutNorm", {"-i", room, "--block", "2"}, 2, "--norm"},
+                    HogRefused{"SmallerThanABlock",
+                               {"-i", "synth:size=64x64", "--cell", "64", "--norm", "l2"},
+                               2,
+                               "smaller than a block"},
+                    HogRefused{"OneStandardOutput", {"-i", room, "-o", "-", "--json"}, 2, "both go"},
+                    HogRefused{"AVideoToAPipe", {"-i", room, "-o", "-"}, 2, "standard output"},
+                    HogRefused{"NoSuchFile", {"-i", "/no/such/file.mp4"}, 66, "/no/such/file.mp4"}),
+    [](const auto& refused) { return refused.param.name; });
+
+}  // namespace
+}  // namespace framewire::e2e
