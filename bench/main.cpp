@@ -16,13 +16,15 @@ int main(int argc, char** argv) {
 
     CLI::App app{"Measures framewire's operations on this machine: every row only after its output was checked."};
     std::vector<std::string> wanted;
-    std::string json_path;
+    std::string json_path, cdnet_folder;
     bool quick = false;
     int threads = 2;
     app.add_option("suites", wanted, "which suites; all without");
     app.add_flag("--quick", quick, "repeat less, for an overview");
     app.add_option("--threads", threads, "threads of the CPU runs and of the peers")->capture_default_str();
     app.add_option("--json", json_path, "also write the rows to this file");
+    app.add_option("--cdnet", cdnet_folder,
+                   "a scene of changedetection.net (its input/ and groundtruth/): the mixture suite tells how well it does there");
     CLI11_PARSE(app, argc, argv);
     spdlog::set_level(spdlog::level::warn);
 
@@ -30,7 +32,7 @@ int main(int argc, char** argv) {
         for (const auto& name : wanted)
             if (std::none_of(std::begin(suites), std::end(suites), [&](const auto& suite) { return name == suite.name; }))
                 fail(ErrorCode::usage, "no suite '{}'", name);
-        Session session(quick, threads);
+        Session session(quick, threads, cdnet_folder);
         for (const auto& suite : suites)
             if (wanted.empty() || std::find(wanted.begin(), wanted.end(), suite.name) != wanted.end()) suite.run(session);
         if (!json_path.empty()) {

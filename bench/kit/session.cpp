@@ -24,7 +24,8 @@ Timing summarize(std::vector<double> samples_us) {
 
 }  // namespace
 
-Session::Session(bool quick, int threads) : quick_(quick), cpu_(BackendChoice::cpu, threads) {
+Session::Session(bool quick, int threads, std::string cdnet_folder)
+    : quick_(quick), cdnet_folder_(std::move(cdnet_folder)), cpu_(BackendChoice::cpu, threads) {
     if (!cuda::devices().empty()) gpu_.emplace(BackendChoice::cuda, threads);
     cpu_copy_bandwidth_ = measure_cpu_copy();
     fmt::print("cpu: {} threads, copy {:.1f} GB/s\n", cpu_.pool().threads(), cpu_copy_bandwidth_ / 1e9);

@@ -39,13 +39,14 @@ inline constexpr int gpu_rotation = 6;
 /// One run of benches: the executors, this machine's measured copy speeds, and the rows so far.
 class Session {
 public:
-    /// `quick` repeats less. The CPU runs on `threads` threads.
-    Session(bool quick, int threads);
+    /// `quick` repeats less. The CPU runs on `threads` threads. `cdnet_folder`: a scene to try background models on, or none.
+    Session(bool quick, int threads, std::string cdnet_folder);
 
     Executor& cpu() { return cpu_; }
     /// Null on a machine without a GPU.
     Executor* gpu() { return gpu_ ? &*gpu_ : nullptr; }
     bool quick() const { return quick_; }
+    const std::string& cdnet_folder() const { return cdnet_folder_; }
     int threads() const { return cpu_.pool().threads(); }
 
     /// Times functions turn by turn, so that whatever disturbs the machine disturbs all alike. Each call is one frame.
@@ -71,6 +72,7 @@ private:
     double measure_gpu_copy();
 
     bool quick_;
+    std::string cdnet_folder_;
     Executor cpu_;
     std::optional<Executor> gpu_;
     double cpu_copy_bandwidth_ = 0, gpu_copy_bandwidth_ = 0;
