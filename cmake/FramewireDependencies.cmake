@@ -21,11 +21,11 @@ endif()
 if(FRAMEWIRE_TESTS OR FRAMEWIRE_BENCHES)
     find_package(GTest REQUIRED)
     if(FRAMEWIRE_OPENCV)
-        # Debian's OpenCVConfig.cmake comes with every OpenCV module there is; two are enough here.
+        # Debian's OpenCVConfig.cmake comes with every OpenCV module there is; four are enough here.
         find_path(OPENCV_INCLUDE opencv2/imgproc.hpp PATH_SUFFIXES opencv4 REQUIRED)
         add_library(opencv INTERFACE IMPORTED)
         target_include_directories(opencv SYSTEM INTERFACE ${OPENCV_INCLUDE})
-        foreach(module core imgproc)
+        foreach(module core imgproc objdetect video)
             find_library(OPENCV_${module} opencv_${module} REQUIRED)
             target_link_libraries(opencv INTERFACE ${OPENCV_${module}})
         endforeach()

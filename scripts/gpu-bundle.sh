@@ -15,11 +15,11 @@ ninja -C "$build"
 rm -rf "$bundle"
 mkdir -p "$bundle"/{bin,tests,lib,glibc}
 cp "$build"/framewire "$build"/bench/framewire-bench "$bundle/bin/"
-for test in core cuda filters delta pipeline; do
+for test in core cuda filters delta detect hog pipeline net e2e; do
     [ ! -x "$build/tests/${test}_tests" ] || cp "$build/tests/${test}_tests" "$bundle/tests/"
 done
 strip --strip-debug "$bundle"/bin/* "$bundle"/tests/*
-cp scripts/count-tests.sh "$bundle/"
+cp scripts/count-tests.sh scripts/run-sanitizer.sh "$bundle/"
 cp "$(fc-match --format='%{file}' 'DejaVu Sans:style=Book')" "$bundle/test-font.ttf"
 
 # Libraries go beside the programs; those of glibc apart, for machines whose own are older.
@@ -63,25 +63,6 @@ export FRAMEWIRE_TEST_FONT=$PWD/test-font.ttf
 exec ./under.sh ./bin/framewire-bench "$@"
 BENCHES
 
-cat >"$bundle/run-sanitizer.sh" <<'SANITIZER'
-#!/usr/bin/env bash
-# The CUDA tests under each tool of compute-sanitizer (or those named), on fewer shapes. Closes with a line a tool.
-cd "$(dirname "$0")" || exit 1
-sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
-[ -x "$sanitizer" ] || { echo "compute-sanitizer is not on this machine" >&2; exit 78; }
-[ $# -gt 0 ] || set -- memcheck racecheck initcheck synccheck
-read -ra tests <<<"${FRAMEWIRE_TESTS:-./tests/cuda_tests ./tests/filters_tests ./tests/delta_tests}"
-export FRAMEWIRE_REQUIRE_GPU=1 FRAMEWIRE_TEST_BRIEF=1 FRAMEWIRE_TEST_FONT=$PWD/test-font.ttf TEST_ARGS="--gtest_filter=${GTEST_FILTER:-*/cuda}"
-result=0
-for tool in "$@"; do
-    # Some tests ask for what a GPU must refuse; a refused call is no finding.
-    options=$([ "$tool" = memcheck ] && echo "--report-api-errors no" || true)
-    export TEST_UNDER="./under.sh $sanitizer --tool $tool $options --error-exitcode 99 --print-limit 5"
-    echo "$tool:"
-    ./count-tests.sh "${FRAMEWIRE_LOGS:-logs}/$tool" "${tests[@]}" || result=1
-done
-exit $result
-SANITIZER
 chmod +x "$bundle"/*.sh
 
 tar -C "$bundle" -cJf "$build/gpu-bundle.tar.xz" .

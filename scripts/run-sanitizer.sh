@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Part of gpu-bundle/: the CUDA tests under each tool of compute-sanitizer (or those named), on fewer and smaller shapes.
+# Each test is a process of its own and many run at a time, for a tool keeps one CPU core busy whatever the GPU does. Closes
+# with a line a tool; a test that did not end in time is neither passed nor failed there, but the exit status is 1.
+#   FRAMEWIRE_JOBS=12                           tests at a time; three quarters of the cores
+#   FRAMEWIRE_LIMIT_S=300                       the most seconds a test may take
+#   FRAMEWIRE_TESTS="./tests/filters_tests"     of which programs
+#   GTEST_FILTER="*Median*/cuda"                which tests
+set -uo pipefail
+cd "$(dirname "$0")" || exit 1
+sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
+[ -x "$sanitizer" ] || { echo "compute-sanitizer is not on this machine" >&2; exit 78; }
+[ $# -gt 0 ] || set -- memcheck racecheck initcheck synccheck
+read -ra programs <<<"${FRAMEWIRE_TESTS:-./tests/cuda_tests ./tests/filters_tests ./tests/delta_tests ./tests/detect_tests ./tests/hog_tests}"
+jobs=${FRAMEWIRE_JOBS:-$((($(nproc) * 3 + 3) / 4))}
+limit_s=${FRAMEWIRE_LIMIT_S:-300}
+logs=${FRAMEWIRE_LOGS:-logs}
+export sanitizer limit_s logs FRAMEWIRE_REQUIRE_GPU=1 FRAMEWIRE_TEST_BRIEF=1 FRAMEWIRE_TEST_FONT=$PWD/test-font.ttf
+
+check() { # TOOL PROGRAM TEST: one test under one tool; prints the outcome, what it is of, and the log
+    local log outcome options=()
+    log=$logs/$1/$(basename "$2").${3//\//-}.log
+    # Some tests ask for what a GPU must refuse; a refused call is no finding.
+    [ "$1" != memcheck ] || options=(--report-api-errors no)
+    timeout --kill-after=10 "$limit_s" ./under.sh "$sanitizer" --tool "$1" "${options[@]}" --error-exitcode 99 --print-limit 5 \
+        "$2" --gtest_filter="$3" >"$log" 2>&1
+    case $? in
+        0) grep -q '^\[  PASSED  \] 1 test' "$log" && outcome=passed || outcome=skipped ;;
+        124 | 137) outcome=unfinished ;;
+        *) outcome=failed ;;
+    esac
+    echo "$outcome $1 $2 $3 $log"
+}
+export -f check
+
+for tool in "$@"; do mkdir -p "$logs/$tool"; done
+for tool in "$@"; do
+    for program in "${programs[@]}"; do
+        ./under.sh "$program" --gtest_list_tests --gtest_filter="${GTEST_FILTER:-*/cuda}" |
+            awk -v of="$tool $program" '/^[^ ].*\.$/ {suite = $1} /^  / {print of, suite $1}'
+    done
+done | xargs -r -P "$jobs" -L 1 bash -c 'check "$@"' check >"$logs/outcomes"
+
+result=0
+for tool in "$@"; do
+    grep -E "^(failed|unfinished) $tool " "$logs/outcomes" | sort && result=1
+    awk -v tool="$tool" '$2 == tool {++count[$1]} END {
+        printf "%s: %d passed, %d failed, %d unfinished, %d skipped\n", tool, count["passed"], count["failed"],
+            count["unfinished"], count["skipped"]}' "$logs/outcomes"
+done
+grep -q '^passed ' "$logs/outcomes" && exit $result
+echo "nothing passed" >&2
+exit 1
