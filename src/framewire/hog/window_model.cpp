@@ -8,7 +8,7 @@
 namespace framewire {
 
 HogShape window_shape(const WindowModel& model) {
-    const auto shape = hog_shape(model.hog, {.width = model.width_px, .height = model.height_px, .channels = 1});
+    const auto shape = hog_shape(model.hog, {1, model.height_px, model.width_px, 1});
     const int cell = model.hog.cell;
     if (model.width_px % cell != 0 || model.height_px % cell != 0)
         fail(ErrorCode::usage, "a window of {}x{} pixels is not made of whole cells of {}", model.width_px,
