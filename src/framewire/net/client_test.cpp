@@ -25,7 +25,7 @@ StreamAddress at(std::uint16_t port) { return {{"127.0.0.1", port}, "main"}; }
 
 ClientOptions impatient() {
     ClientOptions options;
-    options.connect_deadline = 300ms;
+    options.connect_deadline = 1500ms;
     options.silence_deadline = 300ms;
     return options;
 }
@@ -143,11 +143,11 @@ TEST(Client, KeepAlivesHoldAStillStream) {
     options.keep_alive = 50ms;
     Server server(stream.state, options);
     auto client_options = impatient();
-    client_options.silence_deadline = 500ms;
+    client_options.silence_deadline = 1s;
     Client client(server.address(), client_options);
     ASSERT_TRUE(client.next());
     auto next = std::async(std::launch::async, [&] { return client.next(); });
-    EXPECT_EQ(next.wait_for(1500ms), std::future_status::timeout) << "silence was taken for a loss";
+    EXPECT_EQ(next.wait_for(2500ms), std::future_status::timeout) << "silence was taken for a loss";
     stream.step();
     server.publish();
     EXPECT_TRUE(next.get());

@@ -73,6 +73,14 @@ std::vector<std::int64_t> counted(std::int64_t count) {
     return numbers;
 }
 
+void wait_for_stop(const Numbers& numbers) {
+    const auto deadline = Clock::now() + 20s;
+    while (!numbers.options.stop.stop_requested()) {
+        ASSERT_LT(Clock::now(), deadline) << "the stop was never requested";
+        std::this_thread::sleep_for(1ms);
+    }
+}
+
 // Opens once and lets everyone through.
 class Gate {
 public:
@@ -238,7 +246,7 @@ TEST(Circle, ThrowsTheFirstOfSeveralFailures) {
     numbers.before_send = [&](std::int64_t index) {
         if (index != 4) return;
         captured.wait();
-        std::this_thread::sleep_for(20ms);  // capture is failing; give it the time
+        wait_for_stop(numbers);  // which capture's failure requests
     };
     EXPECT_EQ(numbers.failure(), ErrorCode::source_lost);
     EXPECT_EQ(numbers.sent, counted(4));
@@ -247,14 +255,10 @@ TEST(Circle, ThrowsTheFirstOfSeveralFailures) {
 TEST(Circle, FailureWakesASourceThatWaitsForTheStop) {
     Numbers numbers;
     numbers.process_fails_at = 2;
-    const auto stopped = numbers.options.stop.get_token();
     numbers.before_capture = [&](std::int64_t index) {
-        const auto deadline = Clock::now() + 20s;
-        while (index == 3 && !stopped.stop_requested() && Clock::now() < deadline) std::this_thread::sleep_for(1ms);
+        if (index == 3) wait_for_stop(numbers);
     };
-    const auto begin = Clock::now();
     EXPECT_EQ(numbers.failure(), ErrorCode::internal);
-    EXPECT_LT(milliseconds_since(begin), 10'000);
 }
 
 TEST(Circle, StopEndsItAfterTheFramesInFlight) {
@@ -314,7 +318,7 @@ TEST(Circle, PlaysAtTheSourcesRate) {
                 .send = [](int, const FrameTime&) {}},
                options, statistics);
     EXPECT_GE(milliseconds_since(begin), 199);
-    EXPECT_LT(milliseconds_since(begin), 2000);
+    EXPECT_LT(milliseconds_since(begin), 10'000);
 }
 
 TEST(Circle, DoesNotAllocateOnceItRuns) {

@@ -176,14 +176,14 @@ TEST(Http, ASilentServerIsLostInTime) {
     const auto begin = Clock::now();
     const auto reading = read_video(server.url(), {.timeout = 700ms, .retries = 1, .retry_pause = 20ms});
     EXPECT_TRUE(reading.error);
-    EXPECT_LT(milliseconds_since(begin), 5'000);
+    EXPECT_LT(milliseconds_since(begin), 9'000);
 }
 
 TEST(Http, AServerThatNeverAnswersIsNoInput) {
     const HttpServer server([](const Connection& connection, int) { connection.stall(); });
     const auto begin = Clock::now();
     EXPECT_EQ(read_video(server.url(), {.timeout = 500ms}).error, ErrorCode::no_input);
-    EXPECT_LT(milliseconds_since(begin), 3'000);
+    EXPECT_LT(milliseconds_since(begin), 8'000);
 }
 
 TEST(Http, WhatIsNotThereIsNoInput) {
@@ -216,7 +216,7 @@ TEST(Http, AStopEndsABlockedRead) {
     while (source->read(image.view(), time)) {
     }
     stopper.join();
-    EXPECT_LT(milliseconds_since(stopped), 1'000);
+    EXPECT_LT(milliseconds_since(stopped), 5'000);
 }
 
 TEST(Http, AStopEndsOpening) {
@@ -228,7 +228,7 @@ TEST(Http, AStopEndsOpening) {
     });
     const auto begin = Clock::now();
     EXPECT_EQ(read_video(server.url(), {.stop = stop.get_token(), .timeout = 8s}).error, ErrorCode::no_input);
-    EXPECT_LT(milliseconds_since(begin), 1'500);
+    EXPECT_LT(milliseconds_since(begin), 6'000);
 }
 
 TEST(Udp, WhatIsSentIsReceived) {
