@@ -13,7 +13,7 @@ struct WindowModel {
     int width_px = 64;    ///< of the window; a multiple of the cell's side
     int height_px = 128;  ///< likewise
     /// One for each value of the window's descriptor, in its order: rows x columns x values.
-    std::vector<float> weights;
+    std::vector<float> weights{};
     float bias = 0;
 };
 

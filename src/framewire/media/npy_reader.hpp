@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace framewire {
+
+/// The array of a NumPy file: its sides, slowest first, and its values in C order.
+struct NpyArray {
+    std::vector<std::int64_t> shape;
+    std::vector<float> values;
+};
+
+/// Whether `bytes` begin as NumPy's files do.
+bool is_npy(std::span<const std::uint8_t> bytes);
+
+/// Reads a whole NumPy file of format 1.0 to 3.0: float32 or float64 of either byte order (float64 rounded to float32),
+/// in C order, or in Fortran's where both are the same. `name` is the file's, for messages. Takes no more memory than a
+/// few times `bytes`. Throws Error{no_input} on all else: a broken or cut header, other types, more or fewer values
+/// than the shape has.
+NpyArray parse_npy(std::span<const std::uint8_t> bytes, const std::string& name);
+
+}  // namespace framewire
