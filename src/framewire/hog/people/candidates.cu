@@ -1,0 +1,30 @@
+#include "framewire/hog/people/candidates.hpp"
+
+#include "framewire/cuda/buffer.hpp"
+#include "framewire/cuda/check.hpp"
+
+namespace framewire {
+namespace {
+
+constexpr int collect_threads = 256;
+
+// Few windows are above a sensible threshold, so that adding them one by one costs nothing.
+__global__ void collect_kernel(const float* scores, std::int32_t windows, float threshold, WindowCandidate* candidates,
+                               std::int32_t* count) {
+    const auto window = static_cast<std::int32_t>(blockIdx.x * collect_threads + threadIdx.x);
+    if (window >= windows) return;
+    const float score = scores[window];
+    if (score > threshold) candidates[atomicAdd(count, 1)] = {window, score};
+}
+
+}  // namespace
+
+void collect_candidates(const float* scores, std::int32_t windows, float threshold, WindowCandidate* candidates,
+                        std::int32_t* count, const cuda::Stream& stream) {
+    cuda::fill(count, 0, sizeof *count, stream);
+    const auto blocks = static_cast<unsigned>((windows + collect_threads - 1) / collect_threads);
+    collect_kernel<<<blocks, collect_threads, 0, stream.handle()>>>(scores, windows, threshold, candidates, count);
+    cuda::check_launch();
+}
+
+}  // namespace framewire

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "framewire/core/view.hpp"
+#include "framewire/cuda/executor.hpp"
+#include "framewire/hog/people/detection.hpp"
+#include "framewire/hog/window_model.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace framewire {
+
+struct PeopleParameters {
+    float threshold = 0;      ///< windows that score more are looked at further; finite
+    double scale_step = 1.1;  ///< from one size of windows to the next, 1.05 to 2
+    double overlap = 0.3;     ///< of two detections, above which the worse one goes: intersection over union, 0 to 1
+    int least_height_px = 0;  ///< of the windows, in pixels of the frame; at least half of the model's; 0: the model's
+    int most_height_px = 0;   ///< likewise, not below the least; 0: as high as fit into the frame
+    int capacity = 4096;      ///< windows above the threshold that are looked at further, the best; 1 to 65536
+};
+
+/// Finds what a linear model of a window was trained to find, at all places and sizes (Dalal and Triggs 2005): a
+/// pyramid of the frame (GrayPyramid), descriptors of each of its levels (Hog), scores of all windows, one a cell
+/// (WindowScores), and of those above the threshold the ones that no better one overlaps (suppress_overlapping).
+/// Windows lie within the frame: what is cut off by its border is found only as far as the model's windows have room
+/// around what they show. CPU and CUDA differ by the rounding of descriptors and scores only; each finds the same in
+/// the same frame every time. For one run at a time.
+class PeopleDetector {
+public:
+    /// `frame`: one, 1 or 3 channels. Throws Error{usage} on a model or parameters that are not allowed, and when the
+    /// frame is smaller than the smallest window; Error{config} without memory.
+    PeopleDetector(const WindowModel& model, const PeopleParameters& parameters, const Shape& frame,
+                   Executor& executor);
+    ~PeopleDetector();
+    PeopleDetector(PeopleDetector&&) noexcept;
+    PeopleDetector& operator=(PeopleDetector&&) noexcept;
+
+    /// Sizes and windows of a frame that are looked at.
+    int levels() const;
+    std::int64_t windows() const;
+
+    /// The next frame, any strides. Allocates nothing. Host: returns when done. Device: queued on the executor's
+    /// stream.
+    void run(HostView<const std::uint8_t> frame);
+    void run(DeviceView<const std::uint8_t> frame);
+
+    /// Brings what the last run found to the host, whatever the backend; waits for the executor's stream. Only windows
+    /// above the threshold travel.
+    void fetch();
+    /// What fetch() brought, best first; until the next fetch().
+    std::span<const Detection> detections() const;
+    /// How many windows of the last frame were above the threshold.
+    std::int64_t candidates() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace framewire
