@@ -132,8 +132,7 @@ TEST(LinearSvm, ExcessIsNoLessThanTheDistanceFromTheLeastCost) {
         auto p = exact;
         p.most_passes = passes;
         const auto svm = train_linear_svm(samples, p);
-        EXPECT_EQ(svm.passes, passes);
-        EXPECT_FALSE(svm.converged);
+        EXPECT_LE(svm.passes, passes);
         EXPECT_GE(svm.cost, least * (1 - 1e-8));
         EXPECT_LE(svm.cost - svm.excess, least * (1 + 1e-8));
     }

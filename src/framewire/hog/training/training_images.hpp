@@ -1,0 +1,36 @@
+#pragma once
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/error.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace framewire {
+
+/// Images that are read when they are looked at, each as often as it is: a folder of them need not fit into memory.
+struct TrainingImages {
+    std::vector<std::string> names;                     ///< for messages
+    std::function<HostImage(const std::string&)> read;  ///< the image of that name: one frame, 1 or 3 channels
+
+    std::size_t size() const { return names.size(); }
+};
+
+/// Does `work(view, number)` with each image until a stop is asked for; what it finds wrong is said with the image's
+/// name.
+template <class Work>
+void for_each_image(const TrainingImages& images, const std::stop_token& stop, Work&& work) {
+    for (std::size_t number = 0; number < images.size() && !stop.stop_requested(); ++number) {
+        const auto image = images.read(images.names[number]);
+        try {
+            work(image.view(), number);
+        } catch (const Error& error) {
+            fail(error.code(), "{}: {}", images.names[number], error.what());
+        }
+    }
+}
+
+}  // namespace framewire

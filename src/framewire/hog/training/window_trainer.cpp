@@ -1,0 +1,156 @@
+#include "framewire/hog/training/window_trainer.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/hog/training/image_windows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace framewire {
+namespace {
+
+constexpr int most_rounds = 20, most_windows = 10'000;
+
+void check(const TrainingImages& positives, const TrainingImages& negatives, const TrainingParameters& p) {
+    if (positives.size() == 0) fail(ErrorCode::usage, "no positive images to train on");
+    if (negatives.size() == 0) fail(ErrorCode::usage, "no negative images to train on");
+    if (p.rounds < 0 || p.rounds > most_rounds)
+        fail(ErrorCode::usage, "{} rounds; allowed are 0 to {}", p.rounds, most_rounds);
+    if (p.windows < 1 || p.windows > most_windows || p.hard_windows < 1 || p.hard_windows > most_windows)
+        fail(ErrorCode::usage, "{} windows and {} hard ones of a negative image; allowed are 1 to {}", p.windows,
+             p.hard_windows, most_windows);
+    if (!(p.scale_step >= 1.05 && p.scale_step <= 2))
+        fail(ErrorCode::usage, "a scale step of {}; allowed are 1.05 to 2", p.scale_step);
+}
+
+class Trainer {
+public:
+    Trainer(const WindowModel& window, const TrainingImages& positives, const TrainingImages& negatives,
+            const TrainingParameters& parameters, Executor& executor, const std::stop_token& stop)
+        : positives_(positives),
+          negatives_(negatives),
+          parameters_(parameters),
+          executor_(executor),
+          stop_(stop),
+          samples_(static_cast<std::size_t>(window_shape(window).count())),
+          taken_(negatives.size()) {
+        check(positives, negatives, parameters);
+        trained_.model = window;
+    }
+
+    std::optional<TrainedModel> run(const TrainingProgress& progress) {
+        take_positives();
+        take_random_negatives();
+        train(progress);
+        for (int round = 0; round < parameters_.rounds && !stop_.stop_requested(); ++round) {
+            const auto before = samples_.rows();
+            take_hard_negatives();
+            const auto added = samples_.rows() - before;
+            trained_.figures.hard_negatives.push_back(static_cast<std::int64_t>(added));
+            if (added == 0) break;
+            train(progress);
+        }
+        if (stop_.stop_requested()) return std::nullopt;
+        return std::move(trained_);
+    }
+
+private:
+    const WindowModel& window() const { return trained_.model; }
+
+    void take_positives() {
+        for_each_image(positives_, stop_, [&](HostView<const std::uint8_t> image, std::size_t) {
+            for (const bool mirrored : {false, true})
+                centre_descriptor(window(), image, mirrored, executor_, samples_.add(true));
+        });
+        trained_.figures.positives = static_cast<std::int64_t>(samples_.rows());
+    }
+
+    void take_random_negatives() {
+        std::mt19937_64 random(parameters_.svm.seed);
+        for_each_image(negatives_, stop_, [&](HostView<const std::uint8_t> image, std::size_t number) {
+            const ImageWindows windows(window(), parameters_.scale_step, image, executor_);
+            if (windows.windows() == 1) {
+                centre_descriptor(window(), image, false, executor_, samples_.add(false));
+                taken_[number].insert(WindowPlace{});
+                return;
+            }
+            const auto wanted = std::min<std::int64_t>(parameters_.windows, windows.windows());
+            for (std::int64_t taken = 0; taken < wanted;) {
+                // Each size is as likely as the other, until it has no more windows.
+                const auto level = static_cast<int>(random() % static_cast<unsigned>(windows.levels()));
+                const auto window = random() % static_cast<std::uint64_t>(windows.windows(level));
+                taken += take(windows, number, {level, static_cast<std::int64_t>(window)});
+            }
+        });
+    }
+
+    void take_hard_negatives() {
+        const WindowScores scores(window(), executor_);
+        for_each_image(negatives_, stop_, [&](HostView<const std::uint8_t> image, std::size_t number) {
+            const ImageWindows windows(window(), parameters_.scale_step, image, executor_);
+            if (windows.windows() == 1) return;                 // its middle was taken
+            std::vector<std::pair<float, WindowPlace>> alarms;  // by minus their score
+            for (int level = 0; level < windows.levels(); ++level) {
+                const auto of_level = windows.score(level, scores);
+                for (std::size_t i = 0; i < of_level.size(); ++i) {
+                    const WindowPlace place{level, static_cast<std::int64_t>(i)};
+                    if (of_level[i] > 0 && !taken_[number].contains(place)) alarms.emplace_back(-of_level[i], place);
+                }
+            }
+            const auto count = std::min(alarms.size(), static_cast<std::size_t>(parameters_.hard_windows));
+            std::ranges::partial_sort(alarms, alarms.begin() + static_cast<std::ptrdiff_t>(count));
+            for (std::size_t i = 0; i < count; ++i) take(windows, number, alarms[i].second);
+        });
+    }
+
+    // False when the window was already taken.
+    bool take(const ImageWindows& windows, std::size_t image, WindowPlace place) {
+        if (!taken_[image].insert(place).second) return false;
+        windows.copy(place, samples_.add(false));
+        return true;
+    }
+
+    void train(const TrainingProgress& progress) {
+        if (stop_.stop_requested()) return;
+        auto& figures = trained_.figures;
+        figures.negatives = static_cast<std::int64_t>(samples_.rows()) - figures.positives;
+        figures.svm = train_linear_svm(samples_, parameters_.svm, stop_);
+        const auto& weights = figures.svm.weights;
+        trained_.model.weights.assign(weights.begin(), weights.end());
+        trained_.model.bias = static_cast<float>(figures.svm.bias);
+        figures.margin = 1 / std::sqrt(std::inner_product(weights.begin(), weights.end(), weights.begin(), 0.0));
+        figures.missed = figures.false_alarms = 0;
+        for (std::size_t row = 0; row < samples_.rows(); ++row) {
+            const auto values = samples_.row(row);
+            const bool found = std::inner_product(weights.begin(), weights.end(), values.begin(), figures.svm.bias) > 0;
+            figures.missed += samples_.positive(row) && !found;
+            figures.false_alarms += !samples_.positive(row) && found;
+        }
+        if (progress) progress(figures);
+    }
+
+    const TrainingImages& positives_;
+    const TrainingImages& negatives_;
+    const TrainingParameters& parameters_;
+    Executor& executor_;
+    const std::stop_token& stop_;
+    SvmSamples samples_;
+    std::vector<std::set<WindowPlace>> taken_;  // of each negative image
+    TrainedModel trained_;
+};
+
+}  // namespace
+
+std::optional<TrainedModel> train_window_model(const WindowModel& window, const TrainingImages& positives,
+                                               const TrainingImages& negatives, const TrainingParameters& parameters,
+                                               Executor& executor, const TrainingProgress& progress,
+                                               const std::stop_token& stop) {
+    return Trainer(window, positives, negatives, parameters, executor, stop).run(progress);
+}
+
+}  // namespace framewire

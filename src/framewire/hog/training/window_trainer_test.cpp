@@ -1,0 +1,323 @@
+#include "framewire/hog/training/window_trainer.hpp"
+
+#include "framewire/hog/hog_ref.hpp"
+#include "framewire/hog/training/detection_curve.hpp"
+#include "framewire/hog/training/image_windows.hpp"
+
+#include "kit/images.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <random>
+
+namespace framewire {
+namespace {
+
+Executor& executor() { return kit::executor(Backend::cpu); }
+
+// A window of 3 x 4 cells.
+WindowModel small_window() { return {.hog = {.bins = 6, .norm = HogNorm::l2hys}, .width_px = 24, .height_px = 32}; }
+
+HostImage noise(const Shape& shape, std::uint64_t salt) {
+    HostImage image(shape);
+    kit::fill(image.view(), kit::Fill::noise, salt);
+    return image;
+}
+
+// A bright bar with a dark foot, a bit of noise, in the middle of an image.
+HostImage figure(const Shape& shape, std::uint64_t salt) {
+    auto image = noise(shape, salt);
+    for (int y = 0; y < shape.height; ++y)
+        for (int x = 0; x < static_cast<int>(shape.row_bytes()); ++x) {
+            const int from_left = x / shape.channels - (shape.width - 24) / 2, from_top = y - (shape.height - 32) / 2;
+            const bool inside = from_left >= 8 && from_left < 16 && from_top >= 4 && from_top < 28;
+            auto& byte = image.view().row(0, y)[x];
+            byte = static_cast<std::uint8_t>((inside ? from_top < 20 ? 200 : 20 : 100) + byte / 6);
+        }
+    return image;
+}
+
+// Images of a map, by name.
+TrainingImages images_of(std::map<std::string, HostImage>& images) {
+    TrainingImages all{{}, [&images](const std::string& name) {
+                           const auto& from = images.at(name);
+                           HostImage copy_of(from.shape());
+                           copy(from.view(), copy_of.view());
+                           return copy_of;
+                       }};
+    for (const auto& [name, image] : images) all.names.push_back(name);
+    return all;
+}
+
+std::optional<ErrorCode> error_of(const std::function<void()>& body, std::string& message) {
+    try {
+        body();
+    } catch (const Error& error) {
+        message = error.what();
+        return error.code();
+    }
+    return std::nullopt;
+}
+
+// The middle of an image that is larger by whole cells is that part of the reference's descriptor of the image.
+TEST(ImageWindows, TheMiddleIsThatPartOfTheImagesDescriptor) {
+    const auto window = small_window();
+    const auto shape = window_shape(window);
+    const auto image = figure({1, 64, 40, 3}, 1);  // 16 px above and below, 8 left and right
+    const auto reference = hog_reference(window.hog, image.view());
+    std::vector<float> values(static_cast<std::size_t>(shape.count()));
+    centre_descriptor(window, image.view(), false, executor(), values);
+    std::size_t i = 0;
+    for (int y = 0; y < shape.rows; ++y)
+        for (int x = 0; x < shape.row_values(); ++x, ++i)
+            ASSERT_NEAR(values[i],
+                        reference.descriptors[static_cast<std::size_t>((y + 2) * 4 * shape.values + shape.values + x)],
+                        1e-4);
+}
+
+// With pixels around the window that make no whole cell, those above and left of its cells do not count.
+TEST(ImageWindows, TheMiddleIsOnItsOwnCells) {
+    const auto window = small_window();
+    const auto image = figure({1, 37, 30, 1}, 2);  // 2 px above and 3 left of the window
+    HostImage part({1, 35, 27, 1});
+    copy(HostView<const std::uint8_t>(image.view().row(0, 2) + 3, part.shape(), 30, 37 * 30), part.view());
+    const auto reference = hog_reference(window.hog, part.view());
+    std::vector<float> values(static_cast<std::size_t>(window_shape(window).count()));
+    centre_descriptor(window, image.view(), false, executor(), values);
+    ASSERT_EQ(values.size(), reference.descriptors.size());
+    for (std::size_t i = 0; i < values.size(); ++i) ASSERT_NEAR(values[i], reference.descriptors[i], 1e-4);
+}
+
+TEST(ImageWindows, MirroredIsTheDescriptorOfTheMirrorImage) {
+    const auto window = small_window();
+    const auto image = noise({1, 48, 40, 3}, 3);
+    HostImage mirrored(image.shape());
+    for (int y = 0; y < 48; ++y)
+        for (int x = 0; x < 40; ++x)
+            for (int c = 0; c < 3; ++c) mirrored.view().row(0, y)[(39 - x) * 3 + c] = image.view().row(0, y)[x * 3 + c];
+    std::vector<float> values(static_cast<std::size_t>(window_shape(window).count())), expected = values;
+    centre_descriptor(window, image.view(), true, executor(), values);
+    centre_descriptor(window, mirrored.view(), false, executor(), expected);
+    EXPECT_EQ(values, expected);
+}
+
+TEST(ImageWindows, AllPlacesOfAllSizes) {
+    const auto window = small_window();
+    const auto image = noise({1, 64, 48, 1}, 4);
+    const ImageWindows windows(window, 1.25, image.view(), executor());
+    // 48x64, 38x51, 30x40 and 24x32 (1.25^3 = 1.95): windows at (3 + 1)(4 + 1), (1 + 1)(2 + 1), (0 + 1)(1 + 1), 1.
+    ASSERT_EQ(windows.levels(), 4);
+    EXPECT_EQ(windows.windows(0), 20);
+    EXPECT_EQ(windows.windows(1), 6);
+    EXPECT_EQ(windows.windows(2), 2);
+    EXPECT_EQ(windows.windows(3), 1);
+    EXPECT_EQ(windows.windows(), 29);
+
+    // Of the image itself: the window in row 2, column 1 is that part of the reference's descriptor.
+    const auto shape = window_shape(window);
+    const auto reference = hog_reference(window.hog, image.view());
+    std::vector<float> values(static_cast<std::size_t>(shape.count()));
+    windows.copy({0, 2 * 4 + 1}, values);
+    std::size_t i = 0;
+    for (int y = 0; y < shape.rows; ++y)
+        for (int x = 0; x < shape.row_values(); ++x, ++i)
+            ASSERT_NEAR(values[i],
+                        reference.descriptors[static_cast<std::size_t>((y + 2) * 5 * shape.values + shape.values + x)],
+                        1e-4);
+
+    // Scores are products with what copy() gives.
+    auto model = window;
+    model.weights.resize(values.size());
+    for (std::size_t k = 0; k < values.size(); ++k)
+        model.weights[k] = static_cast<float>(std::sin(static_cast<double>(k)));
+    model.bias = 0.5f;
+    const WindowScores scores(model, executor());
+    for (int level = 0; level < windows.levels(); ++level) {
+        const auto of_level = windows.score(level, scores);
+        ASSERT_EQ(static_cast<std::int64_t>(of_level.size()), windows.windows(level));
+        for (std::size_t number = 0; number < of_level.size(); ++number) {
+            windows.copy({level, static_cast<std::int64_t>(number)}, values);
+            EXPECT_NEAR(of_level[number], std::inner_product(values.begin(), values.end(), model.weights.begin(), 0.5),
+                        1e-4);
+        }
+    }
+}
+
+class WindowTrainer : public ::testing::Test {
+protected:
+    WindowTrainer() {
+        for (int i = 0; i < 12; ++i) {
+            const auto name = std::to_string(100 + i);
+            positives.emplace(name,
+                              figure(i % 2 ? Shape{1, 32, 24, 3} : Shape{1, 50, 41, 1}, static_cast<std::uint64_t>(i)));
+            negatives.emplace(
+                name, noise(i % 3 ? Shape{1, 70, 60, 3} : Shape{1, 32, 24, 1}, static_cast<std::uint64_t>(100 + i)));
+        }
+    }
+    std::optional<TrainedModel> train(const TrainingParameters& p = {}) {
+        return train_window_model(small_window(), images_of(positives), images_of(negatives), p, executor());
+    }
+    float score(const WindowModel& model, const HostImage& image) {
+        std::vector<float> values(model.weights.size());
+        centre_descriptor(model, image.view(), false, executor(), values);
+        return std::inner_product(values.begin(), values.end(), model.weights.begin(), model.bias);
+    }
+
+    std::map<std::string, HostImage> positives, negatives;
+};
+
+TEST_F(WindowTrainer, TellsNewImagesApart) {
+    const auto trained = train({.svm = {.c = 1}});
+    ASSERT_TRUE(trained);
+    EXPECT_EQ(trained->figures.positives, 24);
+    EXPECT_EQ(trained->figures.missed, 0);
+    EXPECT_EQ(trained->figures.false_alarms, 0);
+    EXPECT_TRUE(trained->figures.svm.converged);
+    for (std::uint64_t salt = 1000; salt < 1010; ++salt) {
+        EXPECT_GT(score(trained->model, figure({1, 40, 32, 3}, salt)), 0);
+        EXPECT_LT(score(trained->model, noise({1, 40, 32, 3}, salt)), 0);
+    }
+}
+
+TEST_F(WindowTrainer, TakesAsManyWindowsAsWanted) {
+    const auto trained = train({.rounds = 0, .windows = 7});
+    // 8 images of several windows, 4 of one.
+    EXPECT_EQ(trained->figures.negatives, 8 * 7 + 4);
+    EXPECT_TRUE(trained->figures.hard_negatives.empty());
+    // 60x70: (4 + 1)(4 + 1); 50x58: (3 + 1)(3 + 1); 41x48: (2 + 1)(2 + 1); 34x40: (1 + 1)(1 + 1); 28x33: 1.
+    EXPECT_EQ(train({.rounds = 0, .windows = 10'000})->figures.negatives, 8 * (25 + 16 + 9 + 4 + 1) + 4)
+        << "there are no more";
+}
+
+TEST_F(WindowTrainer, AddsWhatTheModelTakesForPositives) {
+    // Figures that are in a negative image, where one random window hardly meets them.
+    for (const auto* name : {"a", "b"}) {
+        auto image = noise({1, 200, 300, 1}, 7);
+        for (const int left : {40, 136, 232})
+            copy(figure({1, 32, 24, 1}, static_cast<std::uint64_t>(left)).view(),
+                 HostView<std::uint8_t>(image.view().row(0, 80) + left, {1, 32, 24, 1}, 300, 300 * 200));
+        negatives.emplace(name, std::move(image));
+    }
+    std::vector<std::int64_t> negatives_told;
+    const TrainingParameters p{.svm = {.c = 1}, .rounds = 5, .windows = 1, .hard_windows = 2};
+    const auto trained = train_window_model(small_window(), images_of(positives), images_of(negatives), p, executor(),
+                                            [&](const TrainingFigures& f) { negatives_told.push_back(f.negatives); });
+    const auto& added = trained->figures.hard_negatives;
+    ASSERT_GE(added.size(), 1u);
+    EXPECT_EQ(added.front(), 4) << "two of each at most";
+    EXPECT_EQ(trained->figures.negatives, 14 + std::accumulate(added.begin(), added.end(), std::int64_t{0}));
+    ASSERT_GE(negatives_told.size(), 2u);
+    EXPECT_EQ(negatives_told[0], 14);
+    EXPECT_EQ(negatives_told[1], 18);
+}
+
+TEST_F(WindowTrainer, TheSameSeedGivesTheSameModel) {
+    const auto first = train(), second = train(), other = train({.svm = {.seed = 2}});
+    EXPECT_EQ(first->model.weights, second->model.weights);
+    EXPECT_NE(first->model.weights, other->model.weights);
+}
+
+TEST_F(WindowTrainer, StopsWhenAsked) {
+    std::stop_source stop;
+    int read = 0;
+    auto counted = images_of(negatives);
+    counted.read = [&, whole = counted.read](const std::string& name) {
+        if (++read == 3) stop.request_stop();
+        return whole(name);
+    };
+    EXPECT_FALSE(
+        train_window_model(small_window(), images_of(positives), counted, {}, executor(), {}, stop.get_token()));
+    EXPECT_EQ(read, 3);
+}
+
+TEST_F(WindowTrainer, RefusesWithTheImagesName) {
+    std::string message;
+    positives.emplace("small.png", noise({1, 31, 24, 1}, 1));
+    EXPECT_EQ(error_of([&] { train(); }, message), ErrorCode::usage);
+    EXPECT_NE(message.find("small.png"), std::string::npos) << message;
+    EXPECT_NE(message.find("24x31"), std::string::npos) << message;
+    positives.erase("small.png");
+    negatives.emplace("narrow.png", noise({1, 100, 23, 1}, 1));
+    EXPECT_EQ(error_of([&] { train(); }, message), ErrorCode::usage);
+    EXPECT_NE(message.find("narrow.png"), std::string::npos) << message;
+    negatives.erase("narrow.png");
+    for (const auto& p : {TrainingParameters{.rounds = -1}, TrainingParameters{.windows = 0},
+                          TrainingParameters{.hard_windows = 0}, TrainingParameters{.scale_step = 1}})
+        EXPECT_EQ(error_of([&] { train(p); }, message), ErrorCode::usage);
+    negatives.clear();
+    EXPECT_EQ(error_of([&] { train(); }, message), ErrorCode::usage);
+}
+
+TEST(DetectionCurve, ByHand) {
+    // Positives 4 3 3 1, negatives 3.5 3 2 1 0: thresholds 4, 3, 1.
+    const auto curve = detection_curve({3, 1, 4, 3}, {0, 3.5f, 2, 3, 1});
+    ASSERT_EQ(curve.points.size(), 3u);
+    const auto expect_point = [&](std::size_t i, float threshold, std::int64_t detections, std::int64_t false_alarms) {
+        EXPECT_EQ(curve.points[i].threshold, threshold);
+        EXPECT_EQ(curve.points[i].detections, detections);
+        EXPECT_EQ(curve.points[i].false_alarms, false_alarms);
+    };
+    expect_point(0, 4, 1, 0);
+    expect_point(1, 3, 3, 2);
+    expect_point(2, 1, 4, 4);
+    EXPECT_EQ(curve.detection_rate(curve.points[1]), 0.75);
+    EXPECT_EQ(curve.false_alarm_rate(curve.points[1]), 0.4);
+    EXPECT_EQ(curve.detection_rate_at(0.39), 0.25);
+    EXPECT_EQ(curve.detection_rate_at(0.4), 0.75);
+    EXPECT_EQ(curve.detection_rate_at(1), 1);
+    EXPECT_EQ(detection_curve({1}, {2}).detection_rate_at(0.5), 0);
+    std::string message;
+    EXPECT_EQ(error_of([] { detection_curve({}, {1}); }, message), ErrorCode::usage);
+    EXPECT_EQ(error_of([] { detection_curve({1}, {}); }, message), ErrorCode::usage);
+}
+
+TEST_F(WindowTrainer, CrossValidationScoresEveryImageOnce) {
+    const TrainingParameters p{.svm = {.c = 1}, .rounds = 1};
+    int folds = 0;
+    const auto curve = cross_validate(small_window(), images_of(positives), images_of(negatives), p, 4, executor(),
+                                      [&](int fold) { EXPECT_EQ(fold, ++folds); });
+    ASSERT_TRUE(curve);
+    EXPECT_EQ(folds, 4);
+    EXPECT_EQ(curve->positives, 12);
+    EXPECT_EQ(curve->negatives, 8 * (25 + 16 + 9 + 4 + 1) + 4);
+    EXPECT_EQ(curve->detection_rate_at(0), 1);
+    std::string message;
+    for (const int count : {-1, 0, 1, 13})
+        EXPECT_EQ(error_of(
+                      [&] {
+                          cross_validate(small_window(), images_of(positives), images_of(negatives), p, count,
+                                         executor());
+                      },
+                      message),
+                  ErrorCode::usage);
+}
+
+// Each part's positive image looks like the negative one of the other part: a model that was trained on the image that
+// it scores, noise and all, finds it; one that was trained on the other part only takes it for a negative.
+TEST_F(WindowTrainer, CrossValidationScoresByModelsOfOtherImages) {
+    const auto lying = [](std::uint64_t salt) {
+        const auto upright = figure({1, 32, 32, 1}, salt);
+        HostImage image(upright.shape());
+        for (int y = 0; y < 32; ++y)
+            for (int x = 0; x < 32; ++x) image.view().row(0, y)[x] = upright.view().row(0, x)[y];
+        return image;
+    };
+    positives.clear();
+    positives.emplace("0", figure({1, 32, 24, 1}, 1));
+    positives.emplace("1", lying(2));
+    negatives.clear();
+    negatives.emplace("0", lying(3));
+    negatives.emplace("1", figure({1, 32, 24, 1}, 4));
+    const TrainingParameters p{.svm = {.c = 1000}, .rounds = 0};
+    const auto all = train(p);
+    EXPECT_EQ(all->figures.missed + all->figures.false_alarms, 0) << "noise tells them apart";
+    const auto curve = cross_validate(small_window(), images_of(positives), images_of(negatives), p, 2, executor());
+    EXPECT_EQ(curve->detection_rate_at(0), 0);
+}
+
+}  // namespace
+}  // namespace framewire
