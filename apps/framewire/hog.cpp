@@ -1,6 +1,7 @@
 #include "commands.hpp"
-#include "common.hpp"
 #include "filtered_input.hpp"
+#include "hog_options.hpp"
+#include "hog_people.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/hog/pictures.hpp"
@@ -26,12 +27,9 @@ namespace {
 
 constexpr std::array<const char*, 3> norm_names{"none", "l2", "l2hys"};  // of HogNorm
 
-struct HogOptions {
-    CommonOptions common;
-    InputOptions input;
-    HogParameters hog;
-    std::string output, steps_folder;
-    bool json = false;
+struct AllOptions : HogOptions {
+    std::string steps_folder;
+    PeopleOptions people;
 };
 
 // One place of the circle: a frame as captured and as filtered, and its descriptors.
@@ -70,7 +68,7 @@ void write_steps(const std::filesystem::path& folder, HogParameters parameters, 
 // From source to descriptors. What fails on the way is thrown after what was computed before was written.
 class Describe {
 public:
-    Describe(const HogOptions& options, const std::stop_source& stop)
+    Describe(const AllOptions& options, const std::stop_source& stop)
         : options_(options),
           stop_(stop),
           statistics_file_(options.common.statistics_path),
@@ -153,7 +151,7 @@ private:
         fmt::print("{}\n", summary.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     }
 
-    const HogOptions& options_;
+    const AllOptions& options_;
     std::stop_source stop_;
     // In this order, so that what is cheap to refuse is refused first and the output is touched last.
     StatisticsFile statistics_file_;
@@ -171,14 +169,14 @@ private:
 }  // namespace
 
 void add_hog(CLI::App& program, Action& chosen) {
-    auto* command = program.add_subcommand("hog", "Histograms of oriented gradients of images and video, for NumPy");
-    const auto options = std::make_shared<HogOptions>();
+    auto* command = program.add_subcommand(
+        "hog", "Histograms of oriented gradients of images and video, for NumPy; people found by them");
+    const auto options = std::make_shared<AllOptions>();
     add_input_options(*command, options->input);
     command
         ->add_option(
             "-o,--output", options->output,
             "where the descriptors go: a .npy of float32, rows x columns x values, a video's with frames first")
-        ->required()
         ->type_name("FILE.npy");
     command->add_option("--cell", options->hog.cell, "side of a cell in pixels, 4 to 64")
         ->type_name("PX")
@@ -188,22 +186,37 @@ void add_hog(CLI::App& program, Action& chosen) {
         ->capture_default_str();
     command->add_flag("--signed", options->hog.signed_gradients,
                       "tell dark to bright from bright to dark: bins of the whole circle");
-    command->add_option("--norm", options->hog.norm, "of each block of cells; l2hys is Dalal and Triggs's")
-        ->transform(CLI::CheckedTransformer(std::map<std::string, HogNorm>{
-            {norm_names[0], HogNorm::none}, {norm_names[1], HogNorm::l2}, {norm_names[2], HogNorm::l2hys}}))
-        ->default_str("none");
+    auto* norm =
+        command->add_option("--norm", options->hog.norm, "of each block of cells; l2hys is Dalal and Triggs's")
+            ->transform(CLI::CheckedTransformer(std::map<std::string, HogNorm>{
+                {norm_names[0], HogNorm::none}, {norm_names[1], HogNorm::l2}, {norm_names[2], HogNorm::l2hys}}))
+            ->default_str("none; l2hys for people");
     auto* block = command->add_option("--block", options->hog.block, "side of a block in cells, 1 to 8; with --norm")
                       ->type_name("N")
                       ->capture_default_str();
-    command
-        ->add_option("--steps", options->steps_folder,
-                     "also put pictures of the first frame's steps there: gray gamma gx gy magnitude direction hog")
-        ->type_name("DIR");
+    auto* steps =
+        command
+            ->add_option("--steps", options->steps_folder,
+                         "also put pictures of the first frame's steps there: gray gamma gx gy magnitude direction hog")
+            ->type_name("DIR");
     command->add_flag("--json", options->json, "print a summary as JSON when done");
+    add_people_options(*command, options->people);
+    auto* window = command->add_option("--window", options->window, "of a model, in pixels; whole cells")
+                       ->type_name("WxH")
+                       ->capture_default_str();
     add_common_options(*command, options->common);
-    set_work(*command, chosen, options->common, [options, block](const std::stop_source& stop) {
+    set_work(*command, chosen, options->common, [=](const std::stop_source& stop) {
+        const bool people = !options->people.model.empty();
+        if (people && norm->count() == 0) options->hog.norm = HogNorm::l2hys;
         if (block->count() > 0 && options->hog.norm == HogNorm::none)
             fail(ErrorCode::usage, "--block {} goes with --norm l2 or l2hys", options->hog.block);
+        if (people) {
+            if (steps->count() > 0) fail(ErrorCode::usage, "--steps draws descriptors; it does not go with --people");
+            if (options->output.empty()) options->output = "-";
+            return find_people(*options, options->people, stop);
+        }
+        if (window->count() > 0) fail(ErrorCode::usage, "--window goes with --people");
+        if (options->output.empty()) fail(ErrorCode::usage, "-o is missing: the .npy that the descriptors go to");
         if (options->json && options->output == "-")
             fail(ErrorCode::usage, "-o and --json both go to standard output; one of them can");
         Describe(*options, stop)();

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <iterator>
 
 namespace framewire {
@@ -32,14 +33,15 @@ std::string mot_objects(const FrameObjects& frame) {
 std::string to_json_line(const FrameObjects& frame) {
     auto line = fmt::format(R"({{"frame":{},"time":{:.6f},"width":{},"height":{},"objects":[)", frame.frame,
                             frame.time_s, frame.width, frame.height);
-    const char* separator = "";
-    for (const auto& object : frame.objects) {
+    for (std::size_t i = 0; i < frame.objects.size(); ++i) {
+        const auto& object = frame.objects[i];
         const auto area = static_cast<double>(object.area);
         fmt::format_to(std::back_inserter(line),
-                       R"({}{{"id":{},"box":[{},{},{},{}],"area":{},"centroid":[{:.2f},{:.2f}]}})", separator,
+                       R"({}{{"id":{},"box":[{},{},{},{}],"area":{},"centroid":[{:.2f},{:.2f}])", i == 0 ? "" : ",",
                        object.id, object.x, object.y, object.width, object.height, object.area,
                        static_cast<double>(object.sum_x) / area, static_cast<double>(object.sum_y) / area);
-        separator = ",";
+        if (!frame.scores.empty()) fmt::format_to(std::back_inserter(line), R"(,"score":{:.4f})", frame.scores[i]);
+        line += '}';
     }
     return line + "]}\n";
 }

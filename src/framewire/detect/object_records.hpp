@@ -16,10 +16,12 @@ struct FrameObjects {
     double time_s = 0;       ///< in its source
     int width = 0, height = 0;
     std::span<const Component> objects{};
+    std::span<const float> scores{};  ///< of each object, or none at all; finite
 };
 
 /// `{"frame":0,"time":0.000000,"width":768,"height":576,"objects":[{"id":1,"box":[x,y,w,h],"area":n,"centroid":[x,y]}]}`
-/// and a newline: one line of a JSON lines file. Centroids are in pixels, with two decimals.
+/// and a newline: one line of a JSON lines file. Centroids are in pixels, with two decimals. Scores follow as
+/// `,"score":1.2345`.
 std::string to_json_line(const FrameObjects& objects);
 
 enum class RecordFormat {

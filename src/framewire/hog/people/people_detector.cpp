@@ -177,6 +177,7 @@ PeopleDetector::~PeopleDetector() = default;
 PeopleDetector::PeopleDetector(PeopleDetector&&) noexcept = default;
 PeopleDetector& PeopleDetector::operator=(PeopleDetector&&) noexcept = default;
 
+const PeopleParameters& PeopleDetector::parameters() const { return state_->parameters; }
 int PeopleDetector::levels() const { return state_->pyramid.levels(); }
 std::int64_t PeopleDetector::windows() const { return state_->windows; }
 

@@ -36,6 +36,7 @@ public:
     PeopleDetector(PeopleDetector&&) noexcept;
     PeopleDetector& operator=(PeopleDetector&&) noexcept;
 
+    const PeopleParameters& parameters() const;
     /// Sizes and windows of a frame that are looked at.
     int levels() const;
     std::int64_t windows() const;
