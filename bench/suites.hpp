@@ -19,6 +19,7 @@ void bench_median(Session& session);
 void bench_mixture(Session& session);
 void bench_morphology(Session& session);
 void bench_mosaic(Session& session);
+void bench_people(Session& session);
 void bench_pointwise(Session& session);
 void bench_text(Session& session);
 void bench_detector(Session& session);
@@ -43,6 +44,7 @@ inline constexpr Suite suites[] = {
     {"mixture", bench_mixture},
     {"morphology", bench_morphology},
     {"mosaic", bench_mosaic},
+    {"people", bench_people},
     {"pointwise", bench_pointwise},
     {"text", bench_text},
     {"detector", bench_detector},
