@@ -27,18 +27,17 @@ std::vector<Shape> few_shapes(int channels) {
         {1, 1, 1, channels}, {1, 3, 5, channels}, {2, 17, 15, channels}, {1, 1, 70, channels}, {1, 19, 101, channels}};
 }
 
-TEST_P(MedianTest, SmallSizesEqualTheDefinition) {
+TEST_P(MedianTest, EveryShapeEqualsTheDefinition) {
     for (const int channels : {3, 1}) check_size(GetParam(), 3, channels, borders[0]);
-    for (const auto& border : borders)
-        for (const int size : {1, 3, 5})
-            for (const int channels : {3, 1}) check_size(GetParam(), size, channels, border, few_shapes(channels));
 }
 
-TEST_P(MedianTest, MiddleSizesEqualTheDefinition) {
-    for (const auto& border : borders)
-        for (const int size : {7, 9, 11, 13, 15, 17, 19, 21})
-            for (const int channels : {3, 1}) check_size(GetParam(), size, channels, border, few_shapes(channels));
+void check_border(Backend backend, kit::NamedBorder border) {
+    int turn = static_cast<int>(border.border);
+    for (const int size : {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21})
+        for (const int channels : kit::channel_counts(turn++))
+            check_size(backend, size, channels, border, few_shapes(channels));
 }
+FRAMEWIRE_TEST_EVERY_BORDER(MedianTest, check_border)
 
 TEST_P(MedianTest, LargeSizesEqualTheDefinition) {
     for (const auto& border : borders)
