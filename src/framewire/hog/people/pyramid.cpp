@@ -4,13 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 namespace framewire {
 namespace {
 
 // Behind a row there is room for what whole vectors read and write beyond its pixels.
-constexpr std::int64_t padded_row_bytes(int width) { return (std::int64_t{width} + 64 + 63) / 64 * 64; }
+constexpr int vector_px = 64;
+constexpr std::int64_t padded_row_bytes(int width) { return (std::int64_t{width} + vector_px + 63) / 64 * 64; }
 
 int octave_of(double scale) {
     int octave = 0;
@@ -52,20 +54,25 @@ GrayPyramid::GrayPyramid(std::span<const double> scales, const Shape& frame, Exe
         const int octave = octave_of(scale);
         const auto step = std::llround(std::ldexp(scale, -octave) * static_cast<double>(pyramid_pixel));
         const auto side = [&](int pixels) { return static_cast<int>(pixels / scale); };
-        Level level{octaves_[static_cast<std::size_t>(octave)], octave, step, {}};
+        Level level{octaves_[static_cast<std::size_t>(octave)], octave, step, {}, {}};
         if (step != pyramid_pixel) {
             const int octave_width = level.plane.width;
             level.plane = add_plane(side(frame.width), side(frame.height));
             if (executor.backend() == Backend::cpu)
-                for (int x = 0; x < level.plane.width; ++x)
-                    level.samples.push_back(pyramid_sample(x, step, octave_width));
+                for (int x = 0; x < level.plane.width + vector_px; ++x) {
+                    const auto sample = pyramid_sample(x, step, octave_width);
+                    level.indices.push_back(sample.index);
+                    level.shares.push_back(sample.share);
+                }
         }
         levels_.push_back(std::move(level));
     }
-    if (executor.backend() == Backend::cpu)
+    if (executor.backend() == Backend::cpu) {
         memory_ = HostBuffer(static_cast<std::size_t>(bytes));
-    else
+        std::memset(memory_.data(), 0, memory_.bytes());  // behind the last pixel of a row lies one whose share is 0
+    } else {
         device_memory_ = cuda::DeviceBuffer(static_cast<std::size_t>(bytes));
+    }
 }
 
 Shape GrayPyramid::level_shape(int level) const {

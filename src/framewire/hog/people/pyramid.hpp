@@ -47,8 +47,9 @@ private:
     struct Level {
         Plane plane;
         int octave;
-        std::int64_t step;                   // as pyramid_sample() has it; of one pixel: the level is the octave
-        std::vector<PyramidSample> samples;  // of a row's pixels, on the CPU
+        std::int64_t step;  // as pyramid_sample() has it; of one pixel: the level is the octave
+        // On the CPU: of a row's pixels, and of as many more as a vector has.
+        std::vector<std::int32_t> indices, shares;
     };
 
     // Of an image in the memory of either space.

@@ -3,7 +3,6 @@
 #include "framewire/hog/people/pyramid_sample.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "framewire/hog/people/pyramid_cpu.cpp"
@@ -18,9 +17,9 @@ namespace {
 
 // One row of a level.
 struct LevelRow {
-    const std::uint8_t *upper, *lower;  // rows of the octave that it lies between
-    std::int32_t share;                 // the lower one's
-    const PyramidSample* samples;       // one for each pixel
+    const std::uint8_t *upper, *lower;     // rows of the octave that it lies between
+    std::int32_t share;                    // the lower one's
+    const std::int32_t *indices, *shares;  // of each pixel's place
     std::int64_t pixels;
     std::uint8_t* out;
 };
@@ -65,34 +64,40 @@ void halve_row(const std::uint8_t* upper, const std::uint8_t* lower, std::int64_
 void level_row(const LevelRow& row) {
     const D16 d16;
     const D32 d32;
+    const hn::Half<D16> half16;
     const hn::Rebind<std::uint8_t, D16> octave8;
     const hn::Rebind<std::uint8_t, D32> level8;
     const auto step16 = static_cast<std::int64_t>(hn::Lanes(d16)), step32 = static_cast<std::int64_t>(hn::Lanes(d32));
     // A level's pixels lie at most two of the octave's apart.
-    HWY_ALIGN std::int16_t between[2 * piece_px + 4 + HWY_MAX_BYTES / 2];
-    HWY_ALIGN std::int32_t pairs[piece_px + HWY_MAX_BYTES / 4], shares[piece_px + HWY_MAX_BYTES / 4];
+    HWY_ALIGN std::int16_t between[2 * piece_px + 4 + HWY_MAX_BYTES];
     const auto lower_share = hn::Set(d16, static_cast<std::int16_t>(row.share)),
                upper_share = hn::Set(d16, static_cast<std::int16_t>(pyramid_share_one - row.share));
+    const auto rounding = hn::Set(d32, 1 << (2 * pyramid_share_bits - 1));
+    const auto last_lane = hn::Set(d32, static_cast<std::int32_t>(step32 - 1));
     for (std::int64_t first = 0; first < row.pixels; first += piece_px) {
         const auto count = std::min(piece_px, row.pixels - first);
-        const auto* samples = row.samples + first;
-        const auto begin = samples[0].index, end = samples[count - 1].index + 2;
+        const auto *indices = row.indices + first, *shares = row.shares + first;
+        const auto begin = indices[0], end = indices[count - 1] + 2;
         for (std::int64_t x = begin; x < end; x += step16) {
             const auto load = [&](const std::uint8_t* from)
                                   HWY_ATTR { return hn::PromoteTo(d16, hn::LoadU(octave8, from + x)); };
             hn::StoreU(hn::Add(hn::Mul(load(row.upper), upper_share), hn::Mul(load(row.lower), lower_share)), d16,
                        between + (x - begin));
         }
-        for (std::int64_t i = 0; i < count; ++i) {
-            std::memcpy(pairs + i, between + (samples[i].index - begin), 4);
-            shares[i] = samples[i].share;
-        }
-        const auto rounding = hn::Set(d32, 1 << (2 * pyramid_share_bits - 1));
+        // So a vector of the level's pixels has its neighbours in two of the octave's.
         for (std::int64_t i = 0; i < count; i += step32) {
-            const auto pair = hn::Load(d32, pairs + i);
-            const auto left = hn::And(pair, hn::Set(d32, 0x7FFF)), right = hn::ShiftRight<16>(pair);
+            const auto* pixels = between + (indices[i] - begin);
+            const auto near = hn::PromoteTo(d32, hn::LoadU(half16, pixels)),
+                       far = hn::PromoteTo(d32, hn::LoadU(half16, pixels + step32));
+            const auto pixel = [&](hn::VFromD<D32> index) HWY_ATTR {
+                const auto lanes = hn::IndicesFromVec(d32, hn::And(index, last_lane));
+                return hn::IfThenElse(hn::Gt(index, last_lane), hn::TableLookupLanes(far, lanes),
+                                      hn::TableLookupLanes(near, lanes));
+            };
+            const auto index = hn::Sub(hn::LoadU(d32, indices + i), hn::Set(d32, indices[i]));
+            const auto left = pixel(index), right = pixel(hn::Add(index, hn::Set(d32, 1)));
             const auto value = hn::Add(hn::ShiftLeft<pyramid_share_bits>(left),
-                                       hn::Mul(hn::Sub(right, left), hn::Load(d32, shares + i)));
+                                       hn::Mul(hn::Sub(right, left), hn::LoadU(d32, shares + i)));
             hn::StoreU(hn::DemoteTo(level8, hn::ShiftRight<2 * pyramid_share_bits>(hn::Add(value, rounding))), level8,
                        row.out + first + i);
         }
@@ -128,8 +133,8 @@ void GrayPyramid::run(HostView<const std::uint8_t> frame) {
             for (auto y = static_cast<int>(begin); y < end; ++y) {
                 const auto at = pyramid_sample(y, level.step, last + 1);
                 HWY_DYNAMIC_DISPATCH(level_row)
-                ({from.row(0, at.index), from.row(0, std::min(at.index + 1, last)), at.share, level.samples.data(),
-                  to.shape().width, to.row(0, y)});
+                ({from.row(0, at.index), from.row(0, std::min(at.index + 1, last)), at.share, level.indices.data(),
+                  level.shares.data(), to.shape().width, to.row(0, y)});
             }
         });
     }
