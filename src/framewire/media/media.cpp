@@ -1,7 +1,9 @@
 #include "framewire/media/media.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/media/image_folder.hpp"
 #include "framewire/media/looping_source.hpp"
+#include "framewire/media/names.hpp"
 #include "framewire/media/parameters.hpp"
 #include "framewire/media/png.hpp"
 #include "framewire/media/raw.hpp"
@@ -18,18 +20,11 @@
 #include <spdlog/spdlog.h>
 #endif
 
-#include <cctype>
 #include <filesystem>
 #include <string_view>
 
 namespace framewire {
 namespace {
-
-std::string lower_case(std::string_view text) {
-    std::string lower(text);
-    for (auto& letter : lower) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-    return lower;
-}
 
 bool is_url(std::string_view text) { return text.find("://") != std::string_view::npos; }
 
@@ -121,8 +116,7 @@ std::unique_ptr<Source> open_path(const std::string& path, const SourceOptions& 
             return open_sequence_source(path, *pattern, open_image, options);
         fail(ErrorCode::no_input, "{}: there is no such file", path);
     }
-    if (std::filesystem::is_directory(status))
-        fail(ErrorCode::no_input, "{} is a directory; for the images in it write {}/NAME%04d.png", path, path);
+    if (std::filesystem::is_directory(status)) return open_images_source(path, images_in(path), open_image, options);
     const auto lower = lower_case(path);
     // A named pipe is what standard input is: FFmpeg would wait for it where no stop reaches.
     if (lower.ends_with(".y4m") || std::filesystem::is_fifo(status)) return open_y4m_source(path, options);

@@ -22,13 +22,14 @@ struct SourceOptions {
     int height_px = 0;                           ///< asked of a camera; 0 leaves it to the camera
     std::optional<Rational> rate{};              ///< asked of a camera; the rate of images, which have none (30)
     bool loop = false;                           ///< a source that ends begins again; its timestamps go on
+    bool one_size = false;                       ///< images of a size unlike the first's are refused, not scaled
     int decoder_threads = 2;                     ///< of FFmpeg's decoder, 1 to 16
     std::int64_t max_pixels = std::int64_t{max_side_px} * max_side_px;  ///< larger pictures are refused unallocated
 };
 
-/// Opens what `text` names: a path, `-` (y4m on standard input; named pipes are y4m, too), an image, a numbered
-/// sequence
-/// (`img%04d.png`), a URL FFmpeg opens, a camera (`/dev/video0`, `v4l2:/dev/video0:size=1280x720:fps=30:format=mjpeg`),
+/// Opens what `text` names: a path, `-` (y4m on standard input; named pipes are y4m, too), an image, a folder (its
+/// images, see images_in()), a numbered sequence (`img%04d.png`), a URL FFmpeg opens, a camera (`/dev/video0`,
+/// `v4l2:/dev/video0:size=1280x720:fps=30:format=mjpeg`),
 /// `lavfi:GRAPH`, `raw:PATH:size=WxH:format=bgr|gray:fps=30` or
 /// `synth:size=1280x720:fps=30:noise=6:objects=5:seed=1:frames=N:truth=boxes.jsonl`.
 /// Frames have 3 channels, or 1 where the medium is gray. Blocks up to options.timeout on a camera or the network.

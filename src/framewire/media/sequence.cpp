@@ -17,34 +17,26 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-class SequenceSource final : public Source {
+class ImagesSource final : public Source {
 public:
-    SequenceSource(const std::string& text, const SequencePattern& pattern, OpenImage open,
-                   const SourceOptions& options)
-        : pattern_(pattern), open_(std::move(open)), options_(options), numbers_(pattern.existing()) {
-        if (numbers_.empty())
-            fail(ErrorCode::no_input, "{}: there is no such image, {} for example", text, pattern.path(0));
-        const auto missing = numbers_.back() - numbers_.front() + 1 - static_cast<std::int64_t>(numbers_.size());
-        if (missing > 0)
-            spdlog::warn("{}: {} numbers between {} and {} are missing; those there are follow each other", text,
-                         missing, numbers_.front(), numbers_.back());
-        image_ = open_(pattern_.path(numbers_.front()), options_);
+    ImagesSource(const std::string& text, std::vector<std::string> images, OpenImage open, const SourceOptions& options)
+        : images_(std::move(images)), open_(std::move(open)), options_(options) {
+        image_ = open_(images_.front(), options_);
         info_.name = text;
         info_.shape = image_->info().shape;
         info_.rate = options.rate.value_or(Rational{30, 1});
-        info_.frames = static_cast<std::int64_t>(numbers_.size());
+        info_.frames = static_cast<std::int64_t>(images_.size());
     }
 
     const SourceInfo& info() const override { return info_; }
 
     bool read(HostView<std::uint8_t> image, FrameTime& time) override {
         validate(image, info_.shape, "the image to read into");
-        if (index_ == numbers_.size() || options_.stop.stop_requested()) return false;
-        const auto path = pattern_.path(numbers_[index_]);
-        if (!image_) open_next(path);
+        if (index_ == images_.size() || options_.stop.stop_requested()) return false;
+        if (!image_) open_next();
         if (!read_like_first(image)) {
             if (options_.stop.stop_requested()) return false;
-            fail(ErrorCode::source_lost, "{} holds no picture", path);
+            fail(ErrorCode::source_lost, "{} holds no picture", images_[index_]);
         }
         image_.reset();
         time = {static_cast<std::int64_t>(index_), static_cast<double>(index_) / info_.rate.value(), Clock::now()};
@@ -53,11 +45,11 @@ public:
     }
 
 private:
-    void open_next(const std::string& path) {
+    void open_next() {
         try {
-            image_ = open_(path, options_);
+            image_ = open_(images_[index_], options_);
         } catch (const Error& error) {
-            // The sequence itself was there: it breaks here.
+            // The images before were there: the source breaks here.
             throw Error(ErrorCode::source_lost, error.what());
         }
     }
@@ -67,8 +59,12 @@ private:
         const auto& shape = image_->info().shape;
         if (shape == info_.shape) return image_->read(image, ignored);
 
+        if (options_.one_size && (shape.width != info_.shape.width || shape.height != info_.shape.height))
+            fail(ErrorCode::source_lost,
+                 "{} is {}x{} pixels and {}, the first image, {}x{}; here all must be of one size",
+                 images_[index_], shape.width, shape.height, images_.front(), info_.shape.width, info_.shape.height);
         if (!std::exchange(warned_, true))
-            spdlog::warn("{} is {}; it is made {} like the first", pattern_.path(numbers_[index_]), to_string(shape),
+            spdlog::warn("{} is {}; it is made {} like the first", images_[index_], to_string(shape),
                          to_string(info_.shape));
         HostImage other(shape);
         if (!image_->read(other.view(), ignored)) return false;
@@ -80,10 +76,9 @@ private:
         return true;
     }
 
-    SequencePattern pattern_;
+    std::vector<std::string> images_;
     OpenImage open_;
     SourceOptions options_;
-    std::vector<std::int64_t> numbers_;
     SourceInfo info_;
     std::unique_ptr<Source> image_;  // the next one, where it is open already
     std::size_t index_ = 0;
@@ -199,9 +194,22 @@ std::vector<std::int64_t> SequencePattern::existing() const {
     return numbers;
 }
 
+std::unique_ptr<Source> open_images_source(const std::string& text, std::vector<std::string> images, OpenImage open,
+                                           const SourceOptions& options) {
+    return std::make_unique<ImagesSource>(text, std::move(images), std::move(open), options);
+}
+
 std::unique_ptr<Source> open_sequence_source(const std::string& text, const SequencePattern& pattern, OpenImage open,
                                              const SourceOptions& options) {
-    return std::make_unique<SequenceSource>(text, pattern, std::move(open), options);
+    const auto numbers = pattern.existing();
+    if (numbers.empty()) fail(ErrorCode::no_input, "{}: there is no such image, {} for example", text, pattern.path(0));
+    const auto missing = numbers.back() - numbers.front() + 1 - static_cast<std::int64_t>(numbers.size());
+    if (missing > 0)
+        spdlog::warn("{}: {} numbers between {} and {} are missing; those there are follow each other", text, missing,
+                     numbers.front(), numbers.back());
+    std::vector<std::string> images;
+    for (const auto number : numbers) images.push_back(pattern.path(number));
+    return open_images_source(text, std::move(images), std::move(open), options);
 }
 
 std::unique_ptr<Sink> open_image_sink(const std::string& text, const Shape& frame, EncodeImage encode,

@@ -33,8 +33,13 @@ private:
 /// Opens one image as a Source of one frame.
 using OpenImage = std::function<std::unique_ptr<Source>(const std::string& path, const SourceOptions& options)>;
 
-/// All images of a numbered sequence, from the lowest number on, over gaps too (with a warning). Images of another size
-/// or channel count than the first are made like it. Throws Error{no_input} when there is none.
+/// One image after the other, at least one; `text` names them all. Images of another size or channel count than the
+/// first are made like it, with a warning; with options.one_size another size is Error{source_lost} when it comes.
+std::unique_ptr<Source> open_images_source(const std::string& text, std::vector<std::string> images, OpenImage open,
+                                           const SourceOptions& options);
+
+/// All images of a numbered sequence as open_images_source() takes them, from the lowest number on, over gaps too (with
+/// a warning). Throws Error{no_input} when there is none.
 std::unique_ptr<Source> open_sequence_source(const std::string& text, const SequencePattern& pattern, OpenImage open,
                                              const SourceOptions& options);
 

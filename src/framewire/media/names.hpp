@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cctype>
+#include <string>
+#include <string_view>
+
+namespace framewire {
+
+/// `text` with A to Z made small, for endings and the like.
+inline std::string lower_case(std::string_view text) {
+    std::string lower(text);
+    for (auto& letter : lower) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    return lower;
+}
+
+}  // namespace framewire
