@@ -13,7 +13,7 @@ namespace framewire {
 namespace {
 
 constexpr int no_slot = -1;
-constexpr int least_slots = 4;
+constexpr int least_slots_beside_waiting = 3;
 
 // Slot numbers in order of arrival, with room for all of them.
 class SlotQueue {
@@ -21,6 +21,7 @@ public:
     explicit SlotQueue(int slots) : numbers_(static_cast<std::size_t>(slots)) {}
 
     bool empty() const { return count_ == 0; }
+    int size() const { return static_cast<int>(count_); }
     void push(int slot) { numbers_[(first_ + count_++) % numbers_.size()] = slot; }
     int pop() {
         const int slot = numbers_[first_];
@@ -120,7 +121,7 @@ private:
             stages_.process(slot, times_[static_cast<std::size_t>(slot)]);
             statistics_.record(Stage::process, milliseconds_since(begin));
             std::unique_lock lock(mutex_);
-            changed_.wait(lock, [&] { return processed_.empty() || sent_ended_; });
+            changed_.wait(lock, [&] { return processed_.size() < options_.waiting || sent_ended_; });
             processed_.push(slot);
             lock.unlock();
             changed_.notify_all();
@@ -184,8 +185,12 @@ private:
 }  // namespace
 
 void run_circle(const CircleStages& stages, const CircleOptions& options, Statistics& statistics) {
-    if (options.slots < least_slots)
-        fail(ErrorCode::usage, "a circle of {} slots asked for; at least {} are needed", options.slots, least_slots);
+    if (options.waiting < 1)
+        fail(ErrorCode::usage, "{} frames that wait to be sent asked for; at least 1 is needed", options.waiting);
+    if (options.slots - options.waiting < least_slots_beside_waiting)
+        fail(ErrorCode::usage,
+             "a circle of {} slots asked for; at least {} are needed beside the {} that wait to be sent", options.slots,
+             least_slots_beside_waiting, options.waiting);
     if (options.max_frames && *options.max_frames < 1)
         fail(ErrorCode::usage, "a limit of {} frames asked for; at least 1 is needed", *options.max_frames);
     Circle(stages, options, statistics).run();

@@ -23,9 +23,12 @@ struct CircleStages {
 };
 
 struct CircleOptions {
-    /// At least 4, so that capture never waits for a live source's slow viewer: one slot is being captured, one
-    /// processed, one waits to be sent, one is being sent; the rest wait to be processed.
+    /// At least 3 and `waiting`, so that capture never waits for a live source's slow viewer: one slot is being
+    /// captured, one processed, `waiting` wait to be sent, one is being sent; the rest wait to be processed.
     int slots = 6;
+    /// How many processed frames wait to be sent before the next one waits in its process; more where process begins
+    /// what send waits for, so that so many are under way.
+    int waiting = 1;
     /// Size of a frame as sent, for the statistics.
     std::int64_t raw_frame_bytes = 0;
     /// For a live source: when no slot is free, the oldest frame waiting to be processed is dropped and counted.
@@ -43,7 +46,7 @@ struct CircleOptions {
 /// The report's circle (streaming report, section 2.1): captures, processes and sends at the same time, in order, over
 /// reused slots; capture and process on threads of their own, send on the calling thread. Allocates before the first
 /// frame only. Returns when all is sent and both threads have ended; throws the first exception of a stage, then too.
-/// Throws Error{usage} on fewer than 4 slots or a limit below 1 frame.
+/// Throws Error{usage} on too few slots, or where nothing may wait or the limit is below 1 frame.
 void run_circle(const CircleStages& stages, const CircleOptions& options, Statistics& statistics);
 
 }  // namespace framewire

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -186,6 +187,29 @@ TEST(Circle, CaptureProcessAndSendRunAtTheSameTime) {
     EXPECT_EQ(numbers.sent, counted(10));
 }
 
+TEST(Circle, AsManyProcessedFramesWaitAsAreAllowed) {
+    // Send holds the first frame until `waiting` more wait and the one behind them is processed; no further one is
+    // until send goes on.
+    for (const int waiting : {1, 2, 5}) {
+        Numbers numbers;
+        numbers.options.waiting = waiting;
+        numbers.options.slots = waiting + 3;
+        numbers.length = 20;
+        Gate processed;
+        std::atomic<bool> goes_on = false;
+        numbers.before_process = [&](std::int64_t index) {
+            if (index == waiting + 1) processed.open();
+            EXPECT_TRUE(index <= waiting + 1 || goes_on) << index;
+        };
+        numbers.before_send = [&](std::int64_t index) {
+            if (index == 0) processed.wait();
+            goes_on = true;
+        };
+        numbers.run();
+        EXPECT_EQ(numbers.sent, counted(20));
+    }
+}
+
 TEST(Circle, EndsAfterMaxFrames) {
     Numbers numbers;
     numbers.options.max_frames = 5;
@@ -349,6 +373,11 @@ TEST(Circle, RefusesTooFewSlotsAndFrames) {
     numbers.options.slots = 4;
     numbers.options.max_frames = 0;
     EXPECT_EQ(numbers.failure(), ErrorCode::usage);
+    numbers.options.max_frames = 1;
+    for (const int waiting : {0, 2}) {
+        numbers.options.waiting = waiting;
+        EXPECT_EQ(numbers.failure(), ErrorCode::usage);
+    }
 }
 
 }  // namespace
