@@ -39,7 +39,8 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
 
 void add_input_options(CLI::App& command, InputOptions& options) {
     command
-        .add_option("-i,--input", options.source, "where frames come from: a file, -, a URL, a camera, lavfi:, synth:")
+        .add_option("-i,--input", options.source,
+                    "where frames come from: a file, a folder of images, -, a URL, a camera, lavfi:, synth:")
         ->required()
         ->type_name("SRC");
     command

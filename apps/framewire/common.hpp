@@ -36,6 +36,7 @@ void add_common_options(CLI::App& command, CommonOptions& options);
 /// `-i` and `-f`: where frames come from and through what.
 struct InputOptions {
     std::string source, filters;
+    bool one_size = false;  ///< see SourceOptions
 };
 
 void add_input_options(CLI::App& command, InputOptions& options);

@@ -8,9 +8,16 @@
 
 namespace framewire::app {
 
+void filter_frame(FrameProcessor& processor, InputFrame& frame, const FrameTime& time, const Statistics& statistics,
+                  std::string_view source) {
+    if (processor.empty()) return;
+    if (processor.shows_frame_values()) processor.set_frame_values(run_values(statistics.snapshot(), time, source));
+    processor.process(frame.captured.view(), frame.filtered.view());
+}
+
 FilteredInput::FilteredInput(const InputOptions& input, const CommonOptions& common, std::stop_token stop)
     : chain_(parse_chain(input.filters)),
-      source_(open_source(input.source, {.stop = std::move(stop)})),
+      source_(open_source(input.source, {.stop = std::move(stop), .one_size = input.one_size})),
       info_(source_->info()),
       executor_(common.backend_choice(), common.threads),
       processor_(chain_, info_.shape, executor_),
@@ -21,13 +28,6 @@ InputFrame FilteredInput::make_frame() const {
     frame.captured = HostImage(info_.shape, executor_.frame_memory());
     if (!processor_.empty()) frame.filtered = HostImage(shape(), executor_.frame_memory());
     return frame;
-}
-
-void FilteredInput::filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics) {
-    if (processor_.empty()) return;
-    if (processor_.shows_frame_values())
-        processor_.set_frame_values(run_values(statistics.snapshot(), time, info_.name));
-    processor_.process(frame.captured.view(), frame.filtered.view());
 }
 
 RunDescription FilteredInput::description() const {

@@ -7,6 +7,7 @@
 #include "framewire/pipeline/frame_processor.hpp"
 
 #include <memory>
+#include <string_view>
 
 namespace framewire::app {
 
@@ -16,6 +17,10 @@ struct InputFrame {
 
     HostImage& image() { return filtered.shape().height == 0 ? captured : filtered; }
 };
+
+/// Captured to filtered, where there are filters. `statistics` and `source` are what filters may show of the run.
+void filter_frame(FrameProcessor& processor, InputFrame& frame, const FrameTime& time, const Statistics& statistics,
+                  std::string_view source);
 
 /// What run, detect and hog begin with: a source, the filters its frames go through, and what both run on. capture()
 /// and filter() may run at the same time on two frames.
@@ -35,7 +40,9 @@ public:
     /// False when there is no further frame.
     bool capture(InputFrame& frame, FrameTime& time) { return source_->read(frame.captured.view(), time); }
     /// `statistics` are those that filters may show.
-    void filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics);
+    void filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics) {
+        filter_frame(processor_, frame, time, statistics, info_.name);
+    }
 
     /// For the statistics, with what the filters found in the last frame.
     RunDescription description() const;

@@ -1,11 +1,14 @@
 #include "program.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -114,6 +117,113 @@ TEST(Hog, SummarizesAsJson) {
                 std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size()), 1e-6);
 }
 
+// The first `count` frames of the room as images f00.png, f01.png ...
+void write_frames(const std::string& into, int count) {
+    const auto frames = std::to_string(count);
+    ASSERT_EQ(
+        run_framewire({"run", "--backend", "cpu", "-i", room, "-o", into + "/f%02d.png", "--frames", frames}).code, 0);
+}
+
+TEST(Hog, AFolderOfOneSizeIsAsAVideo) {
+    const TemporaryFolder folder;
+    std::filesystem::create_directory(folder / "in");
+    write_frames(folder / "in", 4);
+    ASSERT_EQ(hog({"-i", room, "-o", folder / "v.npy", "--frames", "4"}).code, 0);
+    std::ofstream(folder / "in/notes.txt") << "no image";
+    const auto result = hog({"-i", folder / "in", "-o", folder / "f.npy"});
+    ASSERT_EQ(result.code, 0) << result.err;
+    EXPECT_NE(result.err.find("notes.txt"), std::string::npos) << result.err;
+    EXPECT_EQ(contents(folder / "f.npy"), contents(folder / "v.npy"));
+    for (int number = 1; number < 4; ++number) std::filesystem::remove(folder / fmt::format("in/f{:02}.png", number));
+    ASSERT_EQ(hog({"-i", folder / "in", "-o", folder / "one.npy"}).code, 0);
+    EXPECT_EQ(read_npy(folder / "one.npy").shape, "(1, 22, 40, 9)");
+}
+
+// An image a file, each as if it were the only one.
+TEST(Hog, AFolderOfAnySizesIsAFileEach) {
+    const TemporaryFolder folder;
+    std::filesystem::create_directory(folder / "in");
+    const std::vector<std::string> names{"a", "b", "c", "d", "e", "f", "g", "h", "i"};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const auto size = i / 2 % 2 == 0 ? "64x48" : "40x80";
+        ASSERT_EQ(run_framewire({"run", "--backend", "cpu", "-i", fmt::format("synth:size={}:seed={}", size, i), "-o",
+                                 folder / ("in/" + names[i] + ".png"), "--frames", "1"})
+                      .code,
+                  0);
+    }
+    const auto result = hog({"-i", folder / "in", "-f", "gaussian=3", "-o", folder / "out/", "--norm", "l2", "--json",
+                             "--steps", folder / "steps", "--stats", folder / "stats.json"});
+    ASSERT_EQ(result.code, 0) << result.err;
+    for (const auto& name : names) {
+        ASSERT_EQ(
+            hog({"-i", folder / ("in/" + name + ".png"), "-f", "gaussian=3", "-o", folder / "want.npy", "--norm", "l2"})
+                .code,
+            0);
+        EXPECT_EQ(contents(folder / ("out/" + name + ".npy")), contents(folder / "want.npy")) << name;
+    }
+    EXPECT_EQ(nlohmann::json::parse(result.out)["frames"], 9);
+    const auto figures = nlohmann::json::parse(contents(folder / "stats.json"));
+    EXPECT_EQ(figures["frames"], 9);
+    EXPECT_EQ(figures["raw_bytes"], (5 * 64 * 48 + 4 * 40 * 80) * 3);
+    EXPECT_EQ(frames_in(folder / "steps/hog.png"), 1);
+    EXPECT_EQ(folder.names(), (std::vector<std::string>{"in", "out", "stats.json", "steps", "want.npy"}));
+
+    // The folder is there now, so that its name needs no slash.
+    std::filesystem::remove_all(folder / "out");
+    std::filesystem::create_directory(folder / "out");
+    ASSERT_EQ(hog({"-i", folder / "in", "-o", folder / "out", "--frames", "2"}).code, 0);
+    EXPECT_TRUE(std::filesystem::exists(folder / "out/b.npy"));
+    EXPECT_FALSE(std::filesystem::exists(folder / "out/c.npy"));
+
+    const auto differing = hog({"-i", folder / "in", "-o", folder / "all.npy"});
+    EXPECT_EQ(differing.code, 69);
+    for (const auto* part : {"in/c.png", "40x80", "in/a.png", "64x48", "one size"})
+        EXPECT_NE(differing.err.find(part), std::string::npos) << differing.err;
+    EXPECT_EQ(read_npy(folder / "all.npy").shape, "(2, 6, 8, 9)") << "what came before is whole";
+}
+
+TEST(Hog, ABrokenImageOfAFolderIsNamedAndThoseBeforeAreThere) {
+    const TemporaryFolder folder;
+    std::filesystem::create_directory(folder / "in");
+    write_frames(folder / "in", 4);
+    std::ofstream(folder / "in/f02.png") << "broken";
+    const auto result = hog({"-i", folder / "in", "-o", folder / "out/"});
+    EXPECT_EQ(result.code, 69);
+    EXPECT_NE(result.err.find("f02.png"), std::string::npos) << result.err;
+    EXPECT_EQ(read_npy(folder / "out/f00.npy").shape, "(22, 40, 9)");
+    EXPECT_EQ(read_npy(folder / "out/f01.npy").shape, "(22, 40, 9)");
+    EXPECT_FALSE(std::filesystem::exists(folder / "out/f02.npy"));
+    EXPECT_EQ(hog({"-i", folder / "in", "-o", folder / "v.npy"}).code, 69);
+    EXPECT_EQ(read_npy(folder / "v.npy").shape, "(2, 22, 40, 9)");
+}
+
+TEST(Hog, RefusesFoldersThatDoNotGoTogether) {
+    const TemporaryFolder folder;
+    std::filesystem::create_directory(folder / "in");
+    const auto refused = [&](const std::vector<std::string>& arguments, int code, const std::string& says) {
+        const auto result = hog(arguments);
+        EXPECT_EQ(result.code, code) << result.err;
+        EXPECT_NE(result.err.find(says), std::string::npos) << result.err;
+        EXPECT_EQ(folder.names(), std::vector<std::string>{"in"});
+    };
+    refused({"-i", folder / "in", "-o", folder / "out/"}, 66, "no images");
+    refused({"-i", folder / "in", "-o", folder / "out.npy"}, 66, "no images");
+    write_frames(folder / "in", 1);
+    refused({"-i", folder / "in/f00.png", "-o", folder / "out/"}, 2, "folder");
+    refused({"-i", folder / "in", "-o", folder / "out/", "--streams", "2"}, 2, "has 1");
+    std::filesystem::copy_file(folder / "in/f00.png", folder / "in/f00.PNG");
+    refused({"-i", folder / "in", "-o", folder / "out/"}, 2, "would both be");
+    std::filesystem::remove(folder / "in/f00.PNG");
+    ASSERT_EQ(run_framewire(
+                  {"run", "--backend", "cpu", "-i", "synth:size=7x64", "-o", folder / "in/f01.png", "--frames", "1"})
+                  .code,
+              0);
+    const auto small = hog({"-i", folder / "in", "-o", folder / "out/"});
+    EXPECT_EQ(small.code, 2);
+    EXPECT_NE(small.err.find("f01.png"), std::string::npos) << small.err;
+    EXPECT_TRUE(std::filesystem::exists(folder / "out/f00.npy"));
+}
+
 struct HogRefused {
     const char* name;
     std::vector<std::string> arguments;
@@ -145,6 +255,9 @@ INSTANTIATE_TEST_SUITE_P(
                                {"-i", "synth:size=64x64", "--cell", "64", "--norm", "l2"},
                                2,
                                "smaller than a block"},
+                    HogRefused{"Streams", {"-i", room, "--streams", "9"}, 2, "1 to 8"},
+                    HogRefused{"NoStreams", {"-i", room, "--streams", "0"}, 2, "1 to 8"},
+                    HogRefused{"StreamsOfTheCpu", {"-i", room, "--streams", "2"}, 2, "has 1"},
                     HogRefused{"OneStandardOutput", {"-i", room, "-o", "-", "--json"}, 2, "both go"},
                     HogRefused{"AVideoToAPipe", {"-i", room, "-o", "-"}, 2, "standard output"},
                     HogRefused{"NoSuchFile", {"-i", "/no/such/file.mp4"}, 66, "/no/such/file.mp4"}),

@@ -24,6 +24,11 @@ void Statistics::count_frame(std::int64_t raw_bytes) {
     last_frame_ = Clock::now();
 }
 
+void Statistics::add_raw_bytes(std::int64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    raw_bytes_ += bytes;
+}
+
 void Statistics::count_drop() {
     const std::lock_guard lock(mutex_);
     ++drops_;

@@ -46,6 +46,8 @@ public:
     void start();
     void record(Stage stage, double ms);
     void count_frame(std::int64_t raw_bytes);
+    /// Of frames that differ in size, beside count_frame(0).
+    void add_raw_bytes(std::int64_t bytes);
     void count_drop();
     /// Bytes put out since the start, all told.
     void set_sent_bytes(std::int64_t total);

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "hog_options.hpp"
+
+#include "framewire/core/view.hpp"
+#include "framewire/pipeline/frame_hog.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace framewire::app {
+
+/// What descriptors go by.
+struct DescribeOptions : HogOptions {
+    std::string steps_folder;
+    std::optional<int> streams;  ///< none: as many as suit the backend
+
+    /// How many frames are under way at once. Throws Error{usage}.
+    int streams_on(const Executor& executor) const { return FrameHog::streams_on(executor.backend(), streams); }
+};
+
+inline constexpr std::array<const char*, 3> hog_norm_names{"none", "l2", "l2hys"};  // of HogNorm
+
+/// An image's array is rows x columns x values; a video's has the frames before.
+std::vector<std::int64_t> array_shape(const HogShape& shape);
+
+/// The circle of CommonOptions with room for `streams` frames under way at once.
+CircleOptions with_streams(CircleOptions circle, int streams);
+
+/// The pictures of `--steps`: of a frame whatever its norm, into a folder that is made where it is missing. Throws
+/// Error{io}.
+void write_steps(const DescribeOptions& options, HostView<const std::uint8_t> frame, Executor& executor);
+
+/// What `--json` says of all descriptors.
+class HogSummary {
+public:
+    /// The next frame's.
+    void add(const float* values, std::int64_t count);
+    /// Prints it; `shape` where all frames have one.
+    void print(const DescribeOptions& options, const StatisticsSnapshot& figures, const RunDescription& run,
+               const HogShape* shape) const;
+
+private:
+    std::int64_t frames_ = 0, values_ = 0;
+    float largest_ = 0;  // no value is negative
+    double sum_ = 0;
+};
+
+}  // namespace framewire::app
