@@ -13,6 +13,7 @@ void bench_foreground(Session& session);
 void bench_gaussian(Session& session);
 void bench_gray(Session& session);
 void bench_hog(Session& session);
+void bench_hog_streams(Session& session);
 void bench_masks(Session& session);
 void bench_mean(Session& session);
 void bench_median(Session& session);
@@ -38,6 +39,7 @@ inline constexpr Suite suites[] = {
     {"gaussian", bench_gaussian},
     {"gray", bench_gray},
     {"hog", bench_hog},
+    {"hog-streams", bench_hog_streams},
     {"masks", bench_masks},
     {"mean", bench_mean},
     {"median", bench_median},

@@ -93,6 +93,13 @@ void Session::require_equal(HostView<const std::uint8_t> got, HostView<const std
                 fail(ErrorCode::internal, "{}: row {} of frame {} is not the reference's; not timed", operation, y, frame);
 }
 
+void Session::require_near(std::span<const float> got, std::span<const double> want, const std::string& operation) {
+    const auto largest = *std::max_element(want.begin(), want.end());
+    for (std::size_t i = 0; i < want.size(); ++i)
+        if (!(std::abs(got[i] - want[i]) <= 1e-4 * largest))
+            fail(ErrorCode::internal, "{}: value {} is {}, not {}; not timed", operation, i, got[i], want[i]);
+}
+
 double Session::measure_cpu_copy() {
     // As many frames as a last-level cache does not hold, taken in turn.
     constexpr int frames = 24;

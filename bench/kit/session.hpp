@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,9 @@ public:
     void add(Row row);
     /// Throws Error{internal} naming the operation unless the two images are the same.
     static void require_equal(HostView<const std::uint8_t> got, HostView<const std::uint8_t> want, const std::string& operation);
+
+    /// Throws Error{internal} naming the operation unless each value is within 1e-4 of the largest one wanted.
+    static void require_near(std::span<const float> got, std::span<const double> want, const std::string& operation);
 
     /// Bytes a second of a plain copy, counting bytes read and written.
     double cpu_copy_bandwidth() const { return cpu_copy_bandwidth_; }

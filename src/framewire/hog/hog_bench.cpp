@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <span>
 
 #if FRAMEWIRE_OPENCV
@@ -22,13 +20,6 @@ constexpr int cpu_frames = 16;
 std::string describe(const HogParameters& parameters) {
     return fmt::format("cell {}, {} bins{}", parameters.cell, parameters.bins,
                        parameters.norm == HogNorm::none ? "" : fmt::format(", l2hys {}", parameters.block));
-}
-
-void require_near(std::span<const float> got, const std::vector<double>& want, const std::string& operation) {
-    const auto largest = *std::max_element(want.begin(), want.end());
-    for (std::size_t i = 0; i < want.size(); ++i)
-        if (!(std::abs(got[i] - want[i]) <= 1e-4 * largest))
-            fail(ErrorCode::internal, "{}: value {} is {}, not {}", operation, i, got[i], want[i]);
 }
 
 // The image must be read once, the descriptors written once.
@@ -48,7 +39,7 @@ void bench_cpu(Session& session, const HogParameters& parameters) {
     };
     const auto operation = describe(parameters);
     run();
-    require_near(out, hog_reference(parameters, in.view().frames(0, 1)).descriptors, operation);
+    Session::require_near(out, hog_reference(parameters, in.view().frames(0, 1)).descriptors, operation);
 
     std::vector<std::function<void()>> candidates{run};
 #if FRAMEWIRE_OPENCV
@@ -104,7 +95,7 @@ void bench_gpu(Session& session, const HogParameters& parameters) {
         for (const auto& result : device_out) {
             cuda::download(result.data(), out.data(), out_shape.bytes(), executor.stream());
             executor.stream().synchronize();
-            require_near(std::span(out).last(of_frame), want, operation);
+            Session::require_near(std::span(out).last(of_frame), want, operation);
         }
         session.add({"hog", operation, "framewire cuda", timing, fewest_bytes(out_shape), {}});
     }
