@@ -5,6 +5,7 @@
 #include "hog_options.hpp"
 #include "hog_output.hpp"
 #include "hog_people.hpp"
+#include "hog_train.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/media/npy.hpp"
@@ -24,6 +25,7 @@ namespace {
 
 struct AllOptions : DescribeOptions {
     PeopleOptions people;
+    TrainOptions train;
 };
 
 // One place of the circle: a frame as captured and as filtered, and its descriptors.
@@ -118,9 +120,11 @@ private:
 
 void add_hog(CLI::App& program, Action& chosen) {
     auto* command = program.add_subcommand(
-        "hog", "Histograms of oriented gradients of images and video, for NumPy; people found by them");
+        "hog",
+        "Histograms of oriented gradients of images and video, for NumPy; people found, and trained for, by them");
     const auto options = std::make_shared<AllOptions>();
     add_input_options(*command, options->input);
+    auto* input = command->get_option("--input")->required(false);
     command
         ->add_option(
             "-o,--output", options->output,
@@ -140,7 +144,7 @@ void add_hog(CLI::App& program, Action& chosen) {
             ->transform(CLI::CheckedTransformer(std::map<std::string, HogNorm>{{hog_norm_names[0], HogNorm::none},
                                                                                {hog_norm_names[1], HogNorm::l2},
                                                                                {hog_norm_names[2], HogNorm::l2hys}}))
-            ->default_str("none; l2hys for people");
+            ->default_str("none; l2hys for people and models");
     auto* block = command->add_option("--block", options->hog.block, "side of a block in cells, 1 to 8; with --norm")
                       ->type_name("N")
                       ->capture_default_str();
@@ -156,6 +160,7 @@ void add_hog(CLI::App& program, Action& chosen) {
             ->type_name("N");
     command->add_flag("--json", options->json, "print a summary as JSON when done");
     add_people_options(*command, options->people);
+    add_train_options(*command, options->train);
     auto* window = command->add_option("--window", options->window, "of a model, in pixels; whole cells")
                        ->type_name("WxH")
                        ->capture_default_str();
@@ -163,9 +168,17 @@ void add_hog(CLI::App& program, Action& chosen) {
     set_work(*command, chosen, options->common, [=](const std::stop_source& stop) {
         options->input.one_size = true;  // a scaled picture has other gradients, and boxes of its own
         const bool people = !options->people.model.empty();
-        if (people && norm->count() == 0) options->hog.norm = HogNorm::l2hys;
+        const bool train = !options->train.folders.empty();
+        if ((people || train) && norm->count() == 0) options->hog.norm = HogNorm::l2hys;
         if (block->count() > 0 && options->hog.norm == HogNorm::none)
             fail(ErrorCode::usage, "--block {} goes with --norm l2 or l2hys", options->hog.block);
+        if (train) {
+            if (people || steps->count() > 0 || streams->count() > 0 || input->count() > 0)
+                fail(ErrorCode::usage,
+                     "--train makes a model of its folders; -i, --people, --steps and --streams do not go with it");
+            return train_model(*options, options->train, stop);
+        }
+        if (input->count() == 0) fail(ErrorCode::usage, "-i is missing: where frames come from");
         if (people) {
             if (steps->count() > 0) fail(ErrorCode::usage, "--steps draws descriptors; it does not go with --people");
             if (streams->count() > 0)
@@ -173,7 +186,7 @@ void add_hog(CLI::App& program, Action& chosen) {
             if (options->output.empty()) options->output = "-";
             return find_people(*options, options->people, stop);
         }
-        if (window->count() > 0) fail(ErrorCode::usage, "--window goes with --people");
+        if (window->count() > 0) fail(ErrorCode::usage, "--window goes with --people and --train");
         if (options->output.empty()) fail(ErrorCode::usage, "-o is missing: the .npy that the descriptors go to");
         if (options->json && options->output == "-")
             fail(ErrorCode::usage, "-o and --json both go to standard output; one of them can");

@@ -21,9 +21,13 @@ void check(const TrainingImages& positives, const TrainingImages& negatives, con
     if (negatives.size() == 0) fail(ErrorCode::usage, "no negative images to train on");
     if (p.rounds < 0 || p.rounds > most_rounds)
         fail(ErrorCode::usage, "{} rounds; allowed are 0 to {}", p.rounds, most_rounds);
-    if (p.windows < 1 || p.windows > most_windows || p.hard_windows < 1 || p.hard_windows > most_windows)
-        fail(ErrorCode::usage, "{} windows and {} hard ones of a negative image; allowed are 1 to {}", p.windows,
-             p.hard_windows, most_windows);
+    if (p.windows < 0 || p.windows > most_windows || p.hard_windows < 1 || p.hard_windows > most_windows)
+        fail(ErrorCode::usage,
+             "{} windows of a negative image and {} hard ones; allowed are up to {}, and of hard ones 1 or more",
+             p.windows, p.hard_windows, most_windows);
+    if (!(p.positive_weight >= 0 && std::isfinite(p.positive_weight)))
+        fail(ErrorCode::usage, "the positives' weight is {}; allowed are finite numbers above 0, and 0 for a balance",
+             p.positive_weight);
     if (!(p.scale_step >= 1.05 && p.scale_step <= 2))
         fail(ErrorCode::usage, "a scale step of {}; allowed are 1.05 to 2", p.scale_step);
 }
@@ -62,6 +66,11 @@ public:
 private:
     const WindowModel& window() const { return trained_.model; }
 
+    int windows_an_image() const {
+        if (parameters_.windows > 0) return parameters_.windows;
+        return std::max(10, 10'000 / static_cast<int>(std::min<std::size_t>(negatives_.size(), 10'000)));
+    }
+
     void take_positives() {
         for_each_image(positives_, stop_, [&](HostView<const std::uint8_t> image, std::size_t) {
             for (const bool mirrored : {false, true})
@@ -79,7 +88,7 @@ private:
                 taken_[number].insert(WindowPlace{});
                 return;
             }
-            const auto wanted = std::min<std::int64_t>(parameters_.windows, windows.windows());
+            const auto wanted = std::min<std::int64_t>(windows_an_image(), windows.windows());
             for (std::int64_t taken = 0; taken < wanted;) {
                 // Each size is as likely as the other, until it has no more windows.
                 const auto level = static_cast<int>(random() % static_cast<unsigned>(windows.levels()));
@@ -119,7 +128,11 @@ private:
         if (stop_.stop_requested()) return;
         auto& figures = trained_.figures;
         figures.negatives = static_cast<std::int64_t>(samples_.rows()) - figures.positives;
-        figures.svm = train_linear_svm(samples_, parameters_.svm, stop_);
+        auto svm = parameters_.svm;
+        svm.positive_weight = parameters_.positive_weight == 0
+                                  ? static_cast<double>(figures.negatives) / static_cast<double>(figures.positives)
+                                  : parameters_.positive_weight;
+        figures.svm = train_linear_svm(samples_, svm, stop_);
         const auto& weights = figures.svm.weights;
         trained_.model.weights.assign(weights.begin(), weights.end());
         trained_.model.bias = static_cast<float>(figures.svm.bias);

@@ -14,10 +14,14 @@
 namespace framewire {
 
 struct TrainingParameters {
-    SvmParameters svm{};
-    int rounds = 2;           ///< of looking for hard negatives, 0 to 20
-    int windows = 10;         ///< taken at random of each negative image, 1 to 10000
-    int hard_windows = 100;   ///< most added of each negative image in a round, the worst, 1 to 10000
+    SvmParameters svm{};  ///< but for positive_weight
+    /// What an error with a positive costs, in those with a negative; 0: as many as there are negatives a positive, so
+    /// that both kinds cost the same in all. Without it, few positives among many hard negatives are given up.
+    double positive_weight = 0;
+    int rounds = 2;  ///< of looking for hard negatives, 0 to 20
+    /// Taken at random of each negative image, 1 to 10000; 0: of all together 10,000, but at least 10 of each.
+    int windows = 0;
+    int hard_windows = 20;    ///< most added of each negative image in a round, the worst, 1 to 10000
     double scale_step = 1.2;  ///< between the sizes of negative images, 1.05 to 2
 };
 

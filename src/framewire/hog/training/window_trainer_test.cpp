@@ -191,6 +191,7 @@ TEST_F(WindowTrainer, TakesAsManyWindowsAsWanted) {
     // 60x70: (4 + 1)(4 + 1); 50x58: (3 + 1)(3 + 1); 41x48: (2 + 1)(2 + 1); 34x40: (1 + 1)(1 + 1); 28x33: 1.
     EXPECT_EQ(train({.rounds = 0, .windows = 10'000})->figures.negatives, 8 * (25 + 16 + 9 + 4 + 1) + 4)
         << "there are no more";
+    EXPECT_EQ(train({.rounds = 0})->figures.negatives, 8 * (25 + 16 + 9 + 4 + 1) + 4) << "833 of each if there were";
 }
 
 TEST_F(WindowTrainer, AddsWhatTheModelTakesForPositives) {
@@ -221,6 +222,16 @@ TEST_F(WindowTrainer, TheSameSeedGivesTheSameModel) {
     EXPECT_NE(first->model.weights, other->model.weights);
 }
 
+TEST_F(WindowTrainer, PositivesCostAsMuchAsNegativesInAll) {
+    // 24 positives and 84 negatives.
+    const auto balanced = train({.rounds = 0, .windows = 10}),
+               same = train({.positive_weight = 84 / 24.0, .rounds = 0, .windows = 10}),
+               other = train({.positive_weight = 1, .rounds = 0, .windows = 10});
+    EXPECT_EQ(balanced->figures.negatives, 84);
+    EXPECT_EQ(balanced->model.weights, same->model.weights);
+    EXPECT_NE(balanced->model.weights, other->model.weights);
+}
+
 TEST_F(WindowTrainer, StopsWhenAsked) {
     std::stop_source stop;
     int read = 0;
@@ -245,8 +256,9 @@ TEST_F(WindowTrainer, RefusesWithTheImagesName) {
     EXPECT_EQ(error_of([&] { train(); }, message), ErrorCode::usage);
     EXPECT_NE(message.find("narrow.png"), std::string::npos) << message;
     negatives.erase("narrow.png");
-    for (const auto& p : {TrainingParameters{.rounds = -1}, TrainingParameters{.windows = 0},
-                          TrainingParameters{.hard_windows = 0}, TrainingParameters{.scale_step = 1}})
+    for (const auto& p : {TrainingParameters{.positive_weight = -1}, TrainingParameters{.rounds = -1},
+                          TrainingParameters{.windows = -1}, TrainingParameters{.hard_windows = 0},
+                          TrainingParameters{.scale_step = 1}})
         EXPECT_EQ(error_of([&] { train(p); }, message), ErrorCode::usage);
     negatives.clear();
     EXPECT_EQ(error_of([&] { train(); }, message), ErrorCode::usage);
