@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,9 @@ Component component_of(const Detection& detection, int id) {
             .sum_x = area * (2 * detection.x + detection.width - 1) / 2,
             .sum_y = area * (2 * detection.y + detection.height - 1) / 2};
 }
+
+// The shortest number that is this float, for JSON, whose numbers are doubles.
+double as_double(float value) { return std::stod(fmt::format("{}", value)); }
 
 class FindPeople {
 public:
@@ -76,9 +80,8 @@ public:
         spdlog::info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} people", figures.frames, figures.seconds,
                      figures.fps, figures.drops, found_);
         if (frames_left_out_ > 0)
-            spdlog::warn(
-                "{} frames had more windows above the threshold than are looked at: a higher one finds the same",
-                frames_left_out_);
+            spdlog::warn("in {} frames more windows scored above the threshold than are looked at; only the best were",
+                         frames_left_out_);
     }
 
 private:
@@ -144,10 +147,10 @@ private:
                                        {"window", {model_.width_px, model_.height_px}},
                                        {"sizes", people_.detector().levels()},
                                        {"windows", people_.detector().windows()},
-                                       {"threshold", parameters.threshold},
+                                       {"threshold", as_double(parameters.threshold)},
                                        {"scale_step", parameters.scale_step},
                                        {"overlap", parameters.overlap}};
-        if (best_) summary["best_score"] = *best_;
+        if (best_) summary["best_score"] = as_double(*best_);
         summary["backend"] = input_.description().backend;
         summary["seconds"] = figures.seconds;
         summary["fps"] = figures.fps;

@@ -117,6 +117,8 @@ TEST_F(HogPeople, WritesRecordsAnnotatedFramesAndASummary) {
     EXPECT_EQ(summary["people"], 2);
     EXPECT_EQ(summary["window"], (std::vector<int>{64, 128}));
     EXPECT_GT(summary["windows"], 400);
+    EXPECT_EQ(summary["threshold"], 45.0);
+    EXPECT_GT(summary["best_score"], 45.0);
     EXPECT_EQ(Json::parse(contents(folder / "stats.json"))["filters"][0]["found"], 2);
     EXPECT_EQ(folder.names(),
               (std::vector<std::string>{"boxes.jsonl", "model.npy", "plain.bgr", "seen.bgr", "stats.json"}));

@@ -213,7 +213,7 @@ void PeopleDetector::run(DeviceView<const std::uint8_t> frame) {
         }
         auto* to = state.device_candidates.data();
         collect_candidates(state.device_scores.as<float>(), static_cast<std::int32_t>(state.windows),
-                           static_cast<float>(state.parameters.threshold),
+                           state.parameters.threshold,
                            reinterpret_cast<WindowCandidate*>(to + State::candidates_begin_bytes),
                            reinterpret_cast<std::int32_t*>(to), state.executor->stream());
     }
@@ -223,7 +223,7 @@ void PeopleDetector::fetch() {
     auto& state = *state_;
     state.found = 0;
     if (state.executor->backend() == Backend::cpu) {
-        const auto threshold = static_cast<float>(state.parameters.threshold);
+        const float threshold = state.parameters.threshold;
         const auto* scores = state.window_scores.as<float>();
         for (std::int32_t window = 0; window < state.windows; ++window)
             if (scores[window] > threshold)
