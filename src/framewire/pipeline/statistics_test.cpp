@@ -69,18 +69,20 @@ TEST(Statistics, CountsFramesBytesDropsAndTimes) {
         statistics.record(Stage::send, 3);
         statistics.count_frame(100);
     }
+    statistics.count_frame(0);
+    statistics.add_raw_bytes(5);
     statistics.count_drop();
     statistics.set_sent_bytes(77);
     const auto figures = statistics.snapshot();
-    EXPECT_EQ(figures.frames, 10);
+    EXPECT_EQ(figures.frames, 11);
     EXPECT_EQ(figures.drops, 1);
-    EXPECT_EQ(figures.raw_bytes, 1000);
+    EXPECT_EQ(figures.raw_bytes, 1005);
     EXPECT_EQ(figures.sent_bytes, 77);
     EXPECT_NEAR(figures.read_ms.mean_ms, 1, 1e-9);
     EXPECT_NEAR(figures.process_ms.median_ms, 2, 0.02);
     EXPECT_NEAR(figures.send_ms.p99_ms, 3, 0.03);
     EXPECT_GT(figures.fps, 0);
-    EXPECT_NEAR(figures.fps, 10 / figures.seconds, 1e-6);
+    EXPECT_NEAR(figures.fps, 11 / figures.seconds, 1e-6);
     EXPECT_FALSE(figures.delta);
 }
 
