@@ -139,34 +139,49 @@ TEST(Hog, AFolderOfOneSizeIsAsAVideo) {
     EXPECT_EQ(read_npy(folder / "one.npy").shape, "(1, 22, 40, 9)");
 }
 
-// An image a file, each as if it were the only one.
+// Two videos' frames as images of a folder, two and two in turn, have the videos' descriptors, each in a file.
 TEST(Hog, AFolderOfAnySizesIsAFileEach) {
     const TemporaryFolder folder;
     std::filesystem::create_directory(folder / "in");
-    const std::vector<std::string> names{"a", "b", "c", "d", "e", "f", "g", "h", "i"};
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        const auto size = i / 2 % 2 == 0 ? "64x48" : "40x80";
-        ASSERT_EQ(run_framewire({"run", "--backend", "cpu", "-i", fmt::format("synth:size={}:seed={}", size, i), "-o",
-                                 folder / ("in/" + names[i] + ".png"), "--frames", "1"})
-                      .code,
-                  0);
+    const std::vector<std::string> sizes{"64x48", "40x80"};
+    const std::vector<std::string> names[] = {{"a", "b", "e", "f", "i"}, {"c", "d", "g", "h"}};
+    std::vector<Npy> videos;
+    for (std::size_t video = 0; video < 2; ++video) {
+        const auto source = "synth:seed=5:objects=2:size=" + sizes[video];
+        const auto count = std::to_string(names[video].size());
+        ASSERT_EQ(
+            run_framewire({"run", "--backend", "cpu", "-i", source, "-o", folder / "%d.png", "--frames", count}).code,
+            0);
+        for (std::size_t i = 0; i < names[video].size(); ++i)
+            std::filesystem::rename(folder / fmt::format("{}.png", i),
+                                    folder / fmt::format("in/{}.png", names[video][i]));
+        ASSERT_EQ(
+            hog({"-i", source, "-f", "gaussian=3", "-o", folder / "v.npy", "--norm", "l2", "--frames", count}).code, 0);
+        videos.push_back(read_npy(folder / "v.npy"));
     }
+
     const auto result = hog({"-i", folder / "in", "-f", "gaussian=3", "-o", folder / "out/", "--norm", "l2", "--json",
                              "--steps", folder / "steps", "--stats", folder / "stats.json"});
     ASSERT_EQ(result.code, 0) << result.err;
-    for (const auto& name : names) {
-        ASSERT_EQ(
-            hog({"-i", folder / ("in/" + name + ".png"), "-f", "gaussian=3", "-o", folder / "want.npy", "--norm", "l2"})
-                .code,
-            0);
-        EXPECT_EQ(contents(folder / ("out/" + name + ".npy")), contents(folder / "want.npy")) << name;
+    const std::string shapes[] = {"(5, 7, 36)", "(9, 4, 36)"};
+    for (std::size_t video = 0; video < 2; ++video) {
+        const auto& all = videos[video].values;
+        const auto each = all.size() / names[video].size();
+        for (std::size_t i = 0; i < names[video].size(); ++i) {
+            const auto got = read_npy(folder / fmt::format("out/{}.npy", names[video][i]));
+            EXPECT_EQ(got.shape, shapes[video]);
+            const auto begin = all.begin() + static_cast<std::ptrdiff_t>(i * each);
+            EXPECT_TRUE(
+                std::equal(got.values.begin(), got.values.end(), begin, begin + static_cast<std::ptrdiff_t>(each)))
+                << names[video][i];
+        }
     }
     EXPECT_EQ(nlohmann::json::parse(result.out)["frames"], 9);
     const auto figures = nlohmann::json::parse(contents(folder / "stats.json"));
     EXPECT_EQ(figures["frames"], 9);
     EXPECT_EQ(figures["raw_bytes"], (5 * 64 * 48 + 4 * 40 * 80) * 3);
     EXPECT_EQ(frames_in(folder / "steps/hog.png"), 1);
-    EXPECT_EQ(folder.names(), (std::vector<std::string>{"in", "out", "stats.json", "steps", "want.npy"}));
+    EXPECT_EQ(folder.names(), (std::vector<std::string>{"in", "out", "stats.json", "steps", "v.npy"}));
 
     // The folder is there now, so that its name needs no slash.
     std::filesystem::remove_all(folder / "out");
