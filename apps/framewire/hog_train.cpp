@@ -33,15 +33,6 @@ TrainingImages images_of(const std::string& folder, const std::stop_token& stop)
             }};
 }
 
-std::string as_csv(const DetectionCurve& curve) {
-    std::string text = "threshold,detections,positives,false_alarms,windows,detection_rate,false_alarms_per_window\n";
-    for (const auto& point : curve.points)
-        text += fmt::format("{},{},{},{},{},{},{}\n", point.threshold, point.detections, curve.positives,
-                            point.false_alarms, curve.negatives, curve.detection_rate(point),
-                            curve.false_alarm_rate(point));
-    return text;
-}
-
 nlohmann::ordered_json as_json(const DetectionCurve& curve, int folds) {
     nlohmann::ordered_json rates;
     for (const double rate : false_alarm_rates) rates[fmt::format("{}", rate)] = curve.detection_rate_at(rate);
@@ -93,7 +84,7 @@ private:
             spdlog::info("held out: {:.1f} % found at {} false alarms a window", 100 * curve_->detection_rate_at(rate),
                          rate);
         if (curve_file_) {
-            const auto text = as_csv(*curve_);
+            const auto text = to_csv(*curve_);
             curve_file_->write(text.data(), text.size());
         }
         return true;
@@ -114,7 +105,7 @@ private:
                                        {"bins", window_.hog.bins},
                                        {"signed", window_.hog.signed_gradients},
                                        {"norm", hog_norm_names.at(static_cast<std::size_t>(window_.hog.norm))},
-                                                                  {"positive_images", positives_.size()},
+                                       {"positive_images", positives_.size()},
                                        {"negative_images", negatives_.size()},
                                        {"positives", figures.positives},
                                        {"negatives", figures.negatives},

@@ -53,6 +53,15 @@ DetectionCurve detection_curve(std::vector<float> positives, std::vector<float> 
     return curve;
 }
 
+std::string to_csv(const DetectionCurve& curve) {
+    std::string text = "threshold,detections,positives,false_alarms,windows,detection_rate,false_alarms_per_window\n";
+    for (const auto& point : curve.points)
+        text += fmt::format("{},{},{},{},{},{},{}\n", point.threshold, point.detections, curve.positives,
+                            point.false_alarms, curve.negatives, curve.detection_rate(point),
+                            curve.false_alarm_rate(point));
+    return text;
+}
+
 std::optional<DetectionCurve> cross_validate(const WindowModel& window, const TrainingImages& positives,
                                              const TrainingImages& negatives, const TrainingParameters& parameters,
                                              int folds, Executor& executor, const FoldProgress& progress,

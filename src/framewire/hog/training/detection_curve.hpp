@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 namespace framewire {
@@ -37,6 +38,10 @@ struct DetectionCurve {
 
 /// The curve of these scores. Throws Error{usage} without positives or negatives.
 DetectionCurve detection_curve(std::vector<float> positives, std::vector<float> negatives);
+
+/// A line for each point, with a line of names before them: threshold, detections, positives, false_alarms, windows
+/// (negatives), detection_rate, false_alarms_per_window.
+std::string to_csv(const DetectionCurve& curve);
 
 /// Told after each fold: its number from 1 on.
 using FoldProgress = std::function<void(int fold)>;

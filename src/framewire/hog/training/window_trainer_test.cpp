@@ -282,6 +282,9 @@ TEST(DetectionCurve, ByHand) {
     EXPECT_EQ(curve.detection_rate_at(0.4), 0.75);
     EXPECT_EQ(curve.detection_rate_at(1), 1);
     EXPECT_EQ(detection_curve({1}, {2}).detection_rate_at(0.5), 0);
+    EXPECT_EQ(to_csv(curve),
+              "threshold,detections,positives,false_alarms,windows,detection_rate,false_alarms_per_window\n"
+              "4,1,4,0,5,0.25,0\n3,3,4,2,5,0.75,0.4\n1,4,4,4,5,1,0.8\n");
     std::string message;
     EXPECT_EQ(error_of([] { detection_curve({}, {1}); }, message), ErrorCode::usage);
     EXPECT_EQ(error_of([] { detection_curve({1}, {}); }, message), ErrorCode::usage);
