@@ -1,15 +1,19 @@
-// The detection curve of OpenCV's default people detector, scored by OpenCV, on the windows that `framewire hog --train
-// POSITIVES NEGATIVES --folds N --curve FILE.csv` scores: the middle of each positive image, and of each negative one
-// all windows of all sizes, or the middle where it has but one. Images are scaled, in colour, by OpenCV too.
+// The detection curve of OpenCV's default people detector on the windows that `framewire hog --train POSITIVES
+// NEGATIVES
+// --folds N --curve FILE.csv` scores. By `opencv`: its own descriptors, of images that it scaled, in colour. By
+// `framewire`: its weights on our descriptors.
 
 #include "framewire/core/error.hpp"
 #include "framewire/hog/training/detection_curve.hpp"
+#include "framewire/media/files.hpp"
 #include "framewire/media/image_folder.hpp"
 #include "framewire/media/media.hpp"
+#include "framewire/media/window_model_file.hpp"
 
 #include <opencv2/imgproc.hpp>
 #include <opencv2/objdetect.hpp>
 
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -19,12 +23,19 @@ namespace {
 
 using namespace framewire;
 
-cv::Mat image_of(const std::string& path) {
+const double scale_step = TrainingParameters{}.scale_step;
+
+HostImage read_image(const std::string& path) {
     const auto source = open_source(path);
-    const auto shape = source->info().shape;
-    HostImage image(shape);
+    HostImage image(source->info().shape);
     FrameTime time;
     if (!source->read(image.view(), time)) fail(ErrorCode::source_lost, "{} has no image", path);
+    return image;
+}
+
+cv::Mat image_of(const std::string& path) {
+    auto image = read_image(path);
+    const auto& shape = image.shape();
     return cv::Mat(shape.height, shape.width, CV_8UC(shape.channels), image.view().data()).clone();
 }
 
@@ -41,18 +52,16 @@ double middle_score(const cv::HOGDescriptor& hog, const cv::Mat& image) {
     return scores_of(hog, image(cv::Rect(corner, hog.winSize)).clone()).at(0);
 }
 
-int run(const std::string& positives, const std::string& negatives) {
-    cv::HOGDescriptor hog;
-    hog.setSVMDetector(cv::HOGDescriptor::getDefaultPeopleDetector());
-    std::vector<float> positive_scores, negative_scores;
+// Of each positive image the middle, of each negative one all windows of all sizes, or the middle where it has but one.
+ImageScores opencv_scores(const cv::HOGDescriptor& hog, const std::string& positives, const std::string& negatives) {
+    ImageScores all;
     for (const auto& path : images_in(positives))
-        positive_scores.push_back(static_cast<float>(middle_score(hog, image_of(path))));
-    const double step = TrainingParameters{}.scale_step;
+        all.positives.push_back(static_cast<float>(middle_score(hog, image_of(path))));
     for (const auto& path : images_in(negatives)) {
         const auto image = image_of(path);
         std::vector<double> scores;
         for (double scale = 1; image.cols / scale >= hog.winSize.width && image.rows / scale >= hog.winSize.height;
-             scale *= step) {
+             scale *= scale_step) {
             cv::Mat level;
             const cv::Size size(static_cast<int>(image.cols / scale), static_cast<int>(image.rows / scale));
             cv::resize(image, level, size, 0, 0, cv::INTER_LINEAR_EXACT);
@@ -60,23 +69,44 @@ int run(const std::string& positives, const std::string& negatives) {
             scores.insert(scores.end(), of_level.begin(), of_level.end());
         }
         if (scores.size() == 1) scores = {middle_score(hog, image)};
-        negative_scores.insert(negative_scores.end(), scores.begin(), scores.end());
+        all.negatives.insert(all.negatives.end(), scores.begin(), scores.end());
     }
-    const auto text = to_csv(detection_curve(std::move(positive_scores), std::move(negative_scores)));
-    std::fputs(text.c_str(), stdout);
-    return 0;
+    return all;
+}
+
+// The same weights as they are read from OpenCV's file, on framewire's descriptors.
+ImageScores framewire_scores(const cv::HOGDescriptor& hog, const std::string& positives, const std::string& negatives) {
+    cv::FileStorage file(".yml", cv::FileStorage::WRITE | cv::FileStorage::MEMORY);
+    hog.write(file, "hog");
+    const auto text = file.releaseAndGetString();
+    const auto model =
+        parse_window_model({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "OpenCV's detector", {});
+    Executor executor(BackendChoice::cpu);
+    ImageScores scores;
+    score_images(model, {images_in(positives), read_image}, {images_in(negatives), read_image}, scale_step, executor,
+                 {}, scores);
+    return scores;
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-    if (count != 3) {
-        std::fputs("opencv-detection-curve POSITIVES NEGATIVES > FILE.csv\n", stderr);
+    const std::string by = count == 5 ? arguments[1] : "";
+    if (by != "opencv" && by != "framewire") {
+        std::fputs("opencv-detection-curve opencv|framewire POSITIVES NEGATIVES FILE.csv\n", stderr);
         return 2;
     }
     try {
-        return run(arguments[1], arguments[2]);
-    } catch (const framewire::Error& error) {
+        cv::HOGDescriptor hog;
+        hog.setSVMDetector(cv::HOGDescriptor::getDefaultPeopleDetector());
+        auto [positives, negatives] =
+            (by == "opencv" ? opencv_scores : framewire_scores)(hog, arguments[2], arguments[3]);
+        const auto text = to_csv(detection_curve(std::move(positives), std::move(negatives)));
+        OutputFile file(arguments[4]);
+        file.write(text.data(), text.size());
+        file.finish();
+        return 0;
+    } catch (const Error& error) {
         std::fprintf(stderr, "%s\n", error.what());
         return static_cast<int>(error.code());
     }

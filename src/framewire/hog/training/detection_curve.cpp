@@ -62,6 +62,25 @@ std::string to_csv(const DetectionCurve& curve) {
     return text;
 }
 
+void score_images(const WindowModel& model, const TrainingImages& positives, const TrainingImages& negatives,
+                  double scale_step, Executor& executor, const std::stop_token& stop, ImageScores& scores) {
+    const WindowScores window_scores(model, executor);
+    for_each_image(positives, stop, [&](HostView<const std::uint8_t> image, std::size_t) {
+        scores.positives.push_back(centre_score(model, image, executor));
+    });
+    for_each_image(negatives, stop, [&](HostView<const std::uint8_t> image, std::size_t) {
+        const ImageWindows windows(model, scale_step, image, executor);
+        if (windows.windows() == 1) {
+            scores.negatives.push_back(centre_score(model, image, executor));
+            return;
+        }
+        for (int level = 0; level < windows.levels(); ++level) {
+            const auto of_level = windows.score(level, window_scores);
+            scores.negatives.insert(scores.negatives.end(), of_level.begin(), of_level.end());
+        }
+    });
+}
+
 std::optional<DetectionCurve> cross_validate(const WindowModel& window, const TrainingImages& positives,
                                              const TrainingImages& negatives, const TrainingParameters& parameters,
                                              int folds, Executor& executor, const FoldProgress& progress,
@@ -70,31 +89,17 @@ std::optional<DetectionCurve> cross_validate(const WindowModel& window, const Tr
     if (folds < 2 || static_cast<std::size_t>(folds) > most)
         fail(ErrorCode::usage, "{} folds of {} positive and {} negative images; allowed are 2 to {}", folds,
              positives.size(), negatives.size(), most);
-    std::vector<float> positive_scores, negative_scores;
+    ImageScores scores;
     for (int fold = 0; fold < folds; ++fold) {
         const auto trained = train_window_model(window, part(positives, fold, folds, false),
                                                 part(negatives, fold, folds, false), parameters, executor, {}, stop);
         if (!trained) return std::nullopt;
-        const auto& model = trained->model;
-        for_each_image(part(positives, fold, folds, true), stop, [&](HostView<const std::uint8_t> image, std::size_t) {
-            positive_scores.push_back(centre_score(model, image, executor));
-        });
-        const WindowScores scores(model, executor);
-        for_each_image(part(negatives, fold, folds, true), stop, [&](HostView<const std::uint8_t> image, std::size_t) {
-            const ImageWindows windows(model, parameters.scale_step, image, executor);
-            if (windows.windows() == 1) {
-                negative_scores.push_back(centre_score(model, image, executor));
-                return;
-            }
-            for (int level = 0; level < windows.levels(); ++level) {
-                const auto of_level = windows.score(level, scores);
-                negative_scores.insert(negative_scores.end(), of_level.begin(), of_level.end());
-            }
-        });
+        score_images(trained->model, part(positives, fold, folds, true), part(negatives, fold, folds, true),
+                     parameters.scale_step, executor, stop, scores);
         if (stop.stop_requested()) return std::nullopt;
         if (progress) progress(fold + 1);
     }
-    return detection_curve(std::move(positive_scores), std::move(negative_scores));
+    return detection_curve(std::move(scores.positives), std::move(scores.negatives));
 }
 
 }  // namespace framewire

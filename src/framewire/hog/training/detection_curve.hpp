@@ -43,6 +43,17 @@ DetectionCurve detection_curve(std::vector<float> positives, std::vector<float> 
 /// (negatives), detection_rate, false_alarms_per_window.
 std::string to_csv(const DetectionCurve& curve);
 
+/// The scores that a model gives.
+struct ImageScores {
+    std::vector<float> positives, negatives;
+};
+
+/// Adds the scores of images: of each positive one the middle, of each negative one all windows of all sizes,
+/// `scale_step` apart, or the middle where it has but one. Ends early when a stop is asked for. Throws as
+/// train_window_model() does on images.
+void score_images(const WindowModel& model, const TrainingImages& positives, const TrainingImages& negatives,
+                  double scale_step, Executor& executor, const std::stop_token& stop, ImageScores& scores);
+
 /// Told after each fold: its number from 1 on.
 using FoldProgress = std::function<void(int fold)>;
 
