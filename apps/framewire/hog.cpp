@@ -121,7 +121,7 @@ private:
 void add_hog(CLI::App& program, Action& chosen) {
     auto* command = program.add_subcommand(
         "hog",
-        "Histograms of oriented gradients of images and video, for NumPy; people found, and trained for, by them");
+        "Histograms of oriented gradients of images and video, for NumPy; people found by them; models of people");
     const auto options = std::make_shared<AllOptions>();
     add_input_options(*command, options->input);
     auto* input = command->get_option("--input")->required(false);

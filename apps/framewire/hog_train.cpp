@@ -140,49 +140,54 @@ private:
 void add_train_options(CLI::App& command, TrainOptions& options) {
     auto* train = command
                       .add_option("--train", options.folders,
-                                  "make the model -o of a window from folders of images with and without it in them")
+                                  "make a model for --people instead, -o, from folders of images with and without what "
+                                  "it is to find in them")
                       ->expected(2)
                       ->type_name("POSITIVES NEGATIVES");
     auto& parameters = options.parameters;
-    command.add_option("--c", parameters.svm.c, "what errors cost beside a wide margin, with --train; above 0")
+    command.add_option("--c", parameters.svm.c, "with --train: what errors cost beside a wide margin, above 0")
         ->needs(train)
         ->capture_default_str();
     command
-        .add_option("--positive-weight", parameters.positive_weight,
-                    "what an error with a positive costs, in those with a negative, with --train; 0 makes both kinds "
-                    "cost the same in all")
+        .add_option(
+            "--positive-weight", parameters.positive_weight,
+            "with --train: what an error with a positive costs, in those with a negative; 0: both kinds cost the "
+            "same in all")
         ->needs(train)
         ->capture_default_str();
     command
         .add_option("--rounds", parameters.rounds,
-                    "times that false alarms are looked for in the negatives and added, 0 to 20, with --train")
+                    "with --train: times that false alarms in the negatives are looked for and added, 0 to 20")
         ->needs(train)
         ->type_name("N")
         ->capture_default_str();
     command
-        .add_option("--negative-windows", parameters.windows,
-                    "taken at random of each negative image at first, up to 10000; 0: 10000 of all, at least 10 of "
-                    "each; with --train")
+        .add_option(
+            "--negative-windows", parameters.windows,
+            "with --train: taken at random of each negative image, up to 10000; 0: 10000 of all, at least 10 of "
+            "each")
         ->needs(train)
         ->type_name("N")
         ->capture_default_str();
-    command.add_option("--seed", parameters.svm.seed, "of all that is random, with --train")
+    command.add_option("--seed", parameters.svm.seed, "with --train: of all that is random")
         ->needs(train)
         ->type_name("N")
         ->capture_default_str();
     auto* folds = command
                       .add_option("--folds", options.folds,
-                                  "also say how many of the images a model of the others finds, by parts of so many")
+                                  "with --train: also say what models of the other images find in each of N parts")
                       ->needs(train)
                       ->type_name("N");
     command
-        .add_option("--curve", options.curve, "detection rate against false alarms for all thresholds, with --folds")
+        .add_option("--curve", options.curve,
+                    "with --folds: detection rate against false alarms, threshold by threshold")
         ->needs(folds)
         ->type_name("FILE.csv");
 }
 
 void train_model(const HogOptions& options, const TrainOptions& train, const std::stop_source& stop) {
-    if (!options.input.filters.empty()) fail(ErrorCode::usage, "-f does not go with --train");
+    if (!options.input.filters.empty() || options.common.frames || !options.common.statistics_path.empty())
+        fail(ErrorCode::usage, "-f, --frames and --stats do not go with --train");
     if (options.common.backend == "cuda")
         fail(ErrorCode::config, "--train runs on the CPU; there is no --backend cuda for it");
     if (options.json && train.curve == "-")

@@ -152,6 +152,8 @@ TEST_F(HogTrain, RefusesWhatDoesNotGoTogether) {
     for (const auto& [arguments, code, says] : std::vector<Case>{
              {{"-i", "synth"}, 2, "-i"},
              {{"-f", "gray"}, 2, "-f"},
+             {{"--frames", "3"}, 2, "--frames"},
+             {{"--stats", folder / "stats.json"}, 2, "--stats"},
              {{"--people", "model.npy"}, 2, "--people"},
              {{"--steps", folder / "steps"}, 2, "--steps"},
              {{"--backend", "cuda"}, 78, "CPU"},
