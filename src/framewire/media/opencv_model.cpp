@@ -43,7 +43,7 @@ std::string as_yaml(std::string_view text, const std::string& name) {
 // One of OpenCV's objects, its values by name.
 class Object {
 public:
-    Object(YAML::Node node, const std::string& name) : node_(std::move(node)), name_(name) {}
+    Object(const YAML::Node& node, const std::string& name) : node_(node), name_(name) {}
 
     bool has(const char* key) const { return node_[key].IsDefined(); }
     Object at(const char* key) const { return {existing(key), name_}; }
