@@ -5,6 +5,7 @@
 #include "framewire/hog/hog_scratch.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -36,6 +37,7 @@ struct BlockRow {
 };
 
 constexpr int piece_px = 128;  // of a row at a time, or a cell
+constexpr int few_turns = 4, most_turns = 8;
 
 }  // namespace
 }  // namespace framewire
@@ -62,17 +64,19 @@ struct Polar {
 // one over a bin's edge does not matter.
 HWY_INLINE Polar polar(VF gx, VF gy, const HogRing& ring) {
     const DF df;
-    const auto width = hn::Abs(gx), height = hn::Abs(gy);
+    const auto width = hn::Abs(gx), height = hn::Abs(gy), longer = hn::Max(width, height);
     // Where both are 0 the angle is any, here 0.
-    const auto ratio = hn::Div(hn::Min(width, height), hn::Max(hn::Max(width, height), hn::Set(df, 1.0f)));
+    const auto ratio = hn::Div(hn::Min(width, height), hn::Max(longer, hn::Set(df, 1.0f)));
     const auto square = hn::Mul(ratio, ratio);
+    auto stretch = hn::Set(df, hog_square_root[5]);
+    for (int i = 4; i >= 0; --i) stretch = hn::MulAdd(stretch, square, hn::Set(df, hog_square_root[i]));
     auto sum = hn::Set(df, ring.arctangent[6]);
     for (int i = 5; i >= 0; --i) sum = hn::MulAdd(sum, square, hn::Set(df, ring.arctangent[i]));
     auto position = hn::Mul(sum, ratio);
     position = hn::IfThenElse(hn::Gt(height, width), hn::Sub(hn::Set(df, ring.quarter), position), position);
     position = hn::IfThenElse(hn::Lt(gx, hn::Zero(df)), hn::Sub(hn::Set(df, ring.half), position), position);
     position = hn::IfThenElse(hn::Lt(gy, hn::Zero(df)), hn::Sub(hn::Set(df, ring.whole), position), position);
-    return {hn::Sqrt(hn::MulAdd(gx, gx, hn::Mul(gy, gy))), position};
+    return {hn::Mul(longer, stretch), position};
 }
 
 struct Gradient {
@@ -111,6 +115,25 @@ HWY_INLINE void for_polar(std::int64_t pixels, const HogRing& ring, Gradients&& 
 
 }  // namespace
 
+// `gray` may be `row`.
+void gamma_row(const std::uint8_t* gray, std::int64_t pixels, const std::uint8_t* table, std::uint8_t* row) {
+    std::int64_t x = 0;
+#if HWY_TARGET == HWY_AVX3_DL
+    // The table in four registers: a permutation looks 64 pixels up in two of them.
+    const hn::FixedTag<std::uint8_t, 64> d;
+    const auto first = hn::LoadU(d, table).raw, second = hn::LoadU(d, table + 64).raw,
+               third = hn::LoadU(d, table + 128).raw, fourth = hn::LoadU(d, table + 192).raw;
+    for (; x + 64 <= pixels; x += 64) {
+        const auto index = hn::LoadU(d, gray + x).raw;
+        const auto dark = _mm512_permutex2var_epi8(first, index, second),
+                   light = _mm512_permutex2var_epi8(third, index, fourth);
+        hn::StoreU(hn::VFromD<decltype(d)>{_mm512_mask_blend_epi8(_mm512_movepi8_mask(index), dark, light)}, d,
+                   row + x);
+    }
+#endif
+    for (; x < pixels; ++x) row[x] = table[gray[x]];
+}
+
 void gradient_row(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below, std::int64_t pixels,
                   const HogRing& ring, const HogGradients& out) {
     const D16 d16;
@@ -131,19 +154,23 @@ void gradient_row(const std::uint8_t* above, const std::uint8_t* row, const std:
 }
 
 // A vote is a slot and two shares: slot k's first share belongs to bin k - 1, its second to bin k. So both go to one
-// place, at most bins + 1 of them, and the ring closes once a cell instead of once a pixel. Four histograms a cell take
-// turns, for neighbours often vote alike and would wait for each other.
+// place, at most bins + 1 of them, and the ring closes once a cell instead of once a pixel. Several histograms a cell
+// take turns, for neighbours often vote alike and would wait for each other: eight, or four where eight would leave
+// little of L1.
 void cell_row(const CellRow& cells, const HogRing& ring) {
-    constexpr int turns = 4;
+    const int turns = cells.cell < 8 || ring.bins > 18 ? few_turns : most_turns;
     const DF df;
     const D32 d32;
     const hn::CappedTag<float, 2> pair;
     HWY_ALIGN std::int32_t places[piece_px + HWY_MAX_BYTES];
     HWY_ALIGN float votes[2 * (piece_px + HWY_MAX_BYTES)];
-    HWY_ALIGN float sums[piece_px / 4 * turns * (hog_most_bins + 1) * 2];
+    HWY_ALIGN float sums[piece_px * (hog_most_bins + 1) * 2];
     const int slot_count = ring.bins + 1, turn_floats = 2 * slot_count;
-    const auto turn_places = hn::Mul(hn::And(hn::Iota(d32, 0), hn::Set(d32, turns - 1)),
-                                     hn::Set(d32, static_cast<std::int32_t>(turn_floats)));
+    // Of a vector at a multiple of 8 pixels, and, where vectors have fewer, of the one behind it.
+    const auto turn_places = [&](int x) HWY_ATTR {
+        return hn::Mul(hn::And(hn::Iota(d32, x), hn::Set(d32, turns - 1)), hn::Set(d32, turn_floats));
+    };
+    const auto even_places = turn_places(0), odd_places = turn_places(static_cast<int>(hn::Lanes(d32)));
     const auto integers = hn::Set(df, 12582912.0f);  // 2^23 + 2^22
     const int most = piece_px / cells.cell;
     for (int first = 0; first < cells.cells; first += most) {
@@ -164,13 +191,14 @@ void cell_row(const CellRow& cells, const HogRing& ring) {
                     const auto slot = hn::Sub(hn::BitCast(d32, whole), hn::BitCast(d32, integers));
                     const auto share = hn::Add(hn::Sub(p.position, hn::Sub(whole, integers)), hn::Set(df, 0.5f));
                     const auto second = hn::Mul(p.magnitude, share);
-                    hn::StoreU(hn::Add(hn::ShiftLeft<1>(slot), turn_places), d32, places + x);
+                    hn::StoreU(hn::Add(hn::ShiftLeft<1>(slot), x % 8 == 0 ? even_places : odd_places), d32, places + x);
                     hn::StoreInterleaved2(hn::Sub(p.magnitude, second), second, df, votes + 2 * x);
                 });
             const auto* vote = votes;
             const auto* place = places;
             for (int cell = 0; cell < count; ++cell) {
                 auto* cell_sums = sums + cell * turns * turn_floats;
+#pragma GCC unroll 4
                 for (int x = 0; x < cells.cell; ++x, vote += 2, ++place) {
                     auto* sum = cell_sums + *place;
                     hn::StoreU(hn::Add(hn::LoadU(pair, sum), hn::LoadU(pair, vote)), pair, sum);
@@ -179,8 +207,8 @@ void cell_row(const CellRow& cells, const HogRing& ring) {
         }
         for (int cell = 0; cell < count; ++cell) {
             auto* sum = sums + cell * turns * turn_floats;
-            for (int i = 0; i < turn_floats; ++i)
-                sum[i] = (sum[i] + sum[i + turn_floats]) + (sum[i + 2 * turn_floats] + sum[i + 3 * turn_floats]);
+            for (int others = turns / 2 * turn_floats; others >= turn_floats; others /= 2)
+                for (int i = 0; i < others; ++i) sum[i] += sum[i + others];
             auto* out = cells.out + std::int64_t{first + cell} * ring.bins;
             for (int bin = 0; bin < ring.bins; ++bin) out[bin] = sum[2 * bin + 1] + sum[2 * bin + 2];
             out[ring.bins - 1] += sum[0];
@@ -214,8 +242,8 @@ void norm_row(const BlockRow& blocks, HogNorm norm) {
         const auto scale_of = [&](VF scale, VF above) HWY_ATTR {
             auto sum = hn::Zero(df);
             for_vectors(scale, above, [&](std::int64_t, VF value) HWY_ATTR { sum = hn::MulAdd(value, value, sum); });
-            const auto all = hn::Add(hn::SumOfLanes(df, sum), hn::Set(df, hog_epsilon_squared));
-            return hn::Div(one, hn::Sqrt(all));
+            // One root and one division: of whole vectors they take several times as long.
+            return hn::Set(df, 1 / std::sqrt(hn::GetLane(hn::SumOfLanes(df, sum)) + hog_epsilon_squared));
         };
         const auto first = scale_of(one, hn::Set(df, std::numeric_limits<float>::infinity()));
         const auto second = held ? scale_of(first, most) : one;
@@ -236,6 +264,7 @@ HWY_AFTER_NAMESPACE();
 namespace framewire {
 
 HWY_EXPORT(cell_row);
+HWY_EXPORT(gamma_row);
 HWY_EXPORT(gradient_row);
 HWY_EXPORT(norm_row);
 
@@ -263,7 +292,7 @@ std::array<std::uint8_t, 256> hog_gamma_table(const Histogram& histogram) {
 }
 
 void hog_gamma_row(const std::uint8_t* gray, std::int64_t pixels, const std::uint8_t* table, std::uint8_t* row) {
-    for (std::int64_t x = 0; x < pixels; ++x) row[x] = table[gray[x]];
+    HWY_DYNAMIC_DISPATCH(gamma_row)(gray, pixels, table, row);
     row[-1] = row[0];
     row[pixels] = row[pixels - 1];
 }
