@@ -1,6 +1,7 @@
 #include "commands.hpp"
 #include "common.hpp"
 #include "filtered_input.hpp"
+#include "folder_walk.hpp"
 #include "hog_folder.hpp"
 #include "hog_options.hpp"
 #include "hog_output.hpp"

@@ -1,10 +1,8 @@
 #include "hog_folder.hpp"
 
-#include "filtered_input.hpp"
+#include "folder_walk.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/media/image_folder.hpp"
-#include "framewire/media/media.hpp"
 #include "framewire/media/npy.hpp"
 #include "framewire/pipeline/frame_hog.hpp"
 
@@ -12,188 +10,105 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace framewire::app {
 namespace {
 
-// For images of one shape, one after the other.
-struct ImagePlan {
-    ImagePlan(const DescribeOptions& options, const Chain& chain, const Shape& image, Executor& executor, int streams,
-              int slots)
-        : shape(image),
-          processor(chain, image, executor),
-          hog(options.hog, processor.output_shape(), executor, streams, slots) {}
-
-    Shape shape;
-    FrameProcessor processor;
-    FrameHog hog;
-};
-
-// One place of the circle. The plan goes when the last image that it was for is written.
+// What an image comes to, beside its place of the circle. The plan goes when the last image that it was for is written.
 struct Slot {
-    std::size_t image = 0;
-    InputFrame frame;
     HostBuffer descriptors;
-    std::shared_ptr<ImagePlan> plan;
+    std::shared_ptr<FrameHog> hog;
 };
-
-// An image and the file of its descriptors.
-struct Job {
-    std::string image, output;
-};
-
-std::vector<Job> jobs_of(const DescribeOptions& options) {
-    const auto& folder = options.input.source;
-    if (!std::filesystem::is_directory(folder))
-        fail(ErrorCode::usage, "-o {} is a folder, for the images of a folder; {} is none, so that a .npy is needed",
-             options.output, folder);
-    std::vector<Job> jobs;
-    std::map<std::string, std::string> images;  // by output
-    for (auto& image : images_in(folder)) {
-        const std::string output =
-            std::filesystem::path(options.output) / std::filesystem::path(image).stem().concat(".npy");
-        const auto [other, is_new] = images.emplace(output, image);
-        if (!is_new) fail(ErrorCode::usage, "{} and {} would both be {}", other->second, image, output);
-        jobs.push_back({std::move(image), output});
-    }
-    return jobs;
-}
-
-void ensure_shape(HostImage& image, const Shape& shape, const Executor& executor) {
-    if (image.shape() != shape) image = HostImage(shape, executor.frame_memory());
-}
 
 class DescribeFolder {
 public:
     DescribeFolder(const DescribeOptions& options, const std::stop_source& stop)
         : options_(options),
-          stop_(stop),
-          statistics_file_(options.common.statistics_path),
-          chain_(parse_chain(options.input.filters)),
-          jobs_(jobs_of(options)),
-          executor_(options.common.backend_choice(), options.common.threads),
-          streams_(options.streams_on(executor_)) {
-        std::error_code failed;
-        std::filesystem::create_directories(options.output, failed);
-        if (failed) fail(ErrorCode::io, "cannot make the folder {}: {}", options.output, failed.message());
+          stop_(stop.get_token()),
+          walk_(options.input, options.common, stop),
+          outputs_(outputs_of(walk_.images(), options.output, ".npy")),
+          streams_(options.streams_on(walk_.executor())) {
+        make_folder(options.output);
     }
 
     void operator()() {
         FirstFailure failure;
-        failure.attempt([&] { pump(); });
+        failure.attempt([&] { describe_all(); });
         // A plan waits for what it started, so all go before any slot's memory does.
-        for (auto& slot : slots_) slot.plan.reset();
-        plan_.reset();
-        const auto figures = statistics_.snapshot();
-        const RunDescription run{options_.input.source, std::string(to_string(executor_.backend())), last_shape_};
-        failure.attempt([&] { statistics_file_.write(figures, run); });
+        for (auto& slot : slots_) slot.hog.reset();
+        hog_.reset();
+        const auto figures = walk_.statistics().snapshot();
+        const auto run = walk_.description();
+        failure.attempt([&] { walk_.write_statistics(figures, run); });
         failure.rethrow();
         if (options_.json && figures.frames > 0) summary_.print(options_, figures, run, nullptr);
         spdlog::info("{} images in {:.2f} s, {:.1f} a second", figures.frames, figures.seconds, figures.fps);
     }
 
 private:
-    void pump() {
-        SourceInfo source;
-        source.frames = static_cast<std::int64_t>(jobs_.size());
-        const Progress progress(options_.common.progress_mode(), statistics_,
-                                expected_frames(source, options_.common.frames));
-        const auto circle = with_streams(circle_options(options_.common, source, {}, stop_), streams_);
+    void describe_all() {
+        const auto circle = with_streams(walk_.circle(), streams_);
         slots_.resize(static_cast<std::size_t>(circle.slots));
-        run_circle({.capture = [&](int slot, FrameTime& time) { return capture(at(slot), time); },
-                    .process = [&](int slot, const FrameTime& time) { describe(slot, time); },
-                    .send = [&](int slot, const FrameTime&) { send(slot); }},
-                   circle, statistics_);
+        walk_.run({.process = [&](int slot, FolderImage& image) { describe(slot, image); },
+                   .send = [&](int slot, FolderImage& image, const FrameTime&) { send(slot, image); }},
+                  circle);
     }
 
     Slot& at(int slot) { return slots_[static_cast<std::size_t>(slot)]; }
 
-    bool capture(Slot& slot, FrameTime& time) {
-        if (next_ == jobs_.size() || stop_.stop_requested()) return false;
-        const auto& path = jobs_[next_].image;
-        const auto source = [&] {
-            try {
-                return open_source(path, {.stop = stop_.get_token()});
-            } catch (const Error& error) {
-                // The folder was there: it breaks here.
-                throw Error(ErrorCode::source_lost, error.what());
-            }
-        }();
-        ensure_shape(slot.frame.captured, source->info().shape, executor_);
-        if (!source->read(slot.frame.captured.view(), time)) {
-            if (stop_.stop_requested()) return false;
-            fail(ErrorCode::source_lost, "{} holds no picture", path);
+    void describe(int number, FolderImage& image) {
+        auto& slot = at(number);
+        const auto picture = image.frame.image().view();
+        if (!hog_ || described_ != picture.shape()) {
+            hog_ = std::make_shared<FrameHog>(options_.hog, picture.shape(), walk_.executor(), streams_,
+                                              static_cast<int>(slots_.size()));
+            described_ = picture.shape();
         }
-        time.index = static_cast<std::int64_t>(next_);
-        slot.image = next_++;
-        return true;
+        slot.hog = hog_;
+        const auto& out = hog_->output_shape();
+        if (slot.descriptors.bytes() != out.bytes())
+            slot.descriptors = HostBuffer(out.bytes(), walk_.executor().frame_memory());
+        hog_->start(number, picture, {slot.descriptors.as<float>(), out});
     }
 
-    void describe(int number, const FrameTime& time) {
+    void send(int number, FolderImage& image) {
         auto& slot = at(number);
-        const auto& path = jobs_[slot.image].image;
-        try {
-            const auto& shape = slot.frame.captured.shape();
-            if (!plan_ || plan_->shape != shape)
-                plan_ = std::make_shared<ImagePlan>(options_, chain_, shape, executor_, streams_,
-                                                    static_cast<int>(slots_.size()));
-            slot.plan = plan_;
-            auto& processor = plan_->processor;
-            if (!processor.empty()) ensure_shape(slot.frame.filtered, processor.output_shape(), executor_);
-            filter_frame(processor, slot.frame, time, statistics_, path);
-            const auto& out = plan_->hog.output_shape();
-            if (slot.descriptors.bytes() != out.bytes())
-                slot.descriptors = HostBuffer(out.bytes(), executor_.frame_memory());
-            plan_->hog.start(number, slot.frame.image().view(), {slot.descriptors.as<float>(), out});
-        } catch (const Error& error) {
-            throw Error(error.code(), fmt::format("{}: {}", path, error.what()));
-        }
-    }
-
-    void send(int number) {
-        auto& slot = at(number);
-        auto& hog = slot.plan->hog;
-        hog.wait(number);
-        if (slot.image == 0 && !options_.steps_folder.empty())
-            write_steps(options_, slot.frame.image().view(), executor_);
+        slot.hog->wait(number);
+        if (image.number == 0 && !options_.steps_folder.empty())
+            write_steps(options_, image.frame.image().view(), walk_.executor());
         const auto* values = slot.descriptors.as<float>();
-        const auto count = hog.output_shape().count();
-        NpyFile file(jobs_[slot.image].output, array_shape(hog.output_shape()), false, stop_.get_token());
-        file.write(values, static_cast<std::size_t>(count));
+        const auto& shape = slot.hog->output_shape();
+        NpyFile file(outputs_[image.number], array_shape(shape), false, stop_);
+        file.write(values, static_cast<std::size_t>(shape.count()));
         file.finish();
-        last_shape_ = slot.frame.image().shape();
-        statistics_.add_raw_bytes(last_shape_.bytes());
-        statistics_.set_sent_bytes(sent_bytes_ += file.bytes());
-        if (options_.json) summary_.add(values, count);
-        slot.plan.reset();
+        walk_.statistics().set_sent_bytes(sent_bytes_ += file.bytes());
+        if (options_.json) summary_.add(values, shape.count());
+        slot.hog.reset();
     }
 
     const DescribeOptions& options_;
-    std::stop_source stop_;
-    StatisticsFile statistics_file_;
-    Chain chain_;
-    std::vector<Job> jobs_;
-    Executor executor_;
+    std::stop_token stop_;
+    FolderWalk walk_;
+    std::vector<std::string> outputs_;
     int streams_;
 
     std::vector<Slot> slots_;
-    std::shared_ptr<ImagePlan> plan_;
-    std::size_t next_ = 0;
-    Statistics statistics_;
+    std::shared_ptr<FrameHog> hog_;
+    Shape described_{};  // what hog_ is for
     HogSummary summary_;
-    Shape last_shape_{};
     std::int64_t sent_bytes_ = 0;
 };
 
 }  // namespace
 
-bool is_output_folder(const std::string& output) {
-    return output.ends_with('/') || std::filesystem::is_directory(output);
+void describe_folder(const DescribeOptions& options, const std::stop_source& stop) {
+    if (!std::filesystem::is_directory(options.input.source))
+        fail(ErrorCode::usage, "-o {} is a folder, for the images of a folder; {} is none, so that a .npy is needed",
+             options.output, options.input.source);
+    DescribeFolder(options, stop)();
 }
-
-void describe_folder(const DescribeOptions& options, const std::stop_source& stop) { DescribeFolder(options, stop)(); }
 
 }  // namespace framewire::app

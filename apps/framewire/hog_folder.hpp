@@ -3,12 +3,8 @@
 #include "hog_output.hpp"
 
 #include <stop_token>
-#include <string>
 
 namespace framewire::app {
-
-/// Whether `-o` names a folder: one that is there, or a name that ends in a slash.
-bool is_output_folder(const std::string& output);
 
 /// Descriptors of a folder's images of any sizes, an image NAME.png's into NAME.npy of the folder `-o`, which is made
 /// where it is missing. Each file is there when it is whole, those before an image that cannot be read too. Throws

@@ -10,16 +10,20 @@
 #include <filesystem>
 
 namespace framewire::app {
-namespace {
 
-void write_png(const std::filesystem::path& path, HostView<const std::uint8_t> image) {
+void make_folder(const std::string& folder) {
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    if (failed) fail(ErrorCode::io, "cannot make the folder {}: {}", folder, failed.message());
+}
+
+std::int64_t write_png(const std::string& path, HostView<const std::uint8_t> image) {
     const auto png = encode_png(image);
     OutputFile file(path);
     file.write(png.data(), png.size());
     file.finish();
+    return file.bytes();
 }
-
-}  // namespace
 
 std::vector<std::int64_t> array_shape(const HogShape& shape) { return {shape.rows, shape.columns, shape.values}; }
 
@@ -32,9 +36,7 @@ CircleOptions with_streams(CircleOptions circle, int streams) {
 void write_steps(const DescribeOptions& options, HostView<const std::uint8_t> frame, Executor& executor) {
     const std::filesystem::path folder = options.steps_folder;
     auto parameters = options.hog;
-    std::error_code failed;
-    std::filesystem::create_directories(folder, failed);
-    if (failed) fail(ErrorCode::io, "cannot make the folder {}: {}", folder.string(), failed.message());
+    make_folder(options.steps_folder);
     for (const auto& [name, image] :
          hog_step_pictures(hog_steps(frame, parameters.signed_gradients), parameters.signed_gradients))
         write_png(folder / fmt::format("{}.png", name), image.view());

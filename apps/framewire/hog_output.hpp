@@ -30,6 +30,12 @@ std::vector<std::int64_t> array_shape(const HogShape& shape);
 /// The circle of CommonOptions with room for `streams` frames under way at once.
 CircleOptions with_streams(CircleOptions circle, int streams);
 
+/// Makes a folder, and those it lies in, where they are missing. Throws Error{io}.
+void make_folder(const std::string& folder);
+
+/// A PNG file of any name, which is there when it is whole; gives its bytes. Throws Error{io}.
+std::int64_t write_png(const std::string& path, HostView<const std::uint8_t> image);
+
 /// The pictures of `--steps`: of a frame whatever its norm, into a folder that is made where it is missing. Throws
 /// Error{io}.
 void write_steps(const DescribeOptions& options, HostView<const std::uint8_t> frame, Executor& executor);

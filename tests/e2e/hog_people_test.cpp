@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -122,6 +123,125 @@ TEST_F(HogPeople, WritesRecordsAnnotatedFramesAndASummary) {
     EXPECT_EQ(Json::parse(contents(folder / "stats.json"))["filters"][0]["found"], 2);
     EXPECT_EQ(folder.names(),
               (std::vector<std::string>{"boxes.jsonl", "model.npy", "plain.bgr", "seen.bgr", "stats.json"}));
+}
+
+// A folder of pictures as FFmpeg draws them, each of its own size.
+class HogPeopleInFolder : public HogPeople {
+protected:
+    void SetUp() override {
+        HogPeople::SetUp();
+        std::filesystem::create_directory(in);
+    }
+
+    void draw(const std::string& name, const std::string& source) const {
+        const auto result =
+            run_framewire({"run", "--backend", "cpu", "-i", source, "-o", in + "/" + name, "--frames", "1"});
+        ASSERT_EQ(result.code, 0) << result.err;
+    }
+
+    Result people_in_folder(std::vector<std::string> arguments) const {
+        arguments.insert(arguments.begin(), {"--people", model, "--threshold", "45", "-i", in});
+        return hog(std::move(arguments));
+    }
+
+    const std::string in = folder / "in";
+};
+
+// Each image has what it has by itself, with its name and its place in the folder; sizes come, go, and come again.
+TEST_F(HogPeopleInFolder, ImagesOfAnySizesAreAsByThemselves) {
+    const std::vector<std::string> names{"a.png", "b 50%d.png", "c.jpg", "d.png"};
+    draw(names[0], scene);
+    draw("b.png", with_figure("200x300", 96, 104, 1));
+    std::filesystem::rename(in + "/b.png", in + "/" + names[1]);
+    draw(names[2], with_figure("160x160", 32, 16, 1));
+    draw(names[3], with_figure("320x240", 160, 80, 1));
+    std::ofstream(in + "/notes.txt") << "no image";
+    const auto result = people_in_folder({"-o", folder / "people.jsonl", "--annotate", folder / "new/seen/", "--json",
+                                          "--stats", folder / "stats.json"});
+    ASSERT_EQ(result.code, 0) << result.err;
+    const auto lines = lines_of(contents(folder / "people.jsonl"));
+    ASSERT_EQ(lines.size(), names.size());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        auto alone = lines_of(people({"-i", in + "/" + names[i]}).out).at(0);
+        ASSERT_EQ(alone["objects"].size(), 1u) << names[i];
+        alone["frame"] = i;
+        alone["time"] = lines[i]["time"];
+        alone["source"] = names[i];
+        EXPECT_EQ(lines[i], alone);
+        EXPECT_NEAR(lines[i]["time"].get<double>(), static_cast<double>(i) / 30, 1e-6);
+        const auto seen = names[i].substr(0, names[i].size() - 4) + ".png";
+        const auto one =
+            run_framewire({"run", "--backend", "cpu", "-i", folder / ("new/seen/" + seen), "-o", folder / "seen.bgr"});
+        ASSERT_EQ(one.code, 0) << one.err;
+        ASSERT_EQ(people({"-i", in + "/" + names[i], "--annotate", folder / "alone.bgr"}).code, 0);
+        EXPECT_EQ(contents(folder / "seen.bgr"), contents(folder / "alone.bgr")) << names[i];
+    }
+    const auto summary = Json::parse(result.out);
+    EXPECT_EQ(summary["source"], in);
+    EXPECT_EQ(summary["frames"], 4);
+    EXPECT_EQ(summary["people"], 4);
+    const auto figures = Json::parse(contents(folder / "stats.json"));
+    EXPECT_EQ(figures["raw_bytes"], (2 * 320 * 240 + 200 * 300 + 160 * 160) * 3);
+    EXPECT_EQ(figures["filters"][0]["found"], 4);
+    EXPECT_EQ(lines_of(people_in_folder({"--frames", "2"}).out).size(), 2u);
+    EXPECT_TRUE(lines_of(people_in_folder({"-f", "adjust=brightness=-255"}).out).at(3)["objects"].empty());
+}
+
+TEST_F(HogPeopleInFolder, AnImageSmallerThanAWindowHasNobody) {
+    draw("a.png", scene);
+    draw("b.png", "lavfi:color=gray:size=60x100:rate=5");
+    draw("c.png", scene);
+    const auto result = people_in_folder({"--annotate", folder / "seen/"});
+    ASSERT_EQ(result.code, 0) << result.err;
+    const auto lines = lines_of(result.out);
+    ASSERT_EQ(lines.size(), 3u);
+    EXPECT_EQ(lines[1], Json::parse(R"({"frame":1,"source":"b.png","time":0.033333,"width":60,"height":100,)"
+                                    R"("objects":[]})"));
+    for (const auto image : {0u, 2u}) EXPECT_EQ(lines[image]["objects"].size(), 1u) << image;
+    for (const auto* part : {"b.png", "60x100", "64x128", "--min-height"})
+        EXPECT_NE(result.err.find(part), std::string::npos) << part << ": " << result.err;
+    EXPECT_EQ(frames_in(folder / "seen/b.png"), 1);
+    const auto smaller = people_in_folder({"--min-height", "80"});
+    EXPECT_EQ(smaller.err.find("b.png"), std::string::npos) << smaller.err;
+}
+
+TEST_F(HogPeopleInFolder, ABrokenImageIsNamedAndThoseBeforeAreThere) {
+    draw("a.png", scene);
+    draw("c.png", scene);
+    for (const auto* broken : {"b.png", "b.jpg"}) {
+        std::ofstream(in + "/" + broken) << "broken";
+        const auto result = people_in_folder({"-o", folder / "people.jsonl", "--annotate", folder / "seen/"});
+        EXPECT_EQ(result.code, 69) << result.err;
+        EXPECT_NE(result.err.find(broken), std::string::npos) << result.err;
+        const auto lines = lines_of(contents(folder / "people.jsonl"));
+        ASSERT_EQ(lines.size(), 1u);
+        EXPECT_EQ(lines[0]["source"], "a.png");
+        EXPECT_EQ(frames_in(folder / "seen/a.png"), 1);
+        std::filesystem::remove(in + "/" + broken);
+        std::filesystem::remove_all(folder / "seen");
+        std::filesystem::remove(folder / "people.jsonl");
+    }
+}
+
+TEST_F(HogPeopleInFolder, RefusesWhatIsNotAllowed) {
+    const auto names = folder.names();
+    const auto refused = [&](const std::vector<std::string>& arguments, int code, const std::string& says) {
+        const auto result = people_in_folder(arguments);
+        EXPECT_EQ(result.code, code) << result.err;
+        EXPECT_NE(result.err.find(says), std::string::npos) << says << ": " << result.err;
+        EXPECT_EQ(folder.names(), names) << says;
+    };
+    refused({}, 66, "no images");
+    draw("a.png", scene);
+    const auto before = contents(in + "/a.png");
+    refused({"--annotate", folder / "seen.mp4"}, 2, "seen.mp4/");
+    refused({"--annotate", in}, 2, "folder of -i");
+    refused({"--annotate", folder / "in/."}, 2, "folder of -i");
+    refused({"--annotate", folder / "seen/", "--scale-step", "1.01"}, 2, "1.05 to 2");
+    refused({"--annotate", folder / "seen/", "-f", "grey"}, 2, "gray");
+    std::filesystem::copy_file(in + "/a.png", in + "/a.PNG");
+    refused({"--annotate", folder / "seen/"}, 2, "would both be");
+    EXPECT_EQ(contents(in + "/a.png"), before);
 }
 
 TEST_F(HogPeople, FiltersComeBefore) {

@@ -3,12 +3,15 @@
 #include "framewire/core/error.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <iterator>
 
 namespace framewire {
 namespace {
+
+constexpr auto replace_what_is_no_utf8 = nlohmann::json::error_handler_t::replace;
 
 std::string coco_objects(const FrameObjects& frame, std::int64_t objects_before) {
     std::string text;
@@ -31,8 +34,11 @@ std::string mot_objects(const FrameObjects& frame) {
 }  // namespace
 
 std::string to_json_line(const FrameObjects& frame) {
-    auto line = fmt::format(R"({{"frame":{},"time":{:.6f},"width":{},"height":{},"objects":[)", frame.frame,
-                            frame.time_s, frame.width, frame.height);
+    auto line = fmt::format(R"({{"frame":{})", frame.frame);
+    if (!frame.source.empty())
+        line += R"(,"source":)" + nlohmann::json(frame.source).dump(-1, ' ', false, replace_what_is_no_utf8);
+    fmt::format_to(std::back_inserter(line), R"(,"time":{:.6f},"width":{},"height":{},"objects":[)", frame.time_s,
+                   frame.width, frame.height);
     for (std::size_t i = 0; i < frame.objects.size(); ++i) {
         const auto& object = frame.objects[i];
         const auto area = static_cast<double>(object.area);

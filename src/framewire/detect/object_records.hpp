@@ -17,11 +17,13 @@ struct FrameObjects {
     int width = 0, height = 0;
     std::span<const Component> objects{};
     std::span<const float> scores{};  ///< of each object, or none at all; finite
+    std::string_view source{};        ///< in JSON lines: the name of the image that the frame is; empty: it has none
 };
 
 /// `{"frame":0,"time":0.000000,"width":768,"height":576,"objects":[{"id":1,"box":[x,y,w,h],"area":n,"centroid":[x,y]}]}`
 /// and a newline: one line of a JSON lines file. Centroids are in pixels, with two decimals. Scores follow as
-/// `,"score":1.2345`.
+/// `,"score":1.2345`, and a source's name stands behind the frame's number as `"source":"name.jpg"`, with U+FFFD for
+/// bytes that are no UTF-8.
 std::string to_json_line(const FrameObjects& objects);
 
 enum class RecordFormat {

@@ -37,6 +37,15 @@ TEST(ObjectRecords, ScoresFollow) {
 )");
 }
 
+TEST(ObjectRecords, AnImageIsNamed) {
+    EXPECT_EQ(to_json_line({.frame = 7, .width = 64, .height = 48, .source = "a \"b\".jpg"}),
+              R"({"frame":7,"source":"a \"b\".jpg","time":0.000000,"width":64,"height":48,"objects":[]})"
+              "\n");
+    EXPECT_EQ(to_json_line({.frame = 7, .width = 64, .height = 48, .source = "caf\xe9.png"}),
+              "{\"frame\":7,\"source\":\"caf\xef\xbf\xbd.png\",\"time\":0.000000,\"width\":64,\"height\":48,"
+              "\"objects\":[]}\n");
+}
+
 TEST(ObjectRecords, Coco) {
     EXPECT_EQ(file_of(RecordFormat::coco), R"({"categories":[{"id":1,"name":"moving object"}],"annotations":[
 {"id":1,"image_id":2,"category_id":1,"bbox":[3,4,10,20],"area":150,"iscrowd":0},

@@ -26,7 +26,24 @@ int least_height_px(const WindowModel& model, const PeopleParameters& parameters
     return parameters.least_height_px == 0 ? model.height_px : parameters.least_height_px;
 }
 
-void check(const WindowModel& model, const PeopleParameters& p) {
+// Frame pixels a level's pixel, for all levels that a window fits into.
+std::vector<double> scales_of(const WindowModel& model, const PeopleParameters& parameters, const Shape& frame) {
+    validate(model, parameters);
+    validate(frame, "the frame");
+    const int least = least_height_px(model, parameters);
+    const double first = static_cast<double>(least) / model.height_px;
+    const double most = (parameters.most_height_px == 0 ? max_side_px : parameters.most_height_px) + 0.5;
+    std::vector<double> scales;
+    for (double scale = first; scale * model.height_px < most && std::floor(frame.width / scale) >= model.width_px &&
+                               std::floor(frame.height / scale) >= model.height_px;
+         scale *= parameters.scale_step)
+        scales.push_back(scale);
+    return scales;
+}
+
+}  // namespace
+
+void validate(const WindowModel& model, const PeopleParameters& p) {
     validate(model);
     if (!std::isfinite(p.threshold)) fail(ErrorCode::usage, "a threshold of scores that is not a finite number");
     if (!(p.scale_step >= least_scale_step && p.scale_step <= most_scale_step))
@@ -45,28 +62,15 @@ void check(const WindowModel& model, const PeopleParameters& p) {
              most_capacity);
 }
 
-// Frame pixels a level's pixel, for all levels that a window fits into.
-std::vector<double> scales_of(const WindowModel& model, const PeopleParameters& parameters, const Shape& frame) {
-    check(model, parameters);
-    validate(frame, "the frame");
+std::string without_windows(const WindowModel& model, const PeopleParameters& parameters, const Shape& frame) {
+    if (!scales_of(model, parameters, frame).empty()) return {};
     const int least = least_height_px(model, parameters);
-    const double first = static_cast<double>(least) / model.height_px;
-    const double most = (parameters.most_height_px == 0 ? max_side_px : parameters.most_height_px) + 0.5;
-    std::vector<double> scales;
-    for (double scale = first; scale * model.height_px < most && std::floor(frame.width / scale) >= model.width_px &&
-                               std::floor(frame.height / scale) >= model.height_px;
-         scale *= parameters.scale_step)
-        scales.push_back(scale);
-    if (scales.empty())
-        fail(ErrorCode::usage,
-             "a frame of {} is smaller than the smallest window, {}x{} pixels; windows may be as small as half of the "
-             "model's, {}x{}",
-             to_string(frame), std::lround(model.width_px * first), least, (model.width_px + 1) / 2,
-             (model.height_px + 1) / 2);
-    return scales;
+    const auto width = std::lround(static_cast<double>(model.width_px) * least / model.height_px);
+    return fmt::format(
+        "a frame of {} is smaller than the smallest window, {}x{} pixels; windows may be as small as half of the "
+        "model's, {}x{}",
+        to_string(frame), width, least, (model.width_px + 1) / 2, (model.height_px + 1) / 2);
 }
-
-}  // namespace
 
 struct PeopleDetector::State {
     // The windows of one level.
@@ -171,8 +175,11 @@ struct PeopleDetector::State {
 };
 
 PeopleDetector::PeopleDetector(const WindowModel& model, const PeopleParameters& parameters, const Shape& frame,
-                               Executor& executor)
-    : state_(std::make_unique<State>(model, parameters, frame, executor)) {}
+                               Executor& executor) {
+    if (const auto reason = without_windows(model, parameters, frame); !reason.empty())
+        fail(ErrorCode::usage, "{}", reason);
+    state_ = std::make_unique<State>(model, parameters, frame, executor);
+}
 PeopleDetector::~PeopleDetector() = default;
 PeopleDetector::PeopleDetector(PeopleDetector&&) noexcept = default;
 PeopleDetector& PeopleDetector::operator=(PeopleDetector&&) noexcept = default;

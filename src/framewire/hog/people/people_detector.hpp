@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 namespace framewire {
 
@@ -19,6 +20,13 @@ struct PeopleParameters {
     int most_height_px = 0;   ///< likewise, not below the least; 0: as high as fit into the frame
     int capacity = 4096;      ///< windows above the threshold that are looked at further, the best; 1 to 65536
 };
+
+/// Throws Error{usage} on a model or parameters that are not allowed.
+void validate(const WindowModel& model, const PeopleParameters& parameters);
+
+/// Why no window fits into such a frame, in words: the frame is smaller than the smallest. Empty where some fit. Throws
+/// as validate() does, and on a frame that is not allowed.
+std::string without_windows(const WindowModel& model, const PeopleParameters& parameters, const Shape& frame);
 
 /// Finds what a linear model of a window was trained to find, at all places and sizes (Dalal and Triggs 2005): a
 /// pyramid of the frame (GrayPyramid), descriptors of each of its levels (Hog), scores of all windows, one a cell

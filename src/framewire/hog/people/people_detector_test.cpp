@@ -275,6 +275,17 @@ TEST(PeopleDetector, LevelsGoAsFarAsWindowsFit) {
     EXPECT_EQ(levels({.least_height_px = 64}, {1, 64, 32, 3}), 1);
 }
 
+TEST(PeopleDetector, SaysWhyAFrameHasNoWindows) {
+    const auto model = random_model({.norm = HogNorm::l2hys}, 64, 128);
+    EXPECT_EQ(without_windows(model, {}, {1, 128, 64, 3}), "");
+    const auto reason = without_windows(model, {}, {1, 100, 64, 3});
+    for (const auto* part : {"64x100", "64x128", "32x64"})
+        EXPECT_NE(reason.find(part), std::string::npos) << part << ": " << reason;
+    EXPECT_EQ(without_windows(model, {.least_height_px = 100}, {1, 100, 64, 3}), "");
+    EXPECT_EQ(without_windows(model, {.least_height_px = 64}, {1, 64, 32, 3}), "");
+    EXPECT_NE(without_windows(model, {.least_height_px = 64}, {1, 64, 31, 3}), "");
+}
+
 TEST(PeopleDetector, RefusesWhatIsNotAllowed) {
     auto& executor = kit::executor(Backend::cpu);
     const auto model = random_model({.norm = HogNorm::l2hys}, 64, 128);
@@ -293,6 +304,7 @@ TEST(PeopleDetector, RefusesWhatIsNotAllowed) {
     auto broken = model;
     broken.weights.pop_back();
     EXPECT_THROW(PeopleDetector(broken, {}, shape, executor), Error);
+    EXPECT_THROW(without_windows(broken, {}, shape), Error);
 
     PeopleDetector detector(model, {}, shape, executor);
     HostImage other({1, 300, 301, 3});

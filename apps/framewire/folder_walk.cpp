@@ -1,0 +1,109 @@
+#include "folder_walk.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/media/image_folder.hpp"
+#include "framewire/media/media.hpp"
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace framewire::app {
+namespace {
+
+void ensure_shape(HostImage& image, const Shape& shape, const Executor& executor) {
+    if (image.shape() != shape) image = HostImage(shape, executor.frame_memory());
+}
+
+}  // namespace
+
+bool is_output_folder(const std::string& output) {
+    return output.ends_with('/') || std::filesystem::is_directory(output);
+}
+
+std::vector<std::string> outputs_of(const std::vector<std::string>& images, const std::string& folder,
+                                    std::string_view ending) {
+    std::vector<std::string> outputs;
+    std::map<std::string, std::string> image_of;
+    for (const auto& image : images) {
+        outputs.push_back(std::filesystem::path(folder) / std::filesystem::path(image).stem().concat(ending));
+        const auto [other, is_new] = image_of.emplace(outputs.back(), image);
+        if (!is_new) fail(ErrorCode::usage, "{} and {} would both be {}", other->second, image, outputs.back());
+    }
+    return outputs;
+}
+
+FolderWalk::FolderWalk(const InputOptions& input, const CommonOptions& common, const std::stop_source& stop)
+    : folder_(input.source),
+      common_(common),
+      stop_(stop),
+      statistics_file_(common.statistics_path),
+      chain_(parse_chain(input.filters)),
+      images_(images_in(folder_)),
+      info_{.name = folder_, .frames = static_cast<std::int64_t>(images_.size())},
+      executor_(common.backend_choice(), common.threads) {}
+
+CircleOptions FolderWalk::circle() const { return circle_options(common_, info_, {}, stop_); }
+
+void FolderWalk::run(const FolderStages& stages, const CircleOptions& circle) {
+    const Progress progress(common_.progress_mode(), statistics_, expected_frames(info_, common_.frames));
+    slots_.resize(static_cast<std::size_t>(circle.slots));
+    const auto at = [&](int slot) -> FolderImage& { return slots_[static_cast<std::size_t>(slot)]; };
+    run_circle({.capture = [&](int slot, FrameTime& time) { return capture(at(slot), time); },
+                .process =
+                    [&](int slot, const FrameTime& time) {
+                        auto& image = at(slot);
+                        try {
+                            filter(image, time);
+                            stages.process(slot, image);
+                        } catch (const Error& error) {
+                            throw Error(error.code(), fmt::format("{}: {}", images_[image.number], error.what()));
+                        }
+                    },
+                .send =
+                    [&](int slot, const FrameTime& time) {
+                        stages.send(slot, at(slot), time);
+                        last_sent_ = at(slot).frame.image().shape();
+                        statistics_.add_raw_bytes(last_sent_.bytes());
+                    }},
+               circle, statistics_);
+}
+
+RunDescription FolderWalk::description() const {
+    return {folder_, std::string(to_string(executor_.backend())), last_sent_};
+}
+
+bool FolderWalk::capture(FolderImage& image, FrameTime& time) {
+    if (next_ == images_.size() || stop_.stop_requested()) return false;
+    const auto& path = images_[next_];
+    const auto source = [&] {
+        try {
+            return open_source(path, {.stop = stop_.get_token()});
+        } catch (const Error& error) {
+            // The folder was there: it breaks here.
+            throw Error(ErrorCode::source_lost, error.what());
+        }
+    }();
+    ensure_shape(image.frame.captured, source->info().shape, executor_);
+    if (!source->read(image.frame.captured.view(), time)) {
+        if (stop_.stop_requested()) return false;
+        fail(ErrorCode::source_lost, "{} holds no picture", path);
+    }
+    time.index = static_cast<std::int64_t>(next_);
+    time.seconds = static_cast<double>(next_) / info_.rate.value();  // as the folder's video has it
+    image.number = next_++;
+    return true;
+}
+
+void FolderWalk::filter(FolderImage& image, const FrameTime& time) {
+    const auto& shape = image.frame.captured.shape();
+    if (!processor_ || captured_ != shape) {
+        processor_.emplace(chain_, shape, executor_);
+        captured_ = shape;
+    }
+    if (!processor_->empty()) ensure_shape(image.frame.filtered, processor_->output_shape(), executor_);
+    filter_frame(*processor_, image.frame, time, statistics_, images_[image.number]);
+}
+
+}  // namespace framewire::app

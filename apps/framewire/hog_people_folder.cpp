@@ -1,0 +1,129 @@
+#include "hog_people_folder.hpp"
+
+#include "folder_walk.hpp"
+#include "hog_output.hpp"
+#include "hog_people_output.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/media/window_model_file.hpp"
+#include "framewire/pipeline/frame_people.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace framewire::app {
+namespace {
+
+WindowModel model_for(const HogOptions& options, const PeopleOptions& people) {
+    auto model = read_window_model(people.model, window_of(options));
+    validate(model, people.parameters);  // not only when the first image is there
+    return model;
+}
+
+std::vector<std::string> annotated_of(const std::vector<std::string>& images, const HogOptions& options,
+                                      const PeopleOptions& people) {
+    if (people.annotate.empty()) return {};
+    if (!is_output_folder(people.annotate))
+        fail(ErrorCode::usage, "--annotate {}: the images of a folder go into a folder, {}/", people.annotate,
+             people.annotate);
+    std::error_code not_there;
+    if (std::filesystem::equivalent(people.annotate, options.input.source, not_there))
+        fail(ErrorCode::usage, "--annotate {} is the folder of -i; another is needed, for images there would be lost",
+             people.annotate);
+    return outputs_of(images, people.annotate, ".png");
+}
+
+class FindPeopleInFolder {
+public:
+    FindPeopleInFolder(const HogOptions& options, const PeopleOptions& people, const std::stop_source& stop)
+        : parameters_(people.parameters),
+          model_(model_for(options, people)),
+          walk_(options.input, options.common, stop),
+          annotated_(annotated_of(walk_.images(), options, people)),
+          output_(options, people.parameters, stop.get_token()) {
+        if (annotated_.empty()) return;
+        make_folder(people.annotate);
+        labels_.emplace();
+    }
+
+    void operator()() {
+        const auto circle = walk_.circle();
+        for (int slot = 0; slot < circle.slots; ++slot) found_.emplace_back(parameters_);
+        FirstFailure failure;
+        failure.attempt([&] {
+            walk_.run(
+                {.process = [&](int slot, FolderImage& image) { find(at(slot), image); },
+                 .send = [&](int slot, FolderImage& image, const FrameTime& time) { send(at(slot), image, time); }},
+                circle);
+        });
+        failure.attempt([&] { output_.finish(); });
+        const auto figures = walk_.statistics().snapshot();
+        auto run = walk_.description();
+        run.filters.push_back(output_.figures());
+        failure.attempt([&] { walk_.write_statistics(figures, run); });
+        failure.rethrow();
+        output_.report(figures, run, model_, nullptr);
+    }
+
+private:
+    FoundPeople& at(int slot) { return found_[static_cast<std::size_t>(slot)]; }
+
+    // Makes people_ one for images of this shape, or none.
+    void prepare(const Shape& shape) {
+        if (shape == shape_) return;
+        people_.reset();  // its memory goes before the next one's comes
+        too_small_ = without_windows(model_, parameters_, shape);
+        if (too_small_.empty()) people_.emplace(model_, parameters_, shape, walk_.executor());
+        shape_ = shape;
+    }
+
+    void find(FoundPeople& found, FolderImage& image) {
+        const auto picture = image.frame.image().view();
+        prepare(picture.shape());
+        if (people_) {
+            people_->process(picture);
+            found.take(*people_);
+        } else {
+            spdlog::warn("{}: {} (--min-height)", walk_.images()[image.number], too_small_);
+            found.clear();
+        }
+    }
+
+    void send(const FoundPeople& found, FolderImage& image, const FrameTime& time) {
+        const auto picture = image.frame.image().view();
+        output_.write(found, picture.shape(), time,
+                      std::filesystem::path(walk_.images()[image.number]).filename().native());
+        if (labels_) {
+            found.draw(*labels_, picture);
+            annotated_bytes_ += write_png(annotated_[image.number], picture);
+        }
+        walk_.statistics().set_sent_bytes(output_.bytes() + annotated_bytes_);
+    }
+
+    const PeopleParameters& parameters_;
+    // In this order, so that what is cheap to refuse is refused first and outputs are touched last.
+    WindowModel model_;
+    FolderWalk walk_;
+    std::vector<std::string> annotated_;  // of each image, or none at all
+    PeopleOutput output_;
+    std::optional<ScoreLabels> labels_;  // where images are annotated
+
+    std::optional<FramePeople> people_;
+    Shape shape_{};          // what people_ is for
+    std::string too_small_;  // why there is none
+    std::vector<FoundPeople> found_;
+    std::int64_t annotated_bytes_ = 0;
+};
+
+}  // namespace
+
+void find_people_in_folder(const HogOptions& options, const PeopleOptions& people, const std::stop_source& stop) {
+    FindPeopleInFolder(options, people, stop)();
+}
+
+}  // namespace framewire::app
