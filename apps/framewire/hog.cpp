@@ -13,11 +13,12 @@
 #include "framewire/pipeline/circle.hpp"
 #include "framewire/pipeline/frame_hog.hpp"
 
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -140,12 +141,17 @@ void add_hog(CLI::App& program, Action& chosen) {
         ->capture_default_str();
     command->add_flag("--signed", options->hog.signed_gradients,
                       "tell dark to bright from bright to dark: bins of the whole circle");
-    auto* norm =
-        command->add_option("--norm", options->hog.norm, "of each block of cells; l2hys is Dalal and Triggs's")
-            ->transform(CLI::CheckedTransformer(std::map<std::string, HogNorm>{{hog_norm_names[0], HogNorm::none},
-                                                                               {hog_norm_names[1], HogNorm::l2},
-                                                                               {hog_norm_names[2], HogNorm::l2hys}}))
-            ->default_str("none; l2hys for people and models");
+    auto* norm = command
+                     ->add_option_function<std::string>(
+                         "--norm",
+                         [options](const std::string& name) {
+                             const auto at = std::ranges::find(hog_norm_names, name) - hog_norm_names.begin();
+                             options->hog.norm = static_cast<HogNorm>(at);
+                         },
+                         "of each block of cells; l2hys is Dalal and Triggs's")
+                     ->check(CLI::IsMember(hog_norm_names).description(""))
+                     ->type_name(fmt::format("{}", fmt::join(hog_norm_names, "|")))
+                     ->default_str("none; l2hys for people and models");
     auto* block = command->add_option("--block", options->hog.block, "side of a block in cells, 1 to 8; with --norm")
                       ->type_name("N")
                       ->capture_default_str();
