@@ -155,6 +155,7 @@ Likeness likeness(const A& a, const B& b) {
 }
 
 TEST(ScikitImage, DiffersByFourPartsOfTheDefinition) {
+    // The output and its picture are scikit-image's and do not come with framewire: only where they lie beside it.
     const std::string data = FRAMEWIRE_SOURCES "/../shared/data/";
     const auto picture_path = data + "images_hog/skimage/astronaut.png",
                want_path = data + "reference_outputs/skimage_hog/astronaut_GRAY_hog_L2-Hys.npy";

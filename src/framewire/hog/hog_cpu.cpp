@@ -302,8 +302,6 @@ void hog_gradient_row(const std::uint8_t* above, const std::uint8_t* row, const 
     HWY_DYNAMIC_DISPATCH(gradient_row)(above, row, below, pixels, ring, out);
 }
 
-namespace {}  // namespace
-
 void Hog::run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::host> out) {
     validate(frames, shape_, "hog's image");
     check(out.shape());

@@ -33,6 +33,7 @@ class TextTest : public kit::BackendTest {
 protected:
     void SetUp() override {
         kit::BackendTest::SetUp();
+        // A machine may have no fonts; scripts/deps.sh installs this one, and the GPU bundle brings it.
         if (font().empty())
             GTEST_SKIP() << "no font DejaVu Sans on this machine; FRAMEWIRE_TEST_FONT can name its file";
     }
@@ -42,6 +43,7 @@ FRAMEWIRE_ON_EVERY_BACKEND(TextTest);
 class TextOnHost : public testing::Test {
 protected:
     void SetUp() override {
+        // A machine may have no fonts; scripts/deps.sh installs this one, and the GPU bundle brings it.
         if (font().empty())
             GTEST_SKIP() << "no font DejaVu Sans on this machine; FRAMEWIRE_TEST_FONT can name its file";
     }
