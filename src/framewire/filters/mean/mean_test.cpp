@@ -22,6 +22,8 @@ void check_size(Backend backend, int size, int channels, kit::NamedBorder border
 
 // Smaller and larger than any window, a few tiles wide, several bands high.
 std::vector<Shape> few_shapes(int channels) {
+    if (kit::brief())
+        return {{2, 3, 5, channels}, {1, 23, 301, channels}, {1, 2, 2051, channels}, {2, 61, 7, channels}};
     return {{1, 1, 1, channels},
             {2, 3, 5, channels},
             {1, 37, 301, channels},
@@ -44,7 +46,7 @@ void check_border(Backend backend, kit::NamedBorder border) {
 FRAMEWIRE_TEST_EVERY_BORDER(MeanTest, check_border)
 
 TEST_P(MeanTest, EverySizeEqualsTheFormula) {
-    for (int size = 1; size <= 255; size += kit::brief() ? 31 : 1)
+    for (int size = 1; size <= 255; size += kit::brief() ? 61 : 1)
         check_size(GetParam(), size, 3, borders[size % 3], {{1, 19, 83, 3}});
 }
 
