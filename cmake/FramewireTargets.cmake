@@ -49,7 +49,7 @@ function(framewire_tests name)
     set(target ${name}_tests)
     add_executable(${target} ${arg_SOURCES})
     target_link_libraries(${target} PRIVATE ${arg_DEPENDS} framewire::test_kit GTest::gtest GTest::gtest_main framewire::options)
-    # A third less to compile; what is tested is in the libraries, and stays as it is.
+    # Takes three tenths less time to compile than -O2, which the libraries under test keep.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-O1>)
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
     add_test(NAME ${name} COMMAND ${target})

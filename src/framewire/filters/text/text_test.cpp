@@ -29,13 +29,16 @@ const std::string& font() {
     return path;
 }
 
+// A machine may have no fonts; scripts/deps.sh installs this one, and the GPU bundle brings it.
+void skip_without_font() {
+    if (font().empty()) GTEST_SKIP() << "no font DejaVu Sans on this machine; FRAMEWIRE_TEST_FONT can name its file";
+}
+
 class TextTest : public kit::BackendTest {
 protected:
     void SetUp() override {
         kit::BackendTest::SetUp();
-        // A machine may have no fonts; scripts/deps.sh installs this one, and the GPU bundle brings it.
-        if (font().empty())
-            GTEST_SKIP() << "no font DejaVu Sans on this machine; FRAMEWIRE_TEST_FONT can name its file";
+        skip_without_font();
     }
 };
 FRAMEWIRE_ON_EVERY_BACKEND(TextTest);
@@ -43,9 +46,7 @@ FRAMEWIRE_ON_EVERY_BACKEND(TextTest);
 class TextOnHost : public testing::Test {
 protected:
     void SetUp() override {
-        // A machine may have no fonts; scripts/deps.sh installs this one, and the GPU bundle brings it.
-        if (font().empty())
-            GTEST_SKIP() << "no font DejaVu Sans on this machine; FRAMEWIRE_TEST_FONT can name its file";
+        skip_without_font();
     }
     Executor& executor() { return kit::executor(Backend::cpu); }
 };

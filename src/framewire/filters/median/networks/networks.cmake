@@ -15,7 +15,8 @@ add_custom_command(
     VERBATIM)
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    # What these passes look for, long straight code does not have, and they take half of its time.
+    # What these passes look for, long straight code does not have; nor is its memory worth walking far for values that
+    # are there already. Together they take nearly half of the time.
     set(options -fno-tree-dse -fno-tree-loop-im -fno-tree-pta --param=sccvn-max-alias-queries-per-access=20)
     if(FRAMEWIRE_SANITIZE MATCHES address)
         # Watched as memory, the thousands of temporaries of a network take minutes to compile; loads and stores still
