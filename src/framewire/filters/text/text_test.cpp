@@ -45,9 +45,7 @@ FRAMEWIRE_ON_EVERY_BACKEND(TextTest);
 
 class TextOnHost : public testing::Test {
 protected:
-    void SetUp() override {
-        skip_without_font();
-    }
+    void SetUp() override { skip_without_font(); }
     Executor& executor() { return kit::executor(Backend::cpu); }
 };
 
