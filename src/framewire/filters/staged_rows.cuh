@@ -5,6 +5,7 @@
 #include "framewire/filters/quads.cuh"
 
 #include <cstdint>
+#include <limits>
 
 namespace framewire {
 
@@ -67,7 +68,7 @@ __device__ __noinline__ void copy_bytes_from(const std::uint8_t* from, std::uint
 template <int channels, int threads, int slot_bytes, int most_border_bytes>
 class StagedRows {
 public:
-    static_assert(slot_bytes % chunk_bytes == 0 && slot_bytes < 1 << 16);
+    static_assert(slot_bytes % chunk_bytes == 0 && slot_bytes < 1 << 15);
 
     /// Windows of the strip see pixels `x_begin` to `x_end`, as far as they lie in the slot.
     __device__ StagedRows(const QuadSource& source, bool chunks, int frame, int first_byte, int x_begin, int x_end)
@@ -85,7 +86,7 @@ public:
         const int right = source.border == Border::zero ? 0 : max(0, x_end - max(source.width, x_begin));
 #pragma unroll
         for (int at = 0; at < border_each; ++at) {
-            border_[at] = 0;  // byte 0 to itself
+            border_[at] = nowhere | skipped_bytes_;  // a byte of the image
             const int byte = thread() + at * threads;
             if (byte >= (left + right) * channels) continue;
             const int pixel = byte / channels, channel = byte % channels;
@@ -93,8 +94,7 @@ public:
             const int from = border_index(x, source.width, source.border) * channels + channel - first_byte;
             const int to = x * channels + channel - first_byte;
             // A window may see some channels only of the outermost pixels; what of them is not in the slot is not seen.
-            if (to >= 0 && to < slot_bytes && from >= 0 && from < slot_bytes)
-                border_[at] = static_cast<std::uint32_t>(to | from << 16);
+            if (to >= 0 && to < slot_bytes && from >= 0 && from < slot_bytes) border_[at] = to << 16 | from;
         }
         has_border_ = left + right > 0;
     }
@@ -128,14 +128,15 @@ public:
     __device__ void fill_border(std::uint8_t* slot) const {
         std::uint8_t bytes[border_each];
 #pragma unroll
-        for (int at = 0; at < border_each; ++at) bytes[at] = slot[border_[at] >> 16];
+        for (int at = 0; at < border_each; ++at) bytes[at] = slot[border_[at] & 0xffff];
 #pragma unroll
         for (int at = 0; at < border_each; ++at)
-            if (border_[at]) slot[border_[at] & 0xffff] = bytes[at];
+            if (border_[at] >= 0) slot[border_[at] >> 16] = bytes[at];
     }
 
 private:
     static constexpr int chunks_each = (slot_bytes / chunk_bytes + threads - 1) / threads;
+    static constexpr int nowhere = std::numeric_limits<int>::min();
     static constexpr int border_each = (most_border_bytes + threads - 1) / threads;
 
     static __device__ int thread() { return static_cast<int>(threadIdx.x) % threads; }
@@ -156,8 +157,8 @@ private:
     int skipped_bytes_;          // of a slot, before the row begins
     int row_bytes_;              // up to the row's end, from a slot's first byte on
     bool chunks_, has_border_;
-    int there_[chunks_each];             // bytes of each chunk that the row has
-    std::uint32_t border_[border_each];  // of each byte its place in the slot, and above it the place it comes from
+    int there_[chunks_each];   // bytes of each chunk that the row has
+    int border_[border_each];  // of each byte the place it comes from, and above it its place in the slot
 };
 
 /// Rows of results, at most `most_bytes` of each, on their way from shared memory to the image.

@@ -55,24 +55,28 @@ struct Job {
 template <class L>
 struct Memory {
     alignas(chunk_bytes) std::uint8_t slot[L::stages][2][L::slot_bytes];
-    alignas(chunk_bytes) std::uint8_t out[2][L::strip_px * L::channels];
+    alignas(chunk_bytes) std::uint8_t out[L::strip_px * L::channels];
     std::uint32_t prefix[L::channels][L::strip_px + L::threads];
     std::uint32_t totals[L::channels][L::warps];
 };
 
-// Who waits for each other at a barrier.
-enum class Waiting { team, adders, movers, adders_of_all_teams };
-
-template <class L, Waiting who>
-__device__ void wait_for() {
-    constexpr int count = who == Waiting::team     ? L::team_threads
-                          : who == Waiting::adders ? L::threads
-                          : who == Waiting::movers ? movers
-                                                   : L::teams * L::threads;
-    const int barrier =
-        who == Waiting::adders_of_all_teams ? 0 : 1 + 3 * static_cast<int>(threadIdx.y) + static_cast<int>(who);
+// Barriers of this file are met in the branches of those that move rows and of those that add up, which __syncthreads()
+// forbids. compute-sanitizer's racecheck tells accesses before a barrier from those behind it by how many barriers a
+// warp has met: both branches have to meet as many.
+__device__ void wait_at_barrier(unsigned barrier, unsigned threads) {
     __syncwarp();  // a warp arrives as one
-    asm volatile("barrier.sync %0, %1;" ::"r"(barrier), "n"(count) : "memory");
+    asm volatile("barrier.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+
+// Waits for all threads of the team.
+template <class L>
+__device__ void wait_for_team() {
+    wait_at_barrier(1 + threadIdx.y, L::team_threads);
+}
+
+template <class L>
+__device__ void wait_for_all_teams() {
+    wait_at_barrier(0, L::teams * L::team_threads);
 }
 
 // `sum` and the element-th column's sum, two to a word.
@@ -89,7 +93,7 @@ public:
     __device__ void add(const std::uint8_t* row) { change(row, 1); }
     __device__ void remove(const std::uint8_t* row) { change(row, ~0u); }
 
-    // Adds what the other team has.
+    // Adds what the other team has. Meanwhile those that move rows wait for all teams twice, too.
     __device__ void add_other_team(Memory<L>* memories) {
         static_assert(sizeof sums_ * L::threads <= sizeof memories->prefix);
         const auto place = [&](unsigned team, int word) -> std::uint32_t& {
@@ -97,13 +101,14 @@ public:
         };
 #pragma unroll
         for (int word = 0; word < L::columns / 2; ++word) place(threadIdx.y, word) = sums_[word];
-        wait_for<L, Waiting::adders_of_all_teams>();
+        wait_for_all_teams<L>();
 #pragma unroll
         for (int word = 0; word < L::columns / 2; ++word) sums_[word] += place(1 - threadIdx.y, word);
-        wait_for<L, Waiting::adders_of_all_teams>();
+        wait_for_all_teams<L>();
     }
 
-    // Puts the sums of all columns before each of this thread's in place; called by all of a team that add up.
+    // Puts the sums of all columns before each of this thread's in place; called by all of a team that add up. Waits
+    // for the team once.
     __device__ void write_prefix_sums(Memory<L>& memory) const {
         const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
         std::uint32_t before[channels];
@@ -121,7 +126,7 @@ public:
             if (lane == 31) memory.totals[channel][warp] = up_to_here;
             before[channel] = up_to_here - total;
         }
-        wait_for<L, Waiting::adders>();
+        wait_for_team<L>();
 #pragma unroll
         for (int channel = 0; channel < channels; ++channel) {
             auto sum = before[channel] + cuda::warp_sum(lane < warp ? memory.totals[channel][lane] : 0);
@@ -176,9 +181,9 @@ __device__ void write_means(const Job& job, int out_px, const Memory<L>& memory,
     for (int word = 0; word < words; word += 2) to[word / 2] = {result[word], result[word + 1]};
 }
 
-// A team's part of the result, in steps. The first ones add up its share of the rows that the first windows see but for
-// the last one that enters them, two a step. Each of the others brings a row of results: a row enters the windows, and
-// one leaves.
+// A team's part of the result, in steps. The first ones, as many for each team, add up its share of the rows that the
+// first windows see but for the last one that enters them, two a step. Each of the others brings a row of results: a
+// row enters the windows, and one leaves.
 template <class L>
 struct Part {
     int x, x_end, frame;
@@ -200,12 +205,16 @@ struct Part {
         const int rows = job.size - 1, others = L::teams == 1 ? 0 : rows / 2;
         first_row = middle - job.reach.before + (up ? rows - others : 0);
         first_rows = up ? others : rows - others;
-        first_steps = (first_rows + 1) / 2;
+        first_steps = (rows - others + 1) / 2;
         steps = first_steps + (up ? middle - begin : end - middle);
     }
 
     __device__ int row_of(int step) const { return y + direction * (step - first_steps); }
-    __device__ bool has_second_row(int step) const { return step >= first_steps || 2 * step + 1 < first_rows; }
+    // Rows that a step sees, and the at-th of them.
+    __device__ int rows(int step) const { return step < first_steps ? min(2, first_rows - 2 * step) : 2; }
+    __device__ int row(int step, int at) const {
+        return step < first_steps ? first_row + 2 * step + at : row_of(step) + (at == 0 ? enters : leaves);
+    }
 };
 
 // Where the first thread's pixels begin in rows; slots begin there or some bytes before.
@@ -222,37 +231,47 @@ __device__ void move_rows(const Job& job, const Part<L>& part, Memory<L>& memory
     const ResultRows<movers, L::strip_px * L::channels> results(
         job.out, job.out_chunks, part.frame, part.x * L::channels, (part.x_end - part.x) * L::channels);
     const auto fetch = [&](int step) {
-        if (step < part.steps) {
-            auto& slot = memory.slot[step % L::stages];
-            const bool first = step < part.first_steps;
-            rows.fetch(first ? part.first_row + 2 * step : part.row_of(step) + part.enters, slot[0]);
-            if (part.has_second_row(step))
-                rows.fetch(first ? part.first_row + 2 * step + 1 : part.row_of(step) + part.leaves, slot[1]);
-        }
+        if (step < part.steps)
+#pragma unroll
+            for (int at = 0; at < 2; ++at)
+                if (at < part.rows(step)) rows.fetch(part.row(step, at), memory.slot[step % L::stages][at]);
         commit_copies();
     };
     const auto fill_border = [&](int step) {
-        if (step >= part.steps || !rows.has_border()) return;
-        rows.fill_border(memory.slot[step % L::stages][0]);
-        if (part.has_second_row(step)) rows.fill_border(memory.slot[step % L::stages][1]);
-    };
-    const auto store = [&](int step) {
-        if (step >= part.first_steps) results.store(memory.out[step % 2], part.row_of(step));
+        if (step < part.steps && rows.has_border())
+#pragma unroll
+            for (int at = 0; at < 2; ++at)
+                if (at < part.rows(step)) rows.fill_border(memory.slot[step % L::stages][at]);
     };
     for (int step = 0; step < L::stages - 1; ++step) fetch(step);
     wait_for_copies<L::stages - 2>();
-    wait_for<L, Waiting::movers>();
+    wait_for_team<L>();
     fill_border(0);
-    for (int step = 0; step < part.steps; ++step) {
+    // Each step begins with its rows here, border included, and the next one's but for their border.
+    int step = 0;
+    const auto end_step = [&] {
         wait_for_copies<L::stages - 3>();
-        // This step's rows are here, border included, and the next one's but for their border.
-        wait_for<L, Waiting::team>();
+        wait_for_team<L>();
+    };
+    end_step();
+    for (; step < part.first_steps; ++step) {
         fetch(step + L::stages - 1);
         fill_border(step + 1);
-        store(step - 1);
+        end_step();
     }
-    wait_for<L, Waiting::team>();
-    store(part.steps - 1);
+    if constexpr (L::teams == 2) {
+        wait_for_all_teams<L>();
+        wait_for_all_teams<L>();
+    }
+    for (; step < part.steps; ++step) {
+        fetch(step + L::stages - 1);
+        fill_border(step + 1);
+        wait_for_team<L>();
+        if (step > part.first_steps) results.store(memory.out, part.row_of(step - 1));
+        end_step();
+    }
+    wait_for_team<L>();
+    if (step > part.first_steps) results.store(memory.out, part.row_of(step - 1));
 }
 
 template <class L>
@@ -260,24 +279,26 @@ __device__ void add_up(const Job& job, const Part<L>& part, Memory<L>* memories)
     auto& memory = memories[threadIdx.y];
     const int lead_bytes = first_byte(job, part) & (chunk_bytes - 1);
     Columns<L> columns;
+    wait_for_team<L>();
+    wait_for_team<L>();
     int step = 0;
     for (; step < part.first_steps; ++step) {
-        wait_for<L, Waiting::team>();
-        auto& slot = memory.slot[step % L::stages];
-        columns.add(slot[0] + lead_bytes);
-        if (part.has_second_row(step)) columns.add(slot[1] + lead_bytes);
+        const auto& slot = memory.slot[step % L::stages];
+#pragma unroll
+        for (int at = 0; at < 2; ++at)
+            if (at < part.rows(step)) columns.add(slot[at] + lead_bytes);
+        wait_for_team<L>();
     }
     if constexpr (L::teams == 2) columns.add_other_team(memories);
     for (; step < part.steps; ++step) {
-        wait_for<L, Waiting::team>();
-        auto& slot = memory.slot[step % L::stages];
+        const auto& slot = memory.slot[step % L::stages];
         columns.add(slot[0] + lead_bytes);
         columns.write_prefix_sums(memory);
         columns.remove(slot[1] + lead_bytes);
-        wait_for<L, Waiting::adders>();
-        write_means(job, part.x_end - part.x, memory, memory.out[step % 2]);
+        wait_for_team<L>();
+        write_means(job, part.x_end - part.x, memory, memory.out);
     }
-    wait_for<L, Waiting::team>();
+    wait_for_team<L>();
 }
 
 template <class L>
