@@ -32,7 +32,7 @@ void small_median(const MedianBlock& block, int size, Border border);
 
 /// What a block of the middle sizes looks like in scratch memory: a line for each row, with its border. A line holds
 /// the first pixels of all tiles, then the second ones and so on, a plane each: neighbouring bytes of a vector belong
-/// to neighbouring tiles.
+/// to neighbouring tiles. The strips of a row of tiles lie behind the lines, a plane for each of their values.
 struct MiddleBlock {
     static constexpr int tile_side = 4;
     static constexpr int height = 64;
@@ -40,9 +40,11 @@ struct MiddleBlock {
         1920;  ///< of a row; the rest of a line is border and the end of its last vector
     static constexpr int plane_bytes = 576, line_bytes = tile_side * plane_bytes;
     static constexpr int lines = height + largest_middle_median - 1;
-    static constexpr int scratch_bytes = (lines + tile_side + 1) * line_bytes;
+    static constexpr int most_strip_values = 2 * tile_side * (largest_middle_median - tile_side + 1);
+    static constexpr int scratch_bytes = (lines + tile_side + 1) * line_bytes + most_strip_values * plane_bytes;
     static_assert(height % tile_side == 0);
-    static_assert(plane_bytes >= output_bytes / tile_side + (largest_middle_median + tile_side) / tile_side * 3 + 64);
+    static_assert(plane_bytes >=
+                  output_bytes / tile_side + ((largest_middle_median + tile_side - 1) / tile_side + 1) * 3 + 64);
 };
 
 void middle_median(const MedianBlock& block, int size, Border border, std::uint8_t* scratch);

@@ -7,4 +7,7 @@ namespace framewire {
 template <int size, int width, int height>
 struct MedianTile {};
 
+/// From this size on tiles share sorted strips.
+inline constexpr int smallest_median_of_strips = 9;
+
 }  // namespace framewire

@@ -16,81 +16,140 @@ using framewire::TileNetwork;
 // apart, which pays for the smallest windows. Loops down to parts of 2 x 2 hardly need more steps, and make the code as
 // short as instruction caches want it and compilers can bear it.
 //
+// From size 9 on neighbours share sorted strips, whose columns and whole order cost more to sort than to keep.
+//
 // A GPU can do some of the minima and maxima on other units, if the upper value of a pair is made from the lower one:
 // in so many of four pairs that neither units nor, where the code is long, its fetching holds up the rest.
 constexpr struct Tile {
     int size, width, height, part_side, sums_of_four;
-} tiles[] = {{3, 1, 2, 2, 0}, {5, 1, 4, 4, 0},  {5, 4, 2, 4, 3},  {7, 4, 4, 2, 2},
-             {9, 4, 4, 2, 2}, {11, 4, 4, 2, 0}, {13, 4, 4, 2, 0}, {15, 4, 4, 2, 0}};
+    bool of_strips = false;
+
+    TileNetwork network() const {
+        return of_strips ? framewire::make_tile_network_of_strips(size, width)
+                         : framewire::make_tile_network(size, width, height, part_side);
+    }
+} tiles[] = {{3, 1, 2, 2, 0},       {5, 1, 4, 4, 0},        {5, 4, 2, 4, 3},        {7, 4, 4, 2, 3},
+             {9, 4, 4, 2, 2, true}, {11, 4, 4, 2, 2, true}, {13, 4, 4, 2, 2, true}, {15, 4, 4, 2, 2, true}};
 
 constexpr const char* introduction =
     R"(// Written by print_networks.cpp. To be included where MEDIAN_NETWORK says what kind of functions these are, MEDIAN_LOOP
 // what is to be said of their loops, and MEDIAN_SIZES_FROM and MEDIAN_SIZES_UP_TO which of them there are. `load` gives the
 // value at x, y of the tile's footprint, `store` takes the median of pixel x, y of the tile; order.lower(a, b) and
 // order.upper(a, b) are the smaller and the larger value, order.upper(a, b, lower) is given the smaller one too.
+//
+// Where tiles share sorted strips, median_strip() sorts one, whose pixels `load` gives: `keep_column` takes the rank-th
+// smallest of its column x, `keep_strip` of all. `column` gives the rank-th smallest of the strips' column x of the
+// footprint, `strip` of the strip that begins at column x.
 
 )";
 
 class Printer {
 public:
     Printer(const Tile& tile, std::FILE* file)
-        : network_(framewire::make_tile_network(tile.size, tile.width, tile.height, tile.part_side)),
-          sums_of_four_(tile.sums_of_four),
-          file_(file) {}
+        : network_(tile.network()), of_strips_(tile.of_strips), sums_of_four_(tile.sums_of_four), file_(file) {}
 
     void print() {
-        std::fprintf(file_, "#if MEDIAN_SIZES_FROM <= %d && MEDIAN_SIZES_UP_TO >= %d  // %zu minima and maxima\n",
-                     network_.size, network_.size, network_.steps.size());
-        std::fprintf(file_, "template <class Order, class Load, class Store>\n");
+        const std::string tile = "MedianTile<" + std::to_string(network_.size) + ", " +
+                                 std::to_string(network_.tile_width) + ", " + std::to_string(network_.tile_height) +
+                                 ">";
+        std::fprintf(file_, "#if MEDIAN_SIZES_FROM <= %d && MEDIAN_SIZES_UP_TO >= %d\n", network_.size, network_.size);
+        if (of_strips_) print_strip(tile);
+        std::fprintf(file_, "template <class Order, class Load, %sclass Store>  // %zu minima and maxima\n",
+                     of_strips_ ? "class Column, class Strip, " : "", network_.steps.size());
         std::fprintf(
-            file_, "MEDIAN_NETWORK void median_network(MedianTile<%d, %d, %d>, const Order& order, const Load& load, ",
-            network_.size, network_.tile_width, network_.tile_height);
-        std::fprintf(file_, "const Store& store) {\n");
+            file_,
+            "MEDIAN_NETWORK void median_network(%s, const Order& order, const Load& load, %sconst Store& store) {\n",
+            tile.c_str(), of_strips_ ? "const Column& column, const Strip& strip, " : "");
         for (std::size_t stage = 0; stage < network_.stages.size(); ++stage) begin_stage(stage);
         for (int i = 0; i <= network_.loops(); ++i) std::fprintf(file_, "}\n");
         std::fprintf(file_, "#endif\n\n");
     }
 
 private:
+    void print_strip(const std::string& tile) {
+        const auto network = framewire::make_strip_network(network_.size, network_.tile_width);
+        const int inputs = network.width * network.height;
+        std::fprintf(
+            file_, "template <class Order, class Load, class KeepColumn, class KeepStrip>  // %zu minima and maxima\n",
+            network.steps.size());
+        std::fprintf(file_,
+                     "MEDIAN_NETWORK void median_strip(%s, const Order& order, const Load& load, const KeepColumn& "
+                     "keep_column, const KeepStrip& keep_strip) {\n",
+                     tile.c_str());
+        std::vector<bool> loaded(static_cast<std::size_t>(inputs));
+        const auto load = [&](int value) {
+            if (value >= inputs || loaded[static_cast<std::size_t>(value)]) return;
+            loaded[static_cast<std::size_t>(value)] = true;
+            std::fprintf(file_, "const auto v%d = load(%d, %d);\n", value, value % network.width,
+                         value / network.width);
+        };
+        const auto place = [](const std::vector<int>& values, int value) {
+            const auto found = std::find(values.begin(), values.end(), value);
+            return found == values.end() ? -1 : static_cast<int>(found - values.begin());
+        };
+        for (int i = 0; i < static_cast<int>(network.steps.size()); ++i) {
+            const auto& step = network.steps[static_cast<std::size_t>(i)];
+            load(step.a);
+            load(step.b);
+            const int value = inputs + i;
+            std::fprintf(file_, "const auto v%d = order.%s(v%d, v%d);\n", value, step.upper ? "upper" : "lower", step.a,
+                         step.b);
+            if (const int at = place(network.columns, value); at >= 0)
+                std::fprintf(file_, "keep_column(%d, %d, v%d);\n", at / network.height, at % network.height, value);
+            if (const int rank = place(network.strip, value); rank >= 0)
+                std::fprintf(file_, "keep_strip(%d, v%d);\n", rank, value);
+        }
+        std::fprintf(file_, "}\n\n");
+    }
+
     void begin_stage(std::size_t stage) {
         const auto loops = network_.stages[stage].shifts.size();
         if (stage > 0 && loops > network_.stages[stage - 1].shifts.size())
             std::fprintf(file_, "MEDIAN_LOOP\nfor (int round%zu = 0; round%zu < 2; ++round%zu) {\n", loops, loops,
                          loops);
-        loaded_.assign(static_cast<std::size_t>(network_.inputs()), false);
+        loaded_.assign(network_.inputs.size(), false);
         const auto end = stage + 1 < network_.stages.size() ? network_.stages[stage + 1].first_step
                                                             : static_cast<int>(network_.steps.size());
         for (int i = network_.stages[stage].first_step; i < end; ++i) print_step(stage, i);
     }
 
-    // The place x, y of the first rounds, as it is in all of them.
-    std::string place(int x, int y, std::size_t stage) const {
-        auto text_x = std::to_string(x), text_y = std::to_string(y);
+    // A coordinate of the first rounds, as it is in all of them.
+    std::string in_all_rounds(int at, int framewire::NetworkOffset::*axis, std::size_t stage) const {
+        auto text = std::to_string(at);
         const auto& shifts = network_.stages[stage].shifts;
-        for (std::size_t i = 0; i < shifts.size(); ++i) {
-            const auto times_round = " * round" + std::to_string(i + 1);
-            if (shifts[i].x) text_x += " + " + std::to_string(shifts[i].x) + times_round;
-            if (shifts[i].y) text_y += " + " + std::to_string(shifts[i].y) + times_round;
-        }
-        return text_x + ", " + text_y;
+        for (std::size_t i = 0; i < shifts.size(); ++i)
+            if (shifts[i].*axis) text += " + " + std::to_string(shifts[i].*axis) + " * round" + std::to_string(i + 1);
+        return text;
     }
+    std::string place(int x, int y, std::size_t stage) const {
+        return x_of(x, stage) + ", " + in_all_rounds(y, &framewire::NetworkOffset::y, stage);
+    }
+    std::string x_of(int x, std::size_t stage) const { return in_all_rounds(x, &framewire::NetworkOffset::x, stage); }
+
+    int inputs() const { return static_cast<int>(network_.inputs.size()); }
 
     std::string name(int value, std::size_t stage) const {
-        if (value >= network_.inputs()) return "v" + std::to_string(value);
+        if (value >= inputs()) return "v" + std::to_string(value);
         return "in" + std::to_string(stage) + "_" + std::to_string(value);
     }
 
     // An input is loaded where it is first needed: there are more of them than registers.
     void load(int value, std::size_t stage) {
-        if (value >= network_.inputs() || loaded_[static_cast<std::size_t>(value)]) return;
+        if (value >= inputs() || loaded_[static_cast<std::size_t>(value)]) return;
         loaded_[static_cast<std::size_t>(value)] = true;
-        std::fprintf(file_, "const auto %s = load(%s);\n", name(value, stage).c_str(),
-                     place(value % network_.footprint_width, value / network_.footprint_width, stage).c_str());
+        using Kind = framewire::NetworkInput::Kind;
+        const auto& [kind, x, y] = network_.inputs[static_cast<std::size_t>(value)];
+        const auto rank = ", " + std::to_string(y);
+        std::fprintf(file_, "const auto %s = %s;\n", name(value, stage).c_str(),
+                     (kind == Kind::pixel    ? "load(" + place(x, y, stage) + ")"
+                      : kind == Kind::column ? "column(" + x_of(x, stage) + rank + ")"
+                                             : "strip(" + std::to_string(x) + rank + ")")
+                         .c_str());
     }
 
     void print_step(std::size_t stage, int i) {
         const auto& step = network_.steps[static_cast<std::size_t>(i)];
-        const int value = network_.inputs() + i;
+        const int value = inputs() + i;
         load(step.a, stage);
         load(step.b, stage);
         std::fprintf(file_, "const auto v%d = order.%s(%s, %s", value, step.upper ? "upper" : "lower",
@@ -109,6 +168,7 @@ private:
     }
 
     TileNetwork network_;
+    bool of_strips_;
     int sums_of_four_;
     std::FILE* file_;
     std::vector<bool> loaded_;

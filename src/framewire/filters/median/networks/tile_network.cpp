@@ -108,22 +108,28 @@ struct Part {
 
 class Builder {
 public:
-    Builder(int size, int tile_width, int tile_height, int part_side)
+    Builder(int size, int tile_width, int tile_height, int part_side, bool of_strips)
         : size_(size),
           tile_width_(tile_width),
           tile_height_(tile_height),
           footprint_width_(size + tile_width - 1),
           footprint_height_(size + tile_height - 1),
-          comparisons_(footprint_width_ * footprint_height_) {
+          strip_height_(of_strips ? size - tile_height + 1 : 0),
+          inputs_(make_inputs()),
+          comparisons_(static_cast<int>(inputs_.size())) {
         part_ = {{0, tile_width}, {0, tile_height}, {}, 0, {}, {}};
         stages_.push_back({0, {}});
-        std::vector<Values> columns;
-        for (int x = tile_width - 1; x < size; ++x) columns.push_back(sorted_column(part_, x));
-        part_.core = comparisons_.merge_all(columns);
+        std::vector<Values> common;
+        int x = tile_width - 1;
+        for (; of_strips && x + tile_width <= size; x += tile_width) common.push_back(strip(x));
+        for (; x < size; ++x) common.push_back(sorted_column(part_, x));
+        part_.core = comparisons_.merge_all(common);
         while (std::max(part_.x.length(), part_.y.length()) > part_side) enter_loop();
-        if (!loops_.empty()) begin_stage();
-        for (int x = part_.x.begin; x < part_.x.end + size - 1; ++x)
+        if (of_strips) begin_stage({way_beyond_, loops_.back()});
+        if (!of_strips && !loops_.empty()) begin_stage(loops_);
+        for (x = part_.x.begin; x < part_.x.end + size - 1; ++x)
             if (!part_.x.common(x, size)) part_.columns[x] = sorted_column(part_, x);
+        if (of_strips) begin_stage(loops_);
         for (int y = part_.y.begin; y < part_.y.end + size - 1; ++y)
             if (!part_.y.common(y, size)) part_.rows[y] = sorted_row(part_, y);
         medians_.resize(static_cast<std::size_t>(part_.x.length() * part_.y.length()));
@@ -133,13 +139,37 @@ public:
     TileNetwork network() const;
 
 private:
+    std::vector<NetworkInput> make_inputs() const {
+        using enum NetworkInput::Kind;
+        std::vector<NetworkInput> inputs;
+        for (int y = 0; y < footprint_height_; ++y)
+            for (int x = 0; x < footprint_width_; ++x) inputs.push_back({pixel, x, y});
+        for (int x = 0; x < footprint_width_; ++x)
+            for (int rank = 0; rank < strip_height_; ++rank) inputs.push_back({column, x, rank});
+        for (int x = tile_width_ - 1; x + tile_width_ <= size_; x += tile_width_)
+            for (int rank = 0; rank < tile_width_ * strip_height_; ++rank)
+                inputs.push_back({NetworkInput::Kind::strip, x, rank});
+        return inputs;
+    }
+
     int input(int x, int y) const { return x + y * footprint_width_; }
+    Values given(NetworkInput::Kind kind, int x) const {
+        Values values;
+        for (std::size_t i = 0; i < inputs_.size(); ++i)
+            if (inputs_[i].kind == kind && inputs_[i].x == x) values.push_back(static_cast<int>(i));
+        return values;
+    }
+    Values strip(int x) const { return given(NetworkInput::Kind::strip, x); }
 
     // What all windows of the part see of a column or a row of the footprint.
     Values sorted_column(const Part& part, int x) {
         Values column;
-        for (int y = part.y.end - 1; y < part.y.begin + size_; ++y) column.push_back(input(x, y));
-        return comparisons_.sort(column);
+        if (strip_height_ == 0) {
+            for (int y = part.y.end - 1; y < part.y.begin + size_; ++y) column.push_back(input(x, y));
+            return comparisons_.sort(column);
+        }
+        for (const int y : beyond_strips_) column.push_back(input(x, y));
+        return comparisons_.merge(given(NetworkInput::Kind::column, x), comparisons_.sort(column));
     }
     Values sorted_row(const Part& part, int y) {
         Values row;
@@ -147,26 +177,33 @@ private:
         return comparisons_.sort(row);
     }
 
-    void begin_stage() {
-        stages_.push_back({static_cast<int>(comparisons_.steps().size()), loops_});
+    void begin_stage(const std::vector<NetworkOffset>& shifts) {
+        stages_.push_back({static_cast<int>(comparisons_.steps().size()), shifts});
         comparisons_.forget();
     }
 
-    // Goes on with half of the part: the first one, in the numbers of its inputs.
+    // Goes on with half of the part: the first one, in the numbers of its inputs. The rows of strips are added to
+    // first: then as much of the columns is sorted already.
     void enter_loop() {
         drop_impossible_ranks(part_);
-        const bool along_x = part_.x.length() >= part_.y.length();
+        const bool of_strips = strip_height_ > 0;
+        const bool along_x = part_.x.length() >= part_.y.length() + (of_strips ? 1 : 0);
         const auto whole = along_x ? part_.x : part_.y;
         auto& half = along_x ? part_.x : part_.y;
         half = whole.halves().first;
         // The first half's core grows to the left, the second one's by as many lines to the right.
         const int step = half.length(), across = whole.begin + size_ - (half.end - 1);
-        loops_.push_back(along_x ? NetworkOffset{across, 0} : NetworkOffset{0, across});
-        begin_stage();
-        loops_.back() = along_x ? NetworkOffset{step, 0} : NetworkOffset{0, step};
+        auto shifts = loops_;
+        if (of_strips && along_x) shifts = {way_beyond_};  // pixels come from there alone
+        shifts.push_back(along_x ? NetworkOffset{across, 0} : NetworkOffset{0, across});
+        begin_stage(shifts);
+        loops_.push_back(along_x ? NetworkOffset{step, 0} : NetworkOffset{0, step});
         std::vector<Values> added;
-        for (int at = half.end - 1; at < whole.end - 1; ++at)
+        for (int at = half.end - 1; at < whole.end - 1; ++at) {
             added.push_back(along_x ? sorted_column(part_, at) : sorted_row(part_, at));
+            if (of_strips && !along_x) beyond_strips_.push_back(at);
+        }
+        if (of_strips && !along_x) way_beyond_ = shifts.back();
         part_.core = comparisons_.merge(part_.core, comparisons_.merge_all(added));
     }
 
@@ -222,7 +259,11 @@ private:
     }
 
     int size_, tile_width_, tile_height_, footprint_width_, footprint_height_;
+    int strip_height_;  // 0 without strips
+    std::vector<NetworkInput> inputs_;
     Comparisons comparisons_;
+    std::vector<int> beyond_strips_;    // rows that the part's windows have in common besides those of strips
+    NetworkOffset way_beyond_{};        // from them to those of the second round
     Part part_;                         // inside the loops entered so far
     std::vector<NetworkOffset> loops_;  // from a part to that of the second round
     std::vector<NetworkStage> stages_;
@@ -232,7 +273,7 @@ private:
 // The steps that some median needs, renumbered.
 TileNetwork Builder::network() const {
     const auto& steps = comparisons_.steps();
-    const auto inputs = static_cast<std::size_t>(footprint_width_ * footprint_height_);
+    const auto inputs = inputs_.size();
     std::vector<bool> needed(inputs + steps.size());
     for (const int value : medians_) needed[static_cast<std::size_t>(value)] = true;
     for (auto i = steps.size(); i-- > 0;)
@@ -247,6 +288,7 @@ TileNetwork Builder::network() const {
     network.part_height = part_.y.length();
     network.footprint_width = footprint_width_;
     network.footprint_height = footprint_height_;
+    network.inputs = inputs_;
     std::vector<int> number(inputs + steps.size());
     for (std::size_t i = 0; i < inputs; ++i) number[i] = static_cast<int>(i);
     const auto renumbered = [&](int value) { return number[static_cast<std::size_t>(value)]; };
@@ -266,7 +308,28 @@ TileNetwork Builder::network() const {
 }  // namespace
 
 TileNetwork make_tile_network(int size, int tile_width, int tile_height, int part_side) {
-    return Builder(size, tile_width, tile_height, part_side).network();
+    return Builder(size, tile_width, tile_height, part_side, false).network();
+}
+
+TileNetwork make_tile_network_of_strips(int size, int tile_side) {
+    return Builder(size, tile_side, tile_side, tile_side / 2, true).network();
+}
+
+StripNetwork make_strip_network(int size, int tile_side) {
+    StripNetwork network;
+    network.width = tile_side;
+    network.height = size - tile_side + 1;
+    Comparisons comparisons(network.width * network.height);
+    std::vector<Values> columns;
+    for (int x = 0; x < network.width; ++x) {
+        Values column;
+        for (int y = 0; y < network.height; ++y) column.push_back(x + y * network.width);
+        columns.push_back(comparisons.sort(column));
+        network.columns.insert(network.columns.end(), columns.back().begin(), columns.back().end());
+    }
+    network.strip = comparisons.merge_all(columns);
+    network.steps = comparisons.steps();
+    return network;
 }
 
 }  // namespace framewire

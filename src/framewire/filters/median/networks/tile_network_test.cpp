@@ -15,21 +15,35 @@ namespace {
 
 std::size_t at(int value) { return static_cast<std::size_t>(value); }
 
+// What a network is given, of the footprint's pixels in the rounds that moved it by `shift`.
+int input_value(const TileNetwork& network, const std::vector<int>& pixels, NetworkInput input, NetworkOffset shift) {
+    const bool is_strip = input.kind == NetworkInput::Kind::strip;
+    const int x = input.x + (is_strip ? 0 : shift.x), columns = is_strip ? network.tile_width : 1;
+    if (input.kind == NetworkInput::Kind::pixel) return pixels[at(x + (input.y + shift.y) * network.footprint_width)];
+    std::vector<int> strip;
+    for (int y = network.tile_height - 1; y < network.size; ++y)
+        for (int column = x; column < x + columns; ++column)
+            strip.push_back(pixels[at(column + y * network.footprint_width)]);
+    std::sort(strip.begin(), strip.end());
+    return strip[at(input.y)];
+}
+
 // All values in the given rounds of the loops, bit by bit from the outermost one on.
-std::vector<int> values_of(const TileNetwork& network, const std::vector<int>& inputs, unsigned rounds) {
-    std::vector<int> values(at(network.inputs()));
+std::vector<int> values_of(const TileNetwork& network, const std::vector<int>& pixels, unsigned rounds) {
+    std::vector<int> values(network.inputs.size());
     std::size_t stage = 0;
-    int shift = 0;
+    NetworkOffset shift{};
     for (std::size_t i = 0; i < network.steps.size(); ++i) {
         for (; stage < network.stages.size() && at(network.stages[stage].first_step) == i; ++stage) {
-            shift = 0;
+            shift = {};
             for (std::size_t loop = 0; loop < network.stages[stage].shifts.size(); ++loop) {
                 const auto& of_loop = network.stages[stage].shifts[loop];
-                if (rounds >> loop & 1) shift += of_loop.x + of_loop.y * network.footprint_width;
+                if (rounds >> loop & 1) shift = {shift.x + of_loop.x, shift.y + of_loop.y};
             }
         }
         const auto value = [&](int number) {
-            return number < network.inputs() ? inputs[at(number + shift)] : values[at(number)];
+            return at(number) < network.inputs.size() ? input_value(network, pixels, network.inputs[at(number)], shift)
+                                                      : values[at(number)];
         };
         const int a = value(network.steps[i].a), b = value(network.steps[i].b);
         values.push_back(network.steps[i].upper ? std::max(a, b) : std::min(a, b));
@@ -37,20 +51,20 @@ std::vector<int> values_of(const TileNetwork& network, const std::vector<int>& i
     return values;
 }
 
-int median_of_window(const TileNetwork& network, const std::vector<int>& inputs, int x, int y) {
+int median_of_window(const TileNetwork& network, const std::vector<int>& pixels, int x, int y) {
     std::vector<int> window;
     for (int dy = 0; dy < network.size; ++dy)
         for (int dx = 0; dx < network.size; ++dx)
-            window.push_back(inputs[at(x + dx + (y + dy) * network.footprint_width)]);
+            window.push_back(pixels[at(x + dx + (y + dy) * network.footprint_width)]);
     const auto middle = window.begin() + static_cast<std::ptrdiff_t>(window.size() / 2);
     std::nth_element(window.begin(), middle, window.end());
     return *middle;
 }
 
-void check_medians(const TileNetwork& network, const std::vector<int>& inputs) {
+void check_medians(const TileNetwork& network, const std::vector<int>& pixels) {
     std::vector<bool> computed(at(network.tile_width * network.tile_height));
     for (unsigned rounds = 0; rounds < 1u << network.loops(); ++rounds) {
-        const auto values = values_of(network, inputs, rounds);
+        const auto values = values_of(network, pixels, rounds);
         int first_x = 0, first_y = 0;
         for (std::size_t loop = 0; loop < at(network.loops()); ++loop)
             if (rounds >> loop & 1) {
@@ -60,7 +74,7 @@ void check_medians(const TileNetwork& network, const std::vector<int>& inputs) {
         for (int y = first_y; y < first_y + network.part_height; ++y)
             for (int x = first_x; x < first_x + network.part_width; ++x) {
                 const auto pixel = at(x - first_x + (y - first_y) * network.part_width);
-                ASSERT_EQ(values[at(network.medians[pixel])], median_of_window(network, inputs, x, y))
+                ASSERT_EQ(values[at(network.medians[pixel])], median_of_window(network, pixels, x, y))
                     << "size " << network.size << ", tile " << network.tile_width << " x " << network.tile_height
                     << ", parts up to " << network.part_width << " x " << network.part_height << ", pixel " << x << ", "
                     << y;
@@ -71,22 +85,60 @@ void check_medians(const TileNetwork& network, const std::vector<int>& inputs) {
 }
 
 // A network of minima and maxima that is right for zeros and ones in every proportion is right for all values.
+void check_network(const TileNetwork& network, std::mt19937& random) {
+    for (int round = 0; round < 30; ++round) {
+        std::vector<int> pixels(at(network.footprint_width * network.footprint_height));
+        const unsigned ones = round < 20 ? 490 + static_cast<unsigned>(round) : static_cast<unsigned>(random() % 1000);
+        for (auto& pixel : pixels) pixel = round % 4 == 3 ? static_cast<int>(random() % 256) : random() % 1000 < ones;
+        ASSERT_NO_FATAL_FAILURE(check_medians(network, pixels));
+    }
+}
+
 TEST(TileNetwork, GivesTheMedianOfEveryWindow) {
     std::mt19937 random(static_cast<unsigned>(kit::seed()));
     for (const int size : {3, 5, 7, 9, 11, 13, 15})
         for (const auto& [width, height] : {std::pair{1, 1}, {1, 2}, {1, 4}, {2, 2}, {3, 2}, {4, 2}, {4, 4}, {8, 4}})
             for (const int part_side : {1, 2, 8}) {
                 if (width > size || height > size || (width == 3 && part_side < 3)) continue;
-                const auto network = make_tile_network(size, width, height, part_side);
-                for (int round = 0; round < 30; ++round) {
-                    std::vector<int> inputs(at(network.inputs()));
-                    const unsigned ones =
-                        round < 20 ? 490 + static_cast<unsigned>(round) : static_cast<unsigned>(random() % 1000);
-                    for (auto& input : inputs)
-                        input = round % 4 == 3 ? static_cast<int>(random() % 256) : random() % 1000 < ones;
-                    ASSERT_NO_FATAL_FAILURE(check_medians(network, inputs));
-                }
+                ASSERT_NO_FATAL_FAILURE(check_network(make_tile_network(size, width, height, part_side), random));
             }
+}
+
+TEST(TileNetwork, GivesTheMedianOfEveryWindowFromStrips) {
+    std::mt19937 random(static_cast<unsigned>(kit::seed()));
+    for (const int size : {3, 5, 7, 9, 11, 13, 15})
+        for (const int side : {2, 4})
+            if (side <= size) {
+                ASSERT_NO_FATAL_FAILURE(check_network(make_tile_network_of_strips(size, side), random));
+            }
+}
+
+TEST(StripNetwork, SortsColumnsAndAll) {
+    std::mt19937 random(static_cast<unsigned>(kit::seed()));
+    for (const int size : {5, 7, 11, 13, 15})
+        for (int round = 0; round < 100; ++round) {
+            const auto network = make_strip_network(size, 4);
+            ASSERT_EQ(network.height, size - 3);
+            std::vector<int> values(at(network.width * network.height));
+            const unsigned ones = static_cast<unsigned>(random() % 1000);
+            for (auto& value : values)
+                value = round % 4 == 3 ? static_cast<int>(random() % 256) : random() % 1000 < ones;
+            const auto pixels = values;
+            for (const auto& [upper, a, b] : network.steps)
+                values.push_back(upper ? std::max(values[at(a)], values[at(b)])
+                                       : std::min(values[at(a)], values[at(b)]));
+            const auto expect_sorted = [&](std::vector<int> expected, const int* numbers) {
+                std::sort(expected.begin(), expected.end());
+                for (std::size_t i = 0; i < expected.size(); ++i)
+                    ASSERT_EQ(values[at(numbers[i])], expected[i]) << "size " << size << ", rank " << i;
+            };
+            ASSERT_NO_FATAL_FAILURE(expect_sorted(pixels, network.strip.data()));
+            for (int x = 0; x < network.width; ++x) {
+                std::vector<int> column;
+                for (int y = 0; y < network.height; ++y) column.push_back(pixels[at(x + y * network.width)]);
+                ASSERT_NO_FATAL_FAILURE(expect_sorted(column, network.columns.data() + x * network.height));
+            }
+        }
 }
 
 // What a tile costs: the figures the tiles were chosen by, which a change of the method must not raise. Code is as long
@@ -106,18 +158,22 @@ TEST(TileNetwork, NeedsFewSteps) {
     expect_at_most(make_tile_network(5, 1, 4, 4), 334, 334);
     expect_at_most(make_tile_network(5, 4, 2, 4), 514, 514);
     expect_at_most(make_tile_network(7, 4, 4, 2), 720, 2246);
-    expect_at_most(make_tile_network(9, 4, 4, 2), 1452, 3766);
-    expect_at_most(make_tile_network(11, 4, 4, 2), 2436, 5700);
-    expect_at_most(make_tile_network(13, 4, 4, 2), 3874, 8020);
-    expect_at_most(make_tile_network(15, 4, 4, 2), 5556, 10652);
+    expect_at_most(make_tile_network_of_strips(9, 4), 1078, 3176);
+    expect_at_most(make_tile_network_of_strips(11, 4), 1528, 4360);
+    expect_at_most(make_tile_network_of_strips(13, 4), 2418, 5964);
+    expect_at_most(make_tile_network_of_strips(15, 4), 3082, 7362);
+    EXPECT_LE(make_strip_network(9, 4).steps.size(), 254u);
+    EXPECT_LE(make_strip_network(11, 4).steps.size(), 382u);
+    EXPECT_LE(make_strip_network(13, 4).steps.size(), 566u);
+    EXPECT_LE(make_strip_network(15, 4).steps.size(), 734u);
 }
 
 // Straight code relies on it: every step reads only what is there already.
 TEST(TileNetwork, ReadsOnlyEarlierValues) {
     const auto network = make_tile_network(7, 4, 4, 4);
     for (std::size_t i = 0; i < network.steps.size(); ++i) {
-        EXPECT_LT(network.steps[i].a, network.inputs() + static_cast<int>(i));
-        EXPECT_LT(network.steps[i].b, network.inputs() + static_cast<int>(i));
+        EXPECT_LT(network.steps[i].a, static_cast<int>(network.inputs.size() + i));
+        EXPECT_LT(network.steps[i].b, static_cast<int>(network.inputs.size() + i));
     }
 }
 

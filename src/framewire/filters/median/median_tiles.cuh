@@ -1,0 +1,170 @@
+#pragma once
+
+// What the kernels of median networks share: blocks of tiles, which come to shared memory and leave it.
+
+#include "framewire/filters/median/median_device.cuh"
+
+#include <cstdint>
+
+namespace framewire {
+
+/// A block of threads covers two halves, one below the other: a thread has the same tile in both, in the two halves of
+/// its pairs. A row of threads has tiles side by side, of one channel each; the two threads that three channels leave
+/// over compute what nobody stores. With the border and `more_px` columns left and right of it, rows of the image come
+/// as rows of pairs.
+template <int size_, int tile_width_, int tile_height_, int channels_, int more_px = 0>
+struct TileBlock {
+    static constexpr int size = size_, tile_width = tile_width_, tile_height = tile_height_, channels = channels_;
+    static constexpr int row_threads = 64;
+    static constexpr int threads_x = row_threads / channels * channels;  // that have tiles
+    static constexpr int out_bytes = threads_x * tile_width;             // of a row
+    static constexpr int out_words = out_bytes / 4;
+    static constexpr int border_bytes = (size / 2 + more_px) * channels;
+    static constexpr int words = (out_bytes + 2 * border_bytes + 3 + 3) / 4;  // of a row of pairs, from whole words on
+    static constexpr int row_pairs = 4 * words;
+    static_assert(out_bytes % 4 == 0, "blocks begin at whole words");
+    static_assert(out_words <= row_threads, "a word of a row each");
+
+    int threads_y;
+
+    FRAMEWIRE_HOST_DEVICE constexpr int threads() const { return row_threads * threads_y; }
+    FRAMEWIRE_HOST_DEVICE constexpr int half_height() const { return threads_y * tile_height; }
+    FRAMEWIRE_HOST_DEVICE constexpr int rows() const { return half_height() + size - 1; }
+    FRAMEWIRE_HOST_DEVICE constexpr int pairs_bytes() const { return rows() * words * 16; }
+    FRAMEWIRE_HOST_DEVICE constexpr int result_bytes() const { return 2 * half_height() * out_bytes; }
+};
+
+/// Two rows' words as pairs of their bytes, each in both bytes of its half.
+__device__ inline uint4 pairs_of(std::uint32_t low, std::uint32_t high) {
+    return {__byte_perm(low, high, 0x4400), __byte_perm(low, high, 0x5511), __byte_perm(low, high, 0x6622),
+            __byte_perm(low, high, 0x7733)};
+}
+
+/// A block's place in the image.
+template <class Block>
+class PlacedTiles {
+public:
+    __device__ PlacedTiles(const MedianImages& images, const Block& block)
+        : images_(images),
+          block_(block),
+          column_(static_cast<int>(blockIdx.x) * Block::out_bytes),
+          row_(static_cast<int>(blockIdx.y) * 2 * block.half_height()),
+          first_column_((column_ - Block::border_bytes) & ~3) {}
+
+    /// Column of a row of pairs at which the border of the block's first pixel begins.
+    __device__ int border_column() const { return column_ - Block::size / 2 * Block::channels - first_column_; }
+
+    /// A thread waits for `at_once` words of both halves together.
+    template <int at_once>
+    __device__ void load(Border border, bool aligned, uint4* pairs) const {
+        const auto* frame = images_.in + blockIdx.z * images_.in_frame_stride;
+        const int first_row = row_ - Block::size / 2, count = block_.rows() * Block::words;
+        const bool inside = aligned && first_row >= 0 &&
+                            first_row + block_.half_height() + block_.rows() <= images_.height && first_column_ >= 0 &&
+                            first_column_ + Block::row_pairs <= images_.width * Block::channels;
+        if (inside) {
+            const auto* words = frame + first_row * images_.in_row_stride + first_column_;
+            const auto half_stride = block_.half_height() * images_.in_row_stride;
+#pragma unroll 1
+            for (int first = static_cast<int>(threadIdx.x); first < count; first += at_once * block_.threads()) {
+                std::uint32_t low[at_once], high[at_once];
+#pragma unroll
+                for (int turn = 0; turn < at_once; ++turn) {
+                    const auto i = static_cast<unsigned>(min(first + turn * block_.threads(), count - 1));
+                    const auto* at = words + i / Block::words * images_.in_row_stride + i % Block::words * 4;
+                    low[turn] = __ldg(reinterpret_cast<const std::uint32_t*>(at));
+                    high[turn] = __ldg(reinterpret_cast<const std::uint32_t*>(at + half_stride));
+                }
+#pragma unroll
+                for (int turn = 0; turn < at_once; ++turn) {
+                    const int i = first + turn * block_.threads();
+                    if (i < count) pairs[i] = pairs_of(low[turn], high[turn]);
+                }
+            }
+        } else {
+            const auto word = [&](int y, int column) {
+                const int from = border_index(y, images_.height, border);
+                const auto* row = from < 0 ? nullptr : frame + from * images_.in_row_stride;
+                return load_word(row, column, images_.width, Block::channels, border, aligned);
+            };
+#pragma unroll 1
+            for (int i = static_cast<int>(threadIdx.x); i < count; i += block_.threads()) {
+                const int y = first_row + i / Block::words, column = first_column_ + i % Block::words * 4;
+                pairs[i] = pairs_of(word(y, column), word(y + block_.half_height(), column));
+            }
+        }
+    }
+
+    __device__ void store(const std::uint32_t* result, bool aligned) const {
+        auto* frame = images_.out + blockIdx.z * images_.out_frame_stride;
+        const int word = static_cast<int>(threadIdx.x) % Block::row_threads, x = column_ + 4 * word;
+        const int row_bytes = images_.width * Block::channels;
+        if (word >= Block::out_words || x >= row_bytes) return;
+        const int rows = min(2 * block_.half_height(), images_.height - row_);
+        for (int y = static_cast<int>(threadIdx.x) / Block::row_threads; y < rows; y += block_.threads_y) {
+            auto* out = frame + (row_ + y) * images_.out_row_stride + x;
+            const auto medians = result[y * Block::out_words + word];
+            if (aligned && x + 4 <= row_bytes) {
+                *reinterpret_cast<std::uint32_t*>(out) = medians;
+            } else {
+                for (int byte = 0; byte < min(4, row_bytes - x); ++byte)
+                    out[byte] = static_cast<std::uint8_t>(medians >> (8 * byte));
+            }
+        }
+    }
+
+private:
+    const MedianImages& images_;
+    const Block& block_;
+    int column_, row_;  // of the result, the column in bytes
+    int first_column_;  // of the pairs
+};
+
+/// A thread's tile in its block: gives the pairs of its footprint, and takes its medians.
+template <class Block>
+class Tile {
+public:
+    /// `pairs` from the column on at which the border of the block's first pixel begins.
+    __device__ Tile(const Block& block, const Pair* pairs, std::uint8_t* result)
+        : index_(min(static_cast<int>(threadIdx.x) % Block::row_threads, Block::threads_x - 1)),
+          row_(static_cast<int>(threadIdx.x) / Block::row_threads),
+          pairs_(pairs + row_ * Block::tile_height * Block::row_pairs + column()),
+          result_(result + row_ * Block::tile_height * Block::out_bytes + column()),
+          half_bytes_(block.half_height() * Block::out_bytes) {}
+
+    __device__ int index() const { return index_; }
+    __device__ int row() const { return row_; }
+
+    __device__ Pair load(int x, int y) const { return pairs_[y * Block::row_pairs + x * Block::channels]; }
+    __device__ void store(int x, int y, Pair median) const {
+        auto* at = result_ + y * Block::out_bytes + x * Block::channels;
+        at[0] = static_cast<std::uint8_t>(median);
+        at[half_bytes_] = static_cast<std::uint8_t>(median >> 16);
+    }
+
+private:
+    __device__ int column() const {
+        return index_ / Block::channels * Block::tile_width * Block::channels + index_ % Block::channels;
+    }
+
+    int index_, row_;  // of the tile among the block's
+    const Pair* pairs_;
+    std::uint8_t* result_;
+    int half_bytes_;
+};
+
+template <class Block>
+dim3 grid_of(const MedianImages& images, const Block& block) {
+    const auto blocks = [](int whole, int each) { return static_cast<unsigned>((whole + each - 1) / each); };
+    return {blocks(images.width * Block::channels, Block::out_bytes), blocks(images.height, 2 * block.half_height()),
+            static_cast<unsigned>(images.frames)};
+}
+
+inline bool in_aligned(const MedianImages& images) {
+    return aligned_to(4, images.in, images.in_row_stride, images.in_frame_stride);
+}
+inline bool out_aligned(const MedianImages& images) {
+    return aligned_to(4, images.out, images.out_row_stride, images.out_frame_stride);
+}
+
+}  // namespace framewire
