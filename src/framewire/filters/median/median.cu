@@ -1,6 +1,7 @@
 #include "framewire/cuda/check.hpp"
 #include "framewire/filters/median/median.hpp"
 #include "framewire/filters/median/median_cuda.hpp"
+#include "framewire/filters/median/median_tile.hpp"
 
 #include <algorithm>
 
@@ -34,8 +35,10 @@ void Median::run(const FilterImages<MemorySpace::device>& images) {
                     static_cast<std::size_t>(shape_.height), cudaMemcpyDeviceToDevice, stream));
         } else if (size == 3) {
             median_of_nine_on_device(part, border, stream);
-        } else if (size <= largest_network_median) {
+        } else if (size < smallest_median_of_strips) {
             network_median_on_device(part, size, border, stream);
+        } else if (size <= largest_network_median) {
+            strip_median_on_device(part, size, border, stream);
         } else {
             histogram_median_on_device(part, size, border, stream);
         }

@@ -20,8 +20,10 @@ struct MedianImages {
 /// Size 3, rows sorted in registers.
 void median_of_nine_on_device(const MedianImages& images, Border border, CUstream_st* stream);
 
-/// Odd sizes 5 to 15, by sorting networks; those from 9 on share sorted strips.
+/// Sizes 5 and 7, by sorting networks.
 void network_median_on_device(const MedianImages& images, int size, Border border, CUstream_st* stream);
+
+/// Odd sizes 9 to 15, by sorting networks whose tiles share strips.
 void strip_median_on_device(const MedianImages& images, int size, Border border, CUstream_st* stream);
 
 /// Odd sizes 3 to 255, by histograms that slide down and along.

@@ -64,7 +64,6 @@ void network_median_on_device(const MedianImages& images, int size, Border borde
     switch (size) {
         case 5: return launch_for_channels<5, 4, 2>(images, border, stream);
         case 7: return launch_for_channels<7, 4, 4>(images, border, stream);
-        default: return strip_median_on_device(images, size, border, stream);
     }
 }
 

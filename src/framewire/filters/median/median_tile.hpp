@@ -7,7 +7,7 @@ namespace framewire {
 template <int size, int width, int height>
 struct MedianTile {};
 
-/// From this size on tiles share sorted strips.
+/// From this size on neighbouring tiles share sorted strips, which take longer to sort than to keep.
 inline constexpr int smallest_median_of_strips = 9;
 
 }  // namespace framewire

@@ -1,5 +1,6 @@
 // Writes the median networks as source for the CPU and for CUDA; run by the build.
 
+#include "framewire/filters/median/median_tile.hpp"
 #include "framewire/filters/median/networks/tile_network.hpp"
 
 #include <algorithm>
@@ -16,20 +17,18 @@ using framewire::TileNetwork;
 // apart, which pays for the smallest windows. Loops down to parts of 2 x 2 hardly need more steps, and make the code as
 // short as instruction caches want it and compilers can bear it.
 //
-// From size 9 on neighbours share sorted strips, whose columns and whole order cost more to sort than to keep.
-//
 // A GPU can do some of the minima and maxima on other units, if the upper value of a pair is made from the lower one:
 // in so many of four pairs that neither units nor, where the code is long, its fetching holds up the rest.
 constexpr struct Tile {
     int size, width, height, part_side, sums_of_four;
-    bool of_strips = false;
 
+    bool of_strips() const { return size >= framewire::smallest_median_of_strips; }
     TileNetwork network() const {
-        return of_strips ? framewire::make_tile_network_of_strips(size, width)
-                         : framewire::make_tile_network(size, width, height, part_side);
+        return of_strips() ? framewire::make_tile_network_of_strips(size, width)
+                           : framewire::make_tile_network(size, width, height, part_side);
     }
-} tiles[] = {{3, 1, 2, 2, 0},       {5, 1, 4, 4, 0},        {5, 4, 2, 4, 3},        {7, 4, 4, 2, 3},
-             {9, 4, 4, 2, 2, true}, {11, 4, 4, 2, 2, true}, {13, 4, 4, 2, 2, true}, {15, 4, 4, 2, 2, true}};
+} tiles[] = {{3, 1, 2, 2, 0}, {5, 1, 4, 4, 0},  {5, 4, 2, 4, 3},  {7, 4, 4, 2, 3},
+             {9, 4, 4, 2, 2}, {11, 4, 4, 2, 2}, {13, 4, 4, 2, 2}, {15, 4, 4, 2, 2}};
 
 constexpr const char* introduction =
     R"(// Written by print_networks.cpp. To be included where MEDIAN_NETWORK says what kind of functions these are, MEDIAN_LOOP
@@ -46,7 +45,7 @@ constexpr const char* introduction =
 class Printer {
 public:
     Printer(const Tile& tile, std::FILE* file)
-        : network_(tile.network()), of_strips_(tile.of_strips), sums_of_four_(tile.sums_of_four), file_(file) {}
+        : network_(tile.network()), of_strips_(tile.of_strips()), sums_of_four_(tile.sums_of_four), file_(file) {}
 
     void print() {
         const std::string tile = "MedianTile<" + std::to_string(network_.size) + ", " +

@@ -125,8 +125,8 @@ public:
         for (; x < size; ++x) common.push_back(sorted_column(part_, x));
         part_.core = comparisons_.merge_all(common);
         while (std::max(part_.x.length(), part_.y.length()) > part_side) enter_loop();
-        if (of_strips) begin_stage({way_beyond_, loops_.back()});
-        if (!of_strips && !loops_.empty()) begin_stage(loops_);
+        // Columns of strips grow by pixels beyond those.
+        if (!loops_.empty()) begin_stage(of_strips ? std::vector{way_beyond_, loops_.back()} : loops_);
         for (x = part_.x.begin; x < part_.x.end + size - 1; ++x)
             if (!part_.x.common(x, size)) part_.columns[x] = sorted_column(part_, x);
         if (of_strips) begin_stage(loops_);
@@ -182,8 +182,8 @@ private:
         comparisons_.forget();
     }
 
-    // Goes on with half of the part: the first one, in the numbers of its inputs. The rows of strips are added to
-    // first: then as much of the columns is sorted already.
+    // Goes on with half of the part: the first one, in the numbers of its inputs. With strips rows are added before
+    // columns, most of which is sorted already.
     void enter_loop() {
         drop_impossible_ranks(part_);
         const bool of_strips = strip_height_ > 0;
