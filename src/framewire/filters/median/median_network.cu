@@ -1,7 +1,6 @@
 #include "framewire/cuda/check.hpp"
 #include "framewire/filters/median/median_tile.hpp"
 #include "framewire/filters/median/median_tiles.cuh"
-#include "framewire/filters/quads.cuh"
 
 #include <cstdint>
 

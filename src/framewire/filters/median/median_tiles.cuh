@@ -3,6 +3,7 @@
 // What the kernels of median networks share: blocks of tiles, which come to shared memory and leave it.
 
 #include "framewire/filters/median/median_device.cuh"
+#include "framewire/filters/quads.cuh"
 
 #include <cstdint>
 
@@ -155,9 +156,9 @@ private:
 
 template <class Block>
 dim3 grid_of(const MedianImages& images, const Block& block) {
-    const auto blocks = [](int whole, int each) { return static_cast<unsigned>((whole + each - 1) / each); };
-    return {blocks(images.width * Block::channels, Block::out_bytes), blocks(images.height, 2 * block.half_height()),
-            static_cast<unsigned>(images.frames)};
+    const int columns = parts(images.width * Block::channels, Block::out_bytes),
+              rows = parts(images.height, 2 * block.half_height());
+    return {static_cast<unsigned>(columns), static_cast<unsigned>(rows), static_cast<unsigned>(images.frames)};
 }
 
 inline bool in_aligned(const MedianImages& images) {
