@@ -2,6 +2,7 @@
 
 #include "framewire/core/clock.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/net/limited_log.hpp"
 
 #include <spdlog/spdlog.h>
 #include <boost/asio.hpp>
@@ -13,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace framewire::net {
 
@@ -34,18 +36,10 @@ public:
     explicit Connection(std::stop_token stop)
         : on_stop_(std::move(stop), [this] { asio::post(context_, [this] { close("told to stop"); }); }) {}
 
-    void connect(const Address& address, Clock::time_point deadline) {
-        tcp::resolver resolver(context_);
-        tcp::resolver::results_type found;
-        await(deadline, "the name is not resolved", [&](auto done) {
-            resolver.async_resolve(address.host, std::to_string(address.port), tcp::resolver::numeric_service,
-                                   [&found, done](const error_code& error, tcp::resolver::results_type results) {
-                                       found = std::move(results);
-                                       done(error);
-                                   });
-        });
+    void connect(const std::vector<tcp::endpoint>& endpoints, Clock::time_point deadline) {
         await(deadline, "no connection comes about", [&](auto done) {
-            asio::async_connect(socket_, found, [done](const error_code& error, const tcp::endpoint&) { done(error); });
+            asio::async_connect(socket_, endpoints,
+                                [done](const error_code& error, const tcp::endpoint&) { done(error); });
         });
         error_code ignored;
         socket_.set_option(tcp::no_delay(true), ignored);
@@ -85,7 +79,7 @@ private:
         context_.restart();
         while (!result && closed_why_.empty())
             if (context_.run_one_until(deadline_) == 0 && Clock::now() >= deadline_) close(when_late);
-        // Closed, so what is under way ends at once; the resolver's own thread is waited for with the context.
+        // Closed, so what is under way ends at once.
         if (!result) {
             context_.restart();
             context_.run();
@@ -112,7 +106,10 @@ private:
 
 struct Client::State {
     State(StreamAddress address_, const ClientOptions& options_, std::stop_token stop_)
-        : address(std::move(address_)), options(options_), stop(std::move(stop_)) {
+        : address(std::move(address_)),
+          options(options_),
+          stop(std::move(stop_)),
+          lookup(address.server.host, options.lookup) {
         validate_stream_name(address.stream);
         try {
             connect();
@@ -127,9 +124,10 @@ struct Client::State {
     // A connection, up to the server's hello. Throws Lost, and Error{source_lost} on what no server sends.
     void connect() {
         connection.reset();
-        connection.emplace(stop);
         const auto deadline = Clock::now() + options.connect_deadline;
-        connection->connect(address.server, deadline);
+        const auto endpoints = resolve(deadline);
+        connection.emplace(stop);
+        connection->connect(endpoints, deadline);
         connection->write(client_hello(address.stream), deadline);
 
         payload.resize(preamble_bytes + header_bytes);
@@ -144,6 +142,24 @@ struct Client::State {
         if (header.type == MessageType::error) throw Lost{"the server says: " + read_error(payload).text};
         if (header.type != MessageType::hello) fail(ErrorCode::source_lost, "the server does not begin with a hello");
         accept(read_server_hello(payload));
+    }
+
+    std::vector<tcp::endpoint> resolve(Clock::time_point deadline) {
+        std::optional<std::vector<std::string>> found;
+        try {
+            found = lookup.addresses(deadline, stop);
+        } catch (const Error& error) {
+            throw Lost{error.what()};  // a resolver that is out of order may be well again another time
+        }
+        if (!found) throw Lost{stop.stop_requested() ? "told to stop" : "the name is not resolved"};
+        std::vector<tcp::endpoint> endpoints;
+        for (const auto& numeric : *found) {
+            error_code error;
+            const auto ip = asio::ip::make_address(numeric, error);
+            if (!error) endpoints.emplace_back(ip, address.server.port);
+        }
+        if (endpoints.empty()) throw Lost{"the name has no addresses"};
+        return endpoints;
     }
 
     void accept(const StreamInfo& offered) {
@@ -173,12 +189,11 @@ struct Client::State {
 
     // False when told to stop. Throws Error{source_lost} when the time is over.
     bool connect_again(std::string why) {
-        const auto give_up = Clock::now() + options.reconnect;
-        auto pause = options.first_pause;
-        if (options.reconnect.count() > 0) spdlog::warn("{} was lost: {}; trying again", to_string(address), why);
-        while (Clock::now() < give_up) {
-            if (!sleep(std::min<Clock::duration>(pause, give_up - Clock::now()))) return false;
-            pause = std::min(pause * 2, options.longest_pause);
+        if (!loss) loss = {Clock::now() + options.reconnect, options.first_pause};
+        if (options.reconnect.count() > 0) losses.line("{} was lost: {}; trying again", to_string(address), why);
+        while (Clock::now() < loss->give_up) {
+            if (!sleep(std::min<Clock::duration>(loss->pause, loss->give_up - Clock::now()))) return false;
+            loss->pause = std::min(loss->pause * 2, options.longest_pause);
             try {
                 connect();
                 ++reconnections;
@@ -202,12 +217,20 @@ struct Client::State {
     StreamAddress address;
     ClientOptions options;
     std::stop_token stop;
+    NameLookup lookup;
     StreamInfo info;
     std::optional<Receiver> receiver;
     std::optional<Connection> connection;
     Bytes payload;
     std::int64_t bytes = 0;
     int reconnections = 0;
+    // From a loss to the next state received; a hello alone is no stream.
+    struct Loss {
+        Clock::time_point give_up;
+        milliseconds pause;
+    };
+    std::optional<Loss> loss;
+    LimitedLog losses{spdlog::level::warn, "losses of the stream"};
     bool ended = false;
 };
 
@@ -216,6 +239,8 @@ Client::Client(const StreamAddress& address, const ClientOptions& options, std::
          {options.connect_deadline, options.silence_deadline, options.first_pause, options.longest_pause})
         if (deadline <= milliseconds(0) || deadline > std::chrono::hours(1))
             fail(ErrorCode::usage, "a viewer's deadline of {} ms asked for; 1 ms to 1 h is allowed", deadline.count());
+    if (options.reconnect < milliseconds(0) || options.reconnect > std::chrono::hours(24))
+        fail(ErrorCode::usage, "{} ms of trying again asked for; 0 to 24 h are allowed", options.reconnect.count());
     state_ = std::make_unique<State>(address, options, std::move(stop));
 }
 Client::~Client() = default;
@@ -229,7 +254,10 @@ bool Client::next() {
     while (!state.ended && !state.stop.stop_requested()) {
         try {
             const auto outcome = state.take_message();
-            if (outcome == Receiver::Outcome::picture) return true;
+            if (outcome == Receiver::Outcome::picture) {
+                state.loss.reset();
+                return true;
+            }
             if (outcome == Receiver::Outcome::ended) {
                 state.ended = true;
                 state.connection.reset();  // the server waits for it

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/net/address.hpp"
+#include "framewire/net/name_lookup.hpp"
 #include "framewire/net/receiver.hpp"
 #include "framewire/net/wire.hpp"
 #include "framewire/pipeline/source.hpp"
@@ -14,14 +15,17 @@
 namespace framewire::net {
 
 struct ClientOptions {
-    std::chrono::milliseconds connect_deadline{5'000};  ///< for one attempt, to the server's whole hello
+    /// For one attempt: from looking up the server's name to its whole hello.
+    std::chrono::milliseconds connect_deadline{5'000};
     std::chrono::milliseconds silence_deadline{5'000};  ///< without a byte from the server, which sends keep-alives
     /// How long a stream that was lost is tried to be had again, with pauses growing from `first_pause` to
-    /// `longest_pause`; 0 does not try.
+    /// `longest_pause`; 0 does not try, 24 h is the most. Time and pauses count from the loss to the next state that is
+    /// received: a server that greets and drops does not make them begin anew.
     std::chrono::milliseconds reconnect{0};
     std::chrono::milliseconds first_pause{100};
     std::chrono::milliseconds longest_pause{2'000};
     std::int64_t max_pixels = std::int64_t{8192} * 8192;  ///< larger pictures are refused unallocated
+    HostLookup lookup = system_lookup;                    ///< how the server's name is resolved
 };
 
 /// What came over the connections so far.

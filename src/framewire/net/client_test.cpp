@@ -2,6 +2,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/net/server.hpp"
+#include "framewire/net/test_lookup.hpp"
 #include "framewire/net/test_stream.hpp"
 #include "framewire/net/test_tcp.hpp"
 
@@ -11,11 +12,14 @@
 #include <future>
 #include <memory>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace framewire::net {
 namespace {
 
 using namespace std::chrono_literals;
+using std::chrono::milliseconds;
 using testing::eventually;
 using testing::expect_equal;
 using testing::RawListener;
@@ -41,15 +45,25 @@ std::string error_of(ErrorCode code, const std::function<void()>& call) {
     return {};
 }
 
-// A server that sends what it is given to whoever comes, and keeps the connection.
+// A server that sends what it is given: to the first who comes, and keeps the connection; or to everyone, and drops it.
 class Impostor {
 public:
-    explicit Impostor(Bytes bytes)
-        : serving_([this, bytes = std::move(bytes)](std::stop_token stop) {
-              auto connection = listener_.accept();
-              if (!connection) return;
-              connection->send(bytes);
-              while (!stop.stop_requested()) std::this_thread::sleep_for(5ms);
+    enum class Manner { keeps_one, drops_everyone };
+
+    explicit Impostor(Bytes bytes, Manner manner = Manner::keeps_one)
+        : serving_([this, bytes = std::move(bytes), manner](std::stop_token stop) {
+              if (manner == Manner::keeps_one) {
+                  auto connection = listener_.accept();
+                  if (!connection) return;
+                  connection->send(bytes);
+                  while (!stop.stop_requested()) std::this_thread::sleep_for(5ms);
+              }
+              while (!stop.stop_requested()) {
+                  auto connection = listener_.accept(5ms);
+                  if (!connection) continue;
+                  connection->read_exactly(client_hello("main").size());
+                  connection->send(bytes);
+              }
           }) {}
     StreamAddress address() const { return at(listener_.port()); }
 
@@ -89,10 +103,18 @@ TEST(Client, RefusesWhatGreetsWrongly) {
     no_width[preamble_bytes + header_bytes] = 0;
     auto version = hello;
     version[4] = 1;
-    for (const auto& bytes :
-         {Bytes(100, 'x'), huge, no_width, version, joined({Bytes{'F', 'W', 'I', 'R', 2, 0}, Bytes{4, 0, 0, 0, 0}})}) {
+    // Each by its own words: who only waited until the time was over did not look at it.
+    const std::vector<std::pair<Bytes, const char*>> wrong{
+        {Bytes(100, 'x'), "speaks another protocol"},
+        {huge, "a message of type 1 claims 4294967295 bytes"},
+        {no_width, "the server's hello has frames of 0x8"},
+        {version, "speaks version 1"},
+        {joined({Bytes{'F', 'W', 'I', 'R', 2, 0}, Bytes{4, 0, 0, 0, 0}}), "does not begin with a hello"},
+    };
+    for (const auto& [bytes, words] : wrong) {
         const Impostor impostor(bytes);
-        error_of(ErrorCode::no_input, [&] { Client client(impostor.address(), impatient()); });
+        const auto text = error_of(ErrorCode::no_input, [&] { Client client(impostor.address(), impatient()); });
+        EXPECT_NE(text.find(words), std::string::npos) << text;
     }
 }
 
@@ -120,11 +142,19 @@ TEST(Client, RefusesWhatFollowsWrongly) {
     begin_state(MessageType::picture, {1, 0, 0}, {}, picture);
     picture.insert(picture.end(), 50, 0xee);
     end_state(picture);
-    for (const auto& after : {Bytes{99, 0, 0, 0, 0}, Bytes{2, 0xff, 0xff, 0xff, 0xff}, step, picture, hello,
-                              error_message(Refusal::failed, "broken", false)}) {
+    const std::vector<std::pair<Bytes, const char*>> wrong{
+        {Bytes{99, 0, 0, 0, 0}, "a message of the unknown type 99"},
+        {Bytes{2, 0xff, 0xff, 0xff, 0xff}, "a message of type 2 claims 4294967295 bytes"},
+        {step, "begins with the step to version 2"},
+        {picture, "broken stream"},
+        {Bytes(hello.begin() + preamble_bytes, hello.end()), "greets a second time"},
+        {error_message(Refusal::failed, "broken", false), "the server says: broken"},
+    };
+    for (const auto& [after, words] : wrong) {
         const Impostor impostor(joined({hello, after}));
         Client client(impostor.address(), impatient());
-        error_of(ErrorCode::source_lost, [&] { client.next(); });
+        const auto text = error_of(ErrorCode::source_lost, [&] { client.next(); });
+        EXPECT_NE(text.find(words), std::string::npos) << text;
     }
 }
 
@@ -213,6 +243,93 @@ TEST(Client, GivesUpAfterTheTimeAllowed) {
         EXPECT_NE(text.find("was lost"), std::string::npos) << text;
         EXPECT_GE(Clock::now() - begin, allowed);
         EXPECT_LT(Clock::now() - begin, allowed + 5s);
+    }
+}
+
+TEST(Client, DoesNotWaitForAResolverThatHangs) {
+    testing::BlockedLookup blocked;
+    auto options = impatient();
+    options.connect_deadline = 50ms;
+    options.lookup = blocked.lookup();
+    const StreamAddress somewhere{{"camera.test", 7878}, "main"};
+    const auto text = error_of(ErrorCode::no_input, [&] { Client client(somewhere, options); });
+    EXPECT_NE(text.find("camera.test:7878/main: the name is not resolved"), std::string::npos) << text;
+
+    options.connect_deadline = 1h;
+    std::stop_source stop;
+    auto coming = std::async(std::launch::async, [&] {
+        return error_of(ErrorCode::no_input, [&] { Client client(somewhere, options, stop.get_token()); });
+    });
+    EXPECT_TRUE(eventually([&] { return blocked.asked() == 2; }));
+    stop.request_stop();
+    EXPECT_EQ(coming.wait_for(20s), std::future_status::ready);
+    blocked.release();
+    EXPECT_NE(coming.get().find("told to stop"), std::string::npos);
+}
+
+TEST(Client, FindsAServerByItsName) {
+    TestStream stream;
+    stream.step();
+    ServerOptions server_options;
+    server_options.listen = {"camera.test", 0};
+    ClientOptions options;
+    server_options.lookup = options.lookup = [](const std::string& host) {
+        EXPECT_EQ(host, "camera.test");
+        return std::vector<std::string>{"no address", "127.0.0.1"};
+    };
+    Server server(stream.state, server_options);
+    Client client(server.address(), options);
+    EXPECT_TRUE(client.next());
+    options.lookup = [](const std::string&) -> std::vector<std::string> {
+        fail(ErrorCode::no_input, "nobody is called so");
+    };
+    const auto text = error_of(ErrorCode::no_input, [&] { Client another(server.address(), options); });
+    EXPECT_NE(text.find("/main: nobody is called so"), std::string::npos) << text;
+}
+
+TEST(Client, GivesUpOnAServerThatOnlyGreets) {
+    const Impostor greeter(server_hello(small_stream), Impostor::Manner::drops_everyone);
+    ClientOptions options;
+    options.reconnect = 1s;
+    options.first_pause = 20ms;
+    options.longest_pause = 10s;
+    std::stop_source stop;
+    Client client(greeter.address(), options, stop.get_token());
+    auto next = std::async(std::launch::async, [&] {
+        return error_of(ErrorCode::source_lost, [&] { client.next(); });
+    });
+    EXPECT_EQ(next.wait_for(20s), std::future_status::ready) << "it tries for ever";
+    stop.request_stop();
+    EXPECT_NE(next.get().find("was lost: the server closed the connection"), std::string::npos);
+    // Pauses of 20, 40, 80, 160, 320 ms and the rest of the second.
+    EXPECT_LE(client.counts().reconnections, 6);
+    EXPECT_GE(client.counts().reconnections, 1);
+}
+
+TEST(Client, HasItsTimeAnewWithEachStateReceived) {
+    TestStream stream;
+    stream.step();
+    const Impostor server(joined({server_hello(stream.state.info()), *stream.state.picture().bytes}),
+                          Impostor::Manner::drops_everyone);
+    ClientOptions options;
+    options.reconnect = 10s;
+    options.first_pause = 100ms;
+    options.longest_pause = 1h;
+    Client client(server.address(), options);
+    // With pauses that only grow the seventh loss would be one too many.
+    for (int i = 0; i < 12; ++i) {
+        ASSERT_TRUE(client.next());
+        expect_equal(client.picture(), stream.reference());
+    }
+    EXPECT_EQ(client.counts().reconnections, 11);
+}
+
+TEST(Client, RefusesATimeThatIsNotAllowed) {
+    for (const auto time : {-1ms, milliseconds(24h) + 1ms, milliseconds::max()}) {
+        ClientOptions options;
+        options.reconnect = time;
+        const auto text = error_of(ErrorCode::usage, [&] { Client client(at(1), options); });
+        EXPECT_NE(text.find("0 to 24 h"), std::string::npos) << text;
     }
 }
 

@@ -2,6 +2,8 @@
 
 #include "framewire/core/error.hpp"
 
+#include <limits>
+
 namespace framewire::net {
 
 Receiver::Receiver(const StreamInfo& info)
@@ -20,30 +22,45 @@ Receiver::Outcome Receiver::take(MessageType type, ByteSpan payload) {
         case MessageType::hello: fail(ErrorCode::source_lost, "the server greets a second time");
         case MessageType::picture: {
             const auto next = read_state(payload, picture_.shape(), objects_);
-            if (next.version <= state_.version)
+            if (follows_ && next.version <= state_.version)
                 fail(ErrorCode::source_lost, "the server goes back from version {} to {}", state_.version,
                      next.version);
             unpacker_.apply_picture(payload, picture_.view());
-            if (state_.version > 0) counts_.skipped += static_cast<std::int64_t>(next.version - state_.version - 1);
+            if (follows_) count_skipped(next.version - state_.version - 1);
             ++counts_.pictures;
-            state_ = next;
+            move_on(next);
             return Outcome::picture;
         }
         case MessageType::changes: {
             const auto next = read_state(payload, picture_.shape(), objects_);
-            if (state_.version == 0 || next.version != state_.version + 1)
+            if (!follows_)
+                fail(ErrorCode::source_lost, "the server begins with the step to version {}, not with a picture",
+                     next.version);
+            if (next.version != state_.version + 1)
                 fail(ErrorCode::source_lost, "the server sends the step to version {} while version {} is held",
                      next.version, state_.version);
             unpacker_.apply_changes(payload, picture_.view());
             counts_.changed_bytes += unpacker_.last_count();
             ++counts_.changes;
-            state_ = next;
+            move_on(next);
             return Outcome::picture;
         }
     }
     fail(ErrorCode::source_lost, "a message of the unknown type {}", static_cast<int>(type));
 }
 
-void Receiver::restart() { state_ = {}; }
+void Receiver::restart() { follows_ = false; }
+
+void Receiver::move_on(const StateHeader& next) {
+    state_ = next;
+    follows_ = true;
+}
+
+// No connection can pass over more versions than there are, but the next one may begin again with the first.
+void Receiver::count_skipped(std::uint64_t versions) {
+    constexpr auto most = std::numeric_limits<std::int64_t>::max();
+    const auto room = static_cast<std::uint64_t>(most - counts_.skipped);
+    counts_.skipped = versions < room ? counts_.skipped + static_cast<std::int64_t>(versions) : most;
+}
 
 }  // namespace framewire::net

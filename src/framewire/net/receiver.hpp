@@ -15,7 +15,8 @@ namespace framewire::net {
 struct ReceiverCounts {
     std::int64_t pictures = 0;       ///< whole pictures
     std::int64_t changes = 0;        ///< steps from one version to the next
-    std::int64_t skipped = 0;        ///< versions passed over because the connection was too slow for them
+    /// Versions passed over because a connection was too slow for them; what lies between two connections is not counted.
+    std::int64_t skipped = 0;
     std::int64_t changed_bytes = 0;  ///< bytes of pictures the steps changed
 };
 
@@ -35,7 +36,8 @@ public:
     /// unspecified.
     Outcome take(MessageType type, ByteSpan payload);
 
-    /// Forgets which version is held, so that the next message has to be a whole picture: for a new connection.
+    /// For a new connection, whose server may count its versions anew: the next message has to be a whole picture, of
+    /// whatever version. What is held stays so until then.
     void restart();
 
     HostView<const std::uint8_t> picture() const { return picture_.view(); }
@@ -49,10 +51,14 @@ public:
     void last_changes(const delta::ChangesView<MemorySpace::host>& changes) const { unpacker_.last_changes(changes); }
 
 private:
+    void move_on(const StateHeader& next);
+    void count_skipped(std::uint64_t versions);
+
     HostImage picture_;
     delta::Unpacker unpacker_;
     std::size_t max_packed_bytes_ = 0;
     StateHeader state_{};
+    bool follows_ = false;  // the picture held is this connection's
     std::vector<Component> objects_;
     ReceiverCounts counts_{};
 };

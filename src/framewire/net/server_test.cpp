@@ -2,6 +2,8 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/net/client.hpp"
+#include "framewire/net/test_log.hpp"
+#include "framewire/net/test_lookup.hpp"
 #include "framewire/net/test_stream.hpp"
 #include "framewire/net/test_tcp.hpp"
 
@@ -41,6 +43,23 @@ void expect_code(ErrorCode code, const std::string& part, const std::function<vo
 // Takes messages until the client holds a version at least as new.
 void follow(Client& client, std::uint64_t version) {
     while (client.state().version < version) ASSERT_TRUE(client.next());
+}
+
+// What a server said to somebody it turned away.
+ServerError refusal_in(const Bytes& answer) {
+    if (answer.size() <= preamble_bytes + header_bytes) return {{}, "not a word"};
+    read_preamble(ByteSpan(answer).first(preamble_bytes));
+    return read_error(ByteSpan(answer).subspan(preamble_bytes + header_bytes));
+}
+
+// A viewer that has read the server's hello and the header of its first picture, and reads no more.
+RawConnection stuck_in_a_picture(const Server& server, const StreamInfo& info) {
+    auto viewer = RawConnection::connect(server.address().server.port, 4096);
+    EXPECT_TRUE(viewer.send(client_hello(server.address().stream)));
+    EXPECT_EQ(viewer.read_exactly(server_hello(info).size()), server_hello(info));
+    const auto header = viewer.read_exactly(header_bytes);
+    EXPECT_EQ(header.at(0), static_cast<std::uint8_t>(MessageType::picture));
+    return viewer;
 }
 
 TEST(Server, ViewerHoldsWhatTheEncoderHolds) {
@@ -229,12 +248,7 @@ TEST(Server, RefusesHostileViewers) {
         peer.send(bytes);
         Bytes answer;
         EXPECT_TRUE(peer.read_to_the_end(answer));
-        // A hello cut off by its own length is late rather than wrong.
-        if (answer.empty()) continue;
-        ASSERT_GT(answer.size(), preamble_bytes + header_bytes);
-        read_preamble(ByteSpan(answer).first(preamble_bytes));
-        const auto error = read_error(ByteSpan(answer).subspan(preamble_bytes + header_bytes));
-        EXPECT_EQ(error.reason, Refusal::bad_request) << error.text;
+        EXPECT_EQ(refusal_in(answer).reason, Refusal::bad_request) << refusal_in(answer).text;
     }
     EXPECT_EQ(server.metrics().refused, static_cast<std::int64_t>(wrong.size()));
 
@@ -246,17 +260,19 @@ TEST(Server, RefusesHostileViewers) {
         if (!slow.send({&byte, 1}) || Clock::now() - begin > 5s) break;
         std::this_thread::sleep_for(100ms);
     }
-    Bytes nothing;
-    EXPECT_TRUE(silent.read_to_the_end(nothing));
-    EXPECT_TRUE(slow.read_to_the_end(nothing));
-    EXPECT_TRUE(nothing.empty());
+    for (auto* late : {&silent, &slow}) {
+        Bytes answer;
+        EXPECT_TRUE(late->read_to_the_end(answer));
+        EXPECT_EQ(refusal_in(answer).text, "no whole hello within 300 ms");
+    }
 
     // Out of turn: a viewer has nothing more to say.
     auto talker = RawConnection::connect(port);
     talker.send(hello);
     EXPECT_FALSE(talker.read_exactly(preamble_bytes).empty());
     talker.send(hello);
-    EXPECT_TRUE(talker.read_to_the_end(nothing));
+    Bytes ignored;
+    EXPECT_TRUE(talker.read_to_the_end(ignored));
     EXPECT_TRUE(eventually([&] { return server.metrics().dropped == 1; }));
 
     Client honest(server.address());
@@ -267,11 +283,181 @@ TEST(Server, RefusesHostileViewers) {
 TEST(Server, HoldsOnlySoManyConnectionsInGreeting) {
     TestStream stream;
     auto options = on_any_port();
-    options.viewers_limit = 1;
+    options.greeting_limit = 10;
+    options.greeting_limit_per_peer = 4;
+    options.handshake_deadline = 1h;
     Server server(stream.state, options);
+    const auto port = server.address().server.port;
+    const auto come = [&](std::vector<RawConnection>& silent, int count, std::uint8_t from) {
+        for (int i = 0; i < count; ++i) silent.push_back(RawConnection::connect(port, 0, from));
+    };
+    const auto expect_told = [](RawConnection& peer, const std::string& why) {
+        Bytes answer;
+        EXPECT_TRUE(peer.read_to_the_end(answer));
+        const auto refusal = refusal_in(answer);
+        EXPECT_EQ(refusal.reason, Refusal::too_many_viewers);
+        EXPECT_EQ(refusal.text.substr(0, why.size()), why);
+    };
+    const auto expect_held = [](RawConnection& peer) {
+        EXPECT_TRUE(peer.read(1, 20ms).empty());
+        EXPECT_FALSE(peer.closed());
+    };
+    std::vector<RawConnection> first, second, third;
+    come(first, 20, 1);
+    EXPECT_TRUE(eventually([&] { return server.metrics().refused == 16; }));
+    for (int i = 0; i < 16; ++i) expect_told(first[i], "4 connections from its address are without a hello already");
+    come(second, 4, 2);
+    come(third, 2, 3);
+    for (int i = 16; i < 20; ++i) expect_held(first[i]);
+    come(third, 1, 3);
+    expect_told(first[16], "10 connections are without a hello already");
+    for (int i = 17; i < 20; ++i) expect_held(first[i]);
+    for (auto* silent : {&second, &third})
+        for (auto& peer : *silent) expect_held(peer);
+    EXPECT_EQ(server.metrics().refused, 17);
+}
+
+// However many connections come and say nothing, and however often.
+TEST(Server, SilentConnectionsKeepNobodyOut) {
+    TestStream stream;
+    stream.step();
+    auto options = on_any_port();
+    options.viewers_limit = 2;
+    options.handshake_deadline = 1h;
+    Server server(stream.state, options);
+    const auto port = server.address().server.port;
+    const auto hello = client_hello("main");
     std::vector<RawConnection> silent;
-    for (int i = 0; i < 60; ++i) silent.push_back(RawConnection::connect(server.address().server.port));
-    EXPECT_TRUE(eventually([&] { return server.metrics().refused >= 60 - 33; }));
+    for (int round = 0; round < 2; ++round) {
+        // A viewer that is slow with its hello, and a flood from another address meanwhile.
+        auto slow = RawConnection::connect(port, 0, 2);
+        ASSERT_TRUE(slow.send(ByteSpan(hello).first(3)));
+        for (int i = 0; i < 200; ++i) silent.push_back(RawConnection::connect(port));
+        EXPECT_TRUE(slow.send(ByteSpan(hello).subspan(3)));
+        const auto greeting = server_hello(stream.state.info());
+        EXPECT_EQ(slow.read_exactly(greeting.size()), greeting);
+        // One that comes from the same address as the flood.
+        Client quick(server.address());
+        EXPECT_TRUE(quick.next());
+        slow.close();
+    }
+    EXPECT_EQ(server.metrics().viewers_total, 4);
+}
+
+TEST(Server, LogsOnlySoMuchOfWhatPeersDo) {
+    const testing::CapturedLog log;
+    TestStream stream;
+    constexpr int times = 300;
+    {
+        Server server(stream.state, on_any_port());
+        for (int i = 0; i < times; ++i) {
+            auto viewer = RawConnection::connect(server.address().server.port);
+            viewer.send(client_hello("main"));
+            EXPECT_FALSE(viewer.read_exactly(preamble_bytes).empty());
+            auto stranger = RawConnection::connect(server.address().server.port);
+            stranger.send(client_hello("garden"));
+            EXPECT_FALSE(stranger.read_exactly(preamble_bytes).empty());
+        }
+        EXPECT_TRUE(eventually([&] { return server.metrics().viewers == 0; }));
+        EXPECT_EQ(server.metrics().viewers_total, times);
+        EXPECT_EQ(server.metrics().refused, times);
+    }
+    EXPECT_LT(log.lines(), times) << "of three kinds";
+    for (const char* kind : {"viewers that came", "viewers that went", "connections refused"})
+        EXPECT_NE(log.text().find(fmt::format(" more lines about {} were left out", kind)), std::string::npos) << kind;
+    EXPECT_NE(log.text().find("refused: there is no stream 'garden' here; there is 'main'"), std::string::npos);
+}
+
+// A stream whose pictures take until somebody says so.
+class HeldUpStream : public StreamState {
+public:
+    HeldUpStream()
+        : StreamState({{1, 8, 8, 3}, delta::Mode::exact, 20, {30, 1}, "held up"}, kit::executor(Backend::cpu)) {
+        HostImage black(info().shape);
+        kit::fill(black.view(), kit::Fill::zeros);
+        start(black.view(), {});
+    }
+    StateMessage picture() override {
+        released_.get_future().wait();
+        return StreamState::picture();
+    }
+    void release() { released_.set_value(); }
+
+private:
+    std::promise<void> released_;
+};
+
+TEST(Server, KeepAlivesGoOnWhileAPictureIsPacked) {
+    HeldUpStream stream;
+    auto options = on_any_port();
+    options.keep_alive = 20ms;
+    options.write_deadline = 200ms;  // is over before the picture is there, through no fault of the viewer's
+    Server server(stream, options);
+    auto viewer = RawConnection::connect(server.address().server.port);
+    ASSERT_TRUE(viewer.send(client_hello("main")));
+    const auto hello = server_hello(stream.info());
+    EXPECT_EQ(viewer.read_exactly(hello.size()), hello);
+    const auto alive = empty_message(MessageType::alive);
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(viewer.read_exactly(header_bytes), alive) << i;
+    stream.release();
+    auto message = viewer.read_exactly(header_bytes);
+    while (message == alive) message = viewer.read_exactly(header_bytes);
+    ASSERT_FALSE(message.empty());
+    EXPECT_EQ(message[0], static_cast<std::uint8_t>(MessageType::picture));
+    EXPECT_EQ(server.metrics().dropped, 0);
+}
+
+// Each would keep a picture of its own in memory, for each asks for it at another version.
+TEST(Server, ViewersThatDoNotReadKeepOnlySoMuchInMemory) {
+    const testing::CapturedLog log;
+    TestStream stream({1, 480, 640, 3}, delta::Mode::lossless, 60);
+    auto options = on_any_port();
+    options.write_deadline = 1h;
+    const auto picture_bytes = static_cast<std::size_t>(stream.state.info().shape.frame_bytes());
+    options.pinned_limit_bytes = 3 * picture_bytes;
+    Server server(stream.state, options);
+    std::vector<RawConnection> stuck;
+    constexpr int viewers = 10;
+    for (int i = 0; i < viewers; ++i) {
+        stream.step();
+        server.publish();
+        stuck.push_back(stuck_in_a_picture(server, stream.state.info()));
+        const auto pinned = server.metrics().pinned_bytes;
+        EXPECT_LE(pinned, static_cast<std::int64_t>(options.pinned_limit_bytes));
+        EXPECT_GT(pinned, static_cast<std::int64_t>(picture_bytes / 2)) << "or this test tells nothing";
+    }
+    EXPECT_GE(server.metrics().dropped, viewers - 5);
+    EXPECT_EQ(server.metrics().viewers, viewers - server.metrics().dropped);
+    EXPECT_NE(
+        log.text().find(fmt::format("dropped: it is the slowest, and what waits for viewers takes more than the {} "
+                                    "bytes allowed",
+                                    options.pinned_limit_bytes)),
+        std::string::npos)
+        << log.text();
+    Client honest(server.address());
+    for (int i = 0; i < 5; ++i) {
+        stream.step();
+        server.publish();
+        follow(honest, static_cast<std::uint64_t>(stream.frames()));
+        expect_equal(honest.picture(), stream.reference());
+    }
+    stuck.clear();
+    EXPECT_TRUE(eventually([&] { return server.metrics().pinned_bytes == 0; }));
+}
+
+TEST(Server, CountsWhatWasTaken) {
+    TestStream stream({1, 480, 640, 3}, delta::Mode::lossless, 60);
+    stream.step();
+    Server server(stream.state, on_any_port());
+    auto viewer = stuck_in_a_picture(server, stream.state.info());
+    const auto before = server.metrics();
+    EXPECT_EQ(before.pictures, 0);
+    EXPECT_EQ(before.picture_bytes, 0);
+    EXPECT_EQ(before.other_bytes, static_cast<std::int64_t>(server_hello(stream.state.info()).size()));
+    const auto size = stream.state.picture().bytes->size();
+    EXPECT_EQ(viewer.read_exactly(size - header_bytes).size(), size - header_bytes);
+    EXPECT_TRUE(eventually([&] { return server.metrics().pictures == 1; }));
+    EXPECT_EQ(server.metrics().picture_bytes, static_cast<std::int64_t>(size));
 }
 
 TEST(Server, WaitsForViewersUntilTold) {
@@ -300,6 +486,23 @@ TEST(Server, FinishCutsOffWhoTakesTooLong) {
     EXPECT_EQ(server.finish(300ms), 1);
     EXPECT_LT(Clock::now() - begin, 5s);
     expect_code(ErrorCode::no_input, "there is no stream", [&] { Client client(server.address()); });
+}
+
+TEST(Server, FinishWaitsForNobodyWhoIsNoViewer) {
+    TestStream stream;
+    auto options = on_any_port();
+    options.handshake_deadline = options.write_deadline = 1h;
+    Server server(stream.state, options);
+    auto refused = RawConnection::connect(server.address().server.port);
+    refused.send(client_hello("garden"));
+    EXPECT_FALSE(refused.read_exactly(preamble_bytes).empty());
+    auto silent = RawConnection::connect(server.address().server.port);
+    Bytes answer;
+    auto ending = std::async(std::launch::async, [&] { return server.finish(15s); });
+    const auto begin = Clock::now();
+    EXPECT_EQ(ending.get(), 0);
+    EXPECT_LT(Clock::now() - begin, 14s);
+    EXPECT_TRUE(silent.read_to_the_end(answer));
 }
 
 TEST(Server, FinishTellsAFailure) {
@@ -349,6 +552,22 @@ TEST(Server, ListensOnIpv6AndNames) {
     }
 }
 
+TEST(Server, DoesNotWaitForAResolverThatHangs) {
+    TestStream stream;
+    const testing::BlockedLookup blocked;
+    auto options = on_any_port();
+    options.listen.host = "camera.test";
+    options.lookup = blocked.lookup();
+    options.lookup_deadline = 20ms;
+    expect_code(ErrorCode::config, "cannot listen on camera.test:0: the name is not resolved",
+                [&] { Server server(stream.state, options); });
+    options.lookup_deadline = 1h;
+    std::stop_source stop;
+    stop.request_stop();
+    expect_code(ErrorCode::config, "cannot listen on camera.test:0",
+                [&] { Server server(stream.state, options, stop.get_token()); });
+}
+
 TEST(Server, SaysWhyItCannotListen) {
     TestStream stream;
     Server first(stream.state, on_any_port());
@@ -360,6 +579,9 @@ TEST(Server, SaysWhyItCannotListen) {
     options = on_any_port();
     options.viewers_limit = 0;
     expect_code(ErrorCode::usage, "a limit of 0 viewers", [&] { Server second(stream.state, options); });
+    options = on_any_port();
+    options.greeting_limit_per_peer = 0;
+    expect_code(ErrorCode::usage, "a limit of 0 greeting connections", [&] { Server second(stream.state, options); });
     options = on_any_port();
     options.stream = "a/b";
     expect_code(ErrorCode::usage, "a/b", [&] { Server second(stream.state, options); });

@@ -40,7 +40,7 @@ public:
 
     /// `executor` lives longer. Throws Error{usage} on a stream that is not allowed, Error{config} without memory.
     StreamState(const StreamInfo& info, Executor& executor);
-    ~StreamState();
+    virtual ~StreamState();
     StreamState(const StreamState&) = delete;
     StreamState& operator=(const StreamState&) = delete;
 
@@ -72,8 +72,8 @@ public:
     Missing missing(std::uint64_t version) const;
 
     /// The newest whole picture, packed once a version; empty (version 0) before start(). The caller waits for the
-    /// packing, while R goes on.
-    StateMessage picture();
+    /// packing, while R goes on. Virtual so that a test can hold it up.
+    virtual StateMessage picture();
 
     StreamCounts counts() const;
     /// Copies R and gives its version.

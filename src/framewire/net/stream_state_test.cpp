@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 namespace framewire::net {
@@ -226,6 +227,60 @@ TEST(Receiver, RefusesWhatNoServerSends) {
     } catch (const Error& failure) {
         EXPECT_NE(std::string(failure.what()).find("out of order"), std::string::npos);
     }
+}
+
+// A picture that says it is of another version.
+Bytes with_version(Bytes message, std::uint64_t version) {
+    for (std::size_t i = 0; i < 8; ++i) message[header_bytes + i] = static_cast<std::uint8_t>(version >> (8 * i));
+    return message;
+}
+
+TEST(Receiver, CountsRightWhateverVersionsAServerClaims) {
+    TestStream stream;
+    stream.state.attach();
+    stream.step();
+    const auto picture = *stream.state.picture().bytes;
+    Receiver viewer(stream.state.info());
+    deliver(with_version(picture, 5), viewer);
+    EXPECT_EQ(viewer.counts().skipped, 0) << "nothing was held before";
+    deliver(with_version(picture, 8), viewer);
+    EXPECT_EQ(viewer.counts().skipped, 2);
+    for (const auto version : {max_version + 1, std::uint64_t{1} << 63, ~std::uint64_t{0}, std::uint64_t{0}})
+        EXPECT_THROW(deliver(with_version(picture, version), viewer), Error) << version;
+    EXPECT_EQ(viewer.state().version, 8u);
+    EXPECT_EQ(viewer.counts().skipped, 2);
+    // Each connection may begin anew and pass over all versions there are, which the sum has no room for.
+    std::int64_t before = viewer.counts().skipped;
+    for (int i = 0; i < 3000; ++i) {
+        viewer.restart();
+        deliver(with_version(picture, 1), viewer);
+        deliver(with_version(picture, max_version), viewer);
+        EXPECT_GE(viewer.counts().skipped, before);
+        before = viewer.counts().skipped;
+    }
+    EXPECT_EQ(before, std::numeric_limits<std::int64_t>::max());
+}
+
+TEST(Receiver, ANewConnectionMayCountItsVersionsAnew) {
+    TestStream stream;
+    stream.state.attach();
+    stream.step();
+    const auto picture = *stream.state.picture().bytes;
+    stream.step();
+    const auto step = *stream.state.missing(1).steps.at(0).bytes;
+    Receiver viewer(stream.state.info());
+    deliver(with_version(picture, 100), viewer);
+    viewer.restart();
+    EXPECT_EQ(viewer.state().version, 100u) << "what is held is held until there is something new";
+    EXPECT_THROW(deliver(with_version(step, 101), viewer), Error) << "no picture came over the new connection";
+    deliver(with_version(picture, 1), viewer);
+    EXPECT_EQ(viewer.state().version, 1u);
+    deliver(step, viewer);
+    EXPECT_EQ(viewer.state().version, 2u);
+    expect_equal(viewer.picture(), stream.reference());
+    EXPECT_EQ(viewer.counts().skipped, 0);
+    EXPECT_EQ(viewer.counts().pictures, 2);
+    EXPECT_EQ(viewer.counts().changes, 1);
 }
 
 TEST(Receiver, SurvivesEveryBrokenByte) {

@@ -20,7 +20,8 @@ namespace framewire::net::testing {
 class RawConnection {
 public:
     explicit RawConnection(int descriptor) : descriptor_(descriptor) {}
-    RawConnection(RawConnection&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+    RawConnection(RawConnection&& other) noexcept
+        : descriptor_(std::exchange(other.descriptor_, -1)), closed_(other.closed_) {}
     RawConnection& operator=(RawConnection&&) = delete;
     ~RawConnection() { close(); }
 
@@ -28,9 +29,13 @@ public:
         if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
     }
 
-    /// `receive_buffer_bytes` keeps the kernel from taking much before anybody reads.
-    static RawConnection connect(std::uint16_t port, int receive_buffer_bytes = 0) {
+    /// `receive_buffer_bytes` keeps the kernel from taking much before anybody reads. It comes from the address of
+    /// loopback that ends in `from`.
+    static RawConnection connect(std::uint16_t port, int receive_buffer_bytes = 0, std::uint8_t from = 1) {
         RawConnection connection(::socket(AF_INET, SOCK_STREAM, 0));
+        auto own = loopback(0);
+        own.sin_addr.s_addr = htonl((INADDR_LOOPBACK & 0xffffff00u) | from);
+        EXPECT_EQ(::bind(connection.descriptor_, reinterpret_cast<const sockaddr*>(&own), sizeof own), 0);
         if (receive_buffer_bytes > 0)
             ::setsockopt(connection.descriptor_, SOL_SOCKET, SO_RCVBUF, &receive_buffer_bytes,
                          sizeof receive_buffer_bytes);
@@ -79,6 +84,9 @@ public:
         }
         return closed_;
     }
+
+    /// The other end has closed, as a read found.
+    bool closed() const { return closed_; }
 
     static sockaddr_in loopback(std::uint16_t port) {
         sockaddr_in address{};

@@ -7,7 +7,9 @@
 #include <bit>
 #include <cmath>
 #include <concepts>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 namespace framewire::net {
 
@@ -109,10 +111,32 @@ std::size_t character_bytes(std::string_view text) {
     return 0;
 }
 
-bool is_control(std::string_view character) {
-    const auto first = static_cast<std::uint8_t>(character[0]);
-    const bool c1 = first == 0xc2 && static_cast<std::uint8_t>(character[1]) < 0xa0;
-    return first < 0x20 || first == 0x7f || c1;
+// Of the valid character in `bytes`.
+char32_t code_point(std::string_view bytes) {
+    constexpr std::array<unsigned, 5> front_bits{0, 0x7f, 0x1f, 0x0f, 0x07};
+    char32_t code = static_cast<std::uint8_t>(bytes[0]) & front_bits[bytes.size()];
+    for (const char next : bytes.substr(1)) code = code << 6 | (static_cast<std::uint8_t>(next) & 0x3f);
+    return code;
+}
+
+// What a terminal or a line of text would act upon instead of showing it. Joiners (U+200C, U+200D) are letters' affair.
+bool acts_on_text(char32_t code) {
+    constexpr std::pair<char32_t, char32_t> ranges[] = {
+        {0x00, 0x1f},        // C0
+        {0x7f, 0x9f},        // DEL, C1
+        {0xad, 0xad},        // soft hyphen
+        {0x61c, 0x61c},      // Arabic letter mark
+        {0x180e, 0x180e},    // vowel separator without a width
+        {0x200b, 0x200b},    // space without a width
+        {0x200e, 0x200f},    // marks of direction
+        {0x2028, 0x202e},    // ends of line and paragraph, embedded and overridden directions
+        {0x2060, 0x206f},    // invisible operators, isolated directions, deprecated controls
+        {0xfeff, 0xfeff},    // byte order mark
+        {0xfff9, 0xfffb},    // annotations
+        {0xe0000, 0xe007f},  // tags
+    };
+    return std::any_of(std::begin(ranges), std::end(ranges),
+                       [code](const auto& range) { return code >= range.first && code <= range.second; });
 }
 
 Component take_object(Reader& reader, const Shape& shape) {
@@ -204,7 +228,8 @@ void begin_state(MessageType type, const StateHeader& state, std::span<const Com
     start_message(out, type);
     put(out, state.version);
     put(out, static_cast<std::uint64_t>(state.frame));
-    put(out, std::bit_cast<std::uint64_t>(state.seconds));
+    const double seconds = std::isnan(state.seconds) ? 0 : std::clamp(state.seconds, -max_seconds, max_seconds);
+    put(out, std::bit_cast<std::uint64_t>(seconds));
     objects = objects.first(std::min(objects.size(), max_objects));
     put(out, static_cast<std::uint16_t>(objects.size()));
     for (const auto& object : objects) {
@@ -281,11 +306,13 @@ StateHeader read_state(ByteSpan& payload, const Shape& shape, std::vector<Compon
     Reader reader(payload, "a picture's front");
     StateHeader state;
     state.version = reader.take<std::uint64_t>();
-    state.frame = static_cast<std::int64_t>(reader.take<std::uint64_t>());
+    const auto frame = reader.take<std::uint64_t>();
     state.seconds = std::bit_cast<double>(reader.take<std::uint64_t>());
-    if (state.version == 0 || state.frame < 0 || !std::isfinite(state.seconds))
+    if (state.version < 1 || state.version > max_version || frame > max_version ||
+        !(std::abs(state.seconds) <= max_seconds))
         fail(ErrorCode::source_lost, "a picture has version {}, frame {} and time {}, which cannot be", state.version,
-             state.frame, state.seconds);
+             frame, state.seconds);
+    state.frame = static_cast<std::int64_t>(frame);
     const auto count = reader.take<std::uint16_t>();
     if (count > max_objects)
         fail(ErrorCode::source_lost, "a picture has {} objects; up to {} are possible", count, max_objects);
@@ -308,7 +335,7 @@ std::string clean_text(std::string_view text, std::size_t max_bytes) {
     std::string clean;
     while (!text.empty()) {
         const auto bytes = character_bytes(text);
-        const bool good = bytes > 0 && !is_control(text.substr(0, bytes));
+        const bool good = bytes > 0 && !acts_on_text(code_point(text.substr(0, bytes)));
         const auto piece = good ? text.substr(0, bytes) : std::string_view("?");
         if (clean.size() + piece.size() > max_bytes) break;
         clean += piece;

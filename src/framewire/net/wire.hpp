@@ -66,10 +66,15 @@ struct MessageHeader {
     std::uint32_t length_bytes = 0;
 };
 
+/// The greatest version and the greatest frame number, 2^53 - 1: far from overflows, and exact as a double, too.
+inline constexpr std::uint64_t max_version = (std::uint64_t{1} << 53) - 1;
+/// The furthest that a frame's time can be from 0, either way; some 300 years.
+inline constexpr double max_seconds = 1e10;
+
 /// The front of a picture or of changes: what they lead to.
 struct StateHeader {
-    std::uint64_t version = 0;
-    std::int64_t frame = 0;
+    std::uint64_t version = 0;  ///< 1 to max_version, once there is one
+    std::int64_t frame = 0;     ///< 0 to max_version
     double seconds = 0;
 };
 
@@ -89,6 +94,7 @@ Bytes error_message(Refusal reason, std::string_view text, bool with_preamble);
 
 /// Replaces `out` by the front of a picture or changes, with the boxes of the objects seen in the frame; the packed bytes
 /// are then appended to it, and end_state() writes the length. Throws Error{internal} when they are too many for a message.
+/// A time further from 0 than max_seconds is sent as that, none (NaN) as 0.
 void begin_state(MessageType type, const StateHeader& state, std::span<const Component> objects, Bytes& out);
 void end_state(Bytes& out);
 
@@ -106,7 +112,8 @@ StreamInfo read_server_hello(ByteSpan payload);
 StateHeader read_state(ByteSpan& payload, const Shape& shape, std::vector<Component>& objects);
 ServerError read_error(ByteSpan payload);
 
-/// `text` as valid UTF-8 of at most `max_bytes`, without control characters; what is not is replaced by '?'.
+/// `text` as valid UTF-8 of at most `max_bytes`, without control characters (C0, C1, DEL) and without what would break
+/// its line, turn its direction or hide in it (U+2028, U+202E, ...); what is not is replaced by '?'.
 std::string clean_text(std::string_view text, std::size_t max_bytes);
 
 }  // namespace framewire::net

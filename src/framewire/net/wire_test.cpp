@@ -3,9 +3,13 @@
 #include "framewire/core/error.hpp"
 #include "kit/images.hpp"
 
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <random>
 #include <string>
@@ -99,6 +103,38 @@ TEST(Wire, StateComesBack) {
     EXPECT_EQ(back.seconds, state.seconds);
 }
 
+TEST(Wire, RefusesNumbersNoStreamReaches) {
+    const auto payload_with = [](std::uint64_t version, std::uint64_t frame, double seconds) {
+        Bytes message;
+        begin_state(MessageType::picture, {version, 0, 0}, {}, message);
+        const auto put = [&](std::size_t at, std::uint64_t value) {
+            for (std::size_t i = 0; i < 8; ++i) message[header_bytes + at + i] = static_cast<std::uint8_t>(value >> (8 * i));
+        };
+        put(8, frame);
+        put(16, std::bit_cast<std::uint64_t>(seconds));
+        return Bytes(message.begin() + header_bytes, message.end());
+    };
+    constexpr auto most = ~std::uint64_t{0};
+    for (const double seconds : {-max_seconds, 0.0, max_seconds})
+        EXPECT_NO_THROW(read_any_state(payload_with(max_version, max_version, seconds)));
+    for (const auto version : {std::uint64_t{0}, max_version + 1, most})
+        expect_lost([&] { read_any_state(payload_with(version, 0, 0)); }, fmt::format("version {}", version));
+    for (const auto frame : {max_version + 1, std::uint64_t{1} << 63, most})
+        expect_lost([&] { read_any_state(payload_with(1, frame, 0)); }, fmt::format("frame {}", frame));
+    constexpr auto infinity = std::numeric_limits<double>::infinity();
+    for (const double seconds : {1.001e10, -1e300, infinity, -infinity, std::numeric_limits<double>::quiet_NaN()})
+        expect_lost([&] { read_any_state(payload_with(1, 0, seconds)); }, fmt::format("{} s", seconds));
+
+    // Nor is such a time sent.
+    for (const auto& [seconds, sent] : {std::pair{1e12, max_seconds}, {-infinity, -max_seconds}}) {
+        Bytes message;
+        begin_state(MessageType::picture, {1, 0, seconds}, {}, message);
+        auto payload = payload_of(message);
+        std::vector<Component> objects;
+        EXPECT_EQ(read_state(payload, some_info().shape, objects).seconds, sent);
+    }
+}
+
 TEST(Wire, OfTooManyObjectsTheFirstAreSent) {
     const std::vector<Component> many(max_objects + 5, some_object);
     Bytes message;
@@ -183,14 +219,6 @@ TEST(Wire, HostileValuesAreRefused) {
     expect_lost([&] { read_server_hello(with(7, {0, 0, 0, 0})); }, "rate 0");
     expect_lost([&] { read_server_hello(with(11, {0, 0, 0, 0})); }, "rate 1/0");
 
-    for (const StateHeader& state :
-         {StateHeader{0, 0, 0.0}, StateHeader{1, -1, 0.0}, StateHeader{1, 0, std::numeric_limits<double>::infinity()},
-          StateHeader{1, 0, std::numeric_limits<double>::quiet_NaN()}}) {
-        Bytes message;
-        begin_state(MessageType::picture, state, {}, message);
-        end_state(message);
-        expect_lost([&] { read_any_state(payload_of(message)); }, "a state that cannot be");
-    }
     const auto spoilt = [&](auto change) {
         auto object = some_object;
         change(object);
@@ -256,12 +284,40 @@ TEST(CleanText, KeepsWhatIsUtf8AndReplacesTheRest) {
               "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x8e\xa5");
     EXPECT_EQ(clean_text("a\x1b[31mb\n", 255), "a?[31mb?");
     EXPECT_EQ(clean_text("\xc2\x9b", 255), "?");                       // a C1 control character
+    EXPECT_EQ(clean_text("\x7f", 255), "?");                           // DEL
     EXPECT_EQ(clean_text("\xc3", 255), "?");                           // cut off
     EXPECT_EQ(clean_text("\xc0\xaf", 255), "??");                      // overlong
     EXPECT_EQ(clean_text("\xe0\x80\xaf\xed\xa0\x80", 255), "??????");  // overlong, a surrogate
     EXPECT_EQ(clean_text("\xf4\x90\x80\x80", 255), "????");            // beyond Unicode
     EXPECT_EQ(clean_text("ab\xe2\x82\xac", 4), "ab");                  // never half a character
     EXPECT_EQ(clean_text(std::string(1000, 'x'), 255).size(), 255u);
+}
+
+// Whose characters are text each for itself, but turn, hide or break that around them.
+TEST(CleanText, ReplacesWhatActsOnText) {
+    EXPECT_EQ(clean_text("gnp\xe2\x80\xae.exe", 255), "gnp?.exe");               // U+202E, right to left from here
+    EXPECT_EQ(clean_text("a\xe2\x80\xa8" "b\xe2\x80\xa9" "c", 255), "a?b?c");  // U+2028, U+2029: ends of lines
+    for (const char* character :
+         {"\xc2\x85", "\xc2\xad", "\xd8\x9c", "\xe2\x80\x8b", "\xe2\x80\x8e", "\xe2\x80\x8f", "\xe2\x80\xaa",
+          "\xe2\x81\xa0", "\xe2\x81\xa6", "\xe2\x81\xa9", "\xef\xbb\xbf", "\xef\xbf\xb9", "\xf3\xa0\x80\x81"})
+        EXPECT_EQ(clean_text(character, 255), "?") << fmt::format("{:02x}", fmt::join(std::string(character), " "));
+    // Their neighbours stay, and so do joiners, which words and emoji are made with.
+    for (const char* character : {"\xc2\xac", "\xc2\xae", "\xe2\x80\x8c", "\xe2\x80\x8d", "\xe2\x80\xa7", "\xe2\x80\xaf",
+                                  "\xe2\x81\xb0", "\xef\xbf\xbd", "\xf3\xa0\x84\x80"})
+        EXPECT_EQ(clean_text(character, 255), character);
+}
+
+TEST(CleanText, IsWhatPeersSayAndAreTold) {
+    auto info = some_info();
+    info.source = "yard\xe2\x80\xae";
+    auto hello = server_hello(info);
+    EXPECT_EQ(read_server_hello(payload_of(hello, preamble_bytes)).source, "yard?");
+    auto error = error_message(Refusal::failed, "go12 home", false);
+    const auto at = std::search(error.begin(), error.end(), std::begin("12"), std::end("12") - 1);
+    at[0] = 0xc2;
+    at[1] = 0x9b;
+    EXPECT_EQ(read_error(payload_of(error)).text, "go? home");
+    EXPECT_THROW(client_hello("ma\x1bin"), Error);
 }
 
 }  // namespace

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <boost/asio/ip/address.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace framewire::net {
+
+/// Who may be connected without having said hello. Whoever comes gets a place; when there is none left, somebody else
+/// gives theirs up. So silent connections, however many, keep nobody out.
+class GreetingPlaces {
+public:
+    using Number = std::uint64_t;  ///< of a connection; later ones have greater ones
+
+    /// Both at least 1.
+    GreetingPlaces(int limit, int limit_per_peer);
+
+    struct Eviction {
+        Number connection = 0;
+        bool of_same_peer = false;  ///< the peer's own places were full, not all of them
+    };
+    /// Gives `connection` a place. What comes back has lost its: the peer's oldest when it has too many, else, when all
+    /// places are taken, the oldest of those whose peer has most.
+    std::optional<Eviction> enter(Number connection, const boost::asio::ip::address& peer);
+    /// The place is free again; nothing when there was none.
+    void leave(Number connection);
+
+private:
+    struct Place {
+        Number connection = 0;
+        boost::asio::ip::address peer;
+    };
+    int taken_by(const boost::asio::ip::address& peer) const;
+
+    int limit_, limit_per_peer_;
+    std::vector<Place> places_;  // the oldest first
+};
+
+}  // namespace framewire::net

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "framewire/core/clock.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace framewire::net {
+
+/// One kind of log line that peers can cause, and so cause as often as they like: a few go through in each period, the
+/// rest are counted and their number is told afterwards. For one thread.
+class LimitedLog {
+public:
+    static constexpr int lines_a_period = 20;
+    static constexpr std::chrono::seconds period{10};
+
+    /// `about` says what the lines tell, as in "viewers that came".
+    LimitedLog(spdlog::level::level_enum level, std::string about) : level_(level), about_(std::move(about)) {}
+    ~LimitedLog();
+    LimitedLog(const LimitedLog&) = delete;
+    LimitedLog& operator=(const LimitedLog&) = delete;
+
+    template <class... Values>
+    void line(fmt::format_string<Values...> text, Values&&... values) {
+        const auto now = Clock::now();
+        tell_left_out(now);
+        if (takes(now)) spdlog::log(level_, "{}", fmt::format(text, std::forward<Values>(values)...));
+    }
+
+    /// Logs how many lines were left out of a period that is over; nothing while it lasts. To be called now and then.
+    void tell_left_out(Clock::time_point now);
+
+    // What the two above go by.
+
+    /// Whether a line may go through at `now`; counts it as left out when not.
+    bool takes(Clock::time_point now);
+    /// How many were left out of the period before `now`, once; 0 while it lasts.
+    std::int64_t take_left_out(Clock::time_point now);
+
+private:
+    void tell(std::int64_t left_out) const;
+
+    spdlog::level::level_enum level_;
+    std::string about_;
+    Clock::time_point period_end_ = Clock::time_point::min();
+    int lines_ = 0;
+    std::int64_t left_out_ = 0;
+};
+
+}  // namespace framewire::net

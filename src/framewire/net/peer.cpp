@@ -1,0 +1,27 @@
+#include "framewire/net/peer.hpp"
+
+#include "framewire/net/address.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace framewire::net {
+
+namespace ip = boost::asio::ip;
+
+std::string name_of(const ip::tcp::socket& socket) {
+    boost::system::error_code error;
+    const auto end = socket.remote_endpoint(error);
+    return error ? "a viewer" : to_string(Address{end.address().to_string(), end.port()});
+}
+
+ip::address peer_of(const ip::address& address) {
+    if (address.is_v4()) return address;
+    const auto whole = address.to_v6();
+    if (whole.is_v4_mapped()) return ip::make_address_v4(ip::v4_mapped, whole);
+    auto bytes = whole.to_bytes();
+    std::fill(bytes.begin() + 8, bytes.end(), std::uint8_t{0});
+    return ip::address_v6(bytes, whole.scope_id());
+}
+
+}  // namespace framewire::net
