@@ -93,7 +93,8 @@ public:
           encoder_(chain_, {delta::parse_mode(options.mode), options.threshold}, info_.shape, executor_),
           detector_(options.detect ? make_detector(options.detector, info_.shape, executor_) : nullptr),
           state_(stream_info(), executor_),
-          server_(state_, {.listen = listen_, .stream = options.name, .viewers_limit = options.viewers}),
+          server_(state_, {.listen = listen_, .stream = options.name, .viewers_limit = options.viewers},
+                  stop.get_token()),
           panel_(chain_, *source_, [this](const auto& settings) { return encoder_.set_adjustment(settings); }) {}
 
     void operator()() {
@@ -121,8 +122,7 @@ private:
 
     net::StreamInfo stream_info() const {
         auto rate = asked_rate().value_or(info_.rate);
-        constexpr std::int64_t largest = 0xffffffff;
-        const auto term_allowed = [](std::int64_t term) { return term >= 1 && term <= largest; };
+        const auto term_allowed = [](std::int64_t term) { return term >= 1 && term <= net::max_rate_term; };
         if (!term_allowed(rate.numerator) || !term_allowed(rate.denominator)) rate = {30, 1};
         const auto& parameters = encoder_.parameters();
         return {encoder_.shape(), parameters.mode, parameters.effective_threshold(), rate, public_name(info_.name)};

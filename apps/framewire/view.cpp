@@ -13,8 +13,10 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -35,6 +37,8 @@ struct ViewOptions {
 constexpr std::chrono::milliseconds longest_wait{100}, title_period{1000};
 
 net::ClientOptions client_options(const ViewOptions& options) {
+    if (!std::isfinite(options.reconnect_seconds))
+        fail(ErrorCode::usage, "--reconnect {} is no time; 0 to 86400 seconds are allowed", options.reconnect_seconds);
     net::ClientOptions client;
     client.reconnect = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * options.reconnect_seconds));
     client.max_pixels = options.max_pixels;
@@ -42,21 +46,23 @@ net::ClientOptions client_options(const ViewOptions& options) {
 }
 
 // Times for a recording: it begins at 0, and goes on where it was when the stream's own times go back, as they do with
-// a server started anew.
+// a server started anew, or leap further than a recording should have a gap.
 class RecordingTime {
 public:
-    explicit RecordingTime(Rational rate) : frame_seconds_(1 / rate.value()) {}
+    explicit RecordingTime(Rational rate) : frame_seconds_(std::min(1 / rate.value(), longest_gap_seconds)) {}
 
     FrameTime next(double stream_seconds) {
         if (index_ == 0)
             offset_ = stream_seconds;
-        else if (stream_seconds - offset_ <= seconds_)
+        else if (const double step = stream_seconds - offset_ - seconds_; step <= 0 || step > longest_gap_seconds)
             offset_ = stream_seconds - seconds_ - frame_seconds_;
         seconds_ = stream_seconds - offset_;
         return {index_++, seconds_, Clock::now()};
     }
 
 private:
+    static constexpr double longest_gap_seconds = 3600;
+
     double frame_seconds_;
     double offset_ = 0, seconds_ = 0;
     std::int64_t index_ = 0;
@@ -195,7 +201,8 @@ private:
                      figures.frames, figures.seconds, figures.fps, 1e-6 * static_cast<double>(counts.bytes),
                      counts.received.skipped, counts.reconnections);
         if (!statistics_file_) return;
-        const auto changed_of = static_cast<double>(counts.received.changes * info_.shape.frame_bytes());
+        const auto changed_of =
+            static_cast<double>(counts.received.changes) * static_cast<double>(info_.shape.frame_bytes());
         const nlohmann::ordered_json json{
             {"source", info_.source},
             {"size",
@@ -253,7 +260,7 @@ void add_view(CLI::App& program, Action& chosen) {
         ->check(CLI::IsMember({"mask", "overlay", "heat"}));
     command->add_flag("--no-window", options->no_window, "only record, or count");
     command->add_flag("--no-boxes", options->no_boxes, "leave out the boxes of objects that the server detects");
-    command->add_option("--reconnect", options->reconnect_seconds, "how long a lost stream is tried to be had again")
+    command->add_option("--reconnect", options->reconnect_seconds, "how long a lost stream is tried to be had again, from the loss to its next picture")
         ->check(CLI::Range(0.0, 86'400.0))
         ->type_name("SECONDS")
         ->capture_default_str();

@@ -165,11 +165,10 @@ std::string problem(const StreamInfo& info) {
                            to_string(shape), shape.channels, max_side_px);
     if (info.threshold < 0 || info.threshold > 254)
         return fmt::format("the threshold {}; 0 to 254 is allowed", info.threshold);
-    constexpr std::int64_t largest = std::numeric_limits<std::uint32_t>::max();
-    const auto term_allowed = [](std::int64_t term) { return term >= 1 && term <= largest; };
+    const auto term_allowed = [](std::int64_t term) { return term >= 1 && term <= max_rate_term; };
     if (!term_allowed(info.rate.numerator) || !term_allowed(info.rate.denominator))
         return fmt::format("the rate {}/{}; two numbers from 1 to {} are allowed", info.rate.numerator,
-                           info.rate.denominator, largest);
+                           info.rate.denominator, max_rate_term);
     return {};
 }
 

@@ -46,6 +46,9 @@ enum class MessageType : std::uint8_t {
     error = 6,    ///< in words; the connection is closed after it
 };
 
+/// The greatest numerator and denominator of a rate; video libraries count in int.
+inline constexpr std::int64_t max_rate_term = 0x7fffffff;
+
 /// What viewers are told of a stream before its first picture.
 struct StreamInfo {
     Shape shape{};  ///< one frame
@@ -55,7 +58,8 @@ struct StreamInfo {
     std::string source;  ///< where it comes from, for people to read
 };
 
-/// Throws Error{usage} unless the shape is allowed and one frame, the threshold 0..254 and the rate above 0.
+/// Throws Error{usage} unless the shape is allowed and one frame, the threshold 0..254 and the rate's terms 1 to
+/// max_rate_term.
 void validate(const StreamInfo& info);
 
 /// Why a server turns a viewer away or breaks off.

@@ -218,6 +218,8 @@ TEST(Wire, HostileValuesAreRefused) {
     expect_lost([&] { read_server_hello(with(6, {255})); }, "threshold 255");
     expect_lost([&] { read_server_hello(with(7, {0, 0, 0, 0})); }, "rate 0");
     expect_lost([&] { read_server_hello(with(11, {0, 0, 0, 0})); }, "rate 1/0");
+    expect_lost([&] { read_server_hello(with(7, {0, 0, 0, 0x80})); }, "rate 2^31/1001");
+    expect_lost([&] { read_server_hello(with(11, {0xff, 0xff, 0xff, 0xff})); }, "rate 30000/(2^32 - 1)");
 
     const auto spoilt = [&](auto change) {
         auto object = some_object;
