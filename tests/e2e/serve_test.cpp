@@ -1,5 +1,11 @@
 #include "program.hpp"
 
+#include "framewire/core/buffer.hpp"
+#include "framewire/delta/packing.hpp"
+#include "framewire/net/test_tcp.hpp"
+#include "framewire/net/wire.hpp"
+#include "kit/images.hpp"
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +16,7 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace framewire::e2e {
@@ -267,6 +274,37 @@ TEST(View, SaysWhenAServerDied) {
     EXPECT_GT(frames_in(folder / "seen.mkv"), 0) << "what was received is kept";
 }
 
+// A server whose times leap as far as the protocol lets them.
+TEST(View, ARecordingHasNoGapsOfYears) {
+    const TemporaryFolder folder;
+    const net::StreamInfo info{{1, 48, 64, 3}, delta::Mode::exact, 20, {30, 1}, "leaps"};
+    HostImage picture(info.shape);
+    kit::fill(picture.view(), kit::Fill::noise);
+    delta::Packer packer(info.shape);
+    net::testing::RawListener listener;
+    Program viewer(view({fmt::format("tcp://127.0.0.1:{}", listener.port()), "-o", folder / "seen.mkv"}));
+    auto server = listener.accept(30s);
+    ASSERT_TRUE(server);
+    server->send(net::server_hello(info));
+    std::uint64_t version = 0;
+    for (const double seconds : {0.0, net::max_seconds, -net::max_seconds, net::max_seconds - 1, net::max_seconds}) {
+        net::Bytes message;
+        net::begin_state(net::MessageType::picture, {++version, 0, seconds}, {}, message);
+        packer.pack_picture(std::as_const(picture).view(), message);
+        net::end_state(message);
+        server->send(message);
+    }
+    server->send(net::empty_message(net::MessageType::end));
+    const auto viewed = viewer.wait();
+    EXPECT_EQ(viewed.code, 0) << viewed.err;
+    EXPECT_EQ(frames_in(folder / "seen.mkv"), 5);
+    const auto probed =
+        Program({"ffprobe", "-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", folder / "seen.mkv"})
+            .wait();
+    EXPECT_GT(std::atof(probed.out.c_str()), 1.0) << "the gap of a second stays";
+    EXPECT_LT(std::atof(probed.out.c_str()), 2.0) << probed.out;
+}
+
 TEST(View, WithoutADisplaySaysHowToDoWithout) {
     ::unsetenv("DISPLAY");
     ::unsetenv("WAYLAND_DISPLAY");
@@ -309,6 +347,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Refused{"Filter", {"serve", "-i", small_synth, "-f", "grey"}, 2, "did you mean 'gray'?"},
                     Refused{"NoSuchFile", {"serve", "-i", "/no/such/file.mp4"}, 66, "/no/such/file.mp4"},
                     Refused{"Url", {"view", "--no-window", "http://127.0.0.1:1"}, 2, "tcp://HOST:PORT"},
+                    Refused{"NoTime",
+                            {"view", "--no-window", "--reconnect", "nan", "tcp://127.0.0.1:1"},
+                            2,
+                            "--reconnect"},
                     Refused{"NobodyListens",
                             {"view", "--no-window", "tcp://127.0.0.1:1"},
                             66,

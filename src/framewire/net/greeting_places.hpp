@@ -3,6 +3,7 @@
 #include <boost/asio/ip/address.hpp>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -32,10 +33,12 @@ private:
         Number connection = 0;
         boost::asio::ip::address peer;
     };
-    int taken_by(const boost::asio::ip::address& peer) const;
+    using Places = std::vector<Place>;
+    void free(Places::const_iterator place);
 
     int limit_, limit_per_peer_;
-    std::vector<Place> places_;  // the oldest first
+    Places places_;                                  // the oldest first
+    std::map<boost::asio::ip::address, int> taken_;  // by each peer that has some
 };
 
 }  // namespace framewire::net
