@@ -17,9 +17,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const fuzz::MemoryFile file(data, size);
     try {
         const auto source = open_y4m_source(file.path(), {.max_pixels = 4096});
-        // One that every sink takes.
+        // One that every sink takes, in its lowest terms.
         const auto& rate = source->info().rate;
-        if (!parse_rate(fmt::format("{}/{}", rate.numerator, rate.denominator))) std::abort();
+        const auto again = parse_rate(fmt::format("{}/{}", rate.numerator, rate.denominator));
+        if (!again || again->numerator != rate.numerator) std::abort();
         HostImage image(source->info().shape);
         FrameTime time;
         while (source->read(image.view(), time)) {
