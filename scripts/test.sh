@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, runs all tests. The last line reads 'N passed, N failed, N skipped'.
-#   scripts/test.sh [PRESET]     dev (the default), cpu-only, asan, tsan
+#   scripts/test.sh [PRESET]     dev (the default), cpu-only, asan, tsan; under the sanitizers fewer shapes (CONTRIBUTING.md)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${1:-dev}
@@ -9,13 +9,17 @@ build=build/$preset
 cmake --preset "$preset" >/dev/null
 ninja -C "$build"
 
+export FRAMEWIRE_REQUIRE_DATA=1 # deps.sh has installed all that tests read
+case $preset in asan | tsan) export FRAMEWIRE_TEST_BRIEF=1 ;; esac
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1}
-export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/tests/tsan.suppressions:allocator_may_return_null=1}
+# ThreadSanitizer's own exit status, 66, is the program's for a missing input.
+export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/tests/tsan.suppressions:allocator_may_return_null=1:exitcode=99}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.suppressions:print_suppressions=0}
 programs=("$build"/tests/*_tests)
 if [ "$preset" = dev ]; then
-    # Not GoogleTest: the layering of the sources, and the installed package as another project uses it.
-    scripts/count-tests.sh "$build/logs" tests/layering_test.sh tests/consumers/consumer_test.sh "${programs[@]}"
+    # Not GoogleTest: the layering of the sources, how tests are counted, and the installed package as another project uses it.
+    scripts/count-tests.sh "$build/logs" tests/layering_test.sh tests/count_tests_test.sh tests/consumers/consumer_test.sh \
+        "${programs[@]}"
 else
     scripts/count-tests.sh "$build/logs" "${programs[@]}"
 fi

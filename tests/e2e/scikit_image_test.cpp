@@ -1,12 +1,13 @@
 // Beside scikit-image's own test output (astronaut_GRAY_hog_L2-Hys.npy): its definition written out gives that file's
 // values, and with four of its parts exchanged for the report's framewire's. What each part does to the descriptors is
-// the table in docs/hog/README.md. Skipped where the picture and the file are not there.
+// the table in docs/hog/README.md.
 
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/hog_ref.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/media/npy_reader.hpp"
 #include "kit/images.hpp"
+#include "kit/needs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -155,12 +156,11 @@ Likeness likeness(const A& a, const B& b) {
 }
 
 TEST(ScikitImage, DiffersByFourPartsOfTheDefinition) {
-    // The output and its picture are scikit-image's and do not come with framewire: only where they lie beside it.
-    const std::string data = FRAMEWIRE_SOURCES "/../shared/data/";
-    const auto picture_path = data + "images_hog/skimage/astronaut.png",
-               want_path = data + "reference_outputs/skimage_hog/astronaut_GRAY_hog_L2-Hys.npy";
-    if (!std::filesystem::exists(picture_path) || !std::filesystem::exists(want_path))
-        GTEST_SKIP() << "scikit-image's output is not there: " << want_path;
+    // The output and its picture are scikit-image's and do not come with framewire; scripts/deps.sh installs them.
+    const std::string data = "/usr/lib/python3/dist-packages/skimage/data/";
+    const auto picture_path = data + "astronaut.png", want_path = data + "astronaut_GRAY_hog_L2-Hys.npy";
+    for (const auto& path : {picture_path, want_path})
+        FRAMEWIRE_NEEDS(std::filesystem::exists(path), "there is no " + path + " (Debian: python3-skimage)");
     std::ifstream file(want_path, std::ios::binary);
     const std::vector<char> bytes(std::istreambuf_iterator<char>(file), {});
     const auto want = parse_npy({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, want_path).values;

@@ -2,6 +2,7 @@
 
 #include "framewire/media/media.hpp"
 #include "kit/images.hpp"
+#include "kit/needs.hpp"
 
 #include <gtest/gtest.h>
 #include <opencv2/imgproc.hpp>
@@ -10,6 +11,7 @@
 #include <array>
 #include <filesystem>
 #include <iostream>
+#include <string>
 #include <vector>
 
 namespace framewire {
@@ -50,7 +52,7 @@ std::vector<Box> boxes_of(MotionDetector& detector, HostView<const std::uint8_t>
 
 TEST(DetectorAndOpenCv, FindTheSameBoxesInAClip) {
     // The clip is too large to lie with the tests; scripts/deps.sh installs it.
-    if (!std::filesystem::exists(clip)) GTEST_SKIP() << "there is no " << clip << " (Debian: opencv-doc)";
+    FRAMEWIRE_NEEDS(std::filesystem::exists(clip), std::string("there is no ") + clip + " (Debian: opencv-doc)");
     const auto source = open_source(clip);
     const auto shape = source->info().shape;
     auto& executor = kit::executor(Backend::cpu);

@@ -66,10 +66,10 @@ std::optional<Rational> parse_rate(std::string_view text) {
         rate = {*value, 1000};
     }
     constexpr std::int64_t largest = 1'000'000'000;
-    if (rate.numerator < 1 || rate.denominator < 1 || rate.numerator > largest || rate.denominator > largest)
-        return std::nullopt;
+    if (rate.numerator < 1 || rate.denominator < 1) return std::nullopt;
     const auto divisor = std::gcd(rate.numerator, rate.denominator);
     rate = {rate.numerator / divisor, rate.denominator / divisor};
+    if (rate.numerator > largest || rate.denominator > largest) return std::nullopt;
     if (rate.value() < 0.001 || rate.value() > 1000) return std::nullopt;
     return rate;
 }

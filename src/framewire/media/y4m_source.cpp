@@ -1,10 +1,12 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/media/files.hpp"
+#include "framewire/media/parameters.hpp"
 #include "framewire/media/y4m.hpp"
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <optional>
@@ -151,14 +153,9 @@ Y4mHeader parse_y4m_header(std::string_view line, std::string_view name, std::in
             case 'W': width = number(value).value_or(0); break;
             case 'H': height = number(value).value_or(0); break;
             case 'F': {
-                const auto colon = value.find(':');
-                const auto numerator = number(value.substr(0, colon));
-                const auto denominator = colon == std::string_view::npos ? 1 : number(value.substr(colon + 1));
-                // 0:0 says unknown.
-                if (numerator.value_or(0) > 0 && denominator.value_or(0) > 0) {
-                    const Rational rate{*numerator, *denominator};
-                    if (rate.value() >= 0.001 && rate.value() <= 1000) header.rate = rate;
-                }
+                auto ratio = std::string(value);
+                std::replace(ratio.begin(), ratio.end(), ':', '/');
+                if (const auto rate = parse_rate(ratio)) header.rate = *rate;  // 0:0 says unknown
                 break;
             }
             case 'C': {

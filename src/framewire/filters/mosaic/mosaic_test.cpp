@@ -70,7 +70,8 @@ void check(Backend backend, const MosaicParameters& parameters, const Shape& sha
 }
 
 TEST_P(MosaicTest, EveryCellUpToOneLargerThanTheImage) {
-    for (int cell = 1; cell <= 300; cell += cell < 40 ? 1 : 7) check(GetParam(), {.cell_px = cell}, {2, 270, 290, 3});
+    for (int cell = 1; cell <= 300; cell += kit::brief() ? 37 : cell < 40 ? 1 : 7)
+        check(GetParam(), {.cell_px = cell}, {2, 270, 290, 3});
     for (const int cell : {63, 64, 65, 96, 127, 128, 129, 255, 256, 4096}) {
         check(GetParam(), {.cell_px = cell}, {1, 300, 2100, 3});
         check(GetParam(), {.cell_px = cell}, {1, 130, 4160, 1}, {3, 13, 2});

@@ -3,6 +3,7 @@
 #include "framewire/filters/text/text_ref.hpp"
 #include "kit/allocations.hpp"
 #include "kit/filter_check.hpp"
+#include "kit/needs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -30,22 +31,24 @@ const std::string& font() {
 }
 
 // A machine may have no fonts; scripts/deps.sh installs this one, and the GPU bundle brings it.
-void skip_without_font() {
-    if (font().empty()) GTEST_SKIP() << "no font DejaVu Sans on this machine; FRAMEWIRE_TEST_FONT can name its file";
+void needs_font() {
+    FRAMEWIRE_NEEDS(std::filesystem::exists(font()),
+                    "no font DejaVu Sans on this machine (Debian: fonts-dejavu-core); FRAMEWIRE_TEST_FONT can name its "
+                    "file");
 }
 
 class TextTest : public kit::BackendTest {
 protected:
     void SetUp() override {
         kit::BackendTest::SetUp();
-        skip_without_font();
+        if (!IsSkipped()) needs_font();
     }
 };
 FRAMEWIRE_ON_EVERY_BACKEND(TextTest);
 
 class TextOnHost : public testing::Test {
 protected:
-    void SetUp() override { skip_without_font(); }
+    void SetUp() override { needs_font(); }
     Executor& executor() { return kit::executor(Backend::cpu); }
 };
 

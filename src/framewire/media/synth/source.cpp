@@ -63,7 +63,12 @@ public:
 private:
     void write_truth(const std::vector<Component>& seen, double seconds) {
         const auto line = to_json_line({index_, seconds, info_.shape.width, info_.shape.height, seen});
-        truth_->write(line.data(), line.size());
+        try {
+            truth_->write(line.data(), line.size());
+        } catch (const Error&) {
+            truth_.reset();  // ends within a line, and so does not appear
+            throw;
+        }
     }
 
     // Line by line it is whole whenever the source ends.

@@ -1,0 +1,121 @@
+// Outputs on a disk that gets full: a file system of 64 KiB, mounted where only the program under test sees it.
+
+#include "program.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace framewire::e2e {
+namespace {
+
+constexpr int disk_kib = 64;
+
+// sh -c SCRIPT sh DISK USED_KIB NAMES PROGRAM ARGUMENTS...: mounts the disk, uses up some of it, runs the program, and
+// lists what is on the disk then, for it goes with the last process that sees it. Exits 99 when there is no disk.
+constexpr const char* on_small_disk = R"(
+disk=$1 used_kib=$2 names=$3
+shift 3
+mount -t tmpfs -o size=64k none "$disk" && head -c "${used_kib}k" /dev/zero >"$disk/used" || exit 99
+"$@"
+code=$?
+ls -A "$disk" >"$names"
+exit $code
+)";
+
+// How to have mounts that nobody else sees: as root, or as root of a user namespace; empty where neither is allowed.
+const std::vector<std::string>& own_mounts() {
+    static const auto found = [] {
+        for (const std::vector<std::string>& way :
+             {std::vector<std::string>{"unshare", "--mount"}, {"unshare", "--map-root-user", "--mount"}}) {
+            const TemporaryFolder disk;
+            auto probe = way;
+            probe.insert(probe.end(), {"mount", "-t", "tmpfs", "-o", "size=64k", "none", disk.path()});
+            if (Program(probe).wait().code == 0) return way;
+        }
+        return std::vector<std::string>{};
+    }();
+    return found;
+}
+
+struct Case {
+    const char* name;
+    std::vector<std::string> arguments;  // DISK stands for the disk, ELSE for a folder with room
+    const char* output;                  // on the disk
+    int free_kib = disk_kib;
+    bool may_remain = false;  // a recording may leave what plays
+};
+
+void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
+
+class FullDisk : public testing::TestWithParam<Case> {
+protected:
+    void SetUp() override {
+        if (own_mounts().empty())
+            GTEST_SKIP() << "no small disk to fill: mounting in a namespace of its own is not permitted here";
+    }
+};
+
+TEST_P(FullDisk, IsAnErrorOfItsOwnAndLeavesNothingHalf) {
+    const TemporaryFolder disk, elsewhere;
+    const auto& one = GetParam();
+    auto command = own_mounts();
+    command.insert(command.end(), {"sh", "-c", on_small_disk, "sh", disk.path(),
+                                   std::to_string(disk_kib - one.free_kib), elsewhere / "names", FRAMEWIRE_PROGRAM});
+    for (auto argument : one.arguments) {
+        if (const auto at = argument.find("DISK"); at != std::string::npos) argument.replace(at, 4, disk.path());
+        if (const auto at = argument.find("ELSE"); at != std::string::npos) argument.replace(at, 4, elsewhere.path());
+        command.push_back(argument);
+    }
+    const auto result = Program(command).wait(std::chrono::seconds(120));
+    ASSERT_NE(result.code, 99) << result.err;
+    EXPECT_EQ(result.code, 74) << result.err;
+    EXPECT_NE(result.err.find(disk / one.output), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("No space left on device"), std::string::npos) << result.err;
+    std::istringstream listed(contents(elsewhere / "names"));
+    std::vector<std::string> names;
+    for (std::string name; std::getline(listed, name);) names.push_back(name);
+    std::erase_if(names, [&](const auto& name) { return one.may_remain && name == one.output; });
+    EXPECT_EQ(names, std::vector<std::string>{"used"});
+}
+
+const std::string noisy = "synth:size=320x240:fps=30:seed=1:noise=50:objects=5",
+                  small = "synth:size=64x48:fps=30:seed=1";
+
+std::vector<std::string> run_to(const std::string& output) {
+    return {"run", "--backend", "cpu", "-i", noisy, "-o", "DISK/" + output, "--frames", "100"};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, FullDisk,
+    testing::Values(Case{"Bgr", run_to("out.bgr"), "out.bgr"}, Case{"Y4m", run_to("out.y4m"), "out.y4m"},
+                    Case{"Png", run_to("out.png"), "out.png"},
+                    Case{.name = "Mp4", .arguments = run_to("out.mp4"), .output = "out.mp4", .may_remain = true},
+                    Case{.name = "Mkv", .arguments = run_to("out.mkv"), .output = "out.mkv", .may_remain = true},
+                    Case{"Avi", run_to("out.avi"), "out.avi"},
+                    Case{"Descriptors",
+                         {"hog", "--backend", "cpu", "-i", noisy, "-o", "DISK/out.npy", "--frames", "10"},
+                         "out.npy"},
+                    Case{"Records",
+                         {"detect", "--backend", "cpu", "-i", small, "-o", "DISK/out.jsonl", "--frames", "500"},
+                         "out.jsonl",
+                         4},
+                    Case{"Truth",
+                         {"run", "--backend", "cpu", "-i", small + ":truth=DISK/true.jsonl", "-o", "ELSE/out.bgr",
+                          "--frames", "500"},
+                         "true.jsonl",
+                         4},
+                    Case{"Figures",
+                         {"run", "--backend", "cpu", "-i", small, "-o", "ELSE/out.bgr", "--frames", "5", "--stats",
+                          "DISK/stats.json"},
+                         "stats.json",
+                         0}),
+    [](const auto& one) { return one.param.name; });
+
+}  // namespace
+}  // namespace framewire::e2e

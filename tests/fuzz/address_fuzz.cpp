@@ -1,0 +1,34 @@
+// Addresses as nobody would write them: refused, or understood so that what is said of them is understood again.
+
+#include "framewire/core/error.hpp"
+#include "framewire/net/address.hpp"
+
+#include <cstdlib>
+#include <optional>
+
+namespace {
+
+using namespace framewire;
+
+template <class Parse>
+void check(Parse&& parse, std::string_view text) {
+    std::optional<decltype(parse(text))> address;
+    try {
+        address = parse(text);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::usage) std::abort();
+        return;
+    }
+    // A host with brackets within its brackets is taken, and cannot be said so that it is understood.
+    const auto said = to_string(*address);
+    if (text.find("[[") == text.npos) parse(said);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    check(net::parse_address, text);
+    check(net::parse_stream_address, text);
+    return 0;
+}

@@ -1,0 +1,21 @@
+// PNG files as nobody would write them: refused when opened, or when read.
+
+#include "fuzz/memory_file.hpp"
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/media/png.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace framewire;
+    const fuzz::MemoryFile file(data, size);
+    try {
+        const auto source = open_png_source(file.path(), {.max_pixels = 4096});
+        HostImage image(source->info().shape);
+        FrameTime time;
+        while (source->read(image.view(), time)) {
+        }
+    } catch (const Error&) {
+    }
+    return 0;
+}

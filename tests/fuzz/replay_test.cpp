@@ -1,0 +1,83 @@
+// Every file of corpus/NAME/ through the fuzzer NAME, in builds without libFuzzer: what fuzzers begin with, and what
+// they once found.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+// The build gives FRAMEWIRE_FUZZERS, a FRAMEWIRE_FUZZER(name) for each.
+#define FRAMEWIRE_FUZZER(name) extern "C" int name##_input(const std::uint8_t* data, std::size_t size);
+FRAMEWIRE_FUZZERS
+#undef FRAMEWIRE_FUZZER
+
+namespace framewire::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Fuzzer {
+    std::string name;
+    int (*run)(const std::uint8_t* data, std::size_t size);
+};
+
+const Fuzzer fuzzers[] = {
+#define FRAMEWIRE_FUZZER(name) {#name, name##_input},
+    FRAMEWIRE_FUZZERS
+#undef FRAMEWIRE_FUZZER
+};
+
+struct Case {
+    Fuzzer fuzzer;
+    fs::path path;
+};
+
+void PrintTo(const Case& one, std::ostream* out) { *out << one.path; }
+
+std::vector<Case> all_cases() {
+    std::vector<Case> cases;
+    for (const auto& fuzzer : fuzzers) {
+        std::error_code none;  // EveryFuzzerHasOne says so
+        for (const auto& entry : fs::directory_iterator(fs::path(FRAMEWIRE_CORPUS) / fuzzer.name, none))
+            cases.push_back({fuzzer, entry.path()});
+    }
+    std::sort(cases.begin(), cases.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+    return cases;
+}
+
+TEST(Corpus, EveryFuzzerHasOne) {
+    std::set<std::string> with_files, of_fuzzers;
+    for (const auto& one : all_cases()) with_files.insert(one.fuzzer.name);
+    for (const auto& fuzzer : fuzzers) of_fuzzers.insert(fuzzer.name);
+    EXPECT_EQ(with_files, of_fuzzers);
+    for (const auto& entry : fs::directory_iterator(FRAMEWIRE_CORPUS))
+        EXPECT_TRUE(of_fuzzers.contains(entry.path().filename())) << entry.path() << " belongs to no fuzzer";
+}
+
+class Replay : public testing::TestWithParam<Case> {};
+
+TEST_P(Replay, IsTakenOrRefused) {
+    std::ifstream file(GetParam().path, std::ios::binary);
+    ASSERT_TRUE(file);
+    // On the heap and of just its size, so that sanitizers see a byte read too many.
+    const std::vector<char> bytes(std::istreambuf_iterator<char>(file), {});
+    const std::vector<std::uint8_t> data(bytes.begin(), bytes.end());
+    GetParam().fuzzer.run(data.data(), data.size());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Replay, testing::ValuesIn(all_cases()), [](const auto& one) {
+    auto name = one.param.fuzzer.name + "_" + one.param.path.filename().string();
+    std::replace_if(
+        name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+    return name;
+});
+
+}  // namespace
+}  // namespace framewire::fuzz

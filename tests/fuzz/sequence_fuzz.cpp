@@ -1,0 +1,21 @@
+// Names of numbered sequences as nobody would write them: refused, no sequence, or one with a name for each number.
+
+#include "framewire/core/error.hpp"
+#include "framewire/media/sequence.hpp"
+
+#include <cstdlib>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace framewire;
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    try {
+        const auto pattern = SequencePattern::parse(text);
+        if (!pattern) return 0;
+        if (pattern->path(0) == pattern->path(1)) std::abort();
+        pattern->path(std::numeric_limits<std::int64_t>::max());
+        // Looks into no folder but this one, whose names are none of the text's making.
+        if (text.find('/') == text.npos) pattern->existing();
+    } catch (const Error&) {
+    }
+    return 0;
+}

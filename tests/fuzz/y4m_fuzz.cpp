@@ -1,0 +1,31 @@
+// y4m files as nobody would write them: header, FRAME lines and cut pictures, refused or read to their end.
+
+#include "fuzz/memory_file.hpp"
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/media/parameters.hpp"
+#include "framewire/media/y4m.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <cstdlib>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace framewire;
+    spdlog::set_level(spdlog::level::off);
+    const fuzz::MemoryFile file(data, size);
+    try {
+        const auto source = open_y4m_source(file.path(), {.max_pixels = 4096});
+        // One that every sink takes, in its lowest terms.
+        const auto& rate = source->info().rate;
+        const auto again = parse_rate(fmt::format("{}/{}", rate.numerator, rate.denominator));
+        if (!again || again->numerator != rate.numerator) std::abort();
+        HostImage image(source->info().shape);
+        FrameTime time;
+        while (source->read(image.view(), time)) {
+        }
+    } catch (const Error&) {
+    }
+    return 0;
+}
