@@ -147,6 +147,8 @@ constexpr std::size_t cell_memory_bytes(int cell, int bins) {
            static_cast<std::size_t>(cell + 2) * tile_words * 4;
 }
 
+static_assert(cell_memory_bytes(hog_most_cell, hog_most_bins) <= 48 * 1024, "what every GPU grants");
+
 // Small whole numbers to float, at the rate of additions instead of conversions'.
 __device__ float float_of(int number) {
     constexpr float base = 12582912.0f;  // 2^23 + 2^22: its last bit is worth 1
