@@ -198,6 +198,9 @@ constexpr const char* joined_chains[] = {
     "noise=40",
     "gray=average:channels=1,noise=30:mode=overlay",
     "gray=channels=1,heatmap,gray=channels=1",
+    "adjust=10:saturation=1.5,gray,heatmap,gray",
+    "gray=average,adjust=20:contrast=1.3:saturation=1.9,adjust=-5,heatmap,noise=3",
+    "gray,gray=average,heatmap,heatmap,gray,adjust=4",
     "adjust=20:contrast=1.4:saturation=1.7:gain=0.9,gray=average,adjust=contrast=2,binarize=fixed",
     "adjust=saturation=0.2,noise=10:mode=overlay,heatmap,gray,noise=5,adjust=-30",
     "noise=1,noise=2,noise=3,noise=4,noise=5",                                           // more states than a pass has
@@ -227,6 +230,22 @@ TEST_P(ChainPlanTest, NeighboursInOnePassEqualThemOneByOne) {
                 ASSERT_EQ(difference(got, alone.run(noise(shape, index))), std::nullopt) << "frame " << index;
             }
         }
+}
+
+// What makes a pass on the CPU quicker than its parts, though it computes what they do: gray that a heat map takes has
+// one channel, and so has its previous image.
+TEST(PointwisePass, KeepsGrayNarrowForAHeatMap) {
+    using Kind = PointwiseOp::Kind;
+    const PointwiseOp gray{.kind = Kind::gray_weighted, .channels = 3}, heatmap{.kind = Kind::heatmap, .channels = 3},
+        adjust{.kind = Kind::adjust}, noise{.kind = Kind::noise_mask, .channels = 3};
+    const auto state = [](std::vector<PointwiseOp> ops) {
+        return PointwisePass(std::move(ops), frame, kit::executor(Backend::cpu)).state_shapes().at(0).channels;
+    };
+    EXPECT_EQ(state({adjust, gray, heatmap}), 1);
+    EXPECT_EQ(state({gray, adjust, heatmap}), 1);
+    EXPECT_EQ(state({adjust, heatmap}), 3);
+    EXPECT_EQ(state({gray, noise}), 3);
+    EXPECT_EQ(PointwisePass({adjust, gray}, frame, kit::executor(Backend::cpu)).output_shape().channels, 3);
 }
 
 // Images with gaps, at odd addresses and taking turns: neither a pass nor a graph may count on the ones before.
