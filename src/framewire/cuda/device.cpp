@@ -33,8 +33,7 @@ SharedMemory shared_memory() {
     SharedMemory memory;
     check(cudaGetDevice(&device));
     check(cudaDeviceGetAttribute(&memory.block_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    check(
-        cudaDeviceGetAttribute(&memory.multiprocessor_bytes, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
+    check(cudaDeviceGetAttribute(&memory.multiprocessor_bytes, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
     return memory;
 }
 

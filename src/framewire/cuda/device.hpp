@@ -24,7 +24,7 @@ std::string why_no_device();
 
 /// What a GPU has of the memory that the threads of a block share.
 struct SharedMemory {
-    int block_bytes = 0;           ///< that one block may have: 64 KiB (sm_75), 99 (sm_86, 89, 120), 163 (sm_80), 227 (sm_90)
+    int block_bytes = 0;  ///< that one block may have: 64 KiB (sm_75), 99 (sm_86, 89, 120), 163 (sm_80), 227 (sm_90)
     int multiprocessor_bytes = 0;  ///< of all blocks on one multiprocessor
 };
 

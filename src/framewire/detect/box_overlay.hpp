@@ -37,8 +37,8 @@ public:
 
     /// On the calling thread; returns when done. Where boxes are hidden, the first `whole_frames` frames of the batch
     /// are hidden whole, whatever their boxes: 0 up to all.
-    void run(HostView<const std::uint8_t> in, const ComponentLists<MemorySpace::host>& boxes, HostView<std::uint8_t> out,
-             int whole_frames = 0);
+    void run(HostView<const std::uint8_t> in, const ComponentLists<MemorySpace::host>& boxes,
+             HostView<std::uint8_t> out, int whole_frames = 0);
     /// Queued on the executor's stream, which `boxes` come from too.
     void run(DeviceView<const std::uint8_t> in, const ComponentLists<MemorySpace::device>& boxes,
              DeviceView<std::uint8_t> out, int whole_frames = 0);

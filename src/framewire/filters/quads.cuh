@@ -43,12 +43,12 @@ inline int device_attribute(cudaDeviceAttr attribute) {
     return value;
 }
 
-/// Lets launches of a kernel have as much dynamic shared memory as a block may have; for plans. Its shared memory is all
-/// dynamic.
+/// Lets launches of a kernel have as much dynamic shared memory as a block may have; for plans. Its shared memory is
+/// all dynamic.
 template <class Kernel>
 void allow_shared_memory(Kernel* kernel) {
-    cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     cuda::shared_memory().block_bytes));
+    cuda::check(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, cuda::shared_memory().block_bytes));
 }
 
 /// The bands an image must be cut into so that its strips make four blocks for each multiprocessor.

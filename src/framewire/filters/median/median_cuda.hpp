@@ -27,8 +27,7 @@ void network_median_on_device(const MedianImages& images, int size, Border borde
 /// Odd sizes 9 to 15, by sorting networks whose tiles share strips: lets a plan's launches have the shared memory they
 /// need; then launches with at most `shared_bytes` of it a block.
 void allow_strip_median(int size, int channels);
-void strip_median_on_device(const MedianImages& images, int size, Border border, int shared_bytes,
-                            CUstream_st* stream);
+void strip_median_on_device(const MedianImages& images, int size, Border border, int shared_bytes, CUstream_st* stream);
 
 /// Odd sizes 3 to 255, by histograms that slide down and along: the same, cut into `blocks`.
 void allow_histogram_median();

@@ -15,8 +15,9 @@ namespace framewire {
 namespace {
 
 constexpr int groups = 16, group_levels = 16;
-constexpr int lanes_per_window = MedianHistogramBlocks::threads_per_window;  // with two levels each: two groups a window
-constexpr int step_px = MedianHistogramBlocks::step_px;                     // that a window slides at a time
+// With two levels each, so two groups a window.
+constexpr int lanes_per_window = MedianHistogramBlocks::threads_per_window;
+constexpr int step_px = MedianHistogramBlocks::step_px;  // that a window slides at a time
 constexpr int columns_per_thread = MedianHistogramBlocks::columns_per_thread;
 
 /// Of one column of `size` values, in bytes: how many of group g are at most a level of it, and how many are below g.
