@@ -26,7 +26,7 @@ cmake --preset cuda-objects >"$log" 2>&1 || {
 }
 objects=$(ninja -C "$build" -t targets all | sed -n 's/: CUDA_COMPILER__framewire_.*//p')
 if [ -z "$objects" ]; then
-    printf '%s: Skipped\nno CUDA toolkit here\n\n' "$0"
+    printf '%s: Skipped\nno CUDA toolkit here\n' "$0"
     echo "[  SKIPPED ] CudaObjects.CompileForEveryArchitecture (0 ms)"
     exit $result
 fi
