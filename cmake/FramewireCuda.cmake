@@ -1,4 +1,39 @@
 # Finds the CUDA toolkit as FRAMEWIRE_CUDA asks and enables the language; FRAMEWIRE_HAS_CUDA says whether it is on.
+# For which GPUs: what CMAKE_CUDA_ARCHITECTURES says; where nobody set it, what FRAMEWIRE_GPUS says.
+set(FRAMEWIRE_GPUS HERE CACHE STRING
+    "HERE builds for this machine's GPUs, for all where there is none; ALL for all since Turing; CHECK tries to compile for all")
+set_property(CACHE FRAMEWIRE_GPUS PROPERTY STRINGS HERE ALL CHECK)
+if(NOT FRAMEWIRE_GPUS MATCHES "^(HERE|ALL|CHECK)$")
+    message(FATAL_ERROR "FRAMEWIRE_GPUS is '${FRAMEWIRE_GPUS}'; allowed are HERE, ALL and CHECK")
+endif()
+
+function(framewire_choose_architectures)
+    set(all 75 80 86 87 89 90)
+    if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
+        list(APPEND all 100 120)  # Blackwell
+    endif()
+    if(FRAMEWIRE_GPUS STREQUAL "HERE" AND CMAKE_CUDA_ARCHITECTURES_NATIVE)
+        set(architectures ${CMAKE_CUDA_ARCHITECTURES_NATIVE})
+    elseif(FRAMEWIRE_GPUS STREQUAL "CHECK")
+        # The sources tell nothing apart but what is before sm_80 (tests/cuda_objects_test.sh holds them to it): one
+        # intermediate code for all from there on, which the assembler takes or refuses for each.
+        set(architectures OFF)
+        list(REMOVE_ITEM all 75)
+        list(TRANSFORM all PREPEND sm_)
+        list(JOIN all "," from_80)
+        set(options -gencode arch=compute_75,code=sm_75 "-gencode arch=compute_80,code=[${from_80}]")
+        list(JOIN options " " options)
+        set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} ${options}" PARENT_SCOPE)
+    else()
+        # The last one without -real: its PTX serves GPUs yet to come.
+        list(POP_BACK all last)
+        list(TRANSFORM all APPEND -real)
+        set(architectures ${all} ${last})
+    endif()
+    set(CMAKE_CUDA_ARCHITECTURES "${architectures}" PARENT_SCOPE)
+    message(STATUS "framewire: CUDA architectures ${architectures}")
+endfunction()
+
 set(FRAMEWIRE_HAS_CUDA OFF)
 if(NOT FRAMEWIRE_CUDA STREQUAL "OFF")
     include(CheckLanguage)
@@ -9,7 +44,7 @@ if(NOT FRAMEWIRE_CUDA STREQUAL "OFF")
         endif()
     endif()
     if(NOT CMAKE_CUDA_ARCHITECTURES)
-        set(all_architectures ON)
+        set(choose_architectures ON)
         set(CMAKE_CUDA_ARCHITECTURES 90)  # to try the compiler with
     endif()
     check_language(CUDA)
@@ -18,12 +53,8 @@ if(NOT FRAMEWIRE_CUDA STREQUAL "OFF")
         if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.0)
             find_package(CUDAToolkit REQUIRED)
             set(FRAMEWIRE_HAS_CUDA ON)
-            if(all_architectures)
-                # The last one without -real: its PTX serves GPUs yet to come. Blackwell needs toolkit 12.8.
-                set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 87-real 89-real 90)
-                if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
-                    set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 87-real 89-real 90-real 100-real 120)
-                endif()
+            if(choose_architectures)
+                framewire_choose_architectures()
             endif()
         endif()
     endif()

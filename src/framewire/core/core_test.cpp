@@ -1,16 +1,13 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/core/frame.hpp"
 #include "framewire/core/thread_pool.hpp"
 #include "framewire/core/view.hpp"
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstring>
 #include <mutex>
 #include <set>
-#include <thread>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -88,68 +85,6 @@ TEST(Buffer, IsAlignedAndMovesWithoutCopying) {
 
 TEST(Buffer, SaysHowMuchMemoryIsMissing) {
     EXPECT_EQ(message_of([] { HostBuffer(std::size_t{1} << 62); }), "no memory for a buffer of 4611686018427387904 bytes");
-}
-
-TEST(Frame, ReturnsToItsPoolWithTheLastReference) {
-    FramePool pool({1, 4, 4, 1}, 2);
-    auto first = pool.acquire(), second = pool.acquire();
-    EXPECT_FALSE(pool.try_acquire());
-    const auto copy = first;
-    const auto* memory = first.view().data();
-    first = {};
-    EXPECT_FALSE(pool.try_acquire()) << "a copy still holds it";
-    second = {};
-    EXPECT_TRUE(pool.try_acquire());
-    const_cast<Frame&>(copy) = {};
-    auto again = pool.try_acquire();
-    auto other = pool.try_acquire();
-    EXPECT_TRUE(again.view().data() == memory || other.view().data() == memory);
-}
-
-TEST(Frame, OutlivesItsPool) {
-    Frame frame;
-    {
-        FramePool pool({1, 4, 4, 1}, 1);
-        frame = pool.acquire();
-    }
-    std::memset(frame.view().data(), 7, 16);
-    EXPECT_EQ(frame.view().data()[15], 7);
-}
-
-TEST(Frame, WaitsForAFreeOneAndWakesOnClose) {
-    FramePool pool({1, 4, 4, 1}, 1);
-    auto held = pool.acquire();
-    std::atomic<bool> got{false};
-    std::thread waiter([&] { got = static_cast<bool>(pool.acquire()); });
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    EXPECT_FALSE(got);
-    held = {};
-    waiter.join();
-    EXPECT_TRUE(got);
-
-    held = pool.acquire();
-    std::thread closed([&] { got = static_cast<bool>(pool.acquire()); });
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    pool.close();
-    closed.join();
-    EXPECT_FALSE(got);
-}
-
-TEST(Frame, CountsReferencesAcrossThreads) {
-    FramePool pool({1, 4, 4, 1}, 3);
-    std::vector<std::thread> threads;
-    for (int t = 0; t < 4; ++t)
-        threads.emplace_back([&] {
-            for (int i = 0; i < 2000; ++i) {
-                const auto frame = pool.acquire();
-                const auto copy = frame;
-                copy.time().index = i;
-            }
-        });
-    for (auto& thread : threads) thread.join();
-    std::vector<Frame> all;
-    for (int i = 0; i < 3; ++i) all.push_back(pool.try_acquire());
-    EXPECT_TRUE(all[0] && all[1] && all[2]) << "a frame was lost";
 }
 
 TEST(ThreadPool, CutsARangeTheSameWayForEveryNumberOfThreads) {

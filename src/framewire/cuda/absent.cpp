@@ -16,7 +16,7 @@ constexpr auto reason = "this build has no CUDA";
 
 std::vector<DeviceInfo> devices() { return {}; }
 std::string why_no_device() { return reason; }
-void use_device(int) { absent(); }
+SharedMemory shared_memory() { absent(); }
 
 Stream::Stream() { absent(); }
 Stream::~Stream() = default;

@@ -129,8 +129,18 @@ TEST_P(CudaTest, NamesTheGpu) {
     EXPECT_FALSE(devices[0].name.empty());
     EXPECT_GT(devices[0].memory_bytes, 0);
     EXPECT_TRUE(cuda::why_no_device().empty());
-    EXPECT_THROW(cuda::use_device(static_cast<int>(devices.size())), Error);
-    cuda::use_device(0);
+}
+
+TEST_P(CudaTest, SharedMemoryIsTheGpusOrLess) {
+    Executor executor(BackendChoice::cuda);
+    const auto all = executor.shared_memory();
+    EXPECT_GE(all.block_bytes, 64 * 1024);
+    EXPECT_GE(all.multiprocessor_bytes, all.block_bytes);
+    executor.limit_shared_memory({1 << 30, 1 << 30});
+    EXPECT_EQ(executor.shared_memory().block_bytes, all.block_bytes);
+    executor.limit_shared_memory({48 * 1024, 64 * 1024});
+    EXPECT_EQ(executor.shared_memory().block_bytes, 48 * 1024);
+    EXPECT_EQ(executor.shared_memory().multiprocessor_bytes, 64 * 1024);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "framewire/cuda/device.hpp"
 
-#include "framewire/core/error.hpp"
 #include "framewire/cuda/check.hpp"
 
 namespace framewire::cuda {
@@ -29,9 +28,13 @@ std::string why_no_device() {
     return status == cudaSuccess ? "no GPU found" : cudaGetErrorString(status);
 }
 
-void use_device(int index) {
-    if (const auto reason = why_no_device(); !reason.empty()) fail(ErrorCode::config, "no CUDA GPU: {}", reason);
-    check(cudaSetDevice(index));
+SharedMemory shared_memory() {
+    int device = 0;
+    SharedMemory memory;
+    check(cudaGetDevice(&device));
+    check(cudaDeviceGetAttribute(&memory.block_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    check(cudaDeviceGetAttribute(&memory.multiprocessor_bytes, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
+    return memory;
 }
 
 }  // namespace framewire::cuda

@@ -22,7 +22,13 @@ std::vector<DeviceInfo> devices();
 /// Why devices() is empty, in words; empty when it is not.
 std::string why_no_device();
 
-/// Chooses the GPU for the calling thread. Throws Error{config} when there is no such GPU.
-void use_device(int index);
+/// What a GPU has of the memory that the threads of a block share.
+struct SharedMemory {
+    int block_bytes = 0;  ///< that one block may have: 64 KiB (sm_75), 99 (sm_86, 89, 120), 163 (sm_80), 227 (sm_90)
+    int multiprocessor_bytes = 0;  ///< of all blocks on one multiprocessor
+};
+
+/// That of the current GPU. Throws Error{config} without one.
+SharedMemory shared_memory();
 
 }  // namespace framewire::cuda

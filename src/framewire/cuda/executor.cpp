@@ -2,9 +2,10 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/buffer.hpp"
-#include "framewire/cuda/device.hpp"
 
 #include <spdlog/spdlog.h>
+
+#include <algorithm>
 
 namespace framewire {
 namespace {
@@ -32,6 +33,7 @@ BackendChoice parse_backend(std::string_view text) {
 Executor::Executor(BackendChoice choice, int threads) : backend_(choose(choice)), pool_(threads) {
     if (backend_ == Backend::cuda) {
         stream_.emplace();
+        shared_memory_ = cuda::shared_memory();
         spdlog::info("backend: cuda ({})", cuda::devices().front().name);
     } else {
         spdlog::info("backend: cpu ({} threads)", pool_.threads());
@@ -41,6 +43,11 @@ Executor::Executor(BackendChoice choice, int threads) : backend_(choose(choice))
 const cuda::Stream& Executor::stream() const {
     if (!stream_) fail(ErrorCode::internal, "a stream was asked of the cpu backend");
     return *stream_;
+}
+
+void Executor::limit_shared_memory(const cuda::SharedMemory& most) {
+    shared_memory_ = {std::min(shared_memory_.block_bytes, most.block_bytes),
+                      std::min(shared_memory_.multiprocessor_bytes, most.multiprocessor_bytes)};
 }
 
 HostMemory& Executor::frame_memory() const {

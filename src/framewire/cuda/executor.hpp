@@ -2,6 +2,7 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/thread_pool.hpp"
+#include "framewire/cuda/device.hpp"
 #include "framewire/cuda/stream.hpp"
 
 #include <optional>
@@ -32,6 +33,10 @@ public:
     const ThreadPool& pool() const { return pool_; }
     /// The stream of the CUDA backend. Throws Error{internal} on the CPU backend.
     const cuda::Stream& stream() const;
+    /// What plans of the CUDA backend fit their blocks to; nothing on the CPU backend.
+    const cuda::SharedMemory& shared_memory() const { return shared_memory_; }
+    /// Plans made from now on make do with so much, or with what there is where that is less: a smaller GPU, for tests.
+    void limit_shared_memory(const cuda::SharedMemory& most);
     /// The memory frames should live in so that the backend reads them fastest: pinned for CUDA, else the heap.
     HostMemory& frame_memory() const;
 
@@ -39,6 +44,7 @@ private:
     Backend backend_;
     ThreadPool pool_;
     std::optional<cuda::Stream> stream_;
+    cuda::SharedMemory shared_memory_;
 };
 
 }  // namespace framewire

@@ -70,7 +70,7 @@ BoxOverlay::BoxOverlay(const BoxStyle& style, const Shape& shape, Executor& exec
 }
 
 void BoxOverlay::run(HostView<const std::uint8_t> in, const ComponentLists<MemorySpace::host>& boxes,
-                     HostView<std::uint8_t> out) {
+                     HostView<std::uint8_t> out, int whole_frames) {
     validate(in, shape_, "the boxes' image");
     validate(out, shape_, "the boxes' result");
     copy(in, out);
@@ -82,7 +82,8 @@ void BoxOverlay::run(HostView<const std::uint8_t> in, const ComponentLists<Memor
             draw_outlines({first, last}, style_, out, frame);
             continue;
         }
-        std::memset(hidden_.data(), 0, hidden_.bytes());
+        const bool whole = frame < whole_frames || boxes.found[frame] > boxes.capacity;
+        std::memset(hidden_.data(), whole, hidden_.bytes());
         for (auto* box = first; box != last; ++box)
             for (int row = box->y / cell; row <= (box->y + box->height - 1) / cell; ++row)
                 for (int column = box->x / cell; column <= (box->x + box->width - 1) / cell; ++column)

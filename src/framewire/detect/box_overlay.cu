@@ -26,6 +26,7 @@ struct Boxes {
     int capacity;
 
     __device__ int count(int frame) const { return min(found[frame], capacity); }
+    __device__ bool has_lost_some(int frame) const { return found[frame] > capacity; }
     __device__ Component at(int frame, int index) const {
         return components[static_cast<std::int64_t>(frame) * capacity + index];
     }
@@ -61,6 +62,12 @@ __global__ void __launch_bounds__(threads_per_block)
     const int frame = first_frame + static_cast<int>(blockIdx.y);
     const int count = boxes.count(frame);
     auto* here = hidden + static_cast<std::int64_t>(frame) * cells;
+    if (boxes.has_lost_some(frame)) {
+        for (auto at = static_cast<int>(blockIdx.x * threads_per_block + threadIdx.x); at < cells;
+             at += blocks_per_frame * threads_per_block)
+            here[at] = 1;
+        return;
+    }
     for (auto index = static_cast<int>(blockIdx.x); index < count; index += blocks_per_frame) {
         const auto box = boxes.at(frame, index);
         const int left = box.x / cell, columns = (box.x + box.width - 1) / cell - left + 1;
@@ -106,13 +113,20 @@ __global__ void __launch_bounds__(threads_per_block)
 }  // namespace
 
 void BoxOverlay::run(DeviceView<const std::uint8_t> in, const ComponentLists<MemorySpace::device>& lists,
-                     DeviceView<std::uint8_t> out) {
+                     DeviceView<std::uint8_t> out, int whole_frames) {
     validate(in, shape_, "the boxes' image");
     validate(out, shape_, "the boxes' result");
     const auto& stream = executor_->stream();
     cuda::copy(in, out, stream);
     const Boxes boxes{lists.components, lists.found, lists.capacity};
-    if (style_.pixelate_px > 0) cuda::fill(device_hidden_.data(), 0, device_hidden_.bytes(), stream);
+    if (style_.pixelate_px > 0) {
+        // What is not 0 is hidden.
+        const auto whole_bytes = device_hidden_.bytes() / static_cast<std::size_t>(shape_.frames) *
+                                 static_cast<std::size_t>(std::clamp(whole_frames, 0, shape_.frames));
+        if (whole_bytes > 0) cuda::fill(device_hidden_.data(), 1, whole_bytes, stream);
+        if (whole_bytes < device_hidden_.bytes())
+            cuda::fill(device_hidden_.data() + whole_bytes, 0, device_hidden_.bytes() - whole_bytes, stream);
+    }
     for (int frame = 0; frame < shape_.frames; frame += most_frames) {
         const auto frames = static_cast<unsigned>(std::min(most_frames, shape_.frames - frame));
         const Picture picture{in.data(),

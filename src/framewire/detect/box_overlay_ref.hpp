@@ -7,10 +7,11 @@
 
 namespace framewire {
 
-/// The definition, pixel by pixel: what tests compare with. `color` has a value for each channel of the image.
+/// The definition, pixel by pixel: what tests compare with. `color` has a value for each channel of the image; the
+/// first `whole_frames` frames are hidden whole.
 inline void box_overlay_reference(const BoxStyle& style, const std::vector<std::uint8_t>& color,
                                   const std::vector<std::vector<Component>>& boxes, HostView<const std::uint8_t> in,
-                                  HostView<std::uint8_t> out) {
+                                  HostView<std::uint8_t> out, int whole_frames = 0) {
     const auto& shape = in.shape();
     const int cell = style.pixelate_px;
     for (int frame = 0; frame < shape.frames; ++frame)
@@ -21,7 +22,9 @@ inline void box_overlay_reference(const BoxStyle& style, const std::vector<std::
                     result = in.row(frame, y)[x * shape.channels + channel];
                     const int left = cell ? x / cell * cell : 0, right = cell ? std::min(shape.width, left + cell) : 0;
                     const int top = cell ? y / cell * cell : 0, bottom = cell ? std::min(shape.height, top + cell) : 0;
-                    for (const auto& box : boxes[static_cast<std::size_t>(frame)]) {
+                    auto of_frame = boxes[static_cast<std::size_t>(frame)];
+                    if (cell && frame < whole_frames) of_frame = {{1, 0, 0, shape.width, shape.height, 0, 0, 0}};
+                    for (const auto& box : of_frame) {
                         if (cell) {
                             if (box.x >= right || box.x + box.width <= left || box.y >= bottom ||
                                 box.y + box.height <= top)

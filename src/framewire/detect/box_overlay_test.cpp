@@ -40,7 +40,8 @@ std::vector<Component> random_boxes(const Shape& shape, int count, std::mt19937&
 }
 
 void run_overlay(const BoxStyle& style, Executor& executor, const kit::GuardedImage& in,
-                 const std::vector<std::vector<Component>>& boxes, int capacity, kit::GuardedImage& out) {
+                 const std::vector<std::vector<Component>>& boxes, int capacity, kit::GuardedImage& out,
+                 int whole_frames = 0) {
     std::vector<Component> places(boxes.size() * static_cast<std::size_t>(capacity));
     std::vector<std::int32_t> found;
     for (std::size_t frame = 0; frame < boxes.size(); ++frame) {
@@ -51,7 +52,7 @@ void run_overlay(const BoxStyle& style, Executor& executor, const kit::GuardedIm
     BoxOverlay overlay(style, in.view().shape(), executor);
     if (executor.backend() == Backend::cpu) {
         overlay.run(in.view(), ComponentLists<MemorySpace::host>{places.data(), found.data(), nullptr, capacity},
-                    out.view());
+                    out.view(), whole_frames);
     } else if constexpr (cuda::compiled) {
         const auto& stream = executor.stream();
         cuda::DeviceBuffer device_places(places.size() * sizeof(Component)), device_found(found.size() * 4);
@@ -63,7 +64,7 @@ void run_overlay(const BoxStyle& style, Executor& executor, const kit::GuardedIm
         overlay.run(device_in.view(),
                     ComponentLists<MemorySpace::device>{device_places.as<Component>(), device_found.as<std::int32_t>(),
                                                         nullptr, capacity},
-                    device_out.view());
+                    device_out.view(), whole_frames);
         device_out.download(stream);
     }
 }
@@ -113,6 +114,41 @@ TEST_P(BoxOverlayTest, DrawsWhatThereIsPlaceFor) {
     run_overlay({}, kit::executor(GetParam()), in, {all}, 3, out);
     HostImage want(shape);
     box_overlay_reference({}, {0, 0, 255}, {{all.begin(), all.begin() + 3}}, in.view(), want.view());
+    EXPECT_EQ(kit::first_difference(out.view(), want.view()), std::nullopt);
+}
+
+TEST_P(BoxOverlayTest, HidesFirstFramesWhole) {
+    std::mt19937 random(6);
+    for (const int channels : {3, 1})
+        for (const int whole : {0, 1, 2, 3}) {
+            const Shape shape{3, 30, 45, channels};
+            kit::GuardedImage in(shape, {}), out(shape, {});
+            kit::fill(in.view(), kit::Fill::noise, 4);
+            std::vector<std::vector<Component>> boxes(3);
+            boxes[1] = boxes[2] = random_boxes(shape, 2, random);
+            for (const BoxStyle& style : {BoxStyle{.pixelate_px = 7}, BoxStyle{.pixelate_px = 50}, BoxStyle{}}) {
+                SCOPED_TRACE(fmt::format("{} channels, {} whole, cells of {}", channels, whole, style.pixelate_px));
+                run_overlay(style, kit::executor(GetParam()), in, boxes, 16, out, whole);
+                HostImage want(shape);
+                const std::vector<std::uint8_t> red =
+                    channels == 3 ? std::vector<std::uint8_t>{0, 0, 255} : std::vector<std::uint8_t>{76};
+                box_overlay_reference(style, red, boxes, in.view(), want.view(), whole);
+                ASSERT_EQ(kit::first_difference(out.view(), want.view()), std::nullopt);
+                ASSERT_EQ(out.broken_guard(), std::nullopt);
+            }
+        }
+}
+
+TEST_P(BoxOverlayTest, HidesAFrameWholeThatHasMoreBoxesThanThereIsPlaceFor) {
+    const Shape shape{2, 30, 40, 3};
+    kit::GuardedImage in(shape, {}), out(shape, {});
+    kit::fill(in.view(), kit::Fill::noise, 4);
+    std::mt19937 random(5);
+    const auto all = random_boxes(shape, 4, random);
+    run_overlay({.pixelate_px = 6}, kit::executor(GetParam()), in, {all, {all[0]}}, 3, out);
+    HostImage want(shape);
+    const Component everything{1, 0, 0, shape.width, shape.height, 0, 0, 0};
+    box_overlay_reference({.pixelate_px = 6}, {}, {{everything}, {all[0]}}, in.view(), want.view());
     EXPECT_EQ(kit::first_difference(out.view(), want.view()), std::nullopt);
 }
 

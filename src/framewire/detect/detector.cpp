@@ -116,10 +116,17 @@ struct MotionDetector::State {
         foreground->run(frames, std::as_const(at.background).view(), mask);
     }
 
+    // The frames about to run, of which some may have no background yet.
+    void count(int frames) {
+        without_background = static_cast<int>(std::min<std::int64_t>(background_due, frames));
+        background_due -= without_background;
+    }
+
     template <MemorySpace space>
     void run(View<const std::uint8_t, space> frames) {
         framewire::validate(frames, shape, "the detector's frames");
         auto& at = memory<space>();
+        count(frames.shape().frames);
         find_foreground(frames, at);
         if (region) region->apply(at.foreground.view());
         if (morphology) {
@@ -148,6 +155,9 @@ struct MotionDetector::State {
     Memory<MemorySpace::device> device;
     HostComponents fetched;  // on CUDA
     bool has_background = false;
+    // In frames from now on; a picture that is yet to be set is replaced by the first frame.
+    std::int64_t background_due = std::max<std::int64_t>(1, framewire::frames_before_background(parameters.background));
+    int without_background = 0;  // of the last run
 };
 
 MotionDetector::MotionDetector(const DetectorParameters& parameters, const Shape& frames, Executor& executor,
@@ -177,6 +187,7 @@ void MotionDetector::set_background(HostView<const std::uint8_t> picture) {
         stream.synchronize();
     }
     state.has_background = true;
+    state.background_due = 0;
 }
 
 void MotionDetector::reset() {
@@ -184,6 +195,8 @@ void MotionDetector::reset() {
     if (state.mixture) state.mixture->reset();
     if (state.mean) state.mean->reset();
     if (std::holds_alternative<FirstFrame>(state.parameters.background)) state.has_background = false;
+    if (!std::holds_alternative<BackgroundImage>(state.parameters.background))
+        state.background_due = framewire::frames_before_background(state.parameters.background);
 }
 
 void MotionDetector::run(HostView<const std::uint8_t> frames) {
@@ -203,6 +216,9 @@ ComponentLists<MemorySpace::device> MotionDetector::objects_on_device() const {
 }
 HostBitMaskView<const std::uint32_t> MotionDetector::mask_on_host() const { return state_->mask(state_->host); }
 DeviceBitMaskView<const std::uint32_t> MotionDetector::mask_on_device() const { return state_->mask(state_->device); }
+
+int MotionDetector::frames_before_background() const { return state_->without_background; }
+bool MotionDetector::has_background() const { return state_->background_due == 0; }
 
 void MotionDetector::fetch() {
     auto& state = *state_;

@@ -66,6 +66,12 @@ public:
     HostBitMaskView<const std::uint32_t> mask_on_host() const;
     DeviceBitMaskView<const std::uint32_t> mask_on_device() const;
 
+    /// How many of the last run's first frames came before there was a background (frames_before_background()): what is
+    /// said of them tells little. As many as the run had frames, if all did.
+    int frames_before_background() const;
+    /// Whether all frames from now on have a background.
+    bool has_background() const;
+
     /// Brings the objects of the last run to the host, whatever the backend; waits for the executor's stream. Only they
     /// travel, not masks or labels.
     void fetch();

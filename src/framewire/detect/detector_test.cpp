@@ -189,7 +189,8 @@ TEST_P(DetectorTest, FilterDrawsOrHidesWhatMoves) {
     for (const int pixelate : {0, 8}) {
         const auto filter = info.make(with_defaults(info, {{"pixelate", std::to_string(pixelate)}}), shape, executor);
         HostImage got(shape), want(shape);
-        box_overlay_reference({.pixelate_px = pixelate}, {0, 0, 255}, want_objects, frames.view(), want.view());
+        // The first frame is the background: who is in it is not known, so all of it is hidden.
+        box_overlay_reference({.pixelate_px = pixelate}, {0, 0, 255}, want_objects, frames.view(), want.view(), 1);
         if (executor.backend() == Backend::cpu) {
             filter->run(FilterImages<MemorySpace::host>{frames.view(), {}, got.view()});
         } else {
@@ -205,6 +206,38 @@ TEST_P(DetectorTest, FilterDrawsOrHidesWhatMoves) {
         EXPECT_EQ(figures[3].name, "objects");
         EXPECT_EQ(figures[3].value, static_cast<double>(want_objects[3].size()));
     }
+}
+
+TEST_P(DetectorTest, SaysHowManyFramesCameBeforeTheBackground) {
+    auto& executor = kit::executor(GetParam());
+    const Shape shape{4, 30, 41, 3};
+    const auto frames = scene(shape);
+    struct Case {
+        const char* background;
+        std::vector<int> of_runs;
+    };
+    for (const auto& [background, of_runs] : {Case{"first", {1, 0, 0}}, Case{"mean:0.02", {4, 4, 4}},
+                                              Case{"mean:0.2", {4, 1, 0}}, Case{"mixture", {4, 1, 0}}}) {
+        DetectorParameters parameters;
+        parameters.background = parse_background(background);
+        MotionDetector detector(parameters, shape, executor);
+        for (int start = 0; start < 2; ++start, detector.reset())
+            for (const int want : of_runs) {
+                detected(detector, frames.view(), executor);
+                EXPECT_EQ(detector.frames_before_background(), want) << background << ", start " << start;
+            }
+    }
+    DetectorParameters parameters;
+    parameters.background = BackgroundImage{"room.png"};
+    MotionDetector given(parameters, shape, executor), missing(parameters, shape, executor);
+    given.set_background(frames.view().frames(0, 1));
+    detected(given, frames.view(), executor);
+    EXPECT_EQ(given.frames_before_background(), 0);
+    given.reset();
+    detected(given, frames.view(), executor);
+    EXPECT_EQ(given.frames_before_background(), 0) << "a given picture stays";
+    detected(missing, frames.view(), executor);
+    EXPECT_EQ(missing.frames_before_background(), 1) << "until there is one the first frame stands in";
 }
 
 TEST(Detector, RefusesWhatIsNotAllowed) {

@@ -38,10 +38,4 @@ FRAMEWIRE_HOST_DEVICE constexpr int border_index(int index, int size, Border bor
 void pad_row_part(const std::uint8_t* row, int width, int channels, int begin, int end, Border border,
                   std::uint8_t* padded);
 
-/// Writes `left_px` pixels of border, the row and `right_px` pixels of border, as pad_row_part does.
-inline void pad_row(const std::uint8_t* row, int width, int channels, int left_px, int right_px, Border border,
-                    std::uint8_t* padded) {
-    pad_row_part(row, width, channels, -left_px, width + right_px, border, padded);
-}
-
 }  // namespace framewire

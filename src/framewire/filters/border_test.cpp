@@ -27,13 +27,13 @@ TEST(Border, PadsRowsOfPixels) {
     const std::uint8_t row[] = {1, 2, 3, 4, 5, 6};  // two BGR pixels
     std::vector<std::uint8_t> padded(15);
     using Bytes = std::vector<std::uint8_t>;
-    pad_row(row, 2, 3, 1, 2, Border::reflect101, padded.data());
+    pad_row_part(row, 2, 3, -1, 4, Border::reflect101, padded.data());
     EXPECT_EQ(padded, (Bytes{4, 5, 6, 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6}));
-    pad_row(row, 2, 3, 2, 1, Border::replicate, padded.data());
+    pad_row_part(row, 2, 3, -2, 3, Border::replicate, padded.data());
     EXPECT_EQ(padded, (Bytes{1, 2, 3, 1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6}));
-    pad_row(row, 2, 3, 2, 1, Border::zero, padded.data());
+    pad_row_part(row, 2, 3, -2, 3, Border::zero, padded.data());
     EXPECT_EQ(padded, (Bytes{0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 0, 0, 0}));
-    pad_row(nullptr, 2, 3, 2, 1, Border::zero, padded.data());
+    pad_row_part(nullptr, 2, 3, -2, 3, Border::zero, padded.data());
     EXPECT_EQ(padded, Bytes(15, 0));
 }
 
@@ -41,7 +41,7 @@ TEST(Border, PadsAnyPartOfARow) {
     std::vector<std::uint8_t> row(7), whole(7 + 40), part;
     for (std::size_t x = 0; x < row.size(); ++x) row[x] = static_cast<std::uint8_t>(x + 1);
     for (const auto border : {Border::reflect101, Border::replicate, Border::zero}) {
-        pad_row(row.data(), 7, 1, 20, 20, border, whole.data());
+        pad_row_part(row.data(), 7, 1, -20, 27, border, whole.data());
         for (int begin = -20; begin <= 27; ++begin)
             for (int end = begin; end <= 27; ++end) {
                 part.assign(static_cast<std::size_t>(end - begin) + 1, 99);

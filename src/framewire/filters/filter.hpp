@@ -55,6 +55,9 @@ public:
     virtual void set_frame_values(const FrameValues&) {}
     /// True when what the filter draws depends on set_frame_values().
     virtual bool shows_frame_values() const { return false; }
+    /// Whether each run from now on queues the same work as the last one, so that a CUDA graph may hold it. Most
+    /// filters always do.
+    virtual bool is_settled() const { return true; }
     /// Takes other settings from the next run on, from any thread; false where there is nothing to adjust. Throws
     /// Error{usage} on a setting that is not allowed, with nothing changed.
     virtual bool set_adjustment(const Adjustment&) { return false; }
@@ -143,6 +146,10 @@ public:
     bool shows_frame_values() const override {
         if constexpr (requires { plan_.shows_frame_values(); }) return plan_.shows_frame_values();
         return false;
+    }
+    bool is_settled() const override {
+        if constexpr (requires { plan_.is_settled(); }) return plan_.is_settled();
+        return true;
     }
     bool set_adjustment(const Adjustment& adjustment) override {
         if constexpr (requires { plan_.set_adjustment(adjustment); }) return plan_.set_adjustment(adjustment);

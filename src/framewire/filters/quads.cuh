@@ -4,6 +4,7 @@
 
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/check.hpp"
+#include "framewire/cuda/device.hpp"
 #include "framewire/filters/border.hpp"
 
 #include <algorithm>
@@ -40,6 +41,14 @@ inline int device_attribute(cudaDeviceAttr attribute) {
     cuda::check(cudaGetDevice(&device));
     cuda::check(cudaDeviceGetAttribute(&value, attribute, device));
     return value;
+}
+
+/// Lets launches of a kernel have as much dynamic shared memory as a block may have; for plans. Its shared memory is
+/// all dynamic.
+template <class Kernel>
+void allow_shared_memory(Kernel* kernel) {
+    cuda::check(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, cuda::shared_memory().block_bytes));
 }
 
 /// The bands an image must be cut into so that its strips make four blocks for each multiprocessor.

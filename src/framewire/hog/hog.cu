@@ -1,4 +1,5 @@
 #include "framewire/cuda/check.hpp"
+#include "framewire/cuda/warp.cuh"
 #include "framewire/filters/gray/gray.cuh"
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/hog_scratch.hpp"
@@ -63,7 +64,7 @@ __global__ void __launch_bounds__(hog_count_threads) gray_kernel(GrayJob job, Sp
         }
     }
     largest = __vmaxu4(largest, largest >> 16);
-    largest = __reduce_max_sync(~0u, max(largest & 255, largest >> 8 & 255));
+    largest = cuda::warp_max(max(largest & 255, largest >> 8 & 255));
     if (threadIdx.x % 32 == 0) warp_largest[threadIdx.x / 32] = largest;
     __syncthreads();
 
@@ -95,7 +96,7 @@ __global__ void __launch_bounds__(table_threads)
     for (int band = part; band < bands; band += parts) sum += counts[band].bins[bin];
     for (int band = threadIdx.x; band < bands; band += table_threads) largest = max(largest, counts[band].largest);
     sums[part][bin] = sum;
-    largest = __reduce_max_sync(~0u, largest);
+    largest = cuda::warp_max(largest);
     if (threadIdx.x % 32 == 0) warp_largest[threadIdx.x / 32] = largest;
     __syncthreads();
     if (threadIdx.x < hog_gamma_bins) {
@@ -145,6 +146,8 @@ constexpr std::size_t cell_memory_bytes(int cell, int bins) {
     return static_cast<std::size_t>(bins + 1) * cell_threads * sizeof(float2) + 256 +
            static_cast<std::size_t>(cell + 2) * tile_words * 4;
 }
+
+static_assert(cell_memory_bytes(hog_most_cell, hog_most_bins) <= 48 * 1024, "what every GPU grants");
 
 // Small whole numbers to float, at the rate of additions instead of conversions'.
 __device__ float float_of(int number) {

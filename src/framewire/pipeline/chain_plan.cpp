@@ -145,7 +145,7 @@ void ChainPlan::run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> 
         {in.row_stride_bytes(), in.frame_stride_bytes(), out.row_stride_bytes(), out.frame_stride_bytes()},
         *settings_};
     // A graph is made when the same images come a second time: whoever takes turns with theirs does without.
-    if (input != last_input_ || !has_all_previous()) {
+    if (input != last_input_ || !is_settled()) {
         run_in(in, out);
         graph_.reset();
         last_input_ = input;
@@ -157,9 +157,10 @@ void ChainPlan::run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> 
 }
 
 // From then on one run is like the other.
-bool ChainPlan::has_all_previous() const {
-    return std::all_of(steps_.begin(), steps_.end(),
-                       [](const auto& step) { return step.has_previous == step.needs_previous; });
+bool ChainPlan::is_settled() const {
+    return std::all_of(steps_.begin(), steps_.end(), [](const auto& step) {
+        return step.has_previous == step.needs_previous && (!step.filter || step.filter->is_settled());
+    });
 }
 
 template <MemorySpace space>

@@ -98,7 +98,7 @@ private:
 
     void plan_steps(const Chain& chain);
     void allocate();
-    bool has_all_previous() const;
+    bool is_settled() const;
     template <MemorySpace space>
     void run_in(View<const std::uint8_t, space> in, View<std::uint8_t, space> out);
     template <MemorySpace space>

@@ -6,6 +6,7 @@
 #include "kit/filter_check.hpp"
 #include "kit/images.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -134,6 +135,26 @@ TEST_P(ChainPlanTest, BatchesAreStreamsSideBySide) {
     }
 }
 
+// A chain that hides who moves shows nobody before it can know them. On CUDA the same images come again and again, so
+// that a graph holds the chain as soon as it may.
+TEST_P(ChainPlanTest, HidesAllUntilThereIsABackground) {
+    struct Case {
+        const char* background;
+        int hidden;
+    };
+    for (const auto& [background, hidden] : {Case{"first", 1}, Case{"'mean:0.4'", 3}, Case{"mixture", 5}}) {
+        auto hides = processor(fmt::format("gray,boxes=pixelate=8:blur=1:background={}", background).c_str());
+        auto all = processor("gray,mosaic=8"), nothing = processor("gray");
+        const auto still = noise(frame, 1);
+        HostImage got(frame), want(frame);
+        for (int index = 0; index < hidden + 3; ++index) {
+            hides.process(still.view(), got.view());
+            (index < hidden ? all : nothing).process(still.view(), want.view());
+            EXPECT_EQ(difference(got, want), std::nullopt) << background << ", frame " << index;
+        }
+    }
+}
+
 // A chain's filters one after the other, each as if it were alone: what a plan must equal, whatever it joins.
 class OneByOne {
 public:
@@ -177,6 +198,9 @@ constexpr const char* joined_chains[] = {
     "noise=40",
     "gray=average:channels=1,noise=30:mode=overlay",
     "gray=channels=1,heatmap,gray=channels=1",
+    "adjust=10:saturation=1.5,gray,heatmap,gray",
+    "gray=average,adjust=20:contrast=1.3:saturation=1.9,adjust=-5,heatmap,noise=3",
+    "gray,gray=average,heatmap,heatmap,gray,adjust=4",
     "adjust=20:contrast=1.4:saturation=1.7:gain=0.9,gray=average,adjust=contrast=2,binarize=fixed",
     "adjust=saturation=0.2,noise=10:mode=overlay,heatmap,gray,noise=5,adjust=-30",
     "noise=1,noise=2,noise=3,noise=4,noise=5",                                           // more states than a pass has
@@ -206,6 +230,22 @@ TEST_P(ChainPlanTest, NeighboursInOnePassEqualThemOneByOne) {
                 ASSERT_EQ(difference(got, alone.run(noise(shape, index))), std::nullopt) << "frame " << index;
             }
         }
+}
+
+// What makes a pass on the CPU quicker than its parts, though it computes what they do: gray that a heat map takes has
+// one channel, and so has its previous image.
+TEST(PointwisePass, KeepsGrayNarrowForAHeatMap) {
+    using Kind = PointwiseOp::Kind;
+    const PointwiseOp gray{.kind = Kind::gray_weighted, .channels = 3}, heatmap{.kind = Kind::heatmap, .channels = 3},
+        adjust{.kind = Kind::adjust}, noise{.kind = Kind::noise_mask, .channels = 3};
+    const auto state = [](std::vector<PointwiseOp> ops) {
+        return PointwisePass(std::move(ops), frame, kit::executor(Backend::cpu)).state_shapes().at(0).channels;
+    };
+    EXPECT_EQ(state({adjust, gray, heatmap}), 1);
+    EXPECT_EQ(state({gray, adjust, heatmap}), 1);
+    EXPECT_EQ(state({adjust, heatmap}), 3);
+    EXPECT_EQ(state({gray, noise}), 3);
+    EXPECT_EQ(PointwisePass({adjust, gray}, frame, kit::executor(Backend::cpu)).output_shape().channels, 3);
 }
 
 // Images with gaps, at odd addresses and taking turns: neither a pass nor a graph may count on the ones before.

@@ -13,8 +13,6 @@
 #include "framewire/filters/noise/noise.hpp"
 #include "framewire/filters/text/text.hpp"
 
-#include <algorithm>
-
 namespace framewire {
 
 const std::vector<FilterInfo>& filter_registry() {
@@ -36,12 +34,6 @@ const std::vector<FilterInfo>& filter_registry() {
         text_info(),
     };
     return filters;
-}
-
-const FilterInfo* find_filter(std::string_view name) {
-    const auto& filters = filter_registry();
-    const auto found = std::find_if(filters.begin(), filters.end(), [&](const auto& info) { return info.name == name; });
-    return found == filters.end() ? nullptr : &*found;
 }
 
 }  // namespace framewire

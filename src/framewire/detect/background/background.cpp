@@ -91,6 +91,12 @@ RunningMean parse_mean(std::string_view text) {
     return {*rate};
 }
 
+// How many frames have a background that is the first one for more than half, where each later one counts `rate` (above
+// 0): that of frame t is the first frame for (1 - rate)^(t - 1).
+std::int64_t frames_before_majority(double rate) {
+    return rate >= 0.5 ? 2 : 1 + static_cast<std::int64_t>(std::ceil(std::log(0.5) / std::log1p(-rate)));
+}
+
 }  // namespace
 
 BackgroundModel parse_background(std::string_view text) {
@@ -104,6 +110,20 @@ BackgroundModel parse_background(std::string_view text) {
          "no background '{}'; there are first, mean:RATE, mixture with key=value options behind colons, and images by "
          "their path",
          text);
+}
+
+std::int64_t frames_before_background(const BackgroundModel& model) {
+    if (std::holds_alternative<BackgroundImage>(model)) return 0;
+    if (std::holds_alternative<FirstFrame>(model)) return 1;
+    if (const auto* mean = std::get_if<RunningMean>(&model)) return frames_before_majority(mean->rate);
+    const auto& mixture = std::get<MixtureParameters>(model);
+    if (mixture.learning_rate == 0) return 1;
+    if (mixture.learning_rate > 0) return frames_before_majority(mixture.learning_rate);
+    const auto terms = mixture_terms(mixture);
+    double share = 1;
+    std::uint64_t frame = 1;
+    for (; share > 0.5; ++frame) share *= mixture_step(terms, frame).keep;
+    return static_cast<std::int64_t>(frame);
 }
 
 }  // namespace framewire

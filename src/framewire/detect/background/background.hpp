@@ -2,6 +2,7 @@
 
 #include "framewire/detect/background/mixture_model.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -32,5 +33,11 @@ using BackgroundModel = std::variant<FirstFrame, RunningMean, MixtureParameters,
 /// ("mixture:history=200:shadows=0"), or the path of an image, which has a '.' or '/' in it and is not opened here.
 /// Throws Error{usage} on anything else, saying what is allowed.
 BackgroundModel parse_background(std::string_view text);
+
+/// How many frames at the start are compared with no background yet, or with one that tells little of the scene:
+/// whoever stands in the first frame is part of it. None for a BackgroundImage. One for FirstFrame: that frame itself.
+/// For a RunningMean and a mixture, those whose background is the first frame for more than half. Of a mixture that
+/// learns nothing the first frame is all there is, so one.
+std::int64_t frames_before_background(const BackgroundModel& model);
 
 }  // namespace framewire

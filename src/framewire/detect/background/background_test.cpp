@@ -30,6 +30,20 @@ TEST(Background, ReadsItsForms) {
               BackgroundModel(MixtureParameters{.history = 200, .var_threshold = 20.5f, .shadows = false}));
 }
 
+TEST(Background, IsThereOnceLaterFramesCountMoreThanTheFirst) {
+    const auto frames = [](const char* text) { return frames_before_background(parse_background(text)); };
+    EXPECT_EQ(frames("room.png"), 0);
+    EXPECT_EQ(frames("first"), 1);
+    EXPECT_EQ(frames("mean:1"), 2) << "the second frame's background is the first frame alone";
+    EXPECT_EQ(frames("mean:0.5"), 2);
+    EXPECT_EQ(frames("mean:0.4"), 3) << "0.6, 0.36";
+    EXPECT_EQ(frames("mean:0.02"), 36) << "0.98^34 is 0.503";
+    EXPECT_EQ(frames("mixture"), 5) << "3/4 5/6 7/8 9/10 is 0.49";
+    EXPECT_EQ(frames("mixture:history=1"), 2);
+    EXPECT_EQ(frames("mixture:learning_rate=0.02"), 36);
+    EXPECT_EQ(frames("mixture:learning_rate=0"), 1) << "as with first";
+}
+
 TEST(Background, SaysWhatIsAllowed) {
     for (const auto* text : {"mean", "mean:", "mean:0", "mean:1.5", "mean:nan", "mean:0.1x"})
         EXPECT_NE(message(text).find("above 0 up to 1"), std::string::npos) << text;

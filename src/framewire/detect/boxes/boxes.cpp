@@ -57,10 +57,14 @@ std::vector<ParameterInfo> parameters() {
     auto connectivity = number("connectivity", "neighbours of a pixel", "8", 4, 8);
     connectivity.choices = {"4", "8"};
     return {
-        number("pixelate", "hide what moves under cells of this side, in pixels; 0 draws boxes", "0", 0,
-               max_pixelate_px),
+        number(
+            "pixelate",
+            "hide what moves under cells of this side, in pixels, and all until there is a background; 0 draws boxes",
+            "0", 0, max_pixelate_px),
         {.name = "background",
-         .help = "what frames are compared with: first, mean:RATE or mixture",
+         .help =
+             "what frames are compared with: first (there from the second frame on), mean:RATE or mixture (there once "
+             "the frames since count more than the first)",
          .type = ParameterInfo::Type::text,
          .default_value = "first"},
         number("blur", "side of the Gaussian that frames are blurred with before, in pixels; 1 is none", "15", 1, 255),
@@ -84,14 +88,14 @@ std::vector<ParameterInfo> parameters() {
 
 void Boxes::run(const FilterImages<MemorySpace::host>& images) {
     detector_.run(images.in);
-    overlay_.run(images.in, detector_.objects_on_host(), images.out);
+    overlay_.run(images.in, detector_.objects_on_host(), images.out, detector_.frames_before_background());
     has_run_ = true;
 }
 
 void Boxes::run(const FilterImages<MemorySpace::device>& images) {
     if constexpr (cuda::compiled) {
         detector_.run(images.in);
-        overlay_.run(images.in, detector_.objects_on_device(), images.out);
+        overlay_.run(images.in, detector_.objects_on_device(), images.out, detector_.frames_before_background());
         has_run_ = true;
     }
 }

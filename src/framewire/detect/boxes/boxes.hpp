@@ -9,7 +9,9 @@
 namespace framewire {
 
 /// Draws boxes around what moves, or hides it under a mosaic: MotionDetector and BoxOverlay one after the other,
-/// without a way over the host. The background is the filter's own; frames are given in the order of time.
+/// without a way over the host. The background is the filter's own; frames are given in the order of time. Frames that
+/// come before there is a background (frames_before_background()) are hidden whole where what moves is hidden: nothing
+/// can be said yet of who is in them.
 class Boxes {
 public:
     /// Throws as MotionDetector and BoxOverlay do.
@@ -22,6 +24,9 @@ public:
     void run(const FilterImages<MemorySpace::host>& images);
     /// Queued on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images);
+
+    /// Whether runs from now on are one like the other: all frames have a background.
+    bool is_settled() const { return detector_.has_background(); }
 
     /// How many objects each frame of the last run has: `objects`. Waits for the executor's stream.
     std::vector<FilterFigure> figures() const;

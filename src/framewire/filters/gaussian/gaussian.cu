@@ -53,8 +53,8 @@ struct Layout {
     // too.
     static constexpr int rows_at_once = terms_at_once + rows_per_thread - 1;
 
-    static int ring_rows(int taps) { return step_rows + taps - 1; }
-    static std::int64_t shared_bytes(int taps, int quads_in) {
+    static constexpr int ring_rows(int taps) { return step_rows + taps - 1; }
+    static constexpr std::int64_t shared_bytes(int taps, int quads_in) {
         return std::int64_t{4} * (staged_rows * planes * quads_in + 4) +
                std::int64_t{8} * (ring_rows(taps) + rows_at_once - 1) * planes * pitch;
     }
@@ -274,15 +274,18 @@ void launch(Job job, int frames, int quads_out, cudaStream_t stream) {
 }
 
 template <int channels>
-void launch(const Job& job, int frames, cudaStream_t stream) {
+void launch(const Job& job, int frames, int most_shared_bytes, cudaStream_t stream) {
     // A strip as wide as its rim leaves of 32 quads, or of 32 quads where that were too little.
     const int rim = rim_quads(job), quads_out = rim <= 8 ? 32 - rim : 32;
     // Two blocks a multiprocessor, or else one channel at a time in a narrow strip, which is small enough for every
     // GPU.
-    const int most_shared = std::min(100 * 1024, device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+    const int most_shared = std::min(100 * 1024, most_shared_bytes);
     using All = Layout<channels, channels, 32>;
+    using Narrow = Layout<channels, 1, 16>;
+    constexpr int most_rim = (3 + max_window_px + quad_px - 1 + 3) / quad_px - 1;
+    static_assert(Narrow::shared_bytes(max_window_px, 16 + most_rim) <= 48 * 1024);
     if (All::shared_bytes(job.taps, quads_out + rim) > most_shared)
-        launch<Layout<channels, 1, 16>>(job, frames, 16, stream);
+        launch<Narrow>(job, frames, 16, stream);
     else
         launch<All>(job, frames, quads_out, stream);
 }
@@ -303,10 +306,11 @@ void Gaussian::run(const FilterImages<MemorySpace::device>& images) const {
             .lead = (quad_px - weights_.reach.before % quad_px) % quad_px};
     set_weights(job, weights_);
     const auto stream = executor_->stream().handle();
+    const int most_shared_bytes = executor_->shared_memory().block_bytes;
     if (shape_.channels == 3)
-        launch<3>(job, shape_.frames, stream);
+        launch<3>(job, shape_.frames, most_shared_bytes, stream);
     else
-        launch<1>(job, shape_.frames, stream);
+        launch<1>(job, shape_.frames, most_shared_bytes, stream);
 }
 
 }  // namespace framewire

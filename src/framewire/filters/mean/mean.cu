@@ -332,9 +332,12 @@ void launch(Job job, int frames, cudaStream_t stream) {
     });
 }
 
+// What the GPUs with the least have.
+static_assert(shared_bytes<Narrow<3>> <= 64 * 1024);
+
 template <int channels>
-void launch(const Job& job, int frames, cudaStream_t stream) {
-    if (device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) >= shared_bytes<Wide<channels>>)
+void launch(const Job& job, int frames, int most_shared_bytes, cudaStream_t stream) {
+    if (most_shared_bytes >= shared_bytes<Wide<channels>>)
         launch<Wide<channels>>(job, frames, stream);
     else
         launch<Narrow<channels>>(job, frames, stream);
@@ -363,10 +366,11 @@ void Mean::run(const FilterImages<MemorySpace::device>& images) const {
     }
     job.in_chunks = in_chunks(job.in.rows);
     job.out_chunks = in_chunks(job.out);
+    const int most_shared_bytes = executor_->shared_memory().block_bytes;
     if (shape_.channels == 3)
-        launch<3>(job, shape_.frames, stream);
+        launch<3>(job, shape_.frames, most_shared_bytes, stream);
     else
-        launch<1>(job, shape_.frames, stream);
+        launch<1>(job, shape_.frames, most_shared_bytes, stream);
 }
 
 }  // namespace framewire

@@ -8,7 +8,10 @@ Median::Median(MedianParameters parameters, const Shape& shape, Executor& execut
     if (parameters.size < 1 || parameters.size > max_median_size || parameters.size % 2 == 0)
         fail(ErrorCode::usage, "median: size is {}; an odd number from 1 to {} is allowed", parameters.size,
              max_median_size);
-    if (executor.backend() == Backend::cpu) plan_for_cpu();
+    if (executor.backend() == Backend::cpu)
+        plan_for_cpu();
+    else if constexpr (cuda::compiled)
+        plan_for_cuda();
 }
 
 namespace {

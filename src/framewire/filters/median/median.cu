@@ -14,6 +14,17 @@ constexpr int max_frames = 65535;  // a grid's depth
 
 }  // namespace
 
+void Median::plan_for_cuda() {
+    const int size = parameters_.size;
+    if (size > largest_network_median) {
+        histograms_.emplace(size, shape_, executor_->shared_memory());
+        allow_histogram_median();
+    } else if (size >= smallest_median_of_strips) {
+        strip_bytes_ = executor_->shared_memory().block_bytes;
+        allow_strip_median(size, shape_.channels);
+    }
+}
+
 void Median::run(const FilterImages<MemorySpace::device>& images) {
     validate(images.in, shape_, "median's image");
     validate(images.out, shape_, "median's result");
@@ -38,9 +49,9 @@ void Median::run(const FilterImages<MemorySpace::device>& images) {
         } else if (size < smallest_median_of_strips) {
             network_median_on_device(part, size, border, stream);
         } else if (size <= largest_network_median) {
-            strip_median_on_device(part, size, border, stream);
+            strip_median_on_device(part, size, border, strip_bytes_, stream);
         } else {
-            histogram_median_on_device(part, size, border, stream);
+            histogram_median_on_device(part, size, border, *histograms_, stream);
         }
     }
 }

@@ -2,9 +2,11 @@
 
 #include "framewire/filters/border.hpp"
 #include "framewire/filters/filter.hpp"
+#include "framewire/filters/median/median_histogram_blocks.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace framewire {
 
@@ -19,7 +21,8 @@ struct MedianParameters {
 /// In and out: any strides, any alignment, no overlap; frames x height x width, 1 or 3 channels.
 class Median {
 public:
-    /// Throws Error{usage} on a size or shape that is not allowed.
+    /// Throws Error{usage} on a size or shape that is not allowed, Error{config} on a size that this GPU has too little
+    /// shared memory for: only above 231, and where a block has 64 KiB (sm_75).
     Median(MedianParameters parameters, const Shape& shape, Executor& executor);
 
     Shape output_shape() const { return shape_; }
@@ -35,11 +38,14 @@ private:
         void operator()(CpuPlan* plan) const;
     };
     void plan_for_cpu();
+    void plan_for_cuda();
 
     MedianParameters parameters_;
     Shape shape_;
     Executor* executor_;
     std::unique_ptr<CpuPlan, CpuPlanDeleter> cpu_plan_;
+    std::optional<MedianHistogramBlocks> histograms_;  // on CUDA, of sizes that have them
+    int strip_bytes_ = 0;                              // on CUDA: the most shared memory of a block of strips
 };
 
 /// The registry's entry.

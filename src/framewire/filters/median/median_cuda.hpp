@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/filters/border.hpp"
+#include "framewire/filters/median/median_histogram_blocks.hpp"
 
 #include <cstdint>
 
@@ -23,10 +24,14 @@ void median_of_nine_on_device(const MedianImages& images, Border border, CUstrea
 /// Sizes 5 and 7, by sorting networks.
 void network_median_on_device(const MedianImages& images, int size, Border border, CUstream_st* stream);
 
-/// Odd sizes 9 to 15, by sorting networks whose tiles share strips.
-void strip_median_on_device(const MedianImages& images, int size, Border border, CUstream_st* stream);
+/// Odd sizes 9 to 15, by sorting networks whose tiles share strips: lets a plan's launches have the shared memory they
+/// need; then launches with at most `shared_bytes` of it a block.
+void allow_strip_median(int size, int channels);
+void strip_median_on_device(const MedianImages& images, int size, Border border, int shared_bytes, CUstream_st* stream);
 
-/// Odd sizes 3 to 255, by histograms that slide down and along.
-void histogram_median_on_device(const MedianImages& images, int size, Border border, CUstream_st* stream);
+/// Odd sizes 3 to 255, by histograms that slide down and along: the same, cut into `blocks`.
+void allow_histogram_median();
+void histogram_median_on_device(const MedianImages& images, int size, Border border,
+                                const MedianHistogramBlocks& blocks, CUstream_st* stream);
 
 }  // namespace framewire

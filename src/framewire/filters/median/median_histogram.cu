@@ -14,11 +14,11 @@
 namespace framewire {
 namespace {
 
-constexpr int max_threads = 512;
 constexpr int groups = 16, group_levels = 16;
-constexpr int lanes_per_window = 16;   // with two levels each, so two groups a window
-constexpr int step_px = 4;             // that a window slides at a time
-constexpr int columns_per_thread = 2;  // at most
+// With two levels each, so two groups a window.
+constexpr int lanes_per_window = MedianHistogramBlocks::threads_per_window;
+constexpr int step_px = MedianHistogramBlocks::step_px;  // that a window slides at a time
+constexpr int columns_per_thread = MedianHistogramBlocks::columns_per_thread;
 
 /// Of one column of `size` values, in bytes: how many of group g are at most a level of it, and how many are below g.
 struct alignas(16) ColumnCounts {
@@ -27,6 +27,7 @@ struct alignas(16) ColumnCounts {
 };
 
 constexpr int column_bytes = sizeof(ColumnCounts);
+static_assert(column_bytes == MedianHistogramBlocks::column_bytes);
 
 struct Strip {
     const std::uint8_t* frame;
@@ -198,11 +199,11 @@ struct Window {
     }
 };
 
-__global__ void __launch_bounds__(max_threads)
-    histogram_median(MedianImages images, int size, Border border, int window_px, int rows_per_block) {
+__global__ void __launch_bounds__(MedianHistogramBlocks::most_threads)
+    histogram_median(MedianImages images, int size, Border border, int windows, int window_px, int rows_per_block) {
     extern __shared__ ColumnCounts columns[];
-    const int threads = static_cast<int>(blockDim.x), strip_px = threads / lanes_per_window * window_px,
-              count = strip_px + size - 1, radius = size / 2;
+    const int threads = static_cast<int>(blockDim.x), strip_px = windows * window_px, count = strip_px + size - 1,
+              radius = size / 2;
     auto* medians = reinterpret_cast<std::uint8_t*>(columns + count + 1);  // of one row of the strip
     const int thread = static_cast<int>(threadIdx.x);
 
@@ -241,6 +242,7 @@ __global__ void __launch_bounds__(max_threads)
 
     own.read(strip.row(first_row - 1 - radius), leaving);
     Window window{reinterpret_cast<const std::uint8_t*>(columns), size};
+    const bool has_window = thread / lanes_per_window < windows;  // a whole warp or none of it
     const int window_x = thread / lanes_per_window * window_px;
     auto* out = images.out + frame * images.out_frame_stride + channel;
     for (int y = first_row; y < end_row; ++y) {
@@ -254,8 +256,10 @@ __global__ void __launch_bounds__(max_threads)
         own.read(strip.row(y + 1 + radius), entering);
         own.read(strip.row(y - radius), leaving);
 
-        window.count_all(window_x);
-        for (int x = window_x; x < window_x + window_px; x += step_px) window.slide(x, medians);
+        if (has_window) {
+            window.count_all(window_x);
+            for (int x = window_x; x < window_x + window_px; x += step_px) window.slide(x, medians);
+        }
         __syncthreads();
         for (int x = thread; x < min(strip_px, images.width - first_x); x += threads)
             out[y * images.out_row_stride + (first_x + x) * images.channels] = medians[x];
@@ -264,36 +268,14 @@ __global__ void __launch_bounds__(max_threads)
 
 }  // namespace
 
-void histogram_median_on_device(const MedianImages& images, int size, Border border, cudaStream_t stream) {
-    const auto shared_bytes = [size](int strip_px) { return (strip_px + size) * column_bytes + strip_px; };
-    const int shared_of_all = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor),
-              shared_of_one = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-    // Small blocks wait less for each other's threads, large ones are fewer warps short where the window's columns
-    // leave room for one block only. A strip that is not wide beside its border costs more than it gains.
-    constexpr int reserved_bytes = 1024;  // by CUDA, of each block's
-    constexpr int enough_px = 12;
-    int threads = max_threads / 2, most_px = 0;
-    for (int blocks = 4; blocks >= 1 && most_px < enough_px; --blocks) {
-        if (blocks == 1) threads = max_threads;
-        const int bytes = std::min(shared_of_all / blocks - reserved_bytes, shared_of_one);
-        const int step = threads / lanes_per_window * step_px;
-        most_px = std::max(0, bytes - shared_bytes(0)) / (shared_bytes(step) - shared_bytes(0)) * step_px;
-    }
-    const int windows = threads / lanes_per_window;
-    const int strips = parts(images.width, windows * std::max(step_px, most_px));
-    const int window_px = parts(images.width, strips * windows * step_px) * step_px;
-    const int shared = shared_bytes(windows * window_px);
-    cuda::check(cudaFuncSetAttribute(histogram_median, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-    // Blocks enough for several to follow each other on every multiprocessor, with rows enough to make up for counting
-    // their first window.
-    constexpr int wanted_blocks = 4000;
-    const auto blocks = std::int64_t{strips} * images.channels * images.frames;
-    const auto bands = std::clamp<std::int64_t>(wanted_blocks / blocks, 1, parts(images.height, 2 * size));
-    const int rows_per_block = parts(images.height, static_cast<int>(bands));
-    const dim3 grid(static_cast<unsigned>(strips * images.channels),
-                    static_cast<unsigned>(parts(images.height, rows_per_block)), static_cast<unsigned>(images.frames));
-    histogram_median<<<grid, static_cast<unsigned>(threads), static_cast<std::size_t>(shared), stream>>>(
-        images, size, border, window_px, rows_per_block);
+void allow_histogram_median() { allow_shared_memory(histogram_median); }
+
+void histogram_median_on_device(const MedianImages& images, int size, Border border,
+                                const MedianHistogramBlocks& blocks, cudaStream_t stream) {
+    const dim3 grid(static_cast<unsigned>(blocks.strips * images.channels),
+                    static_cast<unsigned>(parts(images.height, blocks.rows)), static_cast<unsigned>(images.frames));
+    histogram_median<<<grid, static_cast<unsigned>(blocks.threads), static_cast<std::size_t>(blocks.shared_bytes),
+                       stream>>>(images, size, border, blocks.windows, blocks.window_px, blocks.rows);
     cuda::check_launch();
 }
 

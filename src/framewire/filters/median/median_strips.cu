@@ -34,7 +34,7 @@ struct Layout {
     // Of each strip its columns, and all of it; those of a rank side by side.
     static constexpr int row_values = 2 * strip_pixels * strips_x;
 
-    static int shared_bytes(const Block& block) {
+    static constexpr int shared_bytes(const Block& block) {
         return block.pairs_bytes() + block.threads_y * row_values * static_cast<int>(sizeof(Pair)) +
                block.result_bytes();
     }
@@ -46,6 +46,8 @@ struct Layout {
         return block;
     }
 };
+// What the GPUs with the least have.
+static_assert(Layout<15, 3>::shared_bytes({1}) <= 64 * 1024 && Layout<15, 1>::shared_bytes({1}) <= 64 * 1024);
 
 // The strips of all the block's tiles, into `strips`.
 template <class L>
@@ -96,32 +98,36 @@ __global__ void __launch_bounds__(L::largest.threads(), L::min_blocks)
 }
 
 template <class L>
-void launch(const MedianImages& images, Border border, cudaStream_t stream) {
-    const auto block = L::block_for(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
-    const int shared_bytes = L::shared_bytes(block);
-    cuda::check(cudaFuncSetAttribute(strip_median<L>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
-    strip_median<L><<<grid_of(images, block), block.threads(), static_cast<std::size_t>(shared_bytes), stream>>>(
-        images, border, in_aligned(images), out_aligned(images), PairOrder{});
+void launch(const MedianImages& images, Border border, int most_shared_bytes, cudaStream_t stream) {
+    const auto block = L::block_for(most_shared_bytes);
+    strip_median<L>
+        <<<grid_of(images, block), block.threads(), static_cast<std::size_t>(L::shared_bytes(block)), stream>>>(
+            images, border, in_aligned(images), out_aligned(images), PairOrder{});
     cuda::check_launch();
 }
 
-template <int size>
-void launch_for_channels(const MedianImages& images, Border border, cudaStream_t stream) {
-    if (images.channels == 3)
-        launch<Layout<size, 3>>(images, border, stream);
-    else
-        launch<Layout<size, 1>>(images, border, stream);
+// Calls use(Layout) with that of a size and a number of channels.
+template <class Use>
+void with_layout(int size, int channels, Use&& use) {
+    const auto of_size = [&]<int of>() { channels == 3 ? use(Layout<of, 3>{}) : use(Layout<of, 1>{}); };
+    switch (size) {
+        case 9: return of_size.template operator()<9>();
+        case 11: return of_size.template operator()<11>();
+        case 13: return of_size.template operator()<13>();
+        case 15: return of_size.template operator()<15>();
+    }
 }
 
 }  // namespace
 
-void strip_median_on_device(const MedianImages& images, int size, Border border, cudaStream_t stream) {
-    switch (size) {
-        case 9: return launch_for_channels<9>(images, border, stream);
-        case 11: return launch_for_channels<11>(images, border, stream);
-        case 13: return launch_for_channels<13>(images, border, stream);
-        case 15: return launch_for_channels<15>(images, border, stream);
-    }
+void allow_strip_median(int size, int channels) {
+    with_layout(size, channels, [](auto layout) { allow_shared_memory(strip_median<decltype(layout)>); });
+}
+
+void strip_median_on_device(const MedianImages& images, int size, Border border, int shared_bytes,
+                            cudaStream_t stream) {
+    with_layout(size, images.channels,
+                [&](auto layout) { launch<decltype(layout)>(images, border, shared_bytes, stream); });
 }
 
 }  // namespace framewire

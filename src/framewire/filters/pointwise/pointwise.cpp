@@ -33,6 +33,17 @@ void apply(const PointwiseOp& op, const std::uint8_t* in, const std::uint8_t* pr
     }
 }
 
+// Three equal channels are one until a heat map takes them, which sees no difference: a third of the bytes to write, to
+// compare and to keep for the next frame. An adjustment between them has gray come out gray.
+void keep_gray_narrow(std::vector<PointwiseOp>& ops) {
+    const auto is_gray = [](const auto& op) { return op.kind == Kind::gray_weighted || op.kind == Kind::gray_average; };
+    for (auto gray = ops.begin(); gray != ops.end(); ++gray) {
+        if (!is_gray(*gray) || gray->channels != 3) continue;
+        const auto taker = std::find_if(gray + 1, ops.end(), [](const auto& op) { return op.kind != Kind::adjust; });
+        if (taker != ops.end() && taker->kind == Kind::heatmap) gray->channels = 1;
+    }
+}
+
 }  // namespace
 
 PointwisePass::PointwisePass(std::vector<PointwiseOp> ops, const Shape& shape, Executor& executor)
@@ -44,6 +55,7 @@ PointwisePass::PointwisePass(std::vector<PointwiseOp> ops, const Shape& shape, E
     const auto states = std::count_if(ops_.begin(), ops_.end(), [](const auto& op) { return op.needs_previous(); });
     if (ops_.empty() || ops_.size() > max_ops || states > static_cast<std::ptrdiff_t>(max_states))
         fail(ErrorCode::internal, "a pass of {} filters, {} with a previous frame", ops_.size(), states);
+    if (executor.backend() == Backend::cpu) keep_gray_narrow(ops_);  // on CUDA a pixel is in registers
     shapes_.push_back(shape);
     for (const auto& op : ops_)
         shapes_.push_back(op.channels == 0 ? shapes_.back() : shapes_.back().with_channels(op.channels));

@@ -109,7 +109,8 @@ void bench_joined(Session& session) {
     fill_scene(in.view(), 5);
     struct Runner {
         std::vector<std::unique_ptr<PointwisePass>> passes;
-        HostImage state{bench_frame}, between[2] = {HostImage(bench_frame), HostImage(bench_frame)};
+        std::vector<HostImage> states;
+        HostImage between[2] = {HostImage(bench_frame), HostImage(bench_frame)};
         HostImage out{bench_frame};
         int turn = 0;
 
@@ -117,18 +118,22 @@ void bench_joined(Session& session) {
             auto from = frames_in.view().frames(turn, 1);
             for (std::size_t index = 0; index < passes.size(); ++index) {
                 const auto to = index + 1 == passes.size() ? out.view() : between[index % 2].view();
-                const auto states = std::array{state.view()};
-                const auto state_count = passes[index]->state_shapes().size();
-                passes[index]->run(from, to, {states.data(), state_count}, turn == 0);
+                const auto shapes = passes[index]->state_shapes();
+                const auto state = std::array{shapes.empty() ? HostView<std::uint8_t>() : states.back().view()};
+                passes[index]->run(from, to, {state.data(), shapes.size()}, turn == 0);
                 from = to;
             }
             turn = (turn + 1) % frames;
         }
+
+        void add(std::vector<PointwiseOp> some, Executor& executor) {
+            passes.push_back(std::make_unique<PointwisePass>(std::move(some), bench_frame, executor));
+            for (const auto& shape : passes.back()->state_shapes()) states.emplace_back(shape);
+        }
     };
     Runner joined, alone;
-    joined.passes.push_back(std::make_unique<PointwisePass>(ops, bench_frame, session.cpu()));
-    for (const auto& op : ops)
-        alone.passes.push_back(std::make_unique<PointwisePass>(std::vector{op}, bench_frame, session.cpu()));
+    joined.add(ops, session.cpu());
+    for (const auto& op : ops) alone.add({op}, session.cpu());
     for (int frame = 0; frame < frames; ++frame) {
         joined.run(in);
         alone.run(in);

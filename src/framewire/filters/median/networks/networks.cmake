@@ -26,3 +26,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     endif()
     set_source_files_properties(median/median_middle_cpu.cpp PROPERTIES COMPILE_OPTIONS "${options}")
 endif()
+
+if(FRAMEWIRE_GPUS STREQUAL "CHECK")
+    # Unoptimised, a network takes minutes a size; nothing in it is for one architecture.
+    set_source_files_properties(median/median_network.cu median/median_strips.cu PROPERTIES COMPILE_OPTIONS -fdevice-syntax-only)
+endif()
