@@ -1,5 +1,7 @@
 #include "framewire/media/ffmpeg/libav.hpp"
 
+#include "framewire/core/credentials.hpp"
+
 extern "C" {
 #include <libavdevice/avdevice.h>
 #include <libavutil/log.h>
@@ -25,7 +27,7 @@ void log_line(void* context, int level, const char* format, std::va_list argumen
     char line[512];
     int print_prefix = 1;
     av_log_format_line2(context, level, format, arguments, line, sizeof line, &print_prefix);
-    std::string text(line);
+    auto text = without_credentials(line);
     while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
     if (text.empty()) return;
     spdlog::log(level <= AV_LOG_WARNING ? spdlog::level::debug : spdlog::level::trace, "FFmpeg: {}", text);
