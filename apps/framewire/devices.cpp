@@ -110,8 +110,7 @@ Json as_json() {
 }
 
 void print(const Camera& camera) {
-    fmt::print("camera {}: {} ({})\n", shown_text(camera.path), shown_text(camera.name),
-               shown_text(camera.driver));
+    fmt::print("camera {}: {} ({})\n", shown_text(camera.path), shown_text(camera.name), shown_text(camera.driver));
     for (const auto& format : camera.formats) {
         fmt::print("    {} ({})\n", shown_text(format.pixel_format), shown_text(format.description));
         for (const auto& size : format.sizes) {

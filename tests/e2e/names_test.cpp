@@ -55,7 +55,8 @@ TEST(Names, InArgumentsThatAreWrongAreShownNotObeyed) {
 TEST(Names, InLogLinesAreShownNotObeyed) {
     const TemporaryFolder folder;
     // An image of another size than the first is told of, and the end of a file cut off.
-    ASSERT_EQ(run_framewire({"run", "-i", "synth:size=64x48:seed=1", "-o", folder / "a1.png", "--frames", "1"}).code, 0);
+    ASSERT_EQ(run_framewire({"run", "-i", "synth:size=64x48:seed=1", "-o", folder / "a1.png", "--frames", "1"}).code,
+              0);
     ASSERT_EQ(run_framewire({"run", "-i", "synth:size=32x24:seed=1", "-o", folder / "b.png", "--frames", "1"}).code, 0);
     std::filesystem::create_directory(folder / name);
     std::filesystem::rename(folder / "a1.png", folder / name + "/a1.png");

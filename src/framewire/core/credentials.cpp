@@ -34,7 +34,7 @@ bool may_have_port(std::string_view authority) {
 
 // Where in `rest`, what a URL has behind "://", the '@' is that ends user name and password; npos without them.
 std::size_t end_of_user(std::string_view rest) {
-    const auto authority = rest.substr(0, rest.find_first_of("/?#\\"));
+    const auto authority = rest.substr(0, rest.find_first_of("/?#"));
     const auto at = authority.rfind('@');
     // "user:pass/word@host": no valid URL, but a password for that.
     return at == npos && !may_have_port(authority) ? rest.rfind('@') : at;

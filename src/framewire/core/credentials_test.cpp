@@ -22,6 +22,7 @@ TEST(Credentials, OfUsersAreHidden) {
         {"rtsp://user:pass#word@host/x", "rtsp://***@host/x"},
         {"rtsp://user:pass'\"word@host/x", "rtsp://***@host/x"},
         {"rtsp://user:pass\\word@host/x", "rtsp://***@host/x"},
+        {"lavfi:movie='http\\://user\\:password@host\\:1/x'", "lavfi:movie='http\\://***@host\\:1/x'"},
         {"srt+x.y-z://u:p@h", "srt+x.y-z://***@h"},
         {"cannot open rtsp://u:p@h/x: refused; see http://v:q@i/",
          "cannot open rtsp://***@h/x: refused; see http://***@i/"},

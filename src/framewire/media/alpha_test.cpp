@@ -75,12 +75,11 @@ TEST(Alpha, LiesOnBlackInEveryFormat) {
     write_png(folder / "a.png", pixels, 3);
     const auto want = on_black(pixels, 3);
     const std::pair<const char*, const char*> files[] = {
-        {"a.webp", "-c:v libwebp -lossless 1"}, {"a.tif", "-c:v tiff -pix_fmt rgba"},
-        {"a.bmp", "-c:v bmp -pix_fmt bgra"},             {"a.tga", "-c:v targa -pix_fmt bgra"},
-        {"a.mov", "-c:v qtrle -pix_fmt argb"},           {"png.mkv", "-c:v png -pix_fmt rgba"},
-        {"ffv1.mkv", "-c:v ffv1 -pix_fmt bgra"},         {"a.apng", "-c:v apng -pix_fmt rgba"},
-        {"raw.nut", "-c:v rawvideo -pix_fmt rgba"},      {"png.jpg", "-f image2 -c:v png -pix_fmt rgba"},
-        {"planes.nut", "-c:v rawvideo -pix_fmt gbrap"},
+        {"a.webp", "-c:v libwebp -lossless 1"},     {"a.tif", "-c:v tiff -pix_fmt rgba"},
+        {"a.bmp", "-c:v bmp -pix_fmt bgra"},        {"a.tga", "-c:v targa -pix_fmt bgra"},
+        {"a.mov", "-c:v qtrle -pix_fmt argb"},      {"png.mkv", "-c:v png -pix_fmt rgba"},
+        {"ffv1.mkv", "-c:v ffv1 -pix_fmt bgra"},    {"a.apng", "-c:v apng -pix_fmt rgba"},
+        {"raw.nut", "-c:v rawvideo -pix_fmt rgba"}, {"png.jpg", "-f image2 -c:v png -pix_fmt rgba"},
     };
     for (const auto& [name, encoding] : files) {
         ASSERT_TRUE(ffmpeg(fmt::format("-i {} {} {}", folder / "a.png", encoding, folder / name))) << name;
@@ -92,6 +91,19 @@ TEST(Alpha, LiesOnBlackInEveryFormat) {
     const auto sequence = read_video(folder / "a.png").frames;
     std::filesystem::rename(folder / "a.png", folder / "a1.png");
     EXPECT_EQ(read_video(folder / "a%d.png").frames, sequence);
+}
+
+// libswscale makes some degrees of a plane of alpha one too large.
+TEST(Alpha, OfPlanesIsRightToOne) {
+    const TemporaryFolder folder;
+    const auto pixels = picture_with_alpha(3);
+    write_png(folder / "a.png", pixels, 3);
+    ASSERT_TRUE(ffmpeg(fmt::format("-i {} -c:v rawvideo -pix_fmt gbrap {}", folder / "a.png", folder / "a.nut")));
+    const auto reading = read_video(folder / "a.nut");
+    ASSERT_EQ(reading.frames.size(), 1U) << reading.message;
+    const auto want = on_black(pixels, 3);
+    ASSERT_EQ(reading.frames[0].size(), want.size());
+    for (std::size_t at = 0; at < want.size(); ++at) ASSERT_NEAR(reading.frames[0][at], want[at], 1) << at;
 }
 
 TEST(Alpha, OfGrayLiesOnBlackToo) {
@@ -118,8 +130,9 @@ TEST(Alpha, OfPalettesLiesOnBlack) {
         if (pixels[at + 3] == 0) pixels[at] = pixels[at + 1] = pixels[at + 2] = 255;
     }
     write_png(folder / "a.png", pixels, 3);
-    ASSERT_TRUE(ffmpeg(fmt::format("-i {} -lavfi 'split[a][b];[a]palettegen=reserve_transparent=1[p];[b][p]paletteuse' {}",
-                                   folder / "a.png", folder / "a.gif")));
+    ASSERT_TRUE(
+        ffmpeg(fmt::format("-i {} -lavfi 'split[a][b];[a]palettegen=reserve_transparent=1[p];[b][p]paletteuse' {}",
+                           folder / "a.png", folder / "a.gif")));
     const auto reading = read_video(folder / "a.gif");
     ASSERT_EQ(reading.frames.size(), 1U) << reading.message;
     EXPECT_EQ(reading.frames[0], on_black(pixels, 3));

@@ -43,7 +43,8 @@ TEST(Missing, IsNoInputWhereItCannotBeFoundOut) {
         for (const auto& path : {folder / long_name, (folder / "loop/") + "a", deep + "a", (folder / "file/") + "a"}) {
             const auto reading = read_video(path + ending);
             EXPECT_EQ(reading.error, ErrorCode::no_input) << path << ending;
-            EXPECT_NE(reading.message.find(path), std::string::npos) << reading.message;
+            const auto parent = path.substr(0, path.rfind('/'));  // a sequence's folder
+            EXPECT_NE(reading.message.find(parent), std::string::npos) << reading.message;
             EXPECT_EQ(reading.message.find("filesystem"), std::string::npos) << reading.message;
         }
     EXPECT_EQ(read_video(folder / "loop").error, ErrorCode::no_input);

@@ -211,7 +211,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 // A few lines that stand for 10^9 values.
 TEST(WindowModelFile, AliasesAreRefused) {
-    std::string yaml = "%YAML:1.0\n---\nopencv_ml_svm:\n   svmType: EPS_SVR\n   kernel:\n      type: LINEAR\n   row: &row [ 1";
+    std::string yaml =
+        "%YAML:1.0\n---\nopencv_ml_svm:\n   svmType: EPS_SVR\n   kernel:\n      type: LINEAR\n   row: &row [ 1";
     for (int number = 0; number < 999; ++number) yaml += ", 1";
     yaml += " ]\n   support_vectors:\n";
     for (int number = 0; number < 1'000'000 / 10; ++number) yaml += "      - *row\n";

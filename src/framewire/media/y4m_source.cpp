@@ -1,6 +1,7 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/media/files.hpp"
+#include "framewire/media/parameters.hpp"
 #include "framewire/media/y4m.hpp"
 
 #include <spdlog/spdlog.h>
@@ -155,10 +156,7 @@ Y4mHeader parse_y4m_header(std::string_view line, std::string_view name, std::in
                 const auto numerator = number(value.substr(0, colon));
                 const auto denominator = colon == std::string_view::npos ? 1 : number(value.substr(colon + 1));
                 // 0:0 says unknown.
-                if (numerator.value_or(0) > 0 && denominator.value_or(0) > 0) {
-                    const Rational rate{*numerator, *denominator};
-                    if (rate.value() >= 0.001 && rate.value() <= 1000) header.rate = rate;
-                }
+                header.rate = claimed_rate(numerator.value_or(0), denominator.value_or(0)).value_or(header.rate);
                 break;
             }
             case 'C': {

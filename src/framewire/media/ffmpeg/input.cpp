@@ -1,6 +1,8 @@
 #include "framewire/media/ffmpeg/input.hpp"
 
+#include "framewire/core/credentials.hpp"
 #include "framewire/media/ffmpeg/limits.hpp"
+#include "framewire/media/parameters.hpp"
 
 extern "C" {
 #include <libavutil/common.h>
@@ -78,7 +80,7 @@ int FfmpegInput::open_own_file(AVFormatContext* format, AVIOContext** io, const 
                                AVDictionary** options) {
     const auto& self = *static_cast<const FfmpegInput*>(format->opaque);
     if (url != self.url_) {
-        spdlog::debug("{}: its link to {} is not followed", self.name_, url);
+        spdlog::debug("{}: its link to {} is not followed", self.name_, without_credentials(url));
         return AVERROR(EPERM);
     }
     return self.open_any_(format, io, url, flags, options);
@@ -289,15 +291,12 @@ double FfmpegInput::start_seconds() const {
 Rational FfmpegInput::rate() const {
     const Rational otherwise = options_.rate.value_or(Rational{30, 1});
     if (is_still_image(*format_)) return otherwise;
-    const auto plausible = [](AVRational rate) {
-        return rate.num > 0 && rate.den > 0 && av_q2d(rate) >= 0.001 && av_q2d(rate) <= 1000;
-    };
-    const auto guessed = av_guess_frame_rate(format_.get(), const_cast<AVStream*>(stream_), nullptr);
+    const auto claimed = [](AVRational rate) { return claimed_rate(rate.num, rate.den); };
+    const auto guessed = claimed(av_guess_frame_rate(format_.get(), const_cast<AVStream*>(stream_), nullptr));
     // A variable rate is given as the rate of its clock: the average is meant then.
-    const auto average = stream_->avg_frame_rate;
-    if (plausible(guessed) && (av_q2d(guessed) <= 240 || !plausible(average))) return {guessed.num, guessed.den};
-    if (plausible(average)) return {average.num, average.den};
-    return otherwise;
+    const auto average = claimed(stream_->avg_frame_rate);
+    if (guessed && (guessed->value() <= 240 || !average)) return *guessed;
+    return average.value_or(otherwise);
 }
 
 std::optional<std::int64_t> FfmpegInput::frames() const {

@@ -28,7 +28,8 @@ protected:
 };
 
 TEST_F(Limits, APlaylistUnderAnotherNameIsRefused) {
-    for (const auto* name : {"a.mp4", "a.mkv", "a.ts", "a.jpg", "a.JPEG", "a.webp", "a.tif", "a", "a.txt", "a.m3u8.mp4"}) {
+    for (const auto* name :
+         {"a.mp4", "a.mkv", "a.ts", "a.jpg", "a.JPEG", "a.webp", "a.tif", "a", "a.txt", "a.m3u8.mp4"}) {
         write_hls(name);
         const auto hls = read_video(folder_ / name);
         EXPECT_EQ(hls.error, ErrorCode::no_input) << name;
@@ -81,11 +82,12 @@ TEST_F(Limits, AnImageIsReadByDemuxersOfImages) {
     }
 }
 
-// QuickTime tracks may lie in other files, and image2 takes a.Y for the first of three planes.
+// The demuxer of images takes a.Y for the first of three planes, of a picture whose size it guesses.
 TEST_F(Limits, AFileIsReadFromItselfAlone) {
-    for (const auto* plane : {"a.Y", "a.U", "a.V"}) write_file(folder_ / plane, std::string(64 * 48, 'x'));
+    write_file(folder_ / "a.Y", std::string(160 * 128, 'y'));
+    for (const auto* plane : {"a.U", "a.V"}) write_file(folder_ / plane, std::string(80 * 64, 's'));
     const auto planes = read_video(folder_ / "a.Y");
-    EXPECT_EQ(planes.error, ErrorCode::no_input);
+    EXPECT_TRUE(planes.error);
     EXPECT_TRUE(planes.frames.empty());
 }
 

@@ -44,7 +44,7 @@ Bytes as_seen(int number, const Bytes& picture, const Shape& stored) {
 // EXIF data with nothing but an orientation, in a file's own order of bytes.
 std::string exif(int number, bool big_endian) {
     const auto orientation = static_cast<char>(number);
-    const std::array<char, 26> little{'I', 'I', 42,   0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, orientation};
+    const std::array<char, 26> little{'I', 'I', 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, orientation};
     const std::array<char, 26> big{'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation};
     const auto& data = big_endian ? big : little;
     return {data.begin(), data.end()};
@@ -113,8 +113,8 @@ TEST_P(Exif, TurnsAWebpToo) {
     };
     const std::string flags{8, 0, 0, 0, static_cast<char>(stored.width - 1), 0, 0, static_cast<char>(stored.height - 1),
                             0, 0};
-    const auto body = "WEBP" + chunk("VP8X", flags) + std::string(flat.begin() + 12, flat.end()) +
-                      chunk("EXIF", exif(number, false));
+    const auto body =
+        "WEBP" + chunk("VP8X", flags) + std::string(flat.begin() + 12, flat.end()) + chunk("EXIF", exif(number, false));
     write_file(folder / "turned.webp", chunk("RIFF", body));
     const auto turned = read_video(folder / "turned.webp");
     ASSERT_EQ(turned.frames.size(), 1U) << turned.message;

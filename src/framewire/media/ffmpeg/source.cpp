@@ -18,6 +18,8 @@ using namespace std::chrono_literals;
 using Progress = FfmpegInput::Progress;
 
 constexpr std::chrono::milliseconds longest_pause = 8s;
+// Thirty years. Broken files claim times that no container could hold.
+constexpr double longest_seconds = 1e9;
 
 class FfmpegSource final : public Source {
 public:
@@ -120,7 +122,7 @@ private:
         return !stopping.wait_for(lock, options_.stop, pause, [&] { return options_.stop.stop_requested(); });
     }
 
-    // Never goes back, and after a gap goes on by as much as the gap was long.
+    // Never goes back nor beyond all reason, and after a gap goes on by as much as the gap was long.
     double frame_seconds() {
         const double step = 1 / info_.rate.value();
         const auto now = Clock::now();
@@ -132,7 +134,7 @@ private:
         } else if (std::exchange(rejoining_, false)) {
             seconds = last_seconds_ + std::max(step, milliseconds(last_time_, now) / 1000);
             offset_seconds_ = own ? seconds - *own : 0;
-        } else if (!(seconds > last_seconds_)) {
+        } else if (!(seconds > last_seconds_ && seconds < longest_seconds)) {
             seconds = last_seconds_ + step;
         }
         last_seconds_ = seconds;
@@ -152,8 +154,7 @@ private:
             converter_.to_image(*frame_, coding, image);
             return;
         }
-        if (const auto stored = orientation.turned(info_.shape); stored_.shape() != stored)
-            stored_ = HostImage(stored);
+        if (const auto stored = orientation.turned(info_.shape); stored_.shape() != stored) stored_ = HostImage(stored);
         converter_.to_image(*frame_, coding, stored_.view());
         turn(std::as_const(stored_).view(), orientation, image);
     }

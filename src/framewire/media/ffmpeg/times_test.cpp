@@ -73,6 +73,19 @@ TEST(Times, OfTransportStreamsAreFromTheStartToo) {
     }
 }
 
+TEST(Times, BeyondAllReasonAreNotBelieved) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(
+        ffmpeg("-f lavfi -i testsrc=size=64x48:rate=25 -frames:v 4 -vf 'setpts=if(gte(N\\,2)\\,4e13+N\\,N)' "
+               "-fps_mode passthrough -c:v ffv1 " +
+               (folder / "a.mkv")));
+    const auto reading = read_video(folder / "a.mkv");
+    EXPECT_FALSE(reading.error) << reading.message;
+    ASSERT_EQ(reading.times.size(), 4U);
+    for (std::size_t number = 0; number < 4; ++number)
+        EXPECT_NEAR(reading.times[number].seconds, static_cast<double>(number) * step_seconds, 0.002) << number;
+}
+
 // FFmpeg writes how late a Matroska file ends, mkvmerge how long it takes from its first time on.
 TEST(Times, AMatroskaLengthMayBeCountedFromTheStart) {
     const TemporaryFolder folder;
