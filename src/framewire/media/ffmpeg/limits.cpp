@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 3> web_playlists{"hls", "dash", "webm_das
 constexpr std::string_view concat = "concat";
 
 // What leads elsewhere and is never followed, runs scripts, or draws any text as a picture.
-constexpr std::array<std::string_view, 6> never{"avisynth", "imf", "sdp", "tty", "vapoursynth", "vobsub"};
+constexpr std::array<std::string_view, 5> never{"avisynth", "imf", "tty", "vapoursynth", "vobsub"};
 
 template <class Names>
 bool is_among(std::string_view name, const Names& names) {
@@ -41,8 +41,10 @@ bool is_allowed(const AVInputFormat& format, const FfmpegAddress& address) {
     }
     if (address.contents == Contents::image) return is_of_images(name);
     if (address.contents == Contents::playlist && (name == concat || is_among(name, web_playlists))) return true;
-    // Demuxers that open what they read themselves speak protocols of the network, all but that of images.
-    return name != concat && !is_among(name, web_playlists) && (!(format.flags & AVFMT_NOFILE) || name == "image2");
+    // Descriptions of sessions lead to the network, and so do demuxers that open what they read themselves, all but
+    // that of images.
+    return name != "sdp" && name != concat && !is_among(name, web_playlists) &&
+           (!(format.flags & AVFMT_NOFILE) || name == "image2");
 }
 
 }  // namespace
