@@ -15,14 +15,13 @@
 #ifdef FRAMEWIRE_FFMPEG
 #include "framewire/media/camera.hpp"
 #include "framewire/media/camera_adjustment.hpp"
+#include "framewire/media/ffmpeg/limits.hpp"
 #include "framewire/media/ffmpeg/sink.hpp"
 #include "framewire/media/ffmpeg/source.hpp"
 
 #include <spdlog/spdlog.h>
 #endif
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -40,15 +39,6 @@ bool take_prefix(std::string_view text, std::string_view prefix, std::string_vie
 }
 
 #ifdef FRAMEWIRE_FFMPEG
-
-// Its name says what a file may hold, see ffmpeg/limits.hpp.
-FfmpegAddress::Contents contents_of(const std::string& path) {
-    constexpr std::array<std::string_view, 4> playlists{".m3u8", ".m3u", ".mpd", ".ffconcat"};
-    const auto lower = lower_case(path);
-    if (std::ranges::any_of(playlists, [&](auto ending) { return lower.ends_with(ending); }))
-        return FfmpegAddress::Contents::playlist;
-    return is_image_name(path) ? FfmpegAddress::Contents::image : FfmpegAddress::Contents::video;
-}
 
 std::unique_ptr<Source> open_with_ffmpeg(const std::string& path, const SourceOptions& options) {
     return open_ffmpeg_source({path, "file:" + path, "", FfmpegAddress::Kind::file, contents_of(path)}, options);

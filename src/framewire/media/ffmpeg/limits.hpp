@@ -10,6 +10,10 @@
 
 namespace framewire {
 
+/// What a file may hold by the ending of its name: `.m3u8`, `.m3u`, `.mpd` and `.ffconcat` are playlists, images as
+/// is_image_name() has them.
+FfmpegAddress::Contents contents_of(const std::string& path);
+
 /// For FFmpeg's option format_whitelist. Files are read by demuxers of media, images by those of images; what leads to
 /// other files (HLS, DASH, concat scripts ...) only for a playlist named so, and HLS and DASH from http servers. Empty
 /// for cameras and generators, which are no files.

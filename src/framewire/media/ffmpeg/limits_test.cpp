@@ -56,6 +56,17 @@ TEST_F(Limits, APlaylistThatIsNamedSoIsFollowed) {
     EXPECT_EQ(read_video(folder_ / "a.mpd").frames.size(), 10U);
 }
 
+TEST_F(Limits, APlaylistIsOfTheKindOfItsName) {
+    write_concat("a.m3u8");
+    write_hls("a.ffconcat");
+    write_hls("a.mpd");
+    for (const auto* name : {"a.m3u8", "a.ffconcat", "a.mpd"}) {
+        const auto reading = read_video(folder_ / name);
+        EXPECT_EQ(reading.error, ErrorCode::no_input) << name;
+        EXPECT_NE(reading.message.find("is no video"), std::string::npos) << reading.message;
+    }
+}
+
 // A text file as the picture of a terminal, a script within a playlist, a server.
 TEST_F(Limits, APlaylistLeadsToMediaAlone) {
     write_file(folder_ / "words.ts", "These are words, many of them.\n");
@@ -80,15 +91,6 @@ TEST_F(Limits, AnImageIsReadByDemuxersOfImages) {
         std::filesystem::copy(folder_ / "secret.jpg", folder_ / name);
         EXPECT_EQ(read_video(folder_ / name).frames, want) << name;
     }
-}
-
-// The demuxer of images takes a.Y for the first of three planes, of a picture whose size it guesses.
-TEST_F(Limits, AFileIsReadFromItselfAlone) {
-    write_file(folder_ / "a.Y", std::string(160 * 128, 'y'));
-    for (const auto* plane : {"a.U", "a.V"}) write_file(folder_ / plane, std::string(80 * 64, 's'));
-    const auto planes = read_video(folder_ / "a.Y");
-    EXPECT_TRUE(planes.error);
-    EXPECT_TRUE(planes.frames.empty());
 }
 
 TEST_F(Limits, ADescriptionOfASessionIsRefused) {
