@@ -1,6 +1,7 @@
 #include "common.hpp"
 
 #include "framewire/core/error.hpp"
+#include "shown_text.hpp"
 #include "stop_signals.hpp"
 
 #include <spdlog/sinks/stdout_color_sinks.h>
@@ -55,7 +56,7 @@ void start_logging(const std::string& level) {
     auto logger = spdlog::stderr_color_mt("framewire");
     logger->set_level(spdlog::level::from_str(level));
     // On a terminal the line erases what a progress bar has drawn there.
-    logger->set_pattern(isatty(STDERR_FILENO) ? "\r\x1b[K%n: %^%l%$: %v" : "%n: %l: %v");
+    logger->set_formatter(shown_text_formatter(isatty(STDERR_FILENO) ? "\r\x1b[K%n: %^%l%$: %v" : "%n: %l: %v"));
     spdlog::set_default_logger(std::move(logger));
 }
 

@@ -1,4 +1,5 @@
 #include "commands.hpp"
+#include "shown_text.hpp"
 
 #include "framewire/core/simd.hpp"
 #include "framewire/cuda/build.hpp"
@@ -109,9 +110,9 @@ Json as_json() {
 }
 
 void print(const Camera& camera) {
-    fmt::print("camera {}: {} ({})\n", camera.path, camera.name, camera.driver);
+    fmt::print("camera {}: {} ({})\n", shown_text(camera.path), shown_text(camera.name), shown_text(camera.driver));
     for (const auto& format : camera.formats) {
-        fmt::print("    {} ({})\n", format.pixel_format, format.description);
+        fmt::print("    {} ({})\n", shown_text(format.pixel_format), shown_text(format.description));
         for (const auto& size : format.sizes) {
             std::vector<std::string> rates;
             for (const auto& rate : size.rates) rates.push_back(fmt::format("{:.4g}", rate.value()));
@@ -119,7 +120,7 @@ void print(const Camera& camera) {
         }
     }
     for (const auto& control : camera.controls)
-        fmt::print("    {}: {}, {} to {}, default {}{}\n", control.name, control.value, control.minimum,
+        fmt::print("    {}: {}, {} to {}, default {}{}\n", shown_text(control.name), control.value, control.minimum,
                    control.maximum, control.default_value, control.writable ? "" : ", not to be set now");
 }
 

@@ -18,9 +18,7 @@ void ensure_shape(HostImage& image, const Shape& shape, const Executor& executor
 
 }  // namespace
 
-bool is_output_folder(const std::string& output) {
-    return output.ends_with('/') || std::filesystem::is_directory(output);
-}
+bool is_output_folder(const std::string& output) { return output.ends_with('/') || is_folder(output); }
 
 std::vector<std::string> outputs_of(const std::vector<std::string>& images, const std::string& folder,
                                     std::string_view ending) {

@@ -9,6 +9,7 @@
 #include "hog_train.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/media/image_folder.hpp"
 #include "framewire/media/npy.hpp"
 #include "framewire/pipeline/circle.hpp"
 #include "framewire/pipeline/frame_hog.hpp"
@@ -18,7 +19,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -48,7 +48,7 @@ public:
                                options.streams_on(input_.executor()))),
           hog_(options.hog, input_.shape(), input_.executor(), circle_.waiting, circle_.slots),
           output_(options.output, array_shape(hog_.output_shape()),
-                  input_.info().frames != 1 || std::filesystem::is_directory(options.input.source), stop.get_token()) {}
+                  input_.info().frames != 1 || is_folder(options.input.source), stop.get_token()) {}
 
     void operator()() {
         FirstFailure failure;

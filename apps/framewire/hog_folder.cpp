@@ -3,13 +3,13 @@
 #include "folder_walk.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/media/image_folder.hpp"
 #include "framewire/media/npy.hpp"
 #include "framewire/pipeline/frame_hog.hpp"
 
 #include <spdlog/spdlog.h>
 
 #include <cstddef>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -105,7 +105,7 @@ private:
 }  // namespace
 
 void describe_folder(const DescribeOptions& options, const std::stop_source& stop) {
-    if (!std::filesystem::is_directory(options.input.source))
+    if (!is_folder(options.input.source))
         fail(ErrorCode::usage, "-o {} is a folder, for the images of a folder; {} is none, so that a .npy is needed",
              options.output, options.input.source);
     DescribeFolder(options, stop)();

@@ -6,6 +6,7 @@
 #include "video_output.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/media/image_folder.hpp"
 #include "framewire/media/window_model_file.hpp"
 #include "framewire/pipeline/circle.hpp"
 #include "framewire/pipeline/frame_people.hpp"
@@ -13,7 +14,6 @@
 #include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 
-#include <filesystem>
 #include <optional>
 #include <vector>
 
@@ -147,7 +147,7 @@ void find_people(const HogOptions& options, const PeopleOptions& people, const s
     if (outputs > 1)
         fail(ErrorCode::usage, "{} of -o (- without it), --annotate and --json go to standard output; one of them can",
              outputs);
-    if (std::filesystem::is_directory(options.input.source)) return find_people_in_folder(options, people, stop);
+    if (is_folder(options.input.source)) return find_people_in_folder(options, people, stop);
     FindPeople(options, people, stop)();
 }
 

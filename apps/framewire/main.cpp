@@ -1,22 +1,40 @@
 #include "commands.hpp"
 
+#include "framewire/core/credentials.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/printable.hpp"
+#include "framewire/pipeline/excerpt.hpp"
+#include "shown_text.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <new>
+#include <sstream>
+#include <string>
+#include <string_view>
 #include <system_error>
 
 namespace {
 
 using framewire::ErrorCode;
 
-int report(const char* text, ErrorCode code) {
-    std::fprintf(stderr, "framewire: error: %s\n", text);
+// What the program dies of, on one line; below it the lines of `excerpt`, where there are any.
+int report(std::string_view text, ErrorCode code, std::string_view excerpt = {}) {
+    const auto lines = framewire::app::shown_text(text) + framewire::printable_lines(excerpt);
+    std::fprintf(stderr, "framewire: error: %s\n", lines.c_str());
     return static_cast<int>(code);
+}
+
+// What is wrong with the command line, or its help. CLI11's words quote the arguments.
+int exit_for(const CLI::App& program, const CLI::ParseError& error) {
+    std::ostringstream words;
+    const bool wrong = program.exit(error, std::cout, words) != 0;
+    std::fputs(framewire::printable_lines(framewire::without_credentials(words.str())).c_str(), stderr);
+    return wrong ? static_cast<int>(ErrorCode::usage) : 0;
 }
 
 }  // namespace
@@ -38,12 +56,14 @@ int main(int argc, char** argv) try {
     try {
         program.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        return program.exit(error) == 0 ? 0 : static_cast<int>(ErrorCode::usage);
+        return exit_for(program, error);
     }
     if (!chosen) return report("a subcommand is required; framewire --help lists them", ErrorCode::usage);
     const int code = chosen();
     if (std::fflush(stdout) != 0) return report("cannot write standard output", ErrorCode::io);
     return code;
+} catch (const framewire::ExcerptError& error) {
+    return report(error.text(), error.code(), error.excerpt());
 } catch (const framewire::Error& error) {
     return report(error.what(), error.code());
 } catch (const std::system_error& error) {  // what standard output throws

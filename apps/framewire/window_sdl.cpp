@@ -1,6 +1,7 @@
 #include "window.hpp"
 
 #include "framewire/core/error.hpp"
+#include "shown_text.hpp"
 
 #include <SDL.h>
 
@@ -60,8 +61,8 @@ std::pair<int, int> size_on_screen(const Shape& picture) {
 struct Window::State {
     State(const Shape& picture, const std::string& title) : shape(picture) {
         const auto [width, height] = size_on_screen(picture);
-        window = made(SDL_CreateWindow(title.c_str(), SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, width, height,
-                                       SDL_WINDOW_RESIZABLE),
+        window = made(SDL_CreateWindow(shown_text(title).c_str(), SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, width,
+                                       height, SDL_WINDOW_RESIZABLE),
                       "window");
         renderer.reset(SDL_CreateRenderer(window.get(), -1, SDL_RENDERER_ACCELERATED));
         if (!renderer) renderer = made(SDL_CreateRenderer(window.get(), -1, SDL_RENDERER_SOFTWARE), "renderer");
@@ -122,7 +123,9 @@ void Window::show(HostView<const std::uint8_t> picture) {
     state.draw();
 }
 
-void Window::set_title(const std::string& title) { SDL_SetWindowTitle(state_->window.get(), title.c_str()); }
+void Window::set_title(const std::string& title) {
+    SDL_SetWindowTitle(state_->window.get(), shown_text(title).c_str());
+}
 
 bool Window::wait(std::chrono::milliseconds longest) {
     SDL_Event event;

@@ -1,6 +1,7 @@
 #include "framewire/media/colour.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/media/alpha.hpp"
 
 extern "C" {
 #include <libavutil/opt.h>
@@ -56,16 +57,24 @@ const char* name(YuvMatrix matrix) {
     return "BT.601";
 }
 
-// 16..235 becomes 0..255.
-void stretch_range(HostView<std::uint8_t> image) {
-    std::array<std::uint8_t, 256> stretched{};
-    for (int value = 0; value < 256; ++value)
-        stretched[static_cast<std::size_t>(value)] =
-            static_cast<std::uint8_t>((std::clamp(value - 16, 0, 219) * 255 + 109) / 219);
-    const auto row_bytes = image.shape().row_bytes();
-    for (int y = 0; y < image.shape().height; ++y) {
-        auto* row = image.row(0, y);
-        for (std::int64_t at = 0; at < row_bytes; ++at) row[at] = stretched[row[at]];
+bool has_alpha(AVPixelFormat format) {
+    const auto* descriptor = av_pix_fmt_desc_get(format);
+    return descriptor && (descriptor->flags & AV_PIX_FMT_FLAG_ALPHA);
+}
+
+// 16..235 becomes 0..255 in the colours of pixels that have `alpha_bytes` more behind them.
+void stretch_range(std::uint8_t* pixels, std::ptrdiff_t stride_bytes, const Shape& shape, int alpha_bytes) {
+    static constexpr auto stretched = [] {
+        std::array<std::uint8_t, 256> values{};
+        for (int value = 0; value < 256; ++value)
+            values[static_cast<std::size_t>(value)] =
+                static_cast<std::uint8_t>((std::clamp(value - 16, 0, 219) * 255 + 109) / 219);
+        return values;
+    }();
+    for (int y = 0; y < shape.height; ++y, pixels += stride_bytes) {
+        auto* pixel = pixels;
+        for (int x = 0; x < shape.width; ++x, pixel += shape.channels + alpha_bytes)
+            for (int channel = 0; channel < shape.channels; ++channel) pixel[channel] = stretched[pixel[channel]];
     }
 }
 
@@ -208,11 +217,13 @@ void PictureConverter::scale(const AVFrame& from, std::uint8_t* const planes[4],
 
 void PictureConverter::to_image(const AVFrame& frame, const YuvCoding& coding, HostView<std::uint8_t> image) {
     const auto& shape = image.shape();
-    const Side to{image_format(shape), shape.width, shape.height, {coding.matrix, true}};
+    const bool alpha = has_alpha(static_cast<AVPixelFormat>(frame.format));
+    const auto format = !alpha ? image_format(shape) : shape.channels == 1 ? AV_PIX_FMT_YA8 : AV_PIX_FMT_BGRA;
+    const Side to{format, shape.width, shape.height, {coding.matrix, true}};
     // libswscale takes all gray for full range: it is stretched afterwards.
     const bool stretch = is_gray(static_cast<AVPixelFormat>(frame.format)) && !coding.full_range;
     prepare(Side::of(frame, {coding.matrix, coding.full_range || stretch}), to);
-    if (shape.channels == 3 && image.dense_rows() && frame.format != to.format) {
+    if (!alpha && shape.channels == 3 && image.dense_rows() && frame.format != to.format) {
         std::uint8_t* const planes[4] = {image.data(), nullptr, nullptr, nullptr};
         const int strides[4] = {static_cast<int>(image.row_stride_bytes()), 0, 0, 0};
         scale(frame, planes, strides);
@@ -222,11 +233,16 @@ void PictureConverter::to_image(const AVFrame& frame, const YuvCoding& coding, H
         if (!padded || padded->format != to.format || padded->width != to.width || padded->height != to.height)
             padded = make_frame(to.format, to.width, to.height);
         scale(frame, padded->data, padded->linesize);
+        if (alpha) {
+            if (stretch) stretch_range(padded->data[0], padded->linesize[0], shape, 1);
+            lay_on_black(padded->data[0], padded->linesize[0], image);
+            return;
+        }
         for (int y = 0; y < shape.height; ++y)
             std::memcpy(image.row(0, y), padded->data[0] + std::ptrdiff_t{y} * padded->linesize[0],
                         static_cast<std::size_t>(shape.row_bytes()));
     }
-    if (stretch) stretch_range(image);
+    if (stretch) stretch_range(image.data(), image.row_stride_bytes(), shape, 0);
 }
 
 void PictureConverter::to_frame(HostView<const std::uint8_t> image, AVFrame& frame) {

@@ -31,6 +31,28 @@ TEST(Missing, IsNoInput) {
     EXPECT_EQ(read_video(folder / "a.bgr").error, ErrorCode::usage);
 }
 
+// What the system cannot even look at, under every kind of name.
+TEST(Missing, IsNoInputWhereItCannotBeFoundOut) {
+    const TemporaryFolder folder;
+    std::filesystem::create_symlink(folder / "loop", folder / "loop");
+    write_file(folder / "file", "x");
+    const std::string long_name(300, 'n');
+    std::string deep = folder / "";
+    while (deep.size() < 5000) deep += "folder/";
+    for (const auto* ending : {"", ".mp4", ".png", ".jpg", ".y4m", "%d.png", ".m3u8"})
+        for (const auto& path : {folder / long_name, (folder / "loop/") + "a", deep + "a", (folder / "file/") + "a"}) {
+            const auto reading = read_video(path + ending);
+            EXPECT_EQ(reading.error, ErrorCode::no_input) << path << ending;
+            const auto parent = path.substr(0, path.rfind('/'));  // a sequence's folder
+            EXPECT_NE(reading.message.find(parent), std::string::npos) << reading.message;
+            EXPECT_EQ(reading.message.find("filesystem"), std::string::npos) << reading.message;
+        }
+    EXPECT_EQ(read_video(folder / "loop").error, ErrorCode::no_input);
+    std::string message;
+    EXPECT_EQ(error_of([&] { open_source(folder / long_name); }, &message), ErrorCode::no_input);
+    EXPECT_NE(message.find("File name too long"), std::string::npos) << message;
+}
+
 TEST(Raw, EndsWhereItIsCutOff) {
     const TemporaryFolder folder;
     write_file(folder / "a.bgr", std::string(6 * 2 + 5, 'x'));

@@ -18,12 +18,21 @@ constexpr std::array<std::string_view, 10> endings{".png",  ".jpg",  ".jpeg", ".
                                                    ".tiff", ".webp", ".pgm",  ".ppm", ".pnm"};
 
 bool is_image(const std::filesystem::directory_entry& entry) {
-    const auto ending = lower_case(entry.path().extension().native());
     std::error_code ignored;
-    return std::ranges::find(endings, ending) != endings.end() && entry.is_regular_file(ignored);
+    return is_image_name(entry.path().native()) && entry.is_regular_file(ignored);
 }
 
 }  // namespace
+
+bool is_image_name(const std::string& path) {
+    const auto ending = lower_case(std::filesystem::path(path).extension().native());
+    return std::ranges::find(endings, ending) != endings.end();
+}
+
+bool is_folder(const std::string& path) {
+    std::error_code unknown;
+    return std::filesystem::is_directory(path, unknown);
+}
 
 std::vector<std::string> images_in(const std::string& folder) {
     std::vector<std::string> images;

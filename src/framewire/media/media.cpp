@@ -1,5 +1,6 @@
 #include "framewire/media/media.hpp"
 
+#include "framewire/core/credentials.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/media/image_folder.hpp"
 #include "framewire/media/looping_source.hpp"
@@ -14,6 +15,7 @@
 #ifdef FRAMEWIRE_FFMPEG
 #include "framewire/media/camera.hpp"
 #include "framewire/media/camera_adjustment.hpp"
+#include "framewire/media/ffmpeg/limits.hpp"
 #include "framewire/media/ffmpeg/sink.hpp"
 #include "framewire/media/ffmpeg/source.hpp"
 
@@ -22,6 +24,7 @@
 
 #include <filesystem>
 #include <string_view>
+#include <system_error>
 
 namespace framewire {
 namespace {
@@ -38,7 +41,7 @@ bool take_prefix(std::string_view text, std::string_view prefix, std::string_vie
 #ifdef FRAMEWIRE_FFMPEG
 
 std::unique_ptr<Source> open_with_ffmpeg(const std::string& path, const SourceOptions& options) {
-    return open_ffmpeg_source({path, "file:" + path, "", FfmpegAddress::Kind::file}, options);
+    return open_ffmpeg_source({path, "file:" + path, "", FfmpegAddress::Kind::file, contents_of(path)}, options);
 }
 
 // libavdevice's names of V4L2's pixel formats.
@@ -75,11 +78,12 @@ std::unique_ptr<Source> open_camera(const std::string& text, std::string_view ad
 
 std::unique_ptr<Source> open_elsewhere(const std::string& text, const SourceOptions& options) {
     std::string_view rest;
+    const auto name = without_credentials(text);
     if (take_prefix(text, "lavfi:", rest))
-        return open_ffmpeg_source({text, std::string(rest), "lavfi", FfmpegAddress::Kind::generator}, options);
+        return open_ffmpeg_source({name, std::string(rest), "lavfi", FfmpegAddress::Kind::generator}, options);
     if (take_prefix(text, "v4l2:", rest)) return open_camera(text, rest, options);
     if (text.starts_with("/dev/video")) return open_camera(text, text, options);
-    return open_ffmpeg_source({text, text, "", FfmpegAddress::Kind::network}, options);
+    return open_ffmpeg_source({name, text, "", FfmpegAddress::Kind::network}, options);
 }
 
 std::unique_ptr<Sink> open_sink_with_ffmpeg(const std::string& text, const Shape& frame, Rational rate,
@@ -92,7 +96,8 @@ EncodeImage jpeg_encoder(const std::string&) { return encode_jpeg; }
 #else
 
 [[noreturn]] void fail_without_ffmpeg(const std::string& text) {
-    fail(ErrorCode::config, "{}: this build has no FFmpeg; it knows y4m, raw, PNG and the synthetic camera", text);
+    fail(ErrorCode::config, "{}: this build has no FFmpeg; it knows y4m, raw, PNG and the synthetic camera",
+         without_credentials(text));
 }
 
 std::unique_ptr<Source> open_with_ffmpeg(const std::string& path, const SourceOptions&) { fail_without_ffmpeg(path); }
@@ -110,11 +115,14 @@ std::unique_ptr<Source> open_image(const std::string& path, const SourceOptions&
 }
 
 std::unique_ptr<Source> open_path(const std::string& path, const SourceOptions& options) {
-    const auto status = std::filesystem::status(path);
+    std::error_code unknown;
+    const auto status = std::filesystem::status(path, unknown);
     if (!std::filesystem::exists(status)) {
         if (const auto pattern = SequencePattern::parse(path))
             return open_sequence_source(path, *pattern, open_image, options);
-        fail(ErrorCode::no_input, "{}: there is no such file", path);
+        if (status.type() == std::filesystem::file_type::not_found)
+            fail(ErrorCode::no_input, "{}: there is no such file", path);
+        fail(ErrorCode::no_input, "cannot open {}: {}", path, unknown.message());
     }
     if (std::filesystem::is_directory(status)) return open_images_source(path, images_in(path), open_image, options);
     const auto lower = lower_case(path);
@@ -149,11 +157,12 @@ std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions
 std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rational rate,
                                 const SinkOptions& options) {
     validate(frame, "the frame to write");
-    if (frame.frames != 1) fail(ErrorCode::usage, "{} takes single frames, not batches of {}", text, frame.frames);
+    const auto name = without_credentials(text);
+    if (frame.frames != 1) fail(ErrorCode::usage, "{} takes single frames, not batches of {}", name, frame.frames);
     constexpr std::int64_t largest = 1'000'000'000;
     if (rate.numerator < 1 || rate.denominator < 1 || rate.numerator > largest || rate.denominator > largest ||
         rate.value() > 1000)
-        fail(ErrorCode::usage, "{}: {}/{} frames a second; allowed are more than 0, up to 1000", text, rate.numerator,
+        fail(ErrorCode::usage, "{}: {}/{} frames a second; allowed are more than 0, up to 1000", name, rate.numerator,
              rate.denominator);
 
     const auto ends = [&](std::string_view ending) { return text.ends_with(ending); };
@@ -166,7 +175,7 @@ std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rat
     fail(ErrorCode::usage,
          "{}: what to write is told by the ending; known are .mp4 .mkv .avi .y4m .png .jpg .bgr .gray "
          ".m3u8, - for y4m on standard output, and URLs",
-         text);
+         name);
 }
 
 }  // namespace framewire

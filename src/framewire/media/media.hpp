@@ -32,7 +32,10 @@ struct SourceOptions {
 /// `v4l2:/dev/video0:size=1280x720:fps=30:format=mjpeg`),
 /// `lavfi:GRAPH`, `raw:PATH:size=WxH:format=bgr|gray:fps=30` or
 /// `synth:size=1280x720:fps=30:noise=6:objects=5:seed=1:frames=N:truth=boxes.jsonl`.
-/// Frames have 3 channels, or 1 where the medium is gray. Blocks up to options.timeout on a camera or the network.
+/// Frames have 3 channels, or 1 where the medium is gray; they are turned as the medium says and transparency lies on
+/// black. FrameTime::seconds is from the source's start. A file leads to no other file but where it is named as a
+/// playlist
+/// (`.m3u8`, `.m3u`, `.mpd`, `.ffconcat`). Blocks up to options.timeout on a camera or the network.
 /// Throws Error{no_input} when there is nothing, no video, or a stop came first; Error{source_lost} when there is one
 /// but not a frame of it can be decoded; Error{usage} on a text that means nothing; Error{config} when this build or
 /// this machine cannot read it.

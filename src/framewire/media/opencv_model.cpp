@@ -3,11 +3,13 @@
 #include "framewire/core/error.hpp"
 #include "framewire/media/window_model_numbers.hpp"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <sstream>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -38,6 +40,37 @@ std::string as_yaml(std::string_view text, const std::string& name) {
             fail(ErrorCode::no_input, "{} is no model: it has more than {} bytes of YAML", name, most_yaml_bytes);
     }
     return yaml;
+}
+
+// Looks for aliases: with them a few lines name millions of values, which were all to be read. OpenCV writes none.
+class AliasRefusal final : public YAML::EventHandler {
+public:
+    explicit AliasRefusal(const std::string& name) : name_(name) {}
+
+    void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+        // Its first line is not in what the parser sees, and lines count from 0.
+        fail(ErrorCode::no_input, "{} is no model: line {} has an alias (*name), which is not read", name_,
+             mark.line + 2);
+    }
+    void OnDocumentStart(const YAML::Mark&) override {}
+    void OnDocumentEnd() override {}
+    void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+    void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+    void OnSequenceEnd() override {}
+    void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+    void OnMapEnd() override {}
+
+private:
+    const std::string& name_;
+};
+
+void refuse_aliases(const std::string& yaml, const std::string& name) {
+    if (yaml.find('*') == std::string::npos) return;
+    std::istringstream stream(yaml);
+    YAML::Parser parser(stream);
+    AliasRefusal refusal(name);
+    parser.HandleNextDocument(refusal);
 }
 
 // One of OpenCV's objects, its values by name.
@@ -191,7 +224,9 @@ WindowModel svm_model(const Object& svm, const std::string& name, WindowModel li
 
 WindowModel parse_opencv_model(std::string_view text, const std::string& name, WindowModel like) {
     try {
-        const YAML::Node root = YAML::Load(as_yaml(text, name));
+        const auto yaml = as_yaml(text, name);
+        refuse_aliases(yaml, name);
+        const YAML::Node root = YAML::Load(yaml);
         if (!root.IsMap() || root.size() == 0 || !root.begin()->second.IsMap())
             fail(ErrorCode::no_input, "{} is no model: its YAML is not an object of OpenCV", name);
         const Object object(root.begin()->second, name);

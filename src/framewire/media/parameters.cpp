@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <numeric>
 
 namespace framewire {
 namespace {
+
+constexpr std::int64_t largest_term = 1'000'000'000;  // of a rate
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
     std::int64_t value = 0;
@@ -65,13 +68,20 @@ std::optional<Rational> parse_rate(std::string_view text) {
         if (!value) return std::nullopt;
         rate = {*value, 1000};
     }
-    constexpr std::int64_t largest = 1'000'000'000;
-    if (rate.numerator < 1 || rate.denominator < 1) return std::nullopt;
-    const auto divisor = std::gcd(rate.numerator, rate.denominator);
-    rate = {rate.numerator / divisor, rate.denominator / divisor};
-    if (rate.numerator > largest || rate.denominator > largest) return std::nullopt;
+    if (rate.numerator > largest_term || rate.denominator > largest_term) return std::nullopt;
+    return claimed_rate(rate.numerator, rate.denominator);
+}
+
+std::optional<Rational> claimed_rate(std::int64_t numerator, std::int64_t denominator) {
+    if (numerator < 1 || denominator < 1) return std::nullopt;
+    const auto reduced = [](const Rational& rate) {
+        const auto divisor = std::gcd(rate.numerator, rate.denominator);
+        return Rational{rate.numerator / divisor, rate.denominator / divisor};
+    };
+    const auto rate = reduced({numerator, denominator});
     if (rate.value() < 0.001 || rate.value() > 1000) return std::nullopt;
-    return rate;
+    if (rate.numerator <= largest_term && rate.denominator <= largest_term) return rate;
+    return reduced({std::llround(rate.value() * 1000), 1000});
 }
 
 Parameters::Parameters(std::string source, std::string_view text, std::initializer_list<std::string_view> keys)

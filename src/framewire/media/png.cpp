@@ -1,6 +1,8 @@
 #include "framewire/media/png.hpp"
 
+#include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/media/alpha.hpp"
 
 #include <png.h>
 
@@ -36,7 +38,10 @@ public:
         info_.shape = {1, static_cast<int>(png_.height), static_cast<int>(png_.width), colour ? 3 : 1};
         info_.rate = options.rate.value_or(Rational{30, 1});
         info_.frames = 1;
+        has_alpha_ = png_.format & PNG_FORMAT_FLAG_ALPHA;
         png_.format = colour ? PNG_FORMAT_BGR : PNG_FORMAT_GRAY;
+        // libpng would lay it on black itself, but in linear light, as no viewer does.
+        if (has_alpha_) png_.format = colour ? PNG_FORMAT_BGRA : PNG_FORMAT_GA;
         png_.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // as viewers take 16-bit files
     }
     ~PngSource() override { png_image_free(&png_); }
@@ -47,17 +52,27 @@ public:
         validate(image, info_.shape, "the image to read into");
         if (done_ || stop_.stop_requested()) return false;
         done_ = true;
-        const png_color black{0, 0, 0};
-        if (!png_image_finish_read(&png_, &black, image.data(), static_cast<png_int_32>(image.row_stride_bytes()),
-                                   nullptr))
-            fail(ErrorCode::source_lost, "{} is broken: {}", info_.name, png_.message);
+        if (has_alpha_) {
+            const auto stride_bytes = std::ptrdiff_t{info_.shape.width} * (info_.shape.channels + 1);
+            const HostBuffer pixels(static_cast<std::size_t>(stride_bytes * info_.shape.height));
+            read_pixels(pixels.data(), stride_bytes);
+            lay_on_black(pixels.data(), stride_bytes, image);
+        } else {
+            read_pixels(image.data(), image.row_stride_bytes());
+        }
         time = {0, 0, Clock::now()};
         return true;
     }
 
 private:
+    void read_pixels(std::uint8_t* pixels, std::ptrdiff_t stride_bytes) {
+        if (!png_image_finish_read(&png_, nullptr, pixels, static_cast<png_int_32>(stride_bytes), nullptr))
+            fail(ErrorCode::source_lost, "{} is broken: {}", info_.name, png_.message);
+    }
+
     std::unique_ptr<std::FILE, CloseFile> file_;
     png_image png_{};
+    bool has_alpha_ = false;
     SourceInfo info_;
     std::stop_token stop_;
     bool done_ = false;

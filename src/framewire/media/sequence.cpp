@@ -190,6 +190,7 @@ std::vector<std::int64_t> SequencePattern::existing() const {
             fmt::format("{:0{}}", number, digits_) == digits)
             numbers.push_back(number);
     }
+    if (error) fail(ErrorCode::no_input, "cannot read the folder {}: {}", folder_, error.message());
     std::sort(numbers.begin(), numbers.end());
     return numbers;
 }
@@ -203,7 +204,8 @@ std::unique_ptr<Source> open_sequence_source(const std::string& text, const Sequ
                                              const SourceOptions& options) {
     const auto numbers = pattern.existing();
     if (numbers.empty()) fail(ErrorCode::no_input, "{}: there is no such image, {} for example", text, pattern.path(0));
-    const auto missing = numbers.back() - numbers.front() + 1 - static_cast<std::int64_t>(numbers.size());
+    // From 0 to the largest number there is: one more would not fit.
+    const auto missing = (numbers.back() - numbers.front()) - (static_cast<std::int64_t>(numbers.size()) - 1);
     if (missing > 0)
         spdlog::warn("{}: {} numbers between {} and {} are missing; those there are follow each other", text, missing,
                      numbers.front(), numbers.back());

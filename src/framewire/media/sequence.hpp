@@ -20,7 +20,7 @@ public:
 
     std::string path(std::int64_t number) const;
 
-    /// The numbers there are files for, ascending.
+    /// The numbers there are files for, ascending. Throws Error{no_input} when their folder cannot be read.
     std::vector<std::int64_t> existing() const;
 
 private:

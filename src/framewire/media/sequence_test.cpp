@@ -1,6 +1,12 @@
 #include "framewire/media/sequence.hpp"
 #include "framewire/media/media_testing.hpp"
 
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <memory>
+#include <sstream>
+
 namespace framewire {
 namespace {
 
@@ -60,6 +66,25 @@ TEST(Sequence, NoFileIsNoInput) {
     const TemporaryFolder folder;
     EXPECT_EQ(read_video(folder / "img%04d.png").error, ErrorCode::no_input);
     EXPECT_EQ(read_video((folder / "no") + "/img%04d.png").error, ErrorCode::no_input);
+}
+
+// From 0 to the largest there is: how many are missing fits no more than that.
+TEST(Sequence, HasNumbersOfAllSizes) {
+    const TemporaryFolder folder;
+    const Shape shape{1, 3, 4, 3};
+    write_video(folder / "0.png", shape, {Bytes(36, 1)});
+    write_video(folder / "9223372036854775807.png", shape, {Bytes(36, 2)});
+    write_file(folder / "9223372036854775808.png", "no number");
+    const auto log = std::make_shared<std::ostringstream>();
+    const auto before = spdlog::default_logger();
+    spdlog::set_default_logger(
+        std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(*log)));
+    const auto reading = read_video(folder / "%d.png");
+    spdlog::set_default_logger(before);
+    EXPECT_EQ(reading.frames, (std::vector<Bytes>{Bytes(36, 1), Bytes(36, 2)})) << reading.message;
+    EXPECT_NE(log->str().find("9223372036854775806 numbers between 0 and 9223372036854775807 are missing"),
+              std::string::npos)
+        << log->str();
 }
 
 TEST(Sequence, AFileWithAPercentSignIsAFile) {

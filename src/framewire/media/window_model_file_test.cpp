@@ -209,5 +209,21 @@ INSTANTIATE_TEST_SUITE_P(
                 "rho"}),
     [](const auto& refused) { return refused.param.name; });
 
+// A few lines that stand for 10^9 values.
+TEST(WindowModelFile, AliasesAreRefused) {
+    std::string yaml =
+        "%YAML:1.0\n---\nopencv_ml_svm:\n   svmType: EPS_SVR\n   kernel:\n      type: LINEAR\n   row: &row [ 1";
+    for (int number = 0; number < 999; ++number) yaml += ", 1";
+    yaml += " ]\n   support_vectors:\n";
+    for (int number = 0; number < 1'000'000 / 10; ++number) yaml += "      - *row\n";
+    yaml += "   decision_functions:\n      -\n         rho: 0.\n         alpha: [ 1. ]\n";
+    std::string message;
+    EXPECT_EQ(error_of([&] { parse(yaml); }, &message), ErrorCode::no_input);
+    EXPECT_NE(message.find("line 9 has an alias"), std::string::npos) << message;
+    // An asterisk in a name is none.
+    std::vector<float> numbers = ascending(48);
+    EXPECT_EQ(parse(opencv_hog(numbers, "[ 8, 8 ]", "   note: \"*row\"\n"), WindowModel{}).weights.size(), 48U);
+}
+
 }  // namespace
 }  // namespace framewire

@@ -153,9 +153,11 @@ Y4mHeader parse_y4m_header(std::string_view line, std::string_view name, std::in
             case 'W': width = number(value).value_or(0); break;
             case 'H': height = number(value).value_or(0); break;
             case 'F': {
-                auto ratio = std::string(value);
-                std::replace(ratio.begin(), ratio.end(), ':', '/');
-                if (const auto rate = parse_rate(ratio)) header.rate = *rate;  // 0:0 says unknown
+                const auto colon = value.find(':');
+                const auto numerator = number(value.substr(0, colon));
+                const auto denominator = colon == std::string_view::npos ? 1 : number(value.substr(colon + 1));
+                // 0:0 says unknown.
+                header.rate = claimed_rate(numerator.value_or(0), denominator.value_or(0)).value_or(header.rate);
                 break;
             }
             case 'C': {

@@ -43,6 +43,18 @@ TEST(Y4mHeader, KnowsItsColourSpaces) {
     EXPECT_EQ(parse("YUV4MPEG2 W8 H6 F9000000001:300000001").rate.numerator, 25);
 }
 
+// Every rate that is read can be written.
+TEST(Y4mHeader, RatesOfHugeTermsAreMadeSmall) {
+    const auto rate = [](std::string_view text) {
+        const auto read = parse(fmt::format("YUV4MPEG2 W8 H6 F{}", text)).rate;
+        return std::pair{read.numerator, read.denominator};
+    };
+    EXPECT_EQ(rate("60000000000:2002000000"), (std::pair<std::int64_t, std::int64_t>{30000, 1001}));
+    EXPECT_EQ(rate("9223372036854775807:307445734561825860"), (std::pair<std::int64_t, std::int64_t>{30, 1}));
+    EXPECT_EQ(rate("4611686018427387904:153722867280912931"), (std::pair<std::int64_t, std::int64_t>{30, 1}));
+    EXPECT_EQ(rate("9223372036854775807:1"), (std::pair<std::int64_t, std::int64_t>{25, 1}));
+}
+
 TEST(Y4mHeader, RefusesWhatItCannotRead) {
     for (const auto* line :
          {"", "YUV4MPEG", "YUV4MPEG2", "YUV4MPEG2 W8", "YUV4MPEG2 H8", "YUV4MPEG2 W0 H8", "YUV4MPEG2 W-8 H8",

@@ -200,7 +200,8 @@ private:
 }  // namespace
 
 void fail_in_chain(std::string_view text, std::size_t offset, std::string_view problem) {
-    fail(ErrorCode::usage, "filters, column {}: {}{}", column(text, offset), problem, pointed_out(text, offset));
+    throw ExcerptError(ErrorCode::usage, fmt::format("filters, column {}: {}", column(text, offset), problem),
+                       pointed_out(text, offset));
 }
 
 Chain parse_chain(std::string_view text, std::span<const FilterInfo> registry) {

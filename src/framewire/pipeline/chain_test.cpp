@@ -228,6 +228,12 @@ TEST(Chain, MessagesStayShortAndPrintable) {
     EXPECT_LT(message.size(), 400u);
     EXPECT_NE(message.find("'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'"), std::string::npos);
     EXPECT_EQ(refusal("a\x1b" "b").find('\x1b'), std::string::npos);
+    // The caret is under what is wrong, however wide what is before it has become.
+    const auto within = refusal("still,\xe2\x80\xaestill");
+    EXPECT_NE(within.find("\n  still,\\u{202e}still\n        ^"), std::string::npos) << within;
+    const auto behind = refusal("smooth=label='\xe2\x80\xae',nothing");
+    EXPECT_NE(behind.find("\n  smooth=label='\\u{202e}',nothing\n" + std::string(26, ' ') + "^"), std::string::npos)
+        << behind;
 }
 
 TEST(Chain, LongTextsAreShownAroundThePlace) {

@@ -1,5 +1,7 @@
 #include "framewire/pipeline/excerpt.hpp"
 
+#include "framewire/core/printable.hpp"
+
 #include <algorithm>
 
 namespace framewire {
@@ -10,12 +12,6 @@ constexpr std::size_t shown_before = 50, shown_after = 25;  // bytes; together w
 
 bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
-std::string without_controls(std::string_view text) {
-    std::string shown(text);
-    std::replace_if(shown.begin(), shown.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
-    return shown;
-}
-
 // The end of the character that holds the byte before `offset`.
 std::size_t next_boundary(std::string_view text, std::size_t offset) {
     while (offset < text.size() && continues_character(text[offset])) ++offset;
@@ -25,8 +21,8 @@ std::size_t next_boundary(std::string_view text, std::size_t offset) {
 }  // namespace
 
 std::string in_quotes(std::string_view text) {
-    if (text.size() <= longest_quote) return "'" + without_controls(text) + "'";
-    return "'" + without_controls(text.substr(0, next_boundary(text, longest_quote))) + "...'";
+    if (text.size() <= longest_quote) return "'" + printable(text) + "'";
+    return "'" + printable(text.substr(0, next_boundary(text, longest_quote))) + "...'";
 }
 
 std::size_t column(std::string_view text, std::size_t offset) {
@@ -37,15 +33,17 @@ std::size_t column(std::string_view text, std::size_t offset) {
 
 std::string pointed_out(std::string_view text, std::size_t offset) {
     offset = std::min(offset, text.size());
-    const auto begin = next_boundary(text, offset > shown_before ? offset - shown_before : 0);
+    const auto begin = std::min(next_boundary(text, offset > shown_before ? offset - shown_before : 0), offset);
     const auto end = next_boundary(text, std::min(offset + shown_after, text.size()));
     const std::string_view dots_before = begin > 0 ? "..." : "", dots_after = end < text.size() ? "..." : "";
     std::string lines = "\n  ";
     lines += dots_before;
-    lines += without_controls(text.substr(begin, end - begin));
+    const auto before = printable(text.substr(begin, offset - begin));
+    lines += before;
+    lines += printable(text.substr(offset, end - offset));
     lines += dots_after;
     lines += "\n  ";
-    lines.append(dots_before.size() + column(text.substr(begin), offset - begin) - 1, ' ');
+    lines.append(dots_before.size() + column(before, before.size()) - 1, ' ');
     lines += '^';
     return lines;
 }

@@ -1,15 +1,21 @@
 #include "framewire/media/ffmpeg/input.hpp"
 
+#include "framewire/core/credentials.hpp"
+#include "framewire/media/ffmpeg/limits.hpp"
+#include "framewire/media/parameters.hpp"
+
 extern "C" {
-#include <libavutil/display.h>
+#include <libavutil/common.h>
 }
 
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 namespace framewire {
 namespace {
@@ -54,7 +60,7 @@ void set_network_options(Dictionary& dictionary, const FfmpegAddress& address, c
 }  // namespace
 
 FfmpegInput::FfmpegInput(const FfmpegAddress& address, const SourceOptions& options, Interrupt& interrupt)
-    : options_(options), interrupt_(interrupt), kind_(address.kind), name_(address.name) {
+    : options_(options), interrupt_(interrupt), kind_(address.kind), name_(address.name), url_(address.url) {
     const bool waits = kind_ == FfmpegAddress::Kind::network || kind_ == FfmpegAddress::Kind::camera;
     patience_ = waits ? options.timeout : file_patience;
     interrupt_.allow(patience_);
@@ -69,6 +75,32 @@ FfmpegInput::FfmpegInput(const FfmpegAddress& address, const SourceOptions& opti
             (options.timeout + std::chrono::seconds(last_http_pause_s(options.retries))) * std::max(options.retries, 1);
 }
 
+// A file is read from itself alone: no demuxer takes another file for a part of it.
+int FfmpegInput::open_own_file(AVFormatContext* format, AVIOContext** io, const char* url, int flags,
+                               AVDictionary** options) {
+    const auto& self = *static_cast<const FfmpegInput*>(format->opaque);
+    if (url != self.url_) {
+        spdlog::debug("{}: its link to {} is not followed", self.name_, without_credentials(url));
+        return AVERROR(EPERM);
+    }
+    return self.open_any_(format, io, url, flags, options);
+}
+
+void FfmpegInput::fail_open(const FfmpegAddress& address, int error) {
+    const auto text = ffmpeg_error(error);
+    if (interrupt_.stopped()) fail(ErrorCode::no_input, "{}: stopped while it was opened", name_);
+    if (interrupt_.late())
+        fail(ErrorCode::no_input, "cannot open {}: no answer within {:.1f} s", name_,
+             std::chrono::duration<double>(patience_).count());
+    if (const auto refused = kind_ == FfmpegAddress::Kind::file ? refused_format(address) : std::nullopt) {
+        const bool image = address.contents == FfmpegAddress::Contents::image;
+        fail(ErrorCode::no_input, "{} is no {}: it holds {}{}", name_, image ? "image" : "video", refused->name,
+             refused->is_playlist ? "; playlists are followed where their names end in .m3u8, .m3u, .mpd or .ffconcat"
+                                  : "");
+    }
+    fail(ErrorCode::no_input, "cannot open {}: {}", name_, text);
+}
+
 void FfmpegInput::open(const FfmpegAddress& address) {
     const AVInputFormat* demuxer = nullptr;
     if (!address.format.empty()) {
@@ -79,29 +111,27 @@ void FfmpegInput::open(const FfmpegAddress& address) {
     dictionary.set("pattern_type", "none");  // an image's name is a name, whatever its percent signs
     if (kind_ == FfmpegAddress::Kind::network) set_network_options(dictionary, address, options_);
     for (const auto& [key, value] : address.options) dictionary.set(key.c_str(), value);
+    if (const auto formats = allowed_formats(address); !formats.empty()) dictionary.set("format_whitelist", formats);
+    if (const auto protocols = allowed_protocols(address); !protocols.empty())
+        dictionary.set("protocol_whitelist", protocols);
 
     auto* format = avformat_alloc_context();
     if (!format) fail(ErrorCode::config, "no memory to open {}", name_);
     format->interrupt_callback = interrupt_.callback();
+    if (kind_ == FfmpegAddress::Kind::file && address.contents != FfmpegAddress::Contents::playlist) {
+        open_any_ = format->io_open;
+        format->opaque = this;
+        format->io_open = open_own_file;
+    }
     // A camera that blocks inside the driver could neither be stopped nor time out.
     if (kind_ == FfmpegAddress::Kind::camera) format->flags |= AVFMT_FLAG_NONBLOCK;
 
-    const auto fail_open = [&](int error) {
-        const auto text = ffmpeg_error(error);
-        if (interrupt_.stopped()) fail(ErrorCode::no_input, "{}: stopped while it was opened", name_);
-        if (interrupt_.late())
-            fail(ErrorCode::no_input, "cannot open {}: no answer within {:.1f} s", name_,
-                 std::chrono::duration<double>(patience_).count());
-        fail(ErrorCode::no_input, "cannot open {}: {}", name_, text);
-    };
     // Frees the context where it fails.
     if (const int error = avformat_open_input(&format, address.url.c_str(), demuxer, dictionary.address()); error < 0)
-        fail_open(error);
+        fail_open(address, error);
     format_.reset(format);
-    // FFmpeg draws any text file as the picture of a terminal.
-    if (std::string_view(format->iformat->name) == "tty") fail(ErrorCode::no_input, "{} is text, no video", name_);
     if (kind_ != FfmpegAddress::Kind::camera) {
-        if (const int error = avformat_find_stream_info(format, nullptr); error < 0) fail_open(error);
+        if (const int error = avformat_find_stream_info(format, nullptr); error < 0) fail_open(address, error);
     }
 }
 
@@ -139,6 +169,8 @@ void FfmpegInput::open_decoder() {
     // as it works without frame threads, and then patches the picture up.
     checks_sums_ = codec->id == AV_CODEC_ID_FFV1;
     if (checks_sums_) decoder_->thread_type = FF_THREAD_SLICE;
+    // AVI's 32-bit pictures have a byte without meaning where FFmpeg sees alpha: mostly 0, which were invisible.
+    padded_alpha_ = codec->id == AV_CODEC_ID_RAWVIDEO && std::string_view(format_->iformat->name) == "avi";
     if (const int error = avcodec_open2(decoder_.get(), codec, nullptr); error < 0)
         fail(ErrorCode::no_input, "cannot decode {}: {}", name_, ffmpeg_error(error));
     take_complaint();  // about the opening: no matter now
@@ -176,6 +208,7 @@ FfmpegInput::Progress FfmpegInput::next(AVFrame& frame) {
                                         frame.height, max_side_px);
                 return Progress::lost;
             }
+            if (padded_alpha_ && frame.format == AV_PIX_FMT_BGRA) frame.format = AV_PIX_FMT_BGR0;
             ++frames_read_;
             if (const auto at = seconds(frame)) end_seconds_ = std::max(end_seconds_, *at);
             return Progress::frame;
@@ -240,23 +273,30 @@ std::optional<double> FfmpegInput::promised_seconds() const {
         return static_cast<double>(stream_->duration) * av_q2d(stream_->time_base);
     // Matroska's duration is of the longest stream: sound may go on after the pictures.
     if (format.starts_with("matroska") && format_->nb_streams == 1 && format_->duration > 0 &&
-        format_->duration_estimation_method == AVFMT_DURATION_FROM_STREAM)
-        return static_cast<double>(format_->duration) / AV_TIME_BASE;
+        format_->duration_estimation_method == AVFMT_DURATION_FROM_STREAM) {
+        // Where times do not begin at 0, some writers count it from there (mkvmerge), others from 0 (FFmpeg): the less
+        // of both is promised for sure.
+        const auto duration = static_cast<double>(format_->duration) / AV_TIME_BASE;
+        const auto start = start_seconds();
+        return start > 0 && start < duration ? duration - start : duration;
+    }
     return std::nullopt;
+}
+
+double FfmpegInput::start_seconds() const {
+    if (stream_->start_time == AV_NOPTS_VALUE) return 0;
+    return static_cast<double>(stream_->start_time) * av_q2d(stream_->time_base);
 }
 
 Rational FfmpegInput::rate() const {
     const Rational otherwise = options_.rate.value_or(Rational{30, 1});
     if (is_still_image(*format_)) return otherwise;
-    const auto plausible = [](AVRational rate) {
-        return rate.num > 0 && rate.den > 0 && av_q2d(rate) >= 0.001 && av_q2d(rate) <= 1000;
-    };
-    const auto guessed = av_guess_frame_rate(format_.get(), const_cast<AVStream*>(stream_), nullptr);
+    const auto claimed = [](AVRational rate) { return claimed_rate(rate.num, rate.den); };
+    const auto guessed = claimed(av_guess_frame_rate(format_.get(), const_cast<AVStream*>(stream_), nullptr));
     // A variable rate is given as the rate of its clock: the average is meant then.
-    const auto average = stream_->avg_frame_rate;
-    if (plausible(guessed) && (av_q2d(guessed) <= 240 || !plausible(average))) return {guessed.num, guessed.den};
-    if (plausible(average)) return {average.num, average.den};
-    return otherwise;
+    const auto average = claimed(stream_->avg_frame_rate);
+    if (guessed && (guessed->value() <= 240 || !average)) return *guessed;
+    return average.value_or(otherwise);
 }
 
 std::optional<std::int64_t> FfmpegInput::frames() const {
@@ -266,22 +306,26 @@ std::optional<std::int64_t> FfmpegInput::frames() const {
     return std::nullopt;
 }
 
-int FfmpegInput::rotation() const {
-    const auto* matrix = av_stream_get_side_data(stream_, AV_PKT_DATA_DISPLAYMATRIX, nullptr);
-    if (!matrix) return 0;
-    const double counterclockwise = av_display_rotation_get(reinterpret_cast<const std::int32_t*>(matrix));
-    if (std::isnan(counterclockwise)) return 0;
-    const auto degrees = static_cast<int>(std::lround(-counterclockwise) % 360 + 360) % 360;
-    if (degrees % 90 == 0) return degrees;
-    spdlog::warn("{}: shall be turned by {} degrees; only quarter turns are done, so it is left as it is", name_,
-                 degrees);
-    return 0;
+Orientation FfmpegInput::orientation(const AVFrame& frame) {
+    const auto* own = av_frame_get_side_data(&frame, AV_FRAME_DATA_DISPLAYMATRIX);
+    const auto* matrix = own ? own->data : av_stream_get_side_data(stream_, AV_PKT_DATA_DISPLAYMATRIX, nullptr);
+    if (!matrix) {
+        // The JPEG decoder makes a matrix of EXIF data, that of WebP hands them on as text.
+        const auto* exif = is_still_image(*format_) ? av_dict_get(frame.metadata, "Orientation", nullptr, 0) : nullptr;
+        return exif ? orientation_of_exif(std::strtol(exif->value, nullptr, 10)) : Orientation{};
+    }
+    if (const auto orientation = orientation_of_matrix(reinterpret_cast<const std::int32_t*>(matrix)))
+        return *orientation;
+    if (!std::exchange(warned_of_orientation_, true))
+        spdlog::warn("{}: shall be turned or bent otherwise than by quarter turns; it is left as it is", name_);
+    return {};
 }
 
 std::optional<double> FfmpegInput::seconds(const AVFrame& frame) const {
     if (frame.best_effort_timestamp == AV_NOPTS_VALUE) return std::nullopt;
     const auto start = stream_->start_time == AV_NOPTS_VALUE ? 0 : stream_->start_time;
-    return (static_cast<double>(frame.best_effort_timestamp) - static_cast<double>(start)) * av_q2d(stream_->time_base);
+    // Whole numbers as long as they can be: as doubles, times far from 0 would lose their last digits.
+    return static_cast<double>(av_sat_sub64(frame.best_effort_timestamp, start)) * av_q2d(stream_->time_base);
 }
 
 }  // namespace framewire

@@ -1,26 +1,15 @@
 #pragma once
 
+#include "framewire/media/ffmpeg/address.hpp"
 #include "framewire/media/ffmpeg/libav.hpp"
+#include "framewire/media/ffmpeg/orientation.hpp"
 #include "framewire/media/media.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace framewire {
-
-/// What FFmpeg shall open, and how.
-struct FfmpegAddress {
-    enum class Kind { file, network, camera, generator };
-
-    std::string name;    ///< as the user wrote it, for messages
-    std::string url;     ///< as FFmpeg wants it
-    std::string format;  ///< FFmpeg's name of the demuxer; empty lets it find out
-    Kind kind = Kind::file;
-    std::vector<std::pair<std::string, std::string>> options{};
-};
 
 /// One opening of a source by FFmpeg: demuxer and decoder of its best video stream.
 class FfmpegInput {
@@ -37,9 +26,9 @@ public:
 
     Rational rate() const;
     std::optional<std::int64_t> frames() const;
-    /// Clockwise degrees the picture is to be turned by: 0, 90, 180 or 270.
-    int rotation() const;
-    /// Presentation time of a frame of this input, where it has one.
+    /// How a frame is to be turned to be seen: by its own display matrix or EXIF data, else by the stream's matrix.
+    Orientation orientation(const AVFrame& frame);
+    /// Presentation time of a frame of this input from the stream's start, where it has one.
     std::optional<double> seconds(const AVFrame& frame) const;
     /// A camera or a broadcast: no beginning to go back to.
     bool live() const { return live_; }
@@ -51,16 +40,22 @@ public:
 
 private:
     void open(const FfmpegAddress& address);
+    static int open_own_file(AVFormatContext* format, AVIOContext** io, const char* url, int flags,
+                             AVDictionary** options);
+    [[noreturn]] void fail_open(const FfmpegAddress& address, int error);
     void open_decoder();
     std::optional<Progress> feed();
     Progress ended();
     void note_damage(const std::string& text);
     std::optional<double> promised_seconds() const;
+    double start_seconds() const;
 
     const SourceOptions& options_;
     Interrupt& interrupt_;
     FfmpegAddress::Kind kind_;
     std::string name_;
+    std::string url_;
+    decltype(AVFormatContext::io_open) open_any_ = nullptr;  // FFmpeg's own way to open a file
     InputPointer format_;
     const AVStream* stream_ = nullptr;
     CodecPointer decoder_;
@@ -68,6 +63,8 @@ private:
     std::chrono::milliseconds patience_{};  // for one frame
     bool live_ = false;
     bool checks_sums_ = false;  // pictures whose checksum is wrong are left out
+    bool padded_alpha_ = false;  // what the pictures have in place of alpha is nothing
+    bool warned_of_orientation_ = false;
     bool draining_ = false;
     bool seen_key_ = false;
     int errors_in_a_row_ = 0;

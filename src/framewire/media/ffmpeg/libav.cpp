@@ -1,5 +1,7 @@
 #include "framewire/media/ffmpeg/libav.hpp"
 
+#include "framewire/core/credentials.hpp"
+
 extern "C" {
 #include <libavdevice/avdevice.h>
 #include <libavutil/log.h>
@@ -9,6 +11,7 @@ extern "C" {
 
 #include <cstdarg>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 namespace framewire {
@@ -22,10 +25,22 @@ std::string& last_complaint() {
 void log_line(void* context, int level, const char* format, std::va_list arguments) {
     if (level > AV_LOG_VERBOSE) return;
     if (level > AV_LOG_WARNING && !spdlog::should_log(spdlog::level::trace)) return;
-    char line[512];
+    // Whole, for half a URL could have its password without the '@' behind it.
+    std::va_list again;
+    va_copy(again, arguments);
+    std::string line(512, '\0');
     int print_prefix = 1;
-    av_log_format_line2(context, level, format, arguments, line, sizeof line, &print_prefix);
-    std::string text(line);
+    const int bytes = av_log_format_line2(context, level, format, arguments, line.data(), 512, &print_prefix);
+    if (bytes >= 512) {
+        line.resize(static_cast<std::size_t>(bytes) + 1);
+        print_prefix = 1;
+        av_log_format_line2(context, level, format, again, line.data(), bytes + 1, &print_prefix);
+    }
+    va_end(again);
+    auto text = without_credentials(line.c_str());
+    // Three thousand letters follow.
+    constexpr std::string_view not_allowed = "not on whitelist";
+    if (const auto at = text.find(not_allowed); at != std::string::npos) text.resize(at + not_allowed.size());
     while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
     if (text.empty()) return;
     spdlog::log(level <= AV_LOG_WARNING ? spdlog::level::debug : spdlog::level::trace, "FFmpeg: {}", text);

@@ -80,7 +80,9 @@ private:
             const int number = connections_++;
             std::string request;
             char buffer[1024];
+            pollfd asking{socket, POLLIN, 0};
             while (request.find("\r\n\r\n") == std::string::npos && request.size() < 65536) {
+                if (::poll(&asking, 1, 1000) <= 0) break;  // who speaks plain TCP asks for nothing
                 const auto got = ::recv(socket, buffer, sizeof buffer, 0);
                 if (got <= 0) break;
                 request.append(buffer, static_cast<std::size_t>(got));
@@ -193,6 +195,64 @@ TEST(Http, WhatIsNotThereIsNoInput) {
     EXPECT_EQ(read_video(server.url(), {.timeout = 2s}).error, ErrorCode::no_input);
     EXPECT_EQ(read_video("http://127.0.0.1:1/video", {.timeout = 2s}).error, ErrorCode::no_input);
     EXPECT_EQ(read_video("nosuchprotocol://127.0.0.1/", {.timeout = 2s}).error, ErrorCode::no_input);
+}
+
+// What a server says may not lead to files of this machine, whatever carries its words.
+TEST(Http, APlaylistLeadsToNoFile) {
+    const TemporaryFolder folder;
+    const auto bytes = clip();
+    write_file(folder / "secret.ts", bytes.data(), bytes.size());
+    for (const auto* scheme : {"http", "tcp"}) {
+        std::string part = "file:" + (folder / "secret.ts");
+        std::string url;
+        const HttpServer server([&](const Connection& connection, int) {
+            if (connection.request().starts_with("GET"))
+                connection.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
+            if (connection.request().starts_with("GET /part.ts")) {
+                connection.send_bytes(bytes.data(), bytes.size());
+                return;
+            }
+            connection.send(
+                "#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:2\n#EXT-X-MEDIA-SEQUENCE:0\n"
+                "#EXTINF:2.0,\n" +
+                part + "\n#EXT-X-ENDLIST\n");
+        });
+        url = scheme + server.url().substr(4);
+        const auto reading = read_video(url, {.timeout = 2s, .retries = 0});
+        EXPECT_TRUE(reading.error) << scheme;
+        EXPECT_TRUE(reading.frames.empty()) << scheme;
+        if (scheme == std::string_view("tcp")) continue;
+        part = "part.ts";  // to the server it may
+        EXPECT_EQ(read_video(url, {.timeout = 5s}).frames.size(), clip_frames);
+    }
+}
+
+TEST(Network, NamesAreToldWithoutCredentials) {
+    const auto bytes = clip();
+    const HttpServer server([&](const Connection& connection, int) {
+        connection.send(fmt::format("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", bytes.size()));
+        connection.send_bytes(bytes.data(), bytes.size());
+    });
+    auto url = server.url() + "?token=geheim&x=1";
+    url.insert(7, "me:geheim@");
+    const auto reading = read_video(url, {.timeout = 5s}, 1);
+    EXPECT_EQ(reading.frames.size(), 1U) << reading.message;
+    EXPECT_EQ(reading.info.name, "http://***@" + server.url().substr(7) + "?token=***&x=1");
+    EXPECT_EQ(read_video(url, {.timeout = 5s, .loop = true}, 1).info.name, reading.info.name);
+    for (const auto* refused : {"rtsp://me:geheim@127.0.0.1:1/x", "http://me:geheim@127.0.0.1:1/x?password=geheim",
+                                "tcp://me:geheim@127.0.0.1:1", "nosuchprotocol://me:geheim@127.0.0.1/",
+                                "lavfi:movie='http\\://me\\:geheim@127.0.0.1\\:1/x'"}) {
+        const auto failed = read_video(refused, {.timeout = 2s, .retries = 0});
+        EXPECT_TRUE(failed.error) << refused;
+        EXPECT_EQ(failed.message.find("geheim"), std::string::npos) << failed.message;
+    }
+    for (const auto* refused : {"rtsp://me:geheim@127.0.0.1:1/x", "tcp://me:geheim@127.0.0.1:1"}) {
+        std::string message;
+        EXPECT_TRUE(error_of([&] { open_sink(refused, shape, {25, 1}, {.timeout = 2s}); }, &message)) << refused;
+        EXPECT_EQ(message.find("geheim"), std::string::npos) << message;
+        EXPECT_TRUE(error_of([&] { open_sink(refused, shape, {0, 1}); }, &message)) << refused;
+        EXPECT_EQ(message.find("geheim"), std::string::npos) << message;
+    }
 }
 
 TEST(Http, AStopEndsABlockedRead) {

@@ -1,5 +1,6 @@
 #include "framewire/media/ffmpeg/sink.hpp"
 
+#include "framewire/core/credentials.hpp"
 #include "framewire/media/ffmpeg/encoder.hpp"
 #include "framewire/media/files.hpp"
 
@@ -43,7 +44,7 @@ Plan plan_for(const std::string& text, bool live) {
 class FfmpegSink final : public Sink {
 public:
     FfmpegSink(const std::string& text, const Shape& frame, Rational rate, const SinkOptions& options)
-        : name_(text), shape_(frame), timeout_(options.timeout), interrupt_(options.stop) {
+        : name_(without_credentials(text)), shape_(frame), timeout_(options.timeout), interrupt_(options.stop) {
         const auto plan = plan_for(text, options.live);
         constant_rate_ = plan.constant_rate;
         AVFormatContext* format = nullptr;

@@ -2,12 +2,12 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/media/colour.hpp"
+#include "framewire/media/ffmpeg/input.hpp"
 
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <condition_variable>
-#include <cstring>
 #include <mutex>
 #include <utility>
 
@@ -18,21 +18,8 @@ using namespace std::chrono_literals;
 using Progress = FfmpegInput::Progress;
 
 constexpr std::chrono::milliseconds longest_pause = 8s;
-
-// Turns `from` clockwise by 90, 180 or 270 degrees.
-void rotate(HostView<const std::uint8_t> from, int degrees, HostView<std::uint8_t> to) {
-    const auto& shape = to.shape();
-    const int channels = shape.channels;
-    for (int y = 0; y < shape.height; ++y) {
-        auto* out = to.row(0, y);
-        for (int x = 0; x < shape.width; ++x, out += channels) {
-            const int from_x = degrees == 90 ? y : degrees == 180 ? shape.width - 1 - x : shape.height - 1 - y;
-            const int from_y = degrees == 90 ? shape.width - 1 - x : degrees == 180 ? shape.height - 1 - y : x;
-            std::memcpy(out, from.row(0, from_y) + std::ptrdiff_t{from_x} * channels,
-                        static_cast<std::size_t>(channels));
-        }
-    }
-}
+// Thirty years. Broken files claim times that no container could hold.
+constexpr double longest_seconds = 1e9;
 
 class FfmpegSource final : public Source {
 public:
@@ -68,17 +55,12 @@ private:
                      input_->damaged() ? ": " : "", input_->first_damage());
         }
         have_frame_ = true;
-        rotation_ = input_->rotation();
-        const bool sideways = rotation_ % 180 != 0;
-        width_px_ = frame_->width;
-        height_px_ = frame_->height;
         const int channels = is_gray(static_cast<AVPixelFormat>(frame_->format)) ? 1 : 3;
         info_.name = address_.name;
-        info_.shape = sideways ? Shape{1, width_px_, height_px_, channels} : Shape{1, height_px_, width_px_, channels};
+        info_.shape = input_->orientation(*frame_).turned({1, frame_->height, frame_->width, channels});
         info_.rate = input_->rate();
         info_.live = input_->live();
         info_.frames = input_->frames();
-        if (rotation_) turned_ = HostImage(Shape{1, height_px_, width_px_, channels});
 
         std::string assumed;
         const auto coding = coding_of(*frame_, assumed);
@@ -140,7 +122,7 @@ private:
         return !stopping.wait_for(lock, options_.stop, pause, [&] { return options_.stop.stop_requested(); });
     }
 
-    // Never goes back, and after a gap goes on by as much as the gap was long.
+    // Never goes back nor beyond all reason, and after a gap goes on by as much as the gap was long.
     double frame_seconds() {
         const double step = 1 / info_.rate.value();
         const auto now = Clock::now();
@@ -152,7 +134,7 @@ private:
         } else if (std::exchange(rejoining_, false)) {
             seconds = last_seconds_ + std::max(step, milliseconds(last_time_, now) / 1000);
             offset_seconds_ = own ? seconds - *own : 0;
-        } else if (!(seconds > last_seconds_)) {
+        } else if (!(seconds > last_seconds_ && seconds < longest_seconds)) {
             seconds = last_seconds_ + step;
         }
         last_seconds_ = seconds;
@@ -161,19 +143,20 @@ private:
     }
 
     void convert(HostView<std::uint8_t> image) {
-        if (frame_->width != width_px_ || frame_->height != height_px_) {
-            if (!std::exchange(warned_of_size_, true))
-                spdlog::warn("{}: its pictures change to {}x{} at frame {}; they are scaled to {}x{}, the first size",
-                             address_.name, frame_->width, frame_->height, index_, width_px_, height_px_);
-        }
+        const auto orientation = input_->orientation(*frame_);
+        const auto shape = orientation.turned({1, frame_->height, frame_->width, info_.shape.channels});
+        if (shape != info_.shape && !std::exchange(warned_of_size_, true))
+            spdlog::warn("{}: its pictures change to {}x{} at frame {}; they are scaled to {}x{}, the first size",
+                         address_.name, shape.width, shape.height, index_, info_.shape.width, info_.shape.height);
         std::string assumed;
         const auto coding = coding_of(*frame_, assumed);
-        if (!rotation_) {
+        if (orientation.upright()) {
             converter_.to_image(*frame_, coding, image);
             return;
         }
-        converter_.to_image(*frame_, coding, turned_.view());
-        rotate(std::as_const(turned_).view(), rotation_, image);
+        if (const auto stored = orientation.turned(info_.shape); stored_.shape() != stored) stored_ = HostImage(stored);
+        converter_.to_image(*frame_, coding, stored_.view());
+        turn(std::as_const(stored_).view(), orientation, image);
     }
 
     FfmpegAddress address_;
@@ -183,10 +166,7 @@ private:
     SourceInfo info_;
     FramePointer frame_ = make_frame();
     bool have_frame_ = false;  // frame_ waits to be read
-    int width_px_ = 0;         // of the first picture, before it is turned
-    int height_px_ = 0;
-    int rotation_ = 0;
-    HostImage turned_;
+    HostImage stored_;         // a picture before it is turned, where one has to be
     PictureConverter converter_;
     bool warned_of_size_ = false;
     std::int64_t index_ = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/media/ffmpeg/input.hpp"
+#include "framewire/media/ffmpeg/address.hpp"
 #include "framewire/media/media.hpp"
 
 #include <memory>
