@@ -11,4 +11,7 @@ namespace framewire {
 /// opened. Throws Error{no_input} when there is none or the folder cannot be read.
 std::vector<std::string> images_in(const std::string& folder);
 
+/// The same without words, and empty where there is none or the folder cannot be read.
+std::vector<std::string> image_paths(const std::string& folder);
+
 }  // namespace framewire
