@@ -5,7 +5,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/hog/training/detection_curve.hpp"
-#include "framewire/media/files.hpp"
+#include "framewire/media/files/output_file.hpp"
 #include "framewire/media/image_folder.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/media/window_model_file.hpp"

@@ -26,7 +26,7 @@ fi
 # Seconds of a run in all and of its steps, or of one frame of it: the medians of 5 repetitions.
 measure() { # run|frame BACKEND STREAMS FRAMES INPUT OUTPUT
     for _ in 1 2 3 4 5; do
-        "${framewire[@]}" hog --log-level error --progress none --backend "$2" --streams "$3" --frames "$4" -i "$5" -o "$6" \
+        "${framewire[@]}" hog -y --log-level error --progress none --backend "$2" --streams "$3" --frames "$4" -i "$5" -o "$6" \
             --stats "$work/stats.json"
         awk -F '[:,]' -v of="$1" '
             /"frames"/ { frames = $2 }
@@ -45,7 +45,7 @@ number() { printf '%.4g' "$1"; }
 read -r images_all images_steps < <(of_images cpu 1)
 read -r video_all video_steps < <(of_video cpu 1)
 images_gpu=() video_gpu=()
-if "${framewire[@]}" hog --log-level off --progress none --backend cuda -i "$images" -o "$work/descriptors/" --frames 1 2>/dev/null; then
+if "${framewire[@]}" hog -y --log-level off --progress none --backend cuda -i "$images" -o "$work/descriptors/" --frames 1 2>/dev/null; then
     for streams in 1 2 4; do
         read -r all _ < <(of_images cuda "$streams")
         images_gpu+=("$(number "$all")")

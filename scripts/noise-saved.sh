@@ -14,7 +14,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
 changed() { # PICTURES FILTERS: the share of the second picture's bytes that are sent, in per cent
-    "$framewire" serve --backend cpu --log-level warning --listen 127.0.0.1:0 --rate max --threshold "$threshold" -i "$1" -f "$2" \
+    "$framewire" serve -y --backend cpu --log-level warning --listen 127.0.0.1:0 --rate max --threshold "$threshold" -i "$1" -f "$2" \
         --stats "$folder/stats.json"
     # `changed` counts the first picture's bytes too, which are not compared.
     awk -F '[:,]' '$1 ~ /"changed"/ {printf "%.4f\n", 200 * $2}' "$folder/stats.json"

@@ -26,6 +26,9 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
         ->check(CLI::Range(0, 1024))
         ->type_name("N")
         ->capture_default_str();
+    auto* replace = command.add_flag("-y,--replace", options.replace, "replace outputs that are there already");
+    command.add_flag("-n,--keep", options.keep, "keep outputs that are there already, and do nothing then")
+        ->excludes(replace);
     command.add_option("--stats", options.statistics_path, "write the run's figures to this file")
         ->type_name("FILE.json");
     command
@@ -98,8 +101,13 @@ CircleOptions circle_options(const CommonOptions& options, const SourceInfo& sou
     return circle;
 }
 
-StatisticsFile::StatisticsFile(const std::string& path) {
-    if (!path.empty()) file_.emplace(path);
+SinkOptions sink_options(const CommonOptions& options, const SourceInfo& source, const std::stop_source& stop) {
+    return {.stop = stop.get_token(), .live = source.live, .replace = options.replace, .once_only = source.live};
+}
+
+StatisticsFile::StatisticsFile(const CommonOptions& options) {
+    if (!options.statistics_path.empty())
+        file_.emplace(options.statistics_path, OutputFileOptions{.replace = options.replace});
 }
 
 void StatisticsFile::write(const StatisticsSnapshot& figures, const RunDescription& run) {

@@ -3,7 +3,7 @@
 #include "commands.hpp"
 
 #include "framewire/cuda/executor.hpp"
-#include "framewire/media/files.hpp"
+#include "framewire/media/media.hpp"
 #include "framewire/pipeline/circle.hpp"
 #include "framewire/pipeline/progress.hpp"
 #include "framewire/pipeline/source.hpp"
@@ -26,6 +26,7 @@ struct CommonOptions {
     std::string statistics_path;  ///< empty: none wanted
     std::string progress = "auto";
     std::string log_level = "info";
+    bool replace = false, keep = false;  ///< -y and -n: what becomes of outputs that are there already
 
     ProgressMode progress_mode() const { return parse_progress(progress); }
     BackendChoice backend_choice() const { return parse_backend(backend); }
@@ -41,7 +42,7 @@ struct InputOptions {
 
 void add_input_options(CLI::App& command, InputOptions& options);
 
-/// What a subcommand does, with SIGINT and SIGTERM turned into a stop of the source it is given.
+/// What a subcommand does, with SIGINT, SIGTERM and SIGHUP turned into a stop of the source it is given.
 using StoppableWork = std::function<void(const std::stop_source& stop)>;
 
 /// Lets the subcommand do `work` when the command line names it, with its log lines on standard error. A second signal
@@ -76,12 +77,20 @@ private:
     std::exception_ptr failure_;
 };
 
+/// How the outputs of a run end. A stop is the end of a live source, which has no other, and breaks anything else off.
+inline Ending ending_of(const FirstFailure& failure, const std::stop_source& stop, bool live) {
+    return failure || (stop.stop_requested() && !live) ? Ending::broken_off : Ending::complete;
+}
+
+/// How a sink of frames from `source` is opened.
+SinkOptions sink_options(const CommonOptions& options, const SourceInfo& source, const std::stop_source& stop);
+
 /// The file of `--stats`, opened before the work so that a place where nothing can be written shows early; whole or not
 /// there at all.
 class StatisticsFile {
 public:
-    /// An empty path is no file. Throws Error{io}.
-    explicit StatisticsFile(const std::string& path);
+    /// Throws Error{io}.
+    explicit StatisticsFile(const CommonOptions& options);
     /// Whether there is one.
     explicit operator bool() const { return file_.has_value(); }
     void write(const std::string& json);

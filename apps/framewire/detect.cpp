@@ -2,6 +2,7 @@
 #include "common.hpp"
 #include "detector_options.hpp"
 #include "filtered_input.hpp"
+#include "output_check.hpp"
 #include "video_output.hpp"
 
 #include "framewire/core/error.hpp"
@@ -41,24 +42,25 @@ public:
         : options_(options),
           stop_(stop),
           records_(parse_record_format(options.format)),
-          statistics_file_(options.common.statistics_path),
+          statistics_file_(options.common),
           input_(options.input, options.common, stop.get_token()),
-          detector_(make_detector(options.detector, input_.shape(), input_.executor())),
+          detector_(make_detector(options.detector, input_.shape(), input_.executor(), stop.get_token())),
           annotated_(options.annotate, input_.shape(), input_.info().rate,
-                     {.stop = stop.get_token(), .live = input_.info().live}),
+                     sink_options(options.common, input_.info(), stop)),
           masks_(options.mask, input_.shape().with_channels(1), input_.info().rate,
-                 {.stop = stop.get_token(), .live = input_.info().live}),
-          output_(options.output, stop.get_token()) {}
+                 sink_options(options.common, input_.info(), stop)),
+          output_(options.output, sink_options(options.common, input_.info(), stop).file_options()) {}
 
     void operator()() {
         FirstFailure failure;
         failure.attempt([&] { pump(); });
-        failure.attempt([&] { annotated_.finish(); });
-        failure.attempt([&] { masks_.finish(); });
+        const auto ending = ending_of(failure, stop_, input_.info().live);
+        failure.attempt([&] { annotated_.finish(ending); });
+        failure.attempt([&] { masks_.finish(ending); });
         if (frames_ > 0 && !output_failed_)
             failure.attempt([&] {
                 write(records_.end());
-                output_.finish();
+                output_.finish(ending);
             });
         const auto figures = statistics_.snapshot();
         failure.attempt([&] {
@@ -120,6 +122,7 @@ private:
         output_.write(text.data(), text.size());
         record_bytes_ += static_cast<std::int64_t>(text.size());
         output_failed_ = false;
+        if (!text.empty()) output_.mark_whole();
     }
 
     const DetectOptions& options_;
@@ -165,7 +168,14 @@ void add_detect(CLI::App& program, Action& chosen) {
     add_common_options(*command, options->common);
     set_work(*command, chosen, options->common, [options](const std::stop_source& stop) {
         require_one_standard_output(*options);
-        Detect(*options, stop)();
+        RunFiles files;
+        files.source(options->input.source)
+            .output("-o", options->output)
+            .output("--annotate", options->annotate)
+            .output("--mask", options->mask)
+            .output("--stats", options->common.statistics_path);
+        add_input_files(files, options->detector);
+        if (files.may_write(options->common, stop.get_token())) Detect(*options, stop)();
     });
 }
 

@@ -14,8 +14,8 @@ namespace framewire::app {
 namespace {
 
 // The first frame of what a path names, of the size asked for.
-HostImage load_picture(const std::string& path, const Shape& frame, const char* what) {
-    const auto source = open_source(path);
+HostImage load_picture(const std::string& path, const Shape& frame, const char* what, const std::stop_token& stop) {
+    const auto source = open_source(path, {.stop = stop});
     const auto& shape = source->info().shape;
     if (shape.width != frame.width || shape.height != frame.height)
         fail(ErrorCode::usage, "{} {} is {}x{}; frames are {}x{}", what, path, shape.width, shape.height, frame.width,
@@ -26,7 +26,8 @@ HostImage load_picture(const std::string& path, const Shape& frame, const char* 
     return picture;
 }
 
-std::optional<MaskRegion> make_region(const DetectorOptions& options, const Shape& frame, Executor& executor) {
+std::optional<MaskRegion> make_region(const DetectorOptions& options, const Shape& frame, Executor& executor,
+                                      const std::stop_token& stop) {
     if (options.zones.empty() && options.region_path.empty()) return {};
     if (!options.zones.empty() && !options.region_path.empty())
         fail(ErrorCode::usage, "--roi and --roi-mask together; one of them says where to look");
@@ -35,7 +36,7 @@ std::optional<MaskRegion> make_region(const DetectorOptions& options, const Shap
         for (const auto& text : options.zones) zones.push_back(parse_zone(text));
         return MaskRegion(zones, frame, executor);
     }
-    const auto picture = load_picture(options.region_path, frame, "the region's mask");
+    const auto picture = load_picture(options.region_path, frame, "the region's mask", stop);
     HostImage gray(picture.shape().with_channels(1));
     Executor on_cpu(BackendChoice::cpu, 1);
     Gray({.channels = 1}, picture.shape(), on_cpu)
@@ -99,12 +100,20 @@ DetectorParameters detector_parameters(const DetectorOptions& options) {
     return parameters;
 }
 
-std::unique_ptr<FrameDetector> make_detector(const DetectorOptions& options, const Shape& frame, Executor& executor) {
+std::unique_ptr<FrameDetector> make_detector(const DetectorOptions& options, const Shape& frame, Executor& executor,
+                                             const std::stop_token& stop) {
     const auto parameters = detector_parameters(options);
-    auto detector = std::make_unique<FrameDetector>(parameters, frame, executor, make_region(options, frame, executor));
+    auto detector =
+        std::make_unique<FrameDetector>(parameters, frame, executor, make_region(options, frame, executor, stop));
     if (const auto* image = std::get_if<BackgroundImage>(&parameters.background))
-        detector->set_background(load_picture(image->path, frame, "the background").view());
+        detector->set_background(load_picture(image->path, frame, "the background", stop).view());
     return detector;
+}
+
+void add_input_files(RunFiles& files, const DetectorOptions& options) {
+    files.input("--roi-mask", options.region_path);
+    const auto background = parse_background(options.background);
+    if (const auto* image = std::get_if<BackgroundImage>(&background)) files.input("--background", image->path);
 }
 
 }  // namespace framewire::app

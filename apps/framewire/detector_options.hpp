@@ -1,9 +1,12 @@
 #pragma once
 
+#include "output_check.hpp"
+
 #include "framewire/pipeline/frame_detector.hpp"
 
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -30,6 +33,10 @@ DetectorParameters detector_parameters(const DetectorOptions& options);
 
 /// A detector for frames of a shape, with its region and its background picture, where one is asked for, read from
 /// their files. Throws as MotionDetector and open_source() do, and Error{usage} on pictures of another size.
-std::unique_ptr<FrameDetector> make_detector(const DetectorOptions& options, const Shape& frame, Executor& executor);
+std::unique_ptr<FrameDetector> make_detector(const DetectorOptions& options, const Shape& frame, Executor& executor,
+                                             const std::stop_token& stop);
+
+/// The pictures that the options name, which are read.
+void add_input_files(RunFiles& files, const DetectorOptions& options);
 
 }  // namespace framewire::app

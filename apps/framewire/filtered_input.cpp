@@ -17,7 +17,8 @@ void filter_frame(FrameProcessor& processor, InputFrame& frame, const FrameTime&
 
 FilteredInput::FilteredInput(const InputOptions& input, const CommonOptions& common, std::stop_token stop)
     : chain_(parse_chain(input.filters)),
-      source_(open_source(input.source, {.stop = std::move(stop), .one_size = input.one_size})),
+      source_(open_source(input.source,
+                          {.stop = std::move(stop), .one_size = input.one_size, .replace_truth = common.replace})),
       info_(source_->info()),
       executor_(common.backend_choice(), common.threads),
       processor_(chain_, info_.shape, executor_),

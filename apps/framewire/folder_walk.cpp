@@ -36,7 +36,7 @@ FolderWalk::FolderWalk(const InputOptions& input, const CommonOptions& common, c
     : folder_(input.source),
       common_(common),
       stop_(stop),
-      statistics_file_(common.statistics_path),
+      statistics_file_(common),
       chain_(parse_chain(input.filters)),
       images_(images_in(folder_)),
       info_{.name = folder_, .frames = static_cast<std::int64_t>(images_.size())},

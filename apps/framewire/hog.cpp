@@ -7,8 +7,10 @@
 #include "hog_output.hpp"
 #include "hog_people.hpp"
 #include "hog_train.hpp"
+#include "output_check.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/hog/pictures.hpp"
 #include "framewire/media/image_folder.hpp"
 #include "framewire/media/npy.hpp"
 #include "framewire/pipeline/circle.hpp"
@@ -42,18 +44,20 @@ public:
     Describe(const DescribeOptions& options, const std::stop_source& stop)
         : options_(options),
           stop_(stop),
-          statistics_file_(options.common.statistics_path),
+          statistics_file_(options.common),
           input_(options.input, options.common, stop.get_token()),
           circle_(with_streams(circle_options(options.common, input_.info(), input_.shape(), stop),
                                options.streams_on(input_.executor()))),
           hog_(options.hog, input_.shape(), input_.executor(), circle_.waiting, circle_.slots),
           output_(options.output, array_shape(hog_.output_shape()),
-                  input_.info().frames != 1 || is_folder(options.input.source), stop.get_token()) {}
+                  input_.info().frames != 1 || is_folder(options.input.source),
+                  sink_options(options.common, input_.info(), stop).file_options()) {}
 
     void operator()() {
         FirstFailure failure;
         failure.attempt([&] { pump(); });
-        if (frames_ > 0 && !output_failed_) failure.attempt([&] { output_.finish(); });
+        const auto ending = ending_of(failure, stop_, input_.info().live);
+        if (frames_ > 0 && !output_failed_) failure.attempt([&] { output_.finish(ending); });
         const auto figures = statistics_.snapshot();
         failure.attempt([&] { statistics_file_.write(figures, input_.description()); });
         failure.rethrow();
@@ -117,6 +121,38 @@ private:
     std::int64_t frames_ = 0;
     bool output_failed_ = false;
 };
+
+// An option's one output, or where it names a folder, those for the images of the input's.
+void add_output(RunFiles& files, const char* option, const std::string& output, const std::string& source,
+                std::string_view ending) {
+    if (!output.empty() && is_output_folder(output)) {
+        for (const auto& path : outputs_of(image_paths(source), output, ending)) files.output(option, path);
+    } else {
+        files.output(option, output);
+    }
+}
+
+RunFiles files_of(const TrainOptions& train, const HogOptions& options) {
+    RunFiles files;
+    for (const auto& folder : train.folders) files.source(folder);
+    return files.output("-o", options.output).output("--curve", train.curve);
+}
+
+RunFiles files_of(const PeopleOptions& people, const HogOptions& options) {
+    RunFiles files;
+    files.source(options.input.source).input("--people", people.model).output("-o", options.output);
+    add_output(files, "--annotate", people.annotate, options.input.source, ".png");
+    return files.output("--stats", options.common.statistics_path);
+}
+
+RunFiles files_of(const DescribeOptions& options) {
+    RunFiles files;
+    files.source(options.input.source);
+    add_output(files, "-o", options.output, options.input.source, ".npy");
+    if (const std::filesystem::path folder = options.steps_folder; !folder.empty())
+        for (const auto* name : hog_step_names) files.output("--steps", folder / fmt::format("{}.png", name));
+    return files.output("--stats", options.common.statistics_path);
+}
 
 }  // namespace
 
@@ -183,7 +219,9 @@ void add_hog(CLI::App& program, Action& chosen) {
             if (people || steps->count() > 0 || streams->count() > 0 || input->count() > 0)
                 fail(ErrorCode::usage,
                      "--train makes a model of its folders; -i, --people, --steps and --streams do not go with it");
-            return train_model(*options, options->train, stop);
+            if (files_of(options->train, *options).may_write(options->common, stop.get_token()))
+                train_model(*options, options->train, stop);
+            return;
         }
         if (input->count() == 0) fail(ErrorCode::usage, "-i is missing: where frames come from");
         if (people) {
@@ -191,12 +229,15 @@ void add_hog(CLI::App& program, Action& chosen) {
             if (streams->count() > 0)
                 fail(ErrorCode::usage, "--streams is of descriptors; it does not go with --people");
             if (options->output.empty()) options->output = "-";
-            return find_people(*options, options->people, stop);
+            if (files_of(options->people, *options).may_write(options->common, stop.get_token()))
+                find_people(*options, options->people, stop);
+            return;
         }
         if (window->count() > 0) fail(ErrorCode::usage, "--window goes with --people and --train");
         if (options->output.empty()) fail(ErrorCode::usage, "-o is missing: the .npy that the descriptors go to");
         if (options->json && options->output == "-")
             fail(ErrorCode::usage, "-o and --json both go to standard output; one of them can");
+        if (!files_of(*options).may_write(options->common, stop.get_token())) return;
         if (is_output_folder(options->output)) return describe_folder(*options, stop);
         Describe(*options, stop)();
     });

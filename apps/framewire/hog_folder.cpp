@@ -81,7 +81,7 @@ private:
             write_steps(options_, image.frame.image().view(), walk_.executor());
         const auto* values = slot.descriptors.as<float>();
         const auto& shape = slot.hog->output_shape();
-        NpyFile file(outputs_[image.number], array_shape(shape), false, stop_);
+        NpyFile file(outputs_[image.number], array_shape(shape), false, {stop_, options_.common.replace});
         file.write(values, static_cast<std::size_t>(shape.count()));
         file.finish();
         walk_.statistics().set_sent_bytes(sent_bytes_ += file.bytes());

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 namespace framewire::app {
 
@@ -17,9 +18,9 @@ void make_folder(const std::string& folder) {
     if (failed) fail(ErrorCode::io, "cannot make the folder {}: {}", folder, failed.message());
 }
 
-std::int64_t write_png(const std::string& path, HostView<const std::uint8_t> image) {
+std::int64_t write_png(const std::string& path, HostView<const std::uint8_t> image, OutputFileOptions options) {
     const auto png = encode_png(image);
-    OutputFile file(path);
+    OutputFile file(path, std::move(options));
     file.write(png.data(), png.size());
     file.finish();
     return file.bytes();
@@ -35,17 +36,18 @@ CircleOptions with_streams(CircleOptions circle, int streams) {
 
 void write_steps(const DescribeOptions& options, HostView<const std::uint8_t> frame, Executor& executor) {
     const std::filesystem::path folder = options.steps_folder;
+    const OutputFileOptions files{.replace = options.common.replace};
     auto parameters = options.hog;
     make_folder(options.steps_folder);
     for (const auto& [name, image] :
          hog_step_pictures(hog_steps(frame, parameters.signed_gradients), parameters.signed_gradients))
-        write_png(folder / fmt::format("{}.png", name), image.view());
+        write_png(folder / fmt::format("{}.png", name), image.view(), files);
     parameters.norm = HogNorm::none;
     FrameHog hog(parameters, frame.shape(), executor);
     std::vector<float> cells(static_cast<std::size_t>(hog.output_shape().count()));
     hog.process(frame, {cells.data(), hog.output_shape()});
     auto strokes = hog_strokes({cells.data(), hog.output_shape()}, parameters);
-    write_png(folder / "hog.png", strokes.view());
+    write_png(folder / fmt::format("{}.png", hog_step_names.back()), strokes.view(), files);
 }
 
 void HogSummary::add(const float* values, std::int64_t count) {

@@ -3,6 +3,7 @@
 #include "hog_options.hpp"
 
 #include "framewire/core/view.hpp"
+#include "framewire/media/files/output_file.hpp"
 #include "framewire/pipeline/frame_hog.hpp"
 
 #include <array>
@@ -34,7 +35,7 @@ CircleOptions with_streams(CircleOptions circle, int streams);
 void make_folder(const std::string& folder);
 
 /// A PNG file of any name, which is there when it is whole; gives its bytes. Throws Error{io}.
-std::int64_t write_png(const std::string& path, HostView<const std::uint8_t> image);
+std::int64_t write_png(const std::string& path, HostView<const std::uint8_t> image, OutputFileOptions options);
 
 /// The pictures of `--steps`: of a frame whatever its norm, into a folder that is made where it is missing. Throws
 /// Error{io}.

@@ -31,13 +31,13 @@ public:
     FindPeople(const HogOptions& options, const PeopleOptions& people, const std::stop_source& stop)
         : options_(options),
           stop_(stop),
-          model_(read_window_model(people.model, window_of(options))),
-          statistics_file_(options.common.statistics_path),
+          model_(read_window_model(people.model, window_of(options), stop.get_token())),
+          statistics_file_(options.common),
           input_(options.input, options.common, stop.get_token()),
           people_(model_, people.parameters, input_.shape(), input_.executor()),
           annotated_(people.annotate, input_.shape(), input_.info().rate,
-                     {.stop = stop.get_token(), .live = input_.info().live}),
-          output_(options, people.parameters, stop.get_token()) {
+                     sink_options(options.common, input_.info(), stop)),
+          output_(options, people.parameters, sink_options(options.common, input_.info(), stop).file_options()) {
         if (annotated_.wanted()) labels_.emplace();
         spdlog::info("{} windows of {} sizes a frame", people_.detector().windows(), people_.detector().levels());
     }
@@ -45,8 +45,9 @@ public:
     void operator()() {
         FirstFailure failure;
         failure.attempt([&] { pump(); });
-        failure.attempt([&] { annotated_.finish(); });
-        failure.attempt([&] { output_.finish(); });
+        const auto ending = ending_of(failure, stop_, input_.info().live);
+        failure.attempt([&] { annotated_.finish(ending); });
+        failure.attempt([&] { output_.finish(ending); });
         const auto figures = statistics_.snapshot();
         auto run = input_.description();
         run.filters.push_back(output_.figures());

@@ -19,8 +19,8 @@
 namespace framewire::app {
 namespace {
 
-WindowModel model_for(const HogOptions& options, const PeopleOptions& people) {
-    auto model = read_window_model(people.model, window_of(options));
+WindowModel model_for(const HogOptions& options, const PeopleOptions& people, const std::stop_token& stop) {
+    auto model = read_window_model(people.model, window_of(options), stop);
     validate(model, people.parameters);  // not only when the first image is there
     return model;
 }
@@ -42,10 +42,12 @@ class FindPeopleInFolder {
 public:
     FindPeopleInFolder(const HogOptions& options, const PeopleOptions& people, const std::stop_source& stop)
         : parameters_(people.parameters),
-          model_(model_for(options, people)),
+          files_{stop.get_token(), options.common.replace},
+          model_(model_for(options, people, stop.get_token())),
           walk_(options.input, options.common, stop),
           annotated_(annotated_of(walk_.images(), options, people)),
-          output_(options, people.parameters, stop.get_token()) {
+          output_(options, people.parameters, files_),
+          stop_(stop) {
         if (annotated_.empty()) return;
         make_folder(people.annotate);
         labels_.emplace();
@@ -61,7 +63,8 @@ public:
                  .send = [&](int slot, FolderImage& image, const FrameTime& time) { send(at(slot), image, time); }},
                 circle);
         });
-        failure.attempt([&] { output_.finish(); });
+        const auto ending = ending_of(failure, stop_, false);
+        failure.attempt([&] { output_.finish(ending); });
         const auto figures = walk_.statistics().snapshot();
         auto run = walk_.description();
         run.filters.push_back(output_.figures());
@@ -100,17 +103,19 @@ private:
                       std::filesystem::path(walk_.images()[image.number]).filename().native());
         if (labels_) {
             found.draw(*labels_, picture);
-            annotated_bytes_ += write_png(annotated_[image.number], picture);
+            annotated_bytes_ += write_png(annotated_[image.number], picture, files_);
         }
         walk_.statistics().set_sent_bytes(output_.bytes() + annotated_bytes_);
     }
 
     const PeopleParameters& parameters_;
+    OutputFileOptions files_;
     // In this order, so that what is cheap to refuse is refused first and outputs are touched last.
     WindowModel model_;
     FolderWalk walk_;
     std::vector<std::string> annotated_;  // of each image, or none at all
     PeopleOutput output_;
+    std::stop_source stop_;
     std::optional<ScoreLabels> labels_;  // where images are annotated
 
     std::optional<FramePeople> people_;

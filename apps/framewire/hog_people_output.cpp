@@ -63,14 +63,15 @@ void PeopleOutput::write(const FoundPeople& people, const Shape& frame, const Fr
     failed_ = true;  // until it has not
     file_.write(text.data(), text.size());
     failed_ = false;
+    file_.mark_whole();
     ++frames_;
     found_ += std::ssize(people.boxes);
     for (const float score : people.scores) best_ = std::max(best_.value_or(score), score);
     if (people.some_left_out) ++frames_left_out_;
 }
 
-void PeopleOutput::finish() {
-    if (frames_ > 0 && !failed_) file_.finish();
+void PeopleOutput::finish(Ending ending) {
+    if (frames_ > 0 && !failed_) file_.finish(ending);
 }
 
 ChainFigures PeopleOutput::figures() const { return {"people", {{"found", 0, static_cast<double>(found_)}}}; }

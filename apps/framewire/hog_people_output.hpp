@@ -5,14 +5,14 @@
 
 #include "framewire/core/frame.hpp"
 #include "framewire/detect/components.hpp"
-#include "framewire/media/files.hpp"
+#include "framewire/media/files/output_file.hpp"
 #include "framewire/pipeline/frame_people.hpp"
 #include "framewire/pipeline/statistics.hpp"
 
 #include <cstdint>
 #include <optional>
-#include <stop_token>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace framewire::app {
@@ -37,13 +37,13 @@ struct FoundPeople {
 class PeopleOutput {
 public:
     /// Opens `-o`. Throws Error{io}.
-    PeopleOutput(const HogOptions& options, const PeopleParameters& parameters, const std::stop_token& stop)
-        : options_(options), parameters_(parameters), file_(options.output, stop) {}
+    PeopleOutput(const HogOptions& options, const PeopleParameters& parameters, OutputFileOptions file)
+        : options_(options), parameters_(parameters), file_(options.output, std::move(file)) {}
 
     /// The next frame's record; `source` is an image's name, where frames have one. Throws Error{io}.
     void write(const FoundPeople& people, const Shape& frame, const FrameTime& time, std::string_view source = {});
     /// Lets the file appear, unless it has nothing or is not whole. Throws Error{io}.
-    void finish();
+    void finish(Ending ending);
 
     std::int64_t frames() const { return frames_; }
     std::int64_t bytes() const { return file_.bytes(); }

@@ -4,7 +4,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/hog/training/detection_curve.hpp"
-#include "framewire/media/files.hpp"
+#include "framewire/media/files/output_file.hpp"
 #include "framewire/media/image_folder.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/media/window_model_file.hpp"
@@ -53,8 +53,8 @@ public:
           negatives_(images_of(train.folders.at(1), stop_)),
           executor_(BackendChoice::cpu, options.common.threads) {
         window_shape(window_);
-        const OutputFile can_be_written(options.output, stop_);
-        if (!train.curve.empty()) curve_file_.emplace(train.curve, stop_);
+        const OutputFile can_be_written(options.output, files());
+        if (!train.curve.empty()) curve_file_.emplace(train.curve, files());
     }
 
     void operator()() {
@@ -67,13 +67,15 @@ public:
             spdlog::warn("after {} passes the cost may still be {:.2g} above the least one, {:.4g}",
                          trained->figures.svm.passes, trained->figures.svm.excess, trained->figures.svm.cost);
         if (curve_file_) curve_file_->finish();
-        write_window_model(options_.output, trained->model);
+        write_window_model(options_.output, trained->model, files());
         spdlog::info("{}: a window of {}x{} pixels, {} weights and a bias, margin {:.3g}", options_.output,
                      window_.width_px, window_.height_px, trained->model.weights.size(), trained->figures.margin);
         if (options_.json) print_summary(trained->figures);
     }
 
 private:
+    OutputFileOptions files() const { return {stop_, options_.common.replace}; }
+
     // False when it was stopped.
     bool validate() {
         curve_ = cross_validate(

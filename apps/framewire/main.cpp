@@ -8,6 +8,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -37,10 +40,20 @@ int exit_for(const CLI::App& program, const CLI::ParseError& error) {
     return wrong ? static_cast<int>(ErrorCode::usage) : 0;
 }
 
+// Where the caller closed one of descriptors 0 to 2, the first file opened would become standard input or output. What
+// takes its place refuses to be read or written.
+void take_standard_descriptors() {
+    for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (fcntl(descriptor, F_GETFD) < 0)  // open() gives the lowest that is free, which is this one
+            static_cast<void>(open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
+    take_standard_descriptors();
     std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an error of the write
+    std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not grow
 
     CLI::App program("Real-time video on the GPU and the CPU.", "framewire");
     program.set_version_flag("--version", "framewire " FRAMEWIRE_VERSION);

@@ -1,6 +1,7 @@
 #include "commands.hpp"
 #include "common.hpp"
 #include "filtered_input.hpp"
+#include "output_check.hpp"
 #include "video_output.hpp"
 
 #include "framewire/core/error.hpp"
@@ -28,15 +29,16 @@ public:
     Run(const RunOptions& options, const std::stop_source& stop)
         : options_(options),
           stop_(stop),
-          statistics_file_(options.common.statistics_path),
+          statistics_file_(options.common),
           input_(options.input, options.common, stop.get_token()),
           video_(options.output, input_.shape(), input_.info().rate,
-                 {.stop = stop.get_token(), .live = input_.info().live}) {}
+                 sink_options(options.common, input_.info(), stop)) {}
 
     void operator()() {
         FirstFailure failure;
         failure.attempt([&] { pump(); });
-        failure.attempt([&] { video_.finish(); });
+        const auto ending = ending_of(failure, stop_, input_.info().live);
+        failure.attempt([&] { video_.finish(ending); });
         statistics_.set_sent_bytes(video_.bytes());
         const auto figures = statistics_.snapshot();
         failure.attempt([&] { statistics_file_.write(figures, input_.description()); });
@@ -88,7 +90,13 @@ void add_run(CLI::App& program, Action& chosen) {
         ->required()
         ->type_name("DST");
     add_common_options(*command, options->common);
-    set_work(*command, chosen, options->common, [options](const std::stop_source& stop) { Run(*options, stop)(); });
+    set_work(*command, chosen, options->common, [options](const std::stop_source& stop) {
+        RunFiles files;
+        files.source(options->input.source)
+            .output("-o", options->output)
+            .output("--stats", options->common.statistics_path);
+        if (files.may_write(options->common, stop.get_token())) Run(*options, stop)();
+    });
 }
 
 }  // namespace framewire::app

@@ -1,6 +1,7 @@
 #include "commands.hpp"
 #include "common.hpp"
 #include "detector_options.hpp"
+#include "output_check.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/media/media.hpp"
@@ -85,13 +86,16 @@ public:
           pace_(parse_pace(options.rate)),
           chain_(parse_chain(options.input.filters)),
           listen_(net::parse_address(options.listen)),
-          statistics_file_(options.common.statistics_path),
-          source_(open_source(options.input.source,
-                              {.stop = stop.get_token(), .rate = asked_rate(), .loop = options.loop})),
+          statistics_file_(options.common),
+          source_(open_source(options.input.source, {.stop = stop.get_token(),
+                                                     .rate = asked_rate(),
+                                                     .loop = options.loop,
+                                                     .replace_truth = options.common.replace})),
           info_(source_->info()),
           executor_(options.common.backend_choice(), options.common.threads),
           encoder_(chain_, {delta::parse_mode(options.mode), options.threshold}, info_.shape, executor_),
-          detector_(options.detect ? make_detector(options.detector, info_.shape, executor_) : nullptr),
+          detector_(options.detect ? make_detector(options.detector, info_.shape, executor_, stop.get_token())
+                                   : nullptr),
           state_(stream_info(), executor_),
           server_(state_, {.listen = listen_, .stream = options.name, .viewers_limit = options.viewers},
                   stop.get_token()),
@@ -232,10 +236,11 @@ void add_serve(CLI::App& program, Action& chosen) {
     command->add_option("--name", options->name, "the stream's name, as in tcp://HOST:PORT/NAME")
         ->type_name("NAME")
         ->capture_default_str();
-    command->add_option("--threshold", options->threshold, "bytes are sent when they differ by more than this")
-        ->check(CLI::Range(0, 254))
-        ->type_name("N")
-        ->capture_default_str();
+    auto* threshold =
+        command->add_option("--threshold", options->threshold, "bytes are sent when they differ by more than this")
+            ->check(CLI::Range(0, 254))
+            ->type_name("N")
+            ->capture_default_str();
     command->add_option("--mode", options->mode, "exact: sent bytes arrive exactly; lossless: threshold 0")
         ->check(CLI::IsMember({"exact", "lossless"}))
         ->capture_default_str();
@@ -254,7 +259,15 @@ void add_serve(CLI::App& program, Action& chosen) {
     command->add_flag("--detect", options->detect, "look for moving objects; viewers draw boxes around them");
     add_detector_options(*command, options->detector, "--detect-threshold");
     add_common_options(*command, options->common);
-    set_work(*command, chosen, options->common, [options](const std::stop_source& stop) { Serve(*options, stop)(); });
+    set_work(*command, chosen, options->common, [options, threshold](const std::stop_source& stop) {
+        if (options->mode == "lossless" && threshold->count() > 0 && options->threshold > 0)
+            fail(ErrorCode::usage, "--threshold {} does not go with --mode lossless, whose threshold is 0",
+                 options->threshold);
+        RunFiles files;
+        files.source(options->input.source).output("--stats", options->common.statistics_path);
+        add_input_files(files, options->detector);
+        if (files.may_write(options->common, stop.get_token())) Serve(*options, stop)();
+    });
 }
 
 }  // namespace framewire::app

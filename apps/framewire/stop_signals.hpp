@@ -6,8 +6,9 @@
 
 namespace framewire::app {
 
-/// Turns the first SIGINT or SIGTERM into a stop and the second into the program's end. Blocks both signals in the
-/// calling thread and those it starts from then on; a thread of its own receives them.
+/// Turns the first SIGINT, SIGTERM or SIGHUP (of a terminal that goes, unless it is ignored) into a stop and the second
+/// into the program's end. Blocks these signals in the calling thread and those it starts from then on; a thread of its
+/// own receives them.
 class StopSignals {
 public:
     /// Throws Error{config} when the system gives no descriptor or thread.

@@ -29,9 +29,10 @@ public:
         any_ = true;
     }
 
-    /// A sink that failed has no whole output, and one without frames none that plays: those are left as they are.
-    void finish() {
-        if (any_ && !failed_) sink_->finish();
+    /// A sink that failed has no whole output, and one without frames none that plays: those are left as they are,
+    /// beside their names.
+    void finish(Ending ending) {
+        if (any_ && !failed_) sink_->finish(ending);
     }
 
 private:

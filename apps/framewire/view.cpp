@@ -1,6 +1,7 @@
 #include "changes_picture.hpp"
 #include "commands.hpp"
 #include "common.hpp"
+#include "output_check.hpp"
 #include "video_output.hpp"
 #include "window.hpp"
 
@@ -98,7 +99,7 @@ public:
     View(const ViewOptions& options, const std::stop_source& stop)
         : options_(options),
           stop_(stop),
-          statistics_file_(options.common.statistics_path),
+          statistics_file_(options.common),
           client_(net::parse_stream_address(options.url), client_options(options), stop.get_token()),
           info_(client_.info()),
           time_(info_.rate) {
@@ -109,7 +110,8 @@ public:
             window_ = std::make_unique<Window>(shown, "framewire: " + info_.source);
             newest_ = std::make_unique<NewestPicture>(shown);
         }
-        recording_ = VideoOutput(options.output, shown, info_.rate, {.stop = stop.get_token()});
+        recording_ = VideoOutput(options.output, shown, info_.rate,
+                                 {.stop = stop.get_token(), .replace = options.common.replace, .once_only = true});
     }
 
     void operator()() {
@@ -123,7 +125,8 @@ public:
             else
                 receive();
         });
-        failure.attempt([&] { recording_.finish(); });
+        const auto ending = ending_of(failure, stop_, true);
+        failure.attempt([&] { recording_.finish(ending); });
         failure.attempt([&] { report(); });
         failure.rethrow();
         if (frames_ == 0 && !stop_.stop_requested())
@@ -272,7 +275,9 @@ void add_view(CLI::App& program, Action& chosen) {
     set_work(*command, chosen, options->common, [options](const std::stop_source& stop) {
         if (!options->no_window && !Window::supported())
             fail(ErrorCode::config, "this build has no windows; --no-window does without");
-        View(*options, stop)();
+        RunFiles files;
+        files.output("-o", options->output).output("--stats", options->common.statistics_path);
+        if (files.may_write(options->common, stop.get_token())) View(*options, stop)();
     });
 }
 

@@ -10,7 +10,7 @@
 namespace framewire::app {
 
 /// A window that shows pictures of one shape, resizable, keeping their aspect. All calls but wake() are for one thread,
-/// the program's first.
+/// the program's first; they throw Error{io} when the display is gone.
 class Window {
 public:
     /// Throws Error{config} without a display or when the build has no windows.

@@ -1,11 +1,16 @@
 #include "window.hpp"
 
+#include "display_loss.hpp"
+
+#include "framewire/core/clock.hpp"
 #include "framewire/core/error.hpp"
 #include "shown_text.hpp"
 
 #include <SDL.h>
 
 #include <algorithm>
+#include <condition_variable>
+#include <mutex>
 #include <string_view>
 #include <utility>
 
@@ -14,6 +19,7 @@ namespace {
 
 constexpr double largest_share_of_screen = 0.9;
 constexpr int smallest_side_px = 64;
+constexpr std::chrono::milliseconds event_period{8};  // how often it is looked what the user does
 
 // What SDL falls back to where there is no display.
 bool draws_for_nobody(std::string_view driver) { return driver == "offscreen" || driver == "dummy"; }
@@ -30,13 +36,22 @@ struct VideoSystem {
             fail(ErrorCode::config, "no window can be opened (there is no display); --no-window does without");
         }
     }
-    ~VideoSystem() { SDL_Quit(); }
+    ~VideoSystem() {
+        if (!display_lost()) SDL_Quit();
+    }
 };
 
 struct Destroy {
-    void operator()(SDL_Window* window) const { SDL_DestroyWindow(window); }
-    void operator()(SDL_Renderer* renderer) const { SDL_DestroyRenderer(renderer); }
-    void operator()(SDL_Texture* texture) const { SDL_DestroyTexture(texture); }
+    // What a lost display had is left to the end of the program.
+    void operator()(SDL_Window* window) const {
+        if (!display_lost()) SDL_DestroyWindow(window);
+    }
+    void operator()(SDL_Renderer* renderer) const {
+        if (!display_lost()) SDL_DestroyRenderer(renderer);
+    }
+    void operator()(SDL_Texture* texture) const {
+        if (!display_lost()) SDL_DestroyTexture(texture);
+    }
 };
 
 template <class T>
@@ -64,20 +79,25 @@ struct Window::State {
         window = made(SDL_CreateWindow(shown_text(title).c_str(), SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, width,
                                        height, SDL_WINDOW_RESIZABLE),
                       "window");
+        survive_display_loss(*window);
         renderer.reset(SDL_CreateRenderer(window.get(), -1, SDL_RENDERER_ACCELERATED));
         if (!renderer) renderer = made(SDL_CreateRenderer(window.get(), -1, SDL_RENDERER_SOFTWARE), "renderer");
         SDL_RenderSetLogicalSize(renderer.get(), picture.width, picture.height);  // keeps the aspect
         texture = made(SDL_CreateTexture(renderer.get(), SDL_PIXELFORMAT_BGR24, SDL_TEXTUREACCESS_STREAMING,
                                          picture.width, picture.height),
                        "texture");
-        wake_event = SDL_RegisterEvents(1);
         draw();
     }
 
     void draw() {
+        require_display();
         SDL_RenderClear(renderer.get());
         if (shown) SDL_RenderCopy(renderer.get(), texture.get(), nullptr, nullptr);
         SDL_RenderPresent(renderer.get());
+    }
+
+    static void require_display() {
+        if (display_lost()) fail(ErrorCode::io, "the display is gone, and the window with it");
     }
 
     // False when the event asks to close.
@@ -94,7 +114,9 @@ struct Window::State {
     std::unique_ptr<SDL_Window, Destroy> window;
     std::unique_ptr<SDL_Renderer, Destroy> renderer;
     std::unique_ptr<SDL_Texture, Destroy> texture;
-    std::uint32_t wake_event = 0;
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool woken = false;
     bool shown = false;
 };
 
@@ -124,22 +146,36 @@ void Window::show(HostView<const std::uint8_t> picture) {
 }
 
 void Window::set_title(const std::string& title) {
+    State::require_display();
     SDL_SetWindowTitle(state_->window.get(), shown_text(title).c_str());
 }
 
 bool Window::wait(std::chrono::milliseconds longest) {
-    SDL_Event event;
-    if (SDL_WaitEventTimeout(&event, static_cast<int>(longest.count())) == 0) return true;
-    do {
-        if (!state_->handle(event)) return false;
-    } while (SDL_PollEvent(&event) != 0);
-    return true;
+    auto& state = *state_;
+    const auto end = Clock::now() + longest;
+    for (;;) {
+        State::require_display();
+        bool any = false;
+        for (SDL_Event event; SDL_PollEvent(&event) != 0; any = true)
+            if (!state.handle(event)) return false;
+        State::require_display();
+        if (any || Clock::now() >= end) return true;
+        std::unique_lock lock(state.mutex);
+        const bool woken =
+            state.changed.wait_until(lock, std::min(end, Clock::now() + event_period), [&] { return state.woken; });
+        state.woken = false;
+        if (woken) return true;
+    }
 }
 
+// Not by an event of SDL's, which would speak to the display from this thread, on a connection whose end ends the
+// program.
 void Window::wake() {
-    SDL_Event event{};
-    event.type = state_->wake_event;
-    SDL_PushEvent(&event);  // a full queue is no loss: the waiting ends anyway
+    {
+        const std::lock_guard lock(state_->mutex);
+        state_->woken = true;
+    }
+    state_->changed.notify_one();
 }
 
 }  // namespace framewire::app

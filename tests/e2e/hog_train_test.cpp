@@ -1,7 +1,7 @@
 #include "program.hpp"
 
 #include "framewire/core/buffer.hpp"
-#include "framewire/media/files.hpp"
+#include "framewire/media/files/output_file.hpp"
 #include "framewire/media/png.hpp"
 #include "framewire/media/window_model_file.hpp"
 

@@ -42,12 +42,12 @@ std::vector<HogPicture> hog_step_pictures(HogSteps steps, bool signed_gradients)
     const auto of_gradient = [](std::int16_t gradient) { return byte_of(128 + gradient / 8.0); };
     const double whole = signed_gradients ? 360 : 180;
     std::vector<HogPicture> pictures;
-    pictures.push_back({"gray", std::move(steps.gray)});
-    pictures.push_back({"gamma", std::move(steps.gamma)});
-    pictures.push_back({"gx", painted(shape, [&](std::size_t i) { return of_gradient(steps.gx[i]); })});
-    pictures.push_back({"gy", painted(shape, [&](std::size_t i) { return of_gradient(steps.gy[i]); })});
-    pictures.push_back({"magnitude", painted(shape, [&](std::size_t i) { return byte_of(brightness(i)); })});
-    pictures.push_back({"direction", painted(shape.with_channels(3), [&](std::size_t i) {
+    pictures.push_back({hog_step_names[0], std::move(steps.gray)});
+    pictures.push_back({hog_step_names[1], std::move(steps.gamma)});
+    pictures.push_back({hog_step_names[2], painted(shape, [&](std::size_t i) { return of_gradient(steps.gx[i]); })});
+    pictures.push_back({hog_step_names[3], painted(shape, [&](std::size_t i) { return of_gradient(steps.gy[i]); })});
+    pictures.push_back({hog_step_names[4], painted(shape, [&](std::size_t i) { return byte_of(brightness(i)); })});
+    pictures.push_back({hog_step_names[5], painted(shape.with_channels(3), [&](std::size_t i) {
                             return byte_of(brightness(i / 3) * colour_of(steps.direction[i / 3] / whole)[i % 3]);
                         })});
     return pictures;

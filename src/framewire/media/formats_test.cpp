@@ -174,14 +174,13 @@ TEST(Targets, AppearOnlyWhenFinished) {
         const TemporaryFolder folder;
         write_file(folder / file, "old");
         {
-            const auto sink = open_sink(folder / file, shape, {25, 1});
+            const auto sink = open_sink(folder / file, shape, {25, 1}, {.replace = true});
             sink->write(view_of(smooth_frame(shape, 0), shape), {});
             EXPECT_EQ(read_file(folder / file).size(), 3U) << file;
         }
-        EXPECT_EQ(folder.names(), std::vector<std::string>{file});
         EXPECT_EQ(read_file(folder / file).size(), 3U) << file;
 
-        const auto sink = open_sink(folder / file, shape, {25, 1});
+        const auto sink = open_sink(folder / file, shape, {25, 1}, {.replace = true});
         sink->write(view_of(smooth_frame(shape, 0), shape), {});
         sink->finish();
         EXPECT_EQ(folder.names(), std::vector<std::string>{file});
@@ -189,6 +188,29 @@ TEST(Targets, AppearOnlyWhenFinished) {
         EXPECT_EQ(static_cast<std::int64_t>(read_file(folder / file).size()), sink->bytes()) << file;
     }
 }
+
+#ifdef FRAMEWIRE_FFMPEG
+// Seven hours without a frame are more than one frame of MP4 can last; 1e12 s are a clock that is wrong.
+TEST(Targets, TakeTimesWithGapsOfAnyLength) {
+    const Shape shape{1, 16, 16, 3};
+    const auto frame = smooth_frame(shape, 0);
+    for (const auto* file : {"a.mp4", "a.mkv"}) {
+        const TemporaryFolder folder;
+        const auto sink = open_sink(folder / file, shape, {25, 1});
+        std::int64_t index = 0;
+        for (const double seconds : {0.0, 0.04, 25'000.0, 25'000.04, 1e12, 1e12 + 0.04, std::nan(""), 25'000.2})
+            sink->write(view_of(frame, shape), {index++, seconds, {}});
+        sink->finish();
+        const auto reading = read_video(folder / file);
+        EXPECT_EQ(reading.error, std::nullopt) << reading.message;
+        // Six of the frames that hold the picture before, one for each hour.
+        ASSERT_EQ(reading.frames.size(), 8U + 6) << file;
+        EXPECT_NEAR(reading.times[8].seconds, 25'000, 0.01) << file;
+        EXPECT_NEAR(reading.times[10].seconds, 25'000.08, 0.01) << file;
+        EXPECT_NEAR(reading.times[11].seconds, 25'000.12, 0.01) << file;
+    }
+}
+#endif
 
 TEST(Targets, ThatCannotBeWrittenAreIoErrorsWithTheirPath) {
     std::vector<const char*> files = {"/a.y4m", "/a.bgr", "/a.png", "/a%03d.png"};

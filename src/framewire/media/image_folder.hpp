@@ -18,4 +18,7 @@ bool is_folder(const std::string& path);
 /// cannot be read.
 std::vector<std::string> images_in(const std::string& folder);
 
+/// The same without words, and empty where there is none or the folder cannot be read.
+std::vector<std::string> image_paths(const std::string& folder);
+
 }  // namespace framewire

@@ -31,6 +31,11 @@ namespace {
 
 bool is_url(std::string_view text) { return text.find("://") != std::string_view::npos; }
 
+// Whether a source is no file but the network's, a camera or FFmpeg's own.
+bool is_elsewhere(std::string_view text) {
+    return is_url(text) || text.starts_with("lavfi:") || text.starts_with("v4l2:") || text.starts_with("/dev/video");
+}
+
 // What is behind a prefix of a source's text, like "raw:".
 bool take_prefix(std::string_view text, std::string_view prefix, std::string_view& rest) {
     if (!text.starts_with(prefix)) return false;
@@ -140,8 +145,7 @@ std::unique_ptr<Source> open_once(const std::string& text, const SourceOptions& 
     if (take_prefix(text, "synth:", rest)) return open_synth_source(rest, options);
     if (take_prefix(text, "raw:", rest)) return open_raw_source(std::string(rest), options);
     if (take_prefix(text, "file://", rest)) return open_path(std::string(rest), options);
-    if (is_url(text) || text.starts_with("lavfi:") || text.starts_with("v4l2:") || text.starts_with("/dev/video"))
-        return open_elsewhere(text, options);
+    if (is_elsewhere(text)) return open_elsewhere(text, options);
     return open_path(text, options);
 }
 
@@ -151,7 +155,50 @@ std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions
     if (text.empty()) fail(ErrorCode::usage, "the source is empty; a path, a URL, a camera, synth or - is needed");
     if (!options.loop) return open_once(text, options);
     if (text == "-") fail(ErrorCode::usage, "standard input cannot be read again: no loop");
-    return make_looping_source([text, options] { return open_once(text, options); }, options.stop);
+    return make_looping_source(
+        [text, options = SourceOptions(options)]() mutable {
+            auto source = open_once(text, options);
+            options.replace_truth = true;  // by the next pass's
+            return source;
+        },
+        options.stop);
+}
+
+std::vector<std::string> files_read_by(const std::string& text) {
+    std::string_view rest;
+    if (take_prefix(text, "raw:", rest)) return {raw_path(rest)};
+    if (take_prefix(text, "file://", rest)) return files_read_by(std::string(rest));
+    if (text == "synth" || text.starts_with("synth:") || is_elsewhere(text)) return {};
+    std::vector<std::string> files;
+    std::error_code error;
+    if (std::filesystem::is_directory(text, error)) {
+        for (std::filesystem::directory_iterator entry(text, error), end; !error && entry != end;
+             entry.increment(error))
+            files.push_back(entry->path());
+        return files;
+    }
+    if (!std::filesystem::exists(text, error))
+        if (const auto pattern = SequencePattern::parse(text))
+            for (const auto number : pattern->existing()) files.push_back(pattern->path(number));
+    if (files.empty()) files.push_back(text);
+    return files;
+}
+
+std::vector<std::string> files_written_by(const std::string& text) {
+    std::string_view rest;
+    if (!take_prefix(text, "synth:", rest)) return {};
+    const auto truth = synth_truth(rest);
+    return truth ? std::vector{*truth} : std::vector<std::string>{};
+}
+
+std::vector<std::string> files_of_sink(const std::string& text) {
+    if (text.empty() || is_url(text)) return {};
+    const auto pattern = SequencePattern::parse(text);
+    if (!pattern) return {text};
+    std::vector<std::string> files;
+    for (const auto number : pattern->existing()) files.push_back(pattern->path(number));
+    if (auto first = pattern->path(0); files.empty() || files.front() != first) files.push_back(std::move(first));
+    return files;
 }
 
 std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rational rate,
@@ -166,6 +213,9 @@ std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rat
              rate.denominator);
 
     const auto ends = [&](std::string_view ending) { return text.ends_with(ending); };
+    if (!is_url(text) && SequencePattern::parse(text) && !ends(".png") && !ends(".jpg") && !ends(".jpeg"))
+        fail(ErrorCode::usage,
+             "{}: a number in the name is of images (.png .jpg), one for each frame; this is one file", text);
     if (text == "-" || (ends(".y4m") && !is_url(text))) return open_y4m_sink(text, frame, rate, options);
     if (is_url(text) || ends(".mp4") || ends(".mkv") || ends(".avi") || ends(".m3u8"))
         return open_sink_with_ffmpeg(text, frame, rate, options);

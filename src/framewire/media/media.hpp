@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/media/files/output_file.hpp"
 #include "framewire/pipeline/source.hpp"
 
 #include <chrono>
@@ -25,6 +26,7 @@ struct SourceOptions {
     bool one_size = false;                       ///< images of a size unlike the first's are refused, not scaled
     int decoder_threads = 2;                     ///< of FFmpeg's decoder, 1 to 16
     std::int64_t max_pixels = std::int64_t{max_side_px} * max_side_px;  ///< larger pictures are refused unallocated
+    bool replace_truth = false;  ///< the file that `truth=` of the synthetic camera names may be replaced
 };
 
 /// Opens what `text` names: a path, `-` (y4m on standard input; named pipes are y4m, too), an image, a folder (its
@@ -41,12 +43,24 @@ struct SourceOptions {
 /// this machine cannot read it.
 std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions& options = {});
 
+/// Files on this machine that a source of this text would read: a file, `-`, all images of a sequence or a folder.
+std::vector<std::string> files_read_by(const std::string& text);
+/// Files that it would write: what `truth=` of the synthetic camera names.
+std::vector<std::string> files_written_by(const std::string& text);
+/// Files that a sink of this text would write, as far as there are names for them yet: a file, `-`, a playlist, the
+/// images of a sequence that are there already and its first one.
+std::vector<std::string> files_of_sink(const std::string& text);
+
 /// How a sink is opened.
 struct SinkOptions {
     std::stop_token stop{};                     ///< ends writes to a pipe or the network that nobody takes
     std::chrono::milliseconds timeout{10'000};  ///< longest wait for the network to take data
     int encoder_threads = 0;                    ///< of FFmpeg's encoder, 1 to 64; 0 takes what the machine has, up to 8
     bool live = false;                          ///< encode for low delay rather than size; network sinks always do
+    bool replace = false;                       ///< see OutputFileOptions
+    bool once_only = false;                     ///< see OutputFileOptions
+
+    OutputFileOptions file_options() const { return {stop, replace, once_only}; }
 };
 
 /// Opens what `text` names, by its ending: `.mp4` (H.264), `.mkv` (FFV1, lossless), `.avi` (Motion JPEG), `.y4m`,

@@ -23,8 +23,8 @@ std::size_t count_of(const std::vector<std::int64_t>& shape) {
 
 }  // namespace
 
-NpyFile::NpyFile(const std::string& path, std::vector<std::int64_t> shape, bool grows, std::stop_token stop)
-    : file_(path, std::move(stop)), shape_(std::move(shape)), grows_(grows) {
+NpyFile::NpyFile(const std::string& path, std::vector<std::int64_t> shape, bool grows, OutputFileOptions options)
+    : file_(path, std::move(options)), shape_(std::move(shape)), grows_(grows) {
     if (grows && !file_.seekable())
         fail(ErrorCode::usage, "{} takes no .npy of a video, whose beginning is written last; a file does",
              file_.name());
@@ -54,13 +54,13 @@ void NpyFile::write(const float* values, std::size_t count) {
     ++arrays_;
 }
 
-void NpyFile::finish() {
+void NpyFile::finish(Ending ending) {
     if (!grows_ && arrays_ == 0) fail(ErrorCode::usage, "no array for {}, which holds one", file_.name());
     if (grows_) {
         file_.seek(0);
         write_header();
     }
-    file_.finish();
+    file_.finish(ending);
 }
 
 }  // namespace framewire

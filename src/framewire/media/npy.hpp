@@ -1,10 +1,9 @@
 #pragma once
 
-#include "framewire/media/files.hpp"
+#include "framewire/media/files/output_file.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -17,13 +16,13 @@ public:
     /// `shape` is that of every array written. Where the file `grows`, it holds as many as come, one after the other,
     /// and their number is its first dimension; elsewhere it holds the one. Throws Error{usage} where a growing file
     /// goes to a pipe or standard output, for its beginning is written last, and Error{io}.
-    NpyFile(const std::string& path, std::vector<std::int64_t> shape, bool grows, std::stop_token stop = {});
+    NpyFile(const std::string& path, std::vector<std::int64_t> shape, bool grows, OutputFileOptions options = {});
 
     /// Appends one array of the shape's size. Throws Error{usage} on another size or on a second array in a file that
     /// does not grow, Error{io}.
     void write(const float* values, std::size_t count);
     /// Completes the file. Throws Error{usage} when one that does not grow is empty, Error{io}.
-    void finish();
+    void finish(Ending ending = Ending::complete);
 
     std::int64_t bytes() const { return file_.bytes(); }
 

@@ -1,13 +1,18 @@
 #include "framewire/media/raw.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/media/files.hpp"
+#include "framewire/media/files/input_file.hpp"
+#include "framewire/media/files/output_file.hpp"
 #include "framewire/media/parameters.hpp"
 
 #include <vector>
 
 namespace framewire {
 namespace {
+
+std::pair<std::string, Parameters> split(std::string_view text) {
+    return Parameters::after_path("raw", text, {"size", "format", "fps"});
+}
 
 class RawSource final : public Source {
 public:
@@ -47,13 +52,22 @@ private:
 class RawSink final : public Sink {
 public:
     RawSink(const std::string& path, const Shape& frame, int channels, const SinkOptions& options)
-        : file_(path, options.stop),
+        : file_(path, options.file_options()),
           shape_(frame),
           replicate_(channels != frame.channels),
           row_(replicate_ ? static_cast<std::size_t>(frame.width) * 3 : 0) {}
 
     void write(HostView<const std::uint8_t> image, const FrameTime&) override {
         validate(image, shape_, "the frame to write");
+        write_pixels(image);
+        file_.mark_whole();
+    }
+
+    void finish(Ending ending) override { file_.finish(ending); }
+    std::int64_t bytes() const override { return file_.bytes(); }
+
+private:
+    void write_pixels(HostView<const std::uint8_t> image) {
         if (!replicate_ && image.dense_rows()) {
             file_.write(image.data(), static_cast<std::size_t>(shape_.bytes()));
             return;
@@ -69,10 +83,6 @@ public:
         }
     }
 
-    void finish() override { file_.finish(); }
-    std::int64_t bytes() const override { return file_.bytes(); }
-
-private:
     OutputFile file_;
     Shape shape_;
     bool replicate_;
@@ -81,8 +91,10 @@ private:
 
 }  // namespace
 
+std::string raw_path(std::string_view text) { return split(text).first; }
+
 std::unique_ptr<Source> open_raw_source(const std::string& text, const SourceOptions& options) {
-    auto [path, parameters] = Parameters::after_path("raw", text, {"size", "format", "fps"});
+    auto [path, parameters] = split(text);
     const auto size = parameters.size("size");
     if (path.empty() || !size)
         fail(ErrorCode::usage, "raw:{} lacks its {}; the form is raw:PATH:size=WxH:format=bgr|gray:fps=30", text,

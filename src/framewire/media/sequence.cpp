@@ -3,7 +3,7 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/media/colour.hpp"
-#include "framewire/media/files.hpp"
+#include "framewire/media/files/output_file.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -93,19 +93,19 @@ public:
           pattern_(SequencePattern::parse(text)),
           shape_(frame),
           encode_(std::move(encode)),
-          stop_(options.stop) {
+          options_(options.file_options()) {
         // Finds out at once whether the place can be written to.
         if (pattern_)
-            OutputFile probe(pattern_->path(0), stop_);
+            OutputFile can_be_written(pattern_->path(0), options_);
         else
-            file_ = std::make_unique<OutputFile>(text, stop_);
+            file_ = std::make_unique<OutputFile>(text, options_);
     }
 
     void write(HostView<const std::uint8_t> image, const FrameTime&) override {
         validate(image, shape_, "the frame to write");
         if (!pattern_ && frames_ > 0)
             fail(ErrorCode::usage, "{} takes one frame and more came; number them as in {}", text_, numbered_name());
-        if (pattern_) file_ = std::make_unique<OutputFile>(pattern_->path(frames_), stop_);
+        if (pattern_) file_ = std::make_unique<OutputFile>(pattern_->path(frames_), options_);
         const auto bytes = encode_(image);
         file_->write(bytes.data(), bytes.size());
         bytes_ += static_cast<std::int64_t>(bytes.size());
@@ -113,9 +113,9 @@ public:
         ++frames_;
     }
 
-    void finish() override {
+    void finish(Ending ending) override {
         if (frames_ == 0) spdlog::warn("{}: no frame came, so no image was written", text_);
-        if (!pattern_ && frames_ > 0) file_->finish();
+        if (!pattern_ && frames_ > 0) file_->finish(ending);
     }
     std::int64_t bytes() const override { return bytes_; }
 
@@ -129,7 +129,7 @@ private:
     std::optional<SequencePattern> pattern_;
     Shape shape_;
     EncodeImage encode_;
-    std::stop_token stop_;
+    OutputFileOptions options_;
     std::unique_ptr<OutputFile> file_;
     std::int64_t frames_ = 0;
     std::int64_t bytes_ = 0;

@@ -1,7 +1,7 @@
 #include "framewire/media/window_model_file.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/media/files.hpp"
+#include "framewire/media/files/input_file.hpp"
 #include "framewire/media/npy.hpp"
 #include "framewire/media/npy_reader.hpp"
 #include "framewire/media/opencv_model.hpp"
@@ -18,8 +18,8 @@ namespace {
 // Room for what OpenCV writes of an SVM: all its support vectors as text, beside the one that counts.
 constexpr std::size_t most_file_bytes = std::size_t{256} << 20;
 
-std::vector<std::uint8_t> whole_file(const std::string& path) {
-    InputFile file(path, {});
+std::vector<std::uint8_t> whole_file(const std::string& path, std::stop_token stop) {
+    InputFile file(path, std::move(stop));
     std::vector<std::uint8_t> bytes;
     constexpr std::size_t step_bytes = std::size_t{1} << 20;
     for (;;) {
@@ -29,6 +29,7 @@ std::vector<std::uint8_t> whole_file(const std::string& path) {
         bytes.resize(before + got);
         if (bytes.size() > most_file_bytes)
             fail(ErrorCode::no_input, "{} is no model: it is longer than {} bytes", path, most_file_bytes);
+        if (file.stopped()) fail(ErrorCode::no_input, "stopped while {} was read", path);
         if (got < step_bytes) return bytes;
     }
 }
@@ -65,15 +66,15 @@ WindowModel parse_window_model(std::span<const std::uint8_t> bytes, const std::s
     return with_weights(std::move(like), std::move(numbers), name);
 }
 
-WindowModel read_window_model(const std::filesystem::path& path, WindowModel like) {
-    return parse_window_model(whole_file(path), path, std::move(like));
+WindowModel read_window_model(const std::filesystem::path& path, WindowModel like, std::stop_token stop) {
+    return parse_window_model(whole_file(path, std::move(stop)), path, std::move(like));
 }
 
-void write_window_model(const std::filesystem::path& path, const WindowModel& model) {
+void write_window_model(const std::filesystem::path& path, const WindowModel& model, OutputFileOptions options) {
     validate(model);
     auto values = model.weights;
     values.push_back(model.bias);
-    NpyFile file(path, {static_cast<std::int64_t>(values.size())}, false);
+    NpyFile file(path, {static_cast<std::int64_t>(values.size())}, false, std::move(options));
     file.write(values.data(), values.size());
     file.finish();
 }

@@ -1,5 +1,5 @@
 #include "framewire/core/error.hpp"
-#include "framewire/media/files.hpp"
+#include "framewire/media/files/output_file.hpp"
 #include "framewire/media/y4m.hpp"
 
 namespace framewire {
@@ -8,7 +8,7 @@ namespace {
 class Y4mSink final : public Sink {
 public:
     Y4mSink(const std::string& path, const Shape& frame, Rational rate, const SinkOptions& options)
-        : file_(path, options.stop), shape_(frame) {
+        : file_(path, options.file_options()), shape_(frame) {
         const bool mono = frame.channels == 1;
         if (!mono) {
             frame_ = make_frame(AV_PIX_FMT_YUV444P, frame.width, frame.height);
@@ -23,15 +23,16 @@ public:
     void write(HostView<const std::uint8_t> image, const FrameTime&) override {
         validate(image, shape_, "the frame to write");
         file_.write("FRAME\n", 6);
-        if (!frame_) {
+        if (frame_) {
+            converter_.to_frame(image, *frame_);
+            for (int plane = 0; plane < 3; ++plane) write_rows(frame_->data[plane], frame_->linesize[plane]);
+        } else {
             write_rows(image.data(), image.row_stride_bytes());
-            return;
         }
-        converter_.to_frame(image, *frame_);
-        for (int plane = 0; plane < 3; ++plane) write_rows(frame_->data[plane], frame_->linesize[plane]);
+        file_.mark_whole();
     }
 
-    void finish() override { file_.finish(); }
+    void finish(Ending ending) override { file_.finish(ending); }
     std::int64_t bytes() const override { return file_.bytes(); }
 
 private:

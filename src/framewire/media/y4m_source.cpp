@@ -1,6 +1,6 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/media/files.hpp"
+#include "framewire/media/files/input_file.hpp"
 #include "framewire/media/parameters.hpp"
 #include "framewire/media/y4m.hpp"
 

@@ -44,17 +44,26 @@ public:
     virtual Adjustment set_adjustment(const Adjustment& wanted) { return wanted; }
 };
 
+/// How an output comes to its end.
+enum class Ending {
+    complete,   ///< all that was to come is there
+    broken_off  ///< what is there is whole, but more was to come
+};
+
 /// Where frames go. Used by one thread at a time.
 class Sink {
 public:
-    /// Without finish() before it, what was written does not appear under its name.
+    /// Without finish() before it, what was written does not appear under its name; where it is of use as it is, it
+    /// stays beside it as NAME.part.
     virtual ~Sink() = default;
 
     /// Takes one frame of the shape the sink was opened for. Throws Error{io}.
     virtual void write(HostView<const std::uint8_t> image, const FrameTime& time) = 0;
 
-    /// Completes the output: flushes, closes, and lets a file appear under its name. Throws Error{io}.
-    virtual void finish() = 0;
+    /// Completes the output: flushes, closes, and lets a file appear under its name, but a broken-off one does not take
+    /// the place of a finished file. Throws Error{io}.
+    virtual void finish(Ending ending) = 0;
+    void finish() { finish(Ending::complete); }
 
     /// Bytes put out so far, as far as known.
     virtual std::int64_t bytes() const = 0;

@@ -112,6 +112,14 @@ void VideoEncoder::encode(HostView<const std::uint8_t> image, std::int64_t pts, 
         tag(*frame_, coding_);
     }
     converter_.to_frame(image, *frame_);
+    send(pts, deliver);
+}
+
+void VideoEncoder::repeat(std::int64_t pts, const Deliver& deliver) {
+    send(pts, deliver);  // the pixels are still there: encode() makes a new frame where the encoder holds this one
+}
+
+void VideoEncoder::send(std::int64_t pts, const Deliver& deliver) {
     frame_->pts = pts;
     frame_->quality = context_->global_quality;
     if (const int error = avcodec_send_frame(context_.get(), frame_.get()); error < 0)

@@ -30,12 +30,15 @@ public:
 
     /// Encodes `image` for time `pts`, larger than the one before; hands over what is ready. Throws Error{io}.
     void encode(HostView<const std::uint8_t> image, std::int64_t pts, const Deliver& deliver);
+    /// Encodes the image before once more, for time `pts`. Throws Error{io}.
+    void repeat(std::int64_t pts, const Deliver& deliver);
     /// Hands over what is left.
     void flush(const Deliver& deliver);
 
     const AVCodecContext& context() const { return *context_; }
 
 private:
+    void send(std::int64_t pts, const Deliver& deliver);
     void drain(const Deliver& deliver);
 
     CodecPointer context_;

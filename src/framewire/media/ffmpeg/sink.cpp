@@ -2,19 +2,27 @@
 
 #include "framewire/core/credentials.hpp"
 #include "framewire/media/ffmpeg/encoder.hpp"
-#include "framewire/media/files.hpp"
+#include "framewire/media/ffmpeg/hls_files.hpp"
+#include "framewire/media/ffmpeg/output_io.hpp"
+
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace framewire {
 namespace {
 
-constexpr int io_buffer_bytes = 1 << 16;
 constexpr AVRational fine_clock{1, 90'000};  // whole ticks for every common frame rate
+// How much of a recording a killed run may lose, beside what the encoder still holds.
+constexpr std::chrono::milliseconds longest_held_back{500};
+// MP4 tells a frame's duration with 31 bits of the clock, which is 6 h 37 min: longer ones are told in pieces.
+constexpr std::int64_t longest_frame_ticks = std::int64_t{3600} * fine_clock.den;
+// What a source can hardly mean: times further on than that are taken for a mistake, and go on after one frame.
+constexpr std::int64_t longest_gap_ticks = 30 * 24 * longest_frame_ticks;
 
 // How a target is written.
 struct Plan {
@@ -65,120 +73,110 @@ public:
         stream_->avg_frame_rate = encoder_->context().framerate;
 
         interrupt_.allow(timeout_);
-        if (plan.file)
-            open_file(text, options);
-        else if (std::string_view(plan.muxer) == "hls" && text.find("://") == std::string::npos)
-            OutputFile probe(text);  // FFmpeg would only notice with the first part that is complete
-        else if (!(format->oformat->flags & AVFMT_NOFILE))
-            open_url(plan.url);
-        format->pb = io_.get();
         Dictionary dictionary;
-        if (std::string_view(plan.muxer) == "hls") {
+        const std::string_view muxer = plan.muxer;
+        const bool local = text.find("://") == std::string::npos;
+        if (plan.file) {
+            file_.emplace(text, options.file_options(), failure_);
+            format->pb = file_->context();
+            format->flags |= AVFMT_FLAG_CUSTOM_IO;
+        } else if (muxer == "hls" && local) {
+            hls_.emplace(text, options.file_options(), options.live, failure_);
+            hls_->serve(*format);
+            av_freep(&format->url);
+            format->url = av_strdup(hls_->playlist().c_str());
+            dictionary.set("hls_segment_filename", hls_->segment_pattern());
+        } else if (!(format->oformat->flags & AVFMT_NOFILE)) {
+            open_url(plan.url);
+            format->pb = url_.get();
+        }
+        if (muxer == "mp4") {
+            // In pieces that each play, so that a recording survives whatever ends it: what is written at any time.
+            dictionary.set("movflags", "frag_custom+delay_moov+default_base_moof");
+            dictionary.set("use_editlist", 1);
+        }
+        if (muxer == "hls") {
             dictionary.set("hls_time", 2);
             dictionary.set("hls_list_size", 0);  // all of it stays: nothing that was written is taken away again
+            dictionary.set("hls_playlist_type", "event");
         }
-        if (std::string_view(plan.muxer) == "rtsp") dictionary.set("rtsp_transport", "tcp");
+        if (muxer == "rtsp") dictionary.set("rtsp_transport", "tcp");
         check(avformat_write_header(format, dictionary.address()), "begin");
         begun_ = true;
     }
 
     ~FfmpegSink() override {
-        // Says goodbye to the other side, and closes what the muxer opened itself.
-        if (begun_ && !file_) av_write_trailer(format_.get());
+        // Says goodbye to the other side, and closes what the muxer opened itself. Files stay as they are.
+        if (begun_ && !file_ && !hls_) av_write_trailer(format_.get());
     }
 
     void write(HostView<const std::uint8_t> image, const FrameTime& time) override {
         validate(image, shape_, "the frame to write");
-        if (!first_seconds_) first_seconds_ = time.seconds;
-        std::int64_t pts = frames_;
-        if (!constant_rate_) pts = std::llround((time.seconds - *first_seconds_) / av_q2d(fine_clock));
-        pts = std::max(pts, last_pts_ + 1);
+        const auto pts = next_pts(time);
+        // MP4 has no room for a long wait in one frame: the picture before is shown again in between.
+        while (!constant_rate_ && frames_ > 0 && pts - last_pts_ > longest_frame_ticks)
+            encoder_->repeat(last_pts_ += longest_frame_ticks, [this](AVPacket& packet) { mux(packet); });
         last_pts_ = pts;
         ++frames_;
         encoder_->encode(image, pts, [this](AVPacket& packet) { mux(packet); });
     }
 
-    void finish() override {
+    void finish(Ending ending) override {
         if (!begun_) return;
         encoder_->flush([this](AVPacket& packet) { mux(packet); });
         interrupt_.allow(timeout_);
         begun_ = false;
+        if (hls_) hls_->end();
         check(av_write_trailer(format_.get()), "complete");
-        if (io_) {
-            avio_flush(io_.get());
-            check(io_->error, "complete");
-            io_.reset();
+        if (file_) {
+            file_->flush();
+            check(file_->context()->error, "complete");
+            format_->pb = nullptr;
+            file_->file().finish(ending);
+        } else if (hls_) {
+            hls_->finish(ending);
+        } else if (url_) {
+            avio_flush(url_.get());
+            check(url_->error, "complete");
+            url_.reset();
             format_->pb = nullptr;
         }
-        if (file_) file_->finish();
     }
 
-    std::int64_t bytes() const override { return file_ ? file_->bytes() : packet_bytes_; }
+    std::int64_t bytes() const override { return file_ ? file_->file().bytes() : hls_ ? hls_->bytes() : packet_bytes_; }
 
 private:
-    void open_file(const std::string& path, const SinkOptions& options) {
-        file_.emplace(path, options.stop);
-        auto* buffer = static_cast<unsigned char*>(av_malloc(io_buffer_bytes));
-        if (!buffer) fail(ErrorCode::config, "no memory to write {}", name_);
-        const auto write_file = [](void* self, std::uint8_t* data, int bytes) {
-            return static_cast<FfmpegSink*>(self)->guarded([&](OutputFile& file) {
-                file.write(data, static_cast<std::size_t>(bytes));
-                return std::int64_t{bytes};
-            });
-        };
-        const auto seek_file = [](void* self, std::int64_t offset, int whence) -> std::int64_t {
-            if (whence != SEEK_SET) return AVERROR(ENOSYS);
-            return static_cast<FfmpegSink*>(self)->guarded64([&](OutputFile& file) {
-                file.seek(offset);
-                return offset;
-            });
-        };
-        io_ = {avio_alloc_context(buffer, io_buffer_bytes, 1, this, nullptr, write_file,
-                                  file_->seekable() ? +seek_file : nullptr),
-               [](AVIOContext* io) {
-                   av_freep(&io->buffer);
-                   avio_context_free(&io);
-               }};
-        if (!io_) {
-            av_free(buffer);
-            fail(ErrorCode::config, "no memory to write {}", name_);
-        }
-        format_->flags |= AVFMT_FLAG_CUSTOM_IO;
-    }
-
     void open_url(const std::string& url) {
         AVIOContext* io = nullptr;
         check(avio_open2(&io, url.c_str(), AVIO_FLAG_WRITE, &format_->interrupt_callback, nullptr), "open");
-        io_ = {io, [](AVIOContext* open) { avio_close(open); }};
-    }
-
-    // C++ exceptions must not pass through FFmpeg: kept, and thrown once it has returned.
-    template <class Body>
-    std::int64_t guarded64(Body&& body) noexcept {
-        try {
-            return body(*file_);
-        } catch (...) {
-            if (!failure_) failure_ = std::current_exception();
-            return AVERROR(EIO);
-        }
-    }
-    template <class Body>
-    int guarded(Body&& body) noexcept {
-        return static_cast<int>(guarded64(body));
-    }
-
-    void rethrow() {
-        if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+        url_ = {io, [](AVIOContext* open) { avio_close(open); }};
     }
 
     void check(int result, const char* doing) {
-        rethrow();
+        failure_.rethrow();
         if (result >= 0) return;
         const auto text = ffmpeg_error(result);
         if (interrupt_.late())
             fail(ErrorCode::io, "cannot {} {}: it took nothing for {:.1f} s", doing, name_,
                  std::chrono::duration<double>(timeout_).count());
         fail(ErrorCode::io, "cannot {} {}: {}", doing, name_, text);
+    }
+
+    // After the frame before, whatever the source's clock says.
+    std::int64_t next_pts(const FrameTime& time) {
+        if (constant_rate_) return frames_;
+        if (!first_seconds_) first_seconds_ = time.seconds;
+        const double ticks =
+            (time.seconds - *first_seconds_) / av_q2d(fine_clock) + static_cast<double>(shifted_ticks_);
+        const auto frame_ticks = std::llround(1 / (av_q2d(fine_clock) * av_q2d(encoder_->context().framerate)));
+        if (!(ticks <= static_cast<double>(last_pts_ + longest_gap_ticks))) {
+            if (!std::exchange(warned_, true))
+                spdlog::warn("{}: the time goes from {:.0f} s to {:.0f} s; the recording goes on after one frame",
+                             name_, static_cast<double>(last_pts_) * av_q2d(fine_clock), ticks * av_q2d(fine_clock));
+            if (ticks < 9e18) shifted_ticks_ += last_pts_ + frame_ticks - std::llround(ticks);
+            return last_pts_ + frame_ticks;
+        }
+        return std::max<std::int64_t>(std::llround(ticks), last_pts_ + 1);
     }
 
     void mux(AVPacket& packet) {
@@ -189,24 +187,38 @@ private:
         packet_bytes_ += packet.size;
         interrupt_.allow(timeout_);
         check(av_interleaved_write_frame(format_.get(), &packet), "write");
+        if (file_ && milliseconds_since(put_out_) >= longest_held_back.count()) put_out();
+    }
+
+    // Lets a file have all that the muxer holds back, in a form that plays.
+    void put_out() {
+        if (format_->oformat->flags & AVFMT_ALLOW_FLUSH) check(av_write_frame(format_.get(), nullptr), "write");
+        file_->flush();
+        file_->file().mark_whole();
+        put_out_ = Clock::now();
     }
 
     std::string name_;
     Shape shape_;
     std::chrono::milliseconds timeout_;
     Interrupt interrupt_;
-    std::optional<OutputFile> file_;
-    std::unique_ptr<AVIOContext, void (*)(AVIOContext*)> io_{nullptr, nullptr};
+    CallbackFailure failure_;
+    // One of these, but for protocols that open what they need themselves.
+    std::optional<OutputIo> file_;
+    std::optional<HlsFiles> hls_;
+    std::unique_ptr<AVIOContext, void (*)(AVIOContext*)> url_{nullptr, nullptr};
     std::optional<VideoEncoder> encoder_;
     OutputPointer format_;
     AVStream* stream_ = nullptr;
-    std::exception_ptr failure_;
     bool constant_rate_ = false;
-    bool begun_ = false;  // header written, trailer not
+    bool begun_ = false;   // header written, trailer not
+    bool warned_ = false;  // of times
     std::optional<double> first_seconds_;
+    std::int64_t shifted_ticks_ = 0;  // what times that made no sense were moved by
     std::int64_t last_pts_ = -1;
     std::int64_t frames_ = 0;
     std::int64_t packet_bytes_ = 0;
+    Clock::time_point put_out_ = Clock::now();
 };
 
 }  // namespace

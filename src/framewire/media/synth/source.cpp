@@ -3,7 +3,7 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/detect/object_records.hpp"
-#include "framewire/media/files.hpp"
+#include "framewire/media/files/output_file.hpp"
 #include "framewire/media/parameters.hpp"
 #include "framewire/media/synth/figures.hpp"
 #include "framewire/media/synth/noise.hpp"
@@ -17,17 +17,21 @@
 namespace framewire {
 namespace {
 
+Parameters parse(std::string_view text) {
+    return {"synth", text, {"size", "fps", "noise", "objects", "seed", "frames", "truth"}};
+}
+
 class SynthSource final : public Source {
 public:
     SynthSource(SourceInfo info, std::uint64_t seed, std::int64_t noise_thousandths, int objects,
-                const std::string* truth, std::stop_token stop)
+                const std::string* truth, const SourceOptions& options)
         : info_(std::move(info)),
-          stop_(std::move(stop)),
+          stop_(options.stop),
           room_(info_.shape),
           picture_(info_.shape),
           figures_({info_.shape.width, info_.shape.height}, seed, objects),
           noise_(seed, noise_thousandths) {
-        if (truth) truth_.emplace(*truth);
+        if (truth) truth_.emplace(*truth, OutputFileOptions{options.stop, options.replace_truth});
         synth::paint_room({info_.shape.width, info_.shape.height}, seed, room_.view());
         copy(std::as_const(room_).view(), picture_.view());
     }
@@ -69,12 +73,13 @@ private:
             truth_.reset();  // ends within a line, and so does not appear
             throw;
         }
+        truth_->mark_whole();
     }
 
     // Line by line it is whole whenever the source ends.
     void finish_truth() {
         if (!truth_) return;
-        truth_->finish();
+        truth_->finish(stop_.stop_requested() ? Ending::broken_off : Ending::complete);
         truth_.reset();
     }
 
@@ -90,8 +95,14 @@ private:
 
 }  // namespace
 
+std::optional<std::string> synth_truth(std::string_view text) {
+    const auto parameters = parse(text);
+    const auto* truth = parameters.text("truth");
+    return truth ? std::optional(*truth) : std::nullopt;
+}
+
 std::unique_ptr<Source> open_synth_source(std::string_view text, const SourceOptions& options) {
-    const Parameters parameters("synth", text, {"size", "fps", "noise", "objects", "seed", "frames", "truth"});
+    const auto parameters = parse(text);
     const auto [width, height] = parameters.size("size").value_or(std::pair{1280, 720});
     SourceInfo info;
     info.name = text.empty() ? "synth" : "synth:" + std::string(text);
@@ -104,7 +115,7 @@ std::unique_ptr<Source> open_synth_source(std::string_view text, const SourceOpt
     const auto seed = static_cast<std::uint64_t>(parameters.integer("seed", 1, 0, std::int64_t{1} << 62));
     const auto noise = parameters.thousandths("noise", 6'000, 50'000);
     const auto objects = static_cast<int>(parameters.integer("objects", 5, 0, synth::most_figures));
-    return std::make_unique<SynthSource>(std::move(info), seed, noise, objects, parameters.text("truth"), options.stop);
+    return std::make_unique<SynthSource>(std::move(info), seed, noise, objects, parameters.text("truth"), options);
 }
 
 }  // namespace framewire

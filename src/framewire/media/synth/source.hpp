@@ -3,6 +3,8 @@
 #include "framewire/media/media.hpp"
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace framewire {
@@ -12,5 +14,8 @@ namespace framewire {
 /// every machine. `truth` is a file of one JSON line a frame with the boxes of the figures; it appears when the source
 /// ends or is closed. Throws Error{usage}, or Error{io} where the truth cannot be written.
 std::unique_ptr<Source> open_synth_source(std::string_view parameters, const SourceOptions& options);
+
+/// The file that `truth` names, where it is given. Throws Error{usage}.
+std::optional<std::string> synth_truth(std::string_view parameters);
 
 }  // namespace framewire

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stop_token>
+#include <string>
+
+namespace framewire {
+
+/// Bytes from a file, a pipe or standard input. A pipe is waited for as long as its writer lives, but a stop ends
+/// the wait.
+class InputFile {
+public:
+    /// Opens `path`, or standard input for "-". Throws Error{no_input}.
+    InputFile(const std::string& path, std::stop_token stop);
+    ~InputFile();
+    InputFile(const InputFile&) = delete;
+    InputFile& operator=(const InputFile&) = delete;
+
+    /// Reads until `bytes` are there, the file ends or a stop is asked for; gives how many there are.
+    /// Throws Error{source_lost} when reading fails.
+    std::size_t read(void* data, std::size_t bytes);
+
+    /// The next byte, or -1 at the end.
+    int get();
+
+    bool stopped() const { return stop_.stop_requested(); }
+    const std::string& name() const { return name_; }
+    /// Length of a regular file; -1 of anything else.
+    std::int64_t length_bytes() const { return length_bytes_; }
+
+private:
+    std::size_t fill(void* data, std::size_t bytes);
+
+    std::string name_;
+    std::stop_token stop_;
+    int descriptor_ = -1;
+    std::int64_t length_bytes_ = -1;
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+    unsigned char buffer_[4096];
+};
+
+}  // namespace framewire

@@ -1,0 +1,229 @@
+#include "framewire/media/files/output_file.hpp"
+
+#include "framewire/core/clock.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/media/files/paths.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+namespace framewire {
+namespace {
+
+constexpr int poll_ms = 100;                // how often a wait looks whether it shall stop
+constexpr std::size_t longest_name = 255;   // of a file, on every file system of Linux
+constexpr std::string_view part = ".part";  // what a file is called until it is whole
+
+// In the same folder, so that the rename cannot cross file systems.
+std::string part_of(const std::string& path) {
+    const auto [folder, name] = split_path(path);
+    return folder + name.substr(0, longest_name - part.size()) + std::string(part);
+}
+
+// A name that no file has, for what a killed run left: cam.mp4 becomes cam.rescued.mp4, cam.rescued-2.mp4 and so on.
+std::string rescue_name(const std::string& path) {
+    const auto [folder, name] = split_path(path);
+    const auto dot = name.rfind('.') == 0 ? std::string::npos : name.rfind('.');
+    const auto stem = name.substr(0, dot), ending = dot == std::string::npos ? "" : name.substr(dot);
+    for (int number = 1;; ++number) {
+        auto rescued =
+            fmt::format("{}{}.rescued{}{}", folder, stem, number > 1 ? fmt::format("-{}", number) : "", ending);
+        if (::access(rescued.c_str(), F_OK) != 0) return rescued;
+    }
+}
+
+// Renames without ever taking the place of another file. False, with errno, when it could not.
+bool rename_to_free_name(const std::string& from, const std::string& to) {
+    if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
+    if (errno != EINVAL && errno != ENOSYS) return false;
+    // A file system that cannot: a second name, which is refused where there is one, and then the first one goes.
+    if (::link(from.c_str(), to.c_str()) == 0) return ::unlink(from.c_str()) == 0;
+    if (errno != EPERM && errno != EOPNOTSUPP) return false;
+    if (::access(to.c_str(), F_OK) == 0) {
+        errno = EEXIST;
+        return false;
+    }
+    return ::rename(from.c_str(), to.c_str()) == 0;
+}
+
+}  // namespace
+
+OutputFile::OutputFile(const std::string& path, OutputFileOptions options)
+    : name_(path == "-" ? "standard output" : path), path_(path), options_(std::move(options)) {
+    struct stat status {};
+    if (path == "-") {
+        descriptor_ = STDOUT_FILENO;
+        pipe_ = ::fstat(descriptor_, &status) == 0 && !S_ISREG(status.st_mode);
+        return;
+    }
+    const bool exists = ::stat(path.c_str(), &status) == 0;
+    if (!exists && errno != ENOENT) fail_io("create");
+    if (exists && S_ISDIR(status.st_mode))
+        fail(ErrorCode::io, "{} is a directory; the name of a file is needed", name_);
+    if (exists && !S_ISREG(status.st_mode)) {
+        open_directly(S_ISFIFO(status.st_mode));
+        return;
+    }
+    if (exists && !options_.replace)
+        fail(ErrorCode::io, "{} is there already; -y replaces it, -n keeps it and does nothing", name_);
+    path_ = followed(path);
+    if (exists && ::access(path_.c_str(), W_OK) != 0) fail_io("replace");
+    open_part();
+    if (exists) {
+        static_cast<void>(!::fchown(descriptor_, status.st_uid, status.st_gid));  // where this user may
+        static_cast<void>(!::fchmod(descriptor_, status.st_mode & 07777));
+    }
+}
+
+void OutputFile::open_directly(bool named_pipe) {
+    // O_NONBLOCK: a named pipe that nobody reads is asked for again, so that a stop ends the wait.
+    for (;;) {
+        descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+        if (descriptor_ >= 0) break;
+        if (!named_pipe || (errno != ENXIO && errno != EINTR)) fail_io("open");
+        if (options_.stop.stop_requested()) fail(ErrorCode::io, "stopped while nobody read {}", name_);
+        ::poll(nullptr, 0, poll_ms);
+    }
+    ::fcntl(descriptor_, F_SETFL, ::fcntl(descriptor_, F_GETFL) & ~O_NONBLOCK);
+    pipe_ = true;
+}
+
+void OutputFile::open_part() {
+    part_ = part_of(path_);
+    for (;;) {
+        descriptor_ = ::open(part_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (descriptor_ < 0) {
+            const int error = errno;
+            part_.clear();
+            errno = error;
+            fail_io("create");
+        }
+        struct stat status {};
+        if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
+            ::close(std::exchange(descriptor_, -1));
+            fail(ErrorCode::io, "cannot create {}: {} is in the way", name_, std::exchange(part_, {}));
+        }
+        if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+            ::close(std::exchange(descriptor_, -1));
+            part_.clear();
+            fail(ErrorCode::io, "{} is being written by another run", name_);
+        }
+        // Between opening and locking another run may have finished, and this is its file by now.
+        struct stat named {};
+        const bool ours = ::stat(part_.c_str(), &named) == 0 && named.st_ino == status.st_ino;
+        if (ours && status.st_size == 0) break;
+        if (ours && !options_.once_only) {
+            spdlog::warn("{} is what an earlier run left unfinished, {} bytes; it is removed", part_, status.st_size);
+            if (::ftruncate(descriptor_, 0) != 0) fail_io("begin");
+            break;
+        }
+        if (ours) {
+            const auto rescued = rescue_name(path_);
+            if (!rename_to_free_name(part_, rescued)) fail_io("make room for");
+            spdlog::warn("{} is what an earlier run left unfinished, {} bytes; it is kept as {}", part_, status.st_size,
+                         rescued);
+        }
+        ::close(std::exchange(descriptor_, -1));
+    }
+    lock_ = ::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);
+}
+
+OutputFile::~OutputFile() {
+    if (descriptor_ < 0 || descriptor_ == STDOUT_FILENO) return;
+    if (!part_.empty() && whole_bytes_ > 0) {
+        static_cast<void>(!::ftruncate(descriptor_, whole_bytes_));
+        try {
+            spdlog::warn("{} was not finished; what was written of it is {}", name_, part_);
+        } catch (...) {  // no words, but the file is there
+        }
+    } else if (!part_.empty()) {
+        ::unlink(part_.c_str());
+    }
+    close_part();
+}
+
+void OutputFile::close_part() noexcept {
+    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+    if (lock_ >= 0) ::close(std::exchange(lock_, -1));
+}
+
+void OutputFile::fail_io(const char* doing) const {
+    fail(ErrorCode::io, "cannot {} {}: {}", doing, name_, std::strerror(errno));
+}
+
+void OutputFile::wait_until_writable() {
+    auto since = Clock::now();
+    pollfd waiting{descriptor_, POLLOUT, 0};
+    while (::poll(&waiting, 1, poll_ms) == 0) {
+        if (!options_.stop.stop_requested())
+            since = Clock::now();
+        else if (milliseconds_since(since) > 1000)
+            fail(ErrorCode::io, "stopped while nobody read {}", name_);
+    }
+}
+
+void OutputFile::write(const void* data, std::size_t bytes) {
+    const auto* from = static_cast<const unsigned char*>(data);
+    while (bytes > 0) {
+        // A pipe that is writable takes PIPE_BUF bytes without blocking, and only that many for sure.
+        if (pipe_) wait_until_writable();
+        const auto put = ::write(descriptor_, from, pipe_ ? std::min<std::size_t>(bytes, PIPE_BUF) : bytes);
+        if (put < 0) {
+            if (errno == EINTR || errno == EAGAIN) continue;
+            fail_io("write");
+        }
+        from += put;
+        bytes -= static_cast<std::size_t>(put);
+        position_bytes_ += put;
+        bytes_ = std::max(bytes_, position_bytes_);
+    }
+}
+
+void OutputFile::seek(std::int64_t position_bytes) {
+    if (::lseek(descriptor_, position_bytes, SEEK_SET) < 0) fail_io("seek in");
+    position_bytes_ = position_bytes;
+}
+
+void OutputFile::finish(Ending ending) {
+    if (descriptor_ < 0 || descriptor_ == STDOUT_FILENO) return;
+    const bool closed = ::close(std::exchange(descriptor_, -1)) == 0;
+    const int error = errno;
+    if (!part_.empty() && closed) appear(ending);
+    close_part();
+    if (closed) return;
+    // What a network's file system could not take after all.
+    if (!part_.empty() && whole_bytes_ == 0) ::unlink(part_.c_str());
+    errno = error;
+    fail_io("complete");
+}
+
+void OutputFile::appear(Ending ending) {
+    const bool gives_way = ending == Ending::complete && options_.replace;
+    const bool done = gives_way ? ::rename(part_.c_str(), path_.c_str()) == 0 : rename_to_free_name(part_, path_);
+    if (done) return;
+    const int error = errno;
+    if (error == EEXIST && ending == Ending::broken_off) {
+        spdlog::warn("{} stays as it was, for this run was broken off; what it wrote is {}", name_, part_);
+        return;
+    }
+    close_part();
+    if (error == EEXIST)
+        fail(ErrorCode::io, "{} came to be there while it was written; what was written is {}", name_, part_);
+    errno = error;
+    fail(ErrorCode::io, "cannot complete {}: {}; what was written is {}", name_, std::strerror(error), part_);
+}
+
+}  // namespace framewire

@@ -1,0 +1,209 @@
+#include "framewire/media/files/output_file.hpp"
+
+#include "framewire/media/media_testing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <thread>
+
+namespace framewire {
+namespace {
+
+using namespace framewire::testing;
+using Names = std::vector<std::string>;
+
+void put(OutputFile& file, std::string_view text) { file.write(text.data(), text.size()); }
+
+std::string text_of(const std::string& path) {
+    const auto bytes = read_file(path);
+    return {bytes.begin(), bytes.end()};
+}
+
+mode_t mode_of(const std::string& path) {
+    struct stat status {};
+    EXPECT_EQ(::stat(path.c_str(), &status), 0) << path;
+    return status.st_mode & 07777;
+}
+
+TEST(OutputFile, AppearsWhenFinishedAndGoesWhenNot) {
+    const TemporaryFolder folder;
+    {
+        OutputFile file(folder / "a");
+        put(file, "text");
+        EXPECT_EQ(folder.names(), Names{"a.part"});
+    }
+    EXPECT_EQ(folder.names(), Names{});
+    OutputFile file(folder / "a");
+    put(file, "text");
+    file.finish();
+    EXPECT_EQ(folder.names(), Names{"a"});
+    EXPECT_EQ(text_of(folder / "a"), "text");
+}
+
+TEST(OutputFile, WhatIsThereIsRefusedUnlessItMayBeReplaced) {
+    const TemporaryFolder folder;
+    write_file(folder / "a", "old");
+    std::string message;
+    EXPECT_EQ(error_of([&] { OutputFile(folder / "a"); }, &message), ErrorCode::io);
+    EXPECT_NE(message.find("-y"), std::string::npos) << message;
+    EXPECT_EQ(text_of(folder / "a"), "old");
+    OutputFile file(folder / "a", {.replace = true});
+    put(file, "new");
+    EXPECT_EQ(text_of(folder / "a"), "old");
+    file.finish();
+    EXPECT_EQ(text_of(folder / "a"), "new");
+    EXPECT_EQ(folder.names(), Names{"a"});
+}
+
+TEST(OutputFile, BrokenOffItNeverTakesTheFinishedFilesPlace) {
+    const TemporaryFolder folder;
+    write_file(folder / "a", "finished");
+    {
+        OutputFile file(folder / "a", {.replace = true});
+        put(file, "begun");
+        file.finish(Ending::broken_off);
+    }
+    EXPECT_EQ(text_of(folder / "a"), "finished");
+    EXPECT_EQ(text_of(folder / "a.part"), "begun");
+
+    OutputFile file(folder / "b");
+    put(file, "begun");
+    file.finish(Ending::broken_off);
+    EXPECT_EQ(text_of(folder / "b"), "begun");
+}
+
+TEST(OutputFile, AFileThatCameMeanwhileIsNotReplaced) {
+    const TemporaryFolder folder;
+    OutputFile file(folder / "a");
+    put(file, "ours");
+    write_file(folder / "a", "theirs");
+    std::string message;
+    EXPECT_EQ(error_of([&] { file.finish(); }, &message), ErrorCode::io);
+    EXPECT_NE(message.find("a.part"), std::string::npos) << message;
+    EXPECT_EQ(text_of(folder / "a"), "theirs");
+    EXPECT_EQ(text_of(folder / "a.part"), "ours");
+}
+
+TEST(OutputFile, KeepsWhatIsWholeWhenItIsNotFinished) {
+    const TemporaryFolder folder;
+    {
+        OutputFile file(folder / "a");
+        put(file, "whole");
+        file.mark_whole();
+        put(file, "cut o");
+    }
+    EXPECT_EQ(folder.names(), Names{"a.part"});
+    EXPECT_EQ(text_of(folder / "a.part"), "whole");
+}
+
+TEST(OutputFile, CleansWhatAKilledRunLeft) {
+    const TemporaryFolder folder;
+    write_file(folder / "a.part", "what was left, longer than what comes");
+    OutputFile file(folder / "a");
+    put(file, "new");
+    file.finish();
+    EXPECT_EQ(folder.names(), Names{"a"});
+    EXPECT_EQ(text_of(folder / "a"), "new");
+}
+
+TEST(OutputFile, KeepsWhatAKilledRunLeftOfWhatComesOnce) {
+    const TemporaryFolder folder;
+    for (const auto* left : {"first", "second"}) {
+        write_file(folder / "a.mp4.part", left);
+        OutputFile file(folder / "a.mp4", {.replace = true, .once_only = true});
+        put(file, "new");
+        file.finish();
+    }
+    EXPECT_EQ(folder.names(), (Names{"a.mp4", "a.rescued-2.mp4", "a.rescued.mp4"}));
+    EXPECT_EQ(text_of(folder / "a.rescued.mp4"), "first");
+    EXPECT_EQ(text_of(folder / "a.rescued-2.mp4"), "second");
+}
+
+TEST(OutputFile, TwoRunsCannotWriteOneFile) {
+    const TemporaryFolder folder;
+    OutputFile file(folder / "a");
+    put(file, "first");
+    std::string message;
+    EXPECT_EQ(error_of([&] { OutputFile(folder / "a"); }, &message), ErrorCode::io);
+    EXPECT_NE(message.find("another run"), std::string::npos) << message;
+    file.finish();
+    EXPECT_EQ(text_of(folder / "a"), "first");
+}
+
+TEST(OutputFile, HandsPermissionsOn) {
+    const TemporaryFolder folder;
+    write_file(folder / "a", "old");
+    for (const mode_t mode : {0600, 0640, 0755}) {
+        ASSERT_EQ(::chmod((folder / "a").c_str(), mode), 0);
+        OutputFile file(folder / "a", {.replace = true});
+        file.finish();
+        EXPECT_EQ(mode_of(folder / "a"), mode);
+    }
+}
+
+TEST(OutputFile, FollowsLinksThatLeadToAFileAndToNone) {
+    const TemporaryFolder folder;
+    write_file(folder / "target", "old");
+    ASSERT_EQ(::symlink("target", (folder / "link").c_str()), 0);
+    ASSERT_EQ(::symlink("missing", (folder / "dangling").c_str()), 0);
+    for (const auto* name : {"link", "dangling"}) {
+        OutputFile file(folder / name, {.replace = true});
+        put(file, "new");
+        file.finish();
+    }
+    EXPECT_EQ(folder.names(), (Names{"dangling", "link", "missing", "target"}));
+    EXPECT_EQ(text_of(folder / "target"), "new");
+    EXPECT_EQ(text_of(folder / "missing"), "new");
+    EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+}
+
+TEST(OutputFile, ANameAsLongAsNamesMayBeIsWritten) {
+    const TemporaryFolder folder;
+    const std::string longest(255, 'n');
+    OutputFile file(folder / longest);
+    put(file, "text");
+    file.finish();
+    EXPECT_EQ(folder.names(), Names{longest});
+    EXPECT_EQ(error_of([&] { OutputFile(folder / (longest + "n")); }), ErrorCode::io);
+}
+
+TEST(OutputFile, AStopEndsTheWaitForAPipesReader) {
+    const TemporaryFolder folder;
+    ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+    std::stop_source stop;
+    const std::jthread later([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        stop.request_stop();
+    });
+    EXPECT_EQ(error_of([&] { OutputFile(folder / "pipe", {.stop = stop.get_token()}); }), ErrorCode::io);
+}
+
+// Writes 600 bytes that are whole and 600 more where 1000 fit, as on a full disk; exits with the error's code.
+[[noreturn]] void outgrow(const std::string& path) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{1000, 1000};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    std::optional<ErrorCode> code;
+    {
+        OutputFile file(path);
+        put(file, std::string(600, 'a'));
+        file.mark_whole();
+        code = error_of([&] { put(file, std::string(600, 'b')); });
+    }
+    std::_Exit(code ? static_cast<int>(*code) : 0);
+}
+
+TEST(OutputFile, AFileThatMayNotGrowIsAnErrorAndKeepsWhatIsWhole) {
+    const TemporaryFolder folder;
+    EXPECT_EXIT(outgrow(folder / "a"), ::testing::ExitedWithCode(static_cast<int>(ErrorCode::io)), "");
+    EXPECT_EQ(folder.names(), Names{"a.part"});
+    EXPECT_EQ(text_of(folder / "a.part"), std::string(600, 'a'));
+}
+
+}  // namespace
+}  // namespace framewire

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+namespace framewire {
+
+/// A path's folder with its slash, empty where there is none, and the name in it.
+std::pair<std::string, std::string> split_path(const std::string& path);
+
+/// Where the last of a chain of symbolic links leads, whether something is there or not.
+std::string followed(std::string path);
+
+}  // namespace framewire

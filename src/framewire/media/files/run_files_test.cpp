@@ -1,0 +1,78 @@
+#include "framewire/media/files/run_files.hpp"
+
+#include "framewire/media/media_testing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace framewire {
+namespace {
+
+using namespace framewire::testing;
+
+std::optional<ErrorCode> refusal(const std::vector<RunFile>& inputs, const std::vector<RunFile>& outputs) {
+    return error_of([&] { require_different_files(inputs, outputs); });
+}
+
+TEST(RunFiles, OneFileByWhateverPathIsRefused) {
+    const TemporaryFolder folder;
+    write_file(folder / "a", "text");
+    write_file(folder / "b", "text");
+    ASSERT_EQ(::link((folder / "a").c_str(), (folder / "hard").c_str()), 0);
+    ASSERT_EQ(::symlink("a", (folder / "soft").c_str()), 0);
+    ASSERT_EQ(::symlink(".", (folder / "here").c_str()), 0);
+    for (const auto* name : {"a", "./a", "here/a", "here/here/a", "hard", "soft", "here/soft"}) {
+        EXPECT_EQ(refusal({{"-i", folder / "a"}}, {{"-o", folder / name}}), ErrorCode::usage) << name;
+        EXPECT_EQ(refusal({}, {{"-o", folder / "a"}, {"--stats", folder / name}}), ErrorCode::usage) << name;
+    }
+    EXPECT_EQ(refusal({{"-i", folder / "a"}}, {{"-o", folder / "b"}, {"--stats", folder / "c"}}), std::nullopt);
+}
+
+TEST(RunFiles, FilesThatAreNotThereYetAreTold) {
+    const TemporaryFolder folder;
+    ASSERT_EQ(::symlink(".", (folder / "here").c_str()), 0);
+    ASSERT_EQ(::symlink("new", (folder / "dangling").c_str()), 0);
+    for (const auto* name : {"new", "here/new", "dangling", "./new"})
+        EXPECT_EQ(refusal({}, {{"-o", folder / "new"}, {"--mask", folder / name}}), ErrorCode::usage) << name;
+    EXPECT_EQ(refusal({}, {{"-o", folder / "new"}, {"--mask", folder / "other"}}), std::nullopt);
+}
+
+TEST(RunFiles, DevicesMayBeNamedTwiceAndPipesNot) {
+    const TemporaryFolder folder;
+    EXPECT_EQ(refusal({{"-i", "/dev/null"}}, {{"-o", "/dev/null"}, {"--stats", "/dev/null"}}), std::nullopt);
+    ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+    EXPECT_EQ(refusal({}, {{"-o", folder / "pipe"}, {"--stats", folder / "pipe"}}), ErrorCode::usage);
+}
+
+TEST(RunFiles, OnlyFilesAreThere) {
+    const TemporaryFolder folder;
+    write_file(folder / "a", "");
+    const std::vector<RunFile> outputs{
+        {"-o", folder / "a"}, {"--mask", folder / "b"}, {"--stats", "/dev/null"}, {"-o", "-"}};
+    const auto there = files_there(outputs);
+    ASSERT_EQ(there.size(), 1u);
+    EXPECT_EQ(there[0].path, folder / "a");
+}
+
+TEST(RunFiles, SourcesAndSinksNameTheirFiles) {
+    using Paths = std::vector<std::string>;
+    const TemporaryFolder folder;
+    for (const auto* name : {"s1.png", "s2.png"}) write_file(folder / name, "");
+    EXPECT_EQ(files_read_by("a.mp4"), Paths{"a.mp4"});
+    EXPECT_EQ(files_read_by("-"), Paths{"-"});
+    EXPECT_EQ(files_read_by("file:///x/a.mp4"), Paths{"/x/a.mp4"});
+    EXPECT_EQ(files_read_by("raw:/x/a.bgr:size=4x4"), Paths{"/x/a.bgr"});
+    EXPECT_EQ(files_read_by(folder / "s%d.png"), (Paths{folder / "s1.png", folder / "s2.png"}));
+    EXPECT_EQ(files_read_by(folder / "").size(), 2u);
+    for (const auto* text : {"synth", "synth:seed=1", "rtsp://host/a", "lavfi:testsrc", "/dev/video0"})
+        EXPECT_EQ(files_read_by(text), Paths{}) << text;
+    EXPECT_EQ(files_written_by("synth:seed=1:truth=boxes.jsonl"), Paths{"boxes.jsonl"});
+    EXPECT_EQ(files_of_sink("a.mp4"), Paths{"a.mp4"});
+    EXPECT_EQ(files_of_sink("rtsp://host/a"), Paths{});
+    EXPECT_EQ(files_of_sink(folder / "s%d.png"), (Paths{folder / "s1.png", folder / "s2.png", folder / "s0.png"}));
+}
+
+}  // namespace
+}  // namespace framewire

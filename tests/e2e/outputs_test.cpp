@@ -1,0 +1,394 @@
+// What becomes of outputs: of those that are there already, and of those of runs that do not end well.
+#include "program.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <random>
+#include <thread>
+
+namespace framewire::e2e {
+namespace {
+
+using Json = nlohmann::json;
+using Names = std::vector<std::string>;
+using std::chrono::milliseconds;
+
+const std::string small_synth = "synth:size=64x48:fps=30:seed=1";
+// Comes at its own rate, so that a recording is under way for as long as one wants.
+const std::string paced = "lavfi:testsrc2=size=64x48:rate=200,realtime";
+
+Result run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"run", "--backend", "cpu", "--progress", "none"});
+    return run_framewire(std::move(arguments));
+}
+
+void make(const std::string& path, const char* frames = "5") {
+    const auto made = run({"-i", small_synth, "-o", path, "--frames", frames});
+    ASSERT_EQ(made.code, 0) << made.err;
+}
+
+// Through a shell, which closes or leads descriptors elsewhere as `redirections` say.
+std::vector<std::string> through_shell(const std::string& redirections, std::vector<std::string> arguments) {
+    auto command = framewire(std::move(arguments));
+    command.insert(command.begin(), {"sh", "-c", "exec \"$0\" \"$@\" " + redirections});
+    return command;
+}
+
+TEST(Outputs, ThatAreAnInputAreRefused) {
+    const TemporaryFolder folder;
+    make(folder / "a.avi");
+    const auto before = contents(folder / "a.avi");
+    ASSERT_EQ(::symlink("a.avi", (folder / "soft.avi").c_str()), 0);
+    ASSERT_EQ(::link((folder / "a.avi").c_str(), (folder / "hard.avi").c_str()), 0);
+    for (const char* name : {"a.avi", "./a.avi", "soft.avi", "hard.avi"}) {
+        const auto output = folder / name;
+        const std::vector<std::vector<std::string>> commands = {
+            {"run", "-y", "-i", folder / "a.avi", "-o", output},
+            {"run", "-y", "-i", folder / "a.avi", "-o", folder / "new.avi", "--stats", output},
+            {"detect", "-y", "-i", folder / "a.avi", "-o", output},
+            {"detect", "-y", "-i", folder / "a.avi", "-o", folder / "new.jsonl", "--annotate", output},
+            {"detect", "-y", "-i", folder / "a.avi", "-o", folder / "new.jsonl", "--mask", output},
+            {"serve", "-y", "-i", folder / "a.avi", "--listen", "127.0.0.1:0", "--stats", output},
+            {"hog", "-y", "-i", folder / "a.avi", "-o", output}};
+        for (const auto& command : commands) {
+            const auto result = run_framewire(command);
+            EXPECT_EQ(result.code, 2) << command[0] << " " << name << "\n" << result.err;
+            EXPECT_NE(result.err.find("is the input"), std::string::npos) << result.err;
+        }
+    }
+    EXPECT_EQ(contents(folder / "a.avi"), before);
+    EXPECT_EQ(folder.names(), (Names{"a.avi", "hard.avi", "soft.avi"}));
+}
+
+TEST(Outputs, OfOneNameAreRefused) {
+    const TemporaryFolder folder;
+    const auto result =
+        run({"-i", small_synth, "-o", folder / "a.mkv", "--stats", folder / "./a.mkv", "--frames", "2"});
+    EXPECT_EQ(result.code, 2) << result.err;
+    const auto truth =
+        run({"-i", small_synth + ":truth=" + (folder / "a.mkv"), "-o", folder / "a.mkv", "--frames", "2"});
+    EXPECT_EQ(truth.code, 2) << truth.err;
+    EXPECT_TRUE(folder.names().empty());
+}
+
+TEST(Outputs, ThatAreThereAreRefusedKeptOrReplaced) {
+    const TemporaryFolder folder;
+    for (const char* name : {"a.mp4", "a.mkv", "a.m3u8", "a.y4m", "a%02d.png"}) {
+        make(folder / name);
+        const auto before = folder.names();
+        const auto refused = run({"-i", small_synth, "-o", folder / name, "--frames", "3"});
+        EXPECT_EQ(refused.code, 74) << name << refused.err;
+        EXPECT_NE(refused.err.find("-y"), std::string::npos) << refused.err;
+        const auto kept = run({"-n", "-i", small_synth, "-o", folder / name, "--frames", "3"});
+        EXPECT_EQ(kept.code, 0) << name << kept.err;
+        EXPECT_EQ(folder.names(), before) << name;
+        EXPECT_EQ(run({"-y", "-i", small_synth, "-o", folder / name, "--frames", "3"}).code, 0) << name;
+    }
+    for (const char* name : {"a.mp4", "a.mkv", "a.m3u8", "a.y4m"}) EXPECT_EQ(frames_in(folder / name), 3) << name;
+    const auto both = run({"-y", "-n", "-i", small_synth, "-o", folder / "b.mkv", "--frames", "3"});
+    EXPECT_EQ(both.code, 2) << both.err;
+}
+
+TEST(Outputs, ReplacedOnesKeepTheirPermissions) {
+    const TemporaryFolder folder;
+    make(folder / "a.mp4");
+    ASSERT_EQ(::chmod((folder / "a.mp4").c_str(), 0640), 0);
+    ASSERT_EQ(run({"-y", "-i", small_synth, "-o", folder / "a.mp4", "--frames", "3"}).code, 0);
+    struct stat status {};
+    ASSERT_EQ(::stat((folder / "a.mp4").c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0640u);
+}
+
+// `script` runs it with a terminal and answers with what it is given.
+TEST(Outputs, AreAskedAboutOnATerminal) {
+    const TemporaryFolder folder;
+    make(folder / "a.mkv");
+    const auto command = std::string(FRAMEWIRE_PROGRAM) + " run --backend cpu -i " + small_synth + " --frames 3 -o " +
+                         (folder / "a.mkv");
+    for (const auto& [answer, code, frames] : {std::tuple{"n", 74, 5}, std::tuple{"y", 0, 3}}) {
+        std::ofstream(folder / "answer") << answer << "\n";
+        const auto result = Program({"script", "-qec", command, "/dev/null"}, folder / "answer").wait();
+        EXPECT_EQ(result.code, code) << result.out;
+        EXPECT_NE(result.out.find("replace it? [y/N]"), std::string::npos) << result.out;
+        EXPECT_EQ(frames_in(folder / "a.mkv"), frames);
+    }
+}
+
+TEST(Outputs, ANumberInAVideosNameIsRefused) {
+    const TemporaryFolder folder;
+    const auto result = run({"-i", small_synth, "-o", folder / "out%d.mp4", "--frames", "2"});
+    EXPECT_EQ(result.code, 2) << result.err;
+    EXPECT_NE(result.err.find("images"), std::string::npos) << result.err;
+    EXPECT_TRUE(folder.names().empty());
+}
+
+class BrokenOff : public testing::TestWithParam<std::tuple<int, const char*>> {};
+
+// SIGHUP is what a program gets when its terminal goes.
+TEST_P(BrokenOff, LeavesWhatItHasAndNeverTakesAFinishedFilesPlace) {
+    const auto [number, ending] = GetParam();
+    const TemporaryFolder folder;
+    const auto output = folder / ("a" + std::string(ending));
+    const auto breaking = [&](std::vector<std::string> more) {
+        std::vector<std::string> arguments{"run", "--backend", "cpu", "--progress", "json", "-i", paced, "-o", output};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        Program program(framewire(arguments));
+        EXPECT_TRUE(program.wait_for_err("\"frame\":")) << program.err();
+        program.signal(number);
+        const auto result = program.wait();
+        EXPECT_EQ(result.code, 128 + number) << result.err;
+        return result;
+    };
+    breaking({});
+    const int frames = frames_in(output);
+    EXPECT_GT(frames, 0);
+    EXPECT_TRUE(std::filesystem::exists(output));
+    const auto finished = contents(output);
+    const auto again = breaking({"-y"});
+    EXPECT_EQ(contents(output), finished);
+    EXPECT_EQ(frames_in(output), frames);
+    EXPECT_NE(again.err.find("a" + std::string(ending) + ".part"), std::string::npos) << again.err;
+    EXPECT_GT(frames_in(output + ".part"), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BrokenOff,
+                         testing::Combine(testing::Values(SIGINT, SIGHUP), testing::Values(".mp4", ".mkv", ".m3u8")));
+
+TEST(Outputs, AnIgnoredHangupIsObeyed) {
+    const TemporaryFolder folder;
+    Program program({"sh", "-c", "trap '' HUP; exec \"$0\" \"$@\"", FRAMEWIRE_PROGRAM, "run", "--backend", "cpu",
+                     "--progress", "json", "-i", paced, "-o", folder / "a.mkv", "--frames", "300"});
+    ASSERT_TRUE(program.wait_for_err("\"frame\":")) << program.err();
+    program.signal(SIGHUP);
+    EXPECT_EQ(program.wait().code, 0);
+    EXPECT_EQ(frames_in(folder / "a.mkv"), 300);
+}
+
+// --- kill -9 ---
+
+// What a reader gets of a recording that nobody finished.
+int frames_left_in(const std::string& path) {
+    const auto probed = Program({"ffprobe", "-v", "quiet", "-select_streams", "v:0", "-count_frames", "-show_entries",
+                                 "stream=nb_read_frames", "-of", "csv=p=0", path})
+                            .wait();
+    return probed.out.empty() ? -1 : std::atoi(probed.out.c_str());
+}
+
+// How many frames the program said it had put out a second before it said the last.
+int frames_a_second_before(const std::string& progress) {
+    std::istringstream lines(progress);
+    std::vector<std::pair<double, int>> said;
+    for (std::string line; std::getline(lines, line);)
+        if (const auto json = Json::parse(line, nullptr, false); json.is_object() && json.contains("frame"))
+            said.emplace_back(json["seconds"], json["frame"]);
+    int frames = 0;
+    for (const auto& [seconds, count] : said)
+        if (seconds <= said.back().first - 1) frames = count;
+    return frames;
+}
+
+// Of a playlist, by its segments' lengths at 200 frames a second.
+int frames_listed(const std::string& playlist) {
+    double seconds = 0;
+    for (auto at = playlist.find("#EXTINF:"); at != std::string::npos; at = playlist.find("#EXTINF:", at + 1))
+        seconds += std::strtod(playlist.c_str() + at + 8, nullptr);
+    return static_cast<int>(200 * seconds) - 2;  // lengths are rounded
+}
+
+struct Recording {
+    std::string name;  // of the file
+    bool viewed;       // by view, else by run
+    bool replaces;     // a finished file
+    std::unique_ptr<Program> program;
+    std::string finished;  // bytes of what it is to replace
+};
+
+constexpr int frames_in_encoder = 64;  // x264's lookahead, its reordering and a frame for each thread
+
+// Thirty recordings, killed at random moments.
+TEST(Outputs, OfKilledRunsPlayAndFinishedOnesStay) {
+    constexpr int rounds = 5;
+    std::minstd_rand random(20261122);
+    Program server(framewire({"serve", "--backend", "cpu", "-i", small_synth, "--rate", "200", "--listen",
+                              "127.0.0.1:0", "--progress", "none"}));
+    ASSERT_TRUE(server.wait_for_err("serving")) << server.err();
+    const auto words = server.err();
+    const auto begin = words.find("tcp://");
+    const auto url = words.substr(begin, words.find('\n', begin) - begin);
+    for (int round = 0; round < rounds; ++round) {
+        const TemporaryFolder folder;
+        std::vector<Recording> recordings;
+        for (const bool viewed : {false, true})
+            for (const char* ending : {".mp4", ".mkv", ".m3u8"}) {
+                const auto name = (viewed ? "view" : "run") + std::string(ending);
+                recordings.push_back({name, viewed, round % 2 == 1, nullptr, {}});
+            }
+        for (auto& recording : recordings) {
+            const auto path = folder / recording.name;
+            if (recording.replaces) {
+                make(path, "40");
+                recording.finished = contents(path);
+            }
+            std::vector<std::string> arguments = recording.viewed
+                                                     ? std::vector<std::string>{"view", url, "--no-window"}
+                                                     : std::vector<std::string>{"run", "--backend", "cpu", "-i", paced};
+            arguments.insert(arguments.end(), {"-o", path, "--progress", "json", "--log-level", "error"});
+            if (recording.replaces) arguments.push_back("-y");
+            recording.program = std::make_unique<Program>(framewire(arguments));
+        }
+        for (auto& recording : recordings)
+            ASSERT_TRUE(recording.program->wait_for_err("\"frame\":")) << recording.program->err();
+        std::this_thread::sleep_for(milliseconds(1000 + random() % 2500));
+        for (auto& recording : recordings) {
+            const auto path = folder / recording.name;
+            const bool hls = path.ends_with(".m3u8");
+            // A playlist that waits for its end is beside the finished one.
+            const auto left = hls && !recording.replaces ? path : path + ".part";
+            const auto listed = hls && std::filesystem::exists(left) ? contents(left) : std::string();
+            recording.program->signal(SIGKILL);
+            const auto result = recording.program->wait();
+            ASSERT_EQ(result.code, 128 + SIGKILL) << result.err;
+            if (recording.replaces) {
+                EXPECT_EQ(contents(path), recording.finished) << recording.name;
+                EXPECT_EQ(frames_in(path), 40) << recording.name;
+            }
+            if (!hls) {
+                const int finished = frames_a_second_before(result.err) - frames_in_encoder;
+                EXPECT_GE(frames_left_in(left), finished) << recording.name << "\n" << result.err;
+            } else if (!listed.empty()) {
+                EXPECT_GE(frames_left_in(left), frames_listed(listed)) << recording.name;
+            }
+        }
+        // The next runs name what was left, and clean it.
+        for (auto& recording : recordings) {
+            const auto path = folder / recording.name;
+            const bool left = std::filesystem::exists(path + ".part");
+            const auto next = run({"-y", "-i", small_synth, "-o", path, "--frames", "7"});
+            ASSERT_EQ(next.code, 0) << next.err;
+            if (left) {
+                EXPECT_NE(next.err.find(recording.name + ".part"), std::string::npos) << next.err;
+            }
+            EXPECT_EQ(frames_in(path), 7) << recording.name;
+        }
+        for (const auto& name : folder.names()) EXPECT_EQ(name.find(".part"), std::string::npos) << name;
+    }
+}
+
+// --- descriptors and pipes ---
+
+TEST(Outputs, ClosedDescriptorsAreNoFiles) {
+    const TemporaryFolder folder;
+    const auto input = Program(through_shell("<&-", {"run", "-i", "-", "-o", folder / "a.mkv"})).wait();
+    EXPECT_EQ(input.code, 69) << input.err;
+    EXPECT_NE(input.err.find("standard input"), std::string::npos) << input.err;
+    const auto output = Program(through_shell(">&-", {"detect", "-i", small_synth, "--frames", "3"})).wait();
+    EXPECT_EQ(output.code, 74) << output.err;
+    EXPECT_NE(output.err.find("standard output"), std::string::npos) << output.err;
+    EXPECT_TRUE(folder.names().empty());
+    const auto all =
+        Program(through_shell("<&- >&- 2>&-", {"run", "-i", small_synth, "-o", folder / "b.bgr", "--frames", "3"}))
+            .wait();
+    EXPECT_EQ(all.code, 0);
+    EXPECT_EQ(contents(folder / "b.bgr").size(), 3u * 64 * 48 * 3);
+}
+
+class LonelyPipe : public testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(LonelyPipe, EndsWithTheFirstSignal) {
+    const TemporaryFolder folder;
+    ASSERT_EQ(::mkfifo((folder / "pipe.y4m").c_str(), 0600), 0);
+    auto arguments = GetParam();
+    for (auto& argument : arguments) {
+        if (argument == "PIPE") argument = folder / "pipe.y4m";
+        if (argument == "OUT") argument = folder / "out";
+    }
+    Program program(framewire(arguments));
+    // Nothing says that it waits now; a signal that came before does not end the program either.
+    std::this_thread::sleep_for(milliseconds(500));
+    program.signal(SIGTERM);
+    EXPECT_EQ(program.wait(std::chrono::seconds(20)).code, 128 + SIGTERM) << program.err();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, LonelyPipe,
+    testing::Values(std::vector<std::string>{"run", "-i", small_synth, "-o", "PIPE"},
+                    std::vector<std::string>{"run", "-i", "PIPE", "-o", "OUT.mkv"},
+                    std::vector<std::string>{"hog", "-i", small_synth, "--people", "PIPE", "-o", "OUT.jsonl"},
+                    std::vector<std::string>{"detect", "-i", small_synth, "--background", "PIPE", "-o", "OUT.jsonl"},
+                    std::vector<std::string>{"detect", "-i", small_synth, "--roi-mask", "PIPE", "-o", "OUT.jsonl"},
+                    std::vector<std::string>{"detect", "-i", small_synth, "-o", "PIPE"}));
+
+// --- full disks and displays that go ---
+
+TEST(Outputs, AFullDiskBreaksHlsOffWithWholeFiles) {
+    const TemporaryFolder folder;
+    // No file may be longer: the first segment fits, a later one of noise does not.
+    const auto result =
+        Program({"sh", "-c", "ulimit -f 2000; exec \"$0\" \"$@\"", FRAMEWIRE_PROGRAM, "run", "--backend", "cpu", "-i",
+                 "lavfi:testsrc2=size=320x240:rate=25,noise=alls=100:allf=t+u:enable='gte(t,2)'", "-o",
+                 folder / "a.m3u8"})
+            .wait();
+    EXPECT_EQ(result.code, 74) << result.err;
+    EXPECT_EQ(folder.names(), (Names{"a.m3u8", "a0.ts"}));
+    EXPECT_EQ(frames_left_in(folder / "a.m3u8"), 50);
+}
+
+TEST(Outputs, AFullDiskKeepsWhatWasRecorded) {
+    for (const char* name : {"a.mp4", "a.mkv", "a.y4m", "a.bgr"}) {
+        const TemporaryFolder folder;
+        const auto result =
+            Program({"sh", "-c", "ulimit -f 16000; exec \"$0\" \"$@\"", FRAMEWIRE_PROGRAM, "run", "--backend", "cpu",
+                     "-i", "lavfi:testsrc2=size=320x240:rate=50,noise=alls=100:allf=t+u,realtime", "-o", folder / name,
+                     "--frames", "2000"})
+                .wait();
+        EXPECT_EQ(result.code, 74) << name << result.err;
+        const auto part = std::string(name) + ".part";
+        EXPECT_EQ(folder.names(), Names{part}) << result.err;
+        EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+        if (part != "a.bgr.part") {
+            EXPECT_GT(frames_left_in(folder / part), 0) << name;
+        }
+    }
+}
+
+TEST(Outputs, ADisplayThatGoesLeavesTheRecordingWhole) {
+    const TemporaryFolder folder;
+    Program server(framewire({"serve", "--backend", "cpu", "-i", small_synth, "--listen", "127.0.0.1:0"}));
+    ASSERT_TRUE(server.wait_for_err("serving")) << server.err();
+    const auto words = server.err();
+    const auto begin = words.find("tcp://");
+    const auto url = words.substr(begin, words.find('\n', begin) - begin);
+    Program display({"Xvfb", "-displayfd", "2", "-screen", "0", "320x240x24", "-nolisten", "tcp"});
+    ASSERT_TRUE(display.wait_for_err("\n")) << display.err();
+    const auto number = std::atoi(display.err().c_str());
+    Program viewer({"env", "DISPLAY=:" + std::to_string(number), "SDL_VIDEODRIVER=x11", FRAMEWIRE_PROGRAM, "view", url,
+                    "-o", folder / "a.mp4", "--progress", "json"});
+    ASSERT_TRUE(viewer.wait_for_err("\"frame\":")) << viewer.err();
+    display.signal(SIGKILL);
+    const auto result = viewer.wait();
+    EXPECT_EQ(result.code, 74) << result.err;
+    EXPECT_NE(result.err.find("the display is gone"), std::string::npos) << result.err;
+    EXPECT_EQ(folder.names(), Names{"a.mp4"});
+    EXPECT_GT(frames_in(folder / "a.mp4"), 0);
+}
+
+TEST(Outputs, LosslessTakesNoThreshold) {
+    const auto result = run_framewire({"serve", "-i", small_synth, "--mode", "lossless", "--threshold", "20",
+                                       "--listen", "127.0.0.1:0", "--frames", "1"});
+    EXPECT_EQ(result.code, 2) << result.err;
+    EXPECT_NE(result.err.find("--threshold 20"), std::string::npos) << result.err;
+    const auto zero = run_framewire({"serve", "-i", small_synth, "--mode", "lossless", "--threshold", "0", "--listen",
+                                     "127.0.0.1:0", "--frames", "1", "--rate", "max"});
+    EXPECT_EQ(zero.code, 0) << zero.err;
+}
+
+}  // namespace
+}  // namespace framewire::e2e
