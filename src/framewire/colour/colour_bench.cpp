@@ -55,10 +55,10 @@ void require_equal(const Pictures& got, const Pictures& want, const std::string&
     Session::require_equal(view(got), view(want), operation);
 }
 
-// libswscale as media used it before, one context for a frame: it takes threads, cutting frames into slices.
+// libswscale with the options that media gives it; sws_scale() runs on the calling thread alone.
 class Swscale {
 public:
-    Swscale(AVPixelFormat from, AVPixelFormat to, int threads) : context_(sws_alloc_context()) {
+    Swscale(AVPixelFormat from, AVPixelFormat to) : context_(sws_alloc_context()) {
         const auto set = [&](const char* option, std::int64_t value) {
             av_opt_set_int(context_.get(), option, value, 0);
         };
@@ -68,7 +68,6 @@ public:
         set("dstw", bench_frame.width);
         set("dsth", bench_frame.height);
         set("dst_format", to);
-        set("threads", threads);
         for (const auto* side : {"src", "dst"}) {
             set(fmt::format("{}_h_chr_pos", side).c_str(), 0);
             set(fmt::format("{}_v_chr_pos", side).c_str(), 128);
@@ -137,8 +136,8 @@ void bench_cpu(Session& session, const Case& one) {
     const auto home = [&] {
         in_turn([&](int at) { to_image.run(want.view().frames(at, 1), back.view().frames(at, 1)); });
     };
-    Swscale peer_to_yuv(AV_PIX_FMT_BGR24, one.peer, session.threads());
-    Swscale peer_to_image(one.peer, AV_PIX_FMT_BGR24, session.threads());
+    Swscale peer_to_yuv(AV_PIX_FMT_BGR24, one.peer);
+    Swscale peer_to_image(one.peer, AV_PIX_FMT_BGR24);
     Pictures peer_pictures(all);
     HostImage peer_back(image.shape());
     const auto peer_forth = [&] {
