@@ -7,6 +7,7 @@ namespace framewire::bench {
 // One function a suite, in the room of what it measures (x_bench.cpp).
 
 void bench_binarize(Session& session);
+void bench_colour(Session& session);
 void bench_component_counts(Session& session);
 void bench_components(Session& session);
 void bench_foreground(Session& session);
@@ -33,6 +34,7 @@ struct Suite {
 };
 inline constexpr Suite suites[] = {
     {"binarize", bench_binarize},
+    {"colour", bench_colour},
     {"components", bench_components},
     {"component-counts", bench_component_counts},
     {"foreground", bench_foreground},

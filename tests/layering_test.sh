@@ -4,12 +4,13 @@ cd "$(dirname "$0")/.." || exit 1
 declare -A below=(
     [core]="core"
     [cuda]="core cuda"
+    [colour]="core cuda colour"
     [filters]="core cuda filters"
     [delta]="core cuda delta"
     [detect]="core cuda filters detect"
     [hog]="core cuda filters hog"
     [pipeline]="core cuda filters delta detect hog pipeline"
-    [media]="core cuda filters delta detect hog pipeline media"
+    [media]="core cuda colour filters delta detect hog pipeline media"
     [net]="core cuda filters delta detect hog pipeline net"
 )
 result=0

@@ -48,7 +48,7 @@ struct Case {
     std::vector<std::string> arguments;  // DISK stands for the disk, ELSE for a folder with room
     const char* output;                  // on the disk
     int free_kib = disk_kib;
-    bool may_remain = false;  // a recording may leave what plays
+    bool remains = false;  // what was whole stays beside the name; else it may where that takes time to come
 };
 
 void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }

@@ -1,6 +1,10 @@
 #include "framewire/media/colour.hpp"
 
+#include "framewire/colour/bgr0.hpp"
+#include "framewire/colour/image_to_yuv.hpp"
+#include "framewire/colour/yuv_to_image.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/thread_pool.hpp"
 #include "framewire/media/alpha.hpp"
 
 extern "C" {
@@ -12,6 +16,7 @@ extern "C" {
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 namespace framewire {
@@ -78,11 +83,63 @@ void stretch_range(std::uint8_t* pixels, std::ptrdiff_t stride_bytes, const Shap
     }
 }
 
-}  // namespace
-
-std::string to_string(const YuvCoding& coding) {
-    return fmt::format("{}, {} range", name(coding.matrix), coding.full_range ? "full" : "limited");
+// The threads of all converters: one set for the process, however many sources and sinks it has.
+const ThreadPool& conversion_threads() {
+    static const ThreadPool threads;
+    return threads;
 }
+
+// Where chroma sits by a frame's tags. Untagged: left as MPEG has it, or centred as JPEG does.
+ChromaSiting siting_of(const AVFrame& frame, const YuvCoding& coding) {
+    switch (frame.chroma_location) {
+        case AVCHROMA_LOC_CENTER: return siting_centre;
+        case AVCHROMA_LOC_TOPLEFT: return siting_top_left;
+        case AVCHROMA_LOC_TOP: return {true, false};
+        case AVCHROMA_LOC_UNSPECIFIED: return coding.full_range ? siting_centre : siting_left;
+        default: return siting_left;
+    }
+}
+
+// Formats that framewire::colour reads.
+std::optional<YuvFormat> own_format(AVPixelFormat format) {
+    switch (without_range(format)) {
+        case AV_PIX_FMT_GRAY8: return yuv_gray;
+        case AV_PIX_FMT_YUV420P: return yuv_420;
+        case AV_PIX_FMT_YUV422P: return yuv_422;
+        case AV_PIX_FMT_YUV444P: return yuv_444;
+        case AV_PIX_FMT_NV12: return yuv_nv12;
+        case AV_PIX_FMT_GRAY10LE: return YuvFormat{ChromaSampling::none, false, 10};
+        case AV_PIX_FMT_YUV420P10LE: return YuvFormat{ChromaSampling::s420, false, 10};
+        case AV_PIX_FMT_YUV422P10LE: return YuvFormat{ChromaSampling::s422, false, 10};
+        case AV_PIX_FMT_YUV444P10LE: return YuvFormat{ChromaSampling::s444, false, 10};
+        case AV_PIX_FMT_P010LE: return yuv_p010;
+        default: return std::nullopt;
+    }
+}
+
+// A frame as a picture that framewire::colour takes; nothing where it does not: other formats, rows from the bottom up.
+template <class Byte>
+std::optional<HostYuv<Byte>> own_picture(const AVFrame& frame, const YuvCoding& coding) {
+    const auto format = own_format(static_cast<AVPixelFormat>(frame.format));
+    if (!format) return std::nullopt;
+    HostYuv<Byte> picture;
+    picture.info = {*format, coding, siting_of(frame, coding), 1, frame.height, frame.width};
+    for (int plane = 0; plane < picture.info.planes(); ++plane) {
+        const auto stride = frame.linesize[plane];
+        if (stride < picture.info.plane_row_bytes(plane)) return std::nullopt;
+        picture.planes[static_cast<std::size_t>(plane)] = {frame.data[plane], stride,
+                                                           std::int64_t{stride} * picture.info.plane_rows(plane)};
+    }
+    return picture;
+}
+
+// Whether a frame's rows of `pixel_bytes` a pixel are an image's, bytes or not: of its size and from the top down.
+bool has_rows(const AVFrame& frame, const Shape& shape, int pixel_bytes) {
+    return frame.width == shape.width && frame.height == shape.height && shape.channels == 3 &&
+           frame.linesize[0] >= shape.width * pixel_bytes;
+}
+
+}  // namespace
 
 YuvCoding assumed_coding(int height) { return {height < 720 ? YuvMatrix::bt601 : YuvMatrix::bt709, false}; }
 
@@ -145,12 +202,9 @@ struct PictureConverter::Side {
         Side side{without_range(static_cast<AVPixelFormat>(frame.format)), frame.width, frame.height, coding};
         const auto* descriptor = av_pix_fmt_desc_get(side.format);
         if (!descriptor || descriptor->log2_chroma_w != 1) return side;
-        // Untagged: left as MPEG has it, or centred as JPEG does.
-        const bool centred = frame.chroma_location == AVCHROMA_LOC_CENTER ||
-                             (frame.chroma_location == AVCHROMA_LOC_UNSPECIFIED && coding.full_range);
-        const bool top = frame.chroma_location == AVCHROMA_LOC_TOPLEFT || frame.chroma_location == AVCHROMA_LOC_TOP;
-        side.chroma_x = centred || frame.chroma_location == AVCHROMA_LOC_TOP ? 128 : 0;
-        if (descriptor->log2_chroma_h == 1) side.chroma_y = top ? 0 : 128;
+        const auto siting = siting_of(frame, coding);
+        side.chroma_x = siting.centred_x ? 128 : 0;
+        if (descriptor->log2_chroma_h == 1) side.chroma_y = siting.centred_y ? 128 : 0;
         return side;
     }
 };
@@ -217,6 +271,30 @@ void PictureConverter::scale(const AVFrame& from, std::uint8_t* const planes[4],
 
 void PictureConverter::to_image(const AVFrame& frame, const YuvCoding& coding, HostView<std::uint8_t> image) {
     const auto& shape = image.shape();
+    if (frame.width == shape.width && frame.height == shape.height) {
+        if (const auto picture = own_picture<const std::uint8_t>(frame, coding))
+            return YuvToImage(picture->info, shape.channels, conversion_threads()).run(*picture, image);
+    }
+    if (frame.format == AV_PIX_FMT_BGR0 && has_rows(frame, shape, 4))
+        return bgr0_to_bgr(frame.data[0], frame.linesize[0], image, conversion_threads());
+    if (frame.format == AV_PIX_FMT_BGR24 && has_rows(frame, shape, 3))
+        return copy({frame.data[0], shape, frame.linesize[0], std::int64_t{frame.linesize[0]} * shape.height}, image);
+    scale_to_image(frame, coding, image);
+}
+
+void PictureConverter::to_frame(HostView<const std::uint8_t> image, AVFrame& frame) {
+    const auto& shape = image.shape();
+    std::string assumed;
+    const auto coding = coding_of(frame, assumed);
+    if (const auto picture = own_picture<std::uint8_t>(frame, coding); picture && picture->info.format.bits == 8)
+        return ImageToYuv(picture->info, shape.channels, conversion_threads()).run(image, *picture);
+    if (frame.format == AV_PIX_FMT_BGR0 && has_rows(frame, shape, 4))
+        return bgr_to_bgr0(image, frame.data[0], frame.linesize[0], conversion_threads());
+    scale_to_frame(image, frame, coding);
+}
+
+void PictureConverter::scale_to_image(const AVFrame& frame, const YuvCoding& coding, HostView<std::uint8_t> image) {
+    const auto& shape = image.shape();
     const bool alpha = has_alpha(static_cast<AVPixelFormat>(frame.format));
     const auto format = !alpha ? image_format(shape) : shape.channels == 1 ? AV_PIX_FMT_YA8 : AV_PIX_FMT_BGRA;
     const Side to{format, shape.width, shape.height, {coding.matrix, true}};
@@ -245,7 +323,7 @@ void PictureConverter::to_image(const AVFrame& frame, const YuvCoding& coding, H
     if (stretch) stretch_range(image.data(), image.row_stride_bytes(), shape, 0);
 }
 
-void PictureConverter::to_frame(HostView<const std::uint8_t> image, AVFrame& frame) {
+void PictureConverter::scale_to_frame(HostView<const std::uint8_t> image, AVFrame& frame, const YuvCoding& coding) {
     const auto& shape = image.shape();
     const auto format = image_format(shape);
     auto& padded = state_->padded;
@@ -254,9 +332,6 @@ void PictureConverter::to_frame(HostView<const std::uint8_t> image, AVFrame& fra
     for (int y = 0; y < shape.height; ++y)
         std::memcpy(padded->data[0] + std::ptrdiff_t{y} * padded->linesize[0], image.row(0, y),
                     static_cast<std::size_t>(shape.row_bytes()));
-
-    std::string assumed;
-    const auto coding = coding_of(frame, assumed);
     prepare(Side::of(*padded, {coding.matrix, true}), Side::of(frame, coding));
     scale(*padded, frame.data, frame.linesize);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/colour/yuv.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/media/libav.hpp"
 
@@ -10,19 +11,6 @@
 struct SwsContext;
 
 namespace framewire {
-
-enum class YuvMatrix { bt601, bt709, bt2020 };
-
-/// What the numbers of a YUV (or gray) picture mean.
-struct YuvCoding {
-    YuvMatrix matrix = YuvMatrix::bt601;
-    bool full_range = false;
-
-    friend bool operator==(const YuvCoding&, const YuvCoding&) = default;
-};
-
-/// "BT.709, limited range"; for messages.
-std::string to_string(const YuvCoding& coding);
 
 /// What an untagged picture is taken for: BT.601 below 720 rows and BT.709 from there on, limited range.
 YuvCoding assumed_coding(int height);
@@ -37,8 +25,9 @@ void tag(AVFrame& frame, const YuvCoding& coding);
 /// True for formats of brightness alone: gray of any depth, with or without alpha, and black and white.
 bool is_gray(AVPixelFormat format);
 
-/// Converts between FFmpeg's pictures and framewire's images (libswscale underneath). Keeps its tables while the
-/// formats stay the same.
+/// Converts between FFmpeg's pictures and framewire's images: planar YUV, gray, NV12, P010 and BGR by the loops of
+/// framewire::colour, on all cores; rarer formats, and pictures of another size than the image's, by libswscale, whose
+/// tables are kept while the formats stay the same.
 class PictureConverter {
 public:
     PictureConverter();
@@ -46,10 +35,10 @@ public:
     PictureConverter(PictureConverter&&) noexcept;
     PictureConverter& operator=(PictureConverter&&) noexcept;
 
-    /// Fills `image` (1 frame; 1 channel takes the brightness) from `frame`, scaled where the sizes differ;
-    /// transparency lies on black (lay_on_black()). Exact to 2 of 255 for all colours that are up to twice as bright as
-    /// white; beyond, where no picture made from colours comes, libswscale's numbers overflow. Throws Error{no_input}
-    /// on a pixel format that cannot be converted.
+    /// Fills `image` (1 frame; 1 channel takes the brightness) from `frame`, scaled where the sizes differ; transparency
+    /// lies on black (lay_on_black()). Our loops are exact to 1 of 255. libswscale is to 2, for all colours that are up to
+    /// twice as bright as white; beyond, where no picture made from colours comes, its numbers overflow. Throws
+    /// Error{no_input} on a pixel format that cannot be converted.
     void to_image(const AVFrame& frame, const YuvCoding& coding, HostView<std::uint8_t> image);
 
     /// Fills `frame`, which has memory for a format and the size of `image`, by the frame's own colour tags.
@@ -57,6 +46,8 @@ public:
 
 private:
     struct Side;
+    void scale_to_image(const AVFrame& frame, const YuvCoding& coding, HostView<std::uint8_t> image);
+    void scale_to_frame(HostView<const std::uint8_t> image, AVFrame& frame, const YuvCoding& coding);
     void prepare(const Side& from, const Side& to);
     void scale(const AVFrame& from, std::uint8_t* const planes[4], const int strides_bytes[4]);
 

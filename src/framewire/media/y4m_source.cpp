@@ -8,15 +8,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <optional>
 
 namespace framewire {
 namespace {
 
 constexpr std::size_t longest_line = 1024;
-// libswscale reads a little beyond the end of a row.
-constexpr std::size_t padding_bytes = 64;
 
 std::optional<std::int64_t> number(std::string_view text) {
     std::int64_t value = 0;
@@ -77,8 +74,7 @@ public:
         if (header_.matrix_assumed || header_.range_assumed)
             spdlog::info("{}: its tags leave open what its colours mean; taken as {}", file_.name(),
                          to_string(header_.coding));
-        picture_ = HostBuffer(static_cast<std::size_t>(header_.picture_bytes()) + padding_bytes);
-        std::memset(picture_.data() + header_.picture_bytes(), 0, padding_bytes);
+        picture_ = HostBuffer(static_cast<std::size_t>(header_.picture_bytes()));
         lay_out_frame();
     }
 

@@ -1,0 +1,130 @@
+#pragma once
+
+// Only for .cu files: what both conversions share on the GPU. A lane has 16 pixels of a row; a warp 512 beside each
+// other.
+
+#include "framewire/colour/yuv.hpp"
+#include "framewire/cuda/check.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+
+namespace framewire {
+
+inline constexpr int lane_px = 16;
+inline constexpr int warp_lanes = 32;
+inline constexpr int block_warps = 4;  // each a row, or a group of rows, of its own
+
+/// A plane, or an image, in device memory.
+template <class Byte>
+struct DevicePlane {
+    Byte* data = nullptr;
+    std::int64_t row_stride = 0, frame_stride = 0;
+
+    DevicePlane() = default;
+    explicit DevicePlane(const YuvPlane<Byte>& plane)
+        : data(plane.data), row_stride(plane.row_stride_bytes), frame_stride(plane.frame_stride_bytes) {}
+    explicit DevicePlane(DeviceView<Byte> view)
+        : data(view.data()), row_stride(view.row_stride_bytes()), frame_stride(view.frame_stride_bytes()) {}
+
+    __device__ Byte* row(int frame, int y) const { return data + frame * frame_stride + y * row_stride; }
+    /// Every row begins at a multiple of 16 bytes.
+    bool aligned() const {
+        return (reinterpret_cast<std::uintptr_t>(data) | static_cast<std::uintptr_t>(row_stride) |
+                static_cast<std::uintptr_t>(frame_stride)) %
+                   16 ==
+               0;
+    }
+};
+
+/// Calls launch(grid, first frame) for as many frames at a time as a grid is deep.
+template <class Launch>
+void for_grids(int width, int row_groups, int frames, Launch&& launch) {
+    constexpr int most_frames = 65535;
+    const auto parts = [](int whole, int part) { return static_cast<unsigned>((whole + part - 1) / part); };
+    for (int frame = 0; frame < frames; frame += most_frames) {
+        launch(dim3(parts(width, lane_px * warp_lanes), parts(row_groups, block_warps),
+                    static_cast<unsigned>(std::min(most_frames, frames - frame))),
+               frame);
+        cuda::check_launch();
+    }
+}
+
+/// Four numbers held to 0..255 as bytes, `n0` in the lowest.
+inline __device__ std::uint32_t held_bytes(int n0, int n1, int n2, int n3) {
+    std::uint32_t high, all;
+    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, 0;" : "=r"(high) : "r"(n3), "r"(n2));
+    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(all) : "r"(n1), "r"(n0), "r"(high));
+    return all;
+}
+
+/// Byte `at` of words.
+inline __device__ int byte_of(const std::uint32_t* words, int at) {
+    return static_cast<int>(__byte_perm(words[at / 4], 0, 0x4440 | (at % 4)));
+}
+
+/// `count` words from a multiple of their size, which is 8 bytes or one or more times 16.
+template <int count>
+__device__ void load_words(const std::uint8_t* from, std::uint32_t* words) {
+    if constexpr (count == 2) {
+        const auto pair = __ldg(reinterpret_cast<const uint2*>(from));
+        words[0] = pair.x;
+        words[1] = pair.y;
+    } else {
+#pragma unroll
+        for (int at = 0; at < count; at += 4) {
+            const auto four = __ldg(reinterpret_cast<const uint4*>(from) + at / 4);
+            words[at] = four.x;
+            words[at + 1] = four.y;
+            words[at + 2] = four.z;
+            words[at + 3] = four.w;
+        }
+    }
+}
+
+/// The same from the samples of `sample_bytes` each (1, 2 or 3) at `first` and behind, those beyond the row's `count`
+/// being its last one.
+template <int words_count, int sample_bytes>
+__device__ void load_held(const std::uint8_t* row, int first, int count, std::uint32_t* words) {
+#pragma unroll
+    for (int word = 0; word < words_count; ++word) {
+        words[word] = 0;
+#pragma unroll
+        for (int byte = 0; byte < 4; ++byte) {
+            const int at = 4 * word + byte;
+            const int sample = min(first + at / sample_bytes, count - 1);
+            words[word] |= static_cast<std::uint32_t>(row[sample * sample_bytes + at % sample_bytes]) << (8 * byte);
+        }
+    }
+}
+
+/// Writes the first `bytes` bytes of words.
+template <int words_count>
+__device__ void store_some(const std::uint32_t* words, int bytes, std::uint8_t* to) {
+#pragma unroll
+    for (int at = 0; at < 4 * words_count; ++at)
+        if (at < bytes) to[at] = static_cast<std::uint8_t>(words[at / 4] >> (at % 4 * 8));
+}
+
+/// Writes the 48 bytes of each of a warp's first `lanes` lanes, one's behind the other's from `to` on, a multiple of 16
+/// bytes. They change lanes in shared memory, so that each store of the warp is 512 bytes in a row and not 32 pieces of
+/// half a sector. By all lanes of the warp; those behind `lanes` give words that are left out.
+inline __device__ void store_by_warp(const std::uint32_t (&words)[12], int lanes, std::uint8_t* to) {
+    __shared__ uint4 staged[block_warps][3 * warp_lanes];
+    const int lane = static_cast<int>(threadIdx.x);
+    auto* of_warp = staged[threadIdx.y];
+#pragma unroll
+    for (int third = 0; third < 3; ++third)
+        of_warp[3 * lane + third] = {words[4 * third], words[4 * third + 1], words[4 * third + 2],
+                                     words[4 * third + 3]};
+    __syncwarp();
+    auto* vectors = reinterpret_cast<uint4*>(to);
+#pragma unroll
+    for (int third = 0; third < 3; ++third)
+        if (warp_lanes * third + lane < 3 * lanes)
+            vectors[warp_lanes * third + lane] = of_warp[warp_lanes * third + lane];
+    __syncwarp();
+}
+
+}  // namespace framewire

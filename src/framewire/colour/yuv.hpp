@@ -1,0 +1,174 @@
+#pragma once
+
+#include "framewire/core/view.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+namespace framewire {
+
+enum class YuvMatrix { bt601, bt709, bt2020 };
+
+/// What the numbers of a YUV (or gray) picture mean. BT.2020 is the one of non-constant luminance.
+struct YuvCoding {
+    YuvMatrix matrix = YuvMatrix::bt601;
+    bool full_range = false;
+
+    friend constexpr bool operator==(const YuvCoding&, const YuvCoding&) = default;
+};
+
+/// "BT.709, limited range"; for messages.
+std::string to_string(const YuvCoding& coding);
+
+/// How many chroma samples a picture has: none (gray), one for 2x2 pixels, one for two pixels of a row, one for each.
+enum class ChromaSampling { none, s420, s422, s444 };
+
+/// Where the chroma samples of 4:2:0 and 4:2:2 sit; without meaning for the others.
+struct ChromaSiting {
+    bool centred_x = false;  ///< between the two pixels of a row (JPEG, MPEG-1), else on the left one
+    bool centred_y = true;   ///< between the two rows of 4:2:0, else on the upper one (BT.2020)
+
+    friend constexpr bool operator==(const ChromaSiting&, const ChromaSiting&) = default;
+};
+
+inline constexpr ChromaSiting siting_left{false, true};       ///< MPEG-2, H.264 unless they say otherwise
+inline constexpr ChromaSiting siting_centre{true, true};      ///< JPEG, MPEG-1
+inline constexpr ChromaSiting siting_top_left{false, false};  ///< BT.2020
+
+/// How a YUV picture lies in memory.
+struct YuvFormat {
+    ChromaSampling chroma = ChromaSampling::s420;
+    bool interleaved = false;  ///< U and V take turns in one plane, as in NV12 and P010; 4:2:0 only
+    /// 8; or 10 in little-endian words of 16 bits: in their lower bits, and in their upper ones where interleaved.
+    int bits = 8;
+
+    friend constexpr bool operator==(const YuvFormat&, const YuvFormat&) = default;
+};
+
+inline constexpr YuvFormat yuv_gray{ChromaSampling::none, false, 8};
+inline constexpr YuvFormat yuv_420{ChromaSampling::s420, false, 8};
+inline constexpr YuvFormat yuv_422{ChromaSampling::s422, false, 8};
+inline constexpr YuvFormat yuv_444{ChromaSampling::s444, false, 8};
+inline constexpr YuvFormat yuv_nv12{ChromaSampling::s420, true, 8};
+inline constexpr YuvFormat yuv_p010{ChromaSampling::s420, true, 10};
+
+/// "4:2:0", "4:2:2 of 10 bits", "NV12", "P010", "gray"; for messages.
+std::string to_string(const YuvFormat& format);
+
+/// A batch of YUV pictures of one kind, wherever they lie.
+struct YuvInfo {
+    YuvFormat format{};
+    YuvCoding coding{};
+    ChromaSiting siting{};
+    int frames = 1;
+    int height = 0;
+    int width = 0;
+
+    /// 1, 2 or 3.
+    constexpr int planes() const { return format.chroma == ChromaSampling::none ? 1 : format.interleaved ? 2 : 3; }
+    constexpr int sample_bytes() const { return format.bits > 8 ? 2 : 1; }
+    /// Odd sides round up.
+    constexpr int chroma_width() const { return format.chroma == ChromaSampling::s444 ? width : (width + 1) / 2; }
+    constexpr int chroma_height() const { return format.chroma == ChromaSampling::s420 ? (height + 1) / 2 : height; }
+    constexpr int plane_rows(int plane) const { return plane == 0 ? height : chroma_height(); }
+    constexpr std::int64_t plane_row_bytes(int plane) const {
+        const auto samples = plane == 0 ? width : chroma_width() * (format.interleaved ? 2 : 1);
+        return std::int64_t{samples} * sample_bytes();
+    }
+    constexpr std::int64_t plane_bytes(int plane) const { return plane_row_bytes(plane) * plane_rows(plane); }
+    /// Of one picture without gaps.
+    constexpr std::int64_t frame_bytes() const {
+        std::int64_t bytes = 0;
+        for (int plane = 0; plane < planes(); ++plane) bytes += plane_bytes(plane);
+        return bytes;
+    }
+    constexpr YuvInfo with_frames(int count) const {
+        auto other = *this;
+        other.frames = count;
+        return other;
+    }
+
+    friend constexpr bool operator==(const YuvInfo&, const YuvInfo&) = default;
+};
+
+/// "1920x1080 4:2:0, BT.709, limited range", with " x 32" appended for a batch; for messages.
+std::string to_string(const YuvInfo& info);
+
+/// Throws Error{usage} unless sides are 1..max_side_px, frames at least 1, bits 8 or 10, and what is interleaved 4:2:0.
+/// `what` names the picture in the message.
+void validate(const YuvInfo& info, const char* what);
+
+/// One plane of a batch. Strides count bytes whatever a sample takes.
+template <class T>
+struct YuvPlane {
+    T* data = nullptr;
+    std::int64_t row_stride_bytes = 0;
+    std::int64_t frame_stride_bytes = 0;
+
+    constexpr T* row(int frame, int y) const { return data + frame * frame_stride_bytes + y * row_stride_bytes; }
+};
+
+/// A batch of YUV pictures somewhere in memory: what they are and up to three planes. Does not own. T is std::uint8_t,
+/// const or not, for words of 16 bits too, which lie at even addresses.
+template <class T, MemorySpace space>
+struct YuvView {
+    static_assert(sizeof(T) == 1);
+
+    YuvInfo info{};
+    std::array<YuvPlane<T>, 3> planes{};
+
+    constexpr YuvView() = default;
+    constexpr YuvView(YuvInfo what, std::array<YuvPlane<T>, 3> where) : info(what), planes(where) {}
+
+    /// Frame after frame from `data` on, plane after plane, without gaps.
+    constexpr YuvView(T* data, YuvInfo what) : info(what) {
+        for (int plane = 0; plane < what.planes(); ++plane) {
+            planes[static_cast<std::size_t>(plane)] = {data, what.plane_row_bytes(plane), what.frame_bytes()};
+            data += what.plane_bytes(plane);
+        }
+    }
+
+    /// A view to change is a view to read.
+    template <class Const>
+    requires(std::is_same_v<Const, const T> && !std::is_const_v<T>) constexpr operator YuvView<Const, space>() const {
+        YuvView<Const, space> view;
+        view.info = info;
+        for (std::size_t plane = 0; plane < 3; ++plane)
+            view.planes[plane] = {planes[plane].data, planes[plane].row_stride_bytes, planes[plane].frame_stride_bytes};
+        return view;
+    }
+
+    /// `count` frames from `first` on.
+    constexpr YuvView frames(int first, int count) const {
+        auto part = *this;
+        part.info.frames = count;
+        for (auto& plane : part.planes)
+            if (plane.data) plane.data += first * plane.frame_stride_bytes;
+        return part;
+    }
+};
+
+template <class T>
+using HostYuv = YuvView<T, MemorySpace::host>;
+template <class T>
+using DeviceYuv = YuvView<T, MemorySpace::device>;
+
+namespace detail {
+void validate_plane(const void* data, std::int64_t row_stride_bytes, std::int64_t frame_stride_bytes,
+                    const YuvInfo& info, int plane, const char* what);
+void validate_same(const YuvInfo& have, const YuvInfo& want, const char* what);
+}  // namespace detail
+
+/// Throws Error{usage} unless `view` is of `info` and its planes have memory and strides that hold them.
+template <class T, MemorySpace space>
+void validate(const YuvView<T, space>& view, const YuvInfo& info, const char* what) {
+    detail::validate_same(view.info, info, what);
+    for (int plane = 0; plane < info.planes(); ++plane) {
+        const auto& have = view.planes[static_cast<std::size_t>(plane)];
+        detail::validate_plane(have.data, have.row_stride_bytes, have.frame_stride_bytes, info, plane, what);
+    }
+}
+
+}  // namespace framewire

@@ -1,0 +1,83 @@
+#include "framewire/colour/yuv.hpp"
+
+#include "framewire/colour/coefficients.hpp"
+#include "framewire/colour/yuv_testing.hpp"
+
+#include <gtest/gtest.h>
+
+namespace framewire {
+namespace {
+
+using namespace colour_testing;
+
+TEST(Yuv, KnowsItsPlanes) {
+    const YuvInfo odd{yuv_420, {}, {}, 2, 5, 7};
+    EXPECT_EQ(odd.planes(), 3);
+    EXPECT_EQ(odd.chroma_width(), 4);
+    EXPECT_EQ(odd.chroma_height(), 3);
+    EXPECT_EQ(odd.frame_bytes(), 35 + 2 * 12);
+    const YuvInfo p010{yuv_p010, {}, {}, 1, 5, 7};
+    EXPECT_EQ(p010.planes(), 2);
+    EXPECT_EQ(p010.plane_row_bytes(1), 16);
+    EXPECT_EQ(p010.frame_bytes(), 2 * 35 + 3 * 16);
+    EXPECT_EQ((YuvInfo{yuv_422, {}, {}, 1, 5, 7}).frame_bytes(), 35 + 2 * 20);
+    EXPECT_EQ((YuvInfo{yuv_444, {}, {}, 1, 5, 7}).frame_bytes(), 3 * 35);
+    EXPECT_EQ((YuvInfo{yuv_gray, {}, {}, 1, 5, 7}).planes(), 1);
+}
+
+TEST(Yuv, ViewsLieWithoutGaps) {
+    const YuvInfo info{yuv_420, {}, {}, 2, 5, 7};
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(2 * info.frame_bytes()));
+    const HostYuv<std::uint8_t> view(bytes.data(), info);
+    EXPECT_EQ(view.planes[1].data - bytes.data(), 35);
+    EXPECT_EQ(view.planes[2].row(1, 2) - bytes.data(), 59 + 35 + 12 + 8);
+    const auto second = view.frames(1, 1);
+    EXPECT_EQ(second.info.frames, 1);
+    EXPECT_EQ(second.planes[0].data - bytes.data(), 59);
+    EXPECT_NO_THROW(validate(view, info, "the picture"));
+    const HostYuv<const std::uint8_t> to_read = view;
+    EXPECT_EQ(to_read.planes[2].row(0, 0), view.planes[2].row(0, 0));
+}
+
+TEST(Yuv, HasNames) {
+    EXPECT_EQ(to_string(YuvInfo{yuv_nv12, {YuvMatrix::bt709, true}, {}, 1, 5, 7}),
+              "7x5 NV12, BT.709, full range, chroma left");
+    EXPECT_EQ(to_string(YuvInfo{{ChromaSampling::s444, false, 10}, {YuvMatrix::bt2020, false}, {}, 3, 5, 7}),
+              "7x5 4:4:4 of 10 bits, BT.2020, limited range x 3");
+}
+
+// docs/colour.md has these numbers.
+TEST(Coefficients, AreThoseOfTheDocument) {
+    const auto from = [](YuvCoding coding, int bits) {
+        const auto by = from_yuv_coefficients(coding, bits);
+        return std::vector<int>{by.y, by.y_offset, by.b_u, by.g_u, by.g_v, by.r_v};
+    };
+    const auto to = [](YuvCoding coding) {
+        const auto by = to_yuv_coefficients(coding);
+        return std::vector<int>{by.y_b, by.y_g, by.y_r, by.u_b, by.u_g, by.u_r, by.v_b, by.v_g, by.v_r, by.y_offset};
+    };
+    using Numbers = std::vector<int>;
+    EXPECT_EQ(from(codings[0], 8), (Numbers{19077, -1160, 16525, -3209, -6660, 13075}));
+    EXPECT_EQ(from(codings[1], 8), (Numbers{16384, 32, 14516, -2819, -5850, 11485}));
+    EXPECT_EQ(from(codings[2], 8), (Numbers{19077, -1160, 17305, -1747, -4366, 14686}));
+    EXPECT_EQ(from(codings[3], 8), (Numbers{16384, 32, 15201, -1535, -3835, 12901}));
+    EXPECT_EQ(from(codings[4], 8), (Numbers{19077, -1160, 17545, -1535, -5328, 13752}));
+    EXPECT_EQ(from(codings[5], 8), (Numbers{16384, 32, 15412, -1348, -4681, 12080}));
+    EXPECT_EQ(from(codings[1], 10), (Numbers{16336, 32, 14474, -2811, -5833, 11452}));
+    EXPECT_EQ(from(codings[3], 10), (Numbers{16336, 32, 15156, -1530, -3824, 12863}));
+    EXPECT_EQ(from(codings[5], 10), (Numbers{16336, 32, 15367, -1344, -4667, 12044}));
+    EXPECT_EQ(to(codings[0]), (Numbers{3208, 16520, 8414, 14392, -9535, -4857, -2341, -12051, 14392, 2112}));
+    EXPECT_EQ(to(codings[1]), (Numbers{3736, 19234, 9798, 16384, -10855, -5529, -2664, -13720, 16384, 64}));
+    EXPECT_EQ(to(codings[2]), (Numbers{2032, 20127, 5983, 14392, -11094, -3298, -1320, -13072, 14392, 2112}));
+    EXPECT_EQ(to(codings[3]), (Numbers{2366, 23436, 6966, 16384, -12630, -3754, -1502, -14882, 16384, 64}));
+    EXPECT_EQ(to(codings[4]), (Numbers{1669, 19080, 7393, 14392, -10373, -4019, -1158, -13234, 14392, 2112}));
+    EXPECT_EQ(to(codings[5]), (Numbers{1943, 22217, 8608, 16384, -11809, -4575, -1318, -15066, 16384, 64}));
+    for (const auto matrix : {YuvMatrix::bt601, YuvMatrix::bt709, YuvMatrix::bt2020}) {
+        const auto limited = from({matrix, false}, 8), deep = from({matrix, false}, 10);
+        // Limited range has four times the steps: the samples' bits change, the numbers only where they count samples.
+        for (const std::size_t at : {0, 1, 2, 3, 4, 5}) EXPECT_EQ(limited[at], deep[at]);
+    }
+}
+
+}  // namespace
+}  // namespace framewire

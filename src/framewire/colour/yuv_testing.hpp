@@ -1,0 +1,145 @@
+#pragma once
+
+// What the tests of both conversions share: guarded pictures, and the standards' formulas in double precision.
+
+#include "framewire/colour/yuv.hpp"
+#include "kit/images.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace framewire::colour_testing {
+
+inline constexpr YuvCoding codings[] = {{YuvMatrix::bt601, false},  {YuvMatrix::bt601, true},
+                                        {YuvMatrix::bt709, false},  {YuvMatrix::bt709, true},
+                                        {YuvMatrix::bt2020, false}, {YuvMatrix::bt2020, true}};
+inline constexpr ChromaSiting sitings[] = {siting_left, siting_centre, siting_top_left, {true, false}};
+
+/// A YUV picture in guarded memory, a GuardedImage for each plane, with twins on the GPU where asked for.
+class GuardedYuv {
+public:
+    GuardedYuv(const YuvInfo& info, kit::Layout layout, Backend backend) : info_(info) {
+        // Words of 16 bits lie at even addresses.
+        const int unit = info.sample_bytes();
+        layout = {layout.offset_bytes * unit, layout.row_padding_bytes * unit, layout.frame_padding_rows};
+        for (int plane = 0; plane < info.planes(); ++plane)
+            planes_.emplace_back(
+                Shape{info.frames, info.plane_rows(plane), static_cast<int>(info.plane_row_bytes(plane)), 1}, layout);
+        if (backend == Backend::cuda)
+            for (const auto& plane : planes_) twins_.emplace_back(plane);
+    }
+
+    HostYuv<std::uint8_t> host() const {
+        HostYuv<std::uint8_t> picture;
+        picture.info = info_;
+        for (std::size_t plane = 0; plane < planes_.size(); ++plane) {
+            const auto view = planes_[plane].view();
+            picture.planes[plane] = {view.data(), view.row_stride_bytes(), view.frame_stride_bytes()};
+        }
+        return picture;
+    }
+    DeviceYuv<std::uint8_t> device() const {
+        DeviceYuv<std::uint8_t> picture;
+        picture.info = info_;
+        for (std::size_t plane = 0; plane < twins_.size(); ++plane) {
+            const auto view = twins_[plane].view();
+            picture.planes[plane] = {view.data(), view.row_stride_bytes(), view.frame_stride_bytes()};
+        }
+        return picture;
+    }
+
+    /// Fills samples; of words of 10 bits some have bits above.
+    void fill(kit::Fill with, std::uint64_t salt) {
+        for (auto& plane : planes_) {
+            kit::fill(plane.view(), with, salt++);
+            if (info_.sample_bytes() == 1 || info_.format.interleaved) continue;
+            const auto view = plane.view();
+            for (std::int64_t row = 0; row < view.shape().rows(); ++row)
+                for (int at = 1; at < view.shape().width; at += 2)
+                    if ((row + at / 2) % 17) view.batch_row(row)[at] &= 3;
+        }
+    }
+    void reset(std::uint8_t byte) {
+        for (auto& plane : planes_) plane.reset(byte);
+    }
+    void upload(const cuda::Stream& stream) const {
+        for (const auto& twin : twins_) twin.upload(stream);
+    }
+    void download(const cuda::Stream& stream) const {
+        for (const auto& twin : twins_) twin.download(stream);
+    }
+    /// Where a byte outside the picture changed.
+    std::optional<std::string> broken_guard() const {
+        for (std::size_t plane = 0; plane < planes_.size(); ++plane)
+            if (const auto broken = planes_[plane].broken_guard())
+                return fmt::format("byte {} of plane {}", *broken, plane);
+        return {};
+    }
+    std::optional<std::string> first_difference(const GuardedYuv& want) const {
+        for (std::size_t plane = 0; plane < planes_.size(); ++plane)
+            if (const auto difference = kit::first_difference(planes_[plane].view(), want.planes_[plane].view()))
+                return fmt::format("plane {}: {}", plane, *difference);
+        return {};
+    }
+
+private:
+    YuvInfo info_;
+    std::vector<kit::GuardedImage> planes_;
+    std::vector<kit::DeviceTwin> twins_;
+};
+
+/// The shares of red, green and blue in luma: ITU-R BT.601-7, BT.709-6, BT.2020-2.
+struct LumaShares {
+    double r, g, b;
+};
+inline LumaShares luma_shares(YuvMatrix matrix) {
+    const auto of = [](double r, double b) { return LumaShares{r, 1 - r - b, b}; };
+    switch (matrix) {
+        case YuvMatrix::bt709: return of(0.2126, 0.0722);
+        case YuvMatrix::bt2020: return of(0.2627, 0.0593);
+        case YuvMatrix::bt601: break;
+    }
+    return of(0.299, 0.114);
+}
+
+/// B, G, R of numbers of `bits` bits by the standards (ITU-T H.273, 8.3), held to 0..255 but not rounded.
+inline std::array<double, 3> bgr_by_formula(double y, double u, double v, const YuvCoding& coding, int bits) {
+    const auto shares = luma_shares(coding.matrix);
+    const double step = 1 << (bits - 8), full = (1 << bits) - 1, middle = 1 << (bits - 1);
+    const double luma = coding.full_range ? y / full : (y - 16 * step) / (219 * step);
+    const double pb = (u - middle) / (coding.full_range ? full : 224 * step);
+    const double pr = (v - middle) / (coding.full_range ? full : 224 * step);
+    const double r = luma + 2 * (1 - shares.r) * pr;
+    const double b = luma + 2 * (1 - shares.b) * pb;
+    const double g = (luma - shares.r * r - shares.b * b) / shares.g;
+    const auto held = [](double value) { return std::clamp(value * 255, 0.0, 255.0); };
+    return {held(b), held(g), held(r)};
+}
+
+/// Y, U, V of 8 bits, held to 0..255 but not rounded.
+inline std::array<double, 3> yuv_by_formula(double b, double g, double r, const YuvCoding& coding) {
+    const auto shares = luma_shares(coding.matrix);
+    const double luma = (shares.r * r + shares.g * g + shares.b * b) / 255;
+    const double pb = (b / 255 - luma) / (2 * (1 - shares.b));
+    const double pr = (r / 255 - luma) / (2 * (1 - shares.r));
+    const double y = coding.full_range ? 255 * luma : 16 + 219 * luma;
+    const double range = coding.full_range ? 255 : 224;
+    const auto held = [](double value) { return std::clamp(value, 0.0, 255.0); };
+    return {held(y), held(128 + range * pb), held(128 + range * pr)};
+}
+
+/// The furthest that an integer result may be from the formula: half for rounding it, the rest for rounding on the way.
+/// Less than 1, so that it is within 1 of the formula's own rounded result.
+inline constexpr double furthest = 0.6;
+
+/// Where, in pixels, sample `at` sits.
+inline double site(int at, bool halved, bool centred) { return halved ? 2 * at + (centred ? 0.5 : 0) : at; }
+
+}  // namespace framewire::colour_testing

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "framewire/colour/yuv.hpp"
+#include "framewire/core/thread_pool.hpp"
+#include "framewire/core/view.hpp"
+#include "framewire/cuda/executor.hpp"
+
+#include <cstdint>
+
+namespace framewire {
+
+/// YUV pictures to BGR images, or to gray ones, which take the brightness alone (docs/colour.md has the arithmetic).
+/// Chroma is interpolated linearly where it is sited; borders are replicated. Each byte is within 1 of what the
+/// standards' formulas give. In and out: any strides, no overlap; words of 16 bits at even addresses.
+class YuvToImage {
+public:
+    /// `channels` of the image: 3 or 1. Throws Error{usage} on a picture or a channel count that is not allowed.
+    YuvToImage(const YuvInfo& picture, int channels, Executor& executor);
+    /// The same on these threads of the CPU, for callers that have no executor.
+    YuvToImage(const YuvInfo& picture, int channels, const ThreadPool& threads);
+
+    const YuvInfo& picture() const { return picture_; }
+    Shape image_shape() const { return {picture_.frames, picture_.height, picture_.width, channels_}; }
+
+    /// On the executor's threads; returns when done.
+    void run(const HostYuv<const std::uint8_t>& picture, HostView<std::uint8_t> image) const;
+    /// Queued on the executor's stream.
+    void run(const DeviceYuv<const std::uint8_t>& picture, DeviceView<std::uint8_t> image) const;
+
+private:
+    YuvInfo picture_;
+    int channels_;
+    const ThreadPool* threads_;
+    Executor* executor_ = nullptr;
+};
+
+}  // namespace framewire
