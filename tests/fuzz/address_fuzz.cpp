@@ -19,9 +19,7 @@ void check(Parse&& parse, std::string_view text) {
         if (error.code() != ErrorCode::usage) std::abort();
         return;
     }
-    // A host with brackets within its brackets is taken, and cannot be said so that it is understood.
-    const auto said = to_string(*address);
-    if (text.find("[[") == text.npos) parse(said);
+    parse(to_string(*address));
 }
 
 }  // namespace

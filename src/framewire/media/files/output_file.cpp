@@ -67,6 +67,7 @@ OutputFile::OutputFile(const std::string& path, OutputFileOptions options)
     if (path == "-") {
         descriptor_ = STDOUT_FILENO;
         pipe_ = ::fstat(descriptor_, &status) == 0 && !S_ISREG(status.st_mode);
+        if (pipe_ && S_ISFIFO(status.st_mode)) open_unblocked();
         return;
     }
     const bool exists = ::stat(path.c_str(), &status) == 0;
@@ -99,6 +100,14 @@ void OutputFile::open_directly(bool named_pipe) {
     }
     ::fcntl(descriptor_, F_SETFL, ::fcntl(descriptor_, F_GETFL) & ~O_NONBLOCK);
     pipe_ = true;
+    if (named_pipe) open_unblocked();
+}
+
+// A description of its own: O_NONBLOCK on the one we were given would hold for everybody who shares it.
+void OutputFile::open_unblocked() {
+    constexpr int wanted_bytes = 1 << 20;  // what a user may have without asking root
+    ::fcntl(descriptor_, F_SETPIPE_SZ, wanted_bytes);
+    unblocked_ = ::open(fmt::format("/proc/self/fd/{}", descriptor_).c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
 void OutputFile::open_part() {
@@ -142,6 +151,7 @@ void OutputFile::open_part() {
 }
 
 OutputFile::~OutputFile() {
+    if (unblocked_ >= 0) ::close(unblocked_);
     if (descriptor_ < 0 || descriptor_ == STDOUT_FILENO) return;
     if (!part_.empty() && whole_bytes_ > 0) {
         static_cast<void>(!::ftruncate(descriptor_, whole_bytes_));
@@ -178,9 +188,11 @@ void OutputFile::wait_until_writable() {
 void OutputFile::write(const void* data, std::size_t bytes) {
     const auto* from = static_cast<const unsigned char*>(data);
     while (bytes > 0) {
-        // A pipe that is writable takes PIPE_BUF bytes without blocking, and only that many for sure.
         if (pipe_) wait_until_writable();
-        const auto put = ::write(descriptor_, from, pipe_ ? std::min<std::size_t>(bytes, PIPE_BUF) : bytes);
+        // What is writable takes PIPE_BUF bytes without blocking, and only that many for sure.
+        const auto put = unblocked_ >= 0 ? ::write(unblocked_, from, bytes)
+                         : pipe_         ? ::write(descriptor_, from, std::min<std::size_t>(bytes, PIPE_BUF))
+                                         : ::write(descriptor_, from, bytes);
         if (put < 0) {
             if (errno == EINTR || errno == EAGAIN) continue;
             fail_io("write");
@@ -198,6 +210,7 @@ void OutputFile::seek(std::int64_t position_bytes) {
 }
 
 void OutputFile::finish(Ending ending) {
+    if (unblocked_ >= 0) ::close(std::exchange(unblocked_, -1));
     if (descriptor_ < 0 || descriptor_ == STDOUT_FILENO) return;
     const bool closed = ::close(std::exchange(descriptor_, -1)) == 0;
     const int error = errno;

@@ -46,6 +46,7 @@ public:
 
 private:
     void open_directly(bool named_pipe);
+    void open_unblocked();
     void open_part();
     void wait_until_writable();
     void appear(Ending ending);
@@ -58,7 +59,8 @@ private:
     OutputFileOptions options_;
     int descriptor_ = -1;
     int lock_ = -1;  // holds the lock of the part until it has its name
-    bool pipe_ = false;
+    bool pipe_ = false;     // or a device
+    int unblocked_ = -1;    // the same pipe, whose writes take what there is room for
     std::int64_t position_bytes_ = 0;
     std::int64_t bytes_ = 0;
     std::int64_t whole_bytes_ = 0;
