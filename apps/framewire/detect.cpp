@@ -171,8 +171,8 @@ void add_detect(CLI::App& program, Action& chosen) {
         RunFiles files;
         files.source(options->input.source)
             .output("-o", options->output)
-            .output("--annotate", options->annotate)
-            .output("--mask", options->mask)
+            .sink("--annotate", options->annotate)
+            .sink("--mask", options->mask)
             .output("--stats", options->common.statistics_path);
         add_input_files(files, options->detector);
         if (files.may_write(options->common, stop.get_token())) Detect(*options, stop)();

@@ -20,6 +20,11 @@ void ensure_shape(HostImage& image, const Shape& shape, const Executor& executor
 
 bool is_output_folder(const std::string& output) { return output.ends_with('/') || is_folder(output); }
 
+bool is_same_folder(const std::string& one, const std::string& other) {
+    std::error_code not_there;
+    return std::filesystem::equivalent(one, other, not_there);
+}
+
 std::vector<std::string> outputs_of(const std::vector<std::string>& images, const std::string& folder,
                                     std::string_view ending) {
     std::vector<std::string> outputs;

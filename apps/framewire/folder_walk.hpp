@@ -20,6 +20,9 @@ namespace framewire::app {
 /// Whether an option's text names a folder to write into: one that is there, or a name that ends in a slash.
 bool is_output_folder(const std::string& output);
 
+/// Whether two paths lead to one folder.
+bool is_same_folder(const std::string& one, const std::string& other);
+
 /// Where something of each image goes: of an image NAME.png into NAME and `ending` in `folder`. Throws Error{usage}
 /// when two images have one name but for their endings.
 std::vector<std::string> outputs_of(const std::vector<std::string>& images, const std::string& folder,

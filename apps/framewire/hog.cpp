@@ -122,14 +122,10 @@ private:
     bool output_failed_ = false;
 };
 
-// An option's one output, or where it names a folder, those for the images of the input's.
-void add_output(RunFiles& files, const char* option, const std::string& output, const std::string& source,
+// The outputs in a folder for the images of the input's.
+void add_images(RunFiles& files, const char* option, const std::string& folder, const std::string& source,
                 std::string_view ending) {
-    if (!output.empty() && is_output_folder(output)) {
-        for (const auto& path : outputs_of(image_paths(source), output, ending)) files.output(option, path);
-    } else {
-        files.output(option, output);
-    }
+    for (const auto& path : outputs_of(image_paths(source), folder, ending)) files.output(option, path);
 }
 
 RunFiles files_of(const TrainOptions& train, const HogOptions& options) {
@@ -141,14 +137,22 @@ RunFiles files_of(const TrainOptions& train, const HogOptions& options) {
 RunFiles files_of(const PeopleOptions& people, const HogOptions& options) {
     RunFiles files;
     files.source(options.input.source).input("--people", people.model).output("-o", options.output);
-    add_output(files, "--annotate", people.annotate, options.input.source, ".png");
+    if (!is_folder(options.input.source)) {
+        files.sink("--annotate", people.annotate);
+    } else if (!people.annotate.empty() && is_output_folder(people.annotate) &&
+               !is_same_folder(people.annotate, options.input.source)) {
+        add_images(files, "--annotate", people.annotate, options.input.source, ".png");
+    }
     return files.output("--stats", options.common.statistics_path);
 }
 
 RunFiles files_of(const DescribeOptions& options) {
     RunFiles files;
     files.source(options.input.source);
-    add_output(files, "-o", options.output, options.input.source, ".npy");
+    if (is_output_folder(options.output))
+        add_images(files, "-o", options.output, options.input.source, ".npy");
+    else
+        files.output("-o", options.output);
     if (const std::filesystem::path folder = options.steps_folder; !folder.empty())
         for (const auto* name : hog_step_names) files.output("--steps", folder / fmt::format("{}.png", name));
     return files.output("--stats", options.common.statistics_path);

@@ -31,8 +31,7 @@ std::vector<std::string> annotated_of(const std::vector<std::string>& images, co
     if (!is_output_folder(people.annotate))
         fail(ErrorCode::usage, "--annotate {}: the images of a folder go into a folder, {}/", people.annotate,
              people.annotate);
-    std::error_code not_there;
-    if (std::filesystem::equivalent(people.annotate, options.input.source, not_there))
+    if (is_same_folder(people.annotate, options.input.source))
         fail(ErrorCode::usage, "--annotate {} is the folder of -i; another is needed, for images there would be lost",
              people.annotate);
     return outputs_of(images, people.annotate, ".png");

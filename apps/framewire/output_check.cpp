@@ -37,8 +37,13 @@ RunFiles& RunFiles::input(const std::string& option, const std::string& path) {
     return *this;
 }
 
-RunFiles& RunFiles::output(const std::string& option, const std::string& text) {
+RunFiles& RunFiles::sink(const std::string& option, const std::string& text) {
     for (auto& path : files_of_sink(text)) outputs_.push_back({option, std::move(path)});
+    return *this;
+}
+
+RunFiles& RunFiles::output(const std::string& option, const std::string& path) {
+    if (!path.empty()) outputs_.push_back({option, path});
     return *this;
 }
 

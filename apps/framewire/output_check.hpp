@@ -18,7 +18,9 @@ public:
     /// One file that is read; none where `path` is empty.
     RunFiles& input(const std::string& option, const std::string& path);
     /// What a sink of this text writes; none where it is empty.
-    RunFiles& output(const std::string& option, const std::string& text);
+    RunFiles& sink(const std::string& option, const std::string& text);
+    /// One file that is written, - for standard output; none where `path` is empty.
+    RunFiles& output(const std::string& option, const std::string& path);
 
     /// Throws Error{usage} where an output is an input or another output. Outputs that are there already are replaced
     /// with -y, asked about on a terminal, and refused elsewhere with Error{io}. False where -n keeps them and there is

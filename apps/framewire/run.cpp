@@ -93,7 +93,7 @@ void add_run(CLI::App& program, Action& chosen) {
     set_work(*command, chosen, options->common, [options](const std::stop_source& stop) {
         RunFiles files;
         files.source(options->input.source)
-            .output("-o", options->output)
+            .sink("-o", options->output)
             .output("--stats", options->common.statistics_path);
         if (files.may_write(options->common, stop.get_token())) Run(*options, stop)();
     });

@@ -276,7 +276,7 @@ void add_view(CLI::App& program, Action& chosen) {
         if (!options->no_window && !Window::supported())
             fail(ErrorCode::config, "this build has no windows; --no-window does without");
         RunFiles files;
-        files.output("-o", options->output).output("--stats", options->common.statistics_path);
+        files.sink("-o", options->output).output("--stats", options->common.statistics_path);
         if (files.may_write(options->common, stop.get_token())) View(*options, stop)();
     });
 }

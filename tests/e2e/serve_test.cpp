@@ -58,7 +58,7 @@ std::vector<std::string> view(std::vector<std::string> arguments) {
 
 // The frames of a recording, or of what `run` makes of a source, as raw bytes one after the other.
 std::string raw_frames(const TemporaryFolder& folder, std::vector<std::string> input) {
-    std::vector<std::string> arguments{"run", "--backend", "cpu", "-o", folder / "raw.bgr", "-i"};
+    std::vector<std::string> arguments{"run", "-y", "--backend", "cpu", "-o", folder / "raw.bgr", "-i"};
     arguments.insert(arguments.end(), input.begin(), input.end());
     const auto result = run_framewire(arguments);
     EXPECT_EQ(result.code, 0) << result.err;

@@ -196,7 +196,10 @@ std::vector<std::string> files_of_sink(const std::string& text) {
     const auto pattern = SequencePattern::parse(text);
     if (!pattern) return {text};
     std::vector<std::string> files;
-    for (const auto number : pattern->existing()) files.push_back(pattern->path(number));
+    try {
+        for (const auto number : pattern->existing()) files.push_back(pattern->path(number));
+    } catch (const Error&) {  // there is no such folder, which the sink will say
+    }
     if (auto first = pattern->path(0); files.empty() || files.front() != first) files.push_back(std::move(first));
     return files;
 }

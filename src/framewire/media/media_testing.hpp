@@ -89,9 +89,9 @@ inline Bytes random_frame(const Shape& shape, std::uint64_t seed) {
 
 inline HostView<const std::uint8_t> view_of(const Bytes& bytes, const Shape& shape) { return {bytes.data(), shape}; }
 
-/// Writes frames at 25 a second and finishes.
+/// Writes frames at 25 a second and finishes; what is there already is replaced.
 inline void write_video(const std::string& target, const Shape& shape, const std::vector<Bytes>& frames,
-                        const SinkOptions& options = {}) {
+                        const SinkOptions& options = {.replace = true}) {
     const auto sink = open_sink(target, shape, {25, 1}, options);
     for (std::size_t number = 0; number < frames.size(); ++number)
         sink->write(view_of(frames[number], shape),

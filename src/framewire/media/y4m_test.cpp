@@ -40,7 +40,7 @@ TEST(Y4mHeader, KnowsItsColourSpaces) {
     EXPECT_EQ(parse("YUV4MPEG2 W8 H6 F0:0").rate.value(), 25);
     // Such as every sink takes: terms within a billion.
     EXPECT_EQ(parse("YUV4MPEG2 W8 H6 F9000000000000000000:300000000000000000").rate.numerator, 30);
-    EXPECT_EQ(parse("YUV4MPEG2 W8 H6 F9000000001:300000001").rate.numerator, 25);
+    EXPECT_EQ(parse("YUV4MPEG2 W8 H6 F9000000001:300000001").rate.numerator, 30);
 }
 
 // Every rate that is read can be written.
