@@ -170,10 +170,10 @@ TEST_F(HogPeopleInFolder, ImagesOfAnySizesAreAsByThemselves) {
         EXPECT_EQ(lines[i], alone);
         EXPECT_NEAR(lines[i]["time"].get<double>(), static_cast<double>(i) / 30, 1e-6);
         const auto seen = names[i].substr(0, names[i].size() - 4) + ".png";
-        const auto one =
-            run_framewire({"run", "--backend", "cpu", "-i", folder / ("new/seen/" + seen), "-o", folder / "seen.bgr"});
+        const auto one = run_framewire(
+            {"run", "-y", "--backend", "cpu", "-i", folder / ("new/seen/" + seen), "-o", folder / "seen.bgr"});
         ASSERT_EQ(one.code, 0) << one.err;
-        ASSERT_EQ(people({"-i", in + "/" + names[i], "--annotate", folder / "alone.bgr"}).code, 0);
+        ASSERT_EQ(people({"-y", "-i", in + "/" + names[i], "--annotate", folder / "alone.bgr"}).code, 0);
         EXPECT_EQ(contents(folder / "seen.bgr"), contents(folder / "alone.bgr")) << names[i];
     }
     const auto summary = Json::parse(result.out);

@@ -105,8 +105,9 @@ TEST(Passwords, AreNowhereToBeSeen) {
         EXPECT_EQ(result.err.find("geheim"), std::string::npos) << result.err;
         EXPECT_NE(result.err.find("***@127.0.0.1:1"), std::string::npos) << result.err;
         EXPECT_EQ(result.out, "");
-        if (std::filesystem::exists(folder / "stats.json"))
+        if (std::filesystem::exists(folder / "stats.json")) {
             EXPECT_EQ(contents(folder / "stats.json").find("geheim"), std::string::npos);
+        }
     }
 }
 

@@ -181,7 +181,7 @@ TEST_P(DisplayMatrix, TurnsAVideoPixelForPixel) {
     ASSERT_NE(at, bytes.end());
     at += 4 + 4 + 20 + 8 + 8;
     const auto& matrix = matrices.at(static_cast<std::size_t>(number));
-    for (const auto [place, value] : {std::pair{0, matrix[0]}, {1, matrix[1]}, {3, matrix[2]}, {4, matrix[3]}})
+    for (const auto& [place, value] : {std::pair{0, matrix[0]}, {1, matrix[1]}, {3, matrix[2]}, {4, matrix[3]}})
         for (int byte = 0; byte < 4; ++byte)
             at[4 * place + byte] = static_cast<std::uint8_t>((value * 65536) >> (24 - 8 * byte));
     write_file(folder / "turned.mp4", bytes.data(), bytes.size());
