@@ -128,6 +128,12 @@ TEST(Outputs, ANumberInAVideosNameIsRefused) {
     EXPECT_EQ(result.code, 2) << result.err;
     EXPECT_NE(result.err.find("images"), std::string::npos) << result.err;
     EXPECT_TRUE(folder.names().empty());
+    make(folder / "clip.mp4");
+    for (const char* name : {"in1.mp4", "in2.mp4"}) std::filesystem::copy(folder / "clip.mp4", folder / name);
+    const auto read = run({"-i", folder / "in%d.mp4", "-o", folder / "out.mkv"});
+    EXPECT_EQ(read.code, 2) << read.err;
+    EXPECT_NE(read.err.find("is a video"), std::string::npos) << read.err;
+    EXPECT_FALSE(std::filesystem::exists(folder / "out.mkv"));
 }
 
 class BrokenOff : public testing::TestWithParam<std::tuple<int, const char*>> {};

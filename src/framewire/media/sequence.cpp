@@ -4,6 +4,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/media/colour.hpp"
 #include "framewire/media/files/output_file.hpp"
+#include "framewire/media/image_folder.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -21,6 +22,7 @@ class ImagesSource final : public Source {
 public:
     ImagesSource(const std::string& text, std::vector<std::string> images, OpenImage open, const SourceOptions& options)
         : images_(std::move(images)), open_(std::move(open)), options_(options) {
+        if (!is_image_name(images_.front())) refuse_video();
         image_ = open_(images_.front(), options_);
         info_.name = text;
         info_.shape = image_->info().shape;
@@ -45,6 +47,15 @@ public:
     }
 
 private:
+    // A video's first frame is not what anybody means by a numbered video.
+    void refuse_video() const {
+        const auto source = open_(images_.front(), options_);
+        HostImage image(source->info().shape);
+        FrameTime ignored;
+        if (source->read(image.view(), ignored) && source->read(image.view(), ignored))
+            fail(ErrorCode::usage, "{} is a video; a numbered sequence is of images", images_.front());
+    }
+
     void open_next() {
         try {
             image_ = open_(images_[index_], options_);
