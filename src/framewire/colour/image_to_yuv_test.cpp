@@ -103,7 +103,7 @@ TEST_P(ImageToYuvTest, OfEveryColourIsWithinOneOfTheStandards) {
         const auto planes = picture.host().planes;
         double worst = 0;
         bool grays_are_neutral = true;
-        for (int colour = 0; colour < 1 << 24; ++colour) {
+        for (int colour = 0; colour < 1 << 24; colour += kit::brief() ? 37 : 1) {
             const int b = colour & 255, g = colour >> 8 & 255, r = colour >> 16;
             const auto want = yuv_by_formula(b, g, r, coding);
             for (std::size_t plane = 0; plane < 3; ++plane)

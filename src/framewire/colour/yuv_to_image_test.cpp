@@ -111,8 +111,8 @@ TEST_P(YuvToImageTest, OfEveryColourIsWithinOneOfTheStandards) {
             std::copy_n(planes[plane].data, 1 << 24, coded.host().planes[plane].data);
         convert(executor, coded, image, info);
         double worst = 0;
-        const auto* got = image.view().data();
-        for (int colour = 0; colour < 1 << 24; ++colour, got += 3) {
+        for (int colour = 0; colour < 1 << 24; colour += kit::brief() ? 37 : 1) {
+            const auto* got = image.view().data() + 3 * std::int64_t{colour};
             const auto want = bgr_by_formula(colour & 255, colour >> 8 & 255, colour >> 16, coding, 8);
             for (std::size_t channel = 0; channel < 3; ++channel)
                 worst = std::max(worst, std::abs(got[channel] - want[channel]));
@@ -142,7 +142,7 @@ TEST_P(YuvToImageTest, OfTenBitsIsWithinOneOfTheStandards) {
         kit::GuardedImage image({1, info.height, info.width, 3}, {});
         convert(executor, picture, image, info);
         double worst = 0;
-        for (int y = 0; y < info.height; ++y)
+        for (int y = 0; y < info.height; y += kit::brief() ? 37 : 1)
             for (int x = 0; x < info.width; ++x) {
                 const auto want = bgr_by_formula(x, chroma(y / 65), chroma(y % 65), coding, 10);
                 for (std::size_t channel = 0; channel < 3; ++channel)
