@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -119,6 +120,19 @@ TEST(Outputs, AreAskedAboutOnATerminal) {
         EXPECT_EQ(result.code, code) << result.out;
         EXPECT_NE(result.out.find("replace it? [y/N]"), std::string::npos) << result.out;
         EXPECT_EQ(frames_in(folder / "a.mkv"), frames);
+    }
+}
+
+// The shell has made the file, so that it is there already.
+TEST(Outputs, StandardOutputMayBeAFileByAnyName) {
+    const TemporaryFolder folder;
+    for (const char* name : {"-", "/dev/stdout"}) {
+        const auto result = Program(through_shell("> " + (folder / "boxes.jsonl"),
+                                                  {"detect", "-i", small_synth, "--frames", "3", "-o", name}))
+                                .wait();
+        EXPECT_EQ(result.code, 0) << name << result.err;
+        const auto lines = contents(folder / "boxes.jsonl");
+        EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 3) << name;
     }
 }
 

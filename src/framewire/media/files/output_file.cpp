@@ -62,9 +62,9 @@ bool rename_to_free_name(const std::string& from, const std::string& to) {
 }  // namespace
 
 OutputFile::OutputFile(const std::string& path, OutputFileOptions options)
-    : name_(path == "-" ? "standard output" : path), path_(path), options_(std::move(options)) {
+    : name_(is_standard_output(path) ? "standard output" : path), path_(path), options_(std::move(options)) {
     struct stat status {};
-    if (path == "-") {
+    if (is_standard_output(path)) {
         descriptor_ = STDOUT_FILENO;
         pipe_ = ::fstat(descriptor_, &status) == 0 && !S_ISREG(status.st_mode);
         if (pipe_ && S_ISFIFO(status.st_mode)) open_unblocked();

@@ -10,6 +10,8 @@ std::pair<std::string, std::string> split_path(const std::string& path) {
     return {path.substr(0, begin), path.substr(begin)};
 }
 
+bool is_standard_output(const std::string& path) { return path == "-" || path == "/dev/stdout"; }
+
 std::string followed(std::string path) {
     constexpr int most_links = 40;  // as Linux has it
     std::error_code error;

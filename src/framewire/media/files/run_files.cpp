@@ -56,7 +56,7 @@ std::vector<RunFile> files_there(std::span<const RunFile> outputs) {
     std::vector<RunFile> there;
     for (const auto& output : outputs) {
         struct stat status {};
-        if (output.path != "-" && ::stat(output.path.c_str(), &status) == 0 && S_ISREG(status.st_mode))
+        if (!is_standard_output(output.path) && ::stat(output.path.c_str(), &status) == 0 && S_ISREG(status.st_mode))
             there.push_back(output);
     }
     return there;
