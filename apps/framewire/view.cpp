@@ -263,7 +263,9 @@ void add_view(CLI::App& program, Action& chosen) {
         ->check(CLI::IsMember({"mask", "overlay", "heat"}));
     command->add_flag("--no-window", options->no_window, "only record, or count");
     command->add_flag("--no-boxes", options->no_boxes, "leave out the boxes of objects that the server detects");
-    command->add_option("--reconnect", options->reconnect_seconds, "how long a lost stream is tried to be had again, from the loss to its next picture")
+    command
+        ->add_option("--reconnect", options->reconnect_seconds,
+                     "how long a lost stream is tried to be had again, from the loss to its next picture")
         ->check(CLI::Range(0.0, 86'400.0))
         ->type_name("SECONDS")
         ->capture_default_str();

@@ -156,7 +156,9 @@ TEST(Hog, AFolderOfAnySizesIsAFileEach) {
             std::filesystem::rename(folder / fmt::format("{}.png", i),
                                     folder / fmt::format("in/{}.png", names[video][i]));
         ASSERT_EQ(
-            hog({"-y", "-i", source, "-f", "gaussian=3", "-o", folder / "v.npy", "--norm", "l2", "--frames", count}).code, 0);
+            hog({"-y", "-i", source, "-f", "gaussian=3", "-o", folder / "v.npy", "--norm", "l2", "--frames", count})
+                .code,
+            0);
         videos.push_back(read_npy(folder / "v.npy"));
     }
 

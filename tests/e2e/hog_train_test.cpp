@@ -52,7 +52,8 @@ protected:
     }
 
     Result train(std::vector<std::string> arguments = {}) const {
-        arguments.insert(arguments.begin(), {"hog", "-y", "--train", positives, negatives, "-o", model, "--window", "32x32"});
+        arguments.insert(arguments.begin(),
+                         {"hog", "-y", "--train", positives, negatives, "-o", model, "--window", "32x32"});
         return run_framewire(std::move(arguments));
     }
 

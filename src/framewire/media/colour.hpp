@@ -35,10 +35,10 @@ public:
     PictureConverter(PictureConverter&&) noexcept;
     PictureConverter& operator=(PictureConverter&&) noexcept;
 
-    /// Fills `image` (1 frame; 1 channel takes the brightness) from `frame`, scaled where the sizes differ; transparency
-    /// lies on black (lay_on_black()). Our loops are exact to 1 of 255. libswscale is to 2, for all colours that are up to
-    /// twice as bright as white; beyond, where no picture made from colours comes, its numbers overflow. Throws
-    /// Error{no_input} on a pixel format that cannot be converted.
+    /// Fills `image` (1 frame; 1 channel takes the brightness) from `frame`, scaled where the sizes differ;
+    /// transparency lies on black (lay_on_black()). Our loops are exact to 1 of 255. libswscale is to 2, for all
+    /// colours that are up to twice as bright as white; beyond, where no picture made from colours comes, its numbers
+    /// overflow. Throws Error{no_input} on a pixel format that cannot be converted.
     void to_image(const AVFrame& frame, const YuvCoding& coding, HostView<std::uint8_t> image);
 
     /// Fills `frame`, which has memory for a format and the size of `image`, by the frame's own colour tags.

@@ -189,12 +189,10 @@ struct Location {
     ChromaSiting siting;
 };
 
-constexpr Location locations[] = {{AVCHROMA_LOC_UNSPECIFIED, false, siting_left},
-                                  {AVCHROMA_LOC_UNSPECIFIED, true, siting_centre},
-                                  {AVCHROMA_LOC_LEFT, true, siting_left},
-                                  {AVCHROMA_LOC_CENTER, false, siting_centre},
-                                  {AVCHROMA_LOC_TOPLEFT, false, siting_top_left},
-                                  {AVCHROMA_LOC_TOP, false, {true, false}}};
+constexpr Location locations[] = {
+    {AVCHROMA_LOC_UNSPECIFIED, false, siting_left}, {AVCHROMA_LOC_UNSPECIFIED, true, siting_centre},
+    {AVCHROMA_LOC_LEFT, true, siting_left},         {AVCHROMA_LOC_CENTER, false, siting_centre},
+    {AVCHROMA_LOC_TOPLEFT, false, siting_top_left}, {AVCHROMA_LOC_TOP, false, {true, false}}};
 
 HostYuv<std::uint8_t> picture_of(const AVFrame& frame, YuvFormat format, const Location& location) {
     HostYuv<std::uint8_t> picture;

@@ -26,9 +26,8 @@ Address parse_address(std::string_view text) {
     else if (host.find(':') != std::string_view::npos)
         fail(ErrorCode::usage, "the address '{}' holds an IPv6 address without brackets: write [{}]:{}", text, host,
              digits);
-    const bool plain = std::all_of(host.begin(), host.end(), [](char c) {
-        return c > ' ' && c != 0x7f && c != '/' && c != '[' && c != ']';
-    });
+    const bool plain = std::all_of(host.begin(), host.end(),
+                                   [](char c) { return c > ' ' && c != 0x7f && c != '/' && c != '[' && c != ']'; });
     if (host.empty() || host.size() > max_host_bytes || !plain)
         fail(ErrorCode::usage, "the address '{}' has no valid host: HOST:PORT is needed, such as 127.0.0.1:7878", text);
 

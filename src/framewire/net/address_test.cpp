@@ -24,8 +24,9 @@ TEST(Address, ReadsNamesAndBothKindsOfAddresses) {
 }
 
 TEST(Address, RefusesWhatIsNone) {
-    for (const char* text : {"", "7878", "localhost", ":7878", "host:", "host:-1", "host:65536", "host:80x", "host: 80",
-                             "::1:80", "[::1]", "[]:80", "ho st:80", "a/b:80", "[[]]:1", "[[::1]]:80", "a[b]:80", "host:99999999999999999999"})
+    for (const char* text :
+         {"", "7878", "localhost", ":7878", "host:", "host:-1", "host:65536", "host:80x", "host: 80", "::1:80", "[::1]",
+          "[]:80", "ho st:80", "a/b:80", "[[]]:1", "[[::1]]:80", "a[b]:80", "host:99999999999999999999"})
         EXPECT_EQ(code_of([&] { parse_address(text); }), ErrorCode::usage) << text;
     EXPECT_EQ(code_of([] { parse_address(std::string(300, 'a') + ":80"); }), ErrorCode::usage);
 }

@@ -295,9 +295,8 @@ TEST(Client, GivesUpOnAServerThatOnlyGreets) {
     options.longest_pause = 10s;
     std::stop_source stop;
     Client client(greeter.address(), options, stop.get_token());
-    auto next = std::async(std::launch::async, [&] {
-        return error_of(ErrorCode::source_lost, [&] { client.next(); });
-    });
+    auto next =
+        std::async(std::launch::async, [&] { return error_of(ErrorCode::source_lost, [&] { client.next(); }); });
     EXPECT_EQ(next.wait_for(20s), std::future_status::ready) << "it tries for ever";
     stop.request_stop();
     EXPECT_NE(next.get().find("was lost: the server closed the connection"), std::string::npos);

@@ -15,7 +15,8 @@ namespace framewire::net {
 struct ReceiverCounts {
     std::int64_t pictures = 0;       ///< whole pictures
     std::int64_t changes = 0;        ///< steps from one version to the next
-    /// Versions passed over because a connection was too slow for them; what lies between two connections is not counted.
+    /// Versions passed over because a connection was too slow for them; what lies between two connections is not
+    /// counted.
     std::int64_t skipped = 0;
     std::int64_t changed_bytes = 0;  ///< bytes of pictures the steps changed
 };

@@ -96,9 +96,9 @@ Bytes empty_message(MessageType type);
 /// With the preamble in front when it is the first thing the server says.
 Bytes error_message(Refusal reason, std::string_view text, bool with_preamble);
 
-/// Replaces `out` by the front of a picture or changes, with the boxes of the objects seen in the frame; the packed bytes
-/// are then appended to it, and end_state() writes the length. Throws Error{internal} when they are too many for a message.
-/// A time further from 0 than max_seconds is sent as that, none (NaN) as 0.
+/// Replaces `out` by the front of a picture or changes, with the boxes of the objects seen in the frame; the packed
+/// bytes are then appended to it, and end_state() writes the length. Throws Error{internal} when they are too many for
+/// a message. A time further from 0 than max_seconds is sent as that, none (NaN) as 0.
 void begin_state(MessageType type, const StateHeader& state, std::span<const Component> objects, Bytes& out);
 void end_state(Bytes& out);
 

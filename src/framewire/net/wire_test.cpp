@@ -108,7 +108,8 @@ TEST(Wire, RefusesNumbersNoStreamReaches) {
         Bytes message;
         begin_state(MessageType::picture, {version, 0, 0}, {}, message);
         const auto put = [&](std::size_t at, std::uint64_t value) {
-            for (std::size_t i = 0; i < 8; ++i) message[header_bytes + at + i] = static_cast<std::uint8_t>(value >> (8 * i));
+            for (std::size_t i = 0; i < 8; ++i)
+                message[header_bytes + at + i] = static_cast<std::uint8_t>(value >> (8 * i));
         };
         put(8, frame);
         put(16, std::bit_cast<std::uint64_t>(seconds));
@@ -297,15 +298,19 @@ TEST(CleanText, KeepsWhatIsUtf8AndReplacesTheRest) {
 
 // Whose characters are text each for itself, but turn, hide or break that around them.
 TEST(CleanText, ReplacesWhatActsOnText) {
-    EXPECT_EQ(clean_text("gnp\xe2\x80\xae.exe", 255), "gnp?.exe");               // U+202E, right to left from here
-    EXPECT_EQ(clean_text("a\xe2\x80\xa8" "b\xe2\x80\xa9" "c", 255), "a?b?c");  // U+2028, U+2029: ends of lines
+    EXPECT_EQ(clean_text("gnp\xe2\x80\xae.exe", 255), "gnp?.exe");  // U+202E, right to left from here
+    EXPECT_EQ(clean_text("a\xe2\x80\xa8"
+                         "b\xe2\x80\xa9"
+                         "c",
+                         255),
+              "a?b?c");  // U+2028, U+2029: ends of lines
     for (const char* character :
          {"\xc2\x85", "\xc2\xad", "\xd8\x9c", "\xe2\x80\x8b", "\xe2\x80\x8e", "\xe2\x80\x8f", "\xe2\x80\xaa",
           "\xe2\x81\xa0", "\xe2\x81\xa6", "\xe2\x81\xa9", "\xef\xbb\xbf", "\xef\xbf\xb9", "\xf3\xa0\x80\x81"})
         EXPECT_EQ(clean_text(character, 255), "?") << fmt::format("{:02x}", fmt::join(std::string(character), " "));
     // Their neighbours stay, and so do joiners, which words and emoji are made with.
-    for (const char* character : {"\xc2\xac", "\xc2\xae", "\xe2\x80\x8c", "\xe2\x80\x8d", "\xe2\x80\xa7", "\xe2\x80\xaf",
-                                  "\xe2\x81\xb0", "\xef\xbf\xbd", "\xf3\xa0\x84\x80"})
+    for (const char* character : {"\xc2\xac", "\xc2\xae", "\xe2\x80\x8c", "\xe2\x80\x8d", "\xe2\x80\xa7",
+                                  "\xe2\x80\xaf", "\xe2\x81\xb0", "\xef\xbf\xbd", "\xf3\xa0\x84\x80"})
         EXPECT_EQ(clean_text(character, 255), character);
 }
 

@@ -14,8 +14,8 @@ std::string in_quotes(std::string_view text);
 /// The number of the character at byte `offset` of a UTF-8 text, from 1.
 std::size_t column(std::string_view text, std::size_t offset);
 
-/// Two lines for the end of a message: the part of `text` around byte `offset`, printable(), and under that byte a caret.
-/// Each begins with a line break.
+/// Two lines for the end of a message: the part of `text` around byte `offset`, printable(), and under that byte a
+/// caret. Each begins with a line break.
 std::string pointed_out(std::string_view text, std::size_t offset);
 
 /// An Error whose what() ends with the lines of pointed_out(). They are told apart, for a line break in the text before
