@@ -277,35 +277,4 @@ void Client::last_changes(const delta::ChangesView<MemorySpace::host>& changes) 
     state_->receiver->last_changes(changes);
 }
 
-namespace {
-
-class StreamSource final : public Source {
-public:
-    StreamSource(const StreamAddress& address, const ClientOptions& options, std::stop_token stop)
-        : client_(address, options, std::move(stop)) {
-        info_.name = to_string(address);
-        info_.shape = client_.info().shape;
-        info_.rate = client_.info().rate;
-    }
-
-    const SourceInfo& info() const override { return info_; }
-
-    bool read(HostView<std::uint8_t> image, FrameTime& time) override {
-        if (!client_.next()) return false;
-        copy(client_.picture(), image);
-        time = {client_.state().frame, client_.state().seconds, Clock::now()};
-        return true;
-    }
-
-private:
-    Client client_;
-    SourceInfo info_;
-};
-
-}  // namespace
-
-std::unique_ptr<Source> open_stream(const StreamAddress& address, const ClientOptions& options, std::stop_token stop) {
-    return std::make_unique<StreamSource>(address, options, std::move(stop));
-}
-
 }  // namespace framewire::net

@@ -4,7 +4,6 @@
 #include "framewire/net/name_lookup.hpp"
 #include "framewire/net/receiver.hpp"
 #include "framewire/net/wire.hpp"
-#include "framewire/pipeline/source.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -65,10 +64,5 @@ private:
     struct State;
     std::unique_ptr<State> state_;
 };
-
-/// A client as a source for pipelines: each state received is a frame, and none received is dropped: while the pipeline
-/// is busy the server skips states. Throws as Client does.
-std::unique_ptr<Source> open_stream(const StreamAddress& address, const ClientOptions& options = {},
-                                    std::stop_token stop = {});
 
 }  // namespace framewire::net

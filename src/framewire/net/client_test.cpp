@@ -348,29 +348,5 @@ TEST(Client, RefusesAStreamThatChangedItsSize) {
     EXPECT_NE(text.find("changed from 80x60"), std::string::npos) << text;
 }
 
-TEST(StreamSource, GivesEveryStateReceived) {
-    TestStream stream;
-    ServerOptions options;
-    options.listen = {"127.0.0.1", 0};
-    Server server(stream.state, options);
-    const auto source = open_stream(server.address());
-    EXPECT_EQ(source->info().shape, stream.state.info().shape);
-    EXPECT_FALSE(source->info().live) << "or recordings would lose frames";
-    HostImage image(source->info().shape);
-    for (int i = 0; i < 10; ++i) {
-        stream.step();
-        server.publish();
-        FrameTime time;
-        ASSERT_TRUE(source->read(image.view(), time));
-        EXPECT_EQ(time.index, i);
-        EXPECT_DOUBLE_EQ(time.seconds, i / 30.0);
-        expect_equal(image.view(), stream.reference());
-    }
-    auto ending = std::async(std::launch::async, [&] { return server.finish(10s); });
-    FrameTime time;
-    EXPECT_FALSE(source->read(image.view(), time));
-    EXPECT_EQ(ending.get(), 0);
-}
-
 }  // namespace
 }  // namespace framewire::net
