@@ -284,7 +284,8 @@ TEST(Outputs, OfKilledRunsPlayAndFinishedOnesStay) {
                 const int finished = frames_a_second_before(result.err) - frames_in_encoder;
                 EXPECT_GE(frames_left_in(left), finished) << recording.name << "\n" << result.err;
             } else if (!listed.empty()) {
-                EXPECT_GE(frames_left_in(left), frames_listed(listed)) << recording.name;
+                // A viewer that is slow skips states, so that its seconds hold fewer frames.
+                EXPECT_GE(frames_left_in(left), recording.viewed ? 1 : frames_listed(listed)) << recording.name;
             }
         }
         // The next runs name what was left, and clean it.
