@@ -3,9 +3,9 @@
 #include "framewire/core/error.hpp"
 #include "suites.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <fstream>
@@ -23,18 +23,21 @@ int main(int argc, char** argv) {
     app.add_flag("--quick", quick, "repeat less, for an overview");
     app.add_option("--threads", threads, "threads of the CPU runs and of the peers")->capture_default_str();
     app.add_option("--json", json_path, "also write the rows to this file");
-    app.add_option("--cdnet", cdnet_folder,
-                   "a scene of changedetection.net (its input/ and groundtruth/): the mixture suite tells how well it does there");
+    app.add_option(
+        "--cdnet", cdnet_folder,
+        "a scene of changedetection.net (its input/ and groundtruth/): the mixture suite tells how well it does there");
     CLI11_PARSE(app, argc, argv);
     spdlog::set_level(spdlog::level::warn);
 
     try {
         for (const auto& name : wanted)
-            if (std::none_of(std::begin(suites), std::end(suites), [&](const auto& suite) { return name == suite.name; }))
+            if (std::none_of(std::begin(suites), std::end(suites),
+                             [&](const auto& suite) { return name == suite.name; }))
                 fail(ErrorCode::usage, "no suite '{}'", name);
         Session session(quick, threads, cdnet_folder);
         for (const auto& suite : suites)
-            if (wanted.empty() || std::find(wanted.begin(), wanted.end(), suite.name) != wanted.end()) suite.run(session);
+            if (wanted.empty() || std::find(wanted.begin(), wanted.end(), suite.name) != wanted.end())
+                suite.run(session);
         if (!json_path.empty()) {
             std::ofstream file(json_path);
             file << session.json() << '\n';

@@ -6,9 +6,9 @@
 #include "framewire/cuda/device.hpp"
 #include "framewire/media/camera.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
 #include <hwy/targets.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
@@ -47,10 +47,10 @@ CpuInfo cpu() {
 
 std::string_view name_of(CameraControl::Type type) {
     switch (type) {
-    case CameraControl::Type::integer: return "integer";
-    case CameraControl::Type::boolean: return "boolean";
-    case CameraControl::Type::menu: return "menu";
-    case CameraControl::Type::button: break;
+        case CameraControl::Type::integer: return "integer";
+        case CameraControl::Type::boolean: return "boolean";
+        case CameraControl::Type::menu: return "menu";
+        case CameraControl::Type::button: break;
     }
     return "button";
 }
@@ -66,14 +66,9 @@ Json describe(const CameraFormat& format) {
 }
 
 Json describe(const CameraControl& control) {
-    Json json{{"name", control.name},
-              {"type", name_of(control.type)},
-              {"minimum", control.minimum},
-              {"maximum", control.maximum},
-              {"step", control.step},
-              {"default", control.default_value},
-              {"value", control.value},
-              {"writable", control.writable}};
+    Json json{{"name", control.name},       {"type", name_of(control.type)}, {"minimum", control.minimum},
+              {"maximum", control.maximum}, {"step", control.step},          {"default", control.default_value},
+              {"value", control.value},     {"writable", control.writable}};
     for (const auto& [value, name] : control.menu) json["menu"].push_back({{"value", value}, {"name", name}});
     return json;
 }
@@ -101,9 +96,8 @@ Json as_json() {
     Json json;
     json["cuda"] = {{"compiled", cuda::compiled}, {"gpus", gpus}, {"reason", cuda::why_no_device()}};
     const auto processor = cpu();
-    json["cpu"] = {{"model", processor.model},
-                   {"threads", processor.threads},
-                   {"instruction_sets", processor.instruction_sets}};
+    json["cpu"] = {
+        {"model", processor.model}, {"threads", processor.threads}, {"instruction_sets", processor.instruction_sets}};
     json["cameras"] = Json::array();
     for (const auto& camera : list_cameras()) json["cameras"].push_back(describe(camera));
     return json;

@@ -35,11 +35,13 @@ void fill_scene(HostView<std::uint8_t> image, std::uint32_t scene) {
                 const int light = 90 + (x + static_cast<int>(scene) * 37) * 80 / shape.width + y * 40 / shape.height;
                 const int texture = ((x / 24 + y / 18) % 2) * 20;
                 for (int channel = 0; channel < shape.channels; ++channel)
-                    image.row(frame, y)[x * shape.channels + channel] = held(light + texture + 8 * channel + random.noise());
+                    image.row(frame, y)[x * shape.channels + channel] =
+                        held(light + texture + 8 * channel + random.noise());
             }
 }
 
-void fill_later(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, double share, bool scattered, std::uint32_t seed) {
+void fill_later(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, double share, bool scattered,
+                std::uint32_t seed) {
     const auto& shape = from.shape();
     Random random{seed * 2654435761u + 7};
     for (int frame = 0; frame < shape.frames; ++frame) {
@@ -50,12 +52,15 @@ void fill_later(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, do
         const auto wanted = static_cast<std::int64_t>(share * static_cast<double>(shape.frame_bytes()));
         if (scattered) {
             for (std::int64_t n = 0; n < wanted; ++n)
-                jump(to.row(frame, static_cast<int>(random() % static_cast<std::uint32_t>(shape.height)))
-                         [random() % static_cast<std::uint32_t>(shape.row_bytes())]);
+                jump(to.row(frame, static_cast<int>(
+                                       random() %
+                                       static_cast<std::uint32_t>(
+                                           shape.height)))[random() % static_cast<std::uint32_t>(shape.row_bytes())]);
             continue;
         }
         constexpr int objects = 10;
-        const auto side = std::max(1, static_cast<int>(std::sqrt(static_cast<double>(wanted) / shape.channels / objects)));
+        const auto side =
+            std::max(1, static_cast<int>(std::sqrt(static_cast<double>(wanted) / shape.channels / objects)));
         for (int object = 0; object < objects; ++object) {
             const auto left = static_cast<int>(random() % static_cast<std::uint32_t>(std::max(1, shape.width - side)));
             const auto top = static_cast<int>(random() % static_cast<std::uint32_t>(std::max(1, shape.height - side)));

@@ -35,8 +35,8 @@ Session::Session(bool quick, int threads, std::string cdnet_folder)
     } else {
         fmt::print("gpu: none ({})\n", cuda::why_no_device());
     }
-    fmt::print("\n{:<10} {:<44} {:<18} {:>10} {:>17} {:>8} {:>8}\n", "suite", "operation", "runner", "us/frame", "10..90 %",
-               "of copy", "x peer");
+    fmt::print("\n{:<10} {:<44} {:<18} {:>10} {:>17} {:>8} {:>8}\n", "suite", "operation", "runner", "us/frame",
+               "10..90 %", "of copy", "x peer");
 }
 
 std::vector<Timing> Session::time_cpu(const std::vector<std::function<void()>>& candidates) {
@@ -78,7 +78,8 @@ Timing Session::time_gpu(const std::function<void(int turn)>& queue, int frames)
 
 void Session::add(Row row) {
     const double bandwidth = row.runner.find("cuda") != row.runner.npos ? gpu_copy_bandwidth_ : cpu_copy_bandwidth_;
-    const auto of_copy = row.bytes > 0 ? fmt::format("{:.0f} %", row.bytes / (row.timing.median_us * 1e-6) / bandwidth * 100) : "";
+    const auto of_copy =
+        row.bytes > 0 ? fmt::format("{:.0f} %", row.bytes / (row.timing.median_us * 1e-6) / bandwidth * 100) : "";
     const auto to_peer = row.to_peer ? fmt::format("{:.2f}", *row.to_peer) : "";
     fmt::print("{:<10} {:<44} {:<18} {:>10.2f} {:>8.2f} {:>8.2f} {:>8} {:>8}\n", row.suite, row.operation, row.runner,
                row.timing.median_us, row.timing.low_us, row.timing.high_us, of_copy, to_peer);
@@ -86,11 +87,14 @@ void Session::add(Row row) {
     rows_.push_back(std::move(row));
 }
 
-void Session::require_equal(HostView<const std::uint8_t> got, HostView<const std::uint8_t> want, const std::string& operation) {
+void Session::require_equal(HostView<const std::uint8_t> got, HostView<const std::uint8_t> want,
+                            const std::string& operation) {
     for (int frame = 0; frame < want.shape().frames; ++frame)
         for (int y = 0; y < want.shape().height; ++y)
-            if (std::memcmp(got.row(frame, y), want.row(frame, y), static_cast<std::size_t>(want.shape().row_bytes())) != 0)
-                fail(ErrorCode::internal, "{}: row {} of frame {} is not the reference's; not timed", operation, y, frame);
+            if (std::memcmp(got.row(frame, y), want.row(frame, y),
+                            static_cast<std::size_t>(want.shape().row_bytes())) != 0)
+                fail(ErrorCode::internal, "{}: row {} of frame {} is not the reference's; not timed", operation, y,
+                     frame);
 }
 
 void Session::require_near(std::span<const float> got, std::span<const double> want, const std::string& operation) {
@@ -109,9 +113,10 @@ double Session::measure_cpu_copy() {
     const auto timing = time_cpu({[&] {
         const auto in = from.view().row(turn, 0);
         const auto out = to.view().row(turn, 0);
-        cpu_.pool().for_chunks(bench_frame.bytes(), 256 * 1024, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-            std::memcpy(out + begin, in + begin, static_cast<std::size_t>(end - begin));
-        });
+        cpu_.pool().for_chunks(bench_frame.bytes(), 256 * 1024,
+                               [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                                   std::memcpy(out + begin, in + begin, static_cast<std::size_t>(end - begin));
+                               });
         turn = (turn + 1) % frames;
     }});
     return 2.0 * static_cast<double>(bench_frame.bytes()) / (timing[0].median_us * 1e-6);
@@ -141,8 +146,8 @@ std::string Session::json() const {
         all["gpu_copy_bytes_per_s"] = gpu_copy_bandwidth_;
     }
     for (const auto& row : rows_) {
-        nlohmann::json one{{"suite", row.suite},         {"operation", row.operation},
-                           {"runner", row.runner},       {"median_us", row.timing.median_us},
+        nlohmann::json one{{"suite", row.suite},          {"operation", row.operation},
+                           {"runner", row.runner},        {"median_us", row.timing.median_us},
                            {"low_us", row.timing.low_us}, {"high_us", row.timing.high_us}};
         if (row.bytes > 0) one["bytes"] = row.bytes;
         if (row.to_peer) one["times_peer"] = *row.to_peer;

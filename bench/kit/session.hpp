@@ -40,7 +40,8 @@ inline constexpr int gpu_rotation = 6;
 /// One run of benches: the executors, this machine's measured copy speeds, and the rows so far.
 class Session {
 public:
-    /// `quick` repeats less. The CPU runs on `threads` threads. `cdnet_folder`: a scene to try background models on, or none.
+    /// `quick` repeats less. The CPU runs on `threads` threads. `cdnet_folder`: a scene to try background models on, or
+    /// none.
     Session(bool quick, int threads, std::string cdnet_folder);
 
     Executor& cpu() { return cpu_; }
@@ -52,14 +53,15 @@ public:
 
     /// Times functions turn by turn, so that whatever disturbs the machine disturbs all alike. Each call is one frame.
     std::vector<Timing> time_cpu(const std::vector<std::function<void()>>& candidates);
-    /// Times what `queue(turn)` puts on the GPU's stream: turns 0..gpu_rotation-1 are captured as one graph, each a batch of
-    /// `frames` frames.
+    /// Times what `queue(turn)` puts on the GPU's stream: turns 0..gpu_rotation-1 are captured as one graph, each a
+    /// batch of `frames` frames.
     Timing time_gpu(const std::function<void(int turn)>& queue, int frames = gpu_batch);
 
     /// Adds a row and prints it.
     void add(Row row);
     /// Throws Error{internal} naming the operation unless the two images are the same.
-    static void require_equal(HostView<const std::uint8_t> got, HostView<const std::uint8_t> want, const std::string& operation);
+    static void require_equal(HostView<const std::uint8_t> got, HostView<const std::uint8_t> want,
+                              const std::string& operation);
 
     /// Throws Error{internal} naming the operation unless each value is within 1e-4 of the largest one wanted.
     static void require_near(std::span<const float> got, std::span<const double> want, const std::string& operation);
@@ -85,8 +87,10 @@ private:
 
 /// Fills an image with a smooth picture with texture and sensor noise of sigma about 3; `scene` chooses the picture.
 void fill_scene(HostView<std::uint8_t> image, std::uint32_t scene);
-/// `from` a moment later: fresh sensor noise everywhere and `share` of the bytes changed by far more, in blobs as moving objects are
+/// `from` a moment later: fresh sensor noise everywhere and `share` of the bytes changed by far more, in blobs as
+/// moving objects are
 /// (`scattered` false) or each on its own.
-void fill_later(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, double share, bool scattered, std::uint32_t seed);
+void fill_later(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, double share, bool scattered,
+                std::uint32_t seed);
 
 }  // namespace framewire::bench

@@ -88,8 +88,8 @@ TEST(Run, PipesY4mBothWaysWithWordsOnStandardErrorOnly) {
 
 TEST(Run, WritesItsFigures) {
     const TemporaryFolder folder;
-    const auto result = run({"-i", small_synth, "-f", "gray", "-o", folder / "out.bgr", "--frames", "7", "--stats",
-                             folder / "stats.json"});
+    const auto result = run(
+        {"-i", small_synth, "-f", "gray", "-o", folder / "out.bgr", "--frames", "7", "--stats", folder / "stats.json"});
     ASSERT_EQ(result.code, 0) << result.err;
     auto figures = Json::parse(contents(folder / "stats.json"));
     EXPECT_EQ(figures["frames"], 7);
@@ -110,8 +110,8 @@ TEST(Run, WritesItsFigures) {
 
 TEST(Run, TellsItsProgressAsJson) {
     const TemporaryFolder folder;
-    const auto result = run({"-i", small_synth, "-o", folder / "out.bgr", "--frames", "7", "--progress", "json",
-                             "--log-level", "off"});
+    const auto result =
+        run({"-i", small_synth, "-o", folder / "out.bgr", "--frames", "7", "--progress", "json", "--log-level", "off"});
     EXPECT_EQ(result.code, 0);
     auto last = Json::parse(result.err);
     EXPECT_EQ(last["frame"], 7);

@@ -36,10 +36,10 @@ struct CaseImages {
     }
 };
 
-void check_case(Backend backend, const FilterCheck& check, const ParameterValues& values, const Shape& shape, Layout layout,
-                Fill fill_with) {
-    SCOPED_TRACE(fmt::format("{} on {}, {}, {}, fill {}, seed {}", check.info.name, to_string(backend), to_string(shape),
-                             to_string(layout), to_string(fill_with), seed()));
+void check_case(Backend backend, const FilterCheck& check, const ParameterValues& values, const Shape& shape,
+                Layout layout, Fill fill_with) {
+    SCOPED_TRACE(fmt::format("{} on {}, {}, {}, fill {}, seed {}", check.info.name, to_string(backend),
+                             to_string(shape), to_string(layout), to_string(fill_with), seed()));
     auto& on = executor(backend);
     const auto filter = check.info.make(values, shape, on);
     const auto out_shape = check.info.output_shape(values, shape);
@@ -57,7 +57,8 @@ void check_case(Backend backend, const FilterCheck& check, const ParameterValues
     if (const auto difference = first_difference(images.out.view(), want.view(), check.tolerance))
         FAIL() << *difference;
     if (const auto broken = images.out.broken_guard()) FAIL() << "wrote outside the result, at byte " << *broken;
-    if (const auto difference = first_difference(images.in.view(), in_before.view())) FAIL() << "input changed: " << *difference;
+    if (const auto difference = first_difference(images.in.view(), in_before.view()))
+        FAIL() << "input changed: " << *difference;
     if (const auto difference = first_difference(images.previous.view(), previous_before.view()))
         FAIL() << "previous frame changed: " << *difference;
 

@@ -23,8 +23,9 @@ struct FilterCheck {
     std::vector<Shape> shapes{};  ///< in place of the usual ones and the HD one, where the reference takes long
 };
 
-/// Runs the filter over instruction sets x sizes x batches x layouts x fills on one backend and compares whole images with the reference:
-/// guard bytes around the output intact, inputs unchanged, the same bytes on a second run. Reports GoogleTest failures.
+/// Runs the filter over instruction sets x sizes x batches x layouts x fills on one backend and compares whole images
+/// with the reference: guard bytes around the output intact, inputs unchanged, the same bytes on a second run. Reports
+/// GoogleTest failures.
 void check_filter(Backend backend, const FilterCheck& check);
 
 /// For INSTANTIATE_TEST_SUITE_P: one test a backend, named after it.
@@ -35,10 +36,13 @@ protected:
     }
 };
 
-inline std::string backend_name(const testing::TestParamInfo<Backend>& info) { return std::string(to_string(info.param)); }
+inline std::string backend_name(const testing::TestParamInfo<Backend>& info) {
+    return std::string(to_string(info.param));
+}
 
 }  // namespace framewire::kit
 
 /// Instantiates a BackendTest suite for every backend of the build.
-#define FRAMEWIRE_ON_EVERY_BACKEND(suite) \
-    INSTANTIATE_TEST_SUITE_P(Backends, suite, testing::ValuesIn(framewire::kit::backends()), framewire::kit::backend_name)
+#define FRAMEWIRE_ON_EVERY_BACKEND(suite)                                                    \
+    INSTANTIATE_TEST_SUITE_P(Backends, suite, testing::ValuesIn(framewire::kit::backends()), \
+                             framewire::kit::backend_name)

@@ -61,7 +61,8 @@ void fill(HostView<std::uint8_t> image, Fill fill, std::uint64_t salt) {
             });
         case Fill::checkerboard:
             return for_each_byte(image, [&](int frame, int y, std::int64_t x) {
-                return static_cast<std::uint8_t>((x / channels + y + frame + static_cast<std::int64_t>(salt)) % 2 ? 255 : 0);
+                return static_cast<std::uint8_t>((x / channels + y + frame + static_cast<std::int64_t>(salt)) % 2 ? 255
+                                                                                                                  : 0);
             });
         case Fill::noise: {
             std::mt19937_64 random(seed() * 0x9E3779B97F4A7C15u + salt);
@@ -76,8 +77,9 @@ std::vector<Fill> fills() {
 }
 
 std::vector<Shape> small_shapes(int channels, int frames) {
-    constexpr int sides[][2] = {{1, 1},   {1, 2},   {2, 1},   {2, 2},   {3, 5},   {15, 16}, {16, 17}, {17, 15}, {31, 33},
-                                {32, 32}, {33, 31}, {63, 65}, {64, 64}, {65, 63}, {97, 101}, {1, 257}, {257, 1}, {5, 1021}};
+    constexpr int sides[][2] = {{1, 1},   {1, 2},   {2, 1},    {2, 2},   {3, 5},   {15, 16},
+                                {16, 17}, {17, 15}, {31, 33},  {32, 32}, {33, 31}, {63, 65},
+                                {64, 64}, {65, 63}, {97, 101}, {1, 257}, {257, 1}, {5, 1021}};
     std::vector<Shape> shapes;
     for (const auto& [height, width] : sides)
         if (!brief() || (height + width) % 3 == 0) shapes.push_back({frames, height, width, channels});
@@ -94,12 +96,13 @@ Shape hd_shape(int channels, int frames) {
 }
 
 std::string to_string(const Layout& layout) {
-    return fmt::format("offset {}, row padding {}, frame padding {} rows", layout.offset_bytes, layout.row_padding_bytes,
-                       layout.frame_padding_rows);
+    return fmt::format("offset {}, row padding {}, frame padding {} rows", layout.offset_bytes,
+                       layout.row_padding_bytes, layout.frame_padding_rows);
 }
 
 GuardedImage::GuardedImage(Shape shape, Layout layout)
-    : shape_(shape), row_stride_bytes_(shape.row_bytes() + layout.row_padding_bytes),
+    : shape_(shape),
+      row_stride_bytes_(shape.row_bytes() + layout.row_padding_bytes),
       frame_stride_bytes_(row_stride_bytes_ * (shape.height + layout.frame_padding_rows)),
       begin_bytes_(guard_bytes + layout.offset_bytes),
       memory_(static_cast<std::size_t>(begin_bytes_ + frame_stride_bytes_ * shape.frames + guard_bytes)) {

@@ -76,7 +76,8 @@ std::optional<std::string> first_difference(HostView<const std::uint8_t> got, Ho
 
 /// The backends of this build, CUDA included when it is compiled in, GPU or not.
 std::vector<Backend> backends();
-/// True when FRAMEWIRE_TEST_BRIEF is set: fewer shapes and layouts, for tools that slow every launch down a hundredfold.
+/// True when FRAMEWIRE_TEST_BRIEF is set: fewer shapes and layouts, for tools that slow every launch down a
+/// hundredfold.
 bool brief();
 /// Why a backend cannot run on this machine; nothing when it can. Tests skip with it, and are counted as skipped;
 /// where FRAMEWIRE_REQUIRE_GPU is set they run into the missing GPU instead.

@@ -25,7 +25,8 @@ TEST(MosaicAndOpenCv, CellsAreTheMeansOfOpenCv) {
             for (int x = 0; x < shape.width; x += cell) {
                 const cv::Rect rectangle(x, y, std::min(cell, shape.width - x), std::min(cell, shape.height - y));
                 const auto mean = cv::mean(from(rectangle));
-                const cv::Scalar colour(std::floor(mean[0] + 0.5), std::floor(mean[1] + 0.5), std::floor(mean[2] + 0.5));
+                const cv::Scalar colour(std::floor(mean[0] + 0.5), std::floor(mean[1] + 0.5),
+                                        std::floor(mean[2] + 0.5));
                 ASSERT_EQ(cv::norm(to(rectangle), cv::Mat(rectangle.size(), CV_8UC3, colour), cv::NORM_INF), 0)
                     << "cell " << cell << " at " << x << ", " << y;
             }

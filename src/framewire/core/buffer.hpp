@@ -25,7 +25,9 @@ class HostBuffer {
 public:
     HostBuffer() = default;
     explicit HostBuffer(std::size_t bytes, HostMemory& memory = heap_memory())
-        : memory_(&memory), data_(bytes ? static_cast<std::uint8_t*>(memory.allocate(bytes)) : nullptr), bytes_(bytes) {}
+        : memory_(&memory),
+          data_(bytes ? static_cast<std::uint8_t*>(memory.allocate(bytes)) : nullptr),
+          bytes_(bytes) {}
     HostBuffer(HostBuffer&& other) noexcept { swap(other); }
     HostBuffer& operator=(HostBuffer&& other) noexcept {
         HostBuffer(std::move(other)).swap(*this);
@@ -61,8 +63,8 @@ class HostImage {
 public:
     HostImage() = default;
     /// Throws Error{usage} on a shape that is not allowed.
-    explicit HostImage(Shape shape, HostMemory& memory = heap_memory()) : shape_((validate(shape, "the image"), shape)),
-          buffer_(static_cast<std::size_t>(shape.bytes()), memory) {}
+    explicit HostImage(Shape shape, HostMemory& memory = heap_memory())
+        : shape_((validate(shape, "the image"), shape)), buffer_(static_cast<std::size_t>(shape.bytes()), memory) {}
 
     const Shape& shape() const { return shape_; }
     HostView<std::uint8_t> view() { return {buffer_.data(), shape_}; }

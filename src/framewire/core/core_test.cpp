@@ -38,11 +38,18 @@ TEST(Shape, SaysItselfAndCountsInSixtyFourBits) {
 }
 
 TEST(Shape, ChecksItsLimits) {
-    EXPECT_EQ(message_of([] { validate(Shape{1, 16385, 4, 3}, "the frame"); }),
+    EXPECT_EQ(message_of([] {
+                  validate(Shape{1, 16385, 4, 3}, "the frame");
+              }),
               "the frame is 4x16385; allowed are sides of 1 to 16384 pixels");
-    EXPECT_EQ(message_of([] { validate(Shape{1, 4, 4, 2}, "the frame"); }),
+    EXPECT_EQ(message_of([] {
+                  validate(Shape{1, 4, 4, 2}, "the frame");
+              }),
               "the frame has 2 channels; allowed are 1 (gray) and 3 (BGR)");
-    EXPECT_EQ(message_of([] { validate(Shape{0, 4, 4, 3}, "the frame"); }), "the frame has 0 frames; at least 1 is needed");
+    EXPECT_EQ(message_of([] {
+                  validate(Shape{0, 4, 4, 3}, "the frame");
+              }),
+              "the frame has 0 frames; at least 1 is needed");
     EXPECT_EQ(message_of([] { validate(Shape{1, 16384, 1, 1}, "the frame"); }), "no error");
 }
 
@@ -60,15 +67,19 @@ TEST(View, RefusesStridesThatCannotHoldItsRows) {
     std::vector<std::uint8_t> memory(1000);
     const Shape shape{2, 3, 4, 3};
     const auto check = [&](std::int64_t row, std::int64_t frame) {
-        return message_of([&] { validate(HostView<std::uint8_t>(memory.data(), shape, row, frame), shape, "the image"); });
+        return message_of(
+            [&] { validate(HostView<std::uint8_t>(memory.data(), shape, row, frame), shape, "the image"); });
     };
     EXPECT_EQ(check(12, 36), "no error");
     EXPECT_EQ(check(20, 52), "no error") << "the last row needs no gap behind it";
     EXPECT_EQ(check(11, 36), "the image has a row stride of 11 bytes; a row needs 12");
     EXPECT_EQ(check(12, 35), "the image has a frame stride of 35 bytes; a frame needs 36");
-    EXPECT_EQ(message_of([&] { validate(HostView<std::uint8_t>(memory.data(), {1, 3, 4, 3}), shape, "the image"); }),
+    EXPECT_EQ(message_of([&] {
+                  validate(HostView<std::uint8_t>(memory.data(), {1, 3, 4, 3}), shape, "the image");
+              }),
               "the image is 4x3 BGR; 4x3 BGR x 2 is needed");
-    EXPECT_EQ(message_of([&] { validate(HostView<std::uint8_t>(nullptr, shape), shape, "the image"); }), "the image has no memory");
+    EXPECT_EQ(message_of([&] { validate(HostView<std::uint8_t>(nullptr, shape), shape, "the image"); }),
+              "the image has no memory");
 }
 
 TEST(Buffer, IsAlignedAndMovesWithoutCopying) {
@@ -84,7 +95,8 @@ TEST(Buffer, IsAlignedAndMovesWithoutCopying) {
 }
 
 TEST(Buffer, SaysHowMuchMemoryIsMissing) {
-    EXPECT_EQ(message_of([] { HostBuffer(std::size_t{1} << 62); }), "no memory for a buffer of 4611686018427387904 bytes");
+    EXPECT_EQ(message_of([] { HostBuffer(std::size_t{1} << 62); }),
+              "no memory for a buffer of 4611686018427387904 bytes");
 }
 
 TEST(ThreadPool, CutsARangeTheSameWayForEveryNumberOfThreads) {

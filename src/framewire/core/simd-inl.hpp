@@ -41,8 +41,8 @@ HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_to_bytes(D8 d8, V32 q0, V32 q1,
     return hn::ConcatEven(d8, hn::BitCast(d8, high), hn::BitCast(d8, low));
 }
 
-/// A function of a vector that puts bytes 0..11, 12..23, 24..35, ... at the start of each 16-byte block: four BGR pixels a
-/// block. The last four bytes of a block are left over.
+/// A function of a vector that puts bytes 0..11, 12..23, 24..35, ... at the start of each 16-byte block: four BGR
+/// pixels a block. The last four bytes of a block are left over.
 template <class D8>
 HWY_INLINE auto blocks_of_12_bytes(D8 d8) {
     namespace hn = hwy::HWY_NAMESPACE;
@@ -54,9 +54,8 @@ HWY_INLINE auto blocks_of_12_bytes(D8 d8) {
         order[lane] = from < lanes ? from : 0;
     }
     const auto indices = hn::SetTableIndices(d32, order);
-    return [d8, d32, indices](hn::VFromD<D8> bytes) HWY_ATTR {
-        return hn::BitCast(d8, hn::TableLookupLanes(hn::BitCast(d32, bytes), indices));
-    };
+    return [d8, d32, indices](hn::VFromD<D8> bytes)
+               HWY_ATTR { return hn::BitCast(d8, hn::TableLookupLanes(hn::BitCast(d32, bytes), indices)); };
 }
 
 }  // namespace framewire::HWY_NAMESPACE

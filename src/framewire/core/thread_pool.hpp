@@ -24,7 +24,8 @@ public:
     template <class Body>
     void for_chunks(std::int64_t count, std::int64_t grain, Body&& body) const {
         using Plain = std::remove_reference_t<Body>;
-        run(count, grain,
+        run(
+            count, grain,
             [](void* context, std::int64_t chunk, std::int64_t begin, std::int64_t end) {
                 (*static_cast<Plain*>(context))(chunk, begin, end);
             },

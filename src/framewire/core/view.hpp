@@ -55,8 +55,7 @@ public:
 
     /// A view to change is a view to read.
     template <class Const>
-        requires(std::is_same_v<Const, const T> && !std::is_const_v<T>)
-    constexpr operator View<Const, space>() const {
+    requires(std::is_same_v<Const, const T> && !std::is_const_v<T>) constexpr operator View<Const, space>() const {
         return {data_, shape_, row_stride_bytes_, frame_stride_bytes_};
     }
 
@@ -65,9 +64,7 @@ public:
     constexpr std::int64_t row_stride_bytes() const { return row_stride_bytes_; }
     constexpr std::int64_t frame_stride_bytes() const { return frame_stride_bytes_; }
 
-    constexpr T* row(int frame, int y) const {
-        return data_ + frame * frame_stride_bytes_ + y * row_stride_bytes_;
-    }
+    constexpr T* row(int frame, int y) const { return data_ + frame * frame_stride_bytes_ + y * row_stride_bytes_; }
 
     /// Row `index` of the whole batch, counted through all frames.
     constexpr T* batch_row(std::int64_t index) const {

@@ -50,8 +50,6 @@ void Executor::limit_shared_memory(const cuda::SharedMemory& most) {
                       std::min(shared_memory_.multiprocessor_bytes, most.multiprocessor_bytes)};
 }
 
-HostMemory& Executor::frame_memory() const {
-    return backend_ == Backend::cuda ? cuda::pinned_memory() : heap_memory();
-}
+HostMemory& Executor::frame_memory() const { return backend_ == Backend::cuda ? cuda::pinned_memory() : heap_memory(); }
 
 }  // namespace framewire

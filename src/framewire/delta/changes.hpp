@@ -30,7 +30,8 @@ struct ChangesView {
     int streams = 0;
 };
 
-/// Throws Error{usage} unless `changes` has memory for every byte of a batch of `shape`. `what` names it in the message.
+/// Throws Error{usage} unless `changes` has memory for every byte of a batch of `shape`. `what` names it in the
+/// message.
 template <MemorySpace space>
 void validate(const ChangesView<space>& changes, const Shape& shape, const char* what) {
     if (changes.streams != shape.frames || changes.capacity < shape.frame_bytes() || !changes.positions ||
@@ -47,7 +48,8 @@ class ChangesBuffer<MemorySpace::host> {
 public:
     ChangesBuffer() = default;
     explicit ChangesBuffer(const Shape& shape, HostMemory& memory = heap_memory())
-        : capacity_(shape.frame_bytes()), streams_(shape.frames),
+        : capacity_(shape.frame_bytes()),
+          streams_(shape.frames),
           positions_(static_cast<std::size_t>(shape.bytes()) * sizeof(std::uint32_t), memory),
           differences_(static_cast<std::size_t>(shape.bytes()), memory),
           summaries_(static_cast<std::size_t>(shape.frames) * sizeof(Summary), memory) {}
@@ -67,7 +69,8 @@ class ChangesBuffer<MemorySpace::device> {
 public:
     ChangesBuffer() = default;
     explicit ChangesBuffer(const Shape& shape)
-        : capacity_(shape.frame_bytes()), streams_(shape.frames),
+        : capacity_(shape.frame_bytes()),
+          streams_(shape.frames),
           positions_(static_cast<std::size_t>(shape.bytes()) * sizeof(std::uint32_t)),
           differences_(static_cast<std::size_t>(shape.bytes())),
           summaries_(static_cast<std::size_t>(shape.frames) * sizeof(Summary)) {}

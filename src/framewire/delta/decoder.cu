@@ -11,8 +11,8 @@ constexpr int threads_per_block = 256;
 
 // A thread a change, blocks striding over a stream's changes (their number is known on the device alone).
 __global__ void __launch_bounds__(threads_per_block)
-decode_kernel(ChangesView<MemorySpace::device> changes, std::uint8_t* reference, std::int64_t frame_stride,
-              std::int64_t row_stride, std::uint32_t row_bytes, std::int64_t frame_bytes) {
+    decode_kernel(ChangesView<MemorySpace::device> changes, std::uint8_t* reference, std::int64_t frame_stride,
+                  std::int64_t row_stride, std::uint32_t row_bytes, std::int64_t frame_bytes) {
     const auto stream = blockIdx.y;
     const auto* positions = changes.positions + stream * changes.capacity;
     const auto* differences = changes.differences + stream * changes.capacity;
@@ -42,10 +42,9 @@ void Decoder::decode(const ChangesView<MemorySpace::device>& changes, DeviceView
         part.differences += first * changes.capacity;
         part.summaries += first;
         decode_kernel<<<dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(streams)), threads_per_block, 0,
-                        executor_->stream().handle()>>>(part, reference.row(first, 0), reference.frame_stride_bytes(),
-                                                        reference.row_stride_bytes(),
-                                                        static_cast<std::uint32_t>(shape_.row_bytes()),
-                                                        shape_.frame_bytes());
+                        executor_->stream().handle()>>>(
+            part, reference.row(first, 0), reference.frame_stride_bytes(), reference.row_stride_bytes(),
+            static_cast<std::uint32_t>(shape_.row_bytes()), shape_.frame_bytes());
         cuda::check_launch();
     }
 }

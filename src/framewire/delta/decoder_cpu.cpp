@@ -8,11 +8,11 @@ void check_positions(const std::uint32_t* positions, std::uint32_t count, std::i
     std::int64_t last = -1;
     for (std::uint32_t i = 0; i < count; ++i) {
         if (positions[i] <= last)
-            fail(ErrorCode::source_lost, "change {} is at byte {}, after byte {}: positions must ascend", i, positions[i], last);
+            fail(ErrorCode::source_lost, "change {} is at byte {}, after byte {}: positions must ascend", i,
+                 positions[i], last);
         last = positions[i];
     }
-    if (last >= frame_bytes)
-        fail(ErrorCode::source_lost, "a change is at byte {} of a frame of {}", last, frame_bytes);
+    if (last >= frame_bytes) fail(ErrorCode::source_lost, "a change is at byte {} of a frame of {}", last, frame_bytes);
 }
 
 }  // namespace

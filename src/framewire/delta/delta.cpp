@@ -19,7 +19,8 @@ Encoder::Encoder(EncoderParameters parameters, const Shape& shape, Executor& exe
     if (parameters.threshold < 0 || parameters.threshold > 254)
         fail(ErrorCode::usage, "threshold {}; allowed are 0 to 254", parameters.threshold);
     if (executor.backend() == Backend::cpu) {
-        chunk_summaries_ = HostBuffer(static_cast<std::size_t>(CpuChunks(shape).per_frame * shape.frames) * sizeof(Summary));
+        chunk_summaries_ =
+            HostBuffer(static_cast<std::size_t>(CpuChunks(shape).per_frame * shape.frames) * sizeof(Summary));
     } else {
         workspace_ = cuda::DeviceBuffer(CudaWorkspace::bytes(shape));
         cuda::fill(workspace_.data(), 0, workspace_.bytes(), executor.stream());

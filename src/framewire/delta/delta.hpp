@@ -37,8 +37,9 @@ public:
     const EncoderParameters& parameters() const { return parameters_; }
     const Shape& shape() const { return shape_; }
 
-    /// Compares `current` with `reference`, updates `reference` and writes `changes`. Any strides; no overlap. `changes` has
-    /// room for every byte of every frame. Host: returns when done. Device: queued on the executor's stream, one launch.
+    /// Compares `current` with `reference`, updates `reference` and writes `changes`. Any strides; no overlap.
+    /// `changes` has room for every byte of every frame. Host: returns when done. Device: queued on the executor's
+    /// stream, one launch.
     void encode(HostView<const std::uint8_t> current, HostView<std::uint8_t> reference,
                 const ChangesView<MemorySpace::host>& changes);
     void encode(DeviceView<const std::uint8_t> current, DeviceView<std::uint8_t> reference,
@@ -57,9 +58,9 @@ class Decoder {
 public:
     Decoder(const Shape& shape, Executor& executor);
 
-    /// Applies the changes of each stream to `reference`, which is then the encoder's R. Host: throws Error{source_lost} on
-    /// positions that do not ascend or lie outside the frame, with `reference` untouched. Device: changes at such positions
-    /// are left out and nothing outside the frame is written.
+    /// Applies the changes of each stream to `reference`, which is then the encoder's R. Host: throws
+    /// Error{source_lost} on positions that do not ascend or lie outside the frame, with `reference` untouched. Device:
+    /// changes at such positions are left out and nothing outside the frame is written.
     void decode(const ChangesView<MemorySpace::host>& changes, HostView<std::uint8_t> reference) const;
     void decode(const ChangesView<MemorySpace::device>& changes, DeviceView<std::uint8_t> reference) const;
 

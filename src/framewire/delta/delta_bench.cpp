@@ -29,7 +29,8 @@ struct Moments {
         fill_later(images[0].view(), images[1].view(), share, scattered, 11);
         copy(images[0].view(), reference.view());
         for (int round = 0; round < 2; ++round)  // the first round leaves the start behind
-            for (const int moment : {1, 0}) delta::encode_reference(threshold, images[moment].view(), reference.view(), want[moment].view());
+            for (const int moment : {1, 0})
+                delta::encode_reference(threshold, images[moment].view(), reference.view(), want[moment].view());
     }
     double changes_per_frame() const {
         return (want[0].view().summaries[0].count + want[1].view().summaries[0].count) / 2.0;
@@ -53,10 +54,10 @@ void require_equal(const delta::ChangesView<MemorySpace::host>& got, const delta
 }
 
 // The report's CPU loop (section 2.1), without what it lacks: error sums. Compiled with -O3.
-std::uint32_t plain_loop(const std::uint8_t* current, std::uint8_t* reference, std::int64_t bytes, std::uint32_t* positions,
-                         std::uint8_t* differences) __attribute__((optimize("O3")));
-std::uint32_t plain_loop(const std::uint8_t* current, std::uint8_t* reference, std::int64_t bytes, std::uint32_t* positions,
-                         std::uint8_t* differences) {
+std::uint32_t plain_loop(const std::uint8_t* current, std::uint8_t* reference, std::int64_t bytes,
+                         std::uint32_t* positions, std::uint8_t* differences) __attribute__((optimize("O3")));
+std::uint32_t plain_loop(const std::uint8_t* current, std::uint8_t* reference, std::int64_t bytes,
+                         std::uint32_t* positions, std::uint8_t* differences) {
     std::uint32_t count = 0;
     for (std::int64_t i = 0; i < bytes; ++i) {
         const int difference = current[i] - reference[i];
@@ -71,7 +72,8 @@ std::uint32_t plain_loop(const std::uint8_t* current, std::uint8_t* reference, s
 }
 
 void bench_cpu(Session& session, double share, bool scattered) {
-    const auto operation = fmt::format("exact, {:.0f} % changed, {}", share * 100, scattered ? "scattered" : "in blobs");
+    const auto operation =
+        fmt::format("exact, {:.0f} % changed, {}", share * 100, scattered ? "scattered" : "in blobs");
     Moments moments(bench_frame, share, scattered);
     delta::Encoder encoder({.threshold = threshold}, bench_frame, session.cpu());
     HostChanges changes(bench_frame), peer_changes(bench_frame);
@@ -97,13 +99,14 @@ void bench_cpu(Session& session, double share, bool scattered) {
             fail(ErrorCode::internal, "the plain loop finds another count; not timed");
     }
     const auto timings = session.time_cpu({run, peer});
-    session.add({"delta", operation, "framewire cpu", timings[0], moments.bytes_per_frame(), timings[1].median_us / timings[0].median_us});
+    session.add({"delta", operation, "framewire cpu", timings[0], moments.bytes_per_frame(),
+                 timings[1].median_us / timings[0].median_us});
     session.add({"delta", operation, "plain loop, -O3", timings[1], moments.bytes_per_frame(), {}});
 }
 
 void bench_gpu(Session& session, double share, bool scattered) {
-    const auto operation =
-        fmt::format("exact, {:.0f} % changed, {}, batch {}", share * 100, scattered ? "scattered" : "in blobs", gpu_batch);
+    const auto operation = fmt::format("exact, {:.0f} % changed, {}, batch {}", share * 100,
+                                       scattered ? "scattered" : "in blobs", gpu_batch);
     auto& executor = *session.gpu();
     const auto& stream = executor.stream();
     Moments moments(bench_frame, share, scattered);
@@ -152,13 +155,16 @@ void bench_packing(Session& session) {
     unpacker.apply_picture(picture, viewer.view());
     Session::require_equal(viewer.view(), moments.images[1].view(), "packing a picture");
     std::vector<std::uint8_t> scratch;
-    const auto timings = session.time_cpu({[&] { scratch.clear(), packer.pack_changes(moments.want[1].view(), scratch); },
-                                           [&] { unpacker.apply_changes(changes, viewer.view()); },
-                                           [&] { scratch.clear(), packer.pack_picture(moments.images[1].view(), scratch); },
-                                           [&] { unpacker.apply_picture(picture, viewer.view()); }});
-    session.add({"delta", fmt::format("pack 2 % in blobs to {} bytes", changes.size()), "framewire cpu", timings[0], 0, {}});
+    const auto timings =
+        session.time_cpu({[&] { scratch.clear(), packer.pack_changes(moments.want[1].view(), scratch); },
+                          [&] { unpacker.apply_changes(changes, viewer.view()); },
+                          [&] { scratch.clear(), packer.pack_picture(moments.images[1].view(), scratch); },
+                          [&] { unpacker.apply_picture(picture, viewer.view()); }});
+    session.add(
+        {"delta", fmt::format("pack 2 % in blobs to {} bytes", changes.size()), "framewire cpu", timings[0], 0, {}});
     session.add({"delta", "unpack the same", "framewire cpu", timings[1], 0, {}});
-    session.add({"delta", fmt::format("pack a picture to {} bytes", picture.size()), "framewire cpu", timings[2], 0, {}});
+    session.add(
+        {"delta", fmt::format("pack a picture to {} bytes", picture.size()), "framewire cpu", timings[2], 0, {}});
     session.add({"delta", "unpack the same picture", "framewire cpu", timings[3], 0, {}});
 }
 

@@ -9,17 +9,17 @@
 
 // One launch encodes a batch of streams. A block takes one tile of 16 KiB, compares it with the reference, writes the
 // reference where it changed, and learns where its changes go by decoupled look-back (Merrill and Garland, "Single-pass
-// Parallel Prefix Scan with Decoupled Look-back", 2016) over the tiles before it in its stream. Like CUB's scans it relies on
-// blocks starting in the order of their numbers. Tiles go round the streams, so that neighbours in a look-back are far apart
-// in time and rarely wait for each other.
+// Parallel Prefix Scan with Decoupled Look-back", 2016) over the tiles before it in its stream. Like CUB's scans it
+// relies on blocks starting in the order of their numbers. Tiles go round the streams, so that neighbours in a
+// look-back are far apart in time and rarely wait for each other.
 
 namespace framewire::delta {
 namespace {
 
 constexpr int threads_per_block = 256;
 constexpr int warps_per_block = threads_per_block / 32;
-constexpr int group_bytes = 16;                                  // one vector load
-constexpr int slab_bytes = threads_per_block * group_bytes;      // one load of all threads
+constexpr int group_bytes = 16;                              // one vector load
+constexpr int slab_bytes = threads_per_block * group_bytes;  // one load of all threads
 constexpr int slabs = static_cast<int>(cuda_tile_bytes) / slab_bytes;
 constexpr int staged_changes = slab_bytes;  // room in shared memory: one slab with every byte changed
 static_assert(slabs == 4, "four counts are packed in one 64-bit scan");
@@ -71,8 +71,8 @@ __device__ uint4 load_group(const std::uint8_t* frame, std::uint32_t position, s
 }
 
 template <bool vectors>
-__device__ void store_group(std::uint8_t* frame, std::uint32_t position, std::uint32_t frame_bytes, std::int64_t row_stride,
-                            std::uint32_t row_bytes, uint4 group) {
+__device__ void store_group(std::uint8_t* frame, std::uint32_t position, std::uint32_t frame_bytes,
+                            std::int64_t row_stride, std::uint32_t row_bytes, uint4 group) {
     if (vectors && position + group_bytes <= frame_bytes) {
         *reinterpret_cast<uint4*>(frame + position) = group;
         return;
@@ -81,14 +81,16 @@ __device__ void store_group(std::uint8_t* frame, std::uint32_t position, std::ui
 #pragma unroll
     for (int i = 0; i < group_bytes; ++i)
         if (position + i < frame_bytes)
-            frame[address_of(position + i, row_stride, row_bytes)] = static_cast<std::uint8_t>(words[i / 4] >> (i % 4 * 8));
+            frame[address_of(position + i, row_stride, row_bytes)] =
+                static_cast<std::uint8_t>(words[i / 4] >> (i % 4 * 8));
 }
 
 // A tile's state: launch number (so that nothing needs clearing between launches), what the value is, value.
 enum StateKind : std::uint32_t { tile_alone = 1, with_all_before = 2 };
 
 __device__ unsigned long long make_state(std::uint32_t launch, StateKind kind, std::uint32_t value) {
-    return (static_cast<unsigned long long>(launch & 0x3FFFFFFFu) << 34) | (static_cast<unsigned long long>(kind) << 32) | value;
+    return (static_cast<unsigned long long>(launch & 0x3FFFFFFFu) << 34) |
+           (static_cast<unsigned long long>(kind) << 32) | value;
 }
 // 0 when the state is of an earlier launch, else its kind.
 __device__ std::uint32_t kind_of(unsigned long long state, std::uint32_t launch) {
@@ -135,7 +137,8 @@ struct Shared {
 __device__ std::uint32_t gather_bits(std::uint32_t highest_bits) { return ((highest_bits >> 7) * 0x01020408u) >> 24; }
 
 // Lays a thread's changes of one slab, given by the bits of `changed`, into shared memory, from `rank` on.
-__device__ void stage(Shared& shared, std::uint32_t rank, std::uint32_t offset, std::uint32_t changed, uint4 differences) {
+__device__ void stage(Shared& shared, std::uint32_t rank, std::uint32_t offset, std::uint32_t changed,
+                      uint4 differences) {
     for (; changed; changed &= changed - 1, ++rank) {
         const auto bit = static_cast<std::uint32_t>(__ffs(static_cast<int>(changed)) - 1);
         const auto low = bit & 4 ? differences.y : differences.x, high = bit & 4 ? differences.w : differences.z;
@@ -144,9 +147,10 @@ __device__ void stage(Shared& shared, std::uint32_t rank, std::uint32_t offset, 
     }
 }
 
-// Adds a tile's errors to its stream's; the stream's last tile writes them out and clears them for the next launch, and the
-// launch's last tile counts the launch.
-__device__ void finish_tile(const Job& job, std::uint32_t stream, std::uint32_t max_error, unsigned long long squared_error) {
+// Adds a tile's errors to its stream's; the stream's last tile writes them out and clears them for the next launch, and
+// the launch's last tile counts the launch.
+__device__ void finish_tile(const Job& job, std::uint32_t stream, std::uint32_t max_error,
+                            unsigned long long squared_error) {
     auto& sums = job.workspace.sums[stream];
     if (max_error) atomicMax(&sums.max_error, max_error);
     if (squared_error) atomicAdd(&sums.squared_error, squared_error);
@@ -178,16 +182,19 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
     uint4 now[slabs], held[slabs];  // once compared, `now` becomes the differences
 #pragma unroll
     for (int slab = 0; slab < slabs; ++slab) {
-        now[slab] = load_group<vectors>(current, position_of(slab), job.frame_bytes, job.current_row_stride, job.row_bytes, true);
-        held[slab] = load_group<vectors>(reference, position_of(slab), job.frame_bytes, job.reference_row_stride, job.row_bytes, false);
+        now[slab] = load_group<vectors>(current, position_of(slab), job.frame_bytes, job.current_row_stride,
+                                        job.row_bytes, true);
+        held[slab] = load_group<vectors>(reference, position_of(slab), job.frame_bytes, job.reference_row_stride,
+                                         job.row_bytes, false);
     }
 
-    std::uint32_t changed[slabs];       // a bit a byte
-    unsigned long long counts = 0;      // of each slab, 16 bits each
+    std::uint32_t changed[slabs];   // a bit a byte
+    unsigned long long counts = 0;  // of each slab, 16 bits each
     std::uint32_t squared_error = 0, max_low = 0, max_high = 0;
 #pragma unroll
     for (int slab = 0; slab < slabs; ++slab) {
-        // Gives the bits of the word's changed bytes, makes `now_word` the differences and `held_word` the updated reference.
+        // Gives the bits of the word's changed bytes, makes `now_word` the differences and `held_word` the updated
+        // reference.
         const auto compare = [&](std::uint32_t& now_word, std::uint32_t& held_word) {
             const auto distance = __vabsdiffu4(now_word, held_word);
             const auto bits = changed_bytes(distance, job);
@@ -207,7 +214,8 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
         changed[slab] |= compare(now[slab].w, held[slab].w) << 12;
         counts |= static_cast<unsigned long long>(__popc(changed[slab])) << (16 * slab);
         if (changed[slab])
-            store_group<vectors>(reference, position_of(slab), job.frame_bytes, job.reference_row_stride, job.row_bytes, held[slab]);
+            store_group<vectors>(reference, position_of(slab), job.frame_bytes, job.reference_row_stride, job.row_bytes,
+                                 held[slab]);
     }
 
     // Scan of the counts over the block, all four slabs at once: a slab has at most 4096 changes.
@@ -233,18 +241,24 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
         if (other < static_cast<int>(warp)) rank += shared.warp_counts[other];
         slab_counts += shared.warp_counts[other];
     }
-    const auto field = [](unsigned long long packed, int slab) { return static_cast<std::uint32_t>(packed >> (16 * slab)) & 0xFFFFu; };
-    const auto tile_count = field(slab_counts, 0) + field(slab_counts, 1) + field(slab_counts, 2) + field(slab_counts, 3);
+    const auto field = [](unsigned long long packed, int slab) {
+        return static_cast<std::uint32_t>(packed >> (16 * slab)) & 0xFFFFu;
+    };
+    const auto tile_count =
+        field(slab_counts, 0) + field(slab_counts, 1) + field(slab_counts, 2) + field(slab_counts, 3);
 
     auto* states = job.workspace.states + std::int64_t{stream} * job.tiles_per_frame;
     if (warp == 0) {
         const auto launch = shared.launch;
         if (lane == 0)
-            State(states[tile]).store(make_state(launch, tile == 0 ? with_all_before : tile_alone, tile_count), ::cuda::memory_order_relaxed);
+            State(states[tile])
+                .store(make_state(launch, tile == 0 ? with_all_before : tile_alone, tile_count),
+                       ::cuda::memory_order_relaxed);
         const auto before = look_back(states, tile, launch);
         if (lane == 0) {
             if (tile != 0)
-                State(states[tile]).store(make_state(launch, with_all_before, before + tile_count), ::cuda::memory_order_relaxed);
+                State(states[tile])
+                    .store(make_state(launch, with_all_before, before + tile_count), ::cuda::memory_order_relaxed);
             if (tile == job.tiles_per_frame - 1) job.changes.summaries[stream].count = before + tile_count;
             shared.before = before;
         }
@@ -285,7 +299,8 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
 }
 
 bool vectors_fit(const void* data, std::int64_t frame_stride, bool dense_rows, int frames) {
-    return dense_rows && reinterpret_cast<std::uintptr_t>(data) % group_bytes == 0 && (frames == 1 || frame_stride % group_bytes == 0);
+    return dense_rows && reinterpret_cast<std::uintptr_t>(data) % group_bytes == 0 &&
+           (frames == 1 || frame_stride % group_bytes == 0);
 }
 
 }  // namespace

@@ -21,9 +21,10 @@ using namespace framewire::HWY_NAMESPACE;
 
 constexpr std::int64_t block_bytes = 64;
 
-// Appends the changes of one block of 64 bytes to `positions` and `differences`, which have room for `room` more after `count`.
-void append_changes(std::uint64_t changed, std::uint32_t block_position, const std::uint8_t* block_differences, std::int64_t room,
-                    std::uint32_t count, std::uint32_t* positions, std::uint8_t* differences) {
+// Appends the changes of one block of 64 bytes to `positions` and `differences`, which have room for `room` more after
+// `count`.
+void append_changes(std::uint64_t changed, std::uint32_t block_position, const std::uint8_t* block_differences,
+                    std::int64_t room, std::uint32_t count, std::uint32_t* positions, std::uint8_t* differences) {
     positions += count;
     differences += count;
     if (changed == ~std::uint64_t{0}) {
@@ -159,27 +160,29 @@ void Encoder::encode(HostView<const std::uint8_t> current, HostView<std::uint8_t
     const CpuChunks chunks(shape_);
     const auto threshold = parameters_.effective_threshold();
     auto* chunk_summaries = chunk_summaries_.as<Summary>();
-    executor_->pool().for_chunks(shape_.frames * chunks.per_frame, 1, [&](std::int64_t index, std::int64_t, std::int64_t) {
-        const auto stream = static_cast<int>(index / chunks.per_frame);
-        const auto first_row = index % chunks.per_frame * chunks.rows_each;
-        const auto rows = std::min(chunks.rows_each, shape_.height - first_row);
-        const auto begin = first_row * shape_.row_bytes();
-        auto* positions = changes.positions + stream * changes.capacity + begin;
-        auto* differences = changes.differences + stream * changes.capacity + begin;
-        Summary summary;
-        const auto encode_rows = [&](std::int64_t row, std::int64_t bytes) {
-            const auto y = static_cast<int>(row);
-            HWY_DYNAMIC_DISPATCH(encode_span)
-            (current.row(stream, y), reference.row(stream, y), bytes, threshold,
-             static_cast<std::uint32_t>(row * shape_.row_bytes()), positions + summary.count, differences + summary.count,
-             summary);
-        };
-        if (current.dense_rows() && reference.dense_rows())
-            encode_rows(first_row, rows * shape_.row_bytes());
-        else
-            for (auto row = first_row; row < first_row + rows; ++row) encode_rows(row, shape_.row_bytes());
-        chunk_summaries[index] = summary;
-    });
+    executor_->pool().for_chunks(shape_.frames * chunks.per_frame, 1,
+                                 [&](std::int64_t index, std::int64_t, std::int64_t) {
+                                     const auto stream = static_cast<int>(index / chunks.per_frame);
+                                     const auto first_row = index % chunks.per_frame * chunks.rows_each;
+                                     const auto rows = std::min(chunks.rows_each, shape_.height - first_row);
+                                     const auto begin = first_row * shape_.row_bytes();
+                                     auto* positions = changes.positions + stream * changes.capacity + begin;
+                                     auto* differences = changes.differences + stream * changes.capacity + begin;
+                                     Summary summary;
+                                     const auto encode_rows = [&](std::int64_t row, std::int64_t bytes) {
+                                         const auto y = static_cast<int>(row);
+                                         HWY_DYNAMIC_DISPATCH(encode_span)
+                                         (current.row(stream, y), reference.row(stream, y), bytes, threshold,
+                                          static_cast<std::uint32_t>(row * shape_.row_bytes()),
+                                          positions + summary.count, differences + summary.count, summary);
+                                     };
+                                     if (current.dense_rows() && reference.dense_rows())
+                                         encode_rows(first_row, rows * shape_.row_bytes());
+                                     else
+                                         for (auto row = first_row; row < first_row + rows; ++row)
+                                             encode_rows(row, shape_.row_bytes());
+                                     chunk_summaries[index] = summary;
+                                 });
     executor_->pool().for_chunks(shape_.frames, 1, [&](std::int64_t stream, std::int64_t, std::int64_t) {
         close_gaps(shape_, chunks, chunk_summaries, static_cast<int>(stream), changes);
     });

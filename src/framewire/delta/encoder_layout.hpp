@@ -8,8 +8,8 @@
 
 namespace framewire::delta {
 
-/// How the CPU encoder cuts a frame: whole rows, about 64 KiB, so that a chunk's input stays in a core's L2 and its sums
-/// of squares in 32 bits.
+/// How the CPU encoder cuts a frame: whole rows, about 64 KiB, so that a chunk's input stays in a core's L2 and its
+/// sums of squares in 32 bits.
 struct CpuChunks {
     std::int64_t rows_each;
     std::int64_t per_frame;
@@ -51,7 +51,8 @@ struct CudaWorkspace {
                static_cast<std::size_t>(shape.frames * cuda_tiles_per_frame(shape)) * sizeof(unsigned long long);
     }
     CudaWorkspace(std::uint8_t* memory, const Shape& shape)
-        : progress(reinterpret_cast<CudaProgress*>(memory)), sums(reinterpret_cast<CudaStreamSums*>(memory + 256)),
+        : progress(reinterpret_cast<CudaProgress*>(memory)),
+          sums(reinterpret_cast<CudaStreamSums*>(memory + 256)),
           states(reinterpret_cast<unsigned long long*>(sums + shape.frames)) {}
 };
 

@@ -35,7 +35,8 @@ void move(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, Motion m
                                (motion == Motion::runs && in_run) || (motion == Motion::most && random() % 50 != 0);
                 // Everything else wanders by a little, as a sensor does.
                 to.row(frame, y)[x] =
-                    changes ? any : static_cast<std::uint8_t>(std::clamp(old + static_cast<int>(random() % 9) - 4, 0, 255));
+                    changes ? any
+                            : static_cast<std::uint8_t>(std::clamp(old + static_cast<int>(random() % 9) - 4, 0, 255));
             }
 }
 
@@ -129,7 +130,8 @@ void decode(Executor& executor, const Shape& shape, const Encoded& encoded, Guar
         const auto all = static_cast<std::size_t>(shape.bytes());
         cuda::upload(to.positions, device.positions, all * 4, executor.stream());
         cuda::upload(to.differences, device.differences, all, executor.stream());
-        cuda::upload(to.summaries, device.summaries, static_cast<std::size_t>(shape.frames) * sizeof(Summary), executor.stream());
+        cuda::upload(to.summaries, device.summaries, static_cast<std::size_t>(shape.frames) * sizeof(Summary),
+                     executor.stream());
         DeviceTwin device_reference(reference);
         device_reference.upload(executor.stream());
         decoder.decode(device, device_reference.view());
@@ -138,8 +140,9 @@ void decode(Executor& executor, const Shape& shape, const Encoded& encoded, Guar
 }
 
 void check_case(Backend backend, const Shape& shape, kit::Layout layout, Motion motion, int threshold) {
-    SCOPED_TRACE(fmt::format("delta on {}, {}, {}, motion {}, threshold {}, seed {}", to_string(backend), to_string(shape),
-                             kit::to_string(layout), static_cast<int>(motion), threshold, kit::seed()));
+    SCOPED_TRACE(fmt::format("delta on {}, {}, {}, motion {}, threshold {}, seed {}", to_string(backend),
+                             to_string(shape), kit::to_string(layout), static_cast<int>(motion), threshold,
+                             kit::seed()));
     auto& executor = kit::executor(backend);
     GuardedImage current(shape, layout), reference(shape, layout), viewer(shape, {}), current_before(shape, {});
     kit::fill(reference.view(), kit::Fill::noise);
@@ -164,7 +167,8 @@ void check_case(Backend backend, const Shape& shape, kit::Layout layout, Motion 
     expect_equal(encode(encoder, executor, current, again), got);
 
     decode(executor, shape, got, viewer);
-    ASSERT_EQ(kit::first_difference(viewer.view(), want_reference.view()), std::nullopt) << "the viewer's picture is not R";
+    ASSERT_EQ(kit::first_difference(viewer.view(), want_reference.view()), std::nullopt)
+        << "the viewer's picture is not R";
     ASSERT_EQ(kit::first_difference(viewer.view(), current.view(), threshold), std::nullopt) << "outside the bound";
     ASSERT_FALSE(viewer.broken_guard());
 }
@@ -253,7 +257,8 @@ TEST(Delta, DecoderRefusesHostilePositions) {
     EXPECT_THROW(decoder.decode(changes.view(), reference.view()), Error);
     HostImage zeros(shape);
     kit::fill(zeros.view(), kit::Fill::zeros);
-    EXPECT_EQ(kit::first_difference(reference.view(), zeros.view()), std::nullopt) << "a refused message changed the picture";
+    EXPECT_EQ(kit::first_difference(reference.view(), zeros.view()), std::nullopt)
+        << "a refused message changed the picture";
     set({0, 15});
     decoder.decode(changes.view(), reference.view());
     EXPECT_EQ(reference.view().data()[15], 1);

@@ -38,7 +38,8 @@ std::uint64_t get_u64(const std::uint8_t* at) { return get_u32(at) | std::uint64
 
 void check_one_frame(const Shape& shape, const char* what) {
     validate(shape, what);
-    if (shape.frames != 1) fail(ErrorCode::usage, "{} is a batch of {}; streams are packed one by one", what, shape.frames);
+    if (shape.frames != 1)
+        fail(ErrorCode::usage, "{} is a batch of {}; streams are packed one by one", what, shape.frames);
 }
 
 struct FreeCompressor {
@@ -66,7 +67,8 @@ struct Packer::State {
     void compress(std::size_t body_size, int level, std::vector<std::uint8_t>& out) {
         const auto begin = out.size();
         out.resize(begin + ZSTD_compressBound(body_size));
-        const auto size = ZSTD_compressCCtx(zstd.get(), out.data() + begin, out.size() - begin, body.data(), body_size, level);
+        const auto size =
+            ZSTD_compressCCtx(zstd.get(), out.data() + begin, out.size() - begin, body.data(), body_size, level);
         if (ZSTD_isError(size)) fail(ErrorCode::internal, "zstd: {}", ZSTD_getErrorName(size));
         out.resize(begin + size);
     }
@@ -186,7 +188,8 @@ void Unpacker::apply_changes(std::span<const std::uint8_t> bytes, HostView<std::
             last_block = at * 8 + std::bit_width(bitmap[at]) - 1;
         }
     if (last_block >= blocks_of(shape)) broken("a block lies outside the frame");
-    if (count > shape.frame_bytes() || size != head_bytes + 8 * blocks + count) broken("changes are of the wrong length");
+    if (count > shape.frame_bytes() || size != head_bytes + 8 * blocks + count)
+        broken("changes are of the wrong length");
     std::int64_t bits = 0, last_position = -1;
     for (std::int64_t block = 0; block < blocks; ++block) bits += std::popcount(get_u64(masks + 8 * block));
     if (blocks > 0) last_position = last_block * block_bytes + std::bit_width(get_u64(masks + 8 * (blocks - 1))) - 1;
@@ -206,7 +209,8 @@ void Unpacker::apply_changes(std::span<const std::uint8_t> bytes, HostView<std::
 void Unpacker::apply_picture(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference) {
     const auto& shape = state_->shape;
     validate(reference, shape, "the unpacker's reference");
-    if (static_cast<std::int64_t>(state_->decompress(bytes)) != shape.frame_bytes()) broken("a picture is of the wrong length");
+    if (static_cast<std::int64_t>(state_->decompress(bytes)) != shape.frame_bytes())
+        broken("a picture is of the wrong length");
     const auto* from = state_->body.data();
     for (int y = 0; y < shape.height; ++y, from += shape.row_bytes()) {
         auto* row = reference.row(0, y);

@@ -46,8 +46,8 @@ public:
     void apply_picture(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference);
     /// The count of changes the last apply_changes() made; 0 after a picture.
     std::uint32_t last_count() const;
-    /// Those changes as the encoder gave them: positions, differences and count. Throws Error{usage} where `changes` have
-    /// no room for every byte of the frame.
+    /// Those changes as the encoder gave them: positions, differences and count. Throws Error{usage} where `changes`
+    /// have no room for every byte of the frame.
     void last_changes(const ChangesView<MemorySpace::host>& changes) const;
 
 private:

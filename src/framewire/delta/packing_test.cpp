@@ -19,7 +19,8 @@ struct Step {
     HostChanges found;
     std::vector<std::uint8_t> changes, picture;
 
-    Step(const Shape& shape, kit::Layout layout, int threshold) : before(shape, layout), after(shape, layout), found(shape) {
+    Step(const Shape& shape, kit::Layout layout, int threshold)
+        : before(shape, layout), after(shape, layout), found(shape) {
         kit::fill(before.view(), kit::Fill::ramp);
         GuardedImage camera(shape, layout);
         kit::fill(camera.view(), kit::Fill::ramp);
@@ -114,7 +115,8 @@ TEST(Packing, FlippedBitsStayInside) {
             auto bytes = *message;
             bytes[bit / 8] = static_cast<std::uint8_t>(bytes[bit / 8] ^ 1 << (bit % 8));
             try {
-                message == &step.changes ? unpacker.apply_changes(bytes, viewer.view()) : unpacker.apply_picture(bytes, viewer.view());
+                message == &step.changes ? unpacker.apply_changes(bytes, viewer.view())
+                                         : unpacker.apply_picture(bytes, viewer.view());
             } catch (const Error&) {
                 ++refused;
             }

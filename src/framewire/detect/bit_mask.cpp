@@ -7,7 +7,8 @@
 namespace framewire {
 
 void detail::validate_mask(const void* data, const Shape& have, const Shape& want, const char* what) {
-    if (have != want) fail(ErrorCode::usage, "{}: a mask of {}; expected one of {}", what, to_string(have), to_string(want));
+    if (have != want)
+        fail(ErrorCode::usage, "{}: a mask of {}; expected one of {}", what, to_string(have), to_string(want));
     if (!data || reinterpret_cast<std::uintptr_t>(data) % 16 != 0)
         fail(ErrorCode::usage, "{}: its memory is missing or not aligned to 16 bytes", what);
 }

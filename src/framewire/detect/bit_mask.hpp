@@ -27,8 +27,8 @@ public:
 
     /// A mask to change is a mask to read.
     template <class Const>
-        requires(std::is_same_v<Const, const Word> && !std::is_const_v<Word>)
-    constexpr operator BitMaskView<Const, space>() const {
+    requires(std::is_same_v<Const, const Word> && !std::is_const_v<Word>) constexpr operator BitMaskView<Const, space>()
+        const {
         return {data_, shape_};
     }
 

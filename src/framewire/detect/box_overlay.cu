@@ -96,7 +96,8 @@ __global__ void __launch_bounds__(threads_per_block)
     std::uint64_t sum = 0;
     if (lane < lanes)
         for (int y = 0; y < rows; ++y)
-            for (auto at = static_cast<int>(lane); at < row_bytes; at += lanes) sum += in[y * picture.in_row_stride + at];
+            for (auto at = static_cast<int>(lane); at < row_bytes; at += lanes)
+                sum += in[y * picture.in_row_stride + at];
     std::uint64_t total = 0;
     const auto pixels = static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(row_bytes / picture.channels);
     for (unsigned from = 0; from < lanes; ++from) {
@@ -107,7 +108,8 @@ __global__ void __launch_bounds__(threads_per_block)
     const auto mean = static_cast<std::uint8_t>((2 * total + pixels) / (2 * pixels));
     if (lane < lanes)
         for (int y = 0; y < rows; ++y)
-            for (auto at = static_cast<int>(lane); at < row_bytes; at += lanes) out[y * picture.out_row_stride + at] = mean;
+            for (auto at = static_cast<int>(lane); at < row_bytes; at += lanes)
+                out[y * picture.out_row_stride + at] = mean;
 }
 
 }  // namespace

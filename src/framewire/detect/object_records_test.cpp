@@ -32,8 +32,9 @@ TEST(ObjectRecords, JsonLines) {
 
 TEST(ObjectRecords, ScoresFollow) {
     const float scores[] = {1.23456f, -0.5f};
-    EXPECT_EQ(to_json_line({.frame = 2, .time_s = 0.2, .width = 64, .height = 48, .objects = objects, .scores = scores}),
-              R"({"frame":2,"time":0.200000,"width":64,"height":48,"objects":[{"id":1,"box":[3,4,10,20],"area":150,"centroid":[8.00,13.50],"score":1.2346},{"id":4,"box":[0,30,5,1],"area":3,"centroid":[2.33,30.00],"score":-0.5000}]}
+    EXPECT_EQ(
+        to_json_line({.frame = 2, .time_s = 0.2, .width = 64, .height = 48, .objects = objects, .scores = scores}),
+        R"({"frame":2,"time":0.200000,"width":64,"height":48,"objects":[{"id":1,"box":[3,4,10,20],"area":150,"centroid":[8.00,13.50],"score":1.2346},{"id":4,"box":[0,30,5,1],"area":3,"centroid":[2.33,30.00],"score":-0.5000}]}
 )");
 }
 

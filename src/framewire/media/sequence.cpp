@@ -72,8 +72,8 @@ private:
 
         if (options_.one_size && (shape.width != info_.shape.width || shape.height != info_.shape.height))
             fail(ErrorCode::source_lost,
-                 "{} is {}x{} pixels and {}, the first image, {}x{}; here all must be of one size",
-                 images_[index_], shape.width, shape.height, images_.front(), info_.shape.width, info_.shape.height);
+                 "{} is {}x{} pixels and {}, the first image, {}x{}; here all must be of one size", images_[index_],
+                 shape.width, shape.height, images_.front(), info_.shape.width, info_.shape.height);
         if (!std::exchange(warned_, true))
             spdlog::warn("{} is {}; it is made {} like the first", images_[index_], to_string(shape),
                          to_string(info_.shape));

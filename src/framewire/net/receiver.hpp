@@ -13,8 +13,8 @@ namespace framewire::net {
 
 /// What a viewer received so far.
 struct ReceiverCounts {
-    std::int64_t pictures = 0;       ///< whole pictures
-    std::int64_t changes = 0;        ///< steps from one version to the next
+    std::int64_t pictures = 0;  ///< whole pictures
+    std::int64_t changes = 0;   ///< steps from one version to the next
     /// Versions passed over because a connection was too slow for them; what lies between two connections is not
     /// counted.
     std::int64_t skipped = 0;

@@ -80,8 +80,8 @@ TEST(Wire, BytesAreThoseOfTheDocument) {
     begin_state(MessageType::changes, {258, 7, 0.5}, {&some_object, 1}, changes);
     changes.push_back(99);
     end_state(changes);
-    EXPECT_EQ(changes, (Bytes{3, 43, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0,    7,    0,   0, 0,  0, 0, 0, 0, 0, 0, 0, 0,
-                              0, 0, 0xe0, 0x3f, 1, 0, 9, 0, 0, 0, 3, 0, 4, 0, 1, 1, 6, 0, 44, 1, 0, 0, 99}));
+    EXPECT_EQ(changes, (Bytes{3, 43, 0, 0,    0,    2, 1, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0,  0, 0, 0, 0,
+                              0, 0,  0, 0xe0, 0x3f, 1, 0, 9, 0, 0, 0, 3, 0, 4, 0, 1, 1, 6, 0, 44, 1, 0, 0, 99}));
 }
 
 TEST(Wire, StateComesBack) {

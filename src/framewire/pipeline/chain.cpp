@@ -41,8 +41,7 @@ public:
         if (at_end()) return calls;
         do {
             skip_spaces();
-            if (calls.size() == max_chain_filters)
-                fail_here(fmt::format("more than {} filters", max_chain_filters));
+            if (calls.size() == max_chain_filters) fail_here(fmt::format("more than {} filters", max_chain_filters));
             calls.push_back(read_call());
         } while (take(','));
         return calls;
@@ -85,8 +84,9 @@ private:
         if (const auto key = read_key(); !key.empty()) {
             index = find_parameter(filter, key, offset);
         } else if (!first) {
-            fail_at(offset, fmt::format("filter '{}': only the value right behind '{}=' may go without a key; keys are {}",
-                                        filter.name, filter.name, fmt::join(names(filter.parameters), ", ")));
+            fail_at(offset,
+                    fmt::format("filter '{}': only the value right behind '{}=' may go without a key; keys are {}",
+                                filter.name, filter.name, fmt::join(names(filter.parameters), ", ")));
         }
         const auto& parameter = filter.parameters[index];
         if (given[index] && !parameter.repeatable)
@@ -106,9 +106,9 @@ private:
         const auto found =
             std::find_if(parameters.begin(), parameters.end(), [&](const auto& one) { return one.name == key; });
         if (found == parameters.end())
-            fail_at(offset, fmt::format("filter '{}' has no parameter {}; its parameters are {}{}", filter.name,
-                                        in_quotes(key), fmt::join(names(parameters), ", "),
-                                        did_you_mean(key, names(parameters))));
+            fail_at(offset,
+                    fmt::format("filter '{}' has no parameter {}; its parameters are {}{}", filter.name, in_quotes(key),
+                                fmt::join(names(parameters), ", "), did_you_mean(key, names(parameters))));
         return static_cast<std::size_t>(found - parameters.begin());
     }
 

@@ -325,8 +325,8 @@ TEST_P(ChainPlanTest, TellsWhatFiltersFound) {
 
 // Joined with its neighbours or alone, a binarize tells its threshold.
 TEST_P(ChainPlanTest, TellsWhatJoinedFiltersFound) {
-    const auto chain = parse_chain("gray,binarize=fixed:level=90,adjust=5,binarize=fixed:level=7,delay,binarize=fixed",
-                                   registry());
+    const auto chain =
+        parse_chain("gray,binarize=fixed:level=90,adjust=5,binarize=fixed:level=7,delay,binarize=fixed", registry());
     const auto batch = frame.with_frames(2);
     FrameProcessor joined(chain, batch, executor());
     EXPECT_TRUE(joined.figures().empty()) << "before the first frame";

@@ -210,7 +210,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"smooth=", "filters, column 8: filter 'smooth': the value of 'size' is missing; allowed is an odd"},
         Refusal{"smooth=sigma=", "filters, column 14: filter 'smooth': the value of 'sigma' is missing"},
         Refusal{"smooth=3:",
-                "filters, column 10: filter 'smooth': only the value right behind 'smooth=' may go without a key; keys are size,"},
+                "filters, column 10: filter 'smooth': only the value right behind 'smooth=' may go without a key; keys "
+                "are size,"},
         Refusal{"smooth=3::sigma=1", "filters, column 10: filter 'smooth': only the value right behind 'smooth='"},
         Refusal{"smooth=3:4", "filters, column 10: filter 'smooth': only the value right behind 'smooth='"},
         Refusal{"smooth:3", "filters, column 8: filter 'smooth': only the value right behind 'smooth='"},
@@ -227,7 +228,10 @@ TEST(Chain, MessagesStayShortAndPrintable) {
     const auto message = refusal("still," + std::string(100'000, 'x') + "\x1b[2J");
     EXPECT_LT(message.size(), 400u);
     EXPECT_NE(message.find("'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'"), std::string::npos);
-    EXPECT_EQ(refusal("a\x1b" "b").find('\x1b'), std::string::npos);
+    EXPECT_EQ(refusal("a\x1b"
+                      "b")
+                  .find('\x1b'),
+              std::string::npos);
     // The caret is under what is wrong, however wide what is before it has become.
     const auto within = refusal("still,\xe2\x80\xaestill");
     EXPECT_NE(within.find("\n  still,\\u{202e}still\n        ^"), std::string::npos) << within;

@@ -38,8 +38,13 @@ private:
 class Circle {
 public:
     Circle(const CircleStages& stages, const CircleOptions& options, Statistics& statistics)
-        : stages_(stages), options_(options), statistics_(statistics), times_(static_cast<std::size_t>(options.slots)),
-          free_(options.slots), captured_(options.slots), processed_(options.slots) {
+        : stages_(stages),
+          options_(options),
+          statistics_(statistics),
+          times_(static_cast<std::size_t>(options.slots)),
+          free_(options.slots),
+          captured_(options.slots),
+          processed_(options.slots) {
         for (int slot = 0; slot < options.slots; ++slot) free_.push(slot);
     }
 

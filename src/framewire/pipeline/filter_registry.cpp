@@ -17,21 +17,9 @@ namespace framewire {
 
 const std::vector<FilterInfo>& filter_registry() {
     static const std::vector<FilterInfo> filters = {
-        adjust_info(),
-        binarize_info(),
-        boxes_info(),
-        close_info(),
-        dilate_info(),
-        erode_info(),
-        gaussian_info(),
-        gray_info(),
-        heatmap_info(),
-        mean_info(),
-        median_info(),
-        mosaic_info(),
-        noise_info(),
-        open_info(),
-        text_info(),
+        adjust_info(), binarize_info(), boxes_info(), close_info(),   dilate_info(),
+        erode_info(),  gaussian_info(), gray_info(),  heatmap_info(), mean_info(),
+        median_info(), mosaic_info(),   noise_info(), open_info(),    text_info(),
     };
     return filters;
 }

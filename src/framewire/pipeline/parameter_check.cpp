@@ -58,10 +58,10 @@ std::string allowed_values(const ParameterInfo& parameter) {
 
 std::string_view problem_with(const ParameterInfo& parameter, std::string_view value) {
     switch (parameter.type) {
-    case Type::integer: return problem_with_integer(parameter, value);
-    case Type::real: return problem_with_real(parameter, value);
-    case Type::choice: return is_choice(parameter, value) ? "" : "is not allowed";
-    case Type::text: break;
+        case Type::integer: return problem_with_integer(parameter, value);
+        case Type::real: return problem_with_real(parameter, value);
+        case Type::choice: return is_choice(parameter, value) ? "" : "is not allowed";
+        case Type::text: break;
     }
     return {};
 }

@@ -55,8 +55,7 @@ std::string progress_bar(const StatisticsSnapshot& figures, std::optional<std::i
     if (figures.drops > 0) line += fmt::format("  {} dropped", figures.drops);
     if (const auto left = seconds_left(figures, total_frames)) line += fmt::format("  {} left", as_clock(*left));
     if (total_frames && *total_frames > 0) {
-        const double share =
-            std::min(static_cast<double>(figures.frames) / static_cast<double>(*total_frames), 1.0);
+        const double share = std::min(static_cast<double>(figures.frames) / static_cast<double>(*total_frames), 1.0);
         line += fmt::format("  {:.0f}%", std::floor(100 * share));
         const int cells = std::min(columns - static_cast<int>(line.size()) - 3, longest_bar);
         if (cells >= shortest_bar) {

@@ -20,8 +20,8 @@ enum class ProgressMode { automatic, bar, json, none };
 /// Reads "auto", "bar", "json" or "none"; throws Error{usage} on anything else.
 ProgressMode parse_progress(std::string_view text);
 
-/// One line of at most `columns` characters: frames, rate, a difference stream's bandwidth, drops and, with the number of
-/// frames known, share and time left.
+/// One line of at most `columns` characters: frames, rate, a difference stream's bandwidth, drops and, with the number
+/// of frames known, share and time left.
 std::string progress_bar(const StatisticsSnapshot& figures, std::optional<std::int64_t> total_frames, int columns);
 
 /// The same as one line of JSON: frame, fps, drops, seconds, for a difference stream its figures by the names of

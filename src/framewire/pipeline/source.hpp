@@ -20,10 +20,10 @@ struct Rational {
 
 /// What is known of a source before its first frame.
 struct SourceInfo {
-    std::string name;                    ///< as the user wrote it, without_credentials()
-    Shape shape{};                       ///< of every frame; frames is 1
-    Rational rate{30, 1};                ///< frames a second, nominal
-    bool live = false;  ///< a camera or the network: frames come when they come and are dropped when late
+    std::string name;      ///< as the user wrote it, without_credentials()
+    Shape shape{};         ///< of every frame; frames is 1
+    Rational rate{30, 1};  ///< frames a second, nominal
+    bool live = false;     ///< a camera or the network: frames come when they come and are dropped when late
     std::optional<std::int64_t> frames;  ///< how many there will be, where known
 };
 

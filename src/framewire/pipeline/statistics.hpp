@@ -22,17 +22,17 @@ enum class Stage { read, process, send };
 struct DeltaFigures {
     /// What the report's format would have sent: 5 bytes for each changed byte, and the first picture as it is.
     std::int64_t report_bytes = 0;
-    double changed = 0;             ///< share of all bytes that changed, 0..1
-    int max_error = 0;              ///< largest difference of a viewer's byte from the camera's
-    std::optional<double> psnr;     ///< of the viewer's picture against the camera, in dB; empty when they are equal
+    double changed = 0;          ///< share of all bytes that changed, 0..1
+    int max_error = 0;           ///< largest difference of a viewer's byte from the camera's
+    std::optional<double> psnr;  ///< of the viewer's picture against the camera, in dB; empty when they are equal
 };
 
 /// All figures of a run at one moment.
 struct StatisticsSnapshot {
-    std::int64_t frames = 0;      ///< sent
-    std::int64_t drops = 0;       ///< captured, but too late to be processed
-    double seconds = 0;           ///< from start() to the last frame sent
-    double fps = 0;               ///< frames over seconds
+    std::int64_t frames = 0;  ///< sent
+    std::int64_t drops = 0;   ///< captured, but too late to be processed
+    double seconds = 0;       ///< from start() to the last frame sent
+    double fps = 0;           ///< frames over seconds
     TimeSummary read_ms, process_ms, send_ms;
     std::int64_t raw_bytes = 0;   ///< of the frames sent, as raw pixels
     std::int64_t sent_bytes = 0;  ///< put out
@@ -73,14 +73,14 @@ private:
 struct RunDescription {
     std::string source;
     std::string backend;
-    Shape size{};                        ///< of the frames sent
+    Shape size{};                         ///< of the frames sent
     std::vector<ChainFigures> filters{};  ///< what the filters found in the last frame
 };
 
 /// The figures as JSON: frames, drops, seconds, fps, read_ms, process_ms and send_ms (each mean, median, p99),
 /// raw_bytes, sent_bytes, backend, source, size, and with a difference stream report_bytes, changed, max_error and psnr
-/// (null when the pictures are equal), and where filters found something an object each in `filters`: its `filter` and its
-/// figures by name.
+/// (null when the pictures are equal), and where filters found something an object each in `filters`: its `filter` and
+/// its figures by name.
 std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& run);
 
 }  // namespace framewire

@@ -123,7 +123,8 @@ TEST(Statistics, JsonHasEveryFigure) {
     for (const char* stage : {"read_ms", "process_ms", "send_ms"})
         for (const char* figure : {"mean", "median", "p99"})
             EXPECT_TRUE(json[stage][figure].is_number()) << stage << figure;
-    for (const char* key : {"report_bytes", "changed", "max_error", "psnr", "filters"}) EXPECT_FALSE(json.contains(key)) << key;
+    for (const char* key : {"report_bytes", "changed", "max_error", "psnr", "filters"})
+        EXPECT_FALSE(json.contains(key)) << key;
 
     statistics.add_delta({.count = 1, .max_error = 0, .squared_error = 0}, 100);
     json = nlohmann::json::parse(to_json(statistics.snapshot(), run));

@@ -22,7 +22,8 @@ void refuse_without_use(const ParameterValues& values) {
     if (method != "fixed" && values.integer("level") != BinarizeParameters{}.level)
         fail(ErrorCode::usage, "level {} goes with method=fixed, not with method={}", values.integer("level"), method);
     if (method != "sauvola" && values.integer("window") != SauvolaParameters{}.window)
-        fail(ErrorCode::usage, "window {} goes with method=sauvola, not with method={}", values.integer("window"), method);
+        fail(ErrorCode::usage, "window {} goes with method=sauvola, not with method={}", values.integer("window"),
+             method);
     if (method != "sauvola" && values.real("k") != SauvolaParameters{}.k)
         fail(ErrorCode::usage, "k {} goes with method=sauvola, not with method={}", values.real("k"), method);
 }
@@ -36,8 +37,8 @@ Binarize::Binarize(BinarizeParameters parameters, const Shape& shape, Executor& 
         fail(ErrorCode::usage, "binarize's level is {}; allowed are 0 to 255", parameters.level);
     const auto frames = static_cast<std::size_t>(shape.frames);
     bands_ = static_cast<int>(std::clamp<std::int64_t>(shape.frame_bytes() / band_bytes, 1, shape.height));
-    // A band's histogram costs something of its own, as much as counting 50 000 pixels: no more bands than keep the threads
-    // busy.
+    // A band's histogram costs something of its own, as much as counting 50 000 pixels: no more bands than keep the
+    // threads busy.
     const auto bands_for_all = (2 * executor.pool().threads() + shape.frames - 1) / shape.frames;
     histogram_bands_ = std::clamp(bands_for_all, 1, bands_);
     if (executor.backend() == Backend::cpu) {
@@ -80,8 +81,9 @@ FilterInfo binarize_info() {
         .parameters =
             {
                 {.name = "method",
-                 .help = "two-max: mean of the two most frequent values, held to 50..200; otsu: as OpenCV; two-peaks: the "
-                         "valley of the smoothed histogram; sauvola: local, for documents; fixed: level",
+                 .help =
+                     "two-max: mean of the two most frequent values, held to 50..200; otsu: as OpenCV; two-peaks: the "
+                     "valley of the smoothed histogram; sauvola: local, for documents; fixed: level",
                  .type = Type::choice,
                  .default_value = "two-max",
                  .choices = {"two-max", "otsu", "two-peaks", "sauvola", "fixed"}},
@@ -106,25 +108,27 @@ FilterInfo binarize_info() {
                  .maximum = 1},
             },
         .examples = {"binarize=otsu", "binarize=fixed:level=100", "binarize=sauvola:window=31:k=0.3"},
-        .output_shape = [](const ParameterValues& values, const Shape& shape) {
-            refuse_without_use(values);
-            return shape;
-        },
+        .output_shape =
+            [](const ParameterValues& values, const Shape& shape) {
+                refuse_without_use(values);
+                return shape;
+            },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             refuse_without_use(values);
             const auto& method = values.text("method");
             if (method == "sauvola")
                 return std::make_unique<FilterOf<Sauvola>>(
-                    SauvolaParameters{.window = static_cast<int>(values.integer("window")), .k = values.real("k")}, shape,
-                    executor);
+                    SauvolaParameters{.window = static_cast<int>(values.integer("window")), .k = values.real("k")},
+                    shape, executor);
             return std::make_unique<FilterOf<Binarize>>(
-                BinarizeParameters{.method = method_from(method), .level = static_cast<int>(values.integer("level"))}, shape,
-                executor);
+                BinarizeParameters{.method = method_from(method), .level = static_cast<int>(values.integer("level"))},
+                shape, executor);
         },
         .pointwise = [](const ParameterValues& values) -> std::optional<PointwiseOp> {
             refuse_without_use(values);
             if (values.text("method") != "fixed") return {};
-            return PointwiseOp{.kind = PointwiseOp::Kind::binarize, .threshold = static_cast<int>(values.integer("level"))};
+            return PointwiseOp{.kind = PointwiseOp::Kind::binarize,
+                               .threshold = static_cast<int>(values.integer("level"))};
         },
     };
 }

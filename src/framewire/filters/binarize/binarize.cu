@@ -36,8 +36,8 @@ __device__ Group group_at(const Frames& frames, unsigned index) {
 
 constexpr int histogram_threads = 512;
 
-// Each lane of a warp counts in a histogram of its own, which lies in a bank of its own: lanes never wait for each other,
-// whatever the image, and the block's warps share the 32 histograms.
+// Each lane of a warp counts in a histogram of its own, which lies in a bank of its own: lanes never wait for each
+// other, whatever the image, and the block's warps share the 32 histograms.
 template <int channels, bool aligned>
 __global__ void __launch_bounds__(histogram_threads)
     histogram_kernel(Frames frames, SplitWeights weights, std::uint32_t* histograms) {
@@ -52,7 +52,8 @@ __global__ void __launch_bounds__(histogram_threads)
         if (index >= frames.groups) return {};
         const auto group = group_at(frames, index);
         pixels = group.pixels;
-        return load_gray_group<channels, aligned>(in + group.y * frames.in_row_stride + group.x * channels, pixels, weights);
+        return load_gray_group<channels, aligned>(in + group.y * frames.in_row_stride + group.x * channels, pixels,
+                                                  weights);
     };
     const auto step = gridDim.x * histogram_threads;
     int pixels, next_pixels;
@@ -165,9 +166,11 @@ __device__ int otsu(std::uint32_t count, ThresholdMemory& memory) {
             best_bin = memory.warp_bins[other];
         }
     // The sequence begins with 0 at variance 0: that, too, is a candidate to tell apart.
-    const bool close = candidate.variance >= 0 && best_bin != threadIdx.x && best - candidate.variance < otsu_uncertainty;
+    const bool close =
+        candidate.variance >= 0 && best_bin != threadIdx.x && best - candidate.variance < otsu_uncertainty;
     const bool unclear = !candidate.certain || close || (best >= 0 && best < otsu_uncertainty);
-    if (__syncthreads_or(unclear)) return threadIdx.x == 0 ? otsu_sequence(memory.counts, static_cast<std::uint32_t>(pixels)) : 0;
+    if (__syncthreads_or(unclear))
+        return threadIdx.x == 0 ? otsu_sequence(memory.counts, static_cast<std::uint32_t>(pixels)) : 0;
     return best < 0 ? 0 : best_bin;
 }
 
@@ -304,8 +307,10 @@ __global__ void __launch_bounds__(binarize_threads)
     const auto index = blockIdx.x * binarize_threads + threadIdx.x;
     if (index >= frames.groups) return;
     const auto group = group_at(frames, index);
-    const auto* in = frames.in + blockIdx.y * frames.in_frame_stride + group.y * frames.in_row_stride + group.x * channels;
-    auto* out = frames.out + blockIdx.y * frames.out_frame_stride + group.y * frames.out_row_stride + group.x * channels;
+    const auto* in =
+        frames.in + blockIdx.y * frames.in_frame_stride + group.y * frames.in_row_stride + group.x * channels;
+    auto* out =
+        frames.out + blockIdx.y * frames.out_frame_stride + group.y * frames.out_row_stride + group.x * channels;
     const auto threshold = thresholds[blockIdx.y] * 0x01010101u;
     const auto gray = load_gray_group<channels, aligned>(in, group.pixels, weights);
     const uint4 white{__vcmpgtu4(gray.x, threshold), __vcmpgtu4(gray.y, threshold), __vcmpgtu4(gray.z, threshold),
@@ -368,7 +373,9 @@ void Binarize::run(const FilterImages<MemorySpace::device>& images) {
                   0};
     frames.groups_per_row = static_cast<unsigned>((frames.row_px + gray_group_px - 1) / gray_group_px);
     frames.groups = frames.groups_per_row * static_cast<unsigned>(rows);
-    const auto address = [](const void* pointer) { return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(pointer)); };
+    const auto address = [](const void* pointer) {
+        return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(pointer));
+    };
     const bool aligned = multiple_of_16({address(in.data()), address(out.data())}) &&
                          (dense_rows || multiple_of_16({in.row_stride_bytes(), out.row_stride_bytes()})) &&
                          (shape_.frames == 1 || multiple_of_16({in.frame_stride_bytes(), out.frame_stride_bytes()}));
@@ -380,7 +387,9 @@ void Binarize::run(const FilterImages<MemorySpace::device>& images) {
         const int count = std::min(most_grid_frames, shape_.frames - first);
         auto* histograms = device_histograms_.as<std::uint32_t>() + std::int64_t{first} * bins;
         auto* thresholds = device_thresholds_.data() + first;
-        const auto launch_part = [&](auto* launcher) { launcher(part, count, parameters_.method, histograms, thresholds, stream); };
+        const auto launch_part = [&](auto* launcher) {
+            launcher(part, count, parameters_.method, histograms, thresholds, stream);
+        };
         if (shape_.channels == 3)
             launch_part(aligned ? launch<3, true> : launch<3, false>);
         else

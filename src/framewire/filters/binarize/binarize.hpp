@@ -17,9 +17,9 @@ struct BinarizeParameters {
     int level = 128;  ///< 0..255
 };
 
-/// Black and white by one threshold a frame (streaming report, section 8): each channel of a pixel becomes 255 where its
-/// gray value (gray's `weighted`) is above the threshold, else 0. The result has as many channels as the image.
-/// In and out: any strides, any alignment, no overlap. A plan is for one run at a time.
+/// Black and white by one threshold a frame (streaming report, section 8): each channel of a pixel becomes 255 where
+/// its gray value (gray's `weighted`) is above the threshold, else 0. The result has as many channels as the image. In
+/// and out: any strides, any alignment, no overlap. A plan is for one run at a time.
 class Binarize {
 public:
     /// Throws Error{usage} on a shape or level that is not allowed.

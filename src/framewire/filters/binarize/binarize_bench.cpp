@@ -17,20 +17,23 @@ constexpr int cpu_frames = 16;
 
 const char* name_of(ThresholdMethod method) {
     switch (method) {
-    case ThresholdMethod::two_max: return "two-max";
-    case ThresholdMethod::otsu: return "otsu";
-    case ThresholdMethod::two_peaks: break;
+        case ThresholdMethod::two_max: return "two-max";
+        case ThresholdMethod::otsu: return "otsu";
+        case ThresholdMethod::two_peaks: break;
     }
     return "two-peaks";
 }
 
-double fewest_bytes(int channels, int reads) { return static_cast<double>(bench_frame.with_channels(channels).bytes()) * (reads + 1); }
+double fewest_bytes(int channels, int reads) {
+    return static_cast<double>(bench_frame.with_channels(channels).bytes()) * (reads + 1);
+}
 
 void bench_cpu(Session& session, ThresholdMethod method, int channels) {
     const auto shape = bench_frame.with_frames(cpu_frames).with_channels(channels);
     HostImage in(shape), out(shape), want(shape);
     fill_scene(in.view(), 1);
-    binarize_reference([=](const Histogram& histogram) { return choose_threshold(method, histogram); }, in.view(), want.view());
+    binarize_reference([=](const Histogram& histogram) { return choose_threshold(method, histogram); }, in.view(),
+                       want.view());
     Binarize binarize({.method = method}, shape.with_frames(1), session.cpu());
     int turn = 0;
     const auto run = [&] {
@@ -90,8 +93,8 @@ void bench_sauvola_cpu(Session& session, int window) {
 
 // `plan` on batches of `shape`, against `want`, the result for every batch.
 template <class Plan>
-void bench_gpu(Session& session, Plan& plan, HostView<const std::uint8_t> in, HostView<const std::uint8_t> want, int reads,
-               const std::string& operation) {
+void bench_gpu(Session& session, Plan& plan, HostView<const std::uint8_t> in, HostView<const std::uint8_t> want,
+               int reads, const std::string& operation) {
     auto& executor = *session.gpu();
     HostImage out(in.shape());
     std::vector<cuda::DeviceImage> device_in, device_out;
@@ -102,7 +105,8 @@ void bench_gpu(Session& session, Plan& plan, HostView<const std::uint8_t> in, Ho
     }
     const auto timing = session.time_gpu([&](int turn) {
         const auto at = static_cast<std::size_t>(turn);
-        if constexpr (cuda::compiled) plan.run(FilterImages<MemorySpace::device>{device_in[at].view(), {}, device_out[at].view()});
+        if constexpr (cuda::compiled)
+            plan.run(FilterImages<MemorySpace::device>{device_in[at].view(), {}, device_out[at].view()});
     });
     for (auto& result : device_out) {
         cuda::download(result.view(), out.view(), executor.stream());
@@ -121,7 +125,8 @@ void bench_gpu(Session& session, int channels) {
         else
             fill_scene(in.view(), 2);
         for (const auto method : {ThresholdMethod::two_max, ThresholdMethod::otsu, ThresholdMethod::two_peaks}) {
-            binarize_reference([=](const Histogram& histogram) { return choose_threshold(method, histogram); }, in.view(), want.view());
+            binarize_reference([=](const Histogram& histogram) { return choose_threshold(method, histogram); },
+                               in.view(), want.view());
             Binarize plan({.method = method}, shape, *session.gpu());
             bench_gpu(session, plan, in.view(), want.view(), 2,
                       fmt::format("{}, {} channels{}", name_of(method), channels, constant ? ", one value" : ""));
@@ -135,7 +140,8 @@ void bench_gpu(Session& session, int channels) {
         Sauvola on_cpu({.window = window}, shape, session.cpu());
         on_cpu.run(FilterImages<MemorySpace::host>{in.view(), {}, want.view()});
         Sauvola sauvola({.window = window}, shape, *session.gpu());
-        bench_gpu(session, sauvola, in.view(), want.view(), 1, fmt::format("sauvola {}, {} channels", window, channels));
+        bench_gpu(session, sauvola, in.view(), want.view(), 1,
+                  fmt::format("sauvola {}, {} channels", window, channels));
     }
 }
 

@@ -53,7 +53,8 @@ void binarize_span(const std::uint8_t* in, int in_channels, std::int64_t pixels,
                 hn::StoreInterleaved3(white, white, white, d8, out + 3 * x);
         },
         [&](std::int64_t x, std::uint8_t gray) HWY_ATTR {
-            for (int channel = 0; channel < channels; ++channel) out[x * channels + channel] = gray > threshold ? 255 : 0;
+            for (int channel = 0; channel < channels; ++channel)
+                out[x * channels + channel] = gray > threshold ? 255 : 0;
         });
 }
 
@@ -108,7 +109,8 @@ void Binarize::run(const FilterImages<MemorySpace::host>& images) {
         pool.for_chunks(shape_.frames, 1, [&](std::int64_t frame, std::int64_t, std::int64_t) {
             auto& sum = histograms[frame * histogram_bands_];
             for (int band = 1; band < histogram_bands_; ++band)
-                for (std::size_t bin = 0; bin < sum.size(); ++bin) sum[bin] += histograms[frame * histogram_bands_ + band][bin];
+                for (std::size_t bin = 0; bin < sum.size(); ++bin)
+                    sum[bin] += histograms[frame * histogram_bands_ + band][bin];
             thresholds_.data()[frame] = choose_threshold(*parameters_.method, sum);
         });
     }

@@ -18,12 +18,15 @@ using BinarizeTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(BinarizeTest);
 
 auto reference(std::function<int(const Histogram&)> choose) {
-    return [choose](const FilterImages<MemorySpace::host>& images) { binarize_reference(choose, images.in, images.out); };
+    return
+        [choose](const FilterImages<MemorySpace::host>& images) { binarize_reference(choose, images.in, images.out); };
 }
 
 TEST_P(BinarizeTest, TwoMaxEqualsTheFormula) {
     for (const int channels : {3, 1})
-        kit::check_filter(GetParam(), {.info = binarize_info(), .values = {}, .channels = channels, .reference = reference(two_max_threshold)});
+        kit::check_filter(
+            GetParam(),
+            {.info = binarize_info(), .values = {}, .channels = channels, .reference = reference(two_max_threshold)});
 }
 
 TEST_P(BinarizeTest, OtsuEqualsTheFormula) {
@@ -35,18 +38,19 @@ TEST_P(BinarizeTest, OtsuEqualsTheFormula) {
 }
 
 TEST_P(BinarizeTest, TwoPeaksEqualsTheFormula) {
-    kit::check_filter(GetParam(), {.info = binarize_info(),
-                                   .values = {{"method", "two-peaks"}},
-                                   .reference = reference(two_peaks_threshold)});
+    kit::check_filter(
+        GetParam(),
+        {.info = binarize_info(), .values = {{"method", "two-peaks"}}, .reference = reference(two_peaks_threshold)});
 }
 
 TEST_P(BinarizeTest, FixedEqualsTheFormula) {
     for (const int channels : {3, 1})
         for (const auto* level : {"0", "100", "255"})
-            kit::check_filter(GetParam(), {.info = binarize_info(),
-                                           .values = {{"method", "fixed"}, {"level", level}},
-                                           .channels = channels,
-                                           .reference = reference([level](const Histogram&) { return std::stoi(level); })});
+            kit::check_filter(GetParam(),
+                              {.info = binarize_info(),
+                               .values = {{"method", "fixed"}, {"level", level}},
+                               .channels = channels,
+                               .reference = reference([level](const Histogram&) { return std::stoi(level); })});
 }
 
 TEST_P(BinarizeTest, SauvolaEqualsTheFormula) {
@@ -72,8 +76,11 @@ void run_on(Backend backend, Filter& filter, const kit::GuardedImage& in, const 
 
 // Windows up to the largest, wider and taller than the image, on images of several strips and bands.
 TEST_P(BinarizeTest, SauvolaOfEveryWindow) {
-    for (const auto& [window, shape] : {std::pair{3, Shape{1, 70, 1100, 3}}, {25, {1, 210, 333, 1}}, {255, {1, 40, 300, 1}},
-                                        {255, {1, 300, 40, 1}}, {101, {2, 120, 130, 1}}}) {
+    for (const auto& [window, shape] : {std::pair{3, Shape{1, 70, 1100, 3}},
+                                        {25, {1, 210, 333, 1}},
+                                        {255, {1, 40, 300, 1}},
+                                        {255, {1, 300, 40, 1}},
+                                        {101, {2, 120, 130, 1}}}) {
         kit::GuardedImage in(shape, {}), out(shape, {});
         HostImage want(shape);
         for (const auto fill : {kit::Fill::noise, kit::Fill::ramp, kit::Fill::full}) {
@@ -109,8 +116,8 @@ TEST_P(BinarizeTest, ThresholdsOfManyHistograms) {
                                        {"otsu", ThresholdMethod::otsu},
                                        {"two-peaks", ThresholdMethod::two_peaks}}) {
         SCOPED_TRACE(name);
-        const auto filter = binarize_info().make(with_defaults(binarize_info(), {{"method", name}}), shape,
-                                                 kit::executor(GetParam()));
+        const auto filter =
+            binarize_info().make(with_defaults(binarize_info(), {{"method", name}}), shape, kit::executor(GetParam()));
         EXPECT_TRUE(filter->figures().empty()) << "before the first run";
         run_on(GetParam(), *filter, in, out);
         std::vector<int> thresholds;

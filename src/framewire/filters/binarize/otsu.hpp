@@ -8,9 +8,9 @@
 namespace framewire {
 
 // Otsu's threshold as OpenCV has it: of all thresholds the first with the largest variance between the two classes, in
-// double precision, one operation after the other (cv::threshold, getThreshVal_Otsu_8u). Results on plateaus, as between
-// the two values of a two-valued image, hang on each rounding, so no multiplication and addition may be fused: sources
-// that call otsu_sequence() on the host are compiled with -ffp-contract=off.
+// double precision, one operation after the other (cv::threshold, getThreshVal_Otsu_8u). Results on plateaus, as
+// between the two values of a two-valued image, hang on each rounding, so no multiplication and addition may be fused:
+// sources that call otsu_sequence() on the host are compiled with -ffp-contract=off.
 
 namespace one_rounding {
 #ifdef __CUDA_ARCH__
@@ -58,13 +58,14 @@ FRAMEWIRE_HOST_DEVICE inline int otsu_sequence(const std::uint32_t* counts, std:
 
 /// One bin's part of a parallel search for otsu_sequence()'s result.
 struct OtsuCandidate {
-    double variance = -1;  ///< between the classes, if this bin is the threshold; -1 where the sequence passes over the bin
-    bool certain = true;   ///< false where rounding decides whether it does
+    double variance =
+        -1;  ///< between the classes, if this bin is the threshold; -1 where the sequence passes over the bin
+    bool certain = true;  ///< false where rounding decides whether it does
 };
 
 /// Two variances closer than this may be in either order in the sequence; further apart they are in the true one. The
-/// sequence's rounding errors add up to less than 1e-7 in a variance, whatever the histogram: its sums of shares and means
-/// are within 6e-11 after 256 steps, and dividing by a small share comes with multiplying by it.
+/// sequence's rounding errors add up to less than 1e-7 in a variance, whatever the histogram: its sums of shares and
+/// means are within 6e-11 after 256 steps, and dividing by a small share comes with multiplying by it.
 inline constexpr double otsu_uncertainty = 1e-6;
 
 /// The candidate of a bin with `dark_count` pixels up to and including it, whose values add up to `dark_sum`.

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 
-// A block walks down a strip of columns. Each thread keeps the sums of four columns over the window's rows in registers:
-// a row enters, another leaves. A scan over the block then makes prefix sums of the columns in shared memory, of which any
-// window's sum is one difference, so the work a pixel does not depend on the window; only the columns and rows around a
-// strip that the window needs beside the strip's own grow with it.
+// A block walks down a strip of columns. Each thread keeps the sums of four columns over the window's rows in
+// registers: a row enters, another leaves. A scan over the block then makes prefix sums of the columns in shared
+// memory, of which any window's sum is one difference, so the work a pixel does not depend on the window; only the
+// columns and rows around a strip that the window needs beside the strip's own grow with it.
 
 namespace framewire {
 namespace {
@@ -25,7 +25,7 @@ struct Job {
     std::uint8_t* out;
     std::int64_t in_row_stride, in_frame_stride, out_row_stride, out_frame_stride;
     int height, width, radius;
-    int left;           // columns before a strip's own: more than the radius, a multiple of 4 for the sake of word loads
+    int left;  // columns before a strip's own: more than the radius, a multiple of 4 for the sake of word loads
     int strip_columns;  // of a strip's own
     int band_rows;
     float k;
@@ -41,7 +41,8 @@ __device__ std::uint32_t load_four(const std::uint8_t* row, int x, int width, co
     }
     std::uint32_t four = 0;
     for (int i = 0; i < columns_per_thread; ++i)
-        if (x + i >= 0 && x + i < width) four |= load_gray_pixel<channels>(row + (x + i) * channels, weights) << (8 * i);
+        if (x + i >= 0 && x + i < width)
+            four |= load_gray_pixel<channels>(row + (x + i) * channels, weights) << (8 * i);
     return four;
 }
 
@@ -167,12 +168,13 @@ void Sauvola::run(const FilterImages<MemorySpace::device>& images) const {
             (columns_per_block - left - radius) / 4 * 4,
             0,
             static_cast<float>(parameters_.k)};
-    // A band's first window costs as many rows as the window has: short bands where few frames leave a GPU idle, tall ones
-    // where there is work for all of it.
+    // A band's first window costs as many rows as the window has: short bands where few frames leave a GPU idle, tall
+    // ones where there is work for all of it.
     const auto strips = (shape_.width + job.strip_columns - 1) / job.strip_columns;
     constexpr std::int64_t wanted_blocks = 1024;
     const auto rows_for_all = std::int64_t{shape_.height} * strips * shape_.frames / wanted_blocks;
-    job.band_rows = static_cast<int>(std::clamp<std::int64_t>(rows_for_all, parameters_.window, 4 * max_sauvola_window));
+    job.band_rows =
+        static_cast<int>(std::clamp<std::int64_t>(rows_for_all, parameters_.window, 4 * max_sauvola_window));
     const auto bands = (shape_.height + job.band_rows - 1) / job.band_rows;
 
     const auto words_fit = [&](const void* data, std::int64_t row_stride, std::int64_t frame_stride) {

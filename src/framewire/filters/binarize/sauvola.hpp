@@ -16,11 +16,11 @@ struct SauvolaParameters {
 
 inline constexpr int max_sauvola_window = 255;
 
-/// Black and white by a threshold for each pixel, for documents on uneven paper (Sauvola and Pietikainen, "Adaptive document
-/// image binarization", 2000): white where gray > mean * (1 + k * (deviation / 128 - 1)), mean and standard deviation being
-/// those of the window around the pixel, as far as it lies in the image. Sums are running ones: the cost does not grow with
-/// the window. In and out: any strides, any alignment, no overlap; as many channels as the image. A plan is for one run at
-/// a time.
+/// Black and white by a threshold for each pixel, for documents on uneven paper (Sauvola and Pietikainen, "Adaptive
+/// document image binarization", 2000): white where gray > mean * (1 + k * (deviation / 128 - 1)), mean and standard
+/// deviation being those of the window around the pixel, as far as it lies in the image. Sums are running ones: the
+/// cost does not grow with the window. In and out: any strides, any alignment, no overlap; as many channels as the
+/// image. A plan is for one run at a time.
 class Sauvola {
 public:
     /// Throws Error{usage} on a shape, window or k that is not allowed.
@@ -37,8 +37,8 @@ private:
     SauvolaParameters parameters_;
     Shape shape_;
     Executor* executor_;
-    int band_rows_;            // CPU: what one thread takes at a time
-    HostBuffer gray_, sums_;   // CPU: one frame's gray values where it is BGR; each band's running sums
+    int band_rows_;           // CPU: what one thread takes at a time
+    HostBuffer gray_, sums_;  // CPU: one frame's gray values where it is BGR; each band's running sums
 };
 
 /// A window's sums as both backends keep them: of value - 128, so that the largest window's squares fit 31 bits and its
@@ -47,8 +47,8 @@ struct WindowSums {
     std::int32_t values = 0, squares = 0;
 };
 
-// The formula in float, one correctly rounded operation after the other, so that every backend and instruction set comes to
-// the same bytes; sources that use it are compiled with -ffp-contract=off.
+// The formula in float, one correctly rounded operation after the other, so that every backend and instruction set
+// comes to the same bytes; sources that use it are compiled with -ffp-contract=off.
 
 /// The threshold of a pixel whose window has `pixels` pixels.
 FRAMEWIRE_HOST_DEVICE inline float sauvola_threshold(const WindowSums& sums, float pixels, float k) {

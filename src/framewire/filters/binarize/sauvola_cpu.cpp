@@ -74,7 +74,8 @@ void sauvola_row(const SauvolaRows& rows, const std::uint8_t* gray, int width, i
     };
     int x = 0;
     for (; x + 4 * quarter <= width; x += 4 * quarter) {
-        const auto bytes = narrow_to_bytes(d8, white(x), white(x + quarter), white(x + 2 * quarter), white(x + 3 * quarter));
+        const auto bytes =
+            narrow_to_bytes(d8, white(x), white(x + quarter), white(x + 2 * quarter), white(x + 3 * quarter));
         if (channels == 1)
             hn::StoreU(bytes, d8, out + x);
         else
@@ -107,7 +108,9 @@ HWY_EXPORT(sauvola_row);
 namespace {
 
 // How many of a window's pixels lie in the image, along one side.
-int inside(int middle, int radius, int size) { return std::min(middle + radius + 1, size) - std::max(middle - radius, 0); }
+int inside(int middle, int radius, int size) {
+    return std::min(middle + radius + 1, size) - std::max(middle - radius, 0);
+}
 
 // prefix[j] = sum of the columns before j - radius, as far as there are any: a window around column x is
 // prefix[x + window] - prefix[x] wherever it stands. Squares may wrap around; their differences do not.
@@ -155,12 +158,12 @@ void Sauvola::run(const FilterImages<MemorySpace::host>& images) {
             gray = plane;
         }
         pool.for_chunks(shape_.height, band_rows_, [&](std::int64_t band, std::int64_t first, std::int64_t end) {
-            auto* memory =
-                sums_.as<std::int32_t>() + band * SauvolaRows::numbers(shape_.width, parameters_.window);
+            auto* memory = sums_.as<std::int32_t>() + band * SauvolaRows::numbers(shape_.width, parameters_.window);
             const SauvolaRows rows(memory, shape_.width, parameters_.window);
             std::fill_n(rows.values, shape_.width, 0);
             std::fill_n(rows.squares, shape_.width, 0);
-            for (int x = 0; x < shape_.width; ++x) rows.columns[x] = static_cast<float>(inside(x, radius, shape_.width));
+            for (int x = 0; x < shape_.width; ++x)
+                rows.columns[x] = static_cast<float>(inside(x, radius, shape_.width));
             const auto begin = static_cast<int>(first);
             const auto row = [&](int y) { return y >= 0 && y < shape_.height ? gray.row(0, y) : nullptr; };
             for (int y = begin - radius; y < begin + radius; ++y)

@@ -82,9 +82,9 @@ std::uint8_t two_peaks_threshold(const Histogram& histogram) {
 
 std::uint8_t choose_threshold(ThresholdMethod method, const Histogram& histogram) {
     switch (method) {
-    case ThresholdMethod::two_max: return two_max_threshold(histogram);
-    case ThresholdMethod::otsu: return otsu_threshold(histogram);
-    case ThresholdMethod::two_peaks: break;
+        case ThresholdMethod::two_max: return two_max_threshold(histogram);
+        case ThresholdMethod::otsu: return otsu_threshold(histogram);
+        case ThresholdMethod::two_peaks: break;
     }
     return two_peaks_threshold(histogram);
 }

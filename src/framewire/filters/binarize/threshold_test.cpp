@@ -31,7 +31,8 @@ std::vector<Histogram> many_histograms() {
         Histogram histogram{};
         if (turn % 3 == 0) {
             for (int spike = 1 + below(6); spike > 0; --spike)
-                histogram[static_cast<std::size_t>(below(256))] += 1u + static_cast<unsigned>(below(turn % 2 ? 3 : 100000));
+                histogram[static_cast<std::size_t>(below(256))] +=
+                    1u + static_cast<unsigned>(below(turn % 2 ? 3 : 100000));
         } else {
             for (int hill = 1 + below(3); hill > 0; --hill) {
                 const double center = below(256), width = 1 + below(40), height = 10 + below(20000);
@@ -81,14 +82,16 @@ TEST(Threshold, TwoPeaksSmoothsSpikesAway) {
     std::mt19937 random(1);
     for (int bin = 0; bin < 256; ++bin)
         for (const double center : {70.0, 180.0})
-            histogram[static_cast<std::size_t>(bin)] += static_cast<std::uint32_t>(
-                1000 * std::exp(-(bin - center) * (bin - center) / 800) * (0.7 + 0.6 * static_cast<double>(random() % 100) / 100));
+            histogram[static_cast<std::size_t>(bin)] +=
+                static_cast<std::uint32_t>(1000 * std::exp(-(bin - center) * (bin - center) / 800) *
+                                           (0.7 + 0.6 * static_cast<double>(random() % 100) / 100));
     EXPECT_NEAR(two_peaks_threshold(histogram), 125, 5);
 }
 
 TEST(Threshold, TwoPeaksFallsBackOnOtsu) {
     Histogram hill{};
-    for (int bin = 0; bin < 256; ++bin) hill[static_cast<std::size_t>(bin)] = static_cast<std::uint32_t>(1000 - std::abs(bin - 90) * 3);
+    for (int bin = 0; bin < 256; ++bin)
+        hill[static_cast<std::size_t>(bin)] = static_cast<std::uint32_t>(1000 - std::abs(bin - 90) * 3);
     EXPECT_EQ(two_peaks_threshold(hill), otsu_threshold(hill));
     EXPECT_EQ(two_peaks_threshold(of({{31, 7}})), 0);
     // Three hills so alike that the outer ones go together.

@@ -1,5 +1,5 @@
-// The Gaussian's rows and columns in vectors, for every pass that blurs; compiled once for each instruction set: include
-// inside a SIMD source, after <hwy/highway.h>, without an include guard of the usual kind.
+// The Gaussian's rows and columns in vectors, for every pass that blurs; compiled once for each instruction set:
+// include inside a SIMD source, after <hwy/highway.h>, without an include guard of the usual kind.
 
 // Not for one instruction set.
 #ifndef FRAMEWIRE_GAUSSIAN_INL_ONCE
@@ -138,9 +138,9 @@ void weigh_column(const TapLines<std::int16_t>& lines, const WeightPairs& weight
     std::memcpy(out + x, last, static_cast<std::size_t>(count - x));
 }
 
-/// Blurs a tile of images of `shape`, row by row. load_row(y, columns, line) puts what the image's row y has of the tile's
-/// columns at `line`; out_row(y) says where row y of the tile's result goes,
-/// and row_done(y) is called when it is there. `fixed_terms` is weights.terms(), or 0 for any number.
+/// Blurs a tile of images of `shape`, row by row. load_row(y, columns, line) puts what the image's row y has of the
+/// tile's columns at `line`; out_row(y) says where row y of the tile's result goes, and row_done(y) is called when it
+/// is there. `fixed_terms` is weights.terms(), or 0 for any number.
 template <int fixed_terms, class LoadRow, class OutRow, class RowDone>
 void blur_tile(const GaussianWeights& weights, Border border, const Shape& shape, const WindowTile& tile,
                LoadRow&& load_row, OutRow&& out_row, RowDone&& row_done) {

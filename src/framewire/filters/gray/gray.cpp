@@ -25,7 +25,8 @@ FilterInfo gray_info() {
         .parameters =
             {
                 {.name = "method",
-                 .help = "weighted: 0.114 B + 0.587 G + 0.299 R in OpenCV's fixed point; average: floor((B + G + R) / 3)",
+                 .help =
+                     "weighted: 0.114 B + 0.587 G + 0.299 R in OpenCV's fixed point; average: floor((B + G + R) / 3)",
                  .type = Type::choice,
                  .default_value = "weighted",
                  .choices = {"weighted", "average"}},
@@ -38,9 +39,8 @@ FilterInfo gray_info() {
                  .choices = {"1", "3"}},
             },
         .examples = {"gray", "gray=average:channels=1"},
-        .output_shape = [](const ParameterValues& values, const Shape& shape) {
-            return shape.with_channels(parameters_from(values).channels);
-        },
+        .output_shape = [](const ParameterValues& values,
+                           const Shape& shape) { return shape.with_channels(parameters_from(values).channels); },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Gray>>(parameters_from(values), shape, executor);
         },

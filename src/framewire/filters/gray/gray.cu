@@ -80,7 +80,9 @@ void Gray::run(const FilterImages<MemorySpace::device>& images) const {
         rows.rows_per_frame = 1;
         row_count = 1;
     }
-    const auto address = [](const void* pointer) { return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(pointer)); };
+    const auto address = [](const void* pointer) {
+        return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(pointer));
+    };
     const bool aligned = multiple_of_16({address(in.data()), address(out.data())}) &&
                          (dense || multiple_of_16({rows.in_row_stride, rows.in_frame_stride, rows.out_row_stride,
                                                    rows.out_frame_stride}));

@@ -32,7 +32,8 @@ inline __device__ std::uint32_t gray_of(std::uint32_t pixel, const SplitWeights&
 }
 
 /// Four BGR pixels in three words to four gray bytes.
-inline __device__ std::uint32_t gray_of_four(std::uint32_t w0, std::uint32_t w1, std::uint32_t w2, const SplitWeights& weights) {
+inline __device__ std::uint32_t gray_of_four(std::uint32_t w0, std::uint32_t w1, std::uint32_t w2,
+                                             const SplitWeights& weights) {
     const auto g0 = gray_of(w0, weights);
     const auto g1 = gray_of(__funnelshift_r(w0, w1, 24), weights);
     const auto g2 = gray_of(__funnelshift_r(w1, w2, 16), weights);

@@ -75,7 +75,8 @@ void bench_gpu(Session& session, int channels) {
     Gray gray({.channels = channels}, shape, executor);
     const auto queue = [&](int turn) {
         const auto at = static_cast<std::size_t>(turn);
-        if constexpr (cuda::compiled) gray.run(FilterImages<MemorySpace::device>{device_in[at].view(), {}, device_out[at].view()});
+        if constexpr (cuda::compiled)
+            gray.run(FilterImages<MemorySpace::device>{device_in[at].view(), {}, device_out[at].view()});
     };
     const auto timing = session.time_gpu(queue);
     const auto operation = fmt::format("weighted, 3 to {} channels, batch {}", channels, gpu_batch);
@@ -84,8 +85,12 @@ void bench_gpu(Session& session, int channels) {
         executor.stream().synchronize();
         Session::require_equal(out.view(), want.view(), operation);
     }
-    session.add({"gray", operation, "framewire cuda", timing,
-                 static_cast<double>(bench_frame.bytes() + bench_frame.with_channels(channels).bytes()), {}});
+    session.add({"gray",
+                 operation,
+                 "framewire cuda",
+                 timing,
+                 static_cast<double>(bench_frame.bytes() + bench_frame.with_channels(channels).bytes()),
+                 {}});
 }
 
 }  // namespace

@@ -58,8 +58,8 @@ void gray_from_gray(const std::uint8_t* in, std::int64_t pixels, int out_channel
 
 }  // namespace
 
-void gray_span(const std::uint8_t* in, int in_channels, std::int64_t pixels, const GrayWeights& weights, int out_channels,
-               std::uint8_t* out) {
+void gray_span(const std::uint8_t* in, int in_channels, std::int64_t pixels, const GrayWeights& weights,
+               int out_channels, std::uint8_t* out) {
     if (in_channels == 3)
         gray_from_bgr(in, pixels, weights, out_channels, out);
     else

@@ -40,9 +40,9 @@ private:
     cuda::DeviceBuffer table_;  // on the CUDA backend
 };
 
-/// The heat map from the differences a difference encoder has found anyway, without looking at the other pixels. Equal to
-/// Heatmap of the encoder's reference after and before, which is what a viewer holds: bytes within the threshold count as
-/// still. Positions outside the frame are left out.
+/// The heat map from the differences a difference encoder has found anyway, without looking at the other pixels. Equal
+/// to Heatmap of the encoder's reference after and before, which is what a viewer holds: bytes within the threshold
+/// count as still. Positions outside the frame are left out.
 class HeatmapFromChanges {
 public:
     /// `shape` is the encoder's. Throws Error{usage} on one that is not allowed.

@@ -18,8 +18,8 @@ FRAMEWIRE_HOST_DEVICE inline int heat_of(Pixel now, Pixel before) {
 #endif
 }
 
-/// The same from the changes of one pixel alone, whose bytes begin at `now`: those numbered first to end - 1, each at one
-/// of the pixel's bytes. One channel counts three times.
+/// The same from the changes of one pixel alone, whose bytes begin at `now`: those numbered first to end - 1, each at
+/// one of the pixel's bytes. One channel counts three times.
 FRAMEWIRE_HOST_DEVICE inline int heat_of_changes(const std::uint8_t* now, const std::uint32_t* positions,
                                                  const std::uint8_t* differences, std::int64_t first, std::int64_t end,
                                                  int channels) {

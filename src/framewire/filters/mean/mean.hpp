@@ -63,8 +63,8 @@ constexpr MeanDivision mean_division(int size, int bits) {
     return {static_cast<std::uint32_t>(n / 2 + 1), static_cast<std::uint32_t>((power - 1) / n), shift};
 }
 
-/// The same for sums of up to 32 bits, with a shift of five bytes, for sizes above mean_16_bit_size, whose multiplier fits
-/// 32 bits with it. There e < n, so that x * e < 2^40 for every n up to 255 * 255.
+/// The same for sums of up to 32 bits, with a shift of five bytes, for sizes above mean_16_bit_size, whose multiplier
+/// fits 32 bits with it. There e < n, so that x * e < 2^40 for every n up to 255 * 255.
 constexpr MeanDivision mean_division_by_bytes(int size) {
     const auto n = static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(size);
     return {static_cast<std::uint32_t>(n / 2), static_cast<std::uint32_t>(((std::uint64_t{1} << 40) + n - 1) / n), 40};

@@ -14,9 +14,9 @@ StructuringElement::StructuringElement(ElementShape shape, int diameter) : diame
     for (int dy = -r; dy <= r; ++dy) {
         const double chord = std::sqrt(static_cast<double>(r * r - dy * dy));
         // The disc takes the pixels inside the circle; OpenCV's ellipse rounds its chords to the nearest, ties to even.
-        const int reach = shape == ElementShape::rect      ? r
-                          : shape == ElementShape::disc    ? static_cast<int>(chord)
-                                                           : static_cast<int>(std::nearbyint(chord));
+        const int reach = shape == ElementShape::rect   ? r
+                          : shape == ElementShape::disc ? static_cast<int>(chord)
+                                                        : static_cast<int>(std::nearbyint(chord));
         reach_[static_cast<std::size_t>(dy + r)] = reach;
     }
 }

@@ -51,7 +51,8 @@ Zone parse_zone(std::string_view text) {
         const int least = index < 2 ? 0 : 1;
         if (status != std::errc{} || !ended_well || numbers[index] < least)
             fail(ErrorCode::usage,
-                 "zone '{}' is not x,y,w,h: four whole numbers, x and y from 0 on, w and h from 1 on; in a chain quoted, as "
+                 "zone '{}' is not x,y,w,h: four whole numbers, x and y from 0 on, w and h from 1 on; in a chain "
+                 "quoted, as "
                  "zone='0,0,64,64'",
                  text);
         at = last ? stop : stop + 1;
@@ -115,17 +116,19 @@ FilterInfo mosaic_info() {
                  .minimum = 1,
                  .maximum = max_mosaic_cell_px},
                 {.name = "zone",
-                 .help = "x,y,w,h in pixels, quoted: zone='0,0,64,64'; only there, with cells from its own corner on; may be "
+                 .help = "x,y,w,h in pixels, quoted: zone='0,0,64,64'; only there, with cells from its own corner on; "
+                         "may be "
                          "given up to 64 times",
                  .type = Type::text,
                  .default_value = "",
                  .repeatable = true},
             },
         .examples = {"mosaic=12", "mosaic=32:zone='0,0,200,150':zone='300,60,80,80'"},
-        .output_shape = [](const ParameterValues& values, const Shape& shape) {
-            checked(parameters_from(values), shape);
-            return shape;
-        },
+        .output_shape =
+            [](const ParameterValues& values, const Shape& shape) {
+                checked(parameters_from(values), shape);
+                return shape;
+            },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Mosaic>>(parameters_from(values), shape, executor);
         },

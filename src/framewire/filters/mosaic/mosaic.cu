@@ -9,10 +9,10 @@
 #include <initializer_list>
 #include <numeric>
 
-// A thread takes 16 pixels across and every so many rows down: it adds up each byte column in registers, puts the sums to
-// those of their cells in shared memory, and later writes the cells' means to the same pixels. A block that holds whole
-// cells does all of it in one launch; larger cells are added up by several blocks in one launch and filled in a second.
-// Either way each byte is read once and written once.
+// A thread takes 16 pixels across and every so many rows down: it adds up each byte column in registers, puts the sums
+// to those of their cells in shared memory, and later writes the cells' means to the same pixels. A block that holds
+// whole cells does all of it in one launch; larger cells are added up by several blocks in one launch and filled in a
+// second. Either way each byte is read once and written once.
 
 namespace framewire {
 namespace {
@@ -100,10 +100,12 @@ __device__ void store(const Words<channels>& words, int pixels, std::uint8_t* to
     for (int i = 0; i < Words<channels>::count; ++i)
 #pragma unroll
         for (int byte = 0; byte < 4; ++byte)
-            if (4 * i + byte < pixels * channels) to[4 * i + byte] = static_cast<std::uint8_t>(words.word[i] >> (8 * byte));
+            if (4 * i + byte < pixels * channels)
+                to[4 * i + byte] = static_cast<std::uint8_t>(words.word[i] >> (8 * byte));
 }
 
-// The sums of a group's byte columns, two to a word: of bytes 0 and 2, and of bytes 1 and 3 of each word. Holds 257 rows.
+// The sums of a group's byte columns, two to a word: of bytes 0 and 2, and of bytes 1 and 3 of each word. Holds 257
+// rows.
 template <int channels>
 struct ColumnSums {
     Words<channels> even = {}, odd = {};
@@ -224,8 +226,8 @@ __device__ void draw_line(const Job& job, const Share& share, int first_cell, co
     store<channels, true>(words, group_px, line + static_cast<int>(threadIdx.x) * group_px * channels);
 }
 
-// Writes a block's part of rows begin to end - 1, a warp each, from the line that all of them show. Threads write beside
-// each other what is beside each other: in shares, every sector of memory would be written in two parts.
+// Writes a block's part of rows begin to end - 1, a warp each, from the line that all of them show. Threads write
+// beside each other what is beside each other: in shares, every sector of memory would be written in two parts.
 template <int channels, bool aligned>
 __device__ void fill_rows(const Job& job, const std::uint8_t* line, int begin, int end) {
     const int x = static_cast<int>(blockIdx.x) * job.tile_groups * group_px;
@@ -276,7 +278,8 @@ __global__ void __launch_bounds__(threads_per_block, 3) small_cells_kernel(Job j
         const int width = min(job.cell, job.width - column * job.cell);
         const int height = min(job.cell, job.height - cell_row * job.cell);
         if (width > 0 && height > 0)
-            colours[i] = mean_colour<channels, std::uint32_t>(sums + i * channels, static_cast<std::uint32_t>(width * height));
+            colours[i] =
+                mean_colour<channels, std::uint32_t>(sums + i * channels, static_cast<std::uint32_t>(width * height));
     }
     __syncthreads();
     if (share.pixels > 0 && static_cast<int>(threadIdx.y) % threads_per_row == 0 && share.first < share.end)
@@ -295,8 +298,8 @@ constexpr int most_cells_across = usual_groups * group_px / largest_small_cell_p
 
 struct Part {
     Share share;
-    int row;                 // of cells
-    int first_cell, cells;   // that the block's columns touch
+    int row;                // of cells
+    int first_cell, cells;  // that the block's columns touch
 };
 
 __device__ Part part_of(const Job& job) {
@@ -343,7 +346,8 @@ __global__ void __launch_bounds__(threads_per_block, 3) large_cells_fill_kernel(
     }
     __syncthreads();
     auto* bytes = reinterpret_cast<std::uint8_t*>(line);
-    if (part.share.pixels > 0 && threadIdx.y == 0) draw_line<channels>(job, part.share, part.first_cell, colours, bytes);
+    if (part.share.pixels > 0 && threadIdx.y == 0)
+        draw_line<channels>(job, part.share, part.first_cell, colours, bytes);
     __syncthreads();
     fill_rows<channels, aligned>(job, bytes, part.share.first - static_cast<int>(threadIdx.y), part.share.end);
 }
@@ -352,7 +356,8 @@ __global__ void __launch_bounds__(threads_per_block, 3) large_cells_fill_kernel(
 template <int channels, bool aligned>
 __global__ void __launch_bounds__(threads_per_block, 2) copy_kernel(Job job) {
     const int begin = static_cast<int>(blockIdx.y) * part_rows;
-    const auto share = share_of(job, begin + static_cast<int>(threadIdx.y), min(begin + part_rows, job.height), row_threads);
+    const auto share =
+        share_of(job, begin + static_cast<int>(threadIdx.y), min(begin + part_rows, job.height), row_threads);
     add_to_totals(job, add_up<channels, aligned, true>(job, share));
 }
 
@@ -398,7 +403,9 @@ void launch_cells(Job job, int frames, cudaStream_t stream) {
 // Calls work(job of some frames, how many, whether they may be read and written in vectors).
 template <class Work>
 void for_frames(const Job& job, int frames, int channels, Work&& work) {
-    const auto address = [](const void* pointer) { return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(pointer)); };
+    const auto address = [](const void* pointer) {
+        return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(pointer));
+    };
     const auto fits = [](std::initializer_list<std::int64_t> numbers) {
         return std::all_of(numbers.begin(), numbers.end(), [](std::int64_t number) { return number % 16 == 0; });
     };

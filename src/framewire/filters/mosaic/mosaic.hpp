@@ -23,14 +23,15 @@ struct MosaicParameters {
     std::vector<Zone> zones{};  ///< where the mosaic is, at most max_mosaic_zones; everywhere when there are none
 };
 
-/// Each cell becomes its own mean in every channel, rounded to nearest, half up (mosaic report). Cells begin at the upper left
-/// corner of the image, or of each zone, so that a zone shows nothing of what lies around it; those that the right and lower
-/// edge cut average the pixels they have. A zone that reaches over the image's edge ends there. Zones average the image as
-/// it came; where they overlap, the last one is seen.
-/// In and out: any strides, any alignment, no overlap. A plan is for one run at a time.
+/// Each cell becomes its own mean in every channel, rounded to nearest, half up (mosaic report). Cells begin at the
+/// upper left corner of the image, or of each zone, so that a zone shows nothing of what lies around it; those that the
+/// right and lower edge cut average the pixels they have. A zone that reaches over the image's edge ends there. Zones
+/// average the image as it came; where they overlap, the last one is seen. In and out: any strides, any alignment, no
+/// overlap. A plan is for one run at a time.
 class Mosaic {
 public:
-    /// Throws Error{usage} on a shape or cell that is not allowed, too many zones, and zones of no size or wholly outside.
+    /// Throws Error{usage} on a shape or cell that is not allowed, too many zones, and zones of no size or wholly
+    /// outside.
     Mosaic(MosaicParameters parameters, const Shape& shape, Executor& executor);
 
     Shape output_shape() const { return shape_; }
@@ -40,8 +41,8 @@ public:
     /// Queued on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images);
 
-    /// The mean colour of each whole frame of the last run: `mean_b`, `mean_g`, `mean_r`, or `mean` of a gray image. Waits for
-    /// the executor's stream.
+    /// The mean colour of each whole frame of the last run: `mean_b`, `mean_g`, `mean_r`, or `mean` of a gray image.
+    /// Waits for the executor's stream.
     std::vector<FilterFigure> figures() const;
 
 private:

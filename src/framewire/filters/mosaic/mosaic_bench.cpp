@@ -66,7 +66,8 @@ void bench_gpu(Session& session, int cell_px) {
     Mosaic mosaic({.cell_px = cell_px}, shape, executor);
     const auto timing = session.time_gpu([&](int turn) {
         const auto at = static_cast<std::size_t>(turn);
-        if constexpr (cuda::compiled) mosaic.run(FilterImages<MemorySpace::device>{device_in[at].view(), {}, device_out[at].view()});
+        if constexpr (cuda::compiled)
+            mosaic.run(FilterImages<MemorySpace::device>{device_in[at].view(), {}, device_out[at].view()});
     });
     const auto operation = fmt::format("cell {}, batch {}", cell_px, gpu_batch);
     for (auto& result : device_out) {

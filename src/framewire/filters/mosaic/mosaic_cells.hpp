@@ -23,8 +23,10 @@ struct CellGrid {
     int columns, rows;
 
     CellGrid(const Zone& where, int wanted_cell_px)
-        : zone(where), cell_px(std::min(wanted_cell_px, std::max(where.width, where.height))),
-          columns(divide_up(where.width, cell_px)), rows(divide_up(where.height, cell_px)) {}
+        : zone(where),
+          cell_px(std::min(wanted_cell_px, std::max(where.width, where.height))),
+          columns(divide_up(where.width, cell_px)),
+          rows(divide_up(where.height, cell_px)) {}
 
     /// Pixels of a cell across and down, fewer where the zone's edge cuts it.
     int width_of(int column) const { return std::min(cell_px, zone.width - column * cell_px); }

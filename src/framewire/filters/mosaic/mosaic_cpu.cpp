@@ -12,7 +12,8 @@ namespace framewire::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The sum of each byte column over up to 257 rows. `even` and `odd` are scratch of half as many numbers as there are bytes.
+// The sum of each byte column over up to 257 rows. `even` and `odd` are scratch of half as many numbers as there are
+// bytes.
 void sum_columns(const std::uint8_t* in, std::int64_t row_stride, int rows, int bytes, std::uint16_t* even,
                  std::uint16_t* odd, std::uint16_t* sums) {
     const hn::ScalableTag<std::uint8_t> d8;
@@ -102,7 +103,8 @@ class SmallCellMean {
 public:
     explicit SmallCellMean(int pixels)
         : half_(static_cast<std::uint32_t>(pixels) / 2),
-          reciprocal_(((std::uint64_t{1} << shift) + static_cast<std::uint64_t>(pixels) - 1) / static_cast<std::uint64_t>(pixels)) {}
+          reciprocal_(((std::uint64_t{1} << shift) + static_cast<std::uint64_t>(pixels) - 1) /
+                      static_cast<std::uint64_t>(pixels)) {}
     std::uint8_t operator()(std::uint32_t sum) const {
         return static_cast<std::uint8_t>((sum + half_) * reciprocal_ >> shift);
     }
@@ -137,7 +139,8 @@ T* pixel(const HostView<T>& image, int frame, int y, int x) {
 }
 
 // Where chunks' totals belong: a frame's chunks stand side by side.
-void add_chunk_totals(const std::uint64_t* chunk_totals, int chunks_per_frame, const Shape& shape, std::uint64_t* totals) {
+void add_chunk_totals(const std::uint64_t* chunk_totals, int chunks_per_frame, const Shape& shape,
+                      std::uint64_t* totals) {
     for (int frame = 0; frame < shape.frames; ++frame)
         for (int channel = 0; channel < shape.channels; ++channel) {
             auto& total = totals[frame * shape.channels + channel];
@@ -173,7 +176,8 @@ void Mosaic::copy_all(const HostImages& images) {
     auto* chunk_totals = chunk_totals_.as<std::uint64_t>();
     executor_->pool().for_chunks(copy_chunks(shape_), 1, [&](std::int64_t chunk, std::int64_t, std::int64_t) {
         const auto frame = static_cast<int>(chunk / per_frame);
-        const int begin = static_cast<int>(chunk % per_frame) * rows_each, end = std::min(begin + rows_each, shape_.height);
+        const int begin = static_cast<int>(chunk % per_frame) * rows_each,
+                  end = std::min(begin + rows_each, shape_.height);
         auto* totals = std::fill_n(chunk_totals + chunk * shape_.channels, shape_.channels, 0) - shape_.channels;
         ColumnSums sums;
         for (int y = begin; y < end; y += max_rows_at_once)
@@ -183,7 +187,8 @@ void Mosaic::copy_all(const HostImages& images) {
                 sums.add(0, pixels, shape_.channels, totals);
             }
         for (int y = begin; y < end; ++y)
-            std::memcpy(images.out.row(frame, y), images.in.row(frame, y), static_cast<std::size_t>(shape_.row_bytes()));
+            std::memcpy(images.out.row(frame, y), images.in.row(frame, y),
+                        static_cast<std::size_t>(shape_.row_bytes()));
     });
     add_chunk_totals(chunk_totals, per_frame, shape_, totals_.as<std::uint64_t>());
 }
@@ -205,7 +210,8 @@ void Mosaic::fill_small_cells(const HostImages& images, const Zone& zone, bool c
             const SmallCellMean whole(cell * height), cut(grid.width_of(grid.columns - 1) * height);
             for (int first = 0; first < grid.columns; first += cells_in_tile) {
                 const int last = std::min(first + cells_in_tile, grid.columns);
-                const int x = zone.x + first * cell, pixels = std::min((last - first) * cell, zone.width - first * cell);
+                const int x = zone.x + first * cell,
+                          pixels = std::min((last - first) * cell, zone.width - first * cell);
                 sums.take(pixel(images.in, frame, y, x), images.in.row_stride_bytes(), height, pixels, channels);
                 auto* out = row_of_means;
                 for (int column = first; column < last; ++column) {
@@ -268,7 +274,8 @@ void Mosaic::fill_large_cells(const HostImages& images, const Zone& zone, bool c
         const auto first_chunk = chunk - chunk % per_frame + std::int64_t{row} * parts;
         for (int column = 0; rows > 0 && column < grid.columns; ++column) {
             const int width = grid.width_of(column);
-            const auto cell_pixels = static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(grid.height_of(row));
+            const auto cell_pixels =
+                static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(grid.height_of(row));
             std::uint8_t colour[max_channels];
             for (int channel = 0; channel < channels; ++channel) {
                 std::uint64_t sum = 0;
@@ -278,7 +285,8 @@ void Mosaic::fill_large_cells(const HostImages& images, const Zone& zone, bool c
             }
             auto* out = pixel(images.out, frame, y, zone.x + column * cell);
             fill_pixels(out, width, channels, colour);
-            repeat_row(out, width * channels, rows - 1, out + images.out.row_stride_bytes(), images.out.row_stride_bytes());
+            repeat_row(out, width * channels, rows - 1, out + images.out.row_stride_bytes(),
+                       images.out.row_stride_bytes());
         }
     });
 }

@@ -17,7 +17,9 @@ inline int copy_rows(const Shape& shape) {
     return static_cast<int>(std::clamp<std::int64_t>(chunk_bytes / shape.row_bytes(), 1, shape.height));
 }
 inline int copy_chunks_per_frame(const Shape& shape) { return divide_up(shape.height, copy_rows(shape)); }
-inline std::int64_t copy_chunks(const Shape& shape) { return std::int64_t{shape.frames} * copy_chunks_per_frame(shape); }
+inline std::int64_t copy_chunks(const Shape& shape) {
+    return std::int64_t{shape.frames} * copy_chunks_per_frame(shape);
+}
 
 /// Rows of small cells of one chunk.
 inline int cell_rows_each(const CellGrid& grid, const Shape& shape) {

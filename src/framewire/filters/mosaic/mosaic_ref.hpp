@@ -20,7 +20,8 @@ inline void mosaic_zone_reference(int cell_px, const Zone& zone, HostView<const 
                     const int end_y = std::min(top + cell_px, bottom), end_x = std::min(left + cell_px, right);
                     std::int64_t sum = 0, pixels = 0;
                     for (int y = top; y < end_y; ++y)
-                        for (int x = left; x < end_x; ++x, ++pixels) sum += in.row(frame, y)[x * shape.channels + channel];
+                        for (int x = left; x < end_x; ++x, ++pixels)
+                            sum += in.row(frame, y)[x * shape.channels + channel];
                     for (int y = top; y < end_y; ++y)
                         for (int x = left; x < end_x; ++x)
                             out.row(frame, y)[x * shape.channels + channel] =

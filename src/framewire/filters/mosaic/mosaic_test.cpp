@@ -20,7 +20,8 @@ auto reference(int cell_px) {
 // One cell size of each kind: a copy; many cells, few cells, one cell a thread's 16 pixels touch; large ones.
 TEST_P(MosaicTest, EqualsTheFormula) {
     for (const auto* cell : {"1", "2", "7", "16", "32", "129"})
-        kit::check_filter(GetParam(), {.info = mosaic_info(), .values = {{"cell", cell}}, .reference = reference(std::stoi(cell))});
+        kit::check_filter(GetParam(),
+                          {.info = mosaic_info(), .values = {{"cell", cell}}, .reference = reference(std::stoi(cell))});
 }
 
 TEST_P(MosaicTest, GrayEqualsTheFormula) {
@@ -34,7 +35,8 @@ TEST_P(MosaicTest, GrayEqualsTheFormula) {
 // Runs on one image and compares with the formula, the mean colour included.
 void check(Backend backend, const MosaicParameters& parameters, const Shape& shape, kit::Layout layout = {},
            kit::Fill fill = kit::Fill::noise) {
-    SCOPED_TRACE("cell " + std::to_string(parameters.cell_px) + ", " + to_string(shape) + ", " + kit::to_string(layout));
+    SCOPED_TRACE("cell " + std::to_string(parameters.cell_px) + ", " + to_string(shape) + ", " +
+                 kit::to_string(layout));
     auto& executor = kit::executor(backend);
     kit::GuardedImage in(shape, layout), out(shape, layout);
     kit::fill(in.view(), fill);
@@ -88,7 +90,8 @@ TEST_P(MosaicTest, Zones) {
     const Shape shape{2, 200, 333, 3};
     check(GetParam(), {.cell_px = 8, .zones = {{5, 7, 50, 41}}}, shape);
     check(GetParam(), {.cell_px = 16, .zones = {{16, 16, 64, 64}}}, {1, 128, 160, 3});
-    check(GetParam(), {.cell_px = 10, .zones = {{0, 0, 60, 60}, {30, 30, 60, 60}, {35, 10, 7, 150}}}, shape, {16, 32, 1});
+    check(GetParam(), {.cell_px = 10, .zones = {{0, 0, 60, 60}, {30, 30, 60, 60}, {35, 10, 7, 150}}}, shape,
+          {16, 32, 1});
     check(GetParam(), {.cell_px = 150, .zones = {{3, 2, 310, 190}, {320, 190, 1, 1}}}, shape);
     check(GetParam(), {.cell_px = 1, .zones = {{3, 2, 310, 190}}}, shape);
     // Over the edge: cut to the image.
@@ -120,8 +123,8 @@ TEST(Mosaic, ReadsZones) {
     EXPECT_EQ(zone.y, 0);
     EXPECT_EQ(zone.width, 300);
     EXPECT_EQ(zone.height, 4);
-    for (const auto* text : {"", "1,2,3", "1,2,3,4,5", "1,2,3,4,", "-1,2,3,4", "1,2,0,4", "1,2,3,x", " 1,2,3,4", "1,2,3,99999999999",
-                             "1;2;3;4", "1,,2,3"})
+    for (const auto* text : {"", "1,2,3", "1,2,3,4,5", "1,2,3,4,", "-1,2,3,4", "1,2,0,4", "1,2,3,x", " 1,2,3,4",
+                             "1,2,3,99999999999", "1;2;3;4", "1,,2,3"})
         EXPECT_THROW(parse_zone(text), Error) << text;
 }
 

@@ -46,9 +46,9 @@ void noise_span(const NoiseParameters& parameters, const std::uint8_t* in, const
                 std::int64_t pixels, std::uint8_t* out);
 
 /// The report's last step (section 5.0.6): the noise picture from the positions a difference encoder has found anyway,
-/// without looking at the pixels again. Equal to Noise with threshold 0 of the encoder's reference after and before, which
-/// is what a viewer holds; where the reference was the previous frame, equal to Noise with the encoder's threshold of the
-/// two frames. Positions outside the frame are left out.
+/// without looking at the pixels again. Equal to Noise with threshold 0 of the encoder's reference after and before,
+/// which is what a viewer holds; where the reference was the previous frame, equal to Noise with the encoder's
+/// threshold of the two frames. Positions outside the frame are left out.
 class NoiseFromChanges {
 public:
     /// `shape` is the encoder's. Throws Error{usage} on one that is not allowed.

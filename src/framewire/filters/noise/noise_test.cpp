@@ -84,7 +84,8 @@ struct Changes {
 void run_from_changes(const NoiseFromChanges& noise, Executor& executor, const Changes& changes, kit::GuardedImage& in,
                       kit::GuardedImage& out) {
     if (executor.backend() == Backend::cpu) {
-        noise.run({changes.positions.data(), nullptr, changes.counts.data(), 1, changes.capacity}, in.view(), out.view());
+        noise.run({changes.positions.data(), nullptr, changes.counts.data(), 1, changes.capacity}, in.view(),
+                  out.view());
     } else if constexpr (cuda::compiled) {
         const auto& stream = executor.stream();
         cuda::DeviceBuffer positions(changes.positions.size() * 4), counts(changes.counts.size() * 4);

@@ -196,8 +196,8 @@ void for_changes(const Shape& shape, Launch&& launch) {
     constexpr int most_frames = 65535;
     const auto blocks = std::clamp<std::int64_t>(shape.frame_bytes() / (16 * threads_per_block), 1, most_blocks);
     for (int frame = 0; frame < shape.frames; frame += most_frames)
-        launch(frame, dim3(static_cast<unsigned>(blocks),
-                           static_cast<unsigned>(std::min(most_frames, shape.frames - frame))));
+        launch(frame,
+               dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(std::min(most_frames, shape.frames - frame))));
     cuda::check_launch();
 }
 

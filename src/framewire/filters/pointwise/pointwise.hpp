@@ -27,11 +27,12 @@ public:
     /// The shapes of the state images, one for each op that needs the previous frame.
     std::vector<Shape> state_shapes() const;
 
-    /// Takes other settings for the first adjust from the next run on, from any thread; false where there is none. Throws
-    /// Error{usage} on a setting that is not allowed, with nothing changed.
+    /// Takes other settings for the first adjust from the next run on, from any thread; false where there is none.
+    /// Throws Error{usage} on a setting that is not allowed, with nothing changed.
     bool set_adjustment(const Adjustment& adjustment);
 
-    /// What the filter with this number among the ops would tell of a run: a fixed binarize its `threshold` of each frame.
+    /// What the filter with this number among the ops would tell of a run: a fixed binarize its `threshold` of each
+    /// frame.
     std::vector<FilterFigure> figures(std::size_t index) const;
 
     /// `first`: there is no frame before, each is compared with itself; the states' content does not matter. Host: on

@@ -62,7 +62,7 @@ private:
     PacketPointer packet_ = make_packet();
     std::chrono::milliseconds patience_{};  // for one frame
     bool live_ = false;
-    bool checks_sums_ = false;  // pictures whose checksum is wrong are left out
+    bool checks_sums_ = false;   // pictures whose checksum is wrong are left out
     bool padded_alpha_ = false;  // what the pictures have in place of alpha is nothing
     bool warned_of_orientation_ = false;
     bool draining_ = false;
