@@ -17,10 +17,10 @@ export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/tests/tsan.suppressions:al
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.suppressions:print_suppressions=0}
 programs=("$build"/tests/*_tests)
 if [ "$preset" = dev ]; then
-    # Not GoogleTest: the layering of the sources, how tests are counted, what CUDA sources compile for, and the installed
-    # package as another project uses it.
-    scripts/count-tests.sh "$build/logs" tests/layering_test.sh tests/count_tests_test.sh tests/cuda_objects_test.sh \
-        tests/consumers/consumer_test.sh "${programs[@]}"
+    # Not GoogleTest: the format and the layering of the sources, how tests are counted, what CUDA sources compile for, and
+    # the installed package as another project uses it.
+    scripts/count-tests.sh "$build/logs" tests/format_test.sh tests/layering_test.sh tests/count_tests_test.sh \
+        tests/cuda_objects_test.sh tests/consumers/consumer_test.sh "${programs[@]}"
 else
     scripts/count-tests.sh "$build/logs" "${programs[@]}"
 fi

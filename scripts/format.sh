@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Formats all sources by .clang-format, or with --check says which lines it would change and exits 1.
+# CLANG_FORMAT names another binary; releases differ, and Debian 12's, 14, is the one that counts.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+sources() { git ls-files -z -- '*.cpp' '*.hpp' '*.cu' '*.cuh'; }
+case ${1:-} in
+    '') sources | xargs -0 -r "${CLANG_FORMAT:-clang-format}" -i ;;
+    --check) sources | xargs -0 -r -P "$(nproc)" -n 64 "${CLANG_FORMAT:-clang-format}" --dry-run -Werror ;;
+    *)
+        echo "usage: format.sh [--check]" >&2
+        exit 2
+        ;;
+esac

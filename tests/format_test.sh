@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Holds all sources to .clang-format. Reports the way GoogleTest does.
+cd "$(dirname "$0")/.." || exit 1
+if scripts/format.sh --check 2>&1; then
+    echo "[       OK ] Format.SourcesAreAsClangFormatHasThem (0 ms)"
+else
+    echo "scripts/format.sh puts that right"
+    echo "[  FAILED  ] Format.SourcesAreAsClangFormatHasThem (0 ms)"
+    exit 1
+fi
