@@ -92,8 +92,9 @@ std::optional<std::int64_t> expected_frames(const SourceInfo& source, std::optio
 }
 
 CircleOptions circle_options(const CommonOptions& options, const SourceInfo& source, const Shape& sent,
-                             const std::stop_source& stop) {
+                             const std::stop_source& stop, Backend backend) {
     CircleOptions circle;
+    circle.let_wait(frames_under_way(backend));
     circle.raw_frame_bytes = sent.frame_bytes();
     circle.drop_when_late = source.live;
     circle.max_frames = options.frames;

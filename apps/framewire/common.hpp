@@ -53,9 +53,9 @@ void set_work(CLI::App& command, Action& chosen, const CommonOptions& options, S
 /// How many frames there will be, where that is known.
 std::optional<std::int64_t> expected_frames(const SourceInfo& source, std::optional<std::int64_t> limit);
 
-/// How frames of the shape `sent` go from the source through the circle.
+/// How frames of the shape `sent` go from the source through the circle, as many under way as suit the backend.
 CircleOptions circle_options(const CommonOptions& options, const SourceInfo& source, const Shape& sent,
-                             const std::stop_source& stop);
+                             const std::stop_source& stop, Backend backend);
 
 /// Keeps the first of several failures, so that what can still be completed after it is.
 class FirstFailure {

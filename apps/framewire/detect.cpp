@@ -31,8 +31,7 @@ struct DetectOptions {
 // One place of the circle: a frame as captured and as filtered, and what was found in it.
 struct Slot {
     InputFrame frame;
-    HostImage mask;
-    std::vector<Component> objects;
+    FrameObjects objects;
 };
 
 // From source to records and videos. What fails on the way is thrown after what was found before was written.
@@ -44,7 +43,8 @@ public:
           records_(parse_record_format(options.format)),
           statistics_file_(options.common),
           input_(options.input, options.common, stop.get_token()),
-          detector_(make_detector(options.detector, input_.shape(), input_.executor(), stop.get_token())),
+          detector_(make_detector(options.detector, input_.shape(), input_.executor(), stop.get_token(),
+                                  !options.mask.empty())),
           annotated_(options.annotate, input_.shape(), input_.info().rate,
                      sink_options(options.common, input_.info(), stop)),
           masks_(options.mask, input_.shape().with_channels(1), input_.info().rate,
@@ -80,13 +80,11 @@ private:
         const Progress progress(options_.common.progress_mode(), statistics_,
                                 expected_frames(input_.info(), options_.common.frames));
         const auto& shape = input_.shape();
-        const auto circle = circle_options(options_.common, input_.info(), shape, stop_);
-        std::vector<Slot> slots(static_cast<std::size_t>(circle.slots));
-        for (auto& slot : slots) {
-            slot.frame = input_.make_frame();
-            if (masks_.wanted()) slot.mask = HostImage(shape.with_channels(1));
-            slot.objects.reserve(static_cast<std::size_t>(DetectorParameters{}.capacity));
-        }
+        const auto circle = circle_options(options_.common, input_.info(), shape, stop_, input_.backend());
+        std::vector<Slot> slots;
+        for (int slot = 0; slot < circle.slots; ++slot)
+            slots.push_back({input_.make_frame(), detector_->make_objects()});
+        if (masks_.wanted()) mask_ = HostImage(shape.with_channels(1));
         const auto at = [&](int slot) -> Slot& { return slots[static_cast<std::size_t>(slot)]; };
         write(records_.begin());
         run_circle({.capture = [&](int slot, FrameTime& time) { return input_.capture(at(slot).frame, time); },
@@ -96,23 +94,27 @@ private:
     }
 
     void detect(Slot& slot, const FrameTime& time) {
-        input_.filter(slot.frame, time, statistics_);
-        detector_->process(slot.frame.image().view());
-        const auto objects = detector_->objects();
-        slot.objects.assign(objects.begin(), objects.end());
-        left_out_ += detector_->objects_left_out();
-        if (masks_.wanted()) detector_->copy_mask(slot.mask.view());
+        input_.filter(slot.frame, time, statistics_, {.on_host = annotated_.wanted(), .by_stages = true});
+        detector_->start(slot.frame.result(), slot.objects);
     }
 
     void send(Slot& slot, const FrameTime& time) {
-        write(records_.add({time.index, time.seconds, slot.frame.image().shape().width,
-                            slot.frame.image().shape().height, slot.objects}));
-        if (masks_.wanted()) masks_.write(std::as_const(slot.mask).view(), time);
-        if (annotated_.wanted()) {
-            draw_outlines(slot.objects, {}, slot.frame.image().view());
-            annotated_.write(slot.frame.image().view(), time);
+        slot.objects.wait();
+        const auto objects = slot.objects.objects();
+        const auto& shape = input_.shape();
+        write(records_.add({time.index, time.seconds, shape.width, shape.height, objects}));
+        if (masks_.wanted()) {
+            slot.objects.unpack_mask(mask_.view());
+            masks_.write(std::as_const(mask_).view(), time);
         }
-        objects_ += static_cast<std::int64_t>(slot.objects.size());
+        if (annotated_.wanted()) {
+            auto& frame = slot.frame.result();
+            frame.wait();
+            draw_outlines(objects, {}, frame.host());
+            annotated_.write(frame.host(), time);
+        }
+        objects_ += std::ssize(objects);
+        left_out_ += slot.objects.left_out();
         ++frames_;
         statistics_.set_sent_bytes(record_bytes_ + annotated_.bytes() + masks_.bytes());
     }
@@ -133,6 +135,7 @@ private:
     FilteredInput input_;
     std::unique_ptr<FrameDetector> detector_;
     VideoOutput annotated_, masks_;  // beside the records
+    HostImage mask_;                 // the last one, unpacked
     OutputFile output_;
 
     Statistics statistics_;

@@ -32,9 +32,10 @@ void add_detector_options(CLI::App& command, DetectorOptions& options, const std
 DetectorParameters detector_parameters(const DetectorOptions& options);
 
 /// A detector for frames of a shape, with its region and its background picture, where one is asked for, read from
-/// their files. Throws as MotionDetector and open_source() do, and Error{usage} on pictures of another size.
+/// their files; with masks where those are wanted. Throws as MotionDetector and open_source() do, and Error{usage} on
+/// pictures of another size.
 std::unique_ptr<FrameDetector> make_detector(const DetectorOptions& options, const Shape& frame, Executor& executor,
-                                             const std::stop_token& stop);
+                                             const std::stop_token& stop, bool with_masks = false);
 
 /// The pictures that the options name, which are read.
 void add_input_files(RunFiles& files, const DetectorOptions& options);

@@ -12,8 +12,9 @@
 namespace framewire::app {
 namespace {
 
-void ensure_shape(HostImage& image, const Shape& shape, const Executor& executor) {
-    if (image.shape() != shape) image = HostImage(shape, executor.frame_memory());
+// An image of the shape, the one that is there where it has it.
+void ensure_shape(Frame& image, const Shape& shape, Executor& executor) {
+    if (image.shape() != shape) image = Frame(shape, executor);
 }
 
 }  // namespace
@@ -47,9 +48,9 @@ FolderWalk::FolderWalk(const InputOptions& input, const CommonOptions& common, c
       info_{.name = folder_, .frames = static_cast<std::int64_t>(images_.size())},
       executor_(common.backend_choice(), common.threads) {}
 
-CircleOptions FolderWalk::circle() const { return circle_options(common_, info_, {}, stop_); }
+CircleOptions FolderWalk::circle() const { return circle_options(common_, info_, {}, stop_, executor_.backend()); }
 
-void FolderWalk::run(const FolderStages& stages, const CircleOptions& circle) {
+void FolderWalk::run(const FolderStages& stages, const CircleOptions& circle, Wanted wanted) {
     const Progress progress(common_.progress_mode(), statistics_, expected_frames(info_, common_.frames));
     slots_.resize(static_cast<std::size_t>(circle.slots));
     const auto at = [&](int slot) -> FolderImage& { return slots_[static_cast<std::size_t>(slot)]; };
@@ -58,7 +59,7 @@ void FolderWalk::run(const FolderStages& stages, const CircleOptions& circle) {
                     [&](int slot, const FrameTime& time) {
                         auto& image = at(slot);
                         try {
-                            filter(image, time);
+                            filter(image, time, wanted);
                             stages.process(slot, image);
                         } catch (const Error& error) {
                             throw Error(error.code(), fmt::format("{}: {}", images_[image.number], error.what()));
@@ -67,7 +68,7 @@ void FolderWalk::run(const FolderStages& stages, const CircleOptions& circle) {
                 .send =
                     [&](int slot, const FrameTime& time) {
                         stages.send(slot, at(slot), time);
-                        last_sent_ = at(slot).frame.image().shape();
+                        last_sent_ = at(slot).frame.result().shape();
                         statistics_.add_raw_bytes(last_sent_.bytes());
                     }},
                circle, statistics_);
@@ -89,7 +90,7 @@ bool FolderWalk::capture(FolderImage& image, FrameTime& time) {
         }
     }();
     ensure_shape(image.frame.captured, source->info().shape, executor_);
-    if (!source->read(image.frame.captured.view(), time)) {
+    if (!source->read(image.frame.captured.host(), time)) {
         if (stop_.stop_requested()) return false;
         fail(ErrorCode::source_lost, "{} holds no picture", path);
     }
@@ -99,14 +100,11 @@ bool FolderWalk::capture(FolderImage& image, FrameTime& time) {
     return true;
 }
 
-void FolderWalk::filter(FolderImage& image, const FrameTime& time) {
+void FolderWalk::filter(FolderImage& image, const FrameTime& time, Wanted wanted) {
     const auto& shape = image.frame.captured.shape();
-    if (!processor_ || captured_ != shape) {
-        processor_.emplace(chain_, shape, executor_);
-        captured_ = shape;
-    }
-    if (!processor_->empty()) ensure_shape(image.frame.filtered, processor_->output_shape(), executor_);
-    filter_frame(*processor_, image.frame, time, statistics_, images_[image.number]);
+    if (!plan_ || plan_->input_shape() != shape) plan_.emplace(chain_, shape, executor_);
+    if (!plan_->empty()) ensure_shape(image.frame.filtered, plan_->output_shape(), executor_);
+    filter_frame(*plan_, image.frame, time, statistics_, images_[image.number], wanted);
 }
 
 }  // namespace framewire::app

@@ -5,7 +5,7 @@
 
 #include "framewire/pipeline/chain.hpp"
 #include "framewire/pipeline/circle.hpp"
-#include "framewire/pipeline/frame_processor.hpp"
+#include "framewire/pipeline/chain_plan.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -55,9 +55,9 @@ public:
     /// For run(), as it is or with room for more images under way.
     CircleOptions circle() const;
 
-    /// To be called once. Throws what the stages fail with, Error{source_lost} on an image that cannot be read, and
+    /// To be called once; what comes of the filters is where it is `wanted`. Throws what the stages fail with, Error{source_lost} on an image that cannot be read, and
     /// Error{usage} on one that the filters do not take; all but what comes of send with the image's name.
-    void run(const FolderStages& stages, const CircleOptions& circle);
+    void run(const FolderStages& stages, const CircleOptions& circle, Wanted wanted);
 
     /// For the statistics; the size is that of the last image sent.
     RunDescription description() const;
@@ -68,7 +68,7 @@ public:
 
 private:
     bool capture(FolderImage& image, FrameTime& time);
-    void filter(FolderImage& image, const FrameTime& time);
+    void filter(FolderImage& image, const FrameTime& time, Wanted wanted);
 
     std::string folder_;
     const CommonOptions& common_;
@@ -81,8 +81,7 @@ private:
     Executor executor_;
 
     std::vector<FolderImage> slots_;
-    std::optional<FrameProcessor> processor_;
-    Shape captured_{};  // what processor_ is for
+    std::optional<ChainPlan> plan_;
     std::size_t next_ = 0;
     Statistics statistics_;
     Shape last_sent_{};

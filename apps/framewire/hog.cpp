@@ -35,7 +35,7 @@ struct AllOptions : DescribeOptions {
 // One place of the circle: a frame as captured and as filtered, and its descriptors.
 struct Slot {
     InputFrame frame;
-    HostBuffer descriptors;
+    FrameDescriptors descriptors;
 };
 
 // From source to descriptors. What fails on the way is thrown after what was computed before was written.
@@ -46,9 +46,8 @@ public:
           stop_(stop),
           statistics_file_(options.common),
           input_(options.input, options.common, stop.get_token()),
-          circle_(with_streams(circle_options(options.common, input_.info(), input_.shape(), stop),
-                               options.streams_on(input_.executor()))),
-          hog_(options.hog, input_.shape(), input_.executor(), circle_.waiting, circle_.slots),
+          streams_(options.streams_on(input_.backend())),
+          hog_(options.hog, input_.shape(), input_.executor()),
           output_(options.output, array_shape(hog_.output_shape()),
                   input_.info().frames != 1 || is_folder(options.input.source),
                   sink_options(options.common, input_.info(), stop).file_options()) {}
@@ -72,31 +71,33 @@ private:
     void pump() {
         const Progress progress(options_.common.progress_mode(), statistics_,
                                 expected_frames(input_.info(), options_.common.frames));
-        slots_.resize(static_cast<std::size_t>(circle_.slots));
-        for (auto& slot : slots_) {
-            slot.frame = input_.make_frame();
-            slot.descriptors = HostBuffer(hog_.output_shape().bytes(), input_.executor().frame_memory());
-        }
+        auto circle = circle_options(options_.common, input_.info(), input_.shape(), stop_, input_.backend());
+        circle.let_wait(streams_);
+        std::vector<Slot> slots;
+        for (int slot = 0; slot < circle.slots; ++slot)
+            slots.push_back({input_.make_frame(), {hog_.output_shape(), input_.executor()}});
+        const auto at = [&](int slot) -> Slot& { return slots[static_cast<std::size_t>(slot)]; };
         run_circle({.capture = [&](int slot, FrameTime& time) { return input_.capture(at(slot).frame, time); },
-                    .process = [&](int slot, const FrameTime& time) { describe(slot, time); },
-                    .send = [&](int slot, const FrameTime&) { send(slot); }},
-                   circle_, statistics_);
+                    .process = [&](int slot, const FrameTime& time) { describe(at(slot), time); },
+                    .send = [&](int slot, const FrameTime&) { send(at(slot)); }},
+                   circle, statistics_);
     }
 
-    Slot& at(int slot) { return slots_[static_cast<std::size_t>(slot)]; }
-
-    void describe(int number, const FrameTime& time) {
-        auto& slot = at(number);
-        input_.filter(slot.frame, time, statistics_);
-        hog_.start(number, slot.frame.image().view(), {slot.descriptors.as<float>(), hog_.output_shape()});
+    void describe(Slot& slot, const FrameTime& time) {
+        input_.filter(slot.frame, time, statistics_, {.on_host = with_steps(), .by_stages = true});
+        hog_.start(slot.frame.result(), slot.descriptors);
     }
 
-    void send(int number) {
-        hog_.wait(number);
-        auto& slot = at(number);
-        if (frames_ == 0 && !options_.steps_folder.empty())
-            write_steps(options_, slot.frame.image().view(), input_.executor());
-        const auto* values = slot.descriptors.as<float>();
+    bool with_steps() const { return !options_.steps_folder.empty(); }
+
+    void send(Slot& slot) {
+        slot.descriptors.wait();
+        if (frames_ == 0 && with_steps()) {
+            auto& frame = slot.frame.result();
+            frame.wait();
+            write_steps(options_, frame.host(), input_.executor());
+        }
+        const auto* values = slot.descriptors.values().data();
         const auto count = hog_.output_shape().count();
         output_failed_ = true;  // until it has not
         output_.write(values, static_cast<std::size_t>(count));
@@ -111,8 +112,7 @@ private:
     // In this order, so that what is cheap to refuse is refused first and the output is touched last.
     StatisticsFile statistics_file_;
     FilteredInput input_;
-    CircleOptions circle_;
-    std::vector<Slot> slots_;  // of the circle; goes after hog_, which waits for what it does there
+    int streams_;
     FrameHog hog_;
     NpyFile output_;
 

@@ -19,7 +19,7 @@ namespace {
 
 // What an image comes to, beside its place of the circle. The plan goes when the last image that it was for is written.
 struct Slot {
-    HostBuffer descriptors;
+    FrameDescriptors descriptors;
     std::shared_ptr<FrameHog> hog;
 };
 
@@ -30,7 +30,7 @@ public:
           stop_(stop.get_token()),
           walk_(options.input, options.common, stop),
           outputs_(outputs_of(walk_.images(), options.output, ".npy")),
-          streams_(options.streams_on(walk_.executor())) {
+          streams_(options.streams_on(walk_.executor().backend())) {
         make_folder(options.output);
     }
 
@@ -50,36 +50,40 @@ public:
 
 private:
     void describe_all() {
-        const auto circle = with_streams(walk_.circle(), streams_);
+        auto circle = walk_.circle();
+        circle.let_wait(streams_);
         slots_.resize(static_cast<std::size_t>(circle.slots));
         walk_.run({.process = [&](int slot, FolderImage& image) { describe(slot, image); },
                    .send = [&](int slot, FolderImage& image, const FrameTime&) { send(slot, image); }},
-                  circle);
+                  circle, {.on_host = with_steps(), .by_stages = true});
     }
 
     Slot& at(int slot) { return slots_[static_cast<std::size_t>(slot)]; }
 
+    bool with_steps() const { return !options_.steps_folder.empty(); }
+
     void describe(int number, FolderImage& image) {
         auto& slot = at(number);
-        const auto picture = image.frame.image().view();
+        auto& picture = image.frame.result();
         if (!hog_ || described_ != picture.shape()) {
-            hog_ = std::make_shared<FrameHog>(options_.hog, picture.shape(), walk_.executor(), streams_,
-                                              static_cast<int>(slots_.size()));
+            hog_ = std::make_shared<FrameHog>(options_.hog, picture.shape(), walk_.executor());
             described_ = picture.shape();
         }
         slot.hog = hog_;
-        const auto& out = hog_->output_shape();
-        if (slot.descriptors.bytes() != out.bytes())
-            slot.descriptors = HostBuffer(out.bytes(), walk_.executor().frame_memory());
-        hog_->start(number, picture, {slot.descriptors.as<float>(), out});
+        if (slot.descriptors.shape() != hog_->output_shape())
+            slot.descriptors = FrameDescriptors(hog_->output_shape(), walk_.executor());
+        hog_->start(picture, slot.descriptors);
     }
 
     void send(int number, FolderImage& image) {
         auto& slot = at(number);
-        slot.hog->wait(number);
-        if (image.number == 0 && !options_.steps_folder.empty())
-            write_steps(options_, image.frame.image().view(), walk_.executor());
-        const auto* values = slot.descriptors.as<float>();
+        slot.descriptors.wait();
+        if (image.number == 0 && with_steps()) {
+            auto& picture = image.frame.result();
+            picture.wait();
+            write_steps(options_, picture.host(), walk_.executor());
+        }
+        const auto* values = slot.descriptors.values().data();
         const auto& shape = slot.hog->output_shape();
         NpyFile file(outputs_[image.number], array_shape(shape), false, {stop_, options_.common.replace});
         file.write(values, static_cast<std::size_t>(shape.count()));

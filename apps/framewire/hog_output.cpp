@@ -28,10 +28,13 @@ std::int64_t write_png(const std::string& path, HostView<const std::uint8_t> ima
 
 std::vector<std::int64_t> array_shape(const HogShape& shape) { return {shape.rows, shape.columns, shape.values}; }
 
-CircleOptions with_streams(CircleOptions circle, int streams) {
-    circle.slots += streams - circle.waiting;
-    circle.waiting = streams;
-    return circle;
+int DescribeOptions::streams_on(Backend backend) const {
+    if (!streams) return frames_under_way(backend);
+    if (*streams < 1 || *streams > most_streams)
+        fail(ErrorCode::usage, "hog on {} streams; allowed are 1 to {}", *streams, most_streams);
+    if (backend == Backend::cpu && *streams > 1)
+        fail(ErrorCode::usage, "hog on {} streams of the cpu backend, whose threads share a frame: it has 1", *streams);
+    return *streams;
 }
 
 void write_steps(const DescribeOptions& options, HostView<const std::uint8_t> frame, Executor& executor) {
@@ -44,9 +47,13 @@ void write_steps(const DescribeOptions& options, HostView<const std::uint8_t> fr
         write_png(folder / fmt::format("{}.png", name), image.view(), files);
     parameters.norm = HogNorm::none;
     FrameHog hog(parameters, frame.shape(), executor);
-    std::vector<float> cells(static_cast<std::size_t>(hog.output_shape().count()));
-    hog.process(frame, {cells.data(), hog.output_shape()});
-    auto strokes = hog_strokes({cells.data(), hog.output_shape()}, parameters);
+    Frame twin(frame.shape(), executor);
+    copy(frame, twin.host());
+    twin.upload();
+    FrameDescriptors cells(hog.output_shape(), executor);
+    hog.start(twin, cells);
+    cells.wait();
+    auto strokes = hog_strokes({cells.values().data(), hog.output_shape()}, parameters);
     write_png(folder / fmt::format("{}.png", hog_step_names.back()), strokes.view(), files);
 }
 

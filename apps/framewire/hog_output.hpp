@@ -17,19 +17,17 @@ namespace framewire::app {
 /// What descriptors go by.
 struct DescribeOptions : HogOptions {
     std::string steps_folder;
-    std::optional<int> streams;  ///< none: as many as suit the backend
+    std::optional<int> streams;  ///< frames under way at once; none: as many as suit the backend
 
-    /// How many frames are under way at once. Throws Error{usage}.
-    int streams_on(const Executor& executor) const { return FrameHog::streams_on(executor.backend(), streams); }
+    static constexpr int most_streams = 8;
+    /// How many. Throws Error{usage} on more than the backend takes.
+    int streams_on(Backend backend) const;
 };
 
 inline constexpr std::array<const char*, 3> hog_norm_names{"none", "l2", "l2hys"};  // of HogNorm
 
 /// An image's array is rows x columns x values; a video's has the frames before.
 std::vector<std::int64_t> array_shape(const HogShape& shape);
-
-/// The circle of CommonOptions with room for `streams` frames under way at once.
-CircleOptions with_streams(CircleOptions circle, int streams);
 
 /// Makes a folder, and those it lies in, where they are missing. Throws Error{io}.
 void make_folder(const std::string& folder);

@@ -23,7 +23,7 @@ namespace {
 // One place of the circle: a frame as captured and as filtered, and who was found in it.
 struct Slot {
     InputFrame frame;
-    FoundPeople people;
+    DetectedPeople people;
 };
 
 class FindPeople {
@@ -34,12 +34,13 @@ public:
           model_(read_window_model(people.model, window_of(options), stop.get_token())),
           statistics_file_(options.common),
           input_(options.input, options.common, stop.get_token()),
-          people_(model_, people.parameters, input_.shape(), input_.executor()),
+          detector_(model_, people.parameters, input_.shape(), input_.executor()),
+          found_(people.parameters),
           annotated_(people.annotate, input_.shape(), input_.info().rate,
                      sink_options(options.common, input_.info(), stop)),
           output_(options, people.parameters, sink_options(options.common, input_.info(), stop).file_options()) {
         if (annotated_.wanted()) labels_.emplace();
-        spdlog::info("{} windows of {} sizes a frame", people_.detector().windows(), people_.detector().levels());
+        spdlog::info("{} windows of {} sizes a frame", detector_.windows(), detector_.levels());
     }
 
     void operator()() {
@@ -55,17 +56,17 @@ public:
         failure.rethrow();
         if (output_.frames() == 0 && !stop_.stop_requested())
             fail(ErrorCode::no_input, "{} has no frames", input_.info().name);
-        output_.report(figures, run, model_, &people_.detector());
+        output_.report(figures, run, model_, &detector_);
     }
 
 private:
     void pump() {
         const Progress progress(options_.common.progress_mode(), statistics_,
                                 expected_frames(input_.info(), options_.common.frames));
-        const auto circle = circle_options(options_.common, input_.info(), input_.shape(), stop_);
+        const auto circle = circle_options(options_.common, input_.info(), input_.shape(), stop_, input_.backend());
         std::vector<Slot> slots;
         for (int slot = 0; slot < circle.slots; ++slot)
-            slots.push_back({input_.make_frame(), FoundPeople(people_.detector().parameters())});
+            slots.push_back({input_.make_frame(), detector_.make_people()});
         const auto at = [&](int slot) -> Slot& { return slots[static_cast<std::size_t>(slot)]; };
         run_circle({.capture = [&](int slot, FrameTime& time) { return input_.capture(at(slot).frame, time); },
                     .process = [&](int slot, const FrameTime& time) { find(at(slot), time); },
@@ -74,17 +75,19 @@ private:
     }
 
     void find(Slot& slot, const FrameTime& time) {
-        input_.filter(slot.frame, time, statistics_);
-        people_.process(slot.frame.image().view());
-        slot.people.take(people_);
+        input_.filter(slot.frame, time, statistics_, {.on_host = annotated_.wanted(), .by_stages = true});
+        start(detector_, slot.frame.result(), slot.people, input_.executor());
     }
 
     void send(Slot& slot, const FrameTime& time) {
-        const auto picture = slot.frame.image().view();
-        output_.write(slot.people, picture.shape(), time);
+        slot.people.wait();
+        found_.take(slot.people, detector_.parameters().capacity);
+        output_.write(found_, input_.shape(), time);
         if (annotated_.wanted()) {
-            slot.people.draw(*labels_, picture);
-            annotated_.write(picture, time);
+            auto& frame = slot.frame.result();
+            frame.wait();
+            found_.draw(*labels_, frame.host());
+            annotated_.write(frame.host(), time);
         }
         statistics_.set_sent_bytes(output_.bytes() + annotated_.bytes());
     }
@@ -95,7 +98,8 @@ private:
     WindowModel model_;
     StatisticsFile statistics_file_;
     FilteredInput input_;
-    FramePeople people_;
+    PeopleDetector detector_;
+    FoundPeople found_;       // in the last frame
     VideoOutput annotated_;  // beside the records
     std::optional<ScoreLabels> labels_;
     PeopleOutput output_;

@@ -53,14 +53,15 @@ public:
     }
 
     void operator()() {
-        const auto circle = walk_.circle();
+        auto circle = walk_.circle();
+        circle.let_wait(1);  // who is in an image is known when its process ends
         for (int slot = 0; slot < circle.slots; ++slot) found_.emplace_back(parameters_);
         FirstFailure failure;
         failure.attempt([&] {
             walk_.run(
                 {.process = [&](int slot, FolderImage& image) { find(at(slot), image); },
                  .send = [&](int slot, FolderImage& image, const FrameTime& time) { send(at(slot), image, time); }},
-                circle);
+                circle, {.on_host = labels_.has_value(), .by_stages = true});
         });
         const auto ending = ending_of(failure, stop_, false);
         failure.attempt([&] { output_.finish(ending); });
@@ -75,21 +76,26 @@ public:
 private:
     FoundPeople& at(int slot) { return found_[static_cast<std::size_t>(slot)]; }
 
-    // Makes people_ one for images of this shape, or none.
+    // Makes detector_ one for images of this shape, or none.
     void prepare(const Shape& shape) {
         if (shape == shape_) return;
-        people_.reset();  // its memory goes before the next one's comes
+        people_ = {};
+        detector_.reset();  // its memory goes before the next one's comes
         too_small_ = without_windows(model_, parameters_, shape);
-        if (too_small_.empty()) people_.emplace(model_, parameters_, shape, walk_.executor());
+        if (too_small_.empty()) {
+            detector_.emplace(model_, parameters_, shape, walk_.executor());
+            people_ = detector_->make_people();
+        }
         shape_ = shape;
     }
 
     void find(FoundPeople& found, FolderImage& image) {
-        const auto picture = image.frame.image().view();
+        auto& picture = image.frame.result();
         prepare(picture.shape());
-        if (people_) {
-            people_->process(picture);
-            found.take(*people_);
+        if (detector_) {
+            start(*detector_, picture, people_, walk_.executor());
+            people_.wait();
+            found.take(people_, parameters_.capacity);
         } else {
             spdlog::warn("{}: {} (--min-height)", walk_.images()[image.number], too_small_);
             found.clear();
@@ -97,12 +103,13 @@ private:
     }
 
     void send(const FoundPeople& found, FolderImage& image, const FrameTime& time) {
-        const auto picture = image.frame.image().view();
+        auto& picture = image.frame.result();
         output_.write(found, picture.shape(), time,
                       std::filesystem::path(walk_.images()[image.number]).filename().native());
         if (labels_) {
-            found.draw(*labels_, picture);
-            annotated_bytes_ += write_png(annotated_[image.number], picture, files_);
+            picture.wait();
+            found.draw(*labels_, picture.host());
+            annotated_bytes_ += write_png(annotated_[image.number], picture.host(), files_);
         }
         walk_.statistics().set_sent_bytes(output_.bytes() + annotated_bytes_);
     }
@@ -117,8 +124,9 @@ private:
     std::stop_source stop_;
     std::optional<ScoreLabels> labels_;  // where images are annotated
 
-    std::optional<FramePeople> people_;
-    Shape shape_{};          // what people_ is for
+    std::optional<PeopleDetector> detector_;
+    DetectedPeople people_;  // in the last image
+    Shape shape_{};          // what detector_ is for
     std::string too_small_;  // why there is none
     std::vector<FoundPeople> found_;
     std::int64_t annotated_bytes_ = 0;

@@ -42,13 +42,13 @@ void FoundPeople::clear() {
     some_left_out = false;
 }
 
-void FoundPeople::take(const FramePeople& people) {
+void FoundPeople::take(const DetectedPeople& people, int capacity) {
     clear();
-    for (const auto& person : people.people()) {
+    for (const auto& person : people.detections()) {
         boxes.push_back(component_of(person, static_cast<int>(boxes.size()) + 1));
         scores.push_back(person.score);
     }
-    some_left_out = people.detector().candidates() > people.detector().parameters().capacity;
+    some_left_out = people.candidates() > capacity;
 }
 
 void FoundPeople::draw(const ScoreLabels& labels, HostView<std::uint8_t> frame) const {

@@ -6,7 +6,7 @@
 #include "framewire/core/frame.hpp"
 #include "framewire/detect/components.hpp"
 #include "framewire/media/files/output_file.hpp"
-#include "framewire/pipeline/frame_people.hpp"
+#include "framewire/hog/people/people_detector.hpp"
 #include "framewire/pipeline/statistics.hpp"
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct FoundPeople {
     explicit FoundPeople(const PeopleParameters& parameters);
 
     void clear();
-    /// Those of the last frame that `people` looked at.
-    void take(const FramePeople& people);
+    /// Those that were waited for, of a detector that looks at `capacity` windows.
+    void take(const DetectedPeople& people, int capacity);
     /// Their boxes and scores into the frame they are of.
     void draw(const ScoreLabels& labels, HostView<std::uint8_t> frame) const;
 

@@ -53,18 +53,21 @@ private:
     void pump() {
         const Progress progress(options_.common.progress_mode(), statistics_,
                                 expected_frames(input_.info(), options_.common.frames));
-        const auto circle = circle_options(options_.common, input_.info(), input_.shape(), stop_);
+        const auto circle = circle_options(options_.common, input_.info(), input_.shape(), stop_, input_.backend());
         std::vector<InputFrame> slots;
         for (int slot = 0; slot < circle.slots; ++slot) slots.push_back(input_.make_frame());
         const auto at = [&](int slot) -> InputFrame& { return slots[static_cast<std::size_t>(slot)]; };
         run_circle({.capture = [&](int slot, FrameTime& time) { return input_.capture(at(slot), time); },
-                    .process = [&](int slot, const FrameTime& time) { input_.filter(at(slot), time, statistics_); },
-                    .send = [&](int slot, const FrameTime& time) { send(at(slot).image().view(), time); }},
+                    .process = [&](int slot, const FrameTime& time) {
+                        input_.filter(at(slot), time, statistics_, {.on_host = true});
+                    },
+                    .send = [&](int slot, const FrameTime& time) { send(at(slot).result(), time); }},
                    circle, statistics_);
     }
 
-    void send(HostView<const std::uint8_t> image, const FrameTime& time) {
-        video_.write(image, time);
+    void send(Frame& frame, const FrameTime& time) {
+        frame.wait();
+        video_.write(frame.host(), time);
         ++sent_frames_;
         statistics_.set_sent_bytes(video_.bytes());
     }

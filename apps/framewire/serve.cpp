@@ -1,6 +1,7 @@
 #include "commands.hpp"
 #include "common.hpp"
 #include "detector_options.hpp"
+#include "filtered_input.hpp"
 #include "output_check.hpp"
 
 #include "framewire/core/error.hpp"
@@ -20,6 +21,7 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace framewire::app {
@@ -69,12 +71,11 @@ std::string public_name(const std::string& source) {
 
 double megabytes(std::int64_t bytes) { return 1e-6 * static_cast<double>(bytes); }
 
-// One place of the circle: a frame as captured, what changed in it, and what moves in it.
+// One place of the circle: a frame as captured and as filtered, what changed in it, and what moves in it.
 struct Slot {
-    HostImage captured;
-    delta::HostChanges changes;
-    std::vector<Component> objects;
-    bool first = false;
+    InputFrame frame;
+    FrameChanges changes;
+    FrameObjects objects;
 };
 
 // From source to viewers. What fails on the way is thrown after the viewers were told.
@@ -93,13 +94,14 @@ public:
                                                      .replace_truth = options.common.replace})),
           info_(source_->info()),
           executor_(options.common.backend_choice(), options.common.threads),
-          encoder_(chain_, {delta::parse_mode(options.mode), options.threshold}, info_.shape, executor_),
+          plan_(chain_, info_.shape, executor_),
+          encoder_({delta::parse_mode(options.mode), options.threshold}, plan_.output_shape(), executor_),
           detector_(options.detect ? make_detector(options.detector, info_.shape, executor_, stop.get_token())
                                    : nullptr),
           state_(stream_info(), executor_),
           server_(state_, {.listen = listen_, .stream = options.name, .viewers_limit = options.viewers},
                   stop.get_token()),
-          panel_(chain_, *source_, [this](const auto& settings) { return encoder_.set_adjustment(settings); }) {}
+          panel_(chain_, *source_, [this](const auto& settings) { return plan_.set_adjustment(settings); }) {}
 
     void operator()() {
         FirstFailure failure;
@@ -136,49 +138,52 @@ private:
         const auto limit = options_.common.frames;
         const Progress progress(options_.common.progress_mode(), statistics_,
                                 options_.loop ? limit : expected_frames(info_, limit));
-        auto circle = circle_options(options_.common, info_, encoder_.shape(), stop_);
+        auto circle = circle_options(options_.common, info_, encoder_.shape(), stop_, executor_.backend());
         circle.at_source_rate = !info_.live && !pace_.hurries();
-        std::vector<Slot> slots(static_cast<std::size_t>(circle.slots));
-        for (auto& slot : slots) {
-            slot.captured = HostImage(info_.shape, executor_.frame_memory());
-            slot.changes = delta::HostChanges(encoder_.shape());
-            slot.objects.reserve(net::max_objects);
-        }
+        std::vector<Slot> slots;
+        for (int slot = 0; slot < circle.slots; ++slot) slots.push_back(make_slot());
         const auto at = [&](int slot) -> Slot& { return slots[static_cast<std::size_t>(slot)]; };
         const auto name = public_name(info_.name);
         run_circle({.capture = [&](int slot, FrameTime& time) { return capture(at(slot), time); },
-                    .process =
-                        [&](int slot, const FrameTime& time) {
-                            if (encoder_.shows_frame_values())
-                                encoder_.set_frame_values(run_values(statistics_.snapshot(), time, name));
-                            if (detector_) detect(at(slot));
-                            at(slot).first = encoder_.encode(at(slot).captured.view(), at(slot).changes.view());
-                        },
+                    .process = [&](int slot, const FrameTime& time) { process(at(slot), time, name); },
                     .send = [&](int slot, const FrameTime& time) { send(at(slot), time); }},
                    circle, statistics_);
     }
 
+    Slot make_slot() {
+        return {make_frame(plan_, executor_), encoder_.make_changes(),
+                detector_ ? detector_->make_objects() : FrameObjects()};
+    }
+
     bool capture(Slot& slot, FrameTime& time) {
-        if (!source_->read(slot.captured.view(), time)) return false;
+        if (!source_->read(slot.frame.captured.host(), time)) return false;
         if (pace_.fps > 0 && !info_.live) time.seconds = static_cast<double>(captured_frames_) / pace_.fps;
         ++captured_frames_;
         return true;
     }
 
-    void detect(Slot& slot) {
-        detector_->process(slot.captured.view());
-        const auto objects = detector_->objects();
-        slot.objects.assign(objects.begin(), objects.begin() + std::min(objects.size(), net::max_objects));
+    void process(Slot& slot, const FrameTime& time, const std::string& name) {
+        filter_frame(plan_, slot.frame, time, statistics_, name, {.by_stages = true});
+        if (detector_) detector_->start(slot.frame.captured, slot.objects);
+        encoder_.start(slot.frame.result(), slot.changes);
     }
 
-    void send(const Slot& slot, const FrameTime& time) {
+    void send(Slot& slot, const FrameTime& time) {
+        slot.changes.wait();
+        std::span<const Component> objects;
+        if (detector_) {
+            slot.objects.wait();
+            objects = slot.objects.objects();
+            objects = objects.first(std::min(objects.size(), net::max_objects));
+        }
         const auto frame_bytes = encoder_.shape().frame_bytes();
-        if (slot.first) {
-            state_.start(encoder_.first_picture(), time, slot.objects);
+        const auto& changes = slot.changes.changes();
+        if (slot.changes.first()) {
+            state_.start(encoder_.first_picture(), time, objects);
             statistics_.add_first_picture(frame_bytes);
         } else {
-            state_.advance(slot.changes.view(), time, slot.objects);
-            statistics_.add_delta(slot.changes.view().summaries[0], frame_bytes);
+            state_.advance(changes, time, objects);
+            statistics_.add_delta(changes.summaries[0], frame_bytes);
         }
         server_.publish();
         statistics_.set_sent_bytes(state_.counts().up_to_date_bytes);
@@ -188,7 +193,7 @@ private:
         statistics_.set_sent_bytes(state_.counts().up_to_date_bytes);
         const auto figures = statistics_.snapshot();
         statistics_file_.write(
-            figures, {info_.name, std::string(to_string(executor_.backend())), encoder_.shape(), encoder_.figures()});
+            figures, {info_.name, std::string(to_string(executor_.backend())), encoder_.shape(), plan_.figures()});
         spdlog::info("{} frames in {:.2f} s, {:.1f} fps, {} dropped", figures.frames, figures.seconds, figures.fps,
                      figures.drops);
         if (!figures.delta) return;
@@ -214,6 +219,7 @@ private:
     std::unique_ptr<Source> source_;
     SourceInfo info_;
     Executor executor_;
+    ChainPlan plan_;
     StreamEncoder encoder_;
     std::unique_ptr<FrameDetector> detector_;
     net::StreamState state_;

@@ -44,7 +44,7 @@ std::vector<Box> boxes_by_opencv(const cv::Mat& blurred, const cv::Mat& backgrou
 std::vector<Box> boxes_of(MotionDetector& detector, HostView<const std::uint8_t> frame) {
     detector.run(frame);
     std::vector<Box> boxes;
-    for (const auto& object : detector.objects())
+    for (const auto& object : detector.fetch().of_frame())
         boxes.push_back({object.x, object.y, object.width, object.height, object.area});
     std::sort(boxes.begin(), boxes.end());
     return boxes;

@@ -22,7 +22,7 @@ Stream::Stream() { absent(); }
 Stream::~Stream() = default;
 void Stream::synchronize() const { absent(); }
 
-Event::Event() { absent(); }
+Event::Event(Timing) { absent(); }
 Event::~Event() = default;
 void Event::record(const Stream&) { absent(); }
 void Event::make_wait(const Stream&) const { absent(); }

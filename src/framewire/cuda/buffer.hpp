@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace framewire::cuda {
@@ -72,3 +73,13 @@ void copy(const void* from_device, void* to_device, std::size_t bytes, const Str
 void fill(void* device, int byte, std::size_t bytes, const Stream& stream);
 
 }  // namespace framewire::cuda
+
+namespace framewire {
+
+/// Owned bytes, and an owned batch of images, in one memory space.
+template <MemorySpace space>
+using BufferIn = std::conditional_t<space == MemorySpace::host, HostBuffer, cuda::DeviceBuffer>;
+template <MemorySpace space>
+using ImageIn = std::conditional_t<space == MemorySpace::host, HostImage, cuda::DeviceImage>;
+
+}  // namespace framewire

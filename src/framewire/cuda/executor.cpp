@@ -32,7 +32,7 @@ BackendChoice parse_backend(std::string_view text) {
 
 Executor::Executor(BackendChoice choice, int threads) : backend_(choose(choice)), pool_(threads) {
     if (backend_ == Backend::cuda) {
-        stream_.emplace();
+        streams_.emplace();
         shared_memory_ = cuda::shared_memory();
         spdlog::info("backend: cuda ({})", cuda::devices().front().name);
     } else {
@@ -40,9 +40,9 @@ Executor::Executor(BackendChoice choice, int threads) : backend_(choose(choice))
     }
 }
 
-const cuda::Stream& Executor::stream() const {
-    if (!stream_) fail(ErrorCode::internal, "a stream was asked of the cpu backend");
-    return *stream_;
+const Executor::Streams& Executor::streams() const {
+    if (!streams_) fail(ErrorCode::internal, "a stream was asked of the cpu backend");
+    return *streams_;
 }
 
 void Executor::limit_shared_memory(const cuda::SharedMemory& most) {

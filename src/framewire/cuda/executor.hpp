@@ -2,6 +2,8 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/thread_pool.hpp"
+#include "framewire/core/view.hpp"
+#include "framewire/cuda/build.hpp"
 #include "framewire/cuda/device.hpp"
 #include "framewire/cuda/stream.hpp"
 
@@ -31,8 +33,11 @@ public:
 
     Backend backend() const { return backend_; }
     const ThreadPool& pool() const { return pool_; }
-    /// The stream of the CUDA backend. Throws Error{internal} on the CPU backend.
-    const cuda::Stream& stream() const;
+    /// The CUDA backend's stream of work, and those on which frames come up and results go down beside it. Throw
+    /// Error{internal} on the CPU backend.
+    const cuda::Stream& stream() const { return streams().work; }
+    const cuda::Stream& uploads() const { return streams().up; }
+    const cuda::Stream& downloads() const { return streams().down; }
     /// What plans of the CUDA backend fit their blocks to; nothing on the CPU backend.
     const cuda::SharedMemory& shared_memory() const { return shared_memory_; }
     /// Plans made from now on make do with so much, or with what there is where that is less: a smaller GPU, for tests.
@@ -40,10 +45,24 @@ public:
     /// The memory frames should live in so that the backend reads them fastest: pinned for CUDA, else the heap.
     HostMemory& frame_memory() const;
 
+    /// Gives body.operator()<space>() with the memory space that the backend works in: the one place that turns a
+    /// backend into a type. Code for device memory is left out of builds without CUDA.
+    template <class Body>
+    decltype(auto) in_its_space(Body&& body) const {
+        if constexpr (cuda::compiled)
+            if (backend_ == Backend::cuda) return body.template operator()<MemorySpace::device>();
+        return body.template operator()<MemorySpace::host>();
+    }
+
 private:
+    struct Streams {
+        cuda::Stream work, up, down;
+    };
+    const Streams& streams() const;
+
     Backend backend_;
     ThreadPool pool_;
-    std::optional<cuda::Stream> stream_;
+    std::optional<Streams> streams_;
     cuda::SharedMemory shared_memory_;
 };
 

@@ -12,7 +12,9 @@ Stream::~Stream() {
 
 void Stream::synchronize() const { check(cudaStreamSynchronize(handle_)); }
 
-Event::Event() { check(cudaEventCreate(&handle_)); }
+Event::Event(Timing timing) {
+    check(cudaEventCreateWithFlags(&handle_, timing == Timing::kept ? cudaEventDefault : cudaEventDisableTiming));
+}
 
 Event::~Event() {
     if (handle_) cudaEventDestroy(handle_);

@@ -29,10 +29,12 @@ private:
     CUstream_st* handle_ = nullptr;
 };
 
-/// A point in a stream's work, with its time. Move-only.
+/// A point in a stream's work. Move-only.
 class Event {
 public:
-    Event();
+    /// Whether milliseconds_since() is asked; those without time cost less.
+    enum class Timing { kept, none };
+    explicit Event(Timing timing = Timing::kept);
     ~Event();
     Event(Event&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
     Event& operator=(Event&& other) noexcept {

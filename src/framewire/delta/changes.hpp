@@ -39,50 +39,42 @@ void validate(const ChangesView<space>& changes, const Shape& shape, const char*
         fail(ErrorCode::usage, (std::string(what) + " have no room for " + to_string(shape)).c_str());
 }
 
+/// The same for changes that are there, to be read: they need room for no more than those, which is not looked at.
+template <MemorySpace space>
+void validate_found(const ChangesView<space>& changes, const Shape& shape, const char* what) {
+    if (changes.streams != shape.frames || !changes.positions || !changes.differences || !changes.summaries)
+        fail(ErrorCode::usage, (std::string(what) + " are not those of " + to_string(shape)).c_str());
+}
+
 /// Owns room for the changes of a batch of streams, every byte of every frame if need be. Move-only.
 template <MemorySpace space>
-class ChangesBuffer;
-
-template <>
-class ChangesBuffer<MemorySpace::host> {
+class ChangesBuffer {
 public:
     ChangesBuffer() = default;
-    explicit ChangesBuffer(const Shape& shape, HostMemory& memory = heap_memory())
-        : capacity_(shape.frame_bytes()),
-          streams_(shape.frames),
-          positions_(static_cast<std::size_t>(shape.bytes()) * sizeof(std::uint32_t), memory),
-          differences_(static_cast<std::size_t>(shape.bytes()), memory),
-          summaries_(static_cast<std::size_t>(shape.frames) * sizeof(Summary), memory) {}
+    /// `memory`: where a host's changes come from, as in HostBuffer.
+    template <class... Memory>
+    explicit ChangesBuffer(const Shape& shape, Memory&... memory)
+        : ChangesBuffer(shape.frames, shape.frame_bytes(), memory...) {}
+    /// Room for `capacity` changes of each stream only: for those that are known to be no more.
+    template <class... Memory>
+    ChangesBuffer(int streams, std::int64_t capacity, Memory&... memory)
+        : capacity_(capacity),
+          streams_(streams),
+          positions_(count() * sizeof(std::uint32_t), memory...),
+          differences_(count(), memory...),
+          summaries_(static_cast<std::size_t>(streams) * sizeof(Summary), memory...) {}
 
-    ChangesView<MemorySpace::host> view() const {
-        return {positions_.as<std::uint32_t>(), differences_.data(), summaries_.as<Summary>(), capacity_, streams_};
+    ChangesView<space> view() const {
+        return {positions_.template as<std::uint32_t>(), differences_.data(), summaries_.template as<Summary>(),
+                capacity_, streams_};
     }
 
 private:
+    std::size_t count() const { return static_cast<std::size_t>(streams_) * static_cast<std::size_t>(capacity_); }
+
     std::int64_t capacity_ = 0;
     int streams_ = 0;
-    HostBuffer positions_, differences_, summaries_;
-};
-
-template <>
-class ChangesBuffer<MemorySpace::device> {
-public:
-    ChangesBuffer() = default;
-    explicit ChangesBuffer(const Shape& shape)
-        : capacity_(shape.frame_bytes()),
-          streams_(shape.frames),
-          positions_(static_cast<std::size_t>(shape.bytes()) * sizeof(std::uint32_t)),
-          differences_(static_cast<std::size_t>(shape.bytes())),
-          summaries_(static_cast<std::size_t>(shape.frames) * sizeof(Summary)) {}
-
-    ChangesView<MemorySpace::device> view() const {
-        return {positions_.as<std::uint32_t>(), differences_.data(), summaries_.as<Summary>(), capacity_, streams_};
-    }
-
-private:
-    std::int64_t capacity_ = 0;
-    int streams_ = 0;
-    cuda::DeviceBuffer positions_, differences_, summaries_;
+    BufferIn<space> positions_, differences_, summaries_;
 };
 
 using HostChanges = ChangesBuffer<MemorySpace::host>;

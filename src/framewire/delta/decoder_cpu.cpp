@@ -19,7 +19,7 @@ void check_positions(const std::uint32_t* positions, std::uint32_t count, std::i
 
 void Decoder::decode(const ChangesView<MemorySpace::host>& changes, HostView<std::uint8_t> reference) const {
     validate(reference, shape_, "the decoder's reference");
-    validate(changes, shape_, "the decoder's changes");
+    validate_found(changes, shape_, "the decoder's changes");
     for (int stream = 0; stream < shape_.frames; ++stream) {
         const auto count = changes.summaries[stream].count;
         if (count > changes.capacity)

@@ -83,8 +83,11 @@ Packer::Packer(Packer&&) noexcept = default;
 Packer& Packer::operator=(Packer&&) noexcept = default;
 
 void Packer::pack_changes(const ChangesView<MemorySpace::host>& changes, std::vector<std::uint8_t>& out) {
-    validate(changes, state_->shape, "the packer's changes");
+    validate_found(changes, state_->shape, "the packer's changes");
     const auto count = changes.summaries[0].count;
+    if (std::int64_t{count} > std::min(changes.capacity, state_->shape.frame_bytes()))
+        fail(ErrorCode::usage, "{} changes in room for {}, of a frame of {} bytes", count, changes.capacity,
+             state_->shape.frame_bytes());
     auto* bitmap = state_->body.data() + 4;
     auto* end = bitmap + bitmap_bytes(state_->shape);
     put_u32(state_->body.data(), count);

@@ -69,14 +69,16 @@ constexpr std::size_t bit_mask_bytes(const Shape& shape) {
     return static_cast<std::size_t>(shape.rows()) * static_cast<std::size_t>(mask_row_words(shape.width)) * 4;
 }
 
-/// Owns a batch of bit masks in `Buffer`'s memory, uninitialised. Move-only.
-template <class Buffer, MemorySpace space>
+/// Owns a batch of bit masks, uninitialised. Move-only.
+template <MemorySpace space>
 class BitMask {
 public:
     BitMask() = default;
-    /// Throws Error{usage} on a shape that is not allowed; a mask has one channel whatever the shape says.
-    explicit BitMask(Shape shape)
-        : shape_((validate(shape, "the mask"), shape.with_channels(1))), buffer_(bit_mask_bytes(shape)) {}
+    /// Throws Error{usage} on a shape that is not allowed; a mask has one channel whatever the shape says. `memory`:
+    /// where a host's mask comes from, as in HostBuffer.
+    template <class... Memory>
+    explicit BitMask(Shape shape, Memory&... memory)
+        : shape_((validate(shape, "the mask"), shape.with_channels(1))), buffer_(bit_mask_bytes(shape), memory...) {}
 
     const Shape& shape() const { return shape_; }
     BitMaskView<std::uint32_t, space> view() { return {buffer_.template as<std::uint32_t>(), shape_}; }
@@ -84,11 +86,11 @@ public:
 
 private:
     Shape shape_{};
-    Buffer buffer_;
+    BufferIn<space> buffer_;
 };
 
-using HostBitMask = BitMask<HostBuffer, MemorySpace::host>;
-using DeviceBitMask = BitMask<cuda::DeviceBuffer, MemorySpace::device>;
+using HostBitMask = BitMask<MemorySpace::host>;
+using DeviceBitMask = BitMask<MemorySpace::device>;
 
 /// Sets the bits of the pixels that are not 0. `from`: one channel, any strides; both have one shape.
 void pack_mask(HostView<const std::uint8_t> from, HostBitMaskView<std::uint32_t> to);

@@ -33,8 +33,8 @@ struct ComponentLists {
     constexpr Component* of_frame(int frame) const { return components + std::int64_t{frame} * capacity; }
 };
 
-/// Owns room for the components of a batch in `Buffer`'s memory, uninitialised. Move-only.
-template <class Buffer, MemorySpace space>
+/// Owns room for the components of a batch, uninitialised. Move-only.
+template <MemorySpace space>
 class ComponentBuffer {
 public:
     ComponentBuffer() = default;
@@ -55,11 +55,11 @@ public:
 
 private:
     int frames_ = 0, capacity_ = 0;
-    Buffer components_, counts_;
+    BufferIn<space> components_, counts_;
 };
 
-using HostComponents = ComponentBuffer<HostBuffer, MemorySpace::host>;
-using DeviceComponents = ComponentBuffer<cuda::DeviceBuffer, MemorySpace::device>;
+using HostComponents = ComponentBuffer<MemorySpace::host>;
+using DeviceComponents = ComponentBuffer<MemorySpace::device>;
 
 /// Queues copies of all counts and of the first `first` components of every frame (two copies whatever the batch; both
 /// buffers have the same frames and capacity). With a `first` that is usually enough nothing else needs to travel;

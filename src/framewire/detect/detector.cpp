@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -19,30 +18,21 @@ namespace {
 // What a detector keeps in one memory space.
 template <MemorySpace space>
 struct Memory {
-    static constexpr bool on_host = space == MemorySpace::host;
-    using Image = std::conditional_t<on_host, HostImage, cuda::DeviceImage>;
-    using Mask = std::conditional_t<on_host, HostBitMask, DeviceBitMask>;
-    using Components = std::conditional_t<on_host, HostComponents, DeviceComponents>;
-
     Memory() = default;
-    Memory(const Shape& frames, int capacity, bool background_each)
+    Memory(const Shape& frames, bool background_each)
         : background(frames.with_frames(1).with_channels(1)),
           foreground(frames),
-          objects_mask(frames),
-          components(frames.frames, capacity) {
+          objects_mask(frames) {
         if (!background_each) return;
-        blurred = Image(frames.with_channels(1));
-        backgrounds = Image(frames.with_channels(1));
+        blurred = ImageIn<space>(frames.with_channels(1));
+        backgrounds = ImageIn<space>(frames.with_channels(1));
     }
 
-    Image background;            // blurred, gray; one for all frames
-    Image blurred, backgrounds;  // where each frame has a background of its own
-    Mask foreground;             // as the threshold leaves it
-    Mask objects_mask;           // as the morphology leaves it
-    Components components;
+    ImageIn<space> background;            // blurred, gray; one for all frames
+    ImageIn<space> blurred, backgrounds;  // where each frame has a background of its own
+    BitMask<space> foreground;          // as the threshold leaves it
+    BitMask<space> objects_mask;        // as the morphology leaves it
 };
-
-constexpr int fetched_at_once = 256;  // objects of each frame that travel before it is known how many there are
 
 void validate(const DetectorParameters& parameters) {
     if (parameters.min_area < 1 || parameters.max_area < parameters.min_area)
@@ -81,17 +71,11 @@ struct MotionDetector::State {
         if (parameters.morphology != MorphologyOperation::none)
             morphology.emplace(parameters.morphology, StructuringElement(parameters.shape, parameters.diameter_px),
                                frames, executor_);
-        if (executor_.backend() == Backend::cuda) {
-            device = Memory<MemorySpace::device>(frames, parameters.capacity, mean.has_value());
-            fetched = HostComponents(frames.frames, parameters.capacity, cuda::pinned_memory());
-            // fetch() copies places that no object may have taken yet.
-            cuda::fill(device.components.lists().components, 0,
-                       static_cast<std::size_t>(frames.frames) * static_cast<std::size_t>(parameters.capacity) *
-                           sizeof(Component),
-                       executor_.stream());
-        } else {
-            host = Memory<MemorySpace::host>(frames, parameters.capacity, mean.has_value());
-        }
+        objects = DetectedObjects(frames.frames, parameters.capacity, executor_);
+        if (executor_.backend() == Backend::cuda)
+            device = Memory<MemorySpace::device>(frames, mean.has_value());
+        else
+            host = Memory<MemorySpace::host>(frames, mean.has_value());
     }
 
     template <MemorySpace space>
@@ -123,7 +107,7 @@ struct MotionDetector::State {
     }
 
     template <MemorySpace space>
-    void run(View<const std::uint8_t, space> frames) {
+    void run(View<const std::uint8_t, space> frames, const ComponentLists<space>& into) {
         framewire::validate(frames, shape, "the detector's frames");
         auto& at = memory<space>();
         count(frames.shape().frames);
@@ -133,7 +117,7 @@ struct MotionDetector::State {
             morphology->run(std::as_const(at.foreground).view(), at.objects_mask.view());
             if (region) region->apply(at.objects_mask.view());  // what grew out of it
         }
-        labelling.run(mask(at), at.components.lists());
+        labelling.run(mask(at), into);
     }
 
     template <MemorySpace space>
@@ -153,7 +137,7 @@ struct MotionDetector::State {
     ComponentLabelling labelling;
     Memory<MemorySpace::host> host;
     Memory<MemorySpace::device> device;
-    HostComponents fetched;  // on CUDA
+    DetectedObjects objects;  // of runs that nobody gave others
     bool has_background = false;
     // In frames from now on; a picture that is yet to be set is replaced by the first frame.
     std::int64_t background_due = std::max<std::int64_t>(1, framewire::frames_before_background(parameters.background));
@@ -199,20 +183,28 @@ void MotionDetector::reset() {
         state.background_due = framewire::frames_before_background(state.parameters.background);
 }
 
-void MotionDetector::run(HostView<const std::uint8_t> frames) {
-    if (state_->executor->backend() != Backend::cpu) fail(ErrorCode::internal, "host frames for a detector on a GPU");
-    state_->run(frames);
-}
+void MotionDetector::run(HostView<const std::uint8_t> frames) { run(frames, state_->objects.lists<MemorySpace::host>()); }
 
 void MotionDetector::run(DeviceView<const std::uint8_t> frames) {
-    if (state_->executor->backend() != Backend::cuda)
-        fail(ErrorCode::internal, "device frames for a detector on the CPU");
-    if constexpr (cuda::compiled) state_->run(frames);
+    run(frames, state_->objects.lists<MemorySpace::device>());
 }
 
-ComponentLists<MemorySpace::host> MotionDetector::objects_on_host() const { return state_->host.components.lists(); }
+void MotionDetector::run(HostView<const std::uint8_t> frames, const ComponentLists<MemorySpace::host>& objects) {
+    if (state_->executor->backend() != Backend::cpu) fail(ErrorCode::internal, "host frames for a detector on a GPU");
+    state_->run(frames, objects);
+}
+
+void MotionDetector::run(DeviceView<const std::uint8_t> frames, const ComponentLists<MemorySpace::device>& objects) {
+    if (state_->executor->backend() != Backend::cuda)
+        fail(ErrorCode::internal, "device frames for a detector on the CPU");
+    if constexpr (cuda::compiled) state_->run(frames, objects);
+}
+
+ComponentLists<MemorySpace::host> MotionDetector::objects_on_host() const {
+    return state_->objects.lists<MemorySpace::host>();
+}
 ComponentLists<MemorySpace::device> MotionDetector::objects_on_device() const {
-    return state_->device.components.lists();
+    return state_->objects.lists<MemorySpace::device>();
 }
 HostBitMaskView<const std::uint32_t> MotionDetector::mask_on_host() const { return state_->mask(state_->host); }
 DeviceBitMaskView<const std::uint32_t> MotionDetector::mask_on_device() const { return state_->mask(state_->device); }
@@ -220,31 +212,15 @@ DeviceBitMaskView<const std::uint32_t> MotionDetector::mask_on_device() const { 
 int MotionDetector::frames_before_background() const { return state_->without_background; }
 bool MotionDetector::has_background() const { return state_->background_due == 0; }
 
-void MotionDetector::fetch() {
-    auto& state = *state_;
-    if (state.executor->backend() == Backend::cpu) return;
-    if constexpr (cuda::compiled) {
-        const auto& stream = state.executor->stream();
-        const int first = std::min(fetched_at_once, state.parameters.capacity);
-        download(state.device.components, state.fetched, first, stream);
-        stream.synchronize();
-        const auto lists = state.fetched.lists();
-        const int most = std::min(*std::max_element(lists.found, lists.found + state.shape.frames), lists.capacity);
-        if (most <= first) return;
-        download(state.device.components, state.fetched, most, stream);
-        stream.synchronize();
-    }
+const DetectedObjects& MotionDetector::fetch() {
+    auto& objects = state_->objects;
+    objects.download();
+    objects.wait();
+    return objects;
 }
 
-std::span<const Component> MotionDetector::objects(int frame) const {
-    const auto& state = *state_;
-    const auto lists = (state.executor->backend() == Backend::cpu ? state.host.components : state.fetched).lists();
-    return {lists.of_frame(frame), static_cast<std::size_t>(std::min(lists.found[frame], lists.capacity))};
-}
-
-std::int64_t MotionDetector::found(int frame) const {
-    const auto& state = *state_;
-    return (state.executor->backend() == Backend::cpu ? state.host.components : state.fetched).lists().found[frame];
+DetectedObjects MotionDetector::make_objects() const {
+    return {state_->shape.frames, state_->parameters.capacity, *state_->executor};
 }
 
 }  // namespace framewire

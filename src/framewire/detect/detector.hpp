@@ -4,13 +4,13 @@
 #include "framewire/detect/background/background.hpp"
 #include "framewire/detect/bit_mask.hpp"
 #include "framewire/detect/components.hpp"
+#include "framewire/detect/detected_objects.hpp"
 #include "framewire/filters/morphology/operation.hpp"
 #include "framewire/filters/morphology/structuring_element.hpp"
 
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <span>
 
 namespace framewire {
 
@@ -59,10 +59,19 @@ public:
     /// stream.
     void run(HostView<const std::uint8_t> frames);
     void run(DeviceView<const std::uint8_t> frames);
+    /// The same with the objects into lists of make_objects(), which the next run leaves alone.
+    void run(HostView<const std::uint8_t> frames, const ComponentLists<MemorySpace::host>& objects);
+    void run(DeviceView<const std::uint8_t> frames, const ComponentLists<MemorySpace::device>& objects);
 
-    /// Of the last run, in the memory of the backend that ran, until the next one.
+    /// For the objects of one run.
+    DetectedObjects make_objects() const;
+
+    /// Of the last run that was given no lists, in the memory of the backend that ran, until the next one.
     ComponentLists<MemorySpace::host> objects_on_host() const;
     ComponentLists<MemorySpace::device> objects_on_device() const;
+    /// The same objects on the host, whatever the backend; waits for the executor's stream. Until the next such run.
+    const DetectedObjects& fetch();
+    /// Of the last run, in the memory of the backend that ran, until the next one.
     HostBitMaskView<const std::uint32_t> mask_on_host() const;
     DeviceBitMaskView<const std::uint32_t> mask_on_device() const;
 
@@ -71,14 +80,6 @@ public:
     int frames_before_background() const;
     /// Whether all frames from now on have a background.
     bool has_background() const;
-
-    /// Brings the objects of the last run to the host, whatever the backend; waits for the executor's stream. Only they
-    /// travel, not masks or labels.
-    void fetch();
-    /// The objects of one frame that fetch() brought, at most `capacity`; until the next fetch().
-    std::span<const Component> objects(int frame = 0) const;
-    /// How many there would have been without a limit on their number.
-    std::int64_t found(int frame = 0) const;
 
 private:
     struct State;

@@ -36,10 +36,10 @@ struct Scene {
     }
 };
 
-void require_objects(const MotionDetector& detector, int frame, const Objects& want, const std::string& what) {
-    if (!std::ranges::equal(detector.objects(frame), want))
+void require_objects(const DetectedObjects& objects, int frame, const Objects& want, const std::string& what) {
+    if (!std::ranges::equal(objects.of_frame(frame), want))
         fail(ErrorCode::internal, "{}: frame {} has {} objects, not the reference's {}", what, frame,
-             detector.objects(frame).size(), want.size());
+             objects.of_frame(frame).size(), want.size());
 }
 
 // A frame in, and one bit a pixel twice, would do; what lies between is the method's.
@@ -60,7 +60,7 @@ void bench_cpu(Session& session, const std::string& name, const Shape& frame, co
     };
     for (int index = 0; index < cpu_frames; ++index) {
         run();
-        require_objects(detector, 0, want[static_cast<std::size_t>(index)], name);
+        require_objects(detector.fetch(), 0, want[static_cast<std::size_t>(index)], name);
     }
     std::vector<std::function<void()>> candidates{run};
 #if FRAMEWIRE_OPENCV
@@ -109,10 +109,10 @@ void bench_gpu(Session& session, const std::string& name, const Shape& frame, co
     detector.set_background(scene.room.view());
     const auto timing = session.time_gpu(
         [&](int turn) { detector.run(std::as_const(in[static_cast<std::size_t>(turn)]).view()); }, batch);
-    detector.fetch();
+    const auto& objects = detector.fetch();
     const auto full_name = fmt::format("{}, batch {}", name, batch);
     for (int index = 0; index < batch; ++index)
-        require_objects(detector, index, want[static_cast<std::size_t>(index % cpu_frames)], full_name);
+        require_objects(objects, index, want[static_cast<std::size_t>(index % cpu_frames)], full_name);
     session.add({"detector", full_name, "framewire cuda", timing, bytes_of(frame), {}});
 }
 
@@ -159,7 +159,7 @@ void bench_from_host(Session& session, const std::string& name, const Shape& fra
     uploads.synchronize();
     const auto full_name = fmt::format("{}, from pinned host memory", name);
     for (int index = 0; index < batch; ++index)
-        require_objects(detector, index, want[static_cast<std::size_t>(index)], full_name);
+        require_objects(detector.fetch(), index, want[static_cast<std::size_t>(index)], full_name);
     std::sort(times_us.begin(), times_us.end());
     const auto percentile = [&](double share) {
         return times_us[static_cast<std::size_t>(share * static_cast<double>(times_us.size() - 1))];

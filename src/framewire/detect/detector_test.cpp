@@ -55,10 +55,10 @@ Objects detected(MotionDetector& detector, HostView<const std::uint8_t> frames, 
         detector.run(std::as_const(device).view());
         executor.stream().synchronize();
     }
-    detector.fetch();
+    const auto& fetched = detector.fetch();
     Objects objects;
     for (int frame = 0; frame < frames.shape().frames; ++frame) {
-        const auto found = detector.objects(frame);
+        const auto found = fetched.of_frame(frame);
         objects.emplace_back(found.begin(), found.end());
     }
     return objects;
@@ -164,7 +164,7 @@ TEST_P(DetectorTest, KeepsWhatThereIsRoomFor) {
         for (std::size_t frame = 0; frame < got.size(); ++frame) {
             const auto kept = std::min(all[frame].size(), static_cast<std::size_t>(capacity));
             EXPECT_TRUE(std::ranges::equal(got[frame], std::span(all[frame]).first(kept))) << capacity;
-            EXPECT_EQ(detector.found(static_cast<int>(frame)), static_cast<std::int64_t>(all[frame].size()));
+            EXPECT_EQ(detector.fetch().found(static_cast<int>(frame)), static_cast<std::int64_t>(all[frame].size()));
         }
     }
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto replace_what_is_no_utf8 = nlohmann::json::error_handler_t::replace;
 
-std::string coco_objects(const FrameObjects& frame, std::int64_t objects_before) {
+std::string coco_objects(const ObjectRecord& frame, std::int64_t objects_before) {
     std::string text;
     for (const auto& object : frame.objects)
         fmt::format_to(std::back_inserter(text),
@@ -23,7 +23,7 @@ std::string coco_objects(const FrameObjects& frame, std::int64_t objects_before)
     return text;
 }
 
-std::string mot_objects(const FrameObjects& frame) {
+std::string mot_objects(const ObjectRecord& frame) {
     std::string text;
     for (const auto& object : frame.objects)
         fmt::format_to(std::back_inserter(text), "{},-1,{},{},{},{},1,-1,-1,-1\n", frame.frame + 1, object.x + 1,
@@ -33,7 +33,7 @@ std::string mot_objects(const FrameObjects& frame) {
 
 }  // namespace
 
-std::string to_json_line(const FrameObjects& frame) {
+std::string to_json_line(const ObjectRecord& frame) {
     auto line = fmt::format(R"({{"frame":{})", frame.frame);
     if (!frame.source.empty())
         line += R"(,"source":)" + nlohmann::json(frame.source).dump(-1, ' ', false, replace_what_is_no_utf8);
@@ -64,7 +64,7 @@ std::string ObjectRecords::begin() const {
     return R"({"categories":[{"id":1,"name":"moving object"}],"annotations":[)";
 }
 
-std::string ObjectRecords::add(const FrameObjects& frame) {
+std::string ObjectRecords::add(const ObjectRecord& frame) {
     if (format_ == RecordFormat::jsonl) return to_json_line(frame);
     if (format_ == RecordFormat::mot) return mot_objects(frame);
     pictures_.push_back({frame.frame, frame.width, frame.height});

@@ -11,7 +11,7 @@
 namespace framewire {
 
 /// The objects of one frame.
-struct FrameObjects {
+struct ObjectRecord {
     std::int64_t frame = 0;  ///< number in its source
     double time_s = 0;       ///< in its source
     int width = 0, height = 0;
@@ -24,7 +24,7 @@ struct FrameObjects {
 /// and a newline: one line of a JSON lines file. Centroids are in pixels, with two decimals. Scores follow as
 /// `,"score":1.2345`, and a source's name stands behind the frame's number as `"source":"name.jpg"`, with U+FFFD for
 /// bytes that are no UTF-8.
-std::string to_json_line(const FrameObjects& objects);
+std::string to_json_line(const ObjectRecord& objects);
 
 enum class RecordFormat {
     jsonl,  ///< a to_json_line() for each frame
@@ -42,7 +42,7 @@ public:
 
     /// What comes before the first frame.
     std::string begin() const;
-    std::string add(const FrameObjects& objects);
+    std::string add(const ObjectRecord& objects);
     /// What comes after the last frame.
     std::string end() const;
 

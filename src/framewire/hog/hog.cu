@@ -298,11 +298,10 @@ bool multiple_of_16(std::int64_t number) { return number % 16 == 0; }
 
 }  // namespace
 
-void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace::device> out,
-              const cuda::Stream& on_stream) {
+void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace::device> out) {
     validate(frames, shape_, "hog's image");
     check(out.shape());
-    const auto stream = on_stream.handle();
+    const auto stream = executor_->stream().handle();
     const auto groups_per_row = static_cast<unsigned>(row_stride_bytes_ / hog_group_px);
     const auto weights = split(gray_weights(GrayMethod::weighted));
     const bool aligned = multiple_of_16(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(frames.data()))) &&

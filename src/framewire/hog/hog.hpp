@@ -82,12 +82,7 @@ public:
     /// On the executor's threads; returns when done.
     void run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::host> out);
     /// Queued on the executor's stream.
-    void run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace::device> out) {
-        run(frames, out, executor_->stream());
-    }
-    /// The same on another stream, which the plan's runs all take.
-    void run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace::device> out,
-             const cuda::Stream& on_stream);
+    void run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace::device> out);
 
 private:
     void check(const HogShape& out) const;

@@ -36,18 +36,12 @@ std::vector<PointwiseOp> pass_from(const std::vector<std::optional<PointwiseOp>>
 
 }  // namespace
 
-ChainPlan::Memory::Memory(std::int64_t bytes, const Executor& executor) {
-    if (executor.backend() == Backend::cuda)
-        device_ = cuda::DeviceBuffer(static_cast<std::size_t>(bytes));
-    else
-        host_ = HostBuffer(static_cast<std::size_t>(bytes));
-}
-
 ChainPlan::ChainPlan(const Chain& chain, const Shape& frame, Executor& executor)
     : executor_(&executor), input_shape_(frame), output_shape_(frame) {
     validate(frame, "the chain's image");
     plan_steps(chain);
     allocate();
+    if (executor.backend() == Backend::cuda) graphs_.reserve(most_graphs);
 }
 
 void ChainPlan::plan_steps(const Chain& chain) {
@@ -89,12 +83,12 @@ void ChainPlan::allocate() {
     for (std::size_t index = 0; index < steps_.size(); ++index) {
         auto& step = steps_[index];
         for (const auto& shape : step.state_shapes) step.states.emplace_back(shape.bytes(), *executor_);
-        if (step.filter && step.needs_previous) step.previous = Memory(step.input.bytes(), *executor_);
+        if (step.filter && step.needs_previous) step.previous = BackendBuffer(step.input.bytes(), *executor_);
         if (index + 1 < steps_.size())
             largest_bytes[index % 2] = std::max(largest_bytes[index % 2], step.output.bytes());
     }
     for (std::size_t turn = 0; turn < between_.size(); ++turn)
-        if (largest_bytes[turn] > 0) between_[turn] = Memory(largest_bytes[turn], *executor_);
+        if (largest_bytes[turn] > 0) between_[turn] = BackendBuffer(largest_bytes[turn], *executor_);
 }
 
 bool ChainPlan::shows_frame_values() const {
@@ -139,21 +133,40 @@ void ChainPlan::run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> 
         fail(ErrorCode::internal, "a device image for a chain planned on the CPU");
     validate(in, input_shape_, "the chain's input");
     validate(out, output_shape_, "the chain's output");
-    const GraphInput input{
-        in.data(),
-        out.data(),
-        {in.row_stride_bytes(), in.frame_stride_bytes(), out.row_stride_bytes(), out.frame_stride_bytes()},
-        *settings_};
-    // A graph is made when the same images come a second time: whoever takes turns with theirs does without.
-    if (input != last_input_ || !is_settled()) {
-        run_in(in, out);
-        graph_.reset();
-        last_input_ = input;
-        return;
+    if (!is_settled()) {
+        graphs_.clear();
+        return run_in(in, out);
     }
+    auto* of_images =
+        graph_of({in.data(),
+                  out.data(),
+                  {in.row_stride_bytes(), in.frame_stride_bytes(), out.row_stride_bytes(), out.frame_stride_bytes()}});
+    if (!of_images) return run_in(in, out);
     const auto& stream = executor_->stream();
-    if (!graph_) graph_.emplace(stream, [&] { run_in(in, out); });
-    graph_->launch(stream);
+    if (!of_images->graph) of_images->graph.emplace(stream, [&] { run_in(in, out); });
+    of_images->graph->launch(stream);
+}
+
+void ChainPlan::run(Frame& in, Frame& out) {
+    executor_->in_its_space([&]<MemorySpace space>() { run(in.in<space>(), out.in<space>()); });
+}
+
+// That of images which came before; those that are new take the place of the oldest.
+ChainPlan::ImagesGraph* ChainPlan::graph_of(ImagesGraph images) {
+    if (const std::uint64_t settings = *settings_; settings != graphs_settings_) {
+        graphs_settings_ = settings;
+        graphs_.clear();
+    }
+    if (graphs_.empty()) oldest_graph_ = 0;
+    const auto known = std::ranges::find_if(graphs_, [&](const auto& of) { return of.has_images_of(images); });
+    if (known != graphs_.end()) return &*known;
+    if (graphs_.size() < most_graphs) {
+        graphs_.push_back(std::move(images));
+    } else {
+        graphs_[oldest_graph_] = std::move(images);
+        oldest_graph_ = (oldest_graph_ + 1) % most_graphs;
+    }
+    return nullptr;
 }
 
 // From then on one run is like the other.

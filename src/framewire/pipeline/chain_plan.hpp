@@ -1,13 +1,13 @@
 #pragma once
 
-#include "framewire/core/buffer.hpp"
 #include "framewire/core/view.hpp"
-#include "framewire/cuda/buffer.hpp"
+#include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/cuda/stream.hpp"
 #include "framewire/filters/filter.hpp"
 #include "framewire/filters/pointwise/pointwise.hpp"
 #include "framewire/pipeline/chain.hpp"
+#include "framewire/pipeline/frame.hpp"
 
 #include <array>
 #include <atomic>
@@ -54,25 +54,18 @@ public:
     /// executor's stream and reads back: not for the frame path.
     std::vector<ChainFigures> figures() const;
 
-    /// The next frame through all filters. Any strides; no overlap. Allocates nothing, but on a GPU where the same
-    /// images come a second time in a row: then their graph is made. Host: returns when done. Device: queued on the
+    /// How many pairs of images have a graph of their own on a GPU.
+    static constexpr int most_graphs = 16;
+
+    /// The next frame through all filters. Any strides; no overlap. Allocates nothing, but on a GPU where images come a
+    /// second time, as those of a circle do: then their graph is made. Host: returns when done. Device: queued on the
     /// executor's stream. Throws Error{usage} on other shapes, Error{internal} on the other backend's memory.
     void run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out);
     void run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out);
+    /// The same from frame to frame, where the backend works.
+    void run(Frame& in, Frame& out);
 
 private:
-    // Bytes in the memory of the executor's backend.
-    class Memory {
-    public:
-        Memory() = default;
-        Memory(std::int64_t bytes, const Executor& executor);
-        std::uint8_t* data() const { return host_.data() ? host_.data() : device_.data(); }
-
-    private:
-        HostBuffer host_;
-        cuda::DeviceBuffer device_;
-    };
-
     // A filter, or several as one pass.
     struct Step {
         std::vector<std::string> names;  // of its filters
@@ -82,23 +75,26 @@ private:
         bool needs_previous = false;
         bool has_previous = false;
         bool has_run = false;
-        Memory previous;             // of a filter
-        std::vector<Memory> states;  // of a pass
+        BackendBuffer previous;             // of a filter
+        std::vector<BackendBuffer> states;  // of a pass
         std::vector<Shape> state_shapes;
     };
 
-    // The images and settings a graph was made for; it holds for no others.
-    struct GraphInput {
+    // The images that a graph was made for; it holds for no others. Made when they come a second time.
+    struct ImagesGraph {
         const std::uint8_t* in = nullptr;
         std::uint8_t* out = nullptr;
         std::array<std::int64_t, 4> strides_bytes{};
-        std::uint64_t settings = 0;
-        friend bool operator==(const GraphInput&, const GraphInput&) = default;
+        std::optional<cuda::Graph> graph{};
+        bool has_images_of(const ImagesGraph& other) const {
+            return in == other.in && out == other.out && strides_bytes == other.strides_bytes;
+        }
     };
 
     void plan_steps(const Chain& chain);
     void allocate();
     bool is_settled() const;
+    ImagesGraph* graph_of(ImagesGraph images);
     template <MemorySpace space>
     void run_in(View<const std::uint8_t, space> in, View<std::uint8_t, space> out);
     template <MemorySpace space>
@@ -109,12 +105,13 @@ private:
     Executor* executor_;
     Shape input_shape_, output_shape_;
     std::vector<Step> steps_;
-    std::array<Memory, 2> between_;  // results on their way to the next filter, in turns
+    std::array<BackendBuffer, 2> between_;  // results on their way to the next filter, in turns
 
     // How often set_adjustment() was called: a graph holds the settings as they were. Out of line, so that plans move.
     std::unique_ptr<std::atomic<std::uint64_t>> settings_ = std::make_unique<std::atomic<std::uint64_t>>(0);
-    GraphInput last_input_;
-    std::optional<cuda::Graph> graph_;
+    std::uint64_t graphs_settings_ = 0;  // that graphs_ were made with
+    std::vector<ImagesGraph> graphs_;
+    std::size_t oldest_graph_ = 0;
 };
 
 }  // namespace framewire

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/core/frame.hpp"
+#include "framewire/cuda/executor.hpp"
 #include "framewire/pipeline/statistics.hpp"
 
 #include <cstdint>
@@ -38,10 +39,20 @@ struct CircleOptions {
     bool at_source_rate = false;
     /// End after so many frames that were not dropped.
     std::optional<std::int64_t> max_frames;
+    /// Lets `frames` wait to be sent, with as many slots more.
+    CircleOptions& let_wait(int frames) {
+        slots += frames - waiting;
+        waiting = frames;
+        return *this;
+    }
     /// Stopping ends the run after the frames already captured were sent: a source that watches it stops waiting, a
     /// sink goes on for as long as someone takes its data. The circle requests the stop itself when a stage throws.
     std::stop_source stop;
 };
+
+/// How many frames suit a backend between process and send: on CUDA one comes up, one is worked on and one goes down
+/// at the same time (the streams of the HOG report, section 8). The CPU's threads share a frame.
+constexpr int frames_under_way(Backend backend) { return backend == Backend::cuda ? 3 : 1; }
 
 /// The report's circle (streaming report, section 2.1): captures, processes and sends at the same time, in order, over
 /// reused slots; capture and process on threads of their own, send on the calling thread. Allocates before the first

@@ -1,33 +1,15 @@
 #pragma once
 
-#include "framewire/core/view.hpp"
-#include "framewire/cuda/buffer.hpp"
+#include "framewire/cuda/executor.hpp"
 #include "framewire/hog/people/people_detector.hpp"
-
-#include <cstdint>
-#include <span>
+#include "framewire/pipeline/frame.hpp"
 
 namespace framewire {
 
-/// Runs a PeopleDetector on frames in host memory, whatever the backend. Not for two threads at once.
-class FramePeople {
-public:
-    /// Throws as PeopleDetector does. Keeps a reference to `executor`.
-    FramePeople(const WindowModel& model, const PeopleParameters& parameters, const Shape& frame, Executor& executor);
-
-    const PeopleDetector& detector() const { return detector_; }
-
-    /// Looks at the next frame and waits until it is known who is there; allocates nothing. On the CUDA backend at full
-    /// speed when the frame lies in executor.frame_memory().
-    void process(HostView<const std::uint8_t> frame);
-
-    /// Of the last frame, best first, until the next one.
-    std::span<const Detection> people() const { return detector_.detections(); }
-
-private:
-    Executor* executor_;
-    PeopleDetector detector_;
-    cuda::DeviceImage device_frame_;  // on the CUDA backend
-};
+/// Begins to look for people in a run's next frame, of which several may be under way. Who is in it is in `people` once
+/// they are waited for. Allocates nothing.
+inline void start(PeopleDetector& detector, Frame& frame, DetectedPeople& people, const Executor& executor) {
+    executor.in_its_space([&]<MemorySpace space>() { detector.run(frame.in<space>(), people); });
+}
 
 }  // namespace framewire

@@ -1,53 +1,98 @@
 #include "framewire/pipeline/stream_encoder.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/cuda/build.hpp"
+
+#include <algorithm>
+#include <cstddef>
 
 namespace framewire {
+namespace {
 
-StreamEncoder::StreamEncoder(const Chain& chain, const delta::EncoderParameters& parameters, const Shape& frame,
-                             Executor& executor)
+// A frame with more changes than one in so many bytes takes a second journey.
+constexpr std::int64_t bytes_per_landing_change = 8;
+constexpr std::int64_t least_landing_changes = 4096;
+
+void copy_image(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, const Executor&) { copy(from, to); }
+void copy_image(DeviceView<const std::uint8_t> from, DeviceView<std::uint8_t> to, const Executor& executor) {
+    cuda::copy(from, to, executor.stream());
+}
+
+void download(const delta::ChangesView<MemorySpace::device>& from, const delta::ChangesView<MemorySpace::host>& to,
+              std::int64_t count, const cuda::Stream& stream) {
+    cuda::download(from.summaries, to.summaries, sizeof(delta::Summary), stream);
+    if (count == 0) return;
+    cuda::download(from.positions, to.positions, static_cast<std::size_t>(count) * sizeof(std::uint32_t), stream);
+    cuda::download(from.differences, to.differences, static_cast<std::size_t>(count), stream);
+}
+
+}  // namespace
+
+StreamEncoder::StreamEncoder(const delta::EncoderParameters& parameters, const Shape& frame, Executor& executor)
     : executor_(&executor),
-      plan_(chain, frame, executor),
-      encoder_(parameters, plan_.output_shape(), executor),
-      first_picture_(plan_.output_shape(), executor.frame_memory()) {
+      encoder_(parameters, frame, executor),
+      reference_(frame.bytes(), executor),
+      first_picture_(frame, executor.frame_memory()) {
     if (frame.frames != 1) fail(ErrorCode::usage, "a stream of {} frames at a time; it takes one", frame.frames);
-    if (executor.backend() == Backend::cpu) {
-        if (!plan_.empty()) filtered_ = HostImage(shape());
-        reference_ = HostImage(shape());
-    } else {
-        device_frame_ = cuda::DeviceImage(frame);
-        if (!plan_.empty()) device_filtered_ = cuda::DeviceImage(shape());
-        device_reference_ = cuda::DeviceImage(shape());
-        device_changes_ = delta::DeviceChanges(shape());
-        landing_ = delta::HostChanges(shape(), cuda::pinned_memory());
-    }
 }
 
-bool StreamEncoder::encode(HostView<const std::uint8_t> frame, const delta::ChangesView<MemorySpace::host>& changes) {
-    validate(frame, plan_.input_shape(), "the frame to encode");
-    const bool first = !started_;
-    if (first) changes.summaries[0] = {};
-    if (executor_->backend() == Backend::cpu)
-        encode_on_host(frame, changes);
-    else if constexpr (cuda::compiled)
-        encode_on_device(frame, changes);
+FrameChanges StreamEncoder::make_changes() {
+    FrameChanges changes;
+    changes.encoder_ = this;
+    changes.host_ = delta::HostChanges(shape());
+    if (executor_->backend() == Backend::cuda) {
+        changes.device_ = delta::DeviceChanges(shape());
+        changes.landing_ = delta::HostChanges(
+            1, std::min(shape().bytes(), std::max(least_landing_changes, shape().bytes() / bytes_per_landing_change)),
+            cuda::pinned_memory());
+    }
+    changes.transfer_ = cuda::Transfer(*executor_);
+    return changes;
+}
+
+void StreamEncoder::start(Frame& frame, FrameChanges& changes) {
+    changes.first_ = !started_;
+    executor_->in_its_space([&]<MemorySpace space>() {
+        const View<const std::uint8_t, space> current = frame.in<space>();
+        const View<std::uint8_t, space> reference(reference_.data(), shape());
+        validate(current, shape(), "the frame to encode");
+        if (changes.first_) {
+            copy_image(current, reference, *executor_);
+            changes.found_ = changes.host_.view();
+            changes.found_.summaries[0] = {};
+            if constexpr (space == MemorySpace::host)
+                copy(current, first_picture_.view());
+            else
+                changes.transfer_.down(
+                    [&](const cuda::Stream& stream) { cuda::download(current, first_picture_.view(), stream); });
+        } else if constexpr (space == MemorySpace::host) {
+            changes.found_ = changes.host_.view();
+            encoder_.encode(current, reference, changes.found_);
+        } else {
+            const auto on_device = changes.device_.view();
+            encoder_.encode(current, reference, on_device);
+            // Neighbours in time change alike: with a quarter more a second journey is rare.
+            const auto landing = changes.landing_.view();
+            changes.expected_ = std::min(landing.capacity, last_count_ * 5 / 4 + least_landing_changes);
+            changes.transfer_.down([&](const cuda::Stream& stream) {
+                download(on_device, landing, changes.expected_, stream);
+            });
+        }
+    });
     started_ = true;
-    return first;
 }
 
-void StreamEncoder::encode_on_host(HostView<const std::uint8_t> frame,
-                                   const delta::ChangesView<MemorySpace::host>& changes) {
-    if (!plan_.empty()) {
-        plan_.run(frame, filtered_.view());
-        frame = filtered_.view();
-    }
-    if (started_) {
-        encoder_.encode(frame, reference_.view(), changes);
-    } else {
-        copy(frame, reference_.view());
-        copy(frame, first_picture_.view());
-    }
+void FrameChanges::wait() {
+    transfer_.wait();
+    if (first_ || encoder_->executor_->backend() == Backend::cpu) return;
+    found_ = landing_.view();
+    const auto count = std::int64_t{found_.summaries[0].count};
+    if (count > host_.view().capacity)
+        fail(ErrorCode::internal, "{} changes in a frame of {} bytes", count, host_.view().capacity);
+    encoder_->last_count_ = count;
+    if (count <= expected_) return;
+    if (count > found_.capacity) found_ = host_.view();
+    transfer_.down([&](const cuda::Stream& stream) { download(device_.view(), found_, count, stream); });
+    transfer_.wait();
 }
 
 }  // namespace framewire

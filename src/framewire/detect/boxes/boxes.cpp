@@ -103,9 +103,9 @@ void Boxes::run(const FilterImages<MemorySpace::device>& images) {
 std::vector<FilterFigure> Boxes::figures() const {
     std::vector<FilterFigure> figures;
     if (!has_run_) return figures;
-    detector_.fetch();
+    const auto& objects = detector_.fetch();
     for (int frame = 0; frame < detector_.shape().frames; ++frame)
-        figures.push_back({"objects", frame, static_cast<double>(detector_.found(frame))});
+        figures.push_back({"objects", frame, static_cast<double>(objects.found(frame))});
     return figures;
 }
 

@@ -33,16 +33,18 @@ WindowModel random_model() {
 }
 
 // Runs a detector on whatever its executor runs on.
-void detect(PeopleDetector& detector, HostView<const std::uint8_t> frame, Executor& executor) {
+DetectedPeople detect(PeopleDetector& detector, HostView<const std::uint8_t> frame, Executor& executor) {
+    auto people = detector.make_people();
     if (executor.backend() == Backend::cpu) {
-        detector.run(frame);
+        detector.run(frame, people);
     } else if constexpr (cuda::compiled) {
         cuda::DeviceImage device_frame(frame.shape());
         cuda::upload(frame, device_frame.view(), executor.stream());
-        detector.run(std::as_const(device_frame).view());
+        detector.run(std::as_const(device_frame).view(), people);
         executor.stream().synchronize();
     }
-    detector.fetch();
+    people.wait();
+    return people;
 }
 
 // A threshold that `candidates` windows of the model's own size are above of, after all of them were compared with
@@ -51,13 +53,13 @@ float checked_threshold(const WindowModel& model, HostView<const std::uint8_t> f
     PeopleDetector detector(model,
                             {.threshold = -1e6f, .overlap = 1, .most_height_px = model.height_px, .capacity = 1 << 16},
                             frame.shape(), executor);
-    detect(detector, frame, executor);
+    const auto people = detect(detector, frame, executor);
     const auto exact = hog_reference(model.hog, frame).descriptors;
     const std::vector<float> descriptors(exact.begin(), exact.end());
     auto want = window_scores_reference(
         model, HogView<const float, MemorySpace::host>(descriptors.data(), hog_shape(model.hog, frame.shape())));
     std::ranges::sort(want, std::greater());
-    const auto got = detector.detections();
+    const auto got = people.detections();
     if (got.size() != want.size()) fail(ErrorCode::internal, "{} windows, not {}", got.size(), want.size());
     const auto tolerance = 1e-4 * std::max(std::abs(want.front()), std::abs(want.back()));
     for (std::size_t i = 0; i < want.size(); ++i)
@@ -75,6 +77,7 @@ void bench(Session& session, Executor& executor) {
     const auto frame = [&](int number) { return std::as_const(in).view().frames(number, 1); };
     const PeopleParameters parameters{.threshold = checked_threshold(model, frame(0), executor)};
     PeopleDetector detector(model, parameters, bench_frame, executor);
+    auto people = detector.make_people();
     const auto operation = fmt::format("64x128 of 8, step {}, {} sizes", parameters.scale_step, detector.levels());
     const auto bytes = static_cast<double>(bench_frame.bytes());
     if (!on_cpu) {
@@ -85,15 +88,15 @@ void bench(Session& session, Executor& executor) {
                 cuda::upload(frame(turn), device_in.back().view(), executor.stream());
             }
             const auto timing = session.time_gpu(
-                [&](int turn) { detector.run(std::as_const(device_in[static_cast<std::size_t>(turn)]).view()); }, 1);
+                [&](int turn) { detector.run(std::as_const(device_in[static_cast<std::size_t>(turn)]).view(), people); }, 1);
             session.add({"people", operation, "framewire cuda", timing, bytes, {}});
         }
         return;
     }
     int turn = 0;
     std::vector<std::function<void()>> all{[&] {
-        detector.run(frame(turn));
-        detector.fetch();
+        detector.run(frame(turn), people);
+        people.wait();
         turn = (turn + 1) % cpu_frames;
     }};
 #if FRAMEWIRE_OPENCV

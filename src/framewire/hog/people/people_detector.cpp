@@ -1,17 +1,17 @@
 #include "framewire/hog/people/people_detector.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/build.hpp"
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/people/candidates.hpp"
 #include "framewire/hog/people/pyramid.hpp"
-#include "framewire/hog/people/suppression.hpp"
 #include "framewire/hog/people/window_scores.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace framewire {
@@ -19,7 +19,6 @@ namespace {
 
 constexpr double least_scale_step = 1.05, most_scale_step = 2;
 constexpr int most_capacity = 1 << 16;
-constexpr std::int64_t fetched_at_once = 1024;  // candidates that travel before it is known how many there are
 
 // In place of the 0 that stands for the model's own.
 int least_height_px(const WindowModel& model, const PeopleParameters& parameters) {
@@ -73,105 +72,60 @@ std::string without_windows(const WindowModel& model, const PeopleParameters& pa
 }
 
 struct PeopleDetector::State {
-    // The windows of one level.
+    // One size of windows.
     struct Level {
-        Level(Hog hog_, WindowGrid grid_, std::int64_t first_window_)
-            : hog(std::move(hog_)), grid(grid_), first_window(first_window_) {}
+        Level(Hog hog_, std::int64_t first_window_) : hog(std::move(hog_)), first_window(first_window_) {}
 
         Hog hog;
-        WindowGrid grid;
         std::int64_t first_window;  // its number among all
     };
-    // What comes from the GPU: how many candidates there are, and behind it the candidates.
-    static constexpr std::size_t candidates_begin_bytes = 16;
-    static std::size_t fetched_bytes(std::int64_t candidates) {
-        return candidates_begin_bytes + static_cast<std::size_t>(candidates) * sizeof(WindowCandidate);
-    }
 
     State(const WindowModel& model_, const PeopleParameters& parameters_, const Shape& frame_, Executor& executor_)
         : parameters(parameters_),
-          cell(model_.hog.cell),
-          window_width(model_.width_px),
-          window_height(model_.height_px),
-          scales(scales_of(model_, parameters_, frame_)),
-          frame(frame_),
           executor(&executor_),
+          scales(scales_of(model_, parameters_, frame_)),
           pyramid(scales, frame_, executor_),
           scores(model_, executor_) {
+        WindowPlaces windows{
+            .cell = model_.hog.cell, .width_px = model_.width_px, .height_px = model_.height_px, .frame = frame_};
         std::size_t descriptor_bytes = 0;
         levels.reserve(scales.size());
         for (int level = 0; level < pyramid.levels(); ++level) {
             Hog hog(model_.hog, pyramid.level_shape(level), executor_);
             const auto shape = hog.output_shape();
+            const auto grid = scores.grid(shape);
             descriptor_bytes = std::max(descriptor_bytes, shape.bytes());
-            levels.emplace_back(std::move(hog), scores.grid(shape), windows);
-            windows += levels.back().grid.count();
+            levels.emplace_back(std::move(hog), windows.windows);
+            windows.levels.push_back({scales[static_cast<std::size_t>(level)], grid.columns, windows.windows});
+            windows.windows += grid.count();
         }
-        const auto score_bytes = static_cast<std::size_t>(windows) * sizeof(float);
-        candidates.resize(static_cast<std::size_t>(windows));
-        detections.resize(static_cast<std::size_t>(std::min<std::int64_t>(windows, parameters.capacity)));
-        if (executor_.backend() == Backend::cpu) {
-            descriptors = HostBuffer(descriptor_bytes + window_scores_margin_bytes);
-            std::memset(descriptors.data(), 0, descriptors.bytes());
-            window_scores = HostBuffer(score_bytes);
-            return;
-        }
-        if constexpr (cuda::compiled) {
-            device_descriptors = cuda::DeviceBuffer(descriptor_bytes);
-            device_scores = cuda::DeviceBuffer(score_bytes);
-            device_candidates = cuda::DeviceBuffer(fetched_bytes(windows));
-            fetched = HostBuffer(fetched_bytes(windows), cuda::pinned_memory());
-            // fetch() copies places that no candidate may have taken yet.
-            cuda::fill(device_candidates.data(), 0, device_candidates.bytes(), executor_.stream());
-        }
+        descriptors = BackendBuffer(static_cast<std::int64_t>(descriptor_bytes) + window_scores_margin_bytes, executor_);
+        window_scores = BackendBuffer(windows.windows * static_cast<std::int64_t>(sizeof(float)), executor_);
+        if (executor_.backend() == Backend::cpu) std::memset(descriptors.data(), 0, descriptors.bytes());
+        places = std::make_shared<WindowPlaces>(std::move(windows));
     }
 
-    Detection detection_of(const WindowCandidate& candidate) const {
-        const auto next = std::ranges::upper_bound(levels, candidate.window, {}, &Level::first_window);
-        const auto level = static_cast<std::size_t>(next - levels.begin()) - 1;
-        const double scale = scales[level];
-        const auto of_level = candidate.window - levels[level].first_window;
-        const auto side = [&](int pixels) { return static_cast<std::int32_t>(std::lround(pixels * scale)); };
-        const auto place = [&](std::int64_t cells, int window, int pixels) {
-            return std::min(static_cast<std::int32_t>(std::lround(static_cast<double>(cells) * cell * scale)),
-                            pixels - window);
-        };
-        const int width = side(window_width), height = side(window_height);
-        return {place(of_level % levels[level].grid.columns, width, frame.width),
-                place(of_level / levels[level].grid.columns, height, frame.height), width, height, candidate.score};
-    }
-
-    // From `found` candidates to detections.
-    void suppress() {
-        const auto end = candidates.begin() + static_cast<std::ptrdiff_t>(found);
-        const auto kept = std::min<std::int64_t>(found, parameters.capacity);
-        const auto best_end = candidates.begin() + static_cast<std::ptrdiff_t>(kept);
-        if (best_end != end)
-            std::nth_element(candidates.begin(), best_end, end, [](const auto& a, const auto& b) {
-                return std::tuple(-a.score, a.window) < std::tuple(-b.score, b.window);
-            });
-        std::transform(candidates.begin(), best_end, detections.begin(),
-                       [&](const WindowCandidate& candidate) { return detection_of(candidate); });
-        detection_count =
-            suppress_overlapping(std::span(detections).first(static_cast<std::size_t>(kept)), parameters.overlap);
+    template <MemorySpace space>
+    void score(View<const std::uint8_t, space> of) {
+        validate(of, places->frame, "the detector's frame");
+        pyramid.run(of);
+        for (int number = 0; number < pyramid.levels(); ++number) {
+            auto& level = levels[static_cast<std::size_t>(number)];
+            const auto& shape = level.hog.output_shape();
+            auto* values = descriptors.as<float>();
+            level.hog.run(pyramid.level<space>(number), HogView<float, space>(values, shape));
+            scores.run(HogView<const float, space>(values, shape), window_scores.as<float>() + level.first_window);
+        }
     }
 
     PeopleParameters parameters;
-    int cell, window_width, window_height;
-    std::vector<double> scales;
-    Shape frame;
     Executor* executor;
+    std::vector<double> scales;
     GrayPyramid pyramid;
     WindowScores scores;
     std::vector<Level> levels;
-    std::int64_t windows = 0;
-    HostBuffer descriptors, window_scores;                                    // CPU: of a level; of all windows
-    cuda::DeviceBuffer device_descriptors, device_scores, device_candidates;  // CUDA: likewise
-    HostBuffer fetched;                                                       // CUDA
-    std::vector<WindowCandidate> candidates;                                  // `found` of them
-    std::int64_t found = 0;
-    std::vector<Detection> detections;  // the first `detection_count` of them
-    std::size_t detection_count = 0;
+    std::shared_ptr<const WindowPlaces> places;
+    BackendBuffer descriptors, window_scores;  // of a level; of all windows
 };
 
 PeopleDetector::PeopleDetector(const WindowModel& model, const PeopleParameters& parameters, const Shape& frame,
@@ -186,75 +140,36 @@ PeopleDetector& PeopleDetector::operator=(PeopleDetector&&) noexcept = default;
 
 const PeopleParameters& PeopleDetector::parameters() const { return state_->parameters; }
 int PeopleDetector::levels() const { return state_->pyramid.levels(); }
-std::int64_t PeopleDetector::windows() const { return state_->windows; }
+std::int64_t PeopleDetector::windows() const { return state_->places->windows; }
 
-void PeopleDetector::run(HostView<const std::uint8_t> frame) {
-    auto& state = *state_;
-    if (state.executor->backend() != Backend::cpu) fail(ErrorCode::internal, "host frames for a detector on a GPU");
-    validate(frame, state.frame, "the detector's frame");
-    state.pyramid.run(frame);
-    for (int number = 0; number < levels(); ++number) {
-        auto& level = state.levels[static_cast<std::size_t>(number)];
-        const auto& shape = level.hog.output_shape();
-        auto* values = state.descriptors.as<float>();
-        level.hog.run(state.pyramid.level_on_host(number), HogView<float, MemorySpace::host>(values, shape));
-        state.scores.run(HogView<const float, MemorySpace::host>(values, shape),
-                         state.window_scores.as<float>() + level.first_window);
-    }
+DetectedPeople PeopleDetector::make_people() const {
+    const auto& parameters = state_->parameters;
+    return {state_->places, parameters.capacity, parameters.overlap, *state_->executor};
 }
 
-void PeopleDetector::run(DeviceView<const std::uint8_t> frame) {
+void PeopleDetector::run(HostView<const std::uint8_t> frame, DetectedPeople& people) {
+    auto& state = *state_;
+    if (state.executor->backend() != Backend::cpu) fail(ErrorCode::internal, "host frames for a detector on a GPU");
+    state.score(frame);
+    const auto* scores = state.window_scores.as<float>();
+    std::int32_t found = 0;
+    for (std::int32_t window = 0; window < windows(); ++window)
+        if (scores[window] > state.parameters.threshold)
+            people.list<MemorySpace::host>()[found++] = {window, scores[window]};
+    *people.count<MemorySpace::host>() = found;
+}
+
+void PeopleDetector::run(DeviceView<const std::uint8_t> frame, DetectedPeople& people) {
     auto& state = *state_;
     if (state.executor->backend() != Backend::cuda)
         fail(ErrorCode::internal, "device frames for a detector on the CPU");
     if constexpr (cuda::compiled) {
-        validate(frame, state.frame, "the detector's frame");
-        state.pyramid.run(frame);
-        for (int number = 0; number < levels(); ++number) {
-            auto& level = state.levels[static_cast<std::size_t>(number)];
-            const auto& shape = level.hog.output_shape();
-            auto* values = state.device_descriptors.as<float>();
-            level.hog.run(state.pyramid.level_on_device(number), HogView<float, MemorySpace::device>(values, shape));
-            state.scores.run(HogView<const float, MemorySpace::device>(values, shape),
-                             state.device_scores.as<float>() + level.first_window);
-        }
-        auto* to = state.device_candidates.data();
-        collect_candidates(state.device_scores.as<float>(), static_cast<std::int32_t>(state.windows),
-                           state.parameters.threshold,
-                           reinterpret_cast<WindowCandidate*>(to + State::candidates_begin_bytes),
-                           reinterpret_cast<std::int32_t*>(to), state.executor->stream());
+        state.score(frame);
+        collect_candidates(state.window_scores.as<float>(), static_cast<std::int32_t>(windows()),
+                           state.parameters.threshold, people.list<MemorySpace::device>(),
+                           people.count<MemorySpace::device>(), state.executor->stream());
+        people.download();
     }
 }
-
-void PeopleDetector::fetch() {
-    auto& state = *state_;
-    state.found = 0;
-    if (state.executor->backend() == Backend::cpu) {
-        const float threshold = state.parameters.threshold;
-        const auto* scores = state.window_scores.as<float>();
-        for (std::int32_t window = 0; window < state.windows; ++window)
-            if (scores[window] > threshold)
-                state.candidates[static_cast<std::size_t>(state.found++)] = {window, scores[window]};
-    } else if constexpr (cuda::compiled) {
-        const auto& stream = state.executor->stream();
-        const auto download = [&](std::int64_t first) {
-            cuda::download(state.device_candidates.data(), state.fetched.data(), State::fetched_bytes(first), stream);
-            stream.synchronize();
-        };
-        const auto at_once = std::min(fetched_at_once, state.windows);
-        download(at_once);
-        state.found = *state.fetched.as<std::int32_t>();
-        if (state.found > at_once) download(state.found);
-        std::copy_n(reinterpret_cast<const WindowCandidate*>(state.fetched.data() + State::candidates_begin_bytes),
-                    state.found, state.candidates.begin());
-    }
-    state.suppress();
-}
-
-std::span<const Detection> PeopleDetector::detections() const {
-    return std::span(state_->detections).first(state_->detection_count);
-}
-
-std::int64_t PeopleDetector::candidates() const { return state_->found; }
 
 }  // namespace framewire

@@ -2,12 +2,11 @@
 
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/executor.hpp"
-#include "framewire/hog/people/detection.hpp"
+#include "framewire/hog/people/detected_people.hpp"
 #include "framewire/hog/window_model.hpp"
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 
 namespace framewire {
@@ -49,18 +48,13 @@ public:
     int levels() const;
     std::int64_t windows() const;
 
-    /// The next frame, any strides. Allocates nothing. Host: returns when done. Device: queued on the executor's
-    /// stream.
-    void run(HostView<const std::uint8_t> frame);
-    void run(DeviceView<const std::uint8_t> frame);
+    /// For who is in one frame.
+    DetectedPeople make_people() const;
 
-    /// Brings what the last run found to the host, whatever the backend; waits for the executor's stream. Only windows
-    /// above the threshold travel.
-    void fetch();
-    /// What fetch() brought, best first; until the next fetch().
-    std::span<const Detection> detections() const;
-    /// How many windows of the last frame were above the threshold.
-    std::int64_t candidates() const;
+    /// The next frame, any strides; who is in it is in `people` once they are waited for. Allocates nothing. Host:
+    /// returns when done. Device: queued on the executor's stream, and behind it on that of its downloads.
+    void run(HostView<const std::uint8_t> frame, DetectedPeople& people);
+    void run(DeviceView<const std::uint8_t> frame, DetectedPeople& people);
 
 private:
     struct State;

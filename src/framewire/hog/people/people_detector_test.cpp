@@ -42,27 +42,30 @@ public:
     Found(Backend backend, const WindowModel& model, const PeopleParameters& parameters, kit::GuardedImage& frame)
         : executor_(kit::executor(backend)),
           frame_(frame),
-          detector_(model, parameters, frame.view().shape(), executor_) {
+          detector_(model, parameters, frame.view().shape(), executor_),
+          people_(detector_.make_people()) {
         if (backend == Backend::cuda) twin_.emplace(frame);
     }
 
     std::vector<Detection> operator()() {
         if (executor_.backend() == Backend::cpu) {
-            detector_.run(frame_.view());
+            detector_.run(frame_.view(), people_);
         } else if constexpr (cuda::compiled) {
             twin_->upload(executor_.stream());
-            detector_.run(twin_->view());
+            detector_.run(twin_->view(), people_);
         }
-        detector_.fetch();
-        return {detector_.detections().begin(), detector_.detections().end()};
+        people_.wait();
+        return {people_.detections().begin(), people_.detections().end()};
     }
 
     const PeopleDetector& detector() const { return detector_; }
+    std::int64_t candidates() const { return people_.candidates(); }
 
 private:
     Executor& executor_;
     kit::GuardedImage& frame_;
     PeopleDetector detector_;
+    DetectedPeople people_;
     std::optional<kit::DeviceTwin> twin_;
 };
 
@@ -88,7 +91,7 @@ std::vector<Candidate> all_windows(const WindowModel& model, const PeopleParamet
     std::vector<Candidate> windows;
     for (int level = 0; level < pyramid.levels(); ++level) {
         const double scale = scales[static_cast<std::size_t>(level)];
-        const auto image = pyramid.level_on_host(level);
+        const auto image = pyramid.level<MemorySpace::host>(level);
         const auto exact = hog_reference(model.hog, image).descriptors;
         const std::vector<float> descriptors(exact.begin(), exact.end());
         const auto of_image = hog_shape(model.hog, image.shape()), of_window = window_shape(model);
@@ -122,7 +125,7 @@ void check_windows(Backend backend, const WindowModel& model, PeopleParameters p
     auto got = found();
     EXPECT_TRUE(std::ranges::is_sorted(got, std::greater(), &Detection::score));
     EXPECT_EQ(found.detector().windows(), std::ssize(want));
-    EXPECT_EQ(found.detector().candidates(), std::ssize(want));
+    EXPECT_EQ(found.candidates(), std::ssize(want));
     ASSERT_EQ(got.size(), want.size());
     const auto place = [](const Detection& d) { return std::tuple(d.height, d.width, d.y, d.x); };
     std::ranges::sort(got, {}, place);
@@ -227,7 +230,7 @@ TEST_P(PeopleDetectorTest, TheBestHaveRoom) {
     parameters.capacity = 7;
     Found few(GetParam(), model, parameters, frame);
     EXPECT_EQ(few(), std::vector<Detection>(every.begin(), every.begin() + 7));
-    EXPECT_EQ(few.detector().candidates(), std::ssize(every));
+    EXPECT_EQ(few.candidates(), std::ssize(every));
     parameters.threshold = every[99].score;
     parameters.capacity = 4096;
     Found above(GetParam(), model, parameters, frame);
@@ -239,7 +242,7 @@ TEST_P(PeopleDetectorTest, AnEmptyFrameHasNobody) {
     kit::fill(frame.view(), kit::Fill::full);
     Found found(GetParam(), model_of_figure(), {}, frame);
     EXPECT_TRUE(found().empty());
-    EXPECT_EQ(found.detector().candidates(), 0);
+    EXPECT_EQ(found.candidates(), 0);
 }
 
 TEST(PeopleDetector, RunsAllocateNothing) {
@@ -248,12 +251,13 @@ TEST(PeopleDetector, RunsAllocateNothing) {
     Executor executor(BackendChoice::cpu, 1);  // starting threads is not what a run does
     PeopleDetector detector(random_model({.norm = HogNorm::l2hys}, 64, 128), {.threshold = -1e6f}, frame.shape(),
                             executor);
+    auto people = detector.make_people();
     const auto run = [&] {
-        detector.run(std::as_const(frame).view());
-        detector.fetch();
+        detector.run(std::as_const(frame).view(), people);
+        people.wait();
     };
     run();
-    ASSERT_GT(detector.detections().size(), 0u);
+    ASSERT_GT(people.detections().size(), 0u);
     const auto before = kit::allocations();
     run();
     EXPECT_EQ(kit::allocations(), before);

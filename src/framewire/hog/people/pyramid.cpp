@@ -67,12 +67,9 @@ GrayPyramid::GrayPyramid(std::span<const double> scales, const Shape& frame, Exe
         }
         levels_.push_back(std::move(level));
     }
-    if (executor.backend() == Backend::cpu) {
-        memory_ = HostBuffer(static_cast<std::size_t>(bytes));
+    memory_ = BackendBuffer(bytes, executor);
+    if (executor.backend() == Backend::cpu)
         std::memset(memory_.data(), 0, memory_.bytes());  // behind the last pixel of a row lies one whose share is 0
-    } else {
-        device_memory_ = cuda::DeviceBuffer(static_cast<std::size_t>(bytes));
-    }
 }
 
 Shape GrayPyramid::level_shape(int level) const {

@@ -55,7 +55,7 @@ __global__ void level_kernel(Images images, std::int64_t step) {
 }  // namespace
 
 void GrayPyramid::run(DeviceView<const std::uint8_t> frame) {
-    const auto device = [&](const Plane& plane) { return view<MemorySpace::device>(device_memory_.data(), plane); };
+    const auto device = [&](const Plane& plane) { return view<MemorySpace::device>(memory_.data(), plane); };
     const auto stream = executor_->stream().handle();
     const dim3 block(threads_across, threads_down);
     gray_.run({frame, {}, device(octaves_[0])});
@@ -70,10 +70,6 @@ void GrayPyramid::run(DeviceView<const std::uint8_t> frame) {
         level_kernel<<<grid_of(job), block, 0, stream>>>(job, level.step);
         cuda::check_launch();
     }
-}
-
-DeviceView<const std::uint8_t> GrayPyramid::level_on_device(int level) const {
-    return view<MemorySpace::device>(device_memory_.data(), levels_.at(static_cast<std::size_t>(level)).plane);
 }
 
 }  // namespace framewire

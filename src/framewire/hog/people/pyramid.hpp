@@ -2,7 +2,7 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/view.hpp"
-#include "framewire/cuda/buffer.hpp"
+#include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/filters/gray/gray.hpp"
 #include "framewire/hog/people/pyramid_sample.hpp"
@@ -34,9 +34,11 @@ public:
     /// Queued on the executor's stream.
     void run(DeviceView<const std::uint8_t> frame);
 
-    /// A level of the last run, one channel, until the next one; in the memory of the backend that ran.
-    HostView<const std::uint8_t> level_on_host(int level) const;
-    DeviceView<const std::uint8_t> level_on_device(int level) const;
+    /// A level of the last run, one channel, until the next one; in the memory space of the backend.
+    template <MemorySpace space>
+    View<const std::uint8_t, space> level(int number) const {
+        return view<space>(memory_.data(), levels_.at(static_cast<std::size_t>(number)).plane);
+    }
 
 private:
     // An image in the one buffer of all.
@@ -66,8 +68,7 @@ private:
     std::vector<Plane> octaves_;
     std::vector<Level> levels_;
     Gray gray_;
-    HostBuffer memory_;
-    cuda::DeviceBuffer device_memory_;
+    BackendBuffer memory_;
 };
 
 }  // namespace framewire

@@ -140,10 +140,6 @@ void GrayPyramid::run(HostView<const std::uint8_t> frame) {
     }
 }
 
-HostView<const std::uint8_t> GrayPyramid::level_on_host(int level) const {
-    return view<MemorySpace::host>(memory_.data(), levels_.at(static_cast<std::size_t>(level)).plane);
-}
-
 }  // namespace framewire
 
 #endif

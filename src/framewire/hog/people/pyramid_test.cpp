@@ -31,13 +31,13 @@ std::vector<HostImage> levels_of(Backend backend, const std::vector<double>& at_
     if (backend == Backend::cpu) {
         pyramid.run(frame.view());
         for (int level = 0; level < pyramid.levels(); ++level)
-            copy(pyramid.level_on_host(level), levels[static_cast<std::size_t>(level)].view());
+            copy(pyramid.level<MemorySpace::host>(level), levels[static_cast<std::size_t>(level)].view());
     } else if constexpr (cuda::compiled) {
         kit::DeviceTwin twin(frame);
         twin.upload(executor.stream());
         pyramid.run(twin.view());
         for (int level = 0; level < pyramid.levels(); ++level)
-            cuda::download(pyramid.level_on_device(level), levels[static_cast<std::size_t>(level)].view(),
+            cuda::download(pyramid.level<MemorySpace::device>(level), levels[static_cast<std::size_t>(level)].view(),
                            executor.stream());
         executor.stream().synchronize();
     }

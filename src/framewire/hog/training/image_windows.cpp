@@ -56,7 +56,7 @@ ImageWindows::ImageWindows(const WindowModel& window, double scale_step, HostVie
         Level level{shape,
                     {shape.rows - window_.rows + 1, shape.columns - window_.columns + 1},
                     HostBuffer(shape.bytes() + window_scores_margin_bytes)};
-        hog.run(pyramid.level_on_host(number), {level.descriptors.as<float>(), shape});
+        hog.run(pyramid.level<MemorySpace::host>(number), {level.descriptors.as<float>(), shape});
         std::memset(level.descriptors.data() + shape.bytes(), 0, window_scores_margin_bytes);
         levels_.push_back(std::move(level));
     }

@@ -1,0 +1,55 @@
+#include "framewire/cuda/transfer.hpp"
+
+#include "framewire/core/error.hpp"
+
+namespace framewire::cuda {
+
+struct Transfer::Events {
+    Event begin{Event::Timing::none}, end{Event::Timing::none};
+    bool under_way = false;
+};
+
+Transfer::Transfer() = default;
+
+Transfer::Transfer(const Executor& executor)
+    : executor_(&executor), events_(executor.backend() == Backend::cuda ? std::make_unique<Events>() : nullptr) {}
+
+Transfer::Transfer(Transfer&&) noexcept = default;
+
+Transfer& Transfer::operator=(Transfer&& other) noexcept {
+    std::swap(executor_, other.executor_);
+    std::swap(events_, other.events_);
+    return *this;
+}
+
+Transfer::~Transfer() {
+    try {
+        wait();
+    } catch (const Error&) {
+        // Whoever asked for the copies has heard of it, or will by the next call.
+    }
+}
+
+void Transfer::finish_up() {
+    events_->end.record(executor_->uploads());
+    events_->end.make_wait(executor_->stream());
+    events_->under_way = true;
+}
+
+void Transfer::begin_down() {
+    events_->begin.record(executor_->stream());
+    events_->begin.make_wait(executor_->downloads());
+}
+
+void Transfer::finish_down() {
+    events_->end.record(executor_->downloads());
+    events_->under_way = true;
+}
+
+void Transfer::wait() {
+    if (!events_ || !events_->under_way) return;
+    events_->end.synchronize();
+    events_->under_way = false;
+}
+
+}  // namespace framewire::cuda

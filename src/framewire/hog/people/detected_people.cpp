@@ -1,0 +1,76 @@
+#include "framewire/hog/people/detected_people.hpp"
+
+#include "framewire/hog/people/suppression.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+namespace framewire {
+namespace {
+
+constexpr std::int64_t downloaded_at_once = 1024;  // candidates that travel before it is known how many there are
+
+}  // namespace
+
+Detection WindowPlaces::of(const WindowCandidate& candidate) const {
+    const auto next = std::ranges::upper_bound(levels, candidate.window, {}, &Level::first_window);
+    const auto& level = *std::prev(next);
+    const auto of_level = candidate.window - level.first_window;
+    const auto side = [&](int pixels) { return static_cast<std::int32_t>(std::lround(pixels * level.scale)); };
+    const auto place = [&](std::int64_t cells, int window, int pixels) {
+        return std::min(static_cast<std::int32_t>(std::lround(static_cast<double>(cells) * cell * level.scale)),
+                        pixels - window);
+    };
+    const int width = side(width_px), height = side(height_px);
+    return {place(of_level % level.columns, width, frame.width), place(of_level / level.columns, height, frame.height),
+            width, height, candidate.score};
+}
+
+DetectedPeople::DetectedPeople(std::shared_ptr<const WindowPlaces> places, int capacity, double overlap,
+                               Executor& executor)
+    : places_(std::move(places)), overlap_(overlap), transfer_(executor) {
+    const auto bytes = list_begin_bytes + static_cast<std::size_t>(places_->windows) * sizeof(WindowCandidate);
+    host_ = HostBuffer(bytes, executor.frame_memory());
+    detections_.resize(static_cast<std::size_t>(std::min<std::int64_t>(places_->windows, capacity)));
+    if (executor.backend() == Backend::cpu) return;
+    device_ = cuda::DeviceBuffer(bytes);
+    // Copies take along places that no candidate may have taken yet.
+    cuda::fill(device_.data(), 0, bytes, executor.stream());
+}
+
+std::int64_t DetectedPeople::candidates() const { return *count<MemorySpace::host>(); }
+
+void DetectedPeople::download(std::int64_t first) {
+    downloaded_ = first;
+    transfer_.down([&](const cuda::Stream& stream) {
+        cuda::download(device_.data(), host_.data(),
+                       list_begin_bytes + static_cast<std::size_t>(first) * sizeof(WindowCandidate), stream);
+    });
+}
+
+void DetectedPeople::download() { download(std::min(downloaded_at_once, places_->windows)); }
+
+void DetectedPeople::wait() {
+    transfer_.wait();
+    if (downloaded_ > 0 && candidates() > downloaded_) {
+        download(candidates());
+        transfer_.wait();
+    }
+    suppress();
+}
+
+// From candidates to detections.
+void DetectedPeople::suppress() {
+    const std::span found(list<MemorySpace::host>(), static_cast<std::size_t>(candidates()));
+    const auto kept = std::min(found.size(), detections_.size());
+    if (kept < found.size())
+        std::ranges::nth_element(found, found.begin() + static_cast<std::ptrdiff_t>(kept), {},
+                                 [](const auto& candidate) { return std::tuple(-candidate.score, candidate.window); });
+    std::ranges::transform(found.first(kept), detections_.begin(),
+                           [&](const WindowCandidate& candidate) { return places_->of(candidate); });
+    detection_count_ = suppress_overlapping(std::span(detections_).first(kept), overlap_);
+}
+
+}  // namespace framewire

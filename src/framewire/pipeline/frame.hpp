@@ -1,0 +1,60 @@
+#pragma once
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/view.hpp"
+#include "framewire/cuda/buffer.hpp"
+#include "framewire/cuda/executor.hpp"
+#include "framewire/cuda/transfer.hpp"
+
+#include <cstdint>
+
+namespace framewire {
+
+/// One frame on its way through a run: an image on the host, where sources write it and sinks read it, and on the CUDA
+/// backend its twin on the GPU, where stages work. It goes up once, however many stages look at it, or comes into
+/// being there and goes down where somebody wants it; neither keeps the caller or other frames waiting. On the CPU
+/// backend both are one image. Used by one thread at a time. Move-only.
+class Frame {
+public:
+    Frame() = default;
+    /// Uninitialised. Keeps a reference to `executor`. Throws Error{usage} on a shape that is not allowed, Error{config}
+    /// without memory.
+    Frame(const Shape& shape, Executor& executor)
+        : host_(shape, executor.frame_memory()),
+          device_(executor.backend() == Backend::cuda ? cuda::DeviceImage(shape) : cuda::DeviceImage()),
+          transfer_(executor) {}
+
+    const Shape& shape() const { return host_.shape(); }
+    bool empty() const { return shape().height == 0; }
+
+    /// What sources write and sinks read: pinned memory on the CUDA backend.
+    HostView<std::uint8_t> host() { return host_.view(); }
+    HostView<const std::uint8_t> host() const { return host_.view(); }
+
+    /// What stages read and write, in the memory space that the backend works in.
+    template <MemorySpace space>
+    View<std::uint8_t, space> in() {
+        if constexpr (space == MemorySpace::host)
+            return host_.view();
+        else
+            return device_.view();
+    }
+
+    /// Queues the host's image for the GPU. Work queued later on the executor's stream finds it there.
+    void upload() {
+        transfer_.up([&](const cuda::Stream& stream) { cuda::upload(host_.view(), device_.view(), stream); });
+    }
+    /// Queues the GPU's image, as the work queued so far leaves it, for the host, where it is after wait().
+    void download() {
+        transfer_.down([&](const cuda::Stream& stream) { cuda::download(device_.view(), host_.view(), stream); });
+    }
+    /// Returns when what was queued last is over. Throws what it, or the work before it, failed with.
+    void wait() { transfer_.wait(); }
+
+private:
+    HostImage host_;
+    cuda::DeviceImage device_;
+    cuda::Transfer transfer_;  // last: it is over before the images go
+};
+
+}  // namespace framewire
