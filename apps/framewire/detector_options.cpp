@@ -103,8 +103,8 @@ DetectorParameters detector_parameters(const DetectorOptions& options) {
 std::unique_ptr<FrameDetector> make_detector(const DetectorOptions& options, const Shape& frame, Executor& executor,
                                              const std::stop_token& stop, bool with_masks) {
     const auto parameters = detector_parameters(options);
-    auto detector =
-        std::make_unique<FrameDetector>(parameters, frame, executor, make_region(options, frame, executor, stop), with_masks);
+    auto detector = std::make_unique<FrameDetector>(parameters, frame, executor,
+                                                    make_region(options, frame, executor, stop), with_masks);
     if (const auto* image = std::get_if<BackgroundImage>(&parameters.background))
         detector->set_background(load_picture(image->path, frame, "the background", stop).view());
     return detector;

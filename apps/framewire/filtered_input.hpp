@@ -25,7 +25,7 @@ InputFrame make_frame(const ChainPlan& plan, Executor& executor);
 
 /// Where what comes of the filters is wanted.
 struct Wanted {
-    bool on_host = false;     ///< by a sink
+    bool on_host = false;    ///< by a sink
     bool by_stages = false;  ///< by stages on the same backend
 };
 

@@ -4,8 +4,8 @@
 #include "filtered_input.hpp"
 
 #include "framewire/pipeline/chain.hpp"
-#include "framewire/pipeline/circle.hpp"
 #include "framewire/pipeline/chain_plan.hpp"
+#include "framewire/pipeline/circle.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -55,8 +55,9 @@ public:
     /// For run(), as it is or with room for more images under way.
     CircleOptions circle() const;
 
-    /// To be called once; what comes of the filters is where it is `wanted`. Throws what the stages fail with, Error{source_lost} on an image that cannot be read, and
-    /// Error{usage} on one that the filters do not take; all but what comes of send with the image's name.
+    /// To be called once; what comes of the filters is where it is `wanted`. Throws what the stages fail with,
+    /// Error{source_lost} on an image that cannot be read, and Error{usage} on one that the filters do not take; all
+    /// but what comes of send with the image's name.
     void run(const FolderStages& stages, const CircleOptions& circle, Wanted wanted);
 
     /// For the statistics; the size is that of the last image sent.

@@ -65,8 +65,7 @@ private:
                                 expected_frames(input_.info(), options_.common.frames));
         const auto circle = circle_options(options_.common, input_.info(), input_.shape(), stop_, input_.backend());
         std::vector<Slot> slots;
-        for (int slot = 0; slot < circle.slots; ++slot)
-            slots.push_back({input_.make_frame(), detector_.make_people()});
+        for (int slot = 0; slot < circle.slots; ++slot) slots.push_back({input_.make_frame(), detector_.make_people()});
         const auto at = [&](int slot) -> Slot& { return slots[static_cast<std::size_t>(slot)]; };
         run_circle({.capture = [&](int slot, FrameTime& time) { return input_.capture(at(slot).frame, time); },
                     .process = [&](int slot, const FrameTime& time) { find(at(slot), time); },
@@ -99,7 +98,7 @@ private:
     StatisticsFile statistics_file_;
     FilteredInput input_;
     PeopleDetector detector_;
-    FoundPeople found_;       // in the last frame
+    FoundPeople found_;      // in the last frame
     VideoOutput annotated_;  // beside the records
     std::optional<ScoreLabels> labels_;
     PeopleOutput output_;

@@ -5,8 +5,8 @@
 
 #include "framewire/core/frame.hpp"
 #include "framewire/detect/components.hpp"
-#include "framewire/media/files/output_file.hpp"
 #include "framewire/hog/people/people_detector.hpp"
+#include "framewire/media/files/output_file.hpp"
 #include "framewire/pipeline/statistics.hpp"
 
 #include <cstdint>

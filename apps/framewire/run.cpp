@@ -57,12 +57,12 @@ private:
         std::vector<InputFrame> slots;
         for (int slot = 0; slot < circle.slots; ++slot) slots.push_back(input_.make_frame());
         const auto at = [&](int slot) -> InputFrame& { return slots[static_cast<std::size_t>(slot)]; };
-        run_circle({.capture = [&](int slot, FrameTime& time) { return input_.capture(at(slot), time); },
-                    .process = [&](int slot, const FrameTime& time) {
-                        input_.filter(at(slot), time, statistics_, {.on_host = true});
-                    },
-                    .send = [&](int slot, const FrameTime& time) { send(at(slot).result(), time); }},
-                   circle, statistics_);
+        run_circle(
+            {.capture = [&](int slot, FrameTime& time) { return input_.capture(at(slot), time); },
+             .process = [&](int slot,
+                            const FrameTime& time) { input_.filter(at(slot), time, statistics_, {.on_host = true}); },
+             .send = [&](int slot, const FrameTime& time) { send(at(slot).result(), time); }},
+            circle, statistics_);
     }
 
     void send(Frame& frame, const FrameTime& time) {

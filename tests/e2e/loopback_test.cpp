@@ -3,7 +3,7 @@
 #include "framewire/media/media.hpp"
 #include "framewire/net/client.hpp"
 #include "framewire/net/server.hpp"
-#include "framewire/pipeline/frame_processor.hpp"
+#include "framewire/pipeline/chain_plan.hpp"
 #include "framewire/pipeline/stream_encoder.hpp"
 #include "kit/filter_check.hpp"
 #include "kit/images.hpp"
@@ -65,8 +65,8 @@ void Loopback::three_viewers_one_late(const delta::EncoderParameters& parameters
     const auto& shape = source->info().shape;
     auto& executor = kit::executor(GetParam());
     const auto chain = parse_chain(filters);
-    StreamEncoder encoder(chain, parameters, shape, executor);
-    FrameProcessor processor(chain, shape, executor);
+    ChainPlan plan(chain, shape, executor);
+    StreamEncoder encoder(parameters, plan.output_shape(), executor);
     net::StreamState state({encoder.shape(), parameters.mode, parameters.effective_threshold(), {30, 1}, "synth"},
                            executor);
     net::ServerOptions options;
@@ -82,16 +82,22 @@ void Loopback::three_viewers_one_late(const delta::EncoderParameters& parameters
     add_viewer();
 
     std::vector<HostImage> expected, references;  // by version - 1
-    delta::HostChanges changes(encoder.shape());
-    HostImage frame(shape, executor.frame_memory());
+    Frame captured(shape, executor), filtered(encoder.shape(), executor);
+    auto changes = encoder.make_changes();
     FrameTime time;
-    while (source->read(frame.view(), time)) {
-        if (encoder.encode(frame.view(), changes.view()))
+    while (source->read(captured.host(), time)) {
+        captured.upload();
+        plan.run(captured, filtered);
+        filtered.download();
+        encoder.start(filtered, changes);
+        changes.wait();
+        filtered.wait();
+        if (changes.first())
             state.start(encoder.first_picture(), time);
         else
-            state.advance(changes.view(), time);
+            state.advance(changes.changes(), time);
         expected.emplace_back(encoder.shape());
-        processor.process(frame.view(), expected.back().view());
+        copy(filtered.host(), expected.back().view());
         references.emplace_back(encoder.shape());
         state.copy_reference(references.back().view());
         server.publish();

@@ -22,8 +22,7 @@ DetectedObjects::DetectedObjects(int frames, int capacity, Executor& executor)
 
 void DetectedObjects::download(int first) {
     downloaded_ = first;
-    transfer_.down(
-        [&](const cuda::Stream& stream) { framewire::download(device_, host_, downloaded_, stream); });
+    transfer_.down([&](const cuda::Stream& stream) { framewire::download(device_, host_, downloaded_, stream); });
 }
 
 void DetectedObjects::download() { download(std::min(downloaded_at_once, host_.capacity())); }

@@ -20,9 +20,7 @@ template <MemorySpace space>
 struct Memory {
     Memory() = default;
     Memory(const Shape& frames, bool background_each)
-        : background(frames.with_frames(1).with_channels(1)),
-          foreground(frames),
-          objects_mask(frames) {
+        : background(frames.with_frames(1).with_channels(1)), foreground(frames), objects_mask(frames) {
         if (!background_each) return;
         blurred = ImageIn<space>(frames.with_channels(1));
         backgrounds = ImageIn<space>(frames.with_channels(1));
@@ -30,8 +28,8 @@ struct Memory {
 
     ImageIn<space> background;            // blurred, gray; one for all frames
     ImageIn<space> blurred, backgrounds;  // where each frame has a background of its own
-    BitMask<space> foreground;          // as the threshold leaves it
-    BitMask<space> objects_mask;        // as the morphology leaves it
+    BitMask<space> foreground;            // as the threshold leaves it
+    BitMask<space> objects_mask;          // as the morphology leaves it
 };
 
 void validate(const DetectorParameters& parameters) {
@@ -183,7 +181,9 @@ void MotionDetector::reset() {
         state.background_due = framewire::frames_before_background(state.parameters.background);
 }
 
-void MotionDetector::run(HostView<const std::uint8_t> frames) { run(frames, state_->objects.lists<MemorySpace::host>()); }
+void MotionDetector::run(HostView<const std::uint8_t> frames) {
+    run(frames, state_->objects.lists<MemorySpace::host>());
+}
 
 void MotionDetector::run(DeviceView<const std::uint8_t> frames) {
     run(frames, state_->objects.lists<MemorySpace::device>());

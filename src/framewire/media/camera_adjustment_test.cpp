@@ -5,7 +5,7 @@
 #include "framewire/media/looping_source.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/pipeline/camera_panel.hpp"
-#include "framewire/pipeline/frame_processor.hpp"
+#include "kit/host_chain.hpp"
 #include "kit/images.hpp"
 
 #include <gtest/gtest.h>
@@ -163,7 +163,7 @@ protected:
     }
     static std::unique_ptr<Source> room() { return open_source("synth:size=64x48:noise=0:seed=1"); }
 
-    static HostImage next_frame(Source& source, FrameProcessor& processor) {
+    static HostImage next_frame(Source& source, kit::HostChain& processor) {
         FrameTime time;
         HostImage captured(source.info().shape), processed(processor.output_shape());
         EXPECT_TRUE(source.read(captured.view(), time));
@@ -173,7 +173,7 @@ protected:
 
     static HostImage frame_of(const char* chain, int index) {
         const auto source = room();
-        FrameProcessor processor(parse_chain(chain), source->info().shape, kit::executor(Backend::cpu));
+        kit::HostChain processor(parse_chain(chain), source->info().shape, kit::executor(Backend::cpu));
         for (int before = 0; before < index; ++before) next_frame(*source, processor);
         return next_frame(*source, processor);
     }
@@ -182,14 +182,15 @@ protected:
     struct Pipeline {
         Chain chain;
         std::unique_ptr<Source> source;
-        FrameProcessor processor;
+        kit::HostChain processor;
         CameraPanel panel;
 
         Pipeline(const char* text, std::unique_ptr<Source> from)
             : chain(parse_chain(text)),
               source(std::move(from)),
               processor(chain, source->info().shape, kit::executor(Backend::cpu)),
-              panel(chain, *source, [this](const auto& settings) { return processor.set_adjustment(settings); }) {}
+              panel(chain, *source,
+                    [this](const auto& settings) { return processor.plan().set_adjustment(settings); }) {}
 
         HostImage next() { return next_frame(*source, processor); }
     };

@@ -4,8 +4,8 @@
 #include "framewire/colour/image_to_yuv.hpp"
 #include "framewire/colour/yuv_to_image.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/core/thread_pool.hpp"
 #include "framewire/media/alpha.hpp"
+#include "framewire/media/threads.hpp"
 
 extern "C" {
 #include <libavutil/opt.h>
@@ -81,12 +81,6 @@ void stretch_range(std::uint8_t* pixels, std::ptrdiff_t stride_bytes, const Shap
         for (int x = 0; x < shape.width; ++x, pixel += shape.channels + alpha_bytes)
             for (int channel = 0; channel < shape.channels; ++channel) pixel[channel] = stretched[pixel[channel]];
     }
-}
-
-// The threads of all converters: one set for the process, however many sources and sinks it has.
-const ThreadPool& conversion_threads() {
-    static const ThreadPool threads;
-    return threads;
 }
 
 // Where chroma sits by a frame's tags. Untagged: left as MPEG has it, or centred as JPEG does.
@@ -273,10 +267,10 @@ void PictureConverter::to_image(const AVFrame& frame, const YuvCoding& coding, H
     const auto& shape = image.shape();
     if (frame.width == shape.width && frame.height == shape.height) {
         if (const auto picture = own_picture<const std::uint8_t>(frame, coding))
-            return YuvToImage(picture->info, shape.channels, conversion_threads()).run(*picture, image);
+            return YuvToImage(picture->info, shape.channels, media_threads()).run(*picture, image);
     }
     if (frame.format == AV_PIX_FMT_BGR0 && has_rows(frame, shape, 4))
-        return bgr0_to_bgr(frame.data[0], frame.linesize[0], image, conversion_threads());
+        return bgr0_to_bgr(frame.data[0], frame.linesize[0], image, media_threads());
     if (frame.format == AV_PIX_FMT_BGR24 && has_rows(frame, shape, 3))
         return copy({frame.data[0], shape, frame.linesize[0], std::int64_t{frame.linesize[0]} * shape.height}, image);
     scale_to_image(frame, coding, image);
@@ -287,9 +281,9 @@ void PictureConverter::to_frame(HostView<const std::uint8_t> image, AVFrame& fra
     std::string assumed;
     const auto coding = coding_of(frame, assumed);
     if (const auto picture = own_picture<std::uint8_t>(frame, coding); picture && picture->info.format.bits == 8)
-        return ImageToYuv(picture->info, shape.channels, conversion_threads()).run(image, *picture);
+        return ImageToYuv(picture->info, shape.channels, media_threads()).run(image, *picture);
     if (frame.format == AV_PIX_FMT_BGR0 && has_rows(frame, shape, 4))
-        return bgr_to_bgr0(image, frame.data[0], frame.linesize[0], conversion_threads());
+        return bgr_to_bgr0(image, frame.data[0], frame.linesize[0], media_threads());
     scale_to_frame(image, frame, coding);
 }
 

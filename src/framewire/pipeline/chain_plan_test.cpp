@@ -1,9 +1,9 @@
 #include "framewire/pipeline/chain_plan.hpp"
 
 #include "framewire/cuda/buffer.hpp"
-#include "framewire/pipeline/frame_processor.hpp"
 #include "kit/allocations.hpp"
 #include "kit/filter_check.hpp"
+#include "kit/host_chain.hpp"
 #include "kit/images.hpp"
 
 #include <fmt/format.h>
@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace framewire {
@@ -77,7 +78,7 @@ std::optional<std::string> difference(const HostImage& got, const HostImage& wan
 class ChainPlanTest : public kit::BackendTest {
 protected:
     Executor& executor() { return kit::executor(GetParam()); }
-    FrameProcessor processor(const char* text, const Shape& shape = frame) {
+    kit::HostChain processor(const char* text, const Shape& shape = frame) {
         return {parse_chain(text, registry()), shape, executor()};
     }
 };
@@ -87,7 +88,7 @@ FRAMEWIRE_ON_EVERY_BACKEND(ChainPlanTest);
 TEST_P(ChainPlanTest, EqualsItsFiltersOneByOne) {
     const char* const texts[] = {"gray", "delay", "gray=average", "delay", "gray=channels=1", "delay"};
     std::string chain_text;
-    std::vector<FrameProcessor> one_by_one;
+    std::vector<kit::HostChain> one_by_one;
     Shape shape = frame;
     for (const char* text : texts) {
         chain_text += (chain_text.empty() ? "" : ",") + std::string(text);
@@ -216,12 +217,12 @@ TEST_P(ChainPlanTest, NeighboursInOnePassEqualThemOneByOne) {
              {frame, frame.with_frames(3), Shape{1, 1, 1, 3}, Shape{2, 5, 16, 1}, Shape{1, 120, 161, 3}}) {
             SCOPED_TRACE(std::string(text) + " on " + to_string(shape));
             const auto chain = parse_chain(text, registry());
-            FrameProcessor joined(chain, shape, executor());
+            kit::HostChain joined(chain, shape, executor());
             OneByOne alone(chain, shape);
             for (std::uint64_t index = 0; index < 6; ++index) {
                 if (index == 4) {  // while it runs
                     const Adjustment other{.brightness = -12, .contrast = 0.7, .saturation = 2, .gain = 1.5};
-                    EXPECT_EQ(joined.set_adjustment(other),
+                    EXPECT_EQ(joined.plan().set_adjustment(other),
                               std::string_view(text).find("adjust") != std::string_view::npos);
                     alone.set_adjustment(other);
                 }
@@ -280,18 +281,57 @@ TEST_P(ChainPlanTest, ImagesOfAnyLayoutInTurn) {
         }
 }
 
+// Frames of a circle come and go in turns, more pairs of them than there are graphs, and settings change in between.
+TEST_P(ChainPlanTest, FramesInTurnsAreFramesOneByOne) {
+    const auto chain = parse_chain("gaussian=3,adjust=20,heatmap,gray", registry());
+    ChainPlan plan(chain, frame, executor());
+    OneByOne alone(chain, frame);
+    for (const int slots : {1, 3, ChainPlan::most_graphs, ChainPlan::most_graphs + 3}) {
+        std::vector<Frame> in, out;
+        for (int slot = 0; slot < slots; ++slot) {
+            in.emplace_back(frame, executor());
+            out.emplace_back(plan.output_shape(), executor());
+        }
+        std::vector<HostImage> want;
+        const auto check = [&](int number) {
+            auto& got = out[static_cast<std::size_t>(number % slots)];
+            got.wait();
+            ASSERT_EQ(kit::first_difference(std::as_const(got).host(), want[static_cast<std::size_t>(number)].view()),
+                      std::nullopt)
+                << slots << " slots, frame " << number;
+        };
+        const int frames = 3 * slots + 5;
+        for (int number = 0; number < frames; ++number) {
+            if (number >= slots) check(number - slots);
+            if (number == 2 * slots) {
+                const Adjustment other{.brightness = static_cast<double>(slots), .gain = 1.25};
+                plan.set_adjustment(other);
+                alone.set_adjustment(other);
+            }
+            auto image = noise(frame, static_cast<std::uint64_t>(number));
+            auto& place = in[static_cast<std::size_t>(number % slots)];
+            copy(std::as_const(image).view(), place.host());
+            want.push_back(alone.run(std::move(image)));
+            place.upload();
+            plan.run(place, out[static_cast<std::size_t>(number % slots)]);
+            out[static_cast<std::size_t>(number % slots)].download();
+        }
+        for (int number = frames - slots; number < frames; ++number) check(number);
+    }
+}
+
 TEST_P(ChainPlanTest, RefusesAdjustmentsAndKeepsTheOldOnes) {
     auto plan = processor("adjust=10,gray");
-    EXPECT_THROW(plan.set_adjustment({.gain = 9}), Error);
+    EXPECT_THROW(plan.plan().set_adjustment({.gain = 9}), Error);
     HostImage out(frame);
     plan.process(noise(frame, 1).view(), out.view());
     EXPECT_EQ(difference(out, OneByOne(parse_chain("adjust=10,gray"), frame).run(noise(frame, 1))), std::nullopt);
-    EXPECT_FALSE(processor("gray,heatmap").set_adjustment({}));
+    EXPECT_FALSE(processor("gray,heatmap").plan().set_adjustment({}));
 }
 
 TEST_P(ChainPlanTest, EmptyChainCopies) {
     auto nothing = processor("");
-    EXPECT_TRUE(nothing.empty());
+    EXPECT_TRUE(nothing.plan().empty());
     const auto in = noise(frame, 1);
     HostImage out(frame);
     nothing.process(in.view(), out.view());
@@ -309,10 +349,10 @@ TEST_P(ChainPlanTest, RefusesOtherShapes) {
 
 TEST_P(ChainPlanTest, TellsWhatFiltersFound) {
     auto chain = processor("mosaic=4096,gray,delay,binarize=otsu,mosaic=4096");
-    EXPECT_TRUE(chain.figures().empty()) << "before the first frame";
+    EXPECT_TRUE(chain.plan().figures().empty()) << "before the first frame";
     HostImage out(frame);
     for (int run = 0; run < 3; ++run) chain.process(noise(frame, 1).view(), out.view());
-    const auto found = chain.figures();
+    const auto found = chain.plan().figures();
     ASSERT_EQ(found.size(), 3u);
     EXPECT_EQ(found[0].filter, "mosaic");
     EXPECT_EQ(found[0].figures.size(), 3u);
@@ -328,11 +368,11 @@ TEST_P(ChainPlanTest, TellsWhatJoinedFiltersFound) {
     const auto chain =
         parse_chain("gray,binarize=fixed:level=90,adjust=5,binarize=fixed:level=7,delay,binarize=fixed", registry());
     const auto batch = frame.with_frames(2);
-    FrameProcessor joined(chain, batch, executor());
-    EXPECT_TRUE(joined.figures().empty()) << "before the first frame";
+    kit::HostChain joined(chain, batch, executor());
+    EXPECT_TRUE(joined.plan().figures().empty()) << "before the first frame";
     HostImage out(batch);
     joined.process(noise(batch, 1).view(), out.view());
-    const auto found = joined.figures();
+    const auto found = joined.plan().figures();
     ASSERT_EQ(found.size(), 3u);
     const double levels[] = {90, 7, 128};
     for (std::size_t index = 0; index < 3; ++index) {

@@ -17,8 +17,8 @@ namespace framewire {
 class Frame {
 public:
     Frame() = default;
-    /// Uninitialised. Keeps a reference to `executor`. Throws Error{usage} on a shape that is not allowed, Error{config}
-    /// without memory.
+    /// Uninitialised. Keeps a reference to `executor`. Throws Error{usage} on a shape that is not allowed,
+    /// Error{config} without memory.
     Frame(const Shape& shape, Executor& executor)
         : host_(shape, executor.frame_memory()),
           device_(executor.backend() == Backend::cuda ? cuda::DeviceImage(shape) : cuda::DeviceImage()),

@@ -39,9 +39,8 @@ void FrameDetector::start(Frame& frame, FrameObjects& objects) {
         } else {
             auto* const kept = objects.device_mask_.view().data();
             cuda::copy(detector_.mask_on_device().data(), kept, bytes, executor_->stream());
-            objects.mask_transfer_.down([&](const cuda::Stream& stream) {
-                cuda::download(kept, objects.mask_.view().data(), bytes, stream);
-            });
+            objects.mask_transfer_.down(
+                [&](const cuda::Stream& stream) { cuda::download(kept, objects.mask_.view().data(), bytes, stream); });
         }
     });
 }

@@ -32,7 +32,7 @@ private:
 
     DetectedObjects objects_;
     HostBitMask mask_;
-    DeviceBitMask device_mask_;      // on the CUDA backend
+    DeviceBitMask device_mask_;     // on the CUDA backend
     cuda::Transfer mask_transfer_;  // last: it is over before the masks go
 };
 

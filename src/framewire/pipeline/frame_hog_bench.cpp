@@ -1,4 +1,5 @@
-// The HOG report's video (section 8): 480 frames in host memory, one after the other, on 1, 2, 4 ... streams.
+// The HOG report's video (section 8): 480 frames in host memory, one after the other, with 1, 2, 3 ... under way at
+// once.
 
 #include "framewire/core/clock.hpp"
 #include "framewire/hog/hog_ref.hpp"
@@ -17,35 +18,34 @@ namespace framewire::bench {
 namespace {
 
 constexpr int video_frames = 480;
-// Different frames in turn, so that they come from memory and not from the last run's cache.
-constexpr int pictures = 16;
+constexpr int pictures = 16;  // at least as many as are under way
 
-void bench_streams(Session& session, const Shape& shape, Executor& executor, int streams) {
-    const int slots = streams + 2;
-    FrameHog hog({}, shape, executor, streams, slots);
-    std::vector<HostImage> frames;
-    std::vector<HostBuffer> out;
-    for (int picture = 0; picture < pictures; ++picture) {
-        frames.emplace_back(shape, executor.frame_memory());
-        fill_scene(frames.back().view(), static_cast<std::uint32_t>(picture));
+struct Slot {
+    Frame frame;
+    FrameDescriptors out;
+};
+
+void bench_under_way(Session& session, const Shape& shape, Executor& executor, int under_way) {
+    FrameHog hog({}, shape, executor);
+    // Each of its own memory, so that frames come from memory and not from the last run's cache.
+    std::vector<Slot> slots;
+    for (int slot = 0; slot < pictures; ++slot) {
+        slots.push_back({Frame(shape, executor), FrameDescriptors(hog.output_shape(), executor)});
+        fill_scene(slots.back().frame.host(), static_cast<std::uint32_t>(slot));
     }
-    for (int slot = 0; slot < slots; ++slot) out.emplace_back(hog.output_shape().bytes(), executor.frame_memory());
+    const auto at = [&](int frame) -> Slot& { return slots[static_cast<std::size_t>(frame % pictures)]; };
     const auto run = [&] {
         for (int frame = 0; frame < video_frames; ++frame) {
-            const int slot = frame % slots;
-            if (frame >= slots) hog.wait(slot);
-            hog.start(slot, frames[static_cast<std::size_t>(frame % pictures)].view(),
-                      {out[static_cast<std::size_t>(slot)].as<float>(), hog.output_shape()});
+            if (frame >= under_way) at(frame - under_way).out.wait();
+            at(frame).frame.upload();
+            hog.start(at(frame).frame, at(frame).out);
         }
-        for (int frame = video_frames - slots; frame < video_frames; ++frame) hog.wait(frame % slots);
+        for (int frame = video_frames - under_way; frame < video_frames; ++frame) at(frame).out.wait();
     };
-    const auto operation = fmt::format("video of {}x{}, streams: {}", shape.width, shape.height, streams);
+    const auto operation = fmt::format("video of {}x{}, under way: {}", shape.width, shape.height, under_way);
     run();
-    for (int frame = video_frames - slots; frame < video_frames; ++frame)
-        Session::require_near({out[static_cast<std::size_t>(frame % slots)].as<float>(),
-                               static_cast<std::size_t>(hog.output_shape().count())},
-                              hog_reference({}, frames[static_cast<std::size_t>(frame % pictures)].view()).descriptors,
-                              operation);
+    for (auto& slot : slots)
+        Session::require_near(slot.out.values(), hog_reference({}, slot.frame.host()).descriptors, operation);
 
     std::vector<double> times_us;
     for (int turn = 0; turn < (session.quick() ? 3 : 11); ++turn) {
@@ -69,9 +69,9 @@ void bench_streams(Session& session, const Shape& shape, Executor& executor, int
 
 void bench_hog_streams(Session& session) {
     for (const auto& shape : {Shape{1, 576, 768, 3}, bench_frame}) {
-        bench_streams(session, shape, session.cpu(), 1);
+        bench_under_way(session, shape, session.cpu(), 1);
         if (session.gpu())
-            for (const int streams : {1, 2, 3, 4, 8}) bench_streams(session, shape, *session.gpu(), streams);
+            for (const int under_way : {1, 2, 3, 4, 8}) bench_under_way(session, shape, *session.gpu(), under_way);
     }
 }
 

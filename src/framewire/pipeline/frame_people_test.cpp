@@ -9,6 +9,7 @@
 #include <random>
 #include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace framewire {
@@ -19,7 +20,7 @@ FRAMEWIRE_ON_EVERY_BACKEND(FramePeopleTest);
 
 // With a threshold below all scores and no suppression every window is found, whose scores say whether it was this
 // frame that was looked at.
-TEST_P(FramePeopleTest, FindsInFramesOnTheHostWhatTheDetectorFinds) {
+TEST_P(FramePeopleTest, FramesUnderWayAtOnceHaveWhatEachHasAlone) {
     WindowModel model{.hog = {.cell = 4, .norm = HogNorm::l2hys}, .width_px = 16, .height_px = 24, .weights = {}};
     std::mt19937_64 random(kit::seed());
     std::normal_distribution<float> weight(0, 0.1f);
@@ -32,23 +33,39 @@ TEST_P(FramePeopleTest, FindsInFramesOnTheHostWhatTheDetectorFinds) {
         return all;
     };
     const Shape shape{1, 60, 50, 3};
-    FramePeople people(model, parameters, shape, kit::executor(GetParam()));
-    PeopleDetector detector(model, parameters, shape, kit::executor(Backend::cpu));
-    for (const int number : {1, 2}) {
-        kit::GuardedImage frame(shape, kit::layouts().back());
-        kit::fill(frame.view(), kit::Fill::noise, static_cast<std::uint64_t>(number));
-        detector.run(frame.view());
-        detector.fetch();
-        people.process(frame.view());
-        const auto want = sorted(detector.detections()), got = sorted(people.people());
+    constexpr int frames = 7, slots = 3;
+    auto& executor = kit::executor(GetParam());
+    PeopleDetector under_way(model, parameters, shape, executor);
+    PeopleDetector one_by_one(model, parameters, shape, kit::executor(Backend::cpu));
+    auto found = one_by_one.make_people();
+    struct Slot {
+        Frame frame;
+        DetectedPeople people;
+    };
+    std::vector<Slot> places;
+    for (int slot = 0; slot < slots; ++slot) places.push_back({Frame(shape, executor), under_way.make_people()});
+    const auto check = [&](int number) {
+        auto& place = places[static_cast<std::size_t>(number % slots)];
+        place.people.wait();
+        one_by_one.run(std::as_const(place.frame).host(), found);
+        found.wait();
+        const auto want = sorted(found.detections()), got = sorted(place.people.detections());
         ASSERT_EQ(got.size(), want.size());
         ASSERT_GT(want.size(), 20u);
         for (std::size_t i = 0; i < want.size(); ++i) {
             EXPECT_EQ(std::tuple(got[i].x, got[i].y, got[i].width, got[i].height),
                       std::tuple(want[i].x, want[i].y, want[i].width, want[i].height));
-            EXPECT_NEAR(got[i].score, want[i].score, 1e-3);
+            EXPECT_NEAR(got[i].score, want[i].score, 1e-3) << "frame " << number;
         }
+    };
+    for (int number = 0; number < frames; ++number) {
+        if (number >= slots) check(number - slots);
+        auto& place = places[static_cast<std::size_t>(number % slots)];
+        kit::fill(place.frame.host(), kit::Fill::noise, static_cast<std::uint64_t>(number));
+        place.frame.upload();
+        start(under_way, place.frame, place.people, executor);
     }
+    for (int number = frames - slots; number < frames; ++number) check(number);
 }
 
 }  // namespace

@@ -73,9 +73,8 @@ void StreamEncoder::start(Frame& frame, FrameChanges& changes) {
             // Neighbours in time change alike: with a quarter more a second journey is rare.
             const auto landing = changes.landing_.view();
             changes.expected_ = std::min(landing.capacity, last_count_ * 5 / 4 + least_landing_changes);
-            changes.transfer_.down([&](const cuda::Stream& stream) {
-                download(on_device, landing, changes.expected_, stream);
-            });
+            changes.transfer_.down(
+                [&](const cuda::Stream& stream) { download(on_device, landing, changes.expected_, stream); });
         }
     });
     started_ = true;

@@ -88,7 +88,10 @@ void bench(Session& session, Executor& executor) {
                 cuda::upload(frame(turn), device_in.back().view(), executor.stream());
             }
             const auto timing = session.time_gpu(
-                [&](int turn) { detector.run(std::as_const(device_in[static_cast<std::size_t>(turn)]).view(), people); }, 1);
+                [&](int turn) {
+                    detector.run(std::as_const(device_in[static_cast<std::size_t>(turn)]).view(), people);
+                },
+                1);
             session.add({"people", operation, "framewire cuda", timing, bytes, {}});
         }
         return;

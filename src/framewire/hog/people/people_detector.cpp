@@ -99,7 +99,8 @@ struct PeopleDetector::State {
             windows.levels.push_back({scales[static_cast<std::size_t>(level)], grid.columns, windows.windows});
             windows.windows += grid.count();
         }
-        descriptors = BackendBuffer(static_cast<std::int64_t>(descriptor_bytes) + window_scores_margin_bytes, executor_);
+        descriptors =
+            BackendBuffer(static_cast<std::int64_t>(descriptor_bytes) + window_scores_margin_bytes, executor_);
         window_scores = BackendBuffer(windows.windows * static_cast<std::int64_t>(sizeof(float)), executor_);
         if (executor_.backend() == Backend::cpu) std::memset(descriptors.data(), 0, descriptors.bytes());
         places = std::make_shared<WindowPlaces>(std::move(windows));

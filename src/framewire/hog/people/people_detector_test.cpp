@@ -312,7 +312,8 @@ TEST(PeopleDetector, RefusesWhatIsNotAllowed) {
 
     PeopleDetector detector(model, {}, shape, executor);
     HostImage other({1, 300, 301, 3});
-    EXPECT_THROW(detector.run(std::as_const(other).view()), Error);
+    auto people = detector.make_people();
+    EXPECT_THROW(detector.run(std::as_const(other).view(), people), Error);
 }
 
 }  // namespace

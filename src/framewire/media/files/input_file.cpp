@@ -1,6 +1,7 @@
 #include "framewire/media/files/input_file.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/media/threads.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -17,6 +19,9 @@ namespace framewire {
 namespace {
 
 constexpr int poll_ms = 100;  // how often a wait looks whether it shall stop
+
+// One thread copies less from the page cache than memory gives, and than a GPU takes.
+constexpr std::int64_t piece_bytes = 512 << 10;
 
 }  // namespace
 
@@ -28,6 +33,7 @@ InputFile::InputFile(const std::string& path, std::stop_token stop)
     struct stat status {};
     if (::fstat(descriptor_, &status) == 0) {
         if (S_ISREG(status.st_mode)) length_bytes_ = status.st_size;
+        own_file_ = S_ISREG(status.st_mode) && descriptor_ != STDIN_FILENO;
         if (S_ISDIR(status.st_mode)) {
             if (descriptor_ != STDIN_FILENO) ::close(descriptor_);
             fail(ErrorCode::no_input, "{} is a directory; a file is needed", name_);
@@ -39,7 +45,33 @@ InputFile::~InputFile() {
     if (descriptor_ > STDIN_FILENO) ::close(descriptor_);
 }
 
+// Pieces by several threads at once; gives how many bytes there are without a gap.
+std::size_t InputFile::fill_from_file(unsigned char* data, std::size_t bytes) {
+    std::atomic<std::int64_t> end_bytes = static_cast<std::int64_t>(bytes);  // of what is there, and where it breaks
+    std::atomic<int> error = 0;
+    media_threads().for_chunks(
+        static_cast<std::int64_t>(bytes), piece_bytes, [&](std::int64_t, std::int64_t at, std::int64_t piece_end) {
+            while (at < piece_end) {
+                const auto got =
+                    ::pread(descriptor_, data + at, static_cast<std::size_t>(piece_end - at), position_bytes_ + at);
+                if (got > 0) {
+                    at += got;
+                    continue;
+                }
+                if (got < 0 && errno == EINTR) continue;
+                if (got < 0) error = errno;
+                for (auto end = end_bytes.load(); at < end;)
+                    if (end_bytes.compare_exchange_weak(end, at)) break;
+                return;
+            }
+        });
+    if (error != 0 && end_bytes == 0) fail(ErrorCode::source_lost, "cannot read {}: {}", name_, std::strerror(error));
+    position_bytes_ += end_bytes;
+    return static_cast<std::size_t>(end_bytes);
+}
+
 std::size_t InputFile::fill(void* data, std::size_t bytes) {
+    if (own_file_) return stopped() ? 0 : fill_from_file(static_cast<unsigned char*>(data), bytes);
     while (!stopped()) {
         pollfd waiting{descriptor_, POLLIN, 0};
         if (::poll(&waiting, 1, poll_ms) == 0) continue;

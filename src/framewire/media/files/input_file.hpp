@@ -31,11 +31,14 @@ public:
 
 private:
     std::size_t fill(void* data, std::size_t bytes);
+    std::size_t fill_from_file(unsigned char* data, std::size_t bytes);
 
     std::string name_;
     std::stop_token stop_;
     int descriptor_ = -1;
     std::int64_t length_bytes_ = -1;
+    bool own_file_ = false;            // a regular one that nobody else reads on
+    std::int64_t position_bytes_ = 0;  // of it, behind what was read
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
     unsigned char buffer_[4096];

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "framewire/pipeline/chain_plan.hpp"
+
+#include <cstdint>
+
+namespace framewire::kit {
+
+/// A chain for images on the host whatever the backend, one after the other.
+class HostChain {
+public:
+    HostChain(const Chain& chain, const Shape& shape, Executor& executor)
+        : plan_(chain, shape, executor), in_(shape, executor), out_(plan_.output_shape(), executor) {}
+
+    ChainPlan& plan() { return plan_; }
+    const Shape& output_shape() const { return plan_.output_shape(); }
+
+    void process(HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
+        copy(in, in_.host());
+        in_.upload();
+        plan_.run(in_, out_);
+        out_.download();
+        out_.wait();
+        copy(out_.host(), out);
+    }
+
+private:
+    ChainPlan plan_;
+    Frame in_, out_;
+};
+
+}  // namespace framewire::kit
