@@ -15,6 +15,7 @@ void bench_gaussian(Session& session);
 void bench_gray(Session& session);
 void bench_hog(Session& session);
 void bench_hog_streams(Session& session);
+void bench_jobs(Session& session);
 void bench_masks(Session& session);
 void bench_mean(Session& session);
 void bench_median(Session& session);
@@ -42,6 +43,7 @@ inline constexpr Suite suites[] = {
     {"gray", bench_gray},
     {"hog", bench_hog},
     {"hog-streams", bench_hog_streams},
+    {"jobs", bench_jobs},
     {"masks", bench_masks},
     {"mean", bench_mean},
     {"median", bench_median},

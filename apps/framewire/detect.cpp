@@ -89,6 +89,7 @@ private:
         write(records_.begin());
         run_circle({.capture = [&](int slot, FrameTime& time) { return input_.capture(at(slot).frame, time); },
                     .process = [&](int slot, const FrameTime& time) { detect(at(slot), time); },
+                    .wait = [&](int slot) { wait(at(slot)); },
                     .send = [&](int slot, const FrameTime& time) { send(at(slot), time); }},
                    circle, statistics_);
     }
@@ -98,8 +99,12 @@ private:
         detector_->start(slot.frame.result(), slot.objects);
     }
 
-    void send(Slot& slot, const FrameTime& time) {
+    void wait(Slot& slot) {
         slot.objects.wait();
+        slot.frame.result().wait();
+    }
+
+    void send(Slot& slot, const FrameTime& time) {
         const auto objects = slot.objects.objects();
         const auto& shape = input_.shape();
         write(records_.add({time.index, time.seconds, shape.width, shape.height, objects}));
@@ -108,10 +113,9 @@ private:
             masks_.write(std::as_const(mask_).view(), time);
         }
         if (annotated_.wanted()) {
-            auto& frame = slot.frame.result();
-            frame.wait();
-            draw_outlines(objects, {}, frame.host());
-            annotated_.write(frame.host(), time);
+            const auto image = slot.frame.result().host();
+            draw_outlines(objects, {}, image);
+            annotated_.write(image, time);
         }
         objects_ += std::ssize(objects);
         left_out_ += slot.objects.left_out();

@@ -65,6 +65,11 @@ void FolderWalk::run(const FolderStages& stages, const CircleOptions& circle, Wa
                             throw Error(error.code(), fmt::format("{}: {}", images_[image.number], error.what()));
                         }
                     },
+                .wait =
+                    [&](int slot) {
+                        at(slot).frame.result().wait();
+                        if (stages.wait) stages.wait(slot);
+                    },
                 .send =
                     [&](int slot, const FrameTime& time) {
                         stages.send(slot, at(slot), time);

@@ -34,10 +34,10 @@ struct FolderImage {
     InputFrame frame;        ///< of the image's own size
 };
 
-/// What is done with the image in a slot of the circle, as CircleStages say; where process begins what send waits for,
-/// what it does is over before the walk goes.
+/// What is done with the image in a slot of the circle, as CircleStages say.
 struct FolderStages {
     std::function<void(int slot, FolderImage& image)> process;  ///< the filtered one; what it throws gets its name
+    std::function<void(int slot)> wait{};                       ///< besides, until the filtered one is there
     std::function<void(int slot, FolderImage& image, const FrameTime& time)> send;
 };
 

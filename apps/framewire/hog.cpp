@@ -79,6 +79,7 @@ private:
         const auto at = [&](int slot) -> Slot& { return slots[static_cast<std::size_t>(slot)]; };
         run_circle({.capture = [&](int slot, FrameTime& time) { return input_.capture(at(slot).frame, time); },
                     .process = [&](int slot, const FrameTime& time) { describe(at(slot), time); },
+                    .wait = [&](int slot) { wait(at(slot)); },
                     .send = [&](int slot, const FrameTime&) { send(at(slot)); }},
                    circle, statistics_);
     }
@@ -90,13 +91,13 @@ private:
 
     bool with_steps() const { return !options_.steps_folder.empty(); }
 
-    void send(Slot& slot) {
+    void wait(Slot& slot) {
         slot.descriptors.wait();
-        if (frames_ == 0 && with_steps()) {
-            auto& frame = slot.frame.result();
-            frame.wait();
-            write_steps(options_, frame.host(), input_.executor());
-        }
+        slot.frame.result().wait();
+    }
+
+    void send(Slot& slot) {
+        if (frames_ == 0 && with_steps()) write_steps(options_, slot.frame.result().host(), input_.executor());
         const auto* values = slot.descriptors.values().data();
         const auto count = hog_.output_shape().count();
         output_failed_ = true;  // until it has not

@@ -54,6 +54,7 @@ private:
         circle.let_wait(streams_);
         slots_.resize(static_cast<std::size_t>(circle.slots));
         walk_.run({.process = [&](int slot, FolderImage& image) { describe(slot, image); },
+                   .wait = [&](int slot) { at(slot).descriptors.wait(); },
                    .send = [&](int slot, FolderImage& image, const FrameTime&) { send(slot, image); }},
                   circle, {.on_host = with_steps(), .by_stages = true});
     }
@@ -77,12 +78,7 @@ private:
 
     void send(int number, FolderImage& image) {
         auto& slot = at(number);
-        slot.descriptors.wait();
-        if (image.number == 0 && with_steps()) {
-            auto& picture = image.frame.result();
-            picture.wait();
-            write_steps(options_, picture.host(), walk_.executor());
-        }
+        if (image.number == 0 && with_steps()) write_steps(options_, image.frame.result().host(), walk_.executor());
         const auto* values = slot.descriptors.values().data();
         const auto& shape = slot.hog->output_shape();
         NpyFile file(outputs_[image.number], array_shape(shape), false, {stop_, options_.common.replace});

@@ -69,6 +69,7 @@ private:
         const auto at = [&](int slot) -> Slot& { return slots[static_cast<std::size_t>(slot)]; };
         run_circle({.capture = [&](int slot, FrameTime& time) { return input_.capture(at(slot).frame, time); },
                     .process = [&](int slot, const FrameTime& time) { find(at(slot), time); },
+                    .wait = [&](int slot) { wait(at(slot)); },
                     .send = [&](int slot, const FrameTime& time) { send(at(slot), time); }},
                    circle, statistics_);
     }
@@ -78,15 +79,18 @@ private:
         start(detector_, slot.frame.result(), slot.people, input_.executor());
     }
 
-    void send(Slot& slot, const FrameTime& time) {
+    void wait(Slot& slot) {
         slot.people.wait();
+        slot.frame.result().wait();
+    }
+
+    void send(Slot& slot, const FrameTime& time) {
         found_.take(slot.people, detector_.parameters().capacity);
         output_.write(found_, input_.shape(), time);
         if (annotated_.wanted()) {
-            auto& frame = slot.frame.result();
-            frame.wait();
-            found_.draw(*labels_, frame.host());
-            annotated_.write(frame.host(), time);
+            const auto picture = slot.frame.result().host();
+            found_.draw(*labels_, picture);
+            annotated_.write(picture, time);
         }
         statistics_.set_sent_bytes(output_.bytes() + annotated_.bytes());
     }

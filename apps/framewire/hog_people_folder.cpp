@@ -107,7 +107,6 @@ private:
         output_.write(found, picture.shape(), time,
                       std::filesystem::path(walk_.images()[image.number]).filename().native());
         if (labels_) {
-            picture.wait();
             found.draw(*labels_, picture.host());
             annotated_bytes_ += write_png(annotated_[image.number], picture.host(), files_);
         }

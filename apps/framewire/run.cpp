@@ -61,13 +61,13 @@ private:
             {.capture = [&](int slot, FrameTime& time) { return input_.capture(at(slot), time); },
              .process = [&](int slot,
                             const FrameTime& time) { input_.filter(at(slot), time, statistics_, {.on_host = true}); },
-             .send = [&](int slot, const FrameTime& time) { send(at(slot).result(), time); }},
+             .wait = [&](int slot) { at(slot).result().wait(); },
+             .send = [&](int slot, const FrameTime& time) { send(at(slot).result().host(), time); }},
             circle, statistics_);
     }
 
-    void send(Frame& frame, const FrameTime& time) {
-        frame.wait();
-        video_.write(frame.host(), time);
+    void send(HostView<const std::uint8_t> image, const FrameTime& time) {
+        video_.write(image, time);
         ++sent_frames_;
         statistics_.set_sent_bytes(video_.bytes());
     }

@@ -146,6 +146,7 @@ private:
         const auto name = public_name(info_.name);
         run_circle({.capture = [&](int slot, FrameTime& time) { return capture(at(slot), time); },
                     .process = [&](int slot, const FrameTime& time) { process(at(slot), time, name); },
+                    .wait = [&](int slot) { wait(at(slot)); },
                     .send = [&](int slot, const FrameTime& time) { send(at(slot), time); }},
                    circle, statistics_);
     }
@@ -168,11 +169,14 @@ private:
         encoder_.start(slot.frame.result(), slot.changes);
     }
 
-    void send(Slot& slot, const FrameTime& time) {
+    void wait(Slot& slot) {
         slot.changes.wait();
+        if (detector_) slot.objects.wait();
+    }
+
+    void send(const Slot& slot, const FrameTime& time) {
         std::span<const Component> objects;
         if (detector_) {
-            slot.objects.wait();
             objects = slot.objects.objects();
             objects = objects.first(std::min(objects.size(), net::max_objects));
         }

@@ -42,6 +42,7 @@ public:
           options_(options),
           statistics_(statistics),
           times_(static_cast<std::size_t>(options.slots)),
+          begun_(static_cast<std::size_t>(options.slots)),
           free_(options.slots),
           captured_(options.slots),
           processed_(options.slots) {
@@ -122,9 +123,9 @@ private:
         for (;;) {
             const int slot = take(captured_, captured_ended_);
             if (slot == no_slot) return;
-            const auto begin = Clock::now();
+            auto& begun = begun_[static_cast<std::size_t>(slot)] = Clock::now();
             stages_.process(slot, times_[static_cast<std::size_t>(slot)]);
-            statistics_.record(Stage::process, milliseconds_since(begin));
+            if (!stages_.wait) statistics_.record(Stage::process, milliseconds_since(begun));
             std::unique_lock lock(mutex_);
             changed_.wait(lock, [&] { return processed_.size() < options_.waiting || sent_ended_; });
             processed_.push(slot);
@@ -137,6 +138,10 @@ private:
         for (;;) {
             const int slot = take(processed_, processed_ended_);
             if (slot == no_slot) return;
+            if (stages_.wait) {
+                stages_.wait(slot);
+                statistics_.record(Stage::process, milliseconds_since(begun_[static_cast<std::size_t>(slot)]));
+            }
             const auto begin = Clock::now();
             stages_.send(slot, times_[static_cast<std::size_t>(slot)]);
             statistics_.record(Stage::send, milliseconds_since(begin));
@@ -177,6 +182,7 @@ private:
     const CircleOptions& options_;
     Statistics& statistics_;
     std::vector<FrameTime> times_;
+    std::vector<Clock::time_point> begun_;  // when the slot's process began
 
     std::mutex mutex_;
     std::condition_variable changed_;

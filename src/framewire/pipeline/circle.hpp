@@ -19,6 +19,9 @@ struct CircleStages {
     std::function<bool(int slot, FrameTime& time)> capture;
     /// An exception ends the run after the frames processed before it were sent.
     std::function<void(int slot, const FrameTime& time)> process;
+    /// Before send, on its thread: returns when what process began is over. None where process ends it itself. An
+    /// exception ends the run, as one of send.
+    std::function<void(int slot)> wait{};
     /// An exception ends the run; nothing is sent after it.
     std::function<void(int slot, const FrameTime& time)> send;
 };
@@ -27,8 +30,8 @@ struct CircleOptions {
     /// At least 3 and `waiting`, so that capture never waits for a live source's slow viewer: one slot is being
     /// captured, one processed, `waiting` wait to be sent, one is being sent; the rest wait to be processed.
     int slots = 6;
-    /// How many processed frames wait to be sent before the next one waits in its process; more where process begins
-    /// what send waits for, so that so many are under way.
+    /// How many processed frames wait to be sent before the next one waits in its process; more where process only
+    /// begins the work, so that so many are under way.
     int waiting = 1;
     /// Size of a frame as sent, for the statistics.
     std::int64_t raw_frame_bytes = 0;

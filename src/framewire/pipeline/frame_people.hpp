@@ -10,6 +10,7 @@ namespace framewire {
 /// they are waited for. Allocates nothing.
 inline void start(PeopleDetector& detector, Frame& frame, DetectedPeople& people, const Executor& executor) {
     executor.in_its_space([&]<MemorySpace space>() { detector.run(frame.in<space>(), people); });
+    people.download();
 }
 
 }  // namespace framewire

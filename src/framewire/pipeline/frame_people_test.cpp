@@ -48,6 +48,7 @@ TEST_P(FramePeopleTest, FramesUnderWayAtOnceHaveWhatEachHasAlone) {
         auto& place = places[static_cast<std::size_t>(number % slots)];
         place.people.wait();
         one_by_one.run(std::as_const(place.frame).host(), found);
+        found.download();
         found.wait();
         const auto want = sorted(found.detections()), got = sorted(place.people.detections());
         ASSERT_EQ(got.size(), want.size());

@@ -38,7 +38,10 @@ class DetectedPeople {
 public:
     DetectedPeople() = default;
 
-    /// Returns when they are there; throws what finding them failed with. Only windows above the threshold travel.
+    /// Queues what a run found for the host, as the work queued so far on the executor's stream leaves it.
+    void download();
+    /// Returns when what download() queued is there; throws what finding it failed with. Only windows above the
+    /// threshold travel.
     void wait();
     /// Best first.
     std::span<const Detection> detections() const { return std::span(detections_).first(detection_count_); }
@@ -65,7 +68,6 @@ private:
         else
             return device_.data();
     }
-    void download();
     void download(std::int64_t first);
     void suppress();
 

@@ -43,6 +43,7 @@ DetectedPeople detect(PeopleDetector& detector, HostView<const std::uint8_t> fra
         detector.run(std::as_const(device_frame).view(), people);
         executor.stream().synchronize();
     }
+    people.download();
     people.wait();
     return people;
 }
@@ -99,6 +100,7 @@ void bench(Session& session, Executor& executor) {
     int turn = 0;
     std::vector<std::function<void()>> all{[&] {
         detector.run(frame(turn), people);
+        people.download();
         people.wait();
         turn = (turn + 1) % cpu_frames;
     }};

@@ -169,7 +169,6 @@ void PeopleDetector::run(DeviceView<const std::uint8_t> frame, DetectedPeople& p
         collect_candidates(state.window_scores.as<float>(), static_cast<std::int32_t>(windows()),
                            state.parameters.threshold, people.list<MemorySpace::device>(),
                            people.count<MemorySpace::device>(), state.executor->stream());
-        people.download();
     }
 }
 

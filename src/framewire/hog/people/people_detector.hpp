@@ -51,8 +51,8 @@ public:
     /// For who is in one frame.
     DetectedPeople make_people() const;
 
-    /// The next frame, any strides; who is in it is in `people` once they are waited for. Allocates nothing. Host:
-    /// returns when done. Device: queued on the executor's stream, and behind it on that of its downloads.
+    /// The next frame, any strides; who is in it is in `people` once they are downloaded and waited for. Allocates
+    /// nothing. Host: returns when done. Device: queued on the executor's stream.
     void run(HostView<const std::uint8_t> frame, DetectedPeople& people);
     void run(DeviceView<const std::uint8_t> frame, DetectedPeople& people);
 

@@ -54,6 +54,7 @@ public:
             twin_->upload(executor_.stream());
             detector_.run(twin_->view(), people_);
         }
+        people_.download();
         people_.wait();
         return {people_.detections().begin(), people_.detections().end()};
     }
@@ -254,6 +255,7 @@ TEST(PeopleDetector, RunsAllocateNothing) {
     auto people = detector.make_people();
     const auto run = [&] {
         detector.run(std::as_const(frame).view(), people);
+        people.download();
         people.wait();
     };
     run();
