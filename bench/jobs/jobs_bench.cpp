@@ -95,9 +95,8 @@ struct Job {
 void bench_job(Session& session, const MemoryFolder& folder, const Job& job, const std::string& backend, int frames) {
     const auto stats = folder / "stats.json", output = folder / job.output;
     const auto input = fmt::format("raw:{}:size={}x{}", folder / "in.bgr", bench_frame.width, bench_frame.height);
-    const auto command =
-        fmt::format("{} {} -i {} -o {} --backend {} --stats {} --log-level error --progress none", program(),
-                    job.arguments, input, output, backend, stats);
+    const auto command = fmt::format("{} {} -i {} -o {} --backend {} --stats {} --log-level error --progress none",
+                                     program(), job.arguments, input, output, backend, stats);
     std::vector<Timing> turns;
     for (int turn = 0; turn < 3; ++turn) {
         turns.push_back(run_job(command, stats, frames));
@@ -126,8 +125,9 @@ void bench_serve(Session& session, const MemoryFolder& folder, const std::string
 }
 
 // What a frame costs alone, one after the other, in each of `slots`.
-void bench_step(Session& session, const std::string& name, const std::string& runner, int frames,
-                const std::function<void(int)>& step, const std::function<void()>& end = [] {}) {
+void bench_step(
+    Session& session, const std::string& name, const std::string& runner, int frames,
+    const std::function<void(int)>& step, const std::function<void()>& end = [] {}) {
     const auto begin = Clock::now();
     for (int frame = 0; frame < frames; ++frame) step(frame);
     end();

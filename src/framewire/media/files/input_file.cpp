@@ -20,8 +20,8 @@ namespace {
 
 constexpr int poll_ms = 100;  // how often a wait looks whether it shall stop
 
-// One thread copies less from the page cache than memory gives, and than a GPU takes.
-constexpr std::int64_t piece_bytes = 512 << 10;
+// One thread copies less from the page cache than memory gives, and than a GPU takes; larger pieces leave threads idle.
+constexpr std::int64_t piece_bytes = 128 << 10;
 
 }  // namespace
 
