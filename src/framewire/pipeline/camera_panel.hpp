@@ -13,7 +13,7 @@ namespace framewire {
 /// gain go to the source's own controls as far as it has them, and the rest to the first `adjust` of the chain.
 class CameraPanel {
 public:
-    /// The pipeline's side: FrameProcessor's or StreamEncoder's set_adjustment().
+    /// The pipeline's side: ChainPlan's set_adjustment().
     using SetInChain = std::function<bool(const Adjustment&)>;
 
     /// Moves the settings of the chain's first `adjust`, where it has one, to the source; a source that is no camera

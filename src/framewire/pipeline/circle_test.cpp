@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -207,6 +208,36 @@ TEST(Circle, AsManyProcessedFramesWaitAsAreAllowed) {
         };
         numbers.run();
         EXPECT_EQ(numbers.sent, counted(20));
+    }
+}
+
+// What process began is waited for before it is sent, and its time counts until then; a failure there is one of send.
+TEST(Circle, WaitsForWhatProcessBegan) {
+    CircleOptions options;
+    options.let_wait(3);
+    EXPECT_EQ(options.slots - options.waiting, CircleOptions{}.slots - CircleOptions{}.waiting);
+    for (const bool fails : {false, true}) {
+        Statistics statistics;
+        std::vector<char> states;  // of the frames, one after the other
+        int next = 0;
+        const auto run = [&] {
+            run_circle({.capture = [&](int, FrameTime&) { return next++ < 5; },
+                        .process = [](int, const FrameTime&) {},
+                        .wait =
+                            [&](int) {
+                                if (fails && states.size() == 4) fail(ErrorCode::internal, "it failed on the GPU");
+                                std::this_thread::sleep_for(20ms);
+                                states.push_back('w');
+                            },
+                        .send = [&](int, const FrameTime&) { states.push_back('s'); }},
+                       options, statistics);
+        };
+        if (fails)
+            EXPECT_THROW(run(), Error);
+        else
+            run();
+        EXPECT_EQ(std::string(states.begin(), states.end()), fails ? "wsws" : "wswswswsws");
+        EXPECT_GE(statistics.snapshot().process_ms.mean, 20);
     }
 }
 
