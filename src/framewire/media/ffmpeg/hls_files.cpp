@@ -112,7 +112,7 @@ std::string HlsFiles::segment_pattern() const {
 }
 
 int HlsFiles::open(AVIOContext** io, const char* url) {
-    if (failure_.any()) return AVERROR(EIO);  // a playlist would list the segment that is not there
+    if (given_up_ || failure_.any()) return AVERROR(EIO);  // a playlist would list the segment that is not there
     if (replaced_) remove_replaced_segments();
     return static_cast<int>(failure_.guard([&] {
         auto opened = std::make_unique<OutputIo>(url, options_, failure_);
@@ -125,7 +125,7 @@ int HlsFiles::open(AVIOContext** io, const char* url) {
 int HlsFiles::close(AVIOContext* io) {
     const auto found = opened_.find(io);
     if (found == opened_.end()) return AVERROR(EINVAL);
-    const auto result = static_cast<int>(failure_.guard([&] {
+    const auto result = given_up_ ? AVERROR(EIO) : static_cast<int>(failure_.guard([&] {
         auto& opened = *found->second;
         if (says_end_ && opened.file().name() == written_ + unfinished_playlist)
             avio_printf(io, "%s\n", end_of_playlist);

@@ -32,6 +32,8 @@ public:
     void end() { says_end_ = false; }
     /// To be called when FFmpeg is done: a playlist that waited takes its name, but not when `ending` is broken_off.
     void finish(Ending ending);
+    /// From here on nothing appears, whatever FFmpeg closes, and nothing is opened.
+    void give_up() { given_up_ = true; }
     /// Of all files.
     std::int64_t bytes() const { return bytes_; }
 
@@ -47,6 +49,7 @@ private:
     bool says_end_;  // of each version
     CallbackFailure& failure_;
     std::map<AVIOContext*, std::unique_ptr<OutputIo>> opened_;
+    bool given_up_ = false;
     bool replaced_ = false;                       // the playlist that was there
     std::vector<std::string> replaced_segments_;  // those of the playlist that gives way
     std::int64_t bytes_ = 0;

@@ -106,8 +106,10 @@ public:
     }
 
     ~FfmpegSink() override {
-        // Says goodbye to the other side, and closes what the muxer opened itself. Files stay as they are.
-        if (begun_ && !file_ && !hls_) av_write_trailer(format_.get());
+        // Says goodbye to the other side, and closes what the muxer opened itself: memory too, in which that of HLS has
+        // a segment under way. Files stay as they are.
+        if (hls_) hls_->give_up();
+        if (begun_ && !file_) av_write_trailer(format_.get());
     }
 
     void write(HostView<const std::uint8_t> image, const FrameTime& time) override {
