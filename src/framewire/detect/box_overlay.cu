@@ -1,5 +1,5 @@
-#include "framewire/cuda/check.hpp"
-#include "framewire/cuda/warp.cuh"
+#include "framewire/cuda/kernel/grid.cuh"
+#include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/detect/box_overlay.hpp"
 
 #include <algorithm>
@@ -9,14 +9,12 @@ namespace framewire {
 namespace {
 
 constexpr int threads_per_block = 256;
-constexpr int most_frames = 65535;  // of one launch
 // How many boxes there are only the GPU knows: a fixed grid takes turns with them.
 constexpr int blocks_per_frame = 32;
 
 struct Picture {
-    const std::uint8_t* in;
-    std::uint8_t* out;
-    std::int64_t in_row_stride, in_frame_stride, out_row_stride, out_frame_stride;
+    cuda::KernelImage<const std::uint8_t> in;
+    cuda::KernelImage<std::uint8_t> out;
     int width, height, channels, first_frame;
 };
 
@@ -36,12 +34,12 @@ struct Boxes {
 __global__ void __launch_bounds__(threads_per_block) outline_kernel(Picture picture, Boxes boxes, BoxStyle style) {
     const int frame = picture.first_frame + static_cast<int>(blockIdx.y);
     const int count = boxes.count(frame);
-    auto* image = picture.out + frame * picture.out_frame_stride;
+    auto* image = picture.out.data + frame * picture.out.frame_stride;
     for (auto index = static_cast<int>(blockIdx.x); index < count; index += blocks_per_frame) {
         const auto box = boxes.at(frame, index);
         const int line_x = min(style.line_px, box.width), line_y = min(style.line_px, box.height);
         const auto draw = [&](int x, int y) {
-            auto* to = image + y * picture.out_row_stride + static_cast<std::int64_t>(x) * picture.channels;
+            auto* to = image + y * picture.out.row_stride + static_cast<std::int64_t>(x) * picture.channels;
             for (int channel = 0; channel < picture.channels; ++channel)
                 to[channel] = static_cast<std::uint8_t>(channel_of(style.color, channel));
         };
@@ -87,9 +85,9 @@ __global__ void __launch_bounds__(threads_per_block)
     const int x_begin = index % cells_across * cell, y_begin = index / cells_across * cell;
     const int row_bytes = min(cell, picture.width - x_begin) * picture.channels;
     const int rows = min(cell, picture.height - y_begin);
-    const auto* in = picture.in + frame * picture.in_frame_stride + y_begin * picture.in_row_stride +
+    const auto* in = picture.in.data + frame * picture.in.frame_stride + y_begin * picture.in.row_stride +
                      static_cast<std::int64_t>(x_begin) * picture.channels;
-    auto* out = picture.out + frame * picture.out_frame_stride + y_begin * picture.out_row_stride +
+    auto* out = picture.out.data + frame * picture.out.frame_stride + y_begin * picture.out.row_stride +
                 static_cast<std::int64_t>(x_begin) * picture.channels;
     // Lanes 0 to 29 keep to one channel each, whether there are one or three.
     constexpr int lanes = 30;
@@ -97,7 +95,7 @@ __global__ void __launch_bounds__(threads_per_block)
     if (lane < lanes)
         for (int y = 0; y < rows; ++y)
             for (auto at = static_cast<int>(lane); at < row_bytes; at += lanes)
-                sum += in[y * picture.in_row_stride + at];
+                sum += in[y * picture.in.row_stride + at];
     std::uint64_t total = 0;
     const auto pixels = static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(row_bytes / picture.channels);
     for (unsigned from = 0; from < lanes; ++from) {
@@ -109,7 +107,7 @@ __global__ void __launch_bounds__(threads_per_block)
     if (lane < lanes)
         for (int y = 0; y < rows; ++y)
             for (auto at = static_cast<int>(lane); at < row_bytes; at += lanes)
-                out[y * picture.out_row_stride + at] = mean;
+                out[y * picture.out.row_stride + at] = mean;
 }
 
 }  // namespace
@@ -129,33 +127,24 @@ void BoxOverlay::run(DeviceView<const std::uint8_t> in, const ComponentLists<Mem
         if (whole_bytes < device_hidden_.bytes())
             cuda::fill(device_hidden_.data() + whole_bytes, 0, device_hidden_.bytes() - whole_bytes, stream);
     }
-    for (int frame = 0; frame < shape_.frames; frame += most_frames) {
-        const auto frames = static_cast<unsigned>(std::min(most_frames, shape_.frames - frame));
-        const Picture picture{in.data(),
-                              out.data(),
-                              in.row_stride_bytes(),
-                              in.frame_stride_bytes(),
-                              out.row_stride_bytes(),
-                              out.frame_stride_bytes(),
-                              shape_.width,
-                              shape_.height,
-                              shape_.channels,
-                              frame};
+    cuda::for_frames(shape_.frames, 1, [&](int frame, int some_frames) {
+        const auto frames = static_cast<unsigned>(some_frames);
+        const Picture picture{cuda::KernelImage(in), cuda::KernelImage(out), shape_.width,
+                              shape_.height,         shape_.channels,        frame};
         const dim3 grid(blocks_per_frame, frames);
         if (style_.pixelate_px == 0) {
             outline_kernel<<<grid, threads_per_block, 0, stream.handle()>>>(picture, boxes, style_);
-            continue;
+            return;
         }
         auto* hidden = device_hidden_.as<std::uint32_t>();
         const int cells = cells_across() * cells_down();
         touch_kernel<<<grid, threads_per_block, 0, stream.handle()>>>(boxes, frame, style_.pixelate_px, cells_across(),
                                                                       cells, hidden);
         constexpr int cells_per_block = threads_per_block / 32;
-        const dim3 mean_grid(static_cast<unsigned>((cells - 1) / cells_per_block + 1), frames);
+        const dim3 mean_grid(cuda::blocks(cells, cells_per_block), frames);
         mean_kernel<<<mean_grid, threads_per_block, 0, stream.handle()>>>(picture, style_.pixelate_px, cells_across(),
                                                                           cells, hidden);
-    }
-    cuda::check_launch();
+    });
 }
 
 }  // namespace framewire

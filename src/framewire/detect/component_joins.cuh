@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(warp_per_tile_threads) join_tiles(TileJob job)
         mine = direction == 0 ? links.up : direction == 1 ? links.up_left : links.up_right;
     }
     const auto own_count = static_cast<std::uint32_t>(__popc(mine));
-    const auto up_to_lane = inclusive_warp_sum(own_count), count = __shfl_sync(all_lanes, up_to_lane, 31);
+    const auto up_to_lane = cuda::inclusive_warp_sum(own_count), count = __shfl_sync(all_lanes, up_to_lane, 31);
     for (auto place = up_to_lane - own_count; mine; mine &= mine - 1, ++place)
         listed[place] = {static_cast<std::uint8_t>(edge), static_cast<std::uint8_t>(lowest_bit(mine)),
                          static_cast<std::int8_t>(direction == 0   ? 0

@@ -1,9 +1,8 @@
 #pragma once
 
+#include "framewire/cuda/kernel/look_back.cuh"
 #include "framewire/detect/component_joins.cuh"
 #include "framewire/detect/components.hpp"
-
-#include <cuda/atomic>
 
 #include <cstdint>
 
@@ -21,36 +20,14 @@ struct ListJob {
     bool keep_ids;  // for label images
 };
 
-/// Two counts of a band or of all bands up to one: of components in the lower half, of listed ones above, and what they
-/// are.
+/// Two counts of a band or of all bands up to one, 31 bits each: of components in the lower half, of listed ones above.
+/// What label_tiles() cleared holds them for a look-back.
 inline constexpr int counts_shift = 31;
-enum BandState : unsigned long long { band_alone = 1ull << 62, with_all_before = 2ull << 62, state_bits = 3ull << 62 };
-using BandCounts = ::cuda::atomic_ref<unsigned long long, ::cuda::thread_scope_device>;
-
-/// The counts of all bands of a frame before `band`; run by one warp. Relies on blocks starting in order, as the
-/// encoder does.
-__device__ inline unsigned long long bands_before(unsigned long long* counts, std::uint32_t band) {
-    unsigned long long before = 0;
-    for (auto end = static_cast<std::int64_t>(band); end > 0; end -= 32) {
-        const auto at = end - 1 - threadIdx.x % 32;
-        unsigned long long value;
-        do {
-            value = at >= 0 ? BandCounts(counts[at]).load(::cuda::memory_order_relaxed) : with_all_before;
-        } while (__any_sync(all_lanes, (value & state_bits) == 0));
-        const auto complete = __ballot_sync(all_lanes, (value & state_bits) == with_all_before);
-        const auto nearest = complete ? lowest_bit(complete) : 31;
-        value = static_cast<int>(threadIdx.x % 32) <= nearest ? value & ~state_bits : 0;
-        for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(all_lanes, value, step);
-        before += value;
-        if (complete) break;
-    }
-    return before;
-}
 
 struct SharedBand {
     std::uint32_t all[band_words], listed[band_words];  // a bit a slot: where components begin
     std::uint32_t before[band_words];  // in the band before a word: listed ones above bit 16, all below
-    std::uint32_t warp_counts[number_warps];
+    cuda::BlockScan<std::uint32_t, number_warps> counts;
     unsigned long long bands_before;
 };
 
@@ -92,14 +69,9 @@ __global__ void __launch_bounds__(number_threads) number_roots(TileJob job, List
     const auto first_word = words_each * threadIdx.x, warp = threadIdx.x / 32;
     std::uint32_t own = 0;
     for (std::uint32_t word = first_word; word < first_word + words_each; ++word) own += counts_of(word);
-    const auto up_to_lane = inclusive_warp_sum(own);
-    if (threadIdx.x % 32 == 31) shared.warp_counts[warp] = up_to_lane;
+    const auto in_warp = shared.counts.begin(own);
     __syncthreads();
-    auto before = up_to_lane - own, in_band = 0u;
-    for (std::uint32_t other = 0; other < number_warps; ++other) {
-        if (other < warp) before += shared.warp_counts[other];
-        in_band += shared.warp_counts[other];
-    }
+    auto [before, in_band] = shared.counts.end(in_warp);
     for (std::uint32_t word = first_word; word < first_word + words_each; ++word) {
         shared.before[word] = before;
         before += counts_of(word);
@@ -109,13 +81,9 @@ __global__ void __launch_bounds__(number_threads) number_roots(TileJob job, List
     if (warp == 0) {
         auto* states = job.workspace.band_counts + std::uint64_t{frame_index} * bands;
         const auto alone = static_cast<unsigned long long>(in_band >> 16) << counts_shift | (in_band & 0xFFFFu);
-        if (threadIdx.x == 0)
-            BandCounts(states[band])
-                .store(alone | (band == 0 ? with_all_before : band_alone), ::cuda::memory_order_relaxed);
-        const auto all_before = bands_before(states, band);
+        const cuda::LookBack all_bands(states, cuda::ClearedTiles{});
+        const auto all_before = all_bands.sum_before(band, alone);
         if (threadIdx.x == 0) {
-            if (band > 0)
-                BandCounts(states[band]).store((all_before + alone) | with_all_before, ::cuda::memory_order_relaxed);
             if (band == bands - 1) {
                 list.lists.total[frame_index] = static_cast<std::int32_t>((all_before + alone) & 0x7FFFFFFFu);
                 list.lists.found[frame_index] = static_cast<std::int32_t>((all_before + alone) >> counts_shift);

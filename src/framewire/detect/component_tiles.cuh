@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/cuda/warp.cuh"
+#include "framewire/cuda/kernel/scan.cuh"
 #include "framewire/detect/component_forest.cuh"
 
 #include <cstdint>
@@ -43,7 +43,7 @@ struct TileSums {
 struct SharedTile {
     std::uint32_t parents[tile_slots];
     TileSums sums;
-    std::uint32_t warp_components[tile_words];
+    cuda::BlockScan<std::uint32_t, tile_words> components;
 };
 
 /// A lane's share of a tile: one word of one row.
@@ -131,14 +131,6 @@ __device__ inline std::uint32_t flatten_runs(const RunForest& forest, const Tile
 
 inline constexpr std::uint32_t numbered = 1u << 31;  // marks a parent that is a number in the tile
 
-__device__ inline std::uint32_t inclusive_warp_sum(std::uint32_t value) {
-    for (int step = 1; step < 32; step *= 2) {
-        const auto before = __shfl_up_sync(all_lanes, value, step);
-        if (threadIdx.x % 32 >= step) value += before;
-    }
-    return value;
-}
-
 /// Adds a run a lane (or none) to the sums at `at`. Lanes that add at one place add as one.
 __device__ inline void add_runs(TileSums& sums, const TileLane& lane, std::uint32_t run, std::uint32_t at) {
     const auto area = static_cast<std::uint32_t>(__popc(run));
@@ -198,16 +190,10 @@ __global__ void __launch_bounds__(tile_threads) label_tiles(TileJob job) {
     const auto roots = flatten_runs(forest, lane);
 
     // The roots' numbers.
-    const auto up_to_lane = inclusive_warp_sum(roots);
-    if (lane.row == 31) shared.warp_components[lane.column] = up_to_lane;
+    const auto in_warp = shared.components.begin(roots);
     shared.sums.clear(threadIdx.x);
     __syncthreads();
-    auto number = up_to_lane - roots;
-    std::uint32_t count = 0;
-    for (std::uint32_t warp = 0; warp < tile_words; ++warp) {
-        if (warp < lane.column) number += shared.warp_components[warp];
-        count += shared.warp_components[warp];
-    }
+    auto [number, count] = shared.components.end(in_warp);
     if (roots)
         for (auto rest = lane.own.word; rest; rest &= ~lowest_run(rest)) {
             const auto slot = lane.slot(0, lowest_bit(rest));

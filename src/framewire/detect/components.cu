@@ -1,4 +1,4 @@
-#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/detect/component_joins.cuh"
 #include "framewire/detect/component_lists.cuh"
 #include "framewire/detect/component_tiles.cuh"
@@ -66,7 +66,7 @@ template <bool eight>
 void run_all(const TileJob& job, const ListJob& list, std::uint32_t frames, std::int32_t* labels, cudaStream_t stream) {
     const auto tiles = job.grid.tiles();
     constexpr std::uint32_t warps_each = warp_per_tile_threads / 32;
-    const auto warps = (tiles + warps_each - 1) / warps_each * frames;
+    const auto warps = cuda::parts(tiles, warps_each) * frames;
     if (labels)
         label_tiles<eight, true><<<frames * tiles, tile_threads, 0, stream>>>(job);
     else

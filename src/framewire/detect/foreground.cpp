@@ -17,7 +17,7 @@ Foreground::Foreground(ForegroundParameters parameters, const Shape& frames, Exe
     if (executor.backend() == Backend::cpu) return;
     if constexpr (cuda::compiled)
         if (MatrixForeground::serves(weights_)) {
-            matrix_.emplace(weights_, executor);
+            matrix_.emplace(weights_, shape_, executor);
             return;
         }
     if (shape_.channels != 1) device_gray_ = cuda::DeviceImage(gray_shape());

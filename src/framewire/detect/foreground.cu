@@ -1,4 +1,4 @@
-#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/detect/foreground.hpp"
 #include "framewire/filters/quads.cuh"
 
@@ -13,8 +13,8 @@ constexpr int word_px = 32;
 
 // A word of 32 pixels a thread.
 __global__ void __launch_bounds__(threads_per_block)
-    difference_kernel(DeviceRows<const std::uint8_t> blurred, DeviceRows<const std::uint8_t> background,
-                      DeviceBitMaskView<std::uint32_t> mask, std::uint32_t threshold) {
+    difference_kernel(cuda::KernelImage<const std::uint8_t> blurred, cuda::KernelImage<const std::uint8_t> background,
+                      bool aligned, DeviceBitMaskView<std::uint32_t> mask, std::uint32_t threshold) {
     const auto& shape = mask.shape();
     const auto index = std::int64_t{blockIdx.x} * threads_per_block + threadIdx.x;
     if (index >= shape.frames * mask.frame_words()) return;
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(threads_per_block)
     const auto* one = blurred.row(frame, y) + x;
     const auto* other = background.row(frame, y) + x;
     std::uint32_t bits = 0;
-    if (blurred.aligned && background.aligned && x + word_px <= shape.width) {
+    if (aligned && x + word_px <= shape.width) {
 #pragma unroll
         for (int quad = 0; quad < word_px / quad_px; ++quad) {
             const auto differences = __vabsdiffu4(reinterpret_cast<const std::uint32_t*>(one)[quad],
@@ -65,12 +65,12 @@ void Foreground::run(DeviceView<const std::uint8_t> frames, DeviceView<const std
     }
     if (!blurred.data()) blurred = device_blurred_.view();
     blur(frames, blurred);
-    DeviceRows<const std::uint8_t> background_rows(background);
-    if (background.shape().frames == 1) background_rows.frame_stride = 0;
+    const cuda::KernelImage<const std::uint8_t> blurred_rows(blurred), background_rows(background);
     const auto words = shape_.frames * mask.frame_words();
-    const auto blocks = static_cast<unsigned>((words + threads_per_block - 1) / threads_per_block);
+    const auto blocks = cuda::blocks(words, threads_per_block);
     difference_kernel<<<blocks, threads_per_block, 0, executor_->stream().handle()>>>(
-        DeviceRows<const std::uint8_t>(blurred), background_rows, mask, static_cast<std::uint32_t>(threshold_));
+        blurred_rows, background_rows, blurred_rows.aligned_to(4) && background_rows.aligned_to(4), mask,
+        static_cast<std::uint32_t>(threshold_));
     cuda::check_launch();
 }
 

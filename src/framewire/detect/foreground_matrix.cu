@@ -1,4 +1,3 @@
-#include "framewire/cuda/check.hpp"
 #include "framewire/detect/foreground_matrix.hpp"
 #include "framewire/filters/byte_products.cuh"
 #include "framewire/filters/gray/gray.cuh"
@@ -93,8 +92,9 @@ std::array<std::uint32_t, fragment_words * warp_threads> make_fragments(const Ga
 
 struct Job {
     QuadSource in;
-    DeviceRows<const std::uint8_t> background;
-    DeviceRows<std::uint8_t> out;  // the blurred images, or nothing
+    cuda::KernelImage<const std::uint8_t> background;  // one frame's stride is 0: it is that of all
+    cuda::KernelImage<std::uint8_t> out;               // the blurred images, or nothing
+    bool background_words, out_words;                  // every row begins at a multiple of 4
     DeviceBitMaskView<std::uint32_t> mask;
     const uint4* fragments;
     SplitWeights gray;
@@ -279,7 +279,7 @@ __global__ void __launch_bounds__(threads_per_block, 2) foreground_kernel(__grid
         return index < 4 ? lane + index % 2 * warp_threads : 2 * warp_threads + lane % left_quads;
     };
     const bool at_edge = x_strip == 0 || x_strip + strip_px + reach_px > width;
-    const bool whole_words = job.in.rows.aligned && !at_edge;
+    const bool whole_words = job.in.words && !at_edge;
     const auto load = [&](int chunk) {
         const auto row_at = [&](int row) {
             const int y = y_begin - reach_px + chunk * chunk_rows + 2 * warp + row;
@@ -297,7 +297,7 @@ __global__ void __launch_bounds__(threads_per_block, 2) foreground_kernel(__grid
             for (int index = 0; index < quads_per_lane; ++index)
                 loaded[index] =
                     load_inside<channels>(row_of(index) - (x_strip - reach_px) * channels,
-                                          x_strip - reach_px + quad_of(index) * quad_px, width, job.in.rows.aligned);
+                                          x_strip - reach_px + quad_of(index) * quad_px, width, job.in.words);
         }
     };
     const auto store_gray = [&](int chunk) {
@@ -334,13 +334,13 @@ __global__ void __launch_bounds__(threads_per_block, 2) foreground_kernel(__grid
             for (int row = 0; row < 2; ++row)
                 if (job.mask.data() && y + 8 * row < y_end)
                     background[row] =
-                        load_eight(job.background.row(frame, y + 8 * row), x + 8 * q, width, job.background.aligned);
+                        load_eight(job.background.row(frame, y + 8 * row), x + 8 * q, width, job.background_words);
             blur_columns(weights, above, below, pixels);
 #pragma unroll
             for (int row = 0; row < 2; ++row) {
                 const bool in_band = y + 8 * row < y_end;
                 if (job.out.data && in_band)
-                    store_eight(job.out.row(frame, y + 8 * row), x + 8 * q, width, job.out.aligned, pixels[row]);
+                    store_eight(job.out.row(frame, y + 8 * row), x + 8 * q, width, job.out_words, pixels[row]);
                 if (!job.mask.data()) continue;
                 auto bits = (difference_bits(pixels[row], background[row], job.threshold) & inside) << (8 * q);
                 bits |= __shfl_xor_sync(~0u, bits, 1);
@@ -369,10 +369,16 @@ __global__ void __launch_bounds__(threads_per_block, 2) foreground_kernel(__grid
 
 bool MatrixForeground::serves(const GaussianWeights& weights) {
     return weights.reach.before <= reach_px && weights.reach.after <= reach_px &&
-           device_attribute(cudaDevAttrComputeCapabilityMajor) >= 8;
+           cuda::device_attribute(cudaDevAttrComputeCapabilityMajor) >= 8;
 }
 
-MatrixForeground::MatrixForeground(const GaussianWeights& weights, Executor& executor) : executor_(&executor) {
+MatrixForeground::MatrixForeground(const GaussianWeights& weights, const Shape& frames, Executor& executor)
+    : executor_(&executor), strips_(cuda::parts(mask_row_words(frames.width), strip_px / warp_px)) {
+    // High bands blur fewer rows twice; many make enough blocks for the whole GPU.
+    constexpr int most_band_rows = 272;
+    const int bands = std::max(cuda::parts(frames.height, most_band_rows), bands_for_all(strips_, frames.frames));
+    band_rows_ = band_rows(frames.height, bands, chunk_rows);
+    bands_ = cuda::parts(frames.height, band_rows_);
     const auto fragments = make_fragments(weights);
     const auto bytes = fragments.size() * sizeof(fragments[0]);
     fragments_ = cuda::DeviceBuffer(bytes);
@@ -384,21 +390,20 @@ void MatrixForeground::run(DeviceView<const std::uint8_t> frames, DeviceView<con
                            int threshold, DeviceBitMaskView<std::uint32_t> mask,
                            DeviceView<std::uint8_t> blurred) const {
     const auto& shape = frames.shape();
-    Job job{.in = {DeviceRows<const std::uint8_t>(frames), shape.width, shape.height, Border::reflect101},
-            .background = DeviceRows<const std::uint8_t>(background),
-            .out = DeviceRows<std::uint8_t>(blurred),
+    Job job{.in = QuadSource(shape, Border::reflect101),
+            .background = cuda::KernelImage<const std::uint8_t>(background),
+            .out = cuda::KernelImage<std::uint8_t>(blurred),
             .mask = mask,
             .fragments = fragments_.as<const uint4>(),
             .gray = split(gray_weights(GrayMethod::weighted)),
             .threshold = static_cast<std::uint32_t>(threshold),
-            .strips = parts(mask_row_words(shape.width), strip_px / warp_px)};
-    if (background.shape().frames == 1) job.background.frame_stride = 0;
-    // High bands blur fewer rows twice; many make enough blocks for the whole GPU.
-    constexpr int most_band_rows = 272;
-    const int bands = std::max(parts(shape.height, most_band_rows), bands_for_all(job.strips, shape.frames));
-    job.band_rows = band_rows(shape.height, bands, chunk_rows);
-    job.bands = parts(shape.height, job.band_rows);
-    const auto blocks = static_cast<unsigned>(job.strips * job.bands * shape.frames);
+            .strips = strips_,
+            .bands = bands_,
+            .band_rows = band_rows_};
+    job.in.set(frames);
+    job.background_words = job.background.aligned_to(4);
+    job.out_words = job.out.aligned_to(4);
+    const auto blocks = static_cast<unsigned>(strips_ * bands_ * shape.frames);
     const auto stream = executor_->stream().handle();
     if (shape.channels == 3)
         foreground_kernel<3><<<blocks, threads_per_block, 0, stream>>>(job);

@@ -19,8 +19,8 @@ public:
     /// 8.0 and later).
     static bool serves(const GaussianWeights& weights);
 
-    /// Throws what CUDA fails with.
-    MatrixForeground(const GaussianWeights& weights, Executor& executor);
+    /// For batches of a shape. Throws what CUDA fails with.
+    MatrixForeground(const GaussianWeights& weights, const Shape& frames, Executor& executor);
 
     /// As Foreground::run() with checked arguments, queued on the executor's stream. Without a mask only blurs, without
     /// `blurred` only makes the mask.
@@ -30,6 +30,7 @@ public:
 private:
     Executor* executor_;
     cuda::DeviceBuffer fragments_;
+    int strips_, bands_, band_rows_;
 };
 
 }  // namespace framewire

@@ -1,6 +1,7 @@
 #include "framewire/detect/mask_morphology.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/cuda/build.hpp"
 
 namespace framewire {
 
@@ -8,6 +9,8 @@ MaskMorphology::MaskMorphology(MorphologyOperation operation, const StructuringE
                                Executor& executor)
     : phases_(phases_of(operation)), steps_(element), shape_(shape.with_channels(1)), executor_(&executor) {
     validate(shape_, "the mask");
+    if constexpr (cuda::compiled)
+        if (executor.backend() == Backend::cuda) plan_for_cuda();
     if (phases_.count < 2) return;
     if (executor.backend() == Backend::cpu)
         host_between_ = HostBitMask(shape_);

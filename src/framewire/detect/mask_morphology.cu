@@ -1,4 +1,5 @@
 #include "framewire/cuda/check.hpp"
+#include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/detect/mask_morphology.hpp"
 
 #include <algorithm>
@@ -133,17 +134,8 @@ constexpr int shared_rows(int band_rows, int radius, int phases) {
 static_assert(shared_rows(most_band_rows, max_element_px / 2, 1) <= most_shared_rows);
 
 template <int phases>
-void launch(Job job, cudaStream_t stream) {
-    const auto& shape = job.in.shape();
-    job.strips = (job.in.row_words() + strip_words - 1) / strip_words;
-    // Higher bands load and dilate fewer rows twice; low ones make enough blocks for a GPU where the frames do not.
-    constexpr std::int64_t wanted_blocks = 512;
-    const auto bands_wanted = (wanted_blocks - 1) / (std::int64_t{job.strips} * shape.frames) + 1;
-    const auto rows_wanted = static_cast<int>((shape.height + bands_wanted - 1) / bands_wanted);
-    const int rows_with_room = (most_shared_rows - shared_rows(0, job.steps.radius, phases)) / phases / 2 * 2;
-    job.band_rows = std::clamp((rows_wanted + 1) / 2 * 2, 8, std::min(most_band_rows, rows_with_room));
-    job.bands = (shape.height + job.band_rows - 1) / job.band_rows;
-    const auto blocks = static_cast<unsigned>(job.strips * job.bands * shape.frames);
+void launch(const Job& job, cudaStream_t stream) {
+    const auto blocks = static_cast<unsigned>(job.strips * job.bands * job.in.shape().frames);
     const auto shared_bytes =
         sizeof(uint2) * warp_threads * static_cast<std::size_t>(shared_rows(job.band_rows, job.steps.radius, phases));
     mask_kernel<phases><<<blocks, threads_per_block, shared_bytes, stream>>>(job);
@@ -151,6 +143,20 @@ void launch(Job job, cudaStream_t stream) {
 }
 
 }  // namespace
+
+void MaskMorphology::plan_for_cuda() {
+    const int strips = cuda::parts(mask_row_words(shape_.width), strip_words);
+    // Higher bands load and dilate fewer rows twice; low ones make enough blocks for a GPU where the frames do not.
+    constexpr std::int64_t wanted_blocks = 512;
+    const auto bands_wanted = cuda::parts(wanted_blocks, std::int64_t{strips} * shape_.frames);
+    const auto rows_wanted = static_cast<int>(cuda::parts(std::int64_t{shape_.height}, bands_wanted));
+    for (int phases = 1; phases <= most_phases; ++phases) {
+        if (phases == 2 && steps_.radius > largest_fused_radius) continue;
+        const int rows_with_room = (most_shared_rows - shared_rows(0, steps_.radius, phases)) / phases / 2 * 2;
+        const int rows = std::clamp((rows_wanted + 1) / 2 * 2, 8, std::min(most_band_rows, rows_with_room));
+        bands_[phases - 1] = {strips, cuda::parts(shape_.height, rows), rows};
+    }
+}
 
 void MaskMorphology::run(DeviceBitMaskView<const std::uint32_t> in, DeviceBitMaskView<std::uint32_t> out) {
     validate(in, shape_, "morphology's mask");
@@ -161,9 +167,10 @@ void MaskMorphology::run(DeviceBitMaskView<const std::uint32_t> in, DeviceBitMas
     for (int index = 0; index < phases_.count; index += fused) {
         const int launches_left = (phases_.count - index - 1) / fused;
         const auto to = launches_left % 2 == 0 ? out : device_between_.view();
-        Job job{.in = in, .out = to, .steps = steps_};
-        bool complemented = false;
         const int here = std::min(fused, phases_.count - index);
+        const auto& [strips, bands, band_rows] = bands_[here - 1];
+        Job job{.in = in, .out = to, .steps = steps_, .strips = strips, .bands = bands, .band_rows = band_rows};
+        bool complemented = false;
         for (int phase = 0; phase < here; ++phase) {
             const bool erodes = phases_.erodes(index + phase);
             job.flip[phase] = erodes != complemented ? ~0u : 0u;

@@ -27,12 +27,20 @@ public:
     void run(DeviceBitMaskView<const std::uint32_t> in, DeviceBitMaskView<std::uint32_t> out);
 
 private:
+    /// How the blocks of a launch share the masks, for CUDA.
+    struct Bands {
+        int strips = 0, bands = 0, band_rows = 0;
+    };
+    /// Of launches with one phase and with two.
+    void plan_for_cuda();
+
     MorphologyPhases phases_;
     DilationSteps steps_;
     Shape shape_;
     Executor* executor_;
     HostBitMask host_between_;  // what one phase leaves for the next
     DeviceBitMask device_between_;
+    Bands bands_[2];
 };
 
 }  // namespace framewire

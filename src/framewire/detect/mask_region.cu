@@ -1,4 +1,4 @@
-#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/detect/mask_region.hpp"
 
 #include <cstdint>
@@ -24,8 +24,8 @@ __global__ void __launch_bounds__(threads_per_block)
 void MaskRegion::apply(DeviceBitMaskView<std::uint32_t> masks) const {
     require_same_size(masks.shape());
     const auto frame_quads = masks.frame_words() / 4, quads = frame_quads * masks.shape().frames;
-    const auto blocks = (quads + threads_per_block - 1) / threads_per_block;
-    keep_kernel<<<static_cast<unsigned>(blocks), threads_per_block, 0, executor_->stream().handle()>>>(
+    const auto blocks = cuda::blocks(quads, threads_per_block);
+    keep_kernel<<<blocks, threads_per_block, 0, executor_->stream().handle()>>>(
         reinterpret_cast<const uint4*>(device_region_.view().data()), frame_quads,
         reinterpret_cast<uint4*>(masks.data()), quads);
     cuda::check_launch();
