@@ -3,7 +3,7 @@
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/detect/detector.hpp"
-#include "framewire/detect/mask_region.hpp"
+#include "framewire/detect/masks/mask_region.hpp"
 
 #include <cstdint>
 #include <optional>
