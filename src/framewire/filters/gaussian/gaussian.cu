@@ -27,7 +27,6 @@ constexpr int column_scale_shift = 24 - gaussian_column_shift;
 struct Job {
     QuadSource in;
     cuda::KernelImage<std::uint8_t> out;
-    bool out_words;  // every row of it begins at a multiple of 4
 
     int taps;
     WindowReach reach;
@@ -36,6 +35,7 @@ struct Job {
     int quads_out;  // of a strip's result
     int band_rows;  // of a block's result
     int ring_rows;
+    bool out_words;  // every row of the result begins at a multiple of 4
 
     std::uint32_t even[most_pairs], odd[most_pairs];  // [0] is zero, then the pairs, then zeros
     std::uint32_t column[most_terms];                 // padded with zeros
