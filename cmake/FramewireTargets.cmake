@@ -40,14 +40,20 @@ function(framewire_library name)
 endfunction()
 
 # framewire_tests(NAME SOURCES ... [CUDA_SOURCES ...] [DEPENDS ...])
-# The tests of one folder as executable NAME_tests, run by ctest; nothing in a build without tests.
+# The tests of one folder as executable NAME_tests, run by ctest; nothing in a build without tests. CUDA_SOURCES are left
+# out of a build without CUDA.
 function(framewire_tests name)
     if(NOT FRAMEWIRE_TESTS)
         return()
     endif()
-    cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+    cmake_parse_arguments(arg "" "" "SOURCES;CUDA_SOURCES;DEPENDS" ${ARGN})
     set(target ${name}_tests)
     add_executable(${target} ${arg_SOURCES})
+    if(FRAMEWIRE_HAS_CUDA AND arg_CUDA_SOURCES)
+        target_sources(${target} PRIVATE ${arg_CUDA_SOURCES})
+        set_target_properties(${target} PROPERTIES CUDA_RUNTIME_LIBRARY Static CUDA_RESOLVE_DEVICE_SYMBOLS OFF)
+        target_link_libraries(${target} PRIVATE CUDA::cudart_static)
+    endif()
     target_link_libraries(${target} PRIVATE ${arg_DEPENDS} framewire::test_kit GTest::gtest GTest::gtest_main framewire::options)
     # Takes three tenths less time to compile than -O2, which the libraries under test keep.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-O1>)

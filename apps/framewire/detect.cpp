@@ -6,8 +6,8 @@
 #include "video_output.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/detect/box_overlay.hpp"
 #include "framewire/detect/object_records.hpp"
+#include "framewire/detect/overlay/box_overlay.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/pipeline/circle.hpp"
 

@@ -1,7 +1,7 @@
 #include "hog_people_output.hpp"
 
-#include "framewire/detect/box_overlay.hpp"
 #include "framewire/detect/object_records.hpp"
+#include "framewire/detect/overlay/box_overlay.hpp"
 
 #include <spdlog/spdlog.h>
 #include <nlohmann/json.hpp>

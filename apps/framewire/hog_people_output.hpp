@@ -4,7 +4,7 @@
 #include "score_labels.hpp"
 
 #include "framewire/core/frame.hpp"
-#include "framewire/detect/components.hpp"
+#include "framewire/detect/labelling/components.hpp"
 #include "framewire/hog/people/people_detector.hpp"
 #include "framewire/media/files/output_file.hpp"
 #include "framewire/pipeline/statistics.hpp"

@@ -1,7 +1,7 @@
 #include "score_labels.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/detect/box_overlay.hpp"
+#include "framewire/detect/overlay/box_overlay.hpp"
 #include "framewire/filters/text/font.hpp"
 #include "framewire/filters/text/text_pixel.hpp"
 

@@ -6,7 +6,7 @@
 #include "window.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/detect/box_overlay.hpp"
+#include "framewire/detect/overlay/box_overlay.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/net/client.hpp"
 

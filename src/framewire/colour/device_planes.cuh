@@ -4,11 +4,10 @@
 // other.
 
 #include "framewire/colour/yuv.hpp"
-#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/kernel/grid.cuh"
+#include "framewire/cuda/kernel/kernel_image.hpp"
 
-#include <algorithm>
 #include <cstdint>
-#include <initializer_list>
 
 namespace framewire {
 
@@ -16,39 +15,23 @@ inline constexpr int lane_px = 16;
 inline constexpr int warp_lanes = 32;
 inline constexpr int block_warps = 4;  // each a row, or a group of rows, of its own
 
-/// A plane, or an image, in device memory.
+using InImage = cuda::KernelImage<const std::uint8_t>;
+using OutImage = cuda::KernelImage<std::uint8_t>;
+
+/// A plane as kernels take it.
 template <class Byte>
-struct DevicePlane {
-    Byte* data = nullptr;
-    std::int64_t row_stride = 0, frame_stride = 0;
-
-    DevicePlane() = default;
-    explicit DevicePlane(const YuvPlane<Byte>& plane)
-        : data(plane.data), row_stride(plane.row_stride_bytes), frame_stride(plane.frame_stride_bytes) {}
-    explicit DevicePlane(DeviceView<Byte> view)
-        : data(view.data()), row_stride(view.row_stride_bytes()), frame_stride(view.frame_stride_bytes()) {}
-
-    __device__ Byte* row(int frame, int y) const { return data + frame * frame_stride + y * row_stride; }
-    /// Every row begins at a multiple of 16 bytes.
-    bool aligned() const {
-        return (reinterpret_cast<std::uintptr_t>(data) | static_cast<std::uintptr_t>(row_stride) |
-                static_cast<std::uintptr_t>(frame_stride)) %
-                   16 ==
-               0;
-    }
-};
+cuda::KernelImage<Byte> image_of(const YuvPlane<Byte>& plane) {
+    return {plane.data, plane.row_stride_bytes, plane.frame_stride_bytes};
+}
 
 /// Calls launch(grid, first frame) for as many frames at a time as a grid is deep.
 template <class Launch>
 void for_grids(int width, int row_groups, int frames, Launch&& launch) {
-    constexpr int most_frames = 65535;
-    const auto parts = [](int whole, int part) { return static_cast<unsigned>((whole + part - 1) / part); };
-    for (int frame = 0; frame < frames; frame += most_frames) {
-        launch(dim3(parts(width, lane_px * warp_lanes), parts(row_groups, block_warps),
-                    static_cast<unsigned>(std::min(most_frames, frames - frame))),
-               frame);
-        cuda::check_launch();
-    }
+    cuda::for_frames(frames, 1, [&](int first, int some_frames) {
+        launch(dim3(cuda::blocks(width, lane_px * warp_lanes), cuda::blocks(row_groups, block_warps),
+                    static_cast<unsigned>(some_frames)),
+               first);
+    });
 }
 
 /// Four numbers held to 0..255 as bytes, `n0` in the lowest.

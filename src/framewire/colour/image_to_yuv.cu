@@ -21,8 +21,8 @@ struct Component {
 };
 
 struct Job {
-    DevicePlane<const std::uint8_t> in;
-    DevicePlane<std::uint8_t> luma, u, v;
+    InImage in;
+    OutImage luma, u, v;
     int width, height, chroma_width, chroma_height;
     int first_frame;
     int channels;
@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(warp_lanes* block_warps) gray_to_luma_kernel(J
 
 // What chroma a picture without colour has: 128 in a plane of `row_bytes` x `rows`.
 __global__ void __launch_bounds__(warp_lanes* block_warps)
-    neutral_kernel(DevicePlane<std::uint8_t> plane, int first_frame, int row_bytes, int rows) {
+    neutral_kernel(OutImage plane, int first_frame, int row_bytes, int rows) {
     const int x = static_cast<int>(blockIdx.x * warp_lanes + threadIdx.x) * lane_px;
     const int y = static_cast<int>(blockIdx.y * block_warps + threadIdx.y);
     if (x >= row_bytes || y >= rows) return;
@@ -249,10 +249,10 @@ void ImageToYuv::run(DeviceView<const std::uint8_t> image, const DeviceYuv<std::
     const auto stream = executor_->stream().handle();
 
     Job job{};
-    job.in = DevicePlane<const std::uint8_t>(image);
-    job.luma = DevicePlane<std::uint8_t>(picture.planes[0]);
-    job.u = DevicePlane<std::uint8_t>(picture.planes[1]);
-    job.v = DevicePlane<std::uint8_t>(picture.planes[2]);
+    job.in = InImage(image);
+    job.luma = image_of(picture.planes[0]);
+    job.u = image_of(picture.planes[1]);
+    job.v = image_of(picture.planes[2]);
     job.width = picture_.width;
     job.height = picture_.height;
     job.chroma_width = picture_.chroma_width();
@@ -270,7 +270,7 @@ void ImageToYuv::run(DeviceView<const std::uint8_t> image, const DeviceYuv<std::
     job.u_of_sums = chroma(by.u_b, by.u_g, by.u_r, sum_unit);
     job.v_of_sums = chroma(by.v_b, by.v_g, by.v_r, sum_unit);
 
-    bool aligned = job.in.aligned() && job.luma.aligned();
+    bool aligned = job.in.aligned_to(16) && job.luma.aligned_to(16);
     if (channels_ == 1) {
         launch(job, picture_.height, picture_.frames, [&](dim3 grid, dim3 block, const Job& part) {
             if (aligned)
@@ -280,7 +280,7 @@ void ImageToYuv::run(DeviceView<const std::uint8_t> image, const DeviceYuv<std::
         });
         for (int plane = 1; plane < picture_.planes(); ++plane) {
             const int row_bytes = static_cast<int>(picture_.plane_row_bytes(plane)), rows = picture_.plane_rows(plane);
-            const DevicePlane<std::uint8_t> to(picture.planes[static_cast<std::size_t>(plane)]);
+            const auto to = image_of(picture.planes[static_cast<std::size_t>(plane)]);
             for_grids(row_bytes, rows, picture_.frames, [&](dim3 grid, int frame) {
                 neutral_kernel<<<grid, dim3(warp_lanes, block_warps), 0, stream>>>(to, frame, row_bytes, rows);
             });
@@ -288,8 +288,8 @@ void ImageToYuv::run(DeviceView<const std::uint8_t> image, const DeviceYuv<std::
         return;
     }
 
-    if (picture_.planes() > 1) aligned = aligned && job.u.aligned();
-    if (picture_.planes() > 2) aligned = aligned && job.v.aligned();
+    if (picture_.planes() > 1) aligned = aligned && job.u.aligned_to(16);
+    if (picture_.planes() > 2) aligned = aligned && job.v.aligned_to(16);
     job.halved_y = picture_.format.chroma == ChromaSampling::s420;
     const auto rows = pixel_taps(0, job.halved_y, picture_.siting.centred_y);
     const auto columns = pixel_taps(0, true, picture_.siting.centred_x);

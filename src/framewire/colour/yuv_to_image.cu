@@ -20,8 +20,8 @@ struct Product {
 };
 
 struct Job {
-    DevicePlane<const std::uint8_t> luma, u, v;
-    DevicePlane<std::uint8_t> out;
+    InImage luma, u, v;
+    OutImage out;
     int width, height, chroma_width, chroma_height;
     int first_frame;
     bool each_row;   // has chroma of its own: groups are single rows
@@ -294,15 +294,15 @@ void YuvToImage::run(const DeviceYuv<const std::uint8_t>& picture, DeviceView<st
     const int bits = picture_.format.bits;
 
     Job job{};
-    job.luma = DevicePlane<const std::uint8_t>(picture.planes[0]);
-    job.out = DevicePlane<std::uint8_t>(image);
-    bool aligned = job.luma.aligned() && job.out.aligned();
+    job.luma = image_of(picture.planes[0]);
+    job.out = OutImage(image);
+    bool aligned = job.luma.aligned_to(16) && job.out.aligned_to(16);
     if (channels_ == 3 && picture_.format.chroma != ChromaSampling::none) {
-        job.u = DevicePlane<const std::uint8_t>(picture.planes[1]);
-        aligned = aligned && job.u.aligned();
+        job.u = image_of(picture.planes[1]);
+        aligned = aligned && job.u.aligned_to(16);
         if (!picture_.format.interleaved) {
-            job.v = DevicePlane<const std::uint8_t>(picture.planes[2]);
-            aligned = aligned && job.v.aligned();
+            job.v = image_of(picture.planes[2]);
+            aligned = aligned && job.v.aligned_to(16);
         }
     }
     job.width = picture_.width;

@@ -1,17 +1,16 @@
 #include "framewire/cuda/check.hpp"
-#include "framewire/cuda/warp.cuh"
+#include "framewire/cuda/kernel/kernel_image.hpp"
+#include "framewire/cuda/kernel/look_back.cuh"
+#include "framewire/cuda/kernel/scan.cuh"
 #include "framewire/delta/delta.hpp"
 #include "framewire/delta/encoder_layout.hpp"
-
-#include <cuda/atomic>
 
 #include <cstdint>
 
 // One launch encodes a batch of streams. A block takes one tile of 16 KiB, compares it with the reference, writes the
-// reference where it changed, and learns where its changes go by decoupled look-back (Merrill and Garland, "Single-pass
-// Parallel Prefix Scan with Decoupled Look-back", 2016) over the tiles before it in its stream. Like CUB's scans it
-// relies on blocks starting in the order of their numbers. Tiles go round the streams, so that neighbours in a
-// look-back are far apart in time and rarely wait for each other.
+// reference where it changed, and learns where its changes go by decoupled look-back over the tiles before it in its
+// stream. Tiles go round the streams, so that neighbours in a look-back are far apart in time and rarely wait for each
+// other.
 
 namespace framewire::delta {
 namespace {
@@ -25,9 +24,8 @@ constexpr int staged_changes = slab_bytes;  // room in shared memory: one slab w
 static_assert(slabs == 4, "four counts are packed in one 64-bit scan");
 
 struct Job {
-    const std::uint8_t* current;
-    std::uint8_t* reference;
-    std::int64_t current_frame_stride, current_row_stride, reference_frame_stride, reference_row_stride;
+    cuda::KernelImage<const std::uint8_t> current;
+    cuda::KernelImage<std::uint8_t> reference;
     std::uint32_t frame_bytes, row_bytes;  // positions fit 32 bits: a frame has at most 3 * 2^28 bytes
     std::uint32_t tiles_per_frame;
     // |d| > threshold for the four bytes of a word: see changed_bytes().
@@ -85,47 +83,9 @@ __device__ void store_group(std::uint8_t* frame, std::uint32_t position, std::ui
                 static_cast<std::uint8_t>(words[i / 4] >> (i % 4 * 8));
 }
 
-// A tile's state: launch number (so that nothing needs clearing between launches), what the value is, value.
-enum StateKind : std::uint32_t { tile_alone = 1, with_all_before = 2 };
-
-__device__ unsigned long long make_state(std::uint32_t launch, StateKind kind, std::uint32_t value) {
-    return (static_cast<unsigned long long>(launch & 0x3FFFFFFFu) << 34) |
-           (static_cast<unsigned long long>(kind) << 32) | value;
-}
-// 0 when the state is of an earlier launch, else its kind.
-__device__ std::uint32_t kind_of(unsigned long long state, std::uint32_t launch) {
-    return state >> 34 == (launch & 0x3FFFFFFFu) ? static_cast<std::uint32_t>(state >> 32) & 3u : 0u;
-}
-
-using State = ::cuda::atomic_ref<unsigned long long, ::cuda::thread_scope_device>;
-
-// Changes in all tiles before `tile` of a stream; run by one warp. States hold their value in the word itself, so
-// relaxed loads are enough.
-__device__ std::uint32_t look_back(unsigned long long* states, std::uint32_t tile, std::uint32_t launch) {
-    const auto lane = threadIdx.x % 32;
-    std::uint32_t before = 0;
-    for (auto end = static_cast<std::int64_t>(tile); end > 0; end -= 32) {
-        const auto at = end - 1 - lane;
-        std::uint32_t kind, value = 0;
-        do {
-            kind = with_all_before;  // beyond the first tile there is nothing
-            if (at >= 0) {
-                const auto state = State(states[at]).load(::cuda::memory_order_relaxed);
-                kind = kind_of(state, launch);
-                value = static_cast<std::uint32_t>(state);
-            }
-        } while (__any_sync(~0u, kind == 0));
-        const auto complete = __ballot_sync(~0u, kind == with_all_before);
-        const auto nearest = complete ? __ffs(static_cast<int>(complete)) - 1 : 31;
-        before += cuda::warp_sum(static_cast<int>(lane) <= nearest ? value : 0u);
-        if (complete) break;
-    }
-    return before;
-}
-
 struct Shared {
     std::uint32_t launch;
-    unsigned long long warp_counts[warps_per_block];
+    cuda::BlockScan<unsigned long long, warps_per_block> counts;
     std::uint32_t warp_max_error[warps_per_block];
     std::uint32_t warp_squared_error[warps_per_block];
     std::uint32_t before;
@@ -172,8 +132,8 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
     const auto streams = static_cast<std::uint32_t>(job.changes.streams);
     const auto stream = blockIdx.x % streams, tile = blockIdx.x / streams;
 
-    const auto* current = job.current + stream * job.current_frame_stride;
-    auto* reference = job.reference + stream * job.reference_frame_stride;
+    const auto* current = job.current.data + stream * job.current.frame_stride;
+    auto* reference = job.reference.data + stream * job.reference.frame_stride;
     const auto begin = tile * static_cast<std::uint32_t>(cuda_tile_bytes);
     // Read before this tile can be done, and so before the launch's last tile counts the launch.
     if (threadIdx.x == 0) shared.launch = job.workspace.progress->launches_done + 1;
@@ -182,9 +142,9 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
     uint4 now[slabs], held[slabs];  // once compared, `now` becomes the differences
 #pragma unroll
     for (int slab = 0; slab < slabs; ++slab) {
-        now[slab] = load_group<vectors>(current, position_of(slab), job.frame_bytes, job.current_row_stride,
+        now[slab] = load_group<vectors>(current, position_of(slab), job.frame_bytes, job.current.row_stride,
                                         job.row_bytes, true);
-        held[slab] = load_group<vectors>(reference, position_of(slab), job.frame_bytes, job.reference_row_stride,
+        held[slab] = load_group<vectors>(reference, position_of(slab), job.frame_bytes, job.reference.row_stride,
                                          job.row_bytes, false);
     }
 
@@ -214,33 +174,21 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
         changed[slab] |= compare(now[slab].w, held[slab].w) << 12;
         counts |= static_cast<unsigned long long>(__popc(changed[slab])) << (16 * slab);
         if (changed[slab])
-            store_group<vectors>(reference, position_of(slab), job.frame_bytes, job.reference_row_stride, job.row_bytes,
+            store_group<vectors>(reference, position_of(slab), job.frame_bytes, job.reference.row_stride, job.row_bytes,
                                  held[slab]);
     }
 
     // Scan of the counts over the block, all four slabs at once: a slab has at most 4096 changes.
-    auto inclusive = counts;
-#pragma unroll
-    for (int step = 1; step < 32; step *= 2) {
-        const auto other = __shfl_up_sync(~0u, inclusive, step);
-        if (lane >= step) inclusive += other;
-    }
+    const auto rank_in_warp = shared.counts.begin(counts);
     const auto max_pairs = __vmaxu2(max_low, max_high);
     const auto max_error = cuda::warp_max(max(max_pairs & 0xFFFFu, max_pairs >> 16));
     const auto warp_squared = cuda::warp_sum(squared_error);  // at most 2048 * 254^2: fits
     if (lane == 31) {
-        shared.warp_counts[warp] = inclusive;
         shared.warp_max_error[warp] = max_error;
         shared.warp_squared_error[warp] = warp_squared;
     }
     __syncthreads();
-    auto rank = inclusive - counts;
-    unsigned long long slab_counts = 0;
-#pragma unroll
-    for (int other = 0; other < warps_per_block; ++other) {
-        if (other < static_cast<int>(warp)) rank += shared.warp_counts[other];
-        slab_counts += shared.warp_counts[other];
-    }
+    const auto [rank, slab_counts] = shared.counts.end(rank_in_warp);
     const auto field = [](unsigned long long packed, int slab) {
         return static_cast<std::uint32_t>(packed >> (16 * slab)) & 0xFFFFu;
     };
@@ -249,16 +197,9 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
 
     auto* states = job.workspace.states + std::int64_t{stream} * job.tiles_per_frame;
     if (warp == 0) {
-        const auto launch = shared.launch;
-        if (lane == 0)
-            State(states[tile])
-                .store(make_state(launch, tile == 0 ? with_all_before : tile_alone, tile_count),
-                       ::cuda::memory_order_relaxed);
-        const auto before = look_back(states, tile, launch);
+        const cuda::LookBack tiles(states, cuda::NumberedTiles{shared.launch});
+        const auto before = tiles.sum_before(tile, tile_count);
         if (lane == 0) {
-            if (tile != 0)
-                State(states[tile])
-                    .store(make_state(launch, with_all_before, before + tile_count), ::cuda::memory_order_relaxed);
             if (tile == job.tiles_per_frame - 1) job.changes.summaries[stream].count = before + tile_count;
             shared.before = before;
         }
@@ -298,9 +239,9 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
     }
 }
 
-bool vectors_fit(const void* data, std::int64_t frame_stride, bool dense_rows, int frames) {
-    return dense_rows && reinterpret_cast<std::uintptr_t>(data) % group_bytes == 0 &&
-           (frames == 1 || frame_stride % group_bytes == 0);
+template <class Byte>
+bool vectors_fit(DeviceView<Byte> frames) {
+    return frames.dense_rows() && cuda::KernelImage(frames, cuda::OneRow::frame).aligned_to(group_bytes);
 }
 
 }  // namespace
@@ -313,12 +254,8 @@ void Encoder::encode(DeviceView<const std::uint8_t> current, DeviceView<std::uin
     const auto threshold = static_cast<std::uint32_t>(parameters_.effective_threshold());
     const bool low = threshold < 128;
     const auto tiles_per_frame = cuda_tiles_per_frame(shape_);
-    const Job job{current.data(),
-                  reference.data(),
-                  current.frame_stride_bytes(),
-                  current.row_stride_bytes(),
-                  reference.frame_stride_bytes(),
-                  reference.row_stride_bytes(),
+    const Job job{cuda::KernelImage(current),
+                  cuda::KernelImage(reference),
                   static_cast<std::uint32_t>(shape_.frame_bytes()),
                   static_cast<std::uint32_t>(shape_.row_bytes()),
                   static_cast<std::uint32_t>(tiles_per_frame),
@@ -328,8 +265,7 @@ void Encoder::encode(DeviceView<const std::uint8_t> current, DeviceView<std::uin
                   changes};
     const auto tiles = static_cast<unsigned>(tiles_per_frame * shape_.frames);
     const auto stream = executor_->stream().handle();
-    if (vectors_fit(current.data(), current.frame_stride_bytes(), current.dense_rows(), shape_.frames) &&
-        vectors_fit(reference.data(), reference.frame_stride_bytes(), reference.dense_rows(), shape_.frames))
+    if (vectors_fit(current) && vectors_fit(reference))
         encode_kernel<true><<<tiles, threads_per_block, 0, stream>>>(job);
     else
         encode_kernel<false><<<tiles, threads_per_block, 0, stream>>>(job);

@@ -3,7 +3,7 @@
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/cuda/transfer.hpp"
-#include "framewire/detect/components.hpp"
+#include "framewire/detect/labelling/components.hpp"
 
 #include <cstdint>
 #include <span>

@@ -3,9 +3,9 @@
 #include "framewire/core/error.hpp"
 #include "framewire/detect/background/mean_background.hpp"
 #include "framewire/detect/background/mixture.hpp"
-#include "framewire/detect/foreground.hpp"
-#include "framewire/detect/mask_morphology.hpp"
-#include "framewire/detect/mask_region.hpp"
+#include "framewire/detect/foreground/foreground.hpp"
+#include "framewire/detect/masks/mask_morphology.hpp"
+#include "framewire/detect/masks/mask_region.hpp"
 
 #include <algorithm>
 #include <optional>

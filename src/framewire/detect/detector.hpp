@@ -2,9 +2,9 @@
 
 #include "framewire/cuda/executor.hpp"
 #include "framewire/detect/background/background.hpp"
-#include "framewire/detect/bit_mask.hpp"
-#include "framewire/detect/components.hpp"
 #include "framewire/detect/detected_objects.hpp"
+#include "framewire/detect/labelling/components.hpp"
+#include "framewire/detect/masks/bit_mask.hpp"
 #include "framewire/filters/morphology/operation.hpp"
 #include "framewire/filters/morphology/structuring_element.hpp"
 

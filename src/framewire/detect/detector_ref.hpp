@@ -1,8 +1,8 @@
 #pragma once
 
-#include "framewire/detect/components_ref.hpp"
 #include "framewire/detect/detector.hpp"
-#include "framewire/detect/foreground_ref.hpp"
+#include "framewire/detect/foreground/foreground_ref.hpp"
+#include "framewire/detect/labelling/components_ref.hpp"
 #include "framewire/filters/morphology/morphology_ref.hpp"
 
 #include <utility>

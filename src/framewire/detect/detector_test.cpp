@@ -1,10 +1,10 @@
 #include "framewire/detect/detector.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/detect/box_overlay_ref.hpp"
 #include "framewire/detect/boxes/boxes.hpp"
 #include "framewire/detect/detector_ref.hpp"
-#include "framewire/detect/mask_region.hpp"
+#include "framewire/detect/masks/mask_region.hpp"
+#include "framewire/detect/overlay/box_overlay_ref.hpp"
 #include "kit/filter_check.hpp"
 
 #include <gtest/gtest.h>

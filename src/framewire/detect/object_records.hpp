@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/detect/components.hpp"
+#include "framewire/detect/labelling/components.hpp"
 
 #include <cstdint>
 #include <span>

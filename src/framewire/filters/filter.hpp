@@ -30,6 +30,10 @@ struct FilterImages {
     View<std::uint8_t, space> out;
 };
 
+/// A filter's work on the GPU, all but the images settled when its plan is made: kernel, geometry, what kernels may
+/// take. Queues a batch of the plan's shape on the executor's stream.
+using FilterOnDevice = std::function<void(const FilterImages<MemorySpace::device>&)>;
+
 /// A number that a filter found in one frame of its last batch, for the statistics.
 struct FilterFigure {
     std::string_view name;  ///< "threshold", "mean_b", ...

@@ -3,88 +3,39 @@
 // Only for .cu files: four pixels of a row at a time, one word of bytes for each channel.
 
 #include "framewire/core/view.hpp"
-#include "framewire/cuda/check.hpp"
-#include "framewire/cuda/device.hpp"
+#include "framewire/cuda/kernel/grid.cuh"
+#include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/filters/border.hpp"
 
-#include <algorithm>
 #include <cstdint>
 
 namespace framewire {
 
 inline constexpr int quad_px = 4;
 
-/// A batch in device memory, as a kernel takes it.
-template <class Byte>
-struct DeviceRows {
-    Byte* data;
-    std::int64_t row_stride, frame_stride;
-    bool aligned;  ///< every row begins at a multiple of 4
-
-    explicit DeviceRows(DeviceView<Byte> view)
-        : data(view.data()),
-          row_stride(view.row_stride_bytes()),
-          frame_stride(view.frame_stride_bytes()),
-          aligned((reinterpret_cast<std::uintptr_t>(view.data()) | static_cast<std::uintptr_t>(row_stride) |
-                   static_cast<std::uintptr_t>(frame_stride)) %
-                      4 ==
-                  0) {}
-
-    __device__ Byte* row(int frame, int y) const { return data + frame * frame_stride + y * row_stride; }
-};
-
-/// How many parts of size `part` a whole has, the last cut.
-constexpr int parts(int whole, int part) { return (whole + part - 1) / part; }
-
-inline int device_attribute(cudaDeviceAttr attribute) {
-    int device = 0, value = 0;
-    cuda::check(cudaGetDevice(&device));
-    cuda::check(cudaDeviceGetAttribute(&value, attribute, device));
-    return value;
-}
-
-/// Lets launches of a kernel have as much dynamic shared memory as a block may have; for plans. Its shared memory is
-/// all dynamic.
-template <class Kernel>
-void allow_shared_memory(Kernel* kernel) {
-    cuda::check(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, cuda::shared_memory().block_bytes));
-}
-
-/// The bands an image must be cut into so that its strips make four blocks for each multiprocessor.
+/// The bands an image must be cut into so that its strips make four blocks for each multiprocessor. For plans.
 inline int bands_for_all(int strips, int frames) {
-    const int wanted_blocks = 4 * device_attribute(cudaDevAttrMultiProcessorCount);
+    const int wanted_blocks = 4 * cuda::multiprocessors();
     return static_cast<int>((wanted_blocks - 1) / (std::int64_t{strips} * frames)) + 1;
 }
 
 /// The height of `bands` bands or a few less, all but the last of one height and that a multiple of `step_rows`.
 inline int band_rows(int height, int bands, int step_rows) {
-    return parts(parts(height, bands), step_rows) * step_rows;
+    return cuda::parts(cuda::parts(height, bands), step_rows) * step_rows;
 }
 
-/// Calls launch(job, frames) for at most `most_frames` frames at a time, which a grid's depth has room for. A job has
-/// `in` and `out`.
+/// Calls launch(job, grid) for as many frames at a time as a grid has room for; each frame takes `across` x `down` and
+/// `blocks_per_frame` in the grid's depth. A job has `in` and `out`, which it goes through.
 template <class Job, class Launch>
-void for_frames(Job job, int frames, Launch&& launch, int most_frames = 65535) {
-    for (int frame = 0; frame < frames; frame += most_frames) {
-        launch(job, std::min(most_frames, frames - frame));
-        cuda::check_launch();
-        job.in.rows.data += most_frames * job.in.rows.frame_stride;
-        job.out.data += most_frames * job.out.frame_stride;
-    }
-}
-
-/// Calls launch(job, grid) for as many frames at a time as a grid has room for; each frame takes `blocks_per_frame`
-/// in the grid's depth. A job has `in`, `out` and `band_rows`.
-template <class Job, class Launch>
-void for_grids(const Job& job, int strips, int frames, int blocks_per_frame, Launch&& launch) {
-    for_frames(
-        job, frames,
-        [&](const Job& part, int some_frames) {
-            launch(part, dim3(static_cast<unsigned>(strips), static_cast<unsigned>(parts(job.in.height, job.band_rows)),
-                              static_cast<unsigned>(some_frames * blocks_per_frame)));
-        },
-        65535 / blocks_per_frame);
+void for_grids(Job& job, int across, int down, int frames, int blocks_per_frame, Launch&& launch) {
+    const auto in = job.in.rows.data;
+    const auto out = job.out.data;
+    cuda::for_frames(frames, blocks_per_frame, [&](int first, int some_frames) {
+        job.in.rows.data = in + first * job.in.rows.frame_stride;
+        job.out.data = out + first * job.out.frame_stride;
+        launch(job, dim3(static_cast<unsigned>(across), static_cast<unsigned>(down),
+                         static_cast<unsigned>(some_frames * blocks_per_frame)));
+    });
 }
 
 /// Pixel 0 is in the lowest byte.
@@ -135,12 +86,23 @@ static_assert(interleave({{0x30'20'10'00, 0x31'21'11'01, 0x32'22'12'02}}).word[2
 
 /// The input of a window: rows and pixels outside the image are its border's.
 struct QuadSource {
-    DeviceRows<const std::uint8_t> rows;
+    cuda::KernelImage<const std::uint8_t> rows;
     int width, height;
     Border border;
+    bool words;  ///< every row begins at a multiple of 4
+
+    QuadSource() = default;
+    /// For images to come, in plans.
+    QuadSource(const Shape& shape, Border beyond)
+        : width(shape.width), height(shape.height), border(beyond), words(false) {}
+    /// For this one.
+    void set(DeviceView<const std::uint8_t> view) {
+        rows = cuda::KernelImage(view);
+        words = rows.aligned_to(4);
+    }
 
     /// Whether pixels x to x + 3, x a multiple of 4, can be read as words.
-    __device__ bool has_words(int x) const { return rows.aligned && x >= 0 && x + quad_px <= width; }
+    __device__ bool has_words(int x) const { return words && x >= 0 && x + quad_px <= width; }
 
     /// Pixels x to x + 3 of row y, which has_words(x) is true for. Nothing in here branches, so that several calls
     /// after each other have their loads under way together.

@@ -2,6 +2,7 @@
 
 // Only for .cu files: rows of a strip of the image, on their way into shared memory while earlier ones are worked on.
 
+#include "framewire/cuda/kernel/async_copy.cuh"
 #include "framewire/filters/quads.cuh"
 
 #include <cstdint>
@@ -9,44 +10,7 @@
 
 namespace framewire {
 
-inline constexpr int chunk_bytes = 16;  ///< what one asynchronous copy moves
-
-/// Whether all rows begin at a multiple of `chunk_bytes`.
-template <class Byte>
-bool in_chunks(const DeviceRows<Byte>& rows) {
-    return (reinterpret_cast<std::uintptr_t>(rows.data) | static_cast<std::uintptr_t>(rows.row_stride) |
-            static_cast<std::uintptr_t>(rows.frame_stride)) %
-               chunk_bytes ==
-           0;
-}
-
-/// Begins to copy `count` bytes, at most chunk_bytes, to a chunk of shared memory, the rest of which becomes zero. GPUs
-/// before Ampere are done when it returns.
-__device__ inline void copy_chunk_async(std::uint8_t* to, const std::uint8_t* from, int count) {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    asm volatile(
-        "cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(to))),
-        "l"(from), "r"(count)
-        : "memory");
-#else
-    for (int byte = 0; byte < chunk_bytes; ++byte) to[byte] = byte < count ? from[byte] : std::uint8_t{0};
-#endif
-}
-
-/// Closes a group of copies, which may be empty.
-__device__ inline void commit_copies() {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-
-/// Waits until no more than `groups` of the thread's last groups of copies are under way.
-template <int groups>
-__device__ void wait_for_copies() {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
-#endif
-}
+using cuda::chunk_bytes;
 
 /// Copies bytes begin to end - 1 of a slot from rows that are not aligned, and makes the others zero. A call of its
 /// own, as the code around it is repeated and has to stay in the instruction cache.
@@ -99,7 +63,7 @@ public:
         has_border_ = left + right > 0;
     }
 
-    /// Begins to copy row `y` to a slot, black where it lies outside the image. commit_copies() closes the group.
+    /// Begins to copy row `y` to a slot, black where it lies outside the image. cuda::commit_copies() closes the group.
     __device__ void fetch(int y, std::uint8_t* slot) const {
         const int from_y = border_index(y, source_.height, source_.border);
         copy(first_ + from_y * source_.rows.row_stride, from_y < 0, slot);
@@ -148,7 +112,7 @@ private:
         for (int at = 0; at < chunks_each; ++at) {
             const int byte = (thread() + at * threads) * chunk_bytes;
             if ((at + 1) * threads * chunk_bytes <= slot_bytes || byte < slot_bytes)
-                copy_chunk_async(slot + byte, from + byte, black ? 0 : there_[at]);
+                cuda::copy_chunk_async(slot + byte, from + byte, black ? 0 : there_[at]);
         }
     }
 
@@ -170,7 +134,7 @@ public:
     __device__ ResultRows(std::uint8_t* first, std::int64_t row_stride, int count, bool chunks)
         : first_(first), row_stride_(row_stride), count_(count), chunks_(chunks) {}
     /// `count` bytes of each row of a frame from `byte` on.
-    __device__ ResultRows(const DeviceRows<std::uint8_t>& rows, bool chunks, int frame, int byte, int count)
+    __device__ ResultRows(const cuda::KernelImage<std::uint8_t>& rows, bool chunks, int frame, int byte, int count)
         : ResultRows(rows.row(frame, 0) + byte, rows.row_stride, count, chunks) {}
 
     /// Stores row `y`, which begins in shared memory at a multiple of chunk_bytes.

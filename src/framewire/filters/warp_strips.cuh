@@ -61,10 +61,10 @@ struct WarpStrip {
     }
 };
 
-/// What all warps of a launch have in common.
+/// What all warps of a launch have in common. All but the images is settled by settle_warps().
 struct WarpJob {
     QuadSource in;
-    DeviceRows<std::uint8_t> out;
+    cuda::KernelImage<std::uint8_t> out;
     bool in_chunks, out_chunks;  ///< whether rows begin at multiples of chunk_bytes
     int strips, bands, band_rows;
 };
@@ -83,15 +83,6 @@ struct WarpPart {
     }
 };
 
-inline WarpJob warp_job(const FilterImages<MemorySpace::device>& images, Border border) {
-    const auto& shape = images.in.shape();
-    WarpJob job{.in = {DeviceRows<const std::uint8_t>(images.in), shape.width, shape.height, border},
-                .out = DeviceRows<std::uint8_t>(images.out)};
-    job.in_chunks = in_chunks(job.in.rows);
-    job.out_chunks = in_chunks(job.out);
-    return job;
-}
-
 /// Into how many bands to cut an image of so many rows, each of which begins with `more_rows` that its windows see too,
 /// where a GPU works on `at_once` bands of `each` at a time.
 inline int best_bands(int rows, int more_rows, std::int64_t each, std::int64_t at_once) {
@@ -99,7 +90,7 @@ inline int best_bands(int rows, int more_rows, std::int64_t each, std::int64_t a
     int best = 1;
     std::int64_t least_cost = std::numeric_limits<std::int64_t>::max();
     for (int bands = 1; bands <= std::min(most_bands, rows); ++bands) {
-        const auto cost = (each * bands + at_once - 1) / at_once * (parts(rows, bands) + more_rows);
+        const auto cost = (each * bands + at_once - 1) / at_once * (cuda::parts(rows, bands) + more_rows);
         if (cost >= least_cost) continue;
         least_cost = cost;
         best = bands;
@@ -107,20 +98,27 @@ inline int best_bands(int rows, int more_rows, std::int64_t each, std::int64_t a
     return best;
 }
 
-/// Calls launch(job, grid), `job` derived from WarpJob, with bands of a multiple of `step_rows` rows, for a GPU that
+/// For plans: cuts images of a shape into `strips` and into bands of a multiple of `step_rows` rows, for a GPU that
 /// runs `blocks` on each multiprocessor at once. Windows see `more_rows` beside their own.
-template <int warps_per_block, class Job, class Launch>
-void launch_warps(Job job, int strips, int frames, int blocks, int step_rows, int more_rows, Launch&& launch) {
+template <int warps_per_block>
+void settle_warps(WarpJob& job, const Shape& shape, Border border, int strips, int blocks, int step_rows,
+                  int more_rows) {
+    job.in = QuadSource(shape, border);
     job.strips = strips;
-    const std::int64_t at_once =
-        std::int64_t{warps_per_block} * blocks * device_attribute(cudaDevAttrMultiProcessorCount);
-    const int bands = best_bands(job.in.height, more_rows, std::int64_t{strips} * frames, at_once);
-    job.band_rows = band_rows(job.in.height, bands, step_rows);
-    job.bands = parts(job.in.height, job.band_rows);
-    for_frames(job, frames, [&](const Job& part, int some_frames) {
-        launch(part, dim3(static_cast<unsigned>(parts(part.strips * part.bands, warps_per_block)), 1,
-                          static_cast<unsigned>(some_frames)));
-    });
+    const std::int64_t at_once = std::int64_t{warps_per_block} * blocks * cuda::multiprocessors();
+    const int bands = best_bands(shape.height, more_rows, std::int64_t{strips} * shape.frames, at_once);
+    job.band_rows = band_rows(shape.height, bands, step_rows);
+    job.bands = cuda::parts(shape.height, job.band_rows);
+}
+
+/// Calls launch(job, grid) with a settled job and these images.
+template <int warps_per_block, class Job, class Launch>
+void launch_warps(Job job, const FilterImages<MemorySpace::device>& images, Launch&& launch) {
+    job.in.set(images.in);
+    job.out = cuda::KernelImage(images.out);
+    job.in_chunks = job.in.rows.aligned_to(chunk_bytes);
+    job.out_chunks = job.out.aligned_to(chunk_bytes);
+    for_grids(job, cuda::parts(job.strips * job.bands, warps_per_block), 1, images.in.shape().frames, 1, launch);
 }
 
 }  // namespace framewire

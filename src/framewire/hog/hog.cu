@@ -1,5 +1,6 @@
-#include "framewire/cuda/check.hpp"
-#include "framewire/cuda/warp.cuh"
+#include "framewire/cuda/kernel/grid.cuh"
+#include "framewire/cuda/kernel/kernel_image.hpp"
+#include "framewire/cuda/kernel/warp.cuh"
 #include "framewire/filters/gray/gray.cuh"
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/hog_scratch.hpp"
@@ -10,14 +11,11 @@
 namespace framewire {
 namespace {
 
-constexpr int most_grid_frames = 65535;
-
 // ---- Gray, and how often each of its levels occurs ----
 
 // A batch as groups of 16 pixels, gray with whole groups a row.
 struct GrayJob {
-    const std::uint8_t* in;
-    std::int64_t in_row_stride, in_frame_stride;
+    cuda::KernelImage<const std::uint8_t> in;
     std::uint8_t* gray;
     HogBandCounts* counts;
     int width, height;
@@ -34,7 +32,7 @@ __global__ void __launch_bounds__(hog_count_threads) gray_kernel(GrayJob job, Sp
         reinterpret_cast<uint4*>(counts)[i] = {};
     __syncthreads();
 
-    const auto* in = job.in + blockIdx.y * job.in_frame_stride;
+    const auto* in = job.in.data + blockIdx.y * job.in.frame_stride;
     auto* gray_groups = reinterpret_cast<uint4*>(job.gray) + std::int64_t{blockIdx.y} * job.groups;
     auto* own = counts + threadIdx.x % 32;
     std::uint32_t largest = 0;  // of each of four bytes
@@ -44,7 +42,7 @@ __global__ void __launch_bounds__(hog_count_threads) gray_kernel(GrayJob job, Sp
         const auto x = static_cast<int>(index - y * job.groups_per_row) * hog_group_px;
         const auto pixels = min(hog_group_px, job.width - x);
         const auto gray =
-            load_gray_group<channels, aligned>(in + y * job.in_row_stride + x * channels, pixels, weights);
+            load_gray_group<channels, aligned>(in + y * job.in.row_stride + x * channels, pixels, weights);
         gray_groups[index] = gray;
         const std::uint32_t words[4] = {gray.x, gray.y, gray.z, gray.w};
         largest = __vmaxu4(__vmaxu4(largest, __vmaxu4(gray.x, gray.y)), __vmaxu4(gray.z, gray.w));
@@ -284,8 +282,7 @@ __global__ void __launch_bounds__(norm_threads)
     const auto scale = [&](auto&& of) {
         float sum = 0;
         for (int i = lane; i < to.values; i += 32) sum += of(i) * of(i);
-        for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(~0u, sum, step);
-        return 1 / sqrtf(sum + hog_epsilon_squared);
+        return 1 / sqrtf(cuda::warp_sum(sum) + hog_epsilon_squared);
     };
     const auto first = scale(value);
     const auto held = [&](int i) { return fminf(value(i) * first, hog_largest_share); };
@@ -293,8 +290,6 @@ __global__ void __launch_bounds__(norm_threads)
     const auto second = twice ? scale(held) : 1.0f;
     for (int i = lane; i < to.values; i += 32) out[i] = twice ? held(i) * second : value(i) * first;
 }
-
-bool multiple_of_16(std::int64_t number) { return number % 16 == 0; }
 
 }  // namespace
 
@@ -304,20 +299,16 @@ void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace:
     const auto stream = executor_->stream().handle();
     const auto groups_per_row = static_cast<unsigned>(row_stride_bytes_ / hog_group_px);
     const auto weights = split(gray_weights(GrayMethod::weighted));
-    const bool aligned = multiple_of_16(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(frames.data()))) &&
-                         multiple_of_16(frames.row_stride_bytes()) &&
-                         (shape_.frames == 1 || multiple_of_16(frames.frame_stride_bytes()));
+    const cuda::KernelImage<const std::uint8_t> in(frames);
+    const bool aligned = in.aligned_to(16);
     const bool normed = parameters_.norm != HogNorm::none;
     auto* cells = normed ? device_cells_.as<float>() : out.data();
-    for (int first = 0; first < shape_.frames; first += most_grid_frames) {
-        const int count = std::min(most_grid_frames, shape_.frames - first);
+    cuda::for_frames(shape_.frames, 1, [&](int first, int count) {
         const auto grid_frames = static_cast<unsigned>(count);
         auto* gray = device_gray_.data() + first * row_stride_bytes_ * shape_.height;
         auto* tables = device_tables_.data() + std::int64_t{first} * 256;
         auto* counts = device_counts_.as<HogBandCounts>() + std::int64_t{first} * bands_;
-        const GrayJob gray_job{frames.row(first, 0),
-                               frames.row_stride_bytes(),
-                               frames.frame_stride_bytes(),
+        const GrayJob gray_job{in.from_frame(first),
                                gray,
                                counts,
                                shape_.width,
@@ -348,15 +339,14 @@ void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace:
                           cells_shape_.columns,
                           block_cells,
                           hog_ring(parameters_.bins, parameters_.signed_gradients)};
-        const dim3 grid(static_cast<unsigned>((cells_shape_.columns + block_cells - 1) / block_cells),
-                        static_cast<unsigned>(cells_shape_.rows), grid_frames);
+        const dim3 grid(cuda::blocks(cells_shape_.columns, block_cells), static_cast<unsigned>(cells_shape_.rows),
+                        grid_frames);
         cells_kernel<<<grid, cell_threads, cell_memory_bytes(parameters_.cell, parameters_.bins), stream>>>(job);
-        cuda::check_launch();
-    }
+    });
     if (!normed) return;
     const auto blocks = std::int64_t{output_shape_.frames} * output_shape_.rows * output_shape_.columns;
     constexpr int blocks_each = norm_threads / 32;
-    norm_kernel<<<static_cast<unsigned>((blocks + blocks_each - 1) / blocks_each), norm_threads, 0, stream>>>(
+    norm_kernel<<<cuda::blocks(blocks, blocks_each), norm_threads, 0, stream>>>(
         cells, cells_shape_, out.data(), output_shape_, parameters_.block, parameters_.norm);
     cuda::check_launch();
 }

@@ -7,7 +7,7 @@
 #include "framewire/core/frame.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/delta/delta.hpp"
-#include "framewire/detect/components.hpp"
+#include "framewire/detect/labelling/components.hpp"
 #include "framewire/pipeline/source.hpp"
 
 #include <array>

@@ -4,7 +4,7 @@
 #include "framewire/cuda/transfer.hpp"
 #include "framewire/detect/detected_objects.hpp"
 #include "framewire/detect/detector.hpp"
-#include "framewire/detect/mask_region.hpp"
+#include "framewire/detect/masks/mask_region.hpp"
 #include "framewire/pipeline/frame.hpp"
 
 #include <cstdint>

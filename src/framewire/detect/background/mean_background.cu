@@ -1,4 +1,5 @@
-#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/kernel/grid.cuh"
+#include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/detect/background/mean_background.hpp"
 
 #include <algorithm>
@@ -10,9 +11,8 @@ constexpr int threads_per_block = 256;
 constexpr int pixels_per_thread = 4;
 
 struct Images {
-    const std::uint8_t* frames;
-    std::uint8_t* backgrounds;
-    std::int64_t frames_row_stride, frames_frame_stride, backgrounds_row_stride, backgrounds_frame_stride;
+    cuda::KernelImage<const std::uint8_t> frames;
+    cuda::KernelImage<std::uint8_t> backgrounds;
     int count, height, width;
 };
 
@@ -43,8 +43,8 @@ __global__ void __launch_bounds__(threads_per_block)
     const int x = static_cast<int>(blockIdx.x * threads_per_block + threadIdx.x) * pixels_per_thread;
     const int y = static_cast<int>(blockIdx.y);
     if (x >= images.width) return;
-    const auto* in = images.frames + y * images.frames_row_stride;
-    auto* out = images.backgrounds + y * images.backgrounds_row_stride;
+    const auto* in = images.frames.data + y * images.frames.row_stride;
+    auto* out = images.backgrounds.data + y * images.backgrounds.row_stride;
     auto* own = means + static_cast<std::int64_t>(y) * images.width + x;
     std::uint32_t mean[pixels_per_thread];
 #pragma unroll
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(threads_per_block)
     for (int frame = 0; frame < images.count; ++frame) {
         const auto four = next;
         // The next frame's pixels are on their way meanwhile.
-        if (frame + 1 < images.count) next = load_four<aligned>(in += images.frames_frame_stride, x, images.width);
+        if (frame + 1 < images.count) next = load_four<aligned>(in += images.frames.frame_stride, x, images.width);
         std::uint32_t background = 0;
 #pragma unroll
         for (int i = 0; i < pixels_per_thread; ++i) {
@@ -63,19 +63,11 @@ __global__ void __launch_bounds__(threads_per_block)
             mean[i] = mean_after(mean[i], value, rate);
         }
         store_four<aligned>(background, out, x, images.width);
-        out += images.backgrounds_frame_stride;
+        out += images.backgrounds.frame_stride;
     }
 #pragma unroll
     for (int i = 0; i < pixels_per_thread; ++i)
         if (x + i < images.width) own[i] = mean[i];
-}
-
-template <class T>
-bool whole_words(const DeviceView<T>& view) {
-    return (reinterpret_cast<std::uintptr_t>(view.data()) | static_cast<std::uintptr_t>(view.row_stride_bytes()) |
-            static_cast<std::uintptr_t>(view.frame_stride_bytes())) %
-               sizeof(std::uint32_t) ==
-           0;
 }
 
 }  // namespace
@@ -85,13 +77,13 @@ void MeanBackground::run(DeviceView<const std::uint8_t> frames, DeviceView<std::
     validate(frames, shape, "the frames of the background's mean");
     validate(backgrounds, shape, "the backgrounds");
     constexpr int pixels_per_block = threads_per_block * pixels_per_thread;
-    const dim3 grid(static_cast<unsigned>((shape.width + pixels_per_block - 1) / pixels_per_block),
-                    static_cast<unsigned>(shape.height));
-    const auto kernel = whole_words(frames) && whole_words(backgrounds) ? mean_kernel<true> : mean_kernel<false>;
-    kernel<<<grid, threads_per_block, 0, executor_->stream().handle()>>>(
-        {frames.data(), backgrounds.data(), frames.row_stride_bytes(), frames.frame_stride_bytes(),
-         backgrounds.row_stride_bytes(), backgrounds.frame_stride_bytes(), shape.frames, shape.height, shape.width},
-        device_means_.as<std::uint32_t>(), rate_);
+    const dim3 grid(cuda::blocks(shape.width, pixels_per_block), static_cast<unsigned>(shape.height));
+    const Images images{cuda::KernelImage(frames), cuda::KernelImage(backgrounds), shape.frames, shape.height,
+                        shape.width};
+    const bool words = images.frames.aligned_to(4) && images.backgrounds.aligned_to(4);
+    const auto kernel = words ? mean_kernel<true> : mean_kernel<false>;
+    kernel<<<grid, threads_per_block, 0, executor_->stream().handle()>>>(images, device_means_.as<std::uint32_t>(),
+                                                                         rate_);
     cuda::check_launch();
 }
 

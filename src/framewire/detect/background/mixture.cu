@@ -1,4 +1,5 @@
-#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/kernel/grid.cuh"
+#include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/detect/background/mixture.hpp"
 
 // Compiled without fused multiplication and addition (-fmad=false): every operation rounds as on the CPU.
@@ -18,8 +19,7 @@ constexpr int steps_at_once = 32;
 static_assert(block_px == 32, "a warp has a block");
 
 struct Frames {
-    const std::uint8_t* data;
-    std::int64_t row_stride, frame_stride;
+    cuda::KernelImage<const std::uint8_t> images;
     int count, height, width;
 };
 
@@ -190,7 +190,7 @@ private:
 
 template <int channels>
 __device__ void load_values(const Frames& frames, int frame, int y, int x, std::uint8_t (&values)[channels]) {
-    const auto* pixel = frames.data + frame * frames.frame_stride + y * frames.row_stride + x * channels;
+    const auto* pixel = frames.images.row(frame, y) + x * channels;
 #pragma unroll
     for (int c = 0; c < channels; ++c) values[c] = __ldg(pixel + c);
 }
@@ -264,9 +264,7 @@ __global__ void __launch_bounds__(threads_per_block)
     }
 }
 
-unsigned grid_of(const MixtureLayout& layout) {
-    return static_cast<unsigned>((layout.blocks + warps_per_block - 1) / warps_per_block);
-}
+unsigned grid_of(const MixtureLayout& layout) { return cuda::blocks(layout.blocks, warps_per_block); }
 
 }  // namespace
 
@@ -275,8 +273,7 @@ void MixtureBackground::run(DeviceView<const std::uint8_t> frames, DeviceBitMask
     check(frames, foreground, shadows);
     const auto kernel = shape_.channels == 3 ? mixture_kernel<3> : mixture_kernel<1>;
     kernel<<<grid_of(layout_), threads_per_block, 0, executor_->stream().handle()>>>(
-        {frames.data(), frames.row_stride_bytes(), frames.frame_stride_bytes(), frames.shape().frames, shape_.height,
-         shape_.width},
+        {cuda::KernelImage(frames), frames.shape().frames, shape_.height, shape_.width},
         {foreground.data(), shadows.data(), foreground.row_words()}, terms_, layout_, device_model_.as<std::uint16_t>(),
         device_clock_.as<MixtureClock>());
     cuda::check_launch();

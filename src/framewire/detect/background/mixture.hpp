@@ -4,7 +4,7 @@
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/detect/background/mixture_model.hpp"
-#include "framewire/detect/bit_mask.hpp"
+#include "framewire/detect/masks/bit_mask.hpp"
 
 #include <cstdint>
 

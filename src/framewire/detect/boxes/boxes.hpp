@@ -1,7 +1,7 @@
 #pragma once
 
-#include "framewire/detect/box_overlay.hpp"
 #include "framewire/detect/detector.hpp"
+#include "framewire/detect/overlay/box_overlay.hpp"
 #include "framewire/filters/filter.hpp"
 
 #include <vector>

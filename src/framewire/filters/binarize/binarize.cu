@@ -1,23 +1,21 @@
-#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/kernel/grid.cuh"
+#include "framewire/cuda/kernel/kernel_image.hpp"
+#include "framewire/cuda/kernel/scan.cuh"
 #include "framewire/filters/binarize/binarize.hpp"
 #include "framewire/filters/binarize/otsu.hpp"
 #include "framewire/filters/gray/gray.cuh"
 
 #include <algorithm>
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 
 namespace framewire {
 namespace {
 
-constexpr int most_grid_frames = 65535;
-
 // A batch as groups of 16 pixels; a frame without gaps is one long row.
 struct Frames {
-    const std::uint8_t* in;
-    std::uint8_t* out;
-    std::int64_t in_row_stride, in_frame_stride, out_row_stride, out_frame_stride;
+    cuda::KernelImage<const std::uint8_t> in;
+    cuda::KernelImage<std::uint8_t> out;
     int row_px;
     unsigned groups_per_row, groups;  // groups: of a frame
 };
@@ -45,14 +43,14 @@ __global__ void __launch_bounds__(histogram_threads)
     for (int i = threadIdx.x; i < 256 * 32 / 4; i += histogram_threads) reinterpret_cast<uint4*>(counts)[i] = {};
     __syncthreads();
 
-    const auto* in = frames.in + blockIdx.y * frames.in_frame_stride;
+    const auto* in = frames.in.data + blockIdx.y * frames.in.frame_stride;
     auto* own = counts + threadIdx.x % 32;
     const auto load = [&](unsigned index, int& pixels) -> uint4 {
         pixels = 0;
         if (index >= frames.groups) return {};
         const auto group = group_at(frames, index);
         pixels = group.pixels;
-        return load_gray_group<channels, aligned>(in + group.y * frames.in_row_stride + group.x * channels, pixels,
+        return load_gray_group<channels, aligned>(in + group.y * frames.in.row_stride + group.x * channels, pixels,
                                                   weights);
     };
     const auto step = gridDim.x * histogram_threads;
@@ -91,19 +89,32 @@ __global__ void __launch_bounds__(histogram_threads)
 constexpr int bins = 256;
 constexpr int warps = bins / 32;
 
+// The pixels of the bins up to one, and the sum of their values.
+struct DarkPixels {
+    unsigned long long count, sum;
+
+    __device__ friend DarkPixels operator+(const DarkPixels& a, const DarkPixels& b) {
+        return {a.count + b.count, a.sum + b.sum};
+    }
+    __device__ friend DarkPixels operator-(const DarkPixels& a, const DarkPixels& b) {
+        return {a.count - b.count, a.sum - b.sum};
+    }
+};
+
 struct ThresholdMemory {
     std::uint32_t counts[bins];
-    unsigned long long warp_values[warps], warp_sums[warps];
+    cuda::BlockScan<DarkPixels, warps> dark;
     int warp_bins[warps];
     double warp_variances[warps];
 };
 
+// In the scan's memory, which only otsu() needs.
 __device__ unsigned long long block_max(unsigned long long value, ThresholdMemory& memory) {
-    for (int step = 16; step > 0; step /= 2) value = max(value, __shfl_xor_sync(~0u, value, step));
+    value = cuda::warp_joined(value, [](unsigned long long a, unsigned long long b) { return max(a, b); });
     __syncthreads();  // the values of the call before were read
-    if (threadIdx.x % 32 == 0) memory.warp_values[threadIdx.x / 32] = value;
+    if (threadIdx.x % 32 == 0) memory.dark.warp_totals[threadIdx.x / 32].count = value;
     __syncthreads();
-    for (int warp = 0; warp < warps; ++warp) value = max(value, memory.warp_values[warp]);
+    for (int warp = 0; warp < warps; ++warp) value = max(value, memory.dark.warp_totals[warp].count);
     return value;
 }
 
@@ -120,30 +131,12 @@ __device__ int two_max(std::uint32_t count, ThresholdMemory& memory) {
 // decides which bins count, OpenCV's sequence itself.
 __device__ int otsu(std::uint32_t count, ThresholdMemory& memory) {
     const auto lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    unsigned long long dark_count = count, dark_sum = static_cast<unsigned long long>(count) * threadIdx.x;
-    for (int step = 1; step < 32; step *= 2) {
-        const auto more_count = __shfl_up_sync(~0u, dark_count, step);
-        const auto more_sum = __shfl_up_sync(~0u, dark_sum, step);
-        if (lane >= step) {
-            dark_count += more_count;
-            dark_sum += more_sum;
-        }
-    }
-    if (lane == 31) {
-        memory.warp_values[warp] = dark_count;
-        memory.warp_sums[warp] = dark_sum;
-    }
+    const DarkPixels own{count, static_cast<unsigned long long>(count) * threadIdx.x};
+    const auto in_warp = memory.dark.begin(own);
     __syncthreads();
-    unsigned long long pixels = 0, sum = 0;
-    for (int other = 0; other < warps; ++other) {
-        pixels += memory.warp_values[other];
-        sum += memory.warp_sums[other];
-        if (other < warp) {
-            dark_count += memory.warp_values[other];
-            dark_sum += memory.warp_sums[other];
-        }
-    }
-    const auto candidate = otsu_candidate(dark_count, dark_sum, pixels, sum);
+    const auto [before, all] = memory.dark.end(in_warp);
+    const auto dark = before + own;
+    const auto candidate = otsu_candidate(dark.count, dark.sum, all.count, all.sum);
 
     double best = candidate.variance;
     int best_bin = threadIdx.x;
@@ -170,7 +163,7 @@ __device__ int otsu(std::uint32_t count, ThresholdMemory& memory) {
         candidate.variance >= 0 && best_bin != threadIdx.x && best - candidate.variance < otsu_uncertainty;
     const bool unclear = !candidate.certain || close || (best >= 0 && best < otsu_uncertainty);
     if (__syncthreads_or(unclear))
-        return threadIdx.x == 0 ? otsu_sequence(memory.counts, static_cast<std::uint32_t>(pixels)) : 0;
+        return threadIdx.x == 0 ? otsu_sequence(memory.counts, static_cast<std::uint32_t>(all.count)) : 0;
     return best < 0 ? 0 : best_bin;
 }
 
@@ -237,9 +230,9 @@ __device__ int valley(uint2 slope, int lane) {
             rising = true;
         }
     }
-    for (int step = 16; step > 0; step /= 2) rise = min(rise, __shfl_xor_sync(~0u, rise, step));
+    rise = cuda::warp_joined(rise, [](int a, int b) { return min(a, b); });
     if (bottom > rise) bottom = -1;  // a lane behind the rise
-    for (int step = 16; step > 0; step /= 2) bottom = max(bottom, __shfl_xor_sync(~0u, bottom, step));
+    bottom = cuda::warp_joined(bottom, [](int a, int b) { return max(a, b); });
     return (bottom + rise - 1) / 2;
 }
 
@@ -265,7 +258,7 @@ __device__ int two_peaks(ThresholdMemory& memory) {
     std::uint32_t pixels = 0;
 #pragma unroll
     for (int i = 0; i < bins_per_lane; ++i) pixels += own.bin[i] = memory.counts[lane * bins_per_lane + i];
-    for (int step = 16; step > 0; step /= 2) pixels += __shfl_xor_sync(~0u, pixels, step);
+    pixels = cuda::warp_sum(pixels);
     const int shift = two_peaks_bits - (32 - __clz(static_cast<int>(pixels)));
 #pragma unroll
     for (int i = 0; i < bins_per_lane; ++i) own.bin[i] <<= shift;
@@ -308,9 +301,9 @@ __global__ void __launch_bounds__(binarize_threads)
     if (index >= frames.groups) return;
     const auto group = group_at(frames, index);
     const auto* in =
-        frames.in + blockIdx.y * frames.in_frame_stride + group.y * frames.in_row_stride + group.x * channels;
+        frames.in.data + blockIdx.y * frames.in.frame_stride + group.y * frames.in.row_stride + group.x * channels;
     auto* out =
-        frames.out + blockIdx.y * frames.out_frame_stride + group.y * frames.out_row_stride + group.x * channels;
+        frames.out.data + blockIdx.y * frames.out.frame_stride + group.y * frames.out.row_stride + group.x * channels;
     const auto threshold = thresholds[blockIdx.y] * 0x01010101u;
     const auto gray = load_gray_group<channels, aligned>(in, group.pixels, weights);
     const uint4 white{__vcmpgtu4(gray.x, threshold), __vcmpgtu4(gray.y, threshold), __vcmpgtu4(gray.z, threshold),
@@ -323,10 +316,6 @@ __global__ void __launch_bounds__(binarize_threads)
         if (pixel < group.pixels)
             for (int channel = 0; channel < channels; ++channel)
                 out[pixel * channels + channel] = static_cast<std::uint8_t>(words[pixel / 4] >> (pixel % 4 * 8));
-}
-
-bool multiple_of_16(std::initializer_list<std::int64_t> numbers) {
-    return std::all_of(numbers.begin(), numbers.end(), [](std::int64_t number) { return number % 16 == 0; });
 }
 
 // Enough blocks to fill a large GPU several times, of at least so many pixels that a block's own costs do not count.
@@ -348,9 +337,8 @@ void launch(const Frames& frames, int frame_count, std::optional<ThresholdMethod
         threshold_kernel<<<grid_frames, bins, 0, stream>>>(*method, histograms, thresholds);
         cuda::check_launch();
     }
-    const dim3 grid((frames.groups + binarize_threads - 1) / binarize_threads, grid_frames);
+    const dim3 grid(cuda::blocks(frames.groups, binarize_threads), grid_frames);
     binarize_kernel<channels, aligned><<<grid, binarize_threads, 0, stream>>>(frames, weights, thresholds);
-    cuda::check_launch();
 }
 
 }  // namespace
@@ -358,33 +346,19 @@ void launch(const Frames& frames, int frame_count, std::optional<ThresholdMethod
 void Binarize::run(const FilterImages<MemorySpace::device>& images) {
     validate(images.in, shape_, "binarize's image");
     validate(images.out, shape_, "binarize's result");
-    const auto in = images.in;
-    const auto out = images.out;
-    const bool dense_rows = in.dense_rows() && out.dense_rows();
+    const bool dense_rows = images.in.dense_rows() && images.out.dense_rows();
+    const auto one_row = dense_rows ? cuda::OneRow::frame : cuda::OneRow::none;
     const int rows = dense_rows ? 1 : shape_.height;
-    Frames frames{in.data(),
-                  out.data(),
-                  in.row_stride_bytes(),
-                  in.frame_stride_bytes(),
-                  out.row_stride_bytes(),
-                  out.frame_stride_bytes(),
-                  dense_rows ? shape_.height * shape_.width : shape_.width,
-                  0,
-                  0};
-    frames.groups_per_row = static_cast<unsigned>((frames.row_px + gray_group_px - 1) / gray_group_px);
+    Frames frames{cuda::KernelImage(images.in, one_row), cuda::KernelImage(images.out, one_row),
+                  dense_rows ? shape_.height * shape_.width : shape_.width, 0, 0};
+    frames.groups_per_row = cuda::blocks(frames.row_px, gray_group_px);
     frames.groups = frames.groups_per_row * static_cast<unsigned>(rows);
-    const auto address = [](const void* pointer) {
-        return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(pointer));
-    };
-    const bool aligned = multiple_of_16({address(in.data()), address(out.data())}) &&
-                         (dense_rows || multiple_of_16({in.row_stride_bytes(), out.row_stride_bytes()})) &&
-                         (shape_.frames == 1 || multiple_of_16({in.frame_stride_bytes(), out.frame_stride_bytes()}));
+    const bool aligned = frames.in.aligned_to(16) && frames.out.aligned_to(16);
     const auto stream = executor_->stream().handle();
-    for (int first = 0; first < shape_.frames; first += most_grid_frames) {
+    cuda::for_frames(shape_.frames, 1, [&](int first, int count) {
         auto part = frames;
-        part.in += first * in.frame_stride_bytes();
-        part.out += first * out.frame_stride_bytes();
-        const int count = std::min(most_grid_frames, shape_.frames - first);
+        part.in = frames.in.from_frame(first);
+        part.out = frames.out.from_frame(first);
         auto* histograms = device_histograms_.as<std::uint32_t>() + std::int64_t{first} * bins;
         auto* thresholds = device_thresholds_.data() + first;
         const auto launch_part = [&](auto* launcher) {
@@ -394,7 +368,7 @@ void Binarize::run(const FilterImages<MemorySpace::device>& images) {
             launch_part(aligned ? launch<3, true> : launch<3, false>);
         else
             launch_part(aligned ? launch<1, true> : launch<1, false>);
-    }
+    });
     has_run_ = true;
 }
 

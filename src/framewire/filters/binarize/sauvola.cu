@@ -1,4 +1,6 @@
-#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/kernel/grid.cuh"
+#include "framewire/cuda/kernel/kernel_image.hpp"
+#include "framewire/cuda/kernel/scan.cuh"
 #include "framewire/filters/binarize/sauvola.hpp"
 #include "framewire/filters/gray/gray.cuh"
 
@@ -17,13 +19,11 @@ constexpr int threads_per_block = 128;
 constexpr int warps_per_block = threads_per_block / 32;
 constexpr int columns_per_thread = 4;
 constexpr int columns_per_block = threads_per_block * columns_per_thread;
-constexpr int most_grid_frames = 65535;
 static_assert(columns_per_block >= 2 * max_sauvola_window, "a strip has columns of its own beside the window's");
 
 struct Job {
-    const std::uint8_t* in;
-    std::uint8_t* out;
-    std::int64_t in_row_stride, in_frame_stride, out_row_stride, out_frame_stride;
+    cuda::KernelImage<const std::uint8_t> in;
+    cuda::KernelImage<std::uint8_t> out;
     int height, width, radius;
     int left;  // columns before a strip's own: more than the radius, a multiple of 4 for the sake of word loads
     int strip_columns;  // of a strip's own
@@ -46,30 +46,11 @@ __device__ std::uint32_t load_four(const std::uint8_t* row, int x, int width, co
     return four;
 }
 
-__device__ WindowSums operator+(WindowSums a, WindowSums b) {
-    // Squares may wrap around; differences of them do not.
-    return {a.values + b.values,
-            static_cast<std::int32_t>(static_cast<std::uint32_t>(a.squares) + static_cast<std::uint32_t>(b.squares))};
-}
-
-__device__ WindowSums operator-(WindowSums a, WindowSums b) {
-    return {a.values - b.values,
-            static_cast<std::int32_t>(static_cast<std::uint32_t>(a.squares) - static_cast<std::uint32_t>(b.squares))};
-}
-
-__device__ WindowSums inclusive_warp_scan(WindowSums sums) {
-    for (int step = 1; step < 32; step *= 2) {
-        const WindowSums before{__shfl_up_sync(~0u, sums.values, step), __shfl_up_sync(~0u, sums.squares, step)};
-        if (threadIdx.x % 32 >= step) sums = sums + before;
-    }
-    return sums;
-}
-
 template <int channels, bool aligned>
 __global__ void __launch_bounds__(threads_per_block) sauvola_kernel(Job job, SplitWeights weights) {
     // Every thread writes the first between the second barrier of one row and the first of the next, and the others
     // between a row's two barriers; they are read in the other halves.
-    __shared__ WindowSums warp_sums[warps_per_block];
+    __shared__ cuda::BlockScan<WindowSums, warps_per_block> scan;
     __shared__ int4 value_prefix[threads_per_block];  // of all columns up to and including this one
     __shared__ int4 square_prefix[threads_per_block];
 
@@ -78,14 +59,13 @@ __global__ void __launch_bounds__(threads_per_block) sauvola_kernel(Job job, Spl
     const int end = min(begin + job.band_rows, job.height);
     const int first_column = strip - job.left;
     const int own_column = first_column + static_cast<int>(threadIdx.x) * columns_per_thread;
-    const auto* in = job.in + blockIdx.z * job.in_frame_stride;
-    auto* out = job.out + blockIdx.z * job.out_frame_stride;
-    const auto warp = threadIdx.x / 32;
+    const auto* in = job.in.data + blockIdx.z * job.in.frame_stride;
+    auto* out = job.out.data + blockIdx.z * job.out.frame_stride;
 
     WindowSums columns[columns_per_thread] = {};
     const auto add_row = [&](int y, bool entering) {
         if (y < 0 || y >= job.height) return;
-        const auto four = load_four<channels, aligned>(in + y * job.in_row_stride, own_column, job.width, weights);
+        const auto four = load_four<channels, aligned>(in + y * job.in.row_stride, own_column, job.width, weights);
 #pragma unroll
         for (int i = 0; i < columns_per_thread; ++i) {
             const int x = own_column + i;
@@ -106,12 +86,9 @@ __global__ void __launch_bounds__(threads_per_block) sauvola_kernel(Job job, Spl
 #pragma unroll
         for (int i = 1; i < columns_per_thread; ++i) up_to[i] = up_to[i - 1] + columns[i];
         const auto own = up_to[columns_per_thread - 1];
-        const auto scanned = inclusive_warp_scan(own);
-        if (threadIdx.x % 32 == 31) warp_sums[warp] = scanned;
+        const auto in_warp = scan.begin(own);
         __syncthreads();
-        auto before = scanned - own;
-        for (int other = 0; other < warps_per_block; ++other)
-            if (other < static_cast<int>(warp)) before = before + warp_sums[other];
+        const auto before = scan.end(in_warp).before;
 #pragma unroll
         for (int i = 0; i < columns_per_thread; ++i) up_to[i] = before + up_to[i];
         value_prefix[threadIdx.x] = {up_to[0].values, up_to[1].values, up_to[2].values, up_to[3].values};
@@ -130,69 +107,55 @@ __global__ void __launch_bounds__(threads_per_block) sauvola_kernel(Job job, Spl
             const auto sums = prefix(column + job.left + job.radius) - prefix(column + job.left - job.radius - 1);
             const int in_row = min(x + job.radius + 1, job.width) - max(x - job.radius, 0);
             const float threshold = sauvola_threshold(sums, static_cast<float>(rows * in_row), job.k);
-            const auto gray = load_gray_pixel<channels>(in + y * job.in_row_stride + x * channels, weights);
+            const auto gray = load_gray_pixel<channels>(in + y * job.in.row_stride + x * channels, weights);
             const std::uint8_t white = static_cast<float>(gray) > threshold ? 255 : 0;
             for (int channel = 0; channel < channels; ++channel)
-                out[y * job.out_row_stride + x * channels + channel] = white;
+                out[y * job.out.row_stride + x * channels + channel] = white;
         }
     }
 }
 
-template <int channels>
-void launch(const Job& job, dim3 grid, bool aligned, cudaStream_t stream) {
-    const auto weights = split(gray_weights(GrayMethod::weighted));
-    if (aligned)
-        sauvola_kernel<channels, true><<<grid, threads_per_block, 0, stream>>>(job, weights);
-    else
-        sauvola_kernel<channels, false><<<grid, threads_per_block, 0, stream>>>(job, weights);
-    cuda::check_launch();
-}
-
 }  // namespace
 
-void Sauvola::run(const FilterImages<MemorySpace::device>& images) const {
-    validate(images.in, shape_, "binarize's image");
-    validate(images.out, shape_, "binarize's result");
+FilterOnDevice Sauvola::plan_for_cuda() const {
     const int radius = parameters_.window / 2;
     const int left = radius / 4 * 4 + 4;
-    Job job{images.in.data(),
-            images.out.data(),
-            images.in.row_stride_bytes(),
-            images.in.frame_stride_bytes(),
-            images.out.row_stride_bytes(),
-            images.out.frame_stride_bytes(),
-            shape_.height,
-            shape_.width,
-            radius,
-            left,
-            (columns_per_block - left - radius) / 4 * 4,
-            0,
-            static_cast<float>(parameters_.k)};
+    Job job{.height = shape_.height,
+            .width = shape_.width,
+            .radius = radius,
+            .left = left,
+            .strip_columns = (columns_per_block - left - radius) / 4 * 4,
+            .k = static_cast<float>(parameters_.k)};
     // A band's first window costs as many rows as the window has: short bands where few frames leave a GPU idle, tall
     // ones where there is work for all of it.
-    const auto strips = (shape_.width + job.strip_columns - 1) / job.strip_columns;
+    const auto strips = cuda::parts(shape_.width, job.strip_columns);
     constexpr std::int64_t wanted_blocks = 1024;
     const auto rows_for_all = std::int64_t{shape_.height} * strips * shape_.frames / wanted_blocks;
     job.band_rows =
         static_cast<int>(std::clamp<std::int64_t>(rows_for_all, parameters_.window, 4 * max_sauvola_window));
-    const auto bands = (shape_.height + job.band_rows - 1) / job.band_rows;
-
-    const auto words_fit = [&](const void* data, std::int64_t row_stride, std::int64_t frame_stride) {
-        return reinterpret_cast<std::uintptr_t>(data) % 4 == 0 && row_stride % 4 == 0 &&
-               (shape_.frames == 1 || frame_stride % 4 == 0);
+    const auto bands = cuda::parts(shape_.height, job.band_rows);
+    const bool colour = shape_.channels == 3;
+    const auto words_kernel = colour ? sauvola_kernel<3, true> : sauvola_kernel<1, true>;
+    const auto bytes_kernel = colour ? sauvola_kernel<3, false> : sauvola_kernel<1, false>;
+    return [=, weights = split(gray_weights(GrayMethod::weighted)),
+            executor = executor_](const FilterImages<MemorySpace::device>& images) {
+        const cuda::KernelImage in(images.in);
+        const cuda::KernelImage out(images.out);
+        const auto kernel = in.aligned_to(4) ? words_kernel : bytes_kernel;
+        cuda::for_frames(images.in.shape().frames, 1, [&](int first, int frames) {
+            auto part = job;
+            part.in = in.from_frame(first);
+            part.out = out.from_frame(first);
+            const dim3 grid(static_cast<unsigned>(strips), static_cast<unsigned>(bands), static_cast<unsigned>(frames));
+            kernel<<<grid, threads_per_block, 0, executor->stream().handle()>>>(part, weights);
+        });
     };
-    const bool aligned = words_fit(job.in, job.in_row_stride, job.in_frame_stride);
-    for (int first = 0; first < shape_.frames; first += most_grid_frames) {
-        auto part = job;
-        part.in += first * job.in_frame_stride;
-        part.out += first * job.out_frame_stride;
-        const dim3 grid(static_cast<unsigned>(strips), static_cast<unsigned>(bands),
-                        static_cast<unsigned>(std::min(most_grid_frames, shape_.frames - first)));
-        if (shape_.channels == 3)
-            launch<3>(part, grid, aligned, executor_->stream().handle());
-        else
-            launch<1>(part, grid, aligned, executor_->stream().handle());
-    }
+}
+
+void Sauvola::run(const FilterImages<MemorySpace::device>& images) const {
+    validate(images.in, shape_, "binarize's image");
+    validate(images.out, shape_, "binarize's result");
+    on_device_(images);
 }
 
 }  // namespace framewire

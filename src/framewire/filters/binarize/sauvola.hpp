@@ -34,9 +34,12 @@ public:
     void run(const FilterImages<MemorySpace::device>& images) const;
 
 private:
+    FilterOnDevice plan_for_cuda() const;
+
     SauvolaParameters parameters_;
     Shape shape_;
     Executor* executor_;
+    FilterOnDevice on_device_;
     int band_rows_;           // CPU: what one thread takes at a time
     HostBuffer gray_, sums_;  // CPU: one frame's gray values where it is BGR; each band's running sums
 };
@@ -45,6 +48,16 @@ private:
 /// values are exact in a float.
 struct WindowSums {
     std::int32_t values = 0, squares = 0;
+
+    // Squares may wrap around; differences of them do not.
+    FRAMEWIRE_HOST_DEVICE friend constexpr WindowSums operator+(WindowSums a, WindowSums b) {
+        return {a.values + b.values, static_cast<std::int32_t>(static_cast<std::uint32_t>(a.squares) +
+                                                               static_cast<std::uint32_t>(b.squares))};
+    }
+    FRAMEWIRE_HOST_DEVICE friend constexpr WindowSums operator-(WindowSums a, WindowSums b) {
+        return {a.values - b.values, static_cast<std::int32_t>(static_cast<std::uint32_t>(a.squares) -
+                                                               static_cast<std::uint32_t>(b.squares))};
+    }
 };
 
 // The formula in float, one correctly rounded operation after the other, so that every backend and instruction set

@@ -136,6 +136,8 @@ Sauvola::Sauvola(SauvolaParameters parameters, const Shape& shape, Executor& exe
         fail(ErrorCode::usage, "binarize's k is {}; allowed is 0 to 1", parameters.k);
     // A band sums its first window anew, so it is tall beside a window.
     band_rows_ = std::min(std::max(64, 2 * parameters.window), shape.height);
+    if constexpr (cuda::compiled)
+        if (executor.backend() == Backend::cuda) on_device_ = plan_for_cuda();
     if (executor.backend() != Backend::cpu) return;
     const auto bands = (shape.height + band_rows_ - 1) / band_rows_;
     sums_ = HostBuffer(static_cast<std::size_t>(bands * SauvolaRows::numbers(shape.width, parameters.window)) *

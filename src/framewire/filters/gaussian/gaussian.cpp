@@ -94,6 +94,8 @@ Gaussian::Gaussian(GaussianParameters parameters, const Shape& shape, Executor& 
       shape_(shape),
       executor_(&executor) {
     validate(shape, "gaussian's image");
+    if constexpr (cuda::compiled)
+        if (executor.backend() == Backend::cuda) on_device_ = plan_for_cuda();
 }
 
 FilterInfo gaussian_info() {

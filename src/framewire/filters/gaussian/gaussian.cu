@@ -1,4 +1,3 @@
-#include "framewire/cuda/check.hpp"
 #include "framewire/filters/gaussian/gaussian_cuda.hpp"
 #include "framewire/filters/quads.cuh"
 
@@ -27,7 +26,7 @@ constexpr int column_scale_shift = 24 - gaussian_column_shift;
 
 struct Job {
     QuadSource in;
-    DeviceRows<std::uint8_t> out;
+    cuda::KernelImage<std::uint8_t> out;
 
     int taps;
     WindowReach reach;
@@ -36,6 +35,7 @@ struct Job {
     int quads_out;  // of a strip's result
     int band_rows;  // of a block's result
     int ring_rows;
+    bool out_words;  // every row of the result begins at a multiple of 4
 
     std::uint32_t even[most_pairs], odd[most_pairs];  // [0] is zero, then the pairs, then zeros
     std::uint32_t column[most_terms];                 // padded with zeros
@@ -215,7 +215,7 @@ private:
 
     __device__ void store(std::uint8_t* row, int x, const Quad<L::planes>& quad) const {
         if constexpr (L::planes == L::channels) {
-            store_quad<L::channels>(row, x, job_.in.width, job_.out.aligned, quad);
+            store_quad<L::channels>(row, x, job_.in.width, job_.out_words, quad);
         } else {
             for (int pixel = 0; pixel < quad_px && x + pixel < job_.in.width; ++pixel)
                 row[(x + pixel) * L::channels + first_plane_] = static_cast<std::uint8_t>(quad.plane[0] >> (8 * pixel));
@@ -253,64 +253,62 @@ void set_weights(Job& job, const GaussianWeights& weights) {
 int rim_quads(const Job& job) { return (job.lead + job.taps + quad_px - 1 + 3) / quad_px - 1; }
 
 template <class L>
-void launch(Job job, int frames, int quads_out, cudaStream_t stream) {
+FilterOnDevice plan(Job job, const Shape& shape, int quads_out, Executor& executor) {
     job.quads_out = quads_out;
     job.quads_in = quads_out + rim_quads(job);
     job.ring_rows = L::ring_rows(job.taps);
-    const int strips = parts(job.in.width, quads_out * quad_px);
+    const int strips = cuda::parts(shape.width, quads_out * quad_px);
     // High bands weigh fewer rows twice; many make enough blocks for the whole GPU.
     constexpr int blocks_per_frame = L::channels / L::planes;
-    const int bands =
-        std::max(parts(job.in.height, std::max(128, 8 * job.taps)), bands_for_all(strips * blocks_per_frame, frames));
-    job.band_rows = band_rows(job.in.height, bands, L::step_rows);
-
+    const int bands = std::max(cuda::parts(shape.height, std::max(128, 8 * job.taps)),
+                               bands_for_all(strips * blocks_per_frame, shape.frames));
+    job.band_rows = band_rows(shape.height, bands, L::step_rows);
     const auto shared_bytes = static_cast<std::size_t>(L::shared_bytes(job.taps, job.quads_in));
-    if (shared_bytes > 48 * 1024)
-        cuda::check(cudaFuncSetAttribute(gaussian_kernel<L>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                         static_cast<int>(shared_bytes)));
-    for_grids(job, strips, frames, blocks_per_frame, [&](const Job& part, dim3 grid) {
-        gaussian_kernel<L><<<grid, threads_per_block, shared_bytes, stream>>>(part);
-    });
+    cuda::allow_shared_memory(gaussian_kernel<L>);
+    return [job, strips, shared_bytes, &executor](const FilterImages<MemorySpace::device>& images) {
+        auto with_images = job;
+        with_images.in.set(images.in);
+        with_images.out = cuda::KernelImage(images.out);
+        with_images.out_words = with_images.out.aligned_to(4);
+        for_grids(with_images, strips, cuda::parts(job.in.height, job.band_rows), images.in.shape().frames,
+                  blocks_per_frame, [&](const Job& part, dim3 grid) {
+                      gaussian_kernel<L><<<grid, threads_per_block, shared_bytes, executor.stream().handle()>>>(part);
+                  });
+    };
 }
 
 template <int channels>
-void launch(const Job& job, int frames, int most_shared_bytes, cudaStream_t stream) {
+FilterOnDevice plan(const Job& job, const Shape& shape, Executor& executor) {
     // A strip as wide as its rim leaves of 32 quads, or of 32 quads where that were too little.
     const int rim = rim_quads(job), quads_out = rim <= 8 ? 32 - rim : 32;
     // Two blocks a multiprocessor, or else one channel at a time in a narrow strip, which is small enough for every
     // GPU.
-    const int most_shared = std::min(100 * 1024, most_shared_bytes);
+    const int most_shared = std::min(100 * 1024, executor.shared_memory().block_bytes);
     using All = Layout<channels, channels, 32>;
     using Narrow = Layout<channels, 1, 16>;
     constexpr int most_rim = (3 + max_window_px + quad_px - 1 + 3) / quad_px - 1;
     static_assert(Narrow::shared_bytes(max_window_px, 16 + most_rim) <= 48 * 1024);
-    if (All::shared_bytes(job.taps, quads_out + rim) > most_shared)
-        launch<Narrow>(job, frames, 16, stream);
-    else
-        launch<All>(job, frames, quads_out, stream);
+    return All::shared_bytes(job.taps, quads_out + rim) > most_shared ? plan<Narrow>(job, shape, 16, executor)
+                                                                      : plan<All>(job, shape, quads_out, executor);
 }
 
 }  // namespace
 
-void Gaussian::run(const FilterImages<MemorySpace::device>& images) const {
-    validate(images.in, shape_, "gaussian's image");
-    validate(images.out, shape_, "gaussian's result");
-    if (short_on_cuda(weights_))
-        return gaussian_of_short_weights(weights_, border_, images, executor_->stream().handle());
-    if (gaussian_fits_matrices(weights_))
-        return gaussian_by_matrices(weights_, border_, images, executor_->stream().handle());
-    Job job{.in = {DeviceRows<const std::uint8_t>(images.in), shape_.width, shape_.height, border_},
-            .out = DeviceRows<std::uint8_t>(images.out),
+FilterOnDevice Gaussian::plan_for_cuda() const {
+    if (short_on_cuda(weights_)) return gaussian_of_short_weights(weights_, border_, shape_, *executor_);
+    if (gaussian_fits_matrices(weights_)) return gaussian_by_matrices(weights_, border_, shape_, *executor_);
+    Job job{.in = QuadSource(shape_, border_),
             .taps = weights_.taps,
             .reach = weights_.reach,
             .lead = (quad_px - weights_.reach.before % quad_px) % quad_px};
     set_weights(job, weights_);
-    const auto stream = executor_->stream().handle();
-    const int most_shared_bytes = executor_->shared_memory().block_bytes;
-    if (shape_.channels == 3)
-        launch<3>(job, shape_.frames, most_shared_bytes, stream);
-    else
-        launch<1>(job, shape_.frames, most_shared_bytes, stream);
+    return shape_.channels == 3 ? plan<3>(job, shape_, *executor_) : plan<1>(job, shape_, *executor_);
+}
+
+void Gaussian::run(const FilterImages<MemorySpace::device>& images) const {
+    validate(images.in, shape_, "gaussian's image");
+    validate(images.out, shape_, "gaussian's result");
+    on_device_(images);
 }
 
 }  // namespace framewire

@@ -70,10 +70,13 @@ public:
     void run(const FilterImages<MemorySpace::device>& images) const;
 
 private:
+    FilterOnDevice plan_for_cuda() const;
+
     Border border_;
     GaussianWeights weights_;
     Shape shape_;
     Executor* executor_;
+    FilterOnDevice on_device_;
 };
 
 /// The registry's entry.

@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(32 * warps_per_block, blocks_per_multiprocesso
             rows.template fetch<step_rows / fetched_rows, fetched_rows>(part.y + step_rows * (step - 1) + fetch_row,
                                                                         memory.slot[step % stages][fetch_row],
                                                                         fetched_rows * slot_bytes);
-        commit_copies();
+        cuda::commit_copies();
     };
     for (int step = 0; step < stages - 1; ++step) fetch(step);
 
@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(32 * warps_per_block, blocks_per_multiprocesso
 #pragma unroll 1
     for (int step = 0; step < steps; ++step) {
         auto& slot = memory.slot[step % stages];
-        wait_for_copies<stages - 2>();
+        cuda::wait_for_copies<stages - 2>();
         __syncwarp();
         fetch(step + stages - 1);
         if (rows.has_border()) {
@@ -230,34 +230,33 @@ void set_weights(Job& job, const GaussianWeights& weights, int channels) {
 }
 
 template <int channels, int blocks>
-void launch(const Job& job, int frames, cudaStream_t stream) {
-    const int strips = parts(job.in.width * channels, strip_bytes);
-    launch_warps<warps_per_block>(job, strips, frames, blocks_per_multiprocessor, step_rows, 2 * step_rows,
-                                  [&](const Job& part, dim3 grid) {
-                                      matrix_kernel<channels, blocks><<<grid, 32 * warps_per_block, 0, stream>>>(part);
-                                  });
+FilterOnDevice plan(Job job, const Shape& shape, Border border, Executor& executor) {
+    const int strips = cuda::parts(shape.width * channels, strip_bytes);
+    settle_warps<warps_per_block>(job, shape, border, strips, blocks_per_multiprocessor, step_rows, 2 * step_rows);
+    return [job, &executor](const FilterImages<MemorySpace::device>& images) {
+        launch_warps<warps_per_block>(job, images, [&](const Job& part, dim3 grid) {
+            matrix_kernel<channels, blocks><<<grid, 32 * warps_per_block, 0, executor.stream().handle()>>>(part);
+        });
+    };
 }
 
 }  // namespace
 
 bool gaussian_fits_matrices(const GaussianWeights& weights) {
-    return weights.taps >= 2 && weights.taps <= most_taps && device_attribute(cudaDevAttrComputeCapabilityMajor) >= 8;
+    return weights.taps >= 2 && weights.taps <= most_taps &&
+           cuda::device_attribute(cudaDevAttrComputeCapabilityMajor) >= 8;
 }
 
-void gaussian_by_matrices(const GaussianWeights& weights, Border border,
-                          const FilterImages<MemorySpace::device>& images, cudaStream_t stream) {
-    const auto& shape = images.in.shape();
+FilterOnDevice gaussian_by_matrices(const GaussianWeights& weights, Border border, const Shape& shape,
+                                    Executor& executor) {
     const int channels = shape.channels;
-    Job job{warp_job(images, border), weights.reach};
-    job.lead_bytes = parts(weights.reach.before * channels, 4) * 4;
+    Job job{};
+    job.reach = weights.reach;
+    job.lead_bytes = cuda::parts(weights.reach.before * channels, 4) * 4;
     set_weights(job, weights, channels);
     const bool two_blocks = job.lead_bytes + group_bytes + weights.reach.after * channels <= 64;
-    if (channels == 1)
-        launch<1, 2>(job, shape.frames, stream);
-    else if (two_blocks)
-        launch<3, 2>(job, shape.frames, stream);
-    else
-        launch<3, 3>(job, shape.frames, stream);
+    if (channels == 1) return plan<1, 2>(job, shape, border, executor);
+    return two_blocks ? plan<3, 2>(job, shape, border, executor) : plan<3, 3>(job, shape, border, executor);
 }
 
 }  // namespace framewire

@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(32 * warps_per_block, blocks_per_multiprocesso
     const auto fetch = [&](int step) {
         if (step < steps)
             rows.template fetch<2, 1>(part.y - P::before + 2 * step, memory.slot[step % stages][0], Strip::slot_bytes);
-        commit_copies();
+        cuda::commit_copies();
     };
     for (int step = 0; step < stages - 1; ++step) fetch(step);
 
@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(32 * warps_per_block, blocks_per_multiprocesso
     const auto run_step = [&](int place, int step) {
         if (step >= steps) return;
         auto& slot = memory.slot[step % stages];
-        wait_for_copies<stages - 2>();
+        cuda::wait_for_copies<stages - 2>();
         __syncwarp();
         fetch(step + stages - 1);
         if (rows.has_border()) {
@@ -191,21 +191,23 @@ void set_weights(Job& job, const GaussianWeights& weights) {
 }
 
 template <int channels, int taps>
-void launch(const Job& job, int frames, cudaStream_t stream) {
-    const int strips = parts(job.in.width, WarpStrip<channels>::out_px);
-    launch_warps<warps_per_block>(job, strips, frames, blocks_per_multiprocessor, 2, taps - 1,
-                                  [&](const Job& part, dim3 grid) {
-                                      short_kernel<channels, taps><<<grid, 32 * warps_per_block, 0, stream>>>(part);
-                                  });
+FilterOnDevice plan(Job job, const Shape& shape, Border border, Executor& executor) {
+    const int strips = cuda::parts(shape.width, WarpStrip<channels>::out_px);
+    settle_warps<warps_per_block>(job, shape, border, strips, blocks_per_multiprocessor, 2, taps - 1);
+    return [job, &executor](const FilterImages<MemorySpace::device>& images) {
+        launch_warps<warps_per_block>(job, images, [&](const Job& part, dim3 grid) {
+            short_kernel<channels, taps><<<grid, 32 * warps_per_block, 0, executor.stream().handle()>>>(part);
+        });
+    };
 }
 
 template <int channels>
-void launch(const Job& job, int taps, int frames, cudaStream_t stream) {
+FilterOnDevice plan(const Job& job, int taps, const Shape& shape, Border border, Executor& executor) {
     switch (taps) {
-        case 2: return launch<channels, 2>(job, frames, stream);
-        case 3: return launch<channels, 3>(job, frames, stream);
-        case 4: return launch<channels, 4>(job, frames, stream);
-        default: return launch<channels, 5>(job, frames, stream);
+        case 2: return plan<channels, 2>(job, shape, border, executor);
+        case 3: return plan<channels, 3>(job, shape, border, executor);
+        case 4: return plan<channels, 4>(job, shape, border, executor);
+        default: return plan<channels, 5>(job, shape, border, executor);
     }
 }
 
@@ -215,15 +217,12 @@ bool short_on_cuda(const GaussianWeights& weights) {
     return weights.is_short && weights.taps >= least_taps && weights.taps <= most_taps;
 }
 
-void gaussian_of_short_weights(const GaussianWeights& weights, Border border,
-                               const FilterImages<MemorySpace::device>& images, cudaStream_t stream) {
-    const auto& shape = images.in.shape();
-    Job job{warp_job(images, border)};
+FilterOnDevice gaussian_of_short_weights(const GaussianWeights& weights, Border border, const Shape& shape,
+                                         Executor& executor) {
+    Job job{};
     set_weights(job, weights);
-    if (shape.channels == 3)
-        launch<3>(job, weights.taps, shape.frames, stream);
-    else
-        launch<1>(job, weights.taps, shape.frames, stream);
+    return shape.channels == 3 ? plan<3>(job, weights.taps, shape, border, executor)
+                               : plan<1>(job, weights.taps, shape, border, executor);
 }
 
 }  // namespace framewire

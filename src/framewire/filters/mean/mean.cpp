@@ -9,6 +9,8 @@ Mean::Mean(MeanParameters parameters, const Shape& shape, Executor& executor)
     validate(shape, "mean's image");
     if (parameters.size < 1 || parameters.size > max_window_px)
         fail(ErrorCode::usage, "mean of size {}; allowed are 1 to {}", parameters.size, max_window_px);
+    if constexpr (cuda::compiled)
+        if (executor.backend() == Backend::cuda) on_device_ = plan_for_cuda();
 }
 
 FilterInfo mean_info() {

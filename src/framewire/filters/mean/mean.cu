@@ -1,5 +1,4 @@
-#include "framewire/cuda/check.hpp"
-#include "framewire/cuda/warp.cuh"
+#include "framewire/cuda/kernel/scan.cuh"
 #include "framewire/filters/mean/mean_cuda.hpp"
 #include "framewire/filters/staged_rows.cuh"
 #include "framewire/filters/window.hpp"
@@ -39,7 +38,7 @@ FRAMEWIRE_HOST_DEVICE constexpr int place_of(int pixel) { return pixel + pixel /
 
 struct Job {
     QuadSource in;
-    DeviceRows<std::uint8_t> out;
+    cuda::KernelImage<std::uint8_t> out;
     bool in_chunks, out_chunks;
     int size;
     WindowReach reach;
@@ -57,7 +56,7 @@ struct Memory {
     alignas(chunk_bytes) std::uint8_t slot[L::stages][2][L::slot_bytes];
     alignas(chunk_bytes) std::uint8_t out[L::strip_px * L::channels];
     std::uint32_t prefix[L::channels][L::strip_px + L::threads];
-    std::uint32_t totals[L::channels][L::warps];
+    cuda::BlockScan<std::uint32_t, L::warps> scans[L::channels];
 };
 
 // Barriers of this file are met in the branches of those that move rows and of those that add up, which __syncthreads()
@@ -110,26 +109,18 @@ public:
     // Puts the sums of all columns before each of this thread's in place; called by all of a team that add up. Waits
     // for the team once.
     __device__ void write_prefix_sums(Memory<L>& memory) const {
-        const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
         std::uint32_t before[channels];
 #pragma unroll
         for (int channel = 0; channel < channels; ++channel) {
             std::uint32_t total = 0;
 #pragma unroll
             for (int pixel = 0; pixel < lane_px; ++pixel) total = add_column(total, sums_, pixel * channels + channel);
-            auto up_to_here = total;
-#pragma unroll
-            for (int distance = 1; distance < 32; distance *= 2) {
-                const auto other = __shfl_up_sync(~0u, up_to_here, distance);
-                if (lane >= distance) up_to_here += other;
-            }
-            if (lane == 31) memory.totals[channel][warp] = up_to_here;
-            before[channel] = up_to_here - total;
+            before[channel] = memory.scans[channel].begin(total);
         }
         wait_for_team<L>();
 #pragma unroll
         for (int channel = 0; channel < channels; ++channel) {
-            auto sum = before[channel] + cuda::warp_sum(lane < warp ? memory.totals[channel][lane] : 0);
+            auto sum = memory.scans[channel].end_by_warp(before[channel]);
             auto* to = memory.prefix[channel] + place_of(static_cast<int>(threadIdx.x) * lane_px);
 #pragma unroll
             for (int pixel = 0; pixel < lane_px; ++pixel) {
@@ -235,7 +226,7 @@ __device__ void move_rows(const Job& job, const Part<L>& part, Memory<L>& memory
 #pragma unroll
             for (int at = 0; at < 2; ++at)
                 if (at < part.rows(step)) rows.fetch(part.row(step, at), memory.slot[step % L::stages][at]);
-        commit_copies();
+        cuda::commit_copies();
     };
     const auto fill_border = [&](int step) {
         if (step < part.steps && rows.has_border())
@@ -244,13 +235,13 @@ __device__ void move_rows(const Job& job, const Part<L>& part, Memory<L>& memory
                 if (at < part.rows(step)) rows.fill_border(memory.slot[step % L::stages][at]);
     };
     for (int step = 0; step < L::stages - 1; ++step) fetch(step);
-    wait_for_copies<L::stages - 2>();
+    cuda::wait_for_copies<L::stages - 2>();
     wait_for_team<L>();
     fill_border(0);
     // Each step begins with its rows here, border included, and the next one's but for their border.
     int step = 0;
     const auto end_step = [&] {
-        wait_for_copies<L::stages - 3>();
+        cuda::wait_for_copies<L::stages - 3>();
         wait_for_team<L>();
     };
     end_step();
@@ -316,45 +307,50 @@ template <class L>
 constexpr int shared_bytes = L::teams * sizeof(Memory<L>);
 
 template <class L>
-void launch(Job job, int frames, cudaStream_t stream) {
+FilterOnDevice plan(Job job, const Shape& shape, Executor& executor) {
     // Strips of one width, so that none is nearly empty, which begin with whole chunks.
     constexpr int step_px = 16;
     const int most_px = (L::strip_px - job.lead_px - job.size) / step_px * step_px;
-    job.out_px = parts(parts(job.in.width, parts(job.in.width, most_px)), step_px) * step_px;
-    const int strips = parts(job.in.width, job.out_px);
+    job.out_px = cuda::parts(cuda::parts(shape.width, cuda::parts(shape.width, most_px)), step_px) * step_px;
+    const int strips = cuda::parts(shape.width, job.out_px);
     // Each band begins with as many rows as the window has: no more bands than run at once.
-    const std::int64_t at_once = 2 / L::teams * device_attribute(cudaDevAttrMultiProcessorCount);
-    const auto bands = std::max<std::int64_t>(1, at_once / (std::int64_t{strips} * frames));
-    job.band_rows = band_rows(job.in.height, static_cast<int>(bands), 1);
-    cuda::check(cudaFuncSetAttribute(mean_kernel<L>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes<L>));
-    for_grids(job, strips, frames, 1, [&](const Job& part, dim3 grid) {
-        mean_kernel<L><<<grid, dim3(L::team_threads, L::teams), shared_bytes<L>, stream>>>(part);
-    });
+    const std::int64_t at_once = 2 / L::teams * cuda::multiprocessors();
+    const auto bands = std::max<std::int64_t>(1, at_once / (std::int64_t{strips} * shape.frames));
+    job.band_rows = band_rows(shape.height, static_cast<int>(bands), 1);
+    cuda::allow_shared_memory(mean_kernel<L>);
+    return [job, strips, &executor](const FilterImages<MemorySpace::device>& images) {
+        auto with_images = job;
+        with_images.in.set(images.in);
+        with_images.out = cuda::KernelImage(images.out);
+        with_images.in_chunks = with_images.in.rows.aligned_to(chunk_bytes);
+        with_images.out_chunks = with_images.out.aligned_to(chunk_bytes);
+        for_grids(
+            with_images, strips, cuda::parts(job.in.height, job.band_rows), images.in.shape().frames, 1,
+            [&](const Job& part, dim3 grid) {
+                mean_kernel<L>
+                    <<<grid, dim3(L::team_threads, L::teams), shared_bytes<L>, executor.stream().handle()>>>(part);
+            });
+    };
 }
 
 // What the GPUs with the least have.
 static_assert(shared_bytes<Narrow<3>> <= 64 * 1024);
 
 template <int channels>
-void launch(const Job& job, int frames, int most_shared_bytes, cudaStream_t stream) {
-    if (most_shared_bytes >= shared_bytes<Wide<channels>>)
-        launch<Wide<channels>>(job, frames, stream);
-    else
-        launch<Narrow<channels>>(job, frames, stream);
+FilterOnDevice plan(const Job& job, const Shape& shape, Executor& executor) {
+    return executor.shared_memory().block_bytes >= shared_bytes<Wide<channels>>
+               ? plan<Wide<channels>>(job, shape, executor)
+               : plan<Narrow<channels>>(job, shape, executor);
 }
 
 }  // namespace
 
-void Mean::run(const FilterImages<MemorySpace::device>& images) const {
-    validate(images.in, shape_, "mean's image");
-    validate(images.out, shape_, "mean's result");
+FilterOnDevice Mean::plan_for_cuda() const {
     const int size = parameters_.size;
-    const auto stream = executor_->stream().handle();
-    if (size <= mean_16_bit_size) return mean_by_addition(parameters_, images, stream);
+    if (size <= mean_16_bit_size) return mean_by_addition(parameters_, shape_, *executor_);
     const auto division = mean_division_by_bytes(size);
     const auto reach = window_reach(size);
-    Job job{.in = {DeviceRows<const std::uint8_t>(images.in), shape_.width, shape_.height, parameters_.border},
-            .out = DeviceRows<std::uint8_t>(images.out),
+    Job job{.in = QuadSource(shape_, parameters_.border),
             .size = size,
             .reach = reach,
             .lead_px = (lane_px - reach.before % lane_px) % lane_px,
@@ -364,13 +360,13 @@ void Mean::run(const FilterImages<MemorySpace::device>& images) const {
         job.begin_place[pixel] = place_of(pixel + job.lead_px);
         job.end_place[pixel] = place_of(pixel + job.lead_px + size);
     }
-    job.in_chunks = in_chunks(job.in.rows);
-    job.out_chunks = in_chunks(job.out);
-    const int most_shared_bytes = executor_->shared_memory().block_bytes;
-    if (shape_.channels == 3)
-        launch<3>(job, shape_.frames, most_shared_bytes, stream);
-    else
-        launch<1>(job, shape_.frames, most_shared_bytes, stream);
+    return shape_.channels == 3 ? plan<3>(job, shape_, *executor_) : plan<1>(job, shape_, *executor_);
+}
+
+void Mean::run(const FilterImages<MemorySpace::device>& images) const {
+    validate(images.in, shape_, "mean's image");
+    validate(images.out, shape_, "mean's result");
+    on_device_(images);
 }
 
 }  // namespace framewire

@@ -28,9 +28,12 @@ public:
     void run(const FilterImages<MemorySpace::device>& images) const;
 
 private:
+    FilterOnDevice plan_for_cuda() const;
+
     MeanParameters parameters_;
     Shape shape_;
     Executor* executor_;
+    FilterOnDevice on_device_;
 };
 
 /// The registry's entry.

@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(32 * warps_per_block, most_blocks) mean_kernel
     int filled = 0;  // the slot that the next row goes to
     const auto fetch = [&](int y) {
         if (y <= y_last) rows.fetch(y, memory.slot[filled]);
-        commit_copies();
+        cuda::commit_copies();
         filled = next(filled);
     };
     for (int row = 0; row < rows_ahead; ++row) fetch(y_first + row);
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(32 * warps_per_block, most_blocks) mean_kernel
     std::uint32_t columns[W::own_words] = {};
     int entering = 0, leaving = 0;  // slots
     for (int y = y_first; y <= y_last; ++y) {
-        wait_for_copies<rows_ahead - 1>();
+        cuda::wait_for_copies<rows_ahead - 1>();
         __syncwarp();
         fetch(y + rows_ahead);
         if (rows.has_border()) {
@@ -136,33 +136,31 @@ __global__ void __launch_bounds__(32 * warps_per_block, most_blocks) mean_kernel
     }
 }
 
-// The kernel of one of the sizes from `size` on.
+// For the kernel of one of the sizes from `size` on.
 template <int channels, int size = 1>
-void launch(const Job& job, int wanted_size, int frames, cudaStream_t stream) {
+FilterOnDevice plan(Job job, const MeanParameters& parameters, const Shape& shape, Executor& executor) {
     if constexpr (size < mean_16_bit_size)
-        if (wanted_size != size) return launch<channels, size + 1>(job, wanted_size, frames, stream);
+        if (parameters.size != size) return plan<channels, size + 1>(job, parameters, shape, executor);
     constexpr int shared_bytes = warps_per_block * sizeof(Memory<channels, size>);
-    const int blocks = std::min(most_blocks, device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) /
+    const int blocks = std::min(most_blocks, cuda::device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) /
                                                  (shared_bytes + shared_bytes_of_system));
-    const int strips = parts(job.in.width, WarpStrip<channels>::out_px);
-    launch_warps<warps_per_block>(job, strips, frames, std::max(blocks, 1), 1, size - 1,
-                                  [&](const Job& part, dim3 grid) {
-                                      mean_kernel<channels, size><<<grid, 32 * warps_per_block, 0, stream>>>(part);
-                                  });
+    const int strips = cuda::parts(shape.width, WarpStrip<channels>::out_px);
+    settle_warps<warps_per_block>(job, shape, parameters.border, strips, std::max(blocks, 1), 1, size - 1);
+    return [job, &executor](const FilterImages<MemorySpace::device>& images) {
+        launch_warps<warps_per_block>(job, images, [&](const Job& part, dim3 grid) {
+            mean_kernel<channels, size><<<grid, 32 * warps_per_block, 0, executor.stream().handle()>>>(part);
+        });
+    };
 }
 
 }  // namespace
 
-void mean_by_addition(const MeanParameters& parameters, const FilterImages<MemorySpace::device>& images,
-                      cudaStream_t stream) {
-    const auto& shape = images.in.shape();
+FilterOnDevice mean_by_addition(const MeanParameters& parameters, const Shape& shape, Executor& executor) {
     const auto division = mean_division(parameters.size, 16);
-    const Job job{warp_job(images, parameters.border), division.bias * 0x10001u,
-                  division.multiplier << (24 - division.shift)};
-    if (shape.channels == 3)
-        launch<3>(job, parameters.size, shape.frames, stream);
-    else
-        launch<1>(job, parameters.size, shape.frames, stream);
+    Job job{};
+    job.bias = division.bias * 0x10001u;
+    job.multiplier = division.multiplier << (24 - division.shift);
+    return shape.channels == 3 ? plan<3>(job, parameters, shape, executor) : plan<1>(job, parameters, shape, executor);
 }
 
 }  // namespace framewire

@@ -1,4 +1,4 @@
-#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/filters/median/median.hpp"
 #include "framewire/filters/median/median_cuda.hpp"
 #include "framewire/filters/median/median_tile.hpp"
@@ -10,7 +10,6 @@ namespace {
 
 // Above this size histograms are faster than networks.
 constexpr int largest_network_median = 15;
-constexpr int max_frames = 65535;  // a grid's depth
 
 }  // namespace
 
@@ -32,12 +31,13 @@ void Median::run(const FilterImages<MemorySpace::device>& images) {
     const auto stream = executor_->stream().handle();
     const auto in = images.in;
     const auto out = images.out;
-    for (int frame = 0; frame < shape_.frames; frame += max_frames) {
-        const MedianImages part{in.row(frame, 0),       out.row(frame, 0),
-                                in.row_stride_bytes(),  in.frame_stride_bytes(),
-                                out.row_stride_bytes(), out.frame_stride_bytes(),
-                                shape_.width,           shape_.height,
-                                shape_.channels,        std::min(max_frames, shape_.frames - frame)};
+    cuda::for_frames(shape_.frames, 1, [&](int frame, int frames) {
+        const MedianImages part{cuda::KernelImage(in).from_frame(frame),
+                                cuda::KernelImage(out).from_frame(frame),
+                                shape_.width,
+                                shape_.height,
+                                shape_.channels,
+                                frames};
         if (size == 1) {
             for (int i = 0; i < part.frames; ++i)
                 cuda::check(cudaMemcpy2DAsync(
@@ -53,7 +53,7 @@ void Median::run(const FilterImages<MemorySpace::device>& images) {
         } else {
             histogram_median_on_device(part, size, border, *histograms_, stream);
         }
-    }
+    });
 }
 
 }  // namespace framewire

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/filters/border.hpp"
 #include "framewire/filters/median/median_histogram_blocks.hpp"
 
@@ -11,11 +12,10 @@ namespace framewire {
 
 /// The CUDA kernels' view of a batch: in and out of one shape.
 struct MedianImages {
-    const std::uint8_t* in;
-    std::uint8_t* out;
-    std::int64_t in_row_stride, in_frame_stride, out_row_stride, out_frame_stride;  ///< in bytes
+    cuda::KernelImage<const std::uint8_t> in;
+    cuda::KernelImage<std::uint8_t> out;
     int width, height, channels;
-    int frames;  ///< at most 65535, a grid's depth
+    int frames;  ///< for which a grid has room
 };
 
 /// Size 3, rows sorted in registers.

@@ -48,11 +48,4 @@ __device__ inline std::uint32_t load_word(const std::uint8_t* row, int column, i
     return bytes_with_border(row, column, width, channels, border);
 }
 
-inline bool aligned_to(std::uintptr_t bytes, const void* data, std::int64_t row_stride, std::int64_t frame_stride) {
-    return (reinterpret_cast<std::uintptr_t>(data) | static_cast<std::uintptr_t>(row_stride) |
-            static_cast<std::uintptr_t>(frame_stride)) %
-               bytes ==
-           0;
-}
-
 }  // namespace framewire

@@ -1,4 +1,3 @@
-#include "framewire/cuda/check.hpp"
 #include "framewire/filters/median/median.hpp"
 #include "framewire/filters/median/median_cuda.hpp"
 #include "framewire/filters/quads.cuh"
@@ -208,8 +207,8 @@ __global__ void __launch_bounds__(MedianHistogramBlocks::most_threads)
     const int thread = static_cast<int>(threadIdx.x);
 
     const int frame = static_cast<int>(blockIdx.z), channel = static_cast<int>(blockIdx.x) % images.channels;
-    const Strip strip{images.in + frame * images.in_frame_stride,
-                      images.in_row_stride,
+    const Strip strip{images.in.data + frame * images.in.frame_stride,
+                      images.in.row_stride,
                       images.width,
                       images.height,
                       images.channels,
@@ -244,7 +243,7 @@ __global__ void __launch_bounds__(MedianHistogramBlocks::most_threads)
     Window window{reinterpret_cast<const std::uint8_t*>(columns), size};
     const bool has_window = thread / lanes_per_window < windows;  // a whole warp or none of it
     const int window_x = thread / lanes_per_window * window_px;
-    auto* out = images.out + frame * images.out_frame_stride + channel;
+    auto* out = images.out.data + frame * images.out.frame_stride + channel;
     for (int y = first_row; y < end_row; ++y) {
         for_own_columns([](ColumnCounts& column, std::uint32_t enters, std::uint32_t leaves) {
             if (enters == leaves) return;
@@ -262,21 +261,20 @@ __global__ void __launch_bounds__(MedianHistogramBlocks::most_threads)
         }
         __syncthreads();
         for (int x = thread; x < min(strip_px, images.width - first_x); x += threads)
-            out[y * images.out_row_stride + (first_x + x) * images.channels] = medians[x];
+            out[y * images.out.row_stride + (first_x + x) * images.channels] = medians[x];
     }
 }
 
 }  // namespace
 
-void allow_histogram_median() { allow_shared_memory(histogram_median); }
+void allow_histogram_median() { cuda::allow_shared_memory(histogram_median); }
 
 void histogram_median_on_device(const MedianImages& images, int size, Border border,
                                 const MedianHistogramBlocks& blocks, cudaStream_t stream) {
-    const dim3 grid(static_cast<unsigned>(blocks.strips * images.channels),
-                    static_cast<unsigned>(parts(images.height, blocks.rows)), static_cast<unsigned>(images.frames));
+    const dim3 grid(static_cast<unsigned>(blocks.strips * images.channels), cuda::blocks(images.height, blocks.rows),
+                    static_cast<unsigned>(images.frames));
     histogram_median<<<grid, static_cast<unsigned>(blocks.threads), static_cast<std::size_t>(blocks.shared_bytes),
                        stream>>>(images, size, border, blocks.windows, blocks.window_px, blocks.rows);
-    cuda::check_launch();
 }
 
 }  // namespace framewire

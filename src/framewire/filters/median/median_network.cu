@@ -1,4 +1,3 @@
-#include "framewire/cuda/check.hpp"
 #include "framewire/filters/median/median_tile.hpp"
 #include "framewire/filters/median/median_tiles.cuh"
 
@@ -19,7 +18,7 @@ struct Layout {
     static constexpr Block block{8 / tile_height};
     // On a multiprocessor: as many as leave each thread the registers it needs.
     static constexpr int min_blocks = size == 7 ? 5 : 4;
-    static constexpr int words_at_once = parts(block.rows() * Block::words, block.threads());
+    static constexpr int words_at_once = cuda::parts(block.rows() * Block::words, block.threads());
     static_assert(block.pairs_bytes() + block.result_bytes() <= 47 * 1024, "of shared memory");
 };
 
@@ -44,9 +43,8 @@ __global__ void __launch_bounds__(L::block.threads(), L::min_blocks)
 
 template <class L>
 void launch(const MedianImages& images, Border border, cudaStream_t stream) {
-    network_median<L><<<grid_of(images, L::block), L::block.threads(), 0, stream>>>(images, border, in_aligned(images),
-                                                                                    out_aligned(images), PairOrder{});
-    cuda::check_launch();
+    network_median<L><<<grid_of(images, L::block), L::block.threads(), 0, stream>>>(
+        images, border, images.in.aligned_to(4), images.out.aligned_to(4), PairOrder{});
 }
 
 template <int size, int tile_width, int tile_height>

@@ -1,4 +1,3 @@
-#include "framewire/cuda/check.hpp"
 #include "framewire/filters/median/median_tile.hpp"
 #include "framewire/filters/median/median_tiles.cuh"
 
@@ -27,7 +26,7 @@ struct Layout {
     // thread the registers it needs.
     static constexpr Block largest{size == 11 ? 6 : 4};
     static constexpr int min_blocks = size == 9 ? 2 : 1;
-    static constexpr int words_at_once = parts(largest.rows() * Block::words, largest.threads());
+    static constexpr int words_at_once = cuda::parts(largest.rows() * Block::words, largest.threads());
 
     static constexpr int strip_height = size - side + 1, strip_pixels = side * strip_height;
     static constexpr int strips_x = Block::threads_x + (1 + strips_behind) * channels;  // in a row of them
@@ -102,8 +101,7 @@ void launch(const MedianImages& images, Border border, int most_shared_bytes, cu
     const auto block = L::block_for(most_shared_bytes);
     strip_median<L>
         <<<grid_of(images, block), block.threads(), static_cast<std::size_t>(L::shared_bytes(block)), stream>>>(
-            images, border, in_aligned(images), out_aligned(images), PairOrder{});
-    cuda::check_launch();
+            images, border, images.in.aligned_to(4), images.out.aligned_to(4), PairOrder{});
 }
 
 // Calls use(Layout) with that of a size and a number of channels.
@@ -121,7 +119,7 @@ void with_layout(int size, int channels, Use&& use) {
 }  // namespace
 
 void allow_strip_median(int size, int channels) {
-    with_layout(size, channels, [](auto layout) { allow_shared_memory(strip_median<decltype(layout)>); });
+    with_layout(size, channels, [](auto layout) { cuda::allow_shared_memory(strip_median<decltype(layout)>); });
 }
 
 void strip_median_on_device(const MedianImages& images, int size, Border border, int shared_bytes,

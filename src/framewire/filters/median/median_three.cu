@@ -1,4 +1,4 @@
-#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/filters/median/median_device.cuh"
 
 #include <cstdint>
@@ -152,15 +152,15 @@ __global__ void __launch_bounds__(threads, 5) median_of_nine(MedianImages images
     const int index = static_cast<int>(blockIdx.x) * threads + static_cast<int>(threadIdx.x);
     const int column = index % strips * 16, first_row = index / strips * rows_per_thread;
     if (first_row >= images.height) return;
-    const Source<channels> source{images.in + blockIdx.y * images.in_frame_stride,
-                                  images.in_row_stride,
+    const Source<channels> source{images.in.data + blockIdx.y * images.in.frame_stride,
+                                  images.in.row_stride,
                                   images.width,
                                   images.height,
                                   column,
                                   border,
                                   words_aligned,
                                   strips_aligned};
-    auto* out = images.out + blockIdx.y * images.out_frame_stride + first_row * images.out_row_stride + column;
+    auto* out = images.out.data + blockIdx.y * images.out.frame_stride + first_row * images.out.row_stride + column;
 
     // Two rows of the result at a time: their windows have two rows in common, which are sorted once. The next two are
     // read ahead.
@@ -192,9 +192,9 @@ __global__ void __launch_bounds__(threads, 5) median_of_nine(MedianImages images
             insert(order, below.odd[i], odd_low, odd_high, second.low.odd[i], second.middle.odd[i], second.high.odd[i]);
         }
         store_medians<channels>(first, out, row_bytes - column, out_aligned);
-        out += images.out_row_stride;
+        out += images.out.row_stride;
         if (y + 1 < end_row) store_medians<channels>(second, out, row_bytes - column, out_aligned);
-        out += images.out_row_stride;
+        out += images.out.row_stride;
         above = lower;
         upper = below;
     }
@@ -203,18 +203,12 @@ __global__ void __launch_bounds__(threads, 5) median_of_nine(MedianImages images
 }  // namespace
 
 void median_of_nine_on_device(const MedianImages& images, Border border, cudaStream_t stream) {
-    const auto in_aligned = [&](std::uintptr_t bytes) {
-        return aligned_to(bytes, images.in, images.in_row_stride, images.in_frame_stride);
-    };
-    const auto strips = (std::int64_t{images.width} * images.channels + 15) / 16;
-    const auto bands = (images.height + rows_per_thread - 1) / rows_per_thread;
-    const dim3 grid(static_cast<unsigned>((strips * bands + threads - 1) / threads),
-                    static_cast<unsigned>(images.frames));
+    const auto strips = cuda::parts(std::int64_t{images.width} * images.channels, 16);
+    const auto bands = cuda::parts(images.height, rows_per_thread);
+    const dim3 grid(cuda::blocks(strips * bands, threads), static_cast<unsigned>(images.frames));
     const auto kernel = images.channels == 3 ? median_of_nine<3> : median_of_nine<1>;
-    kernel<<<grid, threads, 0, stream>>>(images, border, in_aligned(4), in_aligned(16),
-                                         aligned_to(16, images.out, images.out_row_stride, images.out_frame_stride),
-                                         PairOrder{});
-    cuda::check_launch();
+    kernel<<<grid, threads, 0, stream>>>(images, border, images.in.aligned_to(4), images.in.aligned_to(16),
+                                         images.out.aligned_to(16), PairOrder{});
 }
 
 }  // namespace framewire

@@ -58,21 +58,21 @@ public:
     /// A thread waits for `at_once` words of both halves together.
     template <int at_once>
     __device__ void load(Border border, bool aligned, uint4* pairs) const {
-        const auto* frame = images_.in + blockIdx.z * images_.in_frame_stride;
+        const auto* frame = images_.in.data + blockIdx.z * images_.in.frame_stride;
         const int first_row = row_ - Block::size / 2, count = block_.rows() * Block::words;
         const bool inside = aligned && first_row >= 0 &&
                             first_row + block_.half_height() + block_.rows() <= images_.height && first_column_ >= 0 &&
                             first_column_ + Block::row_pairs <= images_.width * Block::channels;
         if (inside) {
-            const auto* words = frame + first_row * images_.in_row_stride + first_column_;
-            const auto half_stride = block_.half_height() * images_.in_row_stride;
+            const auto* words = frame + first_row * images_.in.row_stride + first_column_;
+            const auto half_stride = block_.half_height() * images_.in.row_stride;
 #pragma unroll 1
             for (int first = static_cast<int>(threadIdx.x); first < count; first += at_once * block_.threads()) {
                 std::uint32_t low[at_once], high[at_once];
 #pragma unroll
                 for (int turn = 0; turn < at_once; ++turn) {
                     const auto i = static_cast<unsigned>(min(first + turn * block_.threads(), count - 1));
-                    const auto* at = words + i / Block::words * images_.in_row_stride + i % Block::words * 4;
+                    const auto* at = words + i / Block::words * images_.in.row_stride + i % Block::words * 4;
                     low[turn] = __ldg(reinterpret_cast<const std::uint32_t*>(at));
                     high[turn] = __ldg(reinterpret_cast<const std::uint32_t*>(at + half_stride));
                 }
@@ -85,7 +85,7 @@ public:
         } else {
             const auto word = [&](int y, int column) {
                 const int from = border_index(y, images_.height, border);
-                const auto* row = from < 0 ? nullptr : frame + from * images_.in_row_stride;
+                const auto* row = from < 0 ? nullptr : frame + from * images_.in.row_stride;
                 return load_word(row, column, images_.width, Block::channels, border, aligned);
             };
 #pragma unroll 1
@@ -97,13 +97,13 @@ public:
     }
 
     __device__ void store(const std::uint32_t* result, bool aligned) const {
-        auto* frame = images_.out + blockIdx.z * images_.out_frame_stride;
+        auto* frame = images_.out.data + blockIdx.z * images_.out.frame_stride;
         const int word = static_cast<int>(threadIdx.x) % Block::row_threads, x = column_ + 4 * word;
         const int row_bytes = images_.width * Block::channels;
         if (word >= Block::out_words || x >= row_bytes) return;
         const int rows = min(2 * block_.half_height(), images_.height - row_);
         for (int y = static_cast<int>(threadIdx.x) / Block::row_threads; y < rows; y += block_.threads_y) {
-            auto* out = frame + (row_ + y) * images_.out_row_stride + x;
+            auto* out = frame + (row_ + y) * images_.out.row_stride + x;
             const auto medians = result[y * Block::out_words + word];
             if (aligned && x + 4 <= row_bytes) {
                 *reinterpret_cast<std::uint32_t*>(out) = medians;
@@ -156,16 +156,8 @@ private:
 
 template <class Block>
 dim3 grid_of(const MedianImages& images, const Block& block) {
-    const int columns = parts(images.width * Block::channels, Block::out_bytes),
-              rows = parts(images.height, 2 * block.half_height());
-    return {static_cast<unsigned>(columns), static_cast<unsigned>(rows), static_cast<unsigned>(images.frames)};
-}
-
-inline bool in_aligned(const MedianImages& images) {
-    return aligned_to(4, images.in, images.in_row_stride, images.in_frame_stride);
-}
-inline bool out_aligned(const MedianImages& images) {
-    return aligned_to(4, images.out, images.out_row_stride, images.out_frame_stride);
+    return {cuda::blocks(images.width * Block::channels, Block::out_bytes),
+            cuda::blocks(images.height, 2 * block.half_height()), static_cast<unsigned>(images.frames)};
 }
 
 }  // namespace framewire

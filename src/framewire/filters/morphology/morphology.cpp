@@ -53,6 +53,8 @@ Morphology::Morphology(MorphologyParameters parameters, const Shape& shape, Exec
       shape_(shape),
       executor_(&executor) {
     validate(shape, "morphology's image");
+    if constexpr (cuda::compiled)
+        if (executor.backend() == Backend::cuda) phase_on_device_ = plan_for_cuda();
     if (phases_.count < 2) return;
     if (executor.backend() == Backend::cpu)
         host_between_ = HostImage(shape);

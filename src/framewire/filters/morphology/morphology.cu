@@ -1,5 +1,7 @@
 #include "framewire/core/host_device.hpp"
 #include "framewire/cuda/check.hpp"
+#include "framewire/cuda/kernel/grid.cuh"
+#include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/filters/morphology/morphology.hpp"
 
 #include <algorithm>
@@ -28,9 +30,8 @@ constexpr int most_shared_rows = 96;  // 48 KiB of tile, which every GPU grants
 static_assert(most_shared_rows > 2 * (max_element_px / 2) + rows_per_turn);
 
 struct Job {
-    const std::uint8_t* in;
-    std::uint8_t* out;
-    std::int64_t in_row_stride, in_frame_stride, out_row_stride, out_frame_stride;
+    cuda::KernelImage<const std::uint8_t> in;
+    cuda::KernelImage<std::uint8_t> out;
     bool in_aligned, out_aligned;  // every row begins at a multiple of 16
     int row_bytes, height;
 
@@ -198,16 +199,16 @@ __global__ void __launch_bounds__(threads_per_block, 4) morphology_kernel(__grid
     const int radius = job.steps.radius, y_begin = band * job.band_rows;
     auto* tile = shared + lane;
 
-    const auto* in = job.in + frame * job.in_frame_stride;
+    const auto* in = job.in.data + frame * job.in.frame_stride;
     for (int row = warp; row < job.band_rows + 2 * radius; row += warps_per_block) {
         const int y = y_begin - radius + row;
         uint4 raw{};
-        if (y >= 0 && y < job.height) raw = load(in + y * job.in_row_stride, at, job);
+        if (y >= 0 && y < job.height) raw = load(in + y * job.in.row_stride, at, job);
         tile[row * warp_threads] = raw;
     }
     __syncthreads();
 
-    auto* out = job.out + frame * job.out_frame_stride;
+    auto* out = job.out.data + frame * job.out.frame_stride;
     const bool in_strip = lane >= job.rim_threads && lane < warp_threads - job.rim_threads && at < job.row_bytes;
     const int rows = min(job.band_rows, job.height - y_begin);
     for (int row = warp * rows_per_turn; row < rows; row += warps_per_block * rows_per_turn) {
@@ -219,64 +220,50 @@ __global__ void __launch_bounds__(threads_per_block, 4) morphology_kernel(__grid
 #pragma unroll
         for (int next = 0; next < rows_per_turn; ++next)
             if (in_strip && row + next < rows)
-                store(out + (y_begin + row + next) * job.out_row_stride, at, put_together(pair.result[next]), job);
+                store(out + (y_begin + row + next) * job.out.row_stride, at, put_together(pair.result[next]), job);
     }
-}
-
-template <class Byte>
-bool aligned_to_16(DeviceView<Byte> view) {
-    return (reinterpret_cast<std::uintptr_t>(view.data()) | static_cast<std::uintptr_t>(view.row_stride_bytes()) |
-            static_cast<std::uintptr_t>(view.frame_stride_bytes())) %
-               16 ==
-           0;
-}
-
-void launch(bool erodes, const DilationSteps& steps, DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out,
-            cudaStream_t stream) {
-    const auto& shape = in.shape();
-    const auto parts = [](std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; };
-    Job job{.in = in.data(),
-            .out = out.data(),
-            .in_row_stride = in.row_stride_bytes(),
-            .in_frame_stride = in.frame_stride_bytes(),
-            .out_row_stride = out.row_stride_bytes(),
-            .out_frame_stride = out.frame_stride_bytes(),
-            .in_aligned = aligned_to_16(in),
-            .out_aligned = aligned_to_16(out),
-            .row_bytes = static_cast<int>(shape.row_bytes()),
-            .height = shape.height,
-            .steps = steps,
-            .flip = erodes ? ~0u : 0u};
-    job.rim_threads = static_cast<int>(parts(steps.radius * shape.channels, thread_bytes));
-    job.strips = static_cast<int>(parts(job.row_bytes, (warp_threads - 2 * job.rim_threads) * thread_bytes));
-    // Higher bands load fewer rows twice; low ones make enough blocks for a GPU where the frames do not.
-    constexpr std::int64_t wanted_blocks = 512;
-    const auto bands_wanted = parts(wanted_blocks, std::int64_t{job.strips} * shape.frames);
-    const auto rows_wanted = static_cast<int>(parts(shape.height, bands_wanted));
-    job.band_rows = std::clamp(rows_wanted, 8, std::min(most_band_rows, most_shared_rows - 2 * steps.radius)) /
-                    rows_per_turn * rows_per_turn;
-    job.bands = static_cast<int>(parts(shape.height, job.band_rows));
-    const auto blocks = static_cast<unsigned>(job.strips * job.bands * shape.frames);
-    const auto shared_bytes = sizeof(uint4) * warp_threads * static_cast<std::size_t>(job.band_rows + 2 * steps.radius);
-    const bool disc_15 = steps == steps_of_disc_15();
-    const auto kernel = shape.channels == 3 ? (disc_15 ? morphology_kernel<3, true> : morphology_kernel<3, false>)
-                                            : (disc_15 ? morphology_kernel<1, true> : morphology_kernel<1, false>);
-    kernel<<<blocks, threads_per_block, shared_bytes, stream>>>(job);
-    cuda::check_launch();
 }
 
 }  // namespace
 
+Morphology::Phase Morphology::plan_for_cuda() const {
+    Job job{.row_bytes = static_cast<int>(shape_.row_bytes()), .height = shape_.height, .steps = steps_};
+    job.rim_threads = cuda::parts(steps_.radius * shape_.channels, thread_bytes);
+    job.strips = cuda::parts(job.row_bytes, (warp_threads - 2 * job.rim_threads) * thread_bytes);
+    // Higher bands load fewer rows twice; low ones make enough blocks for a GPU where the frames do not.
+    constexpr std::int64_t wanted_blocks = 512;
+    const auto bands_wanted = cuda::parts(wanted_blocks, std::int64_t{job.strips} * shape_.frames);
+    const auto rows_wanted = static_cast<int>(cuda::parts(std::int64_t{shape_.height}, bands_wanted));
+    job.band_rows = std::clamp(rows_wanted, 8, std::min(most_band_rows, most_shared_rows - 2 * steps_.radius)) /
+                    rows_per_turn * rows_per_turn;
+    job.bands = cuda::parts(shape_.height, job.band_rows);
+    const auto blocks = static_cast<unsigned>(job.strips * job.bands * shape_.frames);
+    const auto shared_bytes =
+        sizeof(uint4) * warp_threads * static_cast<std::size_t>(job.band_rows + 2 * steps_.radius);
+    const bool disc_15 = steps_ == steps_of_disc_15();
+    const auto kernel = shape_.channels == 3 ? (disc_15 ? morphology_kernel<3, true> : morphology_kernel<3, false>)
+                                             : (disc_15 ? morphology_kernel<1, true> : morphology_kernel<1, false>);
+    return [=, executor = executor_](bool erodes, DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out) {
+        auto phase = job;
+        phase.in = cuda::KernelImage(in);
+        phase.out = cuda::KernelImage(out);
+        phase.in_aligned = phase.in.aligned_to(16);
+        phase.out_aligned = phase.out.aligned_to(16);
+        phase.flip = erodes ? ~0u : 0u;
+        kernel<<<blocks, threads_per_block, shared_bytes, executor->stream().handle()>>>(phase);
+        cuda::check_launch();
+    };
+}
+
 void Morphology::run(const FilterImages<MemorySpace::device>& images) {
     validate(images.in, shape_, "morphology's image");
     validate(images.out, shape_, "morphology's result");
-    const auto& stream = executor_->stream();
-    if (phases_.count == 0) cuda::copy(images.in, images.out, stream);
+    if (phases_.count == 0) cuda::copy(images.in, images.out, executor_->stream());
     auto in = images.in;
     for (int index = 0; index < phases_.count; ++index) {
         // The last phase writes the result, the one before it what is between, and so on in turn.
         const auto to = (phases_.count - 1 - index) % 2 == 0 ? images.out : device_between_.view();
-        launch(phases_.erodes(index), steps_, in, to, stream.handle());
+        phase_on_device_(phases_.erodes(index), in, to);
         in = to;
     }
 }

@@ -6,6 +6,8 @@
 #include "framewire/filters/morphology/operation.hpp"
 #include "framewire/filters/morphology/structuring_element.hpp"
 
+#include <functional>
+
 namespace framewire {
 
 struct MorphologyParameters {
@@ -31,10 +33,15 @@ public:
     void run(const FilterImages<MemorySpace::device>& images);
 
 private:
+    /// One phase on the GPU, erosion or dilation; all but that and the images is settled.
+    using Phase = std::function<void(bool erodes, DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out)>;
+    Phase plan_for_cuda() const;
+
     MorphologyPhases phases_;
     DilationSteps steps_;
     Shape shape_;
     Executor* executor_;
+    Phase phase_on_device_;
     HostImage host_between_;  // what one phase leaves for the next
     cuda::DeviceImage device_between_;
 };

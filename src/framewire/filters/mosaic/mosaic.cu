@@ -1,12 +1,13 @@
 #include "framewire/core/host_device.hpp"
-#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/kernel/grid.cuh"
+#include "framewire/cuda/kernel/kernel_image.hpp"
+#include "framewire/cuda/kernel/warp.cuh"
 #include "framewire/filters/mosaic/mosaic.hpp"
 #include "framewire/filters/mosaic/mosaic_cells.hpp"
 #include "framewire/filters/staged_rows.cuh"
 
 #include <algorithm>
 #include <cstdint>
-#include <initializer_list>
 #include <numeric>
 
 // A thread takes 16 pixels across and every so many rows down: it adds up each byte column in registers, puts the sums
@@ -21,7 +22,6 @@ constexpr int group_px = 16;
 constexpr int threads_per_block = 256;
 constexpr int usual_groups = 64, most_groups = 128;  // threads across a block
 constexpr int row_threads = threads_per_block / usual_groups;
-constexpr int most_grid_frames = 65535;
 
 // Small cells: how many rows of cells a block takes, so that each of its threads down has pixels to work on; fewer for
 // cells of one pixel, whose sums would not fit the 48 KiB of shared memory every GPU gives.
@@ -32,9 +32,8 @@ FRAMEWIRE_HOST_DEVICE constexpr int cell_rows_per_block(int cell) {
 
 // One zone of a batch.
 struct Job {
-    const std::uint8_t* in;  // the zone's corner in the first frame
-    std::uint8_t* out;
-    std::int64_t in_row_stride, in_frame_stride, out_row_stride, out_frame_stride;
+    cuda::KernelImage<const std::uint8_t> in;  // from the zone's corner on
+    cuda::KernelImage<std::uint8_t> out;
     int width, height;  // of the zone
     int cell, columns, rows;
     unsigned long long* totals;     // of each frame and channel; null: not wanted
@@ -133,19 +132,19 @@ template <int channels, bool aligned, bool copy>
 __device__ ColumnSums<channels> add_up(const Job& job, const Share& share) {
     ColumnSums<channels> sums;
     if (share.pixels == 0) return sums;
-    const auto* in = job.in + blockIdx.z * job.in_frame_stride + std::int64_t{share.x} * channels;
-    auto* out = job.out + blockIdx.z * job.out_frame_stride + std::int64_t{share.x} * channels;
+    const auto* in = job.in.data + blockIdx.z * job.in.frame_stride + std::int64_t{share.x} * channels;
+    auto* out = job.out.data + blockIdx.z * job.out.frame_stride + std::int64_t{share.x} * channels;
     for (int y = share.first; y < share.end; y += 2 * share.step) {
         // Two rows on their way at once.
         const int later = y + share.step;
-        const auto a = load<channels, aligned>(in + y * job.in_row_stride, share.pixels);
+        const auto a = load<channels, aligned>(in + y * job.in.row_stride, share.pixels);
         Words<channels> b = {};
-        if (later < share.end) b = load<channels, aligned>(in + later * job.in_row_stride, share.pixels);
+        if (later < share.end) b = load<channels, aligned>(in + later * job.in.row_stride, share.pixels);
         sums.add(a);
         sums.add(b);
         if constexpr (copy) {
-            store<channels, aligned>(a, share.pixels, out + y * job.out_row_stride);
-            if (later < share.end) store<channels, aligned>(b, share.pixels, out + later * job.out_row_stride);
+            store<channels, aligned>(a, share.pixels, out + y * job.out.row_stride);
+            if (later < share.end) store<channels, aligned>(b, share.pixels, out + later * job.out.row_stride);
         }
     }
     return sums;
@@ -187,7 +186,7 @@ __device__ void add_to_totals(const Job& job, const ColumnSums<channels>& sums) 
         std::uint32_t sum = 0;
 #pragma unroll
         for (int pixel = 0; pixel < group_px; ++pixel) sum += sums(pixel, channel);
-        for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(~0u, sum, step);
+        sum = cuda::warp_sum(sum);
         if (lane == 0 && sum) atomicAdd(job.totals + std::int64_t{blockIdx.z} * channels + channel, sum);
     }
 }
@@ -233,8 +232,8 @@ __device__ void fill_rows(const Job& job, const std::uint8_t* line, int begin, i
     const int x = static_cast<int>(blockIdx.x) * job.tile_groups * group_px;
     const int pixels = min(job.tile_groups * group_px, job.width - x);
     const ResultRows<32, most_groups * group_px * channels> results(
-        job.out + blockIdx.z * job.out_frame_stride + std::int64_t{x} * channels, job.out_row_stride, pixels * channels,
-        aligned);
+        job.out.data + blockIdx.z * job.out.frame_stride + std::int64_t{x} * channels, job.out.row_stride,
+        pixels * channels, aligned);
     for (int y = begin + thread_number() / 32; y < end; y += threads_per_block / 32) results.store(line, y);
 }
 
@@ -365,8 +364,8 @@ template <int channels, bool aligned>
 void launch_copy(Job job, int frames, cudaStream_t stream) {
     job.tile_groups = usual_groups;
     const dim3 block(usual_groups, row_threads);
-    const dim3 grid(static_cast<unsigned>(divide_up(job.width, usual_groups * group_px)),
-                    static_cast<unsigned>(divide_up(job.height, part_rows)), static_cast<unsigned>(frames));
+    const dim3 grid(cuda::blocks(job.width, usual_groups * group_px), cuda::blocks(job.height, part_rows),
+                    static_cast<unsigned>(frames));
     copy_kernel<channels, aligned><<<grid, block, 0, stream>>>(job);
     cuda::check_launch();
 }
@@ -384,16 +383,16 @@ void launch_cells(Job job, int frames, cudaStream_t stream) {
         const auto memory_bytes =
             cell_rows * line_bytes + static_cast<std::size_t>(cells) * (channels + 1) * sizeof(std::uint32_t);
         const dim3 block(static_cast<unsigned>(groups), static_cast<unsigned>(threads_per_block / groups));
-        const dim3 grid(static_cast<unsigned>(divide_up(job.width, job.tile_groups * group_px)),
-                        static_cast<unsigned>(divide_up(job.rows, cell_rows)), static_cast<unsigned>(frames));
+        const dim3 grid(cuda::blocks(job.width, job.tile_groups * group_px), cuda::blocks(job.rows, cell_rows),
+                        static_cast<unsigned>(frames));
         small_cells_kernel<channels, aligned><<<grid, block, memory_bytes, stream>>>(job);
         cuda::check_launch();
         return;
     }
     job.tile_groups = usual_groups;
     const dim3 block(usual_groups, row_threads);
-    const dim3 grid(static_cast<unsigned>(divide_up(job.width, usual_groups * group_px)),
-                    static_cast<unsigned>(job.rows * divide_up(job.cell, part_rows)), static_cast<unsigned>(frames));
+    const dim3 grid(cuda::blocks(job.width, usual_groups * group_px),
+                    static_cast<unsigned>(job.rows * cuda::parts(job.cell, part_rows)), static_cast<unsigned>(frames));
     large_cells_sum_kernel<channels, aligned><<<grid, block, 0, stream>>>(job);
     cuda::check_launch();
     large_cells_fill_kernel<channels, aligned><<<grid, block, 0, stream>>>(job);
@@ -403,22 +402,15 @@ void launch_cells(Job job, int frames, cudaStream_t stream) {
 // Calls work(job of some frames, how many, whether they may be read and written in vectors).
 template <class Work>
 void for_frames(const Job& job, int frames, int channels, Work&& work) {
-    const auto address = [](const void* pointer) {
-        return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(pointer));
-    };
-    const auto fits = [](std::initializer_list<std::int64_t> numbers) {
-        return std::all_of(numbers.begin(), numbers.end(), [](std::int64_t number) { return number % 16 == 0; });
-    };
-    const bool aligned = fits({address(job.in), address(job.out), job.in_row_stride, job.out_row_stride}) &&
-                         (frames == 1 || fits({job.in_frame_stride, job.out_frame_stride}));
-    for (int first = 0; first < frames; first += most_grid_frames) {
+    const bool aligned = job.in.aligned_to(16) && job.out.aligned_to(16);
+    cuda::for_frames(frames, 1, [&](int first, int some_frames) {
         auto part = job;
-        part.in += first * job.in_frame_stride;
-        part.out += first * job.out_frame_stride;
+        part.in = job.in.from_frame(first);
+        part.out = job.out.from_frame(first);
         if (part.totals) part.totals += std::int64_t{first} * channels;
         if (part.cell_sums) part.cell_sums += std::int64_t{first} * job.rows * job.columns * channels;
-        work(part, std::min(most_grid_frames, frames - first), aligned);
-    }
+        work(part, some_frames, aligned);
+    });
 }
 
 }  // namespace
@@ -431,20 +423,11 @@ void Mosaic::run(const FilterImages<MemorySpace::device>& images) {
     const int channels = shape_.channels;
     const auto job_of = [&](const CellGrid& grid) {
         const auto& zone = grid.zone;
-        return Job{images.in.row(0, zone.y) + std::int64_t{zone.x} * channels,
-                   images.out.row(0, zone.y) + std::int64_t{zone.x} * channels,
-                   images.in.row_stride_bytes(),
-                   images.in.frame_stride_bytes(),
-                   images.out.row_stride_bytes(),
-                   images.out.frame_stride_bytes(),
-                   zone.width,
-                   zone.height,
-                   grid.cell_px,
-                   grid.columns,
-                   grid.rows,
-                   nullptr,
-                   nullptr,
-                   0};
+        cuda::KernelImage in(images.in);
+        cuda::KernelImage out(images.out);
+        in.data = in.row(0, zone.y) + std::int64_t{zone.x} * channels;
+        out.data = out.row(0, zone.y) + std::int64_t{zone.x} * channels;
+        return Job{in, out, zone.width, zone.height, grid.cell_px, grid.columns, grid.rows, nullptr, nullptr, 0};
     };
     auto* totals = device_sums_.as<unsigned long long>();
     auto* cell_sums = totals + std::int64_t{shape_.frames} * channels;

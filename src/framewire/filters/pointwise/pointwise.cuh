@@ -4,7 +4,8 @@
 // the image's channels, and hands them to per-pixel functions (a one-channel pixel as three equal channels).
 
 #include "framewire/core/view.hpp"
-#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/kernel/grid.cuh"
+#include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/filters/pointwise/pixel.hpp"
 #include "framewire/filters/warp_store.cuh"
 
@@ -55,10 +56,8 @@ __device__ void map_pixels(Group& group, const Group& other, Function&& function
     }
 }
 
-/// A batch of images in device memory, as kernels take it.
-struct Image {
-    std::uint8_t* data = nullptr;
-    std::int64_t row_stride = 0, frame_stride = 0;
+/// A batch to read or to write.
+struct Image : cuda::KernelImage<std::uint8_t> {
     int channels = 0;
     bool aligned = false;  ///< every group of pixels begins at a multiple of 16 bytes
 };
@@ -66,10 +65,10 @@ struct Image {
 /// Of a view to read or to write. `dense`: every image of the launch is, and the batch goes as one row.
 template <class Byte>
 Image image_of(const DeviceView<Byte>& view, bool dense) {
-    const auto data = const_cast<std::uint8_t*>(view.data());
-    const auto gaps = dense ? 0 : view.row_stride_bytes() | (view.shape().frames > 1 ? view.frame_stride_bytes() : 0);
-    return {data, view.row_stride_bytes(), view.frame_stride_bytes(), view.shape().channels,
-            (static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data)) | gaps) % 16 == 0};
+    const cuda::KernelImage<Byte> image(view, dense ? cuda::OneRow::batch : cuda::OneRow::none);
+    return {{const_cast<std::uint8_t*>(image.data), image.row_stride, image.frame_stride},
+            view.shape().channels,
+            image.aligned_to(16)};
 }
 
 /// The rows of a launch: blockIdx.y counts them, groups of pixels lie along blockIdx.x.
@@ -171,21 +170,17 @@ inline __device__ void store(const Group& group, const Image& image, const Place
 /// time as a grid has rows for.
 template <class Launch>
 void for_each_launch(const Shape& shape, bool dense, Launch&& launch) {
-    const auto blocks_across = [](std::int64_t pixels) {
-        constexpr std::int64_t block_px = threads_per_block * group_px;
-        return static_cast<unsigned>((pixels + block_px - 1) / block_px);
-    };
+    constexpr int block_px = threads_per_block * group_px;
     if (dense) {
         const auto pixels = shape.rows() * shape.width;
-        launch(Rows{pixels, 1, 0}, dim3(blocks_across(pixels), 1));
+        launch(Rows{pixels, 1, 0}, dim3(cuda::blocks(pixels, block_px), 1));
+        cuda::check_launch();
     } else {
-        const int frames_each = std::max(1, 65535 / shape.height);
-        for (int frame = 0; frame < shape.frames; frame += frames_each)
-            launch(Rows{shape.width, shape.height, frame},
-                   dim3(blocks_across(shape.width),
-                        static_cast<unsigned>(std::min(frames_each, shape.frames - frame) * shape.height)));
+        cuda::for_frames(shape.frames, shape.height, [&](int first, int frames) {
+            launch(Rows{shape.width, shape.height, first},
+                   dim3(cuda::blocks(shape.width, block_px), static_cast<unsigned>(frames * shape.height)));
+        });
     }
-    cuda::check_launch();
 }
 
 /// Calls launch(first frame, grid) for kernels that go over the changes of a batch of `shape`, blockIdx.y counting
@@ -193,12 +188,10 @@ void for_each_launch(const Shape& shape, bool dense, Launch&& launch) {
 template <class Launch>
 void for_changes(const Shape& shape, Launch&& launch) {
     constexpr int most_blocks = 264;
-    constexpr int most_frames = 65535;
     const auto blocks = std::clamp<std::int64_t>(shape.frame_bytes() / (16 * threads_per_block), 1, most_blocks);
-    for (int frame = 0; frame < shape.frames; frame += most_frames)
-        launch(frame,
-               dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(std::min(most_frames, shape.frames - frame))));
-    cuda::check_launch();
+    cuda::for_frames(shape.frames, 1, [&](int first, int frames) {
+        launch(first, dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(frames)));
+    });
 }
 
 }  // namespace framewire::pointwise

@@ -1,4 +1,6 @@
 #include "framewire/cuda/check.hpp"
+#include "framewire/cuda/kernel/grid.cuh"
+#include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/filters/text/text.hpp"
 #include "framewire/filters/text/text_pixel.hpp"
 
@@ -28,9 +30,8 @@ __global__ void store_kernel(LayoutPiece piece, TextPlace* place, Quad* quads) {
 }
 
 struct Picture {
-    const std::uint8_t* in;
-    std::uint8_t* out;
-    std::int64_t in_row_stride, in_frame_stride, out_row_stride, out_frame_stride;
+    cuda::KernelImage<const std::uint8_t> in;
+    cuda::KernelImage<std::uint8_t> out;
     int channels, first_frame;
 };
 
@@ -91,9 +92,9 @@ __global__ void __launch_bounds__(threads_per_block, 4) text_kernel(Picture pict
                                          static_cast<std::uint32_t>(style.color.alpha));
         const bool in_box = holds(place.box, x, y);
         if (!holds(covered, x, y) || (share == 0 && !in_box)) continue;
-        const auto* in = picture.in + frame * picture.in_frame_stride + y * picture.in_row_stride +
+        const auto* in = picture.in.data + frame * picture.in.frame_stride + y * picture.in.row_stride +
                          std::int64_t{x} * picture.channels;
-        auto* out = picture.out + frame * picture.out_frame_stride + y * picture.out_row_stride +
+        auto* out = picture.out.data + frame * picture.out.frame_stride + y * picture.out.row_stride +
                     std::int64_t{x} * picture.channels;
         for (int channel = 0; channel < picture.channels; ++channel) {
             std::uint32_t value = in[channel];
@@ -132,18 +133,12 @@ void Text::run(const FilterImages<MemorySpace::device>& images) const {
     const auto* place = device_layout_.as<TextPlace>();
     const Layout layout{place, reinterpret_cast<const Quad*>(place + 1), device_coverage_.data()};
     constexpr std::int64_t most_blocks = 264;  // two for each multiprocessor of a large GPU
-    constexpr int most_frames = 65535;
-    const auto tiles =
-        ((shape_.width + tile_width - 1) / tile_width) * std::int64_t{(shape_.height + tile_height - 1) / tile_height};
-    for (int frame = 0; frame < shape_.frames; frame += most_frames) {
-        const dim3 grid(static_cast<unsigned>(std::min(tiles, most_blocks)),
-                        static_cast<unsigned>(std::min(most_frames, shape_.frames - frame)));
+    const auto tiles = cuda::parts(shape_.width, tile_width) * std::int64_t{cuda::parts(shape_.height, tile_height)};
+    cuda::for_frames(shape_.frames, 1, [&](int frame, int frames) {
+        const dim3 grid(static_cast<unsigned>(std::min(tiles, most_blocks)), static_cast<unsigned>(frames));
         text_kernel<<<grid, dim3(tile_width, tile_height), 0, executor_->stream().handle()>>>(
-            {in.data(), out.data(), in.row_stride_bytes(), in.frame_stride_bytes(), out.row_stride_bytes(),
-             out.frame_stride_bytes(), shape_.channels, frame},
-            layout, style_);
-    }
-    cuda::check_launch();
+            {cuda::KernelImage(in), cuda::KernelImage(out), shape_.channels, frame}, layout, style_);
+    });
 }
 
 }  // namespace framewire

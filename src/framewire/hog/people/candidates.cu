@@ -1,7 +1,7 @@
 #include "framewire/hog/people/candidates.hpp"
 
 #include "framewire/cuda/buffer.hpp"
-#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/kernel/grid.cuh"
 
 namespace framewire {
 namespace {
@@ -22,7 +22,7 @@ __global__ void collect_kernel(const float* scores, std::int32_t windows, float 
 void collect_candidates(const float* scores, std::int32_t windows, float threshold, WindowCandidate* candidates,
                         std::int32_t* count, const cuda::Stream& stream) {
     cuda::fill(count, 0, sizeof *count, stream);
-    const auto blocks = static_cast<unsigned>((windows + collect_threads - 1) / collect_threads);
+    const auto blocks = cuda::blocks(windows, collect_threads);
     collect_kernel<<<blocks, collect_threads, 0, stream.handle()>>>(scores, windows, threshold, candidates, count);
     cuda::check_launch();
 }

@@ -1,4 +1,5 @@
-#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/kernel/grid.cuh"
+#include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/hog/people/pyramid.hpp"
 
 #include <cstdint>
@@ -10,31 +11,28 @@ constexpr int threads_across = 32, threads_down = 8;  // of a block, a thread a 
 
 // An image, and the one it is made from.
 struct Images {
-    const std::uint8_t* from;
-    std::int64_t from_stride;
+    cuda::KernelImage<const std::uint8_t> from;
     int from_width, from_height;
-    std::uint8_t* to;
-    std::int64_t to_stride;
+    cuda::KernelImage<std::uint8_t> to;
     int width, height;
 };
 
 Images images(DeviceView<const std::uint8_t> from, DeviceView<std::uint8_t> to) {
-    return {from.data(), from.row_stride_bytes(), from.shape().width, from.shape().height,
-            to.data(),   to.row_stride_bytes(),   to.shape().width,   to.shape().height};
+    return {cuda::KernelImage(from), from.shape().width, from.shape().height,
+            cuda::KernelImage(to),   to.shape().width,   to.shape().height};
 }
 
 dim3 grid_of(const Images& images) {
-    return {static_cast<unsigned>((images.width + threads_across - 1) / threads_across),
-            static_cast<unsigned>((images.height + threads_down - 1) / threads_down)};
+    return {cuda::blocks(images.width, threads_across), cuda::blocks(images.height, threads_down)};
 }
 
 __global__ void halve_kernel(Images images) {
     const int x = static_cast<int>(blockIdx.x) * threads_across + static_cast<int>(threadIdx.x);
     const int y = static_cast<int>(blockIdx.y) * threads_down + static_cast<int>(threadIdx.y);
     if (x >= images.width || y >= images.height) return;
-    const auto* upper = images.from + 2 * y * images.from_stride + 2 * x;
-    const auto* lower = upper + images.from_stride;
-    images.to[y * images.to_stride + x] =
+    const auto* upper = images.from.data + 2 * y * images.from.row_stride + 2 * x;
+    const auto* lower = upper + images.from.row_stride;
+    images.to.data[y * images.to.row_stride + x] =
         static_cast<std::uint8_t>((upper[0] + upper[1] + lower[0] + lower[1] + 2) >> 2);
 }
 
@@ -44,10 +42,10 @@ __global__ void level_kernel(Images images, std::int64_t step) {
     if (x >= images.width || y >= images.height) return;
     const auto column = pyramid_sample(x, step, images.from_width);
     const auto row = pyramid_sample(y, step, images.from_height);
-    const auto* upper = images.from + row.index * images.from_stride;
-    const auto* lower = images.from + min(row.index + 1, images.from_height - 1) * images.from_stride;
+    const auto* upper = images.from.data + row.index * images.from.row_stride;
+    const auto* lower = images.from.data + min(row.index + 1, images.from_height - 1) * images.from.row_stride;
     const int left = column.index, right = min(left + 1, images.from_width - 1);
-    images.to[y * images.to_stride + x] =
+    images.to.data[y * images.to.row_stride + x] =
         pyramid_value(pyramid_blend(upper[left], lower[left], row.share),
                       pyramid_blend(upper[right], lower[right], row.share), column.share);
 }

@@ -1,4 +1,5 @@
-#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/kernel/grid.cuh"
+#include "framewire/cuda/kernel/warp.cuh"
 #include "framewire/hog/people/window_scores.hpp"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ __global__ void __launch_bounds__(score_threads) score_kernel(ScoreJob job) {
     }
 #pragma unroll
     for (int window = 0; window < warp_windows; ++window) {
-        for (int step = 16; step > 0; step /= 2) sums[window] += __shfl_xor_sync(~0u, sums[window], step);
+        sums[window] = cuda::warp_sum(sums[window]);
         if (lane == 0 && first + window < job.columns)
             job.scores[std::int64_t{y} * job.columns + first + window] = sums[window] + job.bias;
     }
@@ -68,8 +69,7 @@ void WindowScores::run(HogView<const float, MemorySpace::device> descriptors, fl
                        windows.columns,
                        bias_,
                        scores};
-    const dim3 blocks(static_cast<unsigned>((windows.columns + block_windows - 1) / block_windows),
-                      static_cast<unsigned>(windows.rows));
+    const dim3 blocks(cuda::blocks(windows.columns, block_windows), static_cast<unsigned>(windows.rows));
     score_kernel<<<blocks, score_threads, 0, executor_->stream().handle()>>>(job);
     cuda::check_launch();
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/core/buffer.hpp"
-#include "framewire/detect/components.hpp"
+#include "framewire/detect/labelling/components.hpp"
 #include "framewire/media/synth/arithmetic.hpp"
 #include "framewire/media/synth/camera.hpp"
 

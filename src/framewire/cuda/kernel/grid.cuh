@@ -1,0 +1,55 @@
+#pragma once
+
+// Only for .cu files: how many blocks work takes, and how many a grid has room for. Host code.
+
+#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/device.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace framewire::cuda {
+
+/// Of blocks, along a grid's height and along its depth; there is room for 2^31 - 1 along its width.
+inline constexpr int most_grid_blocks = 65535;
+
+/// How many parts of size `part` a whole has, the last cut.
+template <class Number>
+constexpr Number parts(Number whole, std::type_identity_t<Number> part) {
+    return (whole + part - 1) / part;
+}
+
+/// The same as a grid takes it.
+template <class Number>
+constexpr unsigned blocks(Number whole, std::type_identity_t<Number> part) {
+    return static_cast<unsigned>(parts(whole, part));
+}
+
+/// Calls launch(first frame, frames) until all of a batch had their turn, with as many at a time as a grid has room for
+/// when each takes `blocks_per_frame` of its height or depth. Checks each launch.
+template <class Launch>
+void for_frames(int frames, int blocks_per_frame, Launch&& launch) {
+    const int most_frames = std::max(1, most_grid_blocks / blocks_per_frame);
+    for (int first = 0; first < frames; first += most_frames) {
+        launch(first, std::min(most_frames, frames - first));
+        check_launch();
+    }
+}
+
+/// What the current GPU has. For plans, as those below: what they find holds for all runs.
+inline int device_attribute(cudaDeviceAttr attribute) {
+    int device = 0, value = 0;
+    check(cudaGetDevice(&device));
+    check(cudaDeviceGetAttribute(&value, attribute, device));
+    return value;
+}
+
+inline int multiprocessors() { return device_attribute(cudaDevAttrMultiProcessorCount); }
+
+/// Lets launches of a kernel have as much dynamic shared memory as a block may have. Its shared memory is all dynamic.
+template <class Kernel>
+void allow_shared_memory(Kernel* kernel) {
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_memory().block_bytes));
+}
+
+}  // namespace framewire::cuda

@@ -1,0 +1,105 @@
+#pragma once
+
+#include "framewire/detect/labelling/component_tiles.hpp"
+
+#include <cstdint>
+
+// Union-find whose roots are the smallest of their trees. Many threads unite at once: a parent only ever becomes
+// smaller, by an atomic minimum, and who finds its root joined meanwhile goes on from there (Komura 2015; Playne and
+// Hawick 2018).
+
+namespace framewire::labelling {
+
+/// A number for each run of a tile, in shared memory, by slot. Lanes are rows: the exclusive or spreads a column of
+/// slots over the banks.
+struct RunTable {
+    std::uint32_t* numbers;
+
+    __device__ std::uint32_t& operator[](std::uint32_t slot) const {
+        static_assert(tile_words * word_slots == 64);
+        return numbers[slot ^ slot >> 6];
+    }
+};
+
+/// The runs of one tile. Parents are read by an atomic too, which here costs no more than a load, so that no plain
+/// access races with another thread's.
+struct RunForest : RunTable {
+    __device__ std::uint32_t parent(std::uint32_t slot) const { return atomicOr(&(*this)[slot], 0u); }
+    /// Makes `to` the parent where it is smaller than the one before, which is returned.
+    __device__ std::uint32_t lower(std::uint32_t slot, std::uint32_t to) const { return atomicMin(&(*this)[slot], to); }
+};
+
+/// The components of one frame's tiles, in global memory.
+struct TileForest {
+    TileComponent* components;
+
+    __device__ std::uint32_t parent(std::uint32_t index) const { return __ldcg(&components[index].parent); }
+    __device__ std::uint32_t lower(std::uint32_t index, std::uint32_t to) const {
+        return atomicMin(&components[index].parent, to);
+    }
+};
+
+/// The root of `node` while trees are joined; halves the path on its way.
+template <class Forest>
+__device__ std::uint32_t root_of(const Forest& forest, std::uint32_t node) {
+    auto parent = forest.parent(node);
+    while (true) {
+        const auto next = forest.parent(parent);
+        if (next == parent) return parent;
+        forest.lower(node, next);
+        node = parent;
+        parent = next;
+    }
+}
+
+/// Makes its root the parent of `node` and returns it; for when no trees are joined any more, and for one thread a
+/// node. What it passes on the way is its parent meanwhile, so that threads that walk along one path shorten it for
+/// each other.
+template <class Forest>
+__device__ std::uint32_t settle(const Forest& forest, std::uint32_t node) {
+    auto parent = forest.parent(node);
+    for (auto next = forest.parent(parent); next != parent; next = forest.parent(parent)) {
+        forest.lower(node, next);
+        parent = next;
+    }
+    return parent;
+}
+
+template <class Forest>
+__device__ void unite(const Forest& forest, std::uint32_t a, std::uint32_t b) {
+    while (true) {
+        a = root_of(forest, a);
+        b = root_of(forest, b);
+        if (a == b) return;
+        const auto upper = max(a, b), lower = min(a, b);
+        const auto before = forest.lower(upper, lower);
+        if (before == upper) return;
+        a = before;  // no root any more: what it was joined with meanwhile still has to be
+        b = lower;
+    }
+}
+
+inline constexpr std::uint32_t all_lanes = ~0u;
+
+/// For lanes of a warp that want to add to places, each named by its `place`: calls together(lanes, member), in all
+/// lanes, for the first few places that several lanes want, and alone() in the other lanes that want one. Atomics on
+/// one address wait for each other, so lanes should add up first; but where every lane has a place of its own, going
+/// through them all costs more.
+template <class Together, class Alone>
+__device__ void for_each_group(bool wants, std::uint32_t place, Together&& together, Alone&& alone) {
+    constexpr int most_groups = 4, fewest_lanes = 3;
+    auto waiting = __ballot_sync(all_lanes, wants), single = 0u;
+    for (int group = 0; group < most_groups && waiting; ++group) {
+        const auto place_of_group = __shfl_sync(all_lanes, place, lowest_bit(waiting));
+        const bool member = wants && place == place_of_group;
+        const auto lanes = __ballot_sync(all_lanes, member);
+        waiting &= ~lanes;
+        if (__popc(lanes) < fewest_lanes)
+            single |= lanes;
+        else
+            together(lanes, member);
+    }
+    if ((waiting | single) >> threadIdx.x % 32 & 1) alone();
+}
+
+}  // namespace framewire::labelling

@@ -1,0 +1,104 @@
+#include "framewire/cuda/kernel/grid.cuh"
+#include "framewire/detect/labelling/component_joins.cuh"
+#include "framewire/detect/labelling/component_lists.cuh"
+#include "framewire/detect/labelling/component_tiles.cuh"
+#include "framewire/detect/labelling/components.hpp"
+
+#include <cstdint>
+
+// Four launches for a batch: tiles are labelled each on its own (component_tiles.cuh), joined where they meet and
+// summed up at the roots (component_joins.cuh), numbered and listed (component_lists.cuh). A fifth writes label images.
+
+namespace framewire {
+namespace labelling {
+namespace {
+
+// A block a tile: first each lane looks up the ids of the runs of its word, then a thread writes four pixels at a time.
+template <bool eight>
+__global__ void __launch_bounds__(tile_threads) write_labels(TileJob job, std::int32_t* labels, bool aligned) {
+    __shared__ std::uint32_t words[tile_words][tile_rows + 1];  // one more, so that columns begin in different banks
+    __shared__ std::uint32_t ids_of_runs[tile_slots];
+    const RunTable ids{ids_of_runs};
+    const auto frame_index = blockIdx.x / job.grid.tiles(), tile = blockIdx.x % job.grid.tiles();
+    const Frame frame(job, frame_index, most_in_tile(eight));
+    const auto lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const auto tile_y = tile / job.grid.columns * tile_rows, tile_x = tile % job.grid.columns * tile_words;
+    const auto mine =
+        tile_y + lane < job.height ? frame.mask[std::uint64_t{tile_y + lane} * job.grid.row_words + tile_x + warp] : 0;
+    words[warp][lane] = mine;
+    for (auto rest = mine; rest; rest &= ~lowest_run(rest)) {
+        const auto slot = (lane * tile_words + warp) * word_slots + static_cast<std::uint32_t>(lowest_bit(rest)) / 2;
+        const auto index = tile * most_in_tile(eight) + frame.slots[std::uint64_t{tile} * tile_slots + slot];
+        ids[slot] = frame.components[frame.components[index].parent].area;
+    }
+    __syncthreads();
+
+    const auto column = lane / 8, bit = lane % 8 * 4, x = tile_x * 32 + lane * 4;
+    if (x >= job.width) return;
+    const auto below_left = 0xFFFFFFFFu >> (30 - bit), below_right = 0xFFFFFFFFu >> (28 - bit);
+    auto* out = labels + (std::uint64_t{frame_index} * job.height + tile_y + warp) * job.width + x;
+#pragma unroll
+    for (std::uint32_t row = warp; row < tile_rows; row += tile_words, out += std::uint64_t{tile_words} * job.width) {
+        if (tile_y + row >= job.height) return;
+        const auto word = words[column][row], pixels = word >> bit & 15;
+        int4 four{};
+        if (pixels) {
+            // Of two pixels side by side at most one run has any: the last that begins at or before the second.
+            const auto begins = word & ~(word << 1);
+            const auto id_below = [&](std::uint32_t below) {
+                const auto slot = static_cast<std::uint32_t>(highest_bit(begins & below)) / 2 % word_slots;
+                return static_cast<std::int32_t>(ids[(row * tile_words + column) * word_slots + slot]);
+            };
+            const auto left = id_below(below_left), right = id_below(below_right);
+            four = {pixels & 1 ? left : 0, pixels & 2 ? left : 0, pixels & 4 ? right : 0, pixels & 8 ? right : 0};
+        }
+        if (aligned) {
+            *reinterpret_cast<int4*>(out) = four;
+        } else {
+            const std::int32_t each[4] = {four.x, four.y, four.z, four.w};
+            for (int pixel = 0; pixel < 4; ++pixel)
+                if (x + pixel < job.width) out[pixel] = each[pixel];
+        }
+    }
+}
+
+template <bool eight>
+void run_all(const TileJob& job, const ListJob& list, std::uint32_t frames, std::int32_t* labels, cudaStream_t stream) {
+    const auto tiles = job.grid.tiles();
+    constexpr std::uint32_t warps_each = warp_per_tile_threads / 32;
+    const auto warps = cuda::parts(tiles, warps_each) * frames;
+    if (labels)
+        label_tiles<eight, true><<<frames * tiles, tile_threads, 0, stream>>>(job);
+    else
+        label_tiles<eight, false><<<frames * tiles, tile_threads, 0, stream>>>(job);
+    cuda::check_launch();
+    join_tiles<eight><<<warps, warp_per_tile_threads, 0, stream>>>(job);
+    cuda::check_launch();
+    gather_at_roots<eight><<<warps, warp_per_tile_threads, 0, stream>>>(job);
+    cuda::check_launch();
+    number_roots<eight><<<frames * bands_in_frame(job.grid), number_threads, 0, stream>>>(job, list, frames);
+    cuda::check_launch();
+    if (!labels) return;
+    const bool aligned = job.width % 4 == 0 && reinterpret_cast<std::uintptr_t>(labels) % 16 == 0;
+    write_labels<eight><<<frames * tiles, tile_threads, 0, stream>>>(job, labels, aligned);
+    cuda::check_launch();
+}
+
+}  // namespace
+}  // namespace labelling
+
+void ComponentLabelling::run(DeviceBitMaskView<const std::uint32_t> mask,
+                             const ComponentLists<MemorySpace::device>& lists,
+                             LabelImages<MemorySpace::device> images) {
+    require(mask.data(), mask.shape(), lists.capacity, images.labels);
+    using namespace labelling;
+    const bool eight = parameters_.connectivity == 8;
+    const TileJob job{mask.data(), static_cast<std::uint32_t>(shape_.width), static_cast<std::uint32_t>(shape_.height),
+                      TileGrid(shape_), TileWorkspace(device_workspace_.data(), shape_, eight)};
+    const ListJob list{static_cast<std::uint32_t>(parameters_.min_area),
+                       static_cast<std::uint32_t>(parameters_.max_area), lists, parameters_.label_images};
+    (eight ? run_all<true> : run_all<false>)(job, list, static_cast<std::uint32_t>(shape_.frames), images.labels,
+                                             executor_->stream().handle());
+}
+
+}  // namespace framewire

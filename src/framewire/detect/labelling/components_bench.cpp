@@ -1,0 +1,198 @@
+#include "framewire/core/error.hpp"
+#include "framewire/cuda/build.hpp"
+#include "framewire/detect/labelling/components.hpp"
+#include "framewire/detect/labelling/components_ref.hpp"
+#include "kit/masks.hpp"
+#include "suites.hpp"
+
+#include <fmt/format.h>
+#if FRAMEWIRE_OPENCV
+#include <opencv2/imgproc.hpp>
+#endif
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace framewire::bench {
+namespace {
+
+constexpr int capacity = 8192;
+constexpr int scenes = 4;  // different masks; batches repeat them
+
+struct Case {
+    const char* suite;
+    std::string name;
+    Shape shape;  ///< of one mask
+    std::function<void(HostView<std::uint8_t> masks)> fill;
+};
+
+// The masks of a case, as images and packed, and what is to be found in them.
+struct Masks {
+    HostImage images;
+    HostBitMask packed;
+    std::vector<std::vector<Component>> components;
+    std::vector<std::vector<std::int32_t>> labels;
+
+    explicit Masks(const Case& bench)
+        : images(bench.shape.with_frames(scenes)), packed(images.shape()), components(scenes), labels(scenes) {
+        bench.fill(images.view());
+        pack_mask(images.view(), packed.view());
+        for (std::size_t scene = 0; scene < scenes; ++scene)
+            components[scene] = components_reference(packed.view(), static_cast<int>(scene), 8, labels[scene]);
+    }
+    HostBitMaskView<const std::uint32_t> mask(int scene) const { return packed.view().frames(scene, 1); }
+
+    // Throws unless frame f of `lists` and of `images`, where there are, is scene f modulo their number.
+    void require_found(const std::string& operation, int frames, const ComponentLists<MemorySpace::host>& lists,
+                       const std::int32_t* label_images) const {
+        for (int frame = 0; frame < frames; ++frame) {
+            const auto scene = static_cast<std::size_t>(frame % scenes);
+            const auto& want = components[scene];
+            const auto listed = static_cast<std::ptrdiff_t>(std::min<std::size_t>(want.size(), capacity));
+            const auto& want_labels = labels[scene];
+            if (lists.found[frame] != static_cast<int>(want.size()) ||
+                !std::equal(want.begin(), want.begin() + listed, lists.of_frame(frame)) ||
+                (label_images && !std::equal(want_labels.begin(), want_labels.end(),
+                                             label_images + static_cast<std::size_t>(frame) * want_labels.size())))
+                fail(ErrorCode::internal, "{}: frame {} is not the reference's; not timed", operation, frame);
+        }
+    }
+};
+
+// Every bit of the mask is read, and for label images every pixel written.
+double fewest_bytes(const Shape& shape, bool label_images) {
+    return static_cast<double>(bit_mask_bytes(shape)) +
+           (label_images ? 4.0 * static_cast<double>(shape.frame_bytes()) : 0);
+}
+
+std::string operation_of(const Case& bench, bool label_images) {
+    return fmt::format("{}, {}", label_images ? "labels and boxes" : "boxes", bench.name);
+}
+
+// Labelling turn by turn over the scenes, one frame a turn.
+class CpuRunner {
+public:
+    CpuRunner(Session& session, const Case& bench, const Masks& masks, bool label_images)
+        : masks_(&masks),
+          labelling_({.capacity = capacity, .label_images = label_images}, bench.shape, session.cpu()),
+          lists_(1, capacity),
+          labels_(label_images ? static_cast<std::size_t>(bench.shape.frame_bytes()) : 0) {
+        for (int scene = 0; scene < scenes; ++scene) {
+            run();
+            if (scene == 0) masks.require_found(operation_of(bench, label_images), 1, lists_.lists(), labels());
+        }
+    }
+    void run() {
+        labelling_.run(masks_->mask(turn_), lists_.lists(), {labels()});
+        turn_ = (turn_ + 1) % scenes;
+    }
+
+private:
+    std::int32_t* labels() { return labels_.empty() ? nullptr : labels_.data(); }
+
+    const Masks* masks_;
+    ComponentLabelling labelling_;
+    HostComponents lists_;
+    std::vector<std::int32_t> labels_;
+    int turn_ = 0;
+};
+
+void bench_cpu(Session& session, const Case& bench, const Masks& masks) {
+    CpuRunner boxes(session, bench, masks, false), labels(session, bench, masks, true);
+    std::vector<std::function<void()>> candidates{[&] { boxes.run(); }, [&] { labels.run(); }};
+#if FRAMEWIRE_OPENCV
+    cv::setNumThreads(session.threads());
+    cv::Mat peer_labels, statistics, centroids;
+    int turn = 0;
+    candidates.push_back([&, images = masks.images.view()] {
+        // OpenCV takes no const pixels, but only reads them.
+        const cv::Mat mask(bench.shape.height, bench.shape.width, CV_8UC1,
+                           const_cast<std::uint8_t*>(images.row(turn, 0)));
+        cv::connectedComponentsWithStats(mask, peer_labels, statistics, centroids, 8, CV_32S, cv::CCL_DEFAULT);
+        turn = (turn + 1) % scenes;
+    });
+#endif
+    const auto timings = session.time_cpu(candidates);
+    for (const bool label_images : {false, true}) {
+        const auto& timing = timings[label_images ? 1 : 0];
+        const auto to_peer = timings.size() > 2 ? std::optional(timings[2].median_us / timing.median_us) : std::nullopt;
+        session.add({bench.suite, operation_of(bench, label_images), "framewire cpu", timing,
+                     fewest_bytes(bench.shape, label_images), to_peer});
+    }
+    if (timings.size() > 2) session.add({bench.suite, operation_of(bench, true), "OpenCV", timings[2], 0, {}});
+}
+
+void bench_gpu(Session& session, const Case& bench, const Masks& masks, int frames, bool label_images) {
+    auto& executor = *session.gpu();
+    const auto& stream = executor.stream();
+    const auto shape = bench.shape.with_frames(frames);
+    const auto operation = fmt::format("{}, {}", operation_of(bench, label_images),
+                                       frames == 1 ? std::string("one frame") : fmt::format("batch {}", frames));
+    const auto frame_bytes = bit_mask_bytes(bench.shape);
+    std::vector<DeviceBitMask> device_masks;
+    for (int turn = 0; turn < gpu_rotation; ++turn) {
+        device_masks.emplace_back(shape);
+        for (int frame = 0; frame < frames; ++frame)
+            cuda::upload(masks.mask(frame % scenes).data(), device_masks.back().view().row(frame, 0), frame_bytes,
+                         stream);
+    }
+    ComponentLabelling labelling({.capacity = capacity, .label_images = label_images}, shape, executor);
+    DeviceComponents device(frames, capacity);
+    HostComponents host(frames, capacity);
+    const auto label_bytes = label_images ? static_cast<std::size_t>(shape.bytes()) * sizeof(std::int32_t) : 0;
+    const cuda::DeviceBuffer device_labels(label_bytes);
+    const HostBuffer host_labels(label_bytes);
+    const auto run = [&](int turn) {
+        if constexpr (cuda::compiled)
+            labelling.run(device_masks[static_cast<std::size_t>(turn)].view(), device.lists(),
+                          {device_labels.as<std::int32_t>()});
+    };
+    run(0);
+    download(device, host, capacity, stream);
+    if (label_images) cuda::download(device_labels.data(), host_labels.data(), label_bytes, stream);
+    stream.synchronize();
+    masks.require_found(operation, frames, host.lists(), host_labels.as<std::int32_t>());
+    session.add({bench.suite,
+                 operation,
+                 "framewire cuda",
+                 session.time_gpu(run, frames),
+                 fewest_bytes(bench.shape, label_images),
+                 {}});
+}
+
+void bench_case(Session& session, const Case& bench) {
+    const Masks masks(bench);
+    bench_cpu(session, bench, masks);
+    if (!session.gpu()) return;
+    for (const int frames : {gpu_batch, 1})
+        for (const bool label_images : {false, true}) bench_gpu(session, bench, masks, frames, label_images);
+}
+
+}  // namespace
+
+void bench_components(Session& session) {
+    const auto shape = bench_frame.with_channels(1);
+    const std::pair<const char*, std::function<void(HostView<std::uint8_t>)>> inputs[] = {
+        {"discs", [](auto masks) { kit::fill_discs(masks, 600, 1); }},
+        {"noise 0.5", [](auto masks) { kit::fill_grains(masks, 0.5, 1, 1); }},
+        {"grains 4x4", [](auto masks) { kit::fill_grains(masks, 0.5, 4, 1); }},
+        {"full", [](auto masks) { kit::fill(masks, kit::Pattern::full); }}};
+    for (const auto& [name, fill] : inputs) bench_case(session, {"components", name, shape, fill});
+}
+
+// The moving-object report's figure 14: time against the number of components.
+void bench_component_counts(Session& session) {
+    for (int count = 0; count <= 3600; count += 200) {
+        const Case bench{"component-counts", fmt::format("{} squares", count), {1, 2048, 2048, 1}, [=](auto masks) {
+                             kit::fill_squares(masks, count, 1);
+                         }};
+        const Masks masks(bench);
+        bench_cpu(session, bench, masks);
+        if (!session.gpu()) continue;
+        for (const int frames : {1, gpu_batch}) bench_gpu(session, bench, masks, frames, false);
+    }
+}
+
+}  // namespace framewire::bench

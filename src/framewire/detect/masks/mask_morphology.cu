@@ -1,0 +1,188 @@
+#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/kernel/grid.cuh"
+#include "framewire/detect/masks/mask_morphology.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+// A warp holds a row of a strip, two words a thread: the first and the last thread have the words beside the strip, out
+// of which elements reach 31 bits in each of the at most two phases of a launch. The rows of a block's tile lie in
+// shared memory; one phase's result is the next one's tile. An erosion dilates complements, so tiles are complemented
+// between phases where one of them erodes, and nothing is set outside the image in either form.
+
+namespace framewire {
+namespace {
+
+constexpr int warp_threads = 32;
+constexpr int threads_per_block = 256;
+constexpr int warps_per_block = threads_per_block / warp_threads;
+constexpr int words_per_thread = 2;
+constexpr int strip_words = (warp_threads - 2) * words_per_thread;
+constexpr int rows_per_turn = 2;  // of a warp's results, which see the same rows but for two
+
+constexpr int most_phases = 2;
+constexpr int most_band_rows = 64;
+constexpr int most_shared_rows = 192;  // 48 KiB of tiles, which every GPU grants
+// A second phase in the same launch spares a mask between, and costs every band the rows around it once more.
+constexpr int largest_fused_radius = 15;
+
+struct Job {
+    DeviceBitMaskView<const std::uint32_t> in;
+    DeviceBitMaskView<std::uint32_t> out;
+    DilationSteps steps;
+    std::uint32_t flip[most_phases + 1];  // of what is read, of the first phase's result, of the second's: ~0 or 0
+    int strips, bands, band_rows;
+};
+
+__device__ std::uint32_t pixels_inside(int word, int width_px) {
+    const int pixels = width_px - 32 * word;
+    return word < 0 || pixels <= 0 ? 0u : pixels >= 32 ? ~0u : (1u << pixels) - 1;
+}
+
+__device__ void join(uint2& words, uint2 others) {
+    words.x |= others.x;
+    words.y |= others.y;
+}
+
+__device__ uint2 dilate_along(uint2 words, int shift_px) {
+    const auto left = __shfl_up_sync(~0u, words.y, 1), right = __shfl_down_sync(~0u, words.x, 1);
+    return {words.x | __funnelshift_l(left, words.x, shift_px) | __funnelshift_r(words.x, words.y, shift_px),
+            words.y | __funnelshift_l(words.x, words.y, shift_px) | __funnelshift_r(words.y, right, shift_px)};
+}
+
+// Two rows of the result, from `row` on, of a tile's column; `row` is the first one's in the tile.
+__device__ void dilate_rows(const DilationSteps& steps, const uint2* row, uint2 (&result)[rows_per_turn]) {
+    result[0] = row[0];
+    result[1] = row[warp_threads];
+    // The outermost rows so far: the one above was the first row's, and is the second row's next one.
+    auto above = result[0], below = result[1];
+    int distance = 1;
+    const auto *up = row, *down = row + warp_threads;
+    for (int index = 0; index < steps.count; ++index) {
+        const auto step = steps.steps[index];
+        for (; distance < step.rows_end; ++distance) {
+            up -= warp_threads;
+            down += warp_threads;
+            join(result[0], below);
+            join(result[1], above);
+            above = *up;
+            below = *down;
+            join(result[0], above);
+            join(result[1], below);
+        }
+        if (step.shift_px != 0)
+            for (auto& one : result) one = dilate_along(one, step.shift_px);
+    }
+}
+
+template <int phases>
+__global__ void __launch_bounds__(threads_per_block) mask_kernel(__grid_constant__ const Job job) {
+    extern __shared__ uint2 shared[];
+    const auto& shape = job.in.shape();
+    const int lane = static_cast<int>(threadIdx.x) % warp_threads, warp = static_cast<int>(threadIdx.x) / warp_threads;
+    const int strip = static_cast<int>(blockIdx.x) % job.strips,
+              band = static_cast<int>(blockIdx.x) / job.strips % job.bands;
+    const int frame = static_cast<int>(blockIdx.x) / job.strips / job.bands;
+    const int word = strip * strip_words + (lane - 1) * words_per_thread;
+    const uint2 inside{pixels_inside(word, shape.width), pixels_inside(word + 1, shape.width)};
+    const bool in_row = word >= 0 && word < job.in.row_words();
+    const int radius = job.steps.radius;
+
+    int y_begin = band * job.band_rows - phases * radius;  // of the tile
+    int rows = job.band_rows + 2 * phases * radius;        // even, as are those of all tiles
+    for (int row = warp; row < rows; row += warps_per_block) {
+        const int y = y_begin + row;
+        uint2 words{};
+        if (in_row && y >= 0 && y < shape.height) {
+            words = *reinterpret_cast<const uint2*>(job.in.row(frame, y) + word);
+            words = {(words.x ^ job.flip[0]) & inside.x, (words.y ^ job.flip[0]) & inside.y};
+        }
+        shared[row * warp_threads + lane] = words;
+    }
+
+    auto* tile = shared + lane;
+#pragma unroll
+    for (int phase = 1; phase <= phases; ++phase) {
+        __syncthreads();
+        auto* next_tile = tile + rows * warp_threads;
+        y_begin += radius;
+        rows -= 2 * radius;
+        const auto flip = job.flip[phase];
+        for (int row = warp * rows_per_turn; row < rows; row += warps_per_block * rows_per_turn) {
+            uint2 result[rows_per_turn];
+            dilate_rows(job.steps, tile + (row + radius) * warp_threads, result);
+#pragma unroll
+            for (int at = 0; at < rows_per_turn; ++at) {
+                const int y = y_begin + row + at;
+                const bool in_image = in_row && y >= 0 && y < shape.height;
+                const uint2 words{(result[at].x ^ flip) & inside.x, (result[at].y ^ flip) & inside.y};
+                if (phase < phases)
+                    next_tile[(row + at) * warp_threads] = in_image ? words : uint2{};
+                else if (in_image && lane > 0 && lane < warp_threads - 1)
+                    *reinterpret_cast<uint2*>(job.out.row(frame, y) + word) = words;
+            }
+        }
+        tile = next_tile;
+    }
+}
+
+// Of all tiles of a block: each has the rows around the next one's too.
+constexpr int shared_rows(int band_rows, int radius, int phases) {
+    return phases * band_rows + phases * (phases + 1) * radius;
+}
+
+static_assert(shared_rows(most_band_rows, max_element_px / 2, 1) <= most_shared_rows);
+
+template <int phases>
+void launch(const Job& job, cudaStream_t stream) {
+    const auto blocks = static_cast<unsigned>(job.strips * job.bands * job.in.shape().frames);
+    const auto shared_bytes =
+        sizeof(uint2) * warp_threads * static_cast<std::size_t>(shared_rows(job.band_rows, job.steps.radius, phases));
+    mask_kernel<phases><<<blocks, threads_per_block, shared_bytes, stream>>>(job);
+    cuda::check_launch();
+}
+
+}  // namespace
+
+void MaskMorphology::plan_for_cuda() {
+    const int strips = cuda::parts(mask_row_words(shape_.width), strip_words);
+    // Higher bands load and dilate fewer rows twice; low ones make enough blocks for a GPU where the frames do not.
+    constexpr std::int64_t wanted_blocks = 512;
+    const auto bands_wanted = cuda::parts(wanted_blocks, std::int64_t{strips} * shape_.frames);
+    const auto rows_wanted = static_cast<int>(cuda::parts(std::int64_t{shape_.height}, bands_wanted));
+    for (int phases = 1; phases <= most_phases; ++phases) {
+        if (phases == 2 && steps_.radius > largest_fused_radius) continue;
+        const int rows_with_room = (most_shared_rows - shared_rows(0, steps_.radius, phases)) / phases / 2 * 2;
+        const int rows = std::clamp((rows_wanted + 1) / 2 * 2, 8, std::min(most_band_rows, rows_with_room));
+        bands_[phases - 1] = {strips, cuda::parts(shape_.height, rows), rows};
+    }
+}
+
+void MaskMorphology::run(DeviceBitMaskView<const std::uint32_t> in, DeviceBitMaskView<std::uint32_t> out) {
+    validate(in, shape_, "morphology's mask");
+    validate(out, shape_, "morphology's result");
+    const auto& stream = executor_->stream();
+    if (phases_.count == 0) cuda::copy(in.data(), out.data(), bit_mask_bytes(shape_), stream);
+    const int fused = steps_.radius <= largest_fused_radius ? most_phases : 1;
+    for (int index = 0; index < phases_.count; index += fused) {
+        const int launches_left = (phases_.count - index - 1) / fused;
+        const auto to = launches_left % 2 == 0 ? out : device_between_.view();
+        const int here = std::min(fused, phases_.count - index);
+        const auto& [strips, bands, band_rows] = bands_[here - 1];
+        Job job{.in = in, .out = to, .steps = steps_, .strips = strips, .bands = bands, .band_rows = band_rows};
+        bool complemented = false;
+        for (int phase = 0; phase < here; ++phase) {
+            const bool erodes = phases_.erodes(index + phase);
+            job.flip[phase] = erodes != complemented ? ~0u : 0u;
+            complemented = erodes;
+        }
+        job.flip[here] = complemented ? ~0u : 0u;
+        if (here == 2)
+            launch<2>(job, stream.handle());
+        else
+            launch<1>(job, stream.handle());
+        in = to;
+    }
+}
+
+}  // namespace framewire

@@ -1,0 +1,137 @@
+#include "framewire/cuda/build.hpp"
+#include "framewire/detect/masks/mask_morphology.hpp"
+#include "framewire/filters/morphology/morphology_ref.hpp"
+#include "suites.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#if FRAMEWIRE_OPENCV
+#include "framewire/filters/morphology/opencv_morphology_ref.hpp"
+#endif
+
+namespace framewire::bench {
+namespace {
+
+constexpr auto frame_shape = bench_frame.with_channels(1);
+constexpr int cpu_frames = 16;
+
+struct Operation {
+    const char* name;
+    MorphologyOperation operation;
+    int diameter;
+};
+
+// What moved in front of the synthetic scene, in blobs and specks: 0 or 255.
+HostImage moving_mask() {
+    HostImage before(frame_shape), blobs(frame_shape), specks(frame_shape);
+    fill_scene(before.view(), 1);
+    fill_later(before.view(), blobs.view(), 0.05, false, 2);
+    fill_later(blobs.view(), specks.view(), 0.002, true, 3);
+    for (std::int64_t at = 0; at < frame_shape.bytes(); ++at) {
+        const int difference = specks.view().data()[at] - before.view().data()[at];
+        specks.view().data()[at] = difference > 20 || difference < -20 ? 255 : 0;
+    }
+    return specks;
+}
+
+// `mask` in every frame.
+HostBitMask repeated(HostView<const std::uint8_t> mask, int frames) {
+    HostBitMask masks(mask.shape().with_frames(frames));
+    for (int frame = 0; frame < frames; ++frame) pack_mask(mask, masks.view().frames(frame, 1));
+    return masks;
+}
+
+void require_result(const HostBitMask& got, HostView<const std::uint8_t> want, const std::string& operation) {
+    HostImage image(frame_shape);
+    for (int frame = 0; frame < got.shape().frames; ++frame) {
+        unpack_mask(got.view().frames(frame, 1), image.view());
+        Session::require_equal(image.view(), want, operation);
+    }
+}
+
+void bench_cpu(Session& session, const Operation& operation, const std::string& name, HostView<const std::uint8_t> mask,
+               HostView<const std::uint8_t> want) {
+    const StructuringElement element(ElementShape::disc, operation.diameter);
+    const auto in = repeated(mask, cpu_frames);
+    HostBitMask out(in.shape());
+    MaskMorphology plan(operation.operation, element, frame_shape, session.cpu());
+    int turn = 0;
+    const auto run = [&] {
+        plan.run(in.view().frames(turn, 1), out.view().frames(turn, 1));
+        turn = (turn + 1) % cpu_frames;
+    };
+    for (int frame = 0; frame < cpu_frames; ++frame) run();
+    require_result(out, want, name);
+    std::vector<std::function<void()>> candidates{run};
+#if FRAMEWIRE_OPENCV
+    cv::setNumThreads(session.threads());
+    const auto kernel = opencv_element(element);
+    HostImage peer_in(frame_shape), peer_out(frame_shape);
+    copy(mask, peer_in.view());
+    candidates.push_back([&] {
+        const cv::Mat from(frame_shape.height, frame_shape.width, CV_8UC1, peer_in.view().data());
+        cv::Mat to(frame_shape.height, frame_shape.width, CV_8UC1, peer_out.view().data());
+        opencv_morphology(operation.operation, from, to, kernel);
+    });
+    candidates.back()();
+    Session::require_equal(peer_out.view(), want, "OpenCV's " + name);
+#endif
+    const auto timings = session.time_cpu(candidates);
+    const bool peer = timings.size() > 1;
+    const auto bytes = 2.0 * static_cast<double>(bit_mask_bytes(frame_shape));
+    session.add({"masks", name, "framewire cpu", timings[0], bytes,
+                 peer ? std::optional(timings[1].median_us / timings[0].median_us) : std::nullopt});
+    if (peer)
+        session.add({"masks", name, "OpenCV, bytes", timings[1], 2.0 * static_cast<double>(frame_shape.bytes()), {}});
+}
+
+void bench_gpu(Session& session, const Operation& operation, const std::string& name, HostView<const std::uint8_t> mask,
+               HostView<const std::uint8_t> want, int batch) {
+    auto& executor = *session.gpu();
+    const auto in = repeated(mask, batch);
+    const auto bytes = bit_mask_bytes(in.shape());
+    std::vector<DeviceBitMask> device_in, device_out;
+    for (int turn = 0; turn < gpu_rotation; ++turn) {
+        device_in.emplace_back(in.shape());
+        device_out.emplace_back(in.shape());
+        cuda::upload(in.view().data(), device_in.back().view().data(), bytes, executor.stream());
+    }
+    MaskMorphology plan(operation.operation, {ElementShape::disc, operation.diameter}, in.shape(), executor);
+    const auto timing = session.time_gpu(
+        [&](int turn) {
+            const auto at = static_cast<std::size_t>(turn);
+            if constexpr (cuda::compiled) plan.run(device_in[at].view(), device_out[at].view());
+        },
+        batch);
+    const auto full_name = fmt::format("{}, batch {}", name, batch);
+    HostBitMask out(in.shape());
+    for (auto& result : device_out) {
+        cuda::download(result.view().data(), out.view().data(), bytes, executor.stream());
+        executor.stream().synchronize();
+        require_result(out, want, full_name);
+    }
+    session.add({"masks", full_name, "framewire cuda", timing, 2.0 * static_cast<double>(bytes) / batch, {}});
+}
+
+}  // namespace
+
+void bench_masks(Session& session) {
+    constexpr Operation operations[] = {{"dilate", MorphologyOperation::dilate, 15},
+                                        {"close", MorphologyOperation::close, 15},
+                                        {"close-open", MorphologyOperation::close_open, 15},
+                                        {"dilate", MorphologyOperation::dilate, 63},
+                                        {"close", MorphologyOperation::close, 63}};
+    const auto mask = moving_mask();
+    for (const auto& operation : operations) {
+        const auto name = fmt::format("{}, disc {}", operation.name, operation.diameter);
+        HostImage want(frame_shape);
+        morphology_reference(operation.operation, {ElementShape::disc, operation.diameter}, mask.view(), want.view());
+        bench_cpu(session, operation, name, mask.view(), want.view());
+        if (session.gpu())
+            for (const int batch : {gpu_batch, 1}) bench_gpu(session, operation, name, mask.view(), want.view(), batch);
+    }
+}
+
+}  // namespace framewire::bench

@@ -1,0 +1,179 @@
+#include "framewire/core/simd.hpp"
+#include "framewire/detect/masks/mask_morphology.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "framewire/detect/masks/mask_morphology_cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#ifndef FRAMEWIRE_MASK_MORPHOLOGY_CPU_ONCE
+#define FRAMEWIRE_MASK_MORPHOLOGY_CPU_ONCE
+
+namespace framewire {
+
+// A tile of one frame's result, with all it needs in L1. Its rows lie one behind the other as a single string of bits,
+// each between two words of its neighbours, from which elements reach 31 bits at most: what the shifts bring over from
+// other rows does not come further.
+inline constexpr int mask_tile_rows = 32;
+inline constexpr int mask_tile_words = 64;
+inline constexpr int mask_tile_stride_words = mask_tile_words + 2;
+// Vectors read and write up to their length behind the last row, and read one 64-bit word before the first.
+inline constexpr int mask_tile_slack_words = 32;
+
+struct MaskTile {
+    int frame, y_begin, rows, first_word, words;
+};
+
+struct MaskPhase {
+    HostBitMaskView<const std::uint32_t> in;
+    HostBitMaskView<std::uint32_t> out;
+    bool erodes;
+};
+
+}  // namespace framewire
+
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D64 = hn::ScalableTag<std::uint64_t>;
+
+// The words first..first + count of a row of the image, complemented where `flip` is all ones; nothing outside.
+void copy_words(const std::uint32_t* row, int first, int count, int width_px, std::uint32_t flip, std::uint32_t* out) {
+    const int inside_end = std::clamp((width_px + 31) / 32 - first, 0, count);
+    for (int word = 0; word < inside_end; ++word) out[word] = row[word] ^ flip;
+    std::fill(out + inside_end, out + count, 0u);
+    const int last_px = width_px - 32 * (first + inside_end - 1);  // of the last word's pixels, in the image
+    if (inside_end > 0 && last_px < 32) out[inside_end - 1] &= (1u << last_px) - 1;
+}
+
+// The tile's rows and those that the element sees above and below them.
+void load_tile(const MaskPhase& phase, const MaskTile& tile, int radius, int stride, std::uint32_t* out) {
+    const auto& shape = phase.in.shape();
+    const std::uint32_t flip = phase.erodes ? ~0u : 0u;
+    for (int y = tile.y_begin - radius; y < tile.y_begin + tile.rows + radius; ++y, out += stride) {
+        if (y < 0 || y >= shape.height) {
+            std::fill_n(out, stride, 0u);
+            continue;
+        }
+        const auto* row = phase.in.row(tile.frame, y) + tile.first_word;
+        const bool left = tile.first_word > 0;
+        out[0] = left ? row[-1] ^ flip : 0;
+        copy_words(row, tile.first_word, tile.words + 1, shape.width, flip, out + 1);
+    }
+}
+
+// Words joined with those at the same distances of rows above and below.
+template <class V>
+HWY_INLINE V join_rows(V joined, const std::uint64_t* at, int rows_begin, int rows_end, std::int64_t stride_64) {
+    const D64 d64;
+    for (int row = rows_begin; row < rows_end; ++row)
+        joined = hn::Or(joined, hn::Or(hn::LoadU(d64, at - row * stride_64), hn::LoadU(d64, at + row * stride_64)));
+    return joined;
+}
+
+HWY_INLINE hn::Vec<D64> dilate_along(const std::uint64_t* at, int shift_px) {
+    const D64 d64;
+    const auto words = hn::LoadU(d64, at);
+    const auto from_left =
+        hn::Or(hn::ShiftLeftSame(words, shift_px), hn::ShiftRightSame(hn::LoadU(d64, at - 1), 64 - shift_px));
+    const auto from_right =
+        hn::Or(hn::ShiftRightSame(words, shift_px), hn::ShiftLeftSame(hn::LoadU(d64, at + 1), 64 - shift_px));
+    return hn::Or(words, hn::Or(from_left, from_right));
+}
+
+}  // namespace
+
+void mask_tile(const DilationSteps& steps, const MaskPhase& phase, const MaskTile& tile) {
+    HWY_ALIGN std::uint32_t
+        source[(mask_tile_rows + max_element_px - 1) * mask_tile_stride_words + mask_tile_slack_words];
+    HWY_ALIGN std::uint32_t buffers[2][mask_tile_rows * mask_tile_stride_words + 2 * mask_tile_slack_words];
+
+    const int stride = tile.words + 2;  // even, as the words of all rows are
+    const std::int64_t stride_64 = stride / 2, words_64 = stride_64 * tile.rows;
+    load_tile(phase, tile, steps.radius, stride, source);
+    const D64 d64;
+    const auto step_64 = static_cast<std::int64_t>(hn::Lanes(d64));
+    // What is read behind the last row does not reach the result, but shall be defined.
+    std::fill_n(source + (tile.rows + 2 * steps.radius) * stride, mask_tile_slack_words, 0u);
+    for (auto& buffer : buffers) {
+        std::fill_n(buffer, mask_tile_slack_words, 0u);
+        std::fill_n(buffer + mask_tile_slack_words + tile.rows * stride, mask_tile_slack_words, 0u);
+    }
+
+    const auto* middle = reinterpret_cast<const std::uint64_t*>(source) + steps.radius * stride_64;
+    auto* from = reinterpret_cast<std::uint64_t*>(buffers[0] + mask_tile_slack_words);
+    auto* to = reinterpret_cast<std::uint64_t*>(buffers[1] + mask_tile_slack_words);
+    int rows_end = steps.steps[0].rows_end;
+    for (std::int64_t at = 0; at < words_64; at += step_64)
+        hn::StoreU(join_rows(hn::LoadU(d64, middle + at), middle + at, 1, rows_end, stride_64), d64, from + at);
+    for (int index = 0; index < steps.count; ++index) {
+        const int shift = steps.steps[index].shift_px;
+        if (shift == 0) break;  // the last step of an element that ends in a point
+        const int next_rows_end = index + 1 < steps.count ? steps.steps[index + 1].rows_end : rows_end;
+        for (std::int64_t at = 0; at < words_64; at += step_64)
+            hn::StoreU(join_rows(dilate_along(from + at, shift), middle + at, rows_end, next_rows_end, stride_64), d64,
+                       to + at);
+        std::swap(from, to);
+        rows_end = next_rows_end;
+    }
+
+    const auto* result = reinterpret_cast<const std::uint32_t*>(from) + 1;
+    for (int row = 0; row < tile.rows; ++row, result += stride)
+        copy_words(result, tile.first_word, tile.words, phase.out.shape().width, phase.erodes ? ~0u : 0u,
+                   phase.out.row(tile.frame, tile.y_begin + row) + tile.first_word);
+}
+
+}  // namespace framewire::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace framewire {
+namespace {
+
+HWY_EXPORT(mask_tile);
+
+void run_phase(const DilationSteps& steps, const MaskPhase& phase, const ThreadPool& pool) {
+    const auto& shape = phase.in.shape();
+    const int row_words = phase.in.row_words();
+    const std::int64_t strips = (row_words + mask_tile_words - 1) / mask_tile_words;
+    const std::int64_t bands = (shape.height + mask_tile_rows - 1) / mask_tile_rows;
+    pool.for_chunks(shape.frames * bands * strips, 1, [&](std::int64_t index, std::int64_t, std::int64_t) {
+        const int first_word = static_cast<int>(index % strips) * mask_tile_words;
+        const int y_begin = static_cast<int>(index / strips % bands) * mask_tile_rows;
+        HWY_DYNAMIC_DISPATCH(mask_tile)
+        (steps, phase,
+         {.frame = static_cast<int>(index / strips / bands),
+          .y_begin = y_begin,
+          .rows = std::min(mask_tile_rows, shape.height - y_begin),
+          .first_word = first_word,
+          .words = std::min(mask_tile_words, row_words - first_word)});
+    });
+}
+
+}  // namespace
+
+void MaskMorphology::run(HostBitMaskView<const std::uint32_t> in, HostBitMaskView<std::uint32_t> out) {
+    validate(in, shape_, "morphology's mask");
+    validate(out, shape_, "morphology's result");
+    if (phases_.count == 0) std::memcpy(out.data(), in.data(), bit_mask_bytes(shape_));
+    // The last phase writes the result, those before it in turn what is between and, in the result's place, what is not
+    // the result yet.
+    for (int index = 0; index < phases_.count; ++index) {
+        const auto to = (phases_.count - 1 - index) % 2 == 0 ? out : host_between_.view();
+        run_phase(steps_, {in, to, phases_.erodes(index)}, executor_->pool());
+        in = to;
+    }
+}
+
+}  // namespace framewire
+
+#endif

@@ -1,0 +1,34 @@
+#include "framewire/cuda/kernel/grid.cuh"
+#include "framewire/detect/masks/mask_region.hpp"
+
+#include <cstdint>
+
+namespace framewire {
+namespace {
+
+constexpr int threads_per_block = 256;
+
+// Both in fours of words, which rows are multiples of.
+__global__ void __launch_bounds__(threads_per_block)
+    keep_kernel(const uint4* region, std::int64_t frame_quads, uint4* masks, std::int64_t quads) {
+    const auto index = std::int64_t{blockIdx.x} * threads_per_block + threadIdx.x;
+    if (index >= quads) return;
+    const auto keep = region[index % frame_quads];
+    auto mask = masks[index];
+    mask = {mask.x & keep.x, mask.y & keep.y, mask.z & keep.z, mask.w & keep.w};
+    masks[index] = mask;
+}
+
+}  // namespace
+
+void MaskRegion::apply(DeviceBitMaskView<std::uint32_t> masks) const {
+    require_same_size(masks.shape());
+    const auto frame_quads = masks.frame_words() / 4, quads = frame_quads * masks.shape().frames;
+    const auto blocks = cuda::blocks(quads, threads_per_block);
+    keep_kernel<<<blocks, threads_per_block, 0, executor_->stream().handle()>>>(
+        reinterpret_cast<const uint4*>(device_region_.view().data()), frame_quads,
+        reinterpret_cast<uint4*>(masks.data()), quads);
+    cuda::check_launch();
+}
+
+}  // namespace framewire
