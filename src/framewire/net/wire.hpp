@@ -4,11 +4,10 @@
 // little-endian, every length checked. What pictures and changes look like inside is the codec's affair: here they are
 // opaque bytes with a version.
 
-#include "framewire/core/frame.hpp"
+#include "framewire/core/component.hpp"
+#include "framewire/core/rational.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/delta/delta.hpp"
-#include "framewire/detect/components.hpp"
-#include "framewire/pipeline/source.hpp"
 
 #include <array>
 #include <cstddef>
