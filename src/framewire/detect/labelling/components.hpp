@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/core/buffer.hpp"
+#include "framewire/core/component.hpp"
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/detect/masks/bit_mask.hpp"
@@ -10,16 +11,6 @@
 #include <limits>
 
 namespace framewire {
-
-/// One connected component of a mask: its number, bounding box, area and the sums of its pixels' coordinates.
-struct Component {
-    std::int32_t id;  ///< from 1, in raster order of the components' first pixels, among all of the frame
-    std::int32_t x, y, width, height;
-    std::int32_t area;  ///< pixels
-    std::int64_t sum_x, sum_y;
-
-    friend constexpr bool operator==(const Component&, const Component&) = default;
-};
 
 /// The components of a batch of masks in one memory space: `capacity` places a frame, of which frame f uses the first
 /// min(found[f], capacity). found[f] is how many components of allowed area the frame has, total[f] how many of any.
