@@ -23,8 +23,6 @@ struct DescribeOptions : HogOptions {
     int streams_on(const Executor& executor) const { return FrameHog::streams_on(executor.backend(), streams); }
 };
 
-inline constexpr std::array<const char*, 3> hog_norm_names{"none", "l2", "l2hys"};  // of HogNorm
-
 /// An image's array is rows x columns x values; a video's has the frames before.
 std::vector<std::int64_t> array_shape(const HogShape& shape);
 

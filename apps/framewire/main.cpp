@@ -2,8 +2,8 @@
 
 #include "framewire/core/credentials.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/excerpt.hpp"
 #include "framewire/core/printable.hpp"
-#include "framewire/pipeline/excerpt.hpp"
 #include "shown_text.hpp"
 
 #include <CLI/CLI.hpp>

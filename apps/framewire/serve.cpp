@@ -4,6 +4,7 @@
 #include "output_check.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters/numbers.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/net/server.hpp"
 #include "framewire/net/stream_state.hpp"
@@ -16,7 +17,6 @@
 #include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -48,9 +48,7 @@ Pace parse_pace(const std::string& text) {
     if (text == "own") return {};
     if (text == "max") return {.own = false};
     Pace pace{.own = false};
-    const auto* end = text.data() + text.size();
-    const auto [stopped, error] = std::from_chars(text.data(), end, pace.fps);
-    if (error != std::errc{} || stopped != end || !(pace.fps >= 0.01 && pace.fps <= 10'000))
+    if (read_number(text, pace.fps) != std::errc{} || !(pace.fps >= 0.01 && pace.fps <= 10'000))
         fail(ErrorCode::usage, "--rate '{}' is not allowed; allowed are own, max and 0.01 to 10000 frames a second",
              text);
     return pace;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/core/frame.hpp"
+#include "framewire/core/rational.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/filters/adjustment.hpp"
 
@@ -10,13 +11,6 @@
 #include <string>
 
 namespace framewire {
-
-/// A ratio of two whole numbers; frame rates are such (30000/1001).
-struct Rational {
-    std::int64_t numerator = 0;
-    std::int64_t denominator = 1;
-    double value() const { return static_cast<double>(numerator) / static_cast<double>(denominator); }
-};
 
 /// What is known of a source before its first frame.
 struct SourceInfo {
