@@ -65,6 +65,7 @@ int main(int argc, char** argv) try {
     framewire::app::add_detect(program, chosen);
     framewire::app::add_hog(program, chosen);
     framewire::app::add_filters(program, chosen);
+    framewire::app::add_sources(program, chosen);
     framewire::app::add_devices(program, chosen);
     try {
         program.parse(argc, argv);
