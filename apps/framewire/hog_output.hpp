@@ -6,7 +6,6 @@
 #include "framewire/media/files/output_file.hpp"
 #include "framewire/pipeline/frame_hog.hpp"
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
