@@ -39,6 +39,22 @@ function(framewire_library name)
     set_property(GLOBAL APPEND PROPERTY FRAMEWIRE_LIBRARIES ${target})
 endfunction()
 
+# framewire_room(NAME [SOURCES ...] [CUDA_SOURCES ...] [TESTS ...])
+# A folder of the caller's, of a filter or of a source: adds NAME/NAME.cpp to room_sources and NAME/NAME_test.cpp to room_tests,
+# and the files given, which lie in it too. The one line that a new room takes.
+macro(framewire_room name)
+    cmake_parse_arguments(room "" "" "SOURCES;CUDA_SOURCES;TESTS" ${ARGN})
+    foreach(file IN ITEMS ${name}.cpp ${room_SOURCES})
+        list(APPEND room_sources ${name}/${file})
+    endforeach()
+    foreach(file IN ITEMS ${room_CUDA_SOURCES})
+        list(APPEND room_cuda_sources ${name}/${file})
+    endforeach()
+    foreach(file IN ITEMS ${name}_test.cpp ${room_TESTS})
+        list(APPEND room_tests ${name}/${file})
+    endforeach()
+endmacro()
+
 # framewire_tests(NAME SOURCES ... [CUDA_SOURCES ...] [DEPENDS ...])
 # The tests of one folder as executable NAME_tests, run by ctest; nothing in a build without tests. CUDA_SOURCES are left
 # out of a build without CUDA.

@@ -18,6 +18,7 @@ void add_view(CLI::App& program, Action& chosen);
 void add_detect(CLI::App& program, Action& chosen);
 void add_hog(CLI::App& program, Action& chosen);
 void add_filters(CLI::App& program, Action& chosen);
+void add_sources(CLI::App& program, Action& chosen);
 void add_devices(CLI::App& program, Action& chosen);
 
 }  // namespace framewire::app

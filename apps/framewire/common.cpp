@@ -1,9 +1,11 @@
 #include "common.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/media/source_registry.hpp"
 #include "shown_text.hpp"
 #include "stop_signals.hpp"
 
+#include <fmt/ranges.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
@@ -11,7 +13,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace framewire::app {
 
@@ -41,10 +45,23 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
         ->capture_default_str();
 }
 
+namespace {
+
+// Those that stand before a text: "synth:", "raw:", ...
+std::vector<std::string_view> source_prefixes() {
+    std::vector<std::string_view> prefixes;
+    for (const auto& kind : source_registry())
+        if (!kind.prefix.empty()) prefixes.push_back(kind.prefix);
+    return prefixes;
+}
+
+}  // namespace
+
 void add_input_options(CLI::App& command, InputOptions& options) {
     command
         .add_option("-i,--input", options.source,
-                    "where frames come from: a file, a folder of images, -, a URL, a camera, lavfi:, synth:")
+                    fmt::format("where frames come from: a path, -, a URL, {}; 'framewire sources' tells more",
+                                fmt::join(source_prefixes(), " ")))
         ->required()
         ->type_name("SRC");
     command

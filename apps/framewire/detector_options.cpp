@@ -1,6 +1,8 @@
 #include "detector_options.hpp"
+#include "parameter_options.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters/fields.hpp"
 #include "framewire/filters/gray/gray.hpp"
 #include "framewire/filters/mosaic/mosaic.hpp"
 #include "framewire/media/media.hpp"
@@ -48,38 +50,9 @@ std::optional<MaskRegion> make_region(const DetectorOptions& options, const Shap
 
 void add_detector_options(CLI::App& command, DetectorOptions& options, const std::string& threshold_flag) {
     auto* group = command.add_option_group("Moving objects");
-    group
-        ->add_option("--background", options.background,
-                     "what frames are compared with: first, mean:RATE, mixture[:KEY=VALUE...] or a picture's path")
-        ->type_name("BACKGROUND")
-        ->capture_default_str();
-    group->add_option("--blur", options.blur, "side of the Gaussian that frames are blurred with before; 1 is none")
-        ->check(CLI::Range(1, 255))
-        ->type_name("PX")
-        ->capture_default_str();
-    group->add_option(threshold_flag, options.threshold, "a pixel moves where gray and background differ by more")
-        ->check(CLI::Range(0, 255))
-        ->type_name("N")
-        ->capture_default_str();
-    group->add_option("--morph", options.morph, "what closes gaps and drops specks")
-        ->check(CLI::IsMember({"close", "open", "close-open", "dilate", "erode", "none"}))
-        ->capture_default_str();
-    group->add_option("--shape", options.shape, "of the morphology's element")
-        ->check(CLI::IsMember({"disc", "ellipse", "rect"}))
-        ->capture_default_str();
-    group->add_option("--diameter", options.diameter, "of the morphology's element, odd, 1 to 63")
-        ->type_name("PX")
-        ->capture_default_str();
-    group->add_option("--connectivity", options.connectivity, "neighbours of a pixel: 4 or 8")
-        ->check(CLI::IsMember({4, 8}))
-        ->capture_default_str();
-    group->add_option("--min-area", options.min_area, "pass over smaller objects")
-        ->check(CLI::Range(1, max_side_px * max_side_px))
-        ->type_name("PIXELS")
-        ->capture_default_str();
-    group->add_option("--max-area", options.max_area, "pass over larger objects")
-        ->check(CLI::Range(1, max_side_px * max_side_px))
-        ->type_name("PIXELS");
+    for (const auto& parameter : detector_fields().infos())
+        add_parameter(*group, parameter, options.parameters,
+                      {.flag = parameter.name == "threshold" ? threshold_flag : ""});
     group->add_option("--roi", options.zones, "look only in this rectangle; may be given several times")
         ->type_name("X,Y,W,H");
     group->add_option("--roi-mask", options.region_path, "look only where this picture is not black")
@@ -87,17 +60,7 @@ void add_detector_options(CLI::App& command, DetectorOptions& options, const std
 }
 
 DetectorParameters detector_parameters(const DetectorOptions& options) {
-    DetectorParameters parameters;
-    parameters.background = parse_background(options.background);
-    parameters.blur_px = options.blur;
-    parameters.threshold = options.threshold;
-    parameters.morphology = parse_morphology_operation(options.morph);
-    parameters.shape = parse_element_shape(options.shape);
-    parameters.diameter_px = options.diameter;
-    parameters.connectivity = options.connectivity;
-    parameters.min_area = options.min_area;
-    if (options.max_area) parameters.max_area = *options.max_area;
-    return parameters;
+    return detector_fields().from(options.parameters);
 }
 
 std::unique_ptr<FrameDetector> make_detector(const DetectorOptions& options, const Shape& frame, Executor& executor,
@@ -112,8 +75,9 @@ std::unique_ptr<FrameDetector> make_detector(const DetectorOptions& options, con
 
 void add_input_files(RunFiles& files, const DetectorOptions& options) {
     files.input("--roi-mask", options.region_path);
-    const auto background = parse_background(options.background);
-    if (const auto* image = std::get_if<BackgroundImage>(&background)) files.input("--background", image->path);
+    const auto parameters = detector_parameters(options);
+    if (const auto* image = std::get_if<BackgroundImage>(&parameters.background))
+        files.input("--background", image->path);
 }
 
 }  // namespace framewire::app

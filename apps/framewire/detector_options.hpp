@@ -2,10 +2,10 @@
 
 #include "output_check.hpp"
 
+#include "framewire/core/parameters/values.hpp"
 #include "framewire/pipeline/frame_detector.hpp"
 
 #include <memory>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -18,9 +18,7 @@ namespace framewire::app {
 
 /// The flags of whoever looks for moving objects.
 struct DetectorOptions {
-    std::string background = "first", morph = "close", shape = "disc";
-    int blur = 15, threshold = 20, diameter = 15, connectivity = 8, min_area = 100;
-    std::optional<int> max_area;
+    ParameterValues parameters;      ///< those of detector_fields() that were given
     std::vector<std::string> zones;  ///< each "x,y,w,h"
     std::string region_path;         ///< of a mask image; empty: none
 };

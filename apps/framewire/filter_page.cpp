@@ -1,6 +1,5 @@
 #include "filter_page.hpp"
-
-#include "framewire/pipeline/parameter_check.hpp"
+#include "parameter_page.hpp"
 
 #include <fmt/format.h>
 
@@ -9,23 +8,8 @@
 namespace framewire::app {
 namespace {
 
-// Text for a cell of a table.
-std::string cell(std::string_view text) {
-    std::string result;
-    for (const char letter : text) {
-        if (letter == '|') result += '\\';
-        result += letter;
-    }
-    return result;
-}
-
 std::string_view first_example(const FilterInfo& filter) {
     return filter.examples.empty() ? filter.name : filter.examples.front();
-}
-
-std::string default_of(const ParameterInfo& parameter) {
-    if (is_required(parameter)) return "must be given";
-    return parameter.default_value.empty() ? "empty" : fmt::format("`{}`", parameter.default_value);
 }
 
 }  // namespace
@@ -35,7 +19,7 @@ std::string filter_page(const FilterInfo& filter) {
     auto out = std::back_inserter(page);
     fmt::format_to(out,
                    "| before | `{0}` |\n|---|---|\n| ![before](pictures/before.jpg) | ![after](pictures/{1}.jpg) |\n\n",
-                   cell(first_example(filter)), filter.name);
+                   table_cell(first_example(filter)), filter.name);
     fmt::format_to(out, "```sh\n");
     fmt::format_to(out, "framewire run -i SRC -f \"{}\" -o DST\n", first_example(filter));
     for (std::size_t index = 1; index < filter.examples.size(); ++index)
@@ -44,11 +28,7 @@ std::string filter_page(const FilterInfo& filter) {
     if (filter.parameters.empty()) {
         fmt::format_to(out, "It has no parameters.\n");
     } else {
-        fmt::format_to(out, "| parameter | | allowed | default |\n|---|---|---|---|\n");
-        for (const auto& parameter : filter.parameters)
-            fmt::format_to(out, "| `{}` | {} | {}{} | {} |\n", parameter.name, cell(parameter.help),
-                           cell(allowed_values(parameter)), parameter.repeatable ? "; may be given several times" : "",
-                           default_of(parameter));
+        page += parameter_table(filter.parameters);
         fmt::format_to(out, "\nA first value without a key is that of `{}`.\n", filter.parameters.front().name);
     }
     if (filter.needs_previous)
@@ -69,7 +49,7 @@ std::string filter_index(std::span<const FilterInfo> filters) {
         "synthetic camera's. How much of a difference stream they save is in [noise-saved.md](noise-saved.md).\n\n"
         "| filter | |\n|---|---|\n";
     for (const auto& filter : filters)
-        fmt::format_to(std::back_inserter(page), "| [{0}]({0}.md) | {1} |\n", filter.name, cell(filter.summary));
+        fmt::format_to(std::back_inserter(page), "| [{0}]({0}.md) | {1} |\n", filter.name, table_cell(filter.summary));
     return page;
 }
 

@@ -8,19 +8,19 @@
 #include "hog_people.hpp"
 #include "hog_train.hpp"
 #include "output_check.hpp"
+#include "parameter_options.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters/fields.hpp"
 #include "framewire/hog/pictures.hpp"
 #include "framewire/media/image_folder.hpp"
 #include "framewire/media/npy.hpp"
 #include "framewire/pipeline/circle.hpp"
 #include "framewire/pipeline/frame_hog.hpp"
 
-#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -174,28 +174,9 @@ void add_hog(CLI::App& program, Action& chosen) {
             "where the descriptors go: a .npy of float32, rows x columns x values, a video's or a folder's with frames "
             "first; or for a folder's images of any sizes a folder, a .npy each")
         ->type_name("FILE.npy|DIR/");
-    command->add_option("--cell", options->hog.cell, "side of a cell in pixels, 4 to 64")
-        ->type_name("PX")
-        ->capture_default_str();
-    command->add_option("--bins", options->hog.bins, "directions of a cell, 2 to 36")
-        ->type_name("N")
-        ->capture_default_str();
-    command->add_flag("--signed", options->hog.signed_gradients,
-                      "tell dark to bright from bright to dark: bins of the whole circle");
-    auto* norm = command
-                     ->add_option_function<std::string>(
-                         "--norm",
-                         [options](const std::string& name) {
-                             const auto at = std::ranges::find(hog_norm_names, name) - hog_norm_names.begin();
-                             options->hog.norm = static_cast<HogNorm>(at);
-                         },
-                         "of each block of cells; l2hys is Dalal and Triggs's")
-                     ->check(CLI::IsMember(hog_norm_names).description(""))
-                     ->type_name(fmt::format("{}", fmt::join(hog_norm_names, "|")))
-                     ->default_str("none; l2hys for people and models");
-    auto* block = command->add_option("--block", options->hog.block, "side of a block in cells, 1 to 8; with --norm")
-                      ->type_name("N")
-                      ->capture_default_str();
+    for (const auto& parameter : hog_fields().infos()) add_parameter(*command, parameter, options->given);
+    auto* norm = command->get_option("--norm")->default_str("none; l2hys for people and models");
+    auto* block = command->get_option("--block");
     auto* steps =
         command
             ->add_option("--steps", options->steps_folder,
@@ -209,12 +190,13 @@ void add_hog(CLI::App& program, Action& chosen) {
     command->add_flag("--json", options->json, "print a summary as JSON when done");
     add_people_options(*command, options->people);
     add_train_options(*command, options->train);
-    auto* window = command->add_option("--window", options->window, "of a model, in pixels; whole cells")
-                       ->type_name("WxH")
-                       ->capture_default_str();
+    auto* window = add_parameter(*command, window_parameter(), options->given);
     add_common_options(*command, options->common);
     set_work(*command, chosen, options->common, [=](const std::stop_source& stop) {
         options->input.one_size = true;  // a scaled picture has other gradients, and boxes of its own
+        options->hog = hog_fields().from(options->given);
+        options->people.parameters = people_fields().from(options->people.given);
+        options->train.parameters = training_fields().from(options->train.given);
         const bool people = !options->people.model.empty();
         const bool train = !options->train.folders.empty();
         if ((people || train) && norm->count() == 0) options->hog.norm = HogNorm::l2hys;

@@ -1,20 +1,27 @@
 #include "hog_options.hpp"
 
-#include "framewire/core/error.hpp"
+#include "framewire/core/view.hpp"
 
-#include <charconv>
+#include <fmt/format.h>
+
+#include <tuple>
 
 namespace framewire::app {
 
+const ParameterInfo& window_parameter() {
+    static const ParameterInfo parameter{
+        .name = "window",
+        .help = "of a model, in whole cells",
+        .type = ParameterInfo::Type::size,
+        .default_value = fmt::format("{}x{}", WindowModel{}.width_px, WindowModel{}.height_px),
+        .minimum = 1,
+        .maximum = max_side_px};
+    return parameter;
+}
+
 WindowModel window_of(const HogOptions& options) {
     WindowModel model{.hog = options.hog, .weights = {}};
-    const auto& text = options.window;
-    const auto* end = text.data() + text.size();
-    const auto width = std::from_chars(text.data(), end, model.width_px);
-    const bool cross = width.ec == std::errc() && width.ptr != end && *width.ptr == 'x';
-    const auto height = cross ? std::from_chars(width.ptr + 1, end, model.height_px) : width;
-    if (!cross || height.ec != std::errc() || height.ptr != end)
-        fail(ErrorCode::usage, "--window is '{}'; a window is its width and height in pixels, as 64x128", text);
+    if (options.given.has("window")) std::tie(model.width_px, model.height_px) = options.given.size("window");
     return model;
 }
 

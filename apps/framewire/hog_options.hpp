@@ -2,6 +2,7 @@
 
 #include "common.hpp"
 
+#include "framewire/core/parameters/values.hpp"
 #include "framewire/hog/window_model.hpp"
 
 #include <string>
@@ -12,14 +13,16 @@ namespace framewire::app {
 struct HogOptions {
     CommonOptions common;
     InputOptions input;
-    HogParameters hog;
+    ParameterValues given;  ///< those of hog_fields() on the command line, and the window
+    HogParameters hog;      ///< made of them
     std::string output;
-    std::string window = "64x128";  ///< of a model
     bool json = false;
 };
 
-/// A model without weights: the window and the descriptor that are asked for. Throws Error{usage} on a window that is
-/// not WxH.
+/// Of a model.
+const ParameterInfo& window_parameter();
+
+/// A model without weights: the window and the descriptor that are asked for.
 WindowModel window_of(const HogOptions& options);
 
 }  // namespace framewire::app

@@ -74,7 +74,7 @@ void HogSummary::print(const DescribeOptions& options, const StatisticsSnapshot&
     summary["cell"] = parameters.cell;
     summary["bins"] = parameters.bins;
     summary["signed"] = parameters.signed_gradients;
-    summary["norm"] = hog_norm_names.at(static_cast<std::size_t>(parameters.norm));
+    summary["norm"] = name_of(hog_norm_names, parameters.norm);
     if (parameters.norm != HogNorm::none) summary["block"] = parameters.block;
     summary["largest"] = largest_;
     summary["mean"] = sum_ / static_cast<double>(values_);

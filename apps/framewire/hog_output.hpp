@@ -6,7 +6,6 @@
 #include "framewire/media/files/output_file.hpp"
 #include "framewire/pipeline/frame_hog.hpp"
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,8 +22,6 @@ struct DescribeOptions : HogOptions {
     /// How many. Throws Error{usage} on more than the backend takes.
     int streams_on(Backend backend) const;
 };
-
-inline constexpr std::array<const char*, 3> hog_norm_names{"none", "l2", "l2hys"};  // of HogNorm
 
 /// An image's array is rows x columns x values; a video's has the frames before.
 std::vector<std::int64_t> array_shape(const HogShape& shape);

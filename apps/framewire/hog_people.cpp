@@ -3,9 +3,11 @@
 #include "filtered_input.hpp"
 #include "hog_people_folder.hpp"
 #include "hog_people_output.hpp"
+#include "parameter_options.hpp"
 #include "video_output.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters/fields.hpp"
 #include "framewire/media/image_folder.hpp"
 #include "framewire/media/window_model_file.hpp"
 #include "framewire/pipeline/circle.hpp"
@@ -124,29 +126,8 @@ void add_people_options(CLI::App& command, PeopleOptions& options) {
             "with --people: the frames with boxes and scores, as run's -o; a folder's images as .png in another")
         ->type_name("DST|DIR/")
         ->needs(people);
-    auto& parameters = options.parameters;
-    command.add_option("--threshold", parameters.threshold, "with --people: windows that score more")
-        ->capture_default_str()
-        ->needs(people);
-    command.add_option("--scale-step", parameters.scale_step, "with --people: from one size to the next, 1.05 to 2")
-        ->capture_default_str()
-        ->needs(people);
-    command
-        .add_option("--overlap", parameters.overlap,
-                    "with --people: intersection over union above which the worse of two goes, 0 to 1")
-        ->type_name("IOU")
-        ->capture_default_str()
-        ->needs(people);
-    command
-        .add_option("--min-height", parameters.least_height_px,
-                    "with --people: of windows, from half of the model's; 0 is the model's")
-        ->type_name("PX")
-        ->capture_default_str()
-        ->needs(people);
-    command.add_option("--max-height", parameters.most_height_px, "with --people: of windows; 0 is the frame's")
-        ->type_name("PX")
-        ->capture_default_str()
-        ->needs(people);
+    for (const auto& parameter : people_fields().infos())
+        add_parameter(command, parameter, options.given, {.before = "with --people: ", .needs = people});
 }
 
 void find_people(const HogOptions& options, const PeopleOptions& people, const std::stop_source& stop) {

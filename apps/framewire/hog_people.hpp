@@ -2,6 +2,7 @@
 
 #include "hog_options.hpp"
 
+#include "framewire/core/parameters/values.hpp"
 #include "framewire/hog/people/people_detector.hpp"
 
 #include <stop_token>
@@ -12,7 +13,8 @@ namespace framewire::app {
 struct PeopleOptions {
     std::string model;  ///< the file of `--people`; empty: no people wanted
     std::string annotate;
-    PeopleParameters parameters;
+    ParameterValues given;        ///< those of people_fields() on the command line
+    PeopleParameters parameters;  ///< made of them
 };
 
 /// `--people` and what goes with it only.

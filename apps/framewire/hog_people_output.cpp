@@ -1,5 +1,6 @@
 #include "hog_people_output.hpp"
 
+#include "framewire/core/parameters/numbers.hpp"
 #include "framewire/detect/object_records.hpp"
 #include "framewire/detect/overlay/box_overlay.hpp"
 
@@ -27,7 +28,7 @@ Component component_of(const Detection& detection, int id) {
 }
 
 // The shortest number that is this float, for JSON, whose numbers are doubles.
-double as_double(float value) { return std::stod(fmt::format("{}", value)); }
+double as_double(float value) { return number_in<double>(fmt::format("{}", value)).value(); }
 
 }  // namespace
 

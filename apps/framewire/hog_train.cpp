@@ -1,8 +1,10 @@
 #include "hog_train.hpp"
 
 #include "hog_output.hpp"
+#include "parameter_options.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters/fields.hpp"
 #include "framewire/hog/training/detection_curve.hpp"
 #include "framewire/media/files/output_file.hpp"
 #include "framewire/media/image_folder.hpp"
@@ -106,7 +108,7 @@ private:
                                        {"cell", window_.hog.cell},
                                        {"bins", window_.hog.bins},
                                        {"signed", window_.hog.signed_gradients},
-                                       {"norm", hog_norm_names.at(static_cast<std::size_t>(window_.hog.norm))},
+                                       {"norm", name_of(hog_norm_names, window_.hog.norm)},
                                        {"positive_images", positives_.size()},
                                        {"negative_images", negatives_.size()},
                                        {"positives", figures.positives},
@@ -146,35 +148,8 @@ void add_train_options(CLI::App& command, TrainOptions& options) {
                                   "it is to find in them")
                       ->expected(2)
                       ->type_name("POSITIVES NEGATIVES");
-    auto& parameters = options.parameters;
-    command.add_option("--c", parameters.svm.c, "with --train: what errors cost beside a wide margin, above 0")
-        ->needs(train)
-        ->capture_default_str();
-    command
-        .add_option(
-            "--positive-weight", parameters.positive_weight,
-            "with --train: what an error with a positive costs, in those with a negative; 0: both kinds cost the "
-            "same in all")
-        ->needs(train)
-        ->capture_default_str();
-    command
-        .add_option("--rounds", parameters.rounds,
-                    "with --train: times that false alarms in the negatives are looked for and added, 0 to 20")
-        ->needs(train)
-        ->type_name("N")
-        ->capture_default_str();
-    command
-        .add_option(
-            "--negative-windows", parameters.windows,
-            "with --train: taken at random of each negative image, up to 10000; 0: 10000 of all, at least 10 of "
-            "each")
-        ->needs(train)
-        ->type_name("N")
-        ->capture_default_str();
-    command.add_option("--seed", parameters.svm.seed, "with --train: of all that is random")
-        ->needs(train)
-        ->type_name("N")
-        ->capture_default_str();
+    for (const auto& parameter : training_fields().infos())
+        add_parameter(command, parameter, options.given, {.before = "with --train: ", .needs = train});
     auto* folds = command
                       .add_option("--folds", options.folds,
                                   "with --train: also say what models of the other images find in each of N parts")

@@ -2,6 +2,7 @@
 
 #include "hog_options.hpp"
 
+#include "framewire/core/parameters/values.hpp"
 #include "framewire/hog/training/window_trainer.hpp"
 
 #include <optional>
@@ -13,9 +14,10 @@ namespace framewire::app {
 
 struct TrainOptions {
     std::vector<std::string> folders;  ///< of `--train`: positives, negatives; empty: no training wanted
-    TrainingParameters parameters;
-    std::optional<int> folds;  ///< none: no cross-validation
-    std::string curve;         ///< file for its curve; empty: none wanted
+    ParameterValues given;             ///< those of training_fields() on the command line
+    TrainingParameters parameters;     ///< made of them
+    std::optional<int> folds;          ///< none: no cross-validation
+    std::string curve;                 ///< file for its curve; empty: none wanted
 };
 
 /// `--train` and what goes with it only.

@@ -2,8 +2,8 @@
 
 #include "framewire/core/credentials.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/excerpt.hpp"
 #include "framewire/core/printable.hpp"
-#include "framewire/pipeline/excerpt.hpp"
 #include "shown_text.hpp"
 
 #include <CLI/CLI.hpp>
@@ -65,6 +65,7 @@ int main(int argc, char** argv) try {
     framewire::app::add_detect(program, chosen);
     framewire::app::add_hog(program, chosen);
     framewire::app::add_filters(program, chosen);
+    framewire::app::add_sources(program, chosen);
     framewire::app::add_devices(program, chosen);
     try {
         program.parse(argc, argv);

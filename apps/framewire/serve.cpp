@@ -6,6 +6,7 @@
 
 #include "framewire/core/credentials.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters/numbers.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/net/server.hpp"
 #include "framewire/net/stream_state.hpp"
@@ -19,7 +20,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -54,9 +54,7 @@ Pace parse_pace(const std::string& text) {
     if (text == "own") return {};
     if (text == "max") return {.own = false};
     Pace pace{.own = false};
-    const auto* end = text.data() + text.size();
-    const auto [stopped, error] = std::from_chars(text.data(), end, pace.fps);
-    if (error != std::errc{} || stopped != end || !(pace.fps >= 0.01 && pace.fps <= 10'000))
+    if (read_number(text, pace.fps) != std::errc{} || !(pace.fps >= 0.01 && pace.fps <= 10'000))
         fail(ErrorCode::usage, "--rate '{}' is not allowed; allowed are own, max and 0.01 to 10000 frames a second",
              text);
     return pace;

@@ -16,7 +16,7 @@ TEST(Program, SaysItsVersionAndHelp) {
     EXPECT_EQ(version.out.rfind("framewire ", 0), 0u) << version.out;
     const auto help = run_framewire({"--help"});
     EXPECT_EQ(help.code, 0);
-    for (const char* subcommand : {"run", "serve", "view", "filters", "devices"})
+    for (const char* subcommand : {"run", "serve", "view", "filters", "sources", "devices"})
         EXPECT_NE(help.out.find(subcommand), std::string::npos) << help.out;
     EXPECT_EQ(run_framewire({"run", "--help"}).code, 0);
 }

@@ -3,8 +3,7 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/media/parameters.hpp"
-#include "framewire/media/synth/source.hpp"
+#include "framewire/media/source_registry.hpp"
 
 #include <cstdlib>
 
@@ -25,41 +24,38 @@ void taken_or_refused(Body&& body) {
     }
 }
 
-void read_all(const Parameters& parameters) {
-    taken_or_refused([&] {
-        const auto size = parameters.size("size");
-        expect(!size ||
-               (size->first >= 1 && size->first <= max_side_px && size->second >= 1 && size->second <= max_side_px));
-    });
-    taken_or_refused([&] {
-        const auto rate = parameters.rate("fps", {30, 1}).value();
-        expect(rate >= 0.001 && rate <= 1000);
-    });
-    taken_or_refused([&] {
-        const auto number = parameters.integer("seed", 1, -5, 1000);
-        expect(number >= -5 && number <= 1000);
-    });
-    taken_or_refused([&] {
-        const auto noise = parameters.thousandths("noise", 6'000, 50'000);
-        expect(noise >= 0 && noise <= 50'000);
-    });
-    taken_or_refused([&] { parameters.choice("format", "bgr", {"bgr", "gray"}); });
+// What each parameter that was taken may be.
+void check(const SourceCall& call) {
+    for (const auto& parameter : call.kind->parameters) {
+        if (!call.values.has(parameter.name)) continue;
+        expect(problem_with(parameter, call.values.text(parameter.name)).empty());
+        if (parameter.type == ParameterInfo::Type::size) {
+            const auto [width, height] = call.values.size(parameter.name);
+            expect(width >= 1 && width <= max_side_px && height >= 1 && height <= max_side_px);
+        } else if (parameter.type == ParameterInfo::Type::rate) {
+            const auto rate = call.values.rate(parameter.name).value();
+            expect(rate >= 0.001 && rate <= 1000);
+        } else if (parameter.type == ParameterInfo::Type::real || parameter.type == ParameterInfo::Type::integer) {
+            const auto number = call.values.real(parameter.name);
+            expect(number >= parameter.minimum && number <= parameter.maximum);
+        }
+    }
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string text(reinterpret_cast<const char*>(data), size);
-    taken_or_refused([&] {
-        const auto [path, parameters] =
-            Parameters::after_path("fuzz", text, {"size", "fps", "seed", "noise", "format"});
-        expect(text.starts_with(path));
-        read_all(parameters);
-    });
+    for (const auto* prefix : {"raw:", "v4l2:", "synth:"})
+        taken_or_refused([&] {
+            const auto call = parse_source(prefix + text);
+            expect(text.starts_with(call.path));
+            check(call);
+        });
     // It would write files wherever the text says.
     if (text.find("truth") != std::string::npos) return 0;
     taken_or_refused([&] {
-        const auto source = open_synth_source(text, {.max_pixels = 1024});
+        const auto source = open_source("synth:" + text, {.max_pixels = 1024});
         HostImage image(source->info().shape);
         FrameTime time;
         for (int frame = 0; frame < 2; ++frame) source->read(image.view(), time);

@@ -1,6 +1,7 @@
 #include "framewire/detect/detector.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters/fields.hpp"
 #include "framewire/detect/background/mean_background.hpp"
 #include "framewire/detect/background/mixture.hpp"
 #include "framewire/detect/foreground/foreground.hpp"
@@ -33,7 +34,8 @@ struct Memory {
 };
 
 void validate(const DetectorParameters& parameters) {
-    if (parameters.min_area < 1 || parameters.max_area < parameters.min_area)
+    detector_fields().check(parameters, "moving objects");
+    if (parameters.max_area < parameters.min_area)
         fail(ErrorCode::usage, "objects of {} to {} pixels; allowed are 1 and up, the first not above the second",
              parameters.min_area, parameters.max_area);
     if (parameters.capacity < 1 || parameters.capacity > max_detector_capacity)

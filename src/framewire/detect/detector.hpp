@@ -31,6 +31,13 @@ struct DetectorParameters {
 
 inline constexpr int max_detector_capacity = 1 << 20;
 
+template <class Aggregate>
+class ParameterFields;
+
+/// Their names, ranges and help, but for the capacity: the filter `boxes` and the command line go by them. As text,
+/// max-area is 0 where there is no limit.
+const ParameterFields<DetectorParameters>& detector_fields();
+
 /// Moving objects (moving-object report): gray, blur, difference from the background, threshold, morphology, connected
 /// components, boxes. With a mixture background that background says itself what is foreground, from the frames as they
 /// are: blur and threshold do not count. Masks are one bit a pixel from the threshold on.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters/values.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/build.hpp"
 #include "framewire/cuda/executor.hpp"
@@ -67,39 +68,6 @@ public:
     virtual bool set_adjustment(const Adjustment&) { return false; }
 };
 
-/// One parameter of a filter, as data: the chain's text, --help, the docs and the web panel read it from here.
-struct ParameterInfo {
-    enum class Type { integer, real, choice, text };
-
-    std::string_view name;
-    std::string_view help;
-    Type type = Type::integer;
-    std::string_view default_value;           ///< as text, in the form a chain has it
-    double minimum = 0;                       ///< of an integer or real
-    double maximum = 0;                       ///< of an integer or real
-    std::vector<std::string_view> choices{};  ///< of a choice; of an integer, when only these are allowed
-    bool odd_only = false;                    ///< of an integer
-    bool repeatable = false;                  ///< may be given several times
-};
-
-/// The parameter values of one filter in a chain, checked against its ParameterInfo; defaults filled in.
-class ParameterValues {
-public:
-    std::int64_t integer(std::string_view name) const;
-    double real(std::string_view name) const;
-    /// The text of a text or choice parameter.
-    const std::string& text(std::string_view name) const;
-    /// All texts of a repeatable parameter, in their order; empty when none was given.
-    std::vector<std::string> texts(std::string_view name) const;
-
-    /// Appends a value; for whoever reads a chain's text.
-    void add(std::string name, std::string value) { values_.emplace_back(std::move(name), std::move(value)); }
-    bool has(std::string_view name) const;
-
-private:
-    std::vector<std::pair<std::string, std::string>> values_;
-};
-
 /// A filter's registry entry.
 struct FilterInfo {
     std::string_view name;
@@ -120,7 +88,10 @@ struct FilterInfo {
 };
 
 /// The values given and the defaults of all other parameters; for whoever makes a filter without a chain's text.
-ParameterValues with_defaults(const FilterInfo& info, std::initializer_list<std::pair<std::string, std::string>> given);
+inline ParameterValues with_defaults(const FilterInfo& info,
+                                     std::initializer_list<std::pair<std::string, std::string>> given) {
+    return with_defaults(info.parameters, given);
+}
 
 /// Makes a Filter of a plan: any class with output_shape() and a run() for each memory space, and those of Filter's
 /// other functions that it has an answer to. The device run is left out of a build without CUDA here, and nowhere else.

@@ -1,6 +1,7 @@
 #include "framewire/hog/hog.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters/fields.hpp"
 #include "framewire/filters/binarize/threshold.hpp"
 #include "framewire/hog/hog_arithmetic.hpp"
 #include "framewire/hog/hog_scratch.hpp"
@@ -10,24 +11,42 @@
 namespace framewire {
 namespace {
 
-void check_range(const char* what, int value, int least, int most) {
-    if (value < least || value > most)
-        fail(ErrorCode::usage, "hog's {} is {}; allowed are {} to {}", what, value, least, most);
-}
-
 HogShape shape_of_cells(const HogParameters& parameters, const Shape& frames) {
     return {frames.frames, frames.height / parameters.cell, frames.width / parameters.cell, parameters.bins};
 }
 
 }  // namespace
 
+const ParameterFields<HogParameters>& hog_fields() {
+    using P = HogParameters;
+    static const ParameterFields<P> fields = {
+        parameter_field(
+            &P::cell,
+            {.name = "cell", .help = "side of a cell in pixels", .minimum = 4, .maximum = hog_most_cell, .unit = "PX"}),
+        parameter_field(
+            &P::bins,
+            {.name = "bins", .help = "directions of a cell", .minimum = 2, .maximum = hog_most_bins, .unit = "N"}),
+        parameter_field(
+            &P::signed_gradients,
+            {.name = "signed", .help = "tell dark to bright from bright to dark: bins of the whole circle"}),
+        parameter_field(&P::norm, hog_norm_names,
+                        {.name = "norm", .help = "of each block of cells; l2hys is Dalal and Triggs's"}),
+        parameter_field(&P::block, {.name = "block",
+                                    .help = "side of a block in cells; with a norm",
+                                    .minimum = 1,
+                                    .maximum = hog_most_block,
+                                    .unit = "N"}),
+    };
+    return fields;
+}
+
 HogShape hog_shape(const HogParameters& parameters, const Shape& frames) {
     validate(frames, "hog's image");
-    check_range("cell", parameters.cell, 4, hog_most_cell);
-    check_range("bins", parameters.bins, 2, hog_most_bins);
-    const auto cells = shape_of_cells(parameters, frames);
     const bool normed = parameters.norm != HogNorm::none;
-    if (normed) check_range("block", parameters.block, 1, hog_most_block);
+    auto read = parameters;
+    if (!normed) read.block = HogParameters{}.block;
+    hog_fields().check(read, "hog");
+    const auto cells = shape_of_cells(parameters, frames);
     const int block = normed ? parameters.block : 1, side_px = block * parameters.cell;
     if (cells.rows < block || cells.columns < block)
         fail(ErrorCode::usage, "hog's image is {}, smaller than a {} of {}x{} pixels", to_string(frames),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/core/buffer.hpp"
+#include "framewire/core/parameters/named_value.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/executor.hpp"
@@ -18,6 +19,10 @@ enum class HogNorm {
     l2hys,  ///< l2, nothing above 0.2, l2 again
 };
 
+/// What the command line and the messages call them.
+inline constexpr NamedValue<HogNorm> hog_norm_names[] = {
+    {"none", HogNorm::none}, {"l2", HogNorm::l2}, {"l2hys", HogNorm::l2hys}};
+
 struct HogParameters {
     int cell = 8;                   ///< side of a cell in pixels, 4 to 64
     int bins = 9;                   ///< directions, 2 to 36
@@ -25,6 +30,12 @@ struct HogParameters {
     HogNorm norm = HogNorm::none;
     int block = 2;  ///< side of a block in cells, 1 to 8; read only with a norm
 };
+
+template <class Aggregate>
+class ParameterFields;
+
+/// Their names, ranges and help.
+const ParameterFields<HogParameters>& hog_fields();
 
 /// The shape of the descriptors of a batch: frames x rows x columns x values. Without a norm a row and column is a cell
 /// and its values are the bins; with one it is a block, blocks lie a cell apart, and the values are the bins of its

@@ -29,11 +29,7 @@ struct SourceOptions {
     bool replace_truth = false;  ///< the file that `truth=` of the synthetic camera names may be replaced
 };
 
-/// Opens what `text` names: a path, `-` (y4m on standard input; named pipes are y4m, too), an image, a folder (its
-/// images, see images_in()), a numbered sequence (`img%04d.png`), a URL FFmpeg opens, a camera (`/dev/video0`,
-/// `v4l2:/dev/video0:size=1280x720:fps=30:format=mjpeg`),
-/// `lavfi:GRAPH`, `raw:PATH:size=WxH:format=bgr|gray:fps=30` or
-/// `synth:size=1280x720:fps=30:noise=6:objects=5:seed=1:frames=N:truth=boxes.jsonl`.
+/// Opens what `text` names: one of source_registry()'s kinds, which `framewire sources` and docs/sources.md list.
 /// Frames have 3 channels, or 1 where the medium is gray; they are turned as the medium says and transparency lies on
 /// black. FrameTime::seconds is from the source's start. A file leads to no other file but where it is named as a
 /// playlist
@@ -45,7 +41,7 @@ std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions
 
 /// Files on this machine that a source of this text would read: a file, `-`, all images of a sequence or a folder.
 std::vector<std::string> files_read_by(const std::string& text);
-/// Files that it would write: what `truth=` of the synthetic camera names.
+/// Files that it would write: what `truth=` of the synthetic camera names. Both throw as parse_source() does.
 std::vector<std::string> files_written_by(const std::string& text);
 /// Files that a sink of this text would write, as far as there are names for them yet: a file, `-`, a playlist, the
 /// images of a sequence that are there already and its first one.

@@ -1,10 +1,10 @@
 #include "framewire/media/npy_reader.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters/numbers.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cstring>
 #include <limits>
 #include <string_view>
@@ -92,9 +92,7 @@ private:
         while (!take(")")) {
             next();
             std::int64_t side = 0;
-            const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), side);
-            if (error != std::errc() || side < 0 || sides.size() == most_dimensions) refuse();
-            rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+            if (take_number(rest_, side) != std::errc() || side < 0 || sides.size() == most_dimensions) refuse();
             sides.push_back(side);
             if (!take(",") && next() != ')') refuse();
         }

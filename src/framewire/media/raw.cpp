@@ -3,16 +3,12 @@
 #include "framewire/core/error.hpp"
 #include "framewire/media/files/input_file.hpp"
 #include "framewire/media/files/output_file.hpp"
-#include "framewire/media/parameters.hpp"
+#include "framewire/media/source_kind.hpp"
 
 #include <vector>
 
 namespace framewire {
 namespace {
-
-std::pair<std::string, Parameters> split(std::string_view text) {
-    return Parameters::after_path("raw", text, {"size", "format", "fps"});
-}
 
 class RawSource final : public Source {
 public:
@@ -89,26 +85,43 @@ private:
     std::vector<std::uint8_t> row_;
 };
 
+std::unique_ptr<Source> open_raw_source(const SourceCall& call, const SourceOptions& options) {
+    const auto& values = call.values;
+    if (call.path.empty()) fail(ErrorCode::usage, "{} lacks its path; the form is {}", call.text, call.kind->form);
+    const auto [width, height] = values.size("size");
+    const std::string_view format = values.has("format")           ? values.text("format")
+                                    : call.path.ends_with(".gray") ? "gray"
+                                                                   : "bgr";
+    SourceInfo info;
+    info.name = call.text;
+    info.shape = {1, height, width, format == "gray" ? 1 : 3};
+    info.rate = values.is_given("fps") ? values.rate("fps") : options.rate.value_or(values.rate("fps"));
+    if (std::int64_t{width} * height > options.max_pixels)
+        fail(ErrorCode::usage, "raw: pictures of {}x{} are more than the {} pixels allowed", width, height,
+             options.max_pixels);
+    return std::make_unique<RawSource>(call.path, std::move(info), options);
+}
+
 }  // namespace
 
-std::string raw_path(std::string_view text) { return split(text).first; }
-
-std::unique_ptr<Source> open_raw_source(const std::string& text, const SourceOptions& options) {
-    auto [path, parameters] = split(text);
-    const auto size = parameters.size("size");
-    if (path.empty() || !size)
-        fail(ErrorCode::usage, "raw:{} lacks its {}; the form is raw:PATH:size=WxH:format=bgr|gray:fps=30", text,
-             path.empty() ? "path" : "size");
-    const bool is_gray_file = path.ends_with(".gray");
-    SourceInfo info;
-    info.name = "raw:" + text;
-    info.shape = {1, size->second, size->first,
-                  parameters.choice("format", is_gray_file ? "gray" : "bgr", {"bgr", "gray"}) == "gray" ? 1 : 3};
-    info.rate = parameters.rate("fps", options.rate.value_or(Rational{30, 1}));
-    if (std::int64_t{size->first} * size->second > options.max_pixels)
-        fail(ErrorCode::usage, "raw: pictures of {}x{} are more than the {} pixels allowed", size->first, size->second,
-             options.max_pixels);
-    return std::make_unique<RawSource>(path, std::move(info), options);
+SourceKind raw_source() {
+    using Type = ParameterInfo::Type;
+    return {.name = "raw",
+            .form = "raw:PATH:size=WxH:format=bgr|gray:fps=30",
+            .summary = "bytes without a header",
+            .prefix = "raw:",
+            .parameters =
+                {{.name = "size", .help = "of its pictures", .type = Type::size, .minimum = 1, .maximum = max_side_px},
+                 {.name = "format",
+                  .help = "three bytes a pixel or one; without, gray where the path ends in .gray, else bgr",
+                  .type = Type::choice,
+                  .choices = {"bgr", "gray"},
+                  .optional = true},
+                 {.name = "fps", .help = "its rate", .type = Type::rate, .default_value = "30"}},
+            .examples = {"raw:frames.bgr:size=640x480:fps=25"},
+            .has_path = true,
+            .open = open_raw_source,
+            .reads = reads_path};
 }
 
 std::unique_ptr<Sink> open_raw_sink(const std::string& path, const Shape& frame, const SinkOptions& options) {

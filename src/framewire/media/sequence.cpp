@@ -2,6 +2,7 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters/numbers.hpp"
 #include "framewire/media/colour.hpp"
 #include "framewire/media/files/output_file.hpp"
 #include "framewire/media/image_folder.hpp"
@@ -9,7 +10,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 
@@ -174,7 +174,7 @@ std::optional<SequencePattern> SequencePattern::parse(std::string_view text) {
         }
         if (found) fail(ErrorCode::usage, "{}: a numbered sequence has one number in its name", text);
         found = true;
-        if (end > at + 1) std::from_chars(name.data() + at + 1, name.data() + end, pattern.digits_);
+        if (end > at + 1) read_number(std::string_view(name).substr(at + 1, end - at - 1), pattern.digits_);
         at = end;
     }
     if (!found) return std::nullopt;
@@ -194,12 +194,9 @@ std::vector<std::int64_t> SequencePattern::existing() const {
         if (name.size() <= before_.size() + after_.size() || !name.starts_with(before_) || !name.ends_with(after_))
             continue;
         const auto digits = std::string_view(name).substr(before_.size(), name.size() - before_.size() - after_.size());
-        std::int64_t number = 0;
-        const auto [stopped, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+        const auto number = number_in<std::int64_t>(digits);
         // Only names this pattern makes: "img1.png" is none of "img%04d.png".
-        if (failed == std::errc{} && stopped == digits.data() + digits.size() && number >= 0 &&
-            fmt::format("{:0{}}", number, digits_) == digits)
-            numbers.push_back(number);
+        if (number && *number >= 0 && fmt::format("{:0{}}", *number, digits_) == digits) numbers.push_back(*number);
     }
     if (error) fail(ErrorCode::no_input, "cannot read the folder {}: {}", folder_, error.message());
     std::sort(numbers.begin(), numbers.end());

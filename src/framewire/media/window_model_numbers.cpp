@@ -1,8 +1,8 @@
 #include "framewire/media/window_model_numbers.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters/numbers.hpp"
 
-#include <charconv>
 #include <cstdint>
 #include <utility>
 
@@ -10,10 +10,7 @@ namespace framewire {
 
 std::optional<double> parse_number(std::string_view word) {
     if (word.starts_with('+') && !word.starts_with("+-")) word.remove_prefix(1);
-    double number = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
-    return number;
+    return number_in<double>(word);
 }
 
 WindowModel with_weights(WindowModel like, std::vector<float> numbers, const std::string& name) {

@@ -1,26 +1,22 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/frame_rate.hpp"
+#include "framewire/core/parameters/numbers.hpp"
 #include "framewire/media/files/input_file.hpp"
-#include "framewire/media/parameters.hpp"
+#include "framewire/media/source_kind.hpp"
 #include "framewire/media/y4m.hpp"
 
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <charconv>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 
 namespace framewire {
 namespace {
 
 constexpr std::size_t longest_line = 1024;
-
-std::optional<std::int64_t> number(std::string_view text) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
 
 struct Layout {
     std::string_view tag;
@@ -146,12 +142,13 @@ Y4mHeader parse_y4m_header(std::string_view line, std::string_view name, std::in
         if (token.empty()) continue;
         const auto value = token.substr(1);
         switch (token.front()) {
-            case 'W': width = number(value).value_or(0); break;
-            case 'H': height = number(value).value_or(0); break;
+            case 'W': width = number_in<std::int64_t>(value).value_or(0); break;
+            case 'H': height = number_in<std::int64_t>(value).value_or(0); break;
             case 'F': {
                 const auto colon = value.find(':');
-                const auto numerator = number(value.substr(0, colon));
-                const auto denominator = colon == std::string_view::npos ? 1 : number(value.substr(colon + 1));
+                const auto numerator = number_in<std::int64_t>(value.substr(0, colon));
+                const auto denominator =
+                    colon == std::string_view::npos ? 1 : number_in<std::int64_t>(value.substr(colon + 1));
                 // 0:0 says unknown.
                 header.rate = claimed_rate(numerator.value_or(0), denominator.value_or(0)).value_or(header.rate);
                 break;
@@ -191,6 +188,44 @@ Y4mHeader parse_y4m_header(std::string_view line, std::string_view name, std::in
 
 std::unique_ptr<Source> open_y4m_source(const std::string& path, const SourceOptions& options) {
     return std::make_unique<Y4mSource>(path, options);
+}
+
+namespace {
+
+std::unique_ptr<Source> open_y4m(const SourceCall& call, const SourceOptions& options) {
+    return open_y4m_source(call.path, options);
+}
+
+}  // namespace
+
+SourceKind standard_input_source() {
+    return {.name = "stdin",
+            .form = "-",
+            .summary = "y4m on standard input",
+            .examples = {"-"},
+            .has_path = true,
+            .matches = [](const std::string& text) { return text == "-"; },
+            .open = open_y4m,
+            .reads = reads_path};
+}
+
+SourceKind y4m_source() {
+    return {.name = "y4m",
+            .form = "PATH",
+            .summary = "y4m, and whatever comes through a named pipe",
+            .endings = {".y4m"},
+            .examples = {"clip.y4m"},
+            .has_path = true,
+            .named_by_path = true,
+            .must_exist = true,
+            // What standard input is, too: FFmpeg would wait for a pipe where no stop reaches.
+            .matches =
+                [](const std::string& path) {
+                    std::error_code error;
+                    return std::filesystem::is_fifo(path, error);
+                },
+            .open = open_y4m,
+            .reads = reads_path};
 }
 
 }  // namespace framewire

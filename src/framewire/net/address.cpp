@@ -1,9 +1,9 @@
 #include "framewire/net/address.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters/numbers.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace framewire::net {
 
@@ -32,8 +32,7 @@ Address parse_address(std::string_view text) {
         fail(ErrorCode::usage, "the address '{}' has no valid host: HOST:PORT is needed, such as 127.0.0.1:7878", text);
 
     Address address{std::string(host), 0};
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), address.port);
-    if (digits.empty() || error != std::errc{} || end != digits.data() + digits.size())
+    if (read_number(digits, address.port) != std::errc{})
         fail(ErrorCode::usage, "the address '{}' has the port '{}': a number from 0 to 65535 is needed", text, digits);
     return address;
 }

@@ -1,26 +1,22 @@
 #include "framewire/pipeline/filter_registry.hpp"
 
-#include "framewire/detect/boxes/boxes.hpp"
-#include "framewire/filters/adjust/adjust.hpp"
-#include "framewire/filters/binarize/binarize.hpp"
-#include "framewire/filters/gaussian/gaussian.hpp"
-#include "framewire/filters/gray/gray.hpp"
-#include "framewire/filters/heatmap/heatmap.hpp"
-#include "framewire/filters/mean/mean.hpp"
-#include "framewire/filters/median/median.hpp"
-#include "framewire/filters/morphology/morphology.hpp"
-#include "framewire/filters/mosaic/mosaic.hpp"
-#include "framewire/filters/noise/noise.hpp"
-#include "framewire/filters/text/text.hpp"
+// A line for each filter, by name.
+#define FRAMEWIRE_FILTERS(filter)                                                                             \
+    filter(adjust) filter(binarize) filter(boxes) filter(close) filter(dilate) filter(erode) filter(gaussian) \
+        filter(gray) filter(heatmap) filter(mean) filter(median) filter(mosaic) filter(noise) filter(open)    \
+            filter(text)
 
 namespace framewire {
 
+// Each room has its NAME_info().
+#define FRAMEWIRE_DECLARE(name) FilterInfo name##_info();
+FRAMEWIRE_FILTERS(FRAMEWIRE_DECLARE)
+#undef FRAMEWIRE_DECLARE
+
 const std::vector<FilterInfo>& filter_registry() {
-    static const std::vector<FilterInfo> filters = {
-        adjust_info(), binarize_info(), boxes_info(), close_info(),   dilate_info(),
-        erode_info(),  gaussian_info(), gray_info(),  heatmap_info(), mean_info(),
-        median_info(), mosaic_info(),   noise_info(), open_info(),    text_info(),
-    };
+#define FRAMEWIRE_CALL(name) name##_info(),
+    static const std::vector<FilterInfo> filters = {FRAMEWIRE_FILTERS(FRAMEWIRE_CALL)};
+#undef FRAMEWIRE_CALL
     return filters;
 }
 

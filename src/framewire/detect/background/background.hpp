@@ -34,6 +34,9 @@ using BackgroundModel = std::variant<FirstFrame, RunningMean, MixtureParameters,
 /// Throws Error{usage} on anything else, saying what is allowed.
 BackgroundModel parse_background(std::string_view text);
 
+/// What such a model is called there; "picture" for a BackgroundImage.
+std::string_view name_of_background(const BackgroundModel& model);
+
 /// How many frames at the start are compared with no background yet, or with one that tells little of the scene:
 /// whoever stands in the first frame is part of it. None for a BackgroundImage. One for FirstFrame: that frame itself.
 /// For a RunningMean and a mixture, those whose background is the first frame for more than half. Of a mixture that

@@ -49,14 +49,21 @@ TEST(Background, SaysWhatIsAllowed) {
         EXPECT_NE(message(text).find("above 0 up to 1"), std::string::npos) << text;
     for (const auto* text : {"", "frist", "first:", "mixtures"})
         EXPECT_NE(message(text).find("there are first, mean:RATE, mixture"), std::string::npos) << text;
-    EXPECT_NE(message("mixture:histroy=5").find("no option 'histroy'; there are history, var_threshold,"),
-              std::string::npos);
-    EXPECT_NE(message("mixture:history").find("history is ''"), std::string::npos);
-    EXPECT_NE(message("mixture:history=5.5").find("history is '5.5'"), std::string::npos);
-    EXPECT_NE(message("mixture:history=0").find("1 to 1000000 is allowed"), std::string::npos);
-    EXPECT_NE(message("mixture:var_min=nan").find("var_min"), std::string::npos);
+    EXPECT_NE(message("frist").find("did you mean 'first'?"), std::string::npos);
+    EXPECT_EQ(message("mixture:histroy=5"),
+              "mixture has no parameter 'histroy'; its parameters are history, var_threshold, var_threshold_gen, "
+              "mixtures, var_init, var_min, var_max, complexity_reduction, background_ratio, shadows, "
+              "shadow_threshold, learning_rate; did you mean 'history'?");
+    EXPECT_NE(message("mixture:history").find("'history' is no key=value"), std::string::npos);
+    EXPECT_EQ(message("mixture:history=5.5"),
+              "mixture: history '5.5' is no whole number; allowed is a whole number from 1 to 1000000");
+    EXPECT_EQ(message("mixture:history=0"),
+              "mixture: history '0' is out of range; allowed is a whole number from 1 to 1000000");
+    EXPECT_NE(message("mixture:var_min=nan").find("var_min 'nan' is no number"), std::string::npos);
+    EXPECT_NE(message("mixture:var_min=80").find("var_min 80 is above var_max, which is 75"), std::string::npos);
+    EXPECT_NE(message("mixture:learning_rate=-0.5").find("0 to 1, and -1 for automatic"), std::string::npos);
     EXPECT_NE(message("mixture:shadows=yes").find("0 or 1"), std::string::npos);
-    EXPECT_NE(message("mixture::").find("no option ''"), std::string::npos);
+    EXPECT_NE(message("mixture::").find("'' is no key=value"), std::string::npos);
 }
 
 }  // namespace

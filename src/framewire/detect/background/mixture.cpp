@@ -1,6 +1,7 @@
 #include "framewire/detect/background/mixture.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters/fields.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,26 +11,57 @@
 namespace framewire {
 namespace {
 
-void require(std::string_view name, double value, double lowest, double highest) {
-    if (!(value >= lowest && value <= highest))
-        fail(ErrorCode::usage, "mixture: {} is {}; {} to {} is allowed", name, value, lowest, highest);
+constexpr double highest_variance = 255, most_distance = 1e4;
+
+ParameterInfo real(std::string_view name, std::string_view help, double minimum, double maximum) {
+    return {.name = name, .help = help, .minimum = minimum, .maximum = maximum};
+}
+
+// Of two variances that are allowed, the first may not be above the second.
+void require_order(std::string_view less, double smaller, std::string_view more, double larger) {
+    if (smaller > larger)
+        fail(ErrorCode::usage, "mixture: {} {} is above {}, which is {}", less, smaller, more, larger);
 }
 
 }  // namespace
 
+const ParameterFields<MixtureParameters>& mixture_fields() {
+    using P = MixtureParameters;
+    static const ParameterFields<P> fields = {
+        parameter_field(&P::history,
+                        {.name = "history", .help = "frames that are remembered", .minimum = 1, .maximum = 1e6}),
+        parameter_field(&P::var_threshold,
+                        real("var_threshold", "squared distance, in variances, within which a pixel is background", 0,
+                             most_distance)),
+        parameter_field(&P::var_threshold_gen,
+                        real("var_threshold_gen", "the same within which it belongs to a Gaussian", 0, most_distance)),
+        parameter_field(
+            &P::mixtures,
+            {.name = "mixtures", .help = "Gaussians that a pixel may have", .minimum = 1, .maximum = most_mixtures}),
+        parameter_field(&P::var_init, real("var_init", "variance of a new Gaussian", 1 / value_unit, highest_variance)),
+        parameter_field(&P::var_min, real("var_min", "least variance", 1 / value_unit, highest_variance)),
+        parameter_field(&P::var_max, real("var_max", "largest variance", 1 / value_unit, highest_variance)),
+        parameter_field(&P::complexity_reduction,
+                        real("complexity_reduction", "share of the history that proves a Gaussian; 0 keeps all", 0, 1)),
+        parameter_field(
+            &P::background_ratio,
+            real("background_ratio", "the weightiest Gaussians up to this sum of weights are background", 0, 1)),
+        parameter_field(&P::shadows, {.name = "shadows", .help = "tell shadows from what moves"}),
+        parameter_field(&P::shadow_threshold,
+                        real("shadow_threshold", "how dark a shadow may be, as a share of the background", 0, 1)),
+        parameter_field(&P::learning_rate, real("learning_rate", "0 to 1; -1 is automatic, by the history", -1, 1)),
+    };
+    return fields;
+}
+
 MixtureTerms mixture_terms(const MixtureParameters& parameters) {
-    constexpr double highest_variance = 255;
-    require("history", parameters.history, 1, 1e6);
-    require("var_threshold", parameters.var_threshold, 0, 1e4);
-    require("var_threshold_gen", parameters.var_threshold_gen, 0, 1e4);
-    require("mixtures", parameters.mixtures, 1, most_mixtures);
-    require("var_max", parameters.var_max, 1 / value_unit, highest_variance);
-    require("var_min", parameters.var_min, 1 / value_unit, parameters.var_max);
-    require("var_init", parameters.var_init, parameters.var_min, parameters.var_max);
-    require("complexity_reduction", parameters.complexity_reduction, 0, 1);
-    require("background_ratio", parameters.background_ratio, 0, 1);
-    require("shadow_threshold", parameters.shadow_threshold, 0, 1);
-    if (parameters.learning_rate != -1) require("learning_rate (-1: automatic)", parameters.learning_rate, 0, 1);
+    mixture_fields().check(parameters, "mixture");
+    require_order("var_min", parameters.var_min, "var_max", parameters.var_max);
+    require_order("var_min", parameters.var_min, "var_init", parameters.var_init);
+    require_order("var_init", parameters.var_init, "var_max", parameters.var_max);
+    if (parameters.learning_rate < 0 && parameters.learning_rate != -1)
+        fail(ErrorCode::usage, "mixture: learning_rate is {}; allowed are 0 to 1, and -1 for automatic",
+             parameters.learning_rate);
     return {
         .mixtures = parameters.mixtures,
         .shadows = parameters.shadows,

@@ -27,6 +27,12 @@ struct MixtureParameters {
 
 inline constexpr int most_mixtures = 5;
 
+template <class Aggregate>
+class ParameterFields;
+
+/// Their ranges and what is said of them; `--background mixture:history=200` goes by them.
+const ParameterFields<MixtureParameters>& mixture_fields();
+
 /// Numbers of a pixel's model are stored as 16 bits: weights in units of 1/65536 (1 itself is 65535), variances and
 /// means in units of 1/256. Float arithmetic works on the stored units.
 inline constexpr float weight_unit = 65536;

@@ -1,6 +1,7 @@
 #include "framewire/detect/boxes/boxes.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters/fields.hpp"
 #include "framewire/filters/text/color.hpp"
 
 #include <algorithm>
@@ -11,19 +12,10 @@ namespace framewire {
 namespace {
 
 DetectorParameters detector_from(const ParameterValues& values) {
-    DetectorParameters parameters;
-    parameters.background = parse_background(values.text("background"));
+    auto parameters = detector_fields().from(values);
     if (const auto* image = std::get_if<BackgroundImage>(&parameters.background))
         fail(ErrorCode::usage, "boxes cannot compare with the picture '{}'; allowed are first, mean:RATE and mixture",
              image->path);
-    parameters.blur_px = static_cast<int>(values.integer("blur"));
-    parameters.threshold = static_cast<int>(values.integer("threshold"));
-    parameters.morphology = parse_morphology_operation(values.text("morph"));
-    parameters.shape = parse_element_shape(values.text("shape"));
-    parameters.diameter_px = static_cast<int>(values.integer("diameter"));
-    parameters.connectivity = static_cast<int>(values.integer("connectivity"));
-    parameters.min_area = static_cast<int>(values.integer("min-area"));
-    if (const auto most = values.integer("max-area")) parameters.max_area = static_cast<int>(most);
     return parameters;
 }
 
@@ -33,55 +25,25 @@ BoxStyle style_from(const ParameterValues& values) {
             .pixelate_px = static_cast<int>(values.integer("pixelate"))};
 }
 
-ParameterInfo number(std::string_view name, std::string_view help, std::string_view value, double least, double most) {
-    return {.name = name,
-            .help = help,
-            .type = ParameterInfo::Type::integer,
-            .default_value = value,
-            .minimum = least,
-            .maximum = most};
-}
-
-ParameterInfo choice(std::string_view name, std::string_view help, std::vector<std::string_view> choices) {
-    return {.name = name,
-            .help = help,
-            .type = ParameterInfo::Type::choice,
-            .default_value = choices.front(),
-            .choices = std::move(choices)};
-}
-
 std::vector<ParameterInfo> parameters() {
-    constexpr double most_pixels = max_side_px * max_side_px;
-    auto diameter = number("diameter", "of the morphology's element, in pixels", "15", 1, max_element_px);
-    diameter.odd_only = true;
-    auto connectivity = number("connectivity", "neighbours of a pixel", "8", 4, 8);
-    connectivity.choices = {"4", "8"};
-    return {
-        number(
-            "pixelate",
-            "hide what moves under cells of this side, in pixels, and all until there is a background; 0 draws boxes",
-            "0", 0, max_pixelate_px),
-        {.name = "background",
+    std::vector<ParameterInfo> all{
+        {.name = "pixelate",
          .help =
-             "what frames are compared with: first (there from the second frame on), mean:RATE or mixture (there once "
-             "the frames since count more than the first)",
-         .type = ParameterInfo::Type::text,
-         .default_value = "first"},
-        number("blur", "side of the Gaussian that frames are blurred with before, in pixels; 1 is none", "15", 1, 255),
-        number("threshold", "a pixel moves where gray and background differ by more", "20", 0, 255),
-        choice("morph", "what closes gaps and drops specks",
-               {"close", "open", "close-open", "dilate", "erode", "none"}),
-        choice("shape", "of the morphology's element", {"disc", "ellipse", "rect"}),
-        diameter,
-        connectivity,
-        number("min-area", "smaller objects are passed over, in pixels", "100", 1, most_pixels),
-        number("max-area", "larger objects are passed over, in pixels; 0 is no limit", "0", 0, most_pixels),
-        {.name = "color",
-         .help = "of the boxes: #rrggbb or a name",
-         .type = ParameterInfo::Type::text,
-         .default_value = "red"},
-        number("line", "width of the boxes' lines, in pixels", "2", 1, max_outline_px),
-    };
+             "hide what moves under cells of this side, in pixels, and all until there is a background; 0 draws boxes",
+         .default_value = "0",
+         .maximum = max_pixelate_px}};
+    const auto& detector = detector_fields().infos();
+    all.insert(all.end(), detector.begin(), detector.end());
+    all.push_back({.name = "color",
+                   .help = "of the boxes: #rrggbb or a name",
+                   .type = ParameterInfo::Type::text,
+                   .default_value = "red"});
+    all.push_back({.name = "line",
+                   .help = "width of the boxes' lines, in pixels",
+                   .default_value = "2",
+                   .minimum = 1,
+                   .maximum = max_outline_px});
+    return all;
 }
 
 }  // namespace

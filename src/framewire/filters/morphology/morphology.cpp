@@ -29,8 +29,8 @@ FilterInfo info(std::string_view name, std::string_view example, std::string_vie
                 {.name = "shape",
                  .help = "disc: dx^2 + dy^2 <= (size / 2)^2; ellipse: OpenCV's; rect: the whole square",
                  .type = Type::choice,
-                 .default_value = "disc",
-                 .choices = {"disc", "ellipse", "rect"}},
+                 .default_value = std::string(element_shape_names[0].name),
+                 .choices = names_of(element_shape_names)},
             },
         .examples = {example},
         .output_shape = [](const ParameterValues&, const Shape& shape) { return shape; },
@@ -39,7 +39,7 @@ FilterInfo info(std::string_view name, std::string_view example, std::string_vie
             return std::make_unique<FilterOf<Morphology>>(
                 MorphologyParameters{.operation = operation,
                                      .size = static_cast<int>(values.integer("size")),
-                                     .shape = parse_element_shape(values.text("shape"))},
+                                     .shape = *value_named(element_shape_names, values.text("shape"))},
                 shape, executor);
         },
     };

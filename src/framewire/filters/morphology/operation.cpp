@@ -2,17 +2,13 @@
 
 #include "framewire/core/error.hpp"
 
+#include <fmt/ranges.h>
+
 namespace framewire {
 
 MorphologyOperation parse_morphology_operation(std::string_view text) {
-    using enum MorphologyOperation;
-    if (text == "none") return none;
-    if (text == "dilate") return dilate;
-    if (text == "erode") return erode;
-    if (text == "open") return open;
-    if (text == "close") return close;
-    if (text == "close-open") return close_open;
-    fail(ErrorCode::usage, "morphology '{}'; allowed are none, dilate, erode, open, close and close-open", text);
+    if (const auto* operation = value_named(morphology_names, text)) return *operation;
+    fail(ErrorCode::usage, "morphology '{}'; allowed are {}", text, fmt::join(names_of(morphology_names), ", "));
 }
 
 MorphologyPhases phases_of(MorphologyOperation operation) {

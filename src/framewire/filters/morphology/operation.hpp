@@ -1,5 +1,7 @@
 #pragma once
 
+#include "framewire/core/parameters/named_value.hpp"
+
 #include <array>
 #include <string_view>
 
@@ -14,7 +16,14 @@ enum class MorphologyOperation {
     close_open  ///< close, then open
 };
 
-/// Reads "none", "dilate", "erode", "open", "close" or "close-open"; throws Error{usage} on anything else.
+/// What they are called, the usual one first.
+inline constexpr NamedValue<MorphologyOperation> morphology_names[] = {
+    {"close", MorphologyOperation::close},           {"open", MorphologyOperation::open},
+    {"close-open", MorphologyOperation::close_open}, {"dilate", MorphologyOperation::dilate},
+    {"erode", MorphologyOperation::erode},           {"none", MorphologyOperation::none},
+};
+
+/// Reads one of these names; throws Error{usage} on anything else.
 MorphologyOperation parse_morphology_operation(std::string_view text);
 
 /// What an operation does one after the other, at most four times.

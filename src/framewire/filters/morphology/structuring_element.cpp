@@ -21,11 +21,4 @@ StructuringElement::StructuringElement(ElementShape shape, int diameter) : diame
     }
 }
 
-ElementShape parse_element_shape(std::string_view text) {
-    if (text == "disc") return ElementShape::disc;
-    if (text == "ellipse") return ElementShape::ellipse;
-    if (text == "rect") return ElementShape::rect;
-    fail(ErrorCode::usage, "shape '{}'; allowed are disc, ellipse and rect", text);
-}
-
 }  // namespace framewire

@@ -1,7 +1,8 @@
 #pragma once
 
+#include "framewire/core/parameters/named_value.hpp"
+
 #include <array>
-#include <string_view>
 
 namespace framewire {
 
@@ -13,6 +14,10 @@ enum class ElementShape {
     ellipse,  ///< OpenCV's MORPH_ELLIPSE
     rect      ///< the whole square
 };
+
+/// What they are called, the usual one first.
+inline constexpr NamedValue<ElementShape> element_shape_names[] = {
+    {"disc", ElementShape::disc}, {"ellipse", ElementShape::ellipse}, {"rect", ElementShape::rect}};
 
 /// A structuring element of odd diameter around its middle. All shapes are symmetric and convex: row dy of the element
 /// is the run of pixels from -reach(dy) to +reach(dy).
@@ -31,8 +36,5 @@ private:
     int diameter_;
     std::array<int, max_element_px> reach_{};
 };
-
-/// Reads "disc", "ellipse" or "rect"; throws Error{usage} on anything else.
-ElementShape parse_element_shape(std::string_view text);
 
 }  // namespace framewire

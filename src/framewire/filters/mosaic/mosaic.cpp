@@ -1,11 +1,11 @@
 #include "framewire/filters/mosaic/mosaic.hpp"
 
+#include "framewire/core/parameters/numbers.hpp"
 #include "framewire/filters/mosaic/mosaic_cells.hpp"
 #include "framewire/filters/mosaic/mosaic_host.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace framewire {
 namespace {
@@ -42,20 +42,19 @@ MosaicParameters checked(MosaicParameters parameters, const Shape& shape) {
 
 Zone parse_zone(std::string_view text) {
     std::array<int, 4> numbers{};
-    const auto* at = text.data();
-    const auto* const end = text.data() + text.size();
+    auto rest = text;
     for (std::size_t index = 0; index < numbers.size(); ++index) {
-        const auto [stop, status] = std::from_chars(at, end, numbers[index]);
+        const bool is_number = take_number(rest, numbers[index]) == std::errc{};
         const bool last = index + 1 == numbers.size();
-        const bool ended_well = last ? stop == end : stop != end && *stop == ',';
+        const bool ended_well = last ? rest.empty() : rest.starts_with(',');
         const int least = index < 2 ? 0 : 1;
-        if (status != std::errc{} || !ended_well || numbers[index] < least)
+        if (!is_number || !ended_well || numbers[index] < least)
             fail(ErrorCode::usage,
                  "zone '{}' is not x,y,w,h: four whole numbers, x and y from 0 on, w and h from 1 on; in a chain "
                  "quoted, as "
                  "zone='0,0,64,64'",
                  text);
-        at = last ? stop : stop + 1;
+        if (!last) rest.remove_prefix(1);
     }
     return {numbers[0], numbers[1], numbers[2], numbers[3]};
 }

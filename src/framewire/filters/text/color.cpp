@@ -1,9 +1,9 @@
 #include "framewire/filters/text/color.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters/numbers.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
@@ -25,16 +25,8 @@ constexpr std::string_view allowed =
     "it "
     "for its alpha";
 
-template <class Number, class... Base>
-std::optional<Number> read_whole(std::string_view text, Base... base) {
-    Number number{};
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number, base...);
-    if (status != std::errc{} || end != text.data() + text.size()) return {};
-    return number;
-}
-
 std::optional<std::uint32_t> read_rgb(std::string_view text) {
-    if (text.size() == 7 && text[0] == '#') return read_whole<std::uint32_t>(text.substr(1), 16);
+    if (text.size() == 7 && text[0] == '#') return number_in<std::uint32_t>(text.substr(1), 16);
     const auto found = std::find_if(std::begin(named_colors), std::end(named_colors),
                                     [&](const auto& one) { return one.name == text; });
     return found == std::end(named_colors) ? std::nullopt : std::optional(found->rgb);
@@ -45,7 +37,7 @@ std::optional<std::uint32_t> read_rgb(std::string_view text) {
 Color parse_color(std::string_view text, std::string_view what) {
     const auto at = text.find('@');
     const auto rgb = read_rgb(text.substr(0, at));
-    const auto alpha = at == text.npos ? std::optional(1.0) : read_whole<double>(text.substr(at + 1));
+    const auto alpha = at == text.npos ? std::optional(1.0) : number_in<double>(text.substr(at + 1));
     if (!rgb || !alpha || !(*alpha >= 0 && *alpha <= 1))
         fail(ErrorCode::usage, "{} '{}' is no colour; allowed is {}", what, text, allowed);
     return {pixel_of(*rgb & 255, *rgb >> 8 & 255, *rgb >> 16), static_cast<int>(std::lround(255 * *alpha))};

@@ -1,6 +1,7 @@
 #include "framewire/hog/people/people_detector.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters/fields.hpp"
 #include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/build.hpp"
 #include "framewire/hog/hog.hpp"
@@ -11,13 +12,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 #include <vector>
 
 namespace framewire {
 namespace {
 
-constexpr double least_scale_step = 1.05, most_scale_step = 2;
 constexpr int most_capacity = 1 << 16;
 
 // In place of the 0 that stands for the model's own.
@@ -42,13 +43,32 @@ std::vector<double> scales_of(const WindowModel& model, const PeopleParameters& 
 
 }  // namespace
 
+const ParameterFields<PeopleParameters>& people_fields() {
+    using P = PeopleParameters;
+    constexpr double any = std::numeric_limits<double>::infinity();
+    static const ParameterFields<P> fields = {
+        parameter_field(&P::threshold,
+                        {.name = "threshold", .help = "windows that score more", .minimum = -any, .maximum = any}),
+        parameter_field(&P::scale_step,
+                        {.name = "scale-step", .help = "from one size to the next", .minimum = 1.05, .maximum = 2}),
+        parameter_field(&P::overlap, {.name = "overlap",
+                                      .help = "intersection over union above which the worse of two goes",
+                                      .maximum = 1,
+                                      .unit = "IOU"}),
+        parameter_field(&P::least_height_px, {.name = "min-height",
+                                              .help = "of windows, from half of the model's; 0 is the model's",
+                                              .maximum = max_side_px,
+                                              .unit = "PX"}),
+        parameter_field(
+            &P::most_height_px,
+            {.name = "max-height", .help = "of windows; 0 is the frame's", .maximum = max_side_px, .unit = "PX"}),
+    };
+    return fields;
+}
+
 void validate(const WindowModel& model, const PeopleParameters& p) {
     validate(model);
-    if (!std::isfinite(p.threshold)) fail(ErrorCode::usage, "a threshold of scores that is not a finite number");
-    if (!(p.scale_step >= least_scale_step && p.scale_step <= most_scale_step))
-        fail(ErrorCode::usage, "a scale step of {}; allowed are {} to {}", p.scale_step, least_scale_step,
-             most_scale_step);
-    if (!(p.overlap >= 0 && p.overlap <= 1)) fail(ErrorCode::usage, "an overlap of {}; allowed are 0 to 1", p.overlap);
+    people_fields().check(p, "people");
     const int least = least_height_px(model, p), half = (model.height_px + 1) / 2;
     if (least < half || least > max_side_px)
         fail(ErrorCode::usage, "windows from {} pixels height on; allowed are {} (half of the model's) to {}", least,

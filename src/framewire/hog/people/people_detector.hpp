@@ -20,6 +20,12 @@ struct PeopleParameters {
     int capacity = 4096;      ///< windows above the threshold that are looked at further, the best; 1 to 65536
 };
 
+template <class Aggregate>
+class ParameterFields;
+
+/// Their names, ranges and help, but for the capacity.
+const ParameterFields<PeopleParameters>& people_fields();
+
 /// Throws Error{usage} on a model or parameters that are not allowed.
 void validate(const WindowModel& model, const PeopleParameters& parameters);
 

@@ -1,10 +1,12 @@
 #include "framewire/hog/training/window_trainer.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters/fields.hpp"
 #include "framewire/hog/training/image_windows.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <set>
@@ -19,15 +21,10 @@ constexpr int most_rounds = 20, most_windows = 10'000;
 void check(const TrainingImages& positives, const TrainingImages& negatives, const TrainingParameters& p) {
     if (positives.size() == 0) fail(ErrorCode::usage, "no positive images to train on");
     if (negatives.size() == 0) fail(ErrorCode::usage, "no negative images to train on");
-    if (p.rounds < 0 || p.rounds > most_rounds)
-        fail(ErrorCode::usage, "{} rounds; allowed are 0 to {}", p.rounds, most_rounds);
-    if (p.windows < 0 || p.windows > most_windows || p.hard_windows < 1 || p.hard_windows > most_windows)
-        fail(ErrorCode::usage,
-             "{} windows of a negative image and {} hard ones; allowed are up to {}, and of hard ones 1 or more",
-             p.windows, p.hard_windows, most_windows);
-    if (!(p.positive_weight >= 0 && std::isfinite(p.positive_weight)))
-        fail(ErrorCode::usage, "the positives' weight is {}; allowed are finite numbers above 0, and 0 for a balance",
-             p.positive_weight);
+    training_fields().check(p, "training");
+    if (p.hard_windows < 1 || p.hard_windows > most_windows)
+        fail(ErrorCode::usage, "{} hard windows of a negative image; allowed are 1 to {}", p.hard_windows,
+             most_windows);
     if (!(p.scale_step >= 1.05 && p.scale_step <= 2))
         fail(ErrorCode::usage, "a scale step of {}; allowed are 1.05 to 2", p.scale_step);
 }
@@ -158,6 +155,34 @@ private:
 };
 
 }  // namespace
+
+const ParameterFields<TrainingParameters>& training_fields() {
+    using P = TrainingParameters;
+    constexpr double any = std::numeric_limits<double>::infinity();
+    static const ParameterFields<P> fields = {
+        parameter_field<P>(
+            [](auto& all) -> auto& { return all.svm.c; },
+            {.name = "c", .help = "what errors cost beside a wide margin", .maximum = any, .above_minimum = true}),
+        parameter_field(
+            &P::positive_weight,
+            {.name = "positive-weight",
+             .help = "what an error with a positive costs, in those with a negative; 0: both kinds cost the "
+                     "same in all",
+             .maximum = any}),
+        parameter_field(&P::rounds, {.name = "rounds",
+                                     .help = "times that false alarms in the negatives are looked for and added",
+                                     .maximum = most_rounds,
+                                     .unit = "N"}),
+        parameter_field(&P::windows,
+                        {.name = "negative-windows",
+                         .help = "taken at random of each negative image; 0: 10000 of all, at least 10 of each",
+                         .maximum = most_windows,
+                         .unit = "N"}),
+        parameter_field<P>([](auto& all) -> auto& { return all.svm.seed; },
+                           {.name = "seed", .help = "of all that is random", .maximum = 0x1p62, .unit = "N"}),
+    };
+    return fields;
+}
 
 std::optional<TrainedModel> train_window_model(const WindowModel& window, const TrainingImages& positives,
                                                const TrainingImages& negatives, const TrainingParameters& parameters,

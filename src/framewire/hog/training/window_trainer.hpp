@@ -25,6 +25,12 @@ struct TrainingParameters {
     double scale_step = 1.2;  ///< between the sizes of negative images, 1.05 to 2
 };
 
+template <class Aggregate>
+class ParameterFields;
+
+/// The names, ranges and help of those that a user sets.
+const ParameterFields<TrainingParameters>& training_fields();
+
 /// How a model does on the samples that it was trained on.
 struct TrainingFigures {
     std::int64_t positives = 0;                ///< samples: each positive image and its mirror image

@@ -1,8 +1,9 @@
 #include "framewire/media/ffmpeg/input.hpp"
 
 #include "framewire/core/credentials.hpp"
+#include "framewire/core/frame_rate.hpp"
+#include "framewire/core/parameters/numbers.hpp"
 #include "framewire/media/ffmpeg/limits.hpp"
-#include "framewire/media/parameters.hpp"
 
 extern "C" {
 #include <libavutil/common.h>
@@ -12,7 +13,6 @@ extern "C" {
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -34,6 +34,14 @@ bool is_still_image(const AVFormatContext& format) {
 bool begins_with_any(std::string_view text, std::initializer_list<std::string_view> beginnings) {
     return std::any_of(beginnings.begin(), beginnings.end(),
                        [&](auto beginning) { return text.starts_with(beginning); });
+}
+
+// What FFmpeg writes of a number in EXIF data: "    6". 0 where there is none.
+long number_after_spaces(std::string_view text) {
+    long number = 0;
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    take_number(text, number);
+    return number;
 }
 
 // FFmpeg's http resumes a lost transfer itself where the server can: after 0, 1, 3, 7 ... seconds.
@@ -312,7 +320,7 @@ Orientation FfmpegInput::orientation(const AVFrame& frame) {
     if (!matrix) {
         // The JPEG decoder makes a matrix of EXIF data, that of WebP hands them on as text.
         const auto* exif = is_still_image(*format_) ? av_dict_get(frame.metadata, "Orientation", nullptr, 0) : nullptr;
-        return exif ? orientation_of_exif(std::strtol(exif->value, nullptr, 10)) : Orientation{};
+        return exif ? orientation_of_exif(number_after_spaces(exif->value)) : Orientation{};
     }
     if (const auto orientation = orientation_of_matrix(reinterpret_cast<const std::int32_t*>(matrix)))
         return *orientation;

@@ -1,4 +1,4 @@
-#include "framewire/pipeline/nearest_name.hpp"
+#include "framewire/core/nearest_name.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "framewire/pipeline/excerpt.hpp"
+#include "framewire/core/excerpt.hpp"
 
 #include "framewire/core/printable.hpp"
 

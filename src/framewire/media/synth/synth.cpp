@@ -1,30 +1,27 @@
-#include "framewire/media/synth/source.hpp"
-
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/detect/object_records.hpp"
 #include "framewire/media/files/output_file.hpp"
-#include "framewire/media/parameters.hpp"
+#include "framewire/media/source_kind.hpp"
 #include "framewire/media/synth/figures.hpp"
 #include "framewire/media/synth/noise.hpp"
 #include "framewire/media/synth/room.hpp"
 
 #include <spdlog/spdlog.h>
 
+#include <cmath>
 #include <optional>
 #include <utility>
 
 namespace framewire {
 namespace {
 
-Parameters parse(std::string_view text) {
-    return {"synth", text, {"size", "fps", "noise", "objects", "seed", "frames", "truth"}};
-}
+constexpr double noise_unit = 1000;  // thousandths
 
 class SynthSource final : public Source {
 public:
     SynthSource(SourceInfo info, std::uint64_t seed, std::int64_t noise_thousandths, int objects,
-                const std::string* truth, const SourceOptions& options)
+                const std::optional<std::string>& truth, const SourceOptions& options)
         : info_(std::move(info)),
           stop_(options.stop),
           room_(info_.shape),
@@ -93,29 +90,61 @@ private:
     std::int64_t index_ = 0;
 };
 
-}  // namespace
-
-std::optional<std::string> synth_truth(std::string_view text) {
-    const auto parameters = parse(text);
-    const auto* truth = parameters.text("truth");
-    return truth ? std::optional(*truth) : std::nullopt;
-}
-
-std::unique_ptr<Source> open_synth_source(std::string_view text, const SourceOptions& options) {
-    const auto parameters = parse(text);
-    const auto [width, height] = parameters.size("size").value_or(std::pair{1280, 720});
+std::unique_ptr<Source> open_synth_source(const SourceCall& call, const SourceOptions& options) {
+    const auto& values = call.values;
+    const auto [width, height] = values.size("size");
     SourceInfo info;
-    info.name = text.empty() ? "synth" : "synth:" + std::string(text);
+    info.name = call.text;
     info.shape = {1, height, width, 3};
-    info.rate = parameters.rate("fps", {30, 1});
-    if (parameters.text("frames")) info.frames = parameters.integer("frames", 0, 1, std::int64_t{1} << 40);
+    info.rate = values.rate("fps");
+    if (values.has("frames")) info.frames = values.integer("frames");
     if (std::int64_t{width} * height > options.max_pixels)
         fail(ErrorCode::usage, "synth: size={}x{} is more than the {} pixels allowed", width, height,
              options.max_pixels);
-    const auto seed = static_cast<std::uint64_t>(parameters.integer("seed", 1, 0, std::int64_t{1} << 62));
-    const auto noise = parameters.thousandths("noise", 6'000, 50'000);
-    const auto objects = static_cast<int>(parameters.integer("objects", 5, 0, synth::most_figures));
-    return std::make_unique<SynthSource>(std::move(info), seed, noise, objects, parameters.text("truth"), options);
+    return std::make_unique<SynthSource>(
+        std::move(info), static_cast<std::uint64_t>(values.integer("seed")),
+        std::llround(values.real("noise") * noise_unit), static_cast<int>(values.integer("objects")),
+        values.has("truth") ? std::optional(values.text("truth")) : std::nullopt, options);
+}
+
+}  // namespace
+
+SourceKind synth_source() {
+    using Type = ParameterInfo::Type;
+    return {
+        .name = "synth",
+        .form = "synth:KEY=VALUE...",
+        .summary =
+            "the synthetic camera: a still room with moving objects and sensor noise, the same bytes for the "
+            "same text everywhere",
+        .prefix = "synth:",
+        .parameters = {{.name = "size",
+                        .help = "of its pictures",
+                        .type = Type::size,
+                        .default_value = "1280x720",
+                        .minimum = 1,
+                        .maximum = max_side_px},
+                       {.name = "fps", .help = "its rate", .type = Type::rate, .default_value = "30"},
+                       {.name = "noise",
+                        .help = "of the sensor: standard deviation in levels",
+                        .type = Type::real,
+                        .default_value = "6",
+                        .maximum = 50,
+                        .decimals = 3},
+                       {.name = "objects", .help = "that move", .default_value = "5", .maximum = synth::most_figures},
+                       {.name = "seed", .help = "of all that is random", .default_value = "1", .maximum = 0x1p62},
+                       {.name = "frames",
+                        .help = "after which it ends; without, it does not",
+                        .minimum = 1,
+                        .maximum = 0x1p40,
+                        .optional = true},
+                       {.name = "truth",
+                        .help = "a file for the true boxes of its objects, one JSON line a frame",
+                        .type = Type::text,
+                        .optional = true}},
+        .examples = {"synth", "synth:size=640x360:fps=30:objects=3:seed=7:truth=truth.jsonl"},
+        .open = open_synth_source,
+        .writes = [](const SourceCall& call) { return call.values.texts("truth"); }};
 }
 
 }  // namespace framewire

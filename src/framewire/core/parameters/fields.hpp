@@ -1,0 +1,110 @@
+#pragma once
+
+#include "framewire/core/error.hpp"
+#include "framewire/core/parameters/info.hpp"
+#include "framewire/core/parameters/named_value.hpp"
+#include "framewire/core/parameters/numbers.hpp"
+#include "framewire/core/parameters/values.hpp"
+
+#include <fmt/format.h>
+
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace framewire {
+
+/// A member of an aggregate of parameters, as a parameter.
+template <class Aggregate>
+struct ParameterField {
+    ParameterInfo info;
+    std::function<std::string(const Aggregate&)> text;             ///< the member as text
+    std::function<void(Aggregate&, const std::string& text)> set;  ///< the member from a text that was checked
+};
+
+/// The field of a number or a bool: `access` is a pointer to the member, or a function that gives a reference to it.
+template <class Aggregate, class Access>
+ParameterField<Aggregate> parameter_field(Access access, ParameterInfo info) {
+    using Member = std::remove_cvref_t<std::invoke_result_t<Access, Aggregate&>>;
+    using Type = ParameterInfo::Type;
+    if constexpr (std::same_as<Member, bool>) {
+        info.type = Type::flag;
+        return {std::move(info), [access](const Aggregate& all) { return std::invoke(access, all) ? "1" : "0"; },
+                [access](Aggregate& all, const std::string& text) { std::invoke(access, all) = text == "1"; }};
+    } else {
+        info.type = std::is_floating_point_v<Member> ? Type::real : Type::integer;
+        return {std::move(info), [access](const Aggregate& all) { return fmt::to_string(std::invoke(access, all)); },
+                [access](Aggregate& all, const std::string& text) {
+                    const auto number = number_in<Member>(text);
+                    if (!number) fail(ErrorCode::internal, "'{}' was not checked", text);
+                    std::invoke(access, all) = *number;
+                }};
+    }
+}
+
+template <class Aggregate, class Member>
+ParameterField<Aggregate> parameter_field(Member Aggregate::*member, ParameterInfo info) {
+    return parameter_field<Aggregate, Member Aggregate::*>(member, std::move(info));
+}
+
+/// The field of one of several values; `values` live on.
+template <class Aggregate, class Member, std::size_t count>
+ParameterField<Aggregate> parameter_field(Member Aggregate::*member, const NamedValue<Member> (&values)[count],
+                                          ParameterInfo info) {
+    info.type = ParameterInfo::Type::choice;
+    info.choices = names_of(values);
+    return {std::move(info),
+            [member, &values](const Aggregate& all) { return std::string(name_of(values, all.*member)); },
+            [member, &values](Aggregate& all, const std::string& text) {
+                const auto* value = value_named(values, text);
+                if (!value) fail(ErrorCode::internal, "'{}' was not checked", text);
+                all.*member = *value;
+            }};
+}
+
+/// What there is to say of an aggregate of parameters: names, ranges and help of its members, whose defaults are the
+/// aggregate's own.
+template <class Aggregate>
+class ParameterFields {
+public:
+    ParameterFields(std::initializer_list<ParameterField<Aggregate>> fields) : fields_(fields) {
+        const Aggregate defaults{};
+        for (auto& field : fields_) {
+            field.info.default_value = field.text(defaults);
+            infos_.push_back(field.info);
+        }
+    }
+
+    const std::vector<ParameterInfo>& infos() const { return infos_; }
+
+    /// The members from checked values; those of others stay as they are.
+    void set(Aggregate& aggregate, const ParameterValues& values) const {
+        for (const auto& field : fields_)
+            if (values.has(field.info.name)) field.set(aggregate, values.text(field.info.name));
+    }
+
+    Aggregate from(const ParameterValues& values) const {
+        Aggregate aggregate{};
+        set(aggregate, values);
+        return aggregate;
+    }
+
+    /// Throws Error{usage} on a member outside of its range, saying whose it is ("mixture") and what is allowed.
+    void check(const Aggregate& aggregate, std::string_view who) const {
+        for (const auto& field : fields_)
+            if (const auto refusal = refusal_of(field.info, field.text(aggregate)); !refusal.empty())
+                fail(ErrorCode::usage, "{}: {}", who, refusal);
+    }
+
+private:
+    std::vector<ParameterField<Aggregate>> fields_;
+    std::vector<ParameterInfo> infos_;
+};
+
+}  // namespace framewire

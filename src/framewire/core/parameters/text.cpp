@@ -1,0 +1,194 @@
+#include "framewire/core/parameters/text.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/core/excerpt.hpp"
+#include "framewire/core/nearest_name.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace framewire {
+namespace {
+
+constexpr std::string_view spaces = " \t\r\n";
+
+bool is_key_character(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
+std::vector<std::string_view> names(std::span<const ParameterInfo> parameters) {
+    std::vector<std::string_view> all;
+    for (const auto& parameter : parameters) all.push_back(parameter.name);
+    return all;
+}
+
+class Reader {
+public:
+    Reader(std::string_view text, std::size_t& at, const ParameterSyntax& syntax, const ParameterFailure& fail)
+        : text_(text), at_(at), syntax_(syntax), fail_(fail), given_(syntax.parameters.size()) {}
+
+    ParameterValues read(bool main_first) {
+        do {
+            read_one(std::exchange(main_first, false));
+        } while (take(':'));
+        return std::move(values_);
+    }
+
+private:
+    struct Value {
+        std::string text;
+        std::size_t offset = 0;
+    };
+
+    void read_one(bool may_lack_key) {
+        skip_spaces();
+        const auto offset = at_;
+        if (syntax_.parameters.empty()) fail_at(offset, fmt::format("{} takes no parameters", syntax_.who));
+        std::size_t index = 0;
+        if (const auto key = read_key(); !key.empty())
+            index = find(key, offset);
+        else if (!may_lack_key)
+            fail_without_key(offset);
+        const auto& parameter = syntax_.parameters[index];
+        if (given_[index] && !parameter.repeatable)
+            fail_at(offset, fmt::format("{}: '{}' is given twice", syntax_.who, parameter.name));
+        given_[index] = true;
+
+        auto value = read_value(parameter);
+        if (const auto refusal = refusal_of(parameter, value.text); !refusal.empty())
+            fail_at(value.offset, fmt::format("{}: {}", syntax_.who, refusal));
+        values_.add(parameter.name, std::move(value.text));
+    }
+
+    [[noreturn]] void fail_without_key(std::size_t offset) {
+        const auto all = fmt::format("{}", fmt::join(names(syntax_.parameters), ", "));
+        if (!syntax_.main_behind.empty())
+            fail_at(offset, fmt::format("{}: only the value right behind '{}' may go without a key; keys are {}",
+                                        syntax_.who, syntax_.main_behind, all));
+        const auto part = text_.substr(at_, text_.find(':', at_) - at_);
+        fail_at(offset, fmt::format("{}: {} is no key=value; keys are {}{}", syntax_.who, in_quotes(part), all,
+                                    did_you_mean(part, names(syntax_.parameters))));
+    }
+
+    std::size_t find(std::string_view key, std::size_t offset) const {
+        const auto& parameters = syntax_.parameters;
+        const auto found =
+            std::find_if(parameters.begin(), parameters.end(), [&](const auto& one) { return one.name == key; });
+        if (found == parameters.end())
+            fail_at(offset, fmt::format("{} has no parameter {}; its parameters are {}{}", syntax_.who, in_quotes(key),
+                                        fmt::join(names(parameters), ", "), did_you_mean(key, names(parameters))));
+        return static_cast<std::size_t>(found - parameters.begin());
+    }
+
+    // A key and the '=' behind it; empty, and nothing read, when a value begins here.
+    std::string_view read_key() {
+        auto end = at_;
+        while (end < text_.size() && is_key_character(text_[end])) ++end;
+        const auto equals = std::min(text_.find_first_not_of(spaces, end), text_.size());
+        if (end == at_ || equals == text_.size() || text_[equals] != '=') return {};
+        const auto key = text_.substr(at_, end - at_);
+        at_ = equals + 1;
+        return key;
+    }
+
+    // Up to what ends it and is neither quoted nor escaped, without the spaces around it that are neither.
+    Value read_value(const ParameterInfo& parameter) {
+        skip_spaces();
+        Value value{{}, at_};
+        std::size_t kept = 0;  // length up to the last character that is no plain space
+        bool any = false;
+        while (!at_end()) {
+            const auto offset = at_;
+            const char c = text_[at_++];
+            if (c == '\'') {
+                const auto close = text_.find('\'', at_);
+                if (close == text_.npos)
+                    fail_at(offset, fmt::format("{}: the quote opened here is never closed", syntax_.who));
+                value.text += text_.substr(at_, close - at_);
+                at_ = close + 1;
+            } else if (c == '\\') {
+                if (at_ == text_.size())
+                    fail_at(offset, fmt::format("{}: a backslash with nothing behind it", syntax_.who));
+                value.text += text_[at_++];
+            } else {
+                value.text += c;
+                if (spaces.find(c) != spaces.npos) continue;
+            }
+            kept = value.text.size();
+            any = true;
+        }
+        value.text.resize(kept);
+        if (!any)
+            fail_at(value.offset, fmt::format("{}: the value of '{}' is missing; allowed is {}", syntax_.who,
+                                              parameter.name, allowed_values(parameter)));
+        return value;
+    }
+
+    // Whether a value ends here.
+    bool at_end() const {
+        return at_ == text_.size() || text_[at_] == ':' || syntax_.end.find(text_[at_]) != syntax_.end.npos;
+    }
+    bool take(char c) {
+        if (at_ == text_.size() || text_[at_] != c) return false;
+        ++at_;
+        return true;
+    }
+    void skip_spaces() { at_ = std::min(text_.find_first_not_of(spaces, at_), text_.size()); }
+
+    [[noreturn]] void fail_at(std::size_t offset, const std::string& problem) const {
+        fail_(offset, problem);
+        fail(ErrorCode::internal, problem.c_str());  // whoever is told of it throws
+    }
+
+    std::string_view text_;
+    std::size_t& at_;
+    const ParameterSyntax& syntax_;
+    const ParameterFailure& fail_;
+    ParameterValues values_;
+    std::vector<bool> given_;
+};
+
+}  // namespace
+
+ParameterValues read_parameters(std::string_view text, std::size_t& at, const ParameterSyntax& syntax, bool main_first,
+                                const ParameterFailure& fail_at) {
+    return Reader(text, at, syntax, fail_at).read(main_first);
+}
+
+std::string missing_parameter(const ParameterSyntax& syntax, const ParameterValues& values) {
+    for (const auto& parameter : syntax.parameters)
+        if (is_required(parameter) && !values.has(parameter.name))
+            return fmt::format("{} needs '{}', {}", syntax.who, parameter.name, allowed_values(parameter));
+    return {};
+}
+
+ParameterValues parse_parameters(std::string_view text, const ParameterSyntax& syntax) {
+    ParameterValues values;
+    if (text.find_first_not_of(spaces) != text.npos) {
+        std::size_t at = 0;
+        values =
+            read_parameters(text, at, syntax, !syntax.main_behind.empty(),
+                            [](std::size_t, const std::string& problem) { throw Error(ErrorCode::usage, problem); });
+    }
+    if (const auto missing = missing_parameter(syntax, values); !missing.empty())
+        throw Error(ErrorCode::usage, missing);
+    values.add_defaults(syntax.parameters);
+    return values;
+}
+
+std::size_t end_of_path(std::string_view text, std::span<const ParameterInfo> parameters) {
+    for (auto colon = text.find(':'); colon != text.npos; colon = text.find(':', colon + 1)) {
+        const auto rest = text.substr(colon + 1);
+        const auto key = rest.substr(0, rest.find_first_of("=:"));
+        const auto is_key = [&](const auto& parameter) { return parameter.name == key; };
+        if (key.size() < rest.size() && rest[key.size()] == '=' &&
+            std::any_of(parameters.begin(), parameters.end(), is_key))
+            return colon;
+    }
+    return text.size();
+}
+
+}  // namespace framewire
