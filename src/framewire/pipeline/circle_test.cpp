@@ -237,7 +237,7 @@ TEST(Circle, WaitsForWhatProcessBegan) {
         else
             run();
         EXPECT_EQ(std::string(states.begin(), states.end()), fails ? "wsws" : "wswswswsws");
-        EXPECT_GE(statistics.snapshot().process_ms.mean, 20);
+        EXPECT_GE(statistics.snapshot().process_ms.mean_ms, 20);
     }
 }
 
