@@ -3,6 +3,7 @@
 #include "detector_options.hpp"
 #include "output_check.hpp"
 
+#include "framewire/core/credentials.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/net/server.hpp"
@@ -16,10 +17,13 @@
 #include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace framewire::app {
@@ -56,14 +60,15 @@ Pace parse_pace(const std::string& text) {
     return pace;
 }
 
-// A source's name as viewers are told it: no folders of this machine, no user names and passwords of a URL.
+// A source's name as viewers are told it: no folders of this machine, no users and no queries of a URL.
 std::string public_name(const std::string& source) {
-    const auto scheme = source.find("://");
-    if (scheme == std::string::npos) return source.substr(source.find_last_of('/') + 1);
+    constexpr std::string_view hidden_user = "***@";
+    auto name = without_credentials(source);
+    const auto scheme = name.find("://");
+    if (scheme == std::string::npos) return name.substr(name.find_last_of('/') + 1);
+    name.erase(std::min(name.find('?'), name.size()));
     const auto host = scheme + 3;
-    const auto at = source.substr(0, source.find('/', host)).rfind('@');
-    auto name = source.substr(0, source.find('?'));
-    if (at != std::string::npos && at > host) name.erase(host, at + 1 - host);
+    if (name.compare(host, hidden_user.size(), hidden_user) == 0) name.erase(host, hidden_user.size());
     return name;
 }
 
@@ -97,8 +102,7 @@ public:
           detector_(options.detect ? make_detector(options.detector, info_.shape, executor_, stop.get_token())
                                    : nullptr),
           state_(stream_info(), executor_),
-          server_(state_, {.listen = listen_, .stream = options.name, .viewers_limit = options.viewers},
-                  stop.get_token()),
+          server_(state_, {{.listen = listen_, .viewers_limit = options.viewers}, options.name}, stop.get_token()),
           panel_(chain_, *source_, [this](const auto& settings) { return encoder_.set_adjustment(settings); }) {}
 
     void operator()() {

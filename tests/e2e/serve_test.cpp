@@ -2,8 +2,8 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/delta/packing.hpp"
-#include "framewire/net/test_tcp.hpp"
-#include "framewire/net/wire.hpp"
+#include "framewire/net/testing/test_tcp.hpp"
+#include "framewire/net/wire/wire.hpp"
 #include "kit/images.hpp"
 
 #include <gtest/gtest.h>

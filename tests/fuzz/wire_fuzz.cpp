@@ -2,8 +2,8 @@
 // understood, never more memory than the stream's shape allows.
 
 #include "framewire/core/error.hpp"
-#include "framewire/net/receiver.hpp"
-#include "framewire/net/wire.hpp"
+#include "framewire/net/wire/receiver.hpp"
+#include "framewire/net/wire/wire.hpp"
 
 namespace {
 

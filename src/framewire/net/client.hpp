@@ -1,9 +1,10 @@
 #pragma once
 
 #include "framewire/net/address.hpp"
-#include "framewire/net/name_lookup.hpp"
-#include "framewire/net/receiver.hpp"
-#include "framewire/net/wire.hpp"
+#include "framewire/net/tcp/name_lookup.hpp"
+#include "framewire/net/transport/dialer.hpp"
+#include "framewire/net/wire/receiver.hpp"
+#include "framewire/net/wire/wire.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -41,6 +42,8 @@ public:
     /// (nobody listens, no such stream, too many viewers, pictures too large) or when told to stop before it is,
     /// Error{usage} on options that are not allowed, Error{config} without memory.
     explicit Client(const StreamAddress& address, const ClientOptions& options = {}, std::stop_token stop = {});
+    /// The same over connections of another kind; where they lead is the dialer's affair, `address` names the stream.
+    Client(std::unique_ptr<Dialer> dialer, const StreamAddress& address, const ClientOptions& options = {});
     ~Client();
     Client(Client&&) noexcept;
     Client& operator=(Client&&) noexcept;

@@ -2,9 +2,9 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/net/server.hpp"
-#include "framewire/net/test_lookup.hpp"
-#include "framewire/net/test_stream.hpp"
-#include "framewire/net/test_tcp.hpp"
+#include "framewire/net/testing/test_lookup.hpp"
+#include "framewire/net/testing/test_stream.hpp"
+#include "framewire/net/testing/test_tcp.hpp"
 
 #include <gtest/gtest.h>
 

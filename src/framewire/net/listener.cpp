@@ -1,79 +1,147 @@
 #include "framewire/net/listener.hpp"
 
+#include "framewire/core/clock.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/net/limits/limited_log.hpp"
+#include "framewire/net/session/sessions.hpp"
+#include "framewire/net/tcp/acceptor.hpp"
+#include "framewire/net/tcp/io_loop.hpp"
 
-#include <chrono>
+#include <boost/asio.hpp>
+
+#include <algorithm>
+#include <future>
+#include <memory>
+#include <type_traits>
 #include <utility>
 
 namespace framewire::net {
 
 namespace {
 
-namespace asio = boost::asio;
-using asio::ip::tcp;
-using boost::system::error_code;
-
-constexpr std::chrono::milliseconds accept_pause{100};
-
-tcp::acceptor listen(asio::io_context& context, const Address& address, const std::vector<std::string>& hosts) {
-    error_code error;
-    for (const auto& host : hosts) {
-        const tcp::endpoint endpoint(asio::ip::make_address(host, error), address.port);
-        tcp::acceptor acceptor(context);
-        if (!error) acceptor.open(endpoint.protocol(), error);
-        if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-        if (!error) acceptor.bind(endpoint, error);
-        if (!error) acceptor.listen(tcp::acceptor::max_listen_connections, error);
-        if (!error) return acceptor;
-    }
-    fail(ErrorCode::config, "cannot listen on {}: {}", to_string(address), error.message());
+ListenerOptions checked(ListenerOptions options) {
+    if (options.viewers_limit < 1 || options.viewers_limit > 10'000)
+        fail(ErrorCode::usage, "a limit of {} viewers asked for; 1 to 10000 is allowed", options.viewers_limit);
+    for (const int limit : {options.greeting_limit, options.greeting_limit_per_peer})
+        if (limit < 1 || limit > 10'000)
+            fail(ErrorCode::usage, "a limit of {} greeting connections asked for; 1 to 10000 is allowed", limit);
+    for (const auto deadline :
+         {options.lookup_deadline, options.handshake_deadline, options.write_deadline, options.keep_alive})
+        if (deadline <= std::chrono::milliseconds(0) || deadline > std::chrono::hours(1))
+            fail(ErrorCode::usage, "a server's deadline of {} ms asked for; 1 ms to 1 h is allowed", deadline.count());
+    return options;
 }
 
-std::vector<std::string> look_up(const Address& address, const HostLookup& lookup, Clock::time_point deadline,
-                                 std::stop_token stop) {
-    try {
-        if (auto hosts = NameLookup(address.host, lookup).addresses(deadline, std::move(stop))) return *hosts;
-    } catch (const Error& error) {
-        fail(ErrorCode::config, "cannot listen on {}: {}", to_string(address), error.what());
-    }
-    fail(ErrorCode::config, "cannot listen on {}: the name is not resolved", to_string(address));
+Sessions::Limits limits_of(const ListenerOptions& options) {
+    return {.viewers = options.viewers_limit,
+            .guests = {options.greeting_limit, options.greeting_limit_per_peer, options.handshake_deadline,
+                       options.write_deadline},
+            .viewer_deadlines = {options.write_deadline, options.keep_alive},
+            .pinned_bytes = options.pinned_limit_bytes};
 }
 
 }  // namespace
 
-Listener::Listener(asio::io_context& context, const Address& address, const HostLookup& lookup,
-                   Clock::time_point deadline, std::stop_token stop)
-    : address_(address),
-      acceptor_(listen(context, address, look_up(address, lookup, deadline, std::move(stop)))),
-      pause_(context) {
-    address_.port = acceptor_.local_endpoint().port();
+struct Listener::State {
+    State(ListenerOptions options_, std::stop_token stop)
+        : options(checked(std::move(options_))),
+          acceptor(loop.context(), options.listen, options.lookup, Clock::now() + options.lookup_deadline,
+                   std::move(stop)),
+          timer(loop.context()),
+          sessions(limits_of(options), loop) {
+        acceptor.start([this](ConnectionPointer connection) { sessions.come(std::move(connection)); });
+        tick();
+        loop.start(
+            [this](const std::string& what) { trouble.line("serving {}: {}", to_string(acceptor.address()), what); });
+    }
+    ~State() { loop.stop(); }
+
+    void tick() {
+        timer.expires_after(std::max(std::chrono::milliseconds(1), options.keep_alive / 4));
+        timer.async_wait([this](const boost::system::error_code& error) {
+            if (error) return;
+            tick();
+            sessions.check_deadlines();
+            acceptor.tell_left_out(Clock::now());
+            trouble.tell_left_out(Clock::now());
+        });
+    }
+
+    // Calls it in the loop's thread and gives what it gives, or throws what it throws; the loop keeps nothing of that.
+    template <class Call>
+    decltype(auto) in_loop(Call call) {
+        std::packaged_task<std::invoke_result_t<Call>()> task(std::move(call));
+        const auto done = std::make_shared<std::promise<void>>();
+        loop.post([&task, done] {
+            task();
+            done->set_value();
+        });
+        done->get_future().wait();
+        return task.get_future().get();
+    }
+
+    const ListenerOptions options;
+    IoLoop loop;
+    Acceptor acceptor;
+    boost::asio::steady_timer timer;
+    LimitedLog trouble{spdlog::level::err, "trouble in serving"};
+    Sessions sessions;
+};
+
+struct ServedStream::State {
+    ~State() {
+        const auto removed = std::make_shared<std::promise<void>>();
+        listener.loop.post([this, removed] { listener.sessions.remove(stream, [removed] { removed->set_value(); }); });
+        removed->get_future().wait();
+    }
+
+    Listener::State& listener;
+    Stream& stream;
+    StreamAddress address;
+};
+
+Listener::Listener(ListenerOptions options, std::stop_token stop)
+    : state_(std::make_unique<State>(std::move(options), std::move(stop))) {}
+Listener::~Listener() = default;
+
+const Address& Listener::address() const { return state_->acceptor.address(); }
+
+ServedStream Listener::add(const std::string& name, StreamState& state) {
+    auto& stream = state_->in_loop([&]() -> Stream& { return state_->sessions.add(name, state); });
+    return ServedStream(
+        std::unique_ptr<ServedStream::State>(new ServedStream::State{*state_, stream, {address(), name}}));
 }
 
-void Listener::start(Take take) {
-    take_ = std::move(take);
-    accept();
-}
-
-void Listener::close() {
-    error_code ignored;
-    acceptor_.close(ignored);
-}
-
-void Listener::accept() {
-    acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
-        if (!acceptor_.is_open()) return;
-        if (error) {
-            // Out of descriptors, or a connection that was gone before it was taken: not an end of serving.
-            trouble_.line("listening on {}: cannot take a connection: {}", to_string(address_), error.message());
-            pause_.expires_after(accept_pause);
-            pause_.async_wait([this](const error_code&) {
-                if (acceptor_.is_open()) accept();
-            });
-            return;
-        }
-        accept();
-        take_(std::move(socket));
+void Listener::close(const std::string& why) {
+    state_->in_loop([&] {
+        state_->acceptor.close();
+        state_->sessions.turn_away({Refusal::no_such_stream, why});
     });
 }
+
+ServerMetrics Listener::metrics() const { return state_->sessions.metrics(); }
+
+ServedStream::ServedStream(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ServedStream::~ServedStream() = default;
+ServedStream::ServedStream(ServedStream&&) noexcept = default;
+ServedStream& ServedStream::operator=(ServedStream&&) noexcept = default;
+
+const StreamAddress& ServedStream::address() const { return state_->address; }
+
+void ServedStream::publish() { state_->listener.sessions.publish(state_->stream); }
+
+bool ServedStream::wait_for_viewers(int count, std::stop_token stop) const {
+    return state_->listener.sessions.wait_for_viewers(state_->stream, count, std::move(stop));
+}
+
+int ServedStream::finish(std::chrono::milliseconds deadline, const std::string& failure) {
+    auto& listener = state_->listener;
+    auto& stream = state_->stream;
+    listener.in_loop([&] { listener.sessions.end(stream, failure); });
+    listener.sessions.wait_for_the_end(stream, deadline);
+    return listener.in_loop([&] { return listener.sessions.cut_off(stream); });
+}
+
+StreamMetrics ServedStream::metrics() const { return state_->listener.sessions.metrics(state_->stream); }
 
 }  // namespace framewire::net

@@ -1,44 +1,99 @@
 #pragma once
 
 #include "framewire/net/address.hpp"
-#include "framewire/net/limited_log.hpp"
-#include "framewire/net/name_lookup.hpp"
+#include "framewire/net/session/metrics.hpp"
+#include "framewire/net/stream_state.hpp"
+#include "framewire/net/tcp/name_lookup.hpp"
 
-#include <boost/asio.hpp>
-
-#include <functional>
+#include <chrono>
+#include <cstddef>
+#include <memory>
 #include <stop_token>
+#include <string>
 
 namespace framewire::net {
 
-/// Takes the connections that come to an address, one after the other, in the thread that runs `context`.
+struct ListenerOptions {
+    Address listen{"127.0.0.1", 7878};
+    int viewers_limit = 64;  ///< of all streams
+    /// Connections that have not said hello, all told and of one peer (an address; for IPv6 its first 64 bits). One
+    /// more takes the place of an older one, which is told so.
+    int greeting_limit = 128, greeting_limit_per_peer = 64;
+    /// What answers on their way to viewers may keep in memory together, where more than one is; who takes theirs the
+    /// slowest is dropped for those that would exceed it. 0: 512 MiB, or four whole pictures of the largest stream
+    /// where that is more.
+    std::size_t pinned_limit_bytes = 0;
+    std::chrono::milliseconds lookup_deadline{5'000};     ///< for the address of `listen`, where it is a name
+    std::chrono::milliseconds handshake_deadline{5'000};  ///< from the connection to the viewer's whole hello
+    std::chrono::milliseconds write_deadline{10'000};     ///< without a byte taken by a viewer that has some coming
+    std::chrono::milliseconds keep_alive{1'000};          ///< the longest silence towards a viewer
+    HostLookup lookup = system_lookup;                    ///< how `listen` is resolved
+};
+
+class ServedStream;
+
+/// Listens at one address and serves any number of named streams there, from a thread of its own. A viewer asks for one
+/// of them by its name. Each is sent what it lacks (StreamState::missing()) when it has taken what it was sent before:
+/// a slow one skips states and costs nobody else anything, what waits for it never exceeds one whole picture, and what
+/// waits for all of them is limited. Thread-safe.
 class Listener {
 public:
-    using Take = std::function<void(boost::asio::ip::tcp::socket)>;
-
-    /// Listens from here on; connections wait until start(). A free port (0) is one for all addresses that a name
-    /// stands for, so only the first that can be listened on is. Throws Error{config} when there is none by the
-    /// deadline or when told to stop.
-    Listener(boost::asio::io_context& context, const Address& address, const HostLookup& lookup,
-             Clock::time_point deadline, std::stop_token stop);
+    /// Listens from here on. Throws Error{usage} on options that are not allowed and Error{config} when the address
+    /// cannot be listened on, or is a name that is not resolved before the deadline or the stop.
+    explicit Listener(ListenerOptions options, std::stop_token stop = {});
+    /// Cuts off whoever is still there. The streams were removed before.
+    ~Listener();
+    Listener(const Listener&) = delete;
+    Listener& operator=(const Listener&) = delete;
 
     /// As asked for, with the port in use.
-    const Address& address() const { return address_; }
+    const Address& address() const;
 
-    /// Gives each connection to `take`. When none can be taken, as without free descriptors, it goes on after a pause.
-    void start(Take take);
-    /// Takes no more.
-    void close();
-    void tell_left_out(Clock::time_point now) { trouble_.tell_left_out(now); }
+    /// Serves `state`, which lives longer than what is given, as tcp://HOST:PORT/NAME. Throws Error{usage} when the
+    /// name is not allowed or taken.
+    ServedStream add(const std::string& name, StreamState& state);
+
+    /// Takes no new connections, and turns away who has not said hello, in these words. Viewers stay.
+    void close(const std::string& why);
+
+    /// Over all streams, those removed included.
+    ServerMetrics metrics() const;
 
 private:
-    void accept();
+    friend class ServedStream;
+    struct State;
+    std::unique_ptr<State> state_;
+};
 
-    Address address_;
-    boost::asio::ip::tcp::acceptor acceptor_;
-    boost::asio::steady_timer pause_;
-    Take take_;
-    LimitedLog trouble_{spdlog::level::warn, "connections that could not be taken"};
+/// A stream while a listener serves it. Move-only; the listener lives longer.
+class ServedStream {
+public:
+    /// Removes the stream: cuts off whoever is still there, and its name is free again.
+    ~ServedStream();
+    ServedStream(ServedStream&&) noexcept;
+    ServedStream& operator=(ServedStream&&) noexcept;
+
+    /// Where viewers find the stream, with the port in use.
+    const StreamAddress& address() const;
+
+    /// The state is new: viewers that wait are sent what they lack. Never blocks on viewers.
+    void publish();
+
+    /// Blocks until `count` viewers are there; false when told to stop before.
+    bool wait_for_viewers(int count, std::stop_token stop) const;
+
+    /// Ends the stream: takes no new viewers, sends everyone the last state and then the end, or with `failure` these
+    /// words as an error, and returns when all have taken them or the deadline is over; whoever is left is cut off.
+    /// Gives how many viewers were; connections that are none are not waited for. Other streams go on.
+    int finish(std::chrono::milliseconds deadline, const std::string& failure = {});
+
+    StreamMetrics metrics() const;
+
+private:
+    friend class Listener;
+    struct State;
+    explicit ServedStream(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
 };
 
 }  // namespace framewire::net

@@ -4,7 +4,7 @@
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/delta/changes.hpp"
-#include "framewire/net/wire.hpp"
+#include "framewire/net/wire/wire.hpp"
 
 #include <cstdint>
 #include <memory>

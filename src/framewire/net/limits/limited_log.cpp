@@ -1,0 +1,35 @@
+#include "framewire/net/limits/limited_log.hpp"
+
+namespace framewire::net {
+
+LimitedLog::~LimitedLog() {
+    try {
+        tell(left_out_);
+    } catch (...) {  // no memory for a line is no reason to end a program
+    }
+}
+
+void LimitedLog::tell_left_out(Clock::time_point now) { tell(take_left_out(now)); }
+
+bool LimitedLog::takes(Clock::time_point now) {
+    if (now >= period_end_) {
+        period_end_ = now + period;
+        lines_ = 0;
+    }
+    if (lines_ < lines_a_period) {
+        ++lines_;
+        return true;
+    }
+    ++left_out_;
+    return false;
+}
+
+std::int64_t LimitedLog::take_left_out(Clock::time_point now) {
+    return now >= period_end_ ? std::exchange(left_out_, 0) : 0;
+}
+
+void LimitedLog::tell(std::int64_t left_out) const {
+    if (left_out > 0) spdlog::log(level_, "{} more lines about {} were left out here", left_out, about_);
+}
+
+}  // namespace framewire::net

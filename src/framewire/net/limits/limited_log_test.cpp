@@ -1,0 +1,39 @@
+#include "framewire/net/limits/limited_log.hpp"
+
+#include "framewire/net/testing/test_log.hpp"
+
+#include <gtest/gtest.h>
+
+namespace framewire::net {
+namespace {
+
+using testing::CapturedLog;
+
+TEST(LimitedLog, LetsAFewThroughInEachPeriodAndCountsTheRest) {
+    LimitedLog log(spdlog::level::info, "tests");
+    auto now = Clock::now();
+    for (int period = 0; period < 3; ++period, now += LimitedLog::period) {
+        EXPECT_EQ(log.take_left_out(now), period == 0 ? 0 : 980);
+        for (int i = 0; i < 1000; ++i) EXPECT_EQ(log.takes(now), i < LimitedLog::lines_a_period);
+        EXPECT_EQ(log.take_left_out(now), 0) << "the period lasts";
+    }
+    EXPECT_EQ(log.take_left_out(now), 980);
+    EXPECT_EQ(log.take_left_out(now), 0) << "told already";
+}
+
+TEST(LimitedLog, SaysHowManyWereLeftOut) {
+    const CapturedLog captured;
+    {
+        LimitedLog log(spdlog::level::warn, "peers");
+        for (int i = 0; i < 50; ++i) log.line("peer {}", i);
+        EXPECT_EQ(captured.lines(), LimitedLog::lines_a_period);
+        EXPECT_NE(captured.text().find("peer 19\n"), std::string::npos) << captured.text();
+        log.tell_left_out(Clock::now() + LimitedLog::period);
+        EXPECT_NE(captured.text().find("30 more lines about peers"), std::string::npos) << captured.text();
+        log.line("peer {}", 50);
+    }
+    EXPECT_NE(captured.text().find("1 more lines about peers"), std::string::npos) << "what is left is told at the end";
+}
+
+}  // namespace
+}  // namespace framewire::net

@@ -1,0 +1,141 @@
+#include "framewire/net/listener.hpp"
+
+#include "framewire/net/client.hpp"
+#include "framewire/net/testing/test_server.hpp"
+#include "framewire/net/testing/test_stream.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <future>
+#include <optional>
+
+namespace framewire::net {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::expect_code;
+using testing::expect_equal;
+using testing::follow;
+using testing::on_any_port;
+using testing::TestStream;
+
+// Two streams of different shapes and modes on one port. One ends while the other goes on.
+TEST(Listener, ServesStreamsOfTheirOwnShapesAtOnePort) {
+    TestStream yard({1, 60, 80, 3}), roof({1, 31, 47, 1}, delta::Mode::lossless);
+    Listener listener(on_any_port());
+    auto yard_stream = listener.add("yard", yard.state), roof_stream = listener.add("roof", roof.state);
+    EXPECT_EQ(yard_stream.address().server.port, listener.address().port);
+    EXPECT_EQ(roof_stream.address().server.port, listener.address().port);
+    EXPECT_EQ(roof_stream.address().stream, "roof");
+    Client yard_client(yard_stream.address()), other_yard_client(yard_stream.address());
+    Client roof_client(roof_stream.address());
+    EXPECT_EQ(yard_client.info().shape, yard.state.info().shape);
+    EXPECT_EQ(roof_client.info().shape, roof.state.info().shape);
+    EXPECT_EQ(roof_client.info().threshold, 0);
+    ASSERT_TRUE(yard_stream.wait_for_viewers(2, {}));
+    ASSERT_TRUE(roof_stream.wait_for_viewers(1, {}));
+
+    const auto step_yard = [&](std::uint64_t version) {
+        yard.step();
+        yard_stream.publish();
+        for (auto* client : {&yard_client, &other_yard_client}) {
+            follow(*client, version);
+            expect_equal(client->picture(), yard.reference());
+        }
+    };
+    for (std::uint64_t version = 1; version <= 20; ++version) {
+        roof.step();
+        roof_stream.publish();
+        step_yard(version);
+        follow(roof_client, version);
+        expect_equal(roof_client.picture(), roof.reference());
+        expect_equal(roof_client.picture(), roof.current());
+    }
+
+    auto ending = std::async(std::launch::async, [&] { return roof_stream.finish(10s); });
+    EXPECT_FALSE(roof_client.next());
+    EXPECT_EQ(ending.get(), 0);
+    expect_code(ErrorCode::no_input, "the stream has come to its end", [&] { Client late(roof_stream.address()); });
+    for (std::uint64_t version = 21; version <= 40; ++version) step_yard(version);
+    Client late(yard_stream.address());
+    ASSERT_TRUE(late.next());
+    expect_equal(late.picture(), yard.reference());
+
+    EXPECT_EQ(roof_stream.metrics().viewers, 0);
+    EXPECT_EQ(roof_stream.metrics().viewers_total, 1);
+    EXPECT_EQ(roof_stream.metrics().steps, 19);
+    EXPECT_EQ(yard_stream.metrics().viewers, 3);
+    EXPECT_EQ(yard_stream.metrics().steps, 78);
+    EXPECT_EQ(listener.metrics().steps, 97);
+    EXPECT_EQ(listener.metrics().viewers_total, 4);
+    EXPECT_EQ(listener.metrics().refused, 1);
+    EXPECT_EQ(listener.metrics().dropped, 0);
+}
+
+TEST(Listener, SaysWhichStreamsThereAre) {
+    TestStream stream;
+    Listener listener(on_any_port());
+    const StreamAddress roof{listener.address(), "roof"};
+    expect_code(ErrorCode::no_input, "there is no stream 'roof' here; there is none", [&] { Client client(roof); });
+    const auto yard = listener.add("yard", stream.state), garden = listener.add("garden", stream.state);
+    expect_code(ErrorCode::no_input, "there is no stream 'roof' here; there are 'garden', 'yard'",
+                [&] { Client client(roof); });
+    expect_code(ErrorCode::usage, "there is a stream 'yard' already", [&] { listener.add("yard", stream.state); });
+    expect_code(ErrorCode::usage, "a/b", [&] { listener.add("a/b", stream.state); });
+}
+
+TEST(Listener, StreamsComeAndGoWhileItRuns) {
+    Listener listener(on_any_port());
+    TestStream lasting;
+    lasting.step();
+    const auto lasting_stream = listener.add("lasting", lasting.state);
+    Client lasting_client(lasting_stream.address());
+    ASSERT_TRUE(lasting_client.next());
+    for (int round = 1; round <= 3; ++round) {
+        TestStream passing({1, 8 * round, 9, 3});
+        passing.step();
+        std::optional<ServedStream> stream(listener.add("passing", passing.state));
+        const auto address = stream->address();
+        Client client(address);
+        EXPECT_EQ(client.info().shape.height, 8 * round);
+        ASSERT_TRUE(client.next());
+        expect_equal(client.picture(), passing.reference());
+        stream.reset();
+        expect_code(ErrorCode::source_lost, "was lost", [&] { client.next(); });
+        expect_code(ErrorCode::no_input, "there is 'lasting'", [&] { Client late(address); });
+    }
+    EXPECT_EQ(lasting_stream.metrics().viewers, 1);
+    EXPECT_EQ(listener.metrics().viewers, 1);
+    EXPECT_EQ(listener.metrics().viewers_total, 4);
+}
+
+TEST(Listener, LimitsCountOverAllStreams) {
+    TestStream stream;
+    auto options = on_any_port();
+    options.viewers_limit = 2;
+    Listener listener(options);
+    const auto yard = listener.add("yard", stream.state), roof = listener.add("roof", stream.state);
+    const Client first(yard.address()), second(roof.address());
+    for (const auto* one_more : {&yard, &roof})
+        expect_code(ErrorCode::no_input, "2 viewers are there already", [&] { Client client(one_more->address()); });
+}
+
+TEST(Listener, ClosedItKeepsItsViewers) {
+    TestStream stream;
+    stream.step();
+    Listener listener(on_any_port());
+    auto served = listener.add("main", stream.state);
+    Client client(served.address());
+    ASSERT_TRUE(client.next());
+    listener.close("closing time");
+    expect_code(ErrorCode::no_input, "there is no stream", [&] { Client late(served.address()); });
+    stream.step();
+    served.publish();
+    follow(client, 2);
+    expect_equal(client.picture(), stream.reference());
+}
+
+}  // namespace
+}  // namespace framewire::net

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "framewire/core/clock.hpp"
+#include "framewire/net/limits/greeting_places.hpp"
+#include "framewire/net/limits/limited_log.hpp"
+#include "framewire/net/transport/connection.hpp"
+#include "framewire/net/transport/loop.hpp"
+#include "framewire/net/wire/wire.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace framewire::net {
+
+/// The connections to a server that are no viewers: those whose hello is awaited, and those that were turned away, told
+/// why and have not closed yet. There are never more than so many of both. Everything happens in the loop's thread.
+class Guests {
+public:
+    struct Limits {
+        int greeting = 1;           ///< connections without a hello
+        int greeting_per_peer = 1;  ///< those of one Connection::peer()
+        std::chrono::milliseconds hello_deadline{};
+        std::chrono::milliseconds farewell_deadline{};  ///< for who was turned away to close
+    };
+    /// Takes over the connection of a viewer that asks for `stream`; or says why not, and leaves it as it is.
+    using Admit = std::function<std::optional<ServerError>(const std::string& stream, ConnectionPointer&)>;
+    /// Is told of each that was turned away, and of the bytes of words it was sent.
+    using Count = std::function<void(std::int64_t refused, std::int64_t word_bytes)>;
+
+    /// `loop` lives longer.
+    Guests(const Limits& limits, Loop& loop, Admit admit, Count count);
+
+    /// A new connection. When there are too many without a hello, another one is turned away for it.
+    void come(ConnectionPointer connection);
+    /// Turns all away whose hello is awaited.
+    void turn_away(const ServerError& why);
+    /// To be called now and then.
+    void check_deadlines();
+
+private:
+    struct Guest;
+    using GuestPointer = std::shared_ptr<Guest>;
+
+    void make_place(const GuestPointer& guest);
+    void read_on(Guest& guest);
+    void take_piece(const GuestPointer& guest, std::size_t bytes);
+    void take_header(const GuestPointer& guest);
+    void take_hello(const GuestPointer& guest);
+    void refuse(const GuestPointer& guest, const ServerError& why);
+    void discard_piece(const GuestPointer& guest, std::size_t bytes);
+    void forget(Guest& guest);
+    void close(const GuestPointer& guest);
+
+    const Limits limits_;
+    Loop& loop_;
+    Admit admit_;
+    Count count_;
+    std::uint64_t come_so_far_ = 0;
+    std::map<std::uint64_t, GuestPointer> greeting_, refused_;  // the oldest first
+    GreetingPlaces places_;
+    std::array<std::uint8_t, 4096> discarded_{};  // what is said by those turned away
+    LimitedLog refusals_{spdlog::level::info, "connections refused"};
+};
+
+}  // namespace framewire::net

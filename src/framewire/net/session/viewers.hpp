@@ -1,0 +1,96 @@
+#pragma once
+
+#include "framewire/net/limits/limited_log.hpp"
+#include "framewire/net/limits/pinned_bytes.hpp"
+#include "framewire/net/session/stream.hpp"
+#include "framewire/net/session/tally.hpp"
+#include "framewire/net/session/viewer.hpp"
+#include "framewire/net/transport/connection.hpp"
+#include "framewire/net/transport/loop.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace framewire::net {
+
+/// The viewers of all streams of a server. Each is sent what it lacks (StreamState::missing()) when it has taken what
+/// it was sent before: a slow one skips states and costs nobody else anything, what waits for it never exceeds one
+/// whole picture, and what waits for all of them is limited. Everything happens in the loop's thread.
+class Viewers {
+public:
+    struct Deadlines {
+        std::chrono::milliseconds write{};       ///< without a byte taken by a viewer that has some coming
+        std::chrono::milliseconds keep_alive{};  ///< the longest silence towards a viewer
+    };
+
+    /// All live longer. `streams` are those that there are at any time.
+    Viewers(const Deadlines& deadlines, Loop& loop, const Streams& streams, Tally& tally);
+    /// Of the streams, whose states live on, nobody is a viewer any more.
+    ~Viewers();
+    Viewers(const Viewers&) = delete;
+    Viewers& operator=(const Viewers&) = delete;
+
+    /// What answers on their way may keep in memory together, where more than one is.
+    void set_pinned_limit(std::size_t bytes) { pinned_limit_ = bytes; }
+    /// Those there now, who were told the end included.
+    std::size_t count() const { return count_; }
+
+    /// A viewer whose hello was taken.
+    void come(Stream& stream, ConnectionPointer connection);
+    /// The stream's state is new.
+    void send_all_missing(Stream& stream);
+    /// Gives how many were left.
+    int cut_off(Stream& stream);
+    /// To be called now and then.
+    void check_deadlines();
+
+private:
+    void listen_to(Viewer& viewer);
+    void drop(const ViewerPointer& viewer, std::string_view why);
+    void part(const ViewerPointer& viewer, std::string_view why);
+    void close(const ViewerPointer& viewer);
+    void enter(Viewer& viewer, Viewer::Phase phase);
+    template <class Act>
+    void for_everyone(Stream& stream, Act act);
+
+    void send(Viewer& viewer, Answer answer);
+    void written(const ViewerPointer& viewer, const std::error_code& error);
+    void make_room_for(const Answer& answer);
+    ViewerPointer slowest_besides(const Answer& answer) const;
+    void release(Viewer& viewer);
+    void count_pinned();
+    void count_taken(const Viewer& viewer, const Answer& answer);
+    void send_missing(Viewer& viewer);
+    void pack_picture(Stream& stream);
+    void hand_out(Stream& stream, const StateMessage& picture);
+    void check_deadlines(const ViewerPointer& viewer, Clock::time_point now);
+
+    // For the stream and for all of them.
+    template <class Change>
+    void count(Stream& stream, Change change) {
+        tally_.count([&] {
+            change(stream.metrics);
+            change(tally_.total);
+        });
+    }
+
+    const Deadlines deadlines_;
+    Loop& loop_;
+    const Streams& streams_;
+    Tally& tally_;
+    std::size_t pinned_limit_ = 0;
+    std::size_t count_ = 0;
+    PinnedBytes pinned_;
+    std::vector<std::span<const std::uint8_t>> pieces_;  // of the answer being sent; its room is used again
+    const std::shared_ptr<const Bytes> alive_;
+    LimitedLog came_{spdlog::level::info, "viewers that came"};
+    LimitedLog went_{spdlog::level::info, "viewers that went"};
+    LimitedLog dropped_{spdlog::level::warn, "viewers dropped"};
+    LimitedLog trouble_{spdlog::level::err, "trouble in serving"};
+};
+
+}  // namespace framewire::net
