@@ -67,13 +67,17 @@ struct Listener::State {
         });
     }
 
-    // Calls it in the loop's thread and gives what it gives, or throws what it throws.
+    // Calls it in the loop's thread and gives what it gives, or throws what it throws; the loop keeps nothing of that.
     template <class Call>
     decltype(auto) in_loop(Call call) {
-        const auto task = std::make_shared<std::packaged_task<std::invoke_result_t<Call>()>>(std::move(call));
-        auto result = task->get_future();
-        loop.post([task] { (*task)(); });
-        return result.get();
+        std::packaged_task<std::invoke_result_t<Call>()> task(std::move(call));
+        const auto done = std::make_shared<std::promise<void>>();
+        loop.post([&task, done] {
+            task();
+            done->set_value();
+        });
+        done->get_future().wait();
+        return task.get_future().get();
     }
 
     const ListenerOptions options;

@@ -1,5 +1,7 @@
 #include "framewire/net/tcp/io_loop.hpp"
 
+#include <boost/asio/post.hpp>
+
 #include <exception>
 #include <utility>
 

@@ -2,7 +2,8 @@
 
 #include "framewire/net/transport/loop.hpp"
 
-#include <boost/asio.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
 
 #include <functional>
 #include <string>
