@@ -163,7 +163,7 @@ TEST_F(HogTrain, RefusesWhatDoesNotGoTogether) {
              {{"--curve", folder / "curve.csv"}, 2, "--folds"},
              {{"--c", "0"}, 2, "above 0"},
              {{"--rounds", "21"}, 2, "0 to 20"},
-             {{"--negative-windows", "-1"}, 2, "up to 10000"},
+             {{"--negative-windows", "-1"}, 2, "0 to 10000"},
              {{"--positive-weight", "-1"}, 2, "weight"},
              {{"--curve", "/no/such/folder/curve.csv", "--folds", "2"}, 74, "/no/such/folder"},
          }) {

@@ -41,6 +41,11 @@ FrameChanges StreamEncoder::make_changes() {
     changes.host_ = delta::HostChanges(shape());
     if (executor_->backend() == Backend::cuda) {
         changes.device_ = delta::DeviceChanges(shape());
+        // Copies take along places that no change may have taken yet.
+        const auto places = changes.device_.view();
+        const auto bytes = static_cast<std::size_t>(shape().bytes());
+        cuda::fill(places.positions, 0, bytes * sizeof(std::uint32_t), executor_->stream());
+        cuda::fill(places.differences, 0, bytes, executor_->stream());
         changes.landing_ = delta::HostChanges(
             1, std::min(shape().bytes(), std::max(least_landing_changes, shape().bytes() / bytes_per_landing_change)),
             cuda::pinned_memory());
