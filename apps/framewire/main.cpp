@@ -1,9 +1,9 @@
 #include "commands.hpp"
 
-#include "framewire/core/credentials.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/core/excerpt.hpp"
-#include "framewire/core/printable.hpp"
+#include "framewire/core/text/credentials.hpp"
+#include "framewire/core/text/excerpt.hpp"
+#include "framewire/core/text/printable.hpp"
 #include "shown_text.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,7 +1,7 @@
 #include "parameter_page.hpp"
 
-#include "framewire/core/excerpt.hpp"
 #include "framewire/core/parameters/numbers.hpp"
+#include "framewire/core/text/excerpt.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -4,9 +4,9 @@
 #include "filtered_input.hpp"
 #include "output_check.hpp"
 
-#include "framewire/core/credentials.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/numbers.hpp"
+#include "framewire/core/text/credentials.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/net/server.hpp"
 #include "framewire/net/stream_state.hpp"

@@ -1,7 +1,7 @@
 #include "shown_text.hpp"
 
-#include "framewire/core/credentials.hpp"
-#include "framewire/core/printable.hpp"
+#include "framewire/core/text/credentials.hpp"
+#include "framewire/core/text/printable.hpp"
 
 #include <spdlog/pattern_formatter.h>
 

@@ -2,8 +2,8 @@
 
 #include "display_loss.hpp"
 
-#include "framewire/core/clock.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/time/clock.hpp"
 #include "shown_text.hpp"
 
 #include <SDL.h>

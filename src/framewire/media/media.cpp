@@ -1,8 +1,8 @@
 #include "framewire/media/media.hpp"
 
-#include "framewire/core/credentials.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/core/nearest_name.hpp"
+#include "framewire/core/text/credentials.hpp"
+#include "framewire/core/text/nearest_name.hpp"
 #include "framewire/media/looping_source.hpp"
 #include "framewire/media/open_file.hpp"
 #include "framewire/media/png.hpp"

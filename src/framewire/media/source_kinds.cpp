@@ -1,7 +1,7 @@
 // The kinds of sources without a room of their own: what lies at a path, and what FFmpeg opens.
 
-#include "framewire/core/credentials.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/text/credentials.hpp"
 #include "framewire/media/image_folder.hpp"
 #include "framewire/media/names.hpp"
 #include "framewire/media/open_file.hpp"

@@ -1,7 +1,7 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/core/frame_rate.hpp"
 #include "framewire/core/parameters/numbers.hpp"
+#include "framewire/core/time/frame_rate.hpp"
 #include "framewire/media/files/input_file.hpp"
 #include "framewire/media/source_kind.hpp"
 #include "framewire/media/y4m.hpp"

@@ -1,7 +1,7 @@
 // The HOG report's video (section 8): 480 frames in host memory, one after the other, with 1, 2, 3 ... under way at
 // once.
 
-#include "framewire/core/clock.hpp"
+#include "framewire/core/time/clock.hpp"
 #include "framewire/hog/hog_ref.hpp"
 #include "framewire/pipeline/frame_hog.hpp"
 #include "suites.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/core/clock.hpp"
+#include "framewire/core/time/clock.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/delta/changes.hpp"
 #include "framewire/pipeline/chain_plan.hpp"

@@ -2,7 +2,7 @@
 
 // FFmpeg's objects as owned C++ objects, and its conventions (error numbers, logs, interruption) as framewire's.
 
-#include "framewire/core/clock.hpp"
+#include "framewire/core/time/clock.hpp"
 #include "framewire/media/libav.hpp"
 
 extern "C" {

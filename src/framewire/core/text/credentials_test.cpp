@@ -1,4 +1,4 @@
-#include "framewire/core/credentials.hpp"
+#include "framewire/core/text/credentials.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/core/rational.hpp"
+#include "framewire/core/time/rational.hpp"
 
 #include <cstdint>
 #include <optional>

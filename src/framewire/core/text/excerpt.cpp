@@ -1,6 +1,6 @@
-#include "framewire/core/excerpt.hpp"
+#include "framewire/core/text/excerpt.hpp"
 
-#include "framewire/core/printable.hpp"
+#include "framewire/core/text/printable.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "framewire/core/nearest_name.hpp"
+#include "framewire/core/text/nearest_name.hpp"
 
 #include <fmt/format.h>
 

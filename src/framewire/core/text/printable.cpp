@@ -1,4 +1,4 @@
-#include "framewire/core/printable.hpp"
+#include "framewire/core/text/printable.hpp"
 
 #include <fmt/format.h>
 

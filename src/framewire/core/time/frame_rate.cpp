@@ -1,4 +1,4 @@
-#include "framewire/core/frame_rate.hpp"
+#include "framewire/core/time/frame_rate.hpp"
 
 #include "framewire/core/parameters/numbers.hpp"
 
