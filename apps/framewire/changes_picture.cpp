@@ -1,6 +1,6 @@
 #include "changes_picture.hpp"
 
-#include "framewire/pipeline/changed_bytes.hpp"
+#include "framewire/pipeline/frames/changed_bytes.hpp"
 
 #include <utility>
 

@@ -4,10 +4,10 @@
 
 #include "framewire/cuda/executor.hpp"
 #include "framewire/media/media.hpp"
-#include "framewire/pipeline/circle.hpp"
-#include "framewire/pipeline/progress.hpp"
+#include "framewire/pipeline/circle/circle.hpp"
 #include "framewire/pipeline/source.hpp"
-#include "framewire/pipeline/statistics.hpp"
+#include "framewire/pipeline/statistics/progress.hpp"
+#include "framewire/pipeline/statistics/statistics.hpp"
 
 #include <cstdint>
 #include <exception>

@@ -9,7 +9,7 @@
 #include "framewire/detect/object_records.hpp"
 #include "framewire/detect/overlay/box_overlay.hpp"
 #include "framewire/media/media.hpp"
-#include "framewire/pipeline/circle.hpp"
+#include "framewire/pipeline/circle/circle.hpp"
 
 #include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>

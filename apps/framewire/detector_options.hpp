@@ -3,7 +3,7 @@
 #include "output_check.hpp"
 
 #include "framewire/core/parameters/values.hpp"
-#include "framewire/pipeline/frame_detector.hpp"
+#include "framewire/pipeline/frames/frame_detector.hpp"
 
 #include <memory>
 #include <stop_token>

@@ -1,7 +1,7 @@
 #include "filtered_input.hpp"
 
 #include "framewire/media/media.hpp"
-#include "framewire/pipeline/run_values.hpp"
+#include "framewire/pipeline/chain/run_values.hpp"
 
 #include <string>
 #include <utility>

@@ -2,10 +2,10 @@
 
 #include "common.hpp"
 
-#include "framewire/pipeline/camera_panel.hpp"
-#include "framewire/pipeline/chain.hpp"
-#include "framewire/pipeline/chain_plan.hpp"
-#include "framewire/pipeline/frame.hpp"
+#include "framewire/pipeline/chain/camera_panel.hpp"
+#include "framewire/pipeline/chain/chain.hpp"
+#include "framewire/pipeline/chain/chain_plan.hpp"
+#include "framewire/pipeline/frames/frame.hpp"
 
 #include <memory>
 #include <string_view>

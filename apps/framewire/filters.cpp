@@ -3,7 +3,7 @@
 #include "listing.hpp"
 #include "parameter_page.hpp"
 
-#include "framewire/pipeline/filter_registry.hpp"
+#include "framewire/pipeline/chain/filter_registry.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

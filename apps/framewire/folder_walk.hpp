@@ -3,9 +3,9 @@
 #include "common.hpp"
 #include "filtered_input.hpp"
 
-#include "framewire/pipeline/chain.hpp"
-#include "framewire/pipeline/chain_plan.hpp"
-#include "framewire/pipeline/circle.hpp"
+#include "framewire/pipeline/chain/chain.hpp"
+#include "framewire/pipeline/chain/chain_plan.hpp"
+#include "framewire/pipeline/circle/circle.hpp"
 
 #include <cstddef>
 #include <functional>

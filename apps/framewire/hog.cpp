@@ -15,8 +15,8 @@
 #include "framewire/hog/pictures.hpp"
 #include "framewire/media/image_folder.hpp"
 #include "framewire/media/npy.hpp"
-#include "framewire/pipeline/circle.hpp"
-#include "framewire/pipeline/frame_hog.hpp"
+#include "framewire/pipeline/circle/circle.hpp"
+#include "framewire/pipeline/frames/frame_hog.hpp"
 
 #include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>

@@ -5,7 +5,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/media/image_folder.hpp"
 #include "framewire/media/npy.hpp"
-#include "framewire/pipeline/frame_hog.hpp"
+#include "framewire/pipeline/frames/frame_hog.hpp"
 
 #include <spdlog/spdlog.h>
 

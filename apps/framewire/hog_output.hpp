@@ -4,7 +4,7 @@
 
 #include "framewire/core/view.hpp"
 #include "framewire/media/files/output_file.hpp"
-#include "framewire/pipeline/frame_hog.hpp"
+#include "framewire/pipeline/frames/frame_hog.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -10,8 +10,8 @@
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/media/image_folder.hpp"
 #include "framewire/media/window_model_file.hpp"
-#include "framewire/pipeline/circle.hpp"
-#include "framewire/pipeline/frame_people.hpp"
+#include "framewire/pipeline/circle/circle.hpp"
+#include "framewire/pipeline/frames/frame_people.hpp"
 
 #include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>

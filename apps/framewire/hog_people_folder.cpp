@@ -6,7 +6,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/media/window_model_file.hpp"
-#include "framewire/pipeline/frame_people.hpp"
+#include "framewire/pipeline/frames/frame_people.hpp"
 
 #include <spdlog/spdlog.h>
 

@@ -7,7 +7,7 @@
 #include "framewire/detect/labelling/components.hpp"
 #include "framewire/hog/people/people_detector.hpp"
 #include "framewire/media/files/output_file.hpp"
-#include "framewire/pipeline/statistics.hpp"
+#include "framewire/pipeline/statistics/statistics.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -6,7 +6,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/media/media.hpp"
-#include "framewire/pipeline/circle.hpp"
+#include "framewire/pipeline/circle/circle.hpp"
 
 #include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>

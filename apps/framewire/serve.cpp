@@ -10,11 +10,11 @@
 #include "framewire/media/media.hpp"
 #include "framewire/net/server.hpp"
 #include "framewire/net/stream_state.hpp"
-#include "framewire/pipeline/camera_panel.hpp"
-#include "framewire/pipeline/chain.hpp"
-#include "framewire/pipeline/circle.hpp"
-#include "framewire/pipeline/run_values.hpp"
-#include "framewire/pipeline/stream_encoder.hpp"
+#include "framewire/pipeline/chain/camera_panel.hpp"
+#include "framewire/pipeline/chain/chain.hpp"
+#include "framewire/pipeline/chain/run_values.hpp"
+#include "framewire/pipeline/circle/circle.hpp"
+#include "framewire/pipeline/frames/stream_encoder.hpp"
 
 #include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>

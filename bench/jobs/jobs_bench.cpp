@@ -4,7 +4,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/time/clock.hpp"
 #include "framewire/media/media.hpp"
-#include "framewire/pipeline/frame.hpp"
+#include "framewire/pipeline/frames/frame.hpp"
 #include "suites.hpp"
 
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/media/looping_source.hpp"
 #include "framewire/media/media.hpp"
-#include "framewire/pipeline/camera_panel.hpp"
+#include "framewire/pipeline/chain/camera_panel.hpp"
 #include "kit/host_chain.hpp"
 #include "kit/images.hpp"
 
