@@ -1,7 +1,7 @@
 #include "common.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/media/source_registry.hpp"
+#include "framewire/media/sources/source_registry.hpp"
 #include "shown_text.hpp"
 #include "stop_signals.hpp"
 

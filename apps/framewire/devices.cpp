@@ -4,7 +4,7 @@
 #include "framewire/core/simd.hpp"
 #include "framewire/cuda/build.hpp"
 #include "framewire/cuda/device.hpp"
-#include "framewire/media/camera.hpp"
+#include "framewire/media/camera/camera.hpp"
 
 #include <fmt/ranges.h>
 #include <hwy/targets.h>

@@ -1,7 +1,7 @@
 #include "folder_walk.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/media/image_folder.hpp"
+#include "framewire/media/images/image_folder.hpp"
 #include "framewire/media/media.hpp"
 
 #include <filesystem>

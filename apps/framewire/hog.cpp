@@ -13,8 +13,8 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/hog/pictures.hpp"
-#include "framewire/media/image_folder.hpp"
-#include "framewire/media/npy.hpp"
+#include "framewire/media/formats/npy.hpp"
+#include "framewire/media/images/image_folder.hpp"
 #include "framewire/pipeline/circle/circle.hpp"
 #include "framewire/pipeline/frames/frame_hog.hpp"
 

@@ -3,8 +3,8 @@
 #include "folder_walk.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/media/image_folder.hpp"
-#include "framewire/media/npy.hpp"
+#include "framewire/media/formats/npy.hpp"
+#include "framewire/media/images/image_folder.hpp"
 #include "framewire/pipeline/frames/frame_hog.hpp"
 
 #include <spdlog/spdlog.h>

@@ -2,7 +2,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/hog/pictures.hpp"
-#include "framewire/media/png.hpp"
+#include "framewire/media/images/png.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -8,8 +8,8 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/fields.hpp"
-#include "framewire/media/image_folder.hpp"
-#include "framewire/media/window_model_file.hpp"
+#include "framewire/media/formats/window_model_file.hpp"
+#include "framewire/media/images/image_folder.hpp"
 #include "framewire/pipeline/circle/circle.hpp"
 #include "framewire/pipeline/frames/frame_people.hpp"
 

@@ -5,7 +5,7 @@
 #include "hog_people_output.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/media/window_model_file.hpp"
+#include "framewire/media/formats/window_model_file.hpp"
 #include "framewire/pipeline/frames/frame_people.hpp"
 
 #include <spdlog/spdlog.h>

@@ -7,9 +7,9 @@
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/hog/training/detection_curve.hpp"
 #include "framewire/media/files/output_file.hpp"
-#include "framewire/media/image_folder.hpp"
+#include "framewire/media/formats/window_model_file.hpp"
+#include "framewire/media/images/image_folder.hpp"
 #include "framewire/media/media.hpp"
-#include "framewire/media/window_model_file.hpp"
 
 #include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>

@@ -2,7 +2,7 @@
 #include "listing.hpp"
 #include "parameter_page.hpp"
 
-#include "framewire/media/source_registry.hpp"
+#include "framewire/media/sources/source_registry.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -3,7 +3,7 @@
 // FFmpeg's objects as owned C++ objects, and its conventions (error numbers, logs, interruption) as framewire's.
 
 #include "framewire/core/time/clock.hpp"
-#include "framewire/media/libav.hpp"
+#include "framewire/media/conversion/libav.hpp"
 
 extern "C" {
 #include <libavcodec/avcodec.h>
