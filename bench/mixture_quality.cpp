@@ -2,8 +2,8 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/detect/background/mixture.hpp"
+#include "framewire/media/images/sequence.hpp"
 #include "framewire/media/media.hpp"
-#include "framewire/media/sequence.hpp"
 
 #include <fmt/format.h>
 

@@ -6,9 +6,9 @@
 #include "framewire/core/error.hpp"
 #include "framewire/hog/training/detection_curve.hpp"
 #include "framewire/media/files/output_file.hpp"
-#include "framewire/media/image_folder.hpp"
+#include "framewire/media/formats/window_model_file.hpp"
+#include "framewire/media/images/image_folder.hpp"
 #include "framewire/media/media.hpp"
-#include "framewire/media/window_model_file.hpp"
 
 #include <opencv2/imgproc.hpp>
 #include <opencv2/objdetect.hpp>

@@ -1,10 +1,10 @@
-#include "commands.hpp"
+#include "commands/commands.hpp"
 
-#include "framewire/core/credentials.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/core/excerpt.hpp"
-#include "framewire/core/printable.hpp"
-#include "shown_text.hpp"
+#include "framewire/core/text/credentials.hpp"
+#include "framewire/core/text/excerpt.hpp"
+#include "framewire/core/text/printable.hpp"
+#include "view/shown_text.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,10 +1,10 @@
 // Whole jobs as a user runs them: framewire itself on raw frames in memory, and beside them what a frame costs on its
 // way: read, up, down, write. What lies between is the suites of the operations.
 
-#include "framewire/core/clock.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/time/clock.hpp"
 #include "framewire/media/media.hpp"
-#include "framewire/pipeline/frame.hpp"
+#include "framewire/pipeline/frames/frame.hpp"
 #include "suites.hpp"
 
 #include <fmt/format.h>

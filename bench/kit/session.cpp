@@ -1,7 +1,7 @@
 #include "kit/session.hpp"
 
-#include "framewire/core/clock.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/time/clock.hpp"
 #include "framewire/cuda/device.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "program.hpp"
 
-#include "framewire/pipeline/chain.hpp"
-#include "framewire/pipeline/filter_registry.hpp"
+#include "framewire/pipeline/chain/chain.hpp"
+#include "framewire/pipeline/chain/filter_registry.hpp"
 
 #include <gtest/gtest.h>
 

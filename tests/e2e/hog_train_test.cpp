@@ -2,8 +2,8 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/media/files/output_file.hpp"
-#include "framewire/media/png.hpp"
-#include "framewire/media/window_model_file.hpp"
+#include "framewire/media/formats/window_model_file.hpp"
+#include "framewire/media/images/png.hpp"
 
 #include "kit/images.hpp"
 

@@ -3,8 +3,8 @@
 #include "framewire/media/media.hpp"
 #include "framewire/net/client.hpp"
 #include "framewire/net/server.hpp"
-#include "framewire/pipeline/chain_plan.hpp"
-#include "framewire/pipeline/stream_encoder.hpp"
+#include "framewire/pipeline/chain/chain_plan.hpp"
+#include "framewire/pipeline/frames/stream_encoder.hpp"
 #include "kit/filter_check.hpp"
 #include "kit/images.hpp"
 

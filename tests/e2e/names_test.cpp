@@ -1,7 +1,7 @@
 // What the program prints of names that others chose, and of addresses with passwords in them.
 #include "program.hpp"
 
-#include "framewire/core/printable.hpp"
+#include "framewire/core/text/printable.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 #include "program.hpp"
 
-#include "framewire/media/source_registry.hpp"
+#include "framewire/media/sources/source_registry.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 // Filter chains as nobody would write them: read or refused with a message.
 
 #include "framewire/core/error.hpp"
-#include "framewire/pipeline/chain.hpp"
-#include "framewire/pipeline/filter_registry.hpp"
+#include "framewire/pipeline/chain/chain.hpp"
+#include "framewire/pipeline/chain/filter_registry.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace framewire;

@@ -1,7 +1,7 @@
 // NumPy files as nobody would write them: refused, or read with as many values as their shape has.
 
 #include "framewire/core/error.hpp"
-#include "framewire/media/npy_reader.hpp"
+#include "framewire/media/formats/npy_reader.hpp"
 
 #include <cstdlib>
 

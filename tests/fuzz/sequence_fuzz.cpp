@@ -1,7 +1,7 @@
 // Names of numbered sequences as nobody would write them: refused, no sequence, or one with a name for each number.
 
 #include "framewire/core/error.hpp"
-#include "framewire/media/sequence.hpp"
+#include "framewire/media/images/sequence.hpp"
 
 #include <cstdlib>
 

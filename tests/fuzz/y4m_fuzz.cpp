@@ -4,8 +4,8 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/core/frame_rate.hpp"
-#include "framewire/media/y4m.hpp"
+#include "framewire/core/time/frame_rate.hpp"
+#include "framewire/media/y4m/y4m.hpp"
 
 #include <spdlog/spdlog.h>
 

@@ -1,7 +1,7 @@
 #include "framewire/detect/detector.hpp"
 
-#include "framewire/core/clock.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/time/clock.hpp"
 #include "framewire/cuda/build.hpp"
 #include "framewire/detect/detector_ref.hpp"
 #include "suites.hpp"

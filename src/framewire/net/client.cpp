@@ -1,7 +1,7 @@
 #include "framewire/net/client.hpp"
 
-#include "framewire/core/clock.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/time/clock.hpp"
 #include "framewire/net/limits/limited_log.hpp"
 #include "framewire/net/tcp/dialer.hpp"
 

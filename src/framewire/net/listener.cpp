@@ -1,7 +1,7 @@
 #include "framewire/net/listener.hpp"
 
-#include "framewire/core/clock.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/time/clock.hpp"
 #include "framewire/net/limits/limited_log.hpp"
 #include "framewire/net/session/sessions.hpp"
 #include "framewire/net/tcp/acceptor.hpp"

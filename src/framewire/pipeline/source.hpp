@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/core/frame.hpp"
-#include "framewire/core/rational.hpp"
+#include "framewire/core/time/rational.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/filters/adjustment.hpp"
 

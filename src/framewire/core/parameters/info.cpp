@@ -1,9 +1,9 @@
 #include "framewire/core/parameters/info.hpp"
 
-#include "framewire/core/excerpt.hpp"
-#include "framewire/core/frame_rate.hpp"
-#include "framewire/core/nearest_name.hpp"
 #include "framewire/core/parameters/numbers.hpp"
+#include "framewire/core/text/excerpt.hpp"
+#include "framewire/core/text/nearest_name.hpp"
+#include "framewire/core/time/frame_rate.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,8 +1,8 @@
 #include "framewire/core/parameters/text.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/core/excerpt.hpp"
-#include "framewire/core/nearest_name.hpp"
+#include "framewire/core/text/excerpt.hpp"
+#include "framewire/core/text/nearest_name.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,8 +1,8 @@
 #include "framewire/core/parameters/values.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/core/frame_rate.hpp"
 #include "framewire/core/parameters/numbers.hpp"
+#include "framewire/core/time/frame_rate.hpp"
 
 namespace framewire {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/core/parameters/info.hpp"
-#include "framewire/core/rational.hpp"
+#include "framewire/core/time/rational.hpp"
 
 #include <cstdint>
 #include <initializer_list>

@@ -1,10 +1,10 @@
 #include "framewire/detect/background/background.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/core/excerpt.hpp"
-#include "framewire/core/nearest_name.hpp"
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/core/parameters/text.hpp"
+#include "framewire/core/text/excerpt.hpp"
+#include "framewire/core/text/nearest_name.hpp"
 
 #include <algorithm>
 #include <cmath>

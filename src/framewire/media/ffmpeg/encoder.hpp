@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/core/view.hpp"
-#include "framewire/media/colour.hpp"
+#include "framewire/media/conversion/colour.hpp"
 #include "framewire/media/ffmpeg/libav.hpp"
 #include "framewire/pipeline/source.hpp"
 

@@ -1,8 +1,8 @@
 #include "framewire/media/ffmpeg/input.hpp"
 
-#include "framewire/core/credentials.hpp"
-#include "framewire/core/frame_rate.hpp"
 #include "framewire/core/parameters/numbers.hpp"
+#include "framewire/core/text/credentials.hpp"
+#include "framewire/core/time/frame_rate.hpp"
 #include "framewire/media/ffmpeg/limits.hpp"
 
 extern "C" {

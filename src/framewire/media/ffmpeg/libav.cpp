@@ -1,6 +1,6 @@
 #include "framewire/media/ffmpeg/libav.hpp"
 
-#include "framewire/core/credentials.hpp"
+#include "framewire/core/text/credentials.hpp"
 
 extern "C" {
 #include <libavdevice/avdevice.h>

@@ -2,8 +2,8 @@
 
 // FFmpeg's objects as owned C++ objects, and its conventions (error numbers, logs, interruption) as framewire's.
 
-#include "framewire/core/clock.hpp"
-#include "framewire/media/libav.hpp"
+#include "framewire/core/time/clock.hpp"
+#include "framewire/media/conversion/libav.hpp"
 
 extern "C" {
 #include <libavcodec/avcodec.h>

@@ -1,7 +1,7 @@
 #include "framewire/media/ffmpeg/limits.hpp"
 
 #include "framewire/media/ffmpeg/libav.hpp"
-#include "framewire/media/image_folder.hpp"
+#include "framewire/media/images/image_folder.hpp"
 #include "framewire/media/names.hpp"
 
 #include <algorithm>

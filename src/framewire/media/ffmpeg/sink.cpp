@@ -1,6 +1,6 @@
 #include "framewire/media/ffmpeg/sink.hpp"
 
-#include "framewire/core/credentials.hpp"
+#include "framewire/core/text/credentials.hpp"
 #include "framewire/media/ffmpeg/encoder.hpp"
 #include "framewire/media/ffmpeg/hls_files.hpp"
 #include "framewire/media/ffmpeg/output_io.hpp"

@@ -1,7 +1,7 @@
 #include "framewire/media/ffmpeg/source.hpp"
 
 #include "framewire/core/buffer.hpp"
-#include "framewire/media/colour.hpp"
+#include "framewire/media/conversion/colour.hpp"
 #include "framewire/media/ffmpeg/input.hpp"
 
 #include <spdlog/spdlog.h>

@@ -1,7 +1,7 @@
 #include "framewire/media/files/output_file.hpp"
 
-#include "framewire/core/clock.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/time/clock.hpp"
 #include "framewire/media/files/paths.hpp"
 
 #include <spdlog/spdlog.h>

@@ -2,7 +2,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/detect/object_records.hpp"
 #include "framewire/media/files/output_file.hpp"
-#include "framewire/media/source_kind.hpp"
+#include "framewire/media/sources/source_kind.hpp"
 #include "framewire/media/synth/figures.hpp"
 #include "framewire/media/synth/noise.hpp"
 #include "framewire/media/synth/room.hpp"

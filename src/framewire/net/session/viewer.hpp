@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/core/clock.hpp"
+#include "framewire/core/time/clock.hpp"
 #include "framewire/net/limits/pinned_bytes.hpp"
 #include "framewire/net/transport/connection.hpp"
 

@@ -5,7 +5,7 @@
 // opaque bytes with a version.
 
 #include "framewire/core/component.hpp"
-#include "framewire/core/rational.hpp"
+#include "framewire/core/time/rational.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/delta/delta.hpp"
 

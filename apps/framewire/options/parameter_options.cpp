@@ -1,0 +1,58 @@
+#include "options/parameter_options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+
+namespace framewire::app {
+namespace {
+
+using Type = ParameterInfo::Type;
+
+// What stands for the value.
+std::string value_name(const ParameterInfo& parameter) {
+    if (!parameter.choices.empty()) return fmt::format("{}", fmt::join(parameter.choices, "|"));
+    if (!parameter.unit.empty()) return std::string(parameter.unit);
+    switch (parameter.type) {
+        case Type::integer: return "N";
+        case Type::real: return "NUMBER";
+        case Type::size: return "WxH";
+        case Type::rate: return "FPS";
+        default: return "TEXT";
+    }
+}
+
+std::string help_of(const ParameterInfo& parameter, std::string_view before) {
+    const bool said = parameter.type == Type::text || !parameter.choices.empty();  // by the value's name
+    return fmt::format("{}{}{}", before, parameter.help, said ? "" : "; " + allowed_values(parameter));
+}
+
+CLI::Option* add_value(CLI::App& command, const std::string& flag, const ParameterInfo& parameter,
+                       ParameterValues& values, std::string_view before) {
+    auto* option = command.add_option_function<std::string>(
+        flag, [&parameter, &values](const std::string& text) { values.add(parameter.name, text); },
+        help_of(parameter, before));
+    option->check([&parameter](const std::string& text) {
+        const auto problem = problem_with(parameter, text);
+        return problem.empty() ? std::string()
+                               : fmt::format("'{}' {}; allowed is {}", text, problem, allowed_values(parameter));
+    });
+    option->type_name(value_name(parameter));
+    if (!parameter.default_value.empty()) option->default_str(parameter.default_value);
+    return option;
+}
+
+}  // namespace
+
+CLI::Option* add_parameter(CLI::App& command, const ParameterInfo& parameter, ParameterValues& values,
+                           const ParameterOption& how) {
+    const auto flag = how.flag.empty() ? fmt::format("--{}", parameter.name) : how.flag;
+    auto* option = parameter.type == Type::flag ? command.add_flag_callback(
+                                                      flag, [&parameter, &values] { values.add(parameter.name, "1"); },
+                                                      fmt::format("{}{}", how.before, parameter.help))
+                                                : add_value(command, flag, parameter, values, how.before);
+    if (how.needs) option->needs(how.needs);
+    return option;
+}
+
+}  // namespace framewire::app

@@ -1,0 +1,52 @@
+#include "framewire/core/text/nearest_name.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+namespace framewire {
+namespace {
+
+// Longer texts are no mistyped names; the limit also bounds the work.
+constexpr std::size_t longest_name = 64;
+
+std::size_t letters_to_change(std::string_view a, std::string_view b) {
+    std::array<std::size_t, longest_name + 1> row{};  // distances of a's first i letters to b's first j
+    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        auto diagonal = std::exchange(row[0], i);
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const auto replaced = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+        }
+    }
+    return row[b.size()];
+}
+
+}  // namespace
+
+std::string_view nearest_name(std::string_view name, std::span<const std::string_view> candidates) {
+    std::string_view nearest;
+    if (name.size() > longest_name) return nearest;
+    auto fewest = longest_name;
+    for (const auto candidate : candidates) {
+        if (candidate.size() > longest_name) continue;
+        const auto letters = letters_to_change(name, candidate);
+        if (letters < fewest && 2 * letters <= std::max(name.size(), candidate.size())) {
+            fewest = letters;
+            nearest = candidate;
+        }
+    }
+    return nearest;
+}
+
+std::string did_you_mean(std::string_view name, std::span<const std::string_view> candidates) {
+    const auto nearest = nearest_name(name, candidates);
+    return nearest.empty() ? std::string() : fmt::format("; did you mean '{}'?", nearest);
+}
+
+}  // namespace framewire

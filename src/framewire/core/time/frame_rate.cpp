@@ -1,0 +1,59 @@
+#include "framewire/core/time/frame_rate.hpp"
+
+#include "framewire/core/parameters/numbers.hpp"
+
+#include <cmath>
+#include <numeric>
+
+namespace framewire {
+namespace {
+
+constexpr std::int64_t largest_term = 1'000'000'000;  // of a rate
+
+// Digits, with at most three after a point.
+std::optional<std::int64_t> parse_thousandths(std::string_view text) {
+    const auto point = text.find('.');
+    const auto whole = number_in<std::int64_t>(text.substr(0, point));
+    if (!whole || *whole < 0 || *whole > largest_term) return std::nullopt;
+    std::int64_t fraction = 0;
+    if (point != std::string_view::npos) {
+        const auto digits = text.substr(point + 1);
+        const auto value = number_in<std::int64_t>(digits);
+        if (!value || *value < 0 || digits.size() > 3 || digits.front() == '-') return std::nullopt;
+        fraction = *value;
+        for (auto size = digits.size(); size < 3; ++size) fraction *= 10;
+    }
+    return *whole * 1000 + fraction;
+}
+
+}  // namespace
+
+std::optional<Rational> parse_rate(std::string_view text) {
+    Rational rate;
+    if (const auto slash = text.find('/'); slash != std::string_view::npos) {
+        const auto numerator = number_in<std::int64_t>(text.substr(0, slash));
+        const auto denominator = number_in<std::int64_t>(text.substr(slash + 1));
+        if (!numerator || !denominator) return std::nullopt;
+        rate = {*numerator, *denominator};
+    } else {
+        const auto value = parse_thousandths(text);
+        if (!value) return std::nullopt;
+        rate = {*value, 1000};
+    }
+    if (rate.numerator > largest_term || rate.denominator > largest_term) return std::nullopt;
+    return claimed_rate(rate.numerator, rate.denominator);
+}
+
+std::optional<Rational> claimed_rate(std::int64_t numerator, std::int64_t denominator) {
+    if (numerator < 1 || denominator < 1) return std::nullopt;
+    const auto reduced = [](const Rational& rate) {
+        const auto divisor = std::gcd(rate.numerator, rate.denominator);
+        return Rational{rate.numerator / divisor, rate.denominator / divisor};
+    };
+    const auto rate = reduced({numerator, denominator});
+    if (rate.value() < 0.001 || rate.value() > 1000) return std::nullopt;
+    if (rate.numerator <= largest_term && rate.denominator <= largest_term) return rate;
+    return reduced({std::llround(rate.value() * 1000), 1000});
+}
+
+}  // namespace framewire

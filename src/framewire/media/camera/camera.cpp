@@ -1,0 +1,256 @@
+#include "framewire/media/camera/camera.hpp"
+
+#include "framewire/core/error.hpp"
+
+#include <fcntl.h>
+#include <linux/videodev2.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+namespace framewire {
+namespace {
+
+// A driver that lists more than this has lost count.
+constexpr std::uint32_t most_entries = 256;
+constexpr std::uint32_t most_controls = 1024;
+
+template <std::size_t bytes>
+std::string text_of(const std::uint8_t (&field)[bytes]) {
+    const auto* begin = reinterpret_cast<const char*>(field);
+    return {begin, std::find(begin, begin + bytes, '\0')};
+}
+
+std::string four_letters(std::uint32_t code) {
+    std::string text;
+    for (int byte = 0; byte < 4; ++byte) text += static_cast<char>(code >> (8 * byte) & 0x7f);
+    while (!text.empty() && text.back() == ' ') text.pop_back();
+    return text;
+}
+
+// A rate is the inverse of V4L2's interval.
+std::optional<Rational> rate_of(const v4l2_fract& interval) {
+    if (interval.numerator == 0 || interval.denominator == 0) return std::nullopt;
+    return Rational{interval.denominator, interval.numerator};
+}
+
+std::vector<Rational> rates(const DeviceControl& device, std::uint32_t pixel_format, int width, int height) {
+    std::vector<Rational> found;
+    for (std::uint32_t index = 0; index < most_entries; ++index) {
+        v4l2_frmivalenum query{};
+        query.index = index;
+        query.pixel_format = pixel_format;
+        query.width = static_cast<std::uint32_t>(width);
+        query.height = static_cast<std::uint32_t>(height);
+        if (device(VIDIOC_ENUM_FRAMEINTERVALS, &query) != 0) break;
+        if (query.type == V4L2_FRMIVAL_TYPE_DISCRETE) {
+            if (const auto rate = rate_of(query.discrete)) found.push_back(*rate);
+            continue;
+        }
+        // A range: its ends say it.
+        if (const auto rate = rate_of(query.stepwise.min)) found.push_back(*rate);
+        if (const auto rate = rate_of(query.stepwise.max)) found.push_back(*rate);
+        break;
+    }
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.value() > b.value(); });
+    return found;
+}
+
+std::vector<CameraSize> sizes(const DeviceControl& device, std::uint32_t pixel_format) {
+    std::vector<CameraSize> found;
+    const auto add = [&](std::uint32_t width, std::uint32_t height) {
+        if (width < 1 || width > max_side_px || height < 1 || height > max_side_px) return;
+        const int w = static_cast<int>(width);
+        const int h = static_cast<int>(height);
+        found.push_back({w, h, rates(device, pixel_format, w, h)});
+    };
+    for (std::uint32_t index = 0; index < most_entries; ++index) {
+        v4l2_frmsizeenum query{};
+        query.index = index;
+        query.pixel_format = pixel_format;
+        if (device(VIDIOC_ENUM_FRAMESIZES, &query) != 0) break;
+        if (query.type == V4L2_FRMSIZE_TYPE_DISCRETE) {
+            add(query.discrete.width, query.discrete.height);
+            continue;
+        }
+        // A range: the usual sizes in it, and its largest.
+        const auto& range = query.stepwise;
+        constexpr std::pair<std::uint32_t, std::uint32_t> usual[] = {
+            {320, 240}, {640, 480}, {1280, 720}, {1920, 1080}, {3840, 2160}};
+        for (const auto& [width, height] : usual)
+            if (width >= range.min_width && width < range.max_width && height >= range.min_height &&
+                height < range.max_height)
+                add(width, height);
+        add(range.max_width, range.max_height);
+        break;
+    }
+    return found;
+}
+
+std::optional<CameraControl::Type> type_of(std::uint32_t type) {
+    switch (type) {
+        case V4L2_CTRL_TYPE_INTEGER: return CameraControl::Type::integer;
+        case V4L2_CTRL_TYPE_BOOLEAN: return CameraControl::Type::boolean;
+        case V4L2_CTRL_TYPE_MENU:
+        case V4L2_CTRL_TYPE_INTEGER_MENU: return CameraControl::Type::menu;
+        case V4L2_CTRL_TYPE_BUTTON: return CameraControl::Type::button;
+        default: return std::nullopt;  // headings, and types that are no plain number
+    }
+}
+
+// Of all cameras' formats, in the order of preference at equal rates.
+constexpr std::string_view decoded_formats[] = {"YUYV", "NV12", "YU12", "UYVY", "BGR3", "GREY", "MJPG", "JPEG"};
+
+}  // namespace
+
+CameraDevice::CameraDevice(const std::string& path) : path_(path) {
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0) fail(ErrorCode::no_input, "cannot open the camera {}: {}", path, std::strerror(errno));
+    const std::shared_ptr<const int> open(new int(descriptor), [](const int* number) {
+        ::close(*number);
+        delete number;
+    });
+    device_ = [open](unsigned long request, void* argument) {
+        int result = 0;
+        do result = ::ioctl(*open, request, argument);
+        while (result < 0 && errno == EINTR);
+        return result < 0 ? -errno : 0;
+    };
+    check_is_camera();
+}
+
+CameraDevice::CameraDevice(std::string path, DeviceControl control)
+    : path_(std::move(path)), device_(std::move(control)) {
+    check_is_camera();
+}
+
+void CameraDevice::check_is_camera() {
+    v4l2_capability capability{};
+    if (const int error = device_(VIDIOC_QUERYCAP, &capability); error != 0)
+        fail(ErrorCode::no_input, "{} is no video device: {}", path_, std::strerror(-error));
+    const auto can = capability.capabilities & V4L2_CAP_DEVICE_CAPS ? capability.device_caps : capability.capabilities;
+    if (!(can & V4L2_CAP_VIDEO_CAPTURE)) fail(ErrorCode::no_input, "{} is a video device but no camera", path_);
+    name_ = text_of(capability.card);
+    driver_ = text_of(capability.driver);
+}
+
+Camera CameraDevice::describe() const { return {path_, name_, driver_, formats(), controls()}; }
+
+std::vector<CameraFormat> CameraDevice::formats() const {
+    std::vector<CameraFormat> found;
+    for (std::uint32_t index = 0; index < most_entries; ++index) {
+        v4l2_fmtdesc query{};
+        query.index = index;
+        query.type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
+        if (device_(VIDIOC_ENUM_FMT, &query) != 0) break;
+        found.push_back(
+            {four_letters(query.pixelformat), text_of(query.description), sizes(device_, query.pixelformat)});
+    }
+    return found;
+}
+
+std::vector<CameraControl> CameraDevice::controls() const {
+    std::vector<CameraControl> found;
+    v4l2_queryctrl query{};
+    for (std::uint32_t count = 0; count < most_controls; ++count) {
+        const auto before = query.id;
+        query.id |= V4L2_CTRL_FLAG_NEXT_CTRL;
+        // The ids go up; a driver whose ids do not would be asked for ever.
+        if (device_(VIDIOC_QUERYCTRL, &query) != 0 || query.id <= before) break;
+        const auto type = type_of(query.type);
+        if (!type || query.flags & V4L2_CTRL_FLAG_DISABLED) continue;
+        CameraControl control{query.id,   text_of(query.name), *type, query.minimum, query.maximum,
+                              query.step, query.default_value};
+        control.writable =
+            !(query.flags & (V4L2_CTRL_FLAG_READ_ONLY | V4L2_CTRL_FLAG_INACTIVE | V4L2_CTRL_FLAG_GRABBED));
+        v4l2_control value{query.id, 0};
+        if (control.type != CameraControl::Type::button && device_(VIDIOC_G_CTRL, &value) == 0)
+            control.value = value.value;
+        if (control.type == CameraControl::Type::menu) {
+            const auto last = std::min<std::int64_t>(query.maximum, std::int64_t{query.minimum} + most_entries);
+            for (std::int64_t index = std::max(0, query.minimum); index <= last; ++index) {
+                v4l2_querymenu item{};
+                item.id = query.id;
+                item.index = static_cast<std::uint32_t>(index);
+                if (device_(VIDIOC_QUERYMENU, &item) != 0) continue;  // menus may have holes
+                const bool number = query.type == V4L2_CTRL_TYPE_INTEGER_MENU;
+                // The structure is packed: its number cannot be referred to.
+                const std::int64_t item_value = number ? item.value : 0;
+                control.menu.emplace_back(index, number ? fmt::format("{}", item_value) : text_of(item.name));
+            }
+        }
+        found.push_back(std::move(control));
+    }
+    return found;
+}
+
+std::int64_t CameraDevice::control(std::uint32_t id) const {
+    v4l2_control value{id, 0};
+    if (const int error = device_(VIDIOC_G_CTRL, &value); error != 0)
+        fail(ErrorCode::config, "{}: control {:#x} cannot be read: {}", path_, id, std::strerror(-error));
+    return value.value;
+}
+
+void CameraDevice::set_control(std::uint32_t id, std::int64_t value) const {
+    v4l2_queryctrl query{};
+    query.id = id;
+    if (const int error = device_(VIDIOC_QUERYCTRL, &query); error != 0)
+        fail(ErrorCode::config, "{} has no control {:#x}: {}", path_, id, std::strerror(-error));
+    if (query.type != V4L2_CTRL_TYPE_BUTTON && (value < query.minimum || value > query.maximum))
+        fail(ErrorCode::config, "{}: {} = {}; allowed are {} to {}", path_, text_of(query.name), value, query.minimum,
+             query.maximum);
+    v4l2_control wanted{id, static_cast<std::int32_t>(value)};
+    if (const int error = device_(VIDIOC_S_CTRL, &wanted); error != 0)
+        fail(ErrorCode::config, "{}: {} cannot be set to {}: {}", path_, text_of(query.name), value,
+             std::strerror(-error));
+}
+
+std::vector<Camera> list_cameras() {
+    std::vector<std::string> paths;
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry("/dev", error), end; !error && entry != end; entry.increment(error))
+        if (entry->path().filename().string().starts_with("video")) paths.push_back(entry->path().string());
+    // video2 before video10.
+    std::sort(paths.begin(), paths.end(),
+              [](const auto& a, const auto& b) { return a.size() != b.size() ? a.size() < b.size() : a < b; });
+    std::vector<Camera> cameras;
+    for (const auto& path : paths) {
+        try {
+            cameras.push_back(CameraDevice(path).describe());
+        } catch (const Error& problem) {
+            spdlog::debug("{}", problem.what());
+        }
+    }
+    return cameras;
+}
+
+std::string choose_pixel_format(const Camera& camera, int width_px, int height_px, double rate) {
+    std::string chosen;
+    double best = -1;
+    for (const auto preferred : decoded_formats) {
+        for (const auto& format : camera.formats) {
+            if (format.pixel_format != preferred) continue;
+            for (const auto& size : format.sizes) {
+                if (width_px && (size.width_px != width_px || size.height_px != height_px)) continue;
+                const double highest = size.rates.empty() ? 0 : size.rates.front().value();
+                // A little less is the same: 29.97 for 30.
+                const double useful = std::min(highest, rate * 0.99);
+                if (useful > best) {
+                    best = useful;
+                    chosen = format.pixel_format;
+                }
+            }
+        }
+    }
+    return chosen;
+}
+
+}  // namespace framewire

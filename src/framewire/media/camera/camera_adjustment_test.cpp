@@ -1,0 +1,250 @@
+#include "framewire/media/camera/camera_adjustment.hpp"
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/media/media.hpp"
+#include "framewire/media/sources/looping_source.hpp"
+#include "framewire/pipeline/chain/camera_panel.hpp"
+#include "kit/host_chain.hpp"
+#include "kit/images.hpp"
+
+#include <gtest/gtest.h>
+
+#include <linux/videodev2.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <memory>
+
+namespace framewire {
+namespace {
+
+// A camera with the controls given and nothing else; counts how often one is set.
+struct FakeCamera {
+    std::map<std::uint32_t, v4l2_queryctrl> controls;
+    std::map<std::uint32_t, std::int32_t> values;
+    int writes = 0;
+    bool refuses = false;
+
+    void add(std::uint32_t id, int minimum, int maximum, int step, int default_value, std::uint32_t flags = 0) {
+        v4l2_queryctrl control{};
+        control.id = id;
+        control.type = V4L2_CTRL_TYPE_INTEGER;
+        control.minimum = minimum;
+        control.maximum = maximum;
+        control.step = step;
+        control.default_value = default_value;
+        control.flags = flags;
+        controls[id] = control;
+        values[id] = default_value;
+    }
+
+    int operator()(unsigned long request, void* argument) {
+        switch (request) {
+            case VIDIOC_QUERYCAP: {
+                auto& capability = *static_cast<v4l2_capability*>(argument);
+                capability.capabilities = V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING;
+                return 0;
+            }
+            case VIDIOC_QUERYCTRL: {
+                auto& query = *static_cast<v4l2_queryctrl*>(argument);
+                const auto id = query.id & ~V4L2_CTRL_FLAG_NEXT_CTRL;
+                const auto found = query.id & V4L2_CTRL_FLAG_NEXT_CTRL ? controls.upper_bound(id) : controls.find(id);
+                if (found == controls.end()) return -EINVAL;
+                query = found->second;
+                return 0;
+            }
+            case VIDIOC_G_CTRL: {
+                auto& control = *static_cast<v4l2_control*>(argument);
+                control.value = values.at(control.id);
+                return 0;
+            }
+            case VIDIOC_S_CTRL: {
+                const auto& control = *static_cast<v4l2_control*>(argument);
+                if (refuses) return -EBUSY;
+                values.at(control.id) = control.value;
+                ++writes;
+                return 0;
+            }
+            default: return -EINVAL;
+        }
+    }
+};
+
+class CameraAdjustmentTest : public testing::Test {
+protected:
+    CameraAdjustment adjustment() {
+        return CameraAdjustment(CameraDevice(
+            "/dev/fake", [this](unsigned long request, void* argument) { return camera(request, argument); }));
+    }
+    FakeCamera camera;
+};
+
+constexpr Adjustment everything{.brightness = 51, .contrast = 2.5, .saturation = 0.5, .gain = 8};
+
+TEST_F(CameraAdjustmentTest, GivesTheCameraWhatItHasAndLeavesTheRest) {
+    camera.add(V4L2_CID_BRIGHTNESS, -64, 64, 1, 0);
+    camera.add(V4L2_CID_SATURATION, 0, 100, 1, 60);
+    auto panel = adjustment();
+    EXPECT_EQ(panel.apply(everything), (Adjustment{.contrast = 2.5, .gain = 8}));
+    EXPECT_EQ(camera.values[V4L2_CID_BRIGHTNESS], 13);  // a fifth of the way up
+    EXPECT_EQ(camera.values[V4L2_CID_SATURATION], 30);  // half of the way down
+}
+
+TEST_F(CameraAdjustmentTest, GivesTheCameraAll) {
+    camera.add(V4L2_CID_BRIGHTNESS, 0, 255, 1, 128);
+    camera.add(V4L2_CID_CONTRAST, 0, 95, 1, 32);
+    camera.add(V4L2_CID_SATURATION, 0, 100, 1, 55);
+    camera.add(V4L2_CID_GAIN, 16, 255, 16, 20);
+    auto panel = adjustment();
+    EXPECT_EQ(panel.apply(everything), Adjustment{});
+    EXPECT_EQ(camera.values[V4L2_CID_CONTRAST], 64);  // half of the way up: 32 + 31.5
+    EXPECT_EQ(camera.values[V4L2_CID_GAIN], 240);     // the last step: 16 + 14 * 16
+    EXPECT_EQ(panel.apply({.brightness = -255, .contrast = 0, .saturation = 0, .gain = 0}), Adjustment{});
+    EXPECT_EQ(camera.values[V4L2_CID_BRIGHTNESS], 0);
+    EXPECT_EQ(camera.values[V4L2_CID_CONTRAST], 0);
+    EXPECT_EQ(camera.values[V4L2_CID_SATURATION], 0);
+    EXPECT_EQ(camera.values[V4L2_CID_GAIN], 16);
+    EXPECT_EQ(panel.apply({}), Adjustment{});
+    EXPECT_EQ(camera.values[V4L2_CID_BRIGHTNESS], 128);
+    EXPECT_EQ(camera.values[V4L2_CID_CONTRAST], 32);
+    EXPECT_EQ(camera.values[V4L2_CID_SATURATION], 55);
+    EXPECT_EQ(camera.values[V4L2_CID_GAIN], 20);  // its default, though that lies between two steps
+}
+
+TEST_F(CameraAdjustmentTest, SetsOnlyWhatChanges) {
+    camera.add(V4L2_CID_BRIGHTNESS, -64, 64, 1, 0);
+    camera.add(V4L2_CID_CONTRAST, 0, 95, 1, 32);
+    auto panel = adjustment();
+    panel.apply({});
+    EXPECT_EQ(camera.writes, 0);
+    panel.apply({.brightness = 255});
+    panel.apply({.brightness = 255});
+    EXPECT_EQ(camera.writes, 1);
+    panel.apply({.brightness = 255, .contrast = 3});
+    EXPECT_EQ(camera.writes, 2);
+}
+
+TEST_F(CameraAdjustmentTest, LeavesControlsThatCannotServe) {
+    camera.add(V4L2_CID_BRIGHTNESS, -64, 64, 1, 0, V4L2_CTRL_FLAG_READ_ONLY);
+    camera.add(V4L2_CID_CONTRAST, 0, 95, 1, 32, V4L2_CTRL_FLAG_INACTIVE);  // taken over by an automatic one
+    camera.add(V4L2_CID_SATURATION, 7, 7, 1, 7);                           // nowhere to go
+    camera.add(V4L2_CID_GAIN, 0, 10, 1, 11);                               // a driver's mistake
+    EXPECT_EQ(adjustment().apply(everything), everything);
+    EXPECT_EQ(camera.writes, 0);
+}
+
+TEST_F(CameraAdjustmentTest, RefusesBeforeItSetsAnything) {
+    camera.add(V4L2_CID_BRIGHTNESS, -64, 64, 1, 0);
+    auto panel = adjustment();
+    EXPECT_THROW(panel.apply({.brightness = 20, .gain = 9}), Error);
+    EXPECT_EQ(camera.writes, 0);
+    camera.refuses = true;
+    try {
+        panel.apply({.brightness = 20});
+        FAIL() << "the camera refused";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::config);
+    }
+    camera.refuses = false;
+    panel.apply({.brightness = 20});  // not taken for set
+    EXPECT_EQ(camera.values[V4L2_CID_BRIGHTNESS], 5);
+}
+
+// A pipeline's frames as the panel leaves them, and what the chain in `want` makes of the same ones.
+class CameraPanelTest : public CameraAdjustmentTest {
+protected:
+    std::unique_ptr<Source> camera_source() {
+        return with_camera_controls(room(), CameraDevice("/dev/fake", [this](unsigned long request, void* argument) {
+                                        return camera(request, argument);
+                                    }));
+    }
+    static std::unique_ptr<Source> room() { return open_source("synth:size=64x48:noise=0:seed=1"); }
+
+    static HostImage next_frame(Source& source, kit::HostChain& processor) {
+        FrameTime time;
+        HostImage captured(source.info().shape), processed(processor.output_shape());
+        EXPECT_TRUE(source.read(captured.view(), time));
+        processor.process(captured.view(), processed.view());
+        return processed;
+    }
+
+    static HostImage frame_of(const char* chain, int index) {
+        const auto source = room();
+        kit::HostChain processor(parse_chain(chain), source->info().shape, kit::executor(Backend::cpu));
+        for (int before = 0; before < index; ++before) next_frame(*source, processor);
+        return next_frame(*source, processor);
+    }
+
+    // A running pipeline with a panel.
+    struct Pipeline {
+        Chain chain;
+        std::unique_ptr<Source> source;
+        kit::HostChain processor;
+        CameraPanel panel;
+
+        Pipeline(const char* text, std::unique_ptr<Source> from)
+            : chain(parse_chain(text)),
+              source(std::move(from)),
+              processor(chain, source->info().shape, kit::executor(Backend::cpu)),
+              panel(chain, *source,
+                    [this](const auto& settings) { return processor.plan().set_adjustment(settings); }) {}
+
+        HostImage next() { return next_frame(*source, processor); }
+    };
+
+    static void expect_equal(const HostImage& got, const HostImage& want) {
+        EXPECT_EQ(kit::first_difference(got.view(), want.view()), std::nullopt);
+    }
+};
+
+TEST_F(CameraPanelTest, SetsTheCameraAndTheChainTheRest) {
+    camera.add(V4L2_CID_BRIGHTNESS, -64, 64, 1, 0);
+    Pipeline pipeline("gray,adjust=51:contrast=2.5,adjust=gain=0.5", camera_source());
+    EXPECT_EQ(camera.values[V4L2_CID_BRIGHTNESS], 13);
+    expect_equal(pipeline.next(), frame_of("gray,adjust=contrast=2.5,adjust=gain=0.5", 0));
+    EXPECT_EQ(pipeline.panel.set({.brightness = -255, .saturation = 0}), Adjustment{});  // while it runs
+    EXPECT_EQ(camera.values[V4L2_CID_BRIGHTNESS], -64);
+    expect_equal(pipeline.next(), frame_of("gray,adjust=saturation=0,adjust=gain=0.5", 1));
+}
+
+TEST_F(CameraPanelTest, SetsTheChainWhereTheSourceIsNoCamera) {
+    Pipeline pipeline("adjust=51:contrast=2.5", room());
+    expect_equal(pipeline.next(), frame_of("adjust=51:contrast=2.5", 0));
+    EXPECT_EQ(pipeline.panel.set(everything), Adjustment{});
+    expect_equal(pipeline.next(), frame_of("adjust=51:contrast=2.5:saturation=0.5:gain=8", 1));
+}
+
+TEST_F(CameraPanelTest, SaysWhatNobodyTakes) {
+    camera.add(V4L2_CID_BRIGHTNESS, -64, 64, 1, 5);
+    Pipeline pipeline("gray", camera_source());
+    EXPECT_EQ(camera.writes, 0);  // a chain without adjust leaves the camera alone
+    EXPECT_EQ(pipeline.panel.set(everything), (Adjustment{.contrast = 2.5, .saturation = 0.5, .gain = 8}));
+    EXPECT_EQ(camera.writes, 1);
+    EXPECT_THROW(pipeline.panel.set({.brightness = 0, .gain = 9}), Error);
+    EXPECT_EQ(camera.writes, 1);
+    EXPECT_THROW(Pipeline("gray", room()).panel.set({.gain = 9}), Error);
+}
+
+TEST_F(CameraPanelTest, ALoopingCameraIsStillOne) {
+    camera.add(V4L2_CID_GAIN, 0, 80, 1, 0);
+    struct LiveSource final : Source {
+        std::unique_ptr<Source> source;
+        SourceInfo of_camera;
+        explicit LiveSource(std::unique_ptr<Source> from) : source(std::move(from)), of_camera(source->info()) {
+            of_camera.live = true;
+        }
+        const SourceInfo& info() const override { return of_camera; }
+        bool read(HostView<std::uint8_t> image, FrameTime& time) override { return source->read(image, time); }
+        Adjustment set_adjustment(const Adjustment& wanted) override { return source->set_adjustment(wanted); }
+    };
+    const auto source =
+        make_looping_source([this] { return std::make_unique<LiveSource>(camera_source()); }, std::stop_token{});
+    EXPECT_EQ(source->set_adjustment({.brightness = 3, .gain = 8}), (Adjustment{.brightness = 3}));
+    EXPECT_EQ(camera.values[V4L2_CID_GAIN], 80);
+}
+
+}  // namespace
+}  // namespace framewire

@@ -1,0 +1,333 @@
+#include "framewire/media/conversion/colour.hpp"
+
+#include "framewire/colour/bgr0.hpp"
+#include "framewire/colour/image_to_yuv.hpp"
+#include "framewire/colour/yuv_to_image.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/media/images/alpha.hpp"
+#include "framewire/media/threads.hpp"
+
+extern "C" {
+#include <libavutil/opt.h>
+#include <libavutil/pixdesc.h>
+#include <libswscale/swscale.h>
+}
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+namespace framewire {
+namespace {
+
+// Where chroma samples sit, in libswscale's 1/256 of a luma pixel; unset leaves it to libswscale.
+constexpr int unset_position = -513;
+
+// libswscale takes the YUVJ formats only with complaints: the same as YUV, the range said apart.
+AVPixelFormat without_range(AVPixelFormat format) {
+    switch (format) {
+        case AV_PIX_FMT_YUVJ420P: return AV_PIX_FMT_YUV420P;
+        case AV_PIX_FMT_YUVJ411P: return AV_PIX_FMT_YUV411P;
+        case AV_PIX_FMT_YUVJ422P: return AV_PIX_FMT_YUV422P;
+        case AV_PIX_FMT_YUVJ444P: return AV_PIX_FMT_YUV444P;
+        case AV_PIX_FMT_YUVJ440P: return AV_PIX_FMT_YUV440P;
+        default: return format;
+    }
+}
+
+bool is_rgb(AVPixelFormat format) {
+    const auto* descriptor = av_pix_fmt_desc_get(format);
+    return descriptor && (descriptor->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL));
+}
+
+const int* coefficients(YuvMatrix matrix) {
+    switch (matrix) {
+        case YuvMatrix::bt709: return sws_getCoefficients(SWS_CS_ITU709);
+        case YuvMatrix::bt2020: return sws_getCoefficients(SWS_CS_BT2020);
+        case YuvMatrix::bt601: break;
+    }
+    return sws_getCoefficients(SWS_CS_ITU601);
+}
+
+AVPixelFormat image_format(const Shape& shape) { return shape.channels == 1 ? AV_PIX_FMT_GRAY8 : AV_PIX_FMT_BGR24; }
+
+const char* name(YuvMatrix matrix) {
+    switch (matrix) {
+        case YuvMatrix::bt709: return "BT.709";
+        case YuvMatrix::bt2020: return "BT.2020";
+        case YuvMatrix::bt601: break;
+    }
+    return "BT.601";
+}
+
+bool has_alpha(AVPixelFormat format) {
+    const auto* descriptor = av_pix_fmt_desc_get(format);
+    return descriptor && (descriptor->flags & AV_PIX_FMT_FLAG_ALPHA);
+}
+
+// 16..235 becomes 0..255 in the colours of pixels that have `alpha_bytes` more behind them.
+void stretch_range(std::uint8_t* pixels, std::ptrdiff_t stride_bytes, const Shape& shape, int alpha_bytes) {
+    static constexpr auto stretched = [] {
+        std::array<std::uint8_t, 256> values{};
+        for (int value = 0; value < 256; ++value)
+            values[static_cast<std::size_t>(value)] =
+                static_cast<std::uint8_t>((std::clamp(value - 16, 0, 219) * 255 + 109) / 219);
+        return values;
+    }();
+    for (int y = 0; y < shape.height; ++y, pixels += stride_bytes) {
+        auto* pixel = pixels;
+        for (int x = 0; x < shape.width; ++x, pixel += shape.channels + alpha_bytes)
+            for (int channel = 0; channel < shape.channels; ++channel) pixel[channel] = stretched[pixel[channel]];
+    }
+}
+
+// Where chroma sits by a frame's tags. Untagged: left as MPEG has it, or centred as JPEG does.
+ChromaSiting siting_of(const AVFrame& frame, const YuvCoding& coding) {
+    switch (frame.chroma_location) {
+        case AVCHROMA_LOC_CENTER: return siting_centre;
+        case AVCHROMA_LOC_TOPLEFT: return siting_top_left;
+        case AVCHROMA_LOC_TOP: return {true, false};
+        case AVCHROMA_LOC_UNSPECIFIED: return coding.full_range ? siting_centre : siting_left;
+        default: return siting_left;
+    }
+}
+
+// Formats that framewire::colour reads.
+std::optional<YuvFormat> own_format(AVPixelFormat format) {
+    switch (without_range(format)) {
+        case AV_PIX_FMT_GRAY8: return yuv_gray;
+        case AV_PIX_FMT_YUV420P: return yuv_420;
+        case AV_PIX_FMT_YUV422P: return yuv_422;
+        case AV_PIX_FMT_YUV444P: return yuv_444;
+        case AV_PIX_FMT_NV12: return yuv_nv12;
+        case AV_PIX_FMT_GRAY10LE: return YuvFormat{ChromaSampling::none, false, 10};
+        case AV_PIX_FMT_YUV420P10LE: return YuvFormat{ChromaSampling::s420, false, 10};
+        case AV_PIX_FMT_YUV422P10LE: return YuvFormat{ChromaSampling::s422, false, 10};
+        case AV_PIX_FMT_YUV444P10LE: return YuvFormat{ChromaSampling::s444, false, 10};
+        case AV_PIX_FMT_P010LE: return yuv_p010;
+        default: return std::nullopt;
+    }
+}
+
+// A frame as a picture that framewire::colour takes; nothing where it does not: other formats, rows from the bottom up.
+template <class Byte>
+std::optional<HostYuv<Byte>> own_picture(const AVFrame& frame, const YuvCoding& coding) {
+    const auto format = own_format(static_cast<AVPixelFormat>(frame.format));
+    if (!format) return std::nullopt;
+    HostYuv<Byte> picture;
+    picture.info = {*format, coding, siting_of(frame, coding), 1, frame.height, frame.width};
+    for (int plane = 0; plane < picture.info.planes(); ++plane) {
+        const auto stride = frame.linesize[plane];
+        if (stride < picture.info.plane_row_bytes(plane)) return std::nullopt;
+        picture.planes[static_cast<std::size_t>(plane)] = {frame.data[plane], stride,
+                                                           std::int64_t{stride} * picture.info.plane_rows(plane)};
+    }
+    return picture;
+}
+
+// Whether a frame's rows of `pixel_bytes` a pixel are an image's, bytes or not: of its size and from the top down.
+bool has_rows(const AVFrame& frame, const Shape& shape, int pixel_bytes) {
+    return frame.width == shape.width && frame.height == shape.height && shape.channels == 3 &&
+           frame.linesize[0] >= shape.width * pixel_bytes;
+}
+
+}  // namespace
+
+YuvCoding assumed_coding(int height) { return {height < 720 ? YuvMatrix::bt601 : YuvMatrix::bt709, false}; }
+
+bool is_gray(AVPixelFormat format) {
+    const auto* descriptor = av_pix_fmt_desc_get(format);
+    return descriptor && descriptor->nb_components <= 2 && !(descriptor->flags & AV_PIX_FMT_FLAG_PAL) &&
+           !(descriptor->flags & AV_PIX_FMT_FLAG_RGB);
+}
+
+YuvCoding coding_of(const AVFrame& frame, std::string& assumed) {
+    assumed.clear();
+    const auto format = static_cast<AVPixelFormat>(frame.format);
+    auto coding = assumed_coding(frame.height);
+    if (is_rgb(format)) return {coding.matrix, true};
+
+    switch (frame.colorspace) {
+        case AVCOL_SPC_BT709: coding.matrix = YuvMatrix::bt709; break;
+        case AVCOL_SPC_BT470BG:
+        case AVCOL_SPC_SMPTE170M:
+        case AVCOL_SPC_FCC: coding.matrix = YuvMatrix::bt601; break;
+        case AVCOL_SPC_BT2020_NCL:
+        case AVCOL_SPC_BT2020_CL: coding.matrix = YuvMatrix::bt2020; break;
+        default:
+            if (!is_gray(format)) assumed = name(coding.matrix);
+    }
+
+    // JPEG's own pictures are of full range and BT.601 whatever their size (JFIF).
+    const bool jpeg = without_range(format) != format;
+    if (jpeg && frame.colorspace == AVCOL_SPC_UNSPECIFIED) coding.matrix = YuvMatrix::bt601;
+    if (frame.color_range == AVCOL_RANGE_JPEG || frame.color_range == AVCOL_RANGE_MPEG) {
+        coding.full_range = frame.color_range == AVCOL_RANGE_JPEG;
+    } else {
+        coding.full_range = jpeg || is_gray(format);
+        if (!coding.full_range) assumed += assumed.empty() ? "limited range" : ", limited range";
+    }
+    if (jpeg) assumed.clear();
+    return coding;
+}
+
+void tag(AVFrame& frame, const YuvCoding& coding) {
+    frame.color_range = coding.full_range ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+    switch (coding.matrix) {
+        case YuvMatrix::bt601: frame.colorspace = AVCOL_SPC_SMPTE170M; break;
+        case YuvMatrix::bt709: frame.colorspace = AVCOL_SPC_BT709; break;
+        case YuvMatrix::bt2020: frame.colorspace = AVCOL_SPC_BT2020_NCL; break;
+    }
+}
+
+struct PictureConverter::Side {
+    AVPixelFormat format = AV_PIX_FMT_NONE;
+    int width = 0;
+    int height = 0;
+    YuvCoding coding{};
+    int chroma_x = unset_position;
+    int chroma_y = unset_position;
+
+    friend bool operator==(const Side&, const Side&) = default;
+
+    static Side of(const AVFrame& frame, const YuvCoding& coding) {
+        Side side{without_range(static_cast<AVPixelFormat>(frame.format)), frame.width, frame.height, coding};
+        const auto* descriptor = av_pix_fmt_desc_get(side.format);
+        if (!descriptor || descriptor->log2_chroma_w != 1) return side;
+        const auto siting = siting_of(frame, coding);
+        side.chroma_x = siting.centred_x ? 128 : 0;
+        if (descriptor->log2_chroma_h == 1) side.chroma_y = siting.centred_y ? 128 : 0;
+        return side;
+    }
+};
+
+struct PictureConverter::State {
+    struct Free {
+        void operator()(SwsContext* context) const noexcept { sws_freeContext(context); }
+    };
+    std::unique_ptr<SwsContext, Free> context;
+    Side from;
+    Side to;
+    FramePointer padded;  // between an image without padding and libswscale, which reads and writes beyond rows
+};
+
+PictureConverter::PictureConverter() : state_(std::make_unique<State>()) {}
+PictureConverter::~PictureConverter() = default;
+PictureConverter::PictureConverter(PictureConverter&&) noexcept = default;
+PictureConverter& PictureConverter::operator=(PictureConverter&&) noexcept = default;
+
+void PictureConverter::prepare(const Side& from, const Side& to) {
+    auto& state = *state_;
+    if (state.context && state.from == from && state.to == to) return;
+    if (!sws_isSupportedInput(from.format) || !sws_isSupportedOutput(to.format))
+        fail(ErrorCode::no_input, "pictures of the pixel format {} cannot be converted to {}",
+             from.format == AV_PIX_FMT_NONE ? "none" : av_get_pix_fmt_name(from.format),
+             av_get_pix_fmt_name(to.format));
+
+    state.context.reset(sws_alloc_context());
+    auto* context = state.context.get();
+    if (!context) fail(ErrorCode::config, "no memory for a colour converter");
+    const auto set = [&](const char* option, std::int64_t value) { av_opt_set_int(context, option, value, 0); };
+    set("srcw", from.width);
+    set("srch", from.height);
+    set("src_format", from.format);
+    set("src_h_chr_pos", from.chroma_x);
+    set("src_v_chr_pos", from.chroma_y);
+    set("dstw", to.width);
+    set("dsth", to.height);
+    set("dst_format", to.format);
+    set("dst_h_chr_pos", to.chroma_x);
+    set("dst_v_chr_pos", to.chroma_y);
+    set("sws_flags", SWS_BILINEAR | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP | SWS_BITEXACT);
+    // Brightness 0, contrast 1, saturation 1 in 16.16.
+    const auto set_coding = [&] {
+        return sws_setColorspaceDetails(context, coefficients(from.coding.matrix), from.coding.full_range,
+                                        coefficients(to.coding.matrix), to.coding.full_range, 0, 1 << 16, 1 << 16);
+    };
+    set_coding();  // before initialisation, which picks its loops by it; refused for formats that have no coding
+    if (sws_init_context(context, nullptr, nullptr) < 0) {
+        state.context.reset();
+        fail(ErrorCode::no_input, "pictures of {} {}x{} cannot be converted to {} {}x{}",
+             av_get_pix_fmt_name(from.format), from.width, from.height, av_get_pix_fmt_name(to.format), to.width,
+             to.height);
+    }
+    set_coding();
+    state.from = from;
+    state.to = to;
+}
+
+void PictureConverter::scale(const AVFrame& from, std::uint8_t* const planes[4], const int strides_bytes[4]) {
+    if (sws_scale(state_->context.get(), from.data, from.linesize, 0, from.height, planes, strides_bytes) < 0)
+        fail(ErrorCode::internal, "libswscale refused a picture of {}x{}", from.width, from.height);
+}
+
+void PictureConverter::to_image(const AVFrame& frame, const YuvCoding& coding, HostView<std::uint8_t> image) {
+    const auto& shape = image.shape();
+    if (frame.width == shape.width && frame.height == shape.height) {
+        if (const auto picture = own_picture<const std::uint8_t>(frame, coding))
+            return YuvToImage(picture->info, shape.channels, media_threads()).run(*picture, image);
+    }
+    if (frame.format == AV_PIX_FMT_BGR0 && has_rows(frame, shape, 4))
+        return bgr0_to_bgr(frame.data[0], frame.linesize[0], image, media_threads());
+    if (frame.format == AV_PIX_FMT_BGR24 && has_rows(frame, shape, 3))
+        return copy({frame.data[0], shape, frame.linesize[0], std::int64_t{frame.linesize[0]} * shape.height}, image);
+    scale_to_image(frame, coding, image);
+}
+
+void PictureConverter::to_frame(HostView<const std::uint8_t> image, AVFrame& frame) {
+    const auto& shape = image.shape();
+    std::string assumed;
+    const auto coding = coding_of(frame, assumed);
+    if (const auto picture = own_picture<std::uint8_t>(frame, coding); picture && picture->info.format.bits == 8)
+        return ImageToYuv(picture->info, shape.channels, media_threads()).run(image, *picture);
+    if (frame.format == AV_PIX_FMT_BGR0 && has_rows(frame, shape, 4))
+        return bgr_to_bgr0(image, frame.data[0], frame.linesize[0], media_threads());
+    scale_to_frame(image, frame, coding);
+}
+
+void PictureConverter::scale_to_image(const AVFrame& frame, const YuvCoding& coding, HostView<std::uint8_t> image) {
+    const auto& shape = image.shape();
+    const bool alpha = has_alpha(static_cast<AVPixelFormat>(frame.format));
+    const auto format = !alpha ? image_format(shape) : shape.channels == 1 ? AV_PIX_FMT_YA8 : AV_PIX_FMT_BGRA;
+    const Side to{format, shape.width, shape.height, {coding.matrix, true}};
+    // libswscale takes all gray for full range: it is stretched afterwards.
+    const bool stretch = is_gray(static_cast<AVPixelFormat>(frame.format)) && !coding.full_range;
+    prepare(Side::of(frame, {coding.matrix, coding.full_range || stretch}), to);
+    if (!alpha && shape.channels == 3 && image.dense_rows() && frame.format != to.format) {
+        std::uint8_t* const planes[4] = {image.data(), nullptr, nullptr, nullptr};
+        const int strides[4] = {static_cast<int>(image.row_stride_bytes()), 0, 0, 0};
+        scale(frame, planes, strides);
+    } else {
+        // The loops that write planes or copy write past the end of a row.
+        auto& padded = state_->padded;
+        if (!padded || padded->format != to.format || padded->width != to.width || padded->height != to.height)
+            padded = make_frame(to.format, to.width, to.height);
+        scale(frame, padded->data, padded->linesize);
+        if (alpha) {
+            if (stretch) stretch_range(padded->data[0], padded->linesize[0], shape, 1);
+            lay_on_black(padded->data[0], padded->linesize[0], image);
+            return;
+        }
+        for (int y = 0; y < shape.height; ++y)
+            std::memcpy(image.row(0, y), padded->data[0] + std::ptrdiff_t{y} * padded->linesize[0],
+                        static_cast<std::size_t>(shape.row_bytes()));
+    }
+    if (stretch) stretch_range(image.data(), image.row_stride_bytes(), shape, 0);
+}
+
+void PictureConverter::scale_to_frame(HostView<const std::uint8_t> image, AVFrame& frame, const YuvCoding& coding) {
+    const auto& shape = image.shape();
+    const auto format = image_format(shape);
+    auto& padded = state_->padded;
+    if (!padded || padded->format != format || padded->width != shape.width || padded->height != shape.height)
+        padded = make_frame(format, shape.width, shape.height);
+    for (int y = 0; y < shape.height; ++y)
+        std::memcpy(padded->data[0] + std::ptrdiff_t{y} * padded->linesize[0], image.row(0, y),
+                    static_cast<std::size_t>(shape.row_bytes()));
+    prepare(Side::of(*padded, {coding.matrix, true}), Side::of(frame, coding));
+    scale(*padded, frame.data, frame.linesize);
+}
+
+}  // namespace framewire

@@ -1,0 +1,66 @@
+#include "framewire/media/formats/npy.hpp"
+
+#include "framewire/core/error.hpp"
+
+#include <fmt/ranges.h>
+
+#include <bit>
+#include <utility>
+
+namespace framewire {
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+
+// Magic, version, length and text: a multiple of 64, and room for any four numbers.
+constexpr std::size_t header_bytes = 192, text_bytes = header_bytes - 10;
+
+std::size_t count_of(const std::vector<std::int64_t>& shape) {
+    std::size_t count = 1;
+    for (const auto side : shape) count *= static_cast<std::size_t>(side);
+    return count;
+}
+
+}  // namespace
+
+NpyFile::NpyFile(const std::string& path, std::vector<std::int64_t> shape, bool grows, OutputFileOptions options)
+    : file_(path, std::move(options)), shape_(std::move(shape)), grows_(grows) {
+    if (grows && !file_.seekable())
+        fail(ErrorCode::usage, "{} takes no .npy of a video, whose beginning is written last; a file does",
+             file_.name());
+    write_header();
+}
+
+void NpyFile::write_header() {
+    auto shape = shape_;
+    if (grows_) shape.insert(shape.begin(), arrays_);
+    auto text = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}{}), }}", fmt::join(shape, ", "),
+                            shape.size() == 1 ? "," : "");
+    if (text.size() >= text_bytes)
+        fail(ErrorCode::usage, "an array of {} dimensions; there is room for fewer", shape.size());
+    text.resize(text_bytes - 1, ' ');
+    text += '\n';
+    const std::string start{"\x93NUMPY\x01\x00", 8};
+    const char length[2] = {static_cast<char>(text_bytes & 255), static_cast<char>(text_bytes >> 8)};
+    const auto header = start + std::string(length, 2) + text;
+    file_.write(header.data(), header.size());
+}
+
+void NpyFile::write(const float* values, std::size_t count) {
+    if (count != count_of(shape_))
+        fail(ErrorCode::usage, "{} values for {}, whose arrays have {}", count, file_.name(), count_of(shape_));
+    if (!grows_ && arrays_ > 0) fail(ErrorCode::usage, "a second array for {}, which holds one", file_.name());
+    file_.write(values, count * sizeof(float));
+    ++arrays_;
+}
+
+void NpyFile::finish(Ending ending) {
+    if (!grows_ && arrays_ == 0) fail(ErrorCode::usage, "no array for {}, which holds one", file_.name());
+    if (grows_) {
+        file_.seek(0);
+        write_header();
+    }
+    file_.finish(ending);
+}
+
+}  // namespace framewire

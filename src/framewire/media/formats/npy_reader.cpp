@@ -1,0 +1,168 @@
+#include "framewire/media/formats/npy_reader.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/core/parameters/numbers.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <string_view>
+
+namespace framewire {
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+
+constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::size_t most_header_bytes = 65536, most_dimensions = 32;
+
+struct Header {
+    std::string descr;
+    bool fortran_order = false;
+    std::vector<std::int64_t> shape;
+};
+
+// The header's text: a Python dictionary of a string, a bool and a tuple of numbers, each key once, in any order.
+class HeaderText {
+public:
+    HeaderText(std::string_view text, const std::string& name) : rest_(text), name_(name) {}
+
+    Header read() {
+        Header header;
+        bool has_descr = false, has_order = false, has_shape = false;
+        const auto once = [&](bool& has) {
+            if (has) refuse();
+            has = true;
+        };
+        expect("{");
+        while (!take("}")) {
+            const auto key = quoted();
+            expect(":");
+            if (key == "descr") {
+                once(has_descr);
+                if (next() != '\'' && next() != '"')
+                    fail(ErrorCode::no_input, "{} is an array of records; one of float32 or float64 is needed", name_);
+                header.descr = quoted();
+            } else if (key == "fortran_order") {
+                once(has_order);
+                header.fortran_order = take("True");
+                if (!header.fortran_order) expect("False");
+            } else if (key == "shape") {
+                once(has_shape);
+                header.shape = sides();
+            } else {
+                refuse();
+            }
+            if (!take(",") && next() != '}') refuse();
+        }
+        if (!has_descr || !has_order || !has_shape || next() != 0) refuse();
+        return header;
+    }
+
+private:
+    [[noreturn]] void refuse() const { fail(ErrorCode::no_input, "{} has a broken NumPy header", name_); }
+
+    // The next character that is no space; 0 at the end.
+    char next() {
+        while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\n')) rest_.remove_prefix(1);
+        return rest_.empty() ? '\0' : rest_.front();
+    }
+    bool take(std::string_view word) {
+        next();
+        if (!rest_.starts_with(word)) return false;
+        rest_.remove_prefix(word.size());
+        return true;
+    }
+    void expect(std::string_view word) {
+        if (!take(word)) refuse();
+    }
+    std::string_view quoted() {
+        const char quote = next();
+        if (quote != '\'' && quote != '"') refuse();
+        const auto end = rest_.find(quote, 1);
+        if (end == std::string_view::npos) refuse();
+        const auto text = rest_.substr(1, end - 1);
+        rest_.remove_prefix(end + 1);
+        return text;
+    }
+    std::vector<std::int64_t> sides() {
+        std::vector<std::int64_t> sides;
+        expect("(");
+        while (!take(")")) {
+            next();
+            std::int64_t side = 0;
+            if (take_number(rest_, side) != std::errc() || side < 0 || sides.size() == most_dimensions) refuse();
+            sides.push_back(side);
+            if (!take(",") && next() != ')') refuse();
+        }
+        return sides;
+    }
+
+    std::string_view rest_;
+    const std::string& name_;
+};
+
+template <class Value>
+std::vector<float> values_of(std::span<const std::uint8_t> bytes, bool big_endian) {
+    std::vector<float> values(bytes.size() / sizeof(Value));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        std::uint8_t one[sizeof(Value)];
+        std::memcpy(one, bytes.data() + i * sizeof(Value), sizeof(Value));
+        if (big_endian) std::reverse(one, one + sizeof(Value));
+        Value value;
+        std::memcpy(&value, one, sizeof(Value));
+        values[i] = static_cast<float>(value);
+    }
+    return values;
+}
+
+}  // namespace
+
+bool is_npy(std::span<const std::uint8_t> bytes) {
+    return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
+}
+
+NpyArray parse_npy(std::span<const std::uint8_t> bytes, const std::string& name) {
+    if (!is_npy(bytes)) fail(ErrorCode::no_input, "{} is no NumPy file", name);
+    const auto cut = [&] { fail(ErrorCode::no_input, "{} ends within its NumPy header", name); };
+    const auto fixed_bytes = magic.size() + 2;
+    if (bytes.size() < fixed_bytes) cut();
+    const int major = bytes[6], minor = bytes[7];
+    if (major < 1 || major > 3 || minor != 0)
+        fail(ErrorCode::no_input, "{} is of NumPy's format {}.{}; known are 1.0, 2.0 and 3.0", name, major, minor);
+    const std::size_t length_bytes = major == 1 ? 2 : 4;
+    if (bytes.size() < fixed_bytes + length_bytes) cut();
+    std::size_t text_bytes = 0;
+    for (std::size_t i = 0; i < length_bytes; ++i) text_bytes |= std::size_t{bytes[fixed_bytes + i]} << (8 * i);
+    if (text_bytes > most_header_bytes)
+        fail(ErrorCode::no_input, "{} has a NumPy header of {} bytes; at most {} are read", name, text_bytes,
+             most_header_bytes);
+    const auto text = bytes.subspan(fixed_bytes + length_bytes);
+    if (text.size() < text_bytes) cut();
+    const auto data = text.subspan(text_bytes);
+    const auto header = HeaderText({reinterpret_cast<const char*>(text.data()), text_bytes}, name).read();
+
+    const auto& type = header.descr;
+    if (type != "<f4" && type != ">f4" && type != "<f8" && type != ">f8")
+        fail(ErrorCode::no_input, "{} is an array of type '{}'; float32 and float64 are read", name, type);
+    const std::uint64_t value_bytes = type[2] == '4' ? sizeof(float) : sizeof(double);
+    std::uint64_t expected_bytes = value_bytes;
+    int longer_than_one = 0;
+    for (const auto side : header.shape) {
+        longer_than_one += side > 1;
+        const auto factor = static_cast<std::uint64_t>(side);
+        if (factor != 0 && expected_bytes > std::numeric_limits<std::uint64_t>::max() / factor)
+            fail(ErrorCode::no_input, "{} has a shape of more values than there can be", name);
+        expected_bytes *= factor;
+    }
+    if (header.fortran_order && longer_than_one > 1)
+        fail(ErrorCode::no_input, "{} is in Fortran's order; C's is read", name);
+    if (expected_bytes != data.size())
+        fail(ErrorCode::no_input, "{} has {} bytes of values; its shape says {}", name, data.size(), expected_bytes);
+    const bool big_endian = type[0] == '>';
+    return {header.shape,
+            value_bytes == sizeof(float) ? values_of<float>(data, big_endian) : values_of<double>(data, big_endian)};
+}
+
+}  // namespace framewire

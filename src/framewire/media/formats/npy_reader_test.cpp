@@ -1,0 +1,129 @@
+#include "framewire/media/formats/npy_reader.hpp"
+#include "framewire/media/formats/npy.hpp"
+#include "framewire/media/media_testing.hpp"
+
+#include <bit>
+#include <limits>
+#include <string>
+
+namespace framewire {
+namespace {
+
+using namespace testing;
+
+NpyArray parse(const std::string& bytes) {
+    return parse_npy({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, "a.npy");
+}
+
+// A file as numpy/lib/format.py describes it: magic, version, length (2 bytes in 1.0, 4 after), text, values.
+std::string npy(const std::string& header, const std::string& values, int major = 1) {
+    std::string file = "\x93NUMPY";
+    file += {static_cast<char>(major), '\0'};
+    for (int byte = 0; byte < (major == 1 ? 2 : 4); ++byte) file += static_cast<char>(header.size() >> (8 * byte));
+    return file + header + values;
+}
+
+std::string header(const std::string& descr, const std::string& shape, const std::string& order = "False") {
+    return "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }";
+}
+
+// The bytes of values, the last first for big endian.
+template <class Value>
+std::string bytes_of(const std::vector<Value>& values, bool big_endian = false) {
+    std::string bytes;
+    for (const Value value : values) {
+        const auto* from = reinterpret_cast<const char*>(&value);
+        std::string one(from, sizeof value);
+        if (big_endian) std::reverse(one.begin(), one.end());
+        bytes += one;
+    }
+    return bytes;
+}
+
+const std::vector<float> values{0, -1.5f, 3e30f, 1e-30f, 5, 6};
+const std::vector<double> doubles(values.begin(), values.end());
+
+TEST(NpyReader, ReadsBothTypesAndByteOrders) {
+    for (const int major : {1, 2, 3}) {
+        EXPECT_EQ(parse(npy(header("<f4", "(2, 3)"), bytes_of(values), major)).values, values);
+        EXPECT_EQ(parse(npy(header(">f4", "(2, 3)"), bytes_of(values, true), major)).values, values);
+        EXPECT_EQ(parse(npy(header("<f8", "(2, 3)"), bytes_of(doubles), major)).values, values);
+        EXPECT_EQ(parse(npy(header(">f8", "(2, 3)"), bytes_of(doubles, true), major)).values, values);
+    }
+}
+
+TEST(NpyReader, ReadsEveryShape) {
+    using Sides = std::vector<std::int64_t>;
+    EXPECT_EQ(parse(npy(header("<f4", "(6,)"), bytes_of(values))).shape, (Sides{6}));
+    EXPECT_EQ(parse(npy(header("<f4", "(1, 2, 3, 1)"), bytes_of(values))).shape, (Sides{1, 2, 3, 1}));
+    EXPECT_EQ(parse(npy(header("<f4", "()"), bytes_of<float>({7}))).values, (std::vector<float>{7}));
+    EXPECT_EQ(parse(npy(header("<f4", "(0, 3)"), "")).values, std::vector<float>());
+    EXPECT_EQ(parse(npy(header("<f4", "(6, 1)", "True"), bytes_of(values))).values, values)
+        << "one side is long: both orders are the same";
+    EXPECT_EQ(parse(npy("{\"shape\":(6,),\"fortran_order\":False,\"descr\":\"<f4\"}  \n", bytes_of(values))).values,
+              values)
+        << "any order of keys, either quote";
+}
+
+TEST(NpyReader, ReadsWhatTheWriterWrites) {
+    const TemporaryFolder folder;
+    NpyFile file(folder / "a.npy", {3}, true);
+    file.write(values.data(), 3);
+    file.write(values.data() + 3, 3);
+    file.finish();
+    const auto array = parse_npy(read_file(folder / "a.npy"), "a.npy");
+    EXPECT_EQ(array.shape, (std::vector<std::int64_t>{2, 3}));
+    EXPECT_EQ(array.values, values);
+}
+
+TEST(NpyReader, RefusesEveryCutFile) {
+    for (const int major : {1, 2}) {
+        const auto whole = npy(header("<f4", "(2, 3)"), bytes_of(values), major);
+        for (std::size_t bytes = 0; bytes < whole.size(); ++bytes)
+            EXPECT_EQ(error_of([&] { parse(whole.substr(0, bytes)); }), ErrorCode::no_input) << bytes;
+        EXPECT_EQ(error_of([&] { parse(whole + "x"); }), ErrorCode::no_input);
+    }
+}
+
+struct Refused {
+    const char* name;
+    std::string file;
+    const char* says;
+};
+
+class NpyRefusal : public ::testing::TestWithParam<Refused> {};
+
+TEST_P(NpyRefusal, SaysWhy) {
+    std::string message;
+    EXPECT_EQ(error_of([&] { parse(GetParam().file); }, &message), ErrorCode::no_input);
+    EXPECT_NE(message.find("a.npy"), std::string::npos) << message;
+    EXPECT_NE(message.find(GetParam().says), std::string::npos) << message;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, NpyRefusal,
+    ::testing::Values(
+        Refused{"Magic", "\x89PNG and more", "no NumPy file"},
+        Refused{"Version", npy(header("<f4", "(6,)"), bytes_of(values), 4), "format 4.0"},
+        Refused{"HeaderBomb", std::string("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12), "4294967295"},
+        Refused{"Objects", npy(header("|O", "(1,)"), "pickle"), "'|O'"},
+        Refused{"Integers", npy(header("<i4", "(1,)"), "1234"), "'<i4'"},
+        Refused{"Records", npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "1234"),
+                "records"},
+        Refused{"FortranOrder", npy(header("<f4", "(2, 3)", "True"), bytes_of(values)), "Fortran"},
+        Refused{"HugeShape", npy(header("<f4", "(1000000000,)"), "1234"), "4000000000"},
+        // 2^32 x 2^32 float32 are 2^66 bytes: 0 in 64 bits.
+        Refused{"ShapeThatWraps", npy(header("<f4", "(4294967296, 4294967296)"), ""), "than there can be"},
+        Refused{"SideBeyond64Bits", npy(header("<f4", "(99999999999999999999,)"), ""), "broken"},
+        Refused{"NegativeSide", npy(header("<f4", "(-1,)"), ""), "broken"},
+        Refused{"NoShape", npy("{'descr': '<f4', 'fortran_order': False, }", "1234"), "broken"},
+        Refused{"KeyTwice", npy("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", "1234"),
+                "broken"},
+        Refused{"UnknownKey", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'x': '1'}", "1234"),
+                "broken"},
+        Refused{"OpenString", npy("{'descr': '<f4", "1234"), "broken"},
+        Refused{"MoreBehind", npy(header("<f4", "(1,)") + "1", "1234"), "broken"}),
+    [](const auto& refused) { return refused.param.name; });
+
+}  // namespace
+}  // namespace framewire

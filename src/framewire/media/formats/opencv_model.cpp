@@ -1,0 +1,241 @@
+#include "framewire/media/formats/opencv_model.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/media/formats/window_model_numbers.hpp"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <sstream>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace framewire {
+namespace {
+
+// Of what the parser gets, which takes a hundred times as much memory: room for 100,000 weights.
+constexpr std::size_t most_yaml_bytes = std::size_t{2} << 20;
+
+// OpenCV's text as YAML: without its first line, which YAML has otherwise, and without the support vectors of a linear
+// SVM as they were before they became one, which are nearly all of the file.
+std::string as_yaml(std::string_view text, const std::string& name) {
+    constexpr std::string_view left_out = "uncompressed_support_vectors:";
+    std::string yaml;
+    bool first = true, skipping = false;
+    std::size_t skipped_indent = 0;
+    while (!text.empty()) {
+        const auto line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
+        text.remove_prefix(line.size());
+        const auto indent = line.find_first_not_of(' ');
+        if (skipping && indent != std::string_view::npos && indent > skipped_indent) continue;
+        skipping = indent != std::string_view::npos && line.substr(indent).starts_with(left_out);
+        skipped_indent = indent;
+        if (!skipping && !first) yaml += line;
+        first = false;
+        if (yaml.size() > most_yaml_bytes)
+            fail(ErrorCode::no_input, "{} is no model: it has more than {} bytes of YAML", name, most_yaml_bytes);
+    }
+    return yaml;
+}
+
+// Looks for aliases: with them a few lines name millions of values, which were all to be read. OpenCV writes none.
+class AliasRefusal final : public YAML::EventHandler {
+public:
+    explicit AliasRefusal(const std::string& name) : name_(name) {}
+
+    void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+        // Its first line is not in what the parser sees, and lines count from 0.
+        fail(ErrorCode::no_input, "{} is no model: line {} has an alias (*name), which is not read", name_,
+             mark.line + 2);
+    }
+    void OnDocumentStart(const YAML::Mark&) override {}
+    void OnDocumentEnd() override {}
+    void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+    void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+    void OnSequenceEnd() override {}
+    void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+    void OnMapEnd() override {}
+
+private:
+    const std::string& name_;
+};
+
+void refuse_aliases(const std::string& yaml, const std::string& name) {
+    if (yaml.find('*') == std::string::npos) return;
+    std::istringstream stream(yaml);
+    YAML::Parser parser(stream);
+    AliasRefusal refusal(name);
+    parser.HandleNextDocument(refusal);
+}
+
+// One of OpenCV's objects, its values by name.
+class Object {
+public:
+    Object(const YAML::Node& node, const std::string& name) : node_(node), name_(name) {}
+
+    bool has(const char* key) const { return node_[key].IsDefined(); }
+    Object at(const char* key) const { return {existing(key), name_}; }
+    std::string text(const char* key) const { return existing(key).Scalar(); }
+    double number(const char* key) const { return number_of(existing(key), key); }
+    std::vector<double> numbers(const char* key) const { return numbers_of(existing(key), key); }
+    std::vector<std::vector<double>> rows(const char* key) const {
+        std::vector<std::vector<double>> rows;
+        for (const auto& row : existing(key)) rows.push_back(numbers_of(row, key));
+        return rows;
+    }
+    std::vector<Object> objects(const char* key) const {
+        std::vector<Object> objects;
+        for (const auto& node : existing(key)) objects.emplace_back(node, name_);
+        return objects;
+    }
+
+    template <class... Values>
+    [[noreturn]] void refuse(fmt::format_string<Values...> text, Values&&... values) const {
+        fail(ErrorCode::usage, "{}: {}", name_, fmt::format(text, std::forward<Values>(values)...));
+    }
+    [[noreturn]] void broken(const char* key) const {
+        fail(ErrorCode::no_input, "{} is no model of OpenCV: {} is missing or broken", name_, key);
+    }
+
+private:
+    YAML::Node existing(const char* key) const {
+        if (!has(key)) broken(key);
+        return node_[key];
+    }
+    double number_of(const YAML::Node& node, const char* key) const {
+        const auto number = parse_number(node.Scalar());
+        if (!number) broken(key);
+        return *number;
+    }
+    std::vector<double> numbers_of(const YAML::Node& node, const char* key) const {
+        std::vector<double> numbers;
+        for (const auto& one : node) numbers.push_back(number_of(one, key));
+        return numbers;
+    }
+
+    const YAML::Node node_;  // const, so that looking a key up does not make it
+    const std::string& name_;
+};
+
+// A pair of sides, width first.
+std::pair<int, int> sides(const Object& hog, const char* key) {
+    const auto sides = hog.numbers(key);
+    const auto allowed = [](double side) { return side >= 1 && side <= max_side_px && side == std::floor(side); };
+    if (sides.size() != 2 || !std::ranges::all_of(sides, allowed)) hog.broken(key);
+    return {static_cast<int>(sides[0]), static_cast<int>(sides[1])};
+}
+
+int square_side(const Object& hog, const char* key) {
+    const auto [width, height] = sides(hog, key);
+    if (width != height) hog.refuse("{} is {} x {}; squares are allowed", key, width, height);
+    return width;
+}
+
+void require(const Object& hog, const char* key, double value, const char* meaning) {
+    if (!hog.has(key)) return;  // OpenCV's default, which is the one we have
+    if (std::abs(hog.number(key) - value) > 1e-6)
+        hog.refuse("{} is {}; only {} is known", key, hog.number(key), meaning);
+}
+
+// cv::HOGDescriptor::save().
+WindowModel hog_model(const Object& hog, const std::string& name) {
+    WindowModel model;
+    std::tie(model.width_px, model.height_px) = sides(hog, "winSize");
+    const int cell = square_side(hog, "cellSize"), block = square_side(hog, "blockSize");
+    const double bins = hog.number("nbins");
+    require(hog, "histogramNormType", 0, "0 (L2Hys)");
+    require(hog, "L2HysThreshold", 0.2, "0.2");
+    if (square_side(hog, "blockStride") != cell) hog.refuse("blockStride is not cellSize; blocks lie a cell apart");
+    if (block % cell != 0) hog.refuse("blockSize is {}, which is not made of cells of {}", block, cell);
+    if (!(bins >= 2 && bins <= 36)) hog.refuse("nbins is {}; allowed are 2 to 36", bins);
+    model.hog = {.cell = cell,
+                 .bins = static_cast<int>(bins),
+                 .signed_gradients = hog.has("signedGradient") && hog.number("signedGradient") != 0,
+                 .norm = HogNorm::l2hys,
+                 .block = block / cell};
+    if (!hog.has("SVMDetector")) hog.refuse("it has no SVMDetector, the weights of a trained model");
+    const auto numbers = hog.numbers("SVMDetector");
+    model = with_weights(std::move(model), {numbers.begin(), numbers.end()}, name);
+
+    // HOGDescriptor::compute() goes through the columns of blocks, and in a block through the columns of cells.
+    const auto shape = window_shape(model);
+    const auto theirs = model.weights;
+    auto weight = model.weights.begin();
+    for (int y = 0; y < shape.rows; ++y)
+        for (int x = 0; x < shape.columns; ++x)
+            for (int cell_y = 0; cell_y < model.hog.block; ++cell_y)
+                for (int cell_x = 0; cell_x < model.hog.block; ++cell_x) {
+                    const std::ptrdiff_t cells = std::ptrdiff_t{model.hog.block} * model.hog.block;
+                    const auto from = theirs.begin() + ((std::ptrdiff_t{x} * shape.rows + y) * cells +
+                                                        std::ptrdiff_t{cell_x} * model.hog.block + cell_y) *
+                                                           model.hog.bins;
+                    weight = std::copy(from, from + model.hog.bins, weight);
+                }
+    return model;
+}
+
+// cv::ml::SVM::save(). Its decision function is sum(alpha K(support vector, x)) - rho. For classes it is positive for
+// the first of class_labels, which ascend (SVMImpl::predict counts a vote for it); a regression's is the value itself.
+WindowModel svm_model(const Object& svm, const std::string& name, WindowModel like) {
+    const auto type = svm.text("svmType");
+    const bool classes = type == "C_SVC" || type == "NU_SVC";
+    if (!classes && type != "EPS_SVR" && type != "NU_SVR")
+        svm.refuse("it is an SVM of type {}; known are C_SVC, NU_SVC, EPS_SVR and NU_SVR", type);
+    const auto kernel = svm.at("kernel").text("type");
+    if (kernel != "LINEAR") svm.refuse("its kernel is {}; only LINEAR has one weight a value", kernel);
+    double sign = 1;
+    if (classes) {
+        const auto labels = svm.at("class_labels").numbers("data");
+        if (labels.size() != 2) svm.refuse("it tells {} classes apart; a model of windows tells two", labels.size());
+        sign = labels[0] > labels[1] ? 1 : -1;
+    }
+    const auto functions = svm.objects("decision_functions");
+    const auto vectors = svm.rows("support_vectors");
+    if (functions.size() != 1) svm.broken("decision_functions");
+    const auto& function = functions.front();
+    const auto alpha = function.numbers("alpha");
+    if (vectors.empty() || alpha.empty() || alpha.size() > vectors.size()) svm.broken("support_vectors");
+    std::vector<double> index(alpha.size());
+    if (function.has("index"))
+        index = function.numbers("index");
+    else
+        for (std::size_t i = 0; i < index.size(); ++i) index[i] = static_cast<double>(i);
+    if (index.size() != alpha.size()) svm.broken("index");
+
+    std::vector<double> sum(vectors.front().size());
+    for (std::size_t i = 0; i < alpha.size(); ++i) {
+        if (!(index[i] >= 0 && index[i] < static_cast<double>(vectors.size()))) svm.broken("index");
+        const auto& vector = vectors[static_cast<std::size_t>(index[i])];
+        if (vector.size() != sum.size()) svm.broken("support_vectors");
+        for (std::size_t value = 0; value < sum.size(); ++value) sum[value] += sign * alpha[i] * vector[value];
+    }
+    sum.push_back(-sign * function.number("rho"));
+    if (static_cast<std::int64_t>(sum.size()) == window_shape(like).count())
+        svm.refuse("its vectors have {} values, one too few", sum.size() - 1);
+    return with_weights(std::move(like), {sum.begin(), sum.end()}, name);
+}
+
+}  // namespace
+
+WindowModel parse_opencv_model(std::string_view text, const std::string& name, WindowModel like) {
+    try {
+        const auto yaml = as_yaml(text, name);
+        refuse_aliases(yaml, name);
+        const YAML::Node root = YAML::Load(yaml);
+        if (!root.IsMap() || root.size() == 0 || !root.begin()->second.IsMap())
+            fail(ErrorCode::no_input, "{} is no model: its YAML is not an object of OpenCV", name);
+        const Object object(root.begin()->second, name);
+        if (object.has("winSize")) return hog_model(object, name);
+        if (object.has("svmType")) return svm_model(object, name, std::move(like));
+        fail(ErrorCode::no_input, "{} is neither an SVM nor a HOGDescriptor of OpenCV", name);
+    } catch (const YAML::Exception& error) {
+        fail(ErrorCode::no_input, "{} is no YAML: {}", name, error.what());
+    }
+}
+
+}  // namespace framewire

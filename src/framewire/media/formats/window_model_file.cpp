@@ -1,0 +1,82 @@
+#include "framewire/media/formats/window_model_file.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/media/files/input_file.hpp"
+#include "framewire/media/formats/npy.hpp"
+#include "framewire/media/formats/npy_reader.hpp"
+#include "framewire/media/formats/opencv_model.hpp"
+#include "framewire/media/formats/window_model_numbers.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace framewire {
+namespace {
+
+// Room for what OpenCV writes of an SVM: all its support vectors as text, beside the one that counts.
+constexpr std::size_t most_file_bytes = std::size_t{256} << 20;
+
+std::vector<std::uint8_t> whole_file(const std::string& path, std::stop_token stop) {
+    InputFile file(path, std::move(stop));
+    std::vector<std::uint8_t> bytes;
+    constexpr std::size_t step_bytes = std::size_t{1} << 20;
+    for (;;) {
+        const auto before = bytes.size();
+        bytes.resize(before + step_bytes);
+        const auto got = file.read(bytes.data() + before, step_bytes);
+        bytes.resize(before + got);
+        if (bytes.size() > most_file_bytes)
+            fail(ErrorCode::no_input, "{} is no model: it is longer than {} bytes", path, most_file_bytes);
+        if (file.stopped()) fail(ErrorCode::no_input, "stopped while {} was read", path);
+        if (got < step_bytes) return bytes;
+    }
+}
+
+std::vector<float> parse_text(std::string_view text, const std::string& name) {
+    std::vector<float> numbers;
+    int line = 1;
+    while (!text.empty()) {
+        const char letter = text.front();
+        if (letter == '#') {
+            text.remove_prefix(std::min(text.find('\n'), text.size()));
+        } else if (letter == ',' || letter == ' ' || letter == '\t' || letter == '\r' || letter == '\n') {
+            line += letter == '\n';
+            text.remove_prefix(1);
+        } else {
+            const auto word = text.substr(0, text.find_first_of("#, \t\r\n"));
+            const auto number = parse_number(word);
+            if (!number)
+                fail(ErrorCode::no_input, "{} is no model: line {} has something that is no number", name, line);
+            numbers.push_back(static_cast<float>(*number));
+            text.remove_prefix(word.size());
+        }
+    }
+    return numbers;
+}
+
+}  // namespace
+
+WindowModel parse_window_model(std::span<const std::uint8_t> bytes, const std::string& name, WindowModel like) {
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (text.starts_with("%YAML")) return parse_opencv_model(text, name, std::move(like));
+    auto numbers = is_npy(bytes) ? parse_npy(bytes, name).values : parse_text(text, name);
+    if (numbers.empty()) fail(ErrorCode::no_input, "{} is no model: it has no numbers", name);
+    return with_weights(std::move(like), std::move(numbers), name);
+}
+
+WindowModel read_window_model(const std::filesystem::path& path, WindowModel like, std::stop_token stop) {
+    return parse_window_model(whole_file(path, std::move(stop)), path, std::move(like));
+}
+
+void write_window_model(const std::filesystem::path& path, const WindowModel& model, OutputFileOptions options) {
+    validate(model);
+    auto values = model.weights;
+    values.push_back(model.bias);
+    NpyFile file(path, {static_cast<std::int64_t>(values.size())}, false, std::move(options));
+    file.write(values.data(), values.size());
+    file.finish();
+}
+
+}  // namespace framewire

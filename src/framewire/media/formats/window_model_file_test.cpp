@@ -1,0 +1,229 @@
+#include "framewire/media/formats/window_model_file.hpp"
+#include "framewire/media/media_testing.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <numeric>
+
+namespace framewire {
+namespace {
+
+using namespace testing;
+
+// A window of 3 x 4 cells: 2 columns and 3 rows of blocks, 4 cells of 2 bins each: 48 weights.
+WindowModel small_window() { return {.hog = {.bins = 2, .norm = HogNorm::l2hys}, .width_px = 24, .height_px = 32}; }
+
+std::vector<float> ascending(std::size_t count) {
+    std::vector<float> numbers(count);
+    std::iota(numbers.begin(), numbers.end(), 1.0f);
+    return numbers;
+}
+
+WindowModel parse(const std::string& text, WindowModel like = small_window()) {
+    return parse_window_model({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "model",
+                              std::move(like));
+}
+
+TEST(WindowModelFile, NpyIsReadAsItWasWritten) {
+    const TemporaryFolder folder;
+    auto model = small_window();
+    model.weights = ascending(48);
+    model.bias = -0.25f;
+    write_window_model(folder / "model.npy", model);
+    const auto read = read_window_model(folder / "model.npy", small_window());
+    EXPECT_EQ(read.weights, model.weights);
+    EXPECT_EQ(read.bias, model.bias);
+    EXPECT_EQ(folder.names(), std::vector<std::string>{"model.npy"});
+
+    model.weights.pop_back();
+    EXPECT_EQ(error_of([&] { write_window_model(folder / "other.npy", model); }), ErrorCode::usage);
+    EXPECT_EQ(folder.names(), std::vector<std::string>{"model.npy"});
+}
+
+TEST(WindowModelFile, TextHasNumbersAndComments) {
+    const auto numbers = ascending(48);
+    const auto with_bias = fmt::format("# weights, 1 to 48\n{}, # behind numbers too\r\n\n,{}\t+.5",
+                                       fmt::join(numbers.begin(), numbers.begin() + 24, " "),
+                                       fmt::join(numbers.begin() + 24, numbers.end(), ","));
+    EXPECT_EQ(parse(with_bias).weights, numbers);
+    EXPECT_EQ(parse(with_bias).bias, 0.5f);
+    const auto without = parse(fmt::format("{:.3e}", fmt::join(numbers, "\n")));
+    EXPECT_EQ(without.weights, numbers);
+    EXPECT_EQ(without.bias, 0);
+}
+
+// As cv::HOGDescriptor::save() writes it.
+std::string opencv_hog(const std::vector<float>& numbers, const std::string& block_stride = "[ 8, 8 ]",
+                       const std::string& more = "") {
+    return fmt::format(
+        "%YAML:1.0\n---\nhog: !!opencv-object-detector-hog\n   winSize: [ 24, 32 ]\n   blockSize: [ 16, 16 ]\n"
+        "   blockStride: {}\n   cellSize: [ 8, 8 ]\n   nbins: 2\n   derivAperture: 1\n   winSigma: 4.\n"
+        "   histogramNormType: 0\n   L2HysThreshold: 2.0000000000000001e-01\n   gammaCorrection: 1\n   nlevels: 64\n"
+        "   signedGradient: 1\n{}   SVMDetector: [ {} ]\n",
+        block_stride, more, fmt::join(numbers, ",\n       "));
+}
+
+TEST(WindowModelFile, OpenCvsHogDescriptorBringsTheWindowAndItsOrder) {
+    auto numbers = ascending(48);
+    numbers.push_back(-7);
+    const auto model = parse(opencv_hog(numbers), WindowModel{});
+    EXPECT_EQ(model.width_px, 24);
+    EXPECT_EQ(model.height_px, 32);
+    EXPECT_EQ(model.hog.cell, 8);
+    EXPECT_EQ(model.hog.bins, 2);
+    EXPECT_EQ(model.hog.block, 2);
+    EXPECT_TRUE(model.hog.signed_gradients);
+    EXPECT_EQ(model.hog.norm, HogNorm::l2hys);
+    EXPECT_EQ(model.bias, -7);
+    // Theirs by hand: a block is 8 numbers, its cells top left, bottom left, top right, bottom right; the blocks go
+    // down the left column (1, 9, 17 are their first numbers), then down the right one (25, 33, 41).
+    const auto block = [](float first) {
+        return std::vector<float>{first, first + 1, first + 4, first + 5, first + 2, first + 3, first + 6, first + 7};
+    };
+    std::vector<float> ours;
+    for (const float first : {1.f, 25.f, 9.f, 33.f, 17.f, 41.f}) {
+        const auto values = block(first);
+        ours.insert(ours.end(), values.begin(), values.end());
+    }
+    EXPECT_EQ(model.weights, ours);
+}
+
+// As cv::ml::SVM::save() writes it.
+std::string opencv_svm(const std::string& type, const std::string& labels, const std::string& vectors,
+                       const std::string& function, const std::string& kernel = "LINEAR") {
+    return fmt::format(
+        "%YAML:1.0\n---\nopencv_ml_svm:\n   format: 3\n   svmType: {}\n   kernel:\n      type: {}\n   C: 1.\n"
+        "   term_criteria: {{ epsilon:1.1920928955078125e-07, iterations:1000 }}\n   var_count: 48\n{}"
+        "   sv_total: 1\n   support_vectors:\n{}   uncompressed_sv_total: 2\n   uncompressed_support_vectors:\n"
+        "      - [ 1., 2. ]\n      - [ -1.,\n          1. ]\n   decision_functions:\n      -\n         sv_count: 1\n{}",
+        type, kernel,
+        labels.empty() ? ""
+                       : fmt::format("   class_count: 2\n   class_labels: !!opencv-matrix\n      rows: 2\n"
+                                     "      cols: 1\n      dt: i\n      data: {}\n",
+                                     labels),
+        vectors, function);
+}
+
+const std::string one_vector = fmt::format("      - [ {} ]\n", fmt::join(ascending(48), ",\n          "));
+const std::string function = "         rho: 3.\n         alpha: [ 2. ]\n         index: [ 0 ]\n";
+
+std::vector<float> times(float factor) {
+    auto numbers = ascending(48);
+    for (float& number : numbers) number *= factor;
+    return numbers;
+}
+
+// sum(alpha x) - rho = 2 x (1 to 48) - 3 is positive for the first label.
+TEST(WindowModelFile, OpenCvsSvmIsPositiveForTheLargerLabel) {
+    const auto lower_first = parse(opencv_svm("C_SVC", "[ -1, 1 ]", one_vector, function));
+    EXPECT_EQ(lower_first.weights, times(-2));
+    EXPECT_EQ(lower_first.bias, 3);
+    const auto upper_first = parse(opencv_svm("NU_SVC", "[ 1, 0 ]", one_vector, function));
+    EXPECT_EQ(upper_first.weights, times(2));
+    EXPECT_EQ(upper_first.bias, -3);
+    EXPECT_EQ(lower_first.width_px, 24);
+}
+
+TEST(WindowModelFile, OpenCvsRegressionIsItsValue) {
+    const auto model = parse(opencv_svm("EPS_SVR", "", one_vector, "         rho: 3.\n         alpha: [ 2. ]\n"));
+    EXPECT_EQ(model.weights, times(2));
+    EXPECT_EQ(model.bias, -3);
+}
+
+TEST(WindowModelFile, SupportVectorsAreAddedUp) {
+    const auto ones = fmt::format("      - [ {} ]\n", fmt::join(std::vector<float>(48, 1), ", "));
+    const auto model = parse(opencv_svm("EPS_SVR", "", ones + one_vector,
+                                        "         rho: 0.\n         alpha: [ 2., -1. ]\n         index: [ 1, 0 ]\n"));
+    auto expected = times(2);
+    for (float& number : expected) number -= 1;
+    EXPECT_EQ(model.weights, expected);
+}
+
+TEST(WindowModelFile, NoFileIsNoInput) {
+    EXPECT_EQ(error_of([] { read_window_model("/no/such/model.npy", {}); }), ErrorCode::no_input);
+}
+
+struct Refused {
+    const char* name;
+    std::string file;
+    ErrorCode code;
+    const char* says;
+};
+
+class WindowModelRefusal : public ::testing::TestWithParam<Refused> {};
+
+TEST_P(WindowModelRefusal, SaysWhy) {
+    std::string message;
+    EXPECT_EQ(error_of([&] { parse(GetParam().file); }, &message), GetParam().code);
+    EXPECT_NE(message.find("model"), std::string::npos) << message;
+    EXPECT_NE(message.find(GetParam().says), std::string::npos) << message;
+}
+
+std::string text_of(std::size_t count) { return fmt::format("{}", fmt::join(ascending(count), " ")); }
+
+INSTANTIATE_TEST_SUITE_P(
+    All, WindowModelRefusal,
+    ::testing::Values(
+        Refused{"Empty", "", ErrorCode::no_input, "no numbers"},
+        Refused{"OnlyComments", "# 1 2 3\n", ErrorCode::no_input, "no numbers"},
+        Refused{"Words", "1 2\n3 four", ErrorCode::no_input, "line 2"},
+        Refused{"SignTwice", "+-1", ErrorCode::no_input, "line 1"},
+        Refused{"TooFew", text_of(47), ErrorCode::usage, "47 numbers"},
+        Refused{"TooMany", text_of(50), ErrorCode::usage, "3 x 2 x 8 = 48"},
+        Refused{"NotFinite", text_of(47) + " nan", ErrorCode::usage, "finite"},
+        Refused{"BeyondFloat", text_of(47) + " 1e300", ErrorCode::usage, "finite"},
+        Refused{"BrokenNpy", "\x93NUMPY\x01", ErrorCode::no_input, "header"},
+        Refused{"BrokenYaml", "%YAML:1.0\n---\nhog: [ 1, 2", ErrorCode::no_input, "YAML"},
+        Refused{"DeepYaml", "%YAML:1.0\n---\n" + std::string(100000, '['), ErrorCode::no_input, "YAML"},
+        Refused{"LongYaml", "%YAML:1.0\n---\n" + std::string(std::size_t{3} << 20, ' '), ErrorCode::no_input, "bytes"},
+        Refused{"NoObject", "%YAML:1.0\n---\n- 1\n", ErrorCode::no_input, "object of OpenCV"},
+        Refused{"OtherObject", "%YAML:1.0\n---\na:\n   b: 1\n", ErrorCode::no_input, "neither"},
+        Refused{"HogWithoutWeights",
+                "%YAML:1.0\n---\nhog:\n   winSize: [ 24, 32 ]\n   blockSize: [ 16, 16 ]\n"
+                "   blockStride: [ 8, 8 ]\n   cellSize: [ 8, 8 ]\n   nbins: 2\n",
+                ErrorCode::usage, "SVMDetector"},
+        Refused{"HogStride", opencv_hog(ascending(48), "[ 16, 16 ]"), ErrorCode::usage, "blockStride"},
+        Refused{"HogOblong", opencv_hog(ascending(48), "[ 8, 16 ]"), ErrorCode::usage, "squares"},
+        Refused{"HogFraction", opencv_hog(ascending(48), "[ 8.5, 8.5 ]"), ErrorCode::no_input, "blockStride"},
+        Refused{"HogCount", opencv_hog(ascending(47)), ErrorCode::usage, "47 numbers"},
+        Refused{"HogWord", opencv_hog(ascending(48), "[ 8, x ]"), ErrorCode::no_input, "blockStride"},
+        Refused{"SvmKernel", opencv_svm("C_SVC", "[ -1, 1 ]", one_vector, function, "RBF"), ErrorCode::usage, "RBF"},
+        Refused{"SvmType", opencv_svm("ONE_CLASS", "", one_vector, function), ErrorCode::usage, "ONE_CLASS"},
+        Refused{"SvmClasses", opencv_svm("C_SVC", "[ 1, 2, 3 ]", one_vector, function), ErrorCode::usage, "3 classes"},
+        Refused{"SvmNoLabels", opencv_svm("C_SVC", "", one_vector, function), ErrorCode::no_input, "class_labels"},
+        Refused{
+            "SvmIndex",
+            opencv_svm("EPS_SVR", "", one_vector, "         rho: 3.\n         alpha: [ 2. ]\n         index: [ 1 ]\n"),
+            ErrorCode::no_input, "index"},
+        Refused{"SvmAlpha", opencv_svm("EPS_SVR", "", one_vector, "         rho: 3.\n         alpha: [ 2., 1. ]\n"),
+                ErrorCode::no_input, "support_vectors"},
+        Refused{"SvmUnequalVectors",
+                opencv_svm("EPS_SVR", "", one_vector + "      - [ 1. ]\n",
+                           "         rho: 3.\n         alpha: [ 2., 1. ]\n"),
+                ErrorCode::no_input, "support_vectors"},
+        Refused{"SvmLength", opencv_svm("EPS_SVR", "", "      - [ 1., 2. ]\n", function), ErrorCode::usage,
+                "3 numbers"},
+        Refused{"SvmNoRho", opencv_svm("EPS_SVR", "", one_vector, "         alpha: [ 2. ]\n"), ErrorCode::no_input,
+                "rho"}),
+    [](const auto& refused) { return refused.param.name; });
+
+// A few lines that stand for 10^9 values.
+TEST(WindowModelFile, AliasesAreRefused) {
+    std::string yaml =
+        "%YAML:1.0\n---\nopencv_ml_svm:\n   svmType: EPS_SVR\n   kernel:\n      type: LINEAR\n   row: &row [ 1";
+    for (int number = 0; number < 999; ++number) yaml += ", 1";
+    yaml += " ]\n   support_vectors:\n";
+    for (int number = 0; number < 1'000'000 / 10; ++number) yaml += "      - *row\n";
+    yaml += "   decision_functions:\n      -\n         rho: 0.\n         alpha: [ 1. ]\n";
+    std::string message;
+    EXPECT_EQ(error_of([&] { parse(yaml); }, &message), ErrorCode::no_input);
+    EXPECT_NE(message.find("line 9 has an alias"), std::string::npos) << message;
+    // An asterisk in a name is none.
+    std::vector<float> numbers = ascending(48);
+    EXPECT_EQ(parse(opencv_hog(numbers, "[ 8, 8 ]", "   note: \"*row\"\n"), WindowModel{}).weights.size(), 48U);
+}
+
+}  // namespace
+}  // namespace framewire

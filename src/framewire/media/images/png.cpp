@@ -1,0 +1,107 @@
+#include "framewire/media/images/png.hpp"
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/media/images/alpha.hpp"
+
+#include <png.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace framewire {
+namespace {
+
+struct CloseFile {
+    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+};
+
+class PngSource final : public Source {
+public:
+    PngSource(const std::string& path, const SourceOptions& options) : stop_(options.stop) {
+        file_.reset(std::fopen(path.c_str(), "rbe"));
+        if (!file_) fail(ErrorCode::no_input, "cannot open {}: {}", path, std::strerror(errno));
+        png_.version = PNG_IMAGE_VERSION;
+        if (!png_image_begin_read_from_stdio(&png_, file_.get()))
+            fail(ErrorCode::no_input, "{} cannot be read as PNG: {}", path, png_.message);
+        // From here on the destructor does not run when this throws, so libpng's memory is freed by hand.
+        const auto pixels = std::int64_t{png_.width} * png_.height;
+        if (png_.width > max_side_px || png_.height > max_side_px || pixels > options.max_pixels) {
+            png_image_free(&png_);
+            fail(ErrorCode::no_input, "{} is {}x{}; allowed are sides of up to {} pixels, {} pixels in all", path,
+                 png_.width, png_.height, max_side_px, options.max_pixels);
+        }
+        const bool colour = png_.format & (PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_COLORMAP);
+        info_.name = path;
+        info_.shape = {1, static_cast<int>(png_.height), static_cast<int>(png_.width), colour ? 3 : 1};
+        info_.rate = options.rate.value_or(Rational{30, 1});
+        info_.frames = 1;
+        has_alpha_ = png_.format & PNG_FORMAT_FLAG_ALPHA;
+        png_.format = colour ? PNG_FORMAT_BGR : PNG_FORMAT_GRAY;
+        // libpng would lay it on black itself, but in linear light, as no viewer does.
+        if (has_alpha_) png_.format = colour ? PNG_FORMAT_BGRA : PNG_FORMAT_GA;
+        png_.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // as viewers take 16-bit files
+    }
+    ~PngSource() override { png_image_free(&png_); }
+
+    const SourceInfo& info() const override { return info_; }
+
+    bool read(HostView<std::uint8_t> image, FrameTime& time) override {
+        validate(image, info_.shape, "the image to read into");
+        if (done_ || stop_.stop_requested()) return false;
+        done_ = true;
+        if (has_alpha_) {
+            const auto stride_bytes = std::ptrdiff_t{info_.shape.width} * (info_.shape.channels + 1);
+            const HostBuffer pixels(static_cast<std::size_t>(stride_bytes * info_.shape.height));
+            read_pixels(pixels.data(), stride_bytes);
+            lay_on_black(pixels.data(), stride_bytes, image);
+        } else {
+            read_pixels(image.data(), image.row_stride_bytes());
+        }
+        time = {0, 0, Clock::now()};
+        return true;
+    }
+
+private:
+    void read_pixels(std::uint8_t* pixels, std::ptrdiff_t stride_bytes) {
+        if (!png_image_finish_read(&png_, nullptr, pixels, static_cast<png_int_32>(stride_bytes), nullptr))
+            fail(ErrorCode::source_lost, "{} is broken: {}", info_.name, png_.message);
+    }
+
+    std::unique_ptr<std::FILE, CloseFile> file_;
+    png_image png_{};
+    bool has_alpha_ = false;
+    SourceInfo info_;
+    std::stop_token stop_;
+    bool done_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> open_png_source(const std::string& path, const SourceOptions& options) {
+    return std::make_unique<PngSource>(path, options);
+}
+
+std::vector<std::uint8_t> encode_png(HostView<const std::uint8_t> image) {
+    const auto& shape = image.shape();
+    png_image png{};
+    png.version = PNG_IMAGE_VERSION;
+    png.width = static_cast<png_uint_32>(shape.width);
+    png.height = static_cast<png_uint_32>(shape.height);
+    png.format = shape.channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_BGR;
+
+    char* data = nullptr;
+    std::size_t bytes = 0;
+    std::FILE* memory = open_memstream(&data, &bytes);
+    if (!memory) fail(ErrorCode::config, "no memory to encode a PNG of {}", to_string(shape));
+    const bool written = png_image_write_to_stdio(&png, memory, 0, image.data(),
+                                                  static_cast<png_int_32>(image.row_stride_bytes()), nullptr) != 0;
+    const bool flushed = std::fclose(memory) == 0;
+    const std::unique_ptr<char, void (*)(void*)> owner(data, std::free);
+    if (!written || !flushed) fail(ErrorCode::internal, "cannot encode a PNG of {}: {}", to_string(shape), png.message);
+    return {data, data + bytes};
+}
+
+}  // namespace framewire

@@ -1,0 +1,230 @@
+#include "framewire/media/images/sequence.hpp"
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/core/parameters/numbers.hpp"
+#include "framewire/media/conversion/colour.hpp"
+#include "framewire/media/files/output_file.hpp"
+#include "framewire/media/images/image_folder.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+
+namespace framewire {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+class ImagesSource final : public Source {
+public:
+    ImagesSource(const std::string& text, std::vector<std::string> images, OpenImage open, const SourceOptions& options)
+        : images_(std::move(images)), open_(std::move(open)), options_(options) {
+        if (!is_image_name(images_.front())) refuse_video();
+        image_ = open_(images_.front(), options_);
+        info_.name = text;
+        info_.shape = image_->info().shape;
+        info_.rate = options.rate.value_or(Rational{30, 1});
+        info_.frames = static_cast<std::int64_t>(images_.size());
+    }
+
+    const SourceInfo& info() const override { return info_; }
+
+    bool read(HostView<std::uint8_t> image, FrameTime& time) override {
+        validate(image, info_.shape, "the image to read into");
+        if (index_ == images_.size() || options_.stop.stop_requested()) return false;
+        if (!image_) open_next();
+        if (!read_like_first(image)) {
+            if (options_.stop.stop_requested()) return false;
+            fail(ErrorCode::source_lost, "{} holds no picture", images_[index_]);
+        }
+        image_.reset();
+        time = {static_cast<std::int64_t>(index_), static_cast<double>(index_) / info_.rate.value(), Clock::now()};
+        ++index_;
+        return true;
+    }
+
+private:
+    // A video's first frame is not what anybody means by a numbered video.
+    void refuse_video() const {
+        const auto source = open_(images_.front(), options_);
+        HostImage image(source->info().shape);
+        FrameTime ignored;
+        if (source->read(image.view(), ignored) && source->read(image.view(), ignored))
+            fail(ErrorCode::usage, "{} is a video; a numbered sequence is of images", images_.front());
+    }
+
+    void open_next() {
+        try {
+            image_ = open_(images_[index_], options_);
+        } catch (const Error& error) {
+            // The images before were there: the source breaks here.
+            throw Error(ErrorCode::source_lost, error.what());
+        }
+    }
+
+    bool read_like_first(HostView<std::uint8_t> image) {
+        FrameTime ignored;
+        const auto& shape = image_->info().shape;
+        if (shape == info_.shape) return image_->read(image, ignored);
+
+        if (options_.one_size && (shape.width != info_.shape.width || shape.height != info_.shape.height))
+            fail(ErrorCode::source_lost,
+                 "{} is {}x{} pixels and {}, the first image, {}x{}; here all must be of one size", images_[index_],
+                 shape.width, shape.height, images_.front(), info_.shape.width, info_.shape.height);
+        if (!std::exchange(warned_, true))
+            spdlog::warn("{} is {}; it is made {} like the first", images_[index_], to_string(shape),
+                         to_string(info_.shape));
+        HostImage other(shape);
+        if (!image_->read(other.view(), ignored)) return false;
+        auto frame = make_frame(shape.channels == 1 ? AV_PIX_FMT_GRAY8 : AV_PIX_FMT_BGR24, shape.width, shape.height);
+        for (int y = 0; y < shape.height; ++y)
+            std::memcpy(frame->data[0] + std::ptrdiff_t{y} * frame->linesize[0], other.view().row(0, y),
+                        static_cast<std::size_t>(shape.row_bytes()));
+        converter_.to_image(*frame, {YuvMatrix::bt601, true}, image);
+        return true;
+    }
+
+    std::vector<std::string> images_;
+    OpenImage open_;
+    SourceOptions options_;
+    SourceInfo info_;
+    std::unique_ptr<Source> image_;  // the next one, where it is open already
+    std::size_t index_ = 0;
+    PictureConverter converter_;
+    bool warned_ = false;
+};
+
+class ImageSink final : public Sink {
+public:
+    ImageSink(const std::string& text, const Shape& frame, EncodeImage encode, const SinkOptions& options)
+        : text_(text),
+          pattern_(SequencePattern::parse(text)),
+          shape_(frame),
+          encode_(std::move(encode)),
+          options_(options.file_options()) {
+        // Finds out at once whether the place can be written to.
+        if (pattern_)
+            OutputFile can_be_written(pattern_->path(0), options_);
+        else
+            file_ = std::make_unique<OutputFile>(text, options_);
+    }
+
+    void write(HostView<const std::uint8_t> image, const FrameTime&) override {
+        validate(image, shape_, "the frame to write");
+        if (!pattern_ && frames_ > 0)
+            fail(ErrorCode::usage, "{} takes one frame and more came; number them as in {}", text_, numbered_name());
+        if (pattern_) file_ = std::make_unique<OutputFile>(pattern_->path(frames_), options_);
+        const auto bytes = encode_(image);
+        file_->write(bytes.data(), bytes.size());
+        bytes_ += static_cast<std::int64_t>(bytes.size());
+        if (pattern_) file_->finish();
+        ++frames_;
+    }
+
+    void finish(Ending ending) override {
+        if (frames_ == 0) spdlog::warn("{}: no frame came, so no image was written", text_);
+        if (!pattern_ && frames_ > 0) file_->finish(ending);
+    }
+    std::int64_t bytes() const override { return bytes_; }
+
+private:
+    std::string numbered_name() const {
+        const auto dot = text_.rfind('.');
+        return text_.substr(0, dot) + "%04d" + text_.substr(dot);
+    }
+
+    std::string text_;
+    std::optional<SequencePattern> pattern_;
+    Shape shape_;
+    EncodeImage encode_;
+    OutputFileOptions options_;
+    std::unique_ptr<OutputFile> file_;
+    std::int64_t frames_ = 0;
+    std::int64_t bytes_ = 0;
+};
+
+}  // namespace
+
+std::optional<SequencePattern> SequencePattern::parse(std::string_view text) {
+    SequencePattern pattern;
+    const auto slash = text.rfind('/');
+    const auto name_begin = slash == std::string_view::npos ? 0 : slash + 1;
+    pattern.folder_ = text.substr(0, name_begin);
+    const auto name = text.substr(name_begin);
+    bool found = false;
+    for (std::size_t at = 0; at < name.size(); ++at) {
+        auto& part = found ? pattern.after_ : pattern.before_;
+        if (name[at] != '%') {
+            part += name[at];
+            continue;
+        }
+        if (at + 1 < name.size() && name[at + 1] == '%') {
+            part += '%';
+            ++at;
+            continue;
+        }
+        auto end = at + 1;
+        while (end < name.size() && is_digit(name[end])) ++end;
+        if (end == name.size() || name[end] != 'd' || end - at > 3) {  // a percent sign like any other letter
+            part += '%';
+            continue;
+        }
+        if (found) fail(ErrorCode::usage, "{}: a numbered sequence has one number in its name", text);
+        found = true;
+        if (end > at + 1) read_number(std::string_view(name).substr(at + 1, end - at - 1), pattern.digits_);
+        at = end;
+    }
+    if (!found) return std::nullopt;
+    return pattern;
+}
+
+std::string SequencePattern::path(std::int64_t number) const {
+    return fmt::format("{}{}{:0{}}{}", folder_, before_, number, digits_, after_);
+}
+
+std::vector<std::int64_t> SequencePattern::existing() const {
+    std::vector<std::int64_t> numbers;
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(folder_.empty() ? "." : folder_, error), end; !error && entry != end;
+         entry.increment(error)) {
+        const auto name = entry->path().filename().string();
+        if (name.size() <= before_.size() + after_.size() || !name.starts_with(before_) || !name.ends_with(after_))
+            continue;
+        const auto digits = std::string_view(name).substr(before_.size(), name.size() - before_.size() - after_.size());
+        const auto number = number_in<std::int64_t>(digits);
+        // Only names this pattern makes: "img1.png" is none of "img%04d.png".
+        if (number && *number >= 0 && fmt::format("{:0{}}", *number, digits_) == digits) numbers.push_back(*number);
+    }
+    if (error) fail(ErrorCode::no_input, "cannot read the folder {}: {}", folder_, error.message());
+    std::sort(numbers.begin(), numbers.end());
+    return numbers;
+}
+
+std::unique_ptr<Source> open_images_source(const std::string& text, std::vector<std::string> images, OpenImage open,
+                                           const SourceOptions& options) {
+    return std::make_unique<ImagesSource>(text, std::move(images), std::move(open), options);
+}
+
+std::unique_ptr<Source> open_sequence_source(const std::string& text, const SequencePattern& pattern, OpenImage open,
+                                             const SourceOptions& options) {
+    const auto numbers = pattern.existing();
+    if (numbers.empty()) fail(ErrorCode::no_input, "{}: there is no such image, {} for example", text, pattern.path(0));
+    // From 0 to the largest number there is: one more would not fit.
+    const auto missing = (numbers.back() - numbers.front()) - (static_cast<std::int64_t>(numbers.size()) - 1);
+    if (missing > 0)
+        spdlog::warn("{}: {} numbers between {} and {} are missing; those there are follow each other", text, missing,
+                     numbers.front(), numbers.back());
+    std::vector<std::string> images;
+    for (const auto number : numbers) images.push_back(pattern.path(number));
+    return open_images_source(text, std::move(images), std::move(open), options);
+}
+
+std::unique_ptr<Sink> open_image_sink(const std::string& text, const Shape& frame, EncodeImage encode,
+                                      const SinkOptions& options) {
+    return std::make_unique<ImageSink>(text, frame, std::move(encode), options);
+}
+
+}  // namespace framewire

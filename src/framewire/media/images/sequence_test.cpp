@@ -1,0 +1,116 @@
+#include "framewire/media/images/sequence.hpp"
+#include "framewire/media/media_testing.hpp"
+
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <memory>
+#include <sstream>
+
+namespace framewire {
+namespace {
+
+using namespace testing;
+
+TEST(SequencePattern, NamesItsFiles) {
+    EXPECT_EQ(SequencePattern::parse("shots/img%04d.png")->path(7), "shots/img0007.png");
+    EXPECT_EQ(SequencePattern::parse("img%d.png")->path(12345), "img12345.png");
+    EXPECT_EQ(SequencePattern::parse("img%02d.png")->path(123), "img123.png");
+    EXPECT_EQ(SequencePattern::parse("50%%/a%%_%3d.png")->path(5), "50%%/a%_005.png");
+    for (const auto* text : {"img.png", "100%.png", "a%s.png", "%04d/img.png", "a%%d.png", "a%1234d.png"})
+        EXPECT_FALSE(SequencePattern::parse(text)) << text;
+    EXPECT_EQ(error_of([] { SequencePattern::parse("%d_%d.png"); }), ErrorCode::usage);
+}
+
+TEST(Sequence, BeginsAtTheLowestNumberAndGoesOverGaps) {
+    const TemporaryFolder folder;
+    const Shape shape{1, 3, 4, 3};
+    std::vector<Bytes> frames;
+    for (const int number : {98, 99, 100, 103}) {
+        frames.push_back(random_frame(shape, static_cast<std::uint64_t>(number)));
+        write_video(folder / fmt::format("i{:02}.png", number), shape, {frames.back()});
+    }
+    write_file(folder / "i7.png", "not of the pattern");
+    write_file(folder / "i0099.png", "not of the pattern");
+    write_file(folder / "ix.png", "not of the pattern");
+    const auto reading = read_video(folder / "i%02d.png", {.rate = Rational{10, 1}});
+    EXPECT_FALSE(reading.error) << reading.message;
+    EXPECT_EQ(reading.info.frames, 4);
+    EXPECT_EQ(reading.frames, frames);
+    EXPECT_DOUBLE_EQ(reading.times.at(3).seconds, 0.3);
+}
+
+TEST(Sequence, MakesAllImagesLikeTheFirst) {
+    const TemporaryFolder folder;
+    write_video(folder / "0.png", {1, 32, 32, 3}, {smooth_frame({1, 32, 32, 3}, 0)});
+    write_video(folder / "1.png", {1, 64, 64, 1}, {Bytes(64 * 64, 90)});
+    const auto reading = read_video(folder / "%d.png");
+    ASSERT_EQ(reading.frames.size(), 2U) << reading.message;
+    EXPECT_EQ(reading.frames[1], Bytes(32 * 32 * 3, 90));
+}
+
+TEST(Sequence, ABrokenImageInItLosesTheSource) {
+    const TemporaryFolder folder;
+    write_video(folder / "%d.png", {1, 3, 4, 3}, {Bytes(36), Bytes(36), Bytes(36)});
+    auto bytes = read_file(folder / "1.png");
+    for (const auto keep : {bytes.size() / 2, std::size_t{0}}) {
+        write_file(folder / "1.png", bytes.data(), keep);
+        const auto reading = read_video(folder / "%d.png");
+        EXPECT_EQ(reading.frames.size(), 1U);
+        EXPECT_EQ(reading.error, ErrorCode::source_lost);
+        EXPECT_NE(reading.message.find("1.png"), std::string::npos) << reading.message;
+    }
+}
+
+TEST(Sequence, NoFileIsNoInput) {
+    const TemporaryFolder folder;
+    EXPECT_EQ(read_video(folder / "img%04d.png").error, ErrorCode::no_input);
+    EXPECT_EQ(read_video((folder / "no") + "/img%04d.png").error, ErrorCode::no_input);
+}
+
+// From 0 to the largest there is: how many are missing fits no more than that.
+TEST(Sequence, HasNumbersOfAllSizes) {
+    const TemporaryFolder folder;
+    const Shape shape{1, 3, 4, 3};
+    write_video(folder / "0.png", shape, {Bytes(36, 1)});
+    write_video(folder / "9223372036854775807.png", shape, {Bytes(36, 2)});
+    write_file(folder / "9223372036854775808.png", "no number");
+    const auto log = std::make_shared<std::ostringstream>();
+    const auto before = spdlog::default_logger();
+    spdlog::set_default_logger(
+        std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(*log)));
+    const auto reading = read_video(folder / "%d.png");
+    spdlog::set_default_logger(before);
+    EXPECT_EQ(reading.frames, (std::vector<Bytes>{Bytes(36, 1), Bytes(36, 2)})) << reading.message;
+    EXPECT_NE(log->str().find("9223372036854775806 numbers between 0 and 9223372036854775807 are missing"),
+              std::string::npos)
+        << log->str();
+}
+
+TEST(Sequence, AFileWithAPercentSignIsAFile) {
+    const TemporaryFolder folder;
+    write_video(folder / "odd.png", {1, 3, 4, 3}, {Bytes(36, 9)});
+    std::filesystem::rename(folder / "odd.png", folder / "a%02d.png");
+    EXPECT_EQ(read_video(folder / "a%02d.png").frames, std::vector<Bytes>{Bytes(36, 9)});
+}
+
+TEST(Loop, RepeatsAndGoesOnInTime) {
+    const TemporaryFolder folder;
+    const Shape shape{1, 3, 4, 3};
+    const std::vector<Bytes> frames = {random_frame(shape, 1), random_frame(shape, 2), random_frame(shape, 3)};
+    write_video(folder / "a.bgr", shape, frames);
+    const auto reading = read_video("raw:" + (folder / "a.bgr") + ":size=4x3:fps=10", {.loop = true}, 10);
+    EXPECT_FALSE(reading.info.frames);
+    ASSERT_EQ(reading.frames.size(), 10U) << reading.message;
+    for (std::size_t number = 0; number < 10; ++number) {
+        EXPECT_EQ(reading.frames[number], frames[number % 3]);
+        EXPECT_EQ(reading.times[number].index, static_cast<std::int64_t>(number));
+        EXPECT_NEAR(reading.times[number].seconds, static_cast<double>(number) / 10, 1e-9);
+    }
+    EXPECT_EQ(read_video("-", {.loop = true}).error, ErrorCode::usage);
+    write_file(folder / "empty.bgr", "");
+    EXPECT_TRUE(read_video("raw:" + (folder / "empty.bgr") + ":size=4x3", {.loop = true}, 10).frames.empty());
+}
+
+}  // namespace
+}  // namespace framewire

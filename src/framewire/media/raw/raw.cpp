@@ -1,0 +1,135 @@
+#include "framewire/media/raw/raw.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/media/files/input_file.hpp"
+#include "framewire/media/files/output_file.hpp"
+#include "framewire/media/sources/source_kind.hpp"
+
+#include <vector>
+
+namespace framewire {
+namespace {
+
+class RawSource final : public Source {
+public:
+    RawSource(const std::string& path, SourceInfo info, const SourceOptions& options)
+        : file_(path, options.stop), info_(std::move(info)) {
+        if (const auto length = file_.length_bytes(); length >= 0 && length % info_.shape.bytes() == 0)
+            info_.frames = length / info_.shape.bytes();
+    }
+
+    const SourceInfo& info() const override { return info_; }
+
+    bool read(HostView<std::uint8_t> image, FrameTime& time) override {
+        validate(image, info_.shape, "the image to read into");
+        const auto& shape = info_.shape;
+        const auto row_bytes = static_cast<std::size_t>(shape.row_bytes());
+        std::size_t got = 0;
+        if (image.dense_rows()) {
+            got = file_.read(image.data(), static_cast<std::size_t>(shape.bytes()));
+        } else {
+            for (int y = 0; y < shape.height; ++y) got += file_.read(image.row(0, y), row_bytes);
+        }
+        if (file_.stopped() || got == 0) return false;
+        if (got < static_cast<std::size_t>(shape.bytes()))
+            fail(ErrorCode::source_lost, "{}: cut off in frame {}: {} of its {} bytes are there", info_.name, index_,
+                 got, shape.bytes());
+        time = {index_, static_cast<double>(index_) / info_.rate.value(), Clock::now()};
+        ++index_;
+        return true;
+    }
+
+private:
+    InputFile file_;
+    SourceInfo info_;
+    std::int64_t index_ = 0;
+};
+
+class RawSink final : public Sink {
+public:
+    RawSink(const std::string& path, const Shape& frame, int channels, const SinkOptions& options)
+        : file_(path, options.file_options()),
+          shape_(frame),
+          replicate_(channels != frame.channels),
+          row_(replicate_ ? static_cast<std::size_t>(frame.width) * 3 : 0) {}
+
+    void write(HostView<const std::uint8_t> image, const FrameTime&) override {
+        validate(image, shape_, "the frame to write");
+        write_pixels(image);
+        file_.mark_whole();
+    }
+
+    void finish(Ending ending) override { file_.finish(ending); }
+    std::int64_t bytes() const override { return file_.bytes(); }
+
+private:
+    void write_pixels(HostView<const std::uint8_t> image) {
+        if (!replicate_ && image.dense_rows()) {
+            file_.write(image.data(), static_cast<std::size_t>(shape_.bytes()));
+            return;
+        }
+        for (int y = 0; y < shape_.height; ++y) {
+            const auto* from = image.row(0, y);
+            if (!replicate_) {
+                file_.write(from, static_cast<std::size_t>(shape_.row_bytes()));
+                continue;
+            }
+            for (std::size_t byte = 0; byte < row_.size(); ++byte) row_[byte] = from[byte / 3];
+            file_.write(row_.data(), row_.size());
+        }
+    }
+
+    OutputFile file_;
+    Shape shape_;
+    bool replicate_;
+    std::vector<std::uint8_t> row_;
+};
+
+std::unique_ptr<Source> open_raw_source(const SourceCall& call, const SourceOptions& options) {
+    const auto& values = call.values;
+    if (call.path.empty()) fail(ErrorCode::usage, "{} lacks its path; the form is {}", call.text, call.kind->form);
+    const auto [width, height] = values.size("size");
+    const std::string_view format = values.has("format")           ? values.text("format")
+                                    : call.path.ends_with(".gray") ? "gray"
+                                                                   : "bgr";
+    SourceInfo info;
+    info.name = call.text;
+    info.shape = {1, height, width, format == "gray" ? 1 : 3};
+    info.rate = values.is_given("fps") ? values.rate("fps") : options.rate.value_or(values.rate("fps"));
+    if (std::int64_t{width} * height > options.max_pixels)
+        fail(ErrorCode::usage, "raw: pictures of {}x{} are more than the {} pixels allowed", width, height,
+             options.max_pixels);
+    return std::make_unique<RawSource>(call.path, std::move(info), options);
+}
+
+}  // namespace
+
+SourceKind raw_source() {
+    using Type = ParameterInfo::Type;
+    return {.name = "raw",
+            .form = "raw:PATH:size=WxH:format=bgr|gray:fps=30",
+            .summary = "bytes without a header",
+            .prefix = "raw:",
+            .parameters =
+                {{.name = "size", .help = "of its pictures", .type = Type::size, .minimum = 1, .maximum = max_side_px},
+                 {.name = "format",
+                  .help = "three bytes a pixel or one; without, gray where the path ends in .gray, else bgr",
+                  .type = Type::choice,
+                  .choices = {"bgr", "gray"},
+                  .optional = true},
+                 {.name = "fps", .help = "its rate", .type = Type::rate, .default_value = "30"}},
+            .examples = {"raw:frames.bgr:size=640x480:fps=25"},
+            .has_path = true,
+            .open = open_raw_source,
+            .reads = reads_path};
+}
+
+std::unique_ptr<Sink> open_raw_sink(const std::string& path, const Shape& frame, const SinkOptions& options) {
+    const int channels = path.ends_with(".gray") ? 1 : 3;
+    if (channels < frame.channels)
+        fail(ErrorCode::usage, "{} takes gray frames and these are BGR; put the filter gray=channels=1 before it",
+             path);
+    return std::make_unique<RawSink>(path, frame, channels, options);
+}
+
+}  // namespace framewire

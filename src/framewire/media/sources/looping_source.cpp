@@ -1,0 +1,62 @@
+#include "framewire/media/sources/looping_source.hpp"
+
+#include "framewire/core/error.hpp"
+
+#include <utility>
+
+namespace framewire {
+namespace {
+
+class LoopingSource final : public Source {
+public:
+    LoopingSource(std::function<std::unique_ptr<Source>()> open, std::stop_token stop)
+        : open_(std::move(open)), stop_(std::move(stop)), source_(open_()), info_(source_->info()) {
+        info_.frames.reset();
+    }
+
+    const SourceInfo& info() const override { return info_; }
+
+    bool read(HostView<std::uint8_t> image, FrameTime& time) override {
+        if (!source_) return false;
+        if (!source_->read(image, time)) {
+            if (info_.live || !frames_in_pass_ || stop_.stop_requested()) return false;
+            source_.reset();  // before it is opened again: its files may be the same
+            source_ = open_();
+            if (source_->info().shape != info_.shape)
+                fail(ErrorCode::source_lost, "{} was {} and begins again as {}", info_.name, to_string(info_.shape),
+                     to_string(source_->info().shape));
+            first_index_ = last_.index + 1;
+            first_seconds_ = last_.seconds + 1 / info_.rate.value();
+            frames_in_pass_ = false;
+            if (!source_->read(image, time)) return false;
+        }
+        frames_in_pass_ = true;
+        time.index += first_index_;
+        time.seconds += first_seconds_;
+        last_ = time;
+        return true;
+    }
+
+    // A live source is never opened again: this one stays as long as the object.
+    Adjustment set_adjustment(const Adjustment& wanted) override {
+        return info_.live ? source_->set_adjustment(wanted) : wanted;
+    }
+
+private:
+    std::function<std::unique_ptr<Source>()> open_;
+    std::stop_token stop_;
+    std::unique_ptr<Source> source_;
+    SourceInfo info_;
+    FrameTime last_{};
+    std::int64_t first_index_ = 0;
+    double first_seconds_ = 0;
+    bool frames_in_pass_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> make_looping_source(std::function<std::unique_ptr<Source>()> open, std::stop_token stop) {
+    return std::make_unique<LoopingSource>(std::move(open), std::move(stop));
+}
+
+}  // namespace framewire

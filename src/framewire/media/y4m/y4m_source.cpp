@@ -1,0 +1,231 @@
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/core/parameters/numbers.hpp"
+#include "framewire/core/time/frame_rate.hpp"
+#include "framewire/media/files/input_file.hpp"
+#include "framewire/media/sources/source_kind.hpp"
+#include "framewire/media/y4m/y4m.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+namespace framewire {
+namespace {
+
+constexpr std::size_t longest_line = 1024;
+
+struct Layout {
+    std::string_view tag;
+    AVPixelFormat format;
+    AVChromaLocation chroma;
+};
+
+constexpr Layout layouts[] = {
+    {"420", AV_PIX_FMT_YUV420P, AVCHROMA_LOC_CENTER},     {"420jpeg", AV_PIX_FMT_YUV420P, AVCHROMA_LOC_CENTER},
+    {"420mpeg2", AV_PIX_FMT_YUV420P, AVCHROMA_LOC_LEFT},  {"420paldv", AV_PIX_FMT_YUV420P, AVCHROMA_LOC_TOPLEFT},
+    {"422", AV_PIX_FMT_YUV422P, AVCHROMA_LOC_LEFT},       {"444", AV_PIX_FMT_YUV444P, AVCHROMA_LOC_UNSPECIFIED},
+    {"mono", AV_PIX_FMT_GRAY8, AVCHROMA_LOC_UNSPECIFIED},
+};
+
+int chroma_width(const Y4mHeader& header) {
+    return header.format == AV_PIX_FMT_YUV444P ? header.width : (header.width + 1) / 2;
+}
+int chroma_height(const Y4mHeader& header) {
+    return header.format == AV_PIX_FMT_YUV420P ? (header.height + 1) / 2 : header.height;
+}
+
+// A line without its end; nothing at the end of the file. Throws on a line too long to be one.
+std::optional<std::string> read_line(InputFile& file) {
+    std::string line;
+    for (int byte = file.get(); byte != '\n'; byte = file.get()) {
+        if (byte < 0) {
+            if (line.empty()) return std::nullopt;
+            return line;
+        }
+        if (line.size() == longest_line)
+            fail(ErrorCode::no_input, "{} is no y4m: a line is longer than {} bytes", file.name(), longest_line);
+        line += static_cast<char>(byte);
+    }
+    return line;
+}
+
+class Y4mSource final : public Source {
+public:
+    Y4mSource(const std::string& path, const SourceOptions& options) : file_(path, options.stop) {
+        const auto line = read_line(file_);
+        if (!line) fail(ErrorCode::no_input, "{} is empty; y4m is needed", file_.name());
+        header_ = parse_y4m_header(*line, file_.name(), options.max_pixels);
+        info_.name = path;
+        const bool mono = header_.format == AV_PIX_FMT_GRAY8;
+        info_.shape = {1, header_.height, header_.width, mono ? 1 : 3};
+        info_.rate = header_.rate;
+        // As every writer has it: frames whose FRAME lines have no parameters.
+        const auto pictures_bytes = file_.length_bytes() - static_cast<std::int64_t>(line->size()) - 1;
+        const auto frame_bytes = header_.picture_bytes() + 6;
+        if (file_.length_bytes() >= 0 && pictures_bytes % frame_bytes == 0) info_.frames = pictures_bytes / frame_bytes;
+        if (header_.matrix_assumed || header_.range_assumed)
+            spdlog::info("{}: its tags leave open what its colours mean; taken as {}", file_.name(),
+                         to_string(header_.coding));
+        picture_ = HostBuffer(static_cast<std::size_t>(header_.picture_bytes()));
+        lay_out_frame();
+    }
+
+    const SourceInfo& info() const override { return info_; }
+
+    bool read(HostView<std::uint8_t> image, FrameTime& time) override {
+        validate(image, info_.shape, "the image to read into");
+        const auto line = read_line(file_);
+        if (file_.stopped() || !line) return false;
+        if (*line != "FRAME" && !line->starts_with("FRAME "))
+            fail(ErrorCode::source_lost, "{}: broken after frame {}: a FRAME line is missing", file_.name(), index_);
+        const auto wanted = static_cast<std::size_t>(header_.picture_bytes());
+        const auto got = file_.read(picture_.data(), wanted);
+        if (file_.stopped()) return false;
+        if (got < wanted)
+            fail(ErrorCode::source_lost, "{}: cut off in frame {}: {} of its {} bytes are there", file_.name(), index_,
+                 got, wanted);
+        time = {index_, static_cast<double>(index_) / info_.rate.value(), Clock::now()};
+        converter_.to_image(*frame_, header_.coding, image);
+        ++index_;
+        return true;
+    }
+
+private:
+    void lay_out_frame() {
+        frame_->format = header_.format;
+        frame_->width = header_.width;
+        frame_->height = header_.height;
+        frame_->chroma_location = header_.chroma;
+        frame_->data[0] = picture_.data();
+        frame_->linesize[0] = header_.width;
+        if (header_.format == AV_PIX_FMT_GRAY8) return;
+        frame_->linesize[1] = frame_->linesize[2] = chroma_width(header_);
+        frame_->data[1] = frame_->data[0] + std::ptrdiff_t{header_.width} * header_.height;
+        frame_->data[2] = frame_->data[1] + std::ptrdiff_t{chroma_width(header_)} * chroma_height(header_);
+    }
+
+    InputFile file_;
+    Y4mHeader header_;
+    SourceInfo info_;
+    HostBuffer picture_;
+    FramePointer frame_ = make_frame();  // looks at picture_
+    PictureConverter converter_;
+    std::int64_t index_ = 0;
+};
+
+}  // namespace
+
+std::int64_t Y4mHeader::picture_bytes() const {
+    const auto brightness = std::int64_t{width} * height;
+    if (format == AV_PIX_FMT_GRAY8) return brightness;
+    return brightness + 2 * std::int64_t{chroma_width(*this)} * chroma_height(*this);
+}
+
+Y4mHeader parse_y4m_header(std::string_view line, std::string_view name, std::int64_t max_pixels) {
+    constexpr std::string_view magic = "YUV4MPEG2";
+    if (!line.starts_with(magic)) fail(ErrorCode::no_input, "{} is no y4m: it does not begin with {}", name, magic);
+    line.remove_prefix(magic.size());
+
+    Y4mHeader header;
+    std::int64_t width = 0;
+    std::int64_t height = 0;
+    std::optional<bool> full_range;
+    const Layout* layout = &layouts[0];
+    while (!line.empty()) {
+        const auto end = line.find(' ');
+        const auto token = line.substr(0, end);
+        line.remove_prefix(end == std::string_view::npos ? line.size() : end + 1);
+        if (token.empty()) continue;
+        const auto value = token.substr(1);
+        switch (token.front()) {
+            case 'W': width = number_in<std::int64_t>(value).value_or(0); break;
+            case 'H': height = number_in<std::int64_t>(value).value_or(0); break;
+            case 'F': {
+                const auto colon = value.find(':');
+                const auto numerator = number_in<std::int64_t>(value.substr(0, colon));
+                const auto denominator =
+                    colon == std::string_view::npos ? 1 : number_in<std::int64_t>(value.substr(colon + 1));
+                // 0:0 says unknown.
+                header.rate = claimed_rate(numerator.value_or(0), denominator.value_or(0)).value_or(header.rate);
+                break;
+            }
+            case 'C': {
+                layout = nullptr;
+                for (const auto& known : layouts)
+                    if (known.tag == value) layout = &known;
+                if (!layout)
+                    fail(ErrorCode::no_input,
+                         "{}: y4m of colour space {} is not read; 420, 420jpeg, 420mpeg2, 420paldv, 422, 444 and mono "
+                         "are",
+                         name, value);
+                break;
+            }
+            case 'X':
+                if (value == "COLORRANGE=FULL") full_range = true;
+                if (value == "COLORRANGE=LIMITED") full_range = false;
+                break;
+            default: break;  // interlacing and the shape of pixels change no byte
+        }
+    }
+    if (width < 1 || width > max_side_px || height < 1 || height > max_side_px || width * height > max_pixels)
+        fail(ErrorCode::no_input, "{}: y4m of {}x{} is not read; allowed are sides of 1 to {} pixels, {} pixels in all",
+             name, width, height, max_side_px, max_pixels);
+    header.width = static_cast<int>(width);
+    header.height = static_cast<int>(height);
+    header.format = layout->format;
+    header.chroma = layout->chroma;
+    header.coding = assumed_coding(header.height);
+    const bool mono = layout->format == AV_PIX_FMT_GRAY8;
+    header.coding.full_range = full_range.value_or(mono);
+    header.matrix_assumed = !mono;
+    header.range_assumed = !full_range && !mono;
+    return header;
+}
+
+std::unique_ptr<Source> open_y4m_source(const std::string& path, const SourceOptions& options) {
+    return std::make_unique<Y4mSource>(path, options);
+}
+
+namespace {
+
+std::unique_ptr<Source> open_y4m(const SourceCall& call, const SourceOptions& options) {
+    return open_y4m_source(call.path, options);
+}
+
+}  // namespace
+
+SourceKind standard_input_source() {
+    return {.name = "stdin",
+            .form = "-",
+            .summary = "y4m on standard input",
+            .examples = {"-"},
+            .has_path = true,
+            .matches = [](const std::string& text) { return text == "-"; },
+            .open = open_y4m,
+            .reads = reads_path};
+}
+
+SourceKind y4m_source() {
+    return {.name = "y4m",
+            .form = "PATH",
+            .summary = "y4m, and whatever comes through a named pipe",
+            .endings = {".y4m"},
+            .examples = {"clip.y4m"},
+            .has_path = true,
+            .named_by_path = true,
+            .must_exist = true,
+            // What standard input is, too: FFmpeg would wait for a pipe where no stop reaches.
+            .matches =
+                [](const std::string& path) {
+                    std::error_code error;
+                    return std::filesystem::is_fifo(path, error);
+                },
+            .open = open_y4m,
+            .reads = reads_path};
+}
+
+}  // namespace framewire

@@ -1,0 +1,155 @@
+#include "framewire/media/y4m/y4m.hpp"
+#include "framewire/media/media_testing.hpp"
+
+#include <sys/stat.h>
+
+#include <chrono>
+#include <future>
+#include <thread>
+
+namespace framewire {
+namespace {
+
+using namespace testing;
+
+Y4mHeader parse(std::string_view line) {
+    return parse_y4m_header(line, "test", std::int64_t{max_side_px} * max_side_px);
+}
+
+TEST(Y4mHeader, IsRead) {
+    const auto header = parse("YUV4MPEG2 W1921 H1081 F30000:1001 Ip A1:1 C420jpeg XYSCSS=420JPEG XCOLORRANGE=FULL");
+    EXPECT_EQ(header.width, 1921);
+    EXPECT_EQ(header.height, 1081);
+    EXPECT_EQ(header.rate.numerator, 30000);
+    EXPECT_EQ(header.rate.denominator, 1001);
+    EXPECT_EQ(header.format, AV_PIX_FMT_YUV420P);
+    EXPECT_EQ(header.chroma, AVCHROMA_LOC_CENTER);
+    EXPECT_EQ(header.coding, (YuvCoding{YuvMatrix::bt709, true}));
+    EXPECT_EQ(header.picture_bytes(), 1921 * 1081 + 2 * 961 * 541);
+}
+
+TEST(Y4mHeader, KnowsItsColourSpaces) {
+    EXPECT_EQ(parse("YUV4MPEG2 W8 H6").format, AV_PIX_FMT_YUV420P);
+    EXPECT_EQ(parse("YUV4MPEG2 W8 H6 C420mpeg2").chroma, AVCHROMA_LOC_LEFT);
+    EXPECT_EQ(parse("YUV4MPEG2 W8 H6 C420paldv").chroma, AVCHROMA_LOC_TOPLEFT);
+    EXPECT_EQ(parse("YUV4MPEG2 W7 H6 C422").picture_bytes(), 42 + 2 * 24);
+    EXPECT_EQ(parse("YUV4MPEG2 W7 H6 C444").picture_bytes(), 42 * 3);
+    EXPECT_EQ(parse("YUV4MPEG2 W7 H6 Cmono").picture_bytes(), 42);
+    EXPECT_TRUE(parse("YUV4MPEG2 W7 H6 Cmono").coding.full_range);
+    EXPECT_FALSE(parse("YUV4MPEG2 W7 H6 C444").coding.full_range);
+    EXPECT_EQ(parse("YUV4MPEG2 W8 H6 F0:0").rate.value(), 25);
+    // Such as every sink takes: terms within a billion.
+    EXPECT_EQ(parse("YUV4MPEG2 W8 H6 F9000000000000000000:300000000000000000").rate.numerator, 30);
+    EXPECT_EQ(parse("YUV4MPEG2 W8 H6 F9000000001:300000001").rate.numerator, 30);
+}
+
+// Every rate that is read can be written.
+TEST(Y4mHeader, RatesOfHugeTermsAreMadeSmall) {
+    const auto rate = [](std::string_view text) {
+        const auto read = parse(fmt::format("YUV4MPEG2 W8 H6 F{}", text)).rate;
+        return std::pair{read.numerator, read.denominator};
+    };
+    EXPECT_EQ(rate("60000000000:2002000000"), (std::pair<std::int64_t, std::int64_t>{30000, 1001}));
+    EXPECT_EQ(rate("9223372036854775807:307445734561825860"), (std::pair<std::int64_t, std::int64_t>{30, 1}));
+    EXPECT_EQ(rate("4611686018427387904:153722867280912931"), (std::pair<std::int64_t, std::int64_t>{30, 1}));
+    EXPECT_EQ(rate("9223372036854775807:1"), (std::pair<std::int64_t, std::int64_t>{25, 1}));
+}
+
+TEST(Y4mHeader, RefusesWhatItCannotRead) {
+    for (const auto* line :
+         {"", "YUV4MPEG", "YUV4MPEG2", "YUV4MPEG2 W8", "YUV4MPEG2 H8", "YUV4MPEG2 W0 H8", "YUV4MPEG2 W-8 H8",
+          "YUV4MPEG2 W16385 H8", "YUV4MPEG2 W99999999999999999999 H8", "YUV4MPEG2 W8x H8", "YUV4MPEG2 W8 H8 C420p10",
+          "YUV4MPEG2 W8 H8 C411", "YUV4MPEG2 W8 H8 C444alpha", "RIFF"})
+        EXPECT_EQ(error_of([&] { parse(line); }), ErrorCode::no_input) << line;
+    EXPECT_EQ(error_of([&] { parse_y4m_header("YUV4MPEG2 W100 H100", "test", 9'999); }), ErrorCode::no_input);
+}
+
+TEST(Y4m, EndsWhereItIsCutOff) {
+    const TemporaryFolder folder;
+    const Shape shape{1, 6, 8, 1};
+    const std::vector<Bytes> frames = {random_frame(shape, 1), random_frame(shape, 2)};
+    write_video(folder / "a.y4m", shape, frames);
+    const auto whole = read_file(folder / "a.y4m");
+    const auto header_bytes = whole.size() - 2 * 54;
+    for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
+        write_file(folder / "cut.y4m", whole.data(), bytes);
+        const auto reading = read_video(folder / "cut.y4m");
+        if (bytes + 1 < header_bytes) {
+            // Parts of a header may be a smaller one's; what follows never is.
+            EXPECT_TRUE(reading.frames.empty()) << bytes;
+            continue;
+        }
+        const auto body = bytes + 1 == header_bytes ? 0 : bytes - header_bytes;
+        EXPECT_EQ(reading.frames.size(), body / 54) << bytes;
+        if (body % 54 == 0)
+            EXPECT_FALSE(reading.error) << bytes << reading.message;
+        else
+            EXPECT_EQ(reading.error, ErrorCode::source_lost) << bytes;
+    }
+}
+
+TEST(Y4m, RefusesEndlessLines) {
+    const TemporaryFolder folder;
+    write_file(folder / "a.y4m", "YUV4MPEG2 W8 H8 X" + std::string(100'000, 'x'));
+    EXPECT_EQ(read_video(folder / "a.y4m").error, ErrorCode::no_input);
+}
+
+TEST(Y4m, IsReadFromAPipeThatComesInPieces) {
+    const TemporaryFolder folder;
+    const Shape shape{1, 60, 80, 1};
+    std::vector<Bytes> frames;
+    for (std::uint64_t number = 0; number < 5; ++number) frames.push_back(random_frame(shape, number));
+    write_video(folder / "a.y4m", shape, frames);
+    const auto bytes = read_file(folder / "a.y4m");
+    ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);  // whatever its name
+    std::jthread writer([&] {
+        std::ofstream pipe(folder / "pipe", std::ios::binary);
+        for (std::size_t at = 0; at < bytes.size(); at += 1999) {
+            pipe.write(reinterpret_cast<const char*>(bytes.data()) + at,
+                       static_cast<std::streamsize>(std::min<std::size_t>(1999, bytes.size() - at)));
+            pipe.flush();
+        }
+    });
+    EXPECT_EQ(read_video(folder / "pipe").frames, frames);
+}
+
+TEST(Y4m, AStopEndsAWaitForAPipe) {
+    const TemporaryFolder folder;
+    ASSERT_EQ(::mkfifo((folder / "pipe.y4m").c_str(), 0600), 0);
+    std::stop_source stop;
+    std::promise<void> returned;
+    std::jthread stopper([&] {
+        std::ofstream pipe(folder / "pipe.y4m", std::ios::binary);
+        pipe << "YUV4MPEG2 W80 H60 Cmono\nFRAME\nxxxx" << std::flush;
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        stop.request_stop();
+        returned.get_future().wait_for(std::chrono::seconds(20));  // the pipe stays open
+    });
+    const auto begin = Clock::now();
+    const auto reading = read_video(folder / "pipe.y4m", {.stop = stop.get_token()});
+    EXPECT_FALSE(reading.error) << reading.message;
+    returned.set_value();
+    EXPECT_TRUE(reading.frames.empty());
+    EXPECT_LT(milliseconds_since(begin), 10'000);
+}
+
+#ifdef FRAMEWIRE_FFMPEG
+TEST(Y4m, IsUnderstoodAsFfmpegMeansIt) {
+    const TemporaryFolder folder;
+    for (const auto* format : {"yuv420p", "yuvj420p", "yuv422p", "yuv444p", "gray"}) {
+        const auto y4m = folder / "a.y4m";
+        ASSERT_TRUE(ffmpeg(
+            fmt::format("-f lavfi -i testsrc2=size=162x118:rate=30,gblur=sigma=4 -frames:v 3 -strict -1 -pix_fmt {} {}",
+                        format, y4m)));
+        const auto reading = read_video(y4m);
+        ASSERT_EQ(reading.frames.size(), 3U) << format << reading.message;
+        EXPECT_EQ(reading.info.shape.channels, std::string(format) == "gray" ? 1 : 3);
+        ASSERT_TRUE(ffmpeg(fmt::format("-i {} -sws_flags bilinear+accurate_rnd+full_chroma_int -frames:v 1 {}", y4m,
+                                       folder / "want.png")));
+        EXPECT_GT(psnr(reading.frames[0], read_video(folder / "want.png").frames.at(0)), 34) << format;
+    }
+}
+#endif
+
+}  // namespace
+}  // namespace framewire

@@ -1,0 +1,24 @@
+#include "framewire/pipeline/chain/camera_panel.hpp"
+
+#include "framewire/filters/adjust/adjust.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace framewire {
+
+CameraPanel::CameraPanel(const Chain& chain, Source& source, SetInChain set_in_chain)
+    : source_(&source), set_in_chain_(std::move(set_in_chain)) {
+    const auto adjust = std::find_if(chain.calls.begin(), chain.calls.end(),
+                                     [](const auto& call) { return call.filter->name == "adjust"; });
+    if (adjust != chain.calls.end()) set(adjustment_from(adjust->values));
+}
+
+Adjustment CameraPanel::set(const Adjustment& wanted) {
+    adjust_terms(wanted);  // refuses what is not allowed, whoever would take it
+    const std::lock_guard lock(mutex_);
+    const auto rest = source_->set_adjustment(wanted);
+    return set_in_chain_(rest) ? Adjustment{} : rest;
+}
+
+}  // namespace framewire

@@ -1,0 +1,216 @@
+#include "framewire/pipeline/chain/chain_plan.hpp"
+
+#include "framewire/core/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace framewire {
+namespace {
+
+// Calls make(); what it says against the filter's input is said with the place in the chain.
+template <class Make>
+auto with_place(const Chain& chain, const FilterCall& call, Make&& make) {
+    try {
+        return make();
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::usage) throw;
+        fail_in_chain(chain.text, call.offset, fmt::format("filter '{}': {}", call.filter->name, error.what()));
+    }
+}
+
+// The pointwise filters from `begin` on that go into one pass.
+std::vector<PointwiseOp> pass_from(const std::vector<std::optional<PointwiseOp>>& ops, std::size_t begin) {
+    std::vector<PointwiseOp> pass;
+    std::size_t states = 0;
+    for (auto index = begin; index < ops.size() && ops[index] && pass.size() < PointwisePass::max_ops; ++index) {
+        states += ops[index]->needs_previous() ? 1 : 0;
+        if (states > PointwisePass::max_states) break;
+        pass.push_back(*ops[index]);
+    }
+    return pass;
+}
+
+}  // namespace
+
+ChainPlan::ChainPlan(const Chain& chain, const Shape& frame, Executor& executor)
+    : executor_(&executor), input_shape_(frame), output_shape_(frame) {
+    validate(frame, "the chain's image");
+    plan_steps(chain);
+    allocate();
+    if (executor.backend() == Backend::cuda) graphs_.reserve(most_graphs);
+}
+
+void ChainPlan::plan_steps(const Chain& chain) {
+    // All shapes before the first plan: a chain that does not fit together costs nothing.
+    std::vector<Shape> shapes{input_shape_};
+    std::vector<std::optional<PointwiseOp>> ops;
+    for (const auto& call : chain.calls)
+        with_place(chain, call, [&] {
+            shapes.push_back(call.filter->output_shape(call.values, shapes.back()));
+            ops.push_back(call.filter->pointwise ? call.filter->pointwise(call.values) : std::nullopt);
+        });
+    output_shape_ = shapes.back();
+
+    for (std::size_t begin = 0, end = 0; begin < chain.calls.size(); begin = end) {
+        const auto& call = chain.calls[begin];
+        auto pass = pass_from(ops, begin);
+        // A pass of one pays where it saves the copy of the previous frame.
+        const bool pays = pass.size() > 1 || (pass.size() == 1 && pass.front().needs_previous());
+        end = begin + (pays ? pass.size() : 1);
+        Step step;
+        for (auto index = begin; index < end; ++index) step.names.emplace_back(chain.calls[index].filter->name);
+        step.input = shapes[begin];
+        step.output = shapes[end];
+        if (pays) {
+            step.pass = std::make_unique<PointwisePass>(std::move(pass), step.input, *executor_);
+            step.state_shapes = step.pass->state_shapes();
+            step.needs_previous = !step.state_shapes.empty();
+        } else {
+            step.filter =
+                with_place(chain, call, [&] { return call.filter->make(call.values, step.input, *executor_); });
+            step.needs_previous = call.filter->needs_previous;
+        }
+        steps_.push_back(std::move(step));
+    }
+}
+
+void ChainPlan::allocate() {
+    std::array<std::int64_t, 2> largest_bytes{};
+    for (std::size_t index = 0; index < steps_.size(); ++index) {
+        auto& step = steps_[index];
+        for (const auto& shape : step.state_shapes) step.states.emplace_back(shape.bytes(), *executor_);
+        if (step.filter && step.needs_previous) step.previous = BackendBuffer(step.input.bytes(), *executor_);
+        if (index + 1 < steps_.size())
+            largest_bytes[index % 2] = std::max(largest_bytes[index % 2], step.output.bytes());
+    }
+    for (std::size_t turn = 0; turn < between_.size(); ++turn)
+        if (largest_bytes[turn] > 0) between_[turn] = BackendBuffer(largest_bytes[turn], *executor_);
+}
+
+bool ChainPlan::shows_frame_values() const {
+    return std::any_of(steps_.begin(), steps_.end(),
+                       [](const auto& step) { return step.filter && step.filter->shows_frame_values(); });
+}
+
+void ChainPlan::set_frame_values(const FrameValues& values) {
+    for (const auto& step : steps_)
+        if (step.filter) step.filter->set_frame_values(values);
+}
+
+bool ChainPlan::set_adjustment(const Adjustment& adjustment) {
+    const bool taken = std::any_of(steps_.begin(), steps_.end(), [&](const auto& step) {
+        return step.filter ? step.filter->set_adjustment(adjustment) : step.pass->set_adjustment(adjustment);
+    });
+    ++*settings_;
+    return taken;
+}
+
+std::vector<ChainFigures> ChainPlan::figures() const {
+    std::vector<ChainFigures> all;
+    for (const auto& step : steps_) {
+        if (!step.has_run) continue;
+        for (std::size_t index = 0; index < step.names.size(); ++index) {
+            auto figures = step.filter ? step.filter->figures() : step.pass->figures(index);
+            if (!figures.empty()) all.push_back({step.names[index], std::move(figures)});
+        }
+    }
+    return all;
+}
+
+void ChainPlan::run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
+    if (executor_->backend() != Backend::cpu) fail(ErrorCode::internal, "a host image for a chain planned on a GPU");
+    validate(in, input_shape_, "the chain's input");
+    validate(out, output_shape_, "the chain's output");
+    run_in(in, out);
+}
+
+void ChainPlan::run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out) {
+    if (executor_->backend() != Backend::cuda)
+        fail(ErrorCode::internal, "a device image for a chain planned on the CPU");
+    validate(in, input_shape_, "the chain's input");
+    validate(out, output_shape_, "the chain's output");
+    if (!is_settled()) {
+        graphs_.clear();
+        return run_in(in, out);
+    }
+    auto* of_images =
+        graph_of({in.data(),
+                  out.data(),
+                  {in.row_stride_bytes(), in.frame_stride_bytes(), out.row_stride_bytes(), out.frame_stride_bytes()}});
+    if (!of_images) return run_in(in, out);
+    const auto& stream = executor_->stream();
+    if (!of_images->graph) of_images->graph.emplace(stream, [&] { run_in(in, out); });
+    of_images->graph->launch(stream);
+}
+
+void ChainPlan::run(Frame& in, Frame& out) {
+    executor_->in_its_space([&]<MemorySpace space>() { run(in.in<space>(), out.in<space>()); });
+}
+
+// That of images which came before; those that are new take the place of the oldest.
+ChainPlan::ImagesGraph* ChainPlan::graph_of(ImagesGraph images) {
+    if (const std::uint64_t settings = *settings_; settings != graphs_settings_) {
+        graphs_settings_ = settings;
+        graphs_.clear();
+    }
+    if (graphs_.empty()) oldest_graph_ = 0;
+    const auto known = std::ranges::find_if(graphs_, [&](const auto& of) { return of.has_images_of(images); });
+    if (known != graphs_.end()) return &*known;
+    if (graphs_.size() < most_graphs) {
+        graphs_.push_back(std::move(images));
+    } else {
+        graphs_[oldest_graph_] = std::move(images);
+        oldest_graph_ = (oldest_graph_ + 1) % most_graphs;
+    }
+    return nullptr;
+}
+
+// From then on one run is like the other.
+bool ChainPlan::is_settled() const {
+    return std::all_of(steps_.begin(), steps_.end(), [](const auto& step) {
+        return step.has_previous == step.needs_previous && (!step.filter || step.filter->is_settled());
+    });
+}
+
+template <MemorySpace space>
+void ChainPlan::run_in(View<const std::uint8_t, space> in, View<std::uint8_t, space> out) {
+    if (empty()) return copy_image(in, out);
+    auto from = in;
+    for (std::size_t index = 0; index < steps_.size(); ++index) {
+        const bool last = index + 1 == steps_.size();
+        const auto to = last ? out : View<std::uint8_t, space>(between_[index % 2].data(), steps_[index].output);
+        run_step(steps_[index], from, to);
+        from = to;
+    }
+}
+
+template <MemorySpace space>
+void ChainPlan::run_step(Step& step, View<const std::uint8_t, space> from, View<std::uint8_t, space> to) {
+    if (step.pass) {
+        std::array<View<std::uint8_t, space>, PointwisePass::max_states> states;
+        for (std::size_t index = 0; index < step.states.size(); ++index)
+            states[index] = {step.states[index].data(), step.state_shapes[index]};
+        if constexpr (space == MemorySpace::host || cuda::compiled)
+            step.pass->run(from, to, {states.data(), step.states.size()}, !step.has_previous);
+    } else {
+        const View<std::uint8_t, space> previous(step.previous.data(), step.input);
+        FilterImages<space> images{from, {}, to};
+        if (step.needs_previous) images.previous = step.has_previous ? previous : from;
+        step.filter->run(images);
+        if (step.needs_previous) copy_image(from, previous);
+    }
+    step.has_previous = step.needs_previous;
+    step.has_run = true;
+}
+
+void ChainPlan::copy_image(HostView<const std::uint8_t> from, HostView<std::uint8_t> to) const { copy(from, to); }
+
+void ChainPlan::copy_image(DeviceView<const std::uint8_t> from, DeviceView<std::uint8_t> to) const {
+    cuda::copy(from, to, executor_->stream());
+}
+
+}  // namespace framewire

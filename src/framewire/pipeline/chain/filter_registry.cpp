@@ -1,0 +1,23 @@
+#include "framewire/pipeline/chain/filter_registry.hpp"
+
+// A line for each filter, by name.
+#define FRAMEWIRE_FILTERS(filter)                                                                             \
+    filter(adjust) filter(binarize) filter(boxes) filter(close) filter(dilate) filter(erode) filter(gaussian) \
+        filter(gray) filter(heatmap) filter(mean) filter(median) filter(mosaic) filter(noise) filter(open)    \
+            filter(text)
+
+namespace framewire {
+
+// Each room has its NAME_info().
+#define FRAMEWIRE_DECLARE(name) FilterInfo name##_info();
+FRAMEWIRE_FILTERS(FRAMEWIRE_DECLARE)
+#undef FRAMEWIRE_DECLARE
+
+const std::vector<FilterInfo>& filter_registry() {
+#define FRAMEWIRE_CALL(name) name##_info(),
+    static const std::vector<FilterInfo> filters = {FRAMEWIRE_FILTERS(FRAMEWIRE_CALL)};
+#undef FRAMEWIRE_CALL
+    return filters;
+}
+
+}  // namespace framewire

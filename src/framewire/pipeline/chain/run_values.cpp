@@ -1,0 +1,17 @@
+#include "framewire/pipeline/chain/run_values.hpp"
+
+namespace framewire {
+
+FrameValues run_values(const StatisticsSnapshot& figures, const FrameTime& time, std::string_view source) {
+    constexpr double bits_per_byte = 8;
+    return {.fps = figures.fps,
+            .process_ms = figures.process_ms.mean_ms,
+            .bandwidth_bits_per_s =
+                figures.seconds > 0 ? bits_per_byte * static_cast<double>(figures.sent_bytes) / figures.seconds : 0,
+            .changed = figures.delta ? figures.delta->changed : 0,
+            .frame = time.index,
+            .time_s = time.seconds,
+            .source = source};
+}
+
+}  // namespace framewire

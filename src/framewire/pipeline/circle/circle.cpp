@@ -1,0 +1,210 @@
+#include "framewire/pipeline/circle/circle.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/pipeline/circle/pacer.hpp"
+
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace framewire {
+namespace {
+
+constexpr int no_slot = -1;
+constexpr int least_slots_beside_waiting = 3;
+
+// Slot numbers in order of arrival, with room for all of them.
+class SlotQueue {
+public:
+    explicit SlotQueue(int slots) : numbers_(static_cast<std::size_t>(slots)) {}
+
+    bool empty() const { return count_ == 0; }
+    int size() const { return static_cast<int>(count_); }
+    void push(int slot) { numbers_[(first_ + count_++) % numbers_.size()] = slot; }
+    int pop() {
+        const int slot = numbers_[first_];
+        first_ = (first_ + 1) % numbers_.size();
+        --count_;
+        return slot;
+    }
+
+private:
+    std::vector<int> numbers_;
+    std::size_t first_ = 0, count_ = 0;
+};
+
+class Circle {
+public:
+    Circle(const CircleStages& stages, const CircleOptions& options, Statistics& statistics)
+        : stages_(stages),
+          options_(options),
+          statistics_(statistics),
+          times_(static_cast<std::size_t>(options.slots)),
+          begun_(static_cast<std::size_t>(options.slots)),
+          free_(options.slots),
+          captured_(options.slots),
+          processed_(options.slots) {
+        for (int slot = 0; slot < options.slots; ++slot) free_.push(slot);
+    }
+
+    void run() {
+        statistics_.start();
+        const std::stop_callback on_stop(options_.stop.get_token(), [this] { change([this] { closed_ = true; }); });
+        {
+            std::jthread capturing, processing;
+            try {
+                capturing = std::jthread([this] { run_stage([this] { capture_all(); }, captured_ended_); });
+                processing = std::jthread([this] { run_stage([this] { process_all(); }, processed_ended_); });
+            } catch (...) {  // no thread to be had: end those that run
+                keep_failure(std::current_exception());
+                change([this] { processed_ended_ = true; });
+            }
+            run_stage([this] { send_all(); }, sent_ended_);
+        }
+        if (failure_) std::rethrow_exception(failure_);
+    }
+
+private:
+    // Changes what the stages wait for, and wakes them.
+    template <class Change>
+    void change(Change&& apply) {
+        {
+            const std::lock_guard lock(mutex_);
+            apply();
+        }
+        changed_.notify_all();
+    }
+
+    template <class Body>
+    void run_stage(Body&& body, bool& ended) {
+        try {
+            body();
+        } catch (...) {
+            keep_failure(std::current_exception());
+        }
+        change([&] { ended = true; });
+    }
+
+    // What was captured before is still processed and sent, as far as the stages behind can. The stop reaches a capture
+    // that waits for its source.
+    void keep_failure(std::exception_ptr failure) {
+        change([&] {
+            if (!failure_) failure_ = std::move(failure);
+            closed_ = true;
+        });
+        auto stop = options_.stop;
+        stop.request_stop();
+    }
+
+    void capture_all() {
+        Pacer pacer;
+        std::int64_t kept = 0;
+        while (!options_.max_frames || kept < *options_.max_frames) {
+            bool dropped = false;
+            const int slot = take_to_fill(dropped);
+            if (slot == no_slot) return;
+            if (dropped) --kept;
+            auto& time = times_[static_cast<std::size_t>(slot)];
+            time = {};
+            const auto begin = Clock::now();
+            if (!stages_.capture(slot, time)) return;
+            const auto now = Clock::now();
+            statistics_.record(Stage::read, milliseconds(begin, now));
+            if (time.captured == Clock::time_point{}) time.captured = now;
+            if (options_.at_source_rate && !wait_until(pacer.due(time.seconds, now))) return;
+            ++kept;
+            change([&] { captured_.push(slot); });
+        }
+    }
+
+    void process_all() {
+        for (;;) {
+            const int slot = take(captured_, captured_ended_);
+            if (slot == no_slot) return;
+            auto& begun = begun_[static_cast<std::size_t>(slot)] = Clock::now();
+            stages_.process(slot, times_[static_cast<std::size_t>(slot)]);
+            if (!stages_.wait) statistics_.record(Stage::process, milliseconds_since(begun));
+            std::unique_lock lock(mutex_);
+            changed_.wait(lock, [&] { return processed_.size() < options_.waiting || sent_ended_; });
+            processed_.push(slot);
+            lock.unlock();
+            changed_.notify_all();
+        }
+    }
+
+    void send_all() {
+        for (;;) {
+            const int slot = take(processed_, processed_ended_);
+            if (slot == no_slot) return;
+            if (stages_.wait) {
+                stages_.wait(slot);
+                statistics_.record(Stage::process, milliseconds_since(begun_[static_cast<std::size_t>(slot)]));
+            }
+            const auto begin = Clock::now();
+            stages_.send(slot, times_[static_cast<std::size_t>(slot)]);
+            statistics_.record(Stage::send, milliseconds_since(begin));
+            statistics_.count_frame(options_.raw_frame_bytes);
+            change([&] { free_.push(slot); });
+        }
+    }
+
+    int take_to_fill(bool& dropped) {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock,
+                      [&] { return closed_ || !free_.empty() || (options_.drop_when_late && !captured_.empty()); });
+        if (closed_) return no_slot;
+        if (!free_.empty()) return free_.pop();
+        dropped = true;
+        statistics_.count_drop();
+        return captured_.pop();
+    }
+
+    // The next slot of a queue; none when the stage before has ended and all it left is taken, or nobody sends any
+    // more.
+    int take(SlotQueue& queue, const bool& ended) {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return !queue.empty() || ended || sent_ended_; });
+        const int slot = queue.empty() || sent_ended_ ? no_slot : queue.pop();
+        lock.unlock();
+        changed_.notify_all();
+        return slot;
+    }
+
+    // False when the run was stopped before that time.
+    bool wait_until(Clock::time_point when) {
+        std::unique_lock lock(mutex_);
+        return !changed_.wait_until(lock, when, [&] { return closed_; });
+    }
+
+    const CircleStages& stages_;
+    const CircleOptions& options_;
+    Statistics& statistics_;
+    std::vector<FrameTime> times_;
+    std::vector<Clock::time_point> begun_;  // when the slot's process began
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    // Guarded by mutex_: slots by where they are, who has ended, and the first failure.
+    SlotQueue free_, captured_, processed_;
+    bool closed_ = false;  // nothing further is captured
+    bool captured_ended_ = false, processed_ended_ = false, sent_ended_ = false;
+    std::exception_ptr failure_;
+};
+
+}  // namespace
+
+void run_circle(const CircleStages& stages, const CircleOptions& options, Statistics& statistics) {
+    if (options.waiting < 1)
+        fail(ErrorCode::usage, "{} frames that wait to be sent asked for; at least 1 is needed", options.waiting);
+    if (options.slots - options.waiting < least_slots_beside_waiting)
+        fail(ErrorCode::usage,
+             "a circle of {} slots asked for; at least {} are needed beside the {} that wait to be sent", options.slots,
+             least_slots_beside_waiting, options.waiting);
+    if (options.max_frames && *options.max_frames < 1)
+        fail(ErrorCode::usage, "a limit of {} frames asked for; at least 1 is needed", *options.max_frames);
+    Circle(stages, options, statistics).run();
+}
+
+}  // namespace framewire

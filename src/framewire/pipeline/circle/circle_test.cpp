@@ -1,0 +1,415 @@
+#include "framewire/pipeline/circle/circle.hpp"
+
+#include "framewire/core/error.hpp"
+#include "kit/allocations.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace framewire {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A circle over slots that hold a number: counted up by capture, marked by process, listed by send.
+struct Numbers {
+    CircleOptions options;
+    Statistics statistics;
+    std::int64_t length = 100;
+    std::int64_t capture_fails_at = -1, process_fails_at = -1, send_fails_at = -1;
+    std::function<void(std::int64_t)> before_capture = [](auto) {}, before_process = [](auto) {},
+                                      before_send = [](auto) {};
+    std::vector<std::int64_t> sent;
+
+    void run() {
+        std::vector<std::int64_t> slots(static_cast<std::size_t>(options.slots));
+        const auto at = [&](int slot) -> std::int64_t& { return slots[static_cast<std::size_t>(slot)]; };
+        std::int64_t next = 0;
+        run_circle({.capture =
+                        [&](int slot, FrameTime& time) {
+                            before_capture(next);
+                            if (next == capture_fails_at) fail(ErrorCode::source_lost, "capture failed");
+                            if (next == length) return false;
+                            time.index = next;
+                            at(slot) = next++;
+                            return true;
+                        },
+                    .process =
+                        [&](int slot, const FrameTime& time) {
+                            before_process(time.index);
+                            if (time.index == process_fails_at) fail(ErrorCode::internal, "process failed");
+                            at(slot) += 1000;
+                        },
+                    .send =
+                        [&](int slot, const FrameTime& time) {
+                            before_send(time.index);
+                            if (time.index == send_fails_at) fail(ErrorCode::io, "send failed");
+                            EXPECT_EQ(at(slot), time.index + 1000);
+                            sent.push_back(time.index);
+                        }},
+                   options, statistics);
+    }
+
+    ErrorCode failure() {
+        try {
+            run();
+        } catch (const Error& error) {
+            return error.code();
+        }
+        ADD_FAILURE() << "no exception";
+        return {};
+    }
+};
+
+std::vector<std::int64_t> counted(std::int64_t count) {
+    std::vector<std::int64_t> numbers;
+    for (std::int64_t number = 0; number < count; ++number) numbers.push_back(number);
+    return numbers;
+}
+
+void wait_for_stop(const Numbers& numbers) {
+    const auto deadline = Clock::now() + 20s;
+    while (!numbers.options.stop.stop_requested()) {
+        ASSERT_LT(Clock::now(), deadline) << "the stop was never requested";
+        std::this_thread::sleep_for(1ms);
+    }
+}
+
+// Opens once and lets everyone through.
+class Gate {
+public:
+    void open() {
+        {
+            const std::lock_guard lock(mutex_);
+            open_ = true;
+        }
+        opened_.notify_all();
+    }
+    void wait() {
+        std::unique_lock lock(mutex_);
+        ASSERT_TRUE(opened_.wait_for(lock, 20s, [&] { return open_; })) << "the gate was never opened";
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable opened_;
+    bool open_ = false;
+};
+
+TEST(Circle, SendsAllFramesInOrderAndCountsThem) {
+    Numbers numbers;
+    numbers.options.raw_frame_bytes = 7;
+    numbers.length = 1000;
+    numbers.run();
+    EXPECT_EQ(numbers.sent, counted(1000));
+    const auto figures = numbers.statistics.snapshot();
+    EXPECT_EQ(figures.frames, 1000);
+    EXPECT_EQ(figures.drops, 0);
+    EXPECT_EQ(figures.raw_bytes, 7000);
+    EXPECT_FALSE(numbers.options.stop.stop_requested());
+}
+
+TEST(Circle, EmptySourceEndsAtOnce) {
+    Numbers numbers;
+    numbers.length = 0;
+    numbers.run();
+    EXPECT_TRUE(numbers.sent.empty());
+}
+
+TEST(Circle, NeverDropsFromAFileHoweverSlowTheViewer) {
+    Numbers numbers;
+    numbers.length = 40;
+    numbers.options.slots = 4;
+    numbers.before_send = [](auto) { std::this_thread::sleep_for(2ms); };
+    numbers.run();
+    EXPECT_EQ(numbers.sent, counted(40));
+    EXPECT_EQ(numbers.statistics.snapshot().drops, 0);
+}
+
+TEST(Circle, DropsTheOldestWaitingFrameOfALiveSource) {
+    // Send holds the first frame until all are captured: the second is processed and the third is on its way to
+    // send; the two newest wait to be processed. All between are dropped.
+    Numbers numbers;
+    numbers.options.drop_when_late = true;
+    numbers.options.slots = 6;
+    numbers.length = 50;
+    Gate sending, third_processed, captured;
+    numbers.before_send = [&](std::int64_t index) {
+        if (index != 0) return;
+        sending.open();
+        captured.wait();
+    };
+    numbers.before_process = [&](std::int64_t index) {
+        if (index == 2) third_processed.open();
+    };
+    numbers.before_capture = [&](std::int64_t index) {
+        if (index == 1) sending.wait();
+        if (index == 3) third_processed.wait();
+        if (index == 50) captured.open();
+    };
+    numbers.run();
+    EXPECT_EQ(numbers.sent, (std::vector<std::int64_t>{0, 1, 2, 48, 49}));
+    EXPECT_EQ(numbers.statistics.snapshot().drops, 45);
+    EXPECT_EQ(numbers.statistics.snapshot().frames, 5);
+}
+
+TEST(Circle, CaptureProcessAndSendRunAtTheSameTime) {
+    // Each stage waits, in its third frame or before, for the two others to have begun.
+    Numbers numbers;
+    numbers.length = 10;
+    Gate capturing, processing, sending;
+    numbers.before_capture = [&](std::int64_t index) {
+        if (index != 2) return;
+        capturing.open();
+        processing.wait();
+        sending.wait();
+    };
+    numbers.before_process = [&](std::int64_t index) {
+        if (index != 1) return;
+        processing.open();
+        capturing.wait();
+        sending.wait();
+    };
+    numbers.before_send = [&](std::int64_t index) {
+        if (index != 0) return;
+        sending.open();
+        capturing.wait();
+        processing.wait();
+    };
+    numbers.run();
+    EXPECT_EQ(numbers.sent, counted(10));
+}
+
+TEST(Circle, AsManyProcessedFramesWaitAsAreAllowed) {
+    // Send holds the first frame until `waiting` more wait and the one behind them is processed; no further one is
+    // until send goes on.
+    for (const int waiting : {1, 2, 5}) {
+        Numbers numbers;
+        numbers.options.waiting = waiting;
+        numbers.options.slots = waiting + 3;
+        numbers.length = 20;
+        Gate processed;
+        std::atomic<bool> goes_on = false;
+        numbers.before_process = [&](std::int64_t index) {
+            if (index == waiting + 1) processed.open();
+            EXPECT_TRUE(index <= waiting + 1 || goes_on) << index;
+        };
+        numbers.before_send = [&](std::int64_t index) {
+            if (index == 0) processed.wait();
+            goes_on = true;
+        };
+        numbers.run();
+        EXPECT_EQ(numbers.sent, counted(20));
+    }
+}
+
+// What process began is waited for before it is sent, and its time counts until then; a failure there is one of send.
+TEST(Circle, WaitsForWhatProcessBegan) {
+    CircleOptions options;
+    options.let_wait(3);
+    EXPECT_EQ(options.slots - options.waiting, CircleOptions{}.slots - CircleOptions{}.waiting);
+    for (const bool fails : {false, true}) {
+        Statistics statistics;
+        std::vector<char> states;  // of the frames, one after the other
+        int next = 0;
+        const auto run = [&] {
+            run_circle({.capture = [&](int, FrameTime&) { return next++ < 5; },
+                        .process = [](int, const FrameTime&) {},
+                        .wait =
+                            [&](int) {
+                                if (fails && states.size() == 4) fail(ErrorCode::internal, "it failed on the GPU");
+                                std::this_thread::sleep_for(20ms);
+                                states.push_back('w');
+                            },
+                        .send = [&](int, const FrameTime&) { states.push_back('s'); }},
+                       options, statistics);
+        };
+        if (fails)
+            EXPECT_THROW(run(), Error);
+        else
+            run();
+        EXPECT_EQ(std::string(states.begin(), states.end()), fails ? "wsws" : "wswswswsws");
+        EXPECT_GE(statistics.snapshot().process_ms.mean_ms, 20);
+    }
+}
+
+TEST(Circle, EndsAfterMaxFrames) {
+    Numbers numbers;
+    numbers.options.max_frames = 5;
+    numbers.before_capture = [](std::int64_t index) { EXPECT_LT(index, 5) << "captured more than asked for"; };
+    numbers.run();
+    EXPECT_EQ(numbers.sent, counted(5));
+}
+
+TEST(Circle, MaxFramesOfALiveSourceAreThoseNotDropped) {
+    // Send holds the first frame until more were captured than there are slots or frames asked for.
+    Numbers numbers;
+    numbers.length = 1'000'000'000;
+    numbers.options.max_frames = 20;
+    numbers.options.drop_when_late = true;
+    Gate captured;
+    numbers.before_capture = [&](std::int64_t index) {
+        if (index == 50) captured.open();
+    };
+    numbers.before_send = [&](std::int64_t index) {
+        if (index == 0) captured.wait();
+    };
+    numbers.run();
+    EXPECT_EQ(numbers.sent.size(), 20u);
+    EXPECT_GE(numbers.statistics.snapshot().drops, 50 - numbers.options.slots);
+}
+
+TEST(Circle, SendsWhatWasCapturedBeforeTheSourceFailed) {
+    Numbers numbers;
+    numbers.capture_fails_at = 17;
+    numbers.before_send = [](auto) { std::this_thread::sleep_for(1ms); };
+    EXPECT_EQ(numbers.failure(), ErrorCode::source_lost);
+    EXPECT_EQ(numbers.sent, counted(17));
+}
+
+TEST(Circle, SendsWhatWasProcessedBeforeProcessFailed) {
+    Numbers numbers;
+    numbers.process_fails_at = 17;
+    numbers.before_send = [](auto) { std::this_thread::sleep_for(1ms); };
+    EXPECT_EQ(numbers.failure(), ErrorCode::internal);
+    EXPECT_EQ(numbers.sent, counted(17));
+}
+
+TEST(Circle, SendsNothingAfterSendFailed) {
+    Numbers numbers;
+    numbers.send_fails_at = 17;
+    EXPECT_EQ(numbers.failure(), ErrorCode::io);
+    EXPECT_EQ(numbers.sent, counted(17));
+}
+
+TEST(Circle, ThrowsTheFirstOfSeveralFailures) {
+    Numbers numbers;
+    numbers.capture_fails_at = 5;
+    numbers.send_fails_at = 4;
+    Gate captured;
+    numbers.before_capture = [&](std::int64_t index) {
+        if (index == 5) captured.open();
+    };
+    numbers.before_send = [&](std::int64_t index) {
+        if (index != 4) return;
+        captured.wait();
+        wait_for_stop(numbers);  // which capture's failure requests
+    };
+    EXPECT_EQ(numbers.failure(), ErrorCode::source_lost);
+    EXPECT_EQ(numbers.sent, counted(4));
+}
+
+TEST(Circle, FailureWakesASourceThatWaitsForTheStop) {
+    Numbers numbers;
+    numbers.process_fails_at = 2;
+    numbers.before_capture = [&](std::int64_t index) {
+        if (index == 3) wait_for_stop(numbers);
+    };
+    EXPECT_EQ(numbers.failure(), ErrorCode::internal);
+}
+
+TEST(Circle, StopEndsItAfterTheFramesInFlight) {
+    Numbers numbers;
+    numbers.length = 1'000'000'000;
+    numbers.before_send = [&](std::int64_t index) {
+        if (index == 9) numbers.options.stop.request_stop();
+    };
+    numbers.run();
+    ASSERT_GE(numbers.sent.size(), 10u);
+    EXPECT_LE(numbers.sent.size(), 10u + static_cast<std::size_t>(numbers.options.slots));
+    EXPECT_EQ(numbers.sent, counted(static_cast<std::int64_t>(numbers.sent.size())));
+}
+
+TEST(Circle, StopBeforeTheStartSendsNothing) {
+    Numbers numbers;
+    numbers.options.stop.request_stop();
+    numbers.run();
+    EXPECT_TRUE(numbers.sent.empty());
+}
+
+TEST(Circle, StopEndsAPauseBetweenFrames) {
+    Statistics statistics;
+    CircleOptions options;
+    options.at_source_rate = true;
+    std::int64_t next = 0, sent = 0;
+    const auto begin = Clock::now();
+    run_circle({.capture =
+                    [&](int, FrameTime& time) {
+                        time.seconds = 4.0 * static_cast<double>(next++);
+                        return true;
+                    },
+                .process = [](int, const FrameTime&) {},
+                .send =
+                    [&](int, const FrameTime&) {
+                        ++sent;
+                        options.stop.request_stop();
+                    }},
+               options, statistics);
+    EXPECT_EQ(sent, 1);
+    EXPECT_LT(milliseconds_since(begin), 3'000);
+}
+
+TEST(Circle, PlaysAtTheSourcesRate) {
+    Statistics statistics;
+    CircleOptions options;
+    options.at_source_rate = true;
+    options.max_frames = 11;
+    std::int64_t next = 0;
+    const auto begin = Clock::now();
+    run_circle({.capture =
+                    [&](int, FrameTime& time) {
+                        time.seconds = 0.02 * static_cast<double>(next++);
+                        return true;
+                    },
+                .process = [](int, const FrameTime&) {},
+                .send = [](int, const FrameTime&) {}},
+               options, statistics);
+    EXPECT_GE(milliseconds_since(begin), 199);
+    EXPECT_LT(milliseconds_since(begin), 10'000);
+}
+
+TEST(Circle, DoesNotAllocateOnceItRuns) {
+    for (const bool live : {false, true}) {
+        Statistics statistics;
+        CircleOptions options;
+        options.drop_when_late = live;
+        options.max_frames = 2000;
+        std::int64_t sent = 0, after_first = 0, at_end = 0;
+        run_circle({.capture = [](int, FrameTime&) { return true; },
+                    .process = [](int, const FrameTime&) {},
+                    .send =
+                        [&](int, const FrameTime&) {
+                            if (++sent == 1) after_first = kit::allocations();
+                            if (sent == 2000) at_end = kit::allocations();
+                        }},
+                   options, statistics);
+        EXPECT_EQ(sent, 2000);
+        EXPECT_GT(after_first, 0);
+        EXPECT_EQ(at_end, after_first) << (live ? "live" : "file");
+    }
+}
+
+TEST(Circle, RefusesTooFewSlotsAndFrames) {
+    Numbers numbers;
+    numbers.options.slots = 3;
+    EXPECT_EQ(numbers.failure(), ErrorCode::usage);
+    numbers.options.slots = 4;
+    numbers.options.max_frames = 0;
+    EXPECT_EQ(numbers.failure(), ErrorCode::usage);
+    numbers.options.max_frames = 1;
+    for (const int waiting : {0, 2}) {
+        numbers.options.waiting = waiting;
+        EXPECT_EQ(numbers.failure(), ErrorCode::usage);
+    }
+}
+
+}  // namespace
+}  // namespace framewire

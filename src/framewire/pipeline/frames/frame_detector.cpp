@@ -1,0 +1,48 @@
+#include "framewire/pipeline/frames/frame_detector.hpp"
+
+#include <cstring>
+#include <utility>
+
+namespace framewire {
+
+void FrameObjects::wait() {
+    objects_.wait();
+    mask_transfer_.wait();
+}
+
+FrameDetector::FrameDetector(const DetectorParameters& parameters, const Shape& frame, Executor& executor,
+                             std::optional<MaskRegion> region, bool with_masks)
+    : executor_(&executor),
+      region_(std::move(region)),
+      with_masks_(with_masks),
+      detector_(parameters, frame, executor, region_ ? &*region_ : nullptr) {}
+
+FrameObjects FrameDetector::make_objects() const {
+    FrameObjects objects;
+    objects.objects_ = detector_.make_objects();
+    if (!with_masks_) return objects;
+    objects.mask_ = HostBitMask(detector_.shape(), executor_->frame_memory());
+    if (executor_->backend() == Backend::cuda) objects.device_mask_ = DeviceBitMask(detector_.shape());
+    objects.mask_transfer_ = cuda::Transfer(*executor_);
+    return objects;
+}
+
+void FrameDetector::start(Frame& frame, FrameObjects& objects) {
+    executor_->in_its_space([&]<MemorySpace space>() {
+        detector_.run(frame.in<space>(), objects.objects_.lists<space>());
+        objects.objects_.download();
+        if (!with_masks_) return;
+        // The detector's own mask is the next frame's as soon as that comes.
+        const auto bytes = bit_mask_bytes(detector_.shape());
+        if constexpr (space == MemorySpace::host) {
+            std::memcpy(objects.mask_.view().data(), detector_.mask_on_host().data(), bytes);
+        } else {
+            auto* const kept = objects.device_mask_.view().data();
+            cuda::copy(detector_.mask_on_device().data(), kept, bytes, executor_->stream());
+            objects.mask_transfer_.down(
+                [&](const cuda::Stream& stream) { cuda::download(kept, objects.mask_.view().data(), bytes, stream); });
+        }
+    });
+}
+
+}  // namespace framewire

@@ -1,0 +1,105 @@
+#include "framewire/pipeline/frames/frame_detector.hpp"
+
+#include "framewire/detect/detector_ref.hpp"
+#include "kit/allocations.hpp"
+#include "kit/filter_check.hpp"
+#include "kit/images.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace framewire {
+namespace {
+
+class FrameDetectorTest : public kit::BackendTest {
+protected:
+    Executor& executor() { return kit::executor(GetParam()); }
+};
+FRAMEWIRE_ON_EVERY_BACKEND(FrameDetectorTest);
+
+constexpr Shape shape{1, 90, 161, 3};
+// Single pixels of noise are objects: more than travel at once in every third frame.
+const DetectorParameters parameters{
+    .blur_px = 1, .threshold = 60, .morphology = MorphologyOperation::none, .connectivity = 4, .min_area = 1};
+
+// Even gray, with a rectangle of noise from the second frame on.
+void paint(HostView<std::uint8_t> image, int number) {
+    for (int y = 0; y < shape.height; ++y)
+        std::fill_n(image.row(0, y), static_cast<std::size_t>(shape.row_bytes()), std::uint8_t{128});
+    if (number == 0) return;
+    const int side = number % 3 == 0 ? 80 : 12;
+    HostImage noise({1, side, side, 3});
+    kit::fill(noise.view(), kit::Fill::noise, static_cast<std::uint64_t>(number));
+    for (int y = 0; y < side; ++y)
+        std::copy_n(noise.view().row(0, y), side * 3, image.row(0, y + 5) + 3 * (number % 40));
+}
+
+struct Slot {
+    Slot(const FrameDetector& detector, Executor& executor)
+        : frame(shape, executor), objects(detector.make_objects()), mask(shape.with_channels(1)) {}
+    void start(FrameDetector& detector, int number) {
+        paint(frame.host(), number);
+        frame.upload();
+        detector.start(frame, objects);
+    }
+
+    Frame frame;
+    FrameObjects objects;
+    HostImage mask;
+};
+
+TEST_P(FrameDetectorTest, FramesUnderWayAtOnceHaveTheReferencesObjects) {
+    constexpr int frames = 23;
+    HostImage all(shape.with_frames(frames));
+    for (int number = 0; number < frames; ++number) paint(all.view().frames(number, 1), number);
+    const auto want = detector_reference(parameters, all.view(), all.view().frames(0, 1));
+    ASSERT_GT(want[3].size(), 300u) << "more than travel at once";
+
+    for (const int slots : {1, 2, 5}) {
+        FrameDetector detector(parameters, shape, executor(), {}, true);
+        std::vector<Slot> places;
+        for (int slot = 0; slot < slots; ++slot) places.emplace_back(detector, executor());
+        const auto check = [&](int number) {
+            auto& place = places[static_cast<std::size_t>(number % slots)];
+            place.objects.wait();
+            const auto& expected = want[static_cast<std::size_t>(number)];
+            EXPECT_TRUE(std::ranges::equal(place.objects.objects(), expected)) << slots << " slots, frame " << number;
+            EXPECT_EQ(place.objects.left_out(), 0);
+            place.objects.unpack_mask(place.mask.view());
+            std::int64_t pixels = 0, area = 0;
+            for (int y = 0; y < shape.height; ++y)
+                pixels += std::count(place.mask.view().row(0, y), place.mask.view().row(0, y) + shape.width, 255);
+            for (const auto& object : expected) area += object.area;
+            EXPECT_EQ(pixels, area) << slots << " slots, frame " << number;
+        };
+        for (int number = 0; number < frames; ++number) {
+            if (number >= slots) check(number - slots);
+            places[static_cast<std::size_t>(number % slots)].start(detector, number);
+        }
+        for (int number = frames - slots; number < frames; ++number) check(number);
+    }
+}
+
+TEST_P(FrameDetectorTest, AllocatesNothingOnceItIsMade) {
+    // Of one thread: starting threads is not what a frame does.
+    Executor one_thread(GetParam() == Backend::cpu ? BackendChoice::cpu : BackendChoice::cuda, 1);
+    FrameDetector detector(parameters, shape, one_thread, {}, true);
+    Slot slot(detector, one_thread);
+    const auto run = [&] {
+        slot.frame.upload();
+        detector.start(slot.frame, slot.objects);
+        slot.objects.wait();
+    };
+    slot.start(detector, 0);
+    paint(slot.frame.host(), 3);
+    run();
+    ASSERT_GT(slot.objects.objects().size(), 300u);
+    const auto before = kit::allocations();
+    for (int times = 0; times < 5; ++times) run();
+    EXPECT_EQ(kit::allocations(), before);
+}
+
+}  // namespace
+}  // namespace framewire

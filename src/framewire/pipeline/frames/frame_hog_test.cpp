@@ -1,0 +1,108 @@
+#include "framewire/pipeline/frames/frame_hog.hpp"
+
+#include "framewire/core/error.hpp"
+#include "kit/allocations.hpp"
+#include "kit/filter_check.hpp"
+#include "kit/images.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+namespace framewire {
+namespace {
+
+class FrameHogTest : public kit::BackendTest {
+protected:
+    Executor& executor() { return kit::executor(GetParam()); }
+};
+FRAMEWIRE_ON_EVERY_BACKEND(FrameHogTest);
+
+const Shape shape{1, 120, 161, 3};
+
+// A frame and its descriptors.
+struct Slot {
+    Slot(const FrameHog& hog, Executor& executor) : frame(shape, executor), out(hog.output_shape(), executor) {}
+    std::vector<float> values() {
+        out.wait();
+        return {out.values().begin(), out.values().end()};
+    }
+    void start(FrameHog& hog, std::uint64_t number) {
+        kit::fill(frame.host(), kit::Fill::noise, number);
+        frame.upload();
+        hog.start(frame, out);
+    }
+
+    Frame frame;
+    FrameDescriptors out;
+};
+
+// As many frames under way as there are slots, waited for in order, equal those done one by one to the bit.
+TEST_P(FrameHogTest, FramesUnderWayAtOnceEqualThoseOneByOne) {
+    constexpr int frames = 41;
+    const HogParameters parameters{.norm = HogNorm::l2hys};
+    FrameHog hog(parameters, shape, executor());
+    std::vector<std::vector<float>> want;
+    Slot alone(hog, executor());
+    for (int number = 0; number < frames; ++number) {
+        alone.start(hog, static_cast<std::uint64_t>(number));
+        want.push_back(alone.values());
+    }
+    ASSERT_NE(want[0], want[1]);
+
+    for (const int slots : {1, 2, 5, 13}) {
+        std::vector<Slot> places;
+        for (int slot = 0; slot < slots; ++slot) places.emplace_back(hog, executor());
+        std::vector<std::vector<float>> got;
+        for (int number = 0; number < frames; ++number) {
+            auto& place = places[static_cast<std::size_t>(number % slots)];
+            if (number >= slots) got.push_back(place.values());
+            place.start(hog, static_cast<std::uint64_t>(number));
+        }
+        for (int number = frames - slots; number < frames; ++number)
+            got.push_back(places[static_cast<std::size_t>(number % slots)].values());
+        EXPECT_EQ(got, want) << slots << " slots";
+    }
+}
+
+// The plan goes first, then what it was writing.
+TEST_P(FrameHogTest, WaitsForWhatWasStartedWhenItEnds) {
+    auto hog = std::make_unique<FrameHog>(HogParameters{}, shape, executor());
+    Slot alone(*hog, executor()), left(*hog, executor());
+    alone.start(*hog, 1);
+    const auto want = alone.values();
+    left.start(*hog, 1);
+    hog.reset();
+    EXPECT_EQ(left.values(), want);
+}
+
+TEST_P(FrameHogTest, AllocatesNothingOnceItIsMade) {
+    // Of one thread: starting threads is not what a frame does.
+    Executor one_thread(GetParam() == Backend::cpu ? BackendChoice::cpu : BackendChoice::cuda, 1);
+    FrameHog hog({.norm = HogNorm::l2}, shape, one_thread);
+    std::vector<Slot> places;
+    for (int slot = 0; slot < 2; ++slot) places.emplace_back(hog, one_thread);
+    const auto run = [&] {
+        for (auto& place : places) place.start(hog, 1);
+        for (auto& place : places) place.out.wait();
+    };
+    run();
+    const auto before = kit::allocations();
+    run();
+    EXPECT_EQ(kit::allocations(), before);
+}
+
+TEST_P(FrameHogTest, RefusesWhatIsNotAllowed) {
+    EXPECT_THROW(FrameHog({}, {1, 7, 161, 3}, executor()), Error);
+    FrameHog hog({}, shape, executor());
+    Slot place(hog, executor());
+    Frame other({1, 120, 160, 3}, executor());
+    EXPECT_THROW(hog.start(other, place.out), Error);
+    FrameDescriptors small({1, 2, 2, 9}, executor());
+    EXPECT_THROW(hog.start(place.frame, small), Error);
+}
+
+}  // namespace
+}  // namespace framewire

@@ -1,0 +1,130 @@
+#include "framewire/pipeline/frames/stream_encoder.hpp"
+
+#include "framewire/core/error.hpp"
+#include "kit/allocations.hpp"
+#include "kit/filter_check.hpp"
+#include "kit/images.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+namespace framewire {
+namespace {
+
+class StreamEncoderTest : public kit::BackendTest {
+protected:
+    Executor& executor() { return kit::executor(GetParam()); }
+};
+
+FRAMEWIRE_ON_EVERY_BACKEND(StreamEncoderTest);
+
+// Frames whose upper part changes, a ramp below: a half, then next to nothing, then all, so that changes are more than
+// those before led to expect, and more than have room to land.
+void paint(HostView<std::uint8_t> image, int number) {
+    const auto& shape = image.shape();
+    kit::fill(image, kit::Fill::ramp);
+    const int parts[] = {2, 2, 60, 60, 1, 60, 2};
+    const auto upper = Shape{1, std::max(1, shape.height / parts[number % 7]), shape.width, shape.channels};
+    kit::fill(HostView<std::uint8_t>(image.data(), upper), kit::Fill::noise, static_cast<std::uint64_t>(number));
+}
+
+// A viewer that is sent the first picture and the changes, against the frames.
+class Viewer {
+public:
+    Viewer(const StreamEncoder& encoder) : encoder_(encoder), held_(encoder.shape()) {}
+
+    void take(FrameChanges& changes, HostView<const std::uint8_t> frame) {
+        changes.wait();
+        auto* held = held_.view().data();
+        const auto& found = changes.changes();
+        const auto& summary = found.summaries[0];
+        EXPECT_EQ(changes.first(), taken_ == 0);
+        if (changes.first()) {
+            copy(encoder_.first_picture(), held_.view());
+            EXPECT_EQ(summary.count, 0u);
+        }
+        for (std::uint32_t i = 0; i < summary.count; ++i) {
+            auto& byte = held[found.positions[i]];
+            byte = static_cast<std::uint8_t>(byte + found.differences[i]);
+        }
+        std::uint32_t worst = 0;
+        std::uint64_t squares = 0;
+        for (std::int64_t i = 0; i < encoder_.shape().bytes(); ++i) {
+            const auto error = static_cast<std::uint32_t>(std::abs(held[i] - frame.data()[i]));
+            worst = std::max(worst, error);
+            squares += std::uint64_t{error} * error;
+        }
+        EXPECT_LE(worst, static_cast<std::uint32_t>(encoder_.parameters().effective_threshold()));
+        EXPECT_EQ(summary.max_error, worst);
+        EXPECT_EQ(summary.squared_error, squares);
+        ++taken_;
+    }
+
+private:
+    const StreamEncoder& encoder_;
+    HostImage held_;
+    int taken_ = 0;
+};
+
+TEST_P(StreamEncoderTest, ViewerStaysWithinTheThreshold) {
+    for (const auto& parameters :
+         {delta::EncoderParameters{delta::Mode::exact, 20}, delta::EncoderParameters{delta::Mode::lossless, 20}})
+        for (const auto& shape : {Shape{1, 1, 1, 3}, Shape{1, 17, 33, 3}, Shape{1, 240, 321, 1}, Shape{1, 240, 321, 3}})
+            for (const int slots : {1, 2, 5}) {
+                SCOPED_TRACE(fmt::format("{}, {}, {} under way", to_string(parameters.mode), to_string(shape), slots));
+                StreamEncoder encoder(parameters, shape, executor());
+                Viewer viewer(encoder);
+                std::vector<Frame> frames;
+                std::vector<FrameChanges> changes;
+                for (int slot = 0; slot < slots; ++slot) {
+                    frames.emplace_back(shape, executor());
+                    changes.push_back(encoder.make_changes());
+                }
+                const auto take = [&](int number) {
+                    const auto slot = static_cast<std::size_t>(number % slots);
+                    viewer.take(changes[slot], frames[slot].host());
+                };
+                constexpr int count = 12;
+                for (int number = 0; number < count; ++number) {
+                    if (number >= slots) take(number - slots);
+                    const auto slot = static_cast<std::size_t>(number % slots);
+                    paint(frames[slot].host(), number);
+                    frames[slot].upload();
+                    encoder.start(frames[slot], changes[slot]);
+                }
+                for (int number = count - slots; number < count; ++number) take(number);
+            }
+}
+
+TEST_P(StreamEncoderTest, AllocatesNothingOnceItRuns) {
+    const Shape shape{1, 120, 160, 3};
+    StreamEncoder encoder({}, shape, executor());
+    auto changes = encoder.make_changes();
+    Frame frame(shape, executor());
+    const auto encode = [&](int number) {
+        paint(frame.host(), number);
+        frame.upload();
+        encoder.start(frame, changes);
+        changes.wait();
+    };
+    for (int number = 0; number < 7; ++number) encode(number);
+    const auto before = kit::allocations();
+    for (int number = 0; number < 20; ++number) encode(number);
+    EXPECT_EQ(kit::allocations(), before);
+}
+
+TEST_P(StreamEncoderTest, RefusesOtherFrames) {
+    StreamEncoder encoder({}, {1, 16, 16, 3}, executor());
+    auto changes = encoder.make_changes();
+    Frame other({1, 16, 17, 3}, executor());
+    EXPECT_THROW(encoder.start(other, changes), Error);
+    EXPECT_THROW(StreamEncoder({}, {2, 16, 16, 3}, executor()), Error);
+    EXPECT_THROW(StreamEncoder({delta::Mode::exact, 255}, {1, 16, 16, 3}, executor()), Error);
+}
+
+}  // namespace
+}  // namespace framewire

@@ -1,0 +1,121 @@
+#include "framewire/pipeline/statistics/progress.hpp"
+
+#include "framewire/core/error.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace framewire {
+namespace {
+
+constexpr std::chrono::milliseconds bar_period{200}, json_period{1000};
+constexpr int usual_columns = 80, longest_bar = 30, shortest_bar = 8;
+constexpr const char* erase_line = "\r\x1b[K";
+
+std::optional<double> seconds_left(const StatisticsSnapshot& figures, std::optional<std::int64_t> total_frames) {
+    if (!total_frames || figures.fps <= 0) return {};
+    return static_cast<double>(std::max<std::int64_t>(*total_frames - figures.frames, 0)) / figures.fps;
+}
+
+std::string as_clock(double seconds) {
+    const auto whole = static_cast<std::int64_t>(std::min(std::ceil(seconds), 359'999.0));  // 99:59:59
+    if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+    return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+int columns_of(int descriptor) {
+    winsize size{};
+    return ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : usual_columns;
+}
+
+}  // namespace
+
+ProgressMode parse_progress(std::string_view text) {
+    if (text == "auto") return ProgressMode::automatic;
+    if (text == "bar") return ProgressMode::bar;
+    if (text == "json") return ProgressMode::json;
+    if (text == "none") return ProgressMode::none;
+    fail(ErrorCode::usage, "no progress '{}'; allowed are auto, bar, json, none", text);
+}
+
+std::string progress_bar(const StatisticsSnapshot& figures, std::optional<std::int64_t> total_frames, int columns) {
+    const auto limit = static_cast<std::size_t>(std::max(columns, 0));
+    auto line = total_frames ? fmt::format("frame {}/{}", figures.frames, *total_frames)
+                             : fmt::format("frame {}", figures.frames);
+    line += fmt::format("  {:.1f} fps", figures.fps);
+    if (figures.delta && figures.seconds > 0 && figures.raw_bytes > 0)
+        line += fmt::format("  {:.2f} Mbit/s, {:.2f}% of raw",
+                            8e-6 * static_cast<double>(figures.sent_bytes) / figures.seconds,
+                            100 * static_cast<double>(figures.sent_bytes) / static_cast<double>(figures.raw_bytes));
+    if (figures.drops > 0) line += fmt::format("  {} dropped", figures.drops);
+    if (const auto left = seconds_left(figures, total_frames)) line += fmt::format("  {} left", as_clock(*left));
+    if (total_frames && *total_frames > 0) {
+        const double share = std::min(static_cast<double>(figures.frames) / static_cast<double>(*total_frames), 1.0);
+        line += fmt::format("  {:.0f}%", std::floor(100 * share));
+        const int cells = std::min(columns - static_cast<int>(line.size()) - 3, longest_bar);
+        if (cells >= shortest_bar) {
+            const auto full = static_cast<std::size_t>(share * cells);
+            line = fmt::format("[{:<{}}] {}", std::string(full, '='), cells, line);
+        }
+    }
+    return line.substr(0, limit);
+}
+
+std::string progress_json(const StatisticsSnapshot& figures, std::optional<std::int64_t> total_frames) {
+    nlohmann::ordered_json json{
+        {"frame", figures.frames}, {"fps", figures.fps}, {"drops", figures.drops}, {"seconds", figures.seconds}};
+    if (const auto& delta = figures.delta) {
+        json["raw_bytes"] = figures.raw_bytes;
+        json["sent_bytes"] = figures.sent_bytes;
+        json["report_bytes"] = delta->report_bytes;
+        json["changed"] = delta->changed;
+        json["max_error"] = delta->max_error;
+        json["psnr"] = delta->psnr ? nlohmann::ordered_json(*delta->psnr) : nlohmann::ordered_json(nullptr);
+    }
+    if (total_frames) json["frames"] = *total_frames;
+    if (const auto left = seconds_left(figures, total_frames)) json["seconds_left"] = *left;
+    return json.dump();
+}
+
+Progress::Progress(ProgressMode mode, const Statistics& statistics, std::optional<std::int64_t> total_frames,
+                   int descriptor)
+    : mode_(mode), statistics_(statistics), total_frames_(total_frames), descriptor_(descriptor) {
+    if (mode_ == ProgressMode::automatic) mode_ = ProgressMode::bar;
+    if (mode_ == ProgressMode::bar && !isatty(descriptor)) mode_ = ProgressMode::none;
+    if (mode_ == ProgressMode::none) return;
+    thread_ = std::thread([this] {
+        const auto period = mode_ == ProgressMode::bar ? bar_period : json_period;
+        std::unique_lock lock(mutex_);
+        while (!ending_.wait_for(lock, period, [this] { return ended_; })) show();
+    });
+}
+
+Progress::~Progress() {
+    if (!thread_.joinable()) return;
+    {
+        const std::lock_guard lock(mutex_);
+        ended_ = true;
+    }
+    ending_.notify_all();
+    thread_.join();
+    show();
+    if (mode_ == ProgressMode::bar) static_cast<void>(!write(descriptor_, "\n", 1));
+}
+
+void Progress::show() const noexcept {
+    try {
+        const auto figures = statistics_.snapshot();
+        const auto line = mode_ == ProgressMode::bar
+                              ? erase_line + progress_bar(figures, total_frames_, columns_of(descriptor_) - 1)
+                              : progress_json(figures, total_frames_) + "\n";
+        static_cast<void>(!write(descriptor_, line.data(), line.size()));
+    } catch (...) {  // no memory for the line: a run does not fail for its progress
+    }
+}
+
+}  // namespace framewire

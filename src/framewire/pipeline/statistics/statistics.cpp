@@ -1,0 +1,115 @@
+#include "framewire/pipeline/statistics/statistics.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace framewire {
+
+void Statistics::start() {
+    const std::lock_guard lock(mutex_);
+    start_ = last_frame_ = Clock::now();
+}
+
+void Statistics::record(Stage stage, double ms) {
+    const std::lock_guard lock(mutex_);
+    times_[static_cast<std::size_t>(stage)].add(ms);
+}
+
+void Statistics::count_frame(std::int64_t raw_bytes) {
+    const std::lock_guard lock(mutex_);
+    ++frames_;
+    raw_bytes_ += raw_bytes;
+    last_frame_ = Clock::now();
+}
+
+void Statistics::add_raw_bytes(std::int64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    raw_bytes_ += bytes;
+}
+
+void Statistics::count_drop() {
+    const std::lock_guard lock(mutex_);
+    ++drops_;
+}
+
+void Statistics::set_sent_bytes(std::int64_t total) {
+    const std::lock_guard lock(mutex_);
+    sent_bytes_ = total;
+}
+
+void Statistics::add_first_picture(std::int64_t frame_bytes) {
+    const std::lock_guard lock(mutex_);
+    delta_bytes_ += frame_bytes;
+    first_picture_bytes_ += frame_bytes;
+}
+
+void Statistics::add_delta(const delta::Summary& summary, std::int64_t frame_bytes) {
+    const std::lock_guard lock(mutex_);
+    delta_bytes_ += frame_bytes;
+    changed_bytes_ += summary.count;
+    max_error_ = std::max(max_error_, summary.max_error);
+    squared_error_ += static_cast<double>(summary.squared_error);
+}
+
+StatisticsSnapshot Statistics::snapshot() const {
+    const std::lock_guard lock(mutex_);
+    StatisticsSnapshot snapshot;
+    snapshot.frames = frames_;
+    snapshot.drops = drops_;
+    snapshot.seconds = milliseconds(start_, last_frame_) / 1000;
+    snapshot.fps = snapshot.seconds > 0 ? static_cast<double>(frames_) / snapshot.seconds : 0;
+    snapshot.read_ms = times_[static_cast<std::size_t>(Stage::read)].summary();
+    snapshot.process_ms = times_[static_cast<std::size_t>(Stage::process)].summary();
+    snapshot.send_ms = times_[static_cast<std::size_t>(Stage::send)].summary();
+    snapshot.raw_bytes = raw_bytes_;
+    snapshot.sent_bytes = sent_bytes_;
+    if (delta_bytes_ > 0) {
+        constexpr std::int64_t report_bytes_a_change = 5;  // a 32-bit position and the difference
+        const auto bytes = static_cast<double>(delta_bytes_);
+        auto& figures = snapshot.delta.emplace();
+        figures.report_bytes = first_picture_bytes_ + report_bytes_a_change * changed_bytes_;
+        figures.changed = static_cast<double>(changed_bytes_) / bytes;
+        figures.max_error = static_cast<int>(max_error_);
+        if (squared_error_ > 0) figures.psnr = 10 * std::log10(255.0 * 255.0 * bytes / squared_error_);
+    }
+    return snapshot;
+}
+
+std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& run) {
+    const auto times = [](const TimeSummary& summary) {
+        return nlohmann::ordered_json{
+            {"mean", summary.mean_ms}, {"median", summary.median_ms}, {"p99", summary.p99_ms}};
+    };
+    nlohmann::ordered_json json{
+        {"source", run.source},
+        {"size", {{"width", run.size.width}, {"height", run.size.height}, {"channels", run.size.channels}}},
+        {"backend", run.backend},
+        {"frames", snapshot.frames},
+        {"drops", snapshot.drops},
+        {"seconds", snapshot.seconds},
+        {"fps", snapshot.fps},
+        {"read_ms", times(snapshot.read_ms)},
+        {"process_ms", times(snapshot.process_ms)},
+        {"send_ms", times(snapshot.send_ms)},
+        {"raw_bytes", snapshot.raw_bytes},
+        {"sent_bytes", snapshot.sent_bytes},
+    };
+    if (const auto& delta = snapshot.delta) {
+        json["report_bytes"] = delta->report_bytes;
+        json["changed"] = delta->changed;
+        json["max_error"] = delta->max_error;
+        json["psnr"] = delta->psnr ? nlohmann::ordered_json(*delta->psnr) : nlohmann::ordered_json(nullptr);
+    }
+    for (const auto& found : run.filters) {
+        nlohmann::ordered_json one{{"filter", found.filter}};
+        for (const auto& figure : found.figures)
+            if (figure.frame == 0) one[std::string(figure.name)] = figure.value;
+        json["filters"].push_back(std::move(one));
+    }
+    // A source's name is whatever bytes the user typed: those that are no UTF-8 are replaced, not refused.
+    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace framewire

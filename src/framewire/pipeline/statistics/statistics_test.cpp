@@ -1,0 +1,165 @@
+#include "framewire/pipeline/statistics/statistics.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace framewire {
+namespace {
+
+TEST(TimeHistogram, PercentilesAreWithinOnePercentOfTheExactOnes) {
+    std::mt19937_64 random(7);
+    std::lognormal_distribution<double> distribution(1.0, 2.0);
+    TimeHistogram histogram;
+    std::vector<double> all;
+    double sum = 0;
+    for (int i = 0; i < 20'000; ++i) {
+        all.push_back(distribution(random));
+        histogram.add(all.back());
+        sum += all.back();
+    }
+    std::sort(all.begin(), all.end());
+    for (const double share : {0.0, 0.01, 0.25, 0.5, 0.9, 0.99, 0.999, 1.0}) {
+        const auto rank = std::max(1.0, std::ceil(share * static_cast<double>(all.size())));
+        const double exact = all[static_cast<std::size_t>(rank) - 1];
+        EXPECT_NEAR(histogram.percentile_ms(share), exact, exact * 0.01 + 1e-6) << share;
+    }
+    EXPECT_NEAR(histogram.summary().mean_ms, sum / 20'000, 1e-4);
+    EXPECT_EQ(histogram.summary().median_ms, histogram.percentile_ms(0.5));
+    EXPECT_EQ(histogram.summary().p99_ms, histogram.percentile_ms(0.99));
+}
+
+TEST(TimeHistogram, HoldsEveryMagnitude) {
+    for (double ms = 1e-6; ms < 6e7; ms *= 1.37) {
+        TimeHistogram histogram;
+        histogram.add(ms);
+        EXPECT_NEAR(histogram.percentile_ms(0.5), ms, ms * 0.01 + 1e-6);
+    }
+}
+
+TEST(TimeHistogram, TakesWhatIsNoTime) {
+    TimeHistogram histogram;
+    histogram.add(-1);
+    histogram.add(std::numeric_limits<double>::quiet_NaN());
+    EXPECT_EQ(histogram.percentile_ms(1), 0);
+    histogram.add(std::numeric_limits<double>::infinity());
+    EXPECT_EQ(histogram.count(), 3);
+    EXPECT_GT(histogram.percentile_ms(1), 6e7);
+}
+
+TEST(TimeHistogram, EmptyIsZero) {
+    const TimeHistogram histogram;
+    EXPECT_EQ(histogram.percentile_ms(0.5), 0);
+    EXPECT_EQ(histogram.summary().mean_ms, 0);
+}
+
+TEST(Statistics, CountsFramesBytesDropsAndTimes) {
+    Statistics statistics;
+    statistics.start();
+    for (int frame = 0; frame < 10; ++frame) {
+        statistics.record(Stage::read, 1);
+        statistics.record(Stage::process, 2);
+        statistics.record(Stage::send, 3);
+        statistics.count_frame(100);
+    }
+    statistics.count_frame(0);
+    statistics.add_raw_bytes(5);
+    statistics.count_drop();
+    statistics.set_sent_bytes(77);
+    const auto figures = statistics.snapshot();
+    EXPECT_EQ(figures.frames, 11);
+    EXPECT_EQ(figures.drops, 1);
+    EXPECT_EQ(figures.raw_bytes, 1005);
+    EXPECT_EQ(figures.sent_bytes, 77);
+    EXPECT_NEAR(figures.read_ms.mean_ms, 1, 1e-9);
+    EXPECT_NEAR(figures.process_ms.median_ms, 2, 0.02);
+    EXPECT_NEAR(figures.send_ms.p99_ms, 3, 0.03);
+    EXPECT_GT(figures.fps, 0);
+    EXPECT_NEAR(figures.fps, 11 / figures.seconds, 1e-6);
+    EXPECT_FALSE(figures.delta);
+}
+
+TEST(Statistics, DeltaFiguresAreTheReports) {
+    Statistics statistics;
+    statistics.add_delta({.count = 10, .max_error = 12, .squared_error = 400}, 1000);
+    statistics.add_delta({.count = 30, .max_error = 7, .squared_error = 0}, 1000);
+    const auto delta = statistics.snapshot().delta;
+    ASSERT_TRUE(delta);
+    EXPECT_EQ(delta->report_bytes, 200);
+    EXPECT_DOUBLE_EQ(delta->changed, 0.02);
+    EXPECT_EQ(delta->max_error, 12);
+    ASSERT_TRUE(delta->psnr);
+    EXPECT_NEAR(*delta->psnr, 10 * std::log10(255.0 * 255.0 / 0.2), 1e-9);
+}
+
+TEST(Statistics, FirstPictureCountsWholeInTheReportsFormat) {
+    Statistics statistics;
+    statistics.add_first_picture(1000);
+    statistics.add_delta({.count = 10, .max_error = 0, .squared_error = 0}, 1000);
+    const auto delta = statistics.snapshot().delta;
+    ASSERT_TRUE(delta);
+    EXPECT_EQ(delta->report_bytes, 1050);
+    EXPECT_DOUBLE_EQ(delta->changed, 0.005);
+}
+
+TEST(Statistics, JsonHasEveryFigure) {
+    Statistics statistics;
+    statistics.record(Stage::read, 1);
+    statistics.count_frame(100);
+    const RunDescription run{.source = "a \"clip\"\n\xFF", .backend = "cpu", .size = {1, 20, 30, 3}};
+    auto json = nlohmann::json::parse(to_json(statistics.snapshot(), run));
+    EXPECT_EQ(json["source"], "a \"clip\"\n\xEF\xBF\xBD");
+    EXPECT_EQ(json["backend"], "cpu");
+    EXPECT_EQ(json["size"], (nlohmann::json{{"width", 30}, {"height", 20}, {"channels", 3}}));
+    for (const char* key : {"frames", "drops", "seconds", "fps", "raw_bytes", "sent_bytes"})
+        EXPECT_TRUE(json[key].is_number()) << key;
+    for (const char* stage : {"read_ms", "process_ms", "send_ms"})
+        for (const char* figure : {"mean", "median", "p99"})
+            EXPECT_TRUE(json[stage][figure].is_number()) << stage << figure;
+    for (const char* key : {"report_bytes", "changed", "max_error", "psnr", "filters"})
+        EXPECT_FALSE(json.contains(key)) << key;
+
+    statistics.add_delta({.count = 1, .max_error = 0, .squared_error = 0}, 100);
+    json = nlohmann::json::parse(to_json(statistics.snapshot(), run));
+    EXPECT_EQ(json["report_bytes"], 5);
+    EXPECT_EQ(json["changed"], 0.01);
+    EXPECT_EQ(json["max_error"], 0);
+    EXPECT_TRUE(json["psnr"].is_null()) << "equal pictures have no finite PSNR";
+}
+
+TEST(Statistics, JsonHasWhatFiltersFound) {
+    RunDescription run{.source = "a", .backend = "cpu", .size = {1, 20, 30, 3}};
+    run.filters = {{"binarize", {{"threshold", 0, 113}}}, {"mosaic", {{"mean_b", 0, 1.5}, {"mean_g", 0, 2}}}};
+    const auto json = nlohmann::json::parse(to_json(Statistics{}.snapshot(), run));
+    EXPECT_EQ(json["filters"], nlohmann::json::parse(R"([{"filter": "binarize", "threshold": 113.0},
+                                                         {"filter": "mosaic", "mean_b": 1.5, "mean_g": 2.0}])"));
+}
+
+TEST(Statistics, CanBeReadWhileOthersWrite) {
+    Statistics statistics;
+    {
+        std::vector<std::jthread> writers;
+        for (int writer = 0; writer < 3; ++writer)
+            writers.emplace_back([&] {
+                for (int i = 0; i < 2000; ++i) {
+                    statistics.record(Stage::read, 1);
+                    statistics.count_frame(1);
+                }
+            });
+        for (int i = 0; i < 200; ++i) {
+            const auto figures = statistics.snapshot();
+            EXPECT_EQ(figures.frames, figures.raw_bytes);
+        }
+    }
+    EXPECT_EQ(statistics.snapshot().frames, 6000);
+}
+
+}  // namespace
+}  // namespace framewire
