@@ -4,7 +4,7 @@ get_property(libraries GLOBAL PROPERTY FRAMEWIRE_LIBRARIES)
 install(TARGETS framewire RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS ${libraries} EXPORT framewire-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY src/framewire DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-    FILES_MATCHING PATTERN "*.hpp" PATTERN "*_ref.hpp" EXCLUDE PATTERN "*-inl.hpp" EXCLUDE PATTERN "test_*" EXCLUDE)
+    FILES_MATCHING PATTERN "*.hpp" PATTERN "*_ref.hpp" EXCLUDE PATTERN "*-inl.hpp" EXCLUDE PATTERN "test_*" EXCLUDE PATTERN "*_testing.hpp" EXCLUDE)
 install(EXPORT framewire-targets NAMESPACE framewire:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/framewire)
 configure_package_config_file(cmake/framewire-config.cmake.in framewire-config.cmake
     INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/framewire)

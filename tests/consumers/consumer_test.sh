@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs framewire into a temporary folder and builds and runs a project that finds it there with find_package.
+# Installs framewire into a temporary folder, and builds and runs programs of a project that finds it there with find_package.
 cd "$(dirname "$0")/../.." || exit 1
 build=${FRAMEWIRE_CONSUMER_BUILD:-build/dev}
 folder=$(mktemp -d)
@@ -8,7 +8,8 @@ attempt() {
     cmake --install "$build" --prefix "$folder/prefix" >"$folder/log" 2>&1 &&
         cmake -S tests/consumers/project -B "$folder/build" -G Ninja -DCMAKE_PREFIX_PATH="$folder/prefix" >>"$folder/log" 2>&1 &&
         cmake --build "$folder/build" >>"$folder/log" 2>&1 &&
-        "$folder/build/consumer" >>"$folder/log" 2>&1 &&
+        "$folder/build/encode" >>"$folder/log" 2>&1 &&
+        "$folder/build/broadcast" >>"$folder/log" 2>&1 &&
         "$folder/prefix/bin/framewire" --version >>"$folder/log" 2>&1
 }
 if attempt; then

@@ -1,0 +1,56 @@
+// Serves the synthetic camera and watches it, through the installed headers and libraries alone.
+
+#include "framewire/media/media.hpp"
+#include "framewire/net/client.hpp"
+#include "framewire/net/server.hpp"
+#include "framewire/pipeline/frames/stream_encoder.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <future>
+
+int main() {
+    using namespace framewire;
+    constexpr int threshold = 10;
+    Executor executor(BackendChoice::cpu);
+    const auto source = open_source("synth:size=64x48:objects=2:frames=20");
+    const auto& info = source->info();
+    StreamEncoder encoder({.threshold = threshold}, info.shape, executor);
+    net::StreamState state({info.shape, delta::Mode::exact, threshold, info.rate, "synth"}, executor);
+    net::Server server(state, {{.listen = {"127.0.0.1", 0}}});
+
+    auto viewer = std::async(std::launch::async, [&] {
+        net::Client client(server.address());
+        while (client.next()) {
+        }
+        HostImage last(info.shape);
+        copy(client.picture(), last.view());
+        return last;
+    });
+    if (!server.wait_for_viewers(1, {})) return 1;
+
+    Frame frame(info.shape, executor);
+    auto changes = encoder.make_changes();
+    FrameTime time;
+    while (source->read(frame.host(), time)) {
+        frame.upload();
+        encoder.start(frame, changes);
+        changes.wait();
+        if (changes.first())
+            state.start(encoder.first_picture(), time);
+        else
+            state.advance(changes.changes(), time);
+        server.publish();
+    }
+    server.finish(std::chrono::seconds(10));
+
+    const auto seen = viewer.get();
+    int furthest = 0;
+    for (int y = 0; y < info.shape.height; ++y)
+        for (int x = 0; x < info.shape.width * info.shape.channels; ++x)
+            furthest = std::max(furthest, std::abs(seen.view().row(0, y)[x] - frame.host().row(0, y)[x]));
+    std::printf("the viewer's bytes are within %d of the camera's\n", furthest);
+    return furthest <= threshold ? 0 : 1;
+}
