@@ -42,7 +42,7 @@ public:
           options_(options),
           statistics_(statistics),
           times_(static_cast<std::size_t>(options.slots)),
-          begun_(static_cast<std::size_t>(options.slots)),
+          process_ms_(static_cast<std::size_t>(options.slots)),
           free_(options.slots),
           captured_(options.slots),
           processed_(options.slots) {
@@ -123,9 +123,9 @@ private:
         for (;;) {
             const int slot = take(captured_, captured_ended_);
             if (slot == no_slot) return;
-            auto& begun = begun_[static_cast<std::size_t>(slot)] = Clock::now();
+            const auto begin = Clock::now();
             stages_.process(slot, times_[static_cast<std::size_t>(slot)]);
-            if (!stages_.wait) statistics_.record(Stage::process, milliseconds_since(begun));
+            process_ms_[static_cast<std::size_t>(slot)] = milliseconds_since(begin);
             std::unique_lock lock(mutex_);
             changed_.wait(lock, [&] { return processed_.size() < options_.waiting || sent_ended_; });
             processed_.push(slot);
@@ -138,11 +138,10 @@ private:
         for (;;) {
             const int slot = take(processed_, processed_ended_);
             if (slot == no_slot) return;
-            if (stages_.wait) {
-                stages_.wait(slot);
-                statistics_.record(Stage::process, milliseconds_since(begun_[static_cast<std::size_t>(slot)]));
-            }
-            const auto begin = Clock::now();
+            auto begin = Clock::now();
+            if (stages_.wait) stages_.wait(slot);
+            statistics_.record(Stage::process, process_ms_[static_cast<std::size_t>(slot)] + milliseconds_since(begin));
+            begin = Clock::now();
             stages_.send(slot, times_[static_cast<std::size_t>(slot)]);
             statistics_.record(Stage::send, milliseconds_since(begin));
             statistics_.count_frame(options_.raw_frame_bytes);
@@ -182,7 +181,7 @@ private:
     const CircleOptions& options_;
     Statistics& statistics_;
     std::vector<FrameTime> times_;
-    std::vector<Clock::time_point> begun_;  // when the slot's process began
+    std::vector<double> process_ms_;  // of the slot's frame; without the wait for it
 
     std::mutex mutex_;
     std::condition_variable changed_;

@@ -15,7 +15,7 @@
 
 namespace framewire {
 
-/// The three stages of the circle.
+/// The three stages of the circle. What process takes is its own time and that of the wait for it.
 enum class Stage { read, process, send };
 
 /// How well the difference stream did; there only where one ran.
