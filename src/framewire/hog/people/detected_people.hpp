@@ -23,7 +23,7 @@ struct WindowPlaces {
         int columns;
         std::int64_t first_window;
     };
-    std::vector<Level> levels;
+    std::vector<Level> levels{};
     std::int64_t windows = 0;
     int cell = 0, width_px = 0, height_px = 0;  ///< the model's
     Shape frame{};

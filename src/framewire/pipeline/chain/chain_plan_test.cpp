@@ -304,7 +304,7 @@ TEST_P(ChainPlanTest, FramesInTurnsAreFramesOneByOne) {
         for (int number = 0; number < frames; ++number) {
             if (number >= slots) check(number - slots);
             if (number == 2 * slots) {
-                const Adjustment other{.brightness = static_cast<double>(slots), .gain = 1.25};
+                const Adjustment other{.brightness = slots, .gain = 1.25};
                 plan.set_adjustment(other);
                 alone.set_adjustment(other);
             }

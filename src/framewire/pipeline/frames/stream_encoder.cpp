@@ -13,7 +13,8 @@ constexpr std::int64_t bytes_per_landing_change = 8;
 constexpr std::int64_t least_landing_changes = 4096;
 
 void copy_image(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, const Executor&) { copy(from, to); }
-void copy_image(DeviceView<const std::uint8_t> from, DeviceView<std::uint8_t> to, const Executor& executor) {
+[[maybe_unused]] void copy_image(DeviceView<const std::uint8_t> from, DeviceView<std::uint8_t> to,
+                                 const Executor& executor) {
     cuda::copy(from, to, executor.stream());
 }
 
