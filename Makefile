@@ -37,4 +37,4 @@ demo:
 	scripts/demo.sh
 
 format:
-	git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs clang-format -i
+	scripts/format.sh

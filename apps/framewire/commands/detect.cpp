@@ -101,7 +101,7 @@ private:
 
     void wait(Slot& slot) {
         slot.objects.wait();
-        slot.frame.result().wait();
+        slot.frame.wait();
     }
 
     void send(Slot& slot, const FrameTime& time) {

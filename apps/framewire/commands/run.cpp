@@ -61,7 +61,7 @@ private:
             {.capture = [&](int slot, FrameTime& time) { return input_.capture(at(slot), time); },
              .process = [&](int slot,
                             const FrameTime& time) { input_.filter(at(slot), time, statistics_, {.on_host = true}); },
-             .wait = [&](int slot) { at(slot).result().wait(); },
+             .wait = [&](int slot) { at(slot).wait(); },
              .send = [&](int slot, const FrameTime& time) { send(at(slot).result().host(), time); }},
             circle, statistics_);
     }

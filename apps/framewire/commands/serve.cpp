@@ -174,6 +174,7 @@ private:
     void wait(Slot& slot) {
         slot.changes.wait();
         if (detector_) slot.objects.wait();
+        slot.frame.wait();
     }
 
     void send(const Slot& slot, const FrameTime& time) {

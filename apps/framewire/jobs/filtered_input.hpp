@@ -18,6 +18,11 @@ struct InputFrame {
 
     /// What comes of it.
     Frame& result() { return filtered.empty() ? captured : filtered; }
+    /// Returns when all that was queued for either is over: the next frame may take their place.
+    void wait() {
+        captured.wait();
+        filtered.wait();
+    }
 };
 
 /// For frames that go through `plan`.
@@ -29,7 +34,7 @@ struct Wanted {
     bool by_stages = false;  ///< by stages on the same backend
 };
 
-/// Captured to filtered, where there are filters. What is wanted on the host is there after result().wait(); stages may
+/// Captured to filtered, where there are filters. What is wanted on the host is there after InputFrame::wait(); stages may
 /// begin with it at once. `statistics` and `source` are what filters may show of the run.
 void filter_frame(ChainPlan& plan, InputFrame& frame, const FrameTime& time, const Statistics& statistics,
                   std::string_view source, Wanted wanted);

@@ -67,7 +67,7 @@ void FolderWalk::run(const FolderStages& stages, const CircleOptions& circle, Wa
                     },
                 .wait =
                     [&](int slot) {
-                        at(slot).frame.result().wait();
+                        at(slot).frame.wait();
                         if (stages.wait) stages.wait(slot);
                     },
                 .send =

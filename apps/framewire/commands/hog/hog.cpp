@@ -93,7 +93,7 @@ private:
 
     void wait(Slot& slot) {
         slot.descriptors.wait();
-        slot.frame.result().wait();
+        slot.frame.wait();
     }
 
     void send(Slot& slot) {

@@ -83,7 +83,7 @@ private:
 
     void wait(Slot& slot) {
         slot.people.wait();
-        slot.frame.result().wait();
+        slot.frame.wait();
     }
 
     void send(Slot& slot, const FrameTime& time) {
