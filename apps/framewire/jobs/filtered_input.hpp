@@ -34,8 +34,8 @@ struct Wanted {
     bool by_stages = false;  ///< by stages on the same backend
 };
 
-/// Captured to filtered, where there are filters. What is wanted on the host is there after InputFrame::wait(); stages may
-/// begin with it at once. `statistics` and `source` are what filters may show of the run.
+/// Captured to filtered, where there are filters. What is wanted on the host is there after InputFrame::wait(); stages
+/// may begin with it at once. `statistics` and `source` are what filters may show of the run.
 void filter_frame(ChainPlan& plan, InputFrame& frame, const FrameTime& time, const Statistics& statistics,
                   std::string_view source, Wanted wanted);
 
