@@ -7,6 +7,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/numbers.hpp"
 #include "framewire/core/text/credentials.hpp"
+#include "framewire/delta/packing.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/net/server.hpp"
 #include "framewire/net/stream_state.hpp"
@@ -79,7 +80,15 @@ struct Slot {
     InputFrame frame;
     FrameChanges changes;
     FrameObjects objects;
+    delta::Packer packer;
+    std::vector<std::uint8_t> packed;  // the changes, where somebody watches
 };
+
+// A step takes longer to pack than to find: so many threads pack at once.
+int packing_threads(const Executor& executor) {
+    constexpr int most = 8;
+    return std::clamp(executor.pool().threads() / 2, 1, most);
+}
 
 // From source to viewers. What fails on the way is thrown after the viewers were told.
 class Serve {
@@ -141,6 +150,8 @@ private:
         const Progress progress(options_.common.progress_mode(), statistics_,
                                 options_.loop ? limit : expected_frames(info_, limit));
         auto circle = circle_options(options_.common, info_, encoder_.shape(), stop_, executor_.backend());
+        circle.waiters = packing_threads(executor_);
+        circle.let_wait(circle.waiting + circle.waiters);
         circle.at_source_rate = !info_.live && !pace_.hurries();
         std::vector<Slot> slots;
         for (int slot = 0; slot < circle.slots; ++slot) slots.push_back(make_slot());
@@ -154,8 +165,11 @@ private:
     }
 
     Slot make_slot() {
-        return {make_frame(plan_, executor_), encoder_.make_changes(),
-                detector_ ? detector_->make_objects() : FrameObjects()};
+        return {make_frame(plan_, executor_),
+                encoder_.make_changes(),
+                detector_ ? detector_->make_objects() : FrameObjects(),
+                delta::Packer(encoder_.shape()),
+                {}};
     }
 
     bool capture(Slot& slot, FrameTime& time) {
@@ -173,6 +187,8 @@ private:
 
     void wait(Slot& slot) {
         slot.changes.wait();
+        slot.packed.clear();
+        if (!slot.changes.first() && state_.watched()) slot.packer.pack_changes(slot.changes.changes(), slot.packed);
         if (detector_) slot.objects.wait();
         slot.frame.wait();
     }
@@ -189,7 +205,7 @@ private:
             state_.start(encoder_.first_picture(), time, objects);
             statistics_.add_first_picture(frame_bytes);
         } else {
-            state_.advance(changes, time, objects);
+            state_.advance(changes, time, objects, slot.packed);
             statistics_.add_delta(changes.summaries[0], frame_bytes);
         }
         server_.publish();
