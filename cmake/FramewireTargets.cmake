@@ -18,6 +18,23 @@ if(FRAMEWIRE_SANITIZE)
     target_link_options(framewire_options INTERFACE -fsanitize=${FRAMEWIRE_SANITIZE})
 endif()
 
+# Sources that are compiled once for each instruction set, by including themselves, need a translation unit of their own
+# where CMAKE_UNITY_BUILD joins others.
+function(framewire_keep_simd_apart target)
+    get_target_property(sources ${target} SOURCES)
+    list(FILTER sources INCLUDE REGEX "\\.cpp$")
+    foreach(source IN LISTS sources)
+        file(REAL_PATH ${source} path)
+        if(NOT EXISTS ${path})
+            continue()  # made by the build
+        endif()
+        file(STRINGS ${path} includes_itself REGEX "^#define HWY_TARGET_INCLUDE" LIMIT_COUNT 1)
+        if(includes_itself)
+            set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+        endif()
+    endforeach()
+endfunction()
+
 # framewire_library(NAME SOURCES ... [CUDA_SOURCES ...] [DEPENDS ...] [PRIVATE ...])
 # One layer of the library as a target framewire::NAME. CUDA_SOURCES are left out of a build without CUDA.
 function(framewire_library name)
@@ -36,6 +53,7 @@ function(framewire_library name)
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_link_libraries(${target} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_PRIVATE} $<BUILD_INTERFACE:framewire::options>)
     target_compile_features(${target} PUBLIC cxx_std_20)
+    framewire_keep_simd_apart(${target})
     set_property(GLOBAL APPEND PROPERTY FRAMEWIRE_LIBRARIES ${target})
 endfunction()
 

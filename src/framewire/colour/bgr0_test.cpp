@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire {
-namespace {
+namespace bgr0_test {
 
 // An image four times as wide of one channel stands for pixels of four bytes, with its guards.
 Shape of_four_bytes(const Shape& shape) { return {1, shape.height, 4 * shape.width, 1}; }
@@ -39,5 +39,5 @@ TEST(Bgr0, LosesNothingBothWays) {
     });
 }
 
-}  // namespace
+}  // namespace bgr0_test
 }  // namespace framewire

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire {
-namespace {
+namespace image_to_yuv_test {
 
 using namespace colour_testing;
 
@@ -214,5 +214,5 @@ TEST(ImageToYuv, RefusesWhatDoesNotFit) {
     EXPECT_THROW(to_yuv.run(image.view(), picture), Error);
 }
 
-}  // namespace
+}  // namespace image_to_yuv_test
 }  // namespace framewire

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire {
-namespace {
+namespace yuv_to_image_test {
 
 using namespace colour_testing;
 
@@ -259,5 +259,5 @@ TEST(YuvToImage, RefusesWhatDoesNotFit) {
     EXPECT_THROW(from_words.run(words, image.view()), Error);
 }
 
-}  // namespace
+}  // namespace yuv_to_image_test
 }  // namespace framewire

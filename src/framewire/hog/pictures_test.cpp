@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace pictures_test {
 
 // An image half black, half of value 200: gradients of 4 x 200 at the two columns beside the edge, at 0 degrees.
 std::vector<HogPicture> pictures_of_an_edge(bool signed_gradients) {
@@ -57,5 +57,5 @@ TEST(HogPictures, SmallCellsAreDrawnLarger) {
     EXPECT_EQ(hog_strokes({cells.data(), {1, 2, 3, 9}}, {.cell = 20}).shape(), (Shape{1, 40, 60, 1}));
 }
 
-}  // namespace
+}  // namespace pictures_test
 }  // namespace framewire

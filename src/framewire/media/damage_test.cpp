@@ -4,7 +4,7 @@
 #include <spdlog/spdlog.h>
 
 namespace framewire {
-namespace {
+namespace damage_test {
 
 using namespace testing;
 
@@ -238,5 +238,5 @@ TEST(LeanBuild, SaysWhatItLacks) {
 
 #endif
 
-}  // namespace
+}  // namespace damage_test
 }  // namespace framewire

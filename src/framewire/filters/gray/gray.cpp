@@ -10,7 +10,7 @@ Gray::Gray(GrayParameters parameters, const Shape& shape, Executor& executor)
 
 namespace {
 
-GrayParameters parameters_from(const ParameterValues& values) {
+GrayParameters gray_parameters(const ParameterValues& values) {
     return {.method = values.text("method") == "average" ? GrayMethod::average : GrayMethod::weighted,
             .channels = static_cast<int>(values.integer("channels"))};
 }
@@ -40,12 +40,12 @@ FilterInfo gray_info() {
             },
         .examples = {"gray", "gray=average:channels=1"},
         .output_shape = [](const ParameterValues& values,
-                           const Shape& shape) { return shape.with_channels(parameters_from(values).channels); },
+                           const Shape& shape) { return shape.with_channels(gray_parameters(values).channels); },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
-            return std::make_unique<FilterOf<Gray>>(parameters_from(values), shape, executor);
+            return std::make_unique<FilterOf<Gray>>(gray_parameters(values), shape, executor);
         },
         .pointwise = [](const ParameterValues& values) -> std::optional<PointwiseOp> {
-            const auto parameters = parameters_from(values);
+            const auto parameters = gray_parameters(values);
             const bool weighted = parameters.method == GrayMethod::weighted;
             return PointwiseOp{.kind = weighted ? PointwiseOp::Kind::gray_weighted : PointwiseOp::Kind::gray_average,
                                .channels = parameters.channels};

@@ -14,7 +14,7 @@
 #include <utility>
 
 namespace framewire {
-namespace {
+namespace median_histogram_blocks_test {
 
 constexpr cuda::SharedMemory of(int block_kib, int multiprocessor_kib) {
     return {block_kib * 1024, multiprocessor_kib * 1024};
@@ -117,5 +117,5 @@ TEST_P(MedianWithLittleMemory, IsTheCpus) {
     }
 }
 
-}  // namespace
+}  // namespace median_histogram_blocks_test
 }  // namespace framewire

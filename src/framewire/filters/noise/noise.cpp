@@ -5,7 +5,7 @@
 namespace framewire {
 namespace {
 
-NoiseParameters parameters_from(const ParameterValues& values) {
+NoiseParameters noise_parameters(const ParameterValues& values) {
     return {.threshold = static_cast<int>(values.integer("threshold")),
             .mode = values.text("mode") == "overlay" ? NoiseMode::overlay : NoiseMode::mask};
 }
@@ -47,10 +47,10 @@ FilterInfo noise_info() {
         .needs_previous = true,
         .output_shape = [](const ParameterValues&, const Shape& shape) { return shape.with_channels(3); },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
-            return std::make_unique<FilterOf<Noise>>(parameters_from(values), shape, executor);
+            return std::make_unique<FilterOf<Noise>>(noise_parameters(values), shape, executor);
         },
         .pointwise = [](const ParameterValues& values) -> std::optional<PointwiseOp> {
-            const auto parameters = parameters_from(values);
+            const auto parameters = noise_parameters(values);
             const bool overlay = parameters.mode == NoiseMode::overlay;
             return PointwiseOp{.kind = overlay ? PointwiseOp::Kind::noise_overlay : PointwiseOp::Kind::noise_mask,
                                .channels = 3,

@@ -22,7 +22,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace people_detector_test {
 
 using PeopleDetectorTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(PeopleDetectorTest);
@@ -318,5 +318,5 @@ TEST(PeopleDetector, RefusesWhatIsNotAllowed) {
     EXPECT_THROW(detector.run(std::as_const(other).view(), people), Error);
 }
 
-}  // namespace
+}  // namespace people_detector_test
 }  // namespace framewire

@@ -14,7 +14,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace pyramid_test {
 
 using PyramidTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(PyramidTest);
@@ -118,5 +118,5 @@ TEST(Pyramid, RefusesWhatIsNotAllowed) {
     EXPECT_THROW(make(0.5, {1, 16, 10000, 1}), Error);
 }
 
-}  // namespace
+}  // namespace pyramid_test
 }  // namespace framewire

@@ -17,7 +17,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace window_scores_test {
 
 using WindowScoresTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(WindowScoresTest);
@@ -168,5 +168,5 @@ TEST(WindowScores, RefusesModelsThatDoNotFit) {
     EXPECT_THROW(WindowScores(model, executor), Error);
 }
 
-}  // namespace
+}  // namespace window_scores_test
 }  // namespace framewire

@@ -15,7 +15,7 @@ extern "C" {
 #include <cstring>
 
 namespace framewire {
-namespace {
+namespace colour_test {
 
 using namespace testing;
 
@@ -299,5 +299,5 @@ TEST(Converter, StaysInsideTheImage) {
                 }
 }
 
-}  // namespace
+}  // namespace colour_test
 }  // namespace framewire

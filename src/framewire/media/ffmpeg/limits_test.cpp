@@ -2,7 +2,7 @@
 #include "framewire/media/media_testing.hpp"
 
 namespace framewire {
-namespace {
+namespace limits_test {
 
 using namespace testing;
 
@@ -102,5 +102,5 @@ TEST_F(Limits, ADescriptionOfASessionIsRefused) {
     EXPECT_NE(reading.message.find("it holds SDP"), std::string::npos) << reading.message;
 }
 
-}  // namespace
+}  // namespace limits_test
 }  // namespace framewire

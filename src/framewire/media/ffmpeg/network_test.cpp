@@ -12,7 +12,7 @@
 #include <thread>
 
 namespace framewire {
-namespace {
+namespace network_test {
 
 using namespace testing;
 using namespace std::chrono_literals;
@@ -313,5 +313,5 @@ TEST(Sinks, ThatNobodyTakesAreIoErrors) {
         EXPECT_EQ(error_of([&] { open_sink(url, shape, {25, 1}, {.timeout = 2s}); }), ErrorCode::io) << url;
 }
 
-}  // namespace
+}  // namespace network_test
 }  // namespace framewire

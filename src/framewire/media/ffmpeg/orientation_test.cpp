@@ -5,7 +5,7 @@
 #include <array>
 
 namespace framewire {
-namespace {
+namespace orientation_test {
 
 using namespace testing;
 
@@ -225,5 +225,5 @@ TEST(DisplayMatrix, MayChangeFromPictureToPicture) {
     EXPECT_EQ(reading.frames[2], as_seen(2, reading.frames[0], shape));
 }
 
-}  // namespace
+}  // namespace orientation_test
 }  // namespace framewire

@@ -4,7 +4,7 @@
 #include <bit>
 
 namespace framewire {
-namespace {
+namespace times_test {
 
 using namespace testing;
 
@@ -105,5 +105,5 @@ TEST(Times, AMatroskaLengthMayBeCountedFromTheStart) {
     EXPECT_EQ(reading.times.size(), count);
 }
 
-}  // namespace
+}  // namespace times_test
 }  // namespace framewire

@@ -3,6 +3,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/time/clock.hpp"
 #include "framewire/media/files/paths.hpp"
+#include "framewire/media/files/stop_poll.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -23,7 +24,6 @@
 namespace framewire {
 namespace {
 
-constexpr int poll_ms = 100;                // how often a wait looks whether it shall stop
 constexpr std::size_t longest_name = 255;   // of a file, on every file system of Linux
 constexpr std::string_view part = ".part";  // what a file is called until it is whole
 
@@ -96,7 +96,7 @@ void OutputFile::open_directly(bool named_pipe) {
         if (descriptor_ >= 0) break;
         if (!named_pipe || (errno != ENXIO && errno != EINTR)) fail_io("open");
         if (options_.stop.stop_requested()) fail(ErrorCode::io, "stopped while nobody read {}", name_);
-        ::poll(nullptr, 0, poll_ms);
+        ::poll(nullptr, 0, stop_poll_ms);
     }
     ::fcntl(descriptor_, F_SETFL, ::fcntl(descriptor_, F_GETFL) & ~O_NONBLOCK);
     pipe_ = true;
@@ -177,7 +177,7 @@ void OutputFile::fail_io(const char* doing) const {
 void OutputFile::wait_until_writable() {
     auto since = Clock::now();
     pollfd waiting{descriptor_, POLLOUT, 0};
-    while (::poll(&waiting, 1, poll_ms) == 0) {
+    while (::poll(&waiting, 1, stop_poll_ms) == 0) {
         if (!options_.stop.stop_requested())
             since = Clock::now();
         else if (milliseconds_since(since) > 1000)

@@ -8,7 +8,7 @@
 #include <sstream>
 
 namespace framewire {
-namespace {
+namespace sequence_test {
 
 using namespace testing;
 
@@ -112,5 +112,5 @@ TEST(Loop, RepeatsAndGoesOnInTime) {
     EXPECT_TRUE(read_video("raw:" + (folder / "empty.bgr") + ":size=4x3", {.loop = true}, 10).frames.empty());
 }
 
-}  // namespace
+}  // namespace sequence_test
 }  // namespace framewire

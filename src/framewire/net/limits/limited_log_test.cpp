@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire::net {
-namespace {
+namespace limited_log_test {
 
 using testing::CapturedLog;
 
@@ -35,5 +35,5 @@ TEST(LimitedLog, SaysHowManyWereLeftOut) {
     EXPECT_NE(captured.text().find("1 more lines about peers"), std::string::npos) << "what is left is told at the end";
 }
 
-}  // namespace
+}  // namespace limited_log_test
 }  // namespace framewire::net

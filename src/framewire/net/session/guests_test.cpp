@@ -17,7 +17,7 @@
 #include <vector>
 
 namespace framewire::net {
-namespace {
+namespace guests_test {
 
 using namespace std::chrono_literals;
 using testing::eventually;
@@ -231,5 +231,5 @@ TEST(Server, FinishTellsWhoWasAboutToGreet) {
     EXPECT_EQ(ending.get(), 0);
 }
 
-}  // namespace
+}  // namespace guests_test
 }  // namespace framewire::net

@@ -16,7 +16,7 @@
 #include <vector>
 
 namespace framewire::net {
-namespace {
+namespace viewers_test {
 
 using namespace std::chrono_literals;
 using testing::eventually;
@@ -199,5 +199,5 @@ TEST(Server, ViewersThatGoAreForgotten) {
     EXPECT_EQ(server.metrics().viewers_total, 20);
 }
 
-}  // namespace
+}  // namespace viewers_test
 }  // namespace framewire::net

@@ -17,7 +17,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace chain_plan_test {
 
 // The frame before, so that what a plan keeps can be seen.
 class Delay {
@@ -423,5 +423,5 @@ TEST(ChainPlan, RefusesTheOtherBackendsMemory) {
                  Error);
 }
 
-}  // namespace
+}  // namespace chain_plan_test
 }  // namespace framewire
