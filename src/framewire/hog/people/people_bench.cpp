@@ -1,7 +1,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/hog/hog_ref.hpp"
 #include "framewire/hog/people/people_detector.hpp"
-#include "framewire/hog/people/window_scores_ref.hpp"
+#include "framewire/hog/people/window_scores/window_scores_ref.hpp"
 #include "suites.hpp"
 
 #include <fmt/format.h>
