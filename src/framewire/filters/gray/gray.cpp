@@ -46,9 +46,15 @@ FilterInfo gray_info() {
         },
         .pointwise = [](const ParameterValues& values) -> std::optional<PointwiseOp> {
             const auto parameters = parameters_from(values);
-            const bool weighted = parameters.method == GrayMethod::weighted;
-            return PointwiseOp{.kind = weighted ? PointwiseOp::Kind::gray_weighted : PointwiseOp::Kind::gray_average,
-                               .channels = parameters.channels};
+            return PointwiseOp{.filter = "gray",
+                               .channels = parameters.channels,
+                               .values = {static_cast<int>(parameters.method)},
+                               .run =
+                                   [](const PointwiseOp& op, const PointwiseSpan& span) {
+                                       gray_span(static_cast<GrayMethod>(op.values[0]), span.in, span.channels,
+                                                 span.pixels, span.out_channels, span.out);
+                                   },
+                               .gives_gray = true};
         },
     };
 }

@@ -1,17 +1,17 @@
 // Gray in vectors, for every filter that begins with it; compiled once for each instruction set: include inside a SIMD
 // source, after <hwy/highway.h>, without an include guard of the usual kind.
 
-#if defined(FRAMEWIRE_GRAY_INL_HPP) == defined(HWY_TARGET_TOGGLE)
-#ifdef FRAMEWIRE_GRAY_INL_HPP
-#undef FRAMEWIRE_GRAY_INL_HPP
+#if defined(FRAMEWIRE_GRAY_VECTORS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef FRAMEWIRE_GRAY_VECTORS_INL_HPP
+#undef FRAMEWIRE_GRAY_VECTORS_INL_HPP
 #else
-#define FRAMEWIRE_GRAY_INL_HPP
+#define FRAMEWIRE_GRAY_VECTORS_INL_HPP
 #endif
 
 #include <hwy/highway.h>
 
 #include "framewire/core/simd-inl.hpp"
-#include "framewire/filters/gray/gray.hpp"
+#include "framewire/filters/gray_weights.hpp"
 
 #include <cstdint>
 

@@ -1,35 +1,13 @@
 #pragma once
 
-// Gray on the GPU: what gray's kernel shares with those of other filters that begin with it.
+// Gray on the GPU: what the kernels share that begin with it.
 
-#include "framewire/filters/gray/gray.hpp"
+#include "framewire/filters/gray_weights.hpp"
 #include "framewire/filters/warp_store.cuh"
 
 #include <cstdint>
 
 namespace framewire {
-
-/// The sum of GrayWeights needs 24 bits, dp4a multiplies bytes: each weight goes as a high and a low byte.
-struct SplitWeights {
-    std::uint32_t high, low;  // bytes b, g, r, 0
-    std::int32_t rounding;
-};
-
-/// The same weights for gray_of().
-inline SplitWeights split(const GrayWeights& weights) {
-    const auto bytes = [](int b, int g, int r) {
-        return static_cast<std::uint32_t>(b) | static_cast<std::uint32_t>(g) << 8 | static_cast<std::uint32_t>(r) << 16;
-    };
-    return {bytes(weights.b >> 8, weights.g >> 8, weights.r >> 8),
-            bytes(weights.b & 255, weights.g & 255, weights.r & 255), weights.rounding};
-}
-
-/// `pixel` holds b, g, r in its low bytes; the highest has weight 0.
-inline __device__ std::uint32_t gray_of(std::uint32_t pixel, const SplitWeights& weights) {
-    const auto high = __dp4a(pixel, weights.high, 0u);
-    const auto low = __dp4a(pixel, weights.low, static_cast<std::uint32_t>(weights.rounding));
-    return (high * 256 + low) >> gray_shift;
-}
 
 /// Four BGR pixels in three words to four gray bytes.
 inline __device__ std::uint32_t gray_of_four(std::uint32_t w0, std::uint32_t w1, std::uint32_t w2,
