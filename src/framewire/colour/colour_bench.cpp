@@ -215,8 +215,6 @@ void bench_gpu(Session& session, const Case& one) {
     session.add({"colour", from_bgr, "framewire cuda", forth, bytes, {}});
 }
 
-}  // namespace
-
 void bench_colour(Session& session) {
     for (const auto& one : cases) {
         bench_cpu(session, one);
@@ -224,4 +222,7 @@ void bench_colour(Session& session) {
     }
 }
 
+const SuiteEntry colour_suite{"colour", bench_colour};
+
+}  // namespace
 }  // namespace framewire::bench

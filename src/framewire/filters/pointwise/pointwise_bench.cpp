@@ -153,8 +153,6 @@ void bench_joined(Session& session) {
                  {}});
 }
 
-}  // namespace
-
 void bench_pointwise(Session& session) {
     const Adjustment levels{.brightness = 20, .contrast = 1.3},
         colours{.brightness = 20, .contrast = 1.3, .saturation = 1.5};
@@ -189,4 +187,7 @@ void bench_pointwise(Session& session) {
     bench_joined(session);
 }
 
+const SuiteEntry pointwise_suite{"pointwise", bench_pointwise};
+
+}  // namespace
 }  // namespace framewire::bench

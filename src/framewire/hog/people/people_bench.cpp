@@ -123,11 +123,12 @@ void bench(Session& session, Executor& executor) {
     if (timings.size() > 1) session.add({"people", operation, "OpenCV", timings[1], bytes, {}});
 }
 
-}  // namespace
-
 void bench_people(Session& session) {
     bench(session, session.cpu());
     if (session.gpu()) bench(session, *session.gpu());
 }
 
+const SuiteEntry people_suite{"people", bench_people};
+
+}  // namespace
 }  // namespace framewire::bench
