@@ -59,7 +59,8 @@ endfunction()
 
 # framewire_room(NAME [SOURCES ...] [CUDA_SOURCES ...] [TESTS ...])
 # A folder of the caller's, of a filter or of a source: adds NAME/NAME.cpp to room_sources and NAME/NAME_test.cpp to room_tests,
-# and the files given, which lie in it too. The one line that a new room takes.
+# and the files given, which lie in it too; NAME/NAME_bench.cpp, where there is one, goes to framewire-bench. The one line
+# that a new room takes.
 macro(framewire_room name)
     cmake_parse_arguments(room "" "" "SOURCES;CUDA_SOURCES;TESTS" ${ARGN})
     foreach(file IN ITEMS ${name}.cpp ${room_SOURCES})
@@ -71,6 +72,10 @@ macro(framewire_room name)
     foreach(file IN ITEMS ${name}_test.cpp ${room_TESTS})
         list(APPEND room_tests ${name}/${file})
     endforeach()
+    set(room_bench ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${name}_bench.cpp)
+    if(EXISTS ${room_bench})
+        set_property(GLOBAL APPEND PROPERTY FRAMEWIRE_BENCH_SOURCES ${room_bench})
+    endif()
 endmacro()
 
 # framewire_tests(NAME SOURCES ... [CUDA_SOURCES ...] [DEPENDS ...])

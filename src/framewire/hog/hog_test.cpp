@@ -2,7 +2,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/hog/hog_ref.hpp"
-#include "framewire/hog/steps.hpp"
+#include "framewire/hog/steps/steps.hpp"
 #include "kit/allocations.hpp"
 #include "kit/filter_check.hpp"
 #include "kit/images.hpp"

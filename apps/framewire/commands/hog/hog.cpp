@@ -12,7 +12,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/fields.hpp"
-#include "framewire/hog/pictures.hpp"
+#include "framewire/hog/steps/pictures.hpp"
 #include "framewire/media/formats/npy.hpp"
 #include "framewire/media/images/image_folder.hpp"
 #include "framewire/pipeline/circle/circle.hpp"

@@ -1,7 +1,7 @@
 #include "commands/hog/hog_output.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/hog/pictures.hpp"
+#include "framewire/hog/steps/pictures.hpp"
 #include "framewire/media/images/png.hpp"
 
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/detect/overlay/box_overlay.hpp"
-#include "framewire/filters/text/font.hpp"
+#include "framewire/filters/text/glyphs/font.hpp"
 #include "framewire/filters/text/text_pixel.hpp"
 
 #include <fmt/format.h>

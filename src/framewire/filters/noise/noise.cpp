@@ -10,6 +10,11 @@ NoiseParameters noise_parameters(const ParameterValues& values) {
             .mode = values.text("mode") == "overlay" ? NoiseMode::overlay : NoiseMode::mask};
 }
 
+void run_span(const PointwiseOp& op, const PointwiseSpan& span) {
+    noise_span({op.values[0], op.values[1] ? NoiseMode::overlay : NoiseMode::mask}, span.in, span.previous,
+               span.channels, span.pixels, span.out);
+}
+
 }  // namespace
 
 Noise::Noise(NoiseParameters parameters, const Shape& shape, Executor& executor)
@@ -52,9 +57,11 @@ FilterInfo noise_info() {
         .pointwise = [](const ParameterValues& values) -> std::optional<PointwiseOp> {
             const auto parameters = noise_parameters(values);
             const bool overlay = parameters.mode == NoiseMode::overlay;
-            return PointwiseOp{.kind = overlay ? PointwiseOp::Kind::noise_overlay : PointwiseOp::Kind::noise_mask,
+            return PointwiseOp{.filter = "noise",
                                .channels = 3,
-                               .threshold = parameters.threshold};
+                               .needs_previous = true,
+                               .values = {parameters.threshold, overlay},
+                               .run = run_span};
         },
     };
 }
