@@ -15,9 +15,9 @@ std::string_view to_string(LogLevel level);
 /// The level of that name. Throws Error{usage}, which names those there are.
 LogLevel parse_log_level(std::string_view text);
 
-/// Takes lines, one call at a time, from whichever thread logs. `text` is one message without a line break at its end and
-/// may hold what peers and files put there: see without_credentials() and printable(). What a sink logs itself is dropped,
-/// and so is what it throws.
+/// Takes lines, one call at a time, from whichever thread logs. `text` is one message without a line break at its end
+/// and may hold what peers and files put there: see without_credentials() and printable(). What a sink logs itself is
+/// dropped, and so is what it throws.
 using LogSink = std::function<void(LogLevel level, std::string_view text)>;
 
 /// Where lines go, and which ones.
@@ -36,8 +36,8 @@ bool is_logged(LogLevel level) noexcept;
 /// Logs a line whose text is formatted as by fmt::vformat. Never throws: a line that cannot be made is dropped.
 void log_formatted(LogLevel level, fmt::string_view text, fmt::format_args values) noexcept;
 
-/// Logs a line whose text is formatted as by fmt::format, which takes no time where lines of `level` go nowhere. For any
-/// thread; never throws.
+/// Logs a line whose text is formatted as by fmt::format, which takes no time where lines of `level` go nowhere. For
+/// any thread; never throws.
 template <class... Values>
 void log_at(LogLevel level, fmt::format_string<Values...> text, Values&&... values) noexcept {
     if (is_logged(level)) log_formatted(level, text, fmt::make_format_args(values...));

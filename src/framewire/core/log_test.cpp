@@ -82,8 +82,8 @@ TEST(Log, CallsTheSinkOneAtATime) {
 }
 
 TEST(Log, HasNamesForItsLevels) {
-    for (const auto level : {LogLevel::trace, LogLevel::debug, LogLevel::info, LogLevel::warning, LogLevel::error,
-                             LogLevel::off})
+    for (const auto level :
+         {LogLevel::trace, LogLevel::debug, LogLevel::info, LogLevel::warning, LogLevel::error, LogLevel::off})
         EXPECT_EQ(parse_log_level(to_string(level)), level);
     EXPECT_EQ(to_string(LogLevel::warning), "warning");
     EXPECT_THROW(parse_log_level("warn"), Error);
