@@ -9,7 +9,7 @@ if(BUILD_SHARED_LIBS)
     set(FRAMEWIRE_CUDART CUDA::cudart)
     # What is installed finds its libraries wherever the prefix is moved to.
     file(RELATIVE_PATH from_program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-    set(CMAKE_INSTALL_RPATH $ORIGIN $ORIGIN/${from_program})
+    set(CMAKE_INSTALL_RPATH $ORIGIN $ORIGIN/${from_program} ${CUDAToolkit_LIBRARY_DIR})
     set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 endif()
 
