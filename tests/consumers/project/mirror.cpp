@@ -25,7 +25,8 @@ int main() {
     net::Client client(server.address());
     if (!client.next()) return 1;
     const bool same = std::memcmp(client.picture().data(), picture.view().data(), 192) == 0;
-    std::printf("the viewer's picture is %s, and %d lines were logged\n", same ? "the server's" : "another", lines.load());
+    std::printf("the viewer's picture is %s, and %d lines were logged\n", same ? "the server's" : "another",
+                lines.load());
     set_log_output({});
     return same && lines > 0 ? 0 : 1;
 }
