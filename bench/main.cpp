@@ -4,7 +4,6 @@
 #include "suites.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -29,7 +28,6 @@ int main(int argc, char** argv) {
         "--cdnet", cdnet_folder,
         "a scene of changedetection.net (its input/ and groundtruth/): the mixture suite tells how well it does there");
     CLI11_PARSE(app, argc, argv);
-    spdlog::set_level(spdlog::level::warn);
 
     try {
         for (const auto& name : wanted)

@@ -6,12 +6,12 @@
 #include "options/output_check.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/detect/object_records.hpp"
 #include "framewire/detect/overlay/box_overlay.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/pipeline/circle/circle.hpp"
 
-#include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 
 #include <memory>
@@ -70,9 +70,9 @@ public:
         });
         failure.rethrow();
         if (frames_ == 0 && !stop_.stop_requested()) fail(ErrorCode::no_input, "{} has no frames", input_.info().name);
-        spdlog::info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} objects", figures.frames, figures.seconds,
-                     figures.fps, figures.drops, objects_);
-        if (left_out_ > 0) spdlog::warn("{} objects more were found in frames that had too many", left_out_);
+        log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} objects", figures.frames, figures.seconds,
+                 figures.fps, figures.drops, objects_);
+        if (left_out_ > 0) log_warning("{} objects more were found in frames that had too many", left_out_);
     }
 
 private:

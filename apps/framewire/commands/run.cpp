@@ -5,10 +5,10 @@
 #include "options/output_check.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/pipeline/circle/circle.hpp"
 
-#include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 
 #include <memory>
@@ -45,8 +45,8 @@ public:
         failure.rethrow();
         if (sent_frames_ == 0 && !stop_.stop_requested())
             fail(ErrorCode::no_input, "{} has no frames", input_.info().name);
-        spdlog::info("{} frames in {:.2f} s, {:.1f} fps, {} dropped", figures.frames, figures.seconds, figures.fps,
-                     figures.drops);
+        log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped", figures.frames, figures.seconds, figures.fps,
+                 figures.drops);
     }
 
 private:

@@ -5,6 +5,7 @@
 #include "options/output_check.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/core/parameters/numbers.hpp"
 #include "framewire/core/text/credentials.hpp"
 #include "framewire/delta/packing.hpp"
@@ -17,7 +18,6 @@
 #include "framewire/pipeline/circle/circle.hpp"
 #include "framewire/pipeline/frames/stream_encoder.hpp"
 
-#include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -116,7 +116,7 @@ public:
 
     void operator()() {
         FirstFailure failure;
-        spdlog::info("serving {} at {}", info_.name, to_string(server_.address()));
+        log_info("serving {} at {}", info_.name, to_string(server_.address()));
         failure.attempt([&] {
             if (options_.wait == 0 || server_.wait_for_viewers(options_.wait, stop_.get_token())) pump();
         });
@@ -124,7 +124,7 @@ public:
         const bool in_a_hurry = stop_.stop_requested() && !failure;
         const int left =
             server_.finish(in_a_hurry ? stopped_deadline : ending_deadline, failure ? "the source was lost" : "");
-        if (left > 0) spdlog::warn("{} viewers did not take the end of the stream in time", left);
+        if (left > 0) log_warning("{} viewers did not take the end of the stream in time", left);
         report();
         failure.rethrow();
         if (statistics_.snapshot().frames == 0 && !stop_.stop_requested())
@@ -217,19 +217,19 @@ private:
         const auto figures = statistics_.snapshot();
         statistics_file_.write(
             figures, {info_.name, std::string(to_string(executor_.backend())), encoder_.shape(), plan_.figures()});
-        spdlog::info("{} frames in {:.2f} s, {:.1f} fps, {} dropped", figures.frames, figures.seconds, figures.fps,
-                     figures.drops);
+        log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped", figures.frames, figures.seconds, figures.fps,
+                 figures.drops);
         if (!figures.delta) return;
         const auto viewers = server_.metrics();
         const auto& delta = *figures.delta;
-        spdlog::info("{:.2f} MB for one viewer, {:.2f} MB in the report's format, {:.2f} MB raw",
-                     megabytes(figures.sent_bytes), megabytes(delta.report_bytes), megabytes(figures.raw_bytes));
-        spdlog::info("{:.2f}% of bytes changed, off by {} at most, {}", 100 * delta.changed, delta.max_error,
-                     delta.psnr ? fmt::format("PSNR {:.1f} dB", *delta.psnr) : "equal to the source");
-        spdlog::info("{} viewers were sent {} pictures, {} steps, {:.2f} MB; {} were dropped, {} refused",
-                     viewers.viewers_total, viewers.pictures, viewers.steps,
-                     megabytes(viewers.picture_bytes + viewers.step_bytes + viewers.other_bytes), viewers.dropped,
-                     viewers.refused);
+        log_info("{:.2f} MB for one viewer, {:.2f} MB in the report's format, {:.2f} MB raw",
+                 megabytes(figures.sent_bytes), megabytes(delta.report_bytes), megabytes(figures.raw_bytes));
+        log_info("{:.2f}% of bytes changed, off by {} at most, {}", 100 * delta.changed, delta.max_error,
+                 delta.psnr ? fmt::format("PSNR {:.1f} dB", *delta.psnr) : "equal to the source");
+        log_info("{} viewers were sent {} pictures, {} steps, {:.2f} MB; {} were dropped, {} refused",
+                 viewers.viewers_total, viewers.pictures, viewers.steps,
+                 megabytes(viewers.picture_bytes + viewers.step_bytes + viewers.other_bytes), viewers.dropped,
+                 viewers.refused);
     }
 
     const ServeOptions& options_;

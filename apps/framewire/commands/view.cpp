@@ -6,11 +6,11 @@
 #include "view/window.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/detect/overlay/box_overlay.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/net/client.hpp"
 
-#include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -115,8 +115,8 @@ public:
     }
 
     void operator()() {
-        spdlog::info("viewing {}: {}, {:.4g} fps, {}", info_.source, to_string(info_.shape), info_.rate.value(),
-                     info_.mode == delta::Mode::lossless ? "lossless" : fmt::format("within {}", info_.threshold));
+        log_info("viewing {}: {}, {:.4g} fps, {}", info_.source, to_string(info_.shape), info_.rate.value(),
+                 info_.mode == delta::Mode::lossless ? "lossless" : fmt::format("within {}", info_.threshold));
         FirstFailure failure;
         failure.attempt([&] {
             const Progress progress(options_.common.progress_mode(), statistics_, options_.common.frames);
@@ -200,9 +200,9 @@ private:
     void report() {
         const auto figures = statistics_.snapshot();
         const auto counts = client_.counts();
-        spdlog::info("{} frames in {:.2f} s, {:.1f} fps, {:.2f} MB received; {} versions skipped, {} reconnections",
-                     figures.frames, figures.seconds, figures.fps, 1e-6 * static_cast<double>(counts.bytes),
-                     counts.received.skipped, counts.reconnections);
+        log_info("{} frames in {:.2f} s, {:.1f} fps, {:.2f} MB received; {} versions skipped, {} reconnections",
+                 figures.frames, figures.seconds, figures.fps, 1e-6 * static_cast<double>(counts.bytes),
+                 counts.received.skipped, counts.reconnections);
         if (!statistics_file_) return;
         const auto changed_of =
             static_cast<double>(counts.received.changes) * static_cast<double>(info_.shape.frame_bytes());

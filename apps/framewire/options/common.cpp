@@ -1,16 +1,13 @@
 #include "options/common.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/media/sources/source_registry.hpp"
 #include "jobs/stop_signals.hpp"
-#include "view/shown_text.hpp"
+#include "view/log_lines.hpp"
 
 #include <fmt/ranges.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <string_view>
@@ -71,15 +68,6 @@ void add_input_options(CLI::App& command, InputOptions& options) {
 
 namespace {
 
-// Sends log lines of `level` and above to standard error.
-void start_logging(const std::string& level) {
-    auto logger = spdlog::stderr_color_mt("framewire");
-    logger->set_level(spdlog::level::from_str(level));
-    // On a terminal the line erases what a progress bar has drawn there.
-    logger->set_formatter(shown_text_formatter(isatty(STDERR_FILENO) ? "\r\x1b[K%n: %^%l%$: %v" : "%n: %l: %v"));
-    spdlog::set_default_logger(std::move(logger));
-}
-
 // Gives the exit code. To be called before any thread is started.
 int run_stoppable(const StoppableWork& work) {
     StopSignals signals;
@@ -87,7 +75,7 @@ int run_stoppable(const StoppableWork& work) {
         work(signals.stop());
     } catch (const Error& error) {
         if (signals.received() == 0) throw;
-        spdlog::warn("{}", error.what());
+        log_warning("{}", error.what());
     }
     return signals.received() == 0 ? 0 : 128 + signals.received();
 }
@@ -97,7 +85,7 @@ int run_stoppable(const StoppableWork& work) {
 void set_work(CLI::App& command, Action& chosen, const CommonOptions& options, StoppableWork work) {
     command.callback([&chosen, &options, work = std::move(work)] {
         chosen = [&options, work] {
-            start_logging(options.log_level);
+            show_log_lines(parse_log_level(options.log_level));
             return run_stoppable(work);
         };
     });

@@ -1,9 +1,8 @@
 #include "options/output_check.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/media/media.hpp"
-
-#include <spdlog/spdlog.h>
 
 #include <poll.h>
 #include <unistd.h>
@@ -55,7 +54,7 @@ bool RunFiles::may_write(CommonOptions& common, const std::stop_token& stop) con
                           ? fmt::format("{} is", there.front().path)
                           : fmt::format("{} and {} more outputs are", there.front().path, there.size() - 1);
     if (common.keep) {
-        spdlog::info("{} there already and kept (-n); nothing is done", what);
+        log_info("{} there already and kept (-n); nothing is done", what);
         return false;
     }
     const bool reads_standard_input =

@@ -11,6 +11,7 @@
 #include "options/parameter_options.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/hog/steps/pictures.hpp"
 #include "framewire/media/formats/npy.hpp"
@@ -18,7 +19,6 @@
 #include "framewire/pipeline/circle/circle.hpp"
 #include "framewire/pipeline/frames/frame_hog.hpp"
 
-#include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 
 #include <memory>
@@ -63,8 +63,8 @@ public:
         if (frames_ == 0 && !stop_.stop_requested()) fail(ErrorCode::no_input, "{} has no frames", input_.info().name);
         if (options_.json && frames_ > 0) summary_.print(options_, figures, input_.description(), &hog_.output_shape());
         const auto& shape = hog_.output_shape();
-        spdlog::info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} x {} x {} values a frame", figures.frames,
-                     figures.seconds, figures.fps, figures.drops, shape.rows, shape.columns, shape.values);
+        log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} x {} x {} values a frame", figures.frames,
+                 figures.seconds, figures.fps, figures.drops, shape.rows, shape.columns, shape.values);
     }
 
 private:

@@ -3,11 +3,10 @@
 #include "jobs/folder_walk.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/media/formats/npy.hpp"
 #include "framewire/media/images/image_folder.hpp"
 #include "framewire/pipeline/frames/frame_hog.hpp"
-
-#include <spdlog/spdlog.h>
 
 #include <cstddef>
 #include <memory>
@@ -45,7 +44,7 @@ public:
         failure.attempt([&] { walk_.write_statistics(figures, run); });
         failure.rethrow();
         if (options_.json && figures.frames > 0) summary_.print(options_, figures, run, nullptr);
-        spdlog::info("{} images in {:.2f} s, {:.1f} a second", figures.frames, figures.seconds, figures.fps);
+        log_info("{} images in {:.2f} s, {:.1f} a second", figures.frames, figures.seconds, figures.fps);
     }
 
 private:

@@ -7,13 +7,13 @@
 #include "options/parameter_options.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/media/formats/window_model_file.hpp"
 #include "framewire/media/images/image_folder.hpp"
 #include "framewire/pipeline/circle/circle.hpp"
 #include "framewire/pipeline/frames/frame_people.hpp"
 
-#include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 
 #include <optional>
@@ -42,7 +42,7 @@ public:
                      sink_options(options.common, input_.info(), stop)),
           output_(options, people.parameters, sink_options(options.common, input_.info(), stop).file_options()) {
         if (annotated_.wanted()) labels_.emplace();
-        spdlog::info("{} windows of {} sizes a frame", detector_.windows(), detector_.levels());
+        log_info("{} windows of {} sizes a frame", detector_.windows(), detector_.levels());
     }
 
     void operator()() {

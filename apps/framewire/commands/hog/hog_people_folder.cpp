@@ -5,10 +5,9 @@
 #include "jobs/folder_walk.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/media/formats/window_model_file.hpp"
 #include "framewire/pipeline/frames/frame_people.hpp"
-
-#include <spdlog/spdlog.h>
 
 #include <cstddef>
 #include <filesystem>
@@ -97,7 +96,7 @@ private:
             people_.wait();
             found.take(people_, parameters_.capacity);
         } else {
-            spdlog::warn("{}: {} (--min-height)", walk_.images()[image.number], too_small_);
+            log_warning("{}: {} (--min-height)", walk_.images()[image.number], too_small_);
             found.clear();
         }
     }

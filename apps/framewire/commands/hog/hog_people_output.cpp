@@ -1,10 +1,10 @@
 #include "commands/hog/hog_people_output.hpp"
 
+#include "framewire/core/log.hpp"
 #include "framewire/core/parameters/numbers.hpp"
 #include "framewire/detect/object_records.hpp"
 #include "framewire/detect/overlay/box_overlay.hpp"
 
-#include <spdlog/spdlog.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -80,11 +80,11 @@ ChainFigures PeopleOutput::figures() const { return {"people", {{"found", 0, sta
 void PeopleOutput::report(const StatisticsSnapshot& figures, const RunDescription& run, const WindowModel& model,
                           const PeopleDetector* detector) const {
     if (options_.json && frames_ > 0) print_summary(figures, run, model, detector);
-    spdlog::info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} people", figures.frames, figures.seconds,
-                 figures.fps, figures.drops, found_);
+    log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} people", figures.frames, figures.seconds, figures.fps,
+             figures.drops, found_);
     if (frames_left_out_ > 0)
-        spdlog::warn("in {} frames more windows scored above the threshold than are looked at; only the best were",
-                     frames_left_out_);
+        log_warning("in {} frames more windows scored above the threshold than are looked at; only the best were",
+                    frames_left_out_);
 }
 
 void PeopleOutput::print_summary(const StatisticsSnapshot& figures, const RunDescription& run, const WindowModel& model,

@@ -4,6 +4,7 @@
 #include "options/parameter_options.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/hog/training/detection_curve.hpp"
 #include "framewire/media/files/output_file.hpp"
@@ -11,7 +12,6 @@
 #include "framewire/media/images/image_folder.hpp"
 #include "framewire/media/media.hpp"
 
-#include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -66,12 +66,12 @@ public:
             [this](const TrainingFigures& figures) { log(figures); }, stop_);
         if (!trained) return;
         if (!trained->figures.svm.converged)
-            spdlog::warn("after {} passes the cost may still be {:.2g} above the least one, {:.4g}",
-                         trained->figures.svm.passes, trained->figures.svm.excess, trained->figures.svm.cost);
+            log_warning("after {} passes the cost may still be {:.2g} above the least one, {:.4g}",
+                        trained->figures.svm.passes, trained->figures.svm.excess, trained->figures.svm.cost);
         if (curve_file_) curve_file_->finish();
         write_window_model(options_.output, trained->model, files());
-        spdlog::info("{}: a window of {}x{} pixels, {} weights and a bias, margin {:.3g}", options_.output,
-                     window_.width_px, window_.height_px, trained->model.weights.size(), trained->figures.margin);
+        log_info("{}: a window of {}x{} pixels, {} weights and a bias, margin {:.3g}", options_.output,
+                 window_.width_px, window_.height_px, trained->model.weights.size(), trained->figures.margin);
         if (options_.json) print_summary(trained->figures);
     }
 
@@ -82,11 +82,11 @@ private:
     bool validate() {
         curve_ = cross_validate(
             window_, positives_, negatives_, train_.parameters, *train_.folds, executor_,
-            [this](int fold) { spdlog::info("fold {} of {} done", fold, *train_.folds); }, stop_);
+            [this](int fold) { log_info("fold {} of {} done", fold, *train_.folds); }, stop_);
         if (!curve_) return false;
         for (const double rate : false_alarm_rates)
-            spdlog::info("held out: {:.1f} % found at {} false alarms a window", 100 * curve_->detection_rate_at(rate),
-                         rate);
+            log_info("held out: {:.1f} % found at {} false alarms a window", 100 * curve_->detection_rate_at(rate),
+                     rate);
         if (curve_file_) {
             const auto text = to_csv(*curve_);
             curve_file_->write(text.data(), text.size());
@@ -95,7 +95,7 @@ private:
     }
 
     void log(const TrainingFigures& figures) const {
-        spdlog::info(
+        log_info(
             "{}: {} positives, {} of them missed; {} negatives, {} of them false alarms; {} passes",
             figures.hard_negatives.empty() ? "first training" : fmt::format("round {}", figures.hard_negatives.size()),
             figures.positives, figures.missed, figures.negatives, figures.false_alarms, figures.svm.passes);

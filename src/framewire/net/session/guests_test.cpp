@@ -3,10 +3,10 @@
 #include "framewire/core/error.hpp"
 #include "framewire/net/client.hpp"
 #include "framewire/net/server.hpp"
-#include "framewire/net/testing/test_log.hpp"
 #include "framewire/net/testing/test_server.hpp"
 #include "framewire/net/testing/test_stream.hpp"
 #include "framewire/net/testing/test_tcp.hpp"
+#include "kit/captured_log.hpp"
 
 #include <gtest/gtest.h>
 
@@ -179,7 +179,7 @@ TEST(Server, SilentConnectionsKeepNobodyOut) {
 }
 
 TEST(Server, LogsOnlySoMuchOfWhatPeersDo) {
-    const testing::CapturedLog log;
+    const kit::CapturedLog log;
     TestStream stream;
     constexpr int times = 300;
     {

@@ -1,5 +1,6 @@
 #include "framewire/media/ffmpeg/input/input.hpp"
 
+#include "framewire/core/log.hpp"
 #include "framewire/core/parameters/numbers.hpp"
 #include "framewire/core/text/credentials.hpp"
 #include "framewire/core/time/frame_rate.hpp"
@@ -8,8 +9,6 @@
 extern "C" {
 #include <libavutil/common.h>
 }
-
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
@@ -88,7 +87,7 @@ int FfmpegInput::open_own_file(AVFormatContext* format, AVIOContext** io, const 
                                AVDictionary** options) {
     const auto& self = *static_cast<const FfmpegInput*>(format->opaque);
     if (url != self.url_) {
-        spdlog::debug("{}: its link to {} is not followed", self.name_, without_credentials(url));
+        log_debug("{}: its link to {} is not followed", self.name_, without_credentials(url));
         return AVERROR(EPERM);
     }
     return self.open_any_(format, io, url, flags, options);
@@ -188,7 +187,7 @@ void FfmpegInput::note_damage(const std::string& text) {
     // What comes before the first key frame of a recording cut out of a stream cannot be decoded, and is no damage.
     if (!seen_key_) return;
     if (damaged_++ == 0) first_damage_ = fmt::format("after frame {}: {}", frames_read_, text);
-    spdlog::debug("{}: damaged data after frame {}: {}", name_, frames_read_, text);
+    log_debug("{}: damaged data after frame {}: {}", name_, frames_read_, text);
 }
 
 FfmpegInput::Progress FfmpegInput::next(AVFrame& frame) {
@@ -325,7 +324,7 @@ Orientation FfmpegInput::orientation(const AVFrame& frame) {
     if (const auto orientation = orientation_of_matrix(reinterpret_cast<const std::int32_t*>(matrix)))
         return *orientation;
     if (!std::exchange(warned_of_orientation_, true))
-        spdlog::warn("{}: shall be turned or bent otherwise than by quarter turns; it is left as it is", name_);
+        log_warning("{}: shall be turned or bent otherwise than by quarter turns; it is left as it is", name_);
     return {};
 }
 

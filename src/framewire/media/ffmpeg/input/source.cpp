@@ -1,10 +1,9 @@
 #include "framewire/media/ffmpeg/input/source.hpp"
 
 #include "framewire/core/buffer.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/media/conversion/colour.hpp"
 #include "framewire/media/ffmpeg/input/input.hpp"
-
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -65,8 +64,8 @@ private:
         std::string assumed;
         const auto coding = coding_of(*frame_, assumed);
         if (!assumed.empty())
-            spdlog::info("{}: its tags leave open what its colours mean; taken as {} (assumed: {})", address_.name,
-                         to_string(coding), assumed);
+            log_info("{}: its tags leave open what its colours mean; taken as {} (assumed: {})", address_.name,
+                     to_string(coding), assumed);
     }
 
     // False at the end.
@@ -90,8 +89,8 @@ private:
     bool reconnect(std::string reason) {
         auto pause = std::min(options_.retry_pause, longest_pause);
         for (int attempt = 1; attempt <= options_.retries; ++attempt) {
-            spdlog::warn("{}: {}; attempt {} of {} to get it back in {:.2f} s", address_.name, reason, attempt,
-                         options_.retries, std::chrono::duration<double>(pause).count());
+            log_warning("{}: {}; attempt {} of {} to get it back in {:.2f} s", address_.name, reason, attempt,
+                        options_.retries, std::chrono::duration<double>(pause).count());
             input_.reset();
             if (!wait(pause)) return false;
             pause = std::min(2 * pause, longest_pause);
@@ -101,7 +100,7 @@ private:
                 if (progress == Progress::stopped) return false;
                 if (progress == Progress::frame) {
                     rejoining_ = true;
-                    spdlog::info("{}: back again", address_.name);
+                    log_info("{}: back again", address_.name);
                     return true;
                 }
                 reason = progress == Progress::lost ? input_->why_lost() : "the stream ended";
@@ -146,8 +145,8 @@ private:
         const auto orientation = input_->orientation(*frame_);
         const auto shape = orientation.turned({1, frame_->height, frame_->width, info_.shape.channels});
         if (shape != info_.shape && !std::exchange(warned_of_size_, true))
-            spdlog::warn("{}: its pictures change to {}x{} at frame {}; they are scaled to {}x{}, the first size",
-                         address_.name, shape.width, shape.height, index_, info_.shape.width, info_.shape.height);
+            log_warning("{}: its pictures change to {}x{} at frame {}; they are scaled to {}x{}, the first size",
+                        address_.name, shape.width, shape.height, index_, info_.shape.width, info_.shape.height);
         std::string assumed;
         const auto coding = coding_of(*frame_, assumed);
         if (orientation.upright()) {

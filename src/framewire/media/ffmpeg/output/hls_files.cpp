@@ -1,8 +1,7 @@
 #include "framewire/media/ffmpeg/output/hls_files.hpp"
 
 #include "framewire/core/error.hpp"
-
-#include <spdlog/spdlog.h>
+#include "framewire/core/log.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -89,7 +88,7 @@ HlsFiles::HlsFiles(const std::string& playlist, const OutputFileOptions& options
     replaced_segments_ = old.segments;
     if (old.finished) {
         written_ += ".part";
-        spdlog::info("{} is a finished playlist; the new one is {} until it is finished", name_, written_);
+        log_info("{} is a finished playlist; the new one is {} until it is finished", name_, written_);
     }
     stem_ = free_stem(playlist);
     options_.replace = true;  // of its own playlist; segments' names are free
@@ -147,7 +146,7 @@ void HlsFiles::finish(Ending ending) {
         return;
     }
     if (ending == Ending::broken_off) {
-        spdlog::warn("{} stays as it was, for this run was broken off; what it wrote is {}", name_, written_);
+        log_warning("{} stays as it was, for this run was broken off; what it wrote is {}", name_, written_);
         return;
     }
     std::error_code error;

@@ -1,11 +1,10 @@
 #include "framewire/media/ffmpeg/output/sink.hpp"
 
+#include "framewire/core/log.hpp"
 #include "framewire/core/text/credentials.hpp"
 #include "framewire/media/ffmpeg/output/encoder.hpp"
 #include "framewire/media/ffmpeg/output/hls_files.hpp"
 #include "framewire/media/ffmpeg/output/output_io.hpp"
-
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
@@ -173,8 +172,8 @@ private:
         const auto frame_ticks = std::llround(1 / (av_q2d(fine_clock) * av_q2d(encoder_->context().framerate)));
         if (!(ticks <= static_cast<double>(last_pts_ + longest_gap_ticks))) {
             if (!std::exchange(warned_, true))
-                spdlog::warn("{}: the time goes from {:.0f} s to {:.0f} s; the recording goes on after one frame",
-                             name_, static_cast<double>(last_pts_) * av_q2d(fine_clock), ticks * av_q2d(fine_clock));
+                log_warning("{}: the time goes from {:.0f} s to {:.0f} s; the recording goes on after one frame", name_,
+                            static_cast<double>(last_pts_) * av_q2d(fine_clock), ticks * av_q2d(fine_clock));
             if (ticks < 9e18) shifted_ticks_ += last_pts_ + frame_ticks - std::llround(ticks);
             return last_pts_ + frame_ticks;
         }
