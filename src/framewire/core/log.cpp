@@ -16,7 +16,7 @@
 namespace framewire {
 namespace {
 
-constexpr std::array<std::string_view, 6> names{"trace", "debug", "info", "warning", "error", "off"};
+constexpr std::array<std::string_view, 6> level_names{"trace", "debug", "info", "warning", "error", "off"};
 
 struct State {
     std::mutex mutex;
@@ -40,13 +40,13 @@ thread_local bool in_sink = false;
 
 }  // namespace
 
-std::string_view to_string(LogLevel level) { return names[static_cast<std::size_t>(level)]; }
+std::string_view to_string(LogLevel level) { return level_names[static_cast<std::size_t>(level)]; }
 
 LogLevel parse_log_level(std::string_view text) {
-    const auto name = std::find(names.begin(), names.end(), text);
-    if (name == names.end())
+    const auto name = std::find(level_names.begin(), level_names.end(), text);
+    if (name == level_names.end())
         fail(ErrorCode::usage, "no log level '{}'; allowed are trace, debug, info, warning, error, off", text);
-    return static_cast<LogLevel>(std::distance(names.begin(), name));
+    return static_cast<LogLevel>(std::distance(level_names.begin(), name));
 }
 
 LogOutput set_log_output(LogOutput output) {
