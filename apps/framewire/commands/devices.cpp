@@ -8,7 +8,6 @@
 
 #include <fmt/ranges.h>
 #include <hwy/targets.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
@@ -135,11 +134,11 @@ void print() {
 
 }  // namespace
 
-void add_devices(CLI::App& program, Action& chosen) {
-    auto* command = program.add_subcommand("devices", "Lists GPUs, the CPU's instruction sets and cameras");
+void add_devices(CommandLine& program, Action& chosen) {
+    auto command = program.subcommand("devices", "Lists GPUs, the CPU's instruction sets and cameras");
     const auto json = std::make_shared<bool>(false);
-    command->add_flag("--json", *json, "for machines");
-    command->callback([&chosen, json] {
+    command.flag("--json", *json, "for machines");
+    command.when_chosen([&chosen, json] {
         chosen = [json] {
             if (*json)
                 fmt::print("{}\n", as_json().dump(2, ' ', false, Json::error_handler_t::replace));

@@ -30,7 +30,7 @@ std::string in_words(const FilterInfo& filter) {
 
 }  // namespace
 
-void add_filters(CLI::App& program, Action& chosen) {
+void add_filters(CommandLine& program, Action& chosen) {
     const auto& filters = filter_registry();
     Listing listing{.command = "filters",
                     .description = "Lists the filters with their parameters, ranges and defaults",

@@ -5,7 +5,6 @@
 #include "framewire/core/text/nearest_name.hpp"
 
 #include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -50,13 +49,13 @@ int list(const Options& options) {
 
 }  // namespace
 
-void add_listing(CLI::App& program, Action& chosen, Listing listing) {
-    auto* command = program.add_subcommand(std::string(listing.command), std::string(listing.description));
+void add_listing(CommandLine& program, Action& chosen, Listing listing) {
+    auto command = program.subcommand(std::string(listing.command), std::string(listing.description));
     const auto options = std::make_shared<Options>(Options{.listing = std::move(listing), .name = {}});
-    command->add_option("name", options->name, fmt::format("only this {}", options->listing.one))->type_name("NAME");
-    auto* json = command->add_flag("--json", options->json, "for machines");
-    command->add_flag("--markdown", options->markdown, std::string(options->listing.page_help))->excludes(json);
-    command->callback([&chosen, options] { chosen = [options] { return list(*options); }; });
+    command.option("name", options->name, fmt::format("only this {}", options->listing.one)).type_name("NAME");
+    const auto json = command.flag("--json", options->json, "for machines");
+    command.flag("--markdown", options->markdown, std::string(options->listing.page_help)).excludes(json);
+    command.when_chosen([&chosen, options] { chosen = [options] { return list(*options); }; });
 }
 
 }  // namespace framewire::app

@@ -28,6 +28,6 @@ struct Listing {
 
 /// Adds the subcommand: all entries, or the one that is named; `--json` and `--markdown`. An unknown name is
 /// Error{usage} with the nearest one.
-void add_listing(CLI::App& program, Action& chosen, Listing listing);
+void add_listing(CommandLine& program, Action& chosen, Listing listing);
 
 }  // namespace framewire::app

@@ -56,7 +56,7 @@ std::string index() {
 
 }  // namespace
 
-void add_sources(CLI::App& program, Action& chosen) {
+void add_sources(CommandLine& program, Action& chosen) {
     const auto& sources = source_registry();
     Listing listing{.command = "sources",
                     .description = "Lists where frames may come from, with parameters, ranges and defaults",
