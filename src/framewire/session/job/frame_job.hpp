@@ -60,9 +60,11 @@ public:
         result.ending = ending_of(failure, stopped(), input_.info().live);
         stages.finish(failure, result.ending);
         result.figures = statistics().snapshot();
-        result.description = input_.description();
-        if (stages.describe) stages.describe(result.description);
-        failure.attempt([&] { statistics_file().write(result.figures, result.description); });
+        failure.attempt([&] {
+            result.description = input_.description();
+            if (stages.describe) stages.describe(result.description);
+            statistics_file().write(result.figures, result.description);
+        });
         failure.rethrow();
         if (result.figures.frames == 0 && !stopped()) fail(ErrorCode::no_input, "{} has no frames", input_.info().name);
     }
