@@ -10,6 +10,7 @@ attempt() {
         cmake --build "$folder/build" >>"$folder/log" 2>&1 &&
         "$folder/build/encode" >>"$folder/log" 2>&1 &&
         "$folder/build/broadcast" >>"$folder/log" 2>&1 &&
+        "$folder/build/job" >>"$folder/log" 2>&1 &&
         "$folder/prefix/bin/framewire" --version >>"$folder/log" 2>&1
 }
 if attempt; then
