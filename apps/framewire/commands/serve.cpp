@@ -6,6 +6,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/numbers.hpp"
 #include "framewire/session/broadcast.hpp"
+#include "framewire/session/job/failure.hpp"
 
 #include <spdlog/spdlog.h>
 

@@ -4,6 +4,7 @@
 #include "view/viewer.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/session/job/failure.hpp"
 #include "framewire/session/receive/receive.hpp"
 
 #include <spdlog/spdlog.h>

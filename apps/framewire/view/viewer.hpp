@@ -5,6 +5,7 @@
 
 #include "framewire/net/wire/wire.hpp"
 #include "framewire/pipeline/statistics/statistics.hpp"
+#include "framewire/session/job/failure.hpp"
 #include "framewire/session/receive/receive.hpp"
 
 #include <memory>

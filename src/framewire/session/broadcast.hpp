@@ -2,17 +2,16 @@
 
 #include "framewire/delta/delta.hpp"
 #include "framewire/net/server.hpp"
-#include "framewire/net/stream_state.hpp"
 #include "framewire/pipeline/chain/camera_panel.hpp"
-#include "framewire/pipeline/frames/stream_encoder.hpp"
-#include "framewire/session/detector.hpp"
-#include "framewire/session/input/filtered_input.hpp"
-#include "framewire/session/job/frame_job.hpp"
+#include "framewire/pipeline/source.hpp"
+#include "framewire/pipeline/statistics/statistics.hpp"
+#include "framewire/session/detector_options.hpp"
+#include "framewire/session/job/job_files.hpp"
+#include "framewire/session/job/result.hpp"
 #include "framewire/session/options.hpp"
 
 #include <memory>
 #include <optional>
-#include <string>
 
 namespace framewire::session {
 
@@ -40,48 +39,25 @@ public:
     /// Opens all there is, what is cheap to refuse first, and listens from then on. Throws as FrameJob, StreamEncoder,
     /// make_detector() and net::Server do.
     explicit BroadcastJob(const BroadcastOptions& options);
+    ~BroadcastJob();
 
     /// Where viewers find the stream.
-    const net::StreamAddress& address() const { return server_.address(); }
-    const SourceInfo& source() const { return job_.input().info(); }
+    const net::StreamAddress& address() const;
+    const SourceInfo& source() const;
     /// Brightness and its like while frames flow; from any thread.
-    CameraPanel& panel() { return job_.input().panel(); }
+    CameraPanel& panel();
 
     /// To be called once. Throws what failed on the way, after the viewers were told; Error{no_input} where the source
     /// has no frames.
     const BroadcastResult& run();
     /// Of run(), when it threw, too.
-    const BroadcastResult& result() const { return result_; }
+    const BroadcastResult& result() const;
     /// Of the run as it goes; from any thread.
-    const Statistics& statistics() const { return job_.statistics(); }
+    const Statistics& statistics() const;
 
 private:
-    // What changed in a frame, and what moves in it.
-    struct Found {
-        FrameChanges changes;
-        FrameObjects objects;
-        bool has_objects;
-
-        void wait() {
-            changes.wait();
-            if (has_objects) objects.wait();
-        }
-    };
-
-    net::StreamInfo stream_info() const;
-    Found make_found();
-    void start(InputFrame& frame, Found& found);
-    void send(const FrameTime& time, const Found& found);
-    void finish(const FirstFailure& failure);
-
-    int wait_for_viewers_;
-    bool hurries_;
-    FrameJob<FilteredInput> job_;
-    StreamEncoder encoder_;
-    std::unique_ptr<FrameDetector> detector_;
-    net::StreamState state_;
-    net::Server server_;
-    BroadcastResult result_;
+    struct State;
+    std::unique_ptr<State> state_;
 };
 
 }  // namespace framewire::session

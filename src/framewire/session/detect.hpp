@@ -1,13 +1,11 @@
 #pragma once
 
-#include "framewire/core/buffer.hpp"
 #include "framewire/detect/object_records.hpp"
-#include "framewire/session/detector.hpp"
-#include "framewire/session/input/filtered_input.hpp"
-#include "framewire/session/job/frame_job.hpp"
+#include "framewire/pipeline/statistics/statistics.hpp"
+#include "framewire/session/detector_options.hpp"
+#include "framewire/session/job/job_files.hpp"
+#include "framewire/session/job/result.hpp"
 #include "framewire/session/options.hpp"
-#include "framewire/session/outputs/record_file.hpp"
-#include "framewire/session/outputs/video_output.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -39,26 +37,19 @@ public:
     /// Opens all there is, what is cheap to refuse first and outputs last. Throws as files_of(), FrameJob,
     /// make_detector(), open_sink() and OutputFile do.
     explicit DetectJob(const DetectOptions& options);
+    ~DetectJob();
 
     /// To be called once. Throws what failed on the way, after what was found before was written; Error{no_input} where
     /// the source has no frames.
     const DetectResult& run();
     /// Of run(), when it threw, too.
-    const DetectResult& result() const { return result_; }
+    const DetectResult& result() const;
     /// Of the run as it goes; from any thread.
-    const Statistics& statistics() const { return job_.statistics(); }
+    const Statistics& statistics() const;
 
 private:
-    void send(InputFrame& frame, const FrameTime& time, const FrameObjects& found);
-    void finish(FirstFailure& failure, Ending ending);
-
-    FrameJob<FilteredInput> job_;
-    std::unique_ptr<FrameDetector> detector_;
-    VideoOutput annotated_, masks_;
-    HostImage mask_;  // the last one, unpacked
-    ObjectRecords records_;
-    RecordFile output_;
-    DetectResult result_;
+    struct State;
+    std::unique_ptr<State> state_;
 };
 
 }  // namespace framewire::session

@@ -1,10 +1,11 @@
 #pragma once
 
-#include "framewire/session/input/filtered_input.hpp"
-#include "framewire/session/job/frame_job.hpp"
+#include "framewire/pipeline/statistics/statistics.hpp"
+#include "framewire/session/job/job_files.hpp"
+#include "framewire/session/job/result.hpp"
 #include "framewire/session/options.hpp"
-#include "framewire/session/outputs/video_output.hpp"
 
+#include <memory>
 #include <string>
 
 namespace framewire::session {
@@ -23,19 +24,19 @@ class RunJob {
 public:
     /// Opens all there is, what is cheap to refuse first and the output last. Throws as FrameJob and open_sink() do.
     explicit RunJob(const RunOptions& options);
+    ~RunJob();
 
     /// To be called once. Throws what failed on the way, after what was sent before it was completed; Error{no_input}
     /// where the source has no frames.
     const JobResult& run();
     /// Of run(), when it threw, too.
-    const JobResult& result() const { return result_; }
+    const JobResult& result() const;
     /// Of the run as it goes; from any thread.
-    const Statistics& statistics() const { return job_.statistics(); }
+    const Statistics& statistics() const;
 
 private:
-    FrameJob<FilteredInput> job_;
-    VideoOutput video_;
-    JobResult result_;
+    struct State;
+    std::unique_ptr<State> state_;
 };
 
 }  // namespace framewire::session

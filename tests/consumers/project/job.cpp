@@ -1,4 +1,5 @@
-// Broadcasts the synthetic camera and receives it, as the program does, through the installed headers and libraries alone.
+// Broadcasts the synthetic camera and receives it, as the program does, through the installed headers and libraries
+// alone.
 
 #include "framewire/session/broadcast.hpp"
 #include "framewire/session/receive/receive.hpp"

@@ -1,11 +1,9 @@
 #pragma once
 
-#include "framewire/media/formats/npy.hpp"
-#include "framewire/pipeline/frames/frame_hog.hpp"
+#include "framewire/pipeline/statistics/statistics.hpp"
 #include "framewire/session/hog/describe_options.hpp"
-#include "framewire/session/input/filtered_input.hpp"
-#include "framewire/session/job/frame_job.hpp"
-#include "framewire/session/outputs/written.hpp"
+
+#include <memory>
 
 namespace framewire::session {
 
@@ -16,25 +14,19 @@ public:
     /// Opens all there is, what is cheap to refuse first and the output last. Throws as FrameJob, FrameHog and NpyFile
     /// do.
     explicit DescribeJob(const DescribeOptions& options);
+    ~DescribeJob();
 
     /// To be called once. Throws what failed on the way, after what was computed before was written; Error{no_input}
     /// where the source has no frames.
     const DescribeResult& run();
     /// Of run(), when it threw, too.
-    const DescribeResult& result() const { return result_; }
+    const DescribeResult& result() const;
     /// Of the run as it goes; from any thread.
-    const Statistics& statistics() const { return job_.statistics(); }
+    const Statistics& statistics() const;
 
 private:
-    void send(InputFrame& frame, const FrameDescriptors& found);
-
-    DescribeOptions options_;
-    FrameJob<FilteredInput> job_;
-    int under_way_;
-    FrameHog hog_;
-    NpyFile output_;
-    Written written_;
-    DescribeResult result_;
+    struct State;
+    std::unique_ptr<State> state_;
 };
 
 }  // namespace framewire::session

@@ -1,6 +1,7 @@
 #include "framewire/session/hog/describe_options.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/pipeline/circle/circle.hpp"
 #include "framewire/session/hog/step_pictures.hpp"
 #include "framewire/session/outputs/folders.hpp"
 

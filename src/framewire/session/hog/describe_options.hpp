@@ -2,8 +2,8 @@
 
 #include "framewire/hog/hog.hpp"
 #include "framewire/session/hog/descriptor_summary.hpp"
-#include "framewire/session/job/job.hpp"
 #include "framewire/session/job/job_files.hpp"
+#include "framewire/session/job/result.hpp"
 #include "framewire/session/options.hpp"
 
 #include <cstdint>

@@ -1,6 +1,8 @@
 #include "framewire/session/hog/train_job.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/cuda/executor.hpp"
+#include "framewire/media/files/output_file.hpp"
 #include "framewire/media/formats/window_model_file.hpp"
 #include "framewire/media/images/image_folder.hpp"
 #include "framewire/media/media.hpp"
@@ -28,38 +30,60 @@ JobFiles files_of(const TrainOptions& options) {
         .output("--curve", options.curve);
 }
 
-TrainJob::TrainJob(const TrainOptions& options)
-    : options_(options),
-      positives_(images_of(options.positives, options.stop)),
-      negatives_(images_of(options.negatives, options.stop)),
-      executor_(BackendChoice::cpu, options.threads) {
+struct TrainJob::State {
+    explicit State(const TrainOptions& asked);
+
+    std::optional<TrainedModel> run();
+    OutputFileOptions files() const { return {.stop = options.stop, .replace = options.replace}; }
+    bool validate();
+
+    TrainOptions options;
+    TrainingImages positives, negatives;
+    Executor executor;
+    std::optional<OutputFile> curve_file;
+    std::optional<DetectionCurve> curve;
+};
+
+TrainJob::State::State(const TrainOptions& asked)
+    : options(asked),
+      positives(images_of(options.positives, options.stop)),
+      negatives(images_of(options.negatives, options.stop)),
+      executor(BackendChoice::cpu, options.threads) {
     files_of(options).require_different();
     window_shape(options.window);
     const OutputFile can_be_written(options.output, files());
-    if (!options.curve.empty()) curve_file_.emplace(options.curve, files());
+    if (!options.curve.empty()) curve_file.emplace(options.curve, files());
 }
 
-std::optional<TrainedModel> TrainJob::run() {
-    if (options_.folds && !validate()) return {};
-    auto trained = train_window_model(options_.window, positives_, negatives_, options_.training, executor_,
-                                      options_.on_training, options_.stop);
+std::optional<TrainedModel> TrainJob::State::run() {
+    if (options.folds && !validate()) return {};
+    auto trained = train_window_model(options.window, positives, negatives, options.training, executor,
+                                      options.on_training, options.stop);
     if (!trained) return {};
-    if (curve_file_) curve_file_->finish();
-    write_window_model(options_.output, trained->model, files());
+    if (curve_file) curve_file->finish();
+    write_window_model(options.output, trained->model, files());
     return trained;
 }
 
 // False when it was stopped.
-bool TrainJob::validate() {
-    curve_ = cross_validate(options_.window, positives_, negatives_, options_.training, *options_.folds, executor_,
-                            options_.on_fold, options_.stop);
-    if (!curve_) return false;
-    if (options_.on_curve) options_.on_curve(*curve_);
-    if (curve_file_) {
-        const auto text = to_csv(*curve_);
-        curve_file_->write(text.data(), text.size());
+bool TrainJob::State::validate() {
+    curve = cross_validate(options.window, positives, negatives, options.training, *options.folds, executor,
+                           options.on_fold, options.stop);
+    if (!curve) return false;
+    if (options.on_curve) options.on_curve(*curve);
+    if (curve_file) {
+        const auto text = to_csv(*curve);
+        curve_file->write(text.data(), text.size());
     }
     return true;
 }
+
+TrainJob::TrainJob(const TrainOptions& options) : state_(std::make_unique<State>(options)) {}
+TrainJob::~TrainJob() = default;
+
+const TrainingImages& TrainJob::positives() const { return state_->positives; }
+const TrainingImages& TrainJob::negatives() const { return state_->negatives; }
+std::optional<TrainedModel> TrainJob::run() { return state_->run(); }
+const std::optional<DetectionCurve>& TrainJob::curve() const { return state_->curve; }
 
 }  // namespace framewire::session

@@ -1,12 +1,11 @@
 #pragma once
 
-#include "framewire/cuda/executor.hpp"
 #include "framewire/hog/training/detection_curve.hpp"
 #include "framewire/hog/training/window_trainer.hpp"
-#include "framewire/media/files/output_file.hpp"
 #include "framewire/session/job/job_files.hpp"
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -40,25 +39,20 @@ public:
     /// Looks at what is there, and tries whether the outputs can be written. Throws as images_in(), Executor,
     /// window_shape() and OutputFile do.
     explicit TrainJob(const TrainOptions& options);
+    ~TrainJob();
 
-    const TrainingImages& positives() const { return positives_; }
-    const TrainingImages& negatives() const { return negatives_; }
+    const TrainingImages& positives() const;
+    const TrainingImages& negatives() const;
 
     /// To be called once; nothing when it was stopped. Throws as cross_validate() and train_window_model() do, and
     /// Error{io}.
     std::optional<TrainedModel> run();
     /// Of the cross-validation, where one is wanted and was not stopped.
-    const std::optional<DetectionCurve>& curve() const { return curve_; }
+    const std::optional<DetectionCurve>& curve() const;
 
 private:
-    OutputFileOptions files() const { return {.stop = options_.stop, .replace = options_.replace}; }
-    bool validate();
-
-    TrainOptions options_;
-    TrainingImages positives_, negatives_;
-    Executor executor_;
-    std::optional<OutputFile> curve_file_;
-    std::optional<DetectionCurve> curve_;
+    struct State;
+    std::unique_ptr<State> state_;
 };
 
 }  // namespace framewire::session

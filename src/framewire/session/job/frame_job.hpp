@@ -8,6 +8,7 @@
 #include "framewire/session/job/failure.hpp"
 #include "framewire/session/job/job.hpp"
 #include "framewire/session/job/job_files.hpp"
+#include "framewire/session/job/result.hpp"
 #include "framewire/session/options.hpp"
 
 #include <cstddef>

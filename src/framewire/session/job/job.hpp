@@ -2,7 +2,6 @@
 
 #include "framewire/media/media.hpp"
 #include "framewire/pipeline/circle/circle.hpp"
-#include "framewire/pipeline/source.hpp"
 #include "framewire/pipeline/statistics/statistics.hpp"
 #include "framewire/session/job/failure.hpp"
 #include "framewire/session/job/job_files.hpp"
@@ -13,13 +12,6 @@
 #include <stop_token>
 
 namespace framewire::session {
-
-/// What came of a job, whether it ended well or not.
-struct JobResult {
-    StatisticsSnapshot figures{};
-    RunDescription description{};
-    Ending ending = Ending::complete;  ///< how the outputs ended
-};
 
 /// What every job has: its options, a stop of its own, its figures and the file for them. For one run.
 class Job {

@@ -1,9 +1,16 @@
 #include "framewire/session/people/people_folder_job.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/view.hpp"
+#include "framewire/hog/people/people_detector.hpp"
 #include "framewire/media/formats/window_model_file.hpp"
 #include "framewire/pipeline/frames/frame_people.hpp"
+#include "framewire/session/input/folder_input.hpp"
+#include "framewire/session/job/frame_job.hpp"
 #include "framewire/session/outputs/folders.hpp"
+#include "framewire/session/people/found_people.hpp"
+#include "framewire/session/people/people_records.hpp"
+#include "framewire/session/people/score_labels.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -32,66 +39,104 @@ std::vector<std::string> annotated_of(const std::vector<std::string>& images, co
 
 }  // namespace
 
-PeopleFolderJob::PeopleFolderJob(const PeopleOptions& options)
-    : parameters_(options.people),
-      model_(model_for(options)),
-      job_(options.job, options.input, files_of(options)),
-      files_{.stop = job_.stop(), .replace = options.job.replace},
-      annotated_(annotated_of(job_.input().images(), options)),
-      records_(options.output, files_, result_) {
-    if (annotated_.empty()) return;
+struct PeopleFolderJob::State {
+    // Who is in an image is known when its stage ends.
+    struct Found {
+        FoundPeople people;
+
+        void wait() const {}
+    };
+
+    explicit State(const PeopleOptions& options);
+
+    void run();
+    void prepare(const Shape& shape);
+    void start(InputFrame& frame, const FrameTime& time, FoundPeople& found);
+    void send(InputFrame& frame, const FrameTime& time, const FoundPeople& found);
+
+    PeopleParameters parameters;
+    WindowModel model;
+    FrameJob<FolderInput> job;
+    OutputFileOptions files;
+    std::vector<std::string> annotated;  // of each image, or none at all
+    PeopleResult result;
+    PeopleRecords records;
+    std::optional<ScoreLabels> labels;  // where images are annotated
+
+    std::optional<PeopleDetector> detector;
+    DetectedPeople people;  // in the last image
+    Shape prepared{};       // what detector is for
+    std::string too_small;  // why there is none
+    std::int64_t annotated_bytes = 0;
+};
+
+PeopleFolderJob::State::State(const PeopleOptions& options)
+    : parameters(options.people),
+      model(model_for(options)),
+      job(options.job, options.input, files_of(options)),
+      files{.stop = job.stop(), .replace = options.job.replace},
+      annotated(annotated_of(job.input().images(), options)),
+      records(options.output, files, result) {
+    if (annotated.empty()) return;
     make_folder(options.annotate);
-    labels_.emplace();
+    labels.emplace();
 }
 
-const PeopleResult& PeopleFolderJob::run() {
-    job_.run<Found>(
-        {.wanted = {.on_host = labels_.has_value(), .by_stages = true},
+void PeopleFolderJob::State::run() {
+    job.run<Found>(
+        {.wanted = {.on_host = labels.has_value(), .by_stages = true},
          .under_way = 1,
-         .make = [this] { return Found{FoundPeople(parameters_)}; },
+         .make = [this] { return Found{FoundPeople(parameters)}; },
          .start = [this](InputFrame& frame, const FrameTime& time, Found& found) { start(frame, time, found.people); },
          .send = [this](InputFrame& frame, const FrameTime& time, Found& found) { send(frame, time, found.people); },
-         .finish = [this](FirstFailure& failure, Ending ending) { failure.attempt([&] { records_.finish(ending); }); },
-         .describe = [this](RunDescription& run) { records_.describe(run); }},
-        result_);
-    return result_;
+         .finish = [this](FirstFailure& failure, Ending ending) { failure.attempt([&] { records.finish(ending); }); },
+         .describe = [this](RunDescription& run) { records.describe(run); }},
+        result);
 }
 
-// Makes detector_ one for images of this shape, or none.
-void PeopleFolderJob::prepare(const Shape& shape) {
-    if (shape == shape_) return;
-    people_ = {};
-    detector_.reset();  // its memory goes before the next one's comes
-    too_small_ = without_windows(model_, parameters_, shape);
-    if (too_small_.empty()) {
-        detector_.emplace(model_, parameters_, shape, job_.input().executor());
-        people_ = detector_->make_people();
+// Makes detector one for images of this shape, or none.
+void PeopleFolderJob::State::prepare(const Shape& shape) {
+    if (shape == prepared) return;
+    people = {};
+    detector.reset();  // its memory goes before the next one's comes
+    too_small = without_windows(model, parameters, shape);
+    if (too_small.empty()) {
+        detector.emplace(model, parameters, shape, job.input().executor());
+        people = detector->make_people();
     }
-    shape_ = shape;
+    prepared = shape;
 }
 
-void PeopleFolderJob::start(InputFrame& frame, const FrameTime& time, FoundPeople& found) {
+void PeopleFolderJob::State::start(InputFrame& frame, const FrameTime& time, FoundPeople& found) {
     auto& picture = frame.result();
     prepare(picture.shape());
-    if (detector_) {
-        framewire::start(*detector_, picture, people_, job_.input().executor());
-        people_.wait();
-        found.take(people_, parameters_.capacity);
+    if (detector) {
+        framewire::start(*detector, picture, people, job.input().executor());
+        people.wait();
+        found.take(people, parameters.capacity);
     } else {
-        spdlog::warn("{}: {} (--min-height)", job_.input().image(time), too_small_);
+        spdlog::warn("{}: {} (--min-height)", job.input().image(time), too_small);
         found.clear();
     }
 }
 
-void PeopleFolderJob::send(InputFrame& frame, const FrameTime& time, const FoundPeople& found) {
+void PeopleFolderJob::State::send(InputFrame& frame, const FrameTime& time, const FoundPeople& found) {
     auto& picture = frame.result();
-    const auto name = std::filesystem::path(job_.input().image(time)).filename();
-    records_.write(found, picture.shape(), time, name.native());
-    if (labels_) {
-        found.draw(*labels_, picture.host());
-        annotated_bytes_ += write_png(annotated_[static_cast<std::size_t>(time.index)], picture.host(), files_);
+    const auto name = std::filesystem::path(job.input().image(time)).filename();
+    records.write(found, picture.shape(), time, name.native());
+    if (labels) {
+        found.draw(*labels, picture.host());
+        annotated_bytes += write_png(annotated[static_cast<std::size_t>(time.index)], picture.host(), files);
     }
-    job_.statistics().set_sent_bytes(records_.bytes() + annotated_bytes_);
+    job.statistics().set_sent_bytes(records.bytes() + annotated_bytes);
 }
+
+PeopleFolderJob::PeopleFolderJob(const PeopleOptions& options) : state_(std::make_unique<State>(options)) {}
+PeopleFolderJob::~PeopleFolderJob() = default;
+
+const WindowModel& PeopleFolderJob::model() const { return state_->model; }
+const PeopleResult& PeopleFolderJob::run() { return state_->run(), state_->result; }
+const PeopleResult& PeopleFolderJob::result() const { return state_->result; }
+const Statistics& PeopleFolderJob::statistics() const { return state_->job.statistics(); }
 
 }  // namespace framewire::session

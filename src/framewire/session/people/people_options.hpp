@@ -2,8 +2,8 @@
 
 #include "framewire/hog/people/people_detector.hpp"
 #include "framewire/hog/window_model.hpp"
-#include "framewire/session/job/job.hpp"
 #include "framewire/session/job/job_files.hpp"
+#include "framewire/session/job/result.hpp"
 #include "framewire/session/options.hpp"
 
 #include <cstdint>

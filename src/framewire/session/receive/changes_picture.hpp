@@ -6,17 +6,11 @@
 #include "framewire/filters/heatmap/heatmap.hpp"
 #include "framewire/filters/noise/noise.hpp"
 #include "framewire/net/client.hpp"
+#include "framewire/session/receive/changes_kind.hpp"
 
 #include <memory>
-#include <string_view>
 
 namespace framewire::session {
-
-/// How it is shown what changed: red on black, red over the picture, or by how much.
-enum class ChangesKind { mask, overlay, heat };
-
-/// Reads "mask", "overlay" or "heat". Throws Error{usage} on anything else.
-ChangesKind parse_changes(std::string_view text);
 
 /// Where the newest step of the stream changed the picture, drawn from the changes that
 /// arrived (the streaming report's last step, section 5.0.6). A whole picture counts as no change.

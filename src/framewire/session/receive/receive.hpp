@@ -1,14 +1,13 @@
 #pragma once
 
-#include "framewire/core/buffer.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/net/client.hpp"
 #include "framewire/net/wire/wire.hpp"
-#include "framewire/session/job/job.hpp"
+#include "framewire/pipeline/source.hpp"
+#include "framewire/pipeline/statistics/statistics.hpp"
+#include "framewire/session/job/job_files.hpp"
 #include "framewire/session/options.hpp"
-#include "framewire/session/outputs/video_output.hpp"
-#include "framewire/session/receive/changes_picture.hpp"
-#include "framewire/session/receive/recording_time.hpp"
+#include "framewire/session/receive/changes_kind.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -54,33 +53,21 @@ class ReceiveJob {
 public:
     /// Connects, and opens the recording last. Throws as Job, parse_stream_address(), net::Client and open_sink() do.
     explicit ReceiveJob(const ReceiveOptions& options);
+    ~ReceiveJob();
 
-    const net::StreamInfo& stream() const { return result_.stream; }
+    const net::StreamInfo& stream() const;
 
     /// To be called once; returns when the stream ends. Throws what failed on the way, after the recording was
     /// completed; Error{source_lost} where there was no picture.
     const ReceiveResult& run();
     /// Of run(), when it threw, too.
-    const ReceiveResult& result() const { return result_; }
+    const ReceiveResult& result() const;
     /// Of the run as it goes; from any thread.
-    const Statistics& statistics() const { return job_.statistics(); }
+    const Statistics& statistics() const;
 
 private:
-    void receive();
-    HostView<const std::uint8_t> with_boxes(HostView<const std::uint8_t> picture);
-
-    std::string url_;
-    bool boxes_;
-    std::function<void(HostView<const std::uint8_t>)> on_picture_;
-    std::function<void()> on_end_;
-    Job job_;
-    net::Client client_;
-    ReceiveResult result_;
-    RecordingTime time_;
-    std::unique_ptr<ChangesPicture> changes_;
-    HostImage boxed_;  // there once the server has detected something
-    VideoOutput recording_;
-    std::int64_t frames_ = 0;
+    struct State;
+    std::unique_ptr<State> state_;
 };
 
 }  // namespace framewire::session
