@@ -4,11 +4,12 @@
 #include "suites.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <string_view>
 
 int main(int argc, char** argv) {
     using namespace framewire;
@@ -27,15 +28,15 @@ int main(int argc, char** argv) {
         "--cdnet", cdnet_folder,
         "a scene of changedetection.net (its input/ and groundtruth/): the mixture suite tells how well it does there");
     CLI11_PARSE(app, argc, argv);
-    spdlog::set_level(spdlog::level::warn);
 
     try {
         for (const auto& name : wanted)
-            if (std::none_of(std::begin(suites), std::end(suites),
-                             [&](const auto& suite) { return name == suite.name; }))
+            if (std::none_of(suites().begin(), suites().end(), [&](const auto& suite) { return name == suite.name; }))
                 fail(ErrorCode::usage, "no suite '{}'", name);
         Session session(quick, threads, cdnet_folder);
-        for (const auto& suite : suites)
+        std::sort(suites().begin(), suites().end(),
+                  [](const auto& a, const auto& b) { return std::string_view(a.name) < b.name; });
+        for (const auto& suite : suites())
             if (wanted.empty() || std::find(wanted.begin(), wanted.end(), suite.name) != wanted.end())
                 suite.run(session);
         if (!json_path.empty()) {

@@ -2,7 +2,6 @@
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(fmt REQUIRED)
-find_package(spdlog REQUIRED)
 find_package(TBB REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
 find_package(nlohmann_json REQUIRED)

@@ -1,10 +1,10 @@
-# cmake --install: the program, the headers, the libraries, and a package that find_package(framewire) finds.
+# cmake --install: the program, the libraries with their headers for users, and a package that find_package(framewire) finds.
 include(CMakePackageConfigHelpers)
 get_property(libraries GLOBAL PROPERTY FRAMEWIRE_LIBRARIES)
 install(TARGETS framewire RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS ${libraries} EXPORT framewire-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY src/framewire DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-    FILES_MATCHING PATTERN "*.hpp" PATTERN "*_ref.hpp" EXCLUDE PATTERN "*-inl.hpp" EXCLUDE PATTERN "test_*" EXCLUDE PATTERN "*_testing.hpp" EXCLUDE)
+install(TARGETS ${libraries} EXPORT framewire-targets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT framewire-targets NAMESPACE framewire:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/framewire)
 configure_package_config_file(cmake/framewire-config.cmake.in framewire-config.cmake
     INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/framewire)

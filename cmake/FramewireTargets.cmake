@@ -1,6 +1,18 @@
 # How every target of the project is made: one warning level, one language level, sanitizers in one place.
 include(GNUInstallDirs)
 
+# Static libraries each bring CUDA's runtime along, and the linker keeps one; shared libraries need one that they share.
+set(FRAMEWIRE_CUDA_RUNTIME Static)
+set(FRAMEWIRE_CUDART CUDA::cudart_static)
+if(BUILD_SHARED_LIBS)
+    set(FRAMEWIRE_CUDA_RUNTIME Shared)
+    set(FRAMEWIRE_CUDART CUDA::cudart)
+    # What is installed finds its libraries wherever the prefix is moved to.
+    file(RELATIVE_PATH from_program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+    set(CMAKE_INSTALL_RPATH $ORIGIN $ORIGIN/${from_program} ${CUDAToolkit_LIBRARY_DIR})
+    set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+endif()
+
 add_library(framewire_options INTERFACE)
 add_library(framewire::options ALIAS framewire_options)
 target_compile_features(framewire_options INTERFACE cxx_std_20)
@@ -18,32 +30,62 @@ if(FRAMEWIRE_SANITIZE)
     target_link_options(framewire_options INTERFACE -fsanitize=${FRAMEWIRE_SANITIZE})
 endif()
 
-# framewire_library(NAME SOURCES ... [CUDA_SOURCES ...] [DEPENDS ...] [PRIVATE ...])
-# One layer of the library as a target framewire::NAME. CUDA_SOURCES are left out of a build without CUDA.
+# Sources that are compiled once for each instruction set, by including themselves, need a translation unit of their own
+# where CMAKE_UNITY_BUILD joins others.
+function(framewire_keep_simd_apart target)
+    get_target_property(sources ${target} SOURCES)
+    list(FILTER sources INCLUDE REGEX "\\.cpp$")
+    foreach(source IN LISTS sources)
+        file(REAL_PATH ${source} path)
+        if(NOT EXISTS ${path})
+            continue()  # made by the build
+        endif()
+        file(STRINGS ${path} includes_itself REGEX "^#define HWY_TARGET_INCLUDE" LIMIT_COUNT 1)
+        if(includes_itself)
+            set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+        endif()
+    endforeach()
+endfunction()
+
+# framewire_library(NAME SOURCES ... [CUDA_SOURCES ...] [HEADERS ...] [DEPENDS ...] [PRIVATE ...])
+# One layer of the library as a target framewire::NAME. CUDA_SOURCES are left out of a build without CUDA. HEADERS are those
+# for users, and all that they include: they alone are installed. BUILD_SHARED_LIBS says whether it is shared or static.
 function(framewire_library name)
-    cmake_parse_arguments(arg "" "" "SOURCES;CUDA_SOURCES;DEPENDS;PRIVATE" ${ARGN})
+    cmake_parse_arguments(arg "" "" "SOURCES;CUDA_SOURCES;HEADERS;DEPENDS;PRIVATE" ${ARGN})
     set(target framewire_${name})
-    add_library(${target} STATIC ${arg_SOURCES})
+    add_library(${target} ${arg_SOURCES})
     add_library(framewire::${name} ALIAS ${target})
     if(FRAMEWIRE_HAS_CUDA AND arg_CUDA_SOURCES)
         target_sources(${target} PRIVATE ${arg_CUDA_SOURCES})
         set_target_properties(${target} PROPERTIES
-            CUDA_RUNTIME_LIBRARY Static CUDA_RESOLVE_DEVICE_SYMBOLS OFF)
-        target_link_libraries(${target} PRIVATE CUDA::cudart_static)
+            CUDA_RUNTIME_LIBRARY ${FRAMEWIRE_CUDA_RUNTIME} CUDA_RESOLVE_DEVICE_SYMBOLS OFF)
+        target_link_libraries(${target} PRIVATE ${FRAMEWIRE_CUDART})
     endif()
-    set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
-    target_include_directories(${target} PUBLIC
-        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    # Without a symbol that says "being built": the same objects serve both kinds of library.
+    set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON DEFINE_SYMBOL ""
+        VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+    if(BUILD_SHARED_LIBS AND NOT FRAMEWIRE_SANITIZE)
+        target_link_options(${target} PRIVATE LINKER:--no-undefined)
+    endif()
+    target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/src FILES ${arg_HEADERS})
     target_link_libraries(${target} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_PRIVATE} $<BUILD_INTERFACE:framewire::options>)
     target_compile_features(${target} PUBLIC cxx_std_20)
+    framewire_keep_simd_apart(${target})
     set_property(GLOBAL APPEND PROPERTY FRAMEWIRE_LIBRARIES ${target})
 endfunction()
 
-# framewire_room(NAME [SOURCES ...] [CUDA_SOURCES ...] [TESTS ...])
-# A folder of the caller's, of a filter or of a source: adds NAME/NAME.cpp to room_sources and NAME/NAME_test.cpp to room_tests,
-# and the files given, which lie in it too. The one line that a new room takes.
+# framewire_room(NAME [SOURCES ...] [CUDA_SOURCES ...] [HEADERS ...] [TESTS ...])
+# A folder of the caller's, of a filter or of a source: adds NAME/NAME.cpp to room_sources, NAME/NAME_test.cpp to room_tests and,
+# where it is there, NAME/NAME.hpp to room_headers, and the files given, which lie in it too; NAME/NAME_bench.cpp, where there is
+# one, goes to framewire-bench. The one line that a new room takes.
 macro(framewire_room name)
-    cmake_parse_arguments(room "" "" "SOURCES;CUDA_SOURCES;TESTS" ${ARGN})
+    cmake_parse_arguments(room "" "" "SOURCES;CUDA_SOURCES;HEADERS;TESTS" ${ARGN})
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${name}.hpp)
+        list(APPEND room_headers ${name}/${name}.hpp)
+    endif()
+    foreach(file IN ITEMS ${room_HEADERS})
+        list(APPEND room_headers ${name}/${file})
+    endforeach()
     foreach(file IN ITEMS ${name}.cpp ${room_SOURCES})
         list(APPEND room_sources ${name}/${file})
     endforeach()
@@ -53,6 +95,10 @@ macro(framewire_room name)
     foreach(file IN ITEMS ${name}_test.cpp ${room_TESTS})
         list(APPEND room_tests ${name}/${file})
     endforeach()
+    set(room_bench ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${name}_bench.cpp)
+    if(EXISTS ${room_bench})
+        set_property(GLOBAL APPEND PROPERTY FRAMEWIRE_BENCH_SOURCES ${room_bench})
+    endif()
 endmacro()
 
 # framewire_tests(NAME SOURCES ... [CUDA_SOURCES ...] [DEPENDS ...])
@@ -67,8 +113,8 @@ function(framewire_tests name)
     add_executable(${target} ${arg_SOURCES})
     if(FRAMEWIRE_HAS_CUDA AND arg_CUDA_SOURCES)
         target_sources(${target} PRIVATE ${arg_CUDA_SOURCES})
-        set_target_properties(${target} PROPERTIES CUDA_RUNTIME_LIBRARY Static CUDA_RESOLVE_DEVICE_SYMBOLS OFF)
-        target_link_libraries(${target} PRIVATE CUDA::cudart_static)
+        set_target_properties(${target} PROPERTIES CUDA_RUNTIME_LIBRARY ${FRAMEWIRE_CUDA_RUNTIME} CUDA_RESOLVE_DEVICE_SYMBOLS OFF)
+        target_link_libraries(${target} PRIVATE ${FRAMEWIRE_CUDART})
     endif()
     target_link_libraries(${target} PRIVATE ${arg_DEPENDS} framewire::test_kit GTest::gtest GTest::gtest_main framewire::options)
     # Takes three tenths less time to compile than -O2, which the libraries under test keep.

@@ -172,8 +172,6 @@ void bench_steps(Session& session, const MemoryFolder& folder, Executor& executo
     std::filesystem::remove(path);
 }
 
-}  // namespace
-
 void bench_jobs(Session& session) {
     const MemoryFolder folder;
     const int frames = folder.frames(session);
@@ -191,4 +189,7 @@ void bench_jobs(Session& session) {
     }
 }
 
+const SuiteEntry jobs_suite{"jobs", bench_jobs};
+
+}  // namespace
 }  // namespace framewire::bench

@@ -8,7 +8,7 @@
 #include <sstream>
 
 namespace framewire::e2e {
-namespace {
+namespace detect_test {
 
 using Json = nlohmann::json;
 
@@ -206,5 +206,5 @@ INSTANTIATE_TEST_SUITE_P(
                     DetectRefused{"NoSuchFile", {"-i", "/no/such/file.mp4"}, 66, "/no/such/file.mp4"}),
     [](const auto& refused) { return refused.param.name; });
 
-}  // namespace
+}  // namespace detect_test
 }  // namespace framewire::e2e

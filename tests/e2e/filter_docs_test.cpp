@@ -13,7 +13,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace {
+namespace filter_docs_test {
 
 const std::filesystem::path docs = FRAMEWIRE_SOURCES "/docs/filters";
 constexpr const char* how_to_mend = "scripts/filter-docs.sh writes the pages anew";
@@ -58,5 +58,5 @@ TEST(FilterDocs, ExamplesAreChainsOfTheirFilter) {
         }
 }
 
-}  // namespace
+}  // namespace filter_docs_test
 }  // namespace framewire::e2e

@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace {
+namespace full_disk_test {
 
 constexpr int disk_kib = 64;
 
@@ -128,5 +128,5 @@ INSTANTIATE_TEST_SUITE_P(
              0}),
     [](const auto& one) { return one.param.name; });
 
-}  // namespace
+}  // namespace full_disk_test
 }  // namespace framewire::e2e

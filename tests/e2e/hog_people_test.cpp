@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace {
+namespace hog_people_test {
 
 using Json = nlohmann::json;
 
@@ -305,5 +305,5 @@ TEST_F(HogPeople, RefusesWhatIsNotAllowed) {
     }
 }
 
-}  // namespace
+}  // namespace hog_people_test
 }  // namespace framewire::e2e

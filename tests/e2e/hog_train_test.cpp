@@ -19,7 +19,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace {
+namespace hog_train_test {
 
 using Json = nlohmann::json;
 
@@ -183,5 +183,5 @@ TEST_F(HogTrain, RefusesWhatDoesNotGoTogether) {
     EXPECT_EQ(unwritable.err.find("first training"), std::string::npos) << "before the work";
 }
 
-}  // namespace
+}  // namespace hog_train_test
 }  // namespace framewire::e2e

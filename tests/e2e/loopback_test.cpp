@@ -21,7 +21,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace {
+namespace loopback_test {
 
 using namespace std::chrono_literals;
 
@@ -129,5 +129,5 @@ TEST_P(Loopback, ExactViewersHoldRAndStayWithinTheThreshold) { three_viewers_one
 TEST_P(Loopback, LosslessViewersHoldTheSource) { three_viewers_one_late({delta::Mode::lossless, 20}, ""); }
 TEST_P(Loopback, ViewersHoldTheFilteredSource) { three_viewers_one_late({delta::Mode::exact, 5}, "gray=channels=1"); }
 
-}  // namespace
+}  // namespace loopback_test
 }  // namespace framewire::e2e

@@ -10,7 +10,7 @@
 #include <fstream>
 
 namespace framewire::e2e {
-namespace {
+namespace names_test {
 
 using Json = nlohmann::json;
 
@@ -111,5 +111,5 @@ TEST(Passwords, AreNowhereToBeSeen) {
     }
 }
 
-}  // namespace
+}  // namespace names_test
 }  // namespace framewire::e2e

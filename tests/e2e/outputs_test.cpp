@@ -16,7 +16,7 @@
 #include <thread>
 
 namespace framewire::e2e {
-namespace {
+namespace outputs_test {
 
 using Json = nlohmann::json;
 using Names = std::vector<std::string>;
@@ -411,5 +411,5 @@ TEST(Outputs, LosslessTakesNoThreshold) {
     EXPECT_EQ(zero.code, 0) << zero.err;
 }
 
-}  // namespace
+}  // namespace outputs_test
 }  // namespace framewire::e2e

@@ -9,7 +9,7 @@
 #include <fstream>
 
 namespace framewire::e2e {
-namespace {
+namespace run_test {
 
 using Json = nlohmann::json;
 using testing::Values;
@@ -220,5 +220,5 @@ TEST(Run, AReaderThatGoesAwayIsAnOutputError) {
     EXPECT_NE(result.err.find("standard output"), std::string::npos) << result.err;
 }
 
-}  // namespace
+}  // namespace run_test
 }  // namespace framewire::e2e

@@ -20,7 +20,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace {
+namespace serve_test {
 
 using namespace std::chrono_literals;
 using Json = nlohmann::json;
@@ -354,5 +354,5 @@ INSTANTIATE_TEST_SUITE_P(
                 "there is no stream at tcp://127.0.0.1:1/main"}),
     [](const auto& refused) { return refused.param.name; });
 
-}  // namespace
+}  // namespace serve_test
 }  // namespace framewire::e2e

@@ -8,7 +8,7 @@
 #include <string>
 
 namespace framewire::e2e {
-namespace {
+namespace source_docs_test {
 
 using Json = nlohmann::json;
 
@@ -76,5 +76,5 @@ TEST(Program, OptionsOfParametersSayWhatIsAllowed) {
     EXPECT_NE(help.find("64x128"), std::string::npos) << help;
 }
 
-}  // namespace
+}  // namespace source_docs_test
 }  // namespace framewire::e2e

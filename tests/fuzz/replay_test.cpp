@@ -19,7 +19,7 @@ FRAMEWIRE_FUZZERS
 #undef FRAMEWIRE_FUZZER
 
 namespace framewire::fuzz {
-namespace {
+namespace replay_test {
 
 namespace fs = std::filesystem;
 
@@ -79,5 +79,5 @@ INSTANTIATE_TEST_SUITE_P(All, Replay, testing::ValuesIn(all_cases()), [](const a
     return name;
 });
 
-}  // namespace
+}  // namespace replay_test
 }  // namespace framewire::fuzz

@@ -4,16 +4,15 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/core/time/frame_rate.hpp"
 #include "framewire/media/y4m/y4m.hpp"
-
-#include <spdlog/spdlog.h>
 
 #include <cstdlib>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace framewire;
-    spdlog::set_level(spdlog::level::off);
+    set_log_output({.least = LogLevel::off});
     const fuzz::MemoryFile file(data, size);
     try {
         const auto source = open_y4m_source(file.path(), {.max_pixels = 4096});

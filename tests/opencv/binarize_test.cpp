@@ -10,7 +10,7 @@
 #include <random>
 
 namespace framewire {
-namespace {
+namespace binarize_test {
 
 // Gray images of every kind of histogram: one value, two, few, hills, noise, and hills with gaps.
 void fill_kind(HostView<std::uint8_t> image, int kind, std::mt19937& random) {
@@ -61,5 +61,5 @@ TEST(BinarizeAndOpenCv, OtsuWithASinglePixelInEightMillion) {
     }
 }
 
-}  // namespace
+}  // namespace binarize_test
 }  // namespace framewire

@@ -9,7 +9,7 @@
 #include <string>
 
 namespace framewire {
-namespace {
+namespace blur_test {
 
 struct BorderPair {
     Border ours;
@@ -92,5 +92,5 @@ TEST(GaussianAndOpenCv, WithinOneOfGaussianBlur) {
     expect_gaussian_within_one({1, 3, 5, 7, 9, 15, 31, 63, 255}, {0.0, 0.8, 2.0, 30.0}, GaussianRounding::opencv, peer);
 }
 
-}  // namespace
+}  // namespace blur_test
 }  // namespace framewire

@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace components_test {
 
 // Labels equal up to numbering, boxes and areas exact, and centroids, which OpenCV gives as doubles.
 void compare(const std::string& name, int connectivity, HostImage& image) {
@@ -88,5 +88,5 @@ TEST(ComponentsAndOpenCv, DiscsAtHd) {
     }
 }
 
-}  // namespace
+}  // namespace components_test
 }  // namespace framewire

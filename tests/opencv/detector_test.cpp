@@ -15,7 +15,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace detector_test {
 
 constexpr const char* clip = "/usr/share/doc/opencv-doc/examples/data/vtest.avi";  // of Debian's opencv-doc
 constexpr int blur_px = 15, threshold = 20, diameter_px = 15, min_area = 100;
@@ -85,5 +85,5 @@ TEST(DetectorAndOpenCv, FindTheSameBoxesInAClip) {
     EXPECT_GE(equal_frames, frames * 8 / 10);
 }
 
-}  // namespace
+}  // namespace detector_test
 }  // namespace framewire

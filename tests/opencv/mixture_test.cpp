@@ -11,7 +11,7 @@
 #include <random>
 
 namespace framewire {
-namespace {
+namespace mixture_test {
 
 // A still room with sensor noise in slowly changing light, in front of which objects pass with their shadows, and a
 // part that flickers between two colours.
@@ -74,5 +74,5 @@ TEST(MixtureAndOpenCv, AgreeOnNearlyEveryPixel) {
     }
 }
 
-}  // namespace
+}  // namespace mixture_test
 }  // namespace framewire

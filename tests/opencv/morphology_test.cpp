@@ -9,7 +9,7 @@
 #include <utility>
 
 namespace framewire {
-namespace {
+namespace morphology_test {
 
 using enum MorphologyOperation;
 
@@ -59,5 +59,5 @@ TEST(MorphologyAndOpenCv, ImagesSmallerThanTheElementGiveTheSameBytes) {
                          shape);
 }
 
-}  // namespace
+}  // namespace morphology_test
 }  // namespace framewire

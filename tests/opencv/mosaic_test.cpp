@@ -9,7 +9,7 @@
 #include <cmath>
 
 namespace framewire {
-namespace {
+namespace mosaic_test {
 
 // cv::mean of each cell is a double of the exact sum: rounded half up it is the cell's colour.
 TEST(MosaicAndOpenCv, CellsAreTheMeansOfOpenCv) {
@@ -33,5 +33,5 @@ TEST(MosaicAndOpenCv, CellsAreTheMeansOfOpenCv) {
     }
 }
 
-}  // namespace
+}  // namespace mosaic_test
 }  // namespace framewire

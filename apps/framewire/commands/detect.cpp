@@ -3,9 +3,8 @@
 #include "options/common.hpp"
 #include "options/detector_options.hpp"
 
+#include "framewire/core/log.hpp"
 #include "framewire/session/detect.hpp"
-
-#include <spdlog/spdlog.h>
 
 #include <memory>
 #include <string>
@@ -28,9 +27,9 @@ void detect(DetectFlags& flags, const std::stop_token& stop) {
     if (!may_write(files_of(flags.options(stop)), flags.common, stop)) return;
     const auto result = session::DetectJob(flags.options(stop)).run();
     const auto& figures = result.figures;
-    spdlog::info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} objects", figures.frames, figures.seconds,
-                 figures.fps, figures.drops, result.objects);
-    if (result.left_out > 0) spdlog::warn("{} objects more were found in frames that had too many", result.left_out);
+    log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} objects", figures.frames, figures.seconds, figures.fps,
+             figures.drops, result.objects);
+    if (result.left_out > 0) log_warning("{} objects more were found in frames that had too many", result.left_out);
 }
 
 }  // namespace

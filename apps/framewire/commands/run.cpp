@@ -2,9 +2,8 @@
 #include "commands/work.hpp"
 #include "options/common.hpp"
 
+#include "framewire/core/log.hpp"
 #include "framewire/session/run.hpp"
-
-#include <spdlog/spdlog.h>
 
 #include <memory>
 #include <string>
@@ -23,8 +22,8 @@ struct RunFlags {
 void run(RunFlags& flags, const std::stop_token& stop) {
     if (!may_write(files_of(flags.options(stop)), flags.common, stop)) return;
     const auto figures = session::RunJob(flags.options(stop)).run().figures;
-    spdlog::info("{} frames in {:.2f} s, {:.1f} fps, {} dropped", figures.frames, figures.seconds, figures.fps,
-                 figures.drops);
+    log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped", figures.frames, figures.seconds, figures.fps,
+             figures.drops);
 }
 
 }  // namespace

@@ -4,11 +4,12 @@
 #include "options/detector_options.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/core/parameters/numbers.hpp"
 #include "framewire/session/broadcast.hpp"
 #include "framewire/session/job/failure.hpp"
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 
 #include <cstdint>
 #include <memory>
@@ -58,26 +59,26 @@ double megabytes(std::int64_t bytes) { return 1e-6 * static_cast<double>(bytes);
 void report(const session::BroadcastResult& result) {
     const auto& figures = result.figures;
     if (result.viewers_left > 0)
-        spdlog::warn("{} viewers did not take the end of the stream in time", result.viewers_left);
-    spdlog::info("{} frames in {:.2f} s, {:.1f} fps, {} dropped", figures.frames, figures.seconds, figures.fps,
-                 figures.drops);
+        log_warning("{} viewers did not take the end of the stream in time", result.viewers_left);
+    log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped", figures.frames, figures.seconds, figures.fps,
+             figures.drops);
     if (!figures.delta) return;
     const auto& viewers = result.viewers;
     const auto& delta = *figures.delta;
-    spdlog::info("{:.2f} MB for one viewer, {:.2f} MB in the report's format, {:.2f} MB raw",
-                 megabytes(figures.sent_bytes), megabytes(delta.report_bytes), megabytes(figures.raw_bytes));
-    spdlog::info("{:.2f}% of bytes changed, off by {} at most, {}", 100 * delta.changed, delta.max_error,
-                 delta.psnr ? fmt::format("PSNR {:.1f} dB", *delta.psnr) : "equal to the source");
-    spdlog::info("{} viewers were sent {} pictures, {} steps, {:.2f} MB; {} were dropped, {} refused",
-                 viewers.viewers_total, viewers.pictures, viewers.steps,
-                 megabytes(viewers.picture_bytes + viewers.step_bytes + viewers.other_bytes), viewers.dropped,
-                 viewers.refused);
+    log_info("{:.2f} MB for one viewer, {:.2f} MB in the report's format, {:.2f} MB raw", megabytes(figures.sent_bytes),
+             megabytes(delta.report_bytes), megabytes(figures.raw_bytes));
+    log_info("{:.2f}% of bytes changed, off by {} at most, {}", 100 * delta.changed, delta.max_error,
+             delta.psnr ? fmt::format("PSNR {:.1f} dB", *delta.psnr) : "equal to the source");
+    log_info("{} viewers were sent {} pictures, {} steps, {:.2f} MB; {} were dropped, {} refused",
+             viewers.viewers_total, viewers.pictures, viewers.steps,
+             megabytes(viewers.picture_bytes + viewers.step_bytes + viewers.other_bytes), viewers.dropped,
+             viewers.refused);
 }
 
 void serve(ServeFlags& flags, const std::stop_token& stop) {
     if (!may_write(files_of(flags.options(stop)), flags.common, stop)) return;
     session::BroadcastJob job(flags.options(stop));
-    spdlog::info("serving {} at {}", job.source().name, to_string(job.address()));
+    log_info("serving {} at {}", job.source().name, to_string(job.address()));
     session::FirstFailure failure;
     failure.attempt([&] { job.run(); });
     report(job.result());

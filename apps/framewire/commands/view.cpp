@@ -4,10 +4,11 @@
 #include "view/viewer.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/session/job/failure.hpp"
 #include "framewire/session/receive/receive.hpp"
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 
 #include <chrono>
 #include <cmath>
@@ -41,9 +42,9 @@ session::ReceiveOptions ViewFlags::options(const std::stop_token& stop) const {
 void report(const session::ReceiveResult& result) {
     const auto& figures = result.figures;
     const auto& counts = result.counts;
-    spdlog::info("{} frames in {:.2f} s, {:.1f} fps, {:.2f} MB received; {} versions skipped, {} reconnections",
-                 figures.frames, figures.seconds, figures.fps, 1e-6 * static_cast<double>(counts.bytes),
-                 counts.received.skipped, counts.reconnections);
+    log_info("{} frames in {:.2f} s, {:.1f} fps, {:.2f} MB received; {} versions skipped, {} reconnections",
+             figures.frames, figures.seconds, figures.fps, 1e-6 * static_cast<double>(counts.bytes),
+             counts.received.skipped, counts.reconnections);
 }
 
 void view(ViewFlags& flags, const std::stop_source& stop) {
@@ -55,8 +56,8 @@ void view(ViewFlags& flags, const std::stop_source& stop) {
     if (!flags.no_window) viewer.look_at(options);
     session::ReceiveJob job(options);
     const auto& stream = job.stream();
-    spdlog::info("viewing {}: {}, {:.4g} fps, {}", stream.source, to_string(stream.shape), stream.rate.value(),
-                 stream.mode == delta::Mode::lossless ? "lossless" : fmt::format("within {}", stream.threshold));
+    log_info("viewing {}: {}, {:.4g} fps, {}", stream.source, to_string(stream.shape), stream.rate.value(),
+             stream.mode == delta::Mode::lossless ? "lossless" : fmt::format("within {}", stream.threshold));
     session::FirstFailure failure;
     failure.attempt([&] {
         if (flags.no_window)

@@ -1,11 +1,11 @@
 #include "commands/work.hpp"
 #include "signals/stop_signals.hpp"
-#include "view/shown_text.hpp"
+#include "view/log_lines.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 
 #include <poll.h>
 #include <unistd.h>
@@ -17,15 +17,6 @@
 namespace framewire::app {
 namespace {
 
-// Sends log lines of `level` and above to standard error.
-void start_logging(const std::string& level) {
-    auto logger = spdlog::stderr_color_mt("framewire");
-    logger->set_level(spdlog::level::from_str(level));
-    // On a terminal the line erases what a progress bar has drawn there.
-    logger->set_formatter(shown_text_formatter(isatty(STDERR_FILENO) ? "\r\x1b[K%n: %^%l%$: %v" : "%n: %l: %v"));
-    spdlog::set_default_logger(std::move(logger));
-}
-
 // Gives the exit code. To be called before any thread is started.
 int run_stoppable(const StoppableWork& work) {
     StopSignals signals;
@@ -33,7 +24,7 @@ int run_stoppable(const StoppableWork& work) {
         work(signals.stop());
     } catch (const Error& error) {
         if (signals.received() == 0) throw;
-        spdlog::warn("{}", error.what());
+        log_warning("{}", error.what());
     }
     return signals.received() == 0 ? 0 : 128 + signals.received();
 }
@@ -54,7 +45,7 @@ bool answers_yes(const std::string& question, const std::stop_token& stop) {
 void set_work(const Command& command, Action& chosen, const CommonOptions& options, StoppableWork work) {
     command.when_chosen([&chosen, &options, work = std::move(work)] {
         chosen = [&options, work] {
-            start_logging(options.log_level);
+            show_log_lines(parse_log_level(options.log_level));
             return run_stoppable(work);
         };
     });
@@ -68,7 +59,7 @@ bool may_write(const session::JobFiles& files, CommonOptions& common, const std:
                           ? fmt::format("{} is", there.front().path)
                           : fmt::format("{} and {} more outputs are", there.front().path, there.size() - 1);
     if (common.keep) {
-        spdlog::info("{} there already and kept (-n); nothing is done", what);
+        log_info("{} there already and kept (-n); nothing is done", what);
         return false;
     }
     if (!files.reads_standard_input() && ::isatty(STDIN_FILENO) && ::isatty(STDERR_FILENO)) {

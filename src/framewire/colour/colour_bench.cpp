@@ -1,7 +1,7 @@
-#include "framewire/colour/image_to_yuv.hpp"
-#include "framewire/colour/image_to_yuv_ref.hpp"
-#include "framewire/colour/yuv_to_image.hpp"
-#include "framewire/colour/yuv_to_image_ref.hpp"
+#include "framewire/colour/image_to_yuv/image_to_yuv.hpp"
+#include "framewire/colour/image_to_yuv/image_to_yuv_ref.hpp"
+#include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
+#include "framewire/colour/yuv_to_image/yuv_to_image_ref.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/build.hpp"
 #include "suites.hpp"
@@ -215,8 +215,6 @@ void bench_gpu(Session& session, const Case& one) {
     session.add({"colour", from_bgr, "framewire cuda", forth, bytes, {}});
 }
 
-}  // namespace
-
 void bench_colour(Session& session) {
     for (const auto& one : cases) {
         bench_cpu(session, one);
@@ -224,4 +222,7 @@ void bench_colour(Session& session) {
     }
 }
 
+const SuiteEntry colour_suite{"colour", bench_colour};
+
+}  // namespace
 }  // namespace framewire::bench

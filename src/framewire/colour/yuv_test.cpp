@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire {
-namespace {
+namespace yuv_test {
 
 using namespace colour_testing;
 
@@ -79,5 +79,5 @@ TEST(Coefficients, AreThoseOfTheDocument) {
     }
 }
 
-}  // namespace
+}  // namespace yuv_test
 }  // namespace framewire

@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace core_test {
 
 // A view for the GPU must not reach code for the CPU, nor a read-only one code that writes.
 static_assert(!std::is_convertible_v<DeviceView<std::uint8_t>, HostView<std::uint8_t>>);
@@ -130,5 +130,5 @@ TEST(ThreadPool, RefusesAnImpossibleNumberOfThreads) {
     EXPECT_GE(ThreadPool(0).threads(), 1);
 }
 
-}  // namespace
+}  // namespace core_test
 }  // namespace framewire

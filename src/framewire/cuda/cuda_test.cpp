@@ -10,7 +10,7 @@
 #include <cstring>
 
 namespace framewire {
-namespace {
+namespace cuda_test {
 
 class CudaTest : public kit::BackendTest {};
 INSTANTIATE_TEST_SUITE_P(Backends, CudaTest, testing::Values(Backend::cuda), kit::backend_name);
@@ -143,5 +143,5 @@ TEST_P(CudaTest, SharedMemoryIsTheGpusOrLess) {
     EXPECT_EQ(executor.shared_memory().multiprocessor_bytes, 64 * 1024);
 }
 
-}  // namespace
+}  // namespace cuda_test
 }  // namespace framewire

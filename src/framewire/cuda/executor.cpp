@@ -1,9 +1,8 @@
 #include "framewire/cuda/executor.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/cuda/buffer.hpp"
-
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 
@@ -34,9 +33,9 @@ Executor::Executor(BackendChoice choice, int threads) : backend_(choose(choice))
     if (backend_ == Backend::cuda) {
         streams_.emplace();
         shared_memory_ = cuda::shared_memory();
-        spdlog::info("backend: cuda ({})", cuda::devices().front().name);
+        log_info("backend: cuda ({})", cuda::devices().front().name);
     } else {
-        spdlog::info("backend: cpu ({} threads)", pool_.threads());
+        log_info("backend: cpu ({} threads)", pool_.threads());
     }
 }
 

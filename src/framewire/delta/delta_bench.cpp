@@ -168,8 +168,6 @@ void bench_packing(Session& session) {
     session.add({"delta", "unpack the same picture", "framewire cpu", timings[3], 0, {}});
 }
 
-}  // namespace
-
 void bench_delta(Session& session) {
     for (const double share : {0.0, 0.02, 0.2})
         for (const bool scattered : {false, true}) {
@@ -180,4 +178,7 @@ void bench_delta(Session& session) {
     bench_packing(session);
 }
 
+const SuiteEntry delta_suite{"delta", bench_delta};
+
+}  // namespace
 }  // namespace framewire::bench

@@ -13,7 +13,7 @@
 #include <random>
 
 namespace framewire::delta {
-namespace {
+namespace encoder_test {
 
 using kit::DeviceTwin;
 using kit::GuardedImage;
@@ -264,5 +264,5 @@ TEST(Delta, DecoderRefusesHostilePositions) {
     EXPECT_EQ(reference.view().data()[15], 1);
 }
 
-}  // namespace
+}  // namespace encoder_test
 }  // namespace framewire::delta

@@ -9,7 +9,7 @@
 #include <random>
 
 namespace framewire::delta {
-namespace {
+namespace packing_test {
 
 using kit::GuardedImage;
 
@@ -146,5 +146,5 @@ TEST(Packing, NothingChangedIsSmall) {
     EXPECT_LT(packed.size(), 40u);
 }
 
-}  // namespace
+}  // namespace packing_test
 }  // namespace framewire::delta

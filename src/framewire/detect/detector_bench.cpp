@@ -167,8 +167,6 @@ void bench_from_host(Session& session, const std::string& name, const Shape& fra
     session.add({"detector", full_name, "framewire cuda", {percentile(0.5), percentile(0.1), percentile(0.9)}, 0, {}});
 }
 
-}  // namespace
-
 void bench_detector(Session& session) {
     for (const auto& frame : {bench_frame, Shape{1, 336, 596, 3}}) {
         const auto name = fmt::format("boxes of {}x{}", frame.width, frame.height);
@@ -181,4 +179,7 @@ void bench_detector(Session& session) {
     }
 }
 
+const SuiteEntry detector_suite{"detector", bench_detector};
+
+}  // namespace
 }  // namespace framewire::bench

@@ -16,7 +16,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace detector_test {
 
 using DetectorTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(DetectorTest);
@@ -279,5 +279,5 @@ TEST(BoxesFilter, RefusesBackgroundsAndColours) {
         EXPECT_THROW(info.output_shape(with_defaults(info, {{key, value}}), shape), Error) << value;
 }
 
-}  // namespace
+}  // namespace detector_test
 }  // namespace framewire

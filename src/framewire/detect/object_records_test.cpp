@@ -7,7 +7,7 @@
 #include <string>
 
 namespace framewire {
-namespace {
+namespace object_records_test {
 
 constexpr Component objects[] = {
     {.id = 1, .x = 3, .y = 4, .width = 10, .height = 20, .area = 150, .sum_x = 1200, .sum_y = 2025},
@@ -74,5 +74,5 @@ TEST(ObjectRecords, RefusesOtherFormats) {
     EXPECT_THROW(parse_record_format("xml"), Error);
 }
 
-}  // namespace
+}  // namespace object_records_test
 }  // namespace framewire

@@ -5,7 +5,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace border_test {
 
 std::vector<int> indices(int begin, int end, int size, Border border) {
     std::vector<int> found;
@@ -60,5 +60,5 @@ TEST(Border, ReadsItsParameter) {
     EXPECT_EQ(border_parameter().default_value, "reflect101");
 }
 
-}  // namespace
+}  // namespace border_test
 }  // namespace framewire

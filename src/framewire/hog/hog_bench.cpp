@@ -101,8 +101,6 @@ void bench_gpu(Session& session, const HogParameters& parameters) {
     }
 }
 
-}  // namespace
-
 void bench_hog(Session& session) {
     const HogParameters all[] = {{}, {.cell = 16}, {.cell = 32}, {.cell = 4}, {.bins = 36}, {.norm = HogNorm::l2hys}};
     for (const auto& parameters : all) bench_cpu(session, parameters);
@@ -110,4 +108,7 @@ void bench_hog(Session& session) {
         for (const auto& parameters : all) bench_gpu(session, parameters);
 }
 
+const SuiteEntry hog_suite{"hog", bench_hog};
+
+}  // namespace
 }  // namespace framewire::bench

@@ -2,7 +2,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/hog/hog_ref.hpp"
-#include "framewire/hog/steps.hpp"
+#include "framewire/hog/steps/steps.hpp"
 #include "kit/allocations.hpp"
 #include "kit/filter_check.hpp"
 #include "kit/images.hpp"
@@ -17,7 +17,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace hog_test {
 
 using HogTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(HogTest);
@@ -251,5 +251,5 @@ TEST(Hog, RefusesWhatIsNotAllowed) {
     EXPECT_THROW(hog.run(image.view(), HogView<float, MemorySpace::host>(out.data(), HogShape{1, 8, 8, 8})), Error);
 }
 
-}  // namespace
+}  // namespace hog_test
 }  // namespace framewire

@@ -1,15 +1,14 @@
 // Broken, cut and missing input: what can be read is read, then there is a clear end.
+#include "framewire/core/log.hpp"
 #include "framewire/media/media_testing.hpp"
 
-#include <spdlog/spdlog.h>
-
 namespace framewire {
-namespace {
+namespace damage_test {
 
 using namespace testing;
 
 // Hundreds of broken files, each with its complaints: nobody reads them.
-[[maybe_unused]] const bool quiet = (spdlog::set_level(spdlog::level::off), true);
+[[maybe_unused]] const bool quiet = (set_log_output({.least = LogLevel::off}), true);
 
 const Shape small{1, 48, 64, 3};
 
@@ -238,5 +237,5 @@ TEST(LeanBuild, SaysWhatItLacks) {
 
 #endif
 
-}  // namespace
+}  // namespace damage_test
 }  // namespace framewire

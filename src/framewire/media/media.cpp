@@ -12,7 +12,7 @@
 #include "framewire/media/y4m/y4m.hpp"
 
 #ifdef FRAMEWIRE_FFMPEG
-#include "framewire/media/ffmpeg/sink.hpp"
+#include "framewire/media/ffmpeg/output/sink.hpp"
 #endif
 
 #include <filesystem>

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 namespace framewire {
-namespace {
+namespace media_test {
 
 using namespace testing;
 
@@ -356,5 +356,5 @@ TEST(Sources, ScaleWhatChangesItsSize) {
 
 #endif
 
-}  // namespace
+}  // namespace media_test
 }  // namespace framewire

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire::net {
-namespace {
+namespace address_test {
 
 template <class Call>
 ErrorCode code_of(Call call) {
@@ -44,5 +44,5 @@ TEST(StreamAddress, RefusesWhatIsNone) {
     EXPECT_EQ(code_of([] { parse_stream_address("tcp://host:80/" + std::string(65, 'a')); }), ErrorCode::usage);
 }
 
-}  // namespace
+}  // namespace address_test
 }  // namespace framewire::net

@@ -158,7 +158,7 @@ struct Client::State {
         milliseconds pause;
     };
     std::optional<Loss> loss;
-    LimitedLog losses{spdlog::level::warn, "losses of the stream"};
+    LimitedLog losses{LogLevel::warning, "losses of the stream"};
     bool ended = false;
 };
 

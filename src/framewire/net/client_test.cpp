@@ -16,7 +16,7 @@
 #include <vector>
 
 namespace framewire::net {
-namespace {
+namespace client_test {
 
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
@@ -348,5 +348,5 @@ TEST(Client, RefusesAStreamThatChangedItsSize) {
     EXPECT_NE(text.find("changed from 80x60"), std::string::npos) << text;
 }
 
-}  // namespace
+}  // namespace client_test
 }  // namespace framewire::net

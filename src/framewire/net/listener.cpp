@@ -84,7 +84,7 @@ struct Listener::State {
     IoLoop loop;
     Acceptor acceptor;
     boost::asio::steady_timer timer;
-    LimitedLog trouble{spdlog::level::err, "trouble in serving"};
+    LimitedLog trouble{LogLevel::error, "trouble in serving"};
     Sessions sessions;
 };
 

@@ -12,7 +12,7 @@
 #include <optional>
 
 namespace framewire::net {
-namespace {
+namespace listener_test {
 
 using namespace std::chrono_literals;
 using testing::expect_code;
@@ -137,5 +137,5 @@ TEST(Listener, ClosedItKeepsItsViewers) {
     expect_equal(client.picture(), stream.reference());
 }
 
-}  // namespace
+}  // namespace listener_test
 }  // namespace framewire::net

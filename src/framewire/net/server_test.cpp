@@ -14,7 +14,7 @@
 #include <vector>
 
 namespace framewire::net {
-namespace {
+namespace server_test {
 
 using namespace std::chrono_literals;
 using testing::expect_code;
@@ -140,5 +140,5 @@ TEST(Server, FinishTellsAFailure) {
     EXPECT_EQ(ending.get(), 0);
 }
 
-}  // namespace
+}  // namespace server_test
 }  // namespace framewire::net

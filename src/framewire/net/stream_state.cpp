@@ -103,8 +103,13 @@ void StreamState::start(HostView<const std::uint8_t> picture, const FrameTime& t
     state_->forget_steps();
 }
 
+bool StreamState::watched() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->viewers > 0;
+}
+
 void StreamState::advance(const delta::ChangesView<MemorySpace::host>& changes, const FrameTime& time,
-                          std::span<const Component> objects) {
+                          std::span<const Component> objects, std::span<const std::uint8_t> packed) {
     auto& state = *state_;
     StateHeader header;
     {
@@ -126,7 +131,10 @@ void StreamState::advance(const delta::ChangesView<MemorySpace::host>& changes, 
     // The network need not wait for the packing: until it is done, the version before counts as the newest.
     try {
         begin_state(MessageType::changes, header, objects, state.packed);
-        state.step_packer.pack_changes(changes, state.packed);
+        if (packed.empty())
+            state.step_packer.pack_changes(changes, state.packed);
+        else
+            state.packed.insert(state.packed.end(), packed.begin(), packed.end());
         end_state(state.packed);
         const std::lock_guard lock(state.mutex);
         state.keep_step();

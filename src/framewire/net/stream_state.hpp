@@ -50,10 +50,12 @@ public:
 
     /// Sets R, as version 1 or the one after the version there is. Viewers see the boxes of `objects` with it.
     void start(HostView<const std::uint8_t> picture, const FrameTime& time, std::span<const Component> objects = {});
-    /// Brings R forward by one step, packing it when somebody watches. Throws Error{internal} before start() and on
-    /// changes that do not fit R.
+    /// Whether somebody watches, so that a step is to be packed. Any thread may ask, to pack several steps at once.
+    bool watched() const;
+    /// Brings R forward by one step, packing it when somebody watches. `packed` is what delta::Packer made of
+    /// `changes`, where that was done already. Throws Error{internal} before start() and on changes that do not fit R.
     void advance(const delta::ChangesView<MemorySpace::host>& changes, const FrameTime& time,
-                 std::span<const Component> objects = {});
+                 std::span<const Component> objects = {}, std::span<const std::uint8_t> packed = {});
     /// The source ended; R stays.
     void finish();
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace framewire::net {
-namespace {
+namespace stream_state_test {
 
 using testing::expect_equal;
 using testing::TestStream;
@@ -79,6 +79,26 @@ TEST(StreamState, ViewerFollowsStepByStep) {
     EXPECT_EQ(counts.pictures, 1);
     EXPECT_EQ(counts.steps, 49);
     EXPECT_EQ(counts.up_to_date_bytes, counts.picture_bytes + counts.step_bytes);
+}
+
+// Whoever packs it, a step is the same bytes.
+TEST(StreamState, TakesStepsPackedBefore) {
+    TestStream stream, other;
+    stream.state.attach();
+    other.state.attach();
+    EXPECT_TRUE(stream.state.watched());
+    for (int i = 0; i < 10; ++i) {
+        stream.step(i % 2 == 0);
+        other.step();
+        if (i == 0) continue;
+        const auto got = stream.state.missing(static_cast<std::uint64_t>(i)).steps;
+        const auto want = other.state.missing(static_cast<std::uint64_t>(i)).steps;
+        ASSERT_EQ(got.size(), 1u);
+        ASSERT_EQ(want.size(), 1u);
+        EXPECT_EQ(*got[0].bytes, *want[0].bytes);
+    }
+    stream.state.detach();
+    EXPECT_FALSE(stream.state.watched());
 }
 
 TEST(StreamState, NothingIsPackedWithoutViewers) {
@@ -314,5 +334,5 @@ TEST(Receiver, SurvivesEveryBrokenByte) {
     try_broken(*step.bytes, true);
 }
 
-}  // namespace
+}  // namespace stream_state_test
 }  // namespace framewire::net

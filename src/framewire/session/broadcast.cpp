@@ -1,5 +1,6 @@
 #include "framewire/session/broadcast.hpp"
 
+#include "framewire/delta/packing.hpp"
 #include "framewire/net/stream_state.hpp"
 #include "framewire/pipeline/frames/stream_encoder.hpp"
 #include "framewire/session/detector.hpp"
@@ -11,6 +12,7 @@
 #include <chrono>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace framewire::session {
 namespace {
@@ -20,15 +22,26 @@ constexpr std::chrono::seconds ending_deadline{10}, stopped_deadline{2};
 
 // What changed in a frame, and what moves in it.
 struct Found {
+    const net::StreamState* stream;
     FrameChanges changes;
     FrameObjects objects;
     bool has_objects;
+    delta::Packer packer;
+    std::vector<std::uint8_t> packed{};  // the changes, where somebody watches
 
     void wait() {
         changes.wait();
+        packed.clear();
+        if (!changes.first() && stream->watched()) packer.pack_changes(changes.changes(), packed);
         if (has_objects) objects.wait();
     }
 };
+
+// A step takes longer to pack than to find: so many threads pack at once.
+int packing_threads(const Executor& executor) {
+    constexpr int most = 8;
+    return std::clamp(executor.pool().threads() / 2, 1, most);
+}
 
 InputOptions shown_to_viewers(InputOptions input) {
     input.public_name = true;
@@ -80,6 +93,7 @@ net::StreamInfo BroadcastJob::State::stream_info() const {
 void BroadcastJob::State::run() {
     job.run<Found>(
         {.wanted = {.by_stages = true},
+         .waiters = packing_threads(job.input().executor()),
          .at_source_rate = !job.input().info().live && !hurries,
          .begin = [this] { return wait_for_viewers == 0 || server.wait_for_viewers(wait_for_viewers, job.stop()); },
          .make = [this] { return make_found(); },
@@ -90,7 +104,8 @@ void BroadcastJob::State::run() {
 }
 
 Found BroadcastJob::State::make_found() {
-    return {encoder.make_changes(), detector ? detector->make_objects() : FrameObjects(), detector != nullptr};
+    return {&stream, encoder.make_changes(), detector ? detector->make_objects() : FrameObjects(), detector != nullptr,
+            delta::Packer(encoder.shape())};
 }
 
 void BroadcastJob::State::start(InputFrame& frame, Found& found) {
@@ -111,7 +126,7 @@ void BroadcastJob::State::send(const FrameTime& time, const Found& found) {
         statistics.add_first_picture(frame_bytes);
     } else {
         const auto& changes = found.changes.changes();
-        stream.advance(changes, time, objects);
+        stream.advance(changes, time, objects, found.packed);
         statistics.add_delta(changes.summaries[0], frame_bytes);
     }
     server.publish();

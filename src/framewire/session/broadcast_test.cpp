@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 namespace framewire::session {
-namespace {
+namespace broadcast_test {
 
 constexpr int threshold = 10;
 
@@ -152,5 +152,5 @@ TEST_P(Receive, ARefusedStreamLeavesNothing) {
     running_.get();
 }
 
-}  // namespace
+}  // namespace broadcast_test
 }  // namespace framewire::session

@@ -3,7 +3,7 @@
 #include "framewire/session/job_testing.hpp"
 
 namespace framewire::session {
-namespace {
+namespace detect_test {
 
 class Detect : public JobTest {
 protected:
@@ -61,5 +61,5 @@ TEST_P(Detect, StandardOutputTakesOneOutput) {
     EXPECT_EQ(error_of([&] { DetectJob detect(two); }), ErrorCode::usage);
 }
 
-}  // namespace
+}  // namespace detect_test
 }  // namespace framewire::session

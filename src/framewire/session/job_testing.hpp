@@ -6,6 +6,7 @@
 #include "framewire/session/options.hpp"
 #include "kit/filter_check.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include <thread>
 
 namespace framewire::session {
-namespace {
+namespace run_test {
 
 using namespace std::chrono_literals;
 
@@ -122,5 +122,5 @@ TEST_P(Run, RefusesToWriteWhatItReads) {
     EXPECT_EQ(read_file(folder_ / "broken.bgr"), before);
 }
 
-}  // namespace
+}  // namespace run_test
 }  // namespace framewire::session

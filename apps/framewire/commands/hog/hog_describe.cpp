@@ -2,11 +2,12 @@
 
 #include "commands/work.hpp"
 
+#include "framewire/core/log.hpp"
 #include "framewire/session/hog/describe.hpp"
 #include "framewire/session/hog/describe_folder.hpp"
 #include "framewire/session/outputs/folders.hpp"
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace framewire::app {
@@ -42,11 +43,11 @@ void describe(HogFlags& flags, const DescribeFlags& describe, const std::stop_to
     const auto& figures = result.figures;
     if (flags.json && figures.frames > 0) print_summary(flags, result);
     if (of_folder)
-        spdlog::info("{} images in {:.2f} s, {:.1f} a second", figures.frames, figures.seconds, figures.fps);
+        log_info("{} images in {:.2f} s, {:.1f} a second", figures.frames, figures.seconds, figures.fps);
     else
-        spdlog::info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} x {} x {} values a frame", figures.frames,
-                     figures.seconds, figures.fps, figures.drops, result.shape->rows, result.shape->columns,
-                     result.shape->values);
+        log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} x {} x {} values a frame", figures.frames,
+                 figures.seconds, figures.fps, figures.drops, result.shape->rows, result.shape->columns,
+                 result.shape->values);
 }
 
 }  // namespace framewire::app

@@ -3,13 +3,14 @@
 #include "commands/work.hpp"
 #include "options/parameter_options.hpp"
 
+#include "framewire/core/log.hpp"
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/core/parameters/numbers.hpp"
 #include "framewire/media/images/image_folder.hpp"
 #include "framewire/session/people/people_folder_job.hpp"
 #include "framewire/session/people/people_job.hpp"
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace framewire::app {
@@ -44,11 +45,11 @@ void report(const HogFlags& flags, const PeopleParameters& parameters, const ses
             const WindowModel& model, const PeopleDetector* detector) {
     const auto& figures = result.figures;
     if (flags.json && figures.frames > 0) print_summary(flags, parameters, result, model, detector);
-    spdlog::info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} people", figures.frames, figures.seconds,
-                 figures.fps, figures.drops, result.people);
+    log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} people", figures.frames, figures.seconds, figures.fps,
+             figures.drops, result.people);
     if (result.frames_left_out > 0)
-        spdlog::warn("in {} frames more windows scored above the threshold than are looked at; only the best were",
-                     result.frames_left_out);
+        log_warning("in {} frames more windows scored above the threshold than are looked at; only the best were",
+                    result.frames_left_out);
 }
 
 session::PeopleOptions options_of(const HogFlags& flags, const PeopleFlags& people, const std::stop_token& stop) {
@@ -84,7 +85,7 @@ void find_people(HogFlags& flags, const PeopleFlags& people, const std::stop_tok
         return;
     }
     session::PeopleJob job(options);
-    spdlog::info("{} windows of {} sizes a frame", job.detector().windows(), job.detector().levels());
+    log_info("{} windows of {} sizes a frame", job.detector().windows(), job.detector().levels());
     report(flags, people.parameters, job.run(), job.model(), &job.detector());
 }
 

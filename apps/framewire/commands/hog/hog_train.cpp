@@ -4,10 +4,11 @@
 #include "options/parameter_options.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/session/hog/train_job.hpp"
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <array>
@@ -29,14 +30,13 @@ nlohmann::ordered_json as_json(const DetectionCurve& curve, int folds) {
 
 void log_curve(const DetectionCurve& curve) {
     for (const double rate : false_alarm_rates)
-        spdlog::info("held out: {:.1f} % found at {} false alarms a window", 100 * curve.detection_rate_at(rate), rate);
+        log_info("held out: {:.1f} % found at {} false alarms a window", 100 * curve.detection_rate_at(rate), rate);
 }
 
 void log_training(const TrainingFigures& figures) {
-    spdlog::info(
-        "{}: {} positives, {} of them missed; {} negatives, {} of them false alarms; {} passes",
-        figures.hard_negatives.empty() ? "first training" : fmt::format("round {}", figures.hard_negatives.size()),
-        figures.positives, figures.missed, figures.negatives, figures.false_alarms, figures.svm.passes);
+    log_info("{}: {} positives, {} of them missed; {} negatives, {} of them false alarms; {} passes",
+             figures.hard_negatives.empty() ? "first training" : fmt::format("round {}", figures.hard_negatives.size()),
+             figures.positives, figures.missed, figures.negatives, figures.false_alarms, figures.svm.passes);
 }
 
 session::TrainOptions options_of(const HogFlags& flags, const TrainFlags& train, const std::stop_token& stop) {
@@ -50,7 +50,7 @@ session::TrainOptions options_of(const HogFlags& flags, const TrainFlags& train,
             .threads = flags.common.threads,
             .replace = flags.common.replace,
             .stop = stop,
-            .on_fold = [&train](int fold) { spdlog::info("fold {} of {} done", fold, *train.folds); },
+            .on_fold = [&train](int fold) { log_info("fold {} of {} done", fold, *train.folds); },
             .on_curve = log_curve,
             .on_training = log_training};
 }
@@ -88,10 +88,10 @@ void report(const HogFlags& flags, const TrainFlags& train, const session::Train
     const auto& figures = trained.figures;
     const auto& model = trained.model;
     if (!figures.svm.converged)
-        spdlog::warn("after {} passes the cost may still be {:.2g} above the least one, {:.4g}", figures.svm.passes,
-                     figures.svm.excess, figures.svm.cost);
-    spdlog::info("{}: a window of {}x{} pixels, {} weights and a bias, margin {:.3g}", flags.output, model.width_px,
-                 model.height_px, model.weights.size(), figures.margin);
+        log_warning("after {} passes the cost may still be {:.2g} above the least one, {:.4g}", figures.svm.passes,
+                    figures.svm.excess, figures.svm.cost);
+    log_info("{}: a window of {}x{} pixels, {} weights and a bias, margin {:.3g}", flags.output, model.width_px,
+             model.height_px, model.weights.size(), figures.margin);
     if (flags.json) print_summary(flags, train, job, figures);
 }
 

@@ -9,7 +9,7 @@
 #include <string>
 
 namespace framewire {
-namespace {
+namespace parameters_test {
 
 using Type = ParameterInfo::Type;
 
@@ -221,5 +221,5 @@ TEST(ParameterFields, CheckAnAggregateMadeWithoutText) {
               "basket: weight 'inf' is no number; allowed is a number above 0");
 }
 
-}  // namespace
+}  // namespace parameters_test
 }  // namespace framewire

@@ -6,7 +6,7 @@
 #include <utility>
 
 namespace framewire {
-namespace {
+namespace credentials_test {
 
 TEST(Credentials, OfUsersAreHidden) {
     const std::pair<const char*, const char*> cases[] = {
@@ -69,5 +69,5 @@ TEST(Credentials, LeaveAllElseAsItIs) {
         EXPECT_EQ(without_credentials(text), text);
 }
 
-}  // namespace
+}  // namespace credentials_test
 }  // namespace framewire

@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace nearest_name_test {
 
 const std::vector<std::string_view> names = {"gray", "gaussian", "median", "mean", "mosaic"};
 
@@ -28,5 +28,5 @@ TEST(NearestName, IsNoneWhenAllAreFar) {
     EXPECT_EQ(did_you_mean("grey", names), "; did you mean 'gray'?");
 }
 
-}  // namespace
+}  // namespace nearest_name_test
 }  // namespace framewire

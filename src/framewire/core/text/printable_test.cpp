@@ -5,7 +5,7 @@
 #include <utility>
 
 namespace framewire {
-namespace {
+namespace printable_test {
 
 using namespace std::string_literals;
 
@@ -62,5 +62,5 @@ TEST(Printable, OfLinesKeepsTheirEnds) {
     EXPECT_EQ(printable_lines(""), "");
 }
 
-}  // namespace
+}  // namespace printable_test
 }  // namespace framewire

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire {
-namespace {
+namespace frame_rate_test {
 
 TEST(Rate, IsReadInThreeForms) {
     const auto is = [](const char* text, std::int64_t numerator, std::int64_t denominator) {
@@ -20,5 +20,5 @@ TEST(Rate, IsReadInThreeForms) {
         EXPECT_FALSE(parse_rate(text)) << text;
 }
 
-}  // namespace
+}  // namespace frame_rate_test
 }  // namespace framewire

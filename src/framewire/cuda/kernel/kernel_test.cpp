@@ -10,7 +10,7 @@
 #include <random>
 
 namespace framewire {
-namespace {
+namespace kernel_test {
 
 namespace kernels = cuda::test_kernels;
 
@@ -129,5 +129,5 @@ TEST(KernelImage, KnowsItsAlignment) {
     EXPECT_EQ(later.row(1, 2), data + 96 + 48 + 32);
 }
 
-}  // namespace
+}  // namespace kernel_test
 }  // namespace framewire

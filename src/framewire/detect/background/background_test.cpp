@@ -7,7 +7,7 @@
 #include <string>
 
 namespace framewire {
-namespace {
+namespace background_test {
 
 std::string message(std::string_view text) {
     try {
@@ -66,5 +66,5 @@ TEST(Background, SaysWhatIsAllowed) {
     EXPECT_NE(message("mixture::").find("'' is no key=value"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace background_test
 }  // namespace framewire

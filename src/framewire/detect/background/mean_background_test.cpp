@@ -8,7 +8,7 @@
 #include <cmath>
 
 namespace framewire {
-namespace {
+namespace mean_background_test {
 
 // The formula in double, which holds all its numbers exactly.
 HostImage reference(double rate, HostView<const std::uint8_t> frames) {
@@ -108,5 +108,5 @@ TEST(MeanBackground, RefusesWhatIsNotAllowed) {
     EXPECT_THROW(mean.run(frame.view(), wide.view()), Error);
 }
 
-}  // namespace
+}  // namespace mean_background_test
 }  // namespace framewire

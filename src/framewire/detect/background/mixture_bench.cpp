@@ -124,8 +124,6 @@ void bench_gpu(Session& session, int channels, int batch) {
         {"mixture", operation, "framewire cuda", session.time_gpu(queue, batch), least_bytes(shape, batch), {}});
 }
 
-}  // namespace
-
 void bench_mixture(Session& session) {
     for (const int channels : {3, 1}) {
         bench_cpu(session, channels);
@@ -135,4 +133,7 @@ void bench_mixture(Session& session) {
     if (!session.cdnet_folder().empty()) print_mixture_quality(session);
 }
 
+const SuiteEntry mixture_suite{"mixture", bench_mixture};
+
+}  // namespace
 }  // namespace framewire::bench

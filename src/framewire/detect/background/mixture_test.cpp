@@ -11,7 +11,7 @@
 #include <string>
 
 namespace framewire {
-namespace {
+namespace mixture_test {
 
 // A pixel shows one of three colours of its own, seldom another one, at times at seven tenths of its light, always with
 // noise: modes come, gain, change places and go.
@@ -262,5 +262,5 @@ TEST(Mixture, RefusesWhatIsNotAllowed) {
     EXPECT_THROW(mixture.draw_background(gray.view()), Error);
 }
 
-}  // namespace
+}  // namespace mixture_test
 }  // namespace framewire

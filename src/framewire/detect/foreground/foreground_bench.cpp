@@ -114,8 +114,6 @@ void bench_gpu(Session& session, const ForegroundParameters& parameters, const S
     session.add({"foreground", full_name, "framewire cuda", timing, fewest_bytes, {}});
 }
 
-}  // namespace
-
 void bench_foreground(Session& session) {
     for (const int blur : {15, 1, 31}) {
         const ForegroundParameters parameters{.blur = blur};
@@ -127,4 +125,7 @@ void bench_foreground(Session& session) {
     }
 }
 
+const SuiteEntry foreground_suite{"foreground", bench_foreground};
+
+}  // namespace
 }  // namespace framewire::bench

@@ -1,6 +1,6 @@
 #include "framewire/detect/foreground/foreground_matrix.hpp"
 #include "framewire/filters/byte_products.cuh"
-#include "framewire/filters/gray/gray.cuh"
+#include "framewire/filters/gray_groups.cuh"
 #include "framewire/filters/quads.cuh"
 
 #include <algorithm>

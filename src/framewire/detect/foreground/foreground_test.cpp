@@ -14,7 +14,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace foreground_test {
 
 using ForegroundTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(ForegroundTest);
@@ -153,5 +153,5 @@ TEST(Foreground, RefusesWhatIsNotAllowed) {
     EXPECT_THROW(foreground.blur(frames.view(), three.view()), Error);
 }
 
-}  // namespace
+}  // namespace foreground_test
 }  // namespace framewire

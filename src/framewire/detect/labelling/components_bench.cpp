@@ -170,8 +170,6 @@ void bench_case(Session& session, const Case& bench) {
         for (const bool label_images : {false, true}) bench_gpu(session, bench, masks, frames, label_images);
 }
 
-}  // namespace
-
 void bench_components(Session& session) {
     const auto shape = bench_frame.with_channels(1);
     const std::pair<const char*, std::function<void(HostView<std::uint8_t>)>> inputs[] = {
@@ -195,4 +193,8 @@ void bench_component_counts(Session& session) {
     }
 }
 
+const SuiteEntry components_suite{"components", bench_components};
+const SuiteEntry component_counts_suite{"component-counts", bench_component_counts};
+
+}  // namespace
 }  // namespace framewire::bench

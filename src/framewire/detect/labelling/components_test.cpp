@@ -14,7 +14,7 @@
 #include <functional>
 
 namespace framewire {
-namespace {
+namespace components_test {
 
 // What a run left on the host.
 struct Labelled {
@@ -258,5 +258,5 @@ TEST(Components, RefusesWhatIsNotAllowed) {
     EXPECT_THROW(labels.run(mask.view(), lists.lists()), Error);
 }
 
-}  // namespace
+}  // namespace components_test
 }  // namespace framewire

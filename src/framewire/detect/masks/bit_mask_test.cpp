@@ -8,7 +8,7 @@
 #include <algorithm>
 
 namespace framewire {
-namespace {
+namespace bit_mask_test {
 
 TEST(BitMask, PacksAndUnpacks) {
     for (const int width : {1, 31, 32, 33, 127, 128, 129, 300}) {
@@ -37,5 +37,5 @@ TEST(BitMask, RefusesOtherShapes) {
     EXPECT_THROW(HostBitMask({1, 0, 4, 1}), Error);
 }
 
-}  // namespace
+}  // namespace bit_mask_test
 }  // namespace framewire

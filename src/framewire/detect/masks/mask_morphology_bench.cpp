@@ -115,8 +115,6 @@ void bench_gpu(Session& session, const Operation& operation, const std::string& 
     session.add({"masks", full_name, "framewire cuda", timing, 2.0 * static_cast<double>(bytes) / batch, {}});
 }
 
-}  // namespace
-
 void bench_masks(Session& session) {
     constexpr Operation operations[] = {{"dilate", MorphologyOperation::dilate, 15},
                                         {"close", MorphologyOperation::close, 15},
@@ -134,4 +132,7 @@ void bench_masks(Session& session) {
     }
 }
 
+const SuiteEntry masks_suite{"masks", bench_masks};
+
+}  // namespace
 }  // namespace framewire::bench

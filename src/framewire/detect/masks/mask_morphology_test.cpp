@@ -14,7 +14,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace mask_morphology_test {
 
 using enum MorphologyOperation;
 
@@ -119,5 +119,5 @@ TEST(MaskMorphology, ReadsItsOperationsNames) {
     EXPECT_THROW(parse_morphology_operation("closed"), Error);
 }
 
-}  // namespace
+}  // namespace mask_morphology_test
 }  // namespace framewire

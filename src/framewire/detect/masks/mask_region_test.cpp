@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace mask_region_test {
 
 using MaskRegionTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(MaskRegionTest);
@@ -63,5 +63,5 @@ TEST(MaskRegion, RefusesWhatDoesNotFit) {
     EXPECT_THROW(region.apply(other.view()), Error);
 }
 
-}  // namespace
+}  // namespace mask_region_test
 }  // namespace framewire

@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace box_overlay_test {
 
 using BoxOverlayTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(BoxOverlayTest);
@@ -161,5 +161,5 @@ TEST(BoxOverlay, RefusesStyles) {
     EXPECT_THROW(BoxOverlay({}, {1, 4, 4, 2}, executor), Error);
 }
 
-}  // namespace
+}  // namespace box_overlay_test
 }  // namespace framewire

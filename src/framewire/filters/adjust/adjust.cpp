@@ -37,6 +37,16 @@ bool Adjust::set_adjustment(const Adjustment& adjustment) {
     return true;
 }
 
+PointwiseOp adjust_op(const AdjustTerms& terms) {
+    return {.filter = "adjust",
+            .values = {terms.slope, terms.offset, terms.saturation},
+            .run =
+                [](const PointwiseOp& op, const PointwiseSpan& span) {
+                    adjust_span(adjust_terms_of(op), span.in, span.channels, span.pixels, span.out);
+                },
+            .keeps_gray = true};
+}
+
 Adjustment adjustment_from(const ParameterValues& values) {
     return {.brightness = static_cast<int>(values.integer("brightness")),
             .contrast = values.real("contrast"),
@@ -71,7 +81,7 @@ FilterInfo adjust_info() {
             return std::make_unique<FilterOf<Adjust>>(adjustment_from(values), shape, executor);
         },
         .pointwise = [](const ParameterValues& values) -> std::optional<PointwiseOp> {
-            return PointwiseOp{.kind = PointwiseOp::Kind::adjust, .adjust = adjust_terms(adjustment_from(values))};
+            return adjust_op(adjust_terms(adjustment_from(values)));
         },
     };
 }

@@ -2,7 +2,7 @@
 
 #include "framewire/filters/adjust/adjust.hpp"
 #include "framewire/filters/adjust/adjust_pixel.hpp"
-#include "framewire/filters/gray/gray.cuh"
+#include "framewire/filters/gray_weights.hpp"
 
 #include <cstdint>
 
@@ -17,6 +17,7 @@ public:
           rounding_((1 << (adjust_slope_shift - 1)) + terms.offset * (1 << adjust_slope_shift)),
           saturation_(terms.saturation),
           weights_(split(gray_weights(GrayMethod::weighted))) {}
+    explicit AdjustOnDevice(const PointwiseOp& op) : AdjustOnDevice(adjust_terms_of(op)) {}
 
     /// The same as adjust_pixel(), with the holding to bytes left to the packing.
     __device__ Pixel operator()(Pixel pixel) const {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "framewire/filters/filter.hpp"
-#include "framewire/filters/gray/gray.hpp"
 #include "framewire/filters/pointwise/pixel.hpp"
 
 #include <atomic>
@@ -43,10 +42,17 @@ private:
 /// The registry's entry.
 FilterInfo adjust_info();
 
+/// What Adjust does, for passes that join several filters; and the terms that such an op has.
+PointwiseOp adjust_op(const AdjustTerms& terms);
+constexpr AdjustTerms adjust_terms_of(const PointwiseOp& op) {
+    return {static_cast<std::int16_t>(op.values[0]), static_cast<std::int16_t>(op.values[1]),
+            static_cast<std::int16_t>(op.values[2])};
+}
+
 /// The settings of an `adjust` in a chain.
 Adjustment adjustment_from(const ParameterValues& values);
 
-/// One run of pixels on the CPU: what Adjust does, for passes that join several filters.
+/// One run of pixels on the CPU.
 void adjust_span(const AdjustTerms& terms, const std::uint8_t* in, int channels, std::int64_t pixels,
                  std::uint8_t* out);
 

@@ -12,7 +12,7 @@
 #include <thread>
 
 namespace framewire {
-namespace {
+namespace adjust_test {
 
 using AdjustTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(AdjustTest);
@@ -135,5 +135,5 @@ TEST(Adjust, ChangesWhileRunning) {
     }
 }
 
-}  // namespace
+}  // namespace adjust_test
 }  // namespace framewire

@@ -127,8 +127,13 @@ FilterInfo binarize_info() {
         .pointwise = [](const ParameterValues& values) -> std::optional<PointwiseOp> {
             refuse_without_use(values);
             if (values.text("method") != "fixed") return {};
-            return PointwiseOp{.kind = PointwiseOp::Kind::binarize,
-                               .threshold = static_cast<int>(values.integer("level"))};
+            return PointwiseOp{.filter = "binarize",
+                               .values = {static_cast<int>(values.integer("level"))},
+                               .run =
+                                   [](const PointwiseOp& op, const PointwiseSpan& span) {
+                                       binarize_span(op.values[0], span.in, span.channels, span.pixels, span.out);
+                                   },
+                               .figure = "threshold"};
         },
     };
 }

@@ -4,6 +4,8 @@
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/filters/binarize/threshold.hpp"
 #include "framewire/filters/filter.hpp"
+#include "framewire/filters/gray_weights.hpp"
+#include "framewire/filters/pointwise/pixel.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -49,6 +51,20 @@ private:
 
 /// One run of pixels on the CPU: what Binarize does with a level, for passes that join several filters.
 void binarize_span(int level, const std::uint8_t* in, int channels, std::int64_t pixels, std::uint8_t* out);
+
+/// The same of one pixel on the GPU.
+class BinarizeOnDevice {
+public:
+    explicit BinarizeOnDevice(const PointwiseOp& op)
+        : weights_(split(gray_weights(GrayMethod::weighted))), level_(op.values[0]) {}
+    FRAMEWIRE_HOST_DEVICE Pixel operator()(Pixel pixel) const {
+        return static_cast<int>(gray_of(pixel, weights_)) > level_ ? gray_pixel(255) : 0u;
+    }
+
+private:
+    SplitWeights weights_;
+    int level_;
+};
 
 /// The registry's entry, `sauvola` included.
 FilterInfo binarize_info();

@@ -145,8 +145,6 @@ void bench_gpu(Session& session, int channels) {
     }
 }
 
-}  // namespace
-
 void bench_binarize(Session& session) {
     for (const auto method : {ThresholdMethod::two_max, ThresholdMethod::otsu, ThresholdMethod::two_peaks})
         for (const int channels : {1, 3}) bench_cpu(session, method, channels);
@@ -155,4 +153,7 @@ void bench_binarize(Session& session) {
         for (const int channels : {1, 3}) bench_gpu(session, channels);
 }
 
+const SuiteEntry binarize_suite{"binarize", bench_binarize};
+
+}  // namespace
 }  // namespace framewire::bench

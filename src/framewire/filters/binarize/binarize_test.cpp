@@ -12,7 +12,7 @@
 #include <random>
 
 namespace framewire {
-namespace {
+namespace binarize_test {
 
 using BinarizeTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(BinarizeTest);
@@ -184,5 +184,5 @@ TEST(Binarize, RefusesWrongParametersAndShapes) {
     EXPECT_THROW(binarize.run(FilterImages<MemorySpace::host>{in.view(), {}, gray.view()}), Error);
 }
 
-}  // namespace
+}  // namespace binarize_test
 }  // namespace framewire

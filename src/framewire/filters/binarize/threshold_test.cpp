@@ -14,7 +14,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace threshold_test {
 
 Histogram of(std::initializer_list<std::pair<int, std::uint32_t>> counts) {
     Histogram histogram{};
@@ -144,5 +144,5 @@ TEST(Threshold, OtsuCandidatesAgreeWithTheSequenceWhereTheyDecide) {
     EXPECT_GT(decided, hills * 3 / 4) << "the parallel way must serve most histograms";
 }
 
-}  // namespace
+}  // namespace threshold_test
 }  // namespace framewire

@@ -10,6 +10,7 @@
 #endif
 
 namespace framewire::bench {
+namespace {
 
 void bench_gaussian(Session& session) {
     const auto info = gaussian_info();
@@ -40,4 +41,7 @@ void bench_gaussian(Session& session) {
         }
 }
 
+const SuiteEntry gaussian_suite{"gaussian", bench_gaussian};
+
+}  // namespace
 }  // namespace framewire::bench

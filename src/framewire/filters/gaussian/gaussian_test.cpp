@@ -13,7 +13,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace gaussian_test {
 
 using kit::borders;
 using kit::NamedBorder;
@@ -166,5 +166,5 @@ TEST(Gaussian, RefusesWrongSizesSigmasAndShapes) {
     EXPECT_THROW(gaussian.run(FilterImages<MemorySpace::host>{in.view(), {}, gray.view()}), Error);
 }
 
-}  // namespace
+}  // namespace gaussian_test
 }  // namespace framewire

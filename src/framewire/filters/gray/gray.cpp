@@ -1,6 +1,87 @@
 #include "framewire/filters/gray/gray.hpp"
 
+#include "framewire/core/simd.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "framewire/filters/gray/gray.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "framewire/filters/gray_vectors-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+void gray_from_bgr(const std::uint8_t* in, std::int64_t pixels, const GrayWeights& weights, int out_channels,
+                   std::uint8_t* out) {
+    const hn::ScalableTag<std::uint8_t> d8;
+    const GrayOfBgr gray_of(d8, weights);
+    const auto gray_to = [&](const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
+        const auto gray = gray_of(from);
+        if (out_channels == 1)
+            hn::StoreU(gray, d8, to);
+        else
+            hn::StoreInterleaved3(gray, gray, gray, d8, to);
+    };
+    std::int64_t x = 0;
+    for (; x + gray_of.readable_px() <= pixels; x += gray_of.pixels()) gray_to(in + 3 * x, out + out_channels * x);
+    // The last vectors' loads or stores would go too far.
+    std::uint8_t last_in[4 * HWY_MAX_BYTES] = {}, last_out[3 * HWY_MAX_BYTES];
+    for (; x < pixels; x += gray_of.pixels()) {
+        const auto count = std::min(pixels - x, gray_of.pixels());
+        std::memcpy(last_in, in + 3 * x, static_cast<std::size_t>(3 * count));
+        gray_to(last_in, last_out);
+        std::memcpy(out + out_channels * x, last_out, static_cast<std::size_t>(out_channels * count));
+    }
+}
+
+// A gray image's pixels once (channels 1) or three times.
+void gray_from_gray(const std::uint8_t* in, std::int64_t pixels, int out_channels, std::uint8_t* out) {
+    const hn::ScalableTag<std::uint8_t> d8;
+    const auto step = static_cast<std::int64_t>(hn::Lanes(d8));
+    std::int64_t x = 0;
+    for (; x + step <= pixels; x += step) {
+        const auto gray = hn::LoadU(d8, in + x);
+        if (out_channels == 1)
+            hn::StoreU(gray, d8, out + x);
+        else
+            hn::StoreInterleaved3(gray, gray, gray, d8, out + 3 * x);
+    }
+    for (; x < pixels; ++x)
+        for (int channel = 0; channel < out_channels; ++channel) out[x * out_channels + channel] = in[x];
+}
+
+}  // namespace
+
+void gray_span(const std::uint8_t* in, int in_channels, std::int64_t pixels, const GrayWeights& weights,
+               int out_channels, std::uint8_t* out) {
+    if (in_channels == 3)
+        gray_from_bgr(in, pixels, weights, out_channels, out);
+    else
+        gray_from_gray(in, pixels, out_channels, out);
+}
+
+}  // namespace framewire::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+#include "framewire/filters/spans.hpp"
+
 namespace framewire {
+
+HWY_EXPORT(gray_span);
+
+void gray_span(GrayMethod method, const std::uint8_t* in, int in_channels, std::int64_t pixels, int out_channels,
+               std::uint8_t* out) {
+    HWY_DYNAMIC_DISPATCH(gray_span)(in, in_channels, pixels, gray_weights(method), out_channels, out);
+}
 
 Gray::Gray(GrayParameters parameters, const Shape& shape, Executor& executor)
     : parameters_(parameters), shape_(shape), executor_(&executor) {
@@ -8,9 +89,18 @@ Gray::Gray(GrayParameters parameters, const Shape& shape, Executor& executor)
     validate(output_shape(), "gray's result");
 }
 
+void Gray::run(const FilterImages<MemorySpace::host>& images) const {
+    validate(images.in, shape_, "gray's image");
+    validate(images.out, output_shape(), "gray's result");
+    for_pixel_spans(executor_->pool(), images.in, images.out,
+                    [&](const std::uint8_t* in, std::uint8_t* out, std::int64_t pixels) {
+                        gray_span(parameters_.method, in, shape_.channels, pixels, parameters_.channels, out);
+                    });
+}
+
 namespace {
 
-GrayParameters parameters_from(const ParameterValues& values) {
+GrayParameters gray_parameters(const ParameterValues& values) {
     return {.method = values.text("method") == "average" ? GrayMethod::average : GrayMethod::weighted,
             .channels = static_cast<int>(values.integer("channels"))};
 }
@@ -40,17 +130,25 @@ FilterInfo gray_info() {
             },
         .examples = {"gray", "gray=average:channels=1"},
         .output_shape = [](const ParameterValues& values,
-                           const Shape& shape) { return shape.with_channels(parameters_from(values).channels); },
+                           const Shape& shape) { return shape.with_channels(gray_parameters(values).channels); },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
-            return std::make_unique<FilterOf<Gray>>(parameters_from(values), shape, executor);
+            return std::make_unique<FilterOf<Gray>>(gray_parameters(values), shape, executor);
         },
         .pointwise = [](const ParameterValues& values) -> std::optional<PointwiseOp> {
-            const auto parameters = parameters_from(values);
-            const bool weighted = parameters.method == GrayMethod::weighted;
-            return PointwiseOp{.kind = weighted ? PointwiseOp::Kind::gray_weighted : PointwiseOp::Kind::gray_average,
-                               .channels = parameters.channels};
+            const auto parameters = gray_parameters(values);
+            return PointwiseOp{.filter = "gray",
+                               .channels = parameters.channels,
+                               .values = {static_cast<int>(parameters.method)},
+                               .run =
+                                   [](const PointwiseOp& op, const PointwiseSpan& span) {
+                                       gray_span(static_cast<GrayMethod>(op.values[0]), span.in, span.channels,
+                                                 span.pixels, span.out_channels, span.out);
+                                   },
+                               .gives_gray = true};
         },
     };
 }
 
 }  // namespace framewire
+
+#endif

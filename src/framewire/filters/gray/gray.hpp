@@ -1,15 +1,12 @@
 #pragma once
 
 #include "framewire/filters/filter.hpp"
+#include "framewire/filters/gray_weights.hpp"
+#include "framewire/filters/pointwise/pixel.hpp"
 
 #include <cstdint>
 
 namespace framewire {
-
-enum class GrayMethod {
-    weighted,  ///< (3735 B + 19235 G + 9798 R + 2^14) >> 15: what OpenCV's BGR2GRAY gives, byte for byte
-    average,   ///< floor((B + G + R) / 3), the report's first
-};
 
 struct GrayParameters {
     GrayMethod method = GrayMethod::weighted;
@@ -43,18 +40,15 @@ FilterInfo gray_info();
 void gray_span(GrayMethod method, const std::uint8_t* in, int in_channels, std::int64_t pixels, int out_channels,
                std::uint8_t* out);
 
-/// gray = (b * B + g * G + r * R + rounding) >> 15, which serves both methods exactly: the weighted one with OpenCV's
-/// own constants, the average because floor(s / 3) = (s * 10923) >> 15 for every s up to 765.
-struct GrayWeights {
-    std::int16_t b, g, r;
-    std::int32_t rounding;
+/// The same of one pixel on the GPU.
+class GrayOnDevice {
+public:
+    explicit GrayOnDevice(const PointwiseOp& op)
+        : weights_(split(gray_weights(static_cast<GrayMethod>(op.values[0])))) {}
+    FRAMEWIRE_HOST_DEVICE Pixel operator()(Pixel pixel) const { return gray_pixel(gray_of(pixel, weights_)); }
+
+private:
+    SplitWeights weights_;
 };
-
-inline constexpr int gray_shift = 15;
-
-constexpr GrayWeights gray_weights(GrayMethod method) {
-    return method == GrayMethod::weighted ? GrayWeights{3735, 19235, 9798, 1 << (gray_shift - 1)}
-                                          : GrayWeights{10923, 10923, 10923, 0};
-}
 
 }  // namespace framewire

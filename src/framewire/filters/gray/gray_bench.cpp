@@ -93,8 +93,6 @@ void bench_gpu(Session& session, int channels) {
                  {}});
 }
 
-}  // namespace
-
 void bench_gray(Session& session) {
     for (const int channels : {1, 3}) {
         bench_cpu(session, channels);
@@ -102,4 +100,7 @@ void bench_gray(Session& session) {
     }
 }
 
+const SuiteEntry gray_suite{"gray", bench_gray};
+
+}  // namespace
 }  // namespace framewire::bench

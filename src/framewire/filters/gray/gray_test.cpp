@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire {
-namespace {
+namespace gray_test {
 
 using GrayTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(GrayTest);
@@ -66,5 +66,5 @@ TEST(Gray, RefusesWrongShapes) {
     EXPECT_THROW(gray.run(FilterImages<MemorySpace::host>{in.view(), {}, colour.view()}), Error);
 }
 
-}  // namespace
+}  // namespace gray_test
 }  // namespace framewire

@@ -57,7 +57,14 @@ FilterInfo heatmap_info() {
             return std::make_unique<FilterOf<Heatmap>>(shape, executor);
         },
         .pointwise = [](const ParameterValues&) -> std::optional<PointwiseOp> {
-            return PointwiseOp{.kind = PointwiseOp::Kind::heatmap, .channels = 3};
+            return PointwiseOp{.filter = "heatmap",
+                               .channels = 3,
+                               .needs_previous = true,
+                               .run =
+                                   [](const PointwiseOp&, const PointwiseSpan& span) {
+                                       heatmap_span(span.in, span.previous, span.channels, span.pixels, span.out);
+                                   },
+                               .takes_gray = true};
         },
     };
 }

@@ -22,4 +22,13 @@ struct HeatmapColours {
     __device__ Pixel of(Pixel now, Pixel before) const { return table[heat_of(now, before)]; }
 };
 
+/// The heat map's colour of one pixel, in passes that join several filters.
+class HeatmapOnDevice {
+public:
+    explicit HeatmapOnDevice(const PointwiseOp&) {}
+    __device__ Pixel operator()(Pixel now, Pixel before, const HeatmapColours& colours) const {
+        return colours.of(now, before);
+    }
+};
+
 }  // namespace framewire

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire {
-namespace {
+namespace heatmap_test {
 
 using HeatmapTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(HeatmapTest);
@@ -52,5 +52,5 @@ TEST(Heatmap, RefusesWrongShapes) {
     EXPECT_THROW(heatmap.run(FilterImages<MemorySpace::host>{gray.view(), {}, colour.view()}), Error);
 }
 
-}  // namespace
+}  // namespace heatmap_test
 }  // namespace framewire

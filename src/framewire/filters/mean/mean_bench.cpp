@@ -10,6 +10,7 @@
 #endif
 
 namespace framewire::bench {
+namespace {
 
 void bench_mean(Session& session) {
     const auto info = mean_info();
@@ -38,4 +39,7 @@ void bench_mean(Session& session) {
         }
 }
 
+const SuiteEntry mean_suite{"mean", bench_mean};
+
+}  // namespace
 }  // namespace framewire::bench

@@ -10,7 +10,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace mean_test {
 
 using kit::borders;
 using MeanTest = kit::BackendTest;
@@ -87,5 +87,5 @@ TEST(Mean, RefusesWrongSizesAndShapes) {
     EXPECT_THROW(mean.run(FilterImages<MemorySpace::host>{in.view(), {}, gray.view()}), Error);
 }
 
-}  // namespace
+}  // namespace mean_test
 }  // namespace framewire

@@ -16,7 +16,7 @@ Median::Median(MedianParameters parameters, const Shape& shape, Executor& execut
 
 namespace {
 
-MedianParameters parameters_from(const ParameterValues& values) {
+MedianParameters median_parameters(const ParameterValues& values) {
     return {.size = static_cast<int>(values.integer("size")), .border = border_from(values)};
 }
 
@@ -40,7 +40,7 @@ FilterInfo median_info() {
         .examples = {"median=5", "median=3:border=replicate"},
         .output_shape = [](const ParameterValues&, const Shape& shape) { return shape; },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
-            return std::make_unique<FilterOf<Median>>(parameters_from(values), shape, executor);
+            return std::make_unique<FilterOf<Median>>(median_parameters(values), shape, executor);
         },
     };
 }

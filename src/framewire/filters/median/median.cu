@@ -1,7 +1,7 @@
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/filters/median/median.hpp"
 #include "framewire/filters/median/median_cuda.hpp"
-#include "framewire/filters/median/median_tile.hpp"
+#include "framewire/filters/median/networks/median_tile.hpp"
 
 #include <algorithm>
 

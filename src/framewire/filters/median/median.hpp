@@ -2,7 +2,7 @@
 
 #include "framewire/filters/border.hpp"
 #include "framewire/filters/filter.hpp"
-#include "framewire/filters/median/median_histogram_blocks.hpp"
+#include "framewire/filters/median/histogram/median_histogram_blocks.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -10,6 +10,7 @@
 #endif
 
 namespace framewire::bench {
+namespace {
 
 void bench_median(Session& session) {
     const auto info = median_info();
@@ -36,4 +37,7 @@ void bench_median(Session& session) {
     }
 }
 
+const SuiteEntry median_suite{"median", bench_median};
+
+}  // namespace
 }  // namespace framewire::bench

@@ -2,7 +2,7 @@
 
 #include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/filters/border.hpp"
-#include "framewire/filters/median/median_histogram_blocks.hpp"
+#include "framewire/filters/median/histogram/median_histogram_blocks.hpp"
 
 #include <cstdint>
 

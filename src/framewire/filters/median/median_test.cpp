@@ -10,7 +10,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace median_test {
 
 using kit::borders;
 using MedianTest = kit::BackendTest;
@@ -79,5 +79,5 @@ TEST(Median, AsksForOddSizes) {
     EXPECT_TRUE(info.parameters.front().odd_only);
 }
 
-}  // namespace
+}  // namespace median_test
 }  // namespace framewire

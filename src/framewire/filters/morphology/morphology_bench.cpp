@@ -10,6 +10,7 @@
 #endif
 
 namespace framewire::bench {
+namespace {
 
 void bench_morphology(Session& session) {
     struct Case {
@@ -50,4 +51,7 @@ void bench_morphology(Session& session) {
     }
 }
 
+const SuiteEntry morphology_suite{"morphology", bench_morphology};
+
+}  // namespace
 }  // namespace framewire::bench

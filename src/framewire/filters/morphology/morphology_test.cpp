@@ -10,7 +10,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace morphology_test {
 
 using MorphologyTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(MorphologyTest);
@@ -67,5 +67,5 @@ TEST(Morphology, RefusesWhatIsNotAllowed) {
     EXPECT_THROW(dilate.run(FilterImages<MemorySpace::host>{gray.view(), {}, in.view()}), Error);
 }
 
-}  // namespace
+}  // namespace morphology_test
 }  // namespace framewire

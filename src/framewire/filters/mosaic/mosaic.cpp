@@ -20,7 +20,7 @@ Zone cut_to(const Shape& shape, const Zone& zone) {
     return {zone.x, zone.y, std::min(zone.width, shape.width - zone.x), std::min(zone.height, shape.height - zone.y)};
 }
 
-MosaicParameters parameters_from(const ParameterValues& values) {
+MosaicParameters mosaic_parameters(const ParameterValues& values) {
     MosaicParameters parameters{.cell_px = static_cast<int>(values.integer("cell"))};
     for (const auto& text : values.texts("zone"))
         if (!text.empty()) parameters.zones.push_back(parse_zone(text));
@@ -125,11 +125,11 @@ FilterInfo mosaic_info() {
         .examples = {"mosaic=12", "mosaic=32:zone='0,0,200,150':zone='300,60,80,80'"},
         .output_shape =
             [](const ParameterValues& values, const Shape& shape) {
-                checked(parameters_from(values), shape);
+                checked(mosaic_parameters(values), shape);
                 return shape;
             },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
-            return std::make_unique<FilterOf<Mosaic>>(parameters_from(values), shape, executor);
+            return std::make_unique<FilterOf<Mosaic>>(mosaic_parameters(values), shape, executor);
         },
     };
 }

@@ -78,8 +78,6 @@ void bench_gpu(Session& session, int cell_px) {
     session.add({"mosaic", operation, "framewire cuda", timing, fewest_bytes, {}});
 }
 
-}  // namespace
-
 void bench_mosaic(Session& session) {
     for (const int cell_px : {1, 4, 32, 100, 500}) {
         bench_cpu(session, cell_px);
@@ -87,4 +85,7 @@ void bench_mosaic(Session& session) {
     }
 }
 
+const SuiteEntry mosaic_suite{"mosaic", bench_mosaic};
+
+}  // namespace
 }  // namespace framewire::bench

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire {
-namespace {
+namespace mosaic_test {
 
 using MosaicTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(MosaicTest);
@@ -142,5 +142,5 @@ TEST(Mosaic, RefusesWrongParameters) {
     EXPECT_EQ(info.output_shape(with_defaults(info, {{"zone", "1,1,5,5"}, {"zone", "2,2,9,9"}}), shape), shape);
 }
 
-}  // namespace
+}  // namespace mosaic_test
 }  // namespace framewire

@@ -5,9 +5,14 @@
 namespace framewire {
 namespace {
 
-NoiseParameters parameters_from(const ParameterValues& values) {
+NoiseParameters noise_parameters(const ParameterValues& values) {
     return {.threshold = static_cast<int>(values.integer("threshold")),
             .mode = values.text("mode") == "overlay" ? NoiseMode::overlay : NoiseMode::mask};
+}
+
+void run_span(const PointwiseOp& op, const PointwiseSpan& span) {
+    noise_span({op.values[0], op.values[1] ? NoiseMode::overlay : NoiseMode::mask}, span.in, span.previous,
+               span.channels, span.pixels, span.out);
 }
 
 }  // namespace
@@ -47,14 +52,16 @@ FilterInfo noise_info() {
         .needs_previous = true,
         .output_shape = [](const ParameterValues&, const Shape& shape) { return shape.with_channels(3); },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
-            return std::make_unique<FilterOf<Noise>>(parameters_from(values), shape, executor);
+            return std::make_unique<FilterOf<Noise>>(noise_parameters(values), shape, executor);
         },
         .pointwise = [](const ParameterValues& values) -> std::optional<PointwiseOp> {
-            const auto parameters = parameters_from(values);
+            const auto parameters = noise_parameters(values);
             const bool overlay = parameters.mode == NoiseMode::overlay;
-            return PointwiseOp{.kind = overlay ? PointwiseOp::Kind::noise_overlay : PointwiseOp::Kind::noise_mask,
+            return PointwiseOp{.filter = "noise",
                                .channels = 3,
-                               .threshold = parameters.threshold};
+                               .needs_previous = true,
+                               .values = {parameters.threshold, overlay},
+                               .run = run_span};
         },
     };
 }

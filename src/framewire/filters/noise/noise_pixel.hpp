@@ -24,4 +24,17 @@ FRAMEWIRE_HOST_DEVICE inline Pixel noise_pixel(Pixel now, Pixel before, int thre
     return (overlay ? now : 0) | (is_noisy(now, before, threshold) ? red : 0);
 }
 
+/// The same, in passes that join several filters.
+class NoiseOnDevice {
+public:
+    explicit NoiseOnDevice(const PointwiseOp& op) : threshold_(op.values[0]), overlay_(op.values[1] != 0) {}
+    FRAMEWIRE_HOST_DEVICE Pixel operator()(Pixel now, Pixel before) const {
+        return noise_pixel(now, before, threshold_, overlay_);
+    }
+
+private:
+    int threshold_;
+    bool overlay_;
+};
+
 }  // namespace framewire

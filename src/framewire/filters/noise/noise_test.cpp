@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace noise_test {
 
 using NoiseTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(NoiseTest);
@@ -152,5 +152,5 @@ TEST(Noise, RefusesWhatIsNotAllowed) {
         Error);
 }
 
-}  // namespace
+}  // namespace noise_test
 }  // namespace framewire

@@ -2,71 +2,62 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/filters/adjust/adjust.hpp"
-#include "framewire/filters/binarize/binarize.hpp"
-#include "framewire/filters/gray/gray.hpp"
 #include "framewire/filters/heatmap/heatmap.hpp"
-#include "framewire/filters/noise/noise.hpp"
 #include "framewire/filters/spans.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <string_view>
+#include <utility>
 
 namespace framewire {
 namespace {
 
-using Kind = PointwiseOp::Kind;
-
 constexpr std::int64_t block_px = 2048;  // whose pixels between two ops stay in L1
-
-void apply(const PointwiseOp& op, const std::uint8_t* in, const std::uint8_t* previous, int channels,
-           std::int64_t pixels, int out_channels, std::uint8_t* out) {
-    switch (op.kind) {
-        case Kind::gray_weighted: return gray_span(GrayMethod::weighted, in, channels, pixels, out_channels, out);
-        case Kind::gray_average: return gray_span(GrayMethod::average, in, channels, pixels, out_channels, out);
-        case Kind::binarize: return binarize_span(op.threshold, in, channels, pixels, out);
-        case Kind::adjust: return adjust_span(op.adjust, in, channels, pixels, out);
-        case Kind::heatmap: return heatmap_span(in, previous, channels, pixels, out);
-        case Kind::noise_mask: return noise_span({op.threshold, NoiseMode::mask}, in, previous, channels, pixels, out);
-        case Kind::noise_overlay:
-            return noise_span({op.threshold, NoiseMode::overlay}, in, previous, channels, pixels, out);
-    }
-}
 
 // Three equal channels are one until a heat map takes them, which sees no difference: a third of the bytes to write, to
 // compare and to keep for the next frame. An adjustment between them has gray come out gray.
 void keep_gray_narrow(std::vector<PointwiseOp>& ops) {
-    const auto is_gray = [](const auto& op) { return op.kind == Kind::gray_weighted || op.kind == Kind::gray_average; };
     for (auto gray = ops.begin(); gray != ops.end(); ++gray) {
-        if (!is_gray(*gray) || gray->channels != 3) continue;
-        const auto taker = std::find_if(gray + 1, ops.end(), [](const auto& op) { return op.kind != Kind::adjust; });
-        if (taker != ops.end() && taker->kind == Kind::heatmap) gray->channels = 1;
+        if (!gray->gives_gray || gray->channels != 3) continue;
+        const auto taker = std::find_if(gray + 1, ops.end(), [](const auto& op) { return !op.keeps_gray; });
+        if (taker != ops.end() && taker->takes_gray) gray->channels = 1;
     }
 }
+
+bool is(const PointwiseOp& op, std::string_view filter) { return op.filter == filter; }
 
 }  // namespace
 
 PointwisePass::PointwisePass(std::vector<PointwiseOp> ops, const Shape& shape, Executor& executor)
     : ops_(std::move(ops)), adjusted_(AdjustTerms{}), executor_(&executor) {
     validate(shape, "the pass's image");
-    const auto adjust = std::find_if(ops_.begin(), ops_.end(), [](const auto& op) { return op.kind == Kind::adjust; });
+    const auto adjust = std::find_if(ops_.begin(), ops_.end(), [](const auto& op) { return is(op, "adjust"); });
     first_adjust_ = static_cast<std::size_t>(adjust - ops_.begin());
-    if (adjust != ops_.end()) adjusted_ = adjust->adjust;
-    const auto states = std::count_if(ops_.begin(), ops_.end(), [](const auto& op) { return op.needs_previous(); });
+    if (adjust != ops_.end()) adjusted_ = adjust_terms_of(*adjust);
+    const auto states = std::count_if(ops_.begin(), ops_.end(), [](const auto& op) { return op.needs_previous; });
     if (ops_.empty() || ops_.size() > max_ops || states > static_cast<std::ptrdiff_t>(max_states))
         fail(ErrorCode::internal, "a pass of {} filters, {} with a previous frame", ops_.size(), states);
     if (executor.backend() == Backend::cpu) keep_gray_narrow(ops_);  // on CUDA a pixel is in registers
     shapes_.push_back(shape);
     for (const auto& op : ops_)
         shapes_.push_back(op.channels == 0 ? shapes_.back() : shapes_.back().with_channels(op.channels));
-    if (std::any_of(ops_.begin(), ops_.end(), [](const auto& op) { return op.kind == Kind::heatmap; }))
+    if (std::any_of(ops_.begin(), ops_.end(), [](const auto& op) { return is(op, "heatmap"); }))
         heatmap_table_ = heatmap_table_for(executor);
+    if constexpr (cuda::compiled)
+        if (executor.backend() == Backend::cuda)
+            for (const auto& op : ops_) {
+                device_numbers_.push_back(number_on_device(op.filter));
+                if (device_numbers_.back() < 0)
+                    fail(ErrorCode::internal, "a pass on the GPU has no code of '{}'", op.filter);
+            }
 }
 
 std::vector<Shape> PointwisePass::state_shapes() const {
     std::vector<Shape> states;
     for (std::size_t index = 0; index < ops_.size(); ++index)
-        if (ops_[index].needs_previous()) states.push_back(shapes_[index]);
+        if (ops_[index].needs_previous) states.push_back(shapes_[index]);
     return states;
 }
 
@@ -79,16 +70,14 @@ bool PointwisePass::set_adjustment(const Adjustment& adjustment) {
 
 std::vector<FilterFigure> PointwisePass::figures(std::size_t index) const {
     std::vector<FilterFigure> figures;
-    if (ops_[index].kind == Kind::binarize)
+    if (!ops_[index].figure.empty())
         for (int frame = 0; frame < shapes_.front().frames; ++frame)
-            figures.push_back({"threshold", frame, static_cast<double>(ops_[index].threshold)});
+            figures.push_back({ops_[index].figure, frame, static_cast<double>(ops_[index].values[0])});
     return figures;
 }
 
 PointwiseOp PointwisePass::op_now(std::size_t index) const {
-    auto op = ops_[index];
-    if (index == first_adjust_) op.adjust = adjusted_;
-    return op;
+    return index == first_adjust_ ? adjust_op(adjusted_) : ops_[index];
 }
 
 template <MemorySpace space>
@@ -98,7 +87,7 @@ void PointwisePass::validate_images(View<const std::uint8_t, space> in, View<std
     validate(out, shapes_.back(), "the pass's result");
     std::size_t state = 0;
     for (std::size_t index = 0; index < ops_.size(); ++index) {
-        if (!ops_[index].needs_previous()) continue;
+        if (!ops_[index].needs_previous) continue;
         if (state == states.size()) fail(ErrorCode::internal, "a pass without memory for its state {}", state);
         validate(states[state++], shapes_[index], "the pass's previous image");
     }
@@ -121,8 +110,9 @@ void PointwisePass::run(HostView<const std::uint8_t> in, HostView<std::uint8_t> 
         for (std::size_t index = 0; index < ops_.size(); ++index) {
             const auto channels = shapes_[index].channels;
             auto* to = index + 1 == ops_.size() ? block.in(out) : between[index % 2];
-            auto* before = ops[index].needs_previous() ? block.in(states[state++]) : nullptr;
-            apply(ops[index], from, first ? from : before, channels, block.pixels, shapes_[index + 1].channels, to);
+            auto* before = ops[index].needs_previous ? block.in(states[state++]) : nullptr;
+            ops[index].run(ops[index],
+                           {from, first ? from : before, channels, block.pixels, to, shapes_[index + 1].channels});
             if (before) std::memcpy(before, from, static_cast<std::size_t>(block.pixels * channels));
             from = to;
         }

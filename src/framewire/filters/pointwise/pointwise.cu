@@ -1,24 +1,48 @@
-#include "framewire/filters/adjust/adjust.cuh"
-#include "framewire/filters/gray/gray.cuh"
 #include "framewire/filters/heatmap/heatmap.cuh"
-#include "framewire/filters/noise/noise_pixel.hpp"
 #include "framewire/filters/pointwise/pointwise.cuh"
 #include "framewire/filters/pointwise/pointwise.hpp"
+// Written by filters/CMakeLists.txt: each pointwise filter's header, the filters' names and their classes.
+#include "pointwise_rooms.inc"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <new>
+#include <string_view>
+#include <type_traits>
 
 namespace framewire {
 namespace {
 
 using namespace pointwise;
-using Kind = PointwiseOp::Kind;
+constexpr std::string_view code_names[] = {FRAMEWIRE_POINTWISE_NAMES};
 
-struct Op {
-    Kind kind;
-    int threshold;
-    AdjustOnDevice adjust{AdjustTerms{}};
+// The code of one of the pointwise filters, for one pixel: its number among them, and its settings.
+template <class... Codes>
+struct OneOf {
+    static constexpr std::size_t bytes = std::max({sizeof(Codes)...});
+    static_assert((std::is_trivially_copyable_v<Codes> && ...));
+
+    int number;
+    alignas(std::max({alignof(Codes)...})) unsigned char code[bytes];
+
+    static OneOf of(int number, const PointwiseOp& op) {
+        OneOf one{.number = number, .code = {}};
+        int index = 0;
+        ((index++ == number ? void(new (one.code) Codes(op)) : void()), ...);
+        return one;
+    }
+
+    // Calls function(the code).
+    template <class Function>
+    __device__ void visit(Function&& function) const {
+        int index = 0;
+        ((index++ == number ? function(*reinterpret_cast<const Codes*>(code)) : void()), ...);
+    }
 };
+
+using Op = OneOf<FRAMEWIRE_POINTWISE_CODES>;
 
 // The whole pass as arguments of its one launch. Channels need no care between ops: a one-channel pixel is three equal
 // channels to all of them, and they give three equal ones back.
@@ -27,7 +51,6 @@ struct Pass {
     Image states[PointwisePass::max_states];
     int count;
     bool first, has_states, has_heatmap;
-    SplitWeights weighted, average;
     const Pixel* heatmap_table;
 };
 
@@ -49,34 +72,25 @@ __global__ void __launch_bounds__(threads_per_block)
         store(group, image, place);
         map_pixels(group, before, function);
     };
-    for (int index = 0; index < pass.count; ++index) {
-        const auto& op = pass.ops[index];
-        switch (op.kind) {
-            case Kind::gray_weighted:
-                map_pixels(group, [&](Pixel pixel) { return gray_pixel(gray_of(pixel, pass.weighted)); });
-                break;
-            case Kind::gray_average:
-                map_pixels(group, [&](Pixel pixel) { return gray_pixel(gray_of(pixel, pass.average)); });
-                break;
-            case Kind::binarize:
-                map_pixels(group, [&](Pixel pixel) {
-                    return static_cast<int>(gray_of(pixel, pass.weighted)) > op.threshold ? gray_pixel(255) : 0u;
-                });
-                break;
-            case Kind::adjust: map_pixels(group, [&](Pixel pixel) { return op.adjust(pixel); }); break;
-            case Kind::heatmap: compare([&](Pixel now, Pixel before) { return colours.of(now, before); }); break;
-            case Kind::noise_mask:
-            case Kind::noise_overlay:
-                compare([&](Pixel now, Pixel before) {
-                    return noise_pixel(now, before, op.threshold, op.kind == Kind::noise_overlay);
-                });
-                break;
-        }
-    }
+    for (int index = 0; index < pass.count; ++index)
+        pass.ops[index].visit([&](const auto& code) {
+            using Code = std::remove_cvref_t<decltype(code)>;
+            if constexpr (std::is_invocable_v<const Code&, Pixel>)
+                map_pixels(group, [&](Pixel pixel) { return code(pixel); });
+            else if constexpr (std::is_invocable_v<const Code&, Pixel, Pixel>)
+                compare([&](Pixel now, Pixel before) { return code(now, before); });
+            else
+                compare([&](Pixel now, Pixel before) { return code(now, before, colours); });
+        });
     store(group, out, place);
 }
 
 }  // namespace
+
+int PointwisePass::number_on_device(std::string_view filter) {
+    const auto* name = std::find(std::begin(code_names), std::end(code_names), filter);
+    return name == std::end(code_names) ? -1 : static_cast<int>(name - code_names);
+}
 
 void PointwisePass::run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out,
                         std::span<const DeviceView<std::uint8_t>> states, bool first) const {
@@ -87,13 +101,11 @@ void PointwisePass::run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8
     pass.count = static_cast<int>(ops_.size());
     pass.first = first;
     pass.has_states = !states.empty();
-    pass.weighted = split(gray_weights(GrayMethod::weighted));
-    pass.average = split(gray_weights(GrayMethod::average));
     pass.heatmap_table = heatmap_table_.as<Pixel>();
     for (std::size_t index = 0; index < ops_.size(); ++index) {
         const auto op = op_now(index);
-        pass.ops[index] = {op.kind, op.threshold, AdjustOnDevice(op.adjust)};
-        pass.has_heatmap = pass.has_heatmap || op.kind == Kind::heatmap;
+        pass.ops[index] = Op::of(device_numbers_[index], op);
+        pass.has_heatmap = pass.has_heatmap || op.filter == "heatmap";
     }
     for (std::size_t index = 0; index < states.size() && index < max_states; ++index)
         pass.states[index] = image_of(states[index], dense);

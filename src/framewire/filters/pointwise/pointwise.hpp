@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace framewire {
@@ -48,8 +49,11 @@ private:
                          std::span<const View<std::uint8_t, space>> states) const;
     // An op with the settings that hold now.
     PointwiseOp op_now(std::size_t index) const;
+    // The number of a filter's code among those of the kernel; -1 where there is none.
+    static int number_on_device(std::string_view filter);
 
     std::vector<PointwiseOp> ops_;       // as planned
+    std::vector<int> device_numbers_;    // of their code, on the CUDA backend
     std::vector<Shape> shapes_;          // before each op, and after the last
     std::size_t first_adjust_;           // among ops_; their number where there is none
     std::atomic<AdjustTerms> adjusted_;  // its terms now

@@ -1,5 +1,6 @@
 #include "framewire/filters/adjust/adjust.hpp"
 #include "framewire/filters/adjust/adjust_ref.hpp"
+#include "framewire/filters/gray/gray.hpp"
 #include "framewire/filters/heatmap/heatmap.hpp"
 #include "framewire/filters/heatmap/heatmap_ref.hpp"
 #include "framewire/filters/noise/noise.hpp"
@@ -99,12 +100,13 @@ void bench_gpu(Session& session, const Case& one) {
                  {}});
 }
 
+PointwiseOp op_of(const FilterInfo& info) { return info.pointwise(with_defaults(info, {})).value(); }
+
 // adjust, gray and heatmap as one pass beside the three one after the other, on frames that follow each other.
 void bench_joined(Session& session) {
     constexpr int frames = 8;
-    const std::vector<PointwiseOp> ops{{.kind = PointwiseOp::Kind::adjust, .adjust = {.slope = 600, .offset = -20}},
-                                       {.kind = PointwiseOp::Kind::gray_weighted, .channels = 3},
-                                       {.kind = PointwiseOp::Kind::heatmap, .channels = 3}};
+    const std::vector<PointwiseOp> ops{adjust_op({.slope = 600, .offset = -20}), op_of(gray_info()),
+                                       op_of(heatmap_info())};
     HostImage in(bench_frame.with_frames(frames));
     fill_scene(in.view(), 5);
     struct Runner {
@@ -151,8 +153,6 @@ void bench_joined(Session& session) {
                  {}});
 }
 
-}  // namespace
-
 void bench_pointwise(Session& session) {
     const Adjustment levels{.brightness = 20, .contrast = 1.3},
         colours{.brightness = 20, .contrast = 1.3, .saturation = 1.5};
@@ -187,4 +187,7 @@ void bench_pointwise(Session& session) {
     bench_joined(session);
 }
 
+const SuiteEntry pointwise_suite{"pointwise", bench_pointwise};
+
+}  // namespace
 }  // namespace framewire::bench

@@ -1,7 +1,7 @@
 #include "framewire/filters/text/template.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/filters/text/utf8.hpp"
+#include "framewire/filters/text/glyphs/utf8.hpp"
 
 #include <fmt/format.h>
 

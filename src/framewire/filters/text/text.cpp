@@ -1,7 +1,7 @@
 #include "framewire/filters/text/text.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/filters/gray/gray.hpp"
+#include "framewire/filters/gray_weights.hpp"
 
 namespace framewire {
 namespace {
@@ -29,7 +29,7 @@ int checked_place(const char* name, int pixels) {
     return pixels;
 }
 
-TextParameters parameters_from(const ParameterValues& values) {
+TextParameters text_parameters(const ParameterValues& values) {
     TextParameters parameters{.text = values.text("text"),
                               .x = static_cast<int>(values.integer("x")),
                               .y = static_cast<int>(values.integer("y")),
@@ -114,11 +114,11 @@ FilterInfo text_info() {
         .output_shape =
             [](const ParameterValues& values, const Shape& shape) {
                 TextTemplate(values.text("text"));
-                parameters_from(values);
+                text_parameters(values);
                 return shape;
             },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
-            return std::make_unique<FilterOf<Text>>(parameters_from(values), shape, executor);
+            return std::make_unique<FilterOf<Text>>(text_parameters(values), shape, executor);
         },
     };
 }

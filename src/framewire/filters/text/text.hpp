@@ -3,8 +3,8 @@
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/filters/filter.hpp"
 #include "framewire/filters/text/color.hpp"
-#include "framewire/filters/text/glyphs.hpp"
-#include "framewire/filters/text/layout.hpp"
+#include "framewire/filters/text/glyphs/glyphs.hpp"
+#include "framewire/filters/text/glyphs/layout.hpp"
 #include "framewire/filters/text/template.hpp"
 
 #include <optional>

@@ -68,8 +68,6 @@ void bench_gpu(Session& session, int size_px) {
     session.add({"text", operation, "framewire cuda", timing, fewest_bytes, {}});
 }
 
-}  // namespace
-
 void bench_text(Session& session) {
     for (const int size_px : {24, 96}) {
         bench_cpu(session, size_px);
@@ -77,4 +75,7 @@ void bench_text(Session& session) {
     }
 }
 
+const SuiteEntry text_suite{"text", bench_text};
+
+}  // namespace
 }  // namespace framewire::bench

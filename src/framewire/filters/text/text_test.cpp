@@ -15,7 +15,7 @@
 #include <string>
 
 namespace framewire {
-namespace {
+namespace text_test {
 
 // The one font of these tests; FRAMEWIRE_TEST_FONT names its file where fontconfig does not know it.
 const std::string& font() {
@@ -360,5 +360,5 @@ TEST(Font, SaysWhenThereIsNone) {
     std::filesystem::remove_all(folder);
 }
 
-}  // namespace
+}  // namespace text_test
 }  // namespace framewire

@@ -1,7 +1,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/hog/hog_ref.hpp"
 #include "framewire/hog/people/people_detector.hpp"
-#include "framewire/hog/people/window_scores_ref.hpp"
+#include "framewire/hog/people/window_scores/window_scores_ref.hpp"
 #include "suites.hpp"
 
 #include <fmt/format.h>
@@ -123,11 +123,12 @@ void bench(Session& session, Executor& executor) {
     if (timings.size() > 1) session.add({"people", operation, "OpenCV", timings[1], bytes, {}});
 }
 
-}  // namespace
-
 void bench_people(Session& session) {
     bench(session, session.cpu());
     if (session.gpu()) bench(session, *session.gpu());
 }
 
+const SuiteEntry people_suite{"people", bench_people};
+
+}  // namespace
 }  // namespace framewire::bench

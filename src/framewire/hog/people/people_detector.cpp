@@ -6,8 +6,8 @@
 #include "framewire/cuda/build.hpp"
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/people/candidates.hpp"
-#include "framewire/hog/people/pyramid.hpp"
-#include "framewire/hog/people/window_scores.hpp"
+#include "framewire/hog/people/pyramid/pyramid.hpp"
+#include "framewire/hog/people/window_scores/window_scores.hpp"
 
 #include <algorithm>
 #include <cmath>

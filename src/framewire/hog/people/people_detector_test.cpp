@@ -3,9 +3,9 @@
 #include "framewire/core/error.hpp"
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/hog_ref.hpp"
-#include "framewire/hog/people/pyramid.hpp"
+#include "framewire/hog/people/pyramid/pyramid.hpp"
 #include "framewire/hog/people/suppression.hpp"
-#include "framewire/hog/people/window_scores_ref.hpp"
+#include "framewire/hog/people/window_scores/window_scores_ref.hpp"
 #include "kit/allocations.hpp"
 #include "kit/filter_check.hpp"
 #include "kit/images.hpp"
@@ -22,7 +22,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace people_detector_test {
 
 using PeopleDetectorTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(PeopleDetectorTest);
@@ -318,5 +318,5 @@ TEST(PeopleDetector, RefusesWhatIsNotAllowed) {
     EXPECT_THROW(detector.run(std::as_const(other).view(), people), Error);
 }
 
-}  // namespace
+}  // namespace people_detector_test
 }  // namespace framewire

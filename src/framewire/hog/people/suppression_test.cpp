@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace suppression_test {
 
 std::vector<Detection> suppressed(std::vector<Detection> detections, double overlap) {
     detections.resize(suppress_overlapping(detections, overlap));
@@ -72,5 +72,5 @@ TEST(Suppression, TheOrderDoesNotMatter) {
 
 TEST(Suppression, NothingStaysNothing) { EXPECT_TRUE(suppressed({}, 0.3).empty()); }
 
-}  // namespace
+}  // namespace suppression_test
 }  // namespace framewire

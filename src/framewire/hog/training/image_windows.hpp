@@ -3,8 +3,8 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/hog/hog.hpp"
-#include "framewire/hog/people/pyramid.hpp"
-#include "framewire/hog/people/window_scores.hpp"
+#include "framewire/hog/people/pyramid/pyramid.hpp"
+#include "framewire/hog/people/window_scores/window_scores.hpp"
 #include "framewire/hog/window_model.hpp"
 
 #include <cstdint>

@@ -12,7 +12,7 @@
 #include <random>
 
 namespace framewire {
-namespace {
+namespace linear_svm_test {
 
 struct Sample {
     bool positive;
@@ -201,5 +201,5 @@ TEST(LinearSvm, RefusesWhatItCannotLearnFrom) {
     EXPECT_TRUE(refused(good, {.most_passes = 0}));
 }
 
-}  // namespace
+}  // namespace linear_svm_test
 }  // namespace framewire

@@ -15,7 +15,7 @@
 #include <random>
 
 namespace framewire {
-namespace {
+namespace window_trainer_test {
 
 Executor& executor() { return kit::executor(Backend::cpu); }
 
@@ -334,5 +334,5 @@ TEST_F(WindowTrainer, CrossValidationScoresByModelsOfOtherImages) {
     EXPECT_EQ(curve->detection_rate_at(0), 0);
 }
 
-}  // namespace
+}  // namespace window_trainer_test
 }  // namespace framewire

@@ -1,13 +1,12 @@
 #include "framewire/media/camera/camera.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 
 #include <fcntl.h>
 #include <linux/videodev2.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -226,7 +225,7 @@ std::vector<Camera> list_cameras() {
         try {
             cameras.push_back(CameraDevice(path).describe());
         } catch (const Error& problem) {
-            spdlog::debug("{}", problem.what());
+            log_debug("{}", problem.what());
         }
     }
     return cameras;

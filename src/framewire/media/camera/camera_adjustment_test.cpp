@@ -19,7 +19,7 @@
 #include <memory>
 
 namespace framewire {
-namespace {
+namespace camera_adjustment_test {
 
 // A camera with the controls given and nothing else; counts how often one is set.
 struct FakeCamera {
@@ -73,7 +73,7 @@ struct FakeCamera {
     }
 };
 
-class CameraAdjustmentTest : public testing::Test {
+class CameraAdjustmentTest : public ::testing::Test {
 protected:
     CameraAdjustment adjustment() {
         return CameraAdjustment(CameraDevice(
@@ -246,5 +246,5 @@ TEST_F(CameraPanelTest, ALoopingCameraIsStillOne) {
     EXPECT_EQ(camera.values[V4L2_CID_GAIN], 80);
 }
 
-}  // namespace
+}  // namespace camera_adjustment_test
 }  // namespace framewire

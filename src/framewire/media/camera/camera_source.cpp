@@ -5,7 +5,7 @@
 #ifdef FRAMEWIRE_FFMPEG
 #include "framewire/media/camera/camera.hpp"
 #include "framewire/media/camera/camera_adjustment.hpp"
-#include "framewire/media/ffmpeg/source.hpp"
+#include "framewire/media/ffmpeg/input/source.hpp"
 #include "framewire/media/names.hpp"
 #endif
 

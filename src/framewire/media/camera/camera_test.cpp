@@ -9,7 +9,7 @@
 #include <map>
 
 namespace framewire {
-namespace {
+namespace camera_test {
 
 using namespace testing;
 
@@ -222,5 +222,5 @@ TEST(Camera, AMissingOneIsNoInput) {
 #endif
 }
 
-}  // namespace
+}  // namespace camera_test
 }  // namespace framewire

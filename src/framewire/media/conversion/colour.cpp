@@ -1,8 +1,8 @@
 #include "framewire/media/conversion/colour.hpp"
 
-#include "framewire/colour/bgr0.hpp"
-#include "framewire/colour/image_to_yuv.hpp"
-#include "framewire/colour/yuv_to_image.hpp"
+#include "framewire/colour/bgr0/bgr0.hpp"
+#include "framewire/colour/image_to_yuv/image_to_yuv.hpp"
+#include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/media/images/alpha.hpp"
 #include "framewire/media/threads.hpp"

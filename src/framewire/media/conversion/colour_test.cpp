@@ -1,8 +1,8 @@
 // Conversions against the formulas of the standards, in floating point.
 #include "framewire/media/conversion/colour.hpp"
 
-#include "framewire/colour/image_to_yuv_ref.hpp"
-#include "framewire/colour/yuv_to_image_ref.hpp"
+#include "framewire/colour/image_to_yuv/image_to_yuv_ref.hpp"
+#include "framewire/colour/yuv_to_image/yuv_to_image_ref.hpp"
 #include "framewire/media/media_testing.hpp"
 #include "kit/images.hpp"
 
@@ -15,7 +15,7 @@ extern "C" {
 #include <cstring>
 
 namespace framewire {
-namespace {
+namespace colour_test {
 
 using namespace testing;
 
@@ -299,5 +299,5 @@ TEST(Converter, StaysInsideTheImage) {
                 }
 }
 
-}  // namespace
+}  // namespace colour_test
 }  // namespace framewire

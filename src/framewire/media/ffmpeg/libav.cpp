@@ -1,13 +1,12 @@
 #include "framewire/media/ffmpeg/libav.hpp"
 
+#include "framewire/core/log.hpp"
 #include "framewire/core/text/credentials.hpp"
 
 extern "C" {
 #include <libavdevice/avdevice.h>
 #include <libavutil/log.h>
 }
-
-#include <spdlog/spdlog.h>
 
 #include <cstdarg>
 #include <mutex>
@@ -24,7 +23,7 @@ std::string& last_complaint() {
 
 void log_line(void* context, int level, const char* format, std::va_list arguments) {
     if (level > AV_LOG_VERBOSE) return;
-    if (level > AV_LOG_WARNING && !spdlog::should_log(spdlog::level::trace)) return;
+    if (level > AV_LOG_WARNING && !is_logged(LogLevel::trace)) return;
     // Whole, for half a URL could have its password without the '@' behind it.
     std::va_list again;
     va_copy(again, arguments);
@@ -43,7 +42,7 @@ void log_line(void* context, int level, const char* format, std::va_list argumen
     if (const auto at = text.find(not_allowed); at != std::string::npos) text.resize(at + not_allowed.size());
     while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
     if (text.empty()) return;
-    spdlog::log(level <= AV_LOG_WARNING ? spdlog::level::debug : spdlog::level::trace, "FFmpeg: {}", text);
+    log_at(level <= AV_LOG_WARNING ? LogLevel::debug : LogLevel::trace, "FFmpeg: {}", text);
     if (level <= AV_LOG_ERROR) {
         // "[mov,mp4,m4a,3gp,3g2,mj2 @ 0x55d0c8] moov atom not found": the prefix means nothing to a user.
         const auto prefix = text.find("] ");

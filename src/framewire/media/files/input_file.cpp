@@ -1,6 +1,7 @@
 #include "framewire/media/files/input_file.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/media/files/stop_poll.hpp"
 #include "framewire/media/threads.hpp"
 
 #include <fcntl.h>
@@ -17,8 +18,6 @@
 
 namespace framewire {
 namespace {
-
-constexpr int poll_ms = 100;  // how often a wait looks whether it shall stop
 
 // One thread copies less from the page cache than memory gives, and than a GPU takes; larger pieces leave threads idle.
 constexpr std::int64_t piece_bytes = 128 << 10;
@@ -74,7 +73,7 @@ std::size_t InputFile::fill(void* data, std::size_t bytes) {
     if (own_file_) return stopped() ? 0 : fill_from_file(static_cast<unsigned char*>(data), bytes);
     while (!stopped()) {
         pollfd waiting{descriptor_, POLLIN, 0};
-        if (::poll(&waiting, 1, poll_ms) == 0) continue;
+        if (::poll(&waiting, 1, stop_poll_ms) == 0) continue;
         const auto got = ::read(descriptor_, data, std::min<std::size_t>(bytes, SSIZE_MAX));
         if (got >= 0) return static_cast<std::size_t>(got);
         if (errno != EINTR && errno != EAGAIN)

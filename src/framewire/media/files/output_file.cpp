@@ -1,10 +1,10 @@
 #include "framewire/media/files/output_file.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/core/time/clock.hpp"
 #include "framewire/media/files/paths.hpp"
-
-#include <spdlog/spdlog.h>
+#include "framewire/media/files/stop_poll.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -23,7 +23,6 @@
 namespace framewire {
 namespace {
 
-constexpr int poll_ms = 100;                // how often a wait looks whether it shall stop
 constexpr std::size_t longest_name = 255;   // of a file, on every file system of Linux
 constexpr std::string_view part = ".part";  // what a file is called until it is whole
 
@@ -96,7 +95,7 @@ void OutputFile::open_directly(bool named_pipe) {
         if (descriptor_ >= 0) break;
         if (!named_pipe || (errno != ENXIO && errno != EINTR)) fail_io("open");
         if (options_.stop.stop_requested()) fail(ErrorCode::io, "stopped while nobody read {}", name_);
-        ::poll(nullptr, 0, poll_ms);
+        ::poll(nullptr, 0, stop_poll_ms);
     }
     ::fcntl(descriptor_, F_SETFL, ::fcntl(descriptor_, F_GETFL) & ~O_NONBLOCK);
     pipe_ = true;
@@ -135,15 +134,15 @@ void OutputFile::open_part() {
         const bool ours = ::stat(part_.c_str(), &named) == 0 && named.st_ino == status.st_ino;
         if (ours && status.st_size == 0) break;
         if (ours && !options_.once_only) {
-            spdlog::warn("{} is what an earlier run left unfinished, {} bytes; it is removed", part_, status.st_size);
+            log_warning("{} is what an earlier run left unfinished, {} bytes; it is removed", part_, status.st_size);
             if (::ftruncate(descriptor_, 0) != 0) fail_io("begin");
             break;
         }
         if (ours) {
             const auto rescued = rescue_name(path_);
             if (!rename_to_free_name(part_, rescued)) fail_io("make room for");
-            spdlog::warn("{} is what an earlier run left unfinished, {} bytes; it is kept as {}", part_, status.st_size,
-                         rescued);
+            log_warning("{} is what an earlier run left unfinished, {} bytes; it is kept as {}", part_, status.st_size,
+                        rescued);
         }
         ::close(std::exchange(descriptor_, -1));
     }
@@ -156,7 +155,7 @@ OutputFile::~OutputFile() {
     if (!part_.empty() && whole_bytes_ > 0) {
         static_cast<void>(!::ftruncate(descriptor_, whole_bytes_));
         try {
-            spdlog::warn("{} was not finished; what was written of it is {}", name_, part_);
+            log_warning("{} was not finished; what was written of it is {}", name_, part_);
         } catch (...) {  // no words, but the file is there
         }
     } else if (!part_.empty()) {
@@ -177,7 +176,7 @@ void OutputFile::fail_io(const char* doing) const {
 void OutputFile::wait_until_writable() {
     auto since = Clock::now();
     pollfd waiting{descriptor_, POLLOUT, 0};
-    while (::poll(&waiting, 1, poll_ms) == 0) {
+    while (::poll(&waiting, 1, stop_poll_ms) == 0) {
         if (!options_.stop.stop_requested())
             since = Clock::now();
         else if (milliseconds_since(since) > 1000)
@@ -229,7 +228,7 @@ void OutputFile::appear(Ending ending) {
     if (done) return;
     const int error = errno;
     if (error == EEXIST && ending == Ending::broken_off) {
-        spdlog::warn("{} stays as it was, for this run was broken off; what it wrote is {}", name_, part_);
+        log_warning("{} stays as it was, for this run was broken off; what it wrote is {}", name_, part_);
         return;
     }
     close_part();

@@ -12,7 +12,7 @@
 #include <thread>
 
 namespace framewire {
-namespace {
+namespace output_file_test {
 
 using namespace framewire::testing;
 using Names = std::vector<std::string>;
@@ -205,5 +205,5 @@ TEST(OutputFile, AFileThatMayNotGrowIsAnErrorAndKeepsWhatIsWhole) {
     EXPECT_EQ(text_of(folder / "a.part"), std::string(600, 'a'));
 }
 
-}  // namespace
+}  // namespace output_file_test
 }  // namespace framewire

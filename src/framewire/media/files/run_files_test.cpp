@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 namespace framewire {
-namespace {
+namespace run_files_test {
 
 using namespace framewire::testing;
 
@@ -74,5 +74,5 @@ TEST(RunFiles, SourcesAndSinksNameTheirFiles) {
     EXPECT_EQ(files_of_sink(folder / "s%d.png"), (Paths{folder / "s1.png", folder / "s2.png", folder / "s0.png"}));
 }
 
-}  // namespace
+}  // namespace run_files_test
 }  // namespace framewire

@@ -7,7 +7,7 @@
 #include <string>
 
 namespace framewire {
-namespace {
+namespace npy_reader_test {
 
 using namespace testing;
 
@@ -125,5 +125,5 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"MoreBehind", npy(header("<f4", "(1,)") + "1", "1234"), "broken"}),
     [](const auto& refused) { return refused.param.name; });
 
-}  // namespace
+}  // namespace npy_reader_test
 }  // namespace framewire

@@ -4,7 +4,7 @@
 #include <cstring>
 
 namespace framewire {
-namespace {
+namespace npy_test {
 
 using namespace testing;
 
@@ -87,5 +87,5 @@ TEST(Npy, RefusesWhatItCannotHold) {
     EXPECT_EQ(error_of([] { NpyFile("/no/such/folder/a.npy", {1}, true); }), ErrorCode::io);
 }
 
-}  // namespace
+}  // namespace npy_test
 }  // namespace framewire

@@ -8,7 +8,7 @@
 #include <numeric>
 
 namespace framewire {
-namespace {
+namespace window_model_file_test {
 
 using namespace testing;
 
@@ -225,5 +225,5 @@ TEST(WindowModelFile, AliasesAreRefused) {
     EXPECT_EQ(parse(opencv_hog(numbers, "[ 8, 8 ]", "   note: \"*row\"\n"), WindowModel{}).weights.size(), 48U);
 }
 
-}  // namespace
+}  // namespace window_model_file_test
 }  // namespace framewire

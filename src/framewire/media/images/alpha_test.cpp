@@ -4,7 +4,7 @@
 #include <png.h>
 
 namespace framewire {
-namespace {
+namespace alpha_test {
 
 using namespace testing;
 
@@ -153,5 +153,5 @@ TEST(Alpha, IsNoneInAviOf32Bits) {
 
 #endif
 
-}  // namespace
+}  // namespace alpha_test
 }  // namespace framewire

@@ -1,10 +1,10 @@
 #include "framewire/media/images/image_folder.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/media/names.hpp"
 
 #include <fmt/ranges.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -64,8 +64,8 @@ std::vector<std::string> images_in(const std::string& folder) {
     if (error) fail(ErrorCode::no_input, "cannot read the folder {}: {}", folder, error.message());
     if (images.empty()) fail(ErrorCode::no_input, "{} holds no images; known are {}", folder, fmt::join(endings, " "));
     if (others > 0)
-        spdlog::warn("{}: {} of {} entries are no images and left out, {} for one", folder, others,
-                     others + static_cast<int>(images.size()), other);
+        log_warning("{}: {} of {} entries are no images and left out, {} for one", folder, others,
+                    others + static_cast<int>(images.size()), other);
     return images;
 }
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 namespace framewire {
-namespace {
+namespace image_folder_test {
 
 using namespace testing;
 
@@ -84,5 +84,5 @@ TEST(ImageFolder, ABrokenImageInItLosesTheSource) {
     }
 }
 
-}  // namespace
+}  // namespace image_folder_test
 }  // namespace framewire

@@ -2,12 +2,11 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/core/parameters/numbers.hpp"
 #include "framewire/media/conversion/colour.hpp"
 #include "framewire/media/files/output_file.hpp"
 #include "framewire/media/images/image_folder.hpp"
-
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cstring>
@@ -75,8 +74,8 @@ private:
                  "{} is {}x{} pixels and {}, the first image, {}x{}; here all must be of one size", images_[index_],
                  shape.width, shape.height, images_.front(), info_.shape.width, info_.shape.height);
         if (!std::exchange(warned_, true))
-            spdlog::warn("{} is {}; it is made {} like the first", images_[index_], to_string(shape),
-                         to_string(info_.shape));
+            log_warning("{} is {}; it is made {} like the first", images_[index_], to_string(shape),
+                        to_string(info_.shape));
         HostImage other(shape);
         if (!image_->read(other.view(), ignored)) return false;
         auto frame = make_frame(shape.channels == 1 ? AV_PIX_FMT_GRAY8 : AV_PIX_FMT_BGR24, shape.width, shape.height);
@@ -125,7 +124,7 @@ public:
     }
 
     void finish(Ending ending) override {
-        if (frames_ == 0) spdlog::warn("{}: no frame came, so no image was written", text_);
+        if (frames_ == 0) log_warning("{}: no frame came, so no image was written", text_);
         if (!pattern_ && frames_ > 0) file_->finish(ending);
     }
     std::int64_t bytes() const override { return bytes_; }
@@ -215,8 +214,8 @@ std::unique_ptr<Source> open_sequence_source(const std::string& text, const Sequ
     // From 0 to the largest number there is: one more would not fit.
     const auto missing = (numbers.back() - numbers.front()) - (static_cast<std::int64_t>(numbers.size()) - 1);
     if (missing > 0)
-        spdlog::warn("{}: {} numbers between {} and {} are missing; those there are follow each other", text, missing,
-                     numbers.front(), numbers.back());
+        log_warning("{}: {} numbers between {} and {} are missing; those there are follow each other", text, missing,
+                    numbers.front(), numbers.back());
     std::vector<std::string> images;
     for (const auto number : numbers) images.push_back(pattern.path(number));
     return open_images_source(text, std::move(images), std::move(open), options);

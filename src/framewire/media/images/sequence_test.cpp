@@ -1,14 +1,9 @@
 #include "framewire/media/images/sequence.hpp"
 #include "framewire/media/media_testing.hpp"
-
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
-
-#include <memory>
-#include <sstream>
+#include "kit/captured_log.hpp"
 
 namespace framewire {
-namespace {
+namespace sequence_test {
 
 using namespace testing;
 
@@ -75,16 +70,12 @@ TEST(Sequence, HasNumbersOfAllSizes) {
     write_video(folder / "0.png", shape, {Bytes(36, 1)});
     write_video(folder / "9223372036854775807.png", shape, {Bytes(36, 2)});
     write_file(folder / "9223372036854775808.png", "no number");
-    const auto log = std::make_shared<std::ostringstream>();
-    const auto before = spdlog::default_logger();
-    spdlog::set_default_logger(
-        std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(*log)));
+    const kit::CapturedLog log;
     const auto reading = read_video(folder / "%d.png");
-    spdlog::set_default_logger(before);
     EXPECT_EQ(reading.frames, (std::vector<Bytes>{Bytes(36, 1), Bytes(36, 2)})) << reading.message;
-    EXPECT_NE(log->str().find("9223372036854775806 numbers between 0 and 9223372036854775807 are missing"),
+    EXPECT_NE(log.text().find("9223372036854775806 numbers between 0 and 9223372036854775807 are missing"),
               std::string::npos)
-        << log->str();
+        << log.text();
 }
 
 TEST(Sequence, AFileWithAPercentSignIsAFile) {
@@ -112,5 +103,5 @@ TEST(Loop, RepeatsAndGoesOnInTime) {
     EXPECT_TRUE(read_video("raw:" + (folder / "empty.bgr") + ":size=4x3", {.loop = true}, 10).frames.empty());
 }
 
-}  // namespace
+}  // namespace sequence_test
 }  // namespace framewire

@@ -10,8 +10,8 @@
 #include "framewire/media/sources/source_kind.hpp"
 
 #ifdef FRAMEWIRE_FFMPEG
-#include "framewire/media/ffmpeg/limits.hpp"
-#include "framewire/media/ffmpeg/source.hpp"
+#include "framewire/media/ffmpeg/input/limits.hpp"
+#include "framewire/media/ffmpeg/input/source.hpp"
 #endif
 
 #include <filesystem>

@@ -7,9 +7,22 @@
 #include <algorithm>
 
 // A line for each kind of source, in the order in which they are asked whether a text is theirs.
-#define FRAMEWIRE_SOURCES(kind)                                                                                   \
-    kind(standard_input) kind(synth) kind(raw) kind(camera) kind(lavfi) kind(network) kind(folder) kind(sequence) \
-        kind(y4m) kind(png) kind(image) kind(playlist) kind(video)
+// clang-format off
+#define FRAMEWIRE_SOURCES(kind) \
+    kind(standard_input) \
+    kind(synth) \
+    kind(raw) \
+    kind(camera) \
+    kind(lavfi) \
+    kind(network) \
+    kind(folder) \
+    kind(sequence) \
+    kind(y4m) \
+    kind(png) \
+    kind(image) \
+    kind(playlist) \
+    kind(video)
+// clang-format on
 
 namespace framewire {
 

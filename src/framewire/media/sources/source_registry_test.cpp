@@ -8,7 +8,7 @@
 #include <set>
 
 namespace framewire {
-namespace {
+namespace source_registry_test {
 
 using namespace testing;
 
@@ -111,5 +111,5 @@ TEST(SourceRegistry, RefusesWithTheNearestName) {
     EXPECT_NE(refusal("").find("the source is empty"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace source_registry_test
 }  // namespace framewire

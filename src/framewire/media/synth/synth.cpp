@@ -1,13 +1,12 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/detect/object_records.hpp"
 #include "framewire/media/files/output_file.hpp"
 #include "framewire/media/sources/source_kind.hpp"
 #include "framewire/media/synth/figures.hpp"
 #include "framewire/media/synth/noise.hpp"
 #include "framewire/media/synth/room.hpp"
-
-#include <spdlog/spdlog.h>
 
 #include <cmath>
 #include <optional>
@@ -37,7 +36,7 @@ public:
         try {
             finish_truth();
         } catch (const Error& error) {
-            spdlog::error("{}", error.what());
+            log_error("{}", error.what());
         }
     }
 

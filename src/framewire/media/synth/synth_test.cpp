@@ -7,7 +7,7 @@
 #include <set>
 
 namespace framewire {
-namespace {
+namespace synth_test {
 
 using namespace testing;
 
@@ -156,5 +156,5 @@ TEST(Synth, RefusesWhatItDoesNotKnow) {
     EXPECT_EQ(error_of([&] { open_source("synth:size=100x100", {.max_pixels = 9'999}); }), ErrorCode::usage);
 }
 
-}  // namespace
+}  // namespace synth_test
 }  // namespace framewire

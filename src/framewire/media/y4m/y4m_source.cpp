@@ -1,12 +1,11 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/core/parameters/numbers.hpp"
 #include "framewire/core/time/frame_rate.hpp"
 #include "framewire/media/files/input_file.hpp"
 #include "framewire/media/sources/source_kind.hpp"
 #include "framewire/media/y4m/y4m.hpp"
-
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -68,8 +67,8 @@ public:
         const auto frame_bytes = header_.picture_bytes() + 6;
         if (file_.length_bytes() >= 0 && pictures_bytes % frame_bytes == 0) info_.frames = pictures_bytes / frame_bytes;
         if (header_.matrix_assumed || header_.range_assumed)
-            spdlog::info("{}: its tags leave open what its colours mean; taken as {}", file_.name(),
-                         to_string(header_.coding));
+            log_info("{}: its tags leave open what its colours mean; taken as {}", file_.name(),
+                     to_string(header_.coding));
         picture_ = HostBuffer(static_cast<std::size_t>(header_.picture_bytes()));
         lay_out_frame();
     }

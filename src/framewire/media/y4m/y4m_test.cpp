@@ -8,7 +8,7 @@
 #include <thread>
 
 namespace framewire {
-namespace {
+namespace y4m_test {
 
 using namespace testing;
 
@@ -151,5 +151,5 @@ TEST(Y4m, IsUnderstoodAsFfmpegMeansIt) {
 }
 #endif
 
-}  // namespace
+}  // namespace y4m_test
 }  // namespace framewire

@@ -5,7 +5,7 @@
 #include <string>
 
 namespace framewire::net {
-namespace {
+namespace greeting_places_test {
 
 std::string peer(int number) { return "192.0.2." + std::to_string(number); }
 
@@ -37,5 +37,5 @@ TEST(GreetingPlaces, WhenAllAreTakenTheOldestOfThePeerWithMostGoes) {
     }
 }
 
-}  // namespace
+}  // namespace greeting_places_test
 }  // namespace framewire::net

@@ -2,13 +2,6 @@
 
 namespace framewire::net {
 
-LimitedLog::~LimitedLog() {
-    try {
-        tell(left_out_);
-    } catch (...) {  // no memory for a line is no reason to end a program
-    }
-}
-
 void LimitedLog::tell_left_out(Clock::time_point now) { tell(take_left_out(now)); }
 
 bool LimitedLog::takes(Clock::time_point now) {
@@ -29,7 +22,7 @@ std::int64_t LimitedLog::take_left_out(Clock::time_point now) {
 }
 
 void LimitedLog::tell(std::int64_t left_out) const {
-    if (left_out > 0) spdlog::log(level_, "{} more lines about {} were left out here", left_out, about_);
+    if (left_out > 0) log_at(level_, "{} more lines about {} were left out here", left_out, about_);
 }
 
 }  // namespace framewire::net

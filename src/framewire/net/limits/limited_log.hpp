@@ -1,8 +1,7 @@
 #pragma once
 
+#include "framewire/core/log.hpp"
 #include "framewire/core/time/clock.hpp"
-
-#include <spdlog/spdlog.h>
 
 #include <chrono>
 #include <cstdint>
@@ -19,8 +18,8 @@ public:
     static constexpr std::chrono::seconds period{10};
 
     /// `about` says what the lines tell, as in "viewers that came".
-    LimitedLog(spdlog::level::level_enum level, std::string about) : level_(level), about_(std::move(about)) {}
-    ~LimitedLog();
+    LimitedLog(LogLevel level, std::string about) : level_(level), about_(std::move(about)) {}
+    ~LimitedLog() { tell(left_out_); }
     LimitedLog(const LimitedLog&) = delete;
     LimitedLog& operator=(const LimitedLog&) = delete;
 
@@ -28,7 +27,7 @@ public:
     void line(fmt::format_string<Values...> text, Values&&... values) {
         const auto now = Clock::now();
         tell_left_out(now);
-        if (takes(now)) spdlog::log(level_, "{}", fmt::format(text, std::forward<Values>(values)...));
+        if (takes(now)) log_at(level_, text, std::forward<Values>(values)...);
     }
 
     /// Logs how many lines were left out of a period that is over; nothing while it lasts. To be called now and then.
@@ -44,7 +43,7 @@ public:
 private:
     void tell(std::int64_t left_out) const;
 
-    spdlog::level::level_enum level_;
+    LogLevel level_;
     std::string about_;
     Clock::time_point period_end_ = Clock::time_point::min();
     int lines_ = 0;

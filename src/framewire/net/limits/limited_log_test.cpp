@@ -1,16 +1,16 @@
 #include "framewire/net/limits/limited_log.hpp"
 
-#include "framewire/net/testing/test_log.hpp"
+#include "kit/captured_log.hpp"
 
 #include <gtest/gtest.h>
 
 namespace framewire::net {
-namespace {
+namespace limited_log_test {
 
-using testing::CapturedLog;
+using kit::CapturedLog;
 
 TEST(LimitedLog, LetsAFewThroughInEachPeriodAndCountsTheRest) {
-    LimitedLog log(spdlog::level::info, "tests");
+    LimitedLog log(LogLevel::info, "tests");
     auto now = Clock::now();
     for (int period = 0; period < 3; ++period, now += LimitedLog::period) {
         EXPECT_EQ(log.take_left_out(now), period == 0 ? 0 : 980);
@@ -24,7 +24,7 @@ TEST(LimitedLog, LetsAFewThroughInEachPeriodAndCountsTheRest) {
 TEST(LimitedLog, SaysHowManyWereLeftOut) {
     const CapturedLog captured;
     {
-        LimitedLog log(spdlog::level::warn, "peers");
+        LimitedLog log(LogLevel::warning, "peers");
         for (int i = 0; i < 50; ++i) log.line("peer {}", i);
         EXPECT_EQ(captured.lines(), LimitedLog::lines_a_period);
         EXPECT_NE(captured.text().find("peer 19\n"), std::string::npos) << captured.text();
@@ -35,5 +35,5 @@ TEST(LimitedLog, SaysHowManyWereLeftOut) {
     EXPECT_NE(captured.text().find("1 more lines about peers"), std::string::npos) << "what is left is told at the end";
 }
 
-}  // namespace
+}  // namespace limited_log_test
 }  // namespace framewire::net

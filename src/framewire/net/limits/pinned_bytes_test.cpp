@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire::net {
-namespace {
+namespace pinned_bytes_test {
 
 TEST(PinnedBytes, CountsWhatIsSharedOnce) {
     const auto message = [](std::size_t bytes) { return std::make_shared<const Bytes>(bytes); };
@@ -21,5 +21,5 @@ TEST(PinnedBytes, CountsWhatIsSharedOnce) {
     EXPECT_EQ(pinned.growth({a}), 100u);
 }
 
-}  // namespace
+}  // namespace pinned_bytes_test
 }  // namespace framewire::net

@@ -66,7 +66,7 @@ private:
     std::map<std::uint64_t, GuestPointer> greeting_, refused_;  // the oldest first
     GreetingPlaces places_;
     std::array<std::uint8_t, 4096> discarded_{};  // what is said by those turned away
-    LimitedLog refusals_{spdlog::level::info, "connections refused"};
+    LimitedLog refusals_{LogLevel::info, "connections refused"};
 };
 
 }  // namespace framewire::net

@@ -3,10 +3,10 @@
 #include "framewire/core/error.hpp"
 #include "framewire/net/client.hpp"
 #include "framewire/net/server.hpp"
-#include "framewire/net/testing/test_log.hpp"
 #include "framewire/net/testing/test_server.hpp"
 #include "framewire/net/testing/test_stream.hpp"
 #include "framewire/net/testing/test_tcp.hpp"
+#include "kit/captured_log.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 #include <vector>
 
 namespace framewire::net {
-namespace {
+namespace guests_test {
 
 using namespace std::chrono_literals;
 using testing::eventually;
@@ -179,7 +179,7 @@ TEST(Server, SilentConnectionsKeepNobodyOut) {
 }
 
 TEST(Server, LogsOnlySoMuchOfWhatPeersDo) {
-    const testing::CapturedLog log;
+    const kit::CapturedLog log;
     TestStream stream;
     constexpr int times = 300;
     {
@@ -231,5 +231,5 @@ TEST(Server, FinishTellsWhoWasAboutToGreet) {
     EXPECT_EQ(ending.get(), 0);
 }
 
-}  // namespace
+}  // namespace guests_test
 }  // namespace framewire::net

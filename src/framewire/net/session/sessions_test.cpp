@@ -14,7 +14,7 @@
 #include <vector>
 
 namespace framewire::net {
-namespace {
+namespace sessions_test {
 
 using namespace std::chrono_literals;
 using testing::connection_pair;
@@ -279,5 +279,5 @@ TEST_F(SessionsTest, AClientTriesAgainForAsLongAsItMay) {
     expect_equal(client.picture(), stream.reference());
 }
 
-}  // namespace
+}  // namespace sessions_test
 }  // namespace framewire::net

@@ -87,10 +87,10 @@ private:
     PinnedBytes pinned_;
     std::vector<std::span<const std::uint8_t>> pieces_;  // of the answer being sent; its room is used again
     const std::shared_ptr<const Bytes> alive_;
-    LimitedLog came_{spdlog::level::info, "viewers that came"};
-    LimitedLog went_{spdlog::level::info, "viewers that went"};
-    LimitedLog dropped_{spdlog::level::warn, "viewers dropped"};
-    LimitedLog trouble_{spdlog::level::err, "trouble in serving"};
+    LimitedLog came_{LogLevel::info, "viewers that came"};
+    LimitedLog went_{LogLevel::info, "viewers that went"};
+    LimitedLog dropped_{LogLevel::warning, "viewers dropped"};
+    LimitedLog trouble_{LogLevel::error, "trouble in serving"};
 };
 
 }  // namespace framewire::net

@@ -2,11 +2,11 @@
 
 #include "framewire/net/client.hpp"
 #include "framewire/net/server.hpp"
-#include "framewire/net/testing/test_log.hpp"
 #include "framewire/net/testing/test_server.hpp"
 #include "framewire/net/testing/test_stream.hpp"
 #include "framewire/net/testing/test_tcp.hpp"
 #include "framewire/net/wire/receiver.hpp"
+#include "kit/captured_log.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 #include <vector>
 
 namespace framewire::net {
-namespace {
+namespace viewers_test {
 
 using namespace std::chrono_literals;
 using testing::eventually;
@@ -134,7 +134,7 @@ TEST(Server, KeepAlivesGoOnWhileAPictureIsPacked) {
 
 // Each would keep a picture of its own in memory, for each asks for it at another version.
 TEST(Server, ViewersThatDoNotReadKeepOnlySoMuchInMemory) {
-    const testing::CapturedLog log;
+    const kit::CapturedLog log;
     TestStream stream({1, 480, 640, 3}, delta::Mode::lossless, 60);
     auto options = on_any_port();
     options.write_deadline = 1h;
@@ -199,5 +199,5 @@ TEST(Server, ViewersThatGoAreForgotten) {
     EXPECT_EQ(server.metrics().viewers_total, 20);
 }
 
-}  // namespace
+}  // namespace viewers_test
 }  // namespace framewire::net

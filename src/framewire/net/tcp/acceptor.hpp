@@ -39,7 +39,7 @@ private:
     boost::asio::ip::tcp::acceptor acceptor_;
     boost::asio::steady_timer pause_;
     Take take_;
-    LimitedLog trouble_{spdlog::level::warn, "connections that could not be taken"};
+    LimitedLog trouble_{LogLevel::warning, "connections that could not be taken"};
 };
 
 }  // namespace framewire::net

@@ -13,7 +13,7 @@
 #include <string>
 
 namespace framewire::net {
-namespace {
+namespace acceptor_test {
 
 using namespace std::chrono_literals;
 using testing::expect_code;
@@ -73,5 +73,5 @@ TEST(Server, SaysWhyItCannotListen) {
     expect_code(ErrorCode::usage, "a/b", [&] { Server second(stream.state, options); });
 }
 
-}  // namespace
+}  // namespace acceptor_test
 }  // namespace framewire::net

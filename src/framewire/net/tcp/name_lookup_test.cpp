@@ -9,7 +9,7 @@
 #include <future>
 
 namespace framewire::net {
-namespace {
+namespace name_lookup_test {
 
 using namespace std::chrono_literals;
 using testing::BlockedLookup;
@@ -60,5 +60,5 @@ TEST(NameLookup, DoesNotWaitForALookupThatHangs) {
     EXPECT_EQ(blocked.asked(), 2) << "names may come to stand for something else";
 }
 
-}  // namespace
+}  // namespace name_lookup_test
 }  // namespace framewire::net

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire::net {
-namespace {
+namespace peer_test {
 
 using boost::asio::ip::make_address;
 
@@ -15,5 +15,5 @@ TEST(PeerOf, IsAnAddressOrANetworkOfIpv6) {
     EXPECT_NE(peer_of(make_address("2001:db8::1")), peer_of(make_address("2001:db8:0:1::1")));
 }
 
-}  // namespace
+}  // namespace peer_test
 }  // namespace framewire::net

@@ -2,6 +2,7 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/delta/delta.hpp"
+#include "framewire/delta/packing.hpp"
 #include "framewire/net/stream_state.hpp"
 #include "kit/images.hpp"
 
@@ -35,18 +36,21 @@ public:
           current_(shape),
           reference_(shape),
           changes_(shape),
+          packer_(shape),
           noise_(noise),
           state({shape, mode, parameters_.effective_threshold(), {30, 1}, "a test"}, kit::executor(Backend::cpu)) {}
 
-    /// The next frame: drawn, encoded and fed.
-    void step() {
+    /// The next frame: drawn, encoded and fed; packed by the state, or before it.
+    void step(bool packed_before = false) {
         draw();
         if (frames_ == 0) {
             copy(current_.view(), reference_.view());
             state.start(current_.view(), time());
         } else {
             encoder_.encode(current_.view(), reference_.view(), changes_.view());
-            state.advance(changes_.view(), time());
+            Bytes packed;
+            if (packed_before) packer_.pack_changes(changes_.view(), packed);
+            state.advance(changes_.view(), time(), {}, packed);
         }
         ++frames_;
     }
@@ -83,6 +87,7 @@ private:
     delta::Encoder encoder_;
     HostImage current_, reference_;
     delta::HostChanges changes_;
+    delta::Packer packer_;
     int noise_ = 0;
     std::int64_t frames_ = 0;
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 namespace framewire::net {
-namespace {
+namespace wire_test {
 
 constexpr std::size_t max_packed_bytes = 1000;
 
@@ -327,5 +327,5 @@ TEST(CleanText, IsWhatPeersSayAndAreTold) {
     EXPECT_THROW(client_hello("ma\x1bin"), Error);
 }
 
-}  // namespace
+}  // namespace wire_test
 }  // namespace framewire::net

@@ -27,7 +27,7 @@ std::vector<PointwiseOp> pass_from(const std::vector<std::optional<PointwiseOp>>
     std::vector<PointwiseOp> pass;
     std::size_t states = 0;
     for (auto index = begin; index < ops.size() && ops[index] && pass.size() < PointwisePass::max_ops; ++index) {
-        states += ops[index]->needs_previous() ? 1 : 0;
+        states += ops[index]->needs_previous ? 1 : 0;
         if (states > PointwisePass::max_states) break;
         pass.push_back(*ops[index]);
     }
@@ -59,7 +59,7 @@ void ChainPlan::plan_steps(const Chain& chain) {
         const auto& call = chain.calls[begin];
         auto pass = pass_from(ops, begin);
         // A pass of one pays where it saves the copy of the previous frame.
-        const bool pays = pass.size() > 1 || (pass.size() == 1 && pass.front().needs_previous());
+        const bool pays = pass.size() > 1 || (pass.size() == 1 && pass.front().needs_previous);
         end = begin + (pays ? pass.size() : 1);
         Step step;
         for (auto index = begin; index < end; ++index) step.names.emplace_back(chain.calls[index].filter->name);

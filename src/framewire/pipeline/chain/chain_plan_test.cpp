@@ -17,7 +17,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace chain_plan_test {
 
 // The frame before, so that what a plan keeps can be seen.
 class Delay {
@@ -236,9 +236,11 @@ TEST_P(ChainPlanTest, NeighboursInOnePassEqualThemOneByOne) {
 // What makes a pass on the CPU quicker than its parts, though it computes what they do: gray that a heat map takes has
 // one channel, and so has its previous image.
 TEST(PointwisePass, KeepsGrayNarrowForAHeatMap) {
-    using Kind = PointwiseOp::Kind;
-    const PointwiseOp gray{.kind = Kind::gray_weighted, .channels = 3}, heatmap{.kind = Kind::heatmap, .channels = 3},
-        adjust{.kind = Kind::adjust}, noise{.kind = Kind::noise_mask, .channels = 3};
+    const auto op = [](const char* text) {
+        const auto call = parse_chain(text, registry()).calls.front();
+        return call.filter->pointwise(call.values).value();
+    };
+    const auto gray = op("gray"), heatmap = op("heatmap"), adjust = op("adjust"), noise = op("noise");
     const auto state = [](std::vector<PointwiseOp> ops) {
         return PointwisePass(std::move(ops), frame, kit::executor(Backend::cpu)).state_shapes().at(0).channels;
     };
@@ -423,5 +425,5 @@ TEST(ChainPlan, RefusesTheOtherBackendsMemory) {
                  Error);
 }
 
-}  // namespace
+}  // namespace chain_plan_test
 }  // namespace framewire

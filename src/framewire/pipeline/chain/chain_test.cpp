@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace chain_test {
 
 using Type = ParameterInfo::Type;
 
@@ -289,5 +289,5 @@ TEST(Chain, AcceptsTheRegistrysOwnDefaults) {
             }
 }
 
-}  // namespace
+}  // namespace chain_test
 }  // namespace framewire

@@ -1,10 +1,24 @@
 #include "framewire/pipeline/chain/filter_registry.hpp"
 
 // A line for each filter, by name.
-#define FRAMEWIRE_FILTERS(filter)                                                                             \
-    filter(adjust) filter(binarize) filter(boxes) filter(close) filter(dilate) filter(erode) filter(gaussian) \
-        filter(gray) filter(heatmap) filter(mean) filter(median) filter(mosaic) filter(noise) filter(open)    \
-            filter(text)
+// clang-format off
+#define FRAMEWIRE_FILTERS(filter) \
+    filter(adjust) \
+    filter(binarize) \
+    filter(boxes) \
+    filter(close) \
+    filter(dilate) \
+    filter(erode) \
+    filter(gaussian) \
+    filter(gray) \
+    filter(heatmap) \
+    filter(mean) \
+    filter(median) \
+    filter(mosaic) \
+    filter(noise) \
+    filter(open) \
+    filter(text)
+// clang-format on
 
 namespace framewire {
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire {
-namespace {
+namespace run_values_test {
 
 TEST(RunValues, TakesFiguresAndFrame) {
     StatisticsSnapshot figures;
@@ -28,5 +28,5 @@ TEST(RunValues, BeforeAnythingWasSentAllIsZero) {
     EXPECT_EQ(values.changed, 0);
 }
 
-}  // namespace
+}  // namespace run_values_test
 }  // namespace framewire

@@ -43,9 +43,11 @@ public:
           statistics_(statistics),
           times_(static_cast<std::size_t>(options.slots)),
           process_ms_(static_cast<std::size_t>(options.slots)),
+          awaited_(static_cast<std::size_t>(options.slots)),
           free_(options.slots),
           captured_(options.slots),
-          processed_(options.slots) {
+          processed_(options.slots),
+          to_send_(options.slots) {
         for (int slot = 0; slot < options.slots; ++slot) free_.push(slot);
     }
 
@@ -53,10 +55,12 @@ public:
         statistics_.start();
         const std::stop_callback on_stop(options_.stop.get_token(), [this] { change([this] { closed_ = true; }); });
         {
-            std::jthread capturing, processing;
+            std::vector<std::jthread> threads;
+            threads.reserve(static_cast<std::size_t>(2 + options_.waiters));
             try {
-                capturing = std::jthread([this] { run_stage([this] { capture_all(); }, captured_ended_); });
-                processing = std::jthread([this] { run_stage([this] { process_all(); }, processed_ended_); });
+                for (int waiter = 0; waiter < waiters(); ++waiter) threads.emplace_back([this] { wait_for_all(); });
+                threads.emplace_back([this] { run_stage([this] { capture_all(); }, captured_ended_); });
+                threads.emplace_back([this] { run_stage([this] { process_all(); }, processed_ended_); });
             } catch (...) {  // no thread to be had: end those that run
                 keep_failure(std::current_exception());
                 change([this] { processed_ended_ = true; });
@@ -127,21 +131,62 @@ private:
             stages_.process(slot, times_[static_cast<std::size_t>(slot)]);
             process_ms_[static_cast<std::size_t>(slot)] = milliseconds_since(begin);
             std::unique_lock lock(mutex_);
-            changed_.wait(lock, [&] { return processed_.size() < options_.waiting || sent_ended_; });
-            processed_.push(slot);
+            changed_.wait(lock, [&] { return to_send_.size() < options_.waiting || sent_ended_; });
+            to_send_.push(slot);
+            if (waiters() > 0) processed_.push(slot);
             lock.unlock();
             changed_.notify_all();
         }
     }
 
-    void send_all() {
+    int waiters() const { return stages_.wait ? options_.waiters : 0; }
+
+    // What has become of the wait for a slot.
+    struct Awaited {
+        bool over = false;
+        std::exception_ptr failure;
+    };
+
+    // As one of the waiters. A failure is the sender's, whose turn it is after the frames before.
+    void wait_for_all() {
         for (;;) {
             const int slot = take(processed_, processed_ended_);
             if (slot == no_slot) return;
-            auto begin = Clock::now();
-            if (stages_.wait) stages_.wait(slot);
-            statistics_.record(Stage::process, process_ms_[static_cast<std::size_t>(slot)] + milliseconds_since(begin));
-            begin = Clock::now();
+            Awaited awaited{true, {}};
+            try {
+                wait_for(slot);
+            } catch (...) {
+                awaited.failure = std::current_exception();
+            }
+            change([&] { awaited_[static_cast<std::size_t>(slot)] = std::move(awaited); });
+        }
+    }
+
+    void wait_for(int slot) {
+        const auto begin = Clock::now();
+        stages_.wait(slot);
+        process_ms_[static_cast<std::size_t>(slot)] += milliseconds_since(begin);
+    }
+
+    // Returns when a waiter has done with the slot.
+    void let_waiter_end(int slot) {
+        auto& awaited = awaited_[static_cast<std::size_t>(slot)];
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return awaited.over; });
+        awaited.over = false;
+        if (awaited.failure) std::rethrow_exception(awaited.failure);
+    }
+
+    void send_all() {
+        for (;;) {
+            const int slot = take(to_send_, processed_ended_);
+            if (slot == no_slot) return;
+            if (waiters() > 0)
+                let_waiter_end(slot);
+            else if (stages_.wait)
+                wait_for(slot);
+            statistics_.record(Stage::process, process_ms_[static_cast<std::size_t>(slot)]);
+            const auto begin = Clock::now();
             stages_.send(slot, times_[static_cast<std::size_t>(slot)]);
             statistics_.record(Stage::send, milliseconds_since(begin));
             statistics_.count_frame(options_.raw_frame_bytes);
@@ -181,12 +226,15 @@ private:
     const CircleOptions& options_;
     Statistics& statistics_;
     std::vector<FrameTime> times_;
-    std::vector<double> process_ms_;  // of the slot's frame; without the wait for it
+    std::vector<double> process_ms_;  // of the slot's frame so far
 
     std::mutex mutex_;
     std::condition_variable changed_;
     // Guarded by mutex_: slots by where they are, who has ended, and the first failure.
-    SlotQueue free_, captured_, processed_;
+    std::vector<Awaited> awaited_;
+    SlotQueue free_, captured_;
+    SlotQueue processed_;  // where there are waiters, for them
+    SlotQueue to_send_;
     bool closed_ = false;  // nothing further is captured
     bool captured_ended_ = false, processed_ended_ = false, sent_ended_ = false;
     std::exception_ptr failure_;
@@ -201,6 +249,7 @@ void run_circle(const CircleStages& stages, const CircleOptions& options, Statis
         fail(ErrorCode::usage,
              "a circle of {} slots asked for; at least {} are needed beside the {} that wait to be sent", options.slots,
              least_slots_beside_waiting, options.waiting);
+    if (options.waiters < 0) fail(ErrorCode::usage, "{} waiters asked for; at least 0 are needed", options.waiters);
     if (options.max_frames && *options.max_frames < 1)
         fail(ErrorCode::usage, "a limit of {} frames asked for; at least 1 is needed", *options.max_frames);
     Circle(stages, options, statistics).run();

@@ -19,8 +19,9 @@ struct CircleStages {
     std::function<bool(int slot, FrameTime& time)> capture;
     /// An exception ends the run after the frames processed before it were sent.
     std::function<void(int slot, const FrameTime& time)> process;
-    /// Before send, on its thread: returns when what process began is over. None where process ends it itself. An
-    /// exception ends the run, as one of send.
+    /// Before send: returns when what process began is over, with what can be done for several frames at once. On the
+    /// thread of send, or on those that CircleOptions::waiters asks for. None where process ends it itself. An
+    /// exception ends the run after the frames before it were sent.
     std::function<void(int slot)> wait{};
     /// An exception ends the run; nothing is sent after it.
     std::function<void(int slot, const FrameTime& time)> send;
@@ -33,6 +34,8 @@ struct CircleOptions {
     /// How many processed frames wait to be sent before the next one waits in its process; more where process only
     /// begins the work, so that so many are under way.
     int waiting = 1;
+    /// Threads that `wait` runs on, for so many frames at once; 0: on the thread of send.
+    int waiters = 0;
     /// Size of a frame as sent, for the statistics.
     std::int64_t raw_frame_bytes = 0;
     /// For a live source: when no slot is free, the oldest frame waiting to be processed is dropped and counted.
@@ -58,9 +61,9 @@ struct CircleOptions {
 constexpr int frames_under_way(Backend backend) { return backend == Backend::cuda ? 3 : 1; }
 
 /// The report's circle (streaming report, section 2.1): captures, processes and sends at the same time, in order, over
-/// reused slots; capture and process on threads of their own, send on the calling thread. Allocates before the first
-/// frame only. Returns when all is sent and both threads have ended; throws the first exception of a stage, then too.
-/// Throws Error{usage} on too few slots, or where nothing may wait or the limit is below 1 frame.
+/// reused slots; capture, process and waiters on threads of their own, send on the calling thread. Allocates before the
+/// first frame only. Returns when all is sent and the threads have ended; throws the first exception of a stage, then
+/// too. Throws Error{usage} on too few slots or waiters, or where nothing may wait or the limit is below 1 frame.
 void run_circle(const CircleStages& stages, const CircleOptions& options, Statistics& statistics);
 
 }  // namespace framewire

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -15,7 +16,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace circle_test {
 
 using namespace std::chrono_literals;
 
@@ -241,6 +242,61 @@ TEST(Circle, WaitsForWhatProcessBegan) {
     }
 }
 
+// Each of three waiters holds its frame until all three have one, the first of each three longest.
+TEST(Circle, WaitsForSeveralFramesAtOnceAndSendsThemInOrder) {
+    CircleOptions options;
+    options.waiters = 3;
+    options.let_wait(3);
+    Statistics statistics;
+    std::vector<std::int64_t> frames(static_cast<std::size_t>(options.slots)), sent;
+    const auto at = [&](int slot) -> std::int64_t& { return frames[static_cast<std::size_t>(slot)]; };
+    std::int64_t next = 0;
+    std::barrier together(3);
+    run_circle({.capture =
+                    [&](int slot, FrameTime&) {
+                        at(slot) = next;
+                        return next++ < 30;
+                    },
+                .process = [](int, const FrameTime&) {},
+                .wait =
+                    [&](int slot) {
+                        together.arrive_and_wait();
+                        if (at(slot) % 3 == 0) std::this_thread::sleep_for(5ms);
+                        at(slot) += 1000;
+                    },
+                .send = [&](int slot, const FrameTime&) { sent.push_back(at(slot) - 1000); }},
+               options, statistics);
+    EXPECT_EQ(sent, counted(30));
+}
+
+TEST(Circle, SendsWhatWasWaitedForBeforeAWaiterFailed) {
+    for (const int waiters : {1, 2, 4}) {
+        CircleOptions options;
+        options.waiters = waiters;
+        options.let_wait(4);
+        Statistics statistics;
+        std::vector<std::int64_t> frames(static_cast<std::size_t>(options.slots)), sent;
+        std::int64_t next = 0;
+        const auto run = [&] {
+            run_circle(
+                {.capture =
+                     [&](int slot, FrameTime&) {
+                         frames[static_cast<std::size_t>(slot)] = next++;
+                         return true;
+                     },
+                 .process = [](int, const FrameTime&) {},
+                 .wait =
+                     [&](int slot) {
+                         if (frames[static_cast<std::size_t>(slot)] == 7) fail(ErrorCode::internal, "7 failed");
+                     },
+                 .send = [&](int slot, const FrameTime&) { sent.push_back(frames[static_cast<std::size_t>(slot)]); }},
+                options, statistics);
+        };
+        EXPECT_THROW(run(), Error);
+        EXPECT_EQ(sent, counted(7)) << waiters;
+    }
+}
+
 TEST(Circle, EndsAfterMaxFrames) {
     Numbers numbers;
     numbers.options.max_frames = 5;
@@ -380,11 +436,13 @@ TEST(Circle, DoesNotAllocateOnceItRuns) {
     for (const bool live : {false, true}) {
         Statistics statistics;
         CircleOptions options;
+        options.waiters = 2;
         options.drop_when_late = live;
         options.max_frames = 2000;
         std::int64_t sent = 0, after_first = 0, at_end = 0;
         run_circle({.capture = [](int, FrameTime&) { return true; },
                     .process = [](int, const FrameTime&) {},
+                    .wait = [](int) {},
                     .send =
                         [&](int, const FrameTime&) {
                             if (++sent == 1) after_first = kit::allocations();
@@ -409,7 +467,10 @@ TEST(Circle, RefusesTooFewSlotsAndFrames) {
         numbers.options.waiting = waiting;
         EXPECT_EQ(numbers.failure(), ErrorCode::usage);
     }
+    numbers.options.waiting = 1;
+    numbers.options.waiters = -1;
+    EXPECT_EQ(numbers.failure(), ErrorCode::usage);
 }
 
-}  // namespace
+}  // namespace circle_test
 }  // namespace framewire

@@ -5,7 +5,7 @@
 #include <limits>
 
 namespace framewire {
-namespace {
+namespace pacer_test {
 
 using namespace std::chrono_literals;
 
@@ -37,5 +37,5 @@ TEST(Pacer, DoesNotTrustTimes) {
     EXPECT_EQ(pacer.due(4.5, start), start + Pacer::longest_gap + 500ms);
 }
 
-}  // namespace
+}  // namespace pacer_test
 }  // namespace framewire

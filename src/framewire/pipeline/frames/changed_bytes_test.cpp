@@ -15,7 +15,7 @@
 #include <iterator>
 
 namespace framewire {
-namespace {
+namespace changed_bytes_test {
 
 using ChangedBytesTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(ChangedBytesTest);
@@ -129,5 +129,5 @@ TEST_P(ChangedBytesTest, HeatLeavesOutPositionsOutsideTheFrame) {
     EXPECT_EQ(pixel_of(out.view().data()[6], out.view().data()[7], out.view().data()[8]), heatmap_table()[0]);
 }
 
-}  // namespace
+}  // namespace changed_bytes_test
 }  // namespace framewire

@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace frame_detector_test {
 
 class FrameDetectorTest : public kit::BackendTest {
 protected:
@@ -101,5 +101,5 @@ TEST_P(FrameDetectorTest, AllocatesNothingOnceItIsMade) {
     EXPECT_EQ(kit::allocations(), before);
 }
 
-}  // namespace
+}  // namespace frame_detector_test
 }  // namespace framewire

@@ -65,8 +65,6 @@ void bench_under_way(Session& session, const Shape& shape, Executor& executor, i
                  {}});
 }
 
-}  // namespace
-
 void bench_hog_streams(Session& session) {
     for (const auto& shape : {Shape{1, 576, 768, 3}, bench_frame}) {
         bench_under_way(session, shape, session.cpu(), 1);
@@ -75,4 +73,7 @@ void bench_hog_streams(Session& session) {
     }
 }
 
+const SuiteEntry hog_streams_suite{"hog-streams", bench_hog_streams};
+
+}  // namespace
 }  // namespace framewire::bench

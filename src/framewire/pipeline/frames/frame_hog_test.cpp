@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace frame_hog_test {
 
 class FrameHogTest : public kit::BackendTest {
 protected:
@@ -104,5 +104,5 @@ TEST_P(FrameHogTest, RefusesWhatIsNotAllowed) {
     EXPECT_THROW(hog.start(place.frame, small), Error);
 }
 
-}  // namespace
+}  // namespace frame_hog_test
 }  // namespace framewire

@@ -13,7 +13,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace frame_people_test {
 
 using FramePeopleTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(FramePeopleTest);
@@ -69,5 +69,5 @@ TEST_P(FramePeopleTest, FramesUnderWayAtOnceHaveWhatEachHasAlone) {
     for (int number = frames - slots; number < frames; ++number) check(number);
 }
 
-}  // namespace
+}  // namespace frame_people_test
 }  // namespace framewire

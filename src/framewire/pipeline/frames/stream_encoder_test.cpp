@@ -13,7 +13,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace stream_encoder_test {
 
 class StreamEncoderTest : public kit::BackendTest {
 protected:
@@ -126,5 +126,5 @@ TEST_P(StreamEncoderTest, RefusesOtherFrames) {
     EXPECT_THROW(StreamEncoder({delta::Mode::exact, 255}, {1, 16, 16, 3}, executor()), Error);
 }
 
-}  // namespace
+}  // namespace stream_encoder_test
 }  // namespace framewire

@@ -10,7 +10,7 @@
 #include <string>
 
 namespace framewire {
-namespace {
+namespace progress_test {
 
 StatisticsSnapshot figures(std::int64_t frames, double fps, std::int64_t drops = 0) {
     StatisticsSnapshot snapshot;
@@ -99,5 +99,5 @@ TEST(Progress, DrawsNoBarWithoutATerminal) {
     EXPECT_EQ(written(ProgressMode::none), "");
 }
 
-}  // namespace
+}  // namespace progress_test
 }  // namespace framewire

@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace statistics_test {
 
 TEST(TimeHistogram, PercentilesAreWithinOnePercentOfTheExactOnes) {
     std::mt19937_64 random(7);
@@ -161,5 +161,5 @@ TEST(Statistics, CanBeReadWhileOthersWrite) {
     EXPECT_EQ(statistics.snapshot().frames, 6000);
 }
 
-}  // namespace
+}  // namespace statistics_test
 }  // namespace framewire

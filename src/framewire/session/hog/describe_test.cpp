@@ -8,7 +8,7 @@
 #include <filesystem>
 
 namespace framewire::session {
-namespace {
+namespace describe_test {
 
 class Describe : public JobTest {
 protected:
@@ -107,5 +107,5 @@ TEST_P(PeopleInFolder, ThoseBeforeABrokenImageAreThere) {
     EXPECT_FALSE(std::filesystem::exists(folder_ / "seen/4.png"));
 }
 
-}  // namespace
+}  // namespace describe_test
 }  // namespace framewire::session

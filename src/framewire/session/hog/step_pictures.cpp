@@ -1,6 +1,6 @@
 #include "framewire/session/hog/step_pictures.hpp"
 
-#include "framewire/hog/pictures.hpp"
+#include "framewire/hog/steps/pictures.hpp"
 #include "framewire/pipeline/frames/frame_hog.hpp"
 #include "framewire/session/outputs/folders.hpp"
 

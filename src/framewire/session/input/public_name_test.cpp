@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire::session {
-namespace {
+namespace public_name_test {
 
 TEST(PublicName, HasNoFoldersUsersAndQueries) {
     EXPECT_EQ(public_name("/home/me/private/clip.mkv"), "clip.mkv");
@@ -12,5 +12,5 @@ TEST(PublicName, HasNoFoldersUsersAndQueries) {
     EXPECT_EQ(public_name("http://camera.local/stream"), "http://camera.local/stream");
 }
 
-}  // namespace
+}  // namespace public_name_test
 }  // namespace framewire::session

@@ -19,11 +19,12 @@
 namespace framewire::session {
 
 /// What a job does with its frames, beside what all jobs do. `Found` is what one frame comes to; its wait() returns
-/// when that is there. A frame and its `Found` belong to one stage at a time, a stage to one thread.
+/// when that is there. A frame and its `Found` belong to one stage at a time, a stage to one thread, but for waiters.
 template <class Found>
 struct FrameStages {
     Wanted wanted{};                 ///< what comes of the filters
     std::optional<int> under_way{};  ///< frames at once; none: as many as suit the backend
+    int waiters = 0;                 ///< see CircleOptions
     bool at_source_rate = false;     ///< see CircleOptions
     std::function<bool()> begin{};   ///< before the first frame; false where there is to be none
     std::function<Found()> make;     ///< room for what one frame comes to
@@ -83,6 +84,8 @@ private:
         auto circle = circle_options(input_.info(), input_.shape(), input_.executor().backend());
         circle.at_source_rate = stages.at_source_rate;
         if (stages.under_way) circle.let_wait(*stages.under_way);
+        circle.waiters = stages.waiters;
+        circle.let_wait(circle.waiting + circle.waiters);
         std::vector<Slot<Found>> slots;
         for (int slot = 0; slot < circle.slots; ++slot) slots.push_back({input_.make_frame(), stages.make()});
         const auto at = [&](int slot) -> Slot<Found>& { return slots[static_cast<std::size_t>(slot)]; };

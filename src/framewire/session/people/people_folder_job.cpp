@@ -1,6 +1,7 @@
 #include "framewire/session/people/people_folder_job.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/hog/people/people_detector.hpp"
 #include "framewire/media/formats/window_model_file.hpp"
@@ -11,8 +12,6 @@
 #include "framewire/session/people/found_people.hpp"
 #include "framewire/session/people/people_records.hpp"
 #include "framewire/session/people/score_labels.hpp"
-
-#include <spdlog/spdlog.h>
 
 #include <cstddef>
 #include <filesystem>
@@ -115,7 +114,7 @@ void PeopleFolderJob::State::start(InputFrame& frame, const FrameTime& time, Fou
         people.wait();
         found.take(people, parameters.capacity);
     } else {
-        spdlog::warn("{}: {} (--min-height)", job.input().image(time), too_small);
+        log_warning("{}: {} (--min-height)", job.input().image(time), too_small);
         found.clear();
     }
 }

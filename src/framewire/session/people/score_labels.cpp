@@ -1,12 +1,12 @@
 #include "framewire/session/people/score_labels.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/detect/overlay/box_overlay.hpp"
-#include "framewire/filters/text/font.hpp"
+#include "framewire/filters/text/glyphs/font.hpp"
 #include "framewire/filters/text/text_pixel.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -23,7 +23,7 @@ ScoreLabels::ScoreLabels() {
         atlas_.emplace(find_font(""), font_px, U"-.0123456789");
     } catch (const Error& error) {
         if (error.code() != ErrorCode::config) throw;
-        spdlog::warn("scores are not drawn: {}", error.what());
+        log_warning("scores are not drawn: {}", error.what());
     }
 }
 

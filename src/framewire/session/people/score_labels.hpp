@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/core/view.hpp"
-#include "framewire/filters/text/glyphs.hpp"
+#include "framewire/filters/text/glyphs/glyphs.hpp"
 
 #include <cstdint>
 #include <optional>

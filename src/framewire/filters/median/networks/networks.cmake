@@ -24,10 +24,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
         list(APPEND options
             --param=asan-stack=0 -fno-sanitize-address-use-after-scope -fno-sanitize=null,alignment)
     endif()
-    set_source_files_properties(median/median_middle_cpu.cpp PROPERTIES COMPILE_OPTIONS "${options}")
+    set_source_files_properties(median/networks/median_middle_cpu.cpp PROPERTIES COMPILE_OPTIONS "${options}")
 endif()
 
 if(FRAMEWIRE_GPUS STREQUAL "CHECK")
     # Unoptimised, a network takes minutes a size; nothing in it is for one architecture.
-    set_source_files_properties(median/median_network.cu median/median_strips.cu PROPERTIES COMPILE_OPTIONS -fdevice-syntax-only)
+    set_source_files_properties(median/networks/median_network.cu median/networks/median_strips.cu
+        PROPERTIES COMPILE_OPTIONS -fdevice-syntax-only)
 endif()

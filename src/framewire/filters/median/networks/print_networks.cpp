@@ -1,6 +1,6 @@
 // Writes the median networks as source for the CPU and for CUDA; run by the build.
 
-#include "framewire/filters/median/median_tile.hpp"
+#include "framewire/filters/median/networks/median_tile.hpp"
 #include "framewire/filters/median/networks/tile_network.hpp"
 
 #include <algorithm>

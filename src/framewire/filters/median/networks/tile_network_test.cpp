@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace framewire {
-namespace {
+namespace tile_network_test {
 
 std::size_t at(int value) { return static_cast<std::size_t>(value); }
 
@@ -177,5 +177,5 @@ TEST(TileNetwork, ReadsOnlyEarlierValues) {
     }
 }
 
-}  // namespace
+}  // namespace tile_network_test
 }  // namespace framewire

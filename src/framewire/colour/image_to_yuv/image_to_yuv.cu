@@ -1,0 +1,310 @@
+#include "framewire/colour/coefficients.hpp"
+#include "framewire/colour/device_planes.cuh"
+#include "framewire/colour/image_to_yuv/image_to_yuv.hpp"
+
+#include <cstdint>
+
+namespace framewire {
+namespace {
+
+enum class Chroma { none, halved, each };
+
+// Three rounded products of B, G, R and what is added: the numbers come with 15 bits less `unit`.
+struct Component {
+    int b, g, r;
+    int added;  // to the sum, before 7 bits are dropped
+
+    __device__ int operator()(int blue, int green, int red) const {
+        constexpr int half = 1 << 14;
+        return ((blue * b + half) >> 15) + ((green * g + half) >> 15) + ((red * r + half) >> 15) + added;
+    }
+};
+
+struct Job {
+    InImage in;
+    OutImage luma, u, v;
+    int width, height, chroma_width, chroma_height;
+    int first_frame;
+    int channels;
+    bool interleaved;
+    bool halved_y;                // a row of chroma has two of luma
+    int rows_for_chroma;          // of the image that make a row of chroma: 1 to 3
+    int first_row;                // of those, from its first own one on: -1 or 0
+    std::uint32_t weights[3][2];  // of a row, for a lane's even and odd samples: bytes, as add_row says
+    int gray;                     // times gray values
+    Component y, u_of_bytes, v_of_bytes, u_of_sums, v_of_sums;
+};
+
+// Sixteen pixels, channel by channel.
+struct Planar {
+    std::uint32_t words[3][4];
+};
+
+__device__ void split(const std::uint32_t (&bgr)[12], Planar& planar) {
+#pragma unroll
+    for (int four = 0; four < 4; ++four) {
+        const auto w0 = bgr[3 * four], w1 = bgr[3 * four + 1], w2 = bgr[3 * four + 2];
+        planar.words[0][four] = __byte_perm(__byte_perm(w0, w1, 0x0630), w2, 0x5210);
+        planar.words[1][four] = __byte_perm(__byte_perm(w0, w1, 0x0741), w2, 0x6210);
+        planar.words[2][four] = __byte_perm(__byte_perm(w0, w1, 0x0052), w2, 0x7410);
+    }
+}
+
+template <bool aligned>
+__device__ void load_bgr(const std::uint8_t* row, int x, int width, Planar& planar) {
+    std::uint32_t words[12];
+    if (aligned && x + lane_px <= width)
+        load_words<12>(row + 3 * x, words);
+    else
+        load_held<12, 3>(row, x, width, words);
+    split(words, planar);
+}
+
+template <bool aligned>
+__device__ void store_16(const std::uint32_t (&words)[4], std::uint8_t* row, int x, int width) {
+    if (aligned && x + lane_px <= width)
+        *reinterpret_cast<uint4*>(row + x) = {words[0], words[1], words[2], words[3]};
+    else
+        store_some<4>(words, width - x, row + x);
+}
+
+// One component of sixteen pixels.
+__device__ void convert_16(const Planar& pixels, const Component& component, std::uint32_t (&words)[4]) {
+#pragma unroll
+    for (int four = 0; four < 4; ++four) {
+        int value[4];
+#pragma unroll
+        for (int at = 0; at < 4; ++at)
+            value[at] = component(byte_of(pixels.words[0], 4 * four + at), byte_of(pixels.words[1], 4 * four + at),
+                                  byte_of(pixels.words[2], 4 * four + at)) >>
+                        to_yuv_shift;
+        words[four] = held_bytes(value[0], value[1], value[2], value[3]);
+    }
+}
+
+// Adds a row of pixels to sixteen times the mean of each channel around eight samples. A sample with an even number
+// takes four pixels from the one before its own two on, with an odd number four from that of the sample before on.
+__device__ void add_row(const Planar& pixels, const int (&before)[3], const std::uint32_t (&weights)[2],
+                        int (&sums)[3][8]) {
+#pragma unroll
+    for (int channel = 0; channel < 3; ++channel)
+#pragma unroll
+        for (int four = 0; four < 4; ++four) {
+            const auto* words = pixels.words[channel];
+            const auto last = four == 0 ? static_cast<std::uint32_t>(before[channel]) << 24 : words[four - 1];
+            const auto shifted = __byte_perm(last, words[four], 0x6543);
+            auto& even = sums[channel][2 * four];
+            auto& odd = sums[channel][2 * four + 1];
+            even = static_cast<int>(__dp4a(shifted, weights[0], static_cast<std::uint32_t>(even)));
+            odd = static_cast<int>(__dp4a(words[four], weights[1], static_cast<std::uint32_t>(odd)));
+        }
+}
+
+template <bool aligned>
+__device__ void store_chroma(const Job& job, int frame, int row, int x, const int (&sums)[3][8]) {
+    std::uint32_t u[2], v[2];
+#pragma unroll
+    for (int four = 0; four < 2; ++four) {
+        int values[2][4];
+#pragma unroll
+        for (int at = 0; at < 4; ++at) {
+            const int sample = 4 * four + at;
+            values[0][at] = job.u_of_sums(sums[0][sample], sums[1][sample], sums[2][sample]) >> to_yuv_shift;
+            values[1][at] = job.v_of_sums(sums[0][sample], sums[1][sample], sums[2][sample]) >> to_yuv_shift;
+        }
+        u[four] = held_bytes(values[0][0], values[0][1], values[0][2], values[0][3]);
+        v[four] = held_bytes(values[1][0], values[1][1], values[1][2], values[1][3]);
+    }
+    const int first = x / 2, rest = job.chroma_width - first;
+    const bool whole = aligned && rest >= 8;
+    auto* to_u = job.u.row(frame, row);
+    if (job.interleaved) {
+        const std::uint32_t both[4] = {__byte_perm(u[0], v[0], 0x5140), __byte_perm(u[0], v[0], 0x7362),
+                                       __byte_perm(u[1], v[1], 0x5140), __byte_perm(u[1], v[1], 0x7362)};
+        if (whole)
+            *reinterpret_cast<uint4*>(to_u + 2 * first) = {both[0], both[1], both[2], both[3]};
+        else
+            store_some<4>(both, 2 * rest, to_u + 2 * first);
+        return;
+    }
+    auto* to_v = job.v.row(frame, row);
+    if (whole) {
+        *reinterpret_cast<uint2*>(to_u + first) = {u[0], u[1]};
+        *reinterpret_cast<uint2*>(to_v + first) = {v[0], v[1]};
+    } else {
+        store_some<2>(u, rest, to_u + first);
+        store_some<2>(v, rest, to_v + first);
+    }
+}
+
+template <Chroma chroma, bool aligned>
+__global__ void __launch_bounds__(warp_lanes* block_warps) bgr_to_yuv_kernel(Job job) {
+    const int x = static_cast<int>(blockIdx.x * warp_lanes + threadIdx.x) * lane_px;
+    const int group = static_cast<int>(blockIdx.y * block_warps + threadIdx.y);
+    const int frame = job.first_frame + static_cast<int>(blockIdx.z);
+    if (x >= job.width || group >= (chroma == Chroma::halved ? job.chroma_height : job.height)) return;
+
+    if constexpr (chroma != Chroma::halved) {
+        Planar pixels;
+        std::uint32_t words[4];
+        load_bgr<aligned>(job.in.row(frame, group), x, job.width, pixels);
+        convert_16(pixels, job.y, words);
+        store_16<aligned>(words, job.luma.row(frame, group), x, job.width);
+        if constexpr (chroma == Chroma::each) {
+            convert_16(pixels, job.u_of_bytes, words);
+            store_16<aligned>(words, job.u.row(frame, group), x, job.width);
+            convert_16(pixels, job.v_of_bytes, words);
+            store_16<aligned>(words, job.v.row(frame, group), x, job.width);
+        }
+    } else {
+        const int own = job.halved_y ? 2 : 1, first = own * group;
+        int sums[3][8] = {};
+        for (int row = 0; row < job.rows_for_chroma; ++row) {
+            const int y = first + job.first_row + row;
+            const auto* from = job.in.row(frame, held_index(y, job.height));
+            Planar pixels;
+            load_bgr<aligned>(from, x, job.width, pixels);
+            if (y >= first && y < first + own && y < job.height) {
+                std::uint32_t words[4];
+                convert_16(pixels, job.y, words);
+                store_16<aligned>(words, job.luma.row(frame, y), x, job.width);
+            }
+            int before[3];
+#pragma unroll
+            for (int channel = 0; channel < 3; ++channel) before[channel] = from[3 * max(x - 1, 0) + channel];
+            add_row(pixels, before, job.weights[row], sums);
+        }
+        store_chroma<aligned>(job, frame, group, x, sums);
+    }
+}
+
+// Gray values to luma, 16 a lane.
+template <bool aligned>
+__global__ void __launch_bounds__(warp_lanes* block_warps) gray_to_luma_kernel(Job job) {
+    const int x = static_cast<int>(blockIdx.x * warp_lanes + threadIdx.x) * lane_px;
+    const int y = static_cast<int>(blockIdx.y * block_warps + threadIdx.y);
+    const int frame = job.first_frame + static_cast<int>(blockIdx.z);
+    if (x >= job.width || y >= job.height) return;
+    const auto* row = job.in.row(frame, y);
+    std::uint32_t gray[4], words[4];
+    if (aligned && x + lane_px <= job.width)
+        load_words<4>(row + x, gray);
+    else
+        load_held<4, 1>(row, x, job.width, gray);
+#pragma unroll
+    for (int four = 0; four < 4; ++four) {
+        int value[4];
+#pragma unroll
+        for (int at = 0; at < 4; ++at)
+            value[at] = (((byte_of(gray, 4 * four + at) * job.gray + (1 << 14)) >> 15) + job.y.added) >> to_yuv_shift;
+        words[four] = held_bytes(value[0], value[1], value[2], value[3]);
+    }
+    store_16<aligned>(words, job.luma.row(frame, y), x, job.width);
+}
+
+// What chroma a picture without colour has: 128 in a plane of `row_bytes` x `rows`.
+__global__ void __launch_bounds__(warp_lanes* block_warps)
+    neutral_kernel(OutImage plane, int first_frame, int row_bytes, int rows) {
+    const int x = static_cast<int>(blockIdx.x * warp_lanes + threadIdx.x) * lane_px;
+    const int y = static_cast<int>(blockIdx.y * block_warps + threadIdx.y);
+    if (x >= row_bytes || y >= rows) return;
+    const std::uint32_t words[4] = {0x80808080, 0x80808080, 0x80808080, 0x80808080};
+    store_some<4>(words, row_bytes - x, plane.row(first_frame + static_cast<int>(blockIdx.z), y) + x);
+}
+
+template <class Launch>
+void launch(Job job, int groups, int frames, Launch&& kernel) {
+    for_grids(job.width, groups, frames, [&](dim3 grid, int frame) {
+        job.first_frame = frame;
+        kernel(grid, dim3(warp_lanes, block_warps), job);
+    });
+}
+
+void launch_bgr(const Job& job, const YuvInfo& info, bool aligned, cudaStream_t stream) {
+    launch(job, info.chroma_height(), info.frames, [&](dim3 grid, dim3 block, const Job& part) {
+        const auto start = [&](auto* whole, auto* any) {
+            if (aligned)
+                whole<<<grid, block, 0, stream>>>(part);
+            else
+                any<<<grid, block, 0, stream>>>(part);
+        };
+        switch (info.format.chroma) {
+            case ChromaSampling::none:
+                return start(bgr_to_yuv_kernel<Chroma::none, true>, bgr_to_yuv_kernel<Chroma::none, false>);
+            case ChromaSampling::s444:
+                return start(bgr_to_yuv_kernel<Chroma::each, true>, bgr_to_yuv_kernel<Chroma::each, false>);
+            case ChromaSampling::s420:
+            case ChromaSampling::s422:
+                return start(bgr_to_yuv_kernel<Chroma::halved, true>, bgr_to_yuv_kernel<Chroma::halved, false>);
+        }
+    });
+}
+
+}  // namespace
+
+void ImageToYuv::run(DeviceView<const std::uint8_t> image, const DeviceYuv<std::uint8_t>& picture) const {
+    validate(image, image_shape(), "the image to make YUV from");
+    validate(picture, picture_, "the YUV picture");
+    const auto by = to_yuv_coefficients(picture_.coding);
+    const auto stream = executor_->stream().handle();
+
+    Job job{};
+    job.in = InImage(image);
+    job.luma = image_of(picture.planes[0]);
+    job.u = image_of(picture.planes[1]);
+    job.v = image_of(picture.planes[2]);
+    job.width = picture_.width;
+    job.height = picture_.height;
+    job.chroma_width = picture_.chroma_width();
+    job.chroma_height = picture_.chroma_height();
+    job.interleaved = picture_.format.interleaved;
+
+    constexpr int byte_unit = 1 << 7, sum_unit = 1 << 3;  // to 15 bits
+    job.gray = byte_unit * by.y_gray;
+    job.y = {byte_unit * by.y_b, byte_unit * by.y_g, byte_unit * by.y_r, by.y_offset};
+    const auto chroma = [](int b, int g, int r, int unit) {
+        return Component{unit * b, unit * g, unit * r, chroma_rounding + (128 << to_yuv_shift)};
+    };
+    job.u_of_bytes = chroma(by.u_b, by.u_g, by.u_r, byte_unit);
+    job.v_of_bytes = chroma(by.v_b, by.v_g, by.v_r, byte_unit);
+    job.u_of_sums = chroma(by.u_b, by.u_g, by.u_r, sum_unit);
+    job.v_of_sums = chroma(by.v_b, by.v_g, by.v_r, sum_unit);
+
+    bool aligned = job.in.aligned_to(16) && job.luma.aligned_to(16);
+    if (channels_ == 1) {
+        launch(job, picture_.height, picture_.frames, [&](dim3 grid, dim3 block, const Job& part) {
+            if (aligned)
+                gray_to_luma_kernel<true><<<grid, block, 0, stream>>>(part);
+            else
+                gray_to_luma_kernel<false><<<grid, block, 0, stream>>>(part);
+        });
+        for (int plane = 1; plane < picture_.planes(); ++plane) {
+            const int row_bytes = static_cast<int>(picture_.plane_row_bytes(plane)), rows = picture_.plane_rows(plane);
+            const auto to = image_of(picture.planes[static_cast<std::size_t>(plane)]);
+            for_grids(row_bytes, rows, picture_.frames, [&](dim3 grid, int frame) {
+                neutral_kernel<<<grid, dim3(warp_lanes, block_warps), 0, stream>>>(to, frame, row_bytes, rows);
+            });
+        }
+        return;
+    }
+
+    if (picture_.planes() > 1) aligned = aligned && job.u.aligned_to(16);
+    if (picture_.planes() > 2) aligned = aligned && job.v.aligned_to(16);
+    job.halved_y = picture_.format.chroma == ChromaSampling::s420;
+    const auto rows = pixel_taps(0, job.halved_y, picture_.siting.centred_y);
+    const auto columns = pixel_taps(0, true, picture_.siting.centred_x);
+    // Columns from the one before a sample's own two on.
+    const int around[3] = {columns.first < 0 ? columns.weights[0] : 0, columns.weights[columns.first < 0 ? 1 : 0],
+                           columns.weights[columns.first < 0 ? 2 : 1]};
+    job.first_row = rows.first;
+    for (int row = 0; row < 3 && rows.weights[row] > 0; ++row) {
+        const auto packed = static_cast<std::uint32_t>(
+            rows.weights[row] * around[0] | rows.weights[row] * around[1] << 8 | rows.weights[row] * around[2] << 16);
+        job.weights[row][0] = packed;
+        job.weights[row][1] = packed << 8;
+        job.rows_for_chroma = row + 1;
+    }
+    launch_bgr(job, picture_, aligned, stream);
+}
+
+}  // namespace framewire

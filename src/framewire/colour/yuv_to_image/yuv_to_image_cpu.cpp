@@ -1,0 +1,327 @@
+#include "framewire/colour/coefficients.hpp"
+#include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
+#include "framewire/core/simd.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "framewire/colour/yuv_to_image/yuv_to_image_cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D8 = hn::ScalableTag<std::uint8_t>;
+using D16 = hn::ScalableTag<std::int16_t>;
+using DU16 = hn::ScalableTag<std::uint16_t>;
+using V16 = hn::VFromD<D16>;
+using VU16 = hn::VFromD<DU16>;
+
+// Vectors hold pixels with even and with odd numbers apart: that is how bytes become numbers of 16 bits by a mask and a
+// shift, what chroma between two samples needs, and how results become bytes again.
+struct EvenOdd {
+    VU16 even, odd;
+};
+
+// How samples lie.
+enum class Samples { bytes, lower_words, upper_words };
+
+Samples samples_of(const YuvFormat& format) {
+    if (format.bits == 8) return Samples::bytes;
+    return format.interleaved ? Samples::upper_words : Samples::lower_words;
+}
+
+// Pixels of a segment of a row, whose chroma stays in L1.
+constexpr int segment_px = 1024;
+constexpr int lanes_at_most = HWY_MAX_BYTES / 2;
+
+// Both components of a segment, the rows of samples above and below already joined: four times the mean, so that the
+// four quarters of a pixel's columns make 16 bits. One more sample on the left, and at least one on the right.
+struct Chroma {
+    HWY_ALIGN std::uint16_t samples[2][segment_px + 2 * lanes_at_most];
+
+    std::uint16_t* of(int component) { return samples[component] + lanes_at_most; }
+};
+
+template <Samples kind>
+HWY_INLINE int value_at(const std::uint8_t* row, int at) {
+    if constexpr (kind == Samples::bytes) {
+        return row[at];
+    } else {
+        return word_value(reinterpret_cast<const std::uint16_t*>(row)[at], kind == Samples::upper_words);
+    }
+}
+
+template <Samples kind>
+HWY_INLINE VU16 value_of(VU16 word) {
+    const DU16 d;
+    if constexpr (kind == Samples::lower_words) return hn::Min(word, hn::Set(d, 1023));
+    if constexpr (kind == Samples::upper_words) return hn::ShiftRight<6>(word);
+    return word;
+}
+
+// The two rows of samples that a row of pixels lies between, with weights to 2^14.
+struct RowPair {
+    const std::uint8_t* rows[2];
+    int weights[2];
+};
+
+// Joins samples `begin` to `end` of a plane of one component.
+template <Samples kind>
+void join_rows(const RowPair& pair, int begin, int end, int count, std::uint16_t* to) {
+    const DU16 d;
+    const hn::Half<D8> d8;
+    const auto lanes = static_cast<int>(hn::Lanes(d));
+    const auto weight0 = hn::Set(d, static_cast<std::uint16_t>(pair.weights[0]));
+    const auto weight1 = hn::Set(d, static_cast<std::uint16_t>(pair.weights[1]));
+    const auto load = [&](const std::uint8_t* row, int at) HWY_ATTR {
+        if constexpr (kind == Samples::bytes)
+            return hn::PromoteTo(d, hn::LoadU(d8, row + at));
+        else
+            return value_of<kind>(hn::LoadU(d, reinterpret_cast<const std::uint16_t*>(row) + at));
+    };
+    const auto one = [&](int at) {
+        const int held = held_index(at, count);
+        to[at - begin] = static_cast<std::uint16_t>(pair.weights[0] * value_at<kind>(pair.rows[0], held) +
+                                                    pair.weights[1] * value_at<kind>(pair.rows[1], held));
+    };
+    int at = begin;
+    for (; at + lanes <= end; at += lanes)
+        hn::StoreU(hn::Add(hn::Mul(load(pair.rows[0], at), weight0), hn::Mul(load(pair.rows[1], at), weight1)), d,
+                   to + at - begin);
+    for (; at < end; ++at) one(at);
+    one(begin - 1);
+    one(end);
+}
+
+// The same for a plane in which both components take turns.
+template <Samples kind>
+void join_rows_of_pairs(const RowPair& pair, int begin, int end, int count, std::uint16_t* to_u, std::uint16_t* to_v) {
+    const DU16 d;
+    const auto lanes = static_cast<int>(hn::Lanes(d));
+    const auto weight0 = hn::Set(d, static_cast<std::uint16_t>(pair.weights[0]));
+    const auto weight1 = hn::Set(d, static_cast<std::uint16_t>(pair.weights[1]));
+    const auto load = [&](const std::uint8_t* row, int at) HWY_ATTR {
+        EvenOdd uv;
+        if constexpr (kind == Samples::bytes) {
+            const auto both = hn::BitCast(d, hn::LoadU(D8(), row + 2 * at));
+            uv = {hn::And(both, hn::Set(d, 255)), hn::ShiftRight<8>(both)};
+        } else {
+            hn::LoadInterleaved2(d, reinterpret_cast<const std::uint16_t*>(row) + 2 * at, uv.even, uv.odd);
+            uv = {value_of<kind>(uv.even), value_of<kind>(uv.odd)};
+        }
+        return uv;
+    };
+    const auto one = [&](int at) {
+        const int held = 2 * held_index(at, count);
+        for (int component = 0; component < 2; ++component)
+            (component ? to_v : to_u)[at - begin] =
+                static_cast<std::uint16_t>(pair.weights[0] * value_at<kind>(pair.rows[0], held + component) +
+                                           pair.weights[1] * value_at<kind>(pair.rows[1], held + component));
+    };
+    int at = begin;
+    for (; at + lanes <= end; at += lanes) {
+        const auto first = load(pair.rows[0], at), second = load(pair.rows[1], at);
+        hn::StoreU(hn::Add(hn::Mul(first.even, weight0), hn::Mul(second.even, weight1)), d, to_u + at - begin);
+        hn::StoreU(hn::Add(hn::Mul(first.odd, weight0), hn::Mul(second.odd, weight1)), d, to_v + at - begin);
+    }
+    for (; at < end; ++at) one(at);
+    one(begin - 1);
+    one(end);
+}
+
+// The luma of a vector's pairs of pixels as 15 bits.
+template <Samples kind>
+HWY_INLINE EvenOdd load_luma(const std::uint8_t* at) {
+    const DU16 d;
+    if constexpr (kind == Samples::bytes) {
+        const auto both = hn::BitCast(d, hn::LoadU(D8(), at));
+        return {hn::ShiftLeft<7>(hn::And(both, hn::Set(d, 255))),
+                hn::And(hn::ShiftRight<1>(both), hn::Set(d, 255 << 7))};
+    } else {
+        EvenOdd words;
+        hn::LoadInterleaved2(d, reinterpret_cast<const std::uint16_t*>(at), words.even, words.odd);
+        return {hn::ShiftLeft<5>(value_of<kind>(words.even)), hn::ShiftLeft<5>(value_of<kind>(words.odd))};
+    }
+}
+
+enum class Columns { none, left, centred, each };
+
+// The chroma of a vector's pairs of pixels, signed.
+template <Columns columns>
+HWY_INLINE EvenOdd load_chroma(const std::uint16_t* samples, int pair) {
+    const DU16 d;
+    EvenOdd sum;
+    if constexpr (columns == Columns::each) {
+        hn::LoadInterleaved2(d, samples + 2 * pair, sum.even, sum.odd);
+        sum = {hn::ShiftLeft<2>(sum.even), hn::ShiftLeft<2>(sum.odd)};
+    } else {
+        const auto here = hn::LoadU(d, samples + pair), next = hn::LoadU(d, samples + pair + 1);
+        if constexpr (columns == Columns::left) {
+            sum = {hn::ShiftLeft<2>(here), hn::ShiftLeft<1>(hn::Add(here, next))};
+        } else {
+            const auto thrice = hn::Add(here, hn::ShiftLeft<1>(here));
+            sum = {hn::Add(thrice, hn::LoadU(d, samples + pair - 1)), hn::Add(thrice, next)};
+        }
+    }
+    const auto sign = hn::Set(d, 0x8000);
+    return {hn::Xor(sum.even, sign), hn::Xor(sum.odd, sign)};
+}
+
+class Pixels {
+public:
+    explicit HWY_INLINE Pixels(const FromYuvCoefficients& by)
+        : y_(hn::Set(d, by.y)),
+          y_offset_(hn::Set(d, by.y_offset)),
+          b_u_(hn::Set(d, by.b_u)),
+          g_u_(hn::Set(d, by.g_u)),
+          g_v_(hn::Set(d, by.g_v)),
+          r_v_(hn::Set(d, by.r_v)) {}
+
+    HWY_INLINE V16 gray(VU16 luma) const { return hn::Add(hn::MulFixedPoint15(hn::BitCast(d, luma), y_), y_offset_); }
+    // Sums that leave 16 bits are far above white and stay there. Green's do not.
+    HWY_INLINE V16 blue(V16 gray, VU16 u) const {
+        return hn::SaturatedAdd(gray, hn::MulFixedPoint15(hn::BitCast(d, u), b_u_));
+    }
+    HWY_INLINE V16 green(V16 gray, VU16 u, VU16 v) const {
+        return hn::Add(
+            gray, hn::Add(hn::MulFixedPoint15(hn::BitCast(d, u), g_u_), hn::MulFixedPoint15(hn::BitCast(d, v), g_v_)));
+    }
+    HWY_INLINE V16 red(V16 gray, VU16 v) const {
+        return hn::SaturatedAdd(gray, hn::MulFixedPoint15(hn::BitCast(d, v), r_v_));
+    }
+
+    // Twice a number is held to what 8 bits and 7 behind the point can say, by the sum itself above.
+    static HWY_INLINE hn::VFromD<D8> bytes(V16 even, V16 odd) {
+        const DU16 du;
+        const auto zero = hn::Zero(d);
+        const auto low = hn::BitCast(du, hn::Max(hn::SaturatedAdd(even, even), zero));
+        const auto high = hn::BitCast(du, hn::Max(hn::SaturatedAdd(odd, odd), zero));
+        return hn::BitCast(D8(), hn::Or(hn::ShiftRight<from_yuv_shift + 1>(low),
+                                        hn::And(hn::ShiftLeft<1>(high), hn::Set(du, 0xFF00))));
+    }
+
+private:
+    static constexpr D16 d{};
+    V16 y_, y_offset_, b_u_, g_u_, g_v_, r_v_;
+};
+
+// A segment: `count` pixels whose luma begins at `luma` and whose chroma is in `chroma`.
+template <Samples kind, Columns columns>
+void segment_to_image(const std::uint8_t* luma, Chroma& chroma, int count, const FromYuvCoefficients& by, int channels,
+                      std::uint8_t* out) {
+    const D8 d8;
+    constexpr int sample_bytes = kind == Samples::bytes ? 1 : 2;
+    const auto step = static_cast<int>(hn::Lanes(d8));
+    const Pixels pixels(by);
+    const auto convert = [&](const std::uint8_t* from, int x, std::uint8_t* to) HWY_ATTR {
+        const auto y = load_luma<kind>(from);
+        const auto even = pixels.gray(y.even), odd = pixels.gray(y.odd);
+        if constexpr (columns == Columns::none) {
+            const auto gray = Pixels::bytes(even, odd);
+            if (channels == 1)
+                hn::StoreU(gray, d8, to);
+            else
+                hn::StoreInterleaved3(gray, gray, gray, d8, to);
+        } else {
+            const auto u = load_chroma<columns>(chroma.of(0), x / 2), v = load_chroma<columns>(chroma.of(1), x / 2);
+            const auto b = Pixels::bytes(pixels.blue(even, u.even), pixels.blue(odd, u.odd));
+            const auto g = Pixels::bytes(pixels.green(even, u.even, v.even), pixels.green(odd, u.odd, v.odd));
+            const auto r = Pixels::bytes(pixels.red(even, v.even), pixels.red(odd, v.odd));
+            hn::StoreInterleaved3(b, g, r, d8, to);
+        }
+    };
+    int x = 0;
+    for (; x + step <= count; x += step) convert(luma + x * sample_bytes, x, out + x * channels);
+    if (x < count) {  // a whole vector's loads and stores would go too far
+        HWY_ALIGN std::uint8_t last_luma[2 * HWY_MAX_BYTES] = {}, last_out[3 * HWY_MAX_BYTES];
+        std::memcpy(last_luma, luma + x * sample_bytes, static_cast<std::size_t>((count - x) * sample_bytes));
+        convert(last_luma, x, last_out);
+        std::memcpy(out + x * channels, last_out, static_cast<std::size_t>((count - x) * channels));
+    }
+}
+
+template <Samples kind>
+void row_to_image(const HostYuv<const std::uint8_t>& picture, int frame, int y, const FromYuvCoefficients& by,
+                  int channels, std::uint8_t* out) {
+    const auto& info = picture.info;
+    const auto& format = info.format;
+    const bool coloured = format.chroma != ChromaSampling::none && channels == 3;
+    const bool each = format.chroma == ChromaSampling::s444;
+    const auto taps = chroma_taps(y, format.chroma == ChromaSampling::s420, info.siting.centred_y);
+    const auto pair_of = [&](std::size_t plane) {
+        const auto row = [&](int at) { return picture.planes[plane].row(frame, held_index(at, info.chroma_height())); };
+        const int unit = 1 << (12 - format.bits);
+        return RowPair{{row(taps.first), row(taps.second)}, {taps.first_weight * unit, taps.second_weight * unit}};
+    };
+    const auto* luma = picture.planes[0].row(frame, y);
+    const int count = info.chroma_width();
+
+    Chroma chroma;
+    for (int x = 0; x < info.width; x += segment_px) {
+        const int pixels = std::min(segment_px, info.width - x);
+        const auto* from = luma + x * info.sample_bytes();
+        auto* to = out + x * channels;
+        if (!coloured) {
+            segment_to_image<kind, Columns::none>(from, chroma, pixels, by, channels, to);
+            continue;
+        }
+        const int begin = each ? x : x / 2;
+        const int end = begin + (each ? pixels : (pixels + 1) / 2);
+        if (format.interleaved) {
+            join_rows_of_pairs<kind>(pair_of(1), begin, end, count, chroma.of(0), chroma.of(1));
+        } else {
+            join_rows<kind>(pair_of(1), begin, end, count, chroma.of(0));
+            join_rows<kind>(pair_of(2), begin, end, count, chroma.of(1));
+        }
+        if (each)
+            segment_to_image<kind, Columns::each>(from, chroma, pixels, by, channels, to);
+        else if (info.siting.centred_x)
+            segment_to_image<kind, Columns::centred>(from, chroma, pixels, by, channels, to);
+        else
+            segment_to_image<kind, Columns::left>(from, chroma, pixels, by, channels, to);
+    }
+}
+
+}  // namespace
+
+// Rows `begin` to `end`, counted through all frames.
+void yuv_rows_to_image(const HostYuv<const std::uint8_t>& picture, HostView<std::uint8_t> image,
+                       const FromYuvCoefficients& by, std::int64_t begin, std::int64_t end) {
+    const auto kind = samples_of(picture.info.format);
+    const auto convert = kind == Samples::bytes         ? row_to_image<Samples::bytes>
+                         : kind == Samples::lower_words ? row_to_image<Samples::lower_words>
+                                                        : row_to_image<Samples::upper_words>;
+    for (auto row = begin; row < end; ++row)
+        convert(picture, static_cast<int>(row / picture.info.height), static_cast<int>(row % picture.info.height), by,
+                image.shape().channels, image.batch_row(row));
+}
+
+}  // namespace framewire::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+#include "framewire/colour/chunks.hpp"
+
+namespace framewire {
+
+HWY_EXPORT(yuv_rows_to_image);
+
+void YuvToImage::run(const HostYuv<const std::uint8_t>& picture, HostView<std::uint8_t> image) const {
+    validate(picture, picture_, "the YUV picture");
+    validate(image, image_shape(), "the image made from YUV");
+    const auto by = from_yuv_coefficients(picture_.coding, picture_.format.bits);
+    threads_->for_chunks(image_shape().rows(), rows_each(image_shape().row_bytes()),
+                         [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                             HWY_DYNAMIC_DISPATCH(yuv_rows_to_image)(picture, image, by, begin, end);
+                         });
+}
+
+}  // namespace framewire
+
+#endif

@@ -1,0 +1,272 @@
+#include "framewire/core/simd.hpp"
+#include "framewire/filters/median/median_cpu.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "framewire/filters/median/histogram/median_histogram_cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Bytes = hn::ScalableTag<std::uint8_t>;
+using Counts = hn::Repartition<std::int16_t, Bytes>;
+
+// The levels' groups; a window has two neighbouring ones in sight.
+constexpr int group_levels = 32, groups = 256 / group_levels;
+constexpr int sight_levels = 2 * group_levels;
+
+// The histograms of a block's columns, cumulative: how many of a column's values are at most a level and of its group,
+// and how many are below a group, 8 bits for each group.
+struct ColumnCounts {
+    std::uint8_t* within;  // 256 of each column
+    std::uint64_t* below;  // one of each column
+};
+
+// 1 in the bytes of the groups above that of a value.
+std::uint64_t groups_above(std::uint8_t value) {
+    return std::uint64_t{0x0101010101010100} << (8 * (value / group_levels));
+}
+
+// Counts a value once more, or once less, at the levels of its group that are not below it.
+template <bool more>
+HWY_INLINE void count_within(std::uint8_t* column, std::uint8_t value) {
+    alignas(64) static constexpr auto ones = [] {
+        std::array<std::uint8_t, 2 * group_levels> bytes{};
+        for (std::size_t i = group_levels; i < bytes.size(); ++i) bytes[i] = 1;
+        return bytes;
+    }();
+    const hn::CappedTag<std::uint8_t, group_levels> d;
+    auto* counts = column + value / group_levels * group_levels;
+    const auto* added = ones.data() + group_levels - value % group_levels;
+    for (std::size_t i = 0; i < group_levels; i += hn::Lanes(d)) {
+        const auto before = hn::Load(d, counts + i), times = hn::LoadU(d, added + i);
+        hn::Store(more ? hn::Add(before, times) : hn::Sub(before, times), d, counts + i);
+    }
+}
+
+// How many of a window's values are at most a level, as far as one vector of a column's counts reaches: the even levels
+// and the odd ones, which masks and shifts widen to 16 bits at no cost. Less 32768, for comparisons of signed numbers
+// are the cheaper ones.
+struct WindowCounts {
+    hn::VFromD<Counts> even, odd;
+};
+
+HWY_INLINE WindowCounts widen(hn::VFromD<Bytes> counts) {
+    const auto both = hn::BitCast(Counts(), counts);
+    const auto odd = hn::ShiftRight<8>(hn::BitCast(hn::RebindToUnsigned<Counts>(), counts));
+    return {hn::And(both, hn::Set(Counts(), std::int16_t{255})), hn::BitCast(Counts(), odd)};
+}
+
+HWY_INLINE WindowCounts operator+(WindowCounts a, WindowCounts b) {
+    return {hn::Add(a.even, b.even), hn::Add(a.odd, b.odd)};
+}
+
+HWY_INLINE WindowCounts operator-(WindowCounts a, WindowCounts b) {
+    return {hn::Sub(a.even, b.even), hn::Sub(a.odd, b.odd)};
+}
+
+// The columns from `begin` to `end` - 1 with a new value each for an old one.
+HWY_INLINE void change_columns(ColumnCounts columns, const std::uint8_t* entering, const std::uint8_t* leaving,
+                               int begin, int end) {
+    for (int x = begin; x < end; ++x) {
+        const auto enters = entering[x], leaves = leaving[x];
+        if (enters == leaves) continue;
+        auto* within = columns.within + std::int64_t{x} * 256;
+        count_within<true>(within, enters);
+        count_within<false>(within, leaves);
+        columns.below[x] += groups_above(enters) - groups_above(leaves);
+    }
+}
+
+// The group of the median of `size` columns.
+HWY_NOINLINE int group_of_median(const std::uint64_t* below, int size) {
+    constexpr std::uint64_t every_other = 0x00FF00FF00FF00FF;
+    std::uint64_t even = 0, odd = 0;  // below the groups, 16 bits each
+    for (int i = 0; i < size; ++i) {
+        even += below[i] & every_other;
+        odd += below[i] >> 8 & every_other;
+    }
+    int median_group = 0;
+    const auto is_below = [&](int group) {
+        return static_cast<int>((group % 2 ? odd : even) >> (8 * (group / 2 * 2)) & 0xFFFF) <= size * size / 2;
+    };
+    while (median_group + 1 < groups && is_below(median_group + 1)) ++median_group;
+    return median_group;
+}
+
+// Which of two bytes each 16 bits of the levels in sight take, and zero above it: the count below their group.
+struct HalvesOfSight {
+    alignas(HWY_MAX_BYTES) std::uint8_t bytes[sight_levels];
+
+    constexpr HalvesOfSight() : bytes() {
+        for (int i = 0; i < sight_levels; ++i) bytes[i] = i % 2 ? 0x80 : i < group_levels ? 0 : 1;
+    }
+};
+
+// A window that slides along a row. `vector` numbers the vectors of counts in sight: written out, they stay in
+// registers.
+template <class Vectors>
+class Window;
+
+template <std::size_t... vector>
+class Window<std::index_sequence<vector...>> {
+public:
+    Window(ColumnCounts columns, int size, int group) : columns_(columns), size_(size), group_(group) {}
+
+    int group() const { return group_; }
+
+    HWY_INLINE void count_all(int x) {
+        const auto lowest = hn::Set(Counts(), std::int16_t{-32768});
+        for (auto& counts : counts_) counts = {lowest, lowest};
+        for (int i = x; i < x + size_; ++i) ((counts_[vector] = counts_[vector] + column(i, vector)), ...);
+    }
+
+    // From around x to around x + 1.
+    HWY_INLINE void slide(int x) {
+        ((counts_[vector] = counts_[vector] + (column(x + size_, vector) - column(x, vector))), ...);
+    }
+
+    HWY_INLINE std::uint8_t median(int x) {
+        // Counts rise with the level, so the median is the number of levels that at most half of the values reach.
+        auto levels_below = levels_below_median();
+        if (HWY_UNLIKELY(levels_below == sight_levels || (levels_below == 0 && group_ > 0))) {
+            // The median's group comes into sight, and beside it the one that the median comes from.
+            const int median_group = group_of_median(columns_.below + x, size_);
+            const bool from_below = levels_below > 0 || median_group == group_;
+            group_ = std::clamp(median_group - from_below, 0, groups - 2);
+            count_all(x);
+            levels_below = levels_below_median();
+        }
+        return static_cast<std::uint8_t>(group_ * group_levels + levels_below);
+    }
+
+private:
+    HWY_INLINE WindowCounts column(int x, std::size_t i) const {
+        const Bytes d;
+        const auto* within = columns_.within + std::int64_t{x} * 256 + group_ * group_levels;
+        std::uint16_t of_both_groups;
+        std::memcpy(&of_both_groups, reinterpret_cast<const std::uint8_t*>(columns_.below + x) + group_, 2);
+        const auto below = hn::BitCast(
+            Counts(),
+            hn::TableLookupBytesOr0(hn::BitCast(d, hn::Set(Counts(), static_cast<std::int16_t>(of_both_groups))),
+                                    hn::Load(d, halves_.bytes + i * hn::Lanes(d))));
+        const auto counts = widen(hn::LoadU(d, within + i * hn::Lanes(d)));
+        return {hn::Add(counts.even, below), hn::Add(counts.odd, below)};
+    }
+
+    HWY_INLINE int levels_below_median() const {
+        const Counts d;
+        const auto more_than_half = hn::Set(d, static_cast<std::int16_t>(size_ * size_ / 2 + 1 - 32768));
+        return static_cast<int>(((hn::CountTrue(d, hn::Lt(counts_[vector].even, more_than_half)) +
+                                  hn::CountTrue(d, hn::Lt(counts_[vector].odd, more_than_half))) +
+                                 ...));
+    }
+
+    static constexpr HalvesOfSight halves_{};
+    ColumnCounts columns_;
+    int size_, group_;  // the first of the two in sight
+    WindowCounts counts_[sizeof...(vector)];
+};
+
+}  // namespace
+
+// Cumulative counts of every column slide down, their sum along each row: constant time for every size (Perreault and
+// Hebert, "Median filtering in constant time", 2007). Cumulative, they need no search: comparing many levels' counts
+// with half of the window at once gives the median. Those are the 64 levels around it, for medians of neighbours are
+// close; when one is not, the window is counted anew.
+void histogram_median_block(const MedianBlock& block, int size, Border border, std::uint8_t* scratch) {
+    const auto& shape = block.in.shape();
+    const int radius = size / 2, columns = block.width + size - 1;
+    auto* within = scratch;
+    auto* below = within + std::int64_t{columns} * 256;
+    auto* entering = below + std::int64_t{columns} * 8;
+    auto* leaving = entering + columns;
+    auto* row_pixels = leaving + columns;
+    const ColumnCounts counts{within, reinterpret_cast<std::uint64_t*>(below)};
+
+    // The values of the block's channel in row y, from its first to its last column.
+    const auto read_row = [=, step = shape.channels](int y, std::uint8_t* values) {
+        const auto* row = row_or_border(block.in, block.frame, y, border);
+        const int begin = block.x - radius;
+        auto* pixels = step == 1 ? values : row_pixels;
+        pad_row_part(row, shape.width, step, begin, begin + columns, border, pixels);
+        if (step == 1) return;
+        for (int x = 0, at = block.channel; x < columns; ++x, at += step) values[x] = pixels[at];
+    };
+
+    // The window one row above the block's first.
+    std::memset(within, 0, static_cast<std::size_t>(columns) * (256 + 8));
+    for (int y = block.y - radius - 1; y < block.y + radius; ++y) {
+        read_row(y, entering);
+        for (int x = 0; x < columns; ++x) {
+            count_within<true>(within + std::int64_t{x} * 256, entering[x]);
+            counts.below[x] += groups_above(entering[x]);
+        }
+    }
+
+    // The columns some pixels ahead of a window change before it slides on: what was just written is slow to read in
+    // another width.
+    constexpr int step_px = 32;
+    using Vectors = std::make_index_sequence<std::max(1, sight_levels / HWY_MAX_BYTES)>;
+    int first_group = groups / 2 - 1;
+    for (int y = 0; y < block.height; ++y) {
+        read_row(block.y + y + radius, entering);
+        read_row(block.y + y - radius - 1, leaving);
+        auto* out = block.out.row(block.frame, block.y + y) + block.x * shape.channels + block.channel;
+        change_columns(counts, entering, leaving, 0, std::min(columns, size + step_px));
+        Window<Vectors> window(counts, size, first_group);
+        window.count_all(0);
+        window.median(0);
+        first_group = window.group();
+        for (int x = 0; x < block.width; x += step_px) {
+            change_columns(counts, entering, leaving, x + size + step_px, std::min(columns, x + size + 2 * step_px));
+            const int end = std::min(block.width, x + step_px);
+            for (int i = x; i < end; ++i, out += shape.channels) {
+                *out = window.median(i);
+                if (i + 1 < block.width) window.slide(i);
+            }
+        }
+    }
+}
+
+}  // namespace framewire::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace framewire {
+
+HWY_EXPORT(histogram_median_block);
+
+MedianBlocking histogram_blocking(int size, const Shape& shape, int threads) {
+    // As many columns as half a megabyte of counts holds.
+    constexpr int max_columns = 2048;
+    const auto cut = [](int whole, int at_most) {
+        const int parts = (whole + at_most - 1) / at_most;
+        return (whole + parts - 1) / parts;
+    };
+    const int width = cut(shape.width, max_columns - (size - 1));
+    // Each block counts its first window anew: rows enough to make up for that, few enough for all threads.
+    const auto blocks = std::int64_t{shape.frames} * shape.channels * ((shape.width + width - 1) / width);
+    const auto bands = std::max<std::int64_t>(1, 4 * threads / blocks);
+    const int height = std::max(static_cast<int>((shape.height + bands - 1) / bands), std::min(shape.height, size));
+    const std::int64_t columns = width + size - 1;
+    return {width, height, true, (columns * (256 + 8 + 2 + shape.channels) + 63) / 64 * 64};
+}
+
+void histogram_median(const MedianBlock& block, int size, Border border, std::uint8_t* scratch) {
+    HWY_DYNAMIC_DISPATCH(histogram_median_block)(block, size, border, scratch);
+}
+
+}  // namespace framewire
+
+#endif

@@ -1,0 +1,162 @@
+#include "framewire/core/simd.hpp"
+#include "framewire/filters/median/median_cpu.hpp"
+#include "framewire/filters/median/networks/median_tile.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "framewire/filters/median/networks/median_middle_cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "framewire/filters/median/networks/median_order-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+#define MEDIAN_NETWORK HWY_INLINE
+#define MEDIAN_LOOP
+#define MEDIAN_SIZES_FROM 7
+#define MEDIAN_SIZES_UP_TO 15
+#include "median_networks.inc"
+#undef MEDIAN_SIZES_UP_TO
+#undef MEDIAN_SIZES_FROM
+#undef MEDIAN_LOOP
+#undef MEDIAN_NETWORK
+
+constexpr int side = MiddleBlock::tile_side;
+constexpr int plane_bytes = MiddleBlock::plane_bytes, line_bytes = MiddleBlock::line_bytes;
+
+// Pixels go from a row to the planes of its line, and back, as whole words of which they are the first bytes; what is
+// too much the next pixel overwrites.
+template <class Word>
+void split_to_planes(const std::uint8_t* row, int pixels, int channels, std::uint8_t* line) {
+    for (int x = 0; x < pixels; x += side, row += side * channels, line += channels)
+        for (int i = 0; i < side; ++i) std::memcpy(line + i * plane_bytes, row + i * channels, sizeof(Word));
+}
+
+template <class Word>
+void join_planes(const std::uint8_t* line, int pixels, int channels, std::uint8_t* row) {
+    for (int x = 0; x < pixels; x += side, row += side * channels, line += channels)
+        for (int i = 0; i < side; ++i) std::memcpy(row + i * channels, line + i * plane_bytes, sizeof(Word));
+}
+
+using Vector = hn::VFromD<hn::ScalableTag<std::uint8_t>>;
+
+// Lines begin with the tile left of the first one's footprint.
+template <int size>
+struct Offsets {
+    static constexpr int columns = size + side - 1;  // of a footprint
+
+    explicit Offsets(int channels) {
+        for (int x = 0; x < columns; ++x) {
+            pixel[x] = x % side * plane_bytes + (x / side + 1) * channels;
+            // The first strip begins at column -1.
+            strip[x] = (x + 1) / side * channels;
+            strip_column[x] = strip[x] + (x + 1) % side * (size - side + 1) * plane_bytes;
+        }
+    }
+
+    std::int64_t pixel[columns], strip_column[columns], strip[columns];
+};
+
+// Sorts the strips of a row of tiles.
+template <int size>
+void sort_strips(const std::uint8_t* lines, int bytes, int channels, std::uint8_t* strips) {
+    constexpr int height = size - side + 1;
+    const hn::ScalableTag<std::uint8_t> d;
+    for (int at = 0; at < bytes; at += static_cast<int>(hn::Lanes(d))) {
+        const auto* first = lines + at + (side - 1) * line_bytes;
+        const auto load = [=](int x, int y) HWY_ATTR {
+            const int column = x == 0 ? (side - 1) * plane_bytes : channels + (x - 1) * plane_bytes;
+            return hn::LoadU(d, first + y * line_bytes + column);
+        };
+        const auto keep_column = [=](int x, int rank, Vector value) HWY_ATTR {
+            hn::StoreU(value, d, strips + at + (x * height + rank) * plane_bytes);
+        };
+        const auto keep_strip = [=](int rank, Vector value) HWY_ATTR {
+            hn::StoreU(value, d, strips + at + (side * height + rank) * plane_bytes);
+        };
+        median_strip(MedianTile<size, side, side>{}, VectorOrder{}, load, keep_column, keep_strip);
+    }
+}
+
+// One row of tiles, `bytes` of each plane.
+template <int size>
+void median_tiles(const std::uint8_t* lines, int bytes, int channels, std::uint8_t* results, std::uint8_t* strips) {
+    const hn::ScalableTag<std::uint8_t> d;
+    const Offsets<size> offsets(channels);
+    if constexpr (size >= smallest_median_of_strips)
+        sort_strips<size>(lines, bytes + (size + side - 1) / side * channels, channels, strips);
+    for (int at = 0; at < bytes; at += static_cast<int>(hn::Lanes(d))) {
+        const auto load = [=, &offsets](int x, int y)
+                              HWY_ATTR { return hn::LoadU(d, lines + at + y * line_bytes + offsets.pixel[x]); };
+        const auto column = [=, &offsets](int x, int rank) HWY_ATTR {
+            return hn::LoadU(d, strips + at + rank * plane_bytes + offsets.strip_column[x]);
+        };
+        const auto strip = [=, &offsets](int x, int rank) HWY_ATTR {
+            return hn::LoadU(d, strips + at + (side * (size - side + 1) + rank) * plane_bytes + offsets.strip[x]);
+        };
+        const auto store = [=](int x, int y, Vector median)
+                               HWY_ATTR { hn::StoreU(median, d, results + at + y * line_bytes + x * plane_bytes); };
+        if constexpr (size >= smallest_median_of_strips)
+            median_network(MedianTile<size, side, side>{}, VectorOrder{}, load, column, strip, store);
+        else
+            median_network(MedianTile<size, side, side>{}, VectorOrder{}, load, store);
+    }
+}
+
+}  // namespace
+
+void middle_median_block(const MedianBlock& block, int size, Border border, std::uint8_t* scratch) {
+    const int channels = block.in.shape().channels, radius = size / 2;
+    auto* lines = scratch;
+    auto* results = lines + MiddleBlock::lines * line_bytes;
+    auto* row_pixels = results + side * line_bytes;
+    auto* strips = row_pixels + line_bytes;
+
+    const auto split = channels == 3 ? split_to_planes<std::uint32_t> : split_to_planes<std::uint8_t>;
+    const auto join = channels == 3 ? join_planes<std::uint32_t> : join_planes<std::uint8_t>;
+    const auto tiles_of = size == 7    ? median_tiles<7>
+                          : size == 9  ? median_tiles<9>
+                          : size == 11 ? median_tiles<11>
+                          : size == 13 ? median_tiles<13>
+                                       : median_tiles<15>;
+
+    const int tiles = (block.width + side - 1) / side, tile_rows = (block.height + side - 1) / side;
+    const int padded_px = (tiles + (size + side - 1) / side + 1) * side, first_x = block.x - radius - side;
+    for (int y = 0; y < tile_rows * side + size - 1; ++y) {
+        pad_row_part(row_or_border(block.in, block.frame, block.y - radius + y, border), block.in.shape().width,
+                     channels, first_x, first_x + padded_px, border, row_pixels);
+        split(row_pixels, padded_px, channels, lines + y * line_bytes);
+    }
+    for (int tile_row = 0; tile_row < tile_rows; ++tile_row) {
+        tiles_of(lines + tile_row * side * line_bytes, tiles * channels, channels, results, strips);
+        for (int y = 0; y < std::min(side, block.height - tile_row * side); ++y) {
+            join(results + y * line_bytes, block.width, channels, row_pixels);
+            std::memcpy(block.out.row(block.frame, block.y + tile_row * side + y) + block.x * channels, row_pixels,
+                        static_cast<std::size_t>(block.width * channels));
+        }
+    }
+}
+
+}  // namespace framewire::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace framewire {
+
+HWY_EXPORT(middle_median_block);
+
+void middle_median(const MedianBlock& block, int size, Border border, std::uint8_t* scratch) {
+    HWY_DYNAMIC_DISPATCH(middle_median_block)(block, size, border, scratch);
+}
+
+}  // namespace framewire
+
+#endif

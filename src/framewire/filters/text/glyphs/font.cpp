@@ -1,0 +1,72 @@
+#include "framewire/filters/text/glyphs/font.hpp"
+
+#include "framewire/core/error.hpp"
+
+#include <fontconfig/fontconfig.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <string_view>
+
+namespace framewire {
+namespace {
+
+using Config = std::unique_ptr<FcConfig, decltype(&FcConfigDestroy)>;
+using Pattern = std::unique_ptr<FcPattern, decltype(&FcPatternDestroy)>;
+
+const char* text_of(const Pattern& pattern, const char* property, int index) {
+    FcChar8* text = nullptr;
+    return FcPatternGetString(pattern.get(), property, index, &text) == FcResultMatch
+               ? reinterpret_cast<const char*>(text)
+               : nullptr;
+}
+
+bool same_family(const char* a, const char* b) {
+    return FcStrCmpIgnoreCase(reinterpret_cast<const FcChar8*>(a), reinterpret_cast<const FcChar8*>(b)) == 0;
+}
+
+// fontconfig answers every question with some font: a family it does not have is found out by the answer's name.
+bool is_of_family(const Pattern& found, const char* family) {
+    constexpr std::string_view generic[] = {"sans", "sans-serif", "serif", "mono", "monospace"};
+    if (std::find(std::begin(generic), std::end(generic), family) != std::end(generic)) return true;
+    for (int index = 0; const char* name = text_of(found, FC_FAMILY, index); ++index)
+        if (same_family(name, family)) return true;
+    return false;
+}
+
+}  // namespace
+
+FontFile find_font(const std::string& wanted) {
+    std::error_code ignored;
+    const bool is_file = std::filesystem::is_regular_file(wanted, ignored);
+    if (is_file) return {wanted, 0};
+    if (wanted.find('/') != wanted.npos) fail(ErrorCode::usage, "no font file '{}'", wanted);
+
+    // A configuration of its own: the process's is for whoever else uses fontconfig.
+    const Config config(FcInitLoadConfigAndFonts(), &FcConfigDestroy);
+    const auto* name = wanted.empty() ? "sans" : wanted.c_str();
+    const Pattern pattern(FcNameParse(reinterpret_cast<const FcChar8*>(name)), &FcPatternDestroy);
+    if (!pattern) fail(ErrorCode::usage, "'{}' is no name of a font family", wanted);
+    const char* asked_family = text_of(pattern, FC_FAMILY, 0);
+    const std::string family = asked_family ? asked_family : "";
+    FcPatternAddBool(pattern.get(), FC_OUTLINE, FcTrue);
+    FcConfigSubstitute(config.get(), pattern.get(), FcMatchPattern);
+    FcDefaultSubstitute(pattern.get());
+    FcResult result{};
+    const Pattern found(config ? FcFontMatch(config.get(), pattern.get(), &result) : nullptr, &FcPatternDestroy);
+    const char* path = found ? text_of(found, FC_FILE, 0) : nullptr;
+    if (!path)
+        fail(ErrorCode::config,
+             "this machine has no fonts that fontconfig knows; install some (Debian: fonts-dejavu-core) or name a font "
+             "file");
+    if (!family.empty() && !is_of_family(found, family.c_str()))
+        fail(ErrorCode::usage,
+             "no font family '{}'; 'fc-list : family' lists those there are, a font file's path serves too", family);
+    FontFile file{path, 0};
+    FcPatternGetInteger(found.get(), FC_INDEX, 0, &file.face);
+    return file;
+}
+
+}  // namespace framewire

@@ -1,0 +1,73 @@
+#include "framewire/cuda/kernel/grid.cuh"
+#include "framewire/cuda/kernel/kernel_image.hpp"
+#include "framewire/hog/people/pyramid/pyramid.hpp"
+
+#include <cstdint>
+
+namespace framewire {
+namespace {
+
+constexpr int threads_across = 32, threads_down = 8;  // of a block, a thread a pixel
+
+// An image, and the one it is made from.
+struct Images {
+    cuda::KernelImage<const std::uint8_t> from;
+    int from_width, from_height;
+    cuda::KernelImage<std::uint8_t> to;
+    int width, height;
+};
+
+Images images(DeviceView<const std::uint8_t> from, DeviceView<std::uint8_t> to) {
+    return {cuda::KernelImage(from), from.shape().width, from.shape().height,
+            cuda::KernelImage(to),   to.shape().width,   to.shape().height};
+}
+
+dim3 grid_of(const Images& images) {
+    return {cuda::blocks(images.width, threads_across), cuda::blocks(images.height, threads_down)};
+}
+
+__global__ void halve_kernel(Images images) {
+    const int x = static_cast<int>(blockIdx.x) * threads_across + static_cast<int>(threadIdx.x);
+    const int y = static_cast<int>(blockIdx.y) * threads_down + static_cast<int>(threadIdx.y);
+    if (x >= images.width || y >= images.height) return;
+    const auto* upper = images.from.data + 2 * y * images.from.row_stride + 2 * x;
+    const auto* lower = upper + images.from.row_stride;
+    images.to.data[y * images.to.row_stride + x] =
+        static_cast<std::uint8_t>((upper[0] + upper[1] + lower[0] + lower[1] + 2) >> 2);
+}
+
+__global__ void level_kernel(Images images, std::int64_t step) {
+    const int x = static_cast<int>(blockIdx.x) * threads_across + static_cast<int>(threadIdx.x);
+    const int y = static_cast<int>(blockIdx.y) * threads_down + static_cast<int>(threadIdx.y);
+    if (x >= images.width || y >= images.height) return;
+    const auto column = pyramid_sample(x, step, images.from_width);
+    const auto row = pyramid_sample(y, step, images.from_height);
+    const auto* upper = images.from.data + row.index * images.from.row_stride;
+    const auto* lower = images.from.data + min(row.index + 1, images.from_height - 1) * images.from.row_stride;
+    const int left = column.index, right = min(left + 1, images.from_width - 1);
+    images.to.data[y * images.to.row_stride + x] =
+        pyramid_value(pyramid_blend(upper[left], lower[left], row.share),
+                      pyramid_blend(upper[right], lower[right], row.share), column.share);
+}
+
+}  // namespace
+
+void GrayPyramid::run(DeviceView<const std::uint8_t> frame) {
+    const auto device = [&](const Plane& plane) { return view<MemorySpace::device>(memory_.data(), plane); };
+    const auto stream = executor_->stream().handle();
+    const dim3 block(threads_across, threads_down);
+    gray_.run({frame, {}, device(octaves_[0])});
+    for (std::size_t octave = 1; octave < octaves_.size(); ++octave) {
+        const auto job = images(device(octaves_[octave - 1]), device(octaves_[octave]));
+        halve_kernel<<<grid_of(job), block, 0, stream>>>(job);
+        cuda::check_launch();
+    }
+    for (const auto& level : levels_) {
+        if (level.step == pyramid_pixel) continue;  // an octave
+        const auto job = images(device(octaves_[static_cast<std::size_t>(level.octave)]), device(level.plane));
+        level_kernel<<<grid_of(job), block, 0, stream>>>(job, level.step);
+        cuda::check_launch();
+    }
+}
+
+}  // namespace framewire

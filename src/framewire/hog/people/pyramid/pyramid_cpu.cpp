@@ -1,0 +1,145 @@
+#include "framewire/core/simd.hpp"
+#include "framewire/hog/people/pyramid/pyramid.hpp"
+#include "framewire/hog/people/pyramid/pyramid_sample.hpp"
+
+#include <algorithm>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "framewire/hog/people/pyramid/pyramid_cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#ifndef FRAMEWIRE_PYRAMID_ROW
+#define FRAMEWIRE_PYRAMID_ROW
+
+namespace framewire {
+namespace {
+
+// One row of a level.
+struct LevelRow {
+    const std::uint8_t *upper, *lower;     // rows of the octave that it lies between
+    std::int32_t share;                    // the lower one's
+    const std::int32_t *indices, *shares;  // of each pixel's place
+    std::int64_t pixels;
+    std::uint8_t* out;
+};
+
+constexpr std::int64_t piece_px = 256;  // of a row at a time
+constexpr int rows_each = 16;           // of a thread at a time
+
+}  // namespace
+}  // namespace framewire
+
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D16 = hn::ScalableTag<std::int16_t>;
+using D32 = hn::RepartitionToWide<D16>;
+
+}  // namespace
+
+// Means of 2x2 pixels. Reads and writes whole vectors, beyond the pixels too.
+void halve_row(const std::uint8_t* upper, const std::uint8_t* lower, std::int64_t pixels, std::uint8_t* out) {
+    const hn::ScalableTag<std::uint8_t> d8;
+    const hn::RepartitionToWide<decltype(d8)> d16;
+    const hn::Rebind<std::uint8_t, decltype(d16)> half;
+    const auto step = static_cast<std::int64_t>(hn::Lanes(d16));
+    for (std::int64_t x = 0; x < pixels; x += step) {
+        const auto pair_sums = [&](const std::uint8_t* row) HWY_ATTR {
+            const auto pairs = hn::BitCast(d16, hn::LoadU(d8, row + 2 * x));
+            return hn::Add(hn::And(pairs, hn::Set(d16, 255)), hn::ShiftRight<8>(pairs));
+        };
+        const auto sum = hn::Add(hn::Add(pair_sums(upper), pair_sums(lower)), hn::Set(d16, 2));
+        hn::StoreU(hn::DemoteTo(half, hn::BitCast(D16(), hn::ShiftRight<2>(sum))), half, out + x);
+    }
+}
+
+// Between two rows first, in the octave's width, then between its pixels: a piece at a time, so that what lies between
+// stays in L1. Reads and writes whole vectors, beyond the pixels too.
+void level_row(const LevelRow& row) {
+    const D16 d16;
+    const D32 d32;
+    const hn::Half<D16> half16;
+    const hn::Rebind<std::uint8_t, D16> octave8;
+    const hn::Rebind<std::uint8_t, D32> level8;
+    const auto step16 = static_cast<std::int64_t>(hn::Lanes(d16)), step32 = static_cast<std::int64_t>(hn::Lanes(d32));
+    // A level's pixels lie at most two of the octave's apart.
+    HWY_ALIGN std::int16_t between[2 * piece_px + 4 + HWY_MAX_BYTES];
+    const auto lower_share = hn::Set(d16, static_cast<std::int16_t>(row.share)),
+               upper_share = hn::Set(d16, static_cast<std::int16_t>(pyramid_share_one - row.share));
+    const auto rounding = hn::Set(d32, 1 << (2 * pyramid_share_bits - 1));
+    const auto last_lane = hn::Set(d32, static_cast<std::int32_t>(step32 - 1));
+    for (std::int64_t first = 0; first < row.pixels; first += piece_px) {
+        const auto count = std::min(piece_px, row.pixels - first);
+        const auto *indices = row.indices + first, *shares = row.shares + first;
+        const auto begin = indices[0], end = indices[count - 1] + 2;
+        for (std::int64_t x = begin; x < end; x += step16) {
+            const auto load = [&](const std::uint8_t* from)
+                                  HWY_ATTR { return hn::PromoteTo(d16, hn::LoadU(octave8, from + x)); };
+            hn::StoreU(hn::Add(hn::Mul(load(row.upper), upper_share), hn::Mul(load(row.lower), lower_share)), d16,
+                       between + (x - begin));
+        }
+        // So a vector of the level's pixels has its neighbours in two of the octave's.
+        for (std::int64_t i = 0; i < count; i += step32) {
+            const auto* pixels = between + (indices[i] - begin);
+            const auto near = hn::PromoteTo(d32, hn::LoadU(half16, pixels)),
+                       far = hn::PromoteTo(d32, hn::LoadU(half16, pixels + step32));
+            const auto pixel = [&](hn::VFromD<D32> index) HWY_ATTR {
+                const auto lanes = hn::IndicesFromVec(d32, hn::And(index, last_lane));
+                return hn::IfThenElse(hn::Gt(index, last_lane), hn::TableLookupLanes(far, lanes),
+                                      hn::TableLookupLanes(near, lanes));
+            };
+            const auto index = hn::Sub(hn::LoadU(d32, indices + i), hn::Set(d32, indices[i]));
+            const auto left = pixel(index), right = pixel(hn::Add(index, hn::Set(d32, 1)));
+            const auto value = hn::Add(hn::ShiftLeft<pyramid_share_bits>(left),
+                                       hn::Mul(hn::Sub(right, left), hn::LoadU(d32, shares + i)));
+            hn::StoreU(hn::DemoteTo(level8, hn::ShiftRight<2 * pyramid_share_bits>(hn::Add(value, rounding))), level8,
+                       row.out + first + i);
+        }
+    }
+}
+
+}  // namespace framewire::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace framewire {
+
+HWY_EXPORT(halve_row);
+HWY_EXPORT(level_row);
+
+void GrayPyramid::run(HostView<const std::uint8_t> frame) {
+    const auto host = [&](const Plane& plane) { return view<MemorySpace::host>(memory_.data(), plane); };
+    const auto& pool = executor_->pool();
+    gray_.run({frame, {}, host(octaves_[0])});
+    for (std::size_t octave = 1; octave < octaves_.size(); ++octave) {
+        const auto from = host(octaves_[octave - 1]), to = host(octaves_[octave]);
+        pool.for_chunks(to.shape().height, rows_each, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+            for (auto y = static_cast<int>(begin); y < end; ++y) HWY_DYNAMIC_DISPATCH(halve_row)
+            (from.row(0, 2 * y), from.row(0, 2 * y + 1), to.shape().width, to.row(0, y));
+        });
+    }
+    for (const auto& level : levels_) {
+        if (level.step == pyramid_pixel) continue;  // an octave
+        const auto from = host(octaves_[static_cast<std::size_t>(level.octave)]), to = host(level.plane);
+        const int last = from.shape().height - 1;
+        pool.for_chunks(to.shape().height, rows_each, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+            for (auto y = static_cast<int>(begin); y < end; ++y) {
+                const auto at = pyramid_sample(y, level.step, last + 1);
+                HWY_DYNAMIC_DISPATCH(level_row)
+                ({from.row(0, at.index), from.row(0, std::min(at.index + 1, last)), at.share, level.indices.data(),
+                  level.shares.data(), to.shape().width, to.row(0, y)});
+            }
+        });
+    }
+}
+
+}  // namespace framewire
+
+#endif

@@ -1,0 +1,38 @@
+#include "framewire/hog/people/window_scores/window_scores.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/hog/people/window_scores/window_scores_scratch.hpp"
+
+#include <algorithm>
+
+namespace framewire {
+
+WindowScores::WindowScores(const WindowModel& model, Executor& executor)
+    : window_((validate(model), window_shape(model))), bias_(model.bias), executor_(&executor) {
+    const auto row_values = window_.row_values();
+    if (executor.backend() == Backend::cpu) {
+        stride_ = (row_values + window_weights_group - 1) / window_weights_group * window_weights_group;
+        const auto count = stride_ * (window_.rows + 2 * window_weights_rows_around);
+        weights_ = HostBuffer(static_cast<std::size_t>(count) * sizeof(float));
+        auto* weights = weights_.as<float>();
+        std::fill_n(weights, count, 0.0f);
+        for (int row = 0; row < window_.rows; ++row)
+            std::copy_n(model.weights.data() + row * row_values, row_values,
+                        weights + (row + window_weights_rows_around) * stride_);
+        return;
+    }
+    stride_ = row_values;
+    device_weights_ = cuda::DeviceBuffer(window_.bytes());
+    cuda::upload(model.weights.data(), device_weights_.data(), window_.bytes(), executor.stream());
+    executor.stream().synchronize();
+}
+
+WindowGrid WindowScores::grid(const HogShape& descriptors) const {
+    if (descriptors.frames != 1 || descriptors.values != window_.values)
+        fail(ErrorCode::usage, "windows of {} values a place in descriptors of {} frames and {} values", window_.values,
+             descriptors.frames, descriptors.values);
+    if (descriptors.rows < window_.rows || descriptors.columns < window_.columns) return {};
+    return {descriptors.rows - window_.rows + 1, descriptors.columns - window_.columns + 1};
+}
+
+}  // namespace framewire

@@ -1,0 +1,90 @@
+#include "framewire/hog/steps/pictures.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <numbers>
+#include <utility>
+
+namespace framewire {
+namespace {
+
+std::uint8_t byte_of(double value) { return static_cast<std::uint8_t>(std::clamp(std::lround(value), 0L, 255L)); }
+
+// White is the largest; the root, for else all but the strongest edges would be black.
+double brightness_of(double value, double largest) { return 255 * std::sqrt(value / largest); }
+
+template <class Value>
+HostImage painted(const Shape& shape, Value&& value) {
+    HostImage image(shape);
+    for (std::int64_t i = 0; i < shape.bytes(); ++i) image.view().data()[i] = value(static_cast<std::size_t>(i));
+    return image;
+}
+
+// B, G and R of a hue, a share of the whole circle.
+std::array<double, 3> colour_of(double hue) {
+    const auto ramp = [&](double middle) {
+        const double away = std::abs(std::remainder(hue - middle, 1.0));
+        return std::clamp(2 - 6 * away, 0.0, 1.0);
+    };
+    return {ramp(2.0 / 3), ramp(1.0 / 3), ramp(0)};
+}
+
+}  // namespace
+
+std::vector<HogPicture> hog_step_pictures(HogSteps steps, bool signed_gradients) {
+    const auto shape = steps.gray.shape();
+    const auto largest = std::max(1.0f, *std::max_element(steps.magnitude.begin(), steps.magnitude.end()));
+    const auto brightness = [&](std::size_t i) { return brightness_of(steps.magnitude[i], largest); };
+    const auto of_gradient = [](std::int16_t gradient) { return byte_of(128 + gradient / 8.0); };
+    const double whole = signed_gradients ? 360 : 180;
+    std::vector<HogPicture> pictures;
+    pictures.push_back({hog_step_names[0], std::move(steps.gray)});
+    pictures.push_back({hog_step_names[1], std::move(steps.gamma)});
+    pictures.push_back({hog_step_names[2], painted(shape, [&](std::size_t i) { return of_gradient(steps.gx[i]); })});
+    pictures.push_back({hog_step_names[3], painted(shape, [&](std::size_t i) { return of_gradient(steps.gy[i]); })});
+    pictures.push_back({hog_step_names[4], painted(shape, [&](std::size_t i) { return byte_of(brightness(i)); })});
+    pictures.push_back({hog_step_names[5], painted(shape.with_channels(3), [&](std::size_t i) {
+                            return byte_of(brightness(i / 3) * colour_of(steps.direction[i / 3] / whole)[i % 3]);
+                        })});
+    return pictures;
+}
+
+HostImage hog_strokes(HogView<const float, MemorySpace::host> cells, const HogParameters& parameters) {
+    const auto& shape = cells.shape();
+    constexpr int wanted_px = 16;
+    const int room_px = max_side_px / std::max(shape.rows, shape.columns);
+    const int side = std::max(parameters.cell, std::min(wanted_px, room_px));
+    HostImage image({1, shape.rows * side, shape.columns * side, 1});
+    const auto picture = image.view();
+    std::memset(picture.data(), 0, static_cast<std::size_t>(image.shape().bytes()));
+    const float largest =
+        std::max(1e-6f, *std::max_element(cells.data(), cells.data() + shape.row_values() * shape.rows));
+    // An even side has no middle pixel; of the two beside it always the later one.
+    const double centre = side / 2.0 + 1e-6;
+    const double step_degrees = (parameters.signed_gradients ? 360.0 : 180.0) / parameters.bins;
+    for (int bin = 0; bin < parameters.bins; ++bin) {
+        // The image's y points down, as the gradient's does.
+        const double along = ((bin + 0.5) * step_degrees + 90) * std::numbers::pi / 180;
+        const double dx = std::cos(along), dy = std::sin(along);
+        const double reach = (side - 1) / 2.0 / std::max(std::abs(dx), std::abs(dy));
+        for (int row = 0; row < shape.rows; ++row)
+            for (int column = 0; column < shape.columns; ++column) {
+                const auto value = cells.row(0, row)[column * shape.values + bin];
+                const auto brightness = byte_of(brightness_of(value, largest));
+                for (int i = 0; i < side; ++i) {
+                    const double at = reach * (2.0 * i / (side - 1) - 1);
+                    const auto x = std::clamp(static_cast<int>(centre + at * dx), 0, side - 1);
+                    const auto y = std::clamp(static_cast<int>(centre + at * dy), 0, side - 1);
+                    auto& pixel = picture.row(0, row * side + y)[column * side + x];
+                    pixel = std::max(pixel, brightness);
+                }
+            }
+    }
+    return image;
+}
+
+}  // namespace framewire

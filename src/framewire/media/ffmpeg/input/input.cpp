@@ -1,0 +1,338 @@
+#include "framewire/media/ffmpeg/input/input.hpp"
+
+#include "framewire/core/log.hpp"
+#include "framewire/core/parameters/numbers.hpp"
+#include "framewire/core/text/credentials.hpp"
+#include "framewire/core/time/frame_rate.hpp"
+#include "framewire/media/ffmpeg/input/limits.hpp"
+
+extern "C" {
+#include <libavutil/common.h>
+}
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+namespace framewire {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A local file answers at once; longer than this for one frame and it is stuck.
+constexpr std::chrono::milliseconds file_patience = 60s;
+constexpr int most_errors_in_a_row = 10'000;
+
+bool is_still_image(const AVFormatContext& format) {
+    const std::string_view name = format.iformat->name;
+    return name == "image2" || name.ends_with("_pipe");
+}
+
+bool begins_with_any(std::string_view text, std::initializer_list<std::string_view> beginnings) {
+    return std::any_of(beginnings.begin(), beginnings.end(),
+                       [&](auto beginning) { return text.starts_with(beginning); });
+}
+
+// What FFmpeg writes of a number in EXIF data: "    6". 0 where there is none.
+long number_after_spaces(std::string_view text) {
+    long number = 0;
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    take_number(text, number);
+    return number;
+}
+
+// FFmpeg's http resumes a lost transfer itself where the server can: after 0, 1, 3, 7 ... seconds.
+std::int64_t last_http_pause_s(int retries) { return (std::int64_t{1} << std::clamp(retries - 1, 0, 5)) - 1; }
+
+void set_network_options(Dictionary& dictionary, const FfmpegAddress& address, const SourceOptions& options) {
+    const auto timeout_us = std::chrono::microseconds(options.timeout).count();
+    if (begins_with_any(address.url, {"http://", "https://"})) {
+        dictionary.set("rw_timeout", timeout_us);
+        if (options.retries > 0) {
+            dictionary.set("reconnect", 1);
+            dictionary.set("reconnect_delay_max", last_http_pause_s(options.retries));
+        }
+    } else if (begins_with_any(address.url, {"rtsp://", "rtsps://"})) {
+        dictionary.set("rtsp_flags", "prefer_tcp");
+        dictionary.set("timeout", timeout_us);
+    } else if (begins_with_any(address.url, {"udp://", "srt://"})) {
+        dictionary.set("timeout", timeout_us);
+    } else {
+        dictionary.set("rw_timeout", timeout_us);
+    }
+}
+
+}  // namespace
+
+FfmpegInput::FfmpegInput(const FfmpegAddress& address, const SourceOptions& options, Interrupt& interrupt)
+    : options_(options), interrupt_(interrupt), kind_(address.kind), name_(address.name), url_(address.url) {
+    const bool waits = kind_ == FfmpegAddress::Kind::network || kind_ == FfmpegAddress::Kind::camera;
+    patience_ = waits ? options.timeout : file_patience;
+    interrupt_.allow(patience_);
+    open(address);
+    open_decoder();
+
+    const bool endless = format_->duration == AV_NOPTS_VALUE || format_->duration <= 0;
+    const bool broadcast = !begins_with_any(address.url, {"http://", "https://"});
+    live_ = kind_ == FfmpegAddress::Kind::camera || (kind_ == FfmpegAddress::Kind::network && (endless || broadcast));
+    if (kind_ == FfmpegAddress::Kind::network && !live_)
+        patience_ =
+            (options.timeout + std::chrono::seconds(last_http_pause_s(options.retries))) * std::max(options.retries, 1);
+}
+
+// A file is read from itself alone: no demuxer takes another file for a part of it.
+int FfmpegInput::open_own_file(AVFormatContext* format, AVIOContext** io, const char* url, int flags,
+                               AVDictionary** options) {
+    const auto& self = *static_cast<const FfmpegInput*>(format->opaque);
+    if (url != self.url_) {
+        log_debug("{}: its link to {} is not followed", self.name_, without_credentials(url));
+        return AVERROR(EPERM);
+    }
+    return self.open_any_(format, io, url, flags, options);
+}
+
+void FfmpegInput::fail_open(const FfmpegAddress& address, int error) {
+    const auto text = ffmpeg_error(error);
+    if (interrupt_.stopped()) fail(ErrorCode::no_input, "{}: stopped while it was opened", name_);
+    if (interrupt_.late())
+        fail(ErrorCode::no_input, "cannot open {}: no answer within {:.1f} s", name_,
+             std::chrono::duration<double>(patience_).count());
+    if (const auto refused = kind_ == FfmpegAddress::Kind::file ? refused_format(address) : std::nullopt) {
+        const bool image = address.contents == FfmpegAddress::Contents::image;
+        fail(ErrorCode::no_input, "{} is no {}: it holds {}{}", name_, image ? "image" : "video", refused->name,
+             refused->is_playlist ? "; playlists are followed where their names end in .m3u8, .m3u, .mpd or .ffconcat"
+                                  : "");
+    }
+    fail(ErrorCode::no_input, "cannot open {}: {}", name_, text);
+}
+
+void FfmpegInput::open(const FfmpegAddress& address) {
+    const AVInputFormat* demuxer = nullptr;
+    if (!address.format.empty()) {
+        demuxer = av_find_input_format(address.format.c_str());
+        if (!demuxer) fail(ErrorCode::config, "{}: this FFmpeg has no input format '{}'", name_, address.format);
+    }
+    Dictionary dictionary;
+    dictionary.set("pattern_type", "none");  // an image's name is a name, whatever its percent signs
+    if (kind_ == FfmpegAddress::Kind::network) set_network_options(dictionary, address, options_);
+    for (const auto& [key, value] : address.options) dictionary.set(key.c_str(), value);
+    if (const auto formats = allowed_formats(address); !formats.empty()) dictionary.set("format_whitelist", formats);
+    if (const auto protocols = allowed_protocols(address); !protocols.empty())
+        dictionary.set("protocol_whitelist", protocols);
+
+    auto* format = avformat_alloc_context();
+    if (!format) fail(ErrorCode::config, "no memory to open {}", name_);
+    format->interrupt_callback = interrupt_.callback();
+    if (kind_ == FfmpegAddress::Kind::file && address.contents != FfmpegAddress::Contents::playlist) {
+        open_any_ = format->io_open;
+        format->opaque = this;
+        format->io_open = open_own_file;
+    }
+    // A camera that blocks inside the driver could neither be stopped nor time out.
+    if (kind_ == FfmpegAddress::Kind::camera) format->flags |= AVFMT_FLAG_NONBLOCK;
+
+    // Frees the context where it fails.
+    if (const int error = avformat_open_input(&format, address.url.c_str(), demuxer, dictionary.address()); error < 0)
+        fail_open(address, error);
+    format_.reset(format);
+    if (kind_ != FfmpegAddress::Kind::camera) {
+        if (const int error = avformat_find_stream_info(format, nullptr); error < 0) fail_open(address, error);
+    }
+}
+
+void FfmpegInput::open_decoder() {
+    const AVCodec* codec = nullptr;
+    const int index = av_find_best_stream(format_.get(), AVMEDIA_TYPE_VIDEO, -1, -1, &codec, 0);
+    if (index == AVERROR_DECODER_NOT_FOUND)
+        fail(ErrorCode::no_input, "{}: this FFmpeg has no decoder for its video", name_);
+    if (index < 0 || (format_->streams[index]->disposition & AV_DISPOSITION_ATTACHED_PIC))
+        fail(ErrorCode::no_input, "{} has no video stream", name_);
+    stream_ = format_->streams[index];
+    for (unsigned other = 0; other < format_->nb_streams; ++other)
+        if (static_cast<int>(other) != index) format_->streams[other]->discard = AVDISCARD_ALL;
+
+    const auto& parameters = *stream_->codecpar;
+    const auto pixels = std::int64_t{parameters.width} * parameters.height;
+    if (parameters.width > max_side_px || parameters.height > max_side_px || pixels > options_.max_pixels)
+        fail(ErrorCode::no_input, "{} is {}x{}; allowed are sides of up to {} pixels, {} pixels in all", name_,
+             parameters.width, parameters.height, max_side_px, options_.max_pixels);
+
+    decoder_.reset(avcodec_alloc_context3(codec));
+    if (!decoder_) fail(ErrorCode::config, "no memory for a decoder");
+    if (const int error = avcodec_parameters_to_context(decoder_.get(), &parameters); error < 0)
+        fail(ErrorCode::no_input, "cannot decode {}: {}", name_, ffmpeg_error(error));
+    decoder_->pkt_timebase = stream_->time_base;
+    decoder_->max_pixels = options_.max_pixels;
+    decoder_->thread_count = std::clamp(options_.decoder_threads, 1, 16);
+    // Frame threads hold back a frame each: not where frames are awaited.
+    decoder_->thread_type = kind_ == FfmpegAddress::Kind::file ? FF_THREAD_FRAME | FF_THREAD_SLICE : FF_THREAD_SLICE;
+    // An image that is cut off is lost; else the JPEG decoder fills it up with gray and says nothing.
+    // The TIFF decoder, though, would then refuse every file with a tag that it does not know.
+    if (is_still_image(*format_) && codec->id != AV_CODEC_ID_TIFF)
+        decoder_->err_recognition = AV_EF_CRCCHECK | AV_EF_EXPLODE;
+    // So is a lossless picture with a wrong checksum, of which the FFV1 decoder only complains, on this thread as long
+    // as it works without frame threads, and then patches the picture up.
+    checks_sums_ = codec->id == AV_CODEC_ID_FFV1;
+    if (checks_sums_) decoder_->thread_type = FF_THREAD_SLICE;
+    // AVI's 32-bit pictures have a byte without meaning where FFmpeg sees alpha: mostly 0, which were invisible.
+    padded_alpha_ = codec->id == AV_CODEC_ID_RAWVIDEO && std::string_view(format_->iformat->name) == "avi";
+    if (const int error = avcodec_open2(decoder_.get(), codec, nullptr); error < 0)
+        fail(ErrorCode::no_input, "cannot decode {}: {}", name_, ffmpeg_error(error));
+    take_complaint();  // about the opening: no matter now
+}
+
+void FfmpegInput::note_damage(const std::string& text) {
+    // What comes before the first key frame of a recording cut out of a stream cannot be decoded, and is no damage.
+    if (!seen_key_) return;
+    if (damaged_++ == 0) first_damage_ = fmt::format("after frame {}: {}", frames_read_, text);
+    log_debug("{}: damaged data after frame {}: {}", name_, frames_read_, text);
+}
+
+FfmpegInput::Progress FfmpegInput::next(AVFrame& frame) {
+    interrupt_.allow(patience_);
+    for (;;) {
+        if (interrupt_.stopped()) return Progress::stopped;
+        if (interrupt_.late()) {
+            why_lost_ = fmt::format("no frame within {:.1f} s", std::chrono::duration<double>(patience_).count());
+            return Progress::lost;
+        }
+        const int result = avcodec_receive_frame(decoder_.get(), &frame);
+        if (result == 0) {
+            errors_in_a_row_ = 0;
+            seen_key_ = true;
+            if (checks_sums_) {
+                if (const auto complaint = take_complaint(); !complaint.empty()) {
+                    note_damage(complaint);
+                    continue;
+                }
+            }
+            if (frame.decode_error_flags || (frame.flags & AV_FRAME_FLAG_CORRUPT))
+                note_damage("parts of the picture could not be decoded");
+            if (frame.width > max_side_px || frame.height > max_side_px) {
+                why_lost_ = fmt::format("its pictures became {}x{}; sides of up to {} pixels are allowed", frame.width,
+                                        frame.height, max_side_px);
+                return Progress::lost;
+            }
+            if (padded_alpha_ && frame.format == AV_PIX_FMT_BGRA) frame.format = AV_PIX_FMT_BGR0;
+            ++frames_read_;
+            if (const auto at = seconds(frame)) end_seconds_ = std::max(end_seconds_, *at);
+            return Progress::frame;
+        }
+        if (result == AVERROR_EOF) return ended();
+        if (result != AVERROR(EAGAIN)) {
+            note_damage(ffmpeg_error(result));
+            if (++errors_in_a_row_ > most_errors_in_a_row) {
+                why_lost_ = "nothing in it can be decoded any more";
+                return Progress::lost;
+            }
+            if (draining_) continue;
+        }
+        if (const auto progress = feed()) return *progress;
+    }
+}
+
+// Gives the decoder the next packet; what ends the reading, if anything.
+std::optional<FfmpegInput::Progress> FfmpegInput::feed() {
+    const int read = av_read_frame(format_.get(), packet_.get());
+    if (read == AVERROR(EAGAIN)) {
+        std::this_thread::sleep_for(2ms);
+        return std::nullopt;
+    }
+    if (interrupt_.stopped()) {
+        av_packet_unref(packet_.get());
+        return Progress::stopped;
+    }
+    if (read < 0) {
+        if (interrupt_.late()) return std::nullopt;
+        // Some demuxers say end where the reading below them failed.
+        const int error = read == AVERROR_EOF && format_->pb ? format_->pb->error : read;
+        if (error < 0 && error != AVERROR_EOF) why_lost_ = ffmpeg_error(error);
+        draining_ = true;
+        avcodec_send_packet(decoder_.get(), nullptr);
+        return std::nullopt;
+    }
+    if (packet_->stream_index == stream_->index) {
+        if (packet_->flags & AV_PKT_FLAG_KEY) seen_key_ = true;
+        if (packet_->flags & AV_PKT_FLAG_CORRUPT) note_damage("a packet is broken or cut off");
+        const int sent = avcodec_send_packet(decoder_.get(), packet_.get());
+        if (sent < 0 && sent != AVERROR(EAGAIN)) note_damage(ffmpeg_error(sent));
+    }
+    av_packet_unref(packet_.get());
+    return std::nullopt;
+}
+
+FfmpegInput::Progress FfmpegInput::ended() {
+    if (const auto promised = promised_seconds(); promised && why_lost_.empty()) {
+        const double frame = 1 / rate().value();
+        if (end_seconds_ + frame < *promised - std::max(1.5 * frame, *promised * 0.02))
+            why_lost_ = fmt::format("it ends at {:.2f} s of {:.2f} s", end_seconds_ + frame, *promised);
+    }
+    return why_lost_.empty() ? Progress::end : Progress::lost;
+}
+
+// How long the stream shall be, by formats whose demuxers do not complain when the file is cut off.
+std::optional<double> FfmpegInput::promised_seconds() const {
+    const std::string_view format = format_->iformat->name;
+    if (kind_ != FfmpegAddress::Kind::file) return std::nullopt;
+    if (format == "avi" && stream_->duration > 0)
+        return static_cast<double>(stream_->duration) * av_q2d(stream_->time_base);
+    // Matroska's duration is of the longest stream: sound may go on after the pictures.
+    if (format.starts_with("matroska") && format_->nb_streams == 1 && format_->duration > 0 &&
+        format_->duration_estimation_method == AVFMT_DURATION_FROM_STREAM) {
+        // Where times do not begin at 0, some writers count it from there (mkvmerge), others from 0 (FFmpeg): the less
+        // of both is promised for sure.
+        const auto duration = static_cast<double>(format_->duration) / AV_TIME_BASE;
+        const auto start = start_seconds();
+        return start > 0 && start < duration ? duration - start : duration;
+    }
+    return std::nullopt;
+}
+
+double FfmpegInput::start_seconds() const {
+    if (stream_->start_time == AV_NOPTS_VALUE) return 0;
+    return static_cast<double>(stream_->start_time) * av_q2d(stream_->time_base);
+}
+
+Rational FfmpegInput::rate() const {
+    const Rational otherwise = options_.rate.value_or(Rational{30, 1});
+    if (is_still_image(*format_)) return otherwise;
+    const auto claimed = [](AVRational rate) { return claimed_rate(rate.num, rate.den); };
+    const auto guessed = claimed(av_guess_frame_rate(format_.get(), const_cast<AVStream*>(stream_), nullptr));
+    // A variable rate is given as the rate of its clock: the average is meant then.
+    const auto average = claimed(stream_->avg_frame_rate);
+    if (guessed && (guessed->value() <= 240 || !average)) return *guessed;
+    return average.value_or(otherwise);
+}
+
+std::optional<std::int64_t> FfmpegInput::frames() const {
+    if (kind_ != FfmpegAddress::Kind::file) return std::nullopt;
+    if (std::string_view(format_->iformat->name) == "image2") return 1;
+    if (stream_->nb_frames > 0) return stream_->nb_frames;
+    return std::nullopt;
+}
+
+Orientation FfmpegInput::orientation(const AVFrame& frame) {
+    const auto* own = av_frame_get_side_data(&frame, AV_FRAME_DATA_DISPLAYMATRIX);
+    const auto* matrix = own ? own->data : av_stream_get_side_data(stream_, AV_PKT_DATA_DISPLAYMATRIX, nullptr);
+    if (!matrix) {
+        // The JPEG decoder makes a matrix of EXIF data, that of WebP hands them on as text.
+        const auto* exif = is_still_image(*format_) ? av_dict_get(frame.metadata, "Orientation", nullptr, 0) : nullptr;
+        return exif ? orientation_of_exif(number_after_spaces(exif->value)) : Orientation{};
+    }
+    if (const auto orientation = orientation_of_matrix(reinterpret_cast<const std::int32_t*>(matrix)))
+        return *orientation;
+    if (!std::exchange(warned_of_orientation_, true))
+        log_warning("{}: shall be turned or bent otherwise than by quarter turns; it is left as it is", name_);
+    return {};
+}
+
+std::optional<double> FfmpegInput::seconds(const AVFrame& frame) const {
+    if (frame.best_effort_timestamp == AV_NOPTS_VALUE) return std::nullopt;
+    const auto start = stream_->start_time == AV_NOPTS_VALUE ? 0 : stream_->start_time;
+    // Whole numbers as long as they can be: as doubles, times far from 0 would lose their last digits.
+    return static_cast<double>(av_sat_sub64(frame.best_effort_timestamp, start)) * av_q2d(stream_->time_base);
+}
+
+}  // namespace framewire

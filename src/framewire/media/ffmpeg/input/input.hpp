@@ -1,0 +1,78 @@
+#pragma once
+
+#include "framewire/media/ffmpeg/input/address.hpp"
+#include "framewire/media/ffmpeg/input/orientation.hpp"
+#include "framewire/media/ffmpeg/libav.hpp"
+#include "framewire/media/media.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace framewire {
+
+/// One opening of a source by FFmpeg: demuxer and decoder of its best video stream.
+class FfmpegInput {
+public:
+    enum class Progress { frame, end, stopped, lost };
+
+    /// Opens within options.timeout where it has to wait. `interrupt` outlives this.
+    /// Throws Error{no_input}: nothing there, no video, too large, or stopped.
+    FfmpegInput(const FfmpegAddress& address, const SourceOptions& options, Interrupt& interrupt);
+
+    /// Decodes the next frame. Broken data is skipped or concealed and counted as damage; `lost` says that no more
+    /// can be read though the source has not ended.
+    Progress next(AVFrame& frame);
+
+    Rational rate() const;
+    std::optional<std::int64_t> frames() const;
+    /// How a frame is to be turned to be seen: by its own display matrix or EXIF data, else by the stream's matrix.
+    Orientation orientation(const AVFrame& frame);
+    /// Presentation time of a frame of this input from the stream's start, where it has one.
+    std::optional<double> seconds(const AVFrame& frame) const;
+    /// A camera or a broadcast: no beginning to go back to.
+    bool live() const { return live_; }
+
+    /// Broken packets and frames so far, and what the first was; why next() gave `lost`.
+    std::int64_t damaged() const { return damaged_; }
+    const std::string& first_damage() const { return first_damage_; }
+    const std::string& why_lost() const { return why_lost_; }
+
+private:
+    void open(const FfmpegAddress& address);
+    static int open_own_file(AVFormatContext* format, AVIOContext** io, const char* url, int flags,
+                             AVDictionary** options);
+    [[noreturn]] void fail_open(const FfmpegAddress& address, int error);
+    void open_decoder();
+    std::optional<Progress> feed();
+    Progress ended();
+    void note_damage(const std::string& text);
+    std::optional<double> promised_seconds() const;
+    double start_seconds() const;
+
+    const SourceOptions& options_;
+    Interrupt& interrupt_;
+    FfmpegAddress::Kind kind_;
+    std::string name_;
+    std::string url_;
+    decltype(AVFormatContext::io_open) open_any_ = nullptr;  // FFmpeg's own way to open a file
+    InputPointer format_;
+    const AVStream* stream_ = nullptr;
+    CodecPointer decoder_;
+    PacketPointer packet_ = make_packet();
+    std::chrono::milliseconds patience_{};  // for one frame
+    bool live_ = false;
+    bool checks_sums_ = false;   // pictures whose checksum is wrong are left out
+    bool padded_alpha_ = false;  // what the pictures have in place of alpha is nothing
+    bool warned_of_orientation_ = false;
+    bool draining_ = false;
+    bool seen_key_ = false;
+    int errors_in_a_row_ = 0;
+    std::int64_t frames_read_ = 0;
+    double end_seconds_ = 0;
+    std::int64_t damaged_ = 0;
+    std::string first_damage_;
+    std::string why_lost_;
+};
+
+}  // namespace framewire

@@ -1,0 +1,317 @@
+// Network sources and sinks, against a small server of the test's own on the loopback interface.
+#include "framewire/media/media_testing.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace framewire {
+namespace network_test {
+
+using namespace testing;
+using namespace std::chrono_literals;
+
+// One HTTP connection, after its request was read.
+class Connection {
+public:
+    Connection(int socket, std::string request, std::stop_token stop)
+        : socket_(socket), request_(std::move(request)), stop_(std::move(stop)) {}
+
+    const std::string& request() const { return request_; }
+    void send(std::string_view text) const { send_bytes(text.data(), text.size()); }
+    void send_bytes(const void* data, std::size_t bytes) const {
+        const auto* from = static_cast<const char*>(data);
+        while (bytes > 0) {
+            const auto put = ::send(socket_, from, bytes, MSG_NOSIGNAL);
+            if (put <= 0) return;
+            from += put;
+            bytes -= static_cast<std::size_t>(put);
+        }
+    }
+    // Keeps the connection open without a word, until the server is taken down.
+    void stall() const {
+        for (int wait = 0; wait < 1000 && !stop_.stop_requested(); ++wait) std::this_thread::sleep_for(10ms);
+    }
+
+private:
+    int socket_;
+    std::string request_;
+    std::stop_token stop_;
+};
+
+class HttpServer {
+public:
+    using Answer = std::function<void(const Connection&, int number)>;
+
+    explicit HttpServer(Answer answer) : answer_(std::move(answer)) {
+        listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t length = sizeof address;
+        if (::bind(listener_, reinterpret_cast<sockaddr*>(&address), length) != 0 || ::listen(listener_, 8) != 0 ||
+            ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &length) != 0)
+            throw std::runtime_error("no port to listen on");
+        port_ = ntohs(address.sin_port);
+        thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
+    }
+    ~HttpServer() {
+        thread_.request_stop();
+        thread_.join();
+        ::close(listener_);
+    }
+
+    std::string url() const { return fmt::format("http://127.0.0.1:{}/video", port_); }
+    int connections() const { return connections_; }
+
+private:
+    void serve(const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+            pollfd waiting{listener_, POLLIN, 0};
+            if (::poll(&waiting, 1, 20) <= 0) continue;
+            const int socket = ::accept(listener_, nullptr, nullptr);
+            if (socket < 0) continue;
+            const int number = connections_++;
+            std::string request;
+            char buffer[1024];
+            pollfd asking{socket, POLLIN, 0};
+            while (request.find("\r\n\r\n") == std::string::npos && request.size() < 65536) {
+                if (::poll(&asking, 1, 1000) <= 0) break;  // who speaks plain TCP asks for nothing
+                const auto got = ::recv(socket, buffer, sizeof buffer, 0);
+                if (got <= 0) break;
+                request.append(buffer, static_cast<std::size_t>(got));
+            }
+            answer_({socket, request, stop}, number);
+            ::close(socket);
+        }
+    }
+
+    Answer answer_;
+    int listener_ = -1;
+    int port_ = 0;
+    std::atomic<int> connections_{0};
+    std::jthread thread_;
+};
+
+const Shape shape{1, 120, 160, 3};
+constexpr std::size_t clip_frames = 50;
+
+// A transport stream in memory.
+Bytes clip() {
+    const TemporaryFolder folder;
+    std::vector<Bytes> frames;
+    for (std::size_t number = 0; number < clip_frames; ++number)
+        frames.push_back(smooth_frame(shape, static_cast<int>(number)));
+    write_video(folder / "a.mkv", shape, frames);
+    EXPECT_TRUE(ffmpeg(fmt::format("-i {} -c:v mpeg2video -q:v 3 -g 10 {}", folder / "a.mkv", folder / "a.ts")));
+    return read_file(folder / "a.ts");
+}
+
+constexpr std::string_view endless = "HTTP/1.1 200 OK\r\nContent-Type: video/mp2t\r\nConnection: close\r\n\r\n";
+
+TEST(Http, AFileIsReadWhole) {
+    const auto bytes = clip();
+    const HttpServer server([&](const Connection& connection, int) {
+        connection.send(
+            fmt::format("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nAccept-Ranges: bytes\r\n\r\n", bytes.size()));
+        connection.send_bytes(bytes.data(), bytes.size());
+    });
+    const auto reading = read_video(server.url(), {.timeout = 5s});
+    EXPECT_FALSE(reading.error) << reading.message;
+    EXPECT_EQ(reading.frames.size(), clip_frames);
+}
+
+TEST(Http, AFileThatBreaksOffGoesOnWhereItWas) {
+    const auto bytes = clip();
+    const HttpServer server([&](const Connection& connection, int number) {
+        std::size_t begin = 0;
+        if (const auto range = connection.request().find("Range: bytes="); range != std::string::npos)
+            begin = std::stoul(connection.request().substr(range + 13));
+        begin = std::min(begin, bytes.size());
+        connection.send(
+            fmt::format("HTTP/1.1 206 Partial Content\r\nContent-Range: bytes {}-{}/{}\r\nContent-Length: {}\r\n"
+                        "Accept-Ranges: bytes\r\nConnection: close\r\n\r\n",
+                        begin, bytes.size() - 1, bytes.size(), bytes.size() - begin));
+        const auto rest = bytes.size() - begin;
+        connection.send_bytes(bytes.data() + begin, number < 2 ? rest / 2 : rest);
+    });
+    const auto reading = read_video(server.url(), {.timeout = 5s});
+    EXPECT_FALSE(reading.error) << reading.message;
+    EXPECT_EQ(reading.frames.size(), clip_frames);
+    EXPECT_GE(server.connections(), 3);
+}
+
+TEST(Http, ABroadcastThatDiesIsOpenedAgainAndAtLastLost) {
+    const auto bytes = clip();
+    const HttpServer server([&](const Connection& connection, int number) {
+        if (number >= 2) return;  // gone for good
+        connection.send(endless);
+        connection.send_bytes(bytes.data(), bytes.size());
+    });
+    const auto begin = Clock::now();
+    const auto reading = read_video(server.url(), {.timeout = 2s, .retries = 3, .retry_pause = 50ms});
+    EXPECT_EQ(reading.error, ErrorCode::source_lost);
+    EXPECT_NE(reading.message.find("3 attempts"), std::string::npos) << reading.message;
+    EXPECT_TRUE(reading.info.live);
+    EXPECT_GE(reading.frames.size(), clip_frames * 3 / 2);
+    EXPECT_LE(reading.frames.size(), clip_frames * 2);
+    for (std::size_t number = 1; number < reading.times.size(); ++number) {
+        EXPECT_GT(reading.times[number].seconds, reading.times[number - 1].seconds);
+        EXPECT_EQ(reading.times[number].index, static_cast<std::int64_t>(number));
+    }
+    EXPECT_LT(milliseconds_since(begin), 15'000);
+}
+
+TEST(Http, ASilentServerIsLostInTime) {
+    const auto bytes = clip();
+    const HttpServer server([&](const Connection& connection, int) {
+        connection.send(endless);
+        connection.send_bytes(bytes.data(), bytes.size() / 2);
+        connection.stall();
+    });
+    const auto begin = Clock::now();
+    const auto reading = read_video(server.url(), {.timeout = 700ms, .retries = 1, .retry_pause = 20ms});
+    EXPECT_TRUE(reading.error);
+    EXPECT_LT(milliseconds_since(begin), 9'000);
+}
+
+TEST(Http, AServerThatNeverAnswersIsNoInput) {
+    const HttpServer server([](const Connection& connection, int) { connection.stall(); });
+    const auto begin = Clock::now();
+    EXPECT_EQ(read_video(server.url(), {.timeout = 500ms}).error, ErrorCode::no_input);
+    EXPECT_LT(milliseconds_since(begin), 8'000);
+}
+
+TEST(Http, WhatIsNotThereIsNoInput) {
+    const HttpServer server([](const Connection& connection, int) {
+        connection.send("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+    });
+    EXPECT_EQ(read_video(server.url(), {.timeout = 2s}).error, ErrorCode::no_input);
+    EXPECT_EQ(read_video("http://127.0.0.1:1/video", {.timeout = 2s}).error, ErrorCode::no_input);
+    EXPECT_EQ(read_video("nosuchprotocol://127.0.0.1/", {.timeout = 2s}).error, ErrorCode::no_input);
+}
+
+// What a server says may not lead to files of this machine, whatever carries its words.
+TEST(Http, APlaylistLeadsToNoFile) {
+    const TemporaryFolder folder;
+    const auto bytes = clip();
+    write_file(folder / "secret.ts", bytes.data(), bytes.size());
+    for (const auto* scheme : {"http", "tcp"}) {
+        std::string part = "file:" + (folder / "secret.ts");
+        std::string url;
+        const HttpServer server([&](const Connection& connection, int) {
+            if (connection.request().starts_with("GET"))
+                connection.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
+            if (connection.request().starts_with("GET /part.ts")) {
+                connection.send_bytes(bytes.data(), bytes.size());
+                return;
+            }
+            connection.send(
+                "#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:2\n#EXT-X-MEDIA-SEQUENCE:0\n"
+                "#EXTINF:2.0,\n" +
+                part + "\n#EXT-X-ENDLIST\n");
+        });
+        url = scheme + server.url().substr(4);
+        const auto reading = read_video(url, {.timeout = 2s, .retries = 0});
+        EXPECT_TRUE(reading.error) << scheme;
+        EXPECT_TRUE(reading.frames.empty()) << scheme;
+        if (scheme == std::string_view("tcp")) continue;
+        part = "part.ts";  // to the server it may
+        EXPECT_EQ(read_video(url, {.timeout = 5s}).frames.size(), clip_frames);
+    }
+}
+
+TEST(Network, NamesAreToldWithoutCredentials) {
+    const auto bytes = clip();
+    const HttpServer server([&](const Connection& connection, int) {
+        connection.send(fmt::format("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", bytes.size()));
+        connection.send_bytes(bytes.data(), bytes.size());
+    });
+    auto url = server.url() + "?token=geheim&x=1";
+    url.insert(7, "me:geheim@");
+    const auto reading = read_video(url, {.timeout = 5s}, 1);
+    EXPECT_EQ(reading.frames.size(), 1U) << reading.message;
+    EXPECT_EQ(reading.info.name, "http://***@" + server.url().substr(7) + "?token=***&x=1");
+    EXPECT_EQ(read_video(url, {.timeout = 5s, .loop = true}, 1).info.name, reading.info.name);
+    for (const auto* refused : {"rtsp://me:geheim@127.0.0.1:1/x", "http://me:geheim@127.0.0.1:1/x?password=geheim",
+                                "tcp://me:geheim@127.0.0.1:1", "nosuchprotocol://me:geheim@127.0.0.1/",
+                                "lavfi:movie='http\\://me\\:geheim@127.0.0.1\\:1/x'"}) {
+        const auto failed = read_video(refused, {.timeout = 2s, .retries = 0});
+        EXPECT_TRUE(failed.error) << refused;
+        EXPECT_EQ(failed.message.find("geheim"), std::string::npos) << failed.message;
+    }
+    for (const auto* refused : {"rtsp://me:geheim@127.0.0.1:1/x", "tcp://me:geheim@127.0.0.1:1"}) {
+        std::string message;
+        EXPECT_TRUE(error_of([&] { open_sink(refused, shape, {25, 1}, {.timeout = 2s}); }, &message)) << refused;
+        EXPECT_EQ(message.find("geheim"), std::string::npos) << message;
+        EXPECT_TRUE(error_of([&] { open_sink(refused, shape, {0, 1}); }, &message)) << refused;
+        EXPECT_EQ(message.find("geheim"), std::string::npos) << message;
+    }
+}
+
+TEST(Http, AStopEndsABlockedRead) {
+    const auto bytes = clip();
+    const HttpServer server([&](const Connection& connection, int) {
+        connection.send(endless);
+        connection.send_bytes(bytes.data(), bytes.size());
+        connection.stall();
+    });
+    std::stop_source stop;
+    // FFmpeg looks into a stream for up to five seconds before it gives the first frame.
+    const auto source = open_source(server.url(), {.stop = stop.get_token(), .timeout = 8s});
+    HostImage image(source->info().shape);
+    FrameTime time;
+    Clock::time_point stopped;
+    std::jthread stopper([&] {
+        std::this_thread::sleep_for(300ms);
+        stopped = Clock::now();
+        stop.request_stop();
+    });
+    while (source->read(image.view(), time)) {
+    }
+    stopper.join();
+    EXPECT_LT(milliseconds_since(stopped), 5'000);
+}
+
+TEST(Http, AStopEndsOpening) {
+    const HttpServer server([](const Connection& connection, int) { connection.stall(); });
+    std::stop_source stop;
+    std::jthread stopper([&] {
+        std::this_thread::sleep_for(200ms);
+        stop.request_stop();
+    });
+    const auto begin = Clock::now();
+    EXPECT_EQ(read_video(server.url(), {.stop = stop.get_token(), .timeout = 8s}).error, ErrorCode::no_input);
+    EXPECT_LT(milliseconds_since(begin), 6'000);
+}
+
+TEST(Udp, WhatIsSentIsReceived) {
+    const auto url = fmt::format("udp://127.0.0.1:{}", 20'000 + ::getpid() % 20'000);
+    std::jthread sender([&](const std::stop_token& stop) {
+        const auto sink = open_sink(url, shape, {25, 1});
+        for (int number = 0; number < 500 && !stop.stop_requested(); ++number) {
+            sink->write(view_of(smooth_frame(shape, number), shape), {number, number / 25.0, {}});
+            std::this_thread::sleep_for(20ms);
+        }
+        sink->finish();
+    });
+    const auto reading = read_video(url + "?overrun_nonfatal=1", {.timeout = 9s, .retries = 0}, 20);
+    EXPECT_FALSE(reading.error) << reading.message;
+    EXPECT_EQ(reading.frames.size(), 20U);
+    EXPECT_TRUE(reading.info.live);
+    EXPECT_EQ(reading.info.shape, shape);
+}
+
+TEST(Sinks, ThatNobodyTakesAreIoErrors) {
+    for (const auto* url : {"tcp://127.0.0.1:1", "rtmp://127.0.0.1:1/live/x", "rtsp://127.0.0.1:1/x"})
+        EXPECT_EQ(error_of([&] { open_sink(url, shape, {25, 1}, {.timeout = 2s}); }), ErrorCode::io) << url;
+}
+
+}  // namespace network_test
+}  // namespace framewire

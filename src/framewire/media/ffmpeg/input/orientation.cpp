@@ -1,0 +1,64 @@
+#include "framewire/media/ffmpeg/input/orientation.hpp"
+
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+namespace framewire {
+
+Shape Orientation::turned(const Shape& stored) const {
+    auto seen = stored;
+    if (transposed) std::swap(seen.width, seen.height);
+    return seen;
+}
+
+// A pixel (p, q) goes to (a p + c q, b p + d q): upright pictures have neither b nor c, transposed ones neither a nor
+// d.
+std::optional<Orientation> orientation_of_matrix(const std::int32_t* matrix) {
+    const std::int64_t a = matrix[0], b = matrix[1], c = matrix[3], d = matrix[4];
+    // Half a degree, as FFmpeg's tools have it.
+    const auto is_small = [](std::int64_t small, std::int64_t large) {
+        return 100 * (small < 0 ? -small : small) < (large < 0 ? -large : large);
+    };
+    if (is_small(b, a) && is_small(c, d)) return Orientation{false, a < 0, d < 0};
+    if (is_small(a, b) && is_small(d, c)) return Orientation{true, c < 0, b < 0};
+    return std::nullopt;
+}
+
+Orientation orientation_of_exif(std::int64_t number) {
+    switch (number) {
+        case 2: return {false, true, false};
+        case 3: return {false, true, true};
+        case 4: return {false, false, true};
+        case 5: return {true, false, false};
+        case 6: return {true, true, false};
+        case 7: return {true, true, true};
+        case 8: return {true, false, true};
+        default: return {};
+    }
+}
+
+void turn(HostView<const std::uint8_t> stored, const Orientation& orientation, HostView<std::uint8_t> seen) {
+    const auto& from = stored.shape();
+    const auto& to = seen.shape();
+    const auto pixel_bytes = static_cast<std::size_t>(to.channels);
+    const std::ptrdiff_t across = to.channels, down = stored.row_stride_bytes();
+    for (int y = 0; y < to.height; ++y) {
+        // Where the row's first pixel is stored, and how far its neighbours lie apart there.
+        int from_x = 0, from_y = 0;
+        std::ptrdiff_t step_bytes = orientation.transposed ? down : across;
+        if (orientation.transposed) {
+            from_x = orientation.mirrored_down ? from.width - 1 - y : y;
+            from_y = orientation.mirrored_across ? from.height - 1 : 0;
+        } else {
+            from_x = orientation.mirrored_across ? from.width - 1 : 0;
+            from_y = orientation.mirrored_down ? from.height - 1 - y : y;
+        }
+        if (orientation.mirrored_across) step_bytes = -step_bytes;
+        const auto* pixel = stored.row(0, from_y) + from_x * across;
+        auto* out = seen.row(0, y);
+        for (int x = 0; x < to.width; ++x, out += across) std::memcpy(out, pixel + x * step_bytes, pixel_bytes);
+    }
+}
+
+}  // namespace framewire

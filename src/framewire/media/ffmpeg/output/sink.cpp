@@ -1,0 +1,243 @@
+#include "framewire/media/ffmpeg/output/sink.hpp"
+
+#include "framewire/core/log.hpp"
+#include "framewire/core/text/credentials.hpp"
+#include "framewire/media/ffmpeg/output/encoder.hpp"
+#include "framewire/media/ffmpeg/output/hls_files.hpp"
+#include "framewire/media/ffmpeg/output/output_io.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace framewire {
+namespace {
+
+constexpr AVRational fine_clock{1, 90'000};  // whole ticks for every common frame rate
+// How much of a recording a killed run may lose, beside what the encoder still holds.
+constexpr std::chrono::milliseconds longest_held_back{500};
+// MP4 tells a frame's duration with 31 bits of the clock, which is 6 h 37 min: longer ones are told in pieces.
+constexpr std::int64_t longest_frame_ticks = std::int64_t{3600} * fine_clock.den;
+// What a source can hardly mean: times further on than that are taken for a mistake, and go on after one frame.
+constexpr std::int64_t longest_gap_ticks = 30 * 24 * longest_frame_ticks;
+
+// How a target is written.
+struct Plan {
+    std::string url;
+    const char* muxer;
+    VideoCodec codec;
+    bool file = false;           // one file of ours; else FFmpeg opens what it needs
+    bool constant_rate = false;  // the format knows no time stamps
+};
+
+Plan plan_for(const std::string& text, bool live) {
+    const auto ends = [&](std::string_view ending) { return text.ends_with(ending); };
+    const auto begins = [&](std::string_view beginning) { return text.starts_with(beginning); };
+    const auto h264 = live ? VideoCodec::h264_live : VideoCodec::h264;
+    if (ends(".m3u8")) return {text, "hls", VideoCodec::h264_live};
+    if (begins("rtsp://") || begins("rtsps://")) return {text, "rtsp", VideoCodec::h264_live};
+    if (begins("rtmp://") || begins("rtmps://")) return {text, "flv", VideoCodec::h264_live};
+    // Packets of seven TS packets each, the most that fits one Ethernet frame.
+    if (begins("udp://") && text.find('?') == std::string::npos)
+        return {text + "?pkt_size=1316", "mpegts", VideoCodec::h264_live};
+    if (text.find("://") != std::string::npos) return {text, "mpegts", VideoCodec::h264_live};
+    if (ends(".mp4")) return {text, "mp4", h264, true};
+    if (ends(".mkv")) return {text, "matroska", VideoCodec::ffv1, true};
+    return {text, "avi", VideoCodec::mjpeg, true, true};
+}
+
+class FfmpegSink final : public Sink {
+public:
+    FfmpegSink(const std::string& text, const Shape& frame, Rational rate, const SinkOptions& options)
+        : name_(without_credentials(text)), shape_(frame), timeout_(options.timeout), interrupt_(options.stop) {
+        const auto plan = plan_for(text, options.live);
+        constant_rate_ = plan.constant_rate;
+        AVFormatContext* format = nullptr;
+        if (avformat_alloc_output_context2(&format, nullptr, plan.muxer, plan.url.c_str()) < 0)
+            fail(ErrorCode::config, "{}: this FFmpeg cannot write {}", name_, plan.muxer);
+        format_.reset(format);
+        format->interrupt_callback = interrupt_.callback();
+
+        const AVRational time_base =
+            constant_rate_ ? AVRational{static_cast<int>(rate.denominator), static_cast<int>(rate.numerator)}
+                           : fine_clock;
+        encoder_.emplace(plan.codec, frame, rate, time_base, options.encoder_threads,
+                         (format->oformat->flags & AVFMT_GLOBALHEADER) != 0);
+        stream_ = avformat_new_stream(format, nullptr);
+        if (!stream_ || avcodec_parameters_from_context(stream_->codecpar, &encoder_->context()) < 0)
+            fail(ErrorCode::config, "no memory to write {}", name_);
+        stream_->time_base = time_base;
+        stream_->avg_frame_rate = encoder_->context().framerate;
+
+        interrupt_.allow(timeout_);
+        Dictionary dictionary;
+        const std::string_view muxer = plan.muxer;
+        const bool local = text.find("://") == std::string::npos;
+        if (plan.file) {
+            file_.emplace(text, options.file_options(), failure_);
+            format->pb = file_->context();
+            format->flags |= AVFMT_FLAG_CUSTOM_IO;
+        } else if (muxer == "hls" && local) {
+            hls_.emplace(text, options.file_options(), options.live, failure_);
+            hls_->serve(*format);
+            av_freep(&format->url);
+            format->url = av_strdup(hls_->playlist().c_str());
+            dictionary.set("hls_segment_filename", hls_->segment_pattern());
+        } else if (!(format->oformat->flags & AVFMT_NOFILE)) {
+            open_url(plan.url);
+            format->pb = url_.get();
+        }
+        if (muxer == "mp4") {
+            // In pieces that each play, so that a recording survives whatever ends it: what is written at any time.
+            dictionary.set("movflags", "frag_custom+delay_moov+default_base_moof");
+            dictionary.set("use_editlist", 1);
+        }
+        if (muxer == "hls") {
+            dictionary.set("hls_time", 2);
+            dictionary.set("hls_list_size", 0);  // all of it stays: nothing that was written is taken away again
+            dictionary.set("hls_playlist_type", "event");
+        }
+        if (muxer == "rtsp") dictionary.set("rtsp_transport", "tcp");
+        check(avformat_write_header(format, dictionary.address()), "begin");
+        begun_ = true;
+    }
+
+    ~FfmpegSink() override {
+        // Says goodbye to the other side, and closes what the muxer opened itself: memory too, in which that of HLS has
+        // a segment under way. Files stay as they are.
+        if (hls_) hls_->give_up();
+        if (begun_ && !file_) av_write_trailer(format_.get());
+    }
+
+    void write(HostView<const std::uint8_t> image, const FrameTime& time) override {
+        validate(image, shape_, "the frame to write");
+        const auto pts = next_pts(time);
+        // MP4 has no room for a long wait in one frame: the picture before is shown again in between.
+        while (!constant_rate_ && frames_ > 0 && pts - last_pts_ > longest_frame_ticks)
+            encoder_->repeat(last_pts_ += longest_frame_ticks, [this](AVPacket& packet) { mux(packet); });
+        last_pts_ = pts;
+        ++frames_;
+        encoder_->encode(image, pts, [this](AVPacket& packet) { mux(packet); });
+    }
+
+    void finish(Ending ending) override {
+        if (!begun_) return;
+        encoder_->flush([this](AVPacket& packet) { mux(packet); });
+        interrupt_.allow(timeout_);
+        begun_ = false;
+        if (hls_) hls_->end();
+        check(av_write_trailer(format_.get()), "complete");
+        if (file_) {
+            file_->flush();
+            check(file_->context()->error, "complete");
+            format_->pb = nullptr;
+            file_->file().finish(ending);
+        } else if (hls_) {
+            hls_->finish(ending);
+        } else if (url_) {
+            avio_flush(url_.get());
+            check(url_->error, "complete");
+            url_.reset();
+            format_->pb = nullptr;
+        }
+    }
+
+    std::int64_t bytes() const override { return file_ ? file_->file().bytes() : hls_ ? hls_->bytes() : packet_bytes_; }
+
+private:
+    void open_url(const std::string& url) {
+        AVIOContext* io = nullptr;
+        check(avio_open2(&io, url.c_str(), AVIO_FLAG_WRITE, &format_->interrupt_callback, nullptr), "open");
+        url_ = {io, [](AVIOContext* open) { avio_close(open); }};
+    }
+
+    void check(int result, const char* doing) {
+        failure_.rethrow();
+        if (result >= 0) return;
+        const auto text = ffmpeg_error(result);
+        if (interrupt_.late())
+            fail(ErrorCode::io, "cannot {} {}: it took nothing for {:.1f} s", doing, name_,
+                 std::chrono::duration<double>(timeout_).count());
+        fail(ErrorCode::io, "cannot {} {}: {}", doing, name_, text);
+    }
+
+    // After the frame before, whatever the source's clock says.
+    std::int64_t next_pts(const FrameTime& time) {
+        if (constant_rate_) return frames_;
+        if (!first_seconds_) first_seconds_ = time.seconds;
+        const double ticks =
+            (time.seconds - *first_seconds_) / av_q2d(fine_clock) + static_cast<double>(shifted_ticks_);
+        const auto frame_ticks = std::llround(1 / (av_q2d(fine_clock) * av_q2d(encoder_->context().framerate)));
+        if (!(ticks <= static_cast<double>(last_pts_ + longest_gap_ticks))) {
+            if (!std::exchange(warned_, true))
+                log_warning("{}: the time goes from {:.0f} s to {:.0f} s; the recording goes on after one frame", name_,
+                            static_cast<double>(last_pts_) * av_q2d(fine_clock), ticks * av_q2d(fine_clock));
+            if (ticks < 9e18) shifted_ticks_ += last_pts_ + frame_ticks - std::llround(ticks);
+            return last_pts_ + frame_ticks;
+        }
+        return std::max<std::int64_t>(std::llround(ticks), last_pts_ + 1);
+    }
+
+    void mux(AVPacket& packet) {
+        const auto& encoder = encoder_->context();
+        if (packet.duration == 0) packet.duration = av_rescale_q(1, av_inv_q(encoder.framerate), encoder.time_base);
+        av_packet_rescale_ts(&packet, encoder.time_base, stream_->time_base);
+        packet.stream_index = stream_->index;
+        packet_bytes_ += packet.size;
+        interrupt_.allow(timeout_);
+        check(av_interleaved_write_frame(format_.get(), &packet), "write");
+        if (file_ && milliseconds_since(put_out_) >= longest_held_back.count()) put_out();
+    }
+
+    // Lets a file have all that the muxer holds back, in a form that plays.
+    void put_out() {
+        if (format_->oformat->flags & AVFMT_ALLOW_FLUSH) check(av_write_frame(format_.get(), nullptr), "write");
+        file_->flush();
+        file_->file().mark_whole();
+        put_out_ = Clock::now();
+    }
+
+    std::string name_;
+    Shape shape_;
+    std::chrono::milliseconds timeout_;
+    Interrupt interrupt_;
+    CallbackFailure failure_;
+    // One of these, but for protocols that open what they need themselves.
+    std::optional<OutputIo> file_;
+    std::optional<HlsFiles> hls_;
+    std::unique_ptr<AVIOContext, void (*)(AVIOContext*)> url_{nullptr, nullptr};
+    std::optional<VideoEncoder> encoder_;
+    OutputPointer format_;
+    AVStream* stream_ = nullptr;
+    bool constant_rate_ = false;
+    bool begun_ = false;   // header written, trailer not
+    bool warned_ = false;  // of times
+    std::optional<double> first_seconds_;
+    std::int64_t shifted_ticks_ = 0;  // what times that made no sense were moved by
+    std::int64_t last_pts_ = -1;
+    std::int64_t frames_ = 0;
+    std::int64_t packet_bytes_ = 0;
+    Clock::time_point put_out_ = Clock::now();
+};
+
+}  // namespace
+
+std::unique_ptr<Sink> open_ffmpeg_sink(const std::string& text, const Shape& frame, Rational rate,
+                                       const SinkOptions& options) {
+    initialise_ffmpeg();
+    return std::make_unique<FfmpegSink>(text, frame, rate, options);
+}
+
+std::vector<std::uint8_t> encode_jpeg(HostView<const std::uint8_t> image) {
+    initialise_ffmpeg();
+    VideoEncoder encoder(VideoCodec::jpeg, image.shape(), {1, 1}, {1, 1}, 1, false);
+    std::vector<std::uint8_t> bytes;
+    const auto append = [&](AVPacket& packet) { bytes.insert(bytes.end(), packet.data, packet.data + packet.size); };
+    encoder.encode(image, 0, append);
+    encoder.flush(append);
+    return bytes;
+}
+
+}  // namespace framewire
