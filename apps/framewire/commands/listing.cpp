@@ -1,11 +1,11 @@
 #include "commands/listing.hpp"
+#include "commands/json.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/text/excerpt.hpp"
 #include "framewire/core/text/nearest_name.hpp"
 
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -36,9 +36,9 @@ int list(const Options& options) {
     const auto& listing = options.listing;
     const auto entries = chosen_entries(options);
     if (options.json) {
-        auto json = nlohmann::ordered_json::array();
+        auto json = Json::array();
         for (const auto entry : entries) json.push_back(listing.json(entry));
-        fmt::print("{}\n", json.dump(2));
+        fmt::print("{}\n", json.text());
     } else if (options.markdown) {
         fmt::print("{}", options.name.empty() ? listing.index() : listing.page(entries.front()));
     } else {

@@ -1,5 +1,6 @@
 #include "commands/hog/hog_describe.hpp"
 
+#include "commands/json.hpp"
 #include "commands/work.hpp"
 
 #include "framewire/core/log.hpp"
@@ -8,27 +9,26 @@
 #include "framewire/session/outputs/folders.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace framewire::app {
 namespace {
 
 void print_summary(const HogFlags& flags, const session::DescribeResult& result) {
     const auto& parameters = flags.hog;
-    nlohmann::ordered_json summary{
+    Json summary{
         {"source", result.description.source}, {"output", flags.output}, {"frames", result.descriptors.frames()}};
-    if (result.shape) summary["shape"] = session::array_shape(*result.shape);
-    summary["cell"] = parameters.cell;
-    summary["bins"] = parameters.bins;
-    summary["signed"] = parameters.signed_gradients;
-    summary["norm"] = name_of(hog_norm_names, parameters.norm);
-    if (parameters.norm != HogNorm::none) summary["block"] = parameters.block;
-    summary["largest"] = result.descriptors.largest();
-    summary["mean"] = result.descriptors.mean();
-    summary["backend"] = result.description.backend;
-    summary["seconds"] = result.figures.seconds;
-    summary["fps"] = result.figures.fps;
-    fmt::print("{}\n", summary.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    if (result.shape) summary.add("shape", session::array_shape(*result.shape));
+    summary.add("cell", parameters.cell);
+    summary.add("bins", parameters.bins);
+    summary.add("signed", parameters.signed_gradients);
+    summary.add("norm", name_of(hog_norm_names, parameters.norm));
+    if (parameters.norm != HogNorm::none) summary.add("block", parameters.block);
+    summary.add("largest", result.descriptors.largest());
+    summary.add("mean", result.descriptors.mean());
+    summary.add("backend", result.description.backend);
+    summary.add("seconds", result.figures.seconds);
+    summary.add("fps", result.figures.fps);
+    fmt::print("{}\n", summary.text());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "commands/hog/hog_people.hpp"
 
+#include "commands/json.hpp"
 #include "commands/work.hpp"
 #include "options/parameter_options.hpp"
 
@@ -11,7 +12,6 @@
 #include "framewire/session/people/people_job.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace framewire::app {
 namespace {
@@ -21,23 +21,23 @@ double as_double(float value) { return number_in<double>(fmt::format("{}", value
 
 void print_summary(const HogFlags& flags, const PeopleParameters& parameters, const session::PeopleResult& result,
                    const WindowModel& model, const PeopleDetector* detector) {
-    nlohmann::ordered_json summary{{"source", result.description.source},
-                                   {"output", flags.output},
-                                   {"frames", result.figures.frames},
-                                   {"people", result.people},
-                                   {"window", {model.width_px, model.height_px}}};
+    Json summary{{"source", result.description.source},
+                 {"output", flags.output},
+                 {"frames", result.figures.frames},
+                 {"people", result.people},
+                 {"window", Json::array({model.width_px, model.height_px})}};
     if (detector) {
-        summary["sizes"] = detector->levels();
-        summary["windows"] = detector->windows();
+        summary.add("sizes", detector->levels());
+        summary.add("windows", detector->windows());
     }
-    summary["threshold"] = as_double(parameters.threshold);
-    summary["scale_step"] = parameters.scale_step;
-    summary["overlap"] = parameters.overlap;
-    if (result.best_score) summary["best_score"] = as_double(*result.best_score);
-    summary["backend"] = result.description.backend;
-    summary["seconds"] = result.figures.seconds;
-    summary["fps"] = result.figures.fps;
-    fmt::print("{}\n", summary.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    summary.add("threshold", as_double(parameters.threshold));
+    summary.add("scale_step", parameters.scale_step);
+    summary.add("overlap", parameters.overlap);
+    if (result.best_score) summary.add("best_score", as_double(*result.best_score));
+    summary.add("backend", result.description.backend);
+    summary.add("seconds", result.figures.seconds);
+    summary.add("fps", result.figures.fps);
+    fmt::print("{}\n", summary.text());
 }
 
 // `detector` where all frames have one.

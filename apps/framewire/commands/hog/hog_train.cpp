@@ -1,5 +1,6 @@
 #include "commands/hog/hog_train.hpp"
 
+#include "commands/json.hpp"
 #include "commands/work.hpp"
 #include "options/parameter_options.hpp"
 
@@ -9,7 +10,6 @@
 #include "framewire/session/hog/train_job.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <array>
 
@@ -19,9 +19,9 @@ namespace {
 // At which rates of false alarms a summary says how many are found.
 constexpr std::array false_alarm_rates{1e-1, 1e-2, 1e-3, 1e-4};
 
-nlohmann::ordered_json as_json(const DetectionCurve& curve, int folds) {
-    nlohmann::ordered_json rates;
-    for (const double rate : false_alarm_rates) rates[fmt::format("{}", rate)] = curve.detection_rate_at(rate);
+Json as_json(const DetectionCurve& curve, int folds) {
+    Json rates;
+    for (const double rate : false_alarm_rates) rates.add(fmt::format("{}", rate), curve.detection_rate_at(rate));
     return {{"folds", folds},
             {"positives", curve.positives},
             {"windows", curve.negatives},
@@ -59,29 +59,29 @@ void print_summary(const HogFlags& flags, const TrainFlags& train, const session
                    const TrainingFigures& figures) {
     const auto window = flags.window();
     const auto& parameters = train.parameters;
-    nlohmann::ordered_json summary{{"output", flags.output},
-                                   {"window", {window.width_px, window.height_px}},
-                                   {"cell", window.hog.cell},
-                                   {"bins", window.hog.bins},
-                                   {"signed", window.hog.signed_gradients},
-                                   {"norm", name_of(hog_norm_names, window.hog.norm)},
-                                   {"positive_images", job.positives().size()},
-                                   {"negative_images", job.negatives().size()},
-                                   {"positives", figures.positives},
-                                   {"negatives", figures.negatives},
-                                   {"hard_negatives", figures.hard_negatives},
-                                   {"missed", figures.missed},
-                                   {"false_alarms", figures.false_alarms},
-                                   {"c", parameters.svm.c},
-                                   {"seed", parameters.svm.seed},
-                                   {"margin", figures.margin},
-                                   {"cost", figures.svm.cost},
-                                   {"excess", figures.svm.excess},
-                                   {"passes", figures.svm.passes},
-                                   {"converged", figures.svm.converged}};
-    if (window.hog.norm != HogNorm::none) summary["block"] = window.hog.block;
-    if (job.curve()) summary["held_out"] = as_json(*job.curve(), *train.folds);
-    fmt::print("{}\n", summary.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    Json summary{{"output", flags.output},
+                 {"window", Json::array({window.width_px, window.height_px})},
+                 {"cell", window.hog.cell},
+                 {"bins", window.hog.bins},
+                 {"signed", window.hog.signed_gradients},
+                 {"norm", name_of(hog_norm_names, window.hog.norm)},
+                 {"positive_images", job.positives().size()},
+                 {"negative_images", job.negatives().size()},
+                 {"positives", figures.positives},
+                 {"negatives", figures.negatives},
+                 {"hard_negatives", figures.hard_negatives},
+                 {"missed", figures.missed},
+                 {"false_alarms", figures.false_alarms},
+                 {"c", parameters.svm.c},
+                 {"seed", parameters.svm.seed},
+                 {"margin", figures.margin},
+                 {"cost", figures.svm.cost},
+                 {"excess", figures.svm.excess},
+                 {"passes", figures.svm.passes},
+                 {"converged", figures.svm.converged}};
+    if (window.hog.norm != HogNorm::none) summary.add("block", window.hog.block);
+    if (job.curve()) summary.add("held_out", as_json(*job.curve(), *train.folds));
+    fmt::print("{}\n", summary.text());
 }
 
 void report(const HogFlags& flags, const TrainFlags& train, const session::TrainJob& job, const TrainedModel& trained) {
