@@ -12,6 +12,7 @@ declare -A below=(
     [pipeline]="core cuda filters delta detect hog pipeline"
     [media]="core cuda colour filters delta detect hog pipeline media"
     [net]="core cuda delta net"
+    [session]="core cuda colour filters delta detect hog pipeline media net session"
 )
 result=0
 check() { # name, condition text: reports one test the way GoogleTest does
@@ -34,4 +35,9 @@ check AllLayersAreKnown "$(diff <(find src/framewire -mindepth 1 -maxdepth 1 -ty
 check NoCudaRuntimeInHeaders "$(grep -rnE '#include (<cuda_runtime|"framewire/cuda/check.hpp")' src/framewire --include='*.hpp' | grep -v '^src/framewire/cuda/check.hpp')"
 # Sessions speak to a Connection: sockets stay in net/tcp and in the listener that joins the two.
 check NoSocketsInSessions "$(grep -rnE '#include (<boost/|<sys/socket|<netinet/|"framewire/net/tcp/)' src/framewire/net/{wire,transport,limits,session} src/framewire/net/stream_state.*)"
+# What takes long to compile of the program's libraries is behind one file each.
+check OneFileReadsTheCommandLine "$(grep -rlE '#include <CLI/' apps src | grep -v '^apps/framewire/options/command_line.cpp$')"
+check OneFileOfTheProgramWritesJson "$(grep -rlE '#include <nlohmann/json.hpp>' apps | grep -v '^apps/framewire/commands/json.cpp$')"
+# Jobs do not print: what people read is the program's affair.
+check SessionsDoNotPrint "$(grep -rnE '\b(fmt::print|std::printf|std::cout|std::cerr)\b' src/framewire/session | grep -v '_test.cpp')"
 exit $result

@@ -1,12 +1,9 @@
 #include "commands/commands.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/core/text/credentials.hpp"
 #include "framewire/core/text/excerpt.hpp"
 #include "framewire/core/text/printable.hpp"
 #include "view/shown_text.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -14,9 +11,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
-#include <iostream>
 #include <new>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -30,14 +25,6 @@ int report(std::string_view text, ErrorCode code, std::string_view excerpt = {})
     const auto lines = framewire::app::shown_text(text) + framewire::printable_lines(excerpt);
     std::fprintf(stderr, "framewire: error: %s\n", lines.c_str());
     return static_cast<int>(code);
-}
-
-// What is wrong with the command line, or its help. CLI11's words quote the arguments.
-int exit_for(const CLI::App& program, const CLI::ParseError& error) {
-    std::ostringstream words;
-    const bool wrong = program.exit(error, std::cout, words) != 0;
-    std::fputs(framewire::printable_lines(framewire::without_credentials(words.str())).c_str(), stderr);
-    return wrong ? static_cast<int>(ErrorCode::usage) : 0;
 }
 
 // Where the caller closed one of descriptors 0 to 2, the first file opened would become standard input or output. What
@@ -55,9 +42,8 @@ int main(int argc, char** argv) try {
     std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an error of the write
     std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not grow
 
-    CLI::App program("Real-time video on the GPU and the CPU.", "framewire");
-    program.set_version_flag("--version", "framewire " FRAMEWIRE_VERSION);
-    program.require_subcommand(0, 1);  // that one is needed is said below: CLI11 would hide a mistyped one behind it
+    framewire::app::CommandLine program("Real-time video on the GPU and the CPU.", "framewire",
+                                        "framewire " FRAMEWIRE_VERSION);
     framewire::app::Action chosen;
     framewire::app::add_run(program, chosen);
     framewire::app::add_serve(program, chosen);
@@ -67,11 +53,7 @@ int main(int argc, char** argv) try {
     framewire::app::add_filters(program, chosen);
     framewire::app::add_sources(program, chosen);
     framewire::app::add_devices(program, chosen);
-    try {
-        program.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-        return exit_for(program, error);
-    }
+    if (const auto code = program.read(argc, argv)) return *code;
     if (!chosen) return report("a subcommand is required; framewire --help lists them", ErrorCode::usage);
     const int code = chosen();
     if (std::fflush(stdout) != 0) return report("cannot write standard output", ErrorCode::io);

@@ -12,7 +12,7 @@ attempt() {
             -DCMAKE_CXX_COMPILER_LAUNCHER=ccache >>"$folder/log" 2>&1 &&
         cmake --build "$folder/build" >>"$folder/log" 2>&1 &&
         cd "$folder" &&
-        for program in encode record mirror broadcast; do "build/$program" >>log 2>&1 || return 1; done &&
+        for program in encode record mirror broadcast job; do "build/$program" >>log 2>&1 || return 1; done &&
         prefix/bin/framewire --version >>log 2>&1
 }
 if attempt; then

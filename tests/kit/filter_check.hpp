@@ -29,20 +29,20 @@ struct FilterCheck {
 void check_filter(Backend backend, const FilterCheck& check);
 
 /// For INSTANTIATE_TEST_SUITE_P: one test a backend, named after it.
-class BackendTest : public testing::TestWithParam<Backend> {
+class BackendTest : public ::testing::TestWithParam<Backend> {
 protected:
     void SetUp() override {
         if (const auto reason = why_not(GetParam())) GTEST_SKIP() << *reason;
     }
 };
 
-inline std::string backend_name(const testing::TestParamInfo<Backend>& info) {
+inline std::string backend_name(const ::testing::TestParamInfo<Backend>& info) {
     return std::string(to_string(info.param));
 }
 
 }  // namespace framewire::kit
 
 /// Instantiates a BackendTest suite for every backend of the build.
-#define FRAMEWIRE_ON_EVERY_BACKEND(suite)                                                    \
-    INSTANTIATE_TEST_SUITE_P(Backends, suite, testing::ValuesIn(framewire::kit::backends()), \
+#define FRAMEWIRE_ON_EVERY_BACKEND(suite)                                                      \
+    INSTANTIATE_TEST_SUITE_P(Backends, suite, ::testing::ValuesIn(framewire::kit::backends()), \
                              framewire::kit::backend_name)

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <functional>
+#include "options/command_line.hpp"
 
-namespace CLI {
-class App;
-}
+#include <functional>
 
 namespace framewire::app {
 
@@ -12,13 +10,13 @@ namespace framewire::app {
 using Action = std::function<int()>;
 
 // Each adds its subcommand to the program; when the command line names it, `chosen` is set.
-void add_run(CLI::App& program, Action& chosen);
-void add_serve(CLI::App& program, Action& chosen);
-void add_view(CLI::App& program, Action& chosen);
-void add_detect(CLI::App& program, Action& chosen);
-void add_hog(CLI::App& program, Action& chosen);
-void add_filters(CLI::App& program, Action& chosen);
-void add_sources(CLI::App& program, Action& chosen);
-void add_devices(CLI::App& program, Action& chosen);
+void add_run(CommandLine& program, Action& chosen);
+void add_serve(CommandLine& program, Action& chosen);
+void add_view(CommandLine& program, Action& chosen);
+void add_detect(CommandLine& program, Action& chosen);
+void add_hog(CommandLine& program, Action& chosen);
+void add_filters(CommandLine& program, Action& chosen);
+void add_sources(CommandLine& program, Action& chosen);
+void add_devices(CommandLine& program, Action& chosen);
 
 }  // namespace framewire::app

@@ -1,4 +1,5 @@
 #include "commands/commands.hpp"
+#include "commands/json.hpp"
 #include "view/shown_text.hpp"
 
 #include "framewire/core/simd.hpp"
@@ -8,8 +9,6 @@
 
 #include <fmt/ranges.h>
 #include <hwy/targets.h>
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
 #include <cstdint>
 #include <fstream>
@@ -21,8 +20,6 @@
 
 namespace framewire::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct CpuInfo {
     std::string model;
@@ -56,36 +53,38 @@ std::string_view name_of(CameraControl::Type type) {
 }
 
 Json describe(const CameraFormat& format) {
-    Json json{{"pixel_format", format.pixel_format}, {"description", format.description}, {"sizes", Json::array()}};
+    auto sizes = Json::array();
     for (const auto& size : format.sizes) {
-        Json rates = Json::array();
+        auto rates = Json::array();
         for (const auto& rate : size.rates) rates.push_back(rate.value());
-        json["sizes"].push_back({{"width", size.width_px}, {"height", size.height_px}, {"rates", std::move(rates)}});
+        sizes.push_back({{"width", size.width_px}, {"height", size.height_px}, {"rates", rates}});
     }
-    return json;
+    return {{"pixel_format", format.pixel_format}, {"description", format.description}, {"sizes", sizes}};
 }
 
 Json describe(const CameraControl& control) {
     Json json{{"name", control.name},       {"type", name_of(control.type)}, {"minimum", control.minimum},
               {"maximum", control.maximum}, {"step", control.step},          {"default", control.default_value},
               {"value", control.value},     {"writable", control.writable}};
-    for (const auto& [value, name] : control.menu) json["menu"].push_back({{"value", value}, {"name", name}});
+    auto menu = Json::array();
+    for (const auto& [value, name] : control.menu) menu.push_back({{"value", value}, {"name", name}});
+    if (!control.menu.empty()) json.add("menu", menu);
     return json;
 }
 
 Json describe(const Camera& camera) {
-    Json json{{"path", camera.path},
-              {"name", camera.name},
-              {"driver", camera.driver},
-              {"formats", Json::array()},
-              {"controls", Json::array()}};
-    for (const auto& format : camera.formats) json["formats"].push_back(describe(format));
-    for (const auto& control : camera.controls) json["controls"].push_back(describe(control));
-    return json;
+    auto formats = Json::array(), controls = Json::array();
+    for (const auto& format : camera.formats) formats.push_back(describe(format));
+    for (const auto& control : camera.controls) controls.push_back(describe(control));
+    return {{"path", camera.path},
+            {"name", camera.name},
+            {"driver", camera.driver},
+            {"formats", formats},
+            {"controls", controls}};
 }
 
 Json as_json() {
-    auto gpus = Json::array();
+    auto gpus = Json::array(), cameras = Json::array();
     for (const auto& gpu : cuda::devices())
         gpus.push_back({{"index", gpu.index},
                         {"name", gpu.name},
@@ -93,14 +92,14 @@ Json as_json() {
                         {"multiprocessors", gpu.multiprocessors},
                         {"memory_bytes", gpu.memory_bytes},
                         {"l2_bytes", gpu.l2_bytes}});
-    Json json;
-    json["cuda"] = {{"compiled", cuda::compiled}, {"gpus", gpus}, {"reason", cuda::why_no_device()}};
+    for (const auto& camera : list_cameras()) cameras.push_back(describe(camera));
     const auto processor = cpu();
-    json["cpu"] = {
-        {"model", processor.model}, {"threads", processor.threads}, {"instruction_sets", processor.instruction_sets}};
-    json["cameras"] = Json::array();
-    for (const auto& camera : list_cameras()) json["cameras"].push_back(describe(camera));
-    return json;
+    return {{"cuda", {{"compiled", cuda::compiled}, {"gpus", gpus}, {"reason", cuda::why_no_device()}}},
+            {"cpu",
+             {{"model", processor.model},
+              {"threads", processor.threads},
+              {"instruction_sets", processor.instruction_sets}}},
+            {"cameras", cameras}};
 }
 
 void print(const Camera& camera) {
@@ -135,14 +134,14 @@ void print() {
 
 }  // namespace
 
-void add_devices(CLI::App& program, Action& chosen) {
-    auto* command = program.add_subcommand("devices", "Lists GPUs, the CPU's instruction sets and cameras");
+void add_devices(CommandLine& program, Action& chosen) {
+    auto command = program.subcommand("devices", "Lists GPUs, the CPU's instruction sets and cameras");
     const auto json = std::make_shared<bool>(false);
-    command->add_flag("--json", *json, "for machines");
-    command->callback([&chosen, json] {
+    command.flag("--json", *json, "for machines");
+    command.when_chosen([&chosen, json] {
         chosen = [json] {
             if (*json)
-                fmt::print("{}\n", as_json().dump(2, ' ', false, Json::error_handler_t::replace));
+                fmt::print("{}\n", as_json().text());
             else
                 print();
             return 0;

@@ -1,19 +1,19 @@
 #include "commands/commands.hpp"
 #include "commands/filter_page.hpp"
+#include "commands/json.hpp"
 #include "commands/listing.hpp"
 #include "commands/parameter_page.hpp"
 
 #include "framewire/pipeline/chain/filter_registry.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <iterator>
 
 namespace framewire::app {
 namespace {
 
-nlohmann::ordered_json describe(const FilterInfo& filter) {
+Json describe(const FilterInfo& filter) {
     return {{"name", filter.name},
             {"summary", filter.summary},
             {"needs_previous", filter.needs_previous},
@@ -30,7 +30,7 @@ std::string in_words(const FilterInfo& filter) {
 
 }  // namespace
 
-void add_filters(CLI::App& program, Action& chosen) {
+void add_filters(CommandLine& program, Action& chosen) {
     const auto& filters = filter_registry();
     Listing listing{.command = "filters",
                     .description = "Lists the filters with their parameters, ranges and defaults",

@@ -1,12 +1,11 @@
 #include "commands/listing.hpp"
+#include "commands/json.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/text/excerpt.hpp"
 #include "framewire/core/text/nearest_name.hpp"
 
 #include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -37,9 +36,9 @@ int list(const Options& options) {
     const auto& listing = options.listing;
     const auto entries = chosen_entries(options);
     if (options.json) {
-        auto json = nlohmann::ordered_json::array();
+        auto json = Json::array();
         for (const auto entry : entries) json.push_back(listing.json(entry));
-        fmt::print("{}\n", json.dump(2));
+        fmt::print("{}\n", json.text());
     } else if (options.markdown) {
         fmt::print("{}", options.name.empty() ? listing.index() : listing.page(entries.front()));
     } else {
@@ -50,13 +49,13 @@ int list(const Options& options) {
 
 }  // namespace
 
-void add_listing(CLI::App& program, Action& chosen, Listing listing) {
-    auto* command = program.add_subcommand(std::string(listing.command), std::string(listing.description));
+void add_listing(CommandLine& program, Action& chosen, Listing listing) {
+    auto command = program.subcommand(std::string(listing.command), std::string(listing.description));
     const auto options = std::make_shared<Options>(Options{.listing = std::move(listing), .name = {}});
-    command->add_option("name", options->name, fmt::format("only this {}", options->listing.one))->type_name("NAME");
-    auto* json = command->add_flag("--json", options->json, "for machines");
-    command->add_flag("--markdown", options->markdown, std::string(options->listing.page_help))->excludes(json);
-    command->callback([&chosen, options] { chosen = [options] { return list(*options); }; });
+    command.option("name", options->name, fmt::format("only this {}", options->listing.one)).type_name("NAME");
+    const auto json = command.flag("--json", options->json, "for machines");
+    command.flag("--markdown", options->markdown, std::string(options->listing.page_help)).excludes(json);
+    command.when_chosen([&chosen, options] { chosen = [options] { return list(*options); }; });
 }
 
 }  // namespace framewire::app

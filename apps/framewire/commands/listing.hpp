@@ -1,8 +1,7 @@
 #pragma once
 
 #include "commands/commands.hpp"
-
-#include <nlohmann/json_fwd.hpp>
+#include "commands/json.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -22,12 +21,12 @@ struct Listing {
     // Of the entry with a number.
     std::function<std::string(std::size_t)> words{};
     std::function<std::string(std::size_t)> page{};
-    std::function<nlohmann::ordered_json(std::size_t)> json{};
+    std::function<Json(std::size_t)> json{};
     std::function<std::string()> index{};  ///< the page of all
 };
 
 /// Adds the subcommand: all entries, or the one that is named; `--json` and `--markdown`. An unknown name is
 /// Error{usage} with the nearest one.
-void add_listing(CLI::App& program, Action& chosen, Listing listing);
+void add_listing(CommandLine& program, Action& chosen, Listing listing);
 
 }  // namespace framewire::app

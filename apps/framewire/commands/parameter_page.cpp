@@ -1,10 +1,10 @@
 #include "commands/parameter_page.hpp"
+#include "commands/json.hpp"
 
 #include "framewire/core/parameters/numbers.hpp"
 #include "framewire/core/text/excerpt.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -13,7 +13,6 @@
 namespace framewire::app {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Type = ParameterInfo::Type;
 
 std::string_view name_of(Type type) {
@@ -44,20 +43,22 @@ Json limit(double number) { return std::isfinite(number) ? Json(number) : Json(n
 
 Json describe(const ParameterInfo& parameter) {
     Json json{{"name", parameter.name}, {"help", parameter.help}, {"type", name_of(parameter.type)}};
-    json["required"] = is_required(parameter);
-    json["default"] = has_default(parameter) ? typed(parameter.type, parameter.default_value) : Json(nullptr);
+    json.add("required", is_required(parameter));
+    json.add("default", has_default(parameter) ? typed(parameter.type, parameter.default_value) : Json(nullptr));
     if (!parameter.choices.empty()) {
-        for (const auto choice : parameter.choices) json["choices"].push_back(typed(parameter.type, choice));
+        auto choices = Json::array();
+        for (const auto choice : parameter.choices) choices.push_back(typed(parameter.type, choice));
+        json.add("choices", choices);
     } else if (parameter.type == Type::integer || parameter.type == Type::size) {
-        json["minimum"] = static_cast<std::int64_t>(parameter.minimum);
-        json["maximum"] = static_cast<std::int64_t>(parameter.maximum);
+        json.add("minimum", static_cast<std::int64_t>(parameter.minimum));
+        json.add("maximum", static_cast<std::int64_t>(parameter.maximum));
     } else if (parameter.type == Type::real) {
-        json["minimum"] = limit(parameter.minimum);
-        json["maximum"] = limit(parameter.maximum);
+        json.add("minimum", limit(parameter.minimum));
+        json.add("maximum", limit(parameter.maximum));
     }
-    json["allowed"] = allowed_values(parameter);
-    json["odd_only"] = parameter.odd_only;
-    json["repeatable"] = parameter.repeatable;
+    json.add("allowed", allowed_values(parameter));
+    json.add("odd_only", parameter.odd_only);
+    json.add("repeatable", parameter.repeatable);
     return json;
 }
 
@@ -97,7 +98,7 @@ std::string parameter_table(std::span<const ParameterInfo> parameters) {
     return table;
 }
 
-nlohmann::ordered_json parameter_json(std::span<const ParameterInfo> parameters) {
+Json parameter_json(std::span<const ParameterInfo> parameters) {
     auto json = Json::array();
     for (const auto& parameter : parameters) json.push_back(describe(parameter));
     return json;

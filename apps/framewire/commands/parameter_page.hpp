@@ -1,8 +1,8 @@
 #pragma once
 
-#include "framewire/core/parameters/info.hpp"
+#include "commands/json.hpp"
 
-#include <nlohmann/json_fwd.hpp>
+#include "framewire/core/parameters/info.hpp"
 
 #include <span>
 #include <string>
@@ -15,7 +15,7 @@ std::string parameter_lines(std::span<const ParameterInfo> parameters);
 /// a table in Markdown;
 std::string parameter_table(std::span<const ParameterInfo> parameters);
 /// and an array for machines. Where no default is known it is null.
-nlohmann::ordered_json parameter_json(std::span<const ParameterInfo> parameters);
+Json parameter_json(std::span<const ParameterInfo> parameters);
 
 /// Text for a cell of a table in Markdown.
 std::string table_cell(std::string_view text);

@@ -1,4 +1,5 @@
 #include "commands/commands.hpp"
+#include "commands/json.hpp"
 #include "commands/listing.hpp"
 #include "commands/parameter_page.hpp"
 
@@ -6,7 +7,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include <iterator>
 
@@ -19,7 +19,7 @@ std::string form_of(const SourceKind& source) {
     return fmt::format("{} ending in {}", source.form, fmt::join(source.endings, " "));
 }
 
-nlohmann::ordered_json describe(const SourceKind& source) {
+Json describe(const SourceKind& source) {
     return {{"name", source.name},         {"summary", source.summary},
             {"form", source.form},         {"prefix", source.prefix},
             {"endings", source.endings},   {"available", source.open != nullptr},
@@ -56,7 +56,7 @@ std::string index() {
 
 }  // namespace
 
-void add_sources(CLI::App& program, Action& chosen) {
+void add_sources(CommandLine& program, Action& chosen) {
     const auto& sources = source_registry();
     Listing listing{.command = "sources",
                     .description = "Lists where frames may come from, with parameters, ranges and defaults",

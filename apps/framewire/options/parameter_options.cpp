@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
 
 namespace framewire::app {
 namespace {
@@ -27,31 +26,31 @@ std::string help_of(const ParameterInfo& parameter, std::string_view before) {
     return fmt::format("{}{}{}", before, parameter.help, said ? "" : "; " + allowed_values(parameter));
 }
 
-CLI::Option* add_value(CLI::App& command, const std::string& flag, const ParameterInfo& parameter,
-                       ParameterValues& values, std::string_view before) {
-    auto* option = command.add_option_function<std::string>(
+Option add_value(Command& command, const std::string& flag, const ParameterInfo& parameter, ParameterValues& values,
+                 std::string_view before) {
+    auto option = command.option(
         flag, [&parameter, &values](const std::string& text) { values.add(parameter.name, text); },
         help_of(parameter, before));
-    option->check([&parameter](const std::string& text) {
+    option.check([&parameter](const std::string& text) {
         const auto problem = problem_with(parameter, text);
         return problem.empty() ? std::string()
                                : fmt::format("'{}' {}; allowed is {}", text, problem, allowed_values(parameter));
     });
-    option->type_name(value_name(parameter));
-    if (!parameter.default_value.empty()) option->default_str(parameter.default_value);
+    option.type_name(value_name(parameter));
+    if (!parameter.default_value.empty()) option.shown_default(parameter.default_value);
     return option;
 }
 
 }  // namespace
 
-CLI::Option* add_parameter(CLI::App& command, const ParameterInfo& parameter, ParameterValues& values,
-                           const ParameterOption& how) {
+Option add_parameter(Command& command, const ParameterInfo& parameter, ParameterValues& values,
+                     const ParameterOption& how) {
     const auto flag = how.flag.empty() ? fmt::format("--{}", parameter.name) : how.flag;
-    auto* option = parameter.type == Type::flag ? command.add_flag_callback(
-                                                      flag, [&parameter, &values] { values.add(parameter.name, "1"); },
-                                                      fmt::format("{}{}", how.before, parameter.help))
-                                                : add_value(command, flag, parameter, values, how.before);
-    if (how.needs) option->needs(how.needs);
+    auto option = parameter.type == Type::flag ? command.flag(
+                                                     flag, [&parameter, &values] { values.add(parameter.name, "1"); },
+                                                     fmt::format("{}{}", how.before, parameter.help))
+                                               : add_value(command, flag, parameter, values, how.before);
+    if (how.needs) option.needs(*how.needs);
     return option;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "options/hog_options.hpp"
+#include "commands/hog/hog_flags.hpp"
 
 #include "framewire/core/parameters/values.hpp"
 #include "framewire/hog/people/people_detector.hpp"
@@ -10,17 +10,18 @@
 
 namespace framewire::app {
 
-struct PeopleOptions {
-    std::string model;  ///< the file of `--people`; empty: no people wanted
+/// The flags of `--people`.
+struct PeopleFlags {
+    std::string model;  ///< its file; empty: no people wanted
     std::string annotate;
     ParameterValues given;        ///< those of people_fields() on the command line
     PeopleParameters parameters;  ///< made of them
 };
 
 /// `--people` and what goes with it only.
-void add_people_options(CLI::App& command, PeopleOptions& options);
+void add_people_options(Command& command, PeopleFlags& flags);
 
-/// From source to records of people, and a video of them. Throws after what was found before was written.
-void find_people(const HogOptions& options, const PeopleOptions& people, const std::stop_source& stop);
+/// From a source, or a folder's images of any sizes, to records of people, and pictures of them.
+void find_people(HogFlags& flags, const PeopleFlags& people, const std::stop_token& stop);
 
 }  // namespace framewire::app

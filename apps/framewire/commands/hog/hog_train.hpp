@@ -1,6 +1,6 @@
 #pragma once
 
-#include "options/hog_options.hpp"
+#include "commands/hog/hog_flags.hpp"
 
 #include "framewire/core/parameters/values.hpp"
 #include "framewire/hog/training/window_trainer.hpp"
@@ -12,8 +12,9 @@
 
 namespace framewire::app {
 
-struct TrainOptions {
-    std::vector<std::string> folders;  ///< of `--train`: positives, negatives; empty: no training wanted
+/// The flags of `--train`.
+struct TrainFlags {
+    std::vector<std::string> folders;  ///< positives, negatives; empty: no training wanted
     ParameterValues given;             ///< those of training_fields() on the command line
     TrainingParameters parameters;     ///< made of them
     std::optional<int> folds;          ///< none: no cross-validation
@@ -21,9 +22,9 @@ struct TrainOptions {
 };
 
 /// `--train` and what goes with it only.
-void add_train_options(CLI::App& command, TrainOptions& options);
+void add_train_options(Command& command, TrainFlags& flags);
 
 /// From folders of images to a model's file, which appears when it is whole, and to the curve of its cross-validation.
-void train_model(const HogOptions& options, const TrainOptions& train, const std::stop_source& stop);
+void train_model(HogFlags& flags, const TrainFlags& train, const std::stop_token& stop);
 
 }  // namespace framewire::app

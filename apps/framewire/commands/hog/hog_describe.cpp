@@ -1,0 +1,53 @@
+#include "commands/hog/hog_describe.hpp"
+
+#include "commands/json.hpp"
+#include "commands/work.hpp"
+
+#include "framewire/core/log.hpp"
+#include "framewire/session/hog/describe.hpp"
+#include "framewire/session/hog/describe_folder.hpp"
+#include "framewire/session/outputs/folders.hpp"
+
+#include <fmt/format.h>
+
+namespace framewire::app {
+namespace {
+
+void print_summary(const HogFlags& flags, const session::DescribeResult& result) {
+    const auto& parameters = flags.hog;
+    Json summary{
+        {"source", result.description.source}, {"output", flags.output}, {"frames", result.descriptors.frames()}};
+    if (result.shape) summary.add("shape", session::array_shape(*result.shape));
+    summary.add("cell", parameters.cell);
+    summary.add("bins", parameters.bins);
+    summary.add("signed", parameters.signed_gradients);
+    summary.add("norm", name_of(hog_norm_names, parameters.norm));
+    if (parameters.norm != HogNorm::none) summary.add("block", parameters.block);
+    summary.add("largest", result.descriptors.largest());
+    summary.add("mean", result.descriptors.mean());
+    summary.add("backend", result.description.backend);
+    summary.add("seconds", result.figures.seconds);
+    summary.add("fps", result.figures.fps);
+    fmt::print("{}\n", summary.text());
+}
+
+}  // namespace
+
+void describe(HogFlags& flags, const DescribeFlags& describe, const std::stop_token& stop) {
+    session::DescribeOptions options{flags.common.job(stop), flags.input,           flags.hog,
+                                     flags.output,           describe.steps_folder, describe.streams};
+    if (!may_write(files_of(options), flags.common, stop)) return;
+    options.job = flags.common.job(stop);
+    const bool of_folder = session::is_output_folder(flags.output);
+    const auto result = of_folder ? session::DescribeFolderJob(options).run() : session::DescribeJob(options).run();
+    const auto& figures = result.figures;
+    if (flags.json && figures.frames > 0) print_summary(flags, result);
+    if (of_folder)
+        log_info("{} images in {:.2f} s, {:.1f} a second", figures.frames, figures.seconds, figures.fps);
+    else
+        log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} x {} x {} values a frame", figures.frames,
+                 figures.seconds, figures.fps, figures.drops, result.shape->rows, result.shape->columns,
+                 result.shape->values);
+}
+
+}  // namespace framewire::app

@@ -1,0 +1,72 @@
+#include "commands/work.hpp"
+#include "signals/stop_signals.hpp"
+#include "view/log_lines.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
+
+#include <fmt/format.h>
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <utility>
+
+namespace framewire::app {
+namespace {
+
+// Gives the exit code. To be called before any thread is started.
+int run_stoppable(const StoppableWork& work) {
+    StopSignals signals;
+    try {
+        work(signals.stop());
+    } catch (const Error& error) {
+        if (signals.received() == 0) throw;
+        log_warning("{}", error.what());
+    }
+    return signals.received() == 0 ? 0 : 128 + signals.received();
+}
+
+// Blocks until there is a line or the end of standard input; false also when told to stop.
+bool answers_yes(const std::string& question, const std::stop_token& stop) {
+    fmt::print(stderr, "{} [y/N] ", question);
+    std::fflush(stderr);
+    pollfd waiting{STDIN_FILENO, POLLIN, 0};
+    while (::poll(&waiting, 1, 100) <= 0)
+        if (stop.stop_requested()) return false;
+    char answer[16] = {};
+    return ::read(STDIN_FILENO, answer, sizeof answer - 1) > 0 && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+}  // namespace
+
+void set_work(const Command& command, Action& chosen, const CommonOptions& options, StoppableWork work) {
+    command.when_chosen([&chosen, &options, work = std::move(work)] {
+        chosen = [&options, work] {
+            show_log_lines(parse_log_level(options.log_level));
+            return run_stoppable(work);
+        };
+    });
+}
+
+bool may_write(const session::JobFiles& files, CommonOptions& common, const std::stop_token& stop) {
+    files.require_different();
+    const auto there = files.there();
+    if (there.empty() || common.replace) return true;
+    const auto what = there.size() == 1
+                          ? fmt::format("{} is", there.front().path)
+                          : fmt::format("{} and {} more outputs are", there.front().path, there.size() - 1);
+    if (common.keep) {
+        log_info("{} there already and kept (-n); nothing is done", what);
+        return false;
+    }
+    if (!files.reads_standard_input() && ::isatty(STDIN_FILENO) && ::isatty(STDERR_FILENO)) {
+        common.replace = answers_yes(what + " there already; replace it?", stop);
+        if (common.replace) return true;
+    }
+    fail(ErrorCode::io, "{} there already; -y replaces what is there, -n keeps it and does nothing", what);
+}
+
+}  // namespace framewire::app

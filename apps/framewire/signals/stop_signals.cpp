@@ -1,0 +1,64 @@
+#include "signals/stop_signals.hpp"
+
+#include "framewire/core/error.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+
+namespace framewire::app {
+namespace {
+
+sigset_t stop_signals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    struct sigaction hangup {};
+    // nohup has it ignored, and is obeyed.
+    if (sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) sigaddset(&signals, SIGHUP);
+    return signals;
+}
+
+}  // namespace
+
+StopSignals::StopSignals() {
+    const auto set = stop_signals();
+    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    signals_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    ending_ = eventfd(0, EFD_CLOEXEC);
+    if (signals_ < 0 || ending_ < 0) fail(ErrorCode::config, "no descriptor to receive signals by; close some files");
+    thread_ = std::thread([this] { receive(); });
+}
+
+StopSignals::~StopSignals() {
+    const std::uint64_t one = 1;
+    static_cast<void>(!write(ending_, &one, sizeof one));
+    thread_.join();
+    close(signals_);
+    close(ending_);
+    const auto set = stop_signals();
+    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+void StopSignals::receive() {
+    pollfd waiting[] = {{signals_, POLLIN, 0}, {ending_, POLLIN, 0}};
+    for (;;) {
+        if (poll(waiting, 2, -1) < 0) continue;  // interrupted
+        signalfd_siginfo info{};
+        while (read(signals_, &info, sizeof info) == sizeof info) {
+            const auto number = static_cast<int>(info.ssi_signo);
+            if (received_ != 0) std::_Exit(128 + number);
+            received_ = number;
+            stop_.request_stop();
+        }
+        if (waiting[1].revents != 0) return;
+    }
+}
+
+}  // namespace framewire::app

@@ -1,0 +1,161 @@
+#include "framewire/session/broadcast.hpp"
+
+#include "framewire/delta/packing.hpp"
+#include "framewire/net/stream_state.hpp"
+#include "framewire/pipeline/frames/stream_encoder.hpp"
+#include "framewire/session/detector.hpp"
+#include "framewire/session/input/filtered_input.hpp"
+#include "framewire/session/input/public_name.hpp"
+#include "framewire/session/job/frame_job.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace framewire::session {
+namespace {
+
+// How long viewers may take for the last state and the end; less when the user wants the program gone.
+constexpr std::chrono::seconds ending_deadline{10}, stopped_deadline{2};
+
+// What changed in a frame, and what moves in it.
+struct Found {
+    const net::StreamState* stream;
+    FrameChanges changes;
+    FrameObjects objects;
+    bool has_objects;
+    delta::Packer packer;
+    std::vector<std::uint8_t> packed{};  // the changes, where somebody watches
+
+    void wait() {
+        changes.wait();
+        packed.clear();
+        if (!changes.first() && stream->watched()) packer.pack_changes(changes.changes(), packed);
+        if (has_objects) objects.wait();
+    }
+};
+
+// A step takes longer to pack than to find: so many threads pack at once.
+int packing_threads(const Executor& executor) {
+    constexpr int most = 8;
+    return std::clamp(executor.pool().threads() / 2, 1, most);
+}
+
+InputOptions shown_to_viewers(InputOptions input) {
+    input.public_name = true;
+    return input;
+}
+
+}  // namespace
+
+struct BroadcastJob::State {
+    explicit State(const BroadcastOptions& options);
+
+    net::StreamInfo stream_info() const;
+    void run();
+    Found make_found();
+    void start(InputFrame& frame, Found& found);
+    void send(const FrameTime& time, const Found& found);
+    void finish(const FirstFailure& failure);
+
+    int wait_for_viewers;
+    bool hurries;
+    FrameJob<FilteredInput> job;
+    StreamEncoder encoder;
+    std::unique_ptr<FrameDetector> detector;
+    net::StreamState stream;
+    net::Server server;
+    BroadcastResult result;
+};
+
+BroadcastJob::State::State(const BroadcastOptions& options)
+    : wait_for_viewers(options.wait_for_viewers),
+      hurries(options.hurries),
+      job(options.job, shown_to_viewers(options.input), files_of(options)),
+      encoder(options.encoder, job.input().shape(), job.input().executor()),
+      detector(options.detector
+                   ? make_detector(*options.detector, job.input().info().shape, job.input().executor(), job.stop())
+                   : nullptr),
+      stream(stream_info(), job.input().executor()),
+      server(stream, options.server, job.stop()) {}
+
+net::StreamInfo BroadcastJob::State::stream_info() const {
+    auto rate = job.input().rate();
+    const auto term_allowed = [](std::int64_t term) { return term >= 1 && term <= net::max_rate_term; };
+    if (!term_allowed(rate.numerator) || !term_allowed(rate.denominator)) rate = {30, 1};
+    const auto& parameters = encoder.parameters();
+    return {encoder.shape(), parameters.mode, parameters.effective_threshold(), rate,
+            public_name(job.input().info().name)};
+}
+
+void BroadcastJob::State::run() {
+    job.run<Found>(
+        {.wanted = {.by_stages = true},
+         .waiters = packing_threads(job.input().executor()),
+         .at_source_rate = !job.input().info().live && !hurries,
+         .begin = [this] { return wait_for_viewers == 0 || server.wait_for_viewers(wait_for_viewers, job.stop()); },
+         .make = [this] { return make_found(); },
+         .start = [this](InputFrame& frame, const FrameTime&, Found& found) { start(frame, found); },
+         .send = [this](InputFrame&, const FrameTime& time, Found& found) { send(time, found); },
+         .finish = [this](FirstFailure& failure, Ending) { finish(failure); }},
+        result);
+}
+
+Found BroadcastJob::State::make_found() {
+    return {&stream, encoder.make_changes(), detector ? detector->make_objects() : FrameObjects(), detector != nullptr,
+            delta::Packer(encoder.shape())};
+}
+
+void BroadcastJob::State::start(InputFrame& frame, Found& found) {
+    if (detector) detector->start(frame.captured, found.objects);
+    encoder.start(frame.result(), found.changes);
+}
+
+void BroadcastJob::State::send(const FrameTime& time, const Found& found) {
+    std::span<const Component> objects;
+    if (found.has_objects) {
+        objects = found.objects.objects();
+        objects = objects.first(std::min(objects.size(), net::max_objects));
+    }
+    const auto frame_bytes = encoder.shape().frame_bytes();
+    auto& statistics = job.statistics();
+    if (found.changes.first()) {
+        stream.start(encoder.first_picture(), time, objects);
+        statistics.add_first_picture(frame_bytes);
+    } else {
+        const auto& changes = found.changes.changes();
+        stream.advance(changes, time, objects, found.packed);
+        statistics.add_delta(changes.summaries[0], frame_bytes);
+    }
+    server.publish();
+    statistics.set_sent_bytes(stream.counts().up_to_date_bytes);
+}
+
+// Nobody hurries the viewers of a job that failed.
+void BroadcastJob::State::finish(const FirstFailure& failure) {
+    const bool in_a_hurry = job.stopped() && !failure;
+    result.viewers_left =
+        server.finish(in_a_hurry ? stopped_deadline : ending_deadline, failure ? "the source was lost" : "");
+    result.viewers = server.metrics();
+    job.statistics().set_sent_bytes(stream.counts().up_to_date_bytes);
+}
+
+JobFiles files_of(const BroadcastOptions& options) {
+    auto files = JobFiles().source(options.input.source).output("--stats", options.job.statistics_path);
+    if (options.detector) add_input_files(files, *options.detector);
+    return files;
+}
+
+BroadcastJob::BroadcastJob(const BroadcastOptions& options) : state_(std::make_unique<State>(options)) {}
+BroadcastJob::~BroadcastJob() = default;
+
+const net::StreamAddress& BroadcastJob::address() const { return state_->server.address(); }
+const SourceInfo& BroadcastJob::source() const { return state_->job.input().info(); }
+CameraPanel& BroadcastJob::panel() { return state_->job.input().panel(); }
+const BroadcastResult& BroadcastJob::run() { return state_->run(), state_->result; }
+const BroadcastResult& BroadcastJob::result() const { return state_->result; }
+const Statistics& BroadcastJob::statistics() const { return state_->job.statistics(); }
+
+}  // namespace framewire::session

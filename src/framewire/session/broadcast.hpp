@@ -1,0 +1,63 @@
+#pragma once
+
+#include "framewire/delta/delta.hpp"
+#include "framewire/net/server.hpp"
+#include "framewire/pipeline/chain/camera_panel.hpp"
+#include "framewire/pipeline/source.hpp"
+#include "framewire/pipeline/statistics/statistics.hpp"
+#include "framewire/session/detector_options.hpp"
+#include "framewire/session/job/job_files.hpp"
+#include "framewire/session/job/result.hpp"
+#include "framewire/session/options.hpp"
+
+#include <memory>
+#include <optional>
+
+namespace framewire::session {
+
+struct BroadcastOptions {
+    JobOptions job{};
+    InputOptions input{};  ///< filters show its public_name(), as viewers are told it
+    delta::EncoderParameters encoder{};
+    net::ServerOptions server{};
+    int wait_for_viewers = 0;                   ///< the first frame waits for so many
+    bool hurries = false;                       ///< frames that do not come live are sent as soon as they are there
+    std::optional<DetectorOptions> detector{};  ///< finds objects in frames as captured, for viewers to draw
+};
+
+/// What these options read and write.
+JobFiles files_of(const BroadcastOptions& options);
+
+struct BroadcastResult : JobResult {
+    net::ServerMetrics viewers{};
+    int viewers_left = 0;  ///< who did not take the end of the stream in time
+};
+
+/// From a source through filters to any number of viewers, as a difference stream. For one run.
+class BroadcastJob {
+public:
+    /// Opens all there is, what is cheap to refuse first, and listens from then on. Throws as FrameJob, StreamEncoder,
+    /// make_detector() and net::Server do.
+    explicit BroadcastJob(const BroadcastOptions& options);
+    ~BroadcastJob();
+
+    /// Where viewers find the stream.
+    const net::StreamAddress& address() const;
+    const SourceInfo& source() const;
+    /// Brightness and its like while frames flow; from any thread.
+    CameraPanel& panel();
+
+    /// To be called once. Throws what failed on the way, after the viewers were told; Error{no_input} where the source
+    /// has no frames.
+    const BroadcastResult& run();
+    /// Of run(), when it threw, too.
+    const BroadcastResult& result() const;
+    /// Of the run as it goes; from any thread.
+    const Statistics& statistics() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace framewire::session

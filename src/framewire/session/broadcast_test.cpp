@@ -1,0 +1,156 @@
+#include "framewire/session/broadcast.hpp"
+
+#include "framewire/session/job_testing.hpp"
+#include "framewire/session/receive/receive.hpp"
+
+#include <cstdlib>
+#include <future>
+#include <stdexcept>
+
+namespace framewire::session {
+namespace broadcast_test {
+
+constexpr int threshold = 10;
+
+class Broadcast : public JobTest {
+protected:
+    BroadcastOptions options(const std::string& source) const {
+        BroadcastOptions options{.job = job(), .input = {.source = source}, .encoder = {.threshold = threshold}};
+        options.server.listen = {"127.0.0.1", 0};
+        options.wait_for_viewers = 1;
+        options.hurries = true;
+        return options;
+    }
+};
+
+FRAMEWIRE_ON_EVERY_BACKEND(Broadcast);
+
+// The furthest that a byte of what a viewer saw was from the camera's.
+int furthest(net::Client& client, const std::vector<Bytes>& camera) {
+    int result = 0;
+    while (client.next()) {
+        const auto& frame = camera.at(static_cast<std::size_t>(client.state().frame));
+        const auto* seen = client.picture().data();
+        for (std::size_t at = 0; at < frame.size(); ++at) result = std::max(result, std::abs(seen[at] - frame[at]));
+    }
+    return result;
+}
+
+TEST_P(Broadcast, ViewersStayWithinTheThreshold) {
+    BroadcastJob broadcast(options(camera()));
+    auto viewer = std::async(std::launch::async, [&] {
+        net::Client client({broadcast.address()});
+        const int far = furthest(client, camera_frames());
+        return std::pair(far, client.state().frame);
+    });
+    const auto& result = broadcast.run();
+    const auto [far, last] = viewer.get();
+    EXPECT_LE(far, threshold);
+    EXPECT_EQ(last, frames - 1) << "the last state reaches everyone";
+    EXPECT_EQ(result.figures.frames, frames);
+    ASSERT_TRUE(result.figures.delta);
+    EXPECT_EQ(result.figures.delta->max_error, far);
+    EXPECT_EQ(result.viewers.viewers_total, 1);
+    EXPECT_EQ(result.viewers_left, 0);
+}
+
+TEST_P(Broadcast, ViewersAreToldOfAFailure) {
+    BroadcastJob broadcast(options(broken_source(4)));
+    auto viewer = std::async(std::launch::async, [&] {
+        net::Client client({broadcast.address()});
+        return error_of([&] {
+            while (client.next()) {
+            }
+        });
+    });
+    EXPECT_EQ(error_of([&] { broadcast.run(); }), ErrorCode::source_lost);
+    EXPECT_EQ(viewer.get(), ErrorCode::source_lost);
+    EXPECT_EQ(broadcast.result().figures.frames, 4);
+    EXPECT_EQ(broadcast.result().viewers.viewers_total, 1);
+}
+
+TEST_P(Broadcast, AStopEndsTheWaitForViewers) {
+    std::stop_source stop;
+    auto waiting = options(camera());
+    waiting.job.stop = stop.get_token();
+    BroadcastJob broadcast(waiting);
+    stop.request_stop();
+    EXPECT_EQ(broadcast.run().figures.frames, 0);
+}
+
+TEST_P(Broadcast, StrangersSeeNoFolders) {
+    BroadcastJob broadcast(options(broken_source(4)));
+    std::string told;
+    auto viewer = std::async(std::launch::async, [&] {
+        net::Client client({broadcast.address()});
+        return client.info().source;
+    });
+    EXPECT_EQ(viewer.get().find(folder_ / ""), std::string::npos);
+    EXPECT_NE(broadcast.source().name.find(folder_ / ""), std::string::npos);
+}
+
+// A broadcast of the camera, and what receives it.
+class Receive : public Broadcast {
+protected:
+    void SetUp() override {
+        Broadcast::SetUp();
+        if (IsSkipped()) return;
+        broadcast_.emplace(options(camera()));
+        running_ = std::async(std::launch::async, [this] { broadcast_->run(); });
+    }
+    ReceiveOptions receiving() const {
+        return {.job = job(), .url = to_string(broadcast_->address()), .recording = folder_ / "seen.bgr"};
+    }
+
+    std::optional<BroadcastJob> broadcast_;
+    std::future<void> running_;
+};
+
+FRAMEWIRE_ON_EVERY_BACKEND(Receive);
+
+TEST_P(Receive, ShowsAndRecordsPictures) {
+    auto options = receiving();
+    std::vector<Bytes> shown;
+    Shape told{};
+    options.on_stream = [&](const net::StreamInfo& stream, const Shape& shape) {
+        told = shape;
+        EXPECT_EQ(stream.threshold, threshold);
+        EXPECT_TRUE(folder_.names().empty()) << "outputs are touched last";
+    };
+    options.on_picture = [&](HostView<const std::uint8_t> picture) {
+        shown.emplace_back(picture.data(), picture.data() + frame_bytes);
+    };
+    ReceiveJob receive(options);
+    const auto& result = receive.run();
+    running_.get();
+    EXPECT_EQ(told.width, width);
+    EXPECT_EQ(result.ending, Ending::complete);
+    EXPECT_EQ(result.figures.frames, static_cast<std::int64_t>(shown.size()));
+    EXPECT_EQ(result.state.frame, frames - 1);
+    EXPECT_TRUE(raw_frames(folder_ / "seen.bgr") == shown);
+    const auto last = camera_frames().back();
+    for (std::size_t at = 0; at < frame_bytes; ++at) ASSERT_LE(std::abs(shown.back()[at] - last[at]), threshold);
+}
+
+TEST_P(Receive, WhoLooksMayFailIt) {
+    write_file(folder_ / "seen.bgr", "finished");
+    auto options = receiving();
+    options.job.replace = true;
+    options.on_end = [] { throw std::runtime_error("the window is gone"); };
+    ReceiveJob receive(options);
+    EXPECT_THROW(receive.run(), std::runtime_error);
+    EXPECT_EQ(receive.result().ending, Ending::broken_off);
+    EXPECT_EQ(read_file(folder_ / "seen.bgr").size(), std::string("finished").size());
+    running_.get();
+}
+
+TEST_P(Receive, ARefusedStreamLeavesNothing) {
+    auto options = receiving();
+    options.on_stream = [](const net::StreamInfo&, const Shape&) { fail(ErrorCode::config, "no window"); };
+    EXPECT_EQ(error_of([&] { ReceiveJob receive(options); }), ErrorCode::config);
+    EXPECT_TRUE(folder_.names().empty());
+    running_.get();
+}
+
+}  // namespace broadcast_test
+}  // namespace framewire::session

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "framewire/pipeline/frames/frame_detector.hpp"
+#include "framewire/session/detector_options.hpp"
+
+#include <memory>
+#include <stop_token>
+
+namespace framewire::session {
+
+/// A detector for frames of a shape, with its region and its background picture, where one is asked for, read from
+/// their files; with masks where those are wanted. Throws as MotionDetector and open_source() do, and Error{usage} on
+/// pictures of another size.
+std::unique_ptr<FrameDetector> make_detector(const DetectorOptions& options, const Shape& frame, Executor& executor,
+                                             const std::stop_token& stop, bool with_masks = false);
+
+}  // namespace framewire::session

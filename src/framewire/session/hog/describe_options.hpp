@@ -1,0 +1,41 @@
+#pragma once
+
+#include "framewire/hog/hog.hpp"
+#include "framewire/session/hog/descriptor_summary.hpp"
+#include "framewire/session/job/job_files.hpp"
+#include "framewire/session/job/result.hpp"
+#include "framewire/session/options.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace framewire::session {
+
+/// What descriptors go by.
+struct DescribeOptions {
+    JobOptions job{};
+    InputOptions input{};
+    HogParameters hog{};
+    std::string output{};            ///< a .npy file, or of a DescribeFolderJob the folder they go to
+    std::string steps_folder{};      ///< for pictures of the first frame's steps; empty: none wanted
+    std::optional<int> under_way{};  ///< frames at once, 1 to most_under_way; none: as many as suit the backend
+
+    static constexpr int most_under_way = 8;
+    /// How many. Throws Error{usage} on more than the backend takes.
+    int frames_under_way_on(Backend backend) const;
+};
+
+/// What these options read and write; where the output is a folder, a file for each image.
+JobFiles files_of(const DescribeOptions& options);
+
+struct DescribeResult : JobResult {
+    DescriptorSummary descriptors{};
+    std::optional<HogShape> shape{};  ///< of a frame's, where all frames have one
+};
+
+/// An image's array is rows x columns x values; a video's has the frames before.
+std::vector<std::int64_t> array_shape(const HogShape& shape);
+
+}  // namespace framewire::session

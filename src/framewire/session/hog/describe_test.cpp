@@ -1,0 +1,111 @@
+#include "framewire/session/hog/describe.hpp"
+#include "framewire/session/hog/describe_folder.hpp"
+#include "framewire/session/job_testing.hpp"
+#include "framewire/session/outputs/folders.hpp"
+#include "framewire/session/people/people_folder_job.hpp"
+#include "framewire/session/run.hpp"
+
+#include <filesystem>
+
+namespace framewire::session {
+namespace describe_test {
+
+class Describe : public JobTest {
+protected:
+    // A folder of images of the sizes, 1.png, 2.png ...
+    std::string images(const std::vector<std::string>& sizes) const {
+        const auto path = folder_ / "images";
+        std::filesystem::create_directory(path);
+        int number = 0;
+        for (const auto& size : sizes)
+            RunJob({.input = {.source = fmt::format("synth:size={}:frames=1", size)},
+                    .output = fmt::format("{}/{}.png", path, ++number)})
+                .run();
+        return path;
+    }
+    // Leaves of image `number` half of its file.
+    void break_image(int number) const {
+        const std::filesystem::path path = fmt::format("{}/{}.png", folder_ / "images", number);
+        std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+    }
+};
+
+FRAMEWIRE_ON_EVERY_BACKEND(Describe);
+
+TEST_P(Describe, AVideosFramesAreOneArray) {
+    DescribeJob describe({.job = job(), .input = {.source = camera()}, .output = folder_ / "out.npy"});
+    const auto& result = describe.run();
+    EXPECT_EQ(result.ending, Ending::complete);
+    EXPECT_EQ(result.descriptors.frames(), frames);
+    ASSERT_TRUE(result.shape);
+    EXPECT_EQ(array_shape(*result.shape), (std::vector<std::int64_t>{12, 16, 9}));
+    EXPECT_GT(result.descriptors.largest(), 0);
+    EXPECT_GE(read_file(folder_ / "out.npy").size(), sizeof(float) * frames * 12 * 16 * 9);
+}
+
+TEST_P(Describe, AFoldersImagesAreAnArrayEach) {
+    const auto source = images({"64x48", "40x40", "64x48"});
+    DescribeFolderJob describe({.job = job(), .input = {.source = source}, .output = folder_ / "out/"});
+    const auto& result = describe.run();
+    EXPECT_EQ(result.descriptors.frames(), 3);
+    EXPECT_FALSE(result.shape);
+    EXPECT_EQ(result.figures.raw_bytes, 3 * (2 * 64 * 48 + 40 * 40));
+    EXPECT_EQ(read_file(folder_ / "out/1.npy").size(), read_file(folder_ / "out/3.npy").size());
+    EXPECT_LT(read_file(folder_ / "out/2.npy").size(), read_file(folder_ / "out/1.npy").size());
+}
+
+TEST_P(Describe, ABrokenImageEndsTheFolderAndIsNamed) {
+    const auto source = images({"64x48", "40x40", "64x48", "64x48"});
+    break_image(3);
+    DescribeFolderJob describe({.job = job(), .input = {.source = source}, .output = folder_ / "out/"});
+    std::string message;
+    EXPECT_EQ(error_of([&] { describe.run(); }, &message), ErrorCode::source_lost);
+    EXPECT_NE(message.find("3.png"), std::string::npos) << message;
+    EXPECT_EQ(describe.result().ending, Ending::broken_off);
+    EXPECT_EQ(describe.result().descriptors.frames(), 2);
+    EXPECT_TRUE(std::filesystem::exists(folder_ / "out/2.npy"));
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "out/3.npy"));
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "out/4.npy"));
+}
+
+TEST_P(Describe, OnlyAFolderGoesIntoAFolder) {
+    EXPECT_EQ(
+        error_of([&] { DescribeFolderJob({.job = job(), .input = {.source = camera()}, .output = folder_ / "out/"}); }),
+        ErrorCode::usage);
+    EXPECT_TRUE(folder_.names().empty());
+}
+
+class PeopleInFolder : public Describe {
+protected:
+    // All of a window's weights are 0: what it scores is the bias.
+    PeopleOptions options(const std::string& source) {
+        PeopleOptions options{.job = job(), .input = {.source = source}, .model = folder_ / "model.txt"};
+        options.window.width_px = options.window.height_px = 16;
+        options.window.hog.cell = 8;
+        std::string numbers;
+        for (int weight = 0; weight < 36; ++weight) numbers += "0 ";
+        write_file(options.model, numbers + "1\n");
+        options.output = folder_ / "out.jsonl";
+        options.annotate = folder_ / "seen/";
+        return options;
+    }
+};
+
+FRAMEWIRE_ON_EVERY_BACKEND(PeopleInFolder);
+
+TEST_P(PeopleInFolder, ThoseBeforeABrokenImageAreThere) {
+    const auto source = images({"64x48", "40x40", "8x8", "64x48"});
+    break_image(4);
+    PeopleFolderJob job(options(source));
+    EXPECT_EQ(error_of([&] { job.run(); }), ErrorCode::source_lost);
+    EXPECT_EQ(job.result().figures.frames, 3);
+    EXPECT_GT(job.result().people, 0);
+    EXPECT_EQ(job.result().best_score, 1.0F);
+    EXPECT_EQ(job.result().ending, Ending::broken_off);
+    EXPECT_EQ(lines_in(folder_ / "out.jsonl"), 3);
+    EXPECT_TRUE(std::filesystem::exists(folder_ / "seen/3.png"));
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "seen/4.png"));
+}
+
+}  // namespace describe_test
+}  // namespace framewire::session

@@ -1,0 +1,77 @@
+#pragma once
+
+#include "framewire/core/frame.hpp"
+#include "framewire/core/time/rational.hpp"
+#include "framewire/pipeline/chain/camera_panel.hpp"
+#include "framewire/pipeline/chain/chain.hpp"
+#include "framewire/pipeline/chain/chain_plan.hpp"
+#include "framewire/pipeline/source.hpp"
+#include "framewire/session/input/input_frame.hpp"
+#include "framewire/session/options.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+namespace framewire::session {
+
+/// What a job of one source begins with: the source, the filters its frames go through, and what both run on. capture()
+/// and filter() may run at the same time on two frames.
+class FilteredInput {
+public:
+    /// Throws as parse_chain(), open_source(), Executor and ChainPlan do, in this order.
+    FilteredInput(const InputOptions& input, const JobOptions& job, std::stop_token stop);
+    FilteredInput(const FilteredInput&) = delete;
+    FilteredInput& operator=(const FilteredInput&) = delete;
+
+    const SourceInfo& info() const { return info_; }
+    Executor& executor() { return executor_; }
+    Backend backend() const { return executor_.backend(); }
+    /// Of frames as filtered.
+    const Shape& shape() const { return plan_.output_shape(); }
+    /// Frames a second: as asked for, or the source's own.
+    Rational rate() const;
+    /// How many frames there will be, where that is known.
+    std::optional<std::int64_t> expected_frames(std::optional<std::int64_t> limit) const;
+
+    InputFrame make_frame() { return session::make_frame(plan_, executor_); }
+    /// False when there is no further frame.
+    bool capture(InputFrame& frame, FrameTime& time);
+    /// As filter_frame(). `statistics` are those that filters may show.
+    void filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted) {
+        filter_frame(plan_, frame, time, statistics, shown_name_, wanted);
+    }
+
+    /// Brightness and its like while frames flow; from any thread.
+    CameraPanel& panel() { return panel_; }
+
+    /// For the statistics, with what the filters found in the last frame.
+    RunDescription description() const;
+
+    // As FolderInput's: here errors name no image, and the circle knows all frames' size.
+    template <class Body>
+    void naming_errors(const FrameTime&, Body&& body) const {
+        std::forward<Body>(body)();
+    }
+    void count_sent(InputFrame&, Statistics&) const {}
+
+private:
+    Chain chain_;
+    double fps_;
+    bool loop_;
+    std::unique_ptr<Source> source_;
+    SourceInfo info_;
+    std::string shown_name_;
+    Executor executor_;
+    ChainPlan plan_;
+    CameraPanel panel_;
+    std::int64_t captured_frames_ = 0;
+};
+
+/// The lesser of a limit and a source's frames, as far as there are such.
+std::optional<std::int64_t> expected_frames(const SourceInfo& source, std::optional<std::int64_t> limit);
+
+}  // namespace framewire::session

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "framewire/core/frame.hpp"
+#include "framewire/cuda/executor.hpp"
+#include "framewire/pipeline/chain/chain_plan.hpp"
+#include "framewire/pipeline/frames/frame.hpp"
+#include "framewire/pipeline/statistics/statistics.hpp"
+
+#include <string_view>
+
+namespace framewire::session {
+
+/// One frame on its way: as captured and, where there are filters, as filtered.
+struct InputFrame {
+    Frame captured, filtered;
+
+    /// What comes of it.
+    Frame& result() { return filtered.empty() ? captured : filtered; }
+    /// Returns when all that was queued for either is over: the next frame may take their place.
+    void wait() {
+        captured.wait();
+        filtered.wait();
+    }
+};
+
+/// Where what comes of the filters is wanted.
+struct Wanted {
+    bool on_host = false;    ///< by a sink
+    bool by_stages = false;  ///< by stages on the same backend
+};
+
+/// For frames that go through `plan`.
+InputFrame make_frame(const ChainPlan& plan, Executor& executor);
+
+/// Captured to filtered, where there are filters. What is wanted on the host is there after InputFrame::wait(); stages
+/// may begin with it at once. `statistics` and `source` are what filters may show of the run.
+void filter_frame(ChainPlan& plan, InputFrame& frame, const FrameTime& time, const Statistics& statistics,
+                  std::string_view source, Wanted wanted);
+
+}  // namespace framewire::session

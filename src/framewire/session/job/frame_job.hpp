@@ -1,0 +1,118 @@
+#pragma once
+
+#include "framewire/core/error.hpp"
+#include "framewire/core/frame.hpp"
+#include "framewire/pipeline/circle/circle.hpp"
+#include "framewire/pipeline/statistics/progress.hpp"
+#include "framewire/session/input/input_frame.hpp"
+#include "framewire/session/job/failure.hpp"
+#include "framewire/session/job/job.hpp"
+#include "framewire/session/job/job_files.hpp"
+#include "framewire/session/job/result.hpp"
+#include "framewire/session/options.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace framewire::session {
+
+/// What a job does with its frames, beside what all jobs do. `Found` is what one frame comes to; its wait() returns
+/// when that is there. A frame and its `Found` belong to one stage at a time, a stage to one thread, but for waiters.
+template <class Found>
+struct FrameStages {
+    Wanted wanted{};                 ///< what comes of the filters
+    std::optional<int> under_way{};  ///< frames at once; none: as many as suit the backend
+    int waiters = 0;                 ///< see CircleOptions
+    bool at_source_rate = false;     ///< see CircleOptions
+    std::function<bool()> begin{};   ///< before the first frame; false where there is to be none
+    std::function<Found()> make;     ///< room for what one frame comes to
+    /// Begins to look at the filtered frame. None: nothing to do.
+    std::function<void(InputFrame& frame, const FrameTime& time, Found& found)> start{};
+    /// With the frame and what was found, in order.
+    std::function<void(InputFrame& frame, const FrameTime& time, Found& found)> send;
+    /// Completes the outputs, each an attempt of its own.
+    std::function<void(FirstFailure& failure, Ending ending)> finish;
+    std::function<void(RunDescription& run)> describe{};  ///< adds what was found in all
+};
+
+/// What jobs are that send frames through the circle: a job with an Input, a FilteredInput or a FolderInput.
+template <class Input>
+class FrameJob : public Job {
+public:
+    /// Throws as Job and Input do, in this order.
+    FrameJob(const JobOptions& options, const InputOptions& input, const JobFiles& files)
+        : Job(options, files), input_(input, options, stop()) {}
+
+    Input& input() { return input_; }
+    const Input& input() const { return input_; }
+    /// As Job's, for frames of the input.
+    SinkOptions sink_options() const { return Job::sink_options(input_.info()); }
+
+    /// Sends all frames through the stages and completes the outputs, whatever fails; what came of it is in `result`
+    /// then, and the first failure is thrown. Throws Error{no_input} where there was no frame.
+    template <class Found>
+    void run(const FrameStages<Found>& stages, JobResult& result) {
+        begin_run();
+        FirstFailure failure;
+        failure.attempt([&] {
+            if (!stages.begin || stages.begin()) pump(stages);
+        });
+        result.ending = ending_of(failure, stopped(), input_.info().live);
+        stages.finish(failure, result.ending);
+        result.figures = statistics().snapshot();
+        failure.attempt([&] {
+            result.description = input_.description();
+            if (stages.describe) stages.describe(result.description);
+            statistics_file().write(result.figures, result.description);
+        });
+        failure.rethrow();
+        if (result.figures.frames == 0 && !stopped()) fail(ErrorCode::no_input, "{} has no frames", input_.info().name);
+    }
+
+private:
+    template <class Found>
+    struct Slot {
+        InputFrame frame;
+        Found found;
+    };
+
+    template <class Found>
+    void pump(const FrameStages<Found>& stages) {
+        const Progress progress(options().progress, statistics(), input_.expected_frames(options().frames));
+        auto circle = circle_options(input_.info(), input_.shape(), input_.executor().backend());
+        circle.at_source_rate = stages.at_source_rate;
+        if (stages.under_way) circle.let_wait(*stages.under_way);
+        circle.waiters = stages.waiters;
+        circle.let_wait(circle.waiting + circle.waiters);
+        std::vector<Slot<Found>> slots;
+        for (int slot = 0; slot < circle.slots; ++slot) slots.push_back({input_.make_frame(), stages.make()});
+        const auto at = [&](int slot) -> Slot<Found>& { return slots[static_cast<std::size_t>(slot)]; };
+        run_circle({.capture = [&](int slot, FrameTime& time) { return input_.capture(at(slot).frame, time); },
+                    .process = [&](int slot, const FrameTime& time) { process(stages, at(slot), time); },
+                    .wait =
+                        [&](int slot) {
+                            at(slot).found.wait();
+                            at(slot).frame.wait();
+                        },
+                    .send =
+                        [&](int slot, const FrameTime& time) {
+                            stages.send(at(slot).frame, time, at(slot).found);
+                            input_.count_sent(at(slot).frame, statistics());
+                        }},
+                   circle, statistics());
+    }
+
+    template <class Found>
+    void process(const FrameStages<Found>& stages, Slot<Found>& slot, const FrameTime& time) {
+        input_.naming_errors(time, [&] {
+            input_.filter(slot.frame, time, statistics(), stages.wanted);
+            if (stages.start) stages.start(slot.frame, time, slot.found);
+        });
+    }
+
+    Input input_;
+};
+
+}  // namespace framewire::session

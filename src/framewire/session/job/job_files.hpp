@@ -1,0 +1,41 @@
+#pragma once
+
+#include "framewire/media/files/run_files.hpp"
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace framewire::session {
+
+/// The files that a job's options name, gathered before anything is opened. Messages call them by the program's
+/// options.
+class JobFiles {
+public:
+    /// What a source reads, and writes beside. Throws as files_read_by() does.
+    JobFiles& source(const std::string& text);
+    /// One file that is read; none where `path` is empty.
+    JobFiles& input(const std::string& option, const std::string& path);
+    /// What a sink of this text writes; none where it is empty.
+    JobFiles& sink(const std::string& option, const std::string& text);
+    /// One file that is written, - for standard output; none where `path` is empty.
+    JobFiles& output(const std::string& option, const std::string& path);
+    /// Those in `folder`, one for each image of the folder `source`. Throws as outputs_of() does.
+    JobFiles& outputs(const std::string& option, const std::string& folder, const std::string& source,
+                      std::string_view ending);
+
+    /// Throws Error{usage} where an output is an input or another output.
+    void require_different() const { require_different_files(inputs_, outputs_); }
+    /// Outputs that are there already.
+    std::vector<RunFile> there() const { return files_there(outputs_); }
+    bool reads_standard_input() const;
+
+private:
+    std::vector<RunFile> inputs_, outputs_;
+};
+
+/// Throws Error{usage} where more than one of the outputs, which are called `names` together, is standard output.
+void require_one_standard_output(std::initializer_list<std::string_view> outputs, std::string_view names);
+
+}  // namespace framewire::session

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "framewire/cuda/executor.hpp"
+#include "framewire/pipeline/statistics/progress.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+namespace framewire::session {
+
+/// What all jobs take.
+struct JobOptions {
+    BackendChoice backend = BackendChoice::automatic;
+    int threads = 0;                       ///< of the CPU backend; 0 takes all the machine has
+    std::optional<std::int64_t> frames{};  ///< the most; none: all there are
+    bool replace = false;                  ///< outputs that are there already give way; else they are refused
+    std::string statistics_path{};         ///< a file for the run's figures, as JSON; empty: none wanted
+    ProgressMode progress = ProgressMode::none;
+    std::stop_token stop{};  ///< ends the job early, its outputs as whole as they can be
+};
+
+/// Where a job's frames come from, and what they go through first.
+struct InputOptions {
+    std::string source;        ///< see open_source()
+    std::string filters{};     ///< see parse_chain()
+    bool one_size = false;     ///< see SourceOptions
+    bool loop = false;         ///< see SourceOptions
+    double fps = 0;            ///< above 0: asked of the source, and frames that do not come live are timed by it
+    bool public_name = false;  ///< filters show the source's public_name()
+};
+
+}  // namespace framewire::session

@@ -1,0 +1,110 @@
+#include "framewire/session/receive/receive.hpp"
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/detect/overlay/box_overlay.hpp"
+#include "framewire/pipeline/statistics/progress.hpp"
+#include "framewire/session/job/job.hpp"
+#include "framewire/session/outputs/video_output.hpp"
+#include "framewire/session/receive/changes_picture.hpp"
+#include "framewire/session/receive/recording_time.hpp"
+
+#include <utility>
+
+namespace framewire::session {
+
+JobFiles files_of(const ReceiveOptions& options) {
+    return JobFiles().sink("-o", options.recording).output("--stats", options.job.statistics_path);
+}
+
+struct ReceiveJob::State {
+    explicit State(const ReceiveOptions& options);
+
+    void run();
+    void receive();
+    HostView<const std::uint8_t> with_boxes(HostView<const std::uint8_t> picture);
+
+    std::string url;
+    bool boxes;
+    std::function<void(HostView<const std::uint8_t>)> on_picture;
+    std::function<void()> on_end;
+    Job job;
+    net::Client client;
+    ReceiveResult result;
+    RecordingTime time;
+    std::unique_ptr<ChangesPicture> changes;
+    HostImage boxed;  // there once the server has detected something
+    VideoOutput recording;
+    std::int64_t frames = 0;
+};
+
+ReceiveJob::State::State(const ReceiveOptions& options)
+    : url(options.url),
+      boxes(options.boxes),
+      on_picture(options.on_picture),
+      on_end(options.on_end),
+      job(options.job, files_of(options)),
+      client(net::parse_stream_address(options.url), options.client, job.stop()),
+      result{.stream = client.info()},
+      time(result.stream.rate) {
+    if (options.changes)
+        changes = std::make_unique<ChangesPicture>(*options.changes, result.stream.shape, options.job.threads);
+    const auto& shown = changes ? changes->shape() : result.stream.shape;
+    if (options.on_stream) options.on_stream(result.stream, shown);
+    recording = VideoOutput(options.recording, shown, result.stream.rate,
+                            {.stop = job.stop(), .replace = options.job.replace, .once_only = true});
+}
+
+void ReceiveJob::State::run() {
+    job.begin_run();
+    FirstFailure failure;
+    failure.attempt([&] {
+        const Progress progress(job.options().progress, job.statistics(), job.options().frames);
+        receive();
+        if (on_end) on_end();
+    });
+    result.ending = ending_of(failure, job.stopped(), true);
+    failure.attempt([&] { recording.finish(result.ending); });
+    result.figures = job.statistics().snapshot();
+    result.counts = client.counts();
+    result.state = client.state();
+    failure.attempt([&] {
+        if (job.statistics_file()) job.statistics_file().write(to_json(result));
+    });
+    failure.rethrow();
+    if (frames == 0 && !job.stopped()) fail(ErrorCode::source_lost, "{} ended before its first picture", url);
+}
+
+void ReceiveJob::State::receive() {
+    const auto& limit = job.options().frames;
+    auto& statistics = job.statistics();
+    while ((!limit || frames < *limit) && client.next()) {
+        if (frames == 0) statistics.start();  // the wait for the first says nothing of the rate
+        const auto picture = with_boxes(changes ? changes->draw(client) : client.picture());
+        if (recording.wanted()) recording.write(picture, time.next(client.state().seconds));
+        if (on_picture) on_picture(picture);
+        ++frames;
+        statistics.count_frame(result.stream.shape.frame_bytes());
+        statistics.set_sent_bytes(client.counts().bytes);
+    }
+}
+
+// The picture with the boxes of what the server detected in it; holds until the next call.
+HostView<const std::uint8_t> ReceiveJob::State::with_boxes(HostView<const std::uint8_t> picture) {
+    const auto objects = client.objects();
+    if (!boxes || objects.empty()) return picture;
+    if (boxed.shape() != picture.shape()) boxed = HostImage(picture.shape());
+    copy(picture, boxed.view());
+    draw_outlines(objects, {}, boxed.view());
+    return std::as_const(boxed).view();
+}
+
+ReceiveJob::ReceiveJob(const ReceiveOptions& options) : state_(std::make_unique<State>(options)) {}
+ReceiveJob::~ReceiveJob() = default;
+
+const net::StreamInfo& ReceiveJob::stream() const { return state_->result.stream; }
+const ReceiveResult& ReceiveJob::run() { return state_->run(), state_->result; }
+const ReceiveResult& ReceiveJob::result() const { return state_->result; }
+const Statistics& ReceiveJob::statistics() const { return state_->job.statistics(); }
+
+}  // namespace framewire::session

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "framewire/core/frame.hpp"
+#include "framewire/core/time/clock.hpp"
+#include "framewire/core/time/rational.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace framewire::session {
+
+/// Times for a recording: it begins at 0, and goes on where it was when the stream's own times go back, as they do with
+/// a server started anew, or leap further than a recording should have a gap.
+class RecordingTime {
+public:
+    explicit RecordingTime(Rational rate) : frame_seconds_(std::min(1 / rate.value(), longest_gap_seconds)) {}
+
+    FrameTime next(double stream_seconds) {
+        if (index_ == 0)
+            offset_ = stream_seconds;
+        else if (const double step = stream_seconds - offset_ - seconds_; step <= 0 || step > longest_gap_seconds)
+            offset_ = stream_seconds - seconds_ - frame_seconds_;
+        seconds_ = stream_seconds - offset_;
+        return {index_++, seconds_, Clock::now()};
+    }
+
+private:
+    static constexpr double longest_gap_seconds = 3600;
+
+    double frame_seconds_;
+    double offset_ = 0, seconds_ = 0;
+    std::int64_t index_ = 0;
+};
+
+}  // namespace framewire::session

@@ -1,0 +1,57 @@
+#include "framewire/session/run.hpp"
+
+#include "framewire/session/input/filtered_input.hpp"
+#include "framewire/session/job/frame_job.hpp"
+#include "framewire/session/outputs/video_output.hpp"
+
+namespace framewire::session {
+namespace {
+
+// Frames are all there is.
+struct Nothing {
+    void wait() const {}
+};
+
+}  // namespace
+
+struct RunJob::State {
+    explicit State(const RunOptions& options)
+        : job(options.job, options.input, files_of(options)),
+          video(options.output, job.input().shape(), job.input().rate(), job.sink_options()) {}
+
+    void run() {
+        job.run<Nothing>({.wanted = {.on_host = true},
+                          .make = [] { return Nothing(); },
+                          .send =
+                              [this](InputFrame& frame, const FrameTime& time, Nothing&) {
+                                  video.write(frame.result().host(), time);
+                                  job.statistics().set_sent_bytes(video.bytes());
+                              },
+                          .finish =
+                              [this](FirstFailure& failure, Ending ending) {
+                                  failure.attempt([&] { video.finish(ending); });
+                                  job.statistics().set_sent_bytes(video.bytes());
+                              }},
+                         result);
+    }
+
+    FrameJob<FilteredInput> job;
+    VideoOutput video;
+    JobResult result;
+};
+
+JobFiles files_of(const RunOptions& options) {
+    return JobFiles()
+        .source(options.input.source)
+        .sink("-o", options.output)
+        .output("--stats", options.job.statistics_path);
+}
+
+RunJob::RunJob(const RunOptions& options) : state_(std::make_unique<State>(options)) {}
+RunJob::~RunJob() = default;
+
+const JobResult& RunJob::run() { return state_->run(), state_->result; }
+const JobResult& RunJob::result() const { return state_->result; }
+const Statistics& RunJob::statistics() const { return state_->job.statistics(); }
+
+}  // namespace framewire::session

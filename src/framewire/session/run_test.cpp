@@ -1,0 +1,126 @@
+#include "framewire/session/run.hpp"
+
+#include "framewire/session/job_testing.hpp"
+
+#include <chrono>
+#include <thread>
+
+namespace framewire::session {
+namespace run_test {
+
+using namespace std::chrono_literals;
+
+class Run : public JobTest {};
+
+FRAMEWIRE_ON_EVERY_BACKEND(Run);
+
+TEST_P(Run, SendsAllThatTheSourceHas) {
+    RunJob run({.job = job(), .input = {.source = camera()}, .output = folder_ / "out.bgr"});
+    const auto& result = run.run();
+    EXPECT_TRUE(raw_frames(folder_ / "out.bgr") == camera_frames());
+    EXPECT_EQ(result.ending, Ending::complete);
+    EXPECT_EQ(result.figures.frames, frames);
+    EXPECT_EQ(result.figures.sent_bytes, static_cast<std::int64_t>(frames * frame_bytes));
+    EXPECT_EQ(result.description.source, camera());
+    EXPECT_EQ(result.description.backend, to_string(GetParam()));
+    EXPECT_EQ(result.description.size.width, width);
+    EXPECT_EQ(run.statistics().snapshot().frames, frames);
+}
+
+TEST_P(Run, FiltersComeBefore) {
+    RunJob({.job = job(), .input = {.source = camera(), .filters = "gray=channels=1"}, .output = folder_ / "out.gray"})
+        .run();
+    EXPECT_EQ(read_file(folder_ / "out.gray").size(), std::size_t{frames} * width * height);
+}
+
+TEST_P(Run, EndsAtTheLimit) {
+    auto options = job();
+    options.frames = 3;
+    RunJob({.job = options, .input = {.source = endless_camera()}, .output = folder_ / "out.bgr"}).run();
+    auto expected = camera_frames();
+    expected.resize(3);
+    EXPECT_TRUE(raw_frames(folder_ / "out.bgr") == expected);
+}
+
+TEST_P(Run, TimesFramesByTheRateAskedFor) {
+    RunJob({.job = job(), .input = {.source = camera(), .fps = 5}, .output = folder_ / "out.y4m"}).run();
+    const auto reading = read_video(folder_ / "out.y4m");
+    EXPECT_EQ(reading.info.rate.value(), 5);
+}
+
+TEST_P(Run, AFailureInTheMiddleBreaksOutputsOffAndIsThrownOnce) {
+    RunJob run({.job = job(), .input = {.source = broken_source(4)}, .output = folder_ / "out.bgr"});
+    EXPECT_EQ(error_of([&] { run.run(); }), ErrorCode::source_lost);
+    EXPECT_EQ(run.result().ending, Ending::broken_off);
+    EXPECT_EQ(run.result().figures.frames, 4);
+    auto expected = camera_frames();
+    expected.resize(4);
+    EXPECT_TRUE(raw_frames(folder_ / "out.bgr") == expected) << "what came before it";
+    EXPECT_EQ(error_of([&] { run.run(); }), ErrorCode::internal) << "a job runs once";
+}
+
+TEST_P(Run, WhatWasBrokenOffTakesNoFinishedFilesPlace) {
+    write_file(folder_ / "out.bgr", "finished");
+    auto options = job();
+    options.replace = true;
+    RunJob run({.job = options, .input = {.source = broken_source(4)}, .output = folder_ / "out.bgr"});
+    EXPECT_EQ(error_of([&] { run.run(); }), ErrorCode::source_lost);
+    EXPECT_EQ(read_file(folder_ / "out.bgr").size(), std::string("finished").size());
+    EXPECT_EQ(raw_frames(folder_ / "out.bgr.part").size(), 4u);
+}
+
+TEST_P(Run, FiguresAreThereAfterAFailureToo) {
+    auto options = job();
+    options.statistics_path = folder_ / "stats.json";
+    RunJob run({.job = options, .input = {.source = broken_source(4)}, .output = folder_ / "out.bgr"});
+    EXPECT_EQ(error_of([&] { run.run(); }), ErrorCode::source_lost);
+    const auto bytes = read_file(folder_ / "stats.json");
+    EXPECT_NE(std::string(bytes.begin(), bytes.end()).find("\"frames\": 4"), std::string::npos);
+}
+
+TEST_P(Run, AStopEndsIt) {
+    std::stop_source stop;
+    auto options = job();
+    options.stop = stop.get_token();
+    RunJob run({.job = options, .input = {.source = endless_camera()}, .output = folder_ / "out.bgr"});
+    const std::jthread stopping([&] {
+        while (run.statistics().snapshot().frames < 3) std::this_thread::sleep_for(1ms);
+        stop.request_stop();
+    });
+    const auto& result = run.run();
+    EXPECT_EQ(result.ending, Ending::broken_off);
+    EXPECT_GE(result.figures.frames, 3);
+    EXPECT_EQ(static_cast<std::int64_t>(raw_frames(folder_ / "out.bgr").size()), result.figures.frames);
+}
+
+TEST_P(Run, AFailureIsNoStopOfTheCallers) {
+    std::stop_source stop;
+    auto options = job();
+    options.stop = stop.get_token();
+    RunJob run({.job = options, .input = {.source = broken_source(1)}, .output = folder_ / "out.bgr"});
+    EXPECT_EQ(error_of([&] { run.run(); }), ErrorCode::source_lost);
+    EXPECT_FALSE(stop.stop_requested());
+}
+
+TEST_P(Run, ASourceWithoutFramesIsAnErrorAndLeavesNothing) {
+    write_file(folder_ / "empty.bgr", "");
+    const auto source = fmt::format("raw:{}:size=64x48", folder_ / "empty.bgr");
+    EXPECT_EQ(
+        error_of([&] { RunJob({.job = job(), .input = {.source = source}, .output = folder_ / "out.bgr"}).run(); }),
+        ErrorCode::no_input);
+    EXPECT_EQ(folder_.names(), std::vector<std::string>{"empty.bgr"});
+}
+
+TEST_P(Run, RefusesToWriteWhatItReads) {
+    const auto source = broken_source(2);
+    auto options = job();
+    options.replace = true;
+    const auto before = read_file(folder_ / "broken.bgr");
+    EXPECT_EQ(
+        error_of([&] { RunJob({.job = options, .input = {.source = source}, .output = folder_ / "broken.bgr"}); }),
+        ErrorCode::usage);
+    EXPECT_EQ(read_file(folder_ / "broken.bgr"), before);
+}
+
+}  // namespace run_test
+}  // namespace framewire::session
