@@ -1,24 +1,31 @@
 #!/usr/bin/env bash
-# count-tests.sh DIR PROGRAM...: runs GoogleTest programs one after the other, logs in DIR, and closes with the line
-# 'N passed, N failed, N skipped'. A program that dies without reporting a failure counts as one, and so does one that ran no
-# test, unless TEST_ARGS or GTEST_FILTER chose. Arguments of all programs may be given in TEST_ARGS, a command to run them
-# under in TEST_UNDER, the most seconds that one may take in TEST_TIMEOUT. Exits 1 when anything failed or nothing passed.
+# count-tests.sh DIR PROGRAM...: runs GoogleTest programs, logs in DIR, and closes with the line 'N passed, N failed, N skipped'.
+# A program that dies without reporting a failure counts as one, and so does one that ran no test, unless TEST_ARGS or
+# GTEST_FILTER chose. Arguments of all programs may be given in TEST_ARGS, a command to run them under in TEST_UNDER, the most
+# seconds that one may take in TEST_TIMEOUT, how many run at a time in TEST_JOBS (1). Exits 1 when anything failed or nothing
+# passed.
 set -uo pipefail
-logs=$1
+export logs=$1
 shift
 mkdir -p "$logs"
-passed=0 failed=0 skipped=0
-for program in "$@"; do
-    name=$(basename "$program")
+counts=$(mktemp -d)
+export counts
+trap 'rm -rf "$counts"' EXIT
+
+run_tests() { # PROGRAM: what it came to goes to standard output, in one piece, and into $counts
+    local name log began_s status ok bad skip
+    name=$(basename "$1")
     log=$logs/$name.log
     began_s=$SECONDS
     # shellcheck disable=SC2086  # both variables are lists of words
-    timeout --kill-after=10 "${TEST_TIMEOUT:-900}" ${TEST_UNDER:-} "$program" ${TEST_ARGS:-} >"$log" 2>&1
+    timeout --kill-after=10 "${TEST_TIMEOUT:-900}" ${TEST_UNDER:-} "$1" ${TEST_ARGS:-} >"$log" 2>&1
     status=$?
     count() { grep -cE "$1" "$log"; }
     ok=$(count '^\[       OK \]')
     bad=$(count '^\[  FAILED  \] .* \([0-9]+ ms\)')
     skip=$(count '^\[  SKIPPED \] .* \([0-9]+ ms\)')
+    exec 9>"$counts/lock"
+    flock 9
     if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then
         bad=1
         echo "$name: ended with status $status and no failed test" | tee -a "$log"
@@ -29,7 +36,15 @@ for program in "$@"; do
     echo "$name: $ok passed, $bad failed, $skip skipped in $((SECONDS - began_s)) s"
     [ "$bad" -eq 0 ] || grep -vE '^\[ +(OK|RUN) ' "$log" | tail -n 60
     [ "$skip" -eq 0 ] || grep -hE -A2 'Skipped$' "$log" | grep -vE 'Skipped$|^--|^\[' | sort | uniq -c | sed 's/^/  skipped: /'
-    passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
-done
+    echo "$ok $bad $skip" >>"$counts/all"
+}
+export -f run_tests
+
+printf '%s\0' "$@" | xargs -0 -P "${TEST_JOBS:-1}" -I '{}' bash -c 'run_tests "$1"' run_tests '{}'
+passed=0 failed=0 skipped=0 programs=0
+while read -r ok bad skip; do
+    passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip)) programs=$((programs + 1))
+done <"$counts/all"
+failed=$((failed + $# - programs)) # those that came to nothing at all
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
