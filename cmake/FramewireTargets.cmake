@@ -20,6 +20,10 @@ target_compile_options(framewire_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wconversion;-Wshadow;-Wnon-virtual-dtor>
     # Said as a flag: CMake 3.25 does not know that nvcc 12 and later have C++20.
     $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-Xcompiler=-Wall;-Xcudafe;--diag_suppress=177;-lineinfo>)
+if(CMAKE_UNITY_BUILD)
+    # Joined sources are included, and GCC takes what their unnamed namespaces hold for a header's.
+    target_compile_options(framewire_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     # The floor of the SIMD sources' run-time choice (core/simd.hpp): any x86-64 since 2009.
     target_compile_options(framewire_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v2>)

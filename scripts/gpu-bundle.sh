@@ -10,7 +10,7 @@ build=${FRAMEWIRE_BUNDLE_BUILD:-build/gpu-bundle}
 bundle=gpu-bundle
 
 cmake --preset gpu-bundle -B "$build" -DCMAKE_CUDA_ARCHITECTURES="$architectures" >/dev/null
-ninja -C "$build"
+ninja -C "$build" all framewire-bench
 
 rm -rf "$bundle"
 mkdir -p "$bundle"/{bin,tests,lib,glibc}

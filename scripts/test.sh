@@ -7,7 +7,8 @@ preset=${1:-dev}
 scripts/deps.sh
 build=build/$preset
 cmake --preset "$preset" >/dev/null
-ninja -C "$build"
+# Benches are built on demand otherwise; here they are held to compiling.
+ninja -C "$build" all $([ "$preset" != dev ] || echo framewire-bench opencv-detection-curve)
 
 export FRAMEWIRE_REQUIRE_DATA=1 # deps.sh has installed all that tests read
 case $preset in asan | tsan) export FRAMEWIRE_TEST_BRIEF=1 ;; esac

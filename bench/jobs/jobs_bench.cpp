@@ -21,7 +21,7 @@
 #include <vector>
 
 namespace framewire::bench {
-namespace {
+namespace jobs_bench {
 
 constexpr int scenes = 16;             // different frames, then the same again
 constexpr double memory_share = 0.15;  // of the folder's free bytes that the frames may take
@@ -191,5 +191,5 @@ void bench_jobs(Session& session) {
 
 const SuiteEntry jobs_suite{"jobs", bench_jobs};
 
-}  // namespace
+}  // namespace jobs_bench
 }  // namespace framewire::bench

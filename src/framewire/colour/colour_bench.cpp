@@ -20,7 +20,7 @@ extern "C" {
 #include <vector>
 
 namespace framewire::bench {
-namespace {
+namespace colour_bench {
 
 struct Case {
     const char* name;
@@ -224,5 +224,5 @@ void bench_colour(Session& session) {
 
 const SuiteEntry colour_suite{"colour", bench_colour};
 
-}  // namespace
+}  // namespace colour_bench
 }  // namespace framewire::bench

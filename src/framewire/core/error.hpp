@@ -1,12 +1,11 @@
 #pragma once
 
 #ifndef __CUDACC__  // nvcc cannot read fmt 9 as C++20; kernels have no messages to format
-#include <fmt/format.h>
+#include <fmt/core.h>
 #endif
 
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 namespace framewire {
 
@@ -34,10 +33,13 @@ private:
 [[noreturn]] inline void fail(ErrorCode code, const char* text) { throw Error(code, text); }
 
 #ifndef __CUDACC__
+/// Throws an Error whose text is formatted as by fmt::vformat.
+[[noreturn]] void fail_formatted(ErrorCode code, fmt::string_view text, fmt::format_args values);
+
 /// Throws an Error whose text is formatted as by fmt::format.
 template <class First, class... Rest>
 [[noreturn]] void fail(ErrorCode code, fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {
-    throw Error(code, fmt::format(text, std::forward<First>(first), std::forward<Rest>(rest)...));
+    fail_formatted(code, text, fmt::make_format_args(first, rest...));
 }
 #endif
 

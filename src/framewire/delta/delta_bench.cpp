@@ -11,7 +11,7 @@
 #include <cstring>
 
 namespace framewire::bench {
-namespace {
+namespace delta_bench {
 
 using delta::HostChanges;
 
@@ -180,5 +180,5 @@ void bench_delta(Session& session) {
 
 const SuiteEntry delta_suite{"delta", bench_delta};
 
-}  // namespace
+}  // namespace delta_bench
 }  // namespace framewire::bench

@@ -18,7 +18,7 @@
 #endif
 
 namespace framewire::bench {
-namespace {
+namespace detector_bench {
 
 using Objects = std::vector<Component>;
 
@@ -181,5 +181,5 @@ void bench_detector(Session& session) {
 
 const SuiteEntry detector_suite{"detector", bench_detector};
 
-}  // namespace
+}  // namespace detector_bench
 }  // namespace framewire::bench

@@ -12,7 +12,7 @@
 #endif
 
 namespace framewire::bench {
-namespace {
+namespace hog_bench {
 
 // Different frames in turn, so that they come from memory and not from the last run's cache.
 constexpr int cpu_frames = 16;
@@ -110,5 +110,5 @@ void bench_hog(Session& session) {
 
 const SuiteEntry hog_suite{"hog", bench_hog};
 
-}  // namespace
+}  // namespace hog_bench
 }  // namespace framewire::bench

@@ -14,7 +14,7 @@
 #endif
 
 namespace framewire::bench {
-namespace {
+namespace mixture_bench {
 
 constexpr double moving_share = 0.02;
 
@@ -135,5 +135,5 @@ void bench_mixture(Session& session) {
 
 const SuiteEntry mixture_suite{"mixture", bench_mixture};
 
-}  // namespace
+}  // namespace mixture_bench
 }  // namespace framewire::bench

@@ -13,7 +13,7 @@
 #endif
 
 namespace framewire::bench {
-namespace {
+namespace foreground_bench {
 
 constexpr auto gray_frame = bench_frame.with_channels(1);
 constexpr int cpu_frames = 16;
@@ -127,5 +127,5 @@ void bench_foreground(Session& session) {
 
 const SuiteEntry foreground_suite{"foreground", bench_foreground};
 
-}  // namespace
+}  // namespace foreground_bench
 }  // namespace framewire::bench

@@ -16,7 +16,7 @@
 #include <vector>
 
 namespace framewire::bench {
-namespace {
+namespace components_bench {
 
 constexpr int capacity = 8192;
 constexpr int scenes = 4;  // different masks; batches repeat them
@@ -196,5 +196,5 @@ void bench_component_counts(Session& session) {
 const SuiteEntry components_suite{"components", bench_components};
 const SuiteEntry component_counts_suite{"component-counts", bench_component_counts};
 
-}  // namespace
+}  // namespace components_bench
 }  // namespace framewire::bench

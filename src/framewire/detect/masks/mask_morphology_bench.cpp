@@ -12,7 +12,7 @@
 #endif
 
 namespace framewire::bench {
-namespace {
+namespace mask_morphology_bench {
 
 constexpr auto frame_shape = bench_frame.with_channels(1);
 constexpr int cpu_frames = 16;
@@ -134,5 +134,5 @@ void bench_masks(Session& session) {
 
 const SuiteEntry masks_suite{"masks", bench_masks};
 
-}  // namespace
+}  // namespace mask_morphology_bench
 }  // namespace framewire::bench

@@ -10,7 +10,7 @@
 #endif
 
 namespace framewire::bench {
-namespace {
+namespace binarize_bench {
 
 // Different frames in turn, so that they come from memory and not from the last run's cache.
 constexpr int cpu_frames = 16;
@@ -155,5 +155,5 @@ void bench_binarize(Session& session) {
 
 const SuiteEntry binarize_suite{"binarize", bench_binarize};
 
-}  // namespace
+}  // namespace binarize_bench
 }  // namespace framewire::bench

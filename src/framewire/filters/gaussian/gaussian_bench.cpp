@@ -10,7 +10,7 @@
 #endif
 
 namespace framewire::bench {
-namespace {
+namespace gaussian_bench {
 
 void bench_gaussian(Session& session) {
     const auto info = gaussian_info();
@@ -43,5 +43,5 @@ void bench_gaussian(Session& session) {
 
 const SuiteEntry gaussian_suite{"gaussian", bench_gaussian};
 
-}  // namespace
+}  // namespace gaussian_bench
 }  // namespace framewire::bench

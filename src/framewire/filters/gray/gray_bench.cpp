@@ -9,7 +9,7 @@
 #endif
 
 namespace framewire::bench {
-namespace {
+namespace gray_bench {
 
 void bench_cpu(Session& session, int channels) {
     // Different frames in turn, so that they come from memory and not from the last run's cache.
@@ -102,5 +102,5 @@ void bench_gray(Session& session) {
 
 const SuiteEntry gray_suite{"gray", bench_gray};
 
-}  // namespace
+}  // namespace gray_bench
 }  // namespace framewire::bench

@@ -10,7 +10,7 @@
 #endif
 
 namespace framewire::bench {
-namespace {
+namespace mean_bench {
 
 void bench_mean(Session& session) {
     const auto info = mean_info();
@@ -41,5 +41,5 @@ void bench_mean(Session& session) {
 
 const SuiteEntry mean_suite{"mean", bench_mean};
 
-}  // namespace
+}  // namespace mean_bench
 }  // namespace framewire::bench

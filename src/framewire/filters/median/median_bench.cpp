@@ -10,7 +10,7 @@
 #endif
 
 namespace framewire::bench {
-namespace {
+namespace median_bench {
 
 void bench_median(Session& session) {
     const auto info = median_info();
@@ -39,5 +39,5 @@ void bench_median(Session& session) {
 
 const SuiteEntry median_suite{"median", bench_median};
 
-}  // namespace
+}  // namespace median_bench
 }  // namespace framewire::bench

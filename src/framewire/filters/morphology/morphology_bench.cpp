@@ -10,7 +10,7 @@
 #endif
 
 namespace framewire::bench {
-namespace {
+namespace morphology_bench {
 
 void bench_morphology(Session& session) {
     struct Case {
@@ -53,5 +53,5 @@ void bench_morphology(Session& session) {
 
 const SuiteEntry morphology_suite{"morphology", bench_morphology};
 
-}  // namespace
+}  // namespace morphology_bench
 }  // namespace framewire::bench

@@ -19,7 +19,7 @@
 #include <vector>
 
 namespace framewire::bench {
-namespace {
+namespace pointwise_bench {
 
 using Values = std::initializer_list<std::pair<std::string, std::string>>;
 using Reference = std::function<void(const FilterImages<MemorySpace::host>&)>;
@@ -189,5 +189,5 @@ void bench_pointwise(Session& session) {
 
 const SuiteEntry pointwise_suite{"pointwise", bench_pointwise};
 
-}  // namespace
+}  // namespace pointwise_bench
 }  // namespace framewire::bench

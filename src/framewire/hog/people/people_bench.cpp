@@ -17,7 +17,7 @@
 #endif
 
 namespace framewire::bench {
-namespace {
+namespace people_bench {
 
 constexpr int cpu_frames = 4;
 constexpr std::size_t candidates = 200;  // windows above the threshold in the first frame, as a picture may have
@@ -130,5 +130,5 @@ void bench_people(Session& session) {
 
 const SuiteEntry people_suite{"people", bench_people};
 
-}  // namespace
+}  // namespace people_bench
 }  // namespace framewire::bench

@@ -15,7 +15,7 @@
 #include <vector>
 
 namespace framewire::bench {
-namespace {
+namespace frame_hog_bench {
 
 constexpr int video_frames = 480;
 constexpr int pictures = 16;  // at least as many as are under way
@@ -75,5 +75,5 @@ void bench_hog_streams(Session& session) {
 
 const SuiteEntry hog_streams_suite{"hog-streams", bench_hog_streams};
 
-}  // namespace
+}  // namespace frame_hog_bench
 }  // namespace framewire::bench
