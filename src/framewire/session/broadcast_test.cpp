@@ -95,13 +95,16 @@ protected:
     void SetUp() override {
         Broadcast::SetUp();
         if (IsSkipped()) return;
-        broadcast_.emplace(options(camera()));
+        auto served = options(camera());
+        served.job.stop = stop_.get_token();
+        broadcast_.emplace(served);
         running_ = std::async(std::launch::async, [this] { broadcast_->run(); });
     }
     ReceiveOptions receiving() const {
         return {.job = job(), .url = to_string(broadcast_->address()), .recording = folder_ / "seen.bgr"};
     }
 
+    std::stop_source stop_;
     std::optional<BroadcastJob> broadcast_;
     std::future<void> running_;
 };
@@ -149,6 +152,7 @@ TEST_P(Receive, ARefusedStreamLeavesNothing) {
     options.on_stream = [](const net::StreamInfo&, const Shape&) { fail(ErrorCode::config, "no window"); };
     EXPECT_EQ(error_of([&] { ReceiveJob receive(options); }), ErrorCode::config);
     EXPECT_TRUE(folder_.names().empty());
+    stop_.request_stop();  // its viewer may have been gone before the wait for one saw it
     running_.get();
 }
 
