@@ -10,7 +10,7 @@ cmake --preset "$preset" >/dev/null
 # Benches are built on demand otherwise; here they are held to compiling.
 ninja -C "$build" all $([ "$preset" != dev ] || echo framewire-bench opencv-detection-curve)
 
-export TEST_JOBS=2           # many tests wait more than they compute
+export TEST_JOBS=2              # many tests wait more than they compute
 export FRAMEWIRE_REQUIRE_DATA=1 # deps.sh has installed all that tests read
 case $preset in asan | tsan) export FRAMEWIRE_TEST_BRIEF=1 ;; esac
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1}
