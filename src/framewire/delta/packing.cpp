@@ -167,16 +167,23 @@ const std::uint8_t* add_block(std::int64_t position, std::uint64_t mask, const s
     const auto row_bytes = to.shape().row_bytes();
     const auto y = static_cast<int>(position / row_bytes);
     const auto x = position % row_bytes;
-    if (mask == ~std::uint64_t{0} && x + block_bytes <= row_bytes) {
-        add_run<block_bytes>(differences, to.row(0, y) + x);
+    auto* bytes = to.row(0, y) + x;
+    if (x + block_bytes > row_bytes) {
+        for (; mask; mask &= mask - 1) {
+            const auto at = position + std::countr_zero(mask);
+            auto& byte = to.row(0, static_cast<int>(at / row_bytes))[at % row_bytes];
+            byte = static_cast<std::uint8_t>(byte + *differences++);
+        }
+        return differences;
+    }
+    if (mask == ~std::uint64_t{0}) {
+        add_run<block_bytes>(differences, bytes);
         return differences + block_bytes;
     }
-    for (; mask; mask &= mask - 1) {
-        auto at = x + std::countr_zero(mask);
-        auto row = y;
-        for (; at >= row_bytes; at -= row_bytes) ++row;
-        auto& byte = to.row(0, row)[at];
-        byte = static_cast<std::uint8_t>(byte + *differences++);
+    while (mask) {
+        const auto begin = std::countr_zero(mask), end = begin + std::countr_one(mask >> begin);
+        for (auto at = begin; at < end; ++at) bytes[at] = static_cast<std::uint8_t>(bytes[at] + *differences++);
+        mask = end == block_bytes ? 0 : mask >> end << end;
     }
     return differences;
 }
