@@ -1,6 +1,6 @@
 #include "kit/images.hpp"
 
-#include "framewire/core/simd.hpp"
+#include "framewire/core/simd/simd.hpp"
 #include "framewire/cuda/build.hpp"
 #include "framewire/cuda/device.hpp"
 

@@ -2,7 +2,7 @@
 #include "commands/json.hpp"
 #include "view/shown_text.hpp"
 
-#include "framewire/core/simd.hpp"
+#include "framewire/core/simd/simd.hpp"
 #include "framewire/cuda/build.hpp"
 #include "framewire/cuda/device.hpp"
 #include "framewire/media/camera/camera.hpp"

@@ -10,7 +10,7 @@
 
 #include <hwy/highway.h>
 
-#include "framewire/core/simd-inl.hpp"
+#include "framewire/core/simd/simd-inl.hpp"
 #include "framewire/filters/gray_weights.hpp"
 
 #include <cstdint>

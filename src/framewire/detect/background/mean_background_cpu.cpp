@@ -1,4 +1,4 @@
-#include "framewire/core/simd.hpp"
+#include "framewire/core/simd/simd.hpp"
 #include "framewire/detect/background/mean_background.hpp"
 
 #undef HWY_TARGET_INCLUDE

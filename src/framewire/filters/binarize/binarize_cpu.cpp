@@ -1,4 +1,4 @@
-#include "framewire/core/simd.hpp"
+#include "framewire/core/simd/simd.hpp"
 #include "framewire/filters/binarize/binarize.hpp"
 #include "framewire/filters/binarize/gray_histogram.hpp"
 #include "framewire/filters/gray_weights.hpp"

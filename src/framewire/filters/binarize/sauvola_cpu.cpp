@@ -1,6 +1,6 @@
 // Compiled with -ffp-contract=off: see sauvola.hpp.
 
-#include "framewire/core/simd.hpp"
+#include "framewire/core/simd/simd.hpp"
 #include "framewire/filters/binarize/sauvola.hpp"
 #include "framewire/filters/binarize/sauvola_rows.hpp"
 #include "framewire/filters/gray/gray.hpp"
@@ -10,7 +10,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "framewire/core/simd-inl.hpp"
+#include "framewire/core/simd/simd-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {

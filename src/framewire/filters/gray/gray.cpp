@@ -1,6 +1,6 @@
 #include "framewire/filters/gray/gray.hpp"
 
-#include "framewire/core/simd.hpp"
+#include "framewire/core/simd/simd.hpp"
 
 #include <algorithm>
 #include <cstring>
