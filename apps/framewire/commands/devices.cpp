@@ -3,8 +3,8 @@
 #include "view/shown_text.hpp"
 
 #include "framewire/core/simd/simd.hpp"
-#include "framewire/cuda/build.hpp"
-#include "framewire/cuda/device.hpp"
+#include "framewire/cuda/device/build.hpp"
+#include "framewire/cuda/device/device.hpp"
 #include "framewire/media/camera/camera.hpp"
 
 #include <fmt/ranges.h>

@@ -1,7 +1,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/buffer.hpp"
-#include "framewire/cuda/build.hpp"
-#include "framewire/cuda/device.hpp"
+#include "framewire/cuda/device/build.hpp"
+#include "framewire/cuda/device/device.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "kit/filter_check.hpp"
 

@@ -3,8 +3,8 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/thread_pool.hpp"
 #include "framewire/core/view.hpp"
-#include "framewire/cuda/build.hpp"
-#include "framewire/cuda/device.hpp"
+#include "framewire/cuda/device/build.hpp"
+#include "framewire/cuda/device/device.hpp"
 #include "framewire/cuda/stream.hpp"
 
 #include <optional>

@@ -1,5 +1,5 @@
 #include "framewire/core/error.hpp"
-#include "framewire/cuda/build.hpp"
+#include "framewire/cuda/device/build.hpp"
 #include "framewire/detect/background/mixture.hpp"
 #include "framewire/detect/background/mixture_ref.hpp"
 #include "mixture_quality.hpp"

@@ -1,4 +1,4 @@
-#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/device/check.hpp"
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/detect/masks/mask_morphology.hpp"
 

@@ -1,5 +1,5 @@
 #include "framewire/core/host_device.hpp"
-#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/device/check.hpp"
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/filters/morphology/morphology.hpp"

@@ -3,7 +3,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/cuda/backend_buffer.hpp"
-#include "framewire/cuda/build.hpp"
+#include "framewire/cuda/device/build.hpp"
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/people/candidates.hpp"
 #include "framewire/hog/people/pyramid/pyramid.hpp"
