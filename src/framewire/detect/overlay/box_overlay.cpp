@@ -1,7 +1,7 @@
 #include "framewire/detect/overlay/box_overlay.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/filters/gray_weights.hpp"
+#include "framewire/filters/gray_input/gray_weights.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -3,7 +3,7 @@
 #include "framewire/cuda/kernel/scan.cuh"
 #include "framewire/filters/binarize/binarize.hpp"
 #include "framewire/filters/binarize/otsu.hpp"
-#include "framewire/filters/gray_groups.cuh"
+#include "framewire/filters/gray_input/gray_groups.cuh"
 
 #include <algorithm>
 #include <cstdint>

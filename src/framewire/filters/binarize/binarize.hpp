@@ -4,7 +4,7 @@
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/filters/binarize/threshold.hpp"
 #include "framewire/filters/filter.hpp"
-#include "framewire/filters/gray_weights.hpp"
+#include "framewire/filters/gray_input/gray_weights.hpp"
 #include "framewire/filters/pointwise/pixel.hpp"
 
 #include <cstdint>

@@ -1,14 +1,14 @@
 #include "framewire/core/simd/simd.hpp"
 #include "framewire/filters/binarize/binarize.hpp"
 #include "framewire/filters/binarize/gray_histogram.hpp"
-#include "framewire/filters/gray_weights.hpp"
+#include "framewire/filters/gray_input/gray_weights.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "framewire/filters/binarize/binarize_cpu.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "framewire/filters/gray_vectors-inl.hpp"
+#include "framewire/filters/gray_input/gray_vectors-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {

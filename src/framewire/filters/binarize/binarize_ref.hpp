@@ -2,7 +2,7 @@
 
 #include "framewire/filters/binarize/sauvola.hpp"
 #include "framewire/filters/binarize/threshold.hpp"
-#include "framewire/filters/gray_weights.hpp"
+#include "framewire/filters/gray_input/gray_weights.hpp"
 
 #include <algorithm>
 #include <cmath>

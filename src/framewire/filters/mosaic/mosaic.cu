@@ -2,9 +2,9 @@
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/cuda/kernel/warp.cuh"
+#include "framewire/filters/kernel/staged_rows.cuh"
 #include "framewire/filters/mosaic/mosaic.hpp"
 #include "framewire/filters/mosaic/mosaic_cells.hpp"
-#include "framewire/filters/staged_rows.cuh"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "framewire/filters/text/text.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/filters/gray_weights.hpp"
+#include "framewire/filters/gray_input/gray_weights.hpp"
 
 namespace framewire {
 namespace {

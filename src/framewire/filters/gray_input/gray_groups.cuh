@@ -2,8 +2,8 @@
 
 // Gray on the GPU: what the kernels share that begin with it.
 
-#include "framewire/filters/gray_weights.hpp"
-#include "framewire/filters/warp_store.cuh"
+#include "framewire/filters/gray_input/gray_weights.hpp"
+#include "framewire/filters/kernel/warp_store.cuh"
 
 #include <cstdint>
 

@@ -3,7 +3,7 @@
 // Only for .cu files: rows of a strip of the image, on their way into shared memory while earlier ones are worked on.
 
 #include "framewire/cuda/kernel/async_copy.cuh"
-#include "framewire/filters/quads.cuh"
+#include "framewire/filters/kernel/quads.cuh"
 
 #include <cstdint>
 #include <limits>

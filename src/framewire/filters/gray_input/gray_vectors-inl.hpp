@@ -11,7 +11,7 @@
 #include <hwy/highway.h>
 
 #include "framewire/core/simd/simd-inl.hpp"
-#include "framewire/filters/gray_weights.hpp"
+#include "framewire/filters/gray_input/gray_weights.hpp"
 
 #include <cstdint>
 
