@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/filters/binarize/sauvola.hpp"
+#include "framewire/filters/binarize/sauvola/sauvola.hpp"
 #include "framewire/filters/binarize/threshold.hpp"
 #include "framewire/filters/gray_input/gray_weights.hpp"
 

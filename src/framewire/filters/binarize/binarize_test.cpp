@@ -3,7 +3,7 @@
 #include "framewire/filters/binarize/binarize.hpp"
 
 #include "framewire/filters/binarize/binarize_ref.hpp"
-#include "framewire/filters/binarize/sauvola.hpp"
+#include "framewire/filters/binarize/sauvola/sauvola.hpp"
 #include "kit/filter_check.hpp"
 
 #include <gtest/gtest.h>

@@ -1,12 +1,12 @@
 // Compiled with -ffp-contract=off: see sauvola.hpp.
 
 #include "framewire/core/simd/simd.hpp"
-#include "framewire/filters/binarize/sauvola.hpp"
-#include "framewire/filters/binarize/sauvola_rows.hpp"
+#include "framewire/filters/binarize/sauvola/sauvola.hpp"
+#include "framewire/filters/binarize/sauvola/sauvola_rows.hpp"
 #include "framewire/filters/gray/gray.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "framewire/filters/binarize/sauvola_cpu.cpp"
+#define HWY_TARGET_INCLUDE "framewire/filters/binarize/sauvola/sauvola_cpu.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

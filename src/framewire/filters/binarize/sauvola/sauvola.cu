@@ -1,7 +1,7 @@
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/cuda/kernel/scan.cuh"
-#include "framewire/filters/binarize/sauvola.hpp"
+#include "framewire/filters/binarize/sauvola/sauvola.hpp"
 #include "framewire/filters/gray_input/gray_groups.cuh"
 
 #include <algorithm>
