@@ -2,8 +2,8 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/fields.hpp"
-#include "framewire/detect/background/mean_background.hpp"
-#include "framewire/detect/background/mixture.hpp"
+#include "framewire/detect/background/mean/mean_background.hpp"
+#include "framewire/detect/background/mixture/mixture.hpp"
 #include "framewire/detect/foreground/foreground.hpp"
 #include "framewire/detect/masks/mask_morphology.hpp"
 #include "framewire/detect/masks/mask_region.hpp"

@@ -3,7 +3,7 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/executor.hpp"
-#include "framewire/detect/background/mixture_model.hpp"
+#include "framewire/detect/background/mixture/mixture_model.hpp"
 #include "framewire/detect/masks/bit_mask.hpp"
 
 #include <cstdint>

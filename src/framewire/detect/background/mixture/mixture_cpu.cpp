@@ -1,8 +1,8 @@
 #include "framewire/core/simd/simd.hpp"
-#include "framewire/detect/background/mixture.hpp"
+#include "framewire/detect/background/mixture/mixture.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "framewire/detect/background/mixture_cpu.cpp"
+#define HWY_TARGET_INCLUDE "framewire/detect/background/mixture/mixture_cpu.cpp"
 #include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>

@@ -1,4 +1,4 @@
-#include "framewire/detect/background/mean_background.hpp"
+#include "framewire/detect/background/mean/mean_background.hpp"
 
 #include "framewire/core/error.hpp"
 

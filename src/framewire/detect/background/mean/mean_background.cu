@@ -1,6 +1,6 @@
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/cuda/kernel/kernel_image.hpp"
-#include "framewire/detect/background/mean_background.hpp"
+#include "framewire/detect/background/mean/mean_background.hpp"
 
 #include <algorithm>
 

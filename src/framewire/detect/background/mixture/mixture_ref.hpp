@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/core/view.hpp"
-#include "framewire/detect/background/mixture_model.hpp"
+#include "framewire/detect/background/mixture/mixture_model.hpp"
 
 #include <algorithm>
 #include <cmath>

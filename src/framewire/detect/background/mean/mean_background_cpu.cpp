@@ -1,8 +1,8 @@
 #include "framewire/core/simd/simd.hpp"
-#include "framewire/detect/background/mean_background.hpp"
+#include "framewire/detect/background/mean/mean_background.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "framewire/detect/background/mean_background_cpu.cpp"
+#define HWY_TARGET_INCLUDE "framewire/detect/background/mean/mean_background_cpu.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

@@ -1,7 +1,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/device/build.hpp"
-#include "framewire/detect/background/mixture.hpp"
-#include "framewire/detect/background/mixture_ref.hpp"
+#include "framewire/detect/background/mixture/mixture.hpp"
+#include "framewire/detect/background/mixture/mixture_ref.hpp"
 #include "mixture_quality.hpp"
 #include "suites.hpp"
 

@@ -1,7 +1,7 @@
-#include "framewire/detect/background/mixture.hpp"
+#include "framewire/detect/background/mixture/mixture.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/detect/background/mixture_ref.hpp"
+#include "framewire/detect/background/mixture/mixture_ref.hpp"
 #include "kit/filter_check.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/cuda/kernel/kernel_image.hpp"
-#include "framewire/detect/background/mixture.hpp"
+#include "framewire/detect/background/mixture/mixture.hpp"
 
 // Compiled without fused multiplication and addition (-fmad=false): every operation rounds as on the CPU.
 //

@@ -1,4 +1,4 @@
-#include "framewire/detect/background/mixture.hpp"
+#include "framewire/detect/background/mixture/mixture.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/fields.hpp"
