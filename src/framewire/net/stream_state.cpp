@@ -3,7 +3,7 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/delta/delta.hpp"
-#include "framewire/delta/packing.hpp"
+#include "framewire/delta/packing/packing.hpp"
 
 #include <algorithm>
 #include <deque>

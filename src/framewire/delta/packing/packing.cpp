@@ -1,4 +1,4 @@
-#include "framewire/delta/packing.hpp"
+#include "framewire/delta/packing/packing.hpp"
 
 #include "framewire/core/error.hpp"
 
