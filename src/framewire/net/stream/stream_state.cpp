@@ -1,4 +1,4 @@
-#include "framewire/net/stream_state.hpp"
+#include "framewire/net/stream/stream_state.hpp"
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"

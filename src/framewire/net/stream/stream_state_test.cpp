@@ -1,8 +1,8 @@
-#include "framewire/net/stream_state.hpp"
+#include "framewire/net/stream/stream_state.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/net/stream/receiver.hpp"
 #include "framewire/net/testing/test_stream.hpp"
-#include "framewire/net/wire/receiver.hpp"
 
 #include <gtest/gtest.h>
 

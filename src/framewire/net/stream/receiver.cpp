@@ -1,4 +1,4 @@
-#include "framewire/net/wire/receiver.hpp"
+#include "framewire/net/stream/receiver.hpp"
 
 #include "framewire/core/error.hpp"
 
