@@ -1,4 +1,4 @@
-#include "commands/listing.hpp"
+#include "commands/listing/listing.hpp"
 #include "commands/json.hpp"
 
 #include "framewire/core/error.hpp"

@@ -1,7 +1,7 @@
 #include "commands/commands.hpp"
 #include "commands/json.hpp"
-#include "commands/listing.hpp"
-#include "commands/parameter_page.hpp"
+#include "commands/listing/listing.hpp"
+#include "commands/listing/parameter_page.hpp"
 
 #include "framewire/media/sources/source_registry.hpp"
 

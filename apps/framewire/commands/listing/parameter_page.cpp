@@ -1,4 +1,4 @@
-#include "commands/parameter_page.hpp"
+#include "commands/listing/parameter_page.hpp"
 #include "commands/json.hpp"
 
 #include "framewire/core/parameters/numbers.hpp"

@@ -1,8 +1,8 @@
 #include "commands/commands.hpp"
-#include "commands/filter_page.hpp"
 #include "commands/json.hpp"
-#include "commands/listing.hpp"
-#include "commands/parameter_page.hpp"
+#include "commands/listing/filter_page.hpp"
+#include "commands/listing/listing.hpp"
+#include "commands/listing/parameter_page.hpp"
 
 #include "framewire/pipeline/chain/filter_registry.hpp"
 

@@ -1,5 +1,5 @@
-#include "commands/filter_page.hpp"
-#include "commands/parameter_page.hpp"
+#include "commands/listing/filter_page.hpp"
+#include "commands/listing/parameter_page.hpp"
 
 #include <fmt/format.h>
 
