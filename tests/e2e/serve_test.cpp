@@ -1,4 +1,4 @@
-#include "program.hpp"
+#include "e2e/program.hpp"
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/delta/packing/packing.hpp"

@@ -1,4 +1,4 @@
-#include "program.hpp"
+#include "e2e/program.hpp"
 
 #include "framewire/pipeline/chain/chain.hpp"
 #include "framewire/pipeline/chain/filter_registry.hpp"
