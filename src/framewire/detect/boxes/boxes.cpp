@@ -50,14 +50,15 @@ std::vector<ParameterInfo> parameters() {
 
 void Boxes::run(const FilterImages<MemorySpace::host>& images) {
     detector_.run(images.in);
-    overlay_.run(images.in, detector_.objects_on_host(), images.out, detector_.frames_before_background());
+    overlay_.run(images.in, detector_.objects<MemorySpace::host>(), images.out, detector_.frames_before_background());
     has_run_ = true;
 }
 
 void Boxes::run(const FilterImages<MemorySpace::device>& images) {
     if constexpr (cuda::compiled) {
         detector_.run(images.in);
-        overlay_.run(images.in, detector_.objects_on_device(), images.out, detector_.frames_before_background());
+        overlay_.run(images.in, detector_.objects<MemorySpace::device>(), images.out,
+                     detector_.frames_before_background());
         has_run_ = true;
     }
 }

@@ -41,32 +41,20 @@ Binarize::Binarize(BinarizeParameters parameters, const Shape& shape, Executor& 
     // threads busy.
     const auto bands_for_all = (2 * executor.pool().threads() + shape.frames - 1) / shape.frames;
     histogram_bands_ = std::clamp(bands_for_all, 1, bands_);
-    if (executor.backend() == Backend::cpu) {
-        thresholds_ = HostBuffer(frames);
-        std::fill_n(thresholds_.data(), frames, static_cast<std::uint8_t>(parameters.level));
-        if (parameters.method)
-            band_histograms_ = HostBuffer(frames * static_cast<std::size_t>(histogram_bands_) * sizeof(Histogram));
-        if (parameters.method && shape.channels == 3)
-            gray_ = HostBuffer(static_cast<std::size_t>(shape.with_channels(1).bytes()));
-        return;
-    }
-    device_thresholds_ = cuda::DeviceBuffer(frames);
-    cuda::fill(device_thresholds_.data(), parameters.level, frames, executor.stream());
-    if (parameters.method) {
-        device_histograms_ = cuda::DeviceBuffer(frames * sizeof(Histogram));
-        cuda::fill(device_histograms_.data(), 0, device_histograms_.bytes(), executor.stream());
-    }
+    thresholds_ = BackendBuffer(frames, executor);
+    thresholds_.fill(parameters.level);
+    if (!parameters.method) return;
+    const bool on_cpu = executor.backend() == Backend::cpu;
+    const auto histograms = on_cpu ? frames * static_cast<std::size_t>(histogram_bands_) : frames;
+    histograms_ = BackendBuffer(histograms * sizeof(Histogram), executor);
+    histograms_.fill(0);
+    if (on_cpu && shape.channels == 3) gray_ = HostBuffer(static_cast<std::size_t>(shape.with_channels(1).bytes()));
 }
 
 std::vector<FilterFigure> Binarize::figures() const {
     if (!has_run_) return {};
     std::vector<std::uint8_t> thresholds(static_cast<std::size_t>(shape_.frames));
-    if (executor_->backend() == Backend::cpu) {
-        std::copy_n(thresholds_.data(), thresholds.size(), thresholds.begin());
-    } else {
-        cuda::download(device_thresholds_.data(), thresholds.data(), thresholds.size(), executor_->stream());
-        executor_->stream().synchronize();
-    }
+    thresholds_.get(thresholds.data(), thresholds.size());
     std::vector<FilterFigure> figures;
     for (int frame = 0; frame < shape_.frames; ++frame)
         figures.push_back({"threshold", frame, static_cast<double>(thresholds[static_cast<std::size_t>(frame)])});

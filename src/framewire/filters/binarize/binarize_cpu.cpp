@@ -100,7 +100,7 @@ void Binarize::run(const FilterImages<MemorySpace::host>& images) {
     auto gray = images.in;
     if (parameters_.method && shape_.channels == 3) gray = {gray_.data(), shape_.with_channels(1)};
     if (parameters_.method) {
-        auto* histograms = band_histograms_.as<Histogram>();
+        auto* histograms = histograms_.as<Histogram>();
         for_bands(histogram_bands_, [&](std::int64_t band, int frame, int begin, int end) {
             auto* values = gray_.data();
             if (shape_.channels == 3) values += (std::int64_t{frame} * shape_.height + begin) * shape_.width;

@@ -55,11 +55,7 @@ Morphology::Morphology(MorphologyParameters parameters, const Shape& shape, Exec
     validate(shape, "morphology's image");
     if constexpr (cuda::compiled)
         if (executor.backend() == Backend::cuda) phase_on_device_ = plan_for_cuda();
-    if (phases_.count < 2) return;
-    if (executor.backend() == Backend::cpu)
-        host_between_ = HostImage(shape);
-    else
-        device_between_ = cuda::DeviceImage(shape);
+    if (phases_.count > 1) between_ = BackendImage(shape, executor);
 }
 
 FilterInfo close_info() {

@@ -74,12 +74,11 @@ Mosaic::Mosaic(MosaicParameters parameters, const Shape& shape, Executor& execut
         chunk_cell_sums = std::max(chunk_cell_sums, fill_chunks(grid, shape) * grid.columns * shape.channels);
     }
     if (executor.backend() == Backend::cpu) {
-        totals_ = HostBuffer(totals_bytes);
+        cell_sums = 0;
         chunk_totals_ = HostBuffer(static_cast<std::size_t>(chunks * shape.channels) * sizeof(std::uint64_t));
         chunk_cell_sums_ = HostBuffer(static_cast<std::size_t>(chunk_cell_sums) * sizeof(std::uint32_t));
-    } else {
-        device_sums_ = cuda::DeviceBuffer(totals_bytes + static_cast<std::size_t>(cell_sums) * sizeof(std::uint64_t));
     }
+    sums_ = BackendBuffer(totals_bytes + static_cast<std::size_t>(cell_sums) * sizeof(std::uint64_t), executor);
 }
 
 std::vector<FilterFigure> Mosaic::figures() const {
@@ -87,12 +86,7 @@ std::vector<FilterFigure> Mosaic::figures() const {
     constexpr std::string_view gray_name[] = {"mean"}, bgr_names[] = {"mean_b", "mean_g", "mean_r"};
     const auto* names = shape_.channels == 1 ? gray_name : bgr_names;
     std::vector<std::uint64_t> totals(static_cast<std::size_t>(shape_.frames * shape_.channels));
-    if (executor_->backend() == Backend::cpu) {
-        std::copy_n(totals_.as<std::uint64_t>(), totals.size(), totals.begin());
-    } else {
-        cuda::download(device_sums_.data(), totals.data(), totals.size() * sizeof totals[0], executor_->stream());
-        executor_->stream().synchronize();
-    }
+    sums_.get(totals.data(), totals.size() * sizeof totals[0]);
     const auto pixels = static_cast<double>(std::int64_t{shape_.width} * shape_.height);
     std::vector<FilterFigure> figures;
     for (std::size_t index = 0; index < totals.size(); ++index)

@@ -5,6 +5,7 @@
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/cuda/transfer.hpp"
+#include "framewire/cuda/twin.hpp"
 
 #include <cstdint>
 
@@ -19,41 +20,34 @@ public:
     Frame() = default;
     /// Uninitialised. Keeps a reference to `executor`. Throws Error{usage} on a shape that is not allowed,
     /// Error{config} without memory.
-    Frame(const Shape& shape, Executor& executor)
-        : host_(shape, executor.frame_memory()),
-          device_(executor.backend() == Backend::cuda ? cuda::DeviceImage(shape) : cuda::DeviceImage()),
-          transfer_(executor) {}
+    Frame(const Shape& shape, Executor& executor) : image_(executor, shape), transfer_(executor) {}
 
-    const Shape& shape() const { return host_.shape(); }
+    const Shape& shape() const { return image_.host().shape(); }
     bool empty() const { return shape().height == 0; }
 
     /// What sources write and sinks read: pinned memory on the CUDA backend.
-    HostView<std::uint8_t> host() { return host_.view(); }
-    HostView<const std::uint8_t> host() const { return host_.view(); }
+    HostView<std::uint8_t> host() { return image_.host().view(); }
+    HostView<const std::uint8_t> host() const { return image_.host().view(); }
 
     /// What stages read and write, in the memory space that the backend works in.
     template <MemorySpace space>
     View<std::uint8_t, space> in() {
-        if constexpr (space == MemorySpace::host)
-            return host_.view();
-        else
-            return device_.view();
+        return image_.in<space>().view();
     }
 
     /// Queues the host's image for the GPU. Work queued later on the executor's stream finds it there.
     void upload() {
-        transfer_.up([&](const cuda::Stream& stream) { cuda::upload(host_.view(), device_.view(), stream); });
+        transfer_.up([&](const cuda::Stream& stream) { cuda::upload(host(), image_.device().view(), stream); });
     }
     /// Queues the GPU's image, as the work queued so far leaves it, for the host, where it is after wait().
     void download() {
-        transfer_.down([&](const cuda::Stream& stream) { cuda::download(device_.view(), host_.view(), stream); });
+        transfer_.down([&](const cuda::Stream& stream) { cuda::download(image_.device().view(), host(), stream); });
     }
     /// Returns when what was queued last is over. Throws what it, or the work before it, failed with.
     void wait() { transfer_.wait(); }
 
 private:
-    HostImage host_;
-    cuda::DeviceImage device_;
+    cuda::Twin<ImageIn> image_;
     cuda::Transfer transfer_;  // last: it is over before the images go
 };
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 namespace framewire {
 namespace {
@@ -25,21 +24,13 @@ Shape one_gray_frame(const Shape& shape) {
 }  // namespace
 
 MeanBackground::MeanBackground(double rate, const Shape& shape, Executor& executor)
-    : shape_(one_gray_frame(shape)), rate_(checked_rate(rate)), executor_(&executor) {
-    const auto bytes = static_cast<std::size_t>(shape_.bytes()) * sizeof(std::uint32_t);
-    if (executor.backend() == Backend::cpu)
-        host_means_ = HostBuffer(bytes);
-    else
-        device_means_ = cuda::DeviceBuffer(bytes);
+    : shape_(one_gray_frame(shape)),
+      rate_(checked_rate(rate)),
+      executor_(&executor),
+      means_(static_cast<std::size_t>(shape_.bytes()) * sizeof(std::uint32_t), executor) {
     reset();
 }
 
-void MeanBackground::reset() {
-    constexpr int byte = no_mean & 0xFF;
-    if (executor_->backend() == Backend::cpu)
-        std::memset(host_means_.data(), byte, host_means_.bytes());
-    else
-        cuda::fill(device_means_.data(), byte, device_means_.bytes(), executor_->stream());
-}
+void MeanBackground::reset() { means_.fill(no_mean & 0xFF); }
 
 }  // namespace framewire

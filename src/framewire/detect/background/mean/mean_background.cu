@@ -82,8 +82,7 @@ void MeanBackground::run(DeviceView<const std::uint8_t> frames, DeviceView<std::
                         shape.width};
     const bool words = images.frames.aligned_to(4) && images.backgrounds.aligned_to(4);
     const auto kernel = words ? mean_kernel<true> : mean_kernel<false>;
-    kernel<<<grid, threads_per_block, 0, executor_->stream().handle()>>>(images, device_means_.as<std::uint32_t>(),
-                                                                         rate_);
+    kernel<<<grid, threads_per_block, 0, executor_->stream().handle()>>>(images, means_.as<std::uint32_t>(), rate_);
     cuda::check_launch();
 }
 

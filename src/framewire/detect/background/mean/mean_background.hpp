@@ -1,8 +1,8 @@
 #pragma once
 
-#include "framewire/core/buffer.hpp"
 #include "framewire/core/host_device.hpp"
-#include "framewire/cuda/buffer.hpp"
+#include "framewire/core/view.hpp"
+#include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/executor.hpp"
 
 #include <cstdint>
@@ -50,8 +50,7 @@ private:
     Shape shape_;         // of one frame
     std::uint32_t rate_;  // in units of 1/65536
     Executor* executor_;
-    HostBuffer host_means_;            // on the CPU backend: a row after the other
-    cuda::DeviceBuffer device_means_;  // on the CUDA backend
+    BackendBuffer means_;  // a row after the other
 };
 
 }  // namespace framewire

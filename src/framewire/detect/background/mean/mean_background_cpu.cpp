@@ -71,7 +71,7 @@ void MeanBackground::run(HostView<const std::uint8_t> frames, HostView<std::uint
         shape.height, pixels_each / shape.width + 1, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
             for (auto y = static_cast<int>(begin); y < end; ++y)
                 for (int frame = 0; frame < shape.frames; ++frame)
-                    update(host_means_.as<std::uint32_t>() + std::int64_t{y} * shape.width, frames.row(frame, y),
+                    update(means_.as<std::uint32_t>() + std::int64_t{y} * shape.width, frames.row(frame, y),
                            backgrounds.row(frame, y), shape.width, rate_);
         });
 }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <string_view>
 
 namespace framewire {
@@ -92,31 +91,20 @@ MixtureBackground::MixtureBackground(const MixtureParameters& parameters, const 
     : shape_(one_frame(shape)),
       terms_(mixture_terms(parameters)),
       layout_(shape_, parameters.mixtures),
-      executor_(&executor) {
-    const auto bytes = static_cast<std::size_t>(layout_.bytes());
-    if (executor.backend() == Backend::cpu) {
-        host_model_ = HostBuffer(bytes);
-    } else {
-        device_model_ = cuda::DeviceBuffer(bytes);
-        device_clock_ = cuda::DeviceBuffer(sizeof(MixtureClock));
-    }
+      executor_(&executor),
+      model_(static_cast<std::size_t>(layout_.bytes()), executor),
+      clock_(sizeof(MixtureClock), executor) {
     reset();
 }
 
 void MixtureBackground::reset() {
-    const auto weights = static_cast<std::size_t>(layout_.weight_bytes());
-    if (executor_->backend() == Backend::cpu) {
-        std::memset(host_model_.data(), 0, weights);
-        frames_seen_ = 0;
-    } else {
-        cuda::fill(device_model_.data(), 0, weights, executor_->stream());
-        cuda::fill(device_clock_.data(), 0, sizeof(MixtureClock), executor_->stream());
-    }
+    model_.fill(0, static_cast<std::size_t>(layout_.weight_bytes()));
+    clock_.fill(0);
 }
 
 void MixtureBackground::draw_background(HostView<std::uint8_t> picture) const {
     validate(picture, shape_, "the mixture's background");
-    const auto* model = host_model_.as<std::uint16_t>();
+    const auto* model = model_.as<std::uint16_t>();
     for (int y = 0; y < shape_.height; ++y)
         for (int x = 0; x < shape_.width; ++x) {
             const auto block = std::int64_t{y} * layout_.row_blocks + x / MixtureLayout::block_px;

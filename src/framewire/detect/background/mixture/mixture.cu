@@ -274,8 +274,8 @@ void MixtureBackground::run(DeviceView<const std::uint8_t> frames, DeviceBitMask
     const auto kernel = shape_.channels == 3 ? mixture_kernel<3> : mixture_kernel<1>;
     kernel<<<grid_of(layout_), threads_per_block, 0, executor_->stream().handle()>>>(
         {cuda::KernelImage(frames), frames.shape().frames, shape_.height, shape_.width},
-        {foreground.data(), shadows.data(), foreground.row_words()}, terms_, layout_, device_model_.as<std::uint16_t>(),
-        device_clock_.as<MixtureClock>());
+        {foreground.data(), shadows.data(), foreground.row_words()}, terms_, layout_, model_.as<std::uint16_t>(),
+        clock_.as<MixtureClock>());
     cuda::check_launch();
 }
 
@@ -283,7 +283,7 @@ void MixtureBackground::draw_background(DeviceView<std::uint8_t> picture) const 
     validate(picture, shape_, "the mixture's background");
     const auto kernel = shape_.channels == 3 ? background_kernel<3> : background_kernel<1>;
     kernel<<<grid_of(layout_), threads_per_block, 0, executor_->stream().handle()>>>(
-        layout_, device_model_.as<std::uint16_t>(), picture.data(), picture.row_stride_bytes(), shape_.width);
+        layout_, model_.as<std::uint16_t>(), picture.data(), picture.row_stride_bytes(), shape_.width);
     cuda::check_launch();
 }
 

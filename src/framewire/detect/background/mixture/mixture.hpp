@@ -1,7 +1,7 @@
 #pragma once
 
-#include "framewire/core/buffer.hpp"
-#include "framewire/cuda/buffer.hpp"
+#include "framewire/core/view.hpp"
+#include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/detect/background/mixture/mixture_model.hpp"
 #include "framewire/detect/masks/bit_mask.hpp"
@@ -62,10 +62,8 @@ private:
     MixtureTerms terms_;
     MixtureLayout layout_;
     Executor* executor_;
-    HostBuffer host_model_;            // on the CPU backend
-    cuda::DeviceBuffer device_model_;  // on the CUDA backend
-    cuda::DeviceBuffer device_clock_;  // a MixtureClock, so that a graph's replay counts on
-    std::uint64_t frames_seen_ = 0;    // on the CPU backend
+    BackendBuffer model_;
+    BackendBuffer clock_;  // a MixtureClock: on CUDA a graph's replay counts on
 };
 
 }  // namespace framewire

@@ -368,6 +368,7 @@ void MixtureBackground::run(HostView<const std::uint8_t> frames, HostBitMaskView
     check(frames, foreground, shadows);
     const auto update = HWY_DYNAMIC_DISPATCH(update_row);
     const auto count = frames.shape().frames;
+    auto& seen = clock_.as<MixtureClock>()->frames_seen;
     const auto unused_words = static_cast<std::size_t>(foreground.row_words() - layout_.row_blocks);
     // A row goes through all frames while its model is in a core's cache.
     constexpr std::int64_t pixels_each = 16 * 1024;
@@ -375,16 +376,16 @@ void MixtureBackground::run(HostView<const std::uint8_t> frames, HostBitMaskView
         shape_.height, pixels_each / shape_.width + 1, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
             for (auto y = static_cast<int>(begin); y < end; ++y)
                 for (int frame = 0; frame < count; ++frame) {
-                    const auto step = mixture_step(terms_, frames_seen_ + static_cast<std::uint64_t>(frame));
+                    const auto step = mixture_step(terms_, seen + static_cast<std::uint64_t>(frame));
                     auto* const moving = foreground.row(frame, y);
                     auto* const dark = shadows.data() ? shadows.row(frame, y) : nullptr;
-                    update(terms_, step, layout_, host_model_.as<std::uint16_t>(), y, frames.row(frame, y),
-                           shape_.width, moving, dark);
+                    update(terms_, step, layout_, model_.as<std::uint16_t>(), y, frames.row(frame, y), shape_.width,
+                           moving, dark);
                     std::fill_n(moving + layout_.row_blocks, unused_words, 0u);
                     if (dark) std::fill_n(dark + layout_.row_blocks, unused_words, 0u);
                 }
         });
-    frames_seen_ += static_cast<std::uint64_t>(count);
+    seen += static_cast<std::uint64_t>(count);
 }
 
 }  // namespace framewire

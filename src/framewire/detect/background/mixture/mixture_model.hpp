@@ -104,8 +104,8 @@ struct MixtureLayout {
     std::int64_t bytes() const { return weight_bytes() * (2 + channels); }
 };
 
-/// How many frames a model has seen, in device memory, and how many blocks of the running kernel are done: the last one
-/// counts the frames of its batch.
+/// How many frames a model has seen, and on CUDA how many blocks of the running kernel are done: the last one counts
+/// the frames of its batch.
 struct MixtureClock {
     std::uint64_t frames_seen;
     std::uint32_t blocks_done;
