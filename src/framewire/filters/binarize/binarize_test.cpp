@@ -161,13 +161,6 @@ TEST(Binarize, RefusesWhatItDoesNotRead) {
     EXPECT_EQ(with(Value{"method", "sauvola"}, Value{"window", "31"}, Value{"k", "0.5"}), shape);
 }
 
-TEST(Binarize, DefaultsAreThoseOfTheParameters) {
-    const auto values = with_defaults(binarize_info(), {});
-    EXPECT_EQ(values.integer("level"), BinarizeParameters{}.level);
-    EXPECT_EQ(values.integer("window"), SauvolaParameters{}.window);
-    EXPECT_EQ(values.real("k"), SauvolaParameters{}.k);
-}
-
 TEST(Binarize, RefusesWrongParametersAndShapes) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 4, 4, 3};
