@@ -25,7 +25,7 @@ if(CMAKE_UNITY_BUILD)
     target_compile_options(framewire_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    # The floor of the SIMD sources' run-time choice (core/simd.hpp): any x86-64 since 2009.
+    # The floor of the SIMD sources' run-time choice (core/simd/simd.hpp): any x86-64 since 2009.
     target_compile_options(framewire_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v2>)
 endif()
 if(FRAMEWIRE_SANITIZE)

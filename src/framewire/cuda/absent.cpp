@@ -2,7 +2,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/buffer.hpp"
-#include "framewire/cuda/device.hpp"
+#include "framewire/cuda/device/device.hpp"
 #include "framewire/cuda/stream.hpp"
 
 namespace framewire::cuda {

@@ -44,6 +44,15 @@ const Executor::Streams& Executor::streams() const {
     return *streams_;
 }
 
+void Executor::synchronize() const {
+    if (streams_) streams_->work.synchronize();
+}
+
+void Executor::refuse_space(const char* who) const {
+    fail(ErrorCode::internal, "memory of the {} for {} on the {} backend", backend_ == Backend::cuda ? "host" : "GPU",
+         who, to_string(backend_));
+}
+
 void Executor::limit_shared_memory(const cuda::SharedMemory& most) {
     shared_memory_ = {std::min(shared_memory_.block_bytes, most.block_bytes),
                       std::min(shared_memory_.multiprocessor_bytes, most.multiprocessor_bytes)};

@@ -3,7 +3,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/values.hpp"
 #include "framewire/core/view.hpp"
-#include "framewire/cuda/build.hpp"
+#include "framewire/cuda/device/build.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/filters/adjustment.hpp"
 #include "framewire/filters/frame_values.hpp"

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "framewire/net/address.hpp"
+#include "framewire/net/stream/receiver.hpp"
 #include "framewire/net/tcp/name_lookup.hpp"
 #include "framewire/net/transport/dialer.hpp"
-#include "framewire/net/wire/receiver.hpp"
 #include "framewire/net/wire/wire.hpp"
 
 #include <chrono>

@@ -1,9 +1,10 @@
 #pragma once
 
-#include "framewire/core/frame.hpp"
+#include "framewire/core/time/frame_time.hpp"
 #include "framewire/core/time/rational.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/filters/adjustment.hpp"
+#include "framewire/pipeline/frames/frame.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -31,6 +32,10 @@ public:
     /// Blocks as long as the source's deadlines allow. Throws Error{source_lost} when the source breaks before its
     /// end; the frames before were whole.
     virtual bool read(HostView<std::uint8_t> image, FrameTime& time) = 0;
+
+    /// The same into a run's frame. A source whose frames come into being on a GPU writes them there
+    /// (Frame::fill_on_gpu()) where the frame has one; others need not know of it.
+    virtual bool capture(Frame& frame, FrameTime& time) { return read(frame.fill_on_host(), time); }
 
     /// Takes over what the source itself can of the settings, as a camera does that has controls for them; gives the
     /// settings with those changing nothing any more. From any thread. Throws Error{usage} on a setting that is not

@@ -1,7 +1,7 @@
 #include "framewire/session/broadcast.hpp"
 
-#include "framewire/delta/packing.hpp"
-#include "framewire/net/stream_state.hpp"
+#include "framewire/delta/packing/packing.hpp"
+#include "framewire/net/stream/stream_state.hpp"
 #include "framewire/pipeline/frames/stream_encoder.hpp"
 #include "framewire/session/detector.hpp"
 #include "framewire/session/input/filtered_input.hpp"

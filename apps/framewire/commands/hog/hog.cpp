@@ -9,6 +9,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/fields.hpp"
+#include "framewire/session/hog/describe_options.hpp"
 
 #include <memory>
 
@@ -44,11 +45,9 @@ void add_hog(CommandLine& program, Action& chosen) {
             .option("--steps", flags->describe.steps_folder,
                     "also put pictures of the first frame's steps there: gray gamma gx gy magnitude direction hog")
             .type_name("DIR");
-    const auto streams =
-        command
-            .option("--streams", flags->describe.streams,
-                    "frames under way at once on a GPU, 1 to 8 (3): one goes up, one is computed, one comes down")
-            .type_name("N");
+    for (const auto& parameter : session::describe_fields().infos())
+        add_parameter(command, parameter, flags->describe.given);
+    const auto streams = command["--streams"];
     command.flag("--json", flags->json, "print a summary as JSON when done");
     add_people_options(command, flags->people);
     add_train_options(command, flags->train);

@@ -4,6 +4,7 @@
 #include "commands/work.hpp"
 
 #include "framewire/core/log.hpp"
+#include "framewire/core/parameters/fields.hpp"
 #include "framewire/session/hog/describe.hpp"
 #include "framewire/session/hog/describe_folder.hpp"
 #include "framewire/session/outputs/folders.hpp"
@@ -34,8 +35,12 @@ void print_summary(const HogFlags& flags, const session::DescribeResult& result)
 }  // namespace
 
 void describe(HogFlags& flags, const DescribeFlags& describe, const std::stop_token& stop) {
-    session::DescribeOptions options{flags.common.job(stop), flags.input,           flags.hog,
-                                     flags.output,           describe.steps_folder, describe.streams};
+    auto options = session::describe_fields().from(describe.given);
+    options.job = flags.common.job(stop);
+    options.input = flags.input;
+    options.hog = flags.hog;
+    options.output = flags.output;
+    options.steps_folder = describe.steps_folder;
     if (!may_write(files_of(options), flags.common, stop)) return;
     options.job = flags.common.job(stop);
     const bool of_folder = session::is_output_folder(flags.output);

@@ -1,6 +1,6 @@
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/detect/foreground/foreground.hpp"
-#include "framewire/filters/quads.cuh"
+#include "framewire/filters/kernel/quads.cuh"
 
 #include <algorithm>
 #include <cstdint>

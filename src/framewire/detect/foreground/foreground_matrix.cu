@@ -1,7 +1,7 @@
 #include "framewire/detect/foreground/foreground_matrix.hpp"
-#include "framewire/filters/byte_products.cuh"
-#include "framewire/filters/gray_groups.cuh"
-#include "framewire/filters/quads.cuh"
+#include "framewire/filters/gray_input/gray_groups.cuh"
+#include "framewire/filters/kernel/byte_products.cuh"
+#include "framewire/filters/kernel/quads.cuh"
 
 #include <algorithm>
 #include <array>

@@ -94,7 +94,7 @@ void ComponentLabelling::run(DeviceBitMaskView<const std::uint32_t> mask,
     using namespace labelling;
     const bool eight = parameters_.connectivity == 8;
     const TileJob job{mask.data(), static_cast<std::uint32_t>(shape_.width), static_cast<std::uint32_t>(shape_.height),
-                      TileGrid(shape_), TileWorkspace(device_workspace_.data(), shape_, eight)};
+                      TileGrid(shape_), TileWorkspace(workspace_.data(), shape_, eight)};
     const ListJob list{static_cast<std::uint32_t>(parameters_.min_area),
                        static_cast<std::uint32_t>(parameters_.max_area), lists, parameters_.label_images};
     (eight ? run_all<true> : run_all<false>)(job, list, static_cast<std::uint32_t>(shape_.frames), images.labels,

@@ -1,4 +1,4 @@
-#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/device/check.hpp"
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/detect/masks/mask_morphology.hpp"
 
@@ -166,7 +166,7 @@ void MaskMorphology::run(DeviceBitMaskView<const std::uint32_t> in, DeviceBitMas
     const int fused = steps_.radius <= largest_fused_radius ? most_phases : 1;
     for (int index = 0; index < phases_.count; index += fused) {
         const int launches_left = (phases_.count - index - 1) / fused;
-        const auto to = launches_left % 2 == 0 ? out : device_between_.view();
+        const auto to = launches_left % 2 == 0 ? out : between_.view<MemorySpace::device>();
         const int here = std::min(fused, phases_.count - index);
         const auto& [strips, bands, band_rows] = bands_[here - 1];
         Job job{.in = in, .out = to, .steps = steps_, .strips = strips, .bands = bands, .band_rows = band_rows};

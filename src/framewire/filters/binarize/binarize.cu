@@ -3,7 +3,7 @@
 #include "framewire/cuda/kernel/scan.cuh"
 #include "framewire/filters/binarize/binarize.hpp"
 #include "framewire/filters/binarize/otsu.hpp"
-#include "framewire/filters/gray_groups.cuh"
+#include "framewire/filters/gray_input/gray_groups.cuh"
 
 #include <algorithm>
 #include <cstdint>
@@ -359,8 +359,8 @@ void Binarize::run(const FilterImages<MemorySpace::device>& images) {
         auto part = frames;
         part.in = frames.in.from_frame(first);
         part.out = frames.out.from_frame(first);
-        auto* histograms = device_histograms_.as<std::uint32_t>() + std::int64_t{first} * bins;
-        auto* thresholds = device_thresholds_.data() + first;
+        auto* histograms = histograms_.as<std::uint32_t>() + std::int64_t{first} * bins;
+        auto* thresholds = thresholds_.data() + first;
         const auto launch_part = [&](auto* launcher) {
             launcher(part, count, parameters_.method, histograms, thresholds, stream);
         };

@@ -1,5 +1,7 @@
 #include "framewire/filters/gaussian/gaussian.hpp"
 
+#include "framewire/core/parameters/fields.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -88,6 +90,31 @@ GaussianWeights gaussian_weights(int size, double sigma, GaussianRounding roundi
     return weights;
 }
 
+namespace {
+
+const ParameterFields<GaussianParameters>& gaussian_fields() {
+    using P = GaussianParameters;
+    static const ParameterFields<P> fields = {
+        parameter_field(&P::size,
+                        {.name = "size",
+                         .help = "side of the square window in pixels; even ones reach one pixel further left and up",
+                         .minimum = 1,
+                         .maximum = max_window_px}),
+        parameter_field(&P::sigma,
+                        {.name = "sigma",
+                         .help = "standard deviation in pixels; 0 stands for 0.3 * ((size - 1) / 2 - 1) + 0.8",
+                         .maximum = max_gaussian_sigma_px}),
+        parameter_field(&P::border, border_names, border_parameter()),
+        parameter_field(
+            &P::rounding, gaussian_rounding_names,
+            {.name = "rounding",
+             .help = "of the weights: fine is within 1 of the formula; opencv is that of OpenCV's 8-bit GaussianBlur"}),
+    };
+    return fields;
+}
+
+}  // namespace
+
 Gaussian::Gaussian(GaussianParameters parameters, const Shape& shape, Executor& executor)
     : border_(parameters.border),
       weights_(gaussian_weights(parameters.size, parameters.sigma, parameters.rounding)),
@@ -99,42 +126,14 @@ Gaussian::Gaussian(GaussianParameters parameters, const Shape& shape, Executor& 
 }
 
 FilterInfo gaussian_info() {
-    using Type = ParameterInfo::Type;
     return {
         .name = "gaussian",
         .summary = "the weighted mean of the pixels around each one, near ones counting most",
-        .parameters =
-            {
-                {.name = "size",
-                 .help = "side of the square window in pixels; even ones reach one pixel further left and up",
-                 .type = Type::integer,
-                 .default_value = "5",
-                 .minimum = 1,
-                 .maximum = max_window_px},
-                {.name = "sigma",
-                 .help = "standard deviation in pixels; 0 stands for 0.3 * ((size - 1) / 2 - 1) + 0.8",
-                 .type = Type::real,
-                 .default_value = "0",
-                 .minimum = 0,
-                 .maximum = max_gaussian_sigma_px},
-                border_parameter(),
-                {.name = "rounding",
-                 .help =
-                     "of the weights: fine is within 1 of the formula; opencv is that of OpenCV's 8-bit GaussianBlur",
-                 .type = Type::choice,
-                 .default_value = "fine",
-                 .choices = {"fine", "opencv"}},
-            },
+        .parameters = gaussian_fields().infos(),
         .examples = {"gaussian=9", "gaussian=4:sigma=2"},
         .output_shape = [](const ParameterValues&, const Shape& shape) { return shape; },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
-            return std::make_unique<FilterOf<Gaussian>>(
-                GaussianParameters{.size = static_cast<int>(values.integer("size")),
-                                   .sigma = values.real("sigma"),
-                                   .border = border_from(values),
-                                   .rounding = values.text("rounding") == "opencv" ? GaussianRounding::opencv
-                                                                                   : GaussianRounding::fine},
-                shape, executor);
+            return std::make_unique<FilterOf<Gaussian>>(gaussian_fields().from(values), shape, executor);
         },
     };
 }

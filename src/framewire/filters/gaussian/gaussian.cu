@@ -1,5 +1,5 @@
 #include "framewire/filters/gaussian/gaussian_cuda.hpp"
-#include "framewire/filters/quads.cuh"
+#include "framewire/filters/kernel/quads.cuh"
 
 #include <algorithm>
 #include <cstdint>

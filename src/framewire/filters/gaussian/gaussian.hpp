@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/core/parameters/named_value.hpp"
 #include "framewire/filters/filter.hpp"
 #include "framewire/filters/window.hpp"
 
@@ -15,6 +16,10 @@ enum class GaussianRounding {
     fine,   ///< so that the filter stays within 1 of the formula in float64 for any image
     opencv  ///< to 256ths, as OpenCV rounds those of its 8-bit GaussianBlur, which for large windows are coarser
 };
+
+/// What they are called.
+inline constexpr NamedValue<GaussianRounding> gaussian_rounding_names[] = {{"fine", GaussianRounding::fine},
+                                                                           {"opencv", GaussianRounding::opencv}};
 
 struct GaussianParameters {
     int size =

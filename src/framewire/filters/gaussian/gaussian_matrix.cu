@@ -1,6 +1,6 @@
-#include "framewire/filters/byte_products.cuh"
 #include "framewire/filters/gaussian/gaussian_cuda.hpp"
-#include "framewire/filters/warp_strips.cuh"
+#include "framewire/filters/kernel/byte_products.cuh"
+#include "framewire/filters/kernel/warp_strips.cuh"
 
 #include <algorithm>
 #include <cstdint>

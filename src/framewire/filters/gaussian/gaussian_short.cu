@@ -1,5 +1,5 @@
 #include "framewire/filters/gaussian/gaussian_cuda.hpp"
-#include "framewire/filters/warp_strips.cuh"
+#include "framewire/filters/kernel/warp_strips.cuh"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/filters/gray/gray.hpp"
-#include "framewire/filters/gray_groups.cuh"
+#include "framewire/filters/gray_input/gray_groups.cuh"
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 #include "framewire/cuda/kernel/scan.cuh"
+#include "framewire/filters/kernel/staged_rows.cuh"
 #include "framewire/filters/mean/mean_cuda.hpp"
-#include "framewire/filters/staged_rows.cuh"
 #include "framewire/filters/window.hpp"
 
 #include <algorithm>

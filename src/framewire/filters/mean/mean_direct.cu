@@ -1,5 +1,5 @@
+#include "framewire/filters/kernel/warp_strips.cuh"
 #include "framewire/filters/mean/mean_cuda.hpp"
-#include "framewire/filters/warp_strips.cuh"
 #include "framewire/filters/window.hpp"
 
 #include <algorithm>

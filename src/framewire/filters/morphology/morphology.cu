@@ -1,5 +1,5 @@
 #include "framewire/core/host_device.hpp"
-#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/device/check.hpp"
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/filters/morphology/morphology.hpp"
@@ -262,7 +262,7 @@ void Morphology::run(const FilterImages<MemorySpace::device>& images) {
     auto in = images.in;
     for (int index = 0; index < phases_.count; ++index) {
         // The last phase writes the result, the one before it what is between, and so on in turn.
-        const auto to = (phases_.count - 1 - index) % 2 == 0 ? images.out : device_between_.view();
+        const auto to = (phases_.count - 1 - index) % 2 == 0 ? images.out : between_.view<MemorySpace::device>();
         phase_on_device_(phases_.erodes(index), in, to);
         in = to;
     }

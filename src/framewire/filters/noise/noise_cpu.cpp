@@ -1,4 +1,4 @@
-#include "framewire/core/simd.hpp"
+#include "framewire/core/simd/simd.hpp"
 #include "framewire/filters/noise/noise.hpp"
 #include "framewire/filters/noise/noise_pixel.hpp"
 

@@ -17,8 +17,23 @@ public:
     const SourceInfo& info() const override { return info_; }
 
     bool read(HostView<std::uint8_t> image, FrameTime& time) override {
+        return next(time, [&] { return source_->read(image, time); });
+    }
+    bool capture(Frame& frame, FrameTime& time) override {
+        return next(time, [&] { return source_->capture(frame, time); });
+    }
+
+    // A live source is never opened again: this one stays as long as the object.
+    Adjustment set_adjustment(const Adjustment& wanted) override {
+        return info_.live ? source_->set_adjustment(wanted) : wanted;
+    }
+
+private:
+    // The next frame by read_one(), of the source opened again at its end.
+    template <class ReadOne>
+    bool next(FrameTime& time, ReadOne&& read_one) {
         if (!source_) return false;
-        if (!source_->read(image, time)) {
+        if (!read_one()) {
             if (info_.live || !frames_in_pass_ || stop_.stop_requested()) return false;
             source_.reset();  // before it is opened again: its files may be the same
             source_ = open_();
@@ -28,7 +43,7 @@ public:
             first_index_ = last_.index + 1;
             first_seconds_ = last_.seconds + 1 / info_.rate.value();
             frames_in_pass_ = false;
-            if (!source_->read(image, time)) return false;
+            if (!read_one()) return false;
         }
         frames_in_pass_ = true;
         time.index += first_index_;
@@ -37,12 +52,6 @@ public:
         return true;
     }
 
-    // A live source is never opened again: this one stays as long as the object.
-    Adjustment set_adjustment(const Adjustment& wanted) override {
-        return info_.live ? source_->set_adjustment(wanted) : wanted;
-    }
-
-private:
     std::function<std::unique_ptr<Source>()> open_;
     std::stop_token stop_;
     std::unique_ptr<Source> source_;

@@ -67,8 +67,8 @@ void ChainPlan::plan_steps(const Chain& chain) {
         step.output = shapes[end];
         if (pays) {
             step.pass = std::make_unique<PointwisePass>(std::move(pass), step.input, *executor_);
-            step.state_shapes = step.pass->state_shapes();
-            step.needs_previous = !step.state_shapes.empty();
+            for (const auto& shape : step.pass->state_shapes()) step.states.emplace_back(shape, *executor_);
+            step.needs_previous = !step.states.empty();
         } else {
             step.filter =
                 with_place(chain, call, [&] { return call.filter->make(call.values, step.input, *executor_); });
@@ -82,13 +82,13 @@ void ChainPlan::allocate() {
     std::array<std::int64_t, 2> largest_bytes{};
     for (std::size_t index = 0; index < steps_.size(); ++index) {
         auto& step = steps_[index];
-        for (const auto& shape : step.state_shapes) step.states.emplace_back(shape.bytes(), *executor_);
-        if (step.filter && step.needs_previous) step.previous = BackendBuffer(step.input.bytes(), *executor_);
+        if (step.filter && step.needs_previous) step.previous = BackendImage(step.input, *executor_);
         if (index + 1 < steps_.size())
             largest_bytes[index % 2] = std::max(largest_bytes[index % 2], step.output.bytes());
     }
     for (std::size_t turn = 0; turn < between_.size(); ++turn)
-        if (largest_bytes[turn] > 0) between_[turn] = BackendBuffer(largest_bytes[turn], *executor_);
+        if (largest_bytes[turn] > 0)
+            between_[turn] = BackendBuffer(static_cast<std::size_t>(largest_bytes[turn]), *executor_);
 }
 
 bool ChainPlan::shows_frame_values() const {
@@ -122,15 +122,14 @@ std::vector<ChainFigures> ChainPlan::figures() const {
 }
 
 void ChainPlan::run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
-    if (executor_->backend() != Backend::cpu) fail(ErrorCode::internal, "a host image for a chain planned on a GPU");
+    executor_->require_space<MemorySpace::host>("a chain");
     validate(in, input_shape_, "the chain's input");
     validate(out, output_shape_, "the chain's output");
     run_in(in, out);
 }
 
 void ChainPlan::run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out) {
-    if (executor_->backend() != Backend::cuda)
-        fail(ErrorCode::internal, "a device image for a chain planned on the CPU");
+    executor_->require_space<MemorySpace::device>("a chain");
     validate(in, input_shape_, "the chain's input");
     validate(out, output_shape_, "the chain's output");
     if (!is_settled()) {
@@ -193,11 +192,11 @@ void ChainPlan::run_step(Step& step, View<const std::uint8_t, space> from, View<
     if (step.pass) {
         std::array<View<std::uint8_t, space>, PointwisePass::max_states> states;
         for (std::size_t index = 0; index < step.states.size(); ++index)
-            states[index] = {step.states[index].data(), step.state_shapes[index]};
+            states[index] = step.states[index].view<space>();
         if constexpr (space == MemorySpace::host || cuda::compiled)
             step.pass->run(from, to, {states.data(), step.states.size()}, !step.has_previous);
     } else {
-        const View<std::uint8_t, space> previous(step.previous.data(), step.input);
+        const auto previous = step.previous.view<space>();
         FilterImages<space> images{from, {}, to};
         if (step.needs_previous) images.previous = step.has_previous ? previous : from;
         step.filter->run(images);

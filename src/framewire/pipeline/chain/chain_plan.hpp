@@ -75,9 +75,8 @@ private:
         bool needs_previous = false;
         bool has_previous = false;
         bool has_run = false;
-        BackendBuffer previous;             // of a filter
-        std::vector<BackendBuffer> states;  // of a pass
-        std::vector<Shape> state_shapes;
+        BackendImage previous;             // of a filter
+        std::vector<BackendImage> states;  // of a pass
     };
 
     // The images that a graph was made for; it holds for no others. Made when they come a second time.

@@ -38,7 +38,7 @@ std::optional<std::int64_t> FilteredInput::expected_frames(std::optional<std::in
 }
 
 bool FilteredInput::capture(InputFrame& frame, FrameTime& time) {
-    if (!source_->read(frame.captured.host(), time)) return false;
+    if (!source_->capture(frame.captured, time)) return false;
     if (fps_ > 0 && !info_.live) time.seconds = static_cast<double>(captured_frames_) / fps_;
     ++captured_frames_;
     return true;

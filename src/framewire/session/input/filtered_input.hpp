@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/core/frame.hpp"
+#include "framewire/core/time/frame_time.hpp"
 #include "framewire/core/time/rational.hpp"
 #include "framewire/pipeline/chain/camera_panel.hpp"
 #include "framewire/pipeline/chain/chain.hpp"

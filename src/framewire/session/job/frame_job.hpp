@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/core/error.hpp"
-#include "framewire/core/frame.hpp"
+#include "framewire/core/time/frame_time.hpp"
 #include "framewire/pipeline/circle/circle.hpp"
 #include "framewire/pipeline/statistics/progress.hpp"
 #include "framewire/session/input/input_frame.hpp"

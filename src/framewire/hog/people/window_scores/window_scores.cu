@@ -60,7 +60,7 @@ void WindowScores::run(HogView<const float, MemorySpace::device> descriptors, fl
     const auto windows = grid(descriptors.shape());
     if (windows.count() == 0) return;
     constexpr int block_windows = score_threads / 32 * warp_windows;
-    const ScoreJob job{device_weights_.as<float>(),
+    const ScoreJob job{weights_.as<float>(),
                        descriptors.data(),
                        descriptors.shape().row_values(),
                        window_.rows,
