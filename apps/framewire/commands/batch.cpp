@@ -19,8 +19,8 @@ namespace {
 
 // What changes no byte of an output, and what a mark says otherwise.
 constexpr std::array<std::string_view, 15> left_out_of_marks{
-    "--input",     "--output", "--annotate", "--mask",    "--ending", "--jobs", "--shard", "--shards",
-    "--threads",   "--stats",  "--progress", "--log-level", "--replace", "--keep", "--json"};
+    "--input",   "--output", "--annotate", "--mask",      "--ending",  "--jobs", "--shard", "--shards",
+    "--threads", "--stats",  "--progress", "--log-level", "--replace", "--keep", "--json"};
 
 std::vector<std::string> made_with(const Command& command) {
     auto given = command.given();
@@ -39,7 +39,8 @@ session::Shard shard_of(const BatchFlags& flags) {
     }
     if (flags.shards)
         fail(ErrorCode::usage,
-             "--shards {}: which of them? Neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set; --shard I/N says it",
+             "--shards {}: which of them? Neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set; --shard I/N "
+             "says it",
              *flags.shards);
     return {};
 }
@@ -51,7 +52,7 @@ bool is_folder_name(const std::string& output) {
 void report(const session::BatchResult& result) {
     using End = session::PieceOutcome::End;
     for (const auto& piece : result.pieces)
-        if (piece.end == End::failed) log_error("{}: {}", piece.input, piece.why);
+        if (piece.end == End::failed) log_error("{}", piece.why);
     auto what = fmt::format("{} of {} files made", result.count(End::made), result.pieces.size());
     const auto add = [&](End end, std::string_view words) {
         if (const auto count = result.count(end); count > 0) what += fmt::format(", {} {}", count, words);
@@ -75,13 +76,11 @@ std::string BatchFlags::video_name(const session::BatchInput& input) const {
 void add_batch_options(Command& command, BatchFlags& flags, session::InputOptions& options) {
     add_input_options(command, flags.inputs, options.filters);
     auto group = command.group("Many files, with -o FOLDER/");
-    group.option("--jobs", flags.jobs, "files at once")
-        .within(1, session::BatchOptions::most_jobs)
-        .type_name("N");
+    group.option("--jobs", flags.jobs, "files at once").within(1, session::BatchOptions::most_jobs).type_name("N");
     group.option("--ending", flags.ending, "of the videos and pictures made; else mp4 of videos and png of pictures")
         .one_of({"mp4", "mkv", "avi", "y4m", "png", "jpg", "bgr", "gray"});
-    const auto shard =
-        group.option("--shard", flags.shard, "only this share of the files: 2/8 is the second of eight").type_name("I/N");
+    const auto shard = group.option("--shard", flags.shard, "only this share of the files: 2/8 is the second of eight")
+                           .type_name("I/N");
     group
         .option("--shards", flags.shards,
                 "how many shares there are, where SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX says which is this one")
@@ -114,8 +113,7 @@ std::string in_folder(const std::string& option, const std::string& folder, cons
 }
 
 void make_many(const Command& command, const BatchFlags& flags, CommonOptions& common, const std::string& folder,
-               const std::function<session::Piece(const session::BatchInput& input)>& piece,
-               const std::stop_token& stop) {
+               const PieceOf& piece, const std::stop_token& stop) {
     session::BatchOptions options{.job = common.job(stop),
                                   .folder = folder,
                                   .version = fmt::format("{}, {}", FRAMEWIRE_VERSION, media_libraries()),
@@ -124,16 +122,18 @@ void make_many(const Command& command, const BatchFlags& flags, CommonOptions& c
                                   .shard = shard_of(flags)};
     for (const auto& input : flags.inputs)
         if (session::is_same_folder(input, folder))
-            fail(ErrorCode::usage, "-o {} is the folder of -i; another is needed, for what is made would be taken next time",
-                 folder);
+            fail(ErrorCode::usage,
+                 "-o {} is the folder of -i; another is needed, for what is made would be taken next time", folder);
+    auto each = options.job;
+    each.statistics_path.clear();  // they are of all
     std::vector<session::Piece> pieces;
-    for (const auto& input : session::batch_inputs(flags.inputs)) pieces.push_back(piece(input));
+    for (const auto& input : session::batch_inputs(flags.inputs)) pieces.push_back(piece(input, each));
     session::BatchJob job(options, std::move(pieces));
     if (!job.in_the_way().empty() && !common.replace && !common.keep)
         require_leave_to_replace(job.in_the_way(), true, common, stop);
     report(job.run(common.replace ? session::InTheWay::replace
-                   : common.keep ? session::InTheWay::keep
-                                 : session::InTheWay::refuse));
+                   : common.keep  ? session::InTheWay::keep
+                                  : session::InTheWay::refuse));
 }
 
 }  // namespace framewire::app

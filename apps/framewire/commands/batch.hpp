@@ -40,9 +40,11 @@ bool shares_work(const BatchFlags& flags);
 /// `name` in `folder`; empty where no folder is wanted. Throws Error{usage} where it is none: `option` names it.
 std::string in_folder(const std::string& option, const std::string& folder, const std::string& name);
 
+/// The work on an input with these options.
+using PieceOf = std::function<session::Piece(const session::BatchInput& input, const session::JobOptions& job)>;
+
 /// Makes what is missing or changed of many files, and says what came of it. Throws what the first of them failed with.
 void make_many(const Command& command, const BatchFlags& flags, CommonOptions& common, const std::string& folder,
-               const std::function<session::Piece(const session::BatchInput& input)>& piece,
-               const std::stop_token& stop);
+               const PieceOf& piece, const std::stop_token& stop);
 
 }  // namespace framewire::app

@@ -35,9 +35,10 @@ std::string_view records_ending(RecordFormat format) {
 }
 
 void detect_many(const Command& command, DetectFlags& flags, const std::stop_token& stop) {
-    const auto piece = [&](const session::BatchInput& input) {
+    const auto piece = [&](const session::BatchInput& input, const session::JobOptions& job) {
         auto options = flags.options(stop);
         const auto name = input.name + std::string(records_ending(options.format));
+        options.job = job;
         options.input.source = input.path;
         options.output = in_folder("-o", flags.output, name);
         options.annotate = in_folder("--annotate", flags.annotate, flags.many.video_name(input));
@@ -64,7 +65,8 @@ void add_detect(CommandLine& program, Action& chosen) {
     const auto flags = std::make_shared<DetectFlags>();
     add_batch_options(command, flags->many, flags->input);
     command
-        .option("-o,--output", flags->output, "where the records go: a file, - for standard output, a folder of many files")
+        .option("-o,--output", flags->output,
+                "where the records go: a file, - for standard output, a folder of many files")
         .type_name("FILE|FOLDER/");
     command.option("--format", flags->format, "of the records: JSON lines, COCO's JSON, the MOT challenge's text")
         .one_of({"jsonl", "coco", "mot"});

@@ -22,9 +22,10 @@ struct RunFlags {
 };
 
 void run_many(const Command& command, RunFlags& flags, const std::stop_token& stop) {
-    const auto piece = [&](const session::BatchInput& input) {
+    const auto piece = [&](const session::BatchInput& input, const session::JobOptions& job) {
         auto options = flags.options(stop);
         const auto name = flags.many.video_name(input);
+        options.job = job;
         options.input.source = input.path;
         options.output = in_folder("-o", flags.output, name);
         return session::Piece{input.path, name, files_of(options), session::piece_work<session::RunJob>(options)};
@@ -46,11 +47,13 @@ void add_run(CommandLine& program, Action& chosen) {
     auto command = program.subcommand("run", "Source -> filters -> file, pipe or network address");
     const auto flags = std::make_shared<RunFlags>();
     add_batch_options(command, flags->many, flags->input);
-    command.option("-o,--output", flags->output, "where frames go: a file by its ending, -, a URL; a folder of many files")
+    command
+        .option("-o,--output", flags->output, "where frames go: a file by its ending, -, a URL; a folder of many files")
         .required()
         .type_name("DST|FOLDER/");
     add_common_options(command, flags->common);
-    set_work(command, chosen, flags->common, [=](const std::stop_source& stop) { run(command, *flags, stop.get_token()); });
+    set_work(command, chosen, flags->common,
+             [=](const std::stop_source& stop) { run(command, *flags, stop.get_token()); });
 }
 
 }  // namespace framewire::app

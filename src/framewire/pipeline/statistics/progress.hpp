@@ -29,8 +29,8 @@ std::string progress_bar(const StatisticsSnapshot& figures, std::optional<std::i
 /// to_json(), and with the number of frames known frames and seconds_left.
 std::string progress_json(const StatisticsSnapshot& figures, std::optional<std::int64_t> total_frames);
 
-/// A line of progress with the time that is left, and the share that is done, 0 to 1, as a bar before it, as far as both
-/// are known; of at most `columns` characters.
+/// A line of progress with the time that is left, and the share that is done, 0 to 1, as a bar before it, as far as
+/// both are known; of at most `columns` characters.
 std::string with_bar(std::string line, std::optional<double> share, std::optional<double> seconds_left, int columns);
 
 /// What Progress shows: both are called from its thread.

@@ -7,6 +7,8 @@
 #include "framewire/session/outputs/folders.hpp"
 #include "framewire/session/outputs/statistics_file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -58,9 +60,7 @@ int threads_of_each(int threads, int jobs) {
 
 }  // namespace
 
-int BatchResult::count(End end) const {
-    return static_cast<int>(std::ranges::count(pieces, end, &PieceOutcome::end));
-}
+int BatchResult::count(End end) const { return static_cast<int>(std::ranges::count(pieces, end, &PieceOutcome::end)); }
 
 const PieceOutcome* BatchResult::first_failure() const {
     const auto found = std::ranges::find(pieces, End::failed, &PieceOutcome::end);
@@ -154,10 +154,10 @@ void BatchJob::State::work() {
 }
 
 void BatchJob::State::attempt(const Task& task, PieceOutcome& outcome) {
-    const auto failed = [&](ErrorCode code, std::string why) {
+    const auto failed = [&](ErrorCode code, const std::string& why) {
         outcome.end = stopped() ? End::stopped : End::failed;
         outcome.code = code;
-        outcome.why = std::move(why);
+        outcome.why = why.find(task.piece.input) == why.npos ? fmt::format("{}: {}", task.piece.input, why) : why;
     };
     try {
         make(task, outcome);
@@ -189,8 +189,7 @@ void BatchJob::State::make(const Task& task, PieceOutcome& outcome) {
     }
     if (task.found.is == Is::in_the_way && what_of_others == InTheWay::refuse)
         fail(ErrorCode::io, "{} is there already; -y replaces it, -n keeps it", task.found.what);
-    if (task.found.is == Is::changed)
-        log_info("{} is made again: {} changed since", task.piece.input, task.found.what);
+    if (task.found.is == Is::changed) log_info("{} is made again: {} changed", task.piece.input, task.found.what);
     try {
         marked.begin(making);
     } catch (const Error&) {  // as above
@@ -223,9 +222,8 @@ void BatchJob::State::run_job(const Task& task, PieceOutcome& outcome) {
     job.statistics_path.clear();
     job.progress = ProgressMode::none;
     try {
-        const auto done = task.piece.work(
-            job, {[this](const Statistics& running) { tally->watch(running); },
-                  [this](const Statistics& running) { tally->unwatch(running); }});
+        const auto done = task.piece.work(job, {[this](const Statistics& running) { tally->watch(running); },
+                                                [this](const Statistics& running) { tally->unwatch(running); }});
         outcome.frames = done.figures.frames;
         outcome.end = done.ending == Ending::complete ? End::made : End::stopped;
     } catch (...) {

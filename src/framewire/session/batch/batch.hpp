@@ -18,7 +18,7 @@ namespace framewire::session {
 
 /// Learns of the job of a piece when it runs, and when it does not any more.
 struct PieceWatch {
-    std::function<void(const Statistics& statistics)> began, ended;
+    std::function<void(const Statistics&statistics)> began, ended;
 };
 
 /// One of many pieces of work: a file, and a job that makes something of it.
@@ -55,12 +55,12 @@ auto piece_work(Options options) {
 enum class InTheWay { refuse, replace, keep };
 
 struct BatchOptions {
-    JobOptions job{};                        ///< of all together: threads are shared out, figures and progress are of all
-    std::string folder{};                    ///< where first outputs go, and marks of what is done
-    std::string version{};                   ///< see Making
-    std::vector<std::string> made_with{};    ///< options that outputs depend on, see Making
-    int jobs = 1;                            ///< pieces at once, 1 to most_jobs
-    Shard shard{};                           ///< which of the pieces
+    JobOptions job{};                      ///< of all together: threads are shared out, figures and progress are of all
+    std::string folder{};                  ///< where first outputs go, and marks of what is done
+    std::string version{};                 ///< see Making
+    std::vector<std::string> made_with{};  ///< options that outputs depend on, see Making
+    int jobs = 1;                          ///< pieces at once, 1 to most_jobs
+    Shard shard{};                         ///< which of the pieces
 
     static constexpr int most_jobs = 256;
 };
@@ -77,7 +77,7 @@ struct PieceOutcome {
     std::string input{};
     End end = End::stopped;
     ErrorCode code = ErrorCode::internal;  ///< of what failed
-    std::string why{};                     ///< it failed
+    std::string why{};                     ///< it failed, with its name
     std::int64_t frames = 0;
 };
 
@@ -91,8 +91,8 @@ struct BatchResult {
     const PieceOutcome* first_failure() const;
 };
 
-/// The result as JSON: `files`, `made`, `were_done`, `kept`, `failed`, `stopped`, `frames`, `seconds`, `fps`, the `shard`, and in
-/// `failures` an object each: its `file`, `code` and `why`.
+/// The result as JSON: `files`, `made`, `were_done`, `kept`, `failed`, `stopped`, `frames`, `seconds`, `fps`, the
+/// `shard`, and in `failures` an object each: its `file`, `code` and `why`.
 std::string to_json(const BatchResult& result, const Shard& shard);
 
 /// Many pieces of work: what is missing or changed of them is made, several at once, and each is marked when it is done
@@ -100,8 +100,8 @@ std::string to_json(const BatchResult& result, const Shard& shard);
 /// as NAME.part, and nothing where it was stopped. For one run.
 class BatchJob {
 public:
-    /// Looks at what there is. Throws Error{usage} where one piece's output is another's, or an input, and where options
-    /// are out of their range; Error{io} where the file for the figures cannot be written.
+    /// Looks at what there is. Throws Error{usage} where one piece's output is another's, or an input, and where
+    /// options are out of their range; Error{io} where the file for the figures cannot be written.
     BatchJob(const BatchOptions& options, std::vector<Piece> pieces);
     ~BatchJob();
 

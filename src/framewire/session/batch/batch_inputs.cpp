@@ -25,8 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 22> video_endings{
-    ".3gp",  ".asf", ".avi", ".fwd",  ".flv",  ".gif", ".h264", ".m2ts", ".m4v", ".mjpeg", ".mkv",
-    ".mov",  ".mp4", ".mpg", ".mpeg", ".mts",  ".mxf", ".ogv",  ".ts",   ".webm", ".wmv",  ".y4m"};
+    ".3gp", ".asf", ".avi", ".fwd",  ".flv", ".gif", ".h264", ".m2ts", ".m4v",  ".mjpeg", ".mkv",
+    ".mov", ".mp4", ".mpg", ".mpeg", ".mts", ".mxf", ".ogv",  ".ts",   ".webm", ".wmv",   ".y4m"};
 constexpr std::string_view pattern_letters = "*?[";
 constexpr std::size_t longest_list_bytes = std::size_t{64} << 20;
 
@@ -49,9 +49,7 @@ bool is_pattern(const std::string& text) {
 }
 
 // A path that is one whatever it is called: no `lavfi:...` of this folder becomes a graph.
-std::string as_path(const std::string& path) {
-    return path.find(':') < path.find('/') ? "./" + path : path;
-}
+std::string as_path(const std::string& path) { return path.find(':') < path.find('/') ? "./" + path : path; }
 
 BatchInput input_at(const std::string& path, const std::string& name) {
     return {as_path(path), fs::path(name).replace_extension().native(), is_image_name(path)};
@@ -60,7 +58,8 @@ BatchInput input_at(const std::string& path, const std::string& name) {
 BatchInput file_input(const std::string& text) {
     const auto call = parse_source(text);
     if (!call.kind->must_exist)
-        fail(ErrorCode::usage, "{} is no file; many files are named by their paths, folders, patterns and @lists", text);
+        fail(ErrorCode::usage, "{} is no file; many files are named by their paths, folders, patterns and @lists",
+             text);
     return input_at(call.path, fs::path(call.path).filename());
 }
 
@@ -103,8 +102,7 @@ std::vector<BatchInput> pattern_inputs(const std::string& pattern) {
         glob_t found{};
     } matches;
     const int status = ::glob(pattern.c_str(), GLOB_NOSORT | GLOB_ERR, nullptr, &matches.found);
-    if (status != 0 && status != GLOB_NOMATCH)
-        fail(ErrorCode::no_input, "{}: its folders cannot be read", pattern);
+    if (status != 0 && status != GLOB_NOMATCH) fail(ErrorCode::no_input, "{}: its folders cannot be read", pattern);
     const auto fixed = fixed_part(pattern);
     std::vector<BatchInput> inputs;
     for (std::size_t match = 0; match < matches.found.gl_pathc; ++match) {

@@ -70,7 +70,7 @@ std::string batch_bar(const BatchFigures& figures, int columns) {
 }
 
 std::string batch_json(const BatchFigures& figures) {
-    nlohmann::ordered_json json{{"files", figures.files},   {"ended", figures.ended}, {"failed", figures.failed},
+    nlohmann::ordered_json json{{"files", figures.files},   {"ended", figures.ended},  {"failed", figures.failed},
                                 {"frames", figures.frames}, {"fps", rate_of(figures)}, {"seconds", figures.seconds}};
     if (const auto left = seconds_left(figures)) json["seconds_left"] = *left;
     return json.dump();

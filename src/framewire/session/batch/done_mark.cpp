@@ -36,8 +36,7 @@ std::string line_of(const Json& json) {  // names of files are bytes, of which s
 
 std::string input_line(const std::string& path) {
     struct stat status {};
-    if (::stat(path.c_str(), &status) != 0)
-        fail(ErrorCode::no_input, "cannot open {}: {}", path, std::strerror(errno));
+    if (::stat(path.c_str(), &status) != 0) fail(ErrorCode::no_input, "cannot open {}: {}", path, std::strerror(errno));
     return line_of({{"input", split_path(path).second},
                     {"bytes", static_cast<std::int64_t>(status.st_size)},
                     {"modified_ns", std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec}});
@@ -80,7 +79,7 @@ std::string difference(const Lines& mark, const Making& making, const Lines& now
     if (mark.empty() || mark[0] != now[0]) return "the version of framewire";
     if (mark.size() < 2 || mark[1] != now[1]) return "the options";
     for (std::size_t input = 0; input < making.inputs.size(); ++input)
-        if (!has(mark, now[input + 2])) return making.inputs[input];
+        if (!has(mark, now[input + 2])) return input == 0 ? "it" : making.inputs[input];
     return "the outputs that are wanted";
 }
 
@@ -137,8 +136,10 @@ PieceInTheMaking::PieceInTheMaking(PieceMarks marks) : marks_(std::move(marks)) 
             fail(ErrorCode::io, "is being made by another run ({} is locked)", marks_.begun_);
         }
         // Between opening and locking another run may have ended, and have taken this file away.
-        struct stat own {}, named {};
-        if (::fstat(lock_, &own) == 0 && ::stat(marks_.begun_.c_str(), &named) == 0 && own.st_ino == named.st_ino) return;
+        struct stat own {
+        }, named{};
+        if (::fstat(lock_, &own) == 0 && ::stat(marks_.begun_.c_str(), &named) == 0 && own.st_ino == named.st_ino)
+            return;
         ::close(std::exchange(lock_, -1));
     }
 }

@@ -8,10 +8,10 @@ namespace framewire::session {
 
 /// What a piece of work is made with, of and into.
 struct Making {
-    std::string version{};                ///< of the program and of what it reads and writes with
-    std::vector<std::string> options{};   ///< as given, but for those that change no output
-    std::vector<std::string> inputs{};    ///< paths of files that are read
-    std::vector<std::string> outputs{};   ///< paths of files that are written
+    std::string version{};               ///< of the program and of what it reads and writes with
+    std::vector<std::string> options{};  ///< as given, but for those that change no output
+    std::vector<std::string> inputs{};   ///< paths of files that are read
+    std::vector<std::string> outputs{};  ///< paths of files that are written
 };
 
 /// How a piece of work is found.
@@ -27,10 +27,10 @@ struct PieceState {
     std::string what{};  ///< is `changed`: what changed; is `in_the_way`: the output
 };
 
-/// The marks of a piece of work, in the folder `.framewire` of the output folder. NAME.begun is there, and locked, while
-/// it is made; NAME.done is written last, once all outputs are on the disk, and says what made them: a line of JSON for
-/// the version, the options, each input with its size and time, and each output with its size. So outputs without
-/// either were made by somebody else.
+/// The marks of a piece of work, in the folder `.framewire` of the output folder. NAME.begun is there, and locked,
+/// while it is made; NAME.done is written last, once all outputs are on the disk, and says what made them: a line of
+/// JSON for the version, the options, each input with its size and time, and each output with its size. So outputs
+/// without either were made by somebody else.
 class PieceMarks {
 public:
     /// `name` is the piece's first output, as seen from the folder.

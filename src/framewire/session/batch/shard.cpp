@@ -13,7 +13,8 @@ std::optional<int> number_of(const Environment& environment, const char* name, i
     const char* text = environment(name);
     if (!text || !*text) return {};
     const auto number = number_in<int>(text);
-    if (!number || *number < least) fail(ErrorCode::usage, "{} is '{}'; a number from {} on is needed", name, text, least);
+    if (!number || *number < least)
+        fail(ErrorCode::usage, "{} is '{}'; a number from {} on is needed", name, text, least);
     return number;
 }
 
@@ -50,11 +51,15 @@ std::optional<Shard> shard_of(const Environment& environment, std::optional<int>
     if (!count) count = number_of(environment, shards_variable, 1);
     if (const auto task = number_of(environment, slurm_task, 0)) {
         const auto tasks = count ? count : number_of(environment, "SLURM_ARRAY_TASK_COUNT", 1);
-        if (!tasks) fail(ErrorCode::usage, "{} is {}, but SLURM_ARRAY_TASK_COUNT is not set; --shards N says of how many", slurm_task, *task);
+        if (!tasks)
+            fail(ErrorCode::usage, "{} is {}, but SLURM_ARRAY_TASK_COUNT is not set; --shards N says of how many",
+                 slurm_task, *task);
         return checked(slurm_task, slurm_index(environment, *task), *tasks);
     }
     if (const auto index = number_of(environment, completion_index, 0)) {
-        if (!count) fail(ErrorCode::usage, "{} is {}, but of how many? --shards N or {} says it", completion_index, *index, shards_variable);
+        if (!count)
+            fail(ErrorCode::usage, "{} is {}, but of how many? --shards N or {} says it", completion_index, *index,
+                 shards_variable);
         return checked(completion_index, *index, *count);
     }
     return {};
