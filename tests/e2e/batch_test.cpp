@@ -37,13 +37,13 @@ Names names_of(const std::map<std::string, std::string>& files) {
 class ManyFiles : public testing::Test {
 protected:
     // Clips a00.avi, a01.avi ... of a few frames.
-    void make_clips(int count, const std::string& frames = "4") {
+    void make_clips(int count, const std::string& frames = "4", const std::string& size = "64x48") {
         fs::create_directory(clips());
         for (int clip = 0; clip < count; ++clip) {
             const auto number = std::to_string(100 + clip).substr(1);
             const auto made = run_framewire({"run", "--backend", "cpu", "-i",
-                                             "synth:size=64x48:fps=30:noise=4:seed=" + std::to_string(clip), "-o",
-                                             clip_path(number), "--frames", frames});
+                                             "synth:size=" + size + ":fps=30:noise=4:seed=" + std::to_string(clip),
+                                             "-o", clip_path(number), "--frames", frames});
             ASSERT_EQ(made.code, 0) << made.err;
         }
     }
@@ -77,7 +77,9 @@ TEST_F(ManyFiles, AreWhatRunsOfEachMake) {
                                             ".framewire/a02.mp4.done", "a00.mp4", "a01.mp4", "a02.mp4"}));
     for (const char* number : {"00", "01", "02"}) {
         const auto single = folder_ / "single.mp4";
-        ASSERT_EQ(run_framewire({"run", "-y", "--backend", "cpu", "-f", "gray", "-i", clip_path(number), "-o", single}).code, 0);
+        ASSERT_EQ(
+            run_framewire({"run", "-y", "--backend", "cpu", "-f", "gray", "-i", clip_path(number), "-o", single}).code,
+            0);
         EXPECT_EQ(contents(out() + "a" + number + ".mp4"), contents(single)) << number;
     }
     const auto stats = nlohmann::json::parse(contents(folder_ / "stats.json"));
@@ -134,8 +136,8 @@ TEST_F(ManyFiles, ThatFailAreSummedUpAndTheOthersMade) {
     EXPECT_TRUE(has(err, "a01.avi")) << err;
     EXPECT_TRUE(has(err, "nothing.avi: there is no such file")) << err;
     EXPECT_TRUE(has(err, "2 of 4 files failed")) << err;
-    EXPECT_EQ(names_of(tree(out())), (Names{".framewire/a00.mp4.done", ".framewire/a02.mp4.done", "a00.mp4",
-                                            "a01.mp4.part", "a02.mp4"}));
+    EXPECT_EQ(names_of(tree(out())),
+              (Names{".framewire/a00.mp4.done", ".framewire/a02.mp4.done", "a00.mp4", "a01.mp4.part", "a02.mp4"}));
     const auto stats = nlohmann::json::parse(contents(folder_ / "stats.json"));
     ASSERT_EQ(stats["failures"].size(), 2u);
     EXPECT_EQ(stats["failures"][0]["code"], 69);
@@ -202,15 +204,16 @@ TEST_F(ManyFiles, EveryShareIsOfOthersAndAllAreTheWhole) {
         EXPECT_EQ(result.code, 0) << result.err;
         return result.err;
     };
-    EXPECT_TRUE(has(with({"SLURM_ARRAY_TASK_ID=7", "SLURM_ARRAY_TASK_MIN=7", "SLURM_ARRAY_TASK_COUNT=2"}), "3 of 3 files made"));
+    EXPECT_TRUE(has(with({"SLURM_ARRAY_TASK_ID=7", "SLURM_ARRAY_TASK_MIN=7", "SLURM_ARRAY_TASK_COUNT=2"}),
+                    "3 of 3 files made"));
     EXPECT_TRUE(has(with({"JOB_COMPLETION_INDEX=1", "FRAMEWIRE_SHARDS=2"}), "2 of 2 files made"));
     EXPECT_EQ(tree(out()), whole);
 }
 
 TEST_F(ManyFiles, AStopLeavesNoPieces) {
     make_clips(12, "20");
-    auto program = std::make_unique<Program>(framewire(
-        {"run", "--backend", "cpu", "-f", "median=31,median=33", "-i", clips(), "-o", out(), "--jobs", "2"}));
+    auto program = std::make_unique<Program>(
+        framewire({"run", "--backend", "cpu", "-f", "median=31,median=33", "-i", clips(), "-o", out(), "--jobs", "2"}));
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (!fs::exists(out() + "a00.mp4.part") && std::chrono::steady_clock::now() < end)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -224,14 +227,17 @@ TEST_F(ManyFiles, AStopLeavesNoPieces) {
 }
 
 TEST_F(ManyFiles, OfARunKilledAtAnyMomentAreThoseOfAnUndisturbedOne) {
-    make_clips(20, "12");
+    make_clips(20, "30", "160x120");
     const auto detect = [&](const std::string& into) {
         return framewire({"detect", "--backend", "cpu", "--progress", "none", "--jobs", "2", "-i", clips(), "-o",
                           folder_ / into, "--annotate", folder_ / into, "--background", "mixture"});
     };
-    const auto begin = std::chrono::steady_clock::now();
-    ASSERT_EQ(Program(detect("whole/")).wait().code, 0);
-    const auto undisturbed = std::chrono::steady_clock::now() - begin;
+    const auto time_of_a_run = [&] {
+        const auto begin = std::chrono::steady_clock::now();
+        EXPECT_EQ(Program(detect("whole/")).wait().code, 0);
+        return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin).count();
+    };
+    const auto undisturbed = time_of_a_run(), without_work = time_of_a_run();
     const auto whole = tree(folder_ / "whole");
     EXPECT_EQ(whole.size(), 60u) << "records, videos, marks";
 
@@ -242,9 +248,9 @@ TEST_F(ManyFiles, OfARunKilledAtAnyMomentAreThoseOfAnUndisturbedOne) {
     for (int time = 0; time < (kit::brief() ? 5 : 20); ++time) {
         {
             const Program killed(detect("out/"));  // when it goes
-            const auto longest = std::chrono::duration_cast<std::chrono::microseconds>(undisturbed / 8).count();
-            std::this_thread::sleep_for(
-                std::chrono::microseconds(std::uniform_int_distribution<std::int64_t>(0, longest)(random)));
+            const auto longest = without_work + (undisturbed - without_work) / 6;
+            std::this_thread::sleep_for(std::chrono::microseconds(
+                std::uniform_int_distribution<std::int64_t>(without_work / 2, longest)(random)));
         }
         if (!fs::exists(folder_ / "out")) continue;
         const auto names = names_of(tree(folder_ / "out"));

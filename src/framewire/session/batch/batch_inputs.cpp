@@ -93,7 +93,7 @@ std::string fixed_part(const std::string& pattern) {
     return slash == pattern.npos ? "" : pattern.substr(0, slash + 1);
 }
 
-std::vector<BatchInput> pattern_inputs(const std::string& pattern) {
+std::vector<std::string> paths_that_fit(const std::string& pattern) {
     struct Matches {
         Matches() = default;
         Matches(const Matches&) = delete;
@@ -103,12 +103,16 @@ std::vector<BatchInput> pattern_inputs(const std::string& pattern) {
     } matches;
     const int status = ::glob(pattern.c_str(), GLOB_NOSORT | GLOB_ERR, nullptr, &matches.found);
     if (status != 0 && status != GLOB_NOMATCH) fail(ErrorCode::no_input, "{}: its folders cannot be read", pattern);
+    std::vector<std::string> paths;
+    for (std::size_t match = 0; match < matches.found.gl_pathc; ++match)
+        if (const std::string path = matches.found.gl_pathv[match]; !is_folder(path)) paths.push_back(path);
+    return paths;
+}
+
+std::vector<BatchInput> pattern_inputs(const std::string& pattern) {
     const auto fixed = fixed_part(pattern);
     std::vector<BatchInput> inputs;
-    for (std::size_t match = 0; match < matches.found.gl_pathc; ++match) {
-        const std::string path = matches.found.gl_pathv[match];
-        if (!is_folder(path)) inputs.push_back(input_at(path, path.substr(fixed.size())));
-    }
+    for (const auto& path : paths_that_fit(pattern)) inputs.push_back(input_at(path, path.substr(fixed.size())));
     if (inputs.empty()) fail(ErrorCode::no_input, "{} fits no file", pattern);
     std::ranges::sort(inputs, {}, &BatchInput::path);
     return inputs;
@@ -148,7 +152,8 @@ std::vector<BatchInput> inputs_of(const std::string& text) {
 }  // namespace
 
 bool names_many(const std::string& text) {
-    return is_list(text) || is_pattern(text) || (is_path(text) && is_folder(parse_source(text).path));
+    return is_list(text) || (is_pattern(text) && !paths_that_fit(text).empty()) ||
+           (is_path(text) && is_folder(parse_source(text).path));
 }
 
 std::vector<BatchInput> batch_inputs(const std::vector<std::string>& texts) {

@@ -12,8 +12,8 @@ struct BatchInput {
     bool image = false;  ///< by its ending
 };
 
-/// Whether an `-i` of this text names many files: a list (`@LIST`), a folder, or a pattern (`clips/*.avi`) that is not
-/// itself there.
+/// Whether an `-i` of this text names many files: a list (`@LIST`), a folder, or a pattern (`clips/*.avi`) that fits
+/// some and is not itself there.
 bool names_many(const std::string& text);
 
 /// The files that texts of `-i` name, each once, sorted by the bytes of their names within each text:
