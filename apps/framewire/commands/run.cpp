@@ -1,3 +1,4 @@
+#include "commands/batch.hpp"
 #include "commands/commands.hpp"
 #include "commands/work.hpp"
 #include "options/common.hpp"
@@ -13,13 +14,27 @@ namespace {
 
 struct RunFlags {
     CommonOptions common;
+    BatchFlags many;
     session::InputOptions input;
     std::string output;
 
     session::RunOptions options(const std::stop_token& stop) const { return {common.job(stop), input, output}; }
 };
 
-void run(RunFlags& flags, const std::stop_token& stop) {
+void run_many(const Command& command, RunFlags& flags, const std::stop_token& stop) {
+    const auto piece = [&](const session::BatchInput& input, const session::JobOptions& job) {
+        auto options = flags.options(stop);
+        const auto name = flags.many.video_name(input);
+        options.job = job;
+        options.input.source = input.path;
+        options.output = in_folder("-o", flags.output, name);
+        return session::Piece{input.path, name, files_of(options), session::piece_work<session::RunJob>(options)};
+    };
+    make_many(command, flags.many, flags.common, flags.output, piece, stop);
+}
+
+void run(const Command& command, RunFlags& flags, const std::stop_token& stop) {
+    if (is_of_many(flags.many, flags.output, flags.input)) return run_many(command, flags, stop);
     if (!may_write(files_of(flags.options(stop)), flags.common, stop)) return;
     const auto figures = session::RunJob(flags.options(stop)).run().figures;
     log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped", figures.frames, figures.seconds, figures.fps,
@@ -31,12 +46,14 @@ void run(RunFlags& flags, const std::stop_token& stop) {
 void add_run(CommandLine& program, Action& chosen) {
     auto command = program.subcommand("run", "Source -> filters -> file, pipe or network address");
     const auto flags = std::make_shared<RunFlags>();
-    add_input_options(command, flags->input);
-    command.option("-o,--output", flags->output, "where frames go: a file by its ending, -, a URL")
+    add_batch_options(command, flags->many, flags->input);
+    command
+        .option("-o,--output", flags->output, "where frames go: a file by its ending, -, a URL; a folder of many files")
         .required()
-        .type_name("DST");
+        .type_name("DST|FOLDER/");
     add_common_options(command, flags->common);
-    set_work(command, chosen, flags->common, [flags](const std::stop_source& stop) { run(*flags, stop.get_token()); });
+    set_work(command, chosen, flags->common,
+             [=](const std::stop_source& stop) { run(command, *flags, stop.get_token()); });
 }
 
 }  // namespace framewire::app

@@ -7,6 +7,8 @@
 
 #include <functional>
 #include <stop_token>
+#include <string>
+#include <vector>
 
 namespace framewire::app {
 
@@ -22,5 +24,10 @@ void set_work(const Command& command, Action& chosen, const CommonOptions& optio
 /// with -y, asked about on a terminal, and refused elsewhere with Error{io}. False where -n keeps them and there is
 /// nothing to do; else `common.replace` says what the outputs may do.
 bool may_write(const session::JobFiles& files, CommonOptions& common, const std::stop_token& stop);
+
+/// Asks on a terminal whether these outputs may be replaced, and sets `common.replace`; throws Error{io} where they may
+/// not.
+void require_leave_to_replace(const std::vector<std::string>& there, bool may_ask, CommonOptions& common,
+                              const std::stop_token& stop);
 
 }  // namespace framewire::app

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <sstream>
@@ -23,6 +24,12 @@ CLI::Option& add(CLI::App& app, const std::string& names, Target& target, const 
 template <class Target>
 CLI::Option& add_without_default(CLI::App& app, const std::string& names, Target& target, const std::string& help) {
     return *app.add_option(names, target, help);
+}
+
+void add_given(const CLI::App& app, std::vector<std::string>& given) {
+    for (const auto* option : app.get_options())
+        for (const auto& value : option->results()) given.push_back(option->get_name() + "=" + value);
+    for (const auto* group : app.get_subcommands([](const CLI::App*) { return true; })) add_given(*group, given);
 }
 
 }  // namespace
@@ -77,6 +84,12 @@ Option Command::flag(const std::string& names, const std::function<void()>& take
 
 Option Command::operator[](const std::string& name) const { return Option(*app_->get_option(name)); }
 Command Command::group(const std::string& heading) const { return Command(*app_->add_option_group(heading)); }
+std::vector<std::string> Command::given() const {
+    std::vector<std::string> all;
+    add_given(*app_, all);
+    std::ranges::stable_sort(all, {}, [](const std::string& each) { return each.substr(0, each.find('=')); });
+    return all;
+}
 void Command::when_chosen(const std::function<void()>& action) const { app_->callback(action); }
 
 CommandLine::CommandLine(const std::string& description, const std::string& name, const std::string& version)

@@ -70,6 +70,8 @@ public:
     Option operator[](const std::string& name) const;
     /// Options under a heading of their own.
     Command group(const std::string& heading) const;
+    /// What the command line has of its options and those of its groups, sorted: "--name=value", a value each.
+    std::vector<std::string> given() const;
     /// Called when the command line names the command.
     void when_chosen(const std::function<void()>& action) const;
 

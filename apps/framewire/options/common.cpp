@@ -19,6 +19,11 @@ std::vector<std::string_view> source_prefixes() {
     return prefixes;
 }
 
+void add_filters_option(Command& command, std::string& filters) {
+    command.option("-f,--filters", filters, "name=value:key=value,name=...; 'framewire filters' lists them")
+        .type_name("FILTERS");
+}
+
 }  // namespace
 
 session::JobOptions CommonOptions::job(std::stop_token stop) const {
@@ -56,8 +61,18 @@ void add_input_options(Command& command, session::InputOptions& options) {
                             fmt::join(source_prefixes(), " ")))
         .required()
         .type_name("SRC");
-    command.option("-f,--filters", options.filters, "name=value:key=value,name=...; 'framewire filters' lists them")
-        .type_name("FILTERS");
+    add_filters_option(command, options.filters);
+}
+
+void add_input_options(Command& command, std::vector<std::string>& sources, std::string& filters) {
+    command
+        .option("-i,--input", sources,
+                fmt::format("where frames come from: a path, -, a URL, {}; 'framewire sources' tells more. Many files, "
+                            "with -o FOLDER/: several of these, folders, patterns ('clips/*.avi'), @LIST",
+                            fmt::join(source_prefixes(), " ")))
+        .required()
+        .type_name("SRC...");
+    add_filters_option(command, filters);
 }
 
 }  // namespace framewire::app

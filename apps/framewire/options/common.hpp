@@ -8,6 +8,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace framewire::app {
 
@@ -29,5 +30,7 @@ void add_common_options(Command& command, CommonOptions& options);
 
 /// `-i` and `-f`: where frames come from and through what.
 void add_input_options(Command& command, session::InputOptions& options);
+/// The same of several sources.
+void add_input_options(Command& command, std::vector<std::string>& sources, std::string& filters);
 
 }  // namespace framewire::app

@@ -12,6 +12,7 @@
 #include "framewire/media/y4m/y4m.hpp"
 
 #ifdef FRAMEWIRE_FFMPEG
+#include "framewire/media/ffmpeg/libav.hpp"
 #include "framewire/media/ffmpeg/output/sink.hpp"
 #endif
 
@@ -33,12 +34,16 @@ std::unique_ptr<Sink> open_sink_with_ffmpeg(const std::string& text, const Shape
 
 EncodeImage jpeg_encoder(const std::string&) { return encode_jpeg; }
 
+std::string ffmpeg_name() { return std::string("FFmpeg ") + av_version_info(); }
+
 #else
 
 std::unique_ptr<Sink> open_sink_with_ffmpeg(const std::string& text, const Shape&, Rational, const SinkOptions&) {
     fail_without_ffmpeg(text);
 }
 EncodeImage jpeg_encoder(const std::string& text) { fail_without_ffmpeg(text); }
+
+std::string ffmpeg_name() { return "no FFmpeg"; }
 
 #endif
 
@@ -132,5 +137,7 @@ std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rat
          ".m3u8, - for y4m on standard output, and URLs",
          name);
 }
+
+std::string media_libraries() { return ffmpeg_name(); }
 
 }  // namespace framewire

@@ -70,4 +70,7 @@ struct SinkOptions {
 std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rational rate,
                                 const SinkOptions& options = {});
 
+/// What else reads and writes media in this build: "FFmpeg 5.1.6", or "no FFmpeg".
+std::string media_libraries();
+
 }  // namespace framewire

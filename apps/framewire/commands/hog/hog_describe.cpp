@@ -55,4 +55,16 @@ void describe(HogFlags& flags, const DescribeFlags& describe, const std::stop_to
                  result.shape->values);
 }
 
+void describe_many(const Command& command, HogFlags& flags, const DescribeFlags& describe,
+                   const std::stop_token& stop) {
+    const auto piece = [&](const session::BatchInput& input, const session::JobOptions& job) {
+        const auto name = input.name + ".npy";
+        session::DescribeOptions options{job, flags.input,     flags.hog, in_folder("-o", flags.output, name),
+                                         {},  describe.streams};
+        options.input.source = input.path;
+        return session::Piece{input.path, name, files_of(options), session::piece_work<session::DescribeJob>(options)};
+    };
+    make_many(command, flags.many, flags.common, flags.output, piece, stop);
+}
+
 }  // namespace framewire::app

@@ -15,5 +15,7 @@ struct DescribeFlags {
 
 /// From a source, or a folder's images of any sizes, to descriptors.
 void describe(HogFlags& flags, const DescribeFlags& describe, const std::stop_token& stop);
+/// The same of many files, a .npy each.
+void describe_many(const Command& command, HogFlags& flags, const DescribeFlags& describe, const std::stop_token& stop);
 
 }  // namespace framewire::app

@@ -208,6 +208,10 @@ void OutputFile::seek(std::int64_t position_bytes) {
     position_bytes_ = position_bytes;
 }
 
+void OutputFile::sync() {
+    if (seekable() && ::fsync(descriptor_) != 0 && errno != EINVAL) fail_io("bring to the disk");
+}
+
 void OutputFile::finish(Ending ending) {
     if (unblocked_ >= 0) ::close(std::exchange(unblocked_, -1));
     if (descriptor_ < 0 || descriptor_ == STDOUT_FILENO) return;

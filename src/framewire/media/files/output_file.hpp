@@ -36,6 +36,8 @@ public:
     void seek(std::int64_t position_bytes);
     /// What is written up to here is of use as it is, whatever becomes of the rest.
     void mark_whole() { whole_bytes_ = bytes_; }
+    /// Brings what was written to the disk, where it goes to one. Throws Error{io}.
+    void sync();
     /// Closes, and lets the file appear, but a broken-off one beside a finished file stays NAME.part. Throws Error{io}.
     void finish(Ending ending = Ending::complete);
 

@@ -37,6 +37,12 @@ JobFiles& JobFiles::outputs(const std::string& option, const std::string& folder
     return *this;
 }
 
+JobFiles& JobFiles::add(const JobFiles& others) {
+    inputs_.insert(inputs_.end(), others.inputs_.begin(), others.inputs_.end());
+    outputs_.insert(outputs_.end(), others.outputs_.begin(), others.outputs_.end());
+    return *this;
+}
+
 void require_one_standard_output(std::initializer_list<std::string_view> outputs, std::string_view names) {
     const auto count = std::ranges::count(outputs, "-");
     if (count > 1) fail(ErrorCode::usage, "{} of {} go to standard output; one of them can", count, names);

@@ -25,6 +25,12 @@ public:
     JobFiles& outputs(const std::string& option, const std::string& folder, const std::string& source,
                       std::string_view ending);
 
+    /// All that other jobs' options name.
+    JobFiles& add(const JobFiles& others);
+
+    const std::vector<RunFile>& inputs() const { return inputs_; }
+    const std::vector<RunFile>& outputs() const { return outputs_; }
+
     /// Throws Error{usage} where an output is an input or another output.
     void require_different() const { require_different_files(inputs_, outputs_); }
     /// Outputs that are there already.
