@@ -44,7 +44,7 @@ std::vector<std::string> files_read_by(const std::string& text);
 /// Files that it would write: what `truth=` of the synthetic camera names. Both throw as parse_source() does.
 std::vector<std::string> files_written_by(const std::string& text);
 /// Files that a sink of this text would write, as far as there are names for them yet: a file, `-`, a playlist, the
-/// images of a sequence that are there already and its first one.
+/// images of a sequence that are there already and its first one. Throws as parse_sink() does.
 std::vector<std::string> files_of_sink(const std::string& text);
 
 /// How a sink is opened.
@@ -55,14 +55,16 @@ struct SinkOptions {
     bool live = false;                          ///< encode for low delay rather than size; network sinks always do
     bool replace = false;                       ///< see OutputFileOptions
     bool once_only = false;                     ///< see OutputFileOptions
+    PictureFacts facts{};  ///< of the medium that the frames come from, where they are as it has them
 
     OutputFileOptions file_options() const { return {stop, replace, once_only}; }
 };
 
-/// Opens what `text` names, by its ending: `.mp4` (H.264), `.mkv` (FFV1, lossless), `.avi` (Motion JPEG), `.y4m`,
-/// `.png` and `.jpg` (one image, or many as `img%04d.png`), `.bgr`, `.gray` (raw bytes), `.m3u8` (HLS), `-` (y4m on
-/// standard output) or a URL FFmpeg writes (`rtsp://`, `udp://`, `srt://`, `rtmp://`). Files appear under their name
-/// when finish() returns, HLS as it goes.
+/// Opens what `text` names, one of sink_registry()'s kinds, by its ending in any case: `.mp4`, `.mov`, `.ts` (H.264),
+/// `.mkv` (FFV1, lossless), `.webm` (VP9), `.avi` (Motion JPEG), `.gif`, `.y4m`, `.png`, `.jpg`, `.webp`, `.tif` and
+/// `.bmp` (one image, or many as `img%04d.png`), `.bgr`, `.gray` (raw bytes), `.m3u8` (HLS), `-` (y4m on standard
+/// output) or a URL FFmpeg writes (`rtsp://`, `udp://`, `srt://`, `rtmp://`). Parameters follow as `:key=value`; see
+/// parse_sink(). Files appear under their name when finish() returns, HLS as it goes.
 /// H.264 is 4:2:0, but 4:4:4 where a side is odd, for 4:2:0 knows even sizes only and framewire neither pads nor cuts.
 /// `frame` is of one frame: 1 (gray) or 3 (BGR) channels. A gray frame into a colour format keeps its value in all
 /// three. Throws Error{usage} on an ending it does not know or a frame the format cannot take, Error{config} when this

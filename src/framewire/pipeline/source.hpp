@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/colour/yuv.hpp"
 #include "framewire/core/frame.hpp"
 #include "framewire/core/time/rational.hpp"
 #include "framewire/core/view.hpp"
@@ -12,6 +13,20 @@
 
 namespace framewire {
 
+/// What a medium says of its pictures beside their size.
+struct PictureFacts {
+    std::optional<YuvCoding> coding{};  ///< where they are YUV
+    std::optional<int> primaries{};     ///< code points of ITU-T H.273, where it says them
+    std::optional<int> transfer{};      ///< likewise
+    Rational pixel_aspect{1, 1};        ///< a pixel's width over its height, as the picture is seen
+};
+
+/// A frame's picture as its medium has it, for sinks of like form: those who know each other's classes.
+class OwnPicture {
+public:
+    virtual ~OwnPicture() = default;
+};
+
 /// What is known of a source before its first frame.
 struct SourceInfo {
     std::string name;      ///< as the user wrote it, without_credentials()
@@ -19,6 +34,7 @@ struct SourceInfo {
     Rational rate{30, 1};  ///< frames a second, nominal
     bool live = false;     ///< a camera or the network: frames come when they come and are dropped when late
     std::optional<std::int64_t> frames;  ///< how many there will be, where known
+    PictureFacts facts{};
 };
 
 /// Frames one after the other. Used by one thread at a time, but for set_adjustment().
@@ -31,6 +47,9 @@ public:
     /// Blocks as long as the source's deadlines allow. Throws Error{source_lost} when the source breaks before its
     /// end; the frames before were whole.
     virtual bool read(HostView<std::uint8_t> image, FrameTime& time) = 0;
+
+    /// The medium's picture of the frame read last, where it is the same but for its form; else null.
+    virtual std::shared_ptr<const OwnPicture> own_picture() const { return nullptr; }
 
     /// Takes over what the source itself can of the settings, as a camera does that has controls for them; gives the
     /// settings with those changing nothing any more. From any thread. Throws Error{usage} on a setting that is not
@@ -53,6 +72,12 @@ public:
 
     /// Takes one frame of the shape the sink was opened for. Throws Error{io}.
     virtual void write(HostView<const std::uint8_t> image, const FrameTime& time) = 0;
+
+    /// The same with the medium's own picture of the frame, or null. A sink of like form takes that one, which loses
+    /// less than a way over BGR.
+    virtual void write_with_own(HostView<const std::uint8_t> image, const FrameTime& time, const OwnPicture* /*own*/) {
+        write(image, time);
+    }
 
     /// Completes the output: flushes, closes, and lets a file appear under its name, but a broken-off one does not take
     /// the place of a finished file. Throws Error{io}.

@@ -24,7 +24,8 @@ struct RunJob::State {
                           .make = [] { return Nothing(); },
                           .send =
                               [this](InputFrame& frame, const FrameTime& time, Nothing&) {
-                                  video.write(frame.result().host(), time);
+                                  video.write(frame.result().host(), time, frame.own.get());
+                                  frame.own.reset();  // the decoder wants its memory back
                                   job.statistics().set_sent_bytes(video.bytes());
                               },
                           .finish =

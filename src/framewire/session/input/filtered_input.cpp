@@ -40,6 +40,7 @@ std::optional<std::int64_t> FilteredInput::expected_frames(std::optional<std::in
 bool FilteredInput::capture(InputFrame& frame, FrameTime& time) {
     if (!source_->read(frame.captured.host(), time)) return false;
     if (fps_ > 0 && !info_.live) time.seconds = static_cast<double>(captured_frames_) / fps_;
+    frame.own = plan_.empty() ? source_->own_picture() : nullptr;
     ++captured_frames_;
     return true;
 }

@@ -306,6 +306,11 @@ Rational FfmpegInput::rate() const {
     return average.value_or(otherwise);
 }
 
+Rational FfmpegInput::pixel_aspect(AVFrame& frame) const {
+    const auto aspect = av_guess_sample_aspect_ratio(format_.get(), const_cast<AVStream*>(stream_), &frame);
+    return aspect.num > 0 && aspect.den > 0 ? Rational{aspect.num, aspect.den} : Rational{1, 1};
+}
+
 std::optional<std::int64_t> FfmpegInput::frames() const {
     if (kind_ != FfmpegAddress::Kind::file) return std::nullopt;
     if (std::string_view(format_->iformat->name) == "image2") return 1;

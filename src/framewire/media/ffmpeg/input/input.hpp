@@ -30,6 +30,8 @@ public:
     Orientation orientation(const AVFrame& frame);
     /// Presentation time of a frame of this input from the stream's start, where it has one.
     std::optional<double> seconds(const AVFrame& frame) const;
+    /// A pixel's width over its height in a frame, as it is stored.
+    Rational pixel_aspect(AVFrame& frame) const;
     /// A camera or a broadcast: no beginning to go back to.
     bool live() const { return live_; }
 

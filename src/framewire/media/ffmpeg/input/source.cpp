@@ -4,6 +4,11 @@
 #include "framewire/core/log.hpp"
 #include "framewire/media/conversion/colour.hpp"
 #include "framewire/media/ffmpeg/input/input.hpp"
+#include "framewire/media/ffmpeg/picture.hpp"
+
+extern "C" {
+#include <libavutil/pixdesc.h>
+}
 
 #include <algorithm>
 #include <condition_variable>
@@ -37,10 +42,13 @@ public:
         const double seconds = frame_seconds();
         time = {index_, seconds, last_time_};
         convert(image);
+        keep_own(image.shape());
         ++index_;
         av_frame_unref(frame_.get());
         return true;
     }
+
+    std::shared_ptr<const OwnPicture> own_picture() const override { return own_; }
 
 private:
     void open_first_frame() {
@@ -63,6 +71,7 @@ private:
 
         std::string assumed;
         const auto coding = coding_of(*frame_, assumed);
+        info_.facts = facts(coding);
         if (!assumed.empty())
             log_info("{}: its tags leave open what its colours mean; taken as {} (assumed: {})", address_.name,
                      to_string(coding), assumed);
@@ -158,6 +167,29 @@ private:
         turn(std::as_const(stored_).view(), orientation, image);
     }
 
+    // As it is decoded, where it is not turned, scaled or laid on black.
+    void keep_own(const Shape& shape) {
+        own_.reset();
+        if (frame_->width != shape.width || frame_->height != shape.height || shape.channels != 3) return;
+        if (!input_->orientation(*frame_).upright()) return;
+        FramePointer kept(av_frame_clone(frame_.get()));
+        if (kept) own_ = std::make_shared<const FfmpegPicture>(std::move(kept));
+    }
+
+    // What the first picture says of all.
+    PictureFacts facts(const YuvCoding& coding) {
+        PictureFacts facts;
+        const auto* descriptor = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame_->format));
+        if (descriptor && !(descriptor->flags & AV_PIX_FMT_FLAG_RGB) && info_.shape.channels == 3)
+            facts.coding = coding;
+        if (frame_->color_primaries != AVCOL_PRI_UNSPECIFIED) facts.primaries = frame_->color_primaries;
+        if (frame_->color_trc != AVCOL_TRC_UNSPECIFIED) facts.transfer = frame_->color_trc;
+        facts.pixel_aspect = input_->pixel_aspect(*frame_);
+        if (input_->orientation(*frame_).transposed)
+            std::swap(facts.pixel_aspect.numerator, facts.pixel_aspect.denominator);
+        return facts;
+    }
+
     FfmpegAddress address_;
     SourceOptions options_;
     Interrupt interrupt_;
@@ -165,7 +197,8 @@ private:
     SourceInfo info_;
     FramePointer frame_ = make_frame();
     bool have_frame_ = false;  // frame_ waits to be read
-    HostImage stored_;         // a picture before it is turned, where one has to be
+    std::shared_ptr<const FfmpegPicture> own_;
+    HostImage stored_;  // a picture before it is turned, where one has to be
     PictureConverter converter_;
     bool warned_of_size_ = false;
     std::int64_t index_ = 0;
