@@ -4,6 +4,7 @@
 #include "framewire/core/text/credentials.hpp"
 #include "framewire/core/text/nearest_name.hpp"
 #include "framewire/media/images/sequence.hpp"
+#include "framewire/media/sinks/segmented_sink.hpp"
 #include "framewire/media/sinks/sink_registry.hpp"
 #include "framewire/media/sources/looping_source.hpp"
 #include "framewire/media/sources/open_file.hpp"
@@ -95,10 +96,14 @@ std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rat
 
     const auto call = parse_sink(text);
     const auto& kind = *call.kind;
+    if (!kind.open) fail_without_ffmpeg(call.path);
+    if (options.segments.seconds > 0) {
+        if (!kind.is_cut) fail(ErrorCode::usage, "{} cannot be cut into pieces; files of video can", name);
+        return open_segmented_sink(call, frame, rate, options);
+    }
     if (kind.is_file && !kind.is_numbered && SequencePattern::parse(call.path))
         fail(ErrorCode::usage,
              "{}: a number in the name is of images (.png .jpg ...), one for each frame; this is one file", call.path);
-    if (!kind.open) fail_without_ffmpeg(call.path);
     return kind.open(call, frame, rate, options);
 }
 

@@ -26,6 +26,8 @@ struct SourceOptions {
     bool one_size = false;                       ///< images of a size unlike the first's are refused, not scaled
     int decoder_threads = 2;                     ///< of FFmpeg's decoder, 1 to 16
     std::int64_t max_pixels = std::int64_t{max_side_px} * max_side_px;  ///< larger pictures are refused unallocated
+    std::optional<YuvMatrix> matrix{};   ///< instead of what a medium says, or leaves open, of its YUV colours
+    std::optional<bool> full_range{};    ///< likewise
     bool replace_truth = false;  ///< the file that `truth=` of the synthetic camera names may be replaced
 };
 
@@ -47,6 +49,13 @@ std::vector<std::string> files_written_by(const std::string& text);
 /// images of a sequence that are there already and its first one. Throws as parse_sink() does.
 std::vector<std::string> files_of_sink(const std::string& text);
 
+/// A recording in pieces; see open_segmented_sink().
+struct SegmentOptions {
+    double seconds = 0;                    ///< of each piece; 0: all is one file
+    std::optional<double> keep_seconds{};  ///< pieces that were completed longer ago are removed
+    std::optional<double> keep_bytes{};    ///< the oldest are removed until all have no more than so many
+};
+
 /// How a sink is opened.
 struct SinkOptions {
     std::stop_token stop{};                     ///< ends writes to a pipe or the network that nobody takes
@@ -55,6 +64,10 @@ struct SinkOptions {
     bool live = false;                          ///< encode for low delay rather than size; network sinks always do
     bool replace = false;                       ///< see OutputFileOptions
     bool once_only = false;                     ///< see OutputFileOptions
+    SegmentOptions segments{};
+    std::optional<MediumFile> medium{};  ///< whose sound, subtitles, chapters and words go along
+    bool audio = true;                   ///< without, its sound stays behind
+    bool to_the_end = false;             ///< what goes along may go on after the last picture, as in the medium
     PictureFacts facts{};  ///< of the medium that the frames come from, where they are as it has them
 
     OutputFileOptions file_options() const { return {stop, replace, once_only}; }

@@ -21,6 +21,12 @@ struct PictureFacts {
     Rational pixel_aspect{1, 1};        ///< a pixel's width over its height, as the picture is seen
 };
 
+/// The file of a video, for what else it holds beside pictures.
+struct MediumFile {
+    std::string path;
+    double begin_seconds = 0;  ///< its own time of what is 0 seconds of the source
+};
+
 /// A frame's picture as its medium has it, for sinks of like form: those who know each other's classes.
 class OwnPicture {
 public:
@@ -35,6 +41,7 @@ struct SourceInfo {
     bool live = false;     ///< a camera or the network: frames come when they come and are dropped when late
     std::optional<std::int64_t> frames;  ///< how many there will be, where known
     PictureFacts facts{};
+    std::optional<MediumFile> medium{};  ///< where it is one file of video, played once
 };
 
 /// Frames one after the other. Used by one thread at a time, but for set_adjustment().

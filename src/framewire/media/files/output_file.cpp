@@ -33,7 +33,7 @@ std::string part_of(const std::string& path) {
 }
 
 // Where bytes that take a part's place have a name for a moment.
-std::string rewritten_name(const std::string& part) { return part + ".new"; }
+std::string rewritten_name(const std::string& path) { return path + ".new"; }
 
 // A name that no file has, for what a killed run left: cam.mp4 becomes cam.rescued.mp4, cam.rescued-2.mp4 and so on.
 std::string rescue_name(const std::string& path) {

@@ -27,6 +27,7 @@ struct SinkKind {
     std::vector<std::string_view> endings{};  ///< of a path, whatever its letters' size
     std::vector<ParameterInfo> parameters{};  ///< key=value behind colons
     bool is_numbered = false;                 ///< takes a number in its name, one file for each frame
+    bool is_cut = false;                      ///< may come in pieces; see open_segmented_sink()
     bool is_file = true;                      ///< is one on this machine, or standard output
     /// Throws as open_sink() does. Null where this build cannot.
     std::unique_ptr<Sink> (*open)(const SinkCall& call, const Shape& frame, Rational rate,

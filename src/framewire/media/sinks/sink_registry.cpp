@@ -57,11 +57,11 @@ std::size_t end_of_sink_path(std::string_view text) {
 }
 
 [[noreturn]] void refuse_ending(const std::string& text) {
-    std::vector<std::string_view> endings;
-    for (const auto& kind : sink_registry()) endings.insert(endings.end(), kind.endings.begin(), kind.endings.end());
+    std::vector<std::string_view> known;
+    for (const auto& kind : sink_registry()) known.insert(known.end(), kind.endings.begin(), kind.endings.end());
     fail(ErrorCode::usage,
          "{}: what to write is told by the ending; known are {}, - for y4m on standard output, and URLs",
-         without_credentials(text), fmt::join(endings, " "));
+         without_credentials(text), fmt::join(known, " "));
 }
 
 }  // namespace

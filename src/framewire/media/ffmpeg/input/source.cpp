@@ -62,6 +62,8 @@ private:
                      input_->damaged() ? ": " : "", input_->first_damage());
         }
         have_frame_ = true;
+        refuse_hdr();
+        take_overrides();
         const int channels = is_gray(static_cast<AVPixelFormat>(frame_->format)) ? 1 : 3;
         info_.name = address_.name;
         info_.shape = input_->orientation(*frame_).turned({1, frame_->height, frame_->width, channels});
@@ -72,6 +74,8 @@ private:
         std::string assumed;
         const auto coding = coding_of(*frame_, assumed);
         info_.facts = facts(coding);
+        if (address_.kind == FfmpegAddress::Kind::file && address_.contents != FfmpegAddress::Contents::image)
+            info_.medium = {address_.name, input_->start_seconds() + input_->seconds(*frame_).value_or(0)};
         if (!assumed.empty())
             log_info("{}: its tags leave open what its colours mean; taken as {} (assumed: {})", address_.name,
                      to_string(coding), assumed);
@@ -81,7 +85,7 @@ private:
     bool next_frame() {
         if (!input_) return false;  // given up before
         switch (input_->next(*frame_)) {
-            case Progress::frame: return true;
+            case Progress::frame: take_overrides(); return true;
             case Progress::stopped: return false;
             case Progress::end:
                 if (input_->live()) return reconnect("the stream ended");
@@ -108,6 +112,7 @@ private:
                 const auto progress = input_->next(*frame_);
                 if (progress == Progress::stopped) return false;
                 if (progress == Progress::frame) {
+                    take_overrides();
                     rejoining_ = true;
                     log_info("{}: back again", address_.name);
                     return true;
@@ -167,6 +172,34 @@ private:
         turn(std::as_const(stored_).view(), orientation, image);
     }
 
+    // Bright pictures of a wide range would come out dull and mislabelled: they are not what 8 bits of BGR can hold.
+    void refuse_hdr() const {
+        const bool pq = frame_->color_trc == AVCOL_TRC_SMPTE2084;
+        if (!pq && frame_->color_trc != AVCOL_TRC_ARIB_STD_B67) return;
+        fail(ErrorCode::config,
+             "{}: it is of high dynamic range ({}), and framewire works on standard range; make it that first: ffmpeg -i "
+             "{} -vf zscale=t=linear:npl=100,tonemap=hable,zscale=p=bt709:t=bt709:m=bt709:r=tv,format=yuv420p ...",
+             address_.name, pq ? "PQ" : "HLG", address_.name);
+    }
+
+    // What the user says of the colours stands for what the medium says.
+    void take_overrides() {
+        if (is_rgb_picture()) return;
+        if (options_.full_range) frame_->color_range = *options_.full_range ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+        if (!options_.matrix) return;
+        std::string assumed;
+        auto coding = coding_of(*frame_, assumed);
+        coding.matrix = *options_.matrix;
+        const auto range = frame_->color_range;
+        tag(*frame_, coding);
+        frame_->color_range = range;
+    }
+
+    bool is_rgb_picture() const {
+        const auto* descriptor = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame_->format));
+        return !descriptor || (descriptor->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL));
+    }
+
     // As it is decoded, where it is not turned, scaled or laid on black.
     void keep_own(const Shape& shape) {
         own_.reset();
@@ -179,9 +212,10 @@ private:
     // What the first picture says of all.
     PictureFacts facts(const YuvCoding& coding) {
         PictureFacts facts;
+        if (!is_rgb_picture() && info_.shape.channels == 3) facts.coding = coding;
         const auto* descriptor = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame_->format));
-        if (descriptor && !(descriptor->flags & AV_PIX_FMT_FLAG_RGB) && info_.shape.channels == 3)
-            facts.coding = coding;
+        if (const int bits = descriptor ? descriptor->comp[0].depth : 8; bits > 8)
+            log_info("{}: its pictures have {} bits a sample; 8 of them are worked with", address_.name, bits);
         if (frame_->color_primaries != AVCOL_PRI_UNSPECIFIED) facts.primaries = frame_->color_primaries;
         if (frame_->color_trc != AVCOL_TRC_UNSPECIFIED) facts.transfer = frame_->color_trc;
         facts.pixel_aspect = input_->pixel_aspect(*frame_);

@@ -74,41 +74,19 @@ void require(int result, const char* doing) {
 }
 
 // Upper bounds of what MP4's tables need for a packet (times, offset, size, chunk, key frame), for a stream, for words.
-std::int64_t moov_bytes(const AVFormatContext& read, const AVFormatContext& written, std::int64_t packets) {
-    std::int64_t bytes = 4096 + 48 * packets + 1024 * std::int64_t{written.nb_chapters};
+std::int64_t moov_bytes(const AVFormatContext& read, const AVFormatContext& output, std::int64_t packets) {
+    std::int64_t bytes = 4096 + 48 * packets + 2048 * std::int64_t{output.nb_chapters};
     for (unsigned index = 0; index < read.nb_streams; ++index)
         bytes += 4096 + 4 * std::int64_t{read.streams[index]->codecpar->extradata_size};
     const AVDictionaryEntry* entry = nullptr;
-    while ((entry = av_dict_get(written.metadata, "", entry, AV_DICT_IGNORE_SUFFIX)))
+    while ((entry = av_dict_get(output.metadata, "", entry, AV_DICT_IGNORE_SUFFIX)))
         bytes += 64 + 2 * static_cast<std::int64_t>(std::string_view(entry->key).size() +
                                                     std::string_view(entry->value).size());
     return bytes;
 }
 
-AVChapter* copy_of(const AVChapter& chapter) {
-    auto* copy = static_cast<AVChapter*>(av_mallocz(sizeof(AVChapter)));
-    if (!copy) fail(ErrorCode::config, "no memory for a chapter");
-    copy->id = chapter.id;
-    copy->time_base = chapter.time_base;
-    copy->start = chapter.start;
-    copy->end = chapter.end;
-    av_dict_copy(&copy->metadata, chapter.metadata, 0);
-    return copy;
-}
-
-void copy_words(const AVFormatContext& from, AVFormatContext& to) {
-    av_dict_copy(&to.metadata, from.metadata, 0);
-    if (from.nb_chapters == 0) return;
-    to.chapters = static_cast<AVChapter**>(av_calloc(from.nb_chapters, sizeof(AVChapter*)));
-    if (!to.chapters) fail(ErrorCode::config, "no memory for chapters");
-    for (unsigned index = 0; index < from.nb_chapters; ++index) {
-        to.chapters[index] = copy_of(*from.chapters[index]);
-        to.nb_chapters = index + 1;
-    }
-}
-
 void copy_streams(const AVFormatContext& from, const AVFormatContext& written, AVFormatContext& to) {
-    for (unsigned index = 0; index < from.nb_streams; ++index) {
+    for (unsigned index = 0; index < std::min(from.nb_streams, written.nb_streams); ++index) {
         const auto& in = *from.streams[index];
         auto* out = avformat_new_stream(&to, nullptr);
         if (!out) fail(ErrorCode::config, "no memory for a stream");
@@ -116,7 +94,6 @@ void copy_streams(const AVFormatContext& from, const AVFormatContext& written, A
         out->time_base = in.time_base;
         out->avg_frame_rate = in.avg_frame_rate;
         out->sample_aspect_ratio = in.sample_aspect_ratio;
-        if (index >= written.nb_streams) continue;
         out->disposition = written.streams[index]->disposition;
         av_dict_copy(&out->metadata, written.streams[index]->metadata, 0);
     }
@@ -129,13 +106,15 @@ void copy_packets(AVFormatContext& from, AVFormatContext& to) {
         if (read == AVERROR_EOF) return;
         require(read, "read what was written");
         const auto index = static_cast<unsigned>(packet->stream_index);
+        if (index >= to.nb_streams) continue;
         av_packet_rescale_ts(packet.get(), from.streams[index]->time_base, to.streams[index]->time_base);
         packet->pos = -1;
         require(av_interleaved_write_frame(&to, packet.get()), "write");
     }
 }
 
-void rewrite(int from, int to, const AVFormatContext& written, const std::string& muxer, std::int64_t packets) {
+void rewrite(int from, int to, const AVFormatContext& written, const std::string& muxer, std::int64_t packets,
+             const std::function<void(AVFormatContext&)>& add_chapters) {
     const DescriptorIo in(from, false), out(to, true);
     auto* opened = avformat_alloc_context();
     if (!opened) fail(ErrorCode::config, "no memory to read");
@@ -149,9 +128,10 @@ void rewrite(int from, int to, const AVFormatContext& written, const std::string
     output->pb = out.context();
     output->flags |= AVFMT_FLAG_CUSTOM_IO;
     copy_streams(*input, written, *output);
-    copy_words(written, *output);
+    av_dict_copy(&output->metadata, written.metadata, 0);
+    add_chapters(*output);
     Dictionary dictionary;
-    dictionary.set("moov_size", moov_bytes(*input, written, packets));
+    dictionary.set("moov_size", moov_bytes(*input, *output, packets));
     dictionary.set("use_editlist", 1);
     require(avformat_write_header(output.get(), dictionary.address()), "begin");
     copy_packets(*input, *output);
@@ -163,9 +143,9 @@ void rewrite(int from, int to, const AVFormatContext& written, const std::string
 }  // namespace
 
 void put_moov_in_front(OutputFile& file, const AVFormatContext& written, const std::string& muxer,
-                       std::int64_t packets) {
+                       std::int64_t packets, const std::function<void(AVFormatContext&)>& add_chapters) {
     try {
-        file.rewrite([&](int from, int to) { rewrite(from, to, written, muxer, packets); });
+        file.rewrite([&](int from, int to) { rewrite(from, to, written, muxer, packets, add_chapters); });
     } catch (const Error& error) {
         log_warning("{}: {}; it stays in fragments, which play too", file.name(), error.what());
     }

@@ -2,6 +2,7 @@
 
 #include "framewire/core/log.hpp"
 #include "framewire/core/text/credentials.hpp"
+#include "framewire/media/ffmpeg/output/companions.hpp"
 #include "framewire/media/ffmpeg/output/encoder.hpp"
 #include "framewire/media/ffmpeg/output/hls_files.hpp"
 #include "framewire/media/ffmpeg/output/moov_in_front.hpp"
@@ -92,6 +93,9 @@ public:
         if (is_mp4(plan.muxer) && encoder.id == AV_CODEC_ID_HEVC)
             stream_->codecpar->codec_tag = MKTAG('h', 'v', 'c', '1');
 
+        if (options.medium) bring_along(*options.medium, options);
+        to_the_end_ = options.to_the_end;
+
         interrupt_.allow(timeout_);
         Dictionary dictionary;
         const std::string_view muxer = plan.muxer;
@@ -144,6 +148,7 @@ public:
             encoder_->repeat(last_pts_ += longest_frame_ticks, [this](AVPacket& packet) { mux(packet); });
         last_pts_ = pts;
         ++frames_;
+        if (companions_ && frames_ == 1) companions_->begin(time.seconds);
         const auto deliver = [this](AVPacket& packet) { mux(packet); };
         const auto* picture = dynamic_cast<const FfmpegPicture*>(own);
         if (picture && encoder_->takes(picture->frame()))
@@ -155,6 +160,7 @@ public:
     void finish(Ending ending) override {
         if (!begun_) return;
         encoder_->flush([this](AVPacket& packet) { mux(packet); });
+        give_rest_of_companions(ending);
         interrupt_.allow(timeout_);
         begun_ = false;
         if (hls_) hls_->end();
@@ -163,7 +169,9 @@ public:
             file_->flush();
             check(file_->context()->error, "complete");
             format_->pb = nullptr;
-            if (!rewritten_muxer_.empty()) put_moov_in_front(file_->file(), *format_, rewritten_muxer_, packets_);
+            if (!rewritten_muxer_.empty()) put_moov_in_front(file_->file(), *format_, rewritten_muxer_, packets_, [this](AVFormatContext& to) {
+                    if (companions_ && chapters_) companions_->add_chapters(to);
+                });
             file_->file().finish(ending);
         } else if (hls_) {
             hls_->finish(ending);
@@ -211,15 +219,51 @@ private:
         return std::max<std::int64_t>(std::llround(ticks), last_pts_ + 1);
     }
 
+    // A file that cannot be read again goes without.
+    void bring_along(const MediumFile& medium, const SinkOptions& options) {
+        try {
+            companions_.emplace(medium, options);
+        } catch (const Error& error) {
+            log_warning("{}: without the sound and the words of {}: {}", name_, medium.path, error.what());
+            return;
+        }
+        companions_->join(*format_, name_);
+        chapters_ = options.segments.seconds == 0;
+        // MP4 has a track of them, which is written at the end.
+        if (chapters_ && !is_mp4(format_->oformat->name)) companions_->add_chapters(*format_);
+    }
+
+    void give_rest_of_companions(Ending ending) {
+        if (!companions_ || frames_ == 0) return;
+        const auto put = [this](AVPacket& packet) { return put_companion(packet); };
+        if (to_the_end_ && ending == Ending::complete) return companions_->give_all(*format_, put);
+        const auto end = static_cast<double>(last_pts_) * av_q2d(clock_) + 1 / av_q2d(encoder_->context().framerate);
+        companions_->give_until(end, *format_, put);
+    }
+
+    bool put_companion(AVPacket& packet) {
+        interrupt_.allow(timeout_);
+        packet_bytes_ += packet.size;
+        ++packets_;
+        const int result = av_write_frame(format_.get(), &packet);
+        if (failure_.any() || (format_->pb && format_->pb->error < 0)) check(result, "write");
+        return result >= 0;
+    }
+
     void mux(AVPacket& packet) {
         const auto& encoder = encoder_->context();
         if (packet.duration == 0) packet.duration = av_rescale_q(1, av_inv_q(encoder.framerate), encoder.time_base);
+        if (companions_)
+            companions_->give_until(static_cast<double>(packet.dts) * av_q2d(encoder.time_base), *format_,
+                                    [this](AVPacket& other) { return put_companion(other); });
         av_packet_rescale_ts(&packet, encoder.time_base, stream_->time_base);
         packet.stream_index = stream_->index;
         packet_bytes_ += packet.size;
         ++packets_;
         interrupt_.allow(timeout_);
-        check(av_interleaved_write_frame(format_.get(), &packet), "write");
+        // In order by themselves where others come along: FFmpeg would wait for rare subtitles.
+        check(companions_ ? av_write_frame(format_.get(), &packet) : av_interleaved_write_frame(format_.get(), &packet),
+              "write");
         if (file_ && milliseconds_since(put_out_) >= longest_held_back.count()) put_out();
     }
 
@@ -243,6 +287,9 @@ private:
     std::optional<VideoEncoder> encoder_;
     OutputPointer format_;
     AVStream* stream_ = nullptr;
+    std::optional<Companions> companions_;
+    bool chapters_ = false;    // of the companions
+    bool to_the_end_ = false;  // of the companions
     AVRational clock_ = fine_clock;
     std::string rewritten_muxer_;  // of MP4, whose tables go to the front at the end
     bool constant_rate_ = false;
