@@ -2,6 +2,7 @@
 #include "commands/commands.hpp"
 #include "commands/work.hpp"
 #include "options/common.hpp"
+#include "options/recording_options.hpp"
 
 #include "framewire/core/log.hpp"
 #include "framewire/session/run.hpp"
@@ -17,8 +18,12 @@ struct RunFlags {
     BatchFlags many;
     session::InputOptions input;
     std::string output;
+    SegmentOptions segments;
+    bool no_audio = false;
 
-    session::RunOptions options(const std::stop_token& stop) const { return {common.job(stop), input, output}; }
+    session::RunOptions options(const std::stop_token& stop) const {
+        return {common.job(stop), input, output, segments, !no_audio};
+    }
 };
 
 void run_many(const Command& command, RunFlags& flags, const std::stop_token& stop) {
@@ -48,9 +53,12 @@ void add_run(CommandLine& program, Action& chosen) {
     const auto flags = std::make_shared<RunFlags>();
     add_batch_options(command, flags->many, flags->input);
     command
-        .option("-o,--output", flags->output, "where frames go: a file by its ending, -, a URL; a folder of many files")
+        .option("-o,--output", flags->output, "where frames go: a file by its ending, -, a URL; :codec=libx265:crf=24 and the like may follow; a "
+                "folder of many files")
         .required()
         .type_name("DST|FOLDER/");
+    command.flag("--no-audio", flags->no_audio, "leave out the source's sound, which else goes along as it is");
+    add_recording_options(command, flags->segments);
     add_common_options(command, flags->common);
     set_work(command, chosen, flags->common,
              [=](const std::stop_source& stop) { run(command, *flags, stop.get_token()); });

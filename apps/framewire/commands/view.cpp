@@ -1,6 +1,7 @@
 #include "commands/commands.hpp"
 #include "commands/work.hpp"
 #include "options/common.hpp"
+#include "options/recording_options.hpp"
 #include "view/viewer.hpp"
 
 #include "framewire/core/error.hpp"
@@ -25,6 +26,7 @@ struct ViewFlags {
     bool no_window = false, no_boxes = false;
     double reconnect_seconds = 10;
     std::int64_t max_pixels = net::ClientOptions{}.max_pixels;
+    SegmentOptions segments;
 
     session::ReceiveOptions options(const std::stop_token& stop) const;
 };
@@ -32,7 +34,7 @@ struct ViewFlags {
 session::ReceiveOptions ViewFlags::options(const std::stop_token& stop) const {
     if (!std::isfinite(reconnect_seconds))
         fail(ErrorCode::usage, "--reconnect {} is no time; 0 to 86400 seconds are allowed", reconnect_seconds);
-    session::ReceiveOptions options{.job = common.job(stop), .url = url, .recording = output, .boxes = !no_boxes};
+    session::ReceiveOptions options{.job = common.job(stop), .url = url, .recording = output, .segments = segments, .boxes = !no_boxes};
     options.client.reconnect = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * reconnect_seconds));
     options.client.max_pixels = max_pixels;
     if (!changes.empty()) options.changes = session::parse_changes(changes);
@@ -94,6 +96,7 @@ void add_view(CommandLine& program, Action& chosen) {
     command.option("--max-pixels", flags->max_pixels, "refuse streams of larger pictures")
         .within(std::int64_t{1}, std::int64_t{max_side_px} * max_side_px)
         .type_name("N");
+    add_recording_options(command, flags->segments);
     add_common_options(command, flags->common);
     set_work(command, chosen, flags->common, [flags](const std::stop_source& stop) { view(*flags, stop); });
 }

@@ -61,6 +61,10 @@ void add_input_options(Command& command, session::InputOptions& options) {
                             fmt::join(source_prefixes(), " ")))
         .required()
         .type_name("SRC");
+    command.option("--matrix", options.matrix, "of YUV colours, instead of what the medium says")
+        .one_of({"bt601", "bt709", "bt2020"});
+    command.option("--range", options.range, "of YUV colours, instead of what the medium says")
+        .one_of({"limited", "full"});
     add_filters_option(command, options.filters);
 }
 

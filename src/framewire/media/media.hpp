@@ -26,6 +26,8 @@ struct SourceOptions {
     bool one_size = false;                       ///< images of a size unlike the first's are refused, not scaled
     int decoder_threads = 2;                     ///< of FFmpeg's decoder, 1 to 16
     std::int64_t max_pixels = std::int64_t{max_side_px} * max_side_px;  ///< larger pictures are refused unallocated
+    std::optional<YuvMatrix> matrix{};   ///< instead of what a medium says, or leaves open, of its YUV colours
+    std::optional<bool> full_range{};    ///< likewise
     bool replace_truth = false;  ///< the file that `truth=` of the synthetic camera names may be replaced
 };
 
@@ -44,8 +46,15 @@ std::vector<std::string> files_read_by(const std::string& text);
 /// Files that it would write: what `truth=` of the synthetic camera names. Both throw as parse_source() does.
 std::vector<std::string> files_written_by(const std::string& text);
 /// Files that a sink of this text would write, as far as there are names for them yet: a file, `-`, a playlist, the
-/// images of a sequence that are there already and its first one.
+/// images of a sequence that are there already and its first one. Throws as parse_sink() does.
 std::vector<std::string> files_of_sink(const std::string& text);
+
+/// A recording in pieces; see open_segmented_sink().
+struct SegmentOptions {
+    double seconds = 0;                    ///< of each piece; 0: all is one file
+    std::optional<double> keep_seconds{};  ///< pieces that were completed longer ago are removed
+    std::optional<double> keep_bytes{};    ///< the oldest are removed until all have no more than so many
+};
 
 /// How a sink is opened.
 struct SinkOptions {
@@ -55,14 +64,20 @@ struct SinkOptions {
     bool live = false;                          ///< encode for low delay rather than size; network sinks always do
     bool replace = false;                       ///< see OutputFileOptions
     bool once_only = false;                     ///< see OutputFileOptions
+    SegmentOptions segments{};
+    std::optional<MediumFile> medium{};  ///< whose sound, subtitles, chapters and words go along
+    bool audio = true;                   ///< without, its sound stays behind
+    bool to_the_end = false;             ///< what goes along may go on after the last picture, as in the medium
+    PictureFacts facts{};  ///< of the medium that the frames come from, where they are as it has them
 
     OutputFileOptions file_options() const { return {stop, replace, once_only}; }
 };
 
-/// Opens what `text` names, by its ending: `.mp4` (H.264), `.mkv` (FFV1, lossless), `.avi` (Motion JPEG), `.y4m`,
-/// `.png` and `.jpg` (one image, or many as `img%04d.png`), `.bgr`, `.gray` (raw bytes), `.m3u8` (HLS), `-` (y4m on
-/// standard output) or a URL FFmpeg writes (`rtsp://`, `udp://`, `srt://`, `rtmp://`). Files appear under their name
-/// when finish() returns, HLS as it goes.
+/// Opens what `text` names, one of sink_registry()'s kinds, by its ending in any case: `.mp4`, `.mov`, `.ts` (H.264),
+/// `.mkv` (FFV1, lossless), `.webm` (VP9), `.avi` (Motion JPEG), `.gif`, `.y4m`, `.png`, `.jpg`, `.webp`, `.tif` and
+/// `.bmp` (one image, or many as `img%04d.png`), `.bgr`, `.gray` (raw bytes), `.m3u8` (HLS), `-` (y4m on standard
+/// output) or a URL FFmpeg writes (`rtsp://`, `udp://`, `srt://`, `rtmp://`). Parameters follow as `:key=value`; see
+/// parse_sink(). Files appear under their name when finish() returns, HLS as it goes.
 /// H.264 is 4:2:0, but 4:4:4 where a side is odd, for 4:2:0 knows even sizes only and framewire neither pads nor cuts.
 /// `frame` is of one frame: 1 (gray) or 3 (BGR) channels. A gray frame into a colour format keeps its value in all
 /// three. Throws Error{usage} on an ending it does not know or a frame the format cannot take, Error{config} when this

@@ -28,6 +28,8 @@ struct InputOptions {
     bool one_size = false;     ///< see SourceOptions
     bool loop = false;         ///< see SourceOptions
     double fps = 0;            ///< above 0: asked of the source, and frames that do not come live are timed by it
+    std::string matrix{};      ///< bt601, bt709 or bt2020 instead of what the medium says of its YUV colours
+    std::string range{};       ///< limited or full, likewise
     bool public_name = false;  ///< filters show the source's public_name()
 };
 

@@ -12,6 +12,7 @@ public:
     LoopingSource(std::function<std::unique_ptr<Source>()> open, std::stop_token stop)
         : open_(std::move(open)), stop_(std::move(stop)), source_(open_()), info_(source_->info()) {
         info_.frames.reset();
+        info_.medium.reset();
     }
 
     const SourceInfo& info() const override { return info_; }
@@ -26,6 +27,10 @@ public:
     // A live source is never opened again: this one stays as long as the object.
     Adjustment set_adjustment(const Adjustment& wanted) override {
         return info_.live ? source_->set_adjustment(wanted) : wanted;
+    }
+
+    std::shared_ptr<const OwnPicture> own_picture() const override {
+        return source_ ? source_->own_picture() : nullptr;
     }
 
 private:

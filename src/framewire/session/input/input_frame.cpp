@@ -5,7 +5,7 @@
 namespace framewire::session {
 
 InputFrame make_frame(const ChainPlan& plan, Executor& executor) {
-    InputFrame frame{Frame(plan.input_shape(), executor), {}};
+    InputFrame frame{Frame(plan.input_shape(), executor), {}, {}};
     if (!plan.empty()) frame.filtered = Frame(plan.output_shape(), executor);
     return frame;
 }

@@ -4,8 +4,10 @@
 #include "framewire/cuda/executor.hpp"
 #include "framewire/pipeline/chain/chain_plan.hpp"
 #include "framewire/pipeline/frames/frame.hpp"
+#include "framewire/pipeline/source.hpp"
 #include "framewire/pipeline/statistics/statistics.hpp"
 
+#include <memory>
 #include <string_view>
 
 namespace framewire::session {
@@ -13,6 +15,7 @@ namespace framewire::session {
 /// One frame on its way: as captured and, where there are filters, as filtered.
 struct InputFrame {
     Frame captured, filtered;
+    std::shared_ptr<const OwnPicture> own{};  ///< the source's picture of it, where there are no filters
 
     /// What comes of it.
     Frame& result() { return filtered.empty() ? captured : filtered; }

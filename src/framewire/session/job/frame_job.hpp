@@ -48,7 +48,13 @@ public:
     Input& input() { return input_; }
     const Input& input() const { return input_; }
     /// As Job's, for frames of the input.
-    SinkOptions sink_options() const { return Job::sink_options(input_.info()); }
+    SinkOptions sink_options() const {
+        auto options = Job::sink_options(input_.info());
+        // Whether filters that change the size kept the picture's shape is not known here.
+        const auto &from = input_.info().shape, &to = input_.shape();
+        if (from.width != to.width || from.height != to.height) options.facts.pixel_aspect = {1, 1};
+        return options;
+    }
 
     /// Sends all frames through the stages and completes the outputs, whatever fails; what came of it is in `result`
     /// then, and the first failure is thrown. Throws Error{no_input} where there was no frame.

@@ -4,6 +4,11 @@
 #include "framewire/core/log.hpp"
 #include "framewire/media/conversion/colour.hpp"
 #include "framewire/media/ffmpeg/input/input.hpp"
+#include "framewire/media/ffmpeg/picture.hpp"
+
+extern "C" {
+#include <libavutil/pixdesc.h>
+}
 
 #include <algorithm>
 #include <condition_variable>
@@ -37,10 +42,13 @@ public:
         const double seconds = frame_seconds();
         time = {index_, seconds, last_time_};
         convert(image);
+        keep_own(image.shape());
         ++index_;
         av_frame_unref(frame_.get());
         return true;
     }
+
+    std::shared_ptr<const OwnPicture> own_picture() const override { return own_; }
 
 private:
     void open_first_frame() {
@@ -54,6 +62,8 @@ private:
                      input_->damaged() ? ": " : "", input_->first_damage());
         }
         have_frame_ = true;
+        refuse_hdr();
+        take_overrides();
         const int channels = is_gray(static_cast<AVPixelFormat>(frame_->format)) ? 1 : 3;
         info_.name = address_.name;
         info_.shape = input_->orientation(*frame_).turned({1, frame_->height, frame_->width, channels});
@@ -63,6 +73,9 @@ private:
 
         std::string assumed;
         const auto coding = coding_of(*frame_, assumed);
+        info_.facts = facts(coding);
+        if (address_.kind == FfmpegAddress::Kind::file && address_.contents != FfmpegAddress::Contents::image)
+            info_.medium = {address_.name, input_->start_seconds() + input_->seconds(*frame_).value_or(0)};
         if (!assumed.empty())
             log_info("{}: its tags leave open what its colours mean; taken as {} (assumed: {})", address_.name,
                      to_string(coding), assumed);
@@ -72,7 +85,7 @@ private:
     bool next_frame() {
         if (!input_) return false;  // given up before
         switch (input_->next(*frame_)) {
-            case Progress::frame: return true;
+            case Progress::frame: take_overrides(); return true;
             case Progress::stopped: return false;
             case Progress::end:
                 if (input_->live()) return reconnect("the stream ended");
@@ -99,6 +112,7 @@ private:
                 const auto progress = input_->next(*frame_);
                 if (progress == Progress::stopped) return false;
                 if (progress == Progress::frame) {
+                    take_overrides();
                     rejoining_ = true;
                     log_info("{}: back again", address_.name);
                     return true;
@@ -158,6 +172,58 @@ private:
         turn(std::as_const(stored_).view(), orientation, image);
     }
 
+    // Bright pictures of a wide range would come out dull and mislabelled: they are not what 8 bits of BGR can hold.
+    void refuse_hdr() const {
+        const bool pq = frame_->color_trc == AVCOL_TRC_SMPTE2084;
+        if (!pq && frame_->color_trc != AVCOL_TRC_ARIB_STD_B67) return;
+        fail(ErrorCode::config,
+             "{}: it is of high dynamic range ({}), and framewire works on standard range; make it that first: ffmpeg -i "
+             "{} -vf zscale=t=linear:npl=100,tonemap=hable,zscale=p=bt709:t=bt709:m=bt709:r=tv,format=yuv420p ...",
+             address_.name, pq ? "PQ" : "HLG", address_.name);
+    }
+
+    // What the user says of the colours stands for what the medium says.
+    void take_overrides() {
+        if (is_rgb_picture()) return;
+        if (options_.full_range) frame_->color_range = *options_.full_range ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+        if (!options_.matrix) return;
+        std::string assumed;
+        auto coding = coding_of(*frame_, assumed);
+        coding.matrix = *options_.matrix;
+        const auto range = frame_->color_range;
+        tag(*frame_, coding);
+        frame_->color_range = range;
+    }
+
+    bool is_rgb_picture() const {
+        const auto* descriptor = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame_->format));
+        return !descriptor || (descriptor->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL));
+    }
+
+    // As it is decoded, where it is not turned, scaled or laid on black.
+    void keep_own(const Shape& shape) {
+        own_.reset();
+        if (frame_->width != shape.width || frame_->height != shape.height || shape.channels != 3) return;
+        if (!input_->orientation(*frame_).upright()) return;
+        FramePointer kept(av_frame_clone(frame_.get()));
+        if (kept) own_ = std::make_shared<const FfmpegPicture>(std::move(kept));
+    }
+
+    // What the first picture says of all.
+    PictureFacts facts(const YuvCoding& coding) {
+        PictureFacts facts;
+        if (!is_rgb_picture() && info_.shape.channels == 3) facts.coding = coding;
+        const auto* descriptor = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame_->format));
+        if (const int bits = descriptor ? descriptor->comp[0].depth : 8; bits > 8)
+            log_info("{}: its pictures have {} bits a sample; 8 of them are worked with", address_.name, bits);
+        if (frame_->color_primaries != AVCOL_PRI_UNSPECIFIED) facts.primaries = frame_->color_primaries;
+        if (frame_->color_trc != AVCOL_TRC_UNSPECIFIED) facts.transfer = frame_->color_trc;
+        facts.pixel_aspect = input_->pixel_aspect(*frame_);
+        if (input_->orientation(*frame_).transposed)
+            std::swap(facts.pixel_aspect.numerator, facts.pixel_aspect.denominator);
+        return facts;
+    }
+
     FfmpegAddress address_;
     SourceOptions options_;
     Interrupt interrupt_;
@@ -165,7 +231,8 @@ private:
     SourceInfo info_;
     FramePointer frame_ = make_frame();
     bool have_frame_ = false;  // frame_ waits to be read
-    HostImage stored_;         // a picture before it is turned, where one has to be
+    std::shared_ptr<const FfmpegPicture> own_;
+    HostImage stored_;  // a picture before it is turned, where one has to be
     PictureConverter converter_;
     bool warned_of_size_ = false;
     std::int64_t index_ = 0;

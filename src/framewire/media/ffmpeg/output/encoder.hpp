@@ -3,33 +3,39 @@
 #include "framewire/core/view.hpp"
 #include "framewire/media/conversion/colour.hpp"
 #include "framewire/media/ffmpeg/libav.hpp"
+#include "framewire/media/ffmpeg/output/encoder_choice.hpp"
+#include "framewire/media/ffmpeg/output/gif_palette.hpp"
+#include "framewire/media/ffmpeg/output/hardware_frames.hpp"
 #include "framewire/pipeline/source.hpp"
 
 #include <cstdint>
 #include <functional>
-#include <string>
+#include <memory>
 
 namespace framewire {
-
-enum class VideoCodec {
-    h264,       ///< lossy, 4:2:0 (4:4:4 where a side is odd), limited range, tagged
-    h264_live,  ///< the same with low delay and a key frame every 2 s
-    ffv1,       ///< lossless: the same bytes come back, BGR and gray
-    mjpeg,      ///< JPEG pictures, 4:2:0, full range, BT.601
-    jpeg        ///< a JPEG still: 4:4:4 and better quality
-};
 
 /// Images to packets of one codec.
 class VideoEncoder {
 public:
-    /// Throws Error{config} when this FFmpeg has no such encoder, Error{usage} when it does not take the shape.
-    VideoEncoder(VideoCodec codec, const Shape& frame, Rational rate, AVRational time_base, int threads,
-                 bool global_header);
+    struct Frames {
+        Shape shape{};
+        Rational rate{};
+        AVRational time_base{};
+        PictureFacts facts{};  ///< of the medium that they come from, as far as known
+    };
+
+    /// Throws Error{config} when this machine has no such encoder, Error{usage} when it does not take the shape or what
+    /// was chosen.
+    VideoEncoder(const EncoderChoice& choice, const Frames& frames, int threads, bool global_header);
 
     using Deliver = std::function<void(AVPacket&)>;
 
     /// Encodes `image` for time `pts`, larger than the one before; hands over what is ready. Throws Error{io}.
     void encode(HostView<const std::uint8_t> image, std::int64_t pts, const Deliver& deliver);
+    /// Encodes the medium's own picture of a frame, which takes() said yes to. Throws Error{io}.
+    void encode_own(const AVFrame& picture, std::int64_t pts, const Deliver& deliver);
+    /// Whether a picture is of the encoder's own format, size and colours.
+    bool takes(const AVFrame& picture) const;
     /// Encodes the image before once more, for time `pts`. Throws Error{io}.
     void repeat(std::int64_t pts, const Deliver& deliver);
     /// Hands over what is left.
@@ -41,9 +47,13 @@ private:
     void send(std::int64_t pts, const Deliver& deliver);
     void drain(const Deliver& deliver);
 
+    FramePointer empty_frame() const;
+
     CodecPointer context_;
     YuvCoding coding_;
     FramePointer frame_;
+    std::unique_ptr<GifPalette> palette_;       // of pictures with few colours
+    std::unique_ptr<HardwareFrames> hardware_;  // of an encoder that reads its device's memory
     PacketPointer packet_ = make_packet();
     PictureConverter converter_;
 };
