@@ -33,9 +33,9 @@ Executor::Executor(BackendChoice choice, int threads) : backend_(choose(choice))
     if (backend_ == Backend::cuda) {
         streams_.emplace();
         shared_memory_ = cuda::shared_memory();
-        log_info("backend: cuda ({})", cuda::devices().front().name);
+        log_debug("backend: cuda ({})", cuda::devices().front().name);
     } else {
-        log_info("backend: cpu ({} threads)", pool_.threads());
+        log_debug("backend: cpu ({} threads)", pool_.threads());
     }
 }
 

@@ -12,8 +12,11 @@
 #include "framewire/media/y4m/y4m.hpp"
 
 #ifdef FRAMEWIRE_FFMPEG
+#include "framewire/media/ffmpeg/libav.hpp"
 #include "framewire/media/ffmpeg/output/sink.hpp"
 #endif
+
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <string_view>
@@ -81,6 +84,18 @@ std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions
             return source;
         },
         options.stop);
+}
+
+std::string ffmpeg_version() {
+#ifdef FRAMEWIRE_FFMPEG
+    const auto words = [](unsigned version) {
+        return fmt::format("{}.{}.{}", AV_VERSION_MAJOR(version), AV_VERSION_MINOR(version), AV_VERSION_MICRO(version));
+    };
+    return fmt::format("{}, libavformat {}, libavcodec {}", av_version_info(), words(avformat_version()),
+                       words(avcodec_version()));
+#else
+    return {};
+#endif
 }
 
 std::vector<std::string> files_read_by(const std::string& text) {

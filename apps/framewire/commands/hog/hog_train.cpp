@@ -110,6 +110,7 @@ void add_train_options(Command& command, TrainFlags& flags) {
     const auto folds = command
                            .option("--folds", flags.folds,
                                    "with --train: also say what models of the other images find in each of N parts")
+                           .within(2, 10'000)
                            .needs(train)
                            .type_name("N");
     command.option("--curve", flags.curve, "with --folds: detection rate against false alarms, threshold by threshold")

@@ -64,7 +64,7 @@ private:
         std::string assumed;
         const auto coding = coding_of(*frame_, assumed);
         if (!assumed.empty())
-            log_info("{}: its tags leave open what its colours mean; taken as {} (assumed: {})", address_.name,
+            log_debug("{}: its tags leave open what its colours mean; taken as {} (assumed: {})", address_.name,
                      to_string(coding), assumed);
     }
 
