@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
            Refusal{"UnknownBackend",
                    {"run", "-i", synth, "-o", "OUT.mp4", "--backend", "gpu"},
                    2,
-                   "gpu not in {auto,cpu,cuda}"},
+                   "'gpu' is not allowed; allowed is one of auto, cpu, cuda"},
            Refusal{"UnknownFilter",
                    {"run", "-i", synth, "-o", "OUT.mp4", "-f", "gray,grey"},
                    2,

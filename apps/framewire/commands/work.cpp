@@ -58,6 +58,11 @@ void set_work(const Command& command, Action& chosen, const CommonOptions& optio
 
 bool may_write(const session::JobFiles& files, CommonOptions& common, const std::stop_token& stop) {
     files.require_different();
+    if (const auto& option = files.bytes_to_standard_output(); !option.empty() && ::isatty(STDOUT_FILENO))
+        fail(ErrorCode::usage,
+             "{} - writes no words but data to standard output, and that is a terminal; name a file, or send it on by "
+             "> or |",
+             option);
     std::vector<std::string> there;
     for (const auto& file : files.there()) there.push_back(file.path);
     if (there.empty() || common.replace) return true;

@@ -16,6 +16,8 @@ constexpr auto reason = "this build has no CUDA";
 
 std::vector<DeviceInfo> devices() { return {}; }
 std::string why_no_device() { return reason; }
+std::string toolkit_version() { return {}; }
+std::string driver_version() { return {}; }
 SharedMemory shared_memory() { absent(); }
 
 Stream::Stream() { absent(); }

@@ -4,11 +4,7 @@
 #include "framewire/core/log.hpp"
 #include "framewire/cuda/buffer.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <mutex>
-#include <string>
 
 namespace framewire {
 namespace {
@@ -20,16 +16,6 @@ Backend choose(BackendChoice choice) {
     if (choice == BackendChoice::cuda)
         fail(ErrorCode::config, "the cuda backend cannot run here: {}; cpu and auto can", reason);
     return Backend::cpu;
-}
-
-// Says it when it is new: a process may have an executor for each of many files.
-void log_backend(const std::string& text) {
-    static std::mutex mutex;
-    static std::string last;
-    const std::lock_guard lock(mutex);
-    if (text == last) return;
-    last = text;
-    log_info("backend: {}", text);
 }
 
 }  // namespace
@@ -47,9 +33,9 @@ Executor::Executor(BackendChoice choice, int threads) : backend_(choose(choice))
     if (backend_ == Backend::cuda) {
         streams_.emplace();
         shared_memory_ = cuda::shared_memory();
-        log_backend(fmt::format("cuda ({})", cuda::devices().front().name));
+        log_debug("backend: cuda ({})", cuda::devices().front().name);
     } else {
-        log_backend(fmt::format("cpu ({} threads)", pool_.threads()));
+        log_debug("backend: cpu ({} threads)", pool_.threads());
     }
 }
 

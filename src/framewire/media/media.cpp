@@ -14,6 +14,8 @@
 #include "framewire/media/ffmpeg/libav.hpp"
 #endif
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -66,6 +68,18 @@ std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions
             return source;
         },
         options.stop);
+}
+
+std::string ffmpeg_version() {
+#ifdef FRAMEWIRE_FFMPEG
+    const auto words = [](unsigned version) {
+        return fmt::format("{}.{}.{}", AV_VERSION_MAJOR(version), AV_VERSION_MINOR(version), AV_VERSION_MICRO(version));
+    };
+    return fmt::format("{}, libavformat {}, libavcodec {}", av_version_info(), words(avformat_version()),
+                       words(avcodec_version()));
+#else
+    return {};
+#endif
 }
 
 std::vector<std::string> files_read_by(const std::string& text) {

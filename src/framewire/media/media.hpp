@@ -41,6 +41,9 @@ struct SourceOptions {
 /// this machine cannot read it.
 std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions& options = {});
 
+/// Of FFmpeg's libraries, as they are at run time: "5.1.6, libavformat 59.27.100 ..."; empty in a build without them.
+std::string ffmpeg_version();
+
 /// Files on this machine that a source of this text would read: a file, `-`, all images of a sequence or a folder.
 std::vector<std::string> files_read_by(const std::string& text);
 /// Files that it would write: what `truth=` of the synthetic camera names. Both throw as parse_source() does.

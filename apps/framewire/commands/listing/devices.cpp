@@ -1,46 +1,21 @@
 #include "commands/commands.hpp"
+#include "commands/cpu_info.hpp"
 #include "commands/json.hpp"
 #include "view/shown_text.hpp"
 
-#include "framewire/core/simd/simd.hpp"
 #include "framewire/cuda/device/build.hpp"
 #include "framewire/cuda/device/device.hpp"
 #include "framewire/media/camera/camera.hpp"
 
 #include <fmt/ranges.h>
-#include <hwy/targets.h>
 
-#include <cstdint>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 namespace framewire::app {
 namespace {
-
-struct CpuInfo {
-    std::string model;
-    unsigned threads = 0;
-    std::vector<std::string> instruction_sets;  // that this build has code for, the best first
-};
-
-CpuInfo cpu() {
-    CpuInfo info{"unknown", std::thread::hardware_concurrency(), {}};
-    std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);) {
-        if (line.rfind("model name", 0) != 0) continue;
-        if (const auto colon = line.find(": "); colon != line.npos) info.model = line.substr(colon + 2);
-        break;
-    }
-    // Highway's target bits: the lower, the better.
-    auto targets = static_cast<std::uint64_t>(hwy::SupportedTargets()) & static_cast<std::uint64_t>(HWY_TARGETS);
-    for (; targets != 0; targets &= targets - 1)
-        info.instruction_sets.emplace_back(hwy::TargetName(static_cast<std::int64_t>(targets & -targets)));
-    return info;
-}
 
 std::string_view name_of(CameraControl::Type type) {
     switch (type) {
@@ -93,7 +68,7 @@ Json as_json() {
                         {"memory_bytes", gpu.memory_bytes},
                         {"l2_bytes", gpu.l2_bytes}});
     for (const auto& camera : list_cameras()) cameras.push_back(describe(camera));
-    const auto processor = cpu();
+    const auto processor = cpu_info();
     return {{"cuda", {{"compiled", cuda::compiled}, {"gpus", gpus}, {"reason", cuda::why_no_device()}}},
             {"cpu",
              {{"model", processor.model},
@@ -124,7 +99,7 @@ void print() {
         fmt::print("GPU {}: {}, compute {}.{}, {} multiprocessors, {:.1f} GiB\n", gpu.index, gpu.name,
                    gpu.compute_major, gpu.compute_minor, gpu.multiprocessors,
                    static_cast<double>(gpu.memory_bytes) / (1 << 30));
-    const auto processor = cpu();
+    const auto processor = cpu_info();
     fmt::print("CPU: {}, {} threads, {}\n", processor.model, processor.threads,
                fmt::join(processor.instruction_sets, ", "));
     const auto cameras = list_cameras();

@@ -35,6 +35,7 @@ void add_filters(CommandLine& program, Action& chosen) {
     Listing listing{.command = "filters",
                     .description = "Lists the filters with their parameters, ranges and defaults",
                     .one = "filter",
+                    .value = "FILTER",
                     .page_help = "the filter's page in docs/filters, or that of all",
                     .words = [&](std::size_t entry) { return in_words(filters[entry]); },
                     .page = [&](std::size_t entry) { return filter_page(filters[entry]); },

@@ -16,6 +16,7 @@ struct Listing {
     std::string_view command;               ///< "filters"
     std::string_view description;           ///< of the subcommand
     std::string_view one;                   ///< "filter", for messages
+    std::string_view value;                 ///< "FILTER", what stands for a name in the help
     std::string_view page_help;             ///< of --markdown
     std::vector<std::string_view> names{};  ///< of the entries, in their order
     // Of the entry with a number.

@@ -61,6 +61,7 @@ void add_sources(CommandLine& program, Action& chosen) {
     Listing listing{.command = "sources",
                     .description = "Lists where frames may come from, with parameters, ranges and defaults",
                     .one = "source",
+                    .value = "SOURCE",
                     .page_help = "what docs/sources.md has of it, or of all",
                     .words = [&](std::size_t entry) { return in_words(sources[entry]); },
                     .page = [&](std::size_t entry) { return page(sources[entry]); },

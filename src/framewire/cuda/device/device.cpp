@@ -3,6 +3,14 @@
 #include "framewire/cuda/device/check.hpp"
 
 namespace framewire::cuda {
+namespace {
+
+// CUDA's own form, 12040.
+std::string version_in_words(int number) {
+    return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
+
+}  // namespace
 
 std::vector<DeviceInfo> devices() {
     int count = 0;
@@ -26,6 +34,14 @@ std::string why_no_device() {
     if (status == cudaSuccess && count > 0) return {};
     cudaGetLastError();
     return status == cudaSuccess ? "no GPU found" : cudaGetErrorString(status);
+}
+
+std::string toolkit_version() { return version_in_words(CUDART_VERSION); }
+
+std::string driver_version() {
+    int number = 0;
+    if (cudaDriverGetVersion(&number) != cudaSuccess || number == 0) return {};
+    return version_in_words(number);
 }
 
 SharedMemory shared_memory() {

@@ -22,6 +22,11 @@ std::vector<DeviceInfo> devices();
 /// Why devices() is empty, in words; empty when it is not.
 std::string why_no_device();
 
+/// Of the CUDA toolkit that this build was made with, "12.4", and the newest that the driver here serves; empty without.
+/// Neither wakes a GPU.
+std::string toolkit_version();
+std::string driver_version();
+
 /// What a GPU has of the memory that the threads of a block share.
 struct SharedMemory {
     int block_bytes = 0;  ///< that one block may have: 64 KiB (sm_75), 99 (sm_86, 89, 120), 163 (sm_80), 227 (sm_90)

@@ -34,7 +34,7 @@ JobFiles files_of(const DescribeOptions& options) {
     if (is_output_folder(options.output))
         files.outputs("-o", options.output, options.input.source, ".npy");
     else
-        files.output("-o", options.output);
+        files.bytes("-o", options.output);
     add_step_pictures(files, options.steps_folder);
     return files.output("--stats", options.job.statistics_path);
 }

@@ -23,7 +23,13 @@ JobFiles& JobFiles::input(const std::string& option, const std::string& path) {
 
 JobFiles& JobFiles::sink(const std::string& option, const std::string& text) {
     for (auto& path : files_of_sink(text)) outputs_.push_back({option, std::move(path)});
+    if (text == "-") bytes_to_standard_output_ = option;
     return *this;
+}
+
+JobFiles& JobFiles::bytes(const std::string& option, const std::string& path) {
+    if (path == "-") bytes_to_standard_output_ = option;
+    return output(option, path);
 }
 
 JobFiles& JobFiles::output(const std::string& option, const std::string& path) {

@@ -21,6 +21,8 @@ public:
     JobFiles& sink(const std::string& option, const std::string& text);
     /// One file that is written, - for standard output; none where `path` is empty.
     JobFiles& output(const std::string& option, const std::string& path);
+    /// The same of bytes that are no words, as a sink's.
+    JobFiles& bytes(const std::string& option, const std::string& path);
     /// Those in `folder`, one for each image of the folder `source`. Throws as outputs_of() does.
     JobFiles& outputs(const std::string& option, const std::string& folder, const std::string& source,
                       std::string_view ending);
@@ -36,9 +38,12 @@ public:
     /// Outputs that are there already.
     std::vector<RunFile> there() const { return files_there(outputs_); }
     bool reads_standard_input() const;
+    /// The option by which bytes that are no words go to standard output; empty where none do.
+    const std::string& bytes_to_standard_output() const { return bytes_to_standard_output_; }
 
 private:
     std::vector<RunFile> inputs_, outputs_;
+    std::string bytes_to_standard_output_;
 };
 
 /// Throws Error{usage} where more than one of the outputs, which are called `names` together, is standard output.

@@ -77,7 +77,7 @@ private:
         if (address_.kind == FfmpegAddress::Kind::file && address_.contents != FfmpegAddress::Contents::image)
             info_.medium = {address_.name, input_->start_seconds() + input_->seconds(*frame_).value_or(0)};
         if (!assumed.empty())
-            log_info("{}: its tags leave open what its colours mean; taken as {} (assumed: {})", address_.name,
+            log_debug("{}: its tags leave open what its colours mean; taken as {} (assumed: {})", address_.name,
                      to_string(coding), assumed);
     }
 
