@@ -16,7 +16,8 @@ TEST_P(FlipTest, EqualsTheFormula) {
         const char* direction;
         FlipParameters parameters;
     };
-    for (const Case& one : {Case{"horizontal", {true, false}}, Case{"vertical", {false, true}}, Case{"both", {true, true}}})
+    for (const Case& one :
+         {Case{"horizontal", {true, false}}, Case{"vertical", {false, true}}, Case{"both", {true, true}}})
         for (const int channels : {3, 1})
             kit::check_filter(GetParam(), {.info = flip_info(),
                                            .values = {{"direction", one.direction}},

@@ -120,7 +120,8 @@ private:
 int measure(std::string_view text, std::string_view what, int whole, const MeasureNames& names) {
     const double value = MeasureReader(text, what, whole, names).read();
     constexpr double most = 1e9;
-    if (!(std::abs(value) <= most)) fail(ErrorCode::usage, "{} '{}' comes to {}, which is no length", what, text, value);
+    if (!(std::abs(value) <= most))
+        fail(ErrorCode::usage, "{} '{}' comes to {}, which is no length", what, text, value);
     // What is whole but for a double's rounding (29% of 100) counts as whole.
     constexpr double rounding = 1e-6;
     return static_cast<int>(value < 0 ? value - rounding : value + rounding);

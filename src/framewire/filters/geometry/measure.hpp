@@ -9,7 +9,7 @@ namespace framewire {
 
 /// What the names in a measure stand for, in pixels.
 struct MeasureNames {
-    int in_width, in_height;                      ///< iw, ih, in_w, in_h
+    int in_width, in_height;                       ///< iw, ih, in_w, in_h
     std::optional<int> out_width{}, out_height{};  ///< ow, oh, out_w, out_h, where they are known
 };
 

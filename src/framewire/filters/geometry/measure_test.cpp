@@ -56,8 +56,9 @@ TEST(Measure, RoundsTowardsZero) {
 }
 
 TEST(Measure, RefusesWhatIsNoMeasure) {
-    for (const auto* text : {"", " ", "x", "iw/", "/2", "(iw", "iw)", "2 3", "iwih", "50%%", "1,5", "nan", "inf", "--",
-                             "iw/0", "-iw/0", "0/0", "1e300*1e300", "1e10", "1e400", "#", "50 % 2"})
+    for (const auto* text :
+         {"",    " ",   "x",  "iw/",  "/2",    "(iw", "iw)",         "2 3",  "iwih",  "50%%", "1,5",
+          "nan", "inf", "--", "iw/0", "-iw/0", "0/0", "1e300*1e300", "1e10", "1e400", "#",    "50 % 2"})
         EXPECT_FALSE(refusal(text).empty());
     EXPECT_EQ(refusal("iw+ow"),
               "w 'iw+ow': 'ow' is no number and no name that is known here; allowed are pixels (320), parts (50%) and "

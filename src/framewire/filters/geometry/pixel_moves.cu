@@ -70,13 +70,13 @@ void launch(const MoveJob& job, int frames, cudaStream_t stream) {
     const dim3 block(block_width, block_height);
     const auto of_frames = static_cast<unsigned>(frames);
     if (job.map.transposed)
-        transpose_kernel<channels><<<dim3(cuda::blocks(job.out_width, tile_px), cuda::blocks(job.out_height, tile_px),
-                                          of_frames),
-                                     block, 0, stream>>>(job);
+        transpose_kernel<channels>
+            <<<dim3(cuda::blocks(job.out_width, tile_px), cuda::blocks(job.out_height, tile_px), of_frames), block, 0,
+               stream>>>(job);
     else
-        move_kernel<channels><<<dim3(cuda::blocks(job.out_width, block_width),
-                                     cuda::blocks(job.out_height, block_height), of_frames),
-                                block, 0, stream>>>(job);
+        move_kernel<channels>
+            <<<dim3(cuda::blocks(job.out_width, block_width), cuda::blocks(job.out_height, block_height), of_frames),
+               block, 0, stream>>>(job);
 }
 
 }  // namespace
@@ -87,8 +87,14 @@ void PixelMoves::run(const FilterImages<MemorySpace::device>& images) const {
     const cuda::KernelImage in(images.in);
     const cuda::KernelImage out(images.out);
     cuda::for_frames(to_.frames, 1, [&](int first, int frames) {
-        const MoveJob job{in.from_frame(first), out.from_frame(first), from_.width, from_.height, to_.width, to_.height,
-                          map_,                 outside_};
+        const MoveJob job{in.from_frame(first),
+                          out.from_frame(first),
+                          from_.width,
+                          from_.height,
+                          to_.width,
+                          to_.height,
+                          map_,
+                          outside_};
         to_.channels == 3 ? launch<3>(job, frames, executor_->stream().handle())
                           : launch<1>(job, frames, executor_->stream().handle());
     });

@@ -85,7 +85,8 @@ ScaleAxis scale_axis(ScaleMethod method, int from, int to, int multiple) {
             so_far = rounded;
         }
         while (taps.weights.back() == 0) taps.weights.pop_back();
-        const auto zeros = std::find_if(taps.weights.begin(), taps.weights.end(), [](int weight) { return weight != 0; });
+        const auto zeros =
+            std::find_if(taps.weights.begin(), taps.weights.end(), [](int weight) { return weight != 0; });
         taps.first += static_cast<int>(zeros - taps.weights.begin());
         taps.weights.erase(taps.weights.begin(), zeros);
         axis.taps = std::max(axis.taps, static_cast<int>(taps.weights.size()));

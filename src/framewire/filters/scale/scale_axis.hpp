@@ -19,12 +19,12 @@ inline constexpr int scale_weight_bits = 14;
 /// How the pixels along one axis of a result come of those of an image: pixel i is the sum over tap t of
 /// weights[i * stride + t] * (pixel first[i] + t), divided by 2^14.
 ///
-/// Pixel i of the result has its middle at (i + 1/2) * from / to - 1/2 of the image. The kernel is laid there; where the
-/// image shrinks it is as many times wider, so that what is finer than the result's pixels is averaged and does not
-/// alias. What it weighs beyond the image counts for the nearest pixel. Weights add up to 2^14 exactly, and each partial
-/// sum is off by half a unit at most (Schumacher, "General filtered image rescaling", Graphics Gems III, 1992; Keys,
-/// "Cubic convolution interpolation for digital image processing", 1981; Duchon, "Lanczos filtering in one and two
-/// dimensions", 1979).
+/// Pixel i of the result has its middle at (i + 1/2) * from / to - 1/2 of the image. The kernel is laid there; where
+/// the image shrinks it is as many times wider, so that what is finer than the result's pixels is averaged and does not
+/// alias. What it weighs beyond the image counts for the nearest pixel. Weights add up to 2^14 exactly, and each
+/// partial sum is off by half a unit at most (Schumacher, "General filtered image rescaling", Graphics Gems III, 1992;
+/// Keys, "Cubic convolution interpolation for digital image processing", 1981; Duchon, "Lanczos filtering in one and
+/// two dimensions", 1979).
 struct ScaleAxis {
     int from = 0, to = 0;  ///< pixels of the image and of the result
     int taps = 0;          ///< most that any pixel has

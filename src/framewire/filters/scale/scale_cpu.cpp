@@ -84,7 +84,8 @@ using Block8 = hn::Full128<std::uint8_t>;
 HWY_INLINE hn::Vec<Block16> pixel_pair(const std::int16_t* pixels) {
     HWY_ALIGN static constexpr std::uint8_t order[16] = {0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11, 12, 13, 14, 15};
     const Block8 d8;
-    return hn::BitCast(Block16(), hn::TableLookupBytes(hn::BitCast(d8, hn::LoadU(Block16(), pixels)), hn::Load(d8, order)));
+    return hn::BitCast(Block16(),
+                       hn::TableLookupBytes(hn::BitCast(d8, hn::LoadU(Block16(), pixels)), hn::Load(d8, order)));
 }
 
 // `fixed_taps` 0 stands for any number.
@@ -117,8 +118,7 @@ void scale_row_bgr(const ScaleAxis& axis, const std::int16_t* line, std::uint8_t
             pixel[index] = weigh_bgr<fixed_taps>(line + 3 * axis.first[static_cast<std::size_t>(at)],
                                                  axis.weights_of(at), axis.stride);
         }
-        return hn::TableLookupBytes(
-            hn::Combine(d8, to_bytes(pixel[2], pixel[3]), to_bytes(pixel[0], pixel[1])), order);
+        return hn::TableLookupBytes(hn::Combine(d8, to_bytes(pixel[2], pixel[3]), to_bytes(pixel[0], pixel[1])), order);
     };
     int x = 0;
     for (; 3 * x + 16 <= 3 * axis.to; x += 4) hn::StoreU(four(x), d8, out + 3 * x);
@@ -136,7 +136,8 @@ HWY_INLINE hn::Vec<Block32> weigh_gray(const std::int16_t* pixels, const std::in
     auto sum = hn::Zero(d32);
     if (fixed_taps) taps = fixed_taps;
     for (int tap = 0; tap < taps; tap += 8)
-        sum = hn::Add(sum, multiply_add_pairs(d32, hn::LoadU(Block16(), pixels + tap), hn::LoadU(Block16(), weights + tap)));
+        sum = hn::Add(sum,
+                      multiply_add_pairs(d32, hn::LoadU(Block16(), pixels + tap), hn::LoadU(Block16(), weights + tap)));
     return sum;
 }
 
@@ -151,8 +152,9 @@ void scale_row_gray(const ScaleAxis& axis, const std::int16_t* line, std::uint8_
             sums[index] = weigh_gray<fixed_taps>(line + axis.first[static_cast<std::size_t>(at)], axis.weights_of(at),
                                                  axis.stride);
         }
-        const auto added = [&](auto a, auto b)
-                               HWY_ATTR { return hn::Add(hn::InterleaveLower(d32, a, b), hn::InterleaveUpper(d32, a, b)); };
+        const auto added = [&](auto a, auto b) HWY_ATTR {
+            return hn::Add(hn::InterleaveLower(d32, a, b), hn::InterleaveUpper(d32, a, b));
+        };
         const auto first = added(sums[0], sums[1]), second = added(sums[2], sums[3]);
         const auto all = hn::Add(hn::ConcatLowerLower(d32, second, first), hn::ConcatUpperUpper(d32, second, first));
         return hn::ShiftRight<scale_row_shift>(hn::Add(all, bias));
@@ -167,7 +169,8 @@ void scale_row_gray(const ScaleAxis& axis, const std::int16_t* line, std::uint8_
 }
 
 void scale_row(const ScaleAxis& axis, int channels, const std::int16_t* line, std::uint8_t* out) {
-    if (channels == 1) return axis.stride == 8 ? scale_row_gray<8>(axis, line, out) : scale_row_gray<0>(axis, line, out);
+    if (channels == 1)
+        return axis.stride == 8 ? scale_row_gray<8>(axis, line, out) : scale_row_gray<0>(axis, line, out);
     switch (axis.stride) {
         case 2: return scale_row_bgr<2>(axis, line, out);
         case 4: return scale_row_bgr<4>(axis, line, out);

@@ -25,7 +25,8 @@ void scaled_reference(HostView<const std::uint8_t> in, HostView<std::uint8_t> ou
                 Number sum{};
                 for (std::size_t tap = 0; tap < down.weights.size(); ++tap)
                     if (down.weights[tap] != 0)
-                        sum += down.weights[tap] * static_cast<Number>(in.row(frame, down.first + static_cast<int>(tap))[x]);
+                        sum += down.weights[tap] *
+                               static_cast<Number>(in.row(frame, down.first + static_cast<int>(tap))[x]);
                 line[x] = after_columns(sum);
             }
             for (int x = 0; x < to.width; ++x) {
@@ -34,10 +35,9 @@ void scaled_reference(HostView<const std::uint8_t> in, HostView<std::uint8_t> ou
                     Number sum{};
                     for (std::size_t tap = 0; tap < along.weights.size(); ++tap)
                         if (along.weights[tap] != 0)
-                            sum += along.weights[tap] *
-                                   line[(static_cast<std::size_t>(along.first) + tap) *
-                                            static_cast<std::size_t>(to.channels) +
-                                        static_cast<std::size_t>(channel)];
+                            sum += along.weights[tap] * line[(static_cast<std::size_t>(along.first) + tap) *
+                                                                 static_cast<std::size_t>(to.channels) +
+                                                             static_cast<std::size_t>(channel)];
                     out.row(frame, y)[x * to.channels + channel] = after_rows(sum);
                 }
             }
@@ -51,7 +51,8 @@ inline void scale_reference(ScaleMethod method, HostView<const std::uint8_t> in,
         std::vector<int> weights;
     };
     const auto &from = in.shape(), &to = out.shape();
-    const auto columns = scale_axis(method, from.height, to.height, 1), rows = scale_axis(method, from.width, to.width, 1);
+    const auto columns = scale_axis(method, from.height, to.height, 1),
+               rows = scale_axis(method, from.width, to.width, 1);
     const auto taps_of = [](const ScaleAxis& axis, int index) {
         const auto* weights = axis.weights_of(index);
         return Taps{axis.first[static_cast<std::size_t>(index)], {weights, weights + axis.taps}};

@@ -29,8 +29,8 @@ constexpr NamedMethod methods[] = {{ScaleMethod::area, "area"},
 
 using Reference = void (*)(ScaleMethod, HostView<const std::uint8_t>, HostView<std::uint8_t>);
 
-void check(Backend backend, NamedMethod method, const char* w, const char* h, int channels, std::vector<Shape> shapes = {},
-           Reference reference = scale_reference, int tolerance = 0) {
+void check(Backend backend, NamedMethod method, const char* w, const char* h, int channels,
+           std::vector<Shape> shapes = {}, Reference reference = scale_reference, int tolerance = 0) {
     kit::check_filter(backend, {.info = scale_info(),
                                 .values = {{"w", w}, {"h", h}, {"method", method.name}},
                                 .channels = channels,
@@ -79,7 +79,8 @@ TEST_P(ScaleTest, WithinOneOfTheFormulaInDoubles) {
 
 TEST(ScaleAxis, WeightsAddUpAndStayInside) {
     for (const auto& method : methods)
-        for (const auto& [from, to] : {std::pair{1, 1}, {1, 9}, {9, 1}, {16, 16}, {640, 427}, {427, 640}, {1000, 3}, {16384, 7}})
+        for (const auto& [from, to] :
+             {std::pair{1, 1}, {1, 9}, {9, 1}, {16, 16}, {640, 427}, {427, 640}, {1000, 3}, {16384, 7}})
             for (const int multiple : {1, 2, 8}) {
                 SCOPED_TRACE(fmt::format("{} from {} to {}", method.name, from, to));
                 const auto axis = scale_axis(method.method, from, to, multiple);

@@ -20,6 +20,7 @@
     filter(noise) \
     filter(open) \
     filter(pad) \
+    filter(rotate) \
     filter(scale) \
     filter(text)
 // clang-format on
