@@ -9,6 +9,7 @@
 #include "framewire/filters/frame_values.hpp"
 #include "framewire/filters/pointwise/op.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -73,6 +74,7 @@ struct FilterInfo {
     std::string_view name;
     std::string_view summary;               ///< one line
     std::vector<ParameterInfo> parameters;  ///< the first is the main one
+    std::size_t unnamed = 1;                ///< how many of the first ones may be given in their order, without a key
     /// Chains that show what it does, the first in the docs' picture too; none: its name alone does.
     std::vector<std::string_view> examples{};
     bool needs_previous = false;

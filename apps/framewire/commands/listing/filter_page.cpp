@@ -12,6 +12,15 @@ std::string_view first_example(const FilterInfo& filter) {
     return filter.examples.empty() ? filter.name : filter.examples.front();
 }
 
+std::string values_without_keys(const FilterInfo& filter) {
+    const auto& parameters = filter.parameters;
+    if (filter.unnamed == 1) return fmt::format("A first value without a key is that of `{}`", parameters[0].name);
+    auto names = fmt::format("`{}`", parameters[0].name);
+    for (std::size_t index = 1; index < filter.unnamed; ++index)
+        names += fmt::format("{}`{}`", index + 1 < filter.unnamed ? ", " : " and ", parameters[index].name);
+    return fmt::format("First values without keys are those of {}, in this order", names);
+}
+
 }  // namespace
 
 std::string filter_page(const FilterInfo& filter) {
@@ -29,7 +38,7 @@ std::string filter_page(const FilterInfo& filter) {
         fmt::format_to(out, "It has no parameters.\n");
     } else {
         page += parameter_table(filter.parameters);
-        fmt::format_to(out, "\nA first value without a key is that of `{}`.\n", filter.parameters.front().name);
+        fmt::format_to(out, "\n{}.\n", values_without_keys(filter));
     }
     if (filter.needs_previous)
         fmt::format_to(out, "\nThe first frame, which has none before it, is compared with itself.\n");

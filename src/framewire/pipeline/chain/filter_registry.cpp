@@ -7,8 +7,10 @@
     filter(binarize) \
     filter(boxes) \
     filter(close) \
+    filter(crop) \
     filter(dilate) \
     filter(erode) \
+    filter(flip) \
     filter(gaussian) \
     filter(gray) \
     filter(heatmap) \
@@ -17,6 +19,9 @@
     filter(mosaic) \
     filter(noise) \
     filter(open) \
+    filter(pad) \
+    filter(rotate) \
+    filter(scale) \
     filter(text)
 // clang-format on
 
