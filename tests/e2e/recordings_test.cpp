@@ -34,7 +34,8 @@ TEST(Recordings, PiecesHaveEveryFrameOnce) {
     for (const auto& piece : pieces) list << "file '" << piece << "'\n";
     list.close();
     const auto sums = [](const std::string& input) {
-        return printed_by("ffmpeg -nostdin -v error " + input + " -fps_mode passthrough -f framemd5 - | grep -v '^#' | sed 's/.*,//'");
+        return printed_by("ffmpeg -nostdin -v error " + input +
+                          " -fps_mode passthrough -f framemd5 - | grep -v '^#' | sed 's/.*,//'");
     };
     const auto whole = sums("-i " + (folder / "whole.mkv"));
     EXPECT_EQ(sums("-safe 0 -i " + (folder / "list.ffconcat")), whole);
@@ -43,9 +44,9 @@ TEST(Recordings, PiecesHaveEveryFrameOnce) {
 
 TEST(Recordings, PiecesBeginWithKeyFramesAndAreWholeWhenTheyAppear) {
     const TemporaryFolder folder;
-    Program program(framewire({"run", "--backend", "cpu", "--progress", "none", "-i",
-                               "lavfi:testsrc2=size=96x64:rate=50,realtime", "-o", folder / "cam-%H%M%S.mp4",
-                               "--segment-time", "1s"}));
+    Program program(
+        framewire({"run", "--backend", "cpu", "--progress", "none", "-i", "lavfi:testsrc2=size=96x64:rate=50,realtime",
+                   "-o", folder / "cam-%H%M%S.mp4", "--segment-time", "1s"}));
     int seen = 0;
     for (int wait = 0; wait < 600 && seen < 3; ++wait) {
         std::this_thread::sleep_for(std::chrono::milliseconds(50));

@@ -53,7 +53,8 @@ void add_run(CommandLine& program, Action& chosen) {
     const auto flags = std::make_shared<RunFlags>();
     add_batch_options(command, flags->many, flags->input);
     command
-        .option("-o,--output", flags->output, "where frames go: a file by its ending, -, a URL; :codec=libx265:crf=24 and the like may follow; a "
+        .option("-o,--output", flags->output,
+                "where frames go: a file by its ending, -, a URL; :codec=libx265:crf=24 and the like may follow; a "
                 "folder of many files")
         .required()
         .type_name("DST|FOLDER/");

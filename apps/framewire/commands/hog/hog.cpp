@@ -9,8 +9,8 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/fields.hpp"
-#include "framewire/session/hog/describe_options.hpp"
 #include "framewire/media/images/image_folder.hpp"
+#include "framewire/session/hog/describe_options.hpp"
 
 #include <memory>
 

@@ -43,7 +43,9 @@ Shape rotated(const RotateParameters& parameters, const Shape& shape) {
 
 // Middle upon middle.
 RotateMap map_of(const Turn& turn, const Shape& from, const Shape& to) {
-    const auto fixed = [](double value) { return std::llround(value * static_cast<double>(std::int64_t{1} << rotate_map_bits)); };
+    const auto fixed = [](double value) {
+        return std::llround(value * static_cast<double>(std::int64_t{1} << rotate_map_bits));
+    };
     const double middle_x = (to.width - 1) / 2.0, middle_y = (to.height - 1) / 2.0;
     return {.start_x = fixed((from.width - 1) / 2.0 - turn.cosine * middle_x - turn.sine * middle_y),
             .start_y = fixed((from.height - 1) / 2.0 + turn.sine * middle_x - turn.cosine * middle_y),

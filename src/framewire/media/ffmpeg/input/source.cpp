@@ -78,7 +78,7 @@ private:
             info_.medium = {address_.name, input_->start_seconds() + input_->seconds(*frame_).value_or(0)};
         if (!assumed.empty())
             log_debug("{}: its tags leave open what its colours mean; taken as {} (assumed: {})", address_.name,
-                     to_string(coding), assumed);
+                      to_string(coding), assumed);
     }
 
     // False at the end.
@@ -177,7 +177,8 @@ private:
         const bool pq = frame_->color_trc == AVCOL_TRC_SMPTE2084;
         if (!pq && frame_->color_trc != AVCOL_TRC_ARIB_STD_B67) return;
         fail(ErrorCode::config,
-             "{}: it is of high dynamic range ({}), and framewire works on standard range; make it that first: ffmpeg -i "
+             "{}: it is of high dynamic range ({}), and framewire works on standard range; make it that first: ffmpeg "
+             "-i "
              "{} -vf zscale=t=linear:npl=100,tonemap=hable,zscale=p=bt709:t=bt709:m=bt709:r=tv,format=yuv420p ...",
              address_.name, pq ? "PQ" : "HLG", address_.name);
     }

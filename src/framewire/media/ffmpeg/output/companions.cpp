@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 constexpr std::chrono::milliseconds companion_patience = 60s;
 
 // What MPEG-TS and RTSP take is in no table of FFmpeg's.
-constexpr std::array streamed_sound{AV_CODEC_ID_AAC,  AV_CODEC_ID_MP2, AV_CODEC_ID_MP3,
+constexpr std::array streamed_sound{AV_CODEC_ID_AAC, AV_CODEC_ID_MP2,  AV_CODEC_ID_MP3,
                                     AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3, AV_CODEC_ID_OPUS};
 
 bool container_takes(const AVOutputFormat& format, const AVCodecParameters& parameters) {

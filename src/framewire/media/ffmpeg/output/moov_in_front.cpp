@@ -46,8 +46,7 @@ private:
     static int write(void* self, std::uint8_t* data, int bytes) {
         auto& io = *static_cast<DescriptorIo*>(self);
         for (int put = 0; put < bytes;) {
-            const auto some =
-                ::pwrite(io.descriptor_, data + put, static_cast<std::size_t>(bytes - put), io.position_);
+            const auto some = ::pwrite(io.descriptor_, data + put, static_cast<std::size_t>(bytes - put), io.position_);
             if (some < 0 && errno == EINTR) continue;
             if (some < 0) return AVERROR(errno);
             put += static_cast<int>(some);
@@ -142,8 +141,8 @@ void rewrite(int from, int to, const AVFormatContext& written, const std::string
 
 }  // namespace
 
-void put_moov_in_front(OutputFile& file, const AVFormatContext& written, const std::string& muxer,
-                       std::int64_t packets, const std::function<void(AVFormatContext&)>& add_chapters) {
+void put_moov_in_front(OutputFile& file, const AVFormatContext& written, const std::string& muxer, std::int64_t packets,
+                       const std::function<void(AVFormatContext&)>& add_chapters) {
     try {
         file.rewrite([&](int from, int to) { rewrite(from, to, written, muxer, packets, add_chapters); });
     } catch (const Error& error) {

@@ -169,7 +169,8 @@ public:
             file_->flush();
             check(file_->context()->error, "complete");
             format_->pb = nullptr;
-            if (!rewritten_muxer_.empty()) put_moov_in_front(file_->file(), *format_, rewritten_muxer_, packets_, [this](AVFormatContext& to) {
+            if (!rewritten_muxer_.empty())
+                put_moov_in_front(file_->file(), *format_, rewritten_muxer_, packets_, [this](AVFormatContext& to) {
                     if (companions_ && chapters_) companions_->add_chapters(to);
                 });
             file_->file().finish(ending);
