@@ -6,10 +6,11 @@ build=${FRAMEWIRE_CONSUMER_BUILD:-build/dev}
 folder=$PWD/$build/consumer # the same in every run, for ccache
 rm -rf "$folder"
 mkdir -p "$folder"
+launcher="env;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache" # as ccache wants it for precompiled headers
 attempt() {
     cmake --install "$build" --prefix "$folder/prefix" >"$folder/log" 2>&1 &&
         cmake -S tests/consumers/project -B "$folder/build" -G Ninja -DCMAKE_PREFIX_PATH="$folder/prefix" \
-            -DCMAKE_CXX_COMPILER_LAUNCHER=ccache >>"$folder/log" 2>&1 &&
+            -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" >>"$folder/log" 2>&1 &&
         cmake --build "$folder/build" >>"$folder/log" 2>&1 &&
         cd "$folder" &&
         for program in encode record mirror broadcast job; do "build/$program" >>log 2>&1 || return 1; done &&
