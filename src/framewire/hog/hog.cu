@@ -9,6 +9,7 @@
 #include <cstdint>
 
 namespace framewire {
+namespace hog_kernels {
 namespace {
 
 // ---- Gray, and how often each of its levels occurs ----
@@ -292,8 +293,10 @@ __global__ void __launch_bounds__(norm_threads)
 }
 
 }  // namespace
+}  // namespace hog_kernels
 
 void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace::device> out) {
+    using namespace hog_kernels;
     validate(frames, shape_, "hog's image");
     check(out.shape());
     const auto stream = executor_->stream().handle();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 namespace framewire {
+namespace mean_background_kernels {
 namespace {
 
 constexpr int threads_per_block = 256;
@@ -71,8 +72,10 @@ __global__ void __launch_bounds__(threads_per_block)
 }
 
 }  // namespace
+}  // namespace mean_background_kernels
 
 void MeanBackground::run(DeviceView<const std::uint8_t> frames, DeviceView<std::uint8_t> backgrounds) {
+    using namespace mean_background_kernels;
     const auto shape = shape_.with_frames(frames.shape().frames);
     validate(frames, shape, "the frames of the background's mean");
     validate(backgrounds, shape, "the backgrounds");

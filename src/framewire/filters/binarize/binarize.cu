@@ -10,6 +10,7 @@
 #include <optional>
 
 namespace framewire {
+namespace binarize_kernels {
 namespace {
 
 // A batch as groups of 16 pixels; a frame without gaps is one long row.
@@ -342,8 +343,10 @@ void launch(const Frames& frames, int frame_count, std::optional<ThresholdMethod
 }
 
 }  // namespace
+}  // namespace binarize_kernels
 
 void Binarize::run(const FilterImages<MemorySpace::device>& images) {
+    using namespace binarize_kernels;
     validate(images.in, shape_, "binarize's image");
     validate(images.out, shape_, "binarize's result");
     const bool dense_rows = images.in.dense_rows() && images.out.dense_rows();

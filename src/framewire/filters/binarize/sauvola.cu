@@ -13,6 +13,7 @@
 // columns and rows around a strip that the window needs beside the strip's own grow with it.
 
 namespace framewire {
+namespace sauvola_kernels {
 namespace {
 
 constexpr int threads_per_block = 128;
@@ -116,8 +117,10 @@ __global__ void __launch_bounds__(threads_per_block) sauvola_kernel(Job job, Spl
 }
 
 }  // namespace
+}  // namespace sauvola_kernels
 
 FilterOnDevice Sauvola::plan_for_cuda() const {
+    using namespace sauvola_kernels;
     const int radius = parameters_.window / 2;
     const int left = radius / 4 * 4 + 4;
     Job job{.height = shape_.height,

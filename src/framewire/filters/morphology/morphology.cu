@@ -16,6 +16,7 @@
 // odd bytes as they are, of its even ones shifted up.
 
 namespace framewire {
+namespace morphology_kernels {
 namespace {
 
 constexpr int warp_threads = 32;
@@ -225,8 +226,10 @@ __global__ void __launch_bounds__(threads_per_block, 4) morphology_kernel(__grid
 }
 
 }  // namespace
+}  // namespace morphology_kernels
 
 Morphology::Phase Morphology::plan_for_cuda() const {
+    using namespace morphology_kernels;
     Job job{.row_bytes = static_cast<int>(shape_.row_bytes()), .height = shape_.height, .steps = steps_};
     job.rim_threads = cuda::parts(steps_.radius * shape_.channels, thread_bytes);
     job.strips = cuda::parts(job.row_bytes, (warp_threads - 2 * job.rim_threads) * thread_bytes);

@@ -16,6 +16,7 @@
 // second. Either way each byte is read once and written once.
 
 namespace framewire {
+namespace mosaic_kernels {
 namespace {
 
 constexpr int group_px = 16;
@@ -414,8 +415,10 @@ void for_frames(const Job& job, int frames, int channels, Work&& work) {
 }
 
 }  // namespace
+}  // namespace mosaic_kernels
 
 void Mosaic::run(const FilterImages<MemorySpace::device>& images) {
+    using namespace mosaic_kernels;
     validate(images.in, shape_, "mosaic's image");
     validate(images.out, shape_, "mosaic's result");
     const auto& executor_stream = executor_->stream();
