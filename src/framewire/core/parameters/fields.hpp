@@ -121,7 +121,7 @@ public:
     void check(const Aggregate& aggregate, std::string_view who) const {
         for (const auto& field : fields_) {
             const auto text = field.text(aggregate);
-            if (text.empty() && field.info.optional) continue;
+            if (text.empty() && (field.info.optional || field.info.repeatable)) continue;
             if (const auto refusal = refusal_of(field.info, text); !refusal.empty())
                 fail(ErrorCode::usage, "{}: {}", who, refusal);
         }
