@@ -65,7 +65,8 @@ TEST(Words, OfNumbersNameWhatWasTyped) {
         all.insert(all.end(), arguments.begin(), arguments.end());
         expect_in(refusal(all), words);
     }
-    expect_in(refusal({"view", "tcp://127.0.0.1:1", "--max-pixels", "many"}), "--max-pixels: 'many' is no whole number");
+    expect_in(refusal({"view", "tcp://127.0.0.1:1", "--max-pixels", "many"}),
+              "--max-pixels: 'many' is no whole number");
     expect_in(refusal({"hog", "-i", "synth", "--streams", "x"}), "--streams: 'x' is no whole number");
     // As many as they say, not as C would read them.
     const auto ten = run_framewire({"run", "-i", "synth:size=16x16:frames=12", "-o", "-", "--frames", "010"}).out;
@@ -107,7 +108,8 @@ TEST(Words, NoLineComesWithEveryRun) {
 TEST(Words, VideoDoesNotGoToATerminal) {
     const TemporaryFolder folder;
     const auto on_terminal = [&](const std::string& arguments) {
-        return Program({"script", "-qec", std::string(FRAMEWIRE_PROGRAM) + " " + arguments, folder / "typescript"}).wait();
+        return Program({"script", "-qec", std::string(FRAMEWIRE_PROGRAM) + " " + arguments, folder / "typescript"})
+            .wait();
     };
     FRAMEWIRE_NEEDS(Program({"script", "--version"}).wait().code == 0, "script (Debian's bsdutils)");
     for (const auto* arguments : {"run -i synth:size=64x48:frames=2 -o -", "detect -i synth:frames=2 -o x --annotate -",
@@ -203,8 +205,7 @@ TEST(BashCompletion, KnowsSubcommandsAndOptions) {
               (Lines{"detect", "devices", "filters", "help", "hog", "run", "serve", "sources", "view"}));
     EXPECT_EQ(bash.offered("framewire de"), (Lines{"detect", "devices"}));
     EXPECT_EQ(bash.offered("framewire --v"), (Lines{"--version"}));
-    EXPECT_EQ(bash.offered("framewire detect --m"),
-              (Lines{"--mask", "--max-area", "--min-area", "--morph"}));
+    EXPECT_EQ(bash.offered("framewire detect --m"), (Lines{"--mask", "--max-area", "--min-area", "--morph"}));
     EXPECT_EQ(bash.offered("framewire run --listen"), Lines{});
     EXPECT_TRUE(offers(bash.offered("framewire run -i a -"), "--output"));
     EXPECT_EQ(bash.offered("framewire help se"), (Lines{"serve"}));
@@ -215,7 +216,8 @@ TEST(BashCompletion, KnowsSubcommandsAndOptions) {
 TEST(BashCompletion, KnowsValues) {
     const Bash bash;
     EXPECT_EQ(bash.offered("framewire run --backend "), (Lines{"auto", "cpu", "cuda"}));
-    EXPECT_EQ(bash.offered("framewire run --backend=cu", {"framewire", "run", "--backend", "=", "cu"}), (Lines{"cuda"}));
+    EXPECT_EQ(bash.offered("framewire run --backend=cu", {"framewire", "run", "--backend", "=", "cu"}),
+              (Lines{"cuda"}));
     EXPECT_EQ(bash.offered("framewire run --backend=", {"framewire", "run", "--backend", "="}),
               (Lines{"auto", "cpu", "cuda"}));
     EXPECT_EQ(bash.offered("framewire detect --morph clo"), (Lines{"close", "close-open"}));
@@ -243,8 +245,9 @@ TEST(BashCompletion, KnowsFiltersAndSources) {
     EXPECT_EQ(bash.offered("framewire run -f gray,ga"), (Lines{"gray,gaussian"}));
     EXPECT_EQ(bash.offered("framewire run -f gray=", {"framewire", "run", "-f", "gray", "="}),
               (Lines{"average", "channels=", "method=", "weighted"}));
-    EXPECT_EQ(bash.offered("framewire run -f gray=method=av", {"framewire", "run", "-f", "gray", "=", "method", "=", "av"}),
-              (Lines{"average"}));
+    EXPECT_EQ(
+        bash.offered("framewire run -f gray=method=av", {"framewire", "run", "-f", "gray", "=", "method", "=", "av"}),
+        (Lines{"average"}));
     EXPECT_EQ(bash.offered("framewire run -f blur,gray=average:ch",
                            {"framewire", "run", "-f", "blur,gray", "=", "average", ":", "ch"}),
               (Lines{"channels="}));
@@ -253,7 +256,8 @@ TEST(BashCompletion, KnowsFiltersAndSources) {
               (Lines{"gray=method=average"}));
     EXPECT_TRUE(offers(bash.offered("framewire run -i "), "synth:"));
     EXPECT_EQ(bash.offered("framewire run -i sy"), (Lines{"synth:"}));
-    EXPECT_EQ(bash.offered("framewire run -i synth:se", {"framewire", "run", "-i", "synth", ":", "se"}), (Lines{"seed="}));
+    EXPECT_EQ(bash.offered("framewire run -i synth:se", {"framewire", "run", "-i", "synth", ":", "se"}),
+              (Lines{"seed="}));
     EXPECT_EQ(bash.offered("framewire run -i v4l2:/dev/video0:format=",
                            {"framewire", "run", "-i", "v4l2", ":", "/dev/video0", ":", "format", "="}),
               (Lines{"mjpeg", "nv12", "yuyv"}));
@@ -264,9 +268,10 @@ TEST(FishCompletion, KnowsWhatBashKnows) {
     const TemporaryFolder folder;
     const auto script = written_to(folder, "framewire.fish", run_framewire({"help", "--completion", "fish"}).out);
     const auto offered = [&](const std::string& line) {
-        const auto result = Program({"env", "HOME=" + folder.path().string(), "fish", "--no-config", "-c",
-                                     "source " + script + "; complete -C '" + line + "' | string replace -r '\\t.*' ''"})
-                                .wait();
+        const auto result =
+            Program({"env", "HOME=" + folder.path().string(), "fish", "--no-config", "-c",
+                     "source " + script + "; complete -C '" + line + "' | string replace -r '\\t.*' ''"})
+                .wait();
         EXPECT_EQ(result.err, "") << line;
         return sorted_lines(result.out);
     };
@@ -277,8 +282,7 @@ TEST(FishCompletion, KnowsWhatBashKnows) {
     EXPECT_EQ(offered("framewire run -f gray=method=a"), (Lines{"gray=method=average"}));
     EXPECT_EQ(offered("framewire run -i synth:se"), (Lines{"synth:seed="}));
     EXPECT_EQ(offered("framewire help ser"), (Lines{"serve"}));
-    EXPECT_EQ(offered("framewire run -o " + folder.path().string() + "/fr"),
-              (Lines{folder / "framewire.fish"}));
+    EXPECT_EQ(offered("framewire run -o " + folder.path().string() + "/fr"), (Lines{folder / "framewire.fish"}));
 }
 
 // zsh completes in a terminal only: zpty gives it one, and what is offered is taken where it is added.

@@ -52,7 +52,8 @@ int list(const Options& options) {
 void add_listing(CommandLine& program, Action& chosen, Listing listing) {
     auto command = program.subcommand(std::string(listing.command), std::string(listing.description));
     const auto options = std::make_shared<Options>(Options{.listing = std::move(listing), .name = {}});
-    command.option("name", options->name, fmt::format("only this {}", options->listing.one)).type_name(std::string(options->listing.value));
+    command.option("name", options->name, fmt::format("only this {}", options->listing.one))
+        .type_name(std::string(options->listing.value));
     const auto json = command.flag("--json", options->json, "for machines");
     command.flag("--markdown", options->markdown, std::string(options->listing.page_help)).excludes(json);
     command.when_chosen([&chosen, options] { chosen = [options] { return list(*options); }; });

@@ -18,9 +18,9 @@ using StoppableWork = std::function<void(const std::stop_source& stop)>;
 /// lives as long as `work`.
 void set_work(const Command& command, Action& chosen, const CommonOptions& options, StoppableWork work);
 
-/// Throws Error{usage} where an output is an input or another output, and where video would go to a terminal. Outputs that are there already are replaced
-/// with -y, asked about on a terminal, and refused elsewhere with Error{io}. False where -n keeps them and there is
-/// nothing to do; else `common.replace` says what the outputs may do.
+/// Throws Error{usage} where an output is an input or another output, and where video would go to a terminal. Outputs
+/// that are there already are replaced with -y, asked about on a terminal, and refused elsewhere with Error{io}. False
+/// where -n keeps them and there is nothing to do; else `common.replace` says what the outputs may do.
 bool may_write(const session::JobFiles& files, CommonOptions& common, const std::stop_token& stop);
 
 }  // namespace framewire::app

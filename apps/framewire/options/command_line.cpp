@@ -6,9 +6,9 @@
 #include "framewire/core/text/excerpt.hpp"
 #include "framewire/core/text/nearest_name.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>

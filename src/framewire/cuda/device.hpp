@@ -22,8 +22,8 @@ std::vector<DeviceInfo> devices();
 /// Why devices() is empty, in words; empty when it is not.
 std::string why_no_device();
 
-/// Of the CUDA toolkit that this build was made with, "12.4", and the newest that the driver here serves; empty without.
-/// Neither wakes a GPU.
+/// Of the CUDA toolkit that this build was made with, "12.4", and the newest that the driver here serves; empty
+/// without. Neither wakes a GPU.
 std::string toolkit_version();
 std::string driver_version();
 

@@ -12,7 +12,8 @@
 namespace framewire::app {
 namespace {
 
-constexpr std::string_view bash_begin = R"(# bash completion for framewire, written by 'framewire help --completion bash'.
+constexpr std::string_view bash_begin =
+    R"(# bash completion for framewire, written by 'framewire help --completion bash'.
 
 )";
 
@@ -182,8 +183,7 @@ std::string takes_table(const ProgramInfo& program) {
                            patterns(command, option), option.values, kind_name(takes.kind),
                            shell_quoted(fmt::format("{}", fmt::join(takes.words, " "))));
         }
-    return fmt::format(
-        "_framewire_takes() {{\n    values=0 kind= words=\n    case $1 in\n{}    esac\n}}\n", cases);
+    return fmt::format("_framewire_takes() {{\n    values=0 kind= words=\n    case $1 in\n{}    esac\n}}\n", cases);
 }
 
 std::string options_table(const ProgramInfo& program) {

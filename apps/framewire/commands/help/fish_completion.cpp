@@ -11,7 +11,8 @@
 namespace framewire::app {
 namespace {
 
-constexpr std::string_view fish_begin = R"(# fish completion for framewire, written by 'framewire help --completion fish'.
+constexpr std::string_view fish_begin =
+    R"(# fish completion for framewire, written by 'framewire help --completion fish'.
 
 )";
 
@@ -83,15 +84,17 @@ std::string fish_quoted(std::string_view text) {
     return quoted + "'";
 }
 
-void add_fish_cases(std::string_view kind, const std::vector<CallWords>& calls, std::string& keys, std::string& choices) {
+void add_fish_cases(std::string_view kind, const std::vector<CallWords>& calls, std::string& keys,
+                    std::string& choices) {
     for (const auto& call : calls) {
         if (call.keys.empty()) continue;
         std::vector<std::string_view> names;
         for (const auto& key : call.keys) {
             names.push_back(key.name);
             if (!key.choices.empty())
-                fmt::format_to(std::back_inserter(choices), "        case '{} {} {}'\n            string split ' ' '{}'\n",
-                               kind, call.name, key.name, fmt::join(key.choices, " "));
+                fmt::format_to(std::back_inserter(choices),
+                               "        case '{} {} {}'\n            string split ' ' '{}'\n", kind, call.name,
+                               key.name, fmt::join(key.choices, " "));
         }
         fmt::format_to(std::back_inserter(keys), "        case '{} {}'\n            string split ' ' '{}'\n", kind,
                        call.name, fmt::join(names, " "));

@@ -18,7 +18,8 @@
 namespace framewire::app {
 namespace {
 
-constexpr std::string_view man_description = R"(framewire takes video from a camera, a file or the network, filters and analyses it on a GPU or the CPU, and writes it to files
+constexpr std::string_view man_description =
+    R"(framewire takes video from a camera, a file or the network, filters and analyses it on a GPU or the CPU, and writes it to files
 or streams only what changed to viewers.
 Every byte that a viewer sees is within a threshold of the camera\(aqs.
 The CPU and CUDA give the same bytes.
@@ -149,10 +150,11 @@ std::string usage(const CommandInfo& command) {
             optional = true;
             continue;
         }
-        const auto names = option.is_argument()
-                               ? italic(option.value)
-                               : fmt::format("{} {}", bold(option.short_name.empty() ? option.long_name : option.short_name),
-                                             italic(option.value));
+        const auto names =
+            option.is_argument()
+                ? italic(option.value)
+                : fmt::format("{} {}", bold(option.short_name.empty() ? option.long_name : option.short_name),
+                              italic(option.value));
         line += option.required ? " " + names : " [" + names + "]";
     }
     if (optional) fmt::format_to(std::back_inserter(line), " [{}]", italic("OPTIONS"));
@@ -163,21 +165,22 @@ void add_parameters(const std::vector<ParameterInfo>& parameters, std::string& p
     if (parameters.empty()) return;
     page += ".RS\n";
     for (const auto& parameter : parameters)
-        fmt::format_to(std::back_inserter(page), ".TP\n{}\n{}\n", bold(parameter.name),
-                       as_roff(fmt::format("{}; {}{}", parameter.help, allowed_values(parameter),
-                                           parameter.default_value.empty()
-                                               ? ""
-                                               : fmt::format("; default {}", parameter.default_value))));
+        fmt::format_to(
+            std::back_inserter(page), ".TP\n{}\n{}\n", bold(parameter.name),
+            as_roff(fmt::format(
+                "{}; {}{}", parameter.help, allowed_values(parameter),
+                parameter.default_value.empty() ? "" : fmt::format("; default {}", parameter.default_value))));
     page += ".RE\n";
 }
 
 }  // namespace
 
 std::string man_page(const ProgramInfo& program) {
-    std::string page = fmt::format(".\\\" Written by 'framewire help --man'.\n"
-                                   ".TH FRAMEWIRE 1 {} \"framewire {}\" \"User Commands\"\n"
-                                   ".SH NAME\nframewire \\- {}\n.SH SYNOPSIS\n",
-                                   day(), FRAMEWIRE_VERSION, as_roff("real-time video on the GPU and the CPU"));
+    std::string page = fmt::format(
+        ".\\\" Written by 'framewire help --man'.\n"
+        ".TH FRAMEWIRE 1 {} \"framewire {}\" \"User Commands\"\n"
+        ".SH NAME\nframewire \\- {}\n.SH SYNOPSIS\n",
+        day(), FRAMEWIRE_VERSION, as_roff("real-time video on the GPU and the CPU"));
     auto out = std::back_inserter(page);
     for (const auto& command : program.subcommands) fmt::format_to(out, "{}\n.br\n", usage(command));
     fmt::format_to(out, ".B framewire \\-\\-version\n.SH DESCRIPTION\n{}.SH SUBCOMMANDS\n", man_description);

@@ -28,7 +28,7 @@ struct CallWords {
         std::string_view name;
         std::vector<std::string_view> choices{};  ///< none: any text or number
     };
-    std::string name;  ///< of a filter, "gray"; of a source its prefix without the colon, "synth"
+    std::string name;         ///< of a filter, "gray"; of a source its prefix without the colon, "synth"
     std::vector<Key> keys{};  ///< the first is a filter's main one
 };
 std::vector<CallWords> filter_words();

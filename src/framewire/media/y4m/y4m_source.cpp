@@ -68,7 +68,7 @@ public:
         if (file_.length_bytes() >= 0 && pictures_bytes % frame_bytes == 0) info_.frames = pictures_bytes / frame_bytes;
         if (header_.matrix_assumed || header_.range_assumed)
             log_debug("{}: its tags leave open what its colours mean; taken as {}", file_.name(),
-                     to_string(header_.coding));
+                      to_string(header_.coding));
         picture_ = HostBuffer(static_cast<std::size_t>(header_.picture_bytes()));
         lay_out_frame();
     }

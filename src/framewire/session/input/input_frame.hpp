@@ -13,6 +13,7 @@ namespace framewire::session {
 /// One frame on its way: as captured and, where there are filters, as filtered.
 struct InputFrame {
     Frame captured, filtered;
+    bool signal = true;  ///< false where the source was away, and the picture only says so
 
     /// What comes of it.
     Frame& result() { return filtered.empty() ? captured : filtered; }

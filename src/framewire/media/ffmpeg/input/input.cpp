@@ -43,16 +43,30 @@ long number_after_spaces(std::string_view text) {
     return number;
 }
 
+constexpr std::chrono::hours longest_http_pause{24};
+constexpr int http_attempts = 17;  // with pauses that double to 24 h
+
 // FFmpeg's http resumes a lost transfer itself where the server can: after 0, 1, 3, 7 ... seconds.
-std::int64_t last_http_pause_s(int retries) { return (std::int64_t{1} << std::clamp(retries - 1, 0, 5)) - 1; }
+// All its pauses together are about twice the last one.
+std::int64_t last_http_pause_s(const SourceOptions& options) {
+    using std::chrono::seconds;
+    if (options.reconnect)
+        return std::min(std::chrono::duration_cast<seconds>(*options.reconnect / 2), seconds(longest_http_pause))
+            .count();
+    return (std::int64_t{1} << std::clamp(options.retries - 1, 0, 5)) - 1;
+}
+
+bool tries_again(const SourceOptions& options) {
+    return options.reconnect ? options.reconnect->count() > 0 : options.retries > 0;
+}
 
 void set_network_options(Dictionary& dictionary, const FfmpegAddress& address, const SourceOptions& options) {
     const auto timeout_us = std::chrono::microseconds(options.timeout).count();
     if (begins_with_any(address.url, {"http://", "https://"})) {
         dictionary.set("rw_timeout", timeout_us);
-        if (options.retries > 0) {
+        if (tries_again(options)) {
             dictionary.set("reconnect", 1);
-            dictionary.set("reconnect_delay_max", last_http_pause_s(options.retries));
+            dictionary.set("reconnect_delay_max", last_http_pause_s(options));
         }
     } else if (begins_with_any(address.url, {"rtsp://", "rtsps://"})) {
         dictionary.set("rtsp_flags", "prefer_tcp");
@@ -78,8 +92,8 @@ FfmpegInput::FfmpegInput(const FfmpegAddress& address, const SourceOptions& opti
     const bool broadcast = !begins_with_any(address.url, {"http://", "https://"});
     live_ = kind_ == FfmpegAddress::Kind::camera || (kind_ == FfmpegAddress::Kind::network && (endless || broadcast));
     if (kind_ == FfmpegAddress::Kind::network && !live_)
-        patience_ =
-            (options.timeout + std::chrono::seconds(last_http_pause_s(options.retries))) * std::max(options.retries, 1);
+        patience_ = (options.timeout + std::chrono::seconds(last_http_pause_s(options))) *
+                    (options.reconnect ? http_attempts : std::max(options.retries, 1));
 }
 
 // A file is read from itself alone: no demuxer takes another file for a part of it.
