@@ -1,9 +1,14 @@
 #include "options/common.hpp"
 
+#include "framewire/core/parameters/info.hpp"
+#include "framewire/core/parameters/numbers.hpp"
+#include "framewire/core/text/excerpt.hpp"
 #include "framewire/media/sources/source_registry.hpp"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -54,6 +59,25 @@ void add_common_options(Command& command, CommonOptions& options) {
         .one_of({"trace", "debug", "info", "warning", "error", "off"});
 }
 
+Option add_reconnect_option(Command& command, std::optional<std::chrono::milliseconds>& time, const std::string& help) {
+    static const ParameterInfo seconds{
+        .name = "reconnect", .help = "", .type = ParameterInfo::Type::real, .minimum = 0, .maximum = 86'400};
+    const auto take = [&time](const std::string& text) {
+        if (text == "forever")
+            time = std::chrono::milliseconds::max();
+        else
+            time = std::chrono::milliseconds(std::llround(1000 * number_in<double>(text).value()));
+    };
+    return command.option("--reconnect", take, help)
+        .check([](const std::string& text) {
+            const auto problem = text == "forever" ? std::string_view() : problem_with(seconds, text);
+            return problem.empty() ? std::string()
+                                   : fmt::format("{} {}; allowed is a number of seconds from 0 to 86400, or forever",
+                                                 in_quotes(text), problem);
+        })
+        .type_name("SECONDS|forever");
+}
+
 void add_input_options(Command& command, session::InputOptions& options) {
     command
         .option("-i,--input", options.source,
@@ -66,6 +90,11 @@ void add_input_options(Command& command, session::InputOptions& options) {
     command.option("--range", options.range, "of YUV colours, instead of what the medium says")
         .one_of({"limited", "full"});
     add_filters_option(command, options.filters);
+    add_reconnect_option(
+        command, options.reconnect,
+        "how long a camera or a network source that was lost is tried to be had again, from its loss to "
+        "its next frame")
+        .shown_default("5 attempts");
 }
 
 void add_input_options(Command& command, std::vector<std::string>& sources, std::string& filters) {

@@ -4,6 +4,7 @@
 
 #include "framewire/session/options.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <stop_token>
@@ -28,7 +29,10 @@ struct CommonOptions {
 
 void add_common_options(Command& command, CommonOptions& options);
 
-/// `-i` and `-f`: where frames come from and through what.
+/// `--reconnect`, SECONDS or forever, which is milliseconds::max().
+Option add_reconnect_option(Command& command, std::optional<std::chrono::milliseconds>& time, const std::string& help);
+
+/// `-i`, `-f` and `--reconnect`: where frames come from and through what.
 void add_input_options(Command& command, session::InputOptions& options);
 /// The same of several sources.
 void add_input_options(Command& command, std::vector<std::string>& sources, std::string& filters);

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -19,12 +20,19 @@ struct SourceOptions {
     std::chrono::milliseconds timeout{10'000};   ///< longest wait for a camera's or the network's next data
     int retries = 5;                             ///< attempts to get a lost camera or network source back
     std::chrono::milliseconds retry_pause{250};  ///< before the first attempt; doubles with each, up to 8 s
-    int width_px = 0;                            ///< asked of a camera; 0 leaves it to the camera
-    int height_px = 0;                           ///< asked of a camera; 0 leaves it to the camera
-    std::optional<Rational> rate{};              ///< asked of a camera; the rate of images, which have none (30)
-    bool loop = false;                           ///< a source that ends begins again; its timestamps go on
-    bool one_size = false;                       ///< images of a size unlike the first's are refused, not scaled
-    int decoder_threads = 2;                     ///< of FFmpeg's decoder, 1 to 16
+    /// In place of `retries`: how long it is tried to be had back, from its loss to its next frame. A file over HTTP,
+    /// which goes on where it was, is tried about as long.
+    std::optional<std::chrono::milliseconds> reconnect{};
+    static constexpr std::chrono::milliseconds for_ever = std::chrono::milliseconds::max();
+    /// Draws what is read while a lost camera or network source is away: a frame at once, and one after each attempt
+    /// that failed. None: no frames come meanwhile.
+    std::function<void(HostView<std::uint8_t>)> draw_loss{};
+    int width_px = 0;                ///< asked of a camera; 0 leaves it to the camera
+    int height_px = 0;               ///< asked of a camera; 0 leaves it to the camera
+    std::optional<Rational> rate{};  ///< asked of a camera; the rate of images, which have none (30)
+    bool loop = false;               ///< a source that ends begins again; its timestamps go on
+    bool one_size = false;           ///< images of a size unlike the first's are refused, not scaled
+    int decoder_threads = 2;         ///< of FFmpeg's decoder, 1 to 16
     std::int64_t max_pixels = std::int64_t{max_side_px} * max_side_px;  ///< larger pictures are refused unallocated
     std::optional<YuvMatrix> matrix{};  ///< instead of what a medium says, or leaves open, of its YUV colours
     std::optional<bool> full_range{};   ///< likewise

@@ -45,6 +45,7 @@ int packing_threads(const Executor& executor) {
 
 InputOptions shown_to_viewers(InputOptions input) {
     input.public_name = true;
+    input.shows_loss = true;
     return input;
 }
 
@@ -104,12 +105,13 @@ void BroadcastJob::State::run() {
 }
 
 Found BroadcastJob::State::make_found() {
-    return {&stream, encoder.make_changes(), detector ? detector->make_objects() : FrameObjects(), detector != nullptr,
+    return {&stream, encoder.make_changes(), detector ? detector->make_objects() : FrameObjects(), false,
             delta::Packer(encoder.shape())};
 }
 
 void BroadcastJob::State::start(InputFrame& frame, Found& found) {
-    if (detector) detector->start(frame.captured, found.objects);
+    found.has_objects = detector && frame.signal;
+    if (found.has_objects) detector->start(frame.captured, found.objects);
     encoder.start(frame.result(), found.changes);
 }
 

@@ -3,6 +3,7 @@
 #include "framewire/cuda/executor.hpp"
 #include "framewire/pipeline/statistics/progress.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <stop_token>
@@ -23,13 +24,15 @@ struct JobOptions {
 
 /// Where a job's frames come from, and what they go through first.
 struct InputOptions {
-    std::string source;        ///< see open_source()
-    std::string filters{};     ///< see parse_chain()
-    bool one_size = false;     ///< see SourceOptions
-    bool loop = false;         ///< see SourceOptions
-    double fps = 0;            ///< above 0: asked of the source, and frames that do not come live are timed by it
-    std::string matrix{};      ///< bt601, bt709 or bt2020 instead of what the medium says of its YUV colours
-    std::string range{};       ///< limited or full, likewise
+    std::string source;     ///< see open_source()
+    std::string filters{};  ///< see parse_chain()
+    bool one_size = false;  ///< see SourceOptions
+    bool loop = false;      ///< see SourceOptions
+    double fps = 0;         ///< above 0: asked of the source, and frames that do not come live are timed by it
+    std::string matrix{};   ///< bt601, bt709 or bt2020 instead of what the medium says of its YUV colours
+    std::string range{};    ///< limited or full, likewise
+    std::optional<std::chrono::milliseconds> reconnect{};  ///< see SourceOptions
+    bool shows_loss = false;   ///< while a lost camera or network source is away, frames come that say "no signal"
     bool public_name = false;  ///< filters show the source's public_name()
 };
 

@@ -38,6 +38,8 @@ FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, s
       fps_(input.fps),
       loop_(input.loop),
       source_(open_source(input.source, {.stop = std::move(stop),
+                                         .reconnect = input.reconnect,
+                                         .draw_loss = input.shows_loss ? no_signal_.drawing() : nullptr,
                                          .rate = asked_rate(input.fps),
                                          .loop = input.loop,
                                          .one_size = input.one_size,
@@ -58,6 +60,7 @@ std::optional<std::int64_t> FilteredInput::expected_frames(std::optional<std::in
 
 bool FilteredInput::capture(InputFrame& frame, FrameTime& time) {
     if (!source_->capture(frame.captured, time)) return false;
+    frame.signal = !no_signal_.take_drawn();
     if (fps_ > 0 && !info_.live) time.seconds = static_cast<double>(captured_frames_) / fps_;
     frame.own = plan_.empty() ? source_->own_picture() : nullptr;
     ++captured_frames_;

@@ -7,6 +7,7 @@
 #include "framewire/pipeline/chain/chain_plan.hpp"
 #include "framewire/pipeline/source.hpp"
 #include "framewire/session/input/input_frame.hpp"
+#include "framewire/session/input/no_signal.hpp"
 #include "framewire/session/options.hpp"
 
 #include <cstdint>
@@ -62,6 +63,7 @@ private:
     Chain chain_;
     double fps_;
     bool loop_;
+    NoSignal no_signal_;
     std::unique_ptr<Source> source_;
     SourceInfo info_;
     std::string shown_name_;

@@ -16,6 +16,7 @@ namespace framewire::session {
 struct InputFrame {
     Frame captured, filtered;
     std::shared_ptr<const OwnPicture> own{};  ///< the source's picture of it, where there are no filters
+    bool signal = true;                       ///< false where the source was away, and the picture only says so
 
     /// What comes of it.
     Frame& result() { return filtered.empty() ? captured : filtered; }

@@ -10,13 +10,19 @@
 namespace framewire {
 namespace {
 
+constexpr std::chrono::hours longest_http_pause{24};
+
+bool tries_again(const SourceOptions& options) {
+    return options.reconnect ? options.reconnect->count() > 0 : options.retries > 0;
+}
+
 void set_network_options(Dictionary& dictionary, const FfmpegAddress& address, const SourceOptions& options) {
     const auto timeout_us = std::chrono::microseconds(options.timeout).count();
     if (begins_with_any(address.url, {"http://", "https://"})) {
         dictionary.set("rw_timeout", timeout_us);
-        if (options.retries > 0) {
+        if (tries_again(options)) {
             dictionary.set("reconnect", 1);
-            dictionary.set("reconnect_delay_max", last_http_pause_s(options.retries));
+            dictionary.set("reconnect_delay_max", last_http_pause_s(options));
         }
     } else if (begins_with_any(address.url, {"rtsp://", "rtsps://"})) {
         dictionary.set("rtsp_flags", "prefer_tcp");
@@ -35,7 +41,13 @@ bool begins_with_any(std::string_view text, std::initializer_list<std::string_vi
                        [&](auto beginning) { return text.starts_with(beginning); });
 }
 
-std::int64_t last_http_pause_s(int retries) { return (std::int64_t{1} << std::clamp(retries - 1, 0, 5)) - 1; }
+std::int64_t last_http_pause_s(const SourceOptions& options) {
+    using std::chrono::seconds;
+    if (options.reconnect)
+        return std::min(std::chrono::duration_cast<seconds>(*options.reconnect / 2), seconds(longest_http_pause))
+            .count();
+    return (std::int64_t{1} << std::clamp(options.retries - 1, 0, 5)) - 1;
+}
 
 // A file is read from itself alone: no demuxer takes another file for a part of it.
 int FfmpegDemuxer::open_own_file(AVFormatContext* format, AVIOContext** io, const char* url, int flags,

@@ -36,8 +36,9 @@ private:
     InputPointer format_;
 };
 
-/// How long FFmpeg's http waits at last before it resumes a lost transfer: after 0, 1, 3, 7 ... seconds.
-std::int64_t last_http_pause_s(int retries);
+/// How long FFmpeg's http waits at last before it resumes a lost transfer, where the server can: after 0, 1, 3, 7 ...
+/// seconds. All its pauses together are about twice the last one.
+std::int64_t last_http_pause_s(const SourceOptions& options);
 
 /// Whether a text begins with one of these.
 bool begins_with_any(std::string_view text, std::initializer_list<std::string_view> beginnings);

@@ -21,6 +21,7 @@ using namespace std::chrono_literals;
 
 // A local file answers at once; longer than this for one frame and it is stuck.
 constexpr std::chrono::milliseconds file_patience = 60s;
+constexpr int http_attempts = 17;  // with pauses that double to 24 h
 constexpr int most_errors_in_a_row = 10'000;
 
 bool is_still_image(const AVFormatContext& format) {
@@ -61,8 +62,8 @@ FfmpegInput::FfmpegInput(const FfmpegAddress& address, const SourceOptions& opti
     const bool broadcast = !begins_with_any(address.url, {"http://", "https://"});
     live_ = kind_ == FfmpegAddress::Kind::camera || (kind_ == FfmpegAddress::Kind::network && (endless || broadcast));
     if (kind_ == FfmpegAddress::Kind::network && !live_)
-        patience_ =
-            (options.timeout + std::chrono::seconds(last_http_pause_s(options.retries))) * std::max(options.retries, 1);
+        patience_ = (options.timeout + std::chrono::seconds(last_http_pause_s(options))) *
+                    (options.reconnect ? http_attempts : std::max(options.retries, 1));
 }
 
 void FfmpegInput::open_decoder() {

@@ -10,9 +10,14 @@ extern "C" {
 #include <libavutil/pixdesc.h>
 }
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bit>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace framewire {
@@ -38,7 +43,11 @@ public:
     bool read(HostView<std::uint8_t> image, FrameTime& time) override {
         validate(image, info_.shape, "the image to read into");
         if (interrupt_.stopped()) return false;
-        if (!std::exchange(have_frame_, false) && !next_frame()) return false;
+        if (!std::exchange(have_frame_, false)) {
+            const auto next = next_frame();
+            if (next == Next::away) return read_loss(image, time);
+            if (next == Next::none) return false;
+        }
         const double seconds = frame_seconds();
         time = {index_, seconds, last_time_};
         convert(image);
@@ -51,6 +60,16 @@ public:
     std::shared_ptr<const OwnPicture> own_picture() const override { return own_; }
 
 private:
+    enum class Next { frame, away, none };
+
+    // While a live source is away.
+    struct Loss {
+        std::string reason;  // the latest one
+        Clock::time_point give_up;
+        std::chrono::milliseconds pause;  // before the next attempt
+        int attempts = 0;
+    };
+
     void open_first_frame() {
         switch (input_->next(*frame_)) {
             case Progress::frame: break;
@@ -81,50 +100,94 @@ private:
                       to_string(coding), assumed);
     }
 
-    // False at the end.
-    bool next_frame() {
-        if (!input_) return false;  // given up before
+    Next next_frame() {
+        if (loss_) return come_back();
+        if (!input_) return Next::none;  // given up before
         switch (input_->next(*frame_)) {
-            case Progress::frame: take_overrides(); return true;
-            case Progress::stopped: return false;
+            case Progress::frame: take_overrides(); return Next::frame;
+            case Progress::stopped: return Next::none;
             case Progress::end:
-                if (input_->live()) return reconnect("the stream ended");
+                if (input_->live()) return lose("the stream ended");
                 if (input_->damaged())
                     fail(ErrorCode::source_lost, "{}: {} of its packets or pictures are broken, the first {}",
                          address_.name, input_->damaged(), input_->first_damage());
-                return false;
+                return Next::none;
             case Progress::lost: break;
         }
-        if (input_->live()) return reconnect(input_->why_lost());
+        if (input_->live()) return lose(input_->why_lost());
         fail(ErrorCode::source_lost, "{}: lost after {} frames: {}", address_.name, index_, input_->why_lost());
     }
 
-    bool reconnect(std::string reason) {
-        auto pause = std::min(options_.retry_pause, longest_pause);
-        for (int attempt = 1; attempt <= options_.retries; ++attempt) {
-            log_warning("{}: {}; attempt {} of {} to get it back in {:.2f} s", address_.name, reason, attempt,
-                        options_.retries, std::chrono::duration<double>(pause).count());
-            input_.reset();
-            if (!wait(pause)) return false;
-            pause = std::min(2 * pause, longest_pause);
-            try {
-                input_ = std::make_unique<FfmpegInput>(address_, options_, interrupt_);
-                const auto progress = input_->next(*frame_);
-                if (progress == Progress::stopped) return false;
-                if (progress == Progress::frame) {
-                    take_overrides();
-                    rejoining_ = true;
-                    log_info("{}: back again", address_.name);
-                    return true;
-                }
-                reason = progress == Progress::lost ? input_->why_lost() : "the stream ended";
-            } catch (const Error& error) {
-                if (interrupt_.stopped()) return false;
-                reason = error.what();
-            }
+    Next lose(const std::string& reason) {
+        const bool timed = options_.reconnect && *options_.reconnect != SourceOptions::for_ever;
+        const auto give_up = timed ? Clock::now() + *options_.reconnect : Clock::time_point::max();
+        loss_ = {reason, give_up, std::min(options_.retry_pause, longest_pause)};
+        input_.reset();
+        return options_.draw_loss && !is_given_up() ? Next::away : come_back();
+    }
+
+    bool is_given_up() const {
+        return options_.reconnect ? Clock::now() >= loss_->give_up : loss_->attempts >= options_.retries;
+    }
+
+    // One attempt after the other; where losses are drawn, one.
+    Next come_back() {
+        while (!is_given_up()) {
+            const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(loss_->give_up - Clock::now());
+            const auto pause = std::min(loss_->pause, left);
+            ++loss_->attempts;
+            log_attempt(pause);
+            if (!wait(pause)) return Next::none;
+            loss_->pause = std::min(2 * loss_->pause, longest_pause);
+            const auto next = attempt();
+            if (next != Next::away || options_.draw_loss) return next;
         }
+        const auto loss = *std::exchange(loss_, std::nullopt);
         fail(ErrorCode::source_lost, "{}: lost after {} frames, and {} attempts did not bring it back: {}",
-             address_.name, index_, options_.retries, reason);
+             address_.name, index_, loss.attempts, loss.reason);
+    }
+
+    // All at first, then fewer and fewer: a camera may be away for a night.
+    void log_attempt(std::chrono::milliseconds pause) const {
+        const auto number = static_cast<unsigned>(loss_->attempts);
+        const bool told = number <= 5 || std::has_single_bit(number);
+        const auto of = options_.reconnect ? std::string() : fmt::format(" of {}", options_.retries);
+        const auto words = fmt::format("{}: {}; attempt {}{} to get it back in {:.2f} s", address_.name, loss_->reason,
+                                       loss_->attempts, of, std::chrono::duration<double>(pause).count());
+        told ? log_warning("{}", words) : log_debug("{}", words);
+    }
+
+    Next attempt() {
+        try {
+            input_ = std::make_unique<FfmpegInput>(address_, options_, interrupt_);
+            const auto progress = input_->next(*frame_);
+            if (progress == Progress::stopped) return Next::none;
+            if (progress == Progress::frame) {
+                take_overrides();
+                loss_.reset();
+                rejoining_ = true;
+                warned_of_size_ = false;
+                log_info("{}: back again", address_.name);
+                return Next::frame;
+            }
+            loss_->reason = progress == Progress::lost ? input_->why_lost() : "the stream ended";
+        } catch (const Error& error) {
+            if (interrupt_.stopped()) return Next::none;
+            loss_->reason = error.what();
+        }
+        input_.reset();
+        return Next::away;
+    }
+
+    // A frame that no source sent, as long after the last one as it is.
+    bool read_loss(HostView<std::uint8_t> image, FrameTime& time) {
+        const auto now = Clock::now();
+        last_seconds_ += std::max(1 / info_.rate.value(), milliseconds(last_time_, now) / 1000);
+        last_time_ = now;
+        time = {index_++, last_seconds_, now};
+        options_.draw_loss(image);
+        own_.reset();
+        return true;
     }
 
     // False when told to stop.
@@ -241,6 +304,7 @@ private:
     double last_seconds_ = 0;
     Clock::time_point last_time_{};
     bool rejoining_ = false;
+    std::optional<Loss> loss_;
 };
 
 }  // namespace
