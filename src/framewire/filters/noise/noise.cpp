@@ -1,18 +1,23 @@
 #include "framewire/filters/noise/noise.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/filters/noise/noise_pixel.hpp"
 
 namespace framewire {
 namespace {
 
 NoiseParameters noise_parameters(const ParameterValues& values) {
     return {.threshold = static_cast<int>(values.integer("threshold")),
-            .mode = values.text("mode") == "overlay" ? NoiseMode::overlay : NoiseMode::mask};
+            .mode = values.text("mode") == "overlay" ? NoiseMode::overlay : NoiseMode::mask,
+            .base = values.text("base") == "previous" ? NoiseBase::previous : NoiseBase::frame};
 }
 
 void run_span(const PointwiseOp& op, const PointwiseSpan& span) {
-    noise_span({op.values[0], op.values[1] ? NoiseMode::overlay : NoiseMode::mask}, span.in, span.previous,
-               span.channels, span.pixels, span.out);
+    const auto under = static_cast<NoiseUnder>(op.values[1]);
+    noise_span({.threshold = op.values[0],
+                .mode = under == NoiseUnder::nothing ? NoiseMode::mask : NoiseMode::overlay,
+                .base = under == NoiseUnder::previous ? NoiseBase::previous : NoiseBase::frame},
+               span.in, span.previous, span.channels, span.pixels, span.out);
 }
 
 }  // namespace
@@ -47,20 +52,29 @@ FilterInfo noise_info() {
                  .type = Type::choice,
                  .default_value = "mask",
                  .choices = {"mask", "overlay"}},
+                {.name = "base",
+                 .help = "what an overlay lies on: the frame, or the previous one",
+                 .type = Type::choice,
+                 .default_value = "frame",
+                 .choices = {"frame", "previous"}},
             },
         .examples = {"noise=mode=overlay", "noise=10"},
         .needs_previous = true,
-        .output_shape = [](const ParameterValues&, const Shape& shape) { return shape.with_channels(3); },
+        .output_shape =
+            [](const ParameterValues& values, const Shape& shape) {
+                if (values.is_given("base") && values.text("mode") != "overlay")
+                    fail(ErrorCode::usage, "base is for mode=overlay; a mask lies on black");
+                return shape.with_channels(3);
+            },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Noise>>(noise_parameters(values), shape, executor);
         },
         .pointwise = [](const ParameterValues& values) -> std::optional<PointwiseOp> {
             const auto parameters = noise_parameters(values);
-            const bool overlay = parameters.mode == NoiseMode::overlay;
             return PointwiseOp{.filter = "noise",
                                .channels = 3,
                                .needs_previous = true,
-                               .values = {parameters.threshold, overlay},
+                               .values = {parameters.threshold, static_cast<int>(noise_under(parameters))},
                                .run = run_span};
         },
     };

@@ -43,7 +43,9 @@ Shape rotated(const RotateParameters& parameters, const Shape& shape) {
 
 // Middle upon middle.
 RotateMap map_of(const Turn& turn, const Shape& from, const Shape& to) {
-    const auto fixed = [](double value) { return std::llround(value * static_cast<double>(std::int64_t{1} << rotate_map_bits)); };
+    const auto fixed = [](double value) {
+        return std::llround(value * static_cast<double>(std::int64_t{1} << rotate_map_bits));
+    };
     const double middle_x = (to.width - 1) / 2.0, middle_y = (to.height - 1) / 2.0;
     return {.start_x = fixed((from.width - 1) / 2.0 - turn.cosine * middle_x - turn.sine * middle_y),
             .start_y = fixed((from.height - 1) / 2.0 + turn.sine * middle_x - turn.cosine * middle_y),
@@ -116,6 +118,18 @@ FilterInfo rotate_info() {
                            const Shape& shape) { return rotated(rotate_parameters(values, shape), shape); },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Rotate>>(rotate_parameters(values, shape), shape, executor);
+        },
+        .placement = [](const ParameterValues& values, const Shape& shape) -> PlaneMap {
+            const auto parameters = rotate_parameters(values, shape);
+            const auto turn = turn_by(parameters.degrees);
+            const auto to = rotated(parameters, shape);
+            const double x = shape.width / 2.0, y = shape.height / 2.0;
+            return {.xx = turn.cosine,
+                    .xy = -turn.sine,
+                    .x0 = to.width / 2.0 - turn.cosine * x + turn.sine * y,
+                    .yx = turn.sine,
+                    .yy = turn.cosine,
+                    .y0 = to.height / 2.0 - turn.sine * x - turn.cosine * y};
         },
     };
 }

@@ -34,9 +34,9 @@ __global__ void __launch_bounds__(block_width* block_height) blend_kernel(BlendJ
             const bool inside = from_x >= 0 && from_x < job.in_width && from_y >= 0 && from_y < job.in_height;
             return inside ? job.in.row(frame, from_y)[from_x * channels + channel] : channel_of(job.color, channel);
         };
-        out[channel] = static_cast<std::uint8_t>(rotate_blend(
-            at(along.pixel, down.pixel), at(along.pixel + 1, down.pixel), at(along.pixel, down.pixel + 1),
-            at(along.pixel + 1, down.pixel + 1), along.behind, down.behind));
+        out[channel] = static_cast<std::uint8_t>(
+            rotate_blend(at(along.pixel, down.pixel), at(along.pixel + 1, down.pixel), at(along.pixel, down.pixel + 1),
+                         at(along.pixel + 1, down.pixel + 1), along.behind, down.behind));
     }
 }
 
@@ -47,8 +47,14 @@ void Rotate::blend(const FilterImages<MemorySpace::device>& images) const {
     const cuda::KernelImage out(images.out);
     const auto stream = executor_->stream().handle();
     cuda::for_frames(to_.frames, 1, [&](int first, int frames) {
-        const BlendJob job{in.from_frame(first), out.from_frame(first), from_.width, from_.height, to_.width,
-                           to_.height,           map_,                  color_};
+        const BlendJob job{in.from_frame(first),
+                           out.from_frame(first),
+                           from_.width,
+                           from_.height,
+                           to_.width,
+                           to_.height,
+                           map_,
+                           color_};
         const dim3 grid(cuda::blocks(to_.width, block_width), cuda::blocks(to_.height, block_height),
                         static_cast<unsigned>(frames)),
             block(block_width, block_height);

@@ -38,12 +38,12 @@ TEST_P(RotateTest, RightAnglesMovePixels) {
 
 TEST_P(RotateTest, WholeTurnsLeaveTheImageAlone) {
     for (const auto* angle : {"0", "360", "-360"})
-        kit::check_filter(GetParam(), {.info = rotate_info(),
-                                       .values = {{"angle", angle}},
-                                       .reference = [](const FilterImages<MemorySpace::host>& images) {
-                                           copy(images.in, images.out);
-                                       },
-                                       .shapes = {{2, 33, 47, 3}}});
+        kit::check_filter(
+            GetParam(),
+            {.info = rotate_info(),
+             .values = {{"angle", angle}},
+             .reference = [](const FilterImages<MemorySpace::host>& images) { copy(images.in, images.out); },
+             .shapes = {{2, 33, 47, 3}}});
 }
 
 // `formula` false: the fixed-point one.
