@@ -7,6 +7,7 @@
 #include "framewire/cuda/executor.hpp"
 #include "framewire/filters/adjustment.hpp"
 #include "framewire/filters/frame_values.hpp"
+#include "framewire/filters/geometry/plane_map.hpp"
 #include "framewire/filters/pointwise/op.hpp"
 
 #include <cstddef>
@@ -83,6 +84,8 @@ struct FilterInfo {
     std::function<Shape(const ParameterValues&, const Shape&)> output_shape{};
     /// Makes the plan. `frame` may be a batch.
     std::function<std::unique_ptr<Filter>(const ParameterValues&, const Shape& frame, Executor&)> make{};
+    /// Of a filter that moves pixels: where they go. Absent for others.
+    std::function<PlaneMap(const ParameterValues&, const Shape&)> placement{};
     /// Where each pixel of the result depends on that pixel alone (and the one before it in time): what becomes of it,
     /// so that neighbours in a chain run as one pass. Nothing where the values do not allow it; absent for other
     /// filters.

@@ -58,6 +58,10 @@ FilterInfo crop_info() {
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<PixelMoves>>(crop(crop_parameters(values, shape), shape, executor));
         },
+        .placement = [](const ParameterValues& values, const Shape& shape) -> PlaneMap {
+            const auto part = crop_parameters(values, shape);
+            return {.x0 = -static_cast<double>(part.x), .y0 = -static_cast<double>(part.y)};
+        },
     };
 }
 

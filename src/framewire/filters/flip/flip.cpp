@@ -32,6 +32,14 @@ FilterInfo flip_info() {
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<PixelMoves>>(flip(flip_parameters(values), shape, executor));
         },
+        .placement =
+            [](const ParameterValues& values, const Shape& shape) {
+                const auto flip = flip_parameters(values);
+                PlaneMap map;
+                if (flip.left_right) map.xx = -1, map.x0 = shape.width;
+                if (flip.top_bottom) map.yy = -1, map.y0 = shape.height;
+                return map;
+            },
     };
 }
 

@@ -67,11 +67,18 @@ bool round_as_opencv_table(int size, double sigma, std::int16_t* folded) {
 
 }  // namespace
 
+int gaussian_size_for(double sigma) {
+    const auto size = static_cast<int>(std::lround(6 * sigma - 1)) | 1;
+    return std::min(size, max_window_px);
+}
+
 GaussianWeights gaussian_weights(int size, double sigma, GaussianRounding rounding) {
-    if (size < 1 || size > max_window_px)
-        fail(ErrorCode::usage, "gaussian of size {}; allowed are 1 to {}", size, max_window_px);
+    if (size < 0 || size > max_window_px)
+        fail(ErrorCode::usage, "gaussian of size {}; allowed are 0 to {}", size, max_window_px);
     if (!(sigma >= 0 && sigma <= max_gaussian_sigma_px))
         fail(ErrorCode::usage, "gaussian with sigma {}; allowed are 0 to {}", sigma, max_gaussian_sigma_px);
+    if (size == 0 && sigma == 0) fail(ErrorCode::usage, "gaussian of size 0 and sigma 0; one follows from the other");
+    if (size == 0) size = gaussian_size_for(sigma);
     const auto exact = exact_weights(size, sigma == 0 ? default_gaussian_sigma(size) : sigma);
 
     std::int16_t folded[(max_window_px + 1) / 2];
@@ -97,8 +104,9 @@ const ParameterFields<GaussianParameters>& gaussian_fields() {
     static const ParameterFields<P> fields = {
         parameter_field(&P::size,
                         {.name = "size",
-                         .help = "side of the square window in pixels; even ones reach one pixel further left and up",
-                         .minimum = 1,
+                         .help = "side of the square window in pixels; even ones reach one pixel further left and up; "
+                                 "0 stands for 6 * sigma - 1, made odd",
+                         .minimum = 0,
                          .maximum = max_window_px}),
         parameter_field(&P::sigma,
                         {.name = "sigma",
@@ -130,8 +138,12 @@ FilterInfo gaussian_info() {
         .name = "gaussian",
         .summary = "the weighted mean of the pixels around each one, near ones counting most",
         .parameters = gaussian_fields().infos(),
-        .examples = {"gaussian=9", "gaussian=4:sigma=2"},
-        .output_shape = [](const ParameterValues&, const Shape& shape) { return shape; },
+        .examples = {"gaussian=9", "gaussian=4:sigma=2", "gaussian=0:sigma=2.5"},
+        .output_shape =
+            [](const ParameterValues& values, const Shape& shape) {
+                gaussian_weights(static_cast<int>(values.integer("size")), values.real("sigma"));
+                return shape;
+            },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Gaussian>>(gaussian_fields().from(values), shape, executor);
         },

@@ -67,6 +67,10 @@ FilterInfo pad_info() {
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<PixelMoves>>(pad(pad_parameters(values, shape), shape, executor));
         },
+        .placement = [](const ParameterValues& values, const Shape& shape) -> PlaneMap {
+            const auto pad = pad_parameters(values, shape);
+            return {.x0 = static_cast<double>(pad.x), .y0 = static_cast<double>(pad.y)};
+        },
     };
 }
 

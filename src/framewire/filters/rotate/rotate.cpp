@@ -119,6 +119,18 @@ FilterInfo rotate_info() {
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Rotate>>(rotate_parameters(values, shape), shape, executor);
         },
+        .placement = [](const ParameterValues& values, const Shape& shape) -> PlaneMap {
+            const auto parameters = rotate_parameters(values, shape);
+            const auto turn = turn_by(parameters.degrees);
+            const auto to = rotated(parameters, shape);
+            const double x = shape.width / 2.0, y = shape.height / 2.0;
+            return {.xx = turn.cosine,
+                    .xy = -turn.sine,
+                    .x0 = to.width / 2.0 - turn.cosine * x + turn.sine * y,
+                    .yx = turn.sine,
+                    .yy = turn.cosine,
+                    .y0 = to.height / 2.0 - turn.sine * x - turn.cosine * y};
+        },
     };
 }
 

@@ -93,6 +93,11 @@ FilterInfo scale_info() {
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Scale>>(scale_parameters(values, shape), shape, executor);
         },
+        .placement = [](const ParameterValues& values, const Shape& shape) -> PlaneMap {
+            const auto to = scale_parameters(values, shape);
+            return {.xx = static_cast<double>(to.width) / shape.width,
+                    .yy = static_cast<double>(to.height) / shape.height};
+        },
     };
 }
 

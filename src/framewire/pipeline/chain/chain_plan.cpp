@@ -50,7 +50,9 @@ void ChainPlan::plan_steps(const Chain& chain) {
     std::vector<std::optional<PointwiseOp>> ops;
     for (const auto& call : chain.calls)
         with_place(chain, call, [&] {
-            shapes.push_back(call.filter->output_shape(call.values, shapes.back()));
+            const auto from = shapes.back();
+            shapes.push_back(call.filter->output_shape(call.values, from));
+            if (call.filter->placement) placement_ = placement_.then(call.filter->placement(call.values, from));
             ops.push_back(call.filter->pointwise ? call.filter->pointwise(call.values) : std::nullopt);
         });
     output_shape_ = shapes.back();

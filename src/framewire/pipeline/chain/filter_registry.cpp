@@ -7,6 +7,7 @@
     filter(binarize) \
     filter(boxes) \
     filter(close) \
+    filter(convolve) \
     filter(crop) \
     filter(dilate) \
     filter(erode) \

@@ -33,6 +33,8 @@ public:
     Backend backend() const { return executor_.backend(); }
     /// Of frames as filtered.
     const Shape& shape() const { return plan_.output_shape(); }
+    /// Where what is in frames as captured is in those.
+    const PlaneMap& placement() const { return plan_.placement(); }
     /// Frames a second: as asked for, or the source's own.
     Rational rate() const;
     /// How many frames there will be, where that is known.
