@@ -49,7 +49,8 @@ TEST_P(EncoderChoices, AreWhatIsWritten) {
     ASSERT_EQ(made.code, 0) << made.err;
     const auto names = folder.names();
     ASSERT_EQ(names.size(), 1U);
-    EXPECT_EQ(probed(folder / names[0], "stream=codec_name,width,height,pix_fmt"), std::string(GetParam().probed) + "\n");
+    EXPECT_EQ(probed(folder / names[0], "stream=codec_name,width,height,pix_fmt"),
+              std::string(GetParam().probed) + "\n");
     EXPECT_EQ(frames_in(folder / names[0]), 8);
 }
 
@@ -66,7 +67,10 @@ INSTANTIATE_TEST_SUITE_P(All, EncoderChoices,
 TEST(Encoders, LessQualityIsFewerBytes) {
     const TemporaryFolder folder;
     for (const auto* crf : {"15", "35"})
-        ASSERT_EQ(run({"-i", "synth:size=128x96", "--frames", "10", "-o", folder / (std::string(crf) + ".mp4:crf=" + crf)}).code, 0);
+        ASSERT_EQ(
+            run({"-i", "synth:size=128x96", "--frames", "10", "-o", folder / (std::string(crf) + ".mp4:crf=" + crf)})
+                .code,
+            0);
     EXPECT_LT(2 * std::filesystem::file_size(folder / "35.mp4"), std::filesystem::file_size(folder / "15.mp4"));
 }
 

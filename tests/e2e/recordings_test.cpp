@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -34,7 +35,8 @@ TEST(Recordings, PiecesHaveEveryFrameOnce) {
     for (const auto& piece : pieces) list << "file '" << piece << "'\n";
     list.close();
     const auto sums = [](const std::string& input) {
-        return printed_by("ffmpeg -nostdin -v error " + input + " -fps_mode passthrough -f framemd5 - | grep -v '^#' | sed 's/.*,//'");
+        return printed_by("ffmpeg -nostdin -v error " + input +
+                          " -fps_mode passthrough -f framemd5 - | grep -v '^#' | sed 's/.*,//'");
     };
     const auto whole = sums("-i " + (folder / "whole.mkv"));
     EXPECT_EQ(sums("-safe 0 -i " + (folder / "list.ffconcat")), whole);
@@ -43,9 +45,9 @@ TEST(Recordings, PiecesHaveEveryFrameOnce) {
 
 TEST(Recordings, PiecesBeginWithKeyFramesAndAreWholeWhenTheyAppear) {
     const TemporaryFolder folder;
-    Program program(framewire({"run", "--backend", "cpu", "--progress", "none", "-i",
-                               "lavfi:testsrc2=size=96x64:rate=50,realtime", "-o", folder / "cam-%H%M%S.mp4",
-                               "--segment-time", "1s"}));
+    Program program(
+        framewire({"run", "--backend", "cpu", "--progress", "none", "-i", "lavfi:testsrc2=size=96x64:rate=50,realtime",
+                   "-o", folder / "cam-%H%M%S.mp4", "--segment-time", "1s"}));
     int seen = 0;
     for (int wait = 0; wait < 600 && seen < 3; ++wait) {
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -57,7 +59,7 @@ TEST(Recordings, PiecesBeginWithKeyFramesAndAreWholeWhenTheyAppear) {
                 EXPECT_EQ(probed(folder / name, "packet=flags", "-read_intervals %+#1").substr(0, 1), "K") << name;
             }
     }
-    EXPECT_EQ(seen, 3);
+    EXPECT_GE(seen, 3);
     program.signal(SIGINT);
     const auto result = program.wait();
     EXPECT_EQ(result.code, 130) << result.err;

@@ -37,7 +37,9 @@ void add_run(CommandLine& program, Action& chosen) {
     auto command = program.subcommand("run", "Source -> filters -> file, pipe or network address");
     const auto flags = std::make_shared<RunFlags>();
     add_input_options(command, flags->input);
-    command.option("-o,--output", flags->output, "where frames go: a file by its ending, -, a URL; :codec=libx265:crf=24 and the like may follow")
+    command
+        .option("-o,--output", flags->output,
+                "where frames go: a file by its ending, -, a URL; :codec=libx265:crf=24 and the like may follow")
         .required()
         .type_name("DST");
     command.flag("--no-audio", flags->no_audio, "leave out the source's sound, which else goes along as it is");

@@ -34,7 +34,8 @@ struct ViewFlags {
 session::ReceiveOptions ViewFlags::options(const std::stop_token& stop) const {
     if (!std::isfinite(reconnect_seconds))
         fail(ErrorCode::usage, "--reconnect {} is no time; 0 to 86400 seconds are allowed", reconnect_seconds);
-    session::ReceiveOptions options{.job = common.job(stop), .url = url, .recording = output, .segments = segments, .boxes = !no_boxes};
+    session::ReceiveOptions options{
+        .job = common.job(stop), .url = url, .recording = output, .segments = segments, .boxes = !no_boxes};
     options.client.reconnect = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * reconnect_seconds));
     options.client.max_pixels = max_pixels;
     if (!changes.empty()) options.changes = session::parse_changes(changes);

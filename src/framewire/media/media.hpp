@@ -26,9 +26,9 @@ struct SourceOptions {
     bool one_size = false;                       ///< images of a size unlike the first's are refused, not scaled
     int decoder_threads = 2;                     ///< of FFmpeg's decoder, 1 to 16
     std::int64_t max_pixels = std::int64_t{max_side_px} * max_side_px;  ///< larger pictures are refused unallocated
-    std::optional<YuvMatrix> matrix{};   ///< instead of what a medium says, or leaves open, of its YUV colours
-    std::optional<bool> full_range{};    ///< likewise
-    bool replace_truth = false;  ///< the file that `truth=` of the synthetic camera names may be replaced
+    std::optional<YuvMatrix> matrix{};  ///< instead of what a medium says, or leaves open, of its YUV colours
+    std::optional<bool> full_range{};   ///< likewise
+    bool replace_truth = false;         ///< the file that `truth=` of the synthetic camera names may be replaced
 };
 
 /// Opens what `text` names: one of source_registry()'s kinds, which `framewire sources` and docs/sources.md list.
@@ -62,13 +62,14 @@ struct SinkOptions {
     std::chrono::milliseconds timeout{10'000};  ///< longest wait for the network to take data
     int encoder_threads = 0;                    ///< of FFmpeg's encoder, 1 to 64; 0 takes what the machine has, up to 8
     bool live = false;                          ///< encode for low delay rather than size; network sinks always do
-    bool replace = false;                       ///< see OutputFileOptions
-    bool once_only = false;                     ///< see OutputFileOptions
+    bool hurry = false;      ///< frames come when they come: encode quickly, though not for low delay
+    bool replace = false;    ///< see OutputFileOptions
+    bool once_only = false;  ///< see OutputFileOptions
     SegmentOptions segments{};
     std::optional<MediumFile> medium{};  ///< whose sound, subtitles, chapters and words go along
     bool audio = true;                   ///< without, its sound stays behind
     bool to_the_end = false;             ///< what goes along may go on after the last picture, as in the medium
-    PictureFacts facts{};  ///< of the medium that the frames come from, where they are as it has them
+    PictureFacts facts{};                ///< of the medium that the frames come from, where they are as it has them
 
     OutputFileOptions file_options() const { return {stop, replace, once_only}; }
 };

@@ -88,7 +88,8 @@ PieceNames PieceNames::parse(const std::string& path) {
     }
     if (!literal.empty()) names.tokens_.emplace_back(literal);
     if (!any)
-        fail(ErrorCode::usage, "{}: pieces need a time in their name, cam-%Y%m%d-%H%M%S{} for one", path, names.ending_);
+        fail(ErrorCode::usage, "{}: pieces need a time in their name, cam-%Y%m%d-%H%M%S{} for one", path,
+             names.ending_);
     return names;
 }
 
@@ -133,14 +134,16 @@ std::vector<Piece> PieceNames::existing() const {
     for (std::filesystem::directory_iterator entry(folder_.empty() ? "." : folder_, error), end; !error && entry != end;
          entry.increment(error)) {
         const auto name = entry->path().filename().string();
-        const bool unfinished = name.ends_with(unfinished_ending) && matches(std::string_view(name).substr(0, name.size() - unfinished_ending.size()));
+        const bool unfinished = name.ends_with(unfinished_ending) &&
+                                matches(std::string_view(name).substr(0, name.size() - unfinished_ending.size()));
         if (!unfinished && !matches(name)) continue;
         const auto path = folder_ + name;
         struct stat status {};
         if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
         if (unfinished && is_written_now(path)) continue;
-        const auto changed = std::chrono::system_clock::time_point(std::chrono::duration_cast<std::chrono::system_clock::duration>(
-            std::chrono::seconds(status.st_mtim.tv_sec) + std::chrono::nanoseconds(status.st_mtim.tv_nsec)));
+        const auto changed =
+            std::chrono::system_clock::time_point(std::chrono::duration_cast<std::chrono::system_clock::duration>(
+                std::chrono::seconds(status.st_mtim.tv_sec) + std::chrono::nanoseconds(status.st_mtim.tv_nsec)));
         pieces.push_back({path, status.st_size, changed});
     }
     std::ranges::sort(pieces, [](const Piece& a, const Piece& b) {

@@ -39,9 +39,9 @@ private:
     };
     using Token = std::variant<std::string, Digits>;
 
-    std::string folder_;  // with its slash
-    std::string format_;  // of strftime, without the ending
-    std::string ending_;  // with its dot
+    std::string folder_;         // with its slash
+    std::string format_;         // of strftime, without the ending
+    std::string ending_;         // with its dot
     std::vector<Token> tokens_;  // of the format
 };
 

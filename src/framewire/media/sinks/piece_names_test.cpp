@@ -16,8 +16,8 @@ TEST(PieceNames, AreThoseOfStrftimeAndOfNothingElse) {
         EXPECT_TRUE(names.matches(name)) << name;
     for (const auto* name :
          {"cam-20261122-235959.mkv", "cam-20261322-235959.mp4", "cam-20261122-245959.mp4", "cam-20261122-235959-1.mp4",
-          "cam-20261122-235959-02.mp4", "cam-20261122-235959x.mp4", "xcam-20261122-235959.mp4", "cam-2026112-235959.mp4",
-          "cam-20261122-235959.mp4.part", "cam-20261122-235959-.mp4", "cam-.mp4", ""})
+          "cam-20261122-235959-02.mp4", "cam-20261122-235959x.mp4", "xcam-20261122-235959.mp4",
+          "cam-2026112-235959.mp4", "cam-20261122-235959.mp4.part", "cam-20261122-235959-.mp4", "cam-.mp4", ""})
         EXPECT_FALSE(names.matches(name)) << name;
     EXPECT_TRUE(PieceNames::parse("100%%-%F_%T.y4m").matches("100%-2026-11-22_10:00:00.y4m"));
 }
@@ -38,12 +38,15 @@ TEST(PieceNames, AreFree) {
 TEST(PieceNames, FindPiecesAndNothingElse) {
     const TemporaryFolder folder;
     const auto names = PieceNames::parse(folder / "p-%H%M%S.avi");
-    for (const auto* name : {"p-100000.avi", "p-090000.avi", "p-110000.avi.part", "p-other.avi", "q-100000.avi", "p-100000.txt"})
+    for (const auto* name :
+         {"p-100000.avi", "p-090000.avi", "p-110000.avi.part", "p-other.avi", "q-100000.avi", "p-100000.txt"})
         write_file(folder / name, name);
     std::filesystem::create_symlink(folder / "q-100000.avi", folder / "p-120000.avi");
     std::filesystem::create_directory(folder / "p-130000.avi");
-    std::filesystem::last_write_time(folder / "p-100000.avi", std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
-    std::filesystem::last_write_time(folder / "p-090000.avi", std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+    std::filesystem::last_write_time(folder / "p-100000.avi",
+                                     std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
+    std::filesystem::last_write_time(folder / "p-090000.avi",
+                                     std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
     std::vector<std::string> found;
     for (const auto& piece : names.existing()) found.push_back(std::filesystem::path(piece.path).filename());
     EXPECT_EQ(found, (std::vector<std::string>{"p-100000.avi", "p-090000.avi", "p-110000.avi.part"}));
@@ -51,9 +54,7 @@ TEST(PieceNames, FindPiecesAndNothingElse) {
 
 TEST(PieceNames, RefuseWhatTheyDoNotKnow) {
     std::string message;
-    const auto code_of = [&](const std::string& path) {
-        return error_of([&] { PieceNames::parse(path); }, &message);
-    };
+    const auto code_of = [&](const std::string& path) { return error_of([&] { PieceNames::parse(path); }, &message); };
     EXPECT_EQ(code_of("out.mp4"), ErrorCode::usage);
     EXPECT_NE(message.find("pieces need a time in their name"), std::string::npos) << message;
     EXPECT_EQ(code_of("out%%.mp4"), ErrorCode::usage);
@@ -70,7 +71,8 @@ TEST(Amounts, AreReadWithTheirUnits) {
     EXPECT_EQ(seconds_of("7d"), 7 * 86400);
     EXPECT_EQ(bytes_of("200G"), 200e9);
     EXPECT_EQ(bytes_of("1B"), 1);
-    for (const auto* text : {"", "m", "10x", "-5s", "0", "1e300h", "nan", "inf", "10 m", "200G"}) EXPECT_FALSE(seconds_of(text)) << text;
+    for (const auto* text : {"", "m", "10x", "-5s", "0", "1e300h", "nan", "inf", "10 m", "200G"})
+        EXPECT_FALSE(seconds_of(text)) << text;
     for (const auto* text : {"", "G", "10", "10m", "-5G", "0B", "1e300T", "nanG"}) EXPECT_FALSE(bytes_of(text)) << text;
 }
 

@@ -26,7 +26,7 @@ public:
     SegmentedSink(SinkCall call, const Shape& frame, Rational rate, const SinkOptions& options)
         : call_(std::move(call)), shape_(frame), rate_(rate), options_(options), names_(PieceNames::parse(call_.path)) {
         options_.to_the_end = false;
-        options_.replace = false;  // a name is free, or becomes another one
+        options_.replace = false;         // a name is free, or becomes another one
         piece_ = open(WallClock::now());  // finds out at once whether the place can be written to
     }
 
@@ -73,11 +73,12 @@ private:
         const auto pieces = std::floor((time.seconds - cut_seconds_) / options_.segments.seconds) + 1;
         cut_seconds_ += pieces * options_.segments.seconds;
         // What an encoder holds back and the table of a long piece take their time, in which frames come.
-        finishing_ = std::async(std::launch::async, [this, piece = std::shared_ptr(std::exchange(piece_, std::move(next)))] {
-            piece->finish(Ending::complete);
-            finished_bytes_ += piece->bytes();
-            keep_within_limits(names_, options_.segments);
-        });
+        finishing_ =
+            std::async(std::launch::async, [this, piece = std::shared_ptr(std::exchange(piece_, std::move(next)))] {
+                piece->finish(Ending::complete);
+                finished_bytes_ += piece->bytes();
+                keep_within_limits(names_, options_.segments);
+            });
     }
 
     // Throws what completing the piece before failed with.

@@ -11,7 +11,9 @@ using namespace testing;
 constexpr Shape shape{1, 48, 64, 3};
 
 // Each frame of another gray, so that one knows it again.
-Bytes numbered_frame(int number) { return Bytes(static_cast<std::size_t>(shape.bytes()), static_cast<std::uint8_t>(20 + number)); }
+Bytes numbered_frame(int number) {
+    return Bytes(static_cast<std::size_t>(shape.bytes()), static_cast<std::uint8_t>(20 + number));
+}
 
 // Frames at 10 a second.
 void record(const std::string& target, int frames, const SegmentOptions& segments) {
@@ -90,7 +92,8 @@ TEST(Segments, BeginWithAKeyFrameAndPlay) {
     ASSERT_EQ(paths.size(), 4U);
     int next = 0;
     for (const auto& path : paths) {
-        const auto command = "ffprobe -v error -read_intervals %+#1 -show_entries packet=flags -of csv=p=0 " + path + " > " + path + ".probe";
+        const auto command = "ffprobe -v error -read_intervals %+#1 -show_entries packet=flags -of csv=p=0 " + path +
+                             " > " + path + ".probe";
         ASSERT_EQ(std::system(command.c_str()), 0);
         const auto probe = read_file(path + ".probe");
         EXPECT_EQ(probe.empty() ? '?' : static_cast<char>(probe[0]), 'K') << path;

@@ -1,14 +1,14 @@
 // What there is to write, by its ending.
 
+#include "framewire/media/sinks/sink_kinds.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/media/images/png.hpp"
 #include "framewire/media/images/sequence.hpp"
 #include "framewire/media/raw/raw.hpp"
-#include "framewire/media/sinks/sink_kinds.hpp"
 #include "framewire/media/y4m/y4m.hpp"
 
 #ifdef FRAMEWIRE_FFMPEG
-#include "framewire/media/ffmpeg/output/still_encoder.hpp"
+#include "framewire/media/ffmpeg/encoding/still_encoder.hpp"
 #include "framewire/media/ffmpeg/output/sink.hpp"
 #endif
 
@@ -85,7 +85,8 @@ std::vector<SinkKind> sink_kinds() {
          .open = [](const SinkCall& call, const Shape& frame, Rational rate,
                     const SinkOptions& options) { return open_y4m_sink(call.path, frame, rate, options); }},
         {.name = "video",
-         .summary = "H.264 (.mp4 .m4v .mov .ts), FFV1 (.mkv), VP9 (.webm), Motion JPEG (.avi), GIF, or what codec= says",
+         .summary =
+             "H.264 (.mp4 .m4v .mov .ts), FFV1 (.mkv), VP9 (.webm), Motion JPEG (.avi), GIF, or what codec= says",
          .endings = {".mp4", ".m4v", ".mov", ".mkv", ".webm", ".ts", ".avi", ".gif"},
          .parameters = encoder_parameters(),
          .is_cut = true,

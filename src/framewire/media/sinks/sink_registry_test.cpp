@@ -61,9 +61,10 @@ TEST(SinkRegistry, ColonsInPathsAreTheirOwn) {
 }
 
 TEST(SinkRegistry, RefusesWithTheNearestName) {
-    EXPECT_EQ(refusal("a.mp4:crt=18"),
-              "a.mp4 has no parameter 'crt'; its parameters are codec, crf, bitrate, preset, tune, gop, pixels; did you "
-              "mean 'crf'?");
+    EXPECT_EQ(
+        refusal("a.mp4:crt=18"),
+        "a.mp4 has no parameter 'crt'; its parameters are codec, crf, bitrate, preset, tune, gop, pixels; did you "
+        "mean 'crf'?");
     EXPECT_NE(refusal("a.mp4:crf=x").find("a.mp4: crf 'x' is no number"), std::string::npos);
     EXPECT_NE(refusal("a.jpg:quality=0").find("out of range"), std::string::npos);
     EXPECT_NE(refusal("a.txt").find("known are .mp4"), std::string::npos);
@@ -96,9 +97,10 @@ TEST(SinkRegistry, PicturesComeBackFromEveryEnding) {
     const TemporaryFolder folder;
     const Shape shape{1, 45, 63, 3};
     const auto frame = smooth_frame(shape, 0);
-    for (const auto& [name, least_db] : {std::pair{"a.tif", 199.0}, std::pair{"a.BMP", 199.0}, std::pair{"a.tiff", 199.0},
-                                         std::pair{"a.webp:quality=100", 199.0}, std::pair{"b.WEBP", 30.0},
-                                         std::pair{"a.JPG", 35.0}, std::pair{"c.jpg:quality=20", 20.0}}) {
+    for (const auto& [name, least_db] :
+         {std::pair{"a.tif", 199.0}, std::pair{"a.BMP", 199.0}, std::pair{"a.tiff", 199.0},
+          std::pair{"a.webp:quality=100", 199.0}, std::pair{"b.WEBP", 30.0}, std::pair{"a.JPG", 35.0},
+          std::pair{"c.jpg:quality=20", 20.0}}) {
         write_video(folder / name, shape, {frame});
         const auto path = parse_sink(folder / name).path;
         const auto reading = read_video(path);
@@ -120,7 +122,8 @@ TEST(SinkRegistry, VideosComeBackFromEveryEnding) {
         const auto reading = read_video(parse_sink(folder / name).path);
         EXPECT_FALSE(reading.error) << name << reading.message;
         ASSERT_EQ(reading.frames.size(), frames.size()) << name;
-        for (std::size_t at = 0; at < frames.size(); ++at) EXPECT_GE(psnr(reading.frames[at], frames[at]), least_db) << name;
+        for (std::size_t at = 0; at < frames.size(); ++at)
+            EXPECT_GE(psnr(reading.frames[at], frames[at]), least_db) << name;
         EXPECT_NEAR(reading.times.back().seconds, 6 / 25.0, 1e-2) << name;
     }
 }

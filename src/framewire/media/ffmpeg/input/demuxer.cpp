@@ -37,10 +37,9 @@ bool begins_with_any(std::string_view text, std::initializer_list<std::string_vi
 
 std::int64_t last_http_pause_s(int retries) { return (std::int64_t{1} << std::clamp(retries - 1, 0, 5)) - 1; }
 
-
 // A file is read from itself alone: no demuxer takes another file for a part of it.
 int FfmpegDemuxer::open_own_file(AVFormatContext* format, AVIOContext** io, const char* url, int flags,
-                               AVDictionary** options) {
+                                 AVDictionary** options) {
     const auto& self = *static_cast<const FfmpegDemuxer*>(format->opaque);
     if (url != self.url_) {
         log_debug("{}: its link to {} is not followed", self.name_, without_credentials(url));
@@ -97,7 +96,8 @@ FfmpegDemuxer::FfmpegDemuxer(const FfmpegAddress& address, const SourceOptions& 
         fail_open(address, error, interrupt, patience);
     format_.reset(format);
     if (address.kind != FfmpegAddress::Kind::camera) {
-        if (const int error = avformat_find_stream_info(format, nullptr); error < 0) fail_open(address, error, interrupt, patience);
+        if (const int error = avformat_find_stream_info(format, nullptr); error < 0)
+            fail_open(address, error, interrupt, patience);
     }
 }
 

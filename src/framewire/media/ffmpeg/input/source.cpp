@@ -177,7 +177,8 @@ private:
         const bool pq = frame_->color_trc == AVCOL_TRC_SMPTE2084;
         if (!pq && frame_->color_trc != AVCOL_TRC_ARIB_STD_B67) return;
         fail(ErrorCode::config,
-             "{}: it is of high dynamic range ({}), and framewire works on standard range; make it that first: ffmpeg -i "
+             "{}: it is of high dynamic range ({}), and framewire works on standard range; make it that first: ffmpeg "
+             "-i "
              "{} -vf zscale=t=linear:npl=100,tonemap=hable,zscale=p=bt709:t=bt709:m=bt709:r=tv,format=yuv420p ...",
              address_.name, pq ? "PQ" : "HLG", address_.name);
     }

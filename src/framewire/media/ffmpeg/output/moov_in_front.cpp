@@ -46,8 +46,7 @@ private:
     static int write(void* self, std::uint8_t* data, int bytes) {
         auto& io = *static_cast<DescriptorIo*>(self);
         for (int put = 0; put < bytes;) {
-            const auto some =
-                ::pwrite(io.descriptor_, data + put, static_cast<std::size_t>(bytes - put), io.position_);
+            const auto some = ::pwrite(io.descriptor_, data + put, static_cast<std::size_t>(bytes - put), io.position_);
             if (some < 0 && errno == EINTR) continue;
             if (some < 0) return AVERROR(errno);
             put += static_cast<int>(some);
@@ -94,6 +93,7 @@ void copy_streams(const AVFormatContext& from, const AVFormatContext& written, A
         out->time_base = in.time_base;
         out->avg_frame_rate = in.avg_frame_rate;
         out->sample_aspect_ratio = in.sample_aspect_ratio;
+        out->codecpar->sample_aspect_ratio = in.sample_aspect_ratio;  // the one that is written
         out->disposition = written.streams[index]->disposition;
         av_dict_copy(&out->metadata, written.streams[index]->metadata, 0);
     }
@@ -106,7 +106,7 @@ void copy_packets(AVFormatContext& from, AVFormatContext& to) {
         if (read == AVERROR_EOF) return;
         require(read, "read what was written");
         const auto index = static_cast<unsigned>(packet->stream_index);
-        if (index >= to.nb_streams) continue;
+        if (index >= to.nb_streams || is_empty_subtitle(*from.streams[index], *packet)) continue;
         av_packet_rescale_ts(packet.get(), from.streams[index]->time_base, to.streams[index]->time_base);
         packet->pos = -1;
         require(av_interleaved_write_frame(&to, packet.get()), "write");
@@ -142,8 +142,8 @@ void rewrite(int from, int to, const AVFormatContext& written, const std::string
 
 }  // namespace
 
-void put_moov_in_front(OutputFile& file, const AVFormatContext& written, const std::string& muxer,
-                       std::int64_t packets, const std::function<void(AVFormatContext&)>& add_chapters) {
+void put_moov_in_front(OutputFile& file, const AVFormatContext& written, const std::string& muxer, std::int64_t packets,
+                       const std::function<void(AVFormatContext&)>& add_chapters) {
     try {
         file.rewrite([&](int from, int to) { rewrite(from, to, written, muxer, packets, add_chapters); });
     } catch (const Error& error) {

@@ -1,6 +1,6 @@
-#include "framewire/media/ffmpeg/output/still_encoder.hpp"
+#include "framewire/media/ffmpeg/encoding/still_encoder.hpp"
 
-#include "framewire/media/ffmpeg/output/encoder.hpp"
+#include "framewire/media/ffmpeg/encoding/encoder.hpp"
 
 #include <string_view>
 
@@ -9,10 +9,10 @@ namespace {
 
 EncoderChoice still_choice(const SinkCall& call) {
     const std::string_view ending = call.ending;
-    const auto codec = ending == ".webp"                        ? "libwebp"
-                       : ending == ".bmp"                       ? "bmp"
+    const auto codec = ending == ".webp"                       ? "libwebp"
+                       : ending == ".bmp"                      ? "bmp"
                        : ending == ".tif" || ending == ".tiff" ? "tiff"
-                                                                : "mjpeg";
+                                                               : "mjpeg";
     auto choice = EncoderChoice::from(call.values, codec, false);
     if (choice.codec == "mjpeg") {
         choice.pixels = "yuvj444p";

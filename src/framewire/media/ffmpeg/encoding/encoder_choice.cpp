@@ -1,4 +1,4 @@
-#include "framewire/media/ffmpeg/output/encoder_choice.hpp"
+#include "framewire/media/ffmpeg/encoding/encoder_choice.hpp"
 
 #include "framewire/core/text/nearest_name.hpp"
 
@@ -133,7 +133,7 @@ void set_speed(const EncoderChoice& choice, const AVCodec& encoder, Dictionary& 
         dictionary.set("preset", choice.preset);
     } else if (const auto found = std::ranges::find(suited, name, &Suited::encoder);
                found != suited.end() && *found->preset) {
-        dictionary.set("preset", choice.live ? found->live_preset : found->preset);
+        dictionary.set("preset", choice.live || choice.hurry ? found->live_preset : found->preset);
     }
     if (!choice.tune.empty()) {
         require_option(encoder, "tune");
@@ -169,7 +169,8 @@ const AVCodec& find_encoder(const EncoderChoice& choice) {
     auto name = choice.codec;
     for (const auto& [other, own] : other_names)
         if (other == name) name = own;
-    if (const auto* encoder = avcodec_find_encoder_by_name(name.c_str()); encoder && encoder->type == AVMEDIA_TYPE_VIDEO)
+    if (const auto* encoder = avcodec_find_encoder_by_name(name.c_str());
+        encoder && encoder->type == AVMEDIA_TYPE_VIDEO)
         return *encoder;
     if (const auto* descriptor = avcodec_descriptor_get_by_name(name.c_str());
         descriptor && descriptor->type == AVMEDIA_TYPE_VIDEO) {
@@ -191,7 +192,8 @@ AVPixelFormat pixel_format(const AVCodec& encoder, const EncoderChoice& choice, 
     const bool odd = whole_blocks && (frame.width % 2 || frame.height % 2);
     if (!choice.pixels.empty()) {
         const auto format = av_get_pix_fmt(choice.pixels.c_str());
-        if (format == AV_PIX_FMT_NONE) fail(ErrorCode::usage, "pixels '{}' is no pixel format of FFmpeg's", choice.pixels);
+        if (format == AV_PIX_FMT_NONE)
+            fail(ErrorCode::usage, "pixels '{}' is no pixel format of FFmpeg's", choice.pixels);
         if (!takes(encoder, format))
             fail(ErrorCode::usage, "the encoder {} does not take pixels '{}'", encoder.name, choice.pixels);
         return format;
@@ -200,16 +202,17 @@ AVPixelFormat pixel_format(const AVCodec& encoder, const EncoderChoice& choice, 
         if (frame.channels == 1 && takes(encoder, AV_PIX_FMT_GRAY8)) return AV_PIX_FMT_GRAY8;
     if (encoder.id == AV_CODEC_ID_MJPEG) return AV_PIX_FMT_YUVJ420P;
     if (choice.quality == 100 && takes(encoder, AV_PIX_FMT_BGRA)) return AV_PIX_FMT_BGRA;
-    static constexpr std::array wanted{AV_PIX_FMT_YUV420P,  AV_PIX_FMT_NV12, AV_PIX_FMT_VAAPI,   AV_PIX_FMT_YUVJ420P,
-                                       AV_PIX_FMT_YUV444P,  AV_PIX_FMT_BGR0, AV_PIX_FMT_BGR24,   AV_PIX_FMT_RGB24,
-                                       AV_PIX_FMT_PAL8,     AV_PIX_FMT_GRAY8};
-    static constexpr std::array wanted_lossless{AV_PIX_FMT_BGR0, AV_PIX_FMT_BGR24, AV_PIX_FMT_RGB24,
-                                                AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUV420P};
+    static constexpr std::array wanted{AV_PIX_FMT_YUV420P, AV_PIX_FMT_NV12, AV_PIX_FMT_VAAPI, AV_PIX_FMT_YUVJ420P,
+                                       AV_PIX_FMT_YUV444P, AV_PIX_FMT_BGR0, AV_PIX_FMT_BGR24, AV_PIX_FMT_RGB24,
+                                       AV_PIX_FMT_PAL8,    AV_PIX_FMT_GRAY8};
+    static constexpr std::array wanted_lossless{AV_PIX_FMT_BGR0, AV_PIX_FMT_BGR24, AV_PIX_FMT_RGB24, AV_PIX_FMT_YUV444P,
+                                                AV_PIX_FMT_YUV420P};
     const auto* descriptor = avcodec_descriptor_get(encoder.id);
     const bool lossless = descriptor && !(descriptor->props & AV_CODEC_PROP_LOSSY);
     if (odd) {
         if (takes(encoder, AV_PIX_FMT_YUV444P)) return AV_PIX_FMT_YUV444P;
-        fail(ErrorCode::usage, "the encoder {} takes even sizes only, not {}x{}", encoder.name, frame.width, frame.height);
+        fail(ErrorCode::usage, "the encoder {} takes even sizes only, not {}x{}", encoder.name, frame.width,
+             frame.height);
     }
     if (lossless)
         for (const auto format : wanted_lossless)

@@ -12,14 +12,15 @@ namespace framewire {
 
 /// Which encoder, and how it is set: what a user chose, and for the rest what suits.
 struct EncoderChoice {
-    std::string codec{};              ///< FFmpeg's name of an encoder, or of a codec
-    std::optional<double> crf{};      ///< constant quality, in the encoder's own numbers
+    std::string codec{};          ///< FFmpeg's name of an encoder, or of a codec
+    std::optional<double> crf{};  ///< constant quality, in the encoder's own numbers
     std::optional<std::int64_t> bitrate{};
-    std::string preset{}, tune{};     ///< empty: what suits
-    std::optional<int> gop{};         ///< frames between key frames at most
-    std::string pixels{};             ///< FFmpeg's name of a pixel format; empty: what suits
-    std::optional<int> quality{};     ///< of a picture, 1 to 100
-    bool live = false;                ///< low delay, and a key frame every 2 s
+    std::string preset{}, tune{};  ///< empty: what suits
+    std::optional<int> gop{};      ///< frames between key frames at most
+    std::string pixels{};          ///< FFmpeg's name of a pixel format; empty: what suits
+    std::optional<int> quality{};  ///< of a picture, 1 to 100
+    bool live = false;             ///< low delay, and a key frame every 2 s
+    bool hurry = false;            ///< no more work than keeps up with a camera
 
     /// From the parameters of a sink; `codec` is taken where they name none.
     static EncoderChoice from(const ParameterValues& values, const std::string& codec, bool live);
