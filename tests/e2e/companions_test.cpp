@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -39,7 +40,7 @@ void make_film(const TemporaryFolder& folder, const std::string& path, const std
 std::vector<double> beeps_in(const std::string& path) {
     std::istringstream lines(
         printed_by("ffmpeg -nostdin -hide_banner -nostats -i " + path +
-                   " -af silencedetect=n=0.1:d=0.3 -f null - | grep -o 'silence_end: [0-9.]*' | sed 's/.*: //'"));
+                   " -af silencedetect=n=0.1:d=0.3 -f null - 2>&1 | grep -o 'silence_end: [0-9.]*' | sed 's/.*: //'"));
     std::vector<double> times;
     for (double time = 0; lines >> time;) times.push_back(time);
     return times;
@@ -67,6 +68,16 @@ void expect_in_step(const std::string& path, std::size_t count) {
         EXPECT_NEAR(heard[at + (heard.size() == count ? 1 : 0)], seen[at + 1], 0.04) << path;
 }
 
+// Hashes of the subtitles, but of those without words, which MP4 has in between.
+std::vector<std::string> words_in(const std::string& path) {
+    std::istringstream lines(probed(path, "packet=size,data_hash", "-select_streams s -show_data_hash md5"));
+    std::vector<std::string> words;
+    for (std::string line; std::getline(lines, line);)
+        if (!line.starts_with("2,")) words.push_back(line);
+    EXPECT_EQ(words.size(), 2U) << path;
+    return words;
+}
+
 struct Film {
     const char *ending, *how;
 };
@@ -84,14 +95,16 @@ TEST_P(Companions, GoAlong) {
     const auto output = folder / ("out" + ending);
     EXPECT_EQ(probed(output, "stream=codec_type,codec_name", "-select_streams a"),
               probed(folder / ("in" + ending), "stream=codec_type,codec_name", "-select_streams a"));
-    EXPECT_EQ(probed(output, "packet=size", "-select_streams s"),
-              probed(folder / ("in" + ending), "packet=size", "-select_streams s"));
-    EXPECT_EQ(probed(output, "packet=data_hash", "-select_streams a -show_data_hash md5"),
-              probed(folder / ("in" + ending), "packet=data_hash", "-select_streams a -show_data_hash md5"));
+    EXPECT_EQ(words_in(output), words_in(folder / ("in" + ending)));
+    // All of it, but for what sounds before the first picture.
+    const std::string hashes = "-select_streams a -show_data_hash md5";
+    const auto sound = probed(output, "packet=data_hash", hashes);
+    const auto all = probed(folder / ("in" + ending), "packet=data_hash", hashes);
+    EXPECT_TRUE(all.ends_with(sound));
+    EXPECT_LE(std::count(all.begin(), all.end(), '\n'), std::count(sound.begin(), sound.end(), '\n') + 2);
     EXPECT_EQ(probed(output, "format_tags=title"), "A film\n");
     EXPECT_NE(probed(output, "format_tags=creation_time").find("2020-02-02T10:00:00"), std::string::npos);
-    EXPECT_EQ(probed(output, "chapter=start_time,end_time"),
-              probed(folder / ("in" + ending), "chapter=start_time,end_time"));
+    EXPECT_NEAR(std::stod(probed(output, "chapter=start_time").substr(9)), 2, 0.05);
     EXPECT_NE(probed(output, "chapter=start_time:chapter_tags=title").find("Two"), std::string::npos);
     expect_in_step(output, 6);
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -58,7 +59,7 @@ TEST(Recordings, PiecesBeginWithKeyFramesAndAreWholeWhenTheyAppear) {
                 EXPECT_EQ(probed(folder / name, "packet=flags", "-read_intervals %+#1").substr(0, 1), "K") << name;
             }
     }
-    EXPECT_EQ(seen, 3);
+    EXPECT_GE(seen, 3);
     program.signal(SIGINT);
     const auto result = program.wait();
     EXPECT_EQ(result.code, 130) << result.err;

@@ -31,8 +31,9 @@ inline std::string probed(const std::string& path, const std::string& entries, c
 /// PSNR in dB that FFmpeg's filter psnr finds between two videos, frame by frame: of "y", "u", "v" or "average"; -1
 /// where it finds none.
 inline double psnr(const std::string& path, const std::string& other, const std::string& plane) {
-    const auto said = printed_by("ffmpeg -nostdin -hide_banner -nostats -i '" + path + "' -i '" + other +
-                                 "' -lavfi '[0:v]setpts=N/TB/25[a];[1:v]setpts=N/TB/25[b];[a][b]psnr' -f null -");
+    const auto said =
+        printed_by("ffmpeg -nostdin -hide_banner -nostats -i '" + path + "' -i '" + other +
+                   "' -lavfi '[0:v]settb=1/1000,setpts=N*40[a];[1:v]settb=1/1000,setpts=N*40[b];[a][b]psnr' -f null -");
     const auto line = said.rfind("PSNR ");
     const auto at = line == said.npos ? line : said.find(plane + ":", line);
     return at == said.npos ? -1 : std::strtod(said.c_str() + at + plane.size() + 1, nullptr);

@@ -49,7 +49,7 @@ void add_common_options(Command& command, CommonOptions& options) {
         .within(0, 1024)
         .type_name("N");
     const auto replace = command.flag("-y,--replace", options.replace, "replace outputs that are there already");
-    command.flag("-n,--keep", options.keep, "keep outputs that are there already, and do nothing then")
+    command.flag("-n,--no-replace", options.keep, "keep outputs that are there already, and do nothing then")
         .excludes(replace);
     command.option("--stats", options.statistics_path, "write the run's figures to this file").type_name("FILE.json");
     command

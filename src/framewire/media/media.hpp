@@ -73,8 +73,9 @@ struct SinkOptions {
     std::chrono::milliseconds timeout{10'000};  ///< longest wait for the network to take data
     int encoder_threads = 0;                    ///< of FFmpeg's encoder, 1 to 64; 0 takes what the machine has, up to 8
     bool live = false;                          ///< encode for low delay rather than size; network sinks always do
-    bool replace = false;                       ///< see OutputFileOptions
-    bool once_only = false;                     ///< see OutputFileOptions
+    bool hurry = false;      ///< frames come when they come: encode quickly, though not for low delay
+    bool replace = false;    ///< see OutputFileOptions
+    bool once_only = false;  ///< see OutputFileOptions
     SegmentOptions segments{};
     std::optional<MediumFile> medium{};  ///< whose sound, subtitles, chapters and words go along
     bool audio = true;                   ///< without, its sound stays behind

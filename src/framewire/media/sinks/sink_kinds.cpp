@@ -8,8 +8,8 @@
 #include "framewire/media/y4m/y4m.hpp"
 
 #ifdef FRAMEWIRE_FFMPEG
+#include "framewire/media/ffmpeg/encoding/still_encoder.hpp"
 #include "framewire/media/ffmpeg/output/sink.hpp"
-#include "framewire/media/ffmpeg/output/still_encoder.hpp"
 #endif
 
 #include <string>

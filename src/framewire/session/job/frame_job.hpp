@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/core/time/frame_time.hpp"
 #include "framewire/pipeline/circle/circle.hpp"
 #include "framewire/pipeline/statistics/progress.hpp"
@@ -52,7 +53,12 @@ public:
         auto options = Job::sink_options(input_.info());
         // Whether filters that change the size kept the picture's shape is not known here.
         const auto &from = input_.info().shape, &to = input_.shape();
-        if (from.width != to.width || from.height != to.height) options.facts.pixel_aspect = {1, 1};
+        auto& aspect = options.facts.pixel_aspect;
+        if ((from.width != to.width || from.height != to.height) && aspect.numerator != aspect.denominator) {
+            log_warning("{}: its pixels are {}:{}; those of another size are written as square", input_.info().name,
+                        aspect.numerator, aspect.denominator);
+            aspect = {1, 1};
+        }
         return options;
     }
 

@@ -51,9 +51,12 @@ ReceiveJob::State::State(const ReceiveOptions& options)
         changes = std::make_unique<ChangesPicture>(*options.changes, result.stream.shape, options.job.threads);
     const auto& shown = changes ? changes->shape() : result.stream.shape;
     if (options.on_stream) options.on_stream(result.stream, shown);
-    recording = VideoOutput(
-        options.recording, shown, result.stream.rate,
-        {.stop = job.stop(), .replace = options.job.replace, .once_only = true, .segments = options.segments});
+    recording = VideoOutput(options.recording, shown, result.stream.rate,
+                            {.stop = job.stop(),
+                             .hurry = true,
+                             .replace = options.job.replace,
+                             .once_only = true,
+                             .segments = options.segments});
 }
 
 void ReceiveJob::State::run() {

@@ -23,11 +23,19 @@ constexpr std::array streamed_sound{AV_CODEC_ID_AAC, AV_CODEC_ID_MP2,  AV_CODEC_
                                     AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3, AV_CODEC_ID_OPUS};
 
 bool container_takes(const AVOutputFormat& format, const AVCodecParameters& parameters) {
-    const bool sound = parameters.codec_type == AVMEDIA_TYPE_AUDIO;
-    if ((sound ? format.audio_codec : format.subtitle_codec) == AV_CODEC_ID_NONE) return false;
     const int known = avformat_query_codec(&format, parameters.codec_id, FF_COMPLIANCE_NORMAL);
     if (known >= 0) return known == 1;
-    return sound && std::ranges::find(streamed_sound, parameters.codec_id) != streamed_sound.end();
+    return format.audio_codec != AV_CODEC_ID_NONE &&
+           std::ranges::find(streamed_sound, parameters.codec_id) != streamed_sound.end();
+}
+
+// Samples that a decoder throws away at the beginning. FFmpeg's demuxer of Matroska leaves those of Opus to its header,
+// whose bytes 10 and 11 tell them (RFC 7845, section 5.1), and its muxer then forgets their time.
+int padding_of(const AVCodecParameters& parameters) {
+    constexpr int at = 10, shortest_header = 19;
+    if (parameters.initial_padding > 0 || parameters.codec_id != AV_CODEC_ID_OPUS) return parameters.initial_padding;
+    if (parameters.extradata_size < shortest_header) return 0;
+    return parameters.extradata[at] | parameters.extradata[at + 1] << 8;
 }
 
 // Words about the file that they stood in, not about what it shows.
@@ -66,14 +74,14 @@ void Companions::join(AVFormatContext& output, const std::string& name) {
         if (!sound && parameters.codec_type != AVMEDIA_TYPE_SUBTITLE) continue;
         if (sound && !audio_) continue;
         if (!container_takes(*output.oformat, parameters)) {
-            log_warning("{}: {} ({}) of {} cannot go into it and {} left out; into .mkv it can", name,
-                        sound ? "sound" : "subtitles", avcodec_get_name(parameters.codec_id), name_,
-                        sound ? "is" : "are");
+            log_warning("{}: {} ({}) of {} cannot go into it and {} left out", name, sound ? "sound" : "subtitles",
+                        avcodec_get_name(parameters.codec_id), name_, sound ? "is" : "are");
             continue;
         }
         auto* added = avformat_new_stream(&output, nullptr);
         if (!added || avcodec_parameters_copy(added->codecpar, &parameters) < 0)
             fail(ErrorCode::config, "no memory to write {}", name);
+        added->codecpar->initial_padding = padding_of(parameters);
         // The same codec may go by another tag there.
         if (output.oformat->codec_tag &&
             av_codec_get_id(output.oformat->codec_tag, parameters.codec_tag) != parameters.codec_id)
@@ -137,10 +145,11 @@ bool Companions::read() {
         const auto index = static_cast<std::size_t>(packet_->stream_index);
         if (index >= streams_.size() || streams_[index].out < 0) continue;
         if (packet_->pts == AV_NOPTS_VALUE && packet_->dts == AV_NOPTS_VALUE) continue;
+        if (is_empty_subtitle(*streams_[index].in, *packet_)) continue;
         const auto& parameters = *streams_[index].in->codecpar;
         // What a decoder throws away before the first sample is needed, too.
         const double padding =
-            parameters.sample_rate > 0 ? static_cast<double>(parameters.initial_padding) / parameters.sample_rate : 0;
+            parameters.sample_rate > 0 ? static_cast<double>(padding_of(parameters)) / parameters.sample_rate : 0;
         pending_ = seconds_of(*packet_) + padding >= -1e-6;
     }
     return pending_;

@@ -93,6 +93,7 @@ void copy_streams(const AVFormatContext& from, const AVFormatContext& written, A
         out->time_base = in.time_base;
         out->avg_frame_rate = in.avg_frame_rate;
         out->sample_aspect_ratio = in.sample_aspect_ratio;
+        out->codecpar->sample_aspect_ratio = in.sample_aspect_ratio;  // the one that is written
         out->disposition = written.streams[index]->disposition;
         av_dict_copy(&out->metadata, written.streams[index]->metadata, 0);
     }
@@ -105,7 +106,7 @@ void copy_packets(AVFormatContext& from, AVFormatContext& to) {
         if (read == AVERROR_EOF) return;
         require(read, "read what was written");
         const auto index = static_cast<unsigned>(packet->stream_index);
-        if (index >= to.nb_streams) continue;
+        if (index >= to.nb_streams || is_empty_subtitle(*from.streams[index], *packet)) continue;
         av_packet_rescale_ts(packet.get(), from.streams[index]->time_base, to.streams[index]->time_base);
         packet->pos = -1;
         require(av_interleaved_write_frame(&to, packet.get()), "write");

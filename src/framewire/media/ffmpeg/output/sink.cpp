@@ -2,8 +2,8 @@
 
 #include "framewire/core/log.hpp"
 #include "framewire/core/text/credentials.hpp"
+#include "framewire/media/ffmpeg/encoding/encoder.hpp"
 #include "framewire/media/ffmpeg/output/companions.hpp"
-#include "framewire/media/ffmpeg/output/encoder.hpp"
 #include "framewire/media/ffmpeg/output/hls_files.hpp"
 #include "framewire/media/ffmpeg/output/moov_in_front.hpp"
 #include "framewire/media/ffmpeg/output/output_io.hpp"
@@ -22,10 +22,11 @@ namespace {
 constexpr AVRational fine_clock{1, 90'000};  // whole ticks for every common frame rate
 // How much of a recording a killed run may lose, beside what the encoder still holds.
 constexpr std::chrono::milliseconds longest_held_back{500};
-// MP4 tells a frame's duration with 31 bits of the clock, which is 6 h 37 min: longer ones are told in pieces.
-constexpr std::int64_t longest_frame_ticks = std::int64_t{3600} * fine_clock.den;
+// A frame's time of decoding lies up to three frames before its own, and FFmpeg's reader of MP4 takes no more than 28
+// bits of the clock for that, which is 49 minutes: longer waits are told in pieces.
+constexpr std::int64_t longest_frame_ticks = std::int64_t{900} * fine_clock.den;
 // What a source can hardly mean: times further on than that are taken for a mistake, and go on after one frame.
-constexpr std::int64_t longest_gap_ticks = 30 * 24 * longest_frame_ticks;
+constexpr std::int64_t longest_gap_ticks = std::int64_t{30 * 24 * 3600} * fine_clock.den;
 
 // How a target is written.
 struct Plan {
@@ -64,6 +65,23 @@ AVRational clock_of(const Plan& plan, Rational rate) {
     return std::string_view(plan.muxer) == "gif" ? AVRational{1, 100} : fine_clock;
 }
 
+// Says once where frames of uneven times go into a format of one rate.
+class UnevenTimes {
+public:
+    void look_at(const FrameTime& time, std::int64_t frames, AVRational rate, const std::string& name) {
+        if (frames == 0) first_seconds_ = time.seconds;
+        const double late = (time.seconds - first_seconds_) * av_q2d(rate) - static_cast<double>(frames);
+        if (said_ || std::abs(late) <= 1) return;
+        said_ = true;
+        log_warning("{}: it has {:.4g} frames a second, and not the times of the source, which are uneven", name,
+                    av_q2d(rate));
+    }
+
+private:
+    double first_seconds_ = 0;
+    bool said_ = false;
+};
+
 class FfmpegSink final : public Sink {
 public:
     FfmpegSink(const SinkCall& call, const Shape& frame, Rational rate, const SinkOptions& options)
@@ -77,7 +95,8 @@ public:
         format->interrupt_callback = interrupt_.callback();
 
         clock_ = clock_of(plan, rate);
-        const auto choice = EncoderChoice::from(call.values, plan.codec, plan.live);
+        auto choice = EncoderChoice::from(call.values, plan.codec, plan.live);
+        choice.hurry = options.hurry;
         const auto& encoder = find_encoder(choice);
         if (avformat_query_codec(format->oformat, encoder.id, FF_COMPLIANCE_NORMAL) == 0)
             fail(ErrorCode::usage, "{}: {} does not take {}", name_, plan.muxer, encoder.name);
@@ -205,7 +224,10 @@ private:
 
     // After the frame before, whatever the source's clock says.
     std::int64_t next_pts(const FrameTime& time) {
-        if (constant_rate_) return frames_;
+        if (constant_rate_) {
+            uneven_.look_at(time, frames_, encoder_->context().framerate, name_);
+            return frames_;
+        }
         if (!first_seconds_) first_seconds_ = time.seconds;
         const double ticks = (time.seconds - *first_seconds_) / av_q2d(clock_) + static_cast<double>(shifted_ticks_);
         const auto frame_ticks =
@@ -296,6 +318,7 @@ private:
     bool constant_rate_ = false;
     bool begun_ = false;   // header written, trailer not
     bool warned_ = false;  // of times
+    UnevenTimes uneven_;
     std::optional<double> first_seconds_;
     std::int64_t shifted_ticks_ = 0;  // what times that made no sense were moved by
     std::int64_t last_pts_ = -1;

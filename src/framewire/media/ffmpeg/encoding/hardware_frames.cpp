@@ -1,4 +1,4 @@
-#include "framewire/media/ffmpeg/output/hardware_frames.hpp"
+#include "framewire/media/ffmpeg/encoding/hardware_frames.hpp"
 
 extern "C" {
 #include <libavutil/hwcontext.h>

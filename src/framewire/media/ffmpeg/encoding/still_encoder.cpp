@@ -1,6 +1,6 @@
-#include "framewire/media/ffmpeg/output/still_encoder.hpp"
+#include "framewire/media/ffmpeg/encoding/still_encoder.hpp"
 
-#include "framewire/media/ffmpeg/output/encoder.hpp"
+#include "framewire/media/ffmpeg/encoding/encoder.hpp"
 
 #include <string_view>
 

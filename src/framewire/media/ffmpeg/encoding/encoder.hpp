@@ -2,10 +2,10 @@
 
 #include "framewire/core/view.hpp"
 #include "framewire/media/conversion/colour.hpp"
+#include "framewire/media/ffmpeg/encoding/encoder_choice.hpp"
+#include "framewire/media/ffmpeg/encoding/gif_palette.hpp"
+#include "framewire/media/ffmpeg/encoding/hardware_frames.hpp"
 #include "framewire/media/ffmpeg/libav.hpp"
-#include "framewire/media/ffmpeg/output/encoder_choice.hpp"
-#include "framewire/media/ffmpeg/output/gif_palette.hpp"
-#include "framewire/media/ffmpeg/output/hardware_frames.hpp"
 #include "framewire/pipeline/source.hpp"
 
 #include <cstdint>

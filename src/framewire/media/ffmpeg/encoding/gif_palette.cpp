@@ -1,4 +1,4 @@
-#include "framewire/media/ffmpeg/output/gif_palette.hpp"
+#include "framewire/media/ffmpeg/encoding/gif_palette.hpp"
 
 extern "C" {
 #include <libavfilter/avfilter.h>

@@ -1,4 +1,4 @@
-#include "framewire/media/ffmpeg/output/encoder.hpp"
+#include "framewire/media/ffmpeg/encoding/encoder.hpp"
 
 extern "C" {
 #include <libavutil/pixdesc.h>
@@ -84,7 +84,7 @@ FramePointer VideoEncoder::empty_frame() const {
 
 bool VideoEncoder::takes(const AVFrame& picture) const {
     if (palette_ || hardware_ || picture.format != context_->pix_fmt || picture.width != context_->width ||
-        picture.height != context_->height || coding_.full_range)
+        picture.height != context_->height || picture.linesize[0] < picture.width || coding_.full_range)
         return false;
     const bool other_siting =
         picture.chroma_location != AVCHROMA_LOC_UNSPECIFIED && picture.chroma_location != AVCHROMA_LOC_LEFT;

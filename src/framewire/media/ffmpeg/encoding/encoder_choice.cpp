@@ -1,4 +1,4 @@
-#include "framewire/media/ffmpeg/output/encoder_choice.hpp"
+#include "framewire/media/ffmpeg/encoding/encoder_choice.hpp"
 
 #include "framewire/core/text/nearest_name.hpp"
 
@@ -133,7 +133,7 @@ void set_speed(const EncoderChoice& choice, const AVCodec& encoder, Dictionary& 
         dictionary.set("preset", choice.preset);
     } else if (const auto found = std::ranges::find(suited, name, &Suited::encoder);
                found != suited.end() && *found->preset) {
-        dictionary.set("preset", choice.live ? found->live_preset : found->preset);
+        dictionary.set("preset", choice.live || choice.hurry ? found->live_preset : found->preset);
     }
     if (!choice.tune.empty()) {
         require_option(encoder, "tune");

@@ -20,6 +20,7 @@ struct EncoderChoice {
     std::string pixels{};          ///< FFmpeg's name of a pixel format; empty: what suits
     std::optional<int> quality{};  ///< of a picture, 1 to 100
     bool live = false;             ///< low delay, and a key frame every 2 s
+    bool hurry = false;            ///< no more work than keeps up with a camera
 
     /// From the parameters of a sink; `codec` is taken where they name none.
     static EncoderChoice from(const ParameterValues& values, const std::string& codec, bool live);
