@@ -154,18 +154,21 @@ void bench_packing(Session& session) {
     HostImage viewer(bench_frame);
     unpacker.apply_picture(picture, viewer.view());
     Session::require_equal(viewer.view(), moments.images[1].view(), "packing a picture");
+    const delta::Decoder decoder(bench_frame, session.cpu());
     std::vector<std::uint8_t> scratch;
     const auto timings =
         session.time_cpu({[&] { scratch.clear(), packer.pack_changes(moments.want[1].view(), scratch); },
                           [&] { unpacker.apply_changes(changes, viewer.view()); },
                           [&] { scratch.clear(), packer.pack_picture(moments.images[1].view(), scratch); },
-                          [&] { unpacker.apply_picture(picture, viewer.view()); }});
+                          [&] { unpacker.apply_picture(picture, viewer.view()); },
+                          [&] { decoder.decode(moments.want[1].view(), viewer.view()); }});
     session.add(
         {"delta", fmt::format("pack 2 % in blobs to {} bytes", changes.size()), "framewire cpu", timings[0], 0, {}});
     session.add({"delta", "unpack the same", "framewire cpu", timings[1], 0, {}});
     session.add(
         {"delta", fmt::format("pack a picture to {} bytes", picture.size()), "framewire cpu", timings[2], 0, {}});
     session.add({"delta", "unpack the same picture", "framewire cpu", timings[3], 0, {}});
+    session.add({"delta", "decode 2 % in blobs", "framewire cpu", timings[4], 0, {}});
 }
 
 void bench_delta(Session& session) {

@@ -1,6 +1,7 @@
 #include "framewire/delta/packing.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/delta/runs.hpp"
 
 #include <zstd.h>
 
@@ -148,15 +149,43 @@ Unpacker& Unpacker::operator=(Unpacker&&) noexcept = default;
 
 namespace {
 
-// Calls body(position) for every change; the masks lie one after the other from `masks` on.
+// Calls body(position, mask) for every block with changes: where it begins, and which of its bytes change. The masks
+// lie one after the other from `masks` on.
 template <class Body>
-void for_each_change(const Shape& shape, const std::uint8_t* bitmap, const std::uint8_t* masks, Body&& body) {
+void for_each_block(const Shape& shape, const std::uint8_t* bitmap, const std::uint8_t* masks, Body&& body) {
     for (std::int64_t at = 0; at < bitmap_bytes(shape); ++at)
         for (auto blocks = static_cast<std::uint32_t>(bitmap[at]); blocks; blocks &= blocks - 1) {
-            const auto block = at * 8 + std::countr_zero(blocks);
-            for (auto mask = get_u64(masks); mask; mask &= mask - 1) body(block * block_bytes + std::countr_zero(mask));
+            body((at * 8 + std::countr_zero(blocks)) * block_bytes, get_u64(masks));
             masks += 8;
         }
+}
+
+// Adds the differences of one block to the bytes of the picture that `mask` names, and returns those that are left. A
+// block that changes as a whole, within a row, is what moves are made of.
+const std::uint8_t* add_block(std::int64_t position, std::uint64_t mask, const std::uint8_t* differences,
+                              HostView<std::uint8_t> to) {
+    const auto row_bytes = to.shape().row_bytes();
+    const auto y = static_cast<int>(position / row_bytes);
+    const auto x = position % row_bytes;
+    auto* bytes = to.row(0, y) + x;
+    if (x + block_bytes > row_bytes) {
+        for (; mask; mask &= mask - 1) {
+            const auto at = position + std::countr_zero(mask);
+            auto& byte = to.row(0, static_cast<int>(at / row_bytes))[at % row_bytes];
+            byte = static_cast<std::uint8_t>(byte + *differences++);
+        }
+        return differences;
+    }
+    if (mask == ~std::uint64_t{0}) {
+        add_run<block_bytes>(differences, bytes);
+        return differences + block_bytes;
+    }
+    while (mask) {
+        const auto begin = std::countr_zero(mask), end = begin + std::countr_one(mask >> begin);
+        for (auto at = begin; at < end; ++at) bytes[at] = static_cast<std::uint8_t>(bytes[at] + *differences++);
+        mask = end == block_bytes ? 0 : mask >> end << end;
+    }
+    return differences;
 }
 
 }  // namespace
@@ -170,8 +199,9 @@ void Unpacker::last_changes(const ChangesView<MemorySpace::host>& changes) const
     if (state_->last_count == 0) return;
     const auto* bitmap = state_->body.data() + 4;
     auto* position = changes.positions;
-    for_each_change(shape, bitmap, bitmap + bitmap_bytes(shape),
-                    [&](std::int64_t at) { *position++ = static_cast<std::uint32_t>(at); });
+    for_each_block(shape, bitmap, bitmap + bitmap_bytes(shape), [&](std::int64_t at, std::uint64_t mask) {
+        for (; mask; mask &= mask - 1) *position++ = static_cast<std::uint32_t>(at + std::countr_zero(mask));
+    });
     std::memcpy(changes.differences, state_->body.data() + state_->differences_at, state_->last_count);
 }
 
@@ -200,10 +230,8 @@ void Unpacker::apply_changes(std::span<const std::uint8_t> bytes, HostView<std::
     if (last_position >= shape.frame_bytes()) broken("a change lies outside the frame");
 
     const auto* difference = masks + 8 * blocks;
-    const auto row_bytes = shape.row_bytes();
-    for_each_change(shape, bitmap, masks, [&](std::int64_t position) {
-        auto& byte = reference.row(0, static_cast<int>(position / row_bytes))[position % row_bytes];
-        byte = static_cast<std::uint8_t>(byte + *difference++);
+    for_each_block(shape, bitmap, masks, [&](std::int64_t position, std::uint64_t mask) {
+        difference = add_block(position, mask, difference, reference);
     });
     state_->last_count = static_cast<std::uint32_t>(count);
     state_->differences_at = static_cast<std::size_t>(size - count);

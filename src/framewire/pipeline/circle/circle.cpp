@@ -53,7 +53,8 @@ public:
 
     void run() {
         statistics_.start();
-        const std::stop_callback on_stop(options_.stop.get_token(), [this] { change([this] { closed_ = true; }); });
+        const std::stop_callback on_stop(options_.stop.get_token(),
+                                         [this] { change_for_all([this] { closed_ = true; }); });
         {
             std::vector<std::jthread> threads;
             threads.reserve(static_cast<std::size_t>(2 + options_.waiters));
@@ -63,7 +64,7 @@ public:
                 threads.emplace_back([this] { run_stage([this] { process_all(); }, processed_ended_); });
             } catch (...) {  // no thread to be had: end those that run
                 keep_failure(std::current_exception());
-                change([this] { processed_ended_ = true; });
+                change_for_all([this] { processed_ended_ = true; });
             }
             run_stage([this] { send_all(); }, sent_ended_);
         }
@@ -71,14 +72,25 @@ public:
     }
 
 private:
-    // Changes what the stages wait for, and wakes them.
+    // Changes what one stage waits for, and wakes one of its threads. Waking those that find nothing to do costs more
+    // than most stages: every thread woken takes the mutex.
     template <class Change>
-    void change(Change&& apply) {
+    void change(std::condition_variable& stage, Change&& apply) {
         {
             const std::lock_guard lock(mutex_);
             apply();
         }
-        changed_.notify_all();
+        stage.notify_one();
+    }
+
+    // Changes what every stage looks at: that one has ended, or that all are to.
+    template <class Change>
+    void change_for_all(Change&& apply) {
+        {
+            const std::lock_guard lock(mutex_);
+            apply();
+        }
+        for (auto* stage : {&capture_, &process_, &wait_, &send_}) stage->notify_all();
     }
 
     template <class Body>
@@ -88,13 +100,13 @@ private:
         } catch (...) {
             keep_failure(std::current_exception());
         }
-        change([&] { ended = true; });
+        change_for_all([&] { ended = true; });
     }
 
     // What was captured before is still processed and sent, as far as the stages behind can. The stop reaches a capture
     // that waits for its source.
     void keep_failure(std::exception_ptr failure) {
-        change([&] {
+        change_for_all([&] {
             if (!failure_) failure_ = std::move(failure);
             closed_ = true;
         });
@@ -119,23 +131,24 @@ private:
             if (time.captured == Clock::time_point{}) time.captured = now;
             if (options_.at_source_rate && !wait_until(pacer.due(time.seconds, now))) return;
             ++kept;
-            change([&] { captured_.push(slot); });
+            change(process_, [&] { captured_.push(slot); });
         }
     }
 
     void process_all() {
         for (;;) {
-            const int slot = take(captured_, captured_ended_);
+            const int slot = take(captured_, captured_ended_, process_);
             if (slot == no_slot) return;
             const auto begin = Clock::now();
             stages_.process(slot, times_[static_cast<std::size_t>(slot)]);
             process_ms_[static_cast<std::size_t>(slot)] = milliseconds_since(begin);
             std::unique_lock lock(mutex_);
-            changed_.wait(lock, [&] { return to_send_.size() < options_.waiting || sent_ended_; });
+            process_.wait(lock, [&] { return to_send_.size() < options_.waiting || sent_ended_; });
             to_send_.push(slot);
             if (waiters() > 0) processed_.push(slot);
             lock.unlock();
-            changed_.notify_all();
+            send_.notify_one();
+            wait_.notify_one();
         }
     }
 
@@ -150,7 +163,7 @@ private:
     // As one of the waiters. A failure is the sender's, whose turn it is after the frames before.
     void wait_for_all() {
         for (;;) {
-            const int slot = take(processed_, processed_ended_);
+            const int slot = take(processed_, processed_ended_, wait_);
             if (slot == no_slot) return;
             Awaited awaited{true, {}};
             try {
@@ -158,7 +171,7 @@ private:
             } catch (...) {
                 awaited.failure = std::current_exception();
             }
-            change([&] { awaited_[static_cast<std::size_t>(slot)] = std::move(awaited); });
+            change(send_, [&] { awaited_[static_cast<std::size_t>(slot)] = std::move(awaited); });
         }
     }
 
@@ -172,15 +185,16 @@ private:
     void let_waiter_end(int slot) {
         auto& awaited = awaited_[static_cast<std::size_t>(slot)];
         std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return awaited.over; });
+        send_.wait(lock, [&] { return awaited.over; });
         awaited.over = false;
         if (awaited.failure) std::rethrow_exception(awaited.failure);
     }
 
     void send_all() {
         for (;;) {
-            const int slot = take(to_send_, processed_ended_);
+            const int slot = take(to_send_, processed_ended_, send_);
             if (slot == no_slot) return;
+            process_.notify_one();  // one fewer waits to be sent
             if (waiters() > 0)
                 let_waiter_end(slot);
             else if (stages_.wait)
@@ -190,13 +204,13 @@ private:
             stages_.send(slot, times_[static_cast<std::size_t>(slot)]);
             statistics_.record(Stage::send, milliseconds_since(begin));
             statistics_.count_frame(options_.raw_frame_bytes);
-            change([&] { free_.push(slot); });
+            change(capture_, [&] { free_.push(slot); });
         }
     }
 
     int take_to_fill(bool& dropped) {
         std::unique_lock lock(mutex_);
-        changed_.wait(lock,
+        capture_.wait(lock,
                       [&] { return closed_ || !free_.empty() || (options_.drop_when_late && !captured_.empty()); });
         if (closed_) return no_slot;
         if (!free_.empty()) return free_.pop();
@@ -205,21 +219,18 @@ private:
         return captured_.pop();
     }
 
-    // The next slot of a queue; none when the stage before has ended and all it left is taken, or nobody sends any
-    // more.
-    int take(SlotQueue& queue, const bool& ended) {
+    // The next slot of a stage's queue; none when the stage before has ended and all it left is taken, or nobody sends
+    // any more.
+    int take(SlotQueue& queue, const bool& ended, std::condition_variable& stage) {
         std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return !queue.empty() || ended || sent_ended_; });
-        const int slot = queue.empty() || sent_ended_ ? no_slot : queue.pop();
-        lock.unlock();
-        changed_.notify_all();
-        return slot;
+        stage.wait(lock, [&] { return !queue.empty() || ended || sent_ended_; });
+        return queue.empty() || sent_ended_ ? no_slot : queue.pop();
     }
 
     // False when the run was stopped before that time.
     bool wait_until(Clock::time_point when) {
         std::unique_lock lock(mutex_);
-        return !changed_.wait_until(lock, when, [&] { return closed_; });
+        return !capture_.wait_until(lock, when, [&] { return closed_; });
     }
 
     const CircleStages& stages_;
@@ -229,7 +240,7 @@ private:
     std::vector<double> process_ms_;  // of the slot's frame so far
 
     std::mutex mutex_;
-    std::condition_variable changed_;
+    std::condition_variable capture_, process_, wait_, send_;  // what the threads of each stage wait for
     // Guarded by mutex_: slots by where they are, who has ended, and the first failure.
     std::vector<Awaited> awaited_;
     SlotQueue free_, captured_;
