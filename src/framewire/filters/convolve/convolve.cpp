@@ -10,7 +10,8 @@ namespace {
 int side_of(const std::vector<int>& matrix) {
     const auto side = static_cast<int>(std::lround(std::sqrt(static_cast<double>(matrix.size()))));
     if (side % 2 == 0 || side > max_convolve_size || static_cast<std::size_t>(side * side) != matrix.size())
-        fail(ErrorCode::usage, "matrix has {} numbers; allowed are 1, 9, 25 and so on to {}, those of a square of an odd side",
+        fail(ErrorCode::usage,
+             "matrix has {} numbers; allowed are 1, 9, 25 and so on to {}, those of a square of an odd side",
              matrix.size(), max_convolve_size * max_convolve_size);
     return side;
 }
@@ -39,7 +40,8 @@ std::vector<int> parse_matrix(std::string_view text) {
         text.remove_prefix(word.size());
         const auto number = number_in<int>(word);
         if (!number || *number < -max_convolve_weight || *number > max_convolve_weight)
-            fail(ErrorCode::usage, "matrix has '{}'; allowed are whole numbers from {} to {} with spaces between them "
+            fail(ErrorCode::usage,
+                 "matrix has '{}'; allowed are whole numbers from {} to {} with spaces between them "
                  "(and a divisor for all)",
                  word, -max_convolve_weight, max_convolve_weight);
         if (matrix.size() == most) fail(ErrorCode::usage, "matrix has more than {} numbers", most);

@@ -28,7 +28,8 @@ struct ConvolveJob {
 template <int channels>
 __global__ void __launch_bounds__(block_width* block_height) convolve_kernel(__grid_constant__ const ConvolveJob job) {
     __shared__ std::uint8_t seen[seen_height][seen_width * channels];
-    const int x_begin = static_cast<int>(blockIdx.x) * block_width, y_begin = static_cast<int>(blockIdx.y) * tile_height;
+    const int x_begin = static_cast<int>(blockIdx.x) * block_width,
+              y_begin = static_cast<int>(blockIdx.y) * tile_height;
     const int frame = static_cast<int>(blockIdx.z);
     for (int row = static_cast<int>(threadIdx.y); row < tile_height + 2 * job.reach; row += block_height) {
         const int y = border_index(y_begin + row - job.reach, job.height, job.border);
@@ -56,8 +57,7 @@ __global__ void __launch_bounds__(block_width* block_height) convolve_kernel(__g
         auto* out = job.out.row(frame, y_begin + row) + x * channels;
 #pragma unroll
         for (int channel = 0; channel < channels; ++channel)
-            out[channel] =
-                static_cast<std::uint8_t>(min(max(sums[channel], 0), 256 * job.divisor - 1) / job.divisor);
+            out[channel] = static_cast<std::uint8_t>(min(max(sums[channel], 0), 256 * job.divisor - 1) / job.divisor);
     }
 }
 

@@ -18,7 +18,8 @@ namespace convolve_bench {
 // Numbers without a pattern, none of them 0.
 ConvolveParameters parameters_of(int size) {
     std::vector<int> matrix;
-    for (int index = 0; index < size * size; ++index) matrix.push_back(index * 37 % 11 - 5 == 0 ? 1 : index * 37 % 11 - 5);
+    for (int index = 0; index < size * size; ++index)
+        matrix.push_back(index * 37 % 11 - 5 == 0 ? 1 : index * 37 % 11 - 5);
     return {.matrix = std::move(matrix), .divisor = size * size};
 }
 
@@ -26,15 +27,16 @@ void bench_convolve(Session& session) {
     const auto info = convolve_info();
     for (const int size : {3, 5, 15}) {
         const auto parameters = parameters_of(size);
-        WindowBench bench{.suite = "convolve",
-                          .operation = fmt::format("{0}x{0}", size),
-                          .channels = 3,
-                          .info = info,
-                          .values = with_defaults(info, {{"matrix", fmt::format("{}", fmt::join(parameters.matrix, " "))},
-                                                         {"divisor", fmt::to_string(parameters.divisor)}}),
-                          .reference = [=](auto in, auto out) { convolve_reference(parameters, in, out); },
-                          .peer_name = {},
-                          .peer = {}};
+        WindowBench bench{
+            .suite = "convolve",
+            .operation = fmt::format("{0}x{0}", size),
+            .channels = 3,
+            .info = info,
+            .values = with_defaults(info, {{"matrix", fmt::format("{}", fmt::join(parameters.matrix, " "))},
+                                           {"divisor", fmt::to_string(parameters.divisor)}}),
+            .reference = [=](auto in, auto out) { convolve_reference(parameters, in, out); },
+            .peer_name = {},
+            .peer = {}};
 #if FRAMEWIRE_OPENCV
         cv::setNumThreads(session.threads());
         bench.peer_name = "OpenCV's filter2D";

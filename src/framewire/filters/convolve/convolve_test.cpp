@@ -69,11 +69,13 @@ TEST_P(ConvolveTest, ExtremesEqualTheFormula) {
     const std::vector<Shape> shapes{{1, 19, 40, 3}};
     for (const int weight : {max_convolve_weight, -max_convolve_weight})
         for (const int offset : {-255, 0, 255})
-            for (const int divisor : {1, 2, 225 * max_convolve_weight > max_convolve_divisor ? max_convolve_divisor : 1})
+            for (const int divisor :
+                 {1, 2, 225 * max_convolve_weight > max_convolve_divisor ? max_convolve_divisor : 1})
                 check(GetParam(), {.matrix = std::vector<int>(225, weight), .divisor = divisor, .offset = offset}, 3,
                       shapes);
     for (const int divisor : {3, 7, 9, 255, 1023, 99'999, 1'000'000})
-        check(GetParam(), {.matrix = some_matrix(5, max_convolve_weight), .divisor = divisor, .offset = 128}, 3, shapes);
+        check(GetParam(), {.matrix = some_matrix(5, max_convolve_weight), .divisor = divisor, .offset = 128}, 3,
+              shapes);
     check(GetParam(), {.matrix = std::vector<int>(9, 0), .offset = 77}, 3, shapes);
 }
 
@@ -91,9 +93,10 @@ TEST(Convolve, ReadsMatrices) {
     };
     EXPECT_EQ(refusal("1 2 3"),
               "matrix has 3 numbers; allowed are 1, 9, 25 and so on to 225, those of a square of an odd side");
-    EXPECT_EQ(refusal("1 0.5 1"),
-              "matrix has '0.5'; allowed are whole numbers from -10000 to 10000 with spaces between them (and a divisor "
-              "for all)");
+    EXPECT_EQ(
+        refusal("1 0.5 1"),
+        "matrix has '0.5'; allowed are whole numbers from -10000 to 10000 with spaces between them (and a divisor "
+        "for all)");
     for (const auto* text : {"", "1 2 3 4", "10001", "-10001", "99999999999", "a", "1,2,3"})
         EXPECT_NE(refusal(text), "taken") << text;
     std::string many;

@@ -4,8 +4,8 @@
 
 namespace framewire {
 
-/// Where what is at (x, y) of an image is in what a filter makes of it: at (xx * x + xy * y + x0, yx * x + yy * y + y0).
-/// In pixels from the upper left corner of the first pixel, so that pixel i goes from i to i + 1.
+/// Where what is at (x, y) of an image is in what a filter makes of it: at (xx * x + xy * y + x0, yx * x + yy * y +
+/// y0). In pixels from the upper left corner of the first pixel, so that pixel i goes from i to i + 1.
 struct PlaneMap {
     double xx = 1, xy = 0, x0 = 0;
     double yx = 0, yy = 1, y0 = 0;

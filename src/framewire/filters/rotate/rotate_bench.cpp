@@ -37,11 +37,16 @@ void bench_one(Session& session, const FilterInfo& info,
 void bench_geometry(Session& session) {
     for (const int channels : {3, 1}) {
         bench_one(session, crop_info(), {{"w", "50%"}, {"h", "50%"}}, "crop to 960x540", channels,
-                  [](auto in, auto out) { crop_reference({480, 270, 960, 540}, in, out); });
+                  [](auto in, auto out) {
+                      crop_reference({480, 270, 960, 540}, in, out);
+                  });
         bench_one(session, pad_info(), {{"w", "2000"}, {"h", "1100"}}, "pad to 2000x1100", channels,
-                  [](auto in, auto out) { pad_reference({2000, 1100, 0, 0, 0}, in, out); });
-        bench_one(session, flip_info(), {}, "flip", channels,
-                  [](auto in, auto out) { flip_reference({true, false}, in, out); });
+                  [](auto in, auto out) {
+                      pad_reference({2000, 1100, 0, 0, 0}, in, out);
+                  });
+        bench_one(session, flip_info(), {}, "flip", channels, [](auto in, auto out) {
+            flip_reference({true, false}, in, out);
+        });
         bench_one(session, rotate_info(), {{"angle", "90"}}, "rotate by 90", channels,
                   [](auto in, auto out) { quarter_turns_reference(1, in, out); });
         bench_one(session, rotate_info(), {{"angle", "11"}, {"size", "same"}}, "rotate by 11", channels,

@@ -46,18 +46,17 @@ void bench_scale(Session& session) {
     for (const int channels : {3, 1})
         for (const auto& [width, height] : {std::pair{1280, 720}, {640, 360}, {2560, 1440}})
             for (const auto& one : cases)
-                bench_window(session,
-                             {.suite = "scale",
-                              .operation = fmt::format("{}, to {}x{}{}", one.name, width, height,
-                                                       channels == 1 ? ", gray" : ""),
-                              .channels = channels,
-                              .info = info,
-                              .values = with_defaults(info, {{"w", fmt::to_string(width)},
-                                                             {"h", fmt::to_string(height)},
-                                                             {"method", one.name}}),
-                              .reference = [&](auto in, auto out) { scale_reference(one.method, in, out); },
-                              .peer_name = "libswscale, 1 thread",
-                              .peer = swscale(channels, width, height, one.flags)});
+                bench_window(
+                    session,
+                    {.suite = "scale",
+                     .operation = fmt::format("{}, to {}x{}{}", one.name, width, height, channels == 1 ? ", gray" : ""),
+                     .channels = channels,
+                     .info = info,
+                     .values = with_defaults(
+                         info, {{"w", fmt::to_string(width)}, {"h", fmt::to_string(height)}, {"method", one.name}}),
+                     .reference = [&](auto in, auto out) { scale_reference(one.method, in, out); },
+                     .peer_name = "libswscale, 1 thread",
+                     .peer = swscale(channels, width, height, one.flags)});
 }
 
 const SuiteEntry scale_suite{"scale", bench_scale};
