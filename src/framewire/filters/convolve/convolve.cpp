@@ -94,7 +94,7 @@ FilterInfo convolve_info() {
                  .maximum = 255},
                 border_parameter(),
             },
-        .examples = {"convolve='-2 -1 0  -1 1 1  0 1 2':offset=64", "convolve='1 2 1  2 4 2  1 2 1':divisor=16"},
+        .examples = {"convolve='-1 0 0  0 0 0  0 0 1':offset=128", "convolve='1 2 1  2 4 2  1 2 1':divisor=16"},
         .output_shape =
             [](const ParameterValues& values, const Shape& shape) {
                 convolve_parameters(values);
