@@ -1,5 +1,6 @@
 #include "framewire/filters/convolve/convolve.hpp"
 
+#include "framewire/core/parameters/fields.hpp"
 #include "framewire/core/parameters/numbers.hpp"
 
 #include <cmath>
@@ -21,11 +22,34 @@ void check_range(std::string_view what, int value, int least, int most) {
         fail(ErrorCode::usage, "convolve's {} is {}; allowed are {} to {}", what, value, least, most);
 }
 
+// What the registry's entry takes: the matrix as text.
+struct ConvolveSettings {
+    std::string matrix = "0 -1 0  -1 5 -1  0 -1 0";
+    int divisor = ConvolveParameters{}.divisor;
+    int offset = ConvolveParameters{}.offset;
+    Border border = ConvolveParameters{}.border;
+};
+
+const ParameterFields<ConvolveSettings>& convolve_fields() {
+    using S = ConvolveSettings;
+    static const ParameterFields<S> fields = {
+        parameter_field(
+            &S::matrix,
+            {.name = "matrix",
+             .help = "whole numbers with spaces between them, row by row, quoted; of a square of an odd side to 15"}),
+        parameter_field(&S::divisor, {.name = "divisor",
+                                      .help = "of the sum, which is then rounded to nearest",
+                                      .minimum = 1,
+                                      .maximum = max_convolve_divisor}),
+        parameter_field(&S::offset, {.name = "offset", .help = "added to that", .minimum = -255, .maximum = 255}),
+        parameter_field(&S::border, border_names, border_parameter()),
+    };
+    return fields;
+}
+
 ConvolveParameters convolve_parameters(const ParameterValues& values) {
-    return {.matrix = parse_matrix(values.text("matrix")),
-            .divisor = static_cast<int>(values.integer("divisor")),
-            .offset = static_cast<int>(values.integer("offset")),
-            .border = border_from(values)};
+    const auto settings = convolve_fields().from(values);
+    return {parse_matrix(settings.matrix), settings.divisor, settings.offset, settings.border};
 }
 
 }  // namespace
@@ -70,30 +94,10 @@ Convolve::Convolve(const ConvolveParameters& parameters, const Shape& shape, Exe
 }
 
 FilterInfo convolve_info() {
-    using Type = ParameterInfo::Type;
     return {
         .name = "convolve",
         .summary = "any weighted sum of the pixels around each one: sharper, edges, reliefs",
-        .parameters =
-            {
-                {.name = "matrix",
-                 .help = "whole numbers with spaces between them, row by row, quoted; of a square of an odd side to 15",
-                 .type = Type::text,
-                 .default_value = "0 -1 0  -1 5 -1  0 -1 0"},
-                {.name = "divisor",
-                 .help = "of the sum, which is then rounded to nearest",
-                 .type = Type::integer,
-                 .default_value = "1",
-                 .minimum = 1,
-                 .maximum = max_convolve_divisor},
-                {.name = "offset",
-                 .help = "added to that",
-                 .type = Type::integer,
-                 .default_value = "0",
-                 .minimum = -255,
-                 .maximum = 255},
-                border_parameter(),
-            },
+        .parameters = convolve_fields().infos(),
         .examples = {"convolve='-1 0 0  0 0 0  0 0 1':offset=128", "convolve='1 2 1  2 4 2  1 2 1':divisor=16"},
         .output_shape =
             [](const ParameterValues& values, const Shape& shape) {
