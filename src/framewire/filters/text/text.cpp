@@ -84,8 +84,9 @@ FilterInfo text_info() {
         .parameters =
             {
                 {.name = "text",
-                 .help =
-                     "UTF-8; \\n ends a line; tokens {fps} {process_ms} {bandwidth} {changed} {frame} {time} {source}",
+                 .help = "UTF-8; \\n ends a line; tokens {fps} {process_ms} {read_ms} {send_ms} {bandwidth} {changed} "
+                         "{frame} "
+                         "{time} {source} {clock}, the last one also as strftime has it: {clock:%H:%M:%S}",
                  .type = Type::text,
                  .default_value = ""},
                 place("x", "of the text's left edge; negative: from the right edge to the text's"),
