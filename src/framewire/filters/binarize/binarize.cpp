@@ -1,5 +1,6 @@
 #include "framewire/filters/binarize/binarize.hpp"
 
+#include "framewire/filters/binarize/document/document.hpp"
 #include "framewire/filters/binarize/sauvola.hpp"
 
 #include <algorithm>
@@ -21,9 +22,14 @@ void refuse_without_use(const ParameterValues& values) {
     const auto& method = values.text("method");
     if (method != "fixed" && values.integer("level") != BinarizeParameters{}.level)
         fail(ErrorCode::usage, "level {} goes with method=fixed, not with method={}", values.integer("level"), method);
-    if (method != "sauvola" && values.integer("window") != SauvolaParameters{}.window)
-        fail(ErrorCode::usage, "window {} goes with method=sauvola, not with method={}", values.integer("window"),
+    static_assert(DocumentParameters{}.window == SauvolaParameters{}.window);
+    const auto window = values.integer("window");
+    if (method != "sauvola" && method != "document" && window != SauvolaParameters{}.window)
+        fail(ErrorCode::usage, "window {} goes with method=document and method=sauvola, not with method={}", window,
              method);
+    if (method == "document" && window > max_document_window)
+        fail(ErrorCode::usage, "window {} goes with method=sauvola; with method=document it is at most {}", window,
+             max_document_window);
     if (method != "sauvola" && values.real("k") != SauvolaParameters{}.k)
         fail(ErrorCode::usage, "k {} goes with method=sauvola, not with method={}", values.real("k"), method);
 }
@@ -83,10 +89,12 @@ FilterInfo binarize_info() {
                 {.name = "method",
                  .help =
                      "two-max: mean of the two most frequent values, held to 50..200; otsu: as OpenCV; two-peaks: the "
-                     "valley of the smoothed histogram; sauvola: local, for documents; fixed: level",
+                     "valley of the smoothed histogram; document: otsu of what is left of the paper's light, for ink "
+                     "on "
+                     "uneven paper; sauvola: local, for documents; fixed: level",
                  .type = Type::choice,
                  .default_value = "two-max",
-                 .choices = {"two-max", "otsu", "two-peaks", "sauvola", "fixed"}},
+                 .choices = {"two-max", "otsu", "two-peaks", "document", "sauvola", "fixed"}},
                 {.name = "level",
                  .help = "the threshold of method=fixed",
                  .type = Type::integer,
@@ -94,7 +102,9 @@ FilterInfo binarize_info() {
                  .minimum = 0,
                  .maximum = 255},
                 {.name = "window",
-                 .help = "side of the square around each pixel that method=sauvola looks at",
+                 .help = "side of the square around each pixel that method=document (to 63) and method=sauvola look "
+                         "at; wider "
+                         "than a stroke",
                  .type = Type::integer,
                  .default_value = "25",
                  .minimum = 3,
@@ -107,7 +117,8 @@ FilterInfo binarize_info() {
                  .minimum = 0,
                  .maximum = 1},
             },
-        .examples = {"binarize=otsu", "binarize=fixed:level=100", "binarize=sauvola:window=31:k=0.3"},
+        .examples = {"binarize=otsu", "binarize=document", "binarize=fixed:level=100",
+                     "binarize=sauvola:window=31:k=0.3"},
         .output_shape =
             [](const ParameterValues& values, const Shape& shape) {
                 refuse_without_use(values);
@@ -116,6 +127,9 @@ FilterInfo binarize_info() {
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             refuse_without_use(values);
             const auto& method = values.text("method");
+            if (method == "document")
+                return std::make_unique<FilterOf<Document>>(
+                    DocumentParameters{.window = static_cast<int>(values.integer("window"))}, shape, executor);
             if (method == "sauvola")
                 return std::make_unique<FilterOf<Sauvola>>(
                     SauvolaParameters{.window = static_cast<int>(values.integer("window")), .k = values.real("k")},
