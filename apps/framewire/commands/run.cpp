@@ -24,6 +24,7 @@ void run(RunFlags& flags, const std::stop_token& stop) {
     const auto figures = session::RunJob(flags.options(stop)).run().figures;
     log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped", figures.frames, figures.seconds, figures.fps,
              figures.drops);
+    show_times(flags.common, figures);
 }
 
 }  // namespace
@@ -36,6 +37,7 @@ void add_run(CommandLine& program, Action& chosen) {
         .required()
         .type_name("DST");
     add_common_options(command, flags->common);
+    add_times_option(command, flags->common);
     set_work(command, chosen, flags->common, [flags](const std::stop_source& stop) { run(*flags, stop.get_token()); });
 }
 

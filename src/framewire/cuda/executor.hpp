@@ -2,13 +2,16 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/thread_pool.hpp"
+#include "framewire/core/time/clock.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/build.hpp"
 #include "framewire/cuda/device.hpp"
 #include "framewire/cuda/stream.hpp"
 
+#include <functional>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace framewire {
 
@@ -54,7 +57,26 @@ public:
         return body.template operator()<MemorySpace::host>();
     }
 
+    /// Lets step() tell how long steps take: `tell` gets a step's name and its milliseconds, from the thread that did
+    /// it. On the CUDA backend a step that is told of is waited for, so that nothing overlaps: for who wants to know
+    /// the steps' own times, not the run's.
+    void time_steps(std::function<void(std::string_view name, double ms)> tell) { tell_ = std::move(tell); }
+    bool times_steps() const { return static_cast<bool>(tell_); }
+    /// Does `body`, which is a step of a frame's way.
+    template <class Body>
+    void step(std::string_view name, Body&& body) const {
+        if (!tell_) return std::forward<Body>(body)();
+        synchronize();
+        const auto begin = Clock::now();
+        std::forward<Body>(body)();
+        synchronize();
+        tell_(name, milliseconds_since(begin));
+    }
+
 private:
+    /// Returns when all that was queued is over.
+    void synchronize() const;
+
     struct Streams {
         cuda::Stream work, up, down;
     };
@@ -64,6 +86,7 @@ private:
     ThreadPool pool_;
     std::optional<Streams> streams_;
     cuda::SharedMemory shared_memory_;
+    std::function<void(std::string_view, double)> tell_;
 };
 
 }  // namespace framewire

@@ -7,6 +7,7 @@
 #include "framewire/detect/foreground/foreground.hpp"
 #include "framewire/detect/masks/mask_morphology.hpp"
 #include "framewire/detect/masks/mask_region.hpp"
+#include "framewire/detect/masks/median/mask_median.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -68,9 +69,12 @@ struct MotionDetector::State {
             mean.emplace(running->rate, gray, executor_);
             difference.emplace(ForegroundParameters{.blur = 1, .threshold = parameters.threshold}, gray, executor_);
         }
-        if (parameters.morphology != MorphologyOperation::none)
-            morphology.emplace(parameters.morphology, StructuringElement(parameters.shape, parameters.diameter_px),
-                               frames, executor_);
+        const auto cleaning = cleaning_of(parameters);
+        if (const auto* window = std::get_if<MedianWindow>(&cleaning))
+            median.emplace(window->size_px, frames, executor_);
+        else if (const auto operation = std::get<MorphologyOperation>(cleaning); operation != MorphologyOperation::none)
+            morphology.emplace(operation, StructuringElement(parameters.shape, parameters.diameter_px), frames,
+                               executor_);
         objects = DetectedObjects(frames.frames, parameters.capacity, executor_);
         if (executor_.backend() == Backend::cuda)
             device = Memory<MemorySpace::device>(frames, mean.has_value());
@@ -111,18 +115,31 @@ struct MotionDetector::State {
         framewire::validate(frames, shape, "the detector's frames");
         auto& at = memory<space>();
         count(frames.shape().frames);
-        find_foreground(frames, at);
-        if (region) region->apply(at.foreground.view());
-        if (morphology) {
-            morphology->run(std::as_const(at.foreground).view(), at.objects_mask.view());
-            if (region) region->apply(at.objects_mask.view());  // what grew out of it
-        }
-        labelling.run(mask(at), into);
+        executor->step("foreground", [&] {
+            find_foreground(frames, at);
+            if (region) region->apply(at.foreground.view());
+        });
+        if (cleans())
+            executor->step("morphology", [&] {
+                clean(std::as_const(at.foreground).view(), at.objects_mask.view());
+                if (region) region->apply(at.objects_mask.view());  // what grew out of it
+            });
+        executor->step("labelling", [&] { labelling.run(mask(at), into); });
+    }
+
+    bool cleans() const { return morphology || median; }
+
+    template <MemorySpace space>
+    void clean(BitMaskView<const std::uint32_t, space> in, BitMaskView<std::uint32_t, space> out) {
+        if (morphology)
+            morphology->run(in, out);
+        else
+            median->run(in, out);
     }
 
     template <MemorySpace space>
     BitMaskView<const std::uint32_t, space> mask(const Memory<space>& at) const {
-        return morphology ? at.objects_mask.view() : at.foreground.view();
+        return cleans() ? at.objects_mask.view() : at.foreground.view();
     }
 
     DetectorParameters parameters;
@@ -132,8 +149,9 @@ struct MotionDetector::State {
     std::optional<Foreground> foreground, first_frame;
     std::optional<MixtureBackground> mixture;
     std::optional<MeanBackground> mean;
-    std::optional<Foreground> difference;  // of blurred frames from those backgrounds
-    std::optional<MaskMorphology> morphology;
+    std::optional<Foreground> difference;      // of blurred frames from those backgrounds
+    std::optional<MaskMorphology> morphology;  // or
+    std::optional<MaskMedian> median;
     ComponentLabelling labelling;
     Memory<MemorySpace::host> host;
     Memory<MemorySpace::device> device;
@@ -210,6 +228,21 @@ ComponentLists<MemorySpace::device> MotionDetector::objects_on_device() const {
 }
 HostBitMaskView<const std::uint32_t> MotionDetector::mask_on_host() const { return state_->mask(state_->host); }
 DeviceBitMaskView<const std::uint32_t> MotionDetector::mask_on_device() const { return state_->mask(state_->device); }
+
+HostBitMaskView<const std::uint32_t> MotionDetector::foreground_on_host() const {
+    return state_->host.foreground.view();
+}
+
+void MotionDetector::draw_background(HostView<std::uint8_t> picture) const {
+    const auto& state = *state_;
+    if (state.executor->backend() != Backend::cpu) fail(ErrorCode::internal, "a background on a GPU as a picture");
+    if (state.mixture) return state.mixture->draw_background(picture);
+    validate(picture, state.shape.with_frames(1).with_channels(1), "the background's picture");
+    if (state.mean)
+        copy(state.host.backgrounds.view().frames(state.shape.frames - 1, 1), picture);
+    else
+        copy(state.host.background.view(), picture);
+}
 
 int MotionDetector::frames_before_background() const { return state_->without_background; }
 bool MotionDetector::has_background() const { return state_->background_due == 0; }

@@ -34,8 +34,13 @@ void print_summary(const HogFlags& flags, const session::DescribeResult& result)
 }  // namespace
 
 void describe(HogFlags& flags, const DescribeFlags& describe, const std::stop_token& stop) {
-    session::DescribeOptions options{flags.common.job(stop), flags.input,           flags.hog,
-                                     flags.output,           describe.steps_folder, describe.streams};
+    session::DescribeOptions options{.job = flags.common.job(stop),
+                                     .input = flags.input,
+                                     .hog = flags.hog,
+                                     .output = flags.output,
+                                     .steps_folder = describe.steps_folder,
+                                     .under_way = describe.streams};
+    if (!describe.steps_frames.empty()) options.steps_of = session::StepFrames(describe.steps_frames);
     if (!may_write(files_of(options), flags.common, stop)) return;
     options.job = flags.common.job(stop);
     const bool of_folder = session::is_output_folder(flags.output);
@@ -48,6 +53,7 @@ void describe(HogFlags& flags, const DescribeFlags& describe, const std::stop_to
         log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} x {} x {} values a frame", figures.frames,
                  figures.seconds, figures.fps, figures.drops, result.shape->rows, result.shape->columns,
                  result.shape->values);
+    show_times(flags.common, figures);
 }
 
 }  // namespace framewire::app

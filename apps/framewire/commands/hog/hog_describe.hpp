@@ -10,7 +10,7 @@ namespace framewire::app {
 
 /// The flags of descriptors.
 struct DescribeFlags {
-    std::string steps_folder;
+    std::string steps_folder, steps_frames;
     std::optional<int> streams;
 };
 

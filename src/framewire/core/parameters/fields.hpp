@@ -83,10 +83,10 @@ public:
 
     const std::vector<ParameterInfo>& infos() const { return infos_; }
 
-    /// The members from checked values; those of others stay as they are.
+    /// The members whose checked values were given; others stay as they are.
     void set(Aggregate& aggregate, const ParameterValues& values) const {
         for (const auto& field : fields_)
-            if (values.has(field.info.name)) field.set(aggregate, values.text(field.info.name));
+            if (values.is_given(field.info.name)) field.set(aggregate, values.text(field.info.name));
     }
 
     Aggregate from(const ParameterValues& values) const {

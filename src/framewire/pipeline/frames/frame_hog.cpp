@@ -21,11 +21,16 @@ FrameHog::~FrameHog() {
 
 void FrameHog::start(Frame& frame, FrameDescriptors& out) {
     executor_->in_its_space([&]<MemorySpace space>() {
-        auto* values = space == MemorySpace::host ? out.host_.as<float>() : out.device_.as<float>();
-        hog_.run(frame.in<space>(), HogView<float, space>(values, out.shape_));
-    });
-    out.transfer_.down([&](const cuda::Stream& stream) {
-        cuda::download(out.device_.data(), out.host_.data(), out.shape_.bytes(), stream);
+        executor_->step("hog", [&] {
+            auto* values = space == MemorySpace::host ? out.host_.as<float>() : out.device_.as<float>();
+            hog_.run(frame.in<space>(), HogView<float, space>(values, out.shape_));
+        });
+        if constexpr (space == MemorySpace::host) return;
+        executor_->step("download", [&] {
+            out.transfer_.down([&](const cuda::Stream& stream) {
+                cuda::download(out.device_.data(), out.host_.data(), out.shape_.bytes(), stream);
+            });
+        });
     });
 }
 

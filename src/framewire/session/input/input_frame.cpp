@@ -10,14 +10,15 @@ InputFrame make_frame(const ChainPlan& plan, Executor& executor) {
     return frame;
 }
 
-void filter_frame(ChainPlan& plan, InputFrame& frame, const FrameTime& time, const Statistics& statistics,
-                  std::string_view source, Wanted wanted) {
+void filter_frame(ChainPlan& plan, const Executor& executor, InputFrame& frame, const FrameTime& time,
+                  const Statistics& statistics, std::string_view source, Wanted wanted) {
     if (plan.empty() && !wanted.by_stages) return;
-    frame.captured.upload();
+    const bool travels = executor.backend() == Backend::cuda;
+    if (travels) executor.step("upload", [&] { frame.captured.upload(); });
     if (plan.empty()) return;
     if (plan.shows_frame_values()) plan.set_frame_values(run_values(statistics.snapshot(), time, source));
     plan.run(frame.captured, frame.filtered);
-    if (wanted.on_host) frame.filtered.download();
+    if (wanted.on_host && travels) executor.step("download", [&] { frame.filtered.download(); });
 }
 
 }  // namespace framewire::session
