@@ -26,7 +26,8 @@ HostImage frame_of(int number) {
             const bool square = number > 0 && x >= left && x < left + 20 && y >= 20 && y < 40;
             const bool speck = number > 0 && x == 80 && y == 50;
             for (int channel = 0; channel < 3; ++channel)
-                image.view().row(0, y)[3 * x + channel] = static_cast<std::uint8_t>(square || speck ? 220 : 60 + channel);
+                image.view().row(0, y)[3 * x + channel] =
+                    static_cast<std::uint8_t>(square || speck ? 220 : 60 + channel);
         }
     return image;
 }
@@ -92,7 +93,8 @@ TEST(DetectorSteps, LabelsColourObjectsAndGrayWhatIsPassedOver) {
 
 TEST(DetectorSteps, OfAMixtureAreItsBackgroundAndMasks) {
     auto& executor = kit::executor(Backend::cpu);
-    EXPECT_EQ(detector_step_names({}), (std::vector<std::string_view>{"background", "threshold", "morphology", "labels"}));
+    EXPECT_EQ(detector_step_names({}),
+              (std::vector<std::string_view>{"background", "threshold", "morphology", "labels"}));
     DetectorSteps steps({}, shape, executor);
     MixtureBackground mixture({}, shape, executor);
     HostBitMask mask(shape);

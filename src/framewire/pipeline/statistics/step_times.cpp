@@ -32,10 +32,11 @@ std::vector<StepSummary> StepTimes::summaries(std::string_view first, std::strin
 std::string to_table(std::span<const StepSummary> steps) {
     std::size_t width = 4;
     for (const auto& step : steps) width = std::max(width, step.name.size());
-    auto table = fmt::format("{:<{}}  {:>9}  {:>9}  {:>9}  {:>7}\n", "step", width, "min ms", "mean ms", "max ms", "share");
+    auto table =
+        fmt::format("{:<{}}  {:>9}  {:>9}  {:>9}  {:>7}\n", "step", width, "min ms", "mean ms", "max ms", "share");
     for (const auto& step : steps)
-        fmt::format_to(std::back_inserter(table), "{:<{}}  {:>9.3f}  {:>9.3f}  {:>9.3f}  {:>5.1f} %\n", step.name, width,
-                       step.min_ms, step.mean_ms, step.max_ms, 100 * step.share);
+        fmt::format_to(std::back_inserter(table), "{:<{}}  {:>9.3f}  {:>9.3f}  {:>9.3f}  {:>5.1f} %\n", step.name,
+                       width, step.min_ms, step.mean_ms, step.max_ms, 100 * step.share);
     return table;
 }
 

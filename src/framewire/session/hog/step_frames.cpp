@@ -10,7 +10,8 @@ namespace framewire::session {
 
 StepFrames::StepFrames(std::string_view text) {
     const auto refuse = [&](std::string_view why) {
-        fail(ErrorCode::usage, "frames {} {}; allowed are numbers from 0 and ranges of them, {} frames at most: 0,10,20-29",
+        fail(ErrorCode::usage,
+             "frames {} {}; allowed are numbers from 0 and ranges of them, {} frames at most: 0,10,20-29",
              in_quotes(text), why, most);
     };
     std::int64_t count = 0;
@@ -31,7 +32,8 @@ StepFrames::StepFrames(std::string_view text) {
 }
 
 bool StepFrames::contains(std::int64_t frame) const {
-    return std::ranges::any_of(ranges_, [=](const auto& range) { return frame >= range.first && frame <= range.second; });
+    return std::ranges::any_of(ranges_,
+                               [=](const auto& range) { return frame >= range.first && frame <= range.second; });
 }
 
 }  // namespace framewire::session

@@ -13,8 +13,8 @@ public:
     static constexpr std::int64_t most = 10'000;
 
     StepFrames() = default;
-    /// Reads numbers, counted from 0, and ranges of them: "0,10,20-29". Throws Error{usage} on anything else, and on more
-    /// than `most` frames.
+    /// Reads numbers, counted from 0, and ranges of them: "0,10,20-29". Throws Error{usage} on anything else, and on
+    /// more than `most` frames.
     explicit StepFrames(std::string_view text);
 
     bool empty() const { return ranges_.empty(); }

@@ -63,7 +63,8 @@ void bench_median_on_cpu(Session& session, int size_px, const std::string& name,
 #endif
     const auto timings = session.time_cpu(candidates);
     const bool peer = timings.size() > 1;
-    session.add({"mask-median", name, "framewire cpu", timings[0], 2.0 * static_cast<double>(bit_mask_bytes(frame_shape)),
+    session.add({"mask-median", name, "framewire cpu", timings[0],
+                 2.0 * static_cast<double>(bit_mask_bytes(frame_shape)),
                  peer ? std::optional(timings[1].median_us / timings[0].median_us) : std::nullopt});
     if (peer)
         session.add(

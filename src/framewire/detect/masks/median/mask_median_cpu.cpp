@@ -65,7 +65,8 @@ void load_median_row(HostBitMaskView<const std::uint32_t> in, const MedianTile& 
 }
 
 // The columns' counts with a row that comes and one that goes.
-HWY_INLINE void roll_columns(const MedianRow& comes, const MedianRow& goes, int digits, int words_64, MedianRow* counts) {
+HWY_INLINE void roll_columns(const MedianRow& comes, const MedianRow& goes, int digits, int words_64,
+                             MedianRow* counts) {
     const MedianTag d;
     const auto step = static_cast<int>(hn::Lanes(d));
     for (int at = 0; at < words_64; at += step) {
@@ -95,12 +96,14 @@ HWY_INLINE void add_row_to_columns(const MedianRow& comes, int digits, int words
 // The words `shift_px` to the right, below 64, of those at `at`.
 HWY_INLINE MedianVector words_right(const std::uint64_t* at, int shift_px) {
     const MedianTag d;
-    return hn::Or(hn::ShiftRightSame(hn::LoadU(d, at), shift_px), hn::ShiftLeftSame(hn::LoadU(d, at + 1), 64 - shift_px));
+    return hn::Or(hn::ShiftRightSame(hn::LoadU(d, at), shift_px),
+                  hn::ShiftLeftSame(hn::LoadU(d, at + 1), 64 - shift_px));
 }
 
 // sums(x) + more(x + shift): numbers of `digits` and of up to as many, into one more digit. In place of the sums, for
 // words are done from the left and need those to the right.
-HWY_INLINE void add_shifted(MedianRow* sums, int digits, const MedianRow* more, int more_digits, int shift_px, int words_64) {
+HWY_INLINE void add_shifted(MedianRow* sums, int digits, const MedianRow* more, int more_digits, int shift_px,
+                            int words_64) {
     const MedianTag d;
     const auto step = static_cast<int>(hn::Lanes(d));
     for (int at = 0; at < words_64; at += step) {
@@ -193,17 +196,18 @@ void MaskMedian::run(HostBitMaskView<const std::uint32_t> in, HostBitMaskView<st
     const int row_words_64 = in.row_words() / 2;
     const std::int64_t strips = (row_words_64 + median_tile_words_64 - 1) / median_tile_words_64;
     const std::int64_t bands = (shape_.height + median_tile_rows - 1) / median_tile_rows;
-    executor_->pool().for_chunks(shape_.frames * bands * strips, 1, [&](std::int64_t index, std::int64_t, std::int64_t) {
-        const int first_word_64 = static_cast<int>(index % strips) * median_tile_words_64;
-        const int y_begin = static_cast<int>(index / strips % bands) * median_tile_rows;
-        HWY_DYNAMIC_DISPATCH(median_tile)
-        (size_px_, in, out,
-         {.frame = static_cast<int>(index / strips / bands),
-          .y_begin = y_begin,
-          .rows = std::min(median_tile_rows, shape_.height - y_begin),
-          .first_word_64 = first_word_64,
-          .words_64 = std::min(median_tile_words_64, row_words_64 - first_word_64)});
-    });
+    executor_->pool().for_chunks(shape_.frames * bands * strips, 1,
+                                 [&](std::int64_t index, std::int64_t, std::int64_t) {
+                                     const int first_word_64 = static_cast<int>(index % strips) * median_tile_words_64;
+                                     const int y_begin = static_cast<int>(index / strips % bands) * median_tile_rows;
+                                     HWY_DYNAMIC_DISPATCH(median_tile)
+                                     (size_px_, in, out,
+                                      {.frame = static_cast<int>(index / strips / bands),
+                                       .y_begin = y_begin,
+                                       .rows = std::min(median_tile_rows, shape_.height - y_begin),
+                                       .first_word_64 = first_word_64,
+                                       .words_64 = std::min(median_tile_words_64, row_words_64 - first_word_64)});
+                                 });
 }
 
 }  // namespace framewire

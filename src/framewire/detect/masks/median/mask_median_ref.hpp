@@ -18,7 +18,8 @@ inline void mask_median_reference(int size_px, HostView<const std::uint8_t> in, 
                 int set = 0;
                 for (int v = y - radius; v <= y + radius; ++v)
                     for (int u = x - radius; u <= x + radius; ++u)
-                        set += in.row(frame, std::clamp(v, 0, shape.height - 1))[std::clamp(u, 0, shape.width - 1)] != 0;
+                        set +=
+                            in.row(frame, std::clamp(v, 0, shape.height - 1))[std::clamp(u, 0, shape.width - 1)] != 0;
                 out.row(frame, y)[x] = 2 * set > size_px * size_px ? 255 : 0;
             }
 }

@@ -42,8 +42,7 @@ void run(const MaskMedian& plan, Executor& executor, const HostBitMask& in, Host
 
 // Whole words, those outside the image too.
 void check(Backend backend, int size_px, const Shape& shape, int percent) {
-    SCOPED_TRACE(
-        fmt::format("median of {}, {}, {} % set, seed {}", size_px, to_string(shape), percent, kit::seed()));
+    SCOPED_TRACE(fmt::format("median of {}, {}, {} % set, seed {}", size_px, to_string(shape), percent, kit::seed()));
     HostImage image(shape), want_image(shape);
     fill_mask(image.view(), percent);
     mask_median_reference(size_px, image.view(), want_image.view());
@@ -99,8 +98,7 @@ TEST_P(MaskMedianTest, MajorityIsMoreThanTheHalf) {
         const int middle = size_px / 2, pixels = size_px * size_px;
         for (const int set : {pixels, pixels / 2 + 1, pixels / 2, 1, 0}) {
             HostImage image(shape), result(shape);
-            for (int at = 0; at < pixels; ++at)
-                image.view().row(0, at / size_px)[at % size_px] = at < set ? 255 : 0;
+            for (int at = 0; at < pixels; ++at) image.view().row(0, at / size_px)[at % size_px] = at < set ? 255 : 0;
             HostBitMask in(shape), out(shape);
             pack_mask(image.view(), in.view());
             run(plan, executor, in, out);

@@ -17,9 +17,8 @@ __global__ void __launch_bounds__(divide_threads)
     if (index >= pixels) return;
     const auto row = index / width;
     const auto x = index - row * width, frame = row / height, y = row - frame * height;
-    const auto light =
-        light_left(gray.data[frame * gray.frame_stride + y * gray.row_stride + x],
-                   paper.data[frame * paper.frame_stride + y * paper.row_stride + x]);
+    const auto light = light_left(gray.data[frame * gray.frame_stride + y * gray.row_stride + x],
+                                  paper.data[frame * paper.frame_stride + y * paper.row_stride + x]);
     auto* out = left.data + frame * left.frame_stride + y * left.row_stride + x * channels;
     for (int channel = 0; channel < channels; ++channel) out[channel] = light;
 }

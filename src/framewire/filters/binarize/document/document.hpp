@@ -48,7 +48,8 @@ private:
     template <MemorySpace space>
     void run_steps(const FilterImages<space>& images, Between<space>& at);
     /// The light that is left, the same in each channel of `left`.
-    void divide(HostView<const std::uint8_t> gray, HostView<const std::uint8_t> paper, HostView<std::uint8_t> left) const;
+    void divide(HostView<const std::uint8_t> gray, HostView<const std::uint8_t> paper,
+                HostView<std::uint8_t> left) const;
     void divide(DeviceView<const std::uint8_t> gray, DeviceView<const std::uint8_t> paper,
                 DeviceView<std::uint8_t> left) const;
 
