@@ -62,10 +62,10 @@ std::vector<double> flashes_in(const std::string& path) {
 void expect_in_step(const std::string& path, std::size_t count) {
     const auto seen = flashes_in(path), heard = beeps_in(path);
     ASSERT_EQ(seen.size(), count) << path;
-    ASSERT_GE(heard.size() + 1, count) << path;
     // The first beep is at the very beginning, before which there is no silence.
-    for (std::size_t at = 0; at < heard.size() && at + 1 < count; ++at)
-        EXPECT_NEAR(heard[at + (heard.size() == count ? 1 : 0)], seen[at + 1], 0.04) << path;
+    for (std::size_t at = 1; at < count; ++at)
+        EXPECT_TRUE(std::ranges::any_of(heard, [&](double time) { return std::abs(time - seen[at]) <= 0.04; }))
+            << path << ": no beep at " << seen[at];
 }
 
 // Hashes of the subtitles, but of those without words, which MP4 has in between.

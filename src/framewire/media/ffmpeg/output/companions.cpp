@@ -145,7 +145,6 @@ bool Companions::read() {
         const auto index = static_cast<std::size_t>(packet_->stream_index);
         if (index >= streams_.size() || streams_[index].out < 0) continue;
         if (packet_->pts == AV_NOPTS_VALUE && packet_->dts == AV_NOPTS_VALUE) continue;
-        if (is_empty_subtitle(*streams_[index].in, *packet_)) continue;
         const auto& parameters = *streams_[index].in->codecpar;
         // What a decoder throws away before the first sample is needed, too.
         const double padding =

@@ -106,7 +106,7 @@ void copy_packets(AVFormatContext& from, AVFormatContext& to) {
         if (read == AVERROR_EOF) return;
         require(read, "read what was written");
         const auto index = static_cast<unsigned>(packet->stream_index);
-        if (index >= to.nb_streams || is_empty_subtitle(*from.streams[index], *packet)) continue;
+        if (index >= to.nb_streams) continue;
         av_packet_rescale_ts(packet.get(), from.streams[index]->time_base, to.streams[index]->time_base);
         packet->pos = -1;
         require(av_interleaved_write_frame(&to, packet.get()), "write");

@@ -22,9 +22,9 @@ namespace {
 constexpr AVRational fine_clock{1, 90'000};  // whole ticks for every common frame rate
 // How much of a recording a killed run may lose, beside what the encoder still holds.
 constexpr std::chrono::milliseconds longest_held_back{500};
-// A frame's time of decoding lies up to three frames before its own, and FFmpeg's reader of MP4 takes no more than 28
-// bits of the clock for that, which is 49 minutes: longer waits are told in pieces.
-constexpr std::int64_t longest_frame_ticks = std::int64_t{900} * fine_clock.den;
+// A frame's time of decoding lies several frames before its own, and FFmpeg's reader of MP4 takes no more than 28 bits
+// of the clock for that, which is 49 minutes: longer waits are told in pieces, of which nine fit.
+constexpr std::int64_t longest_frame_ticks = std::int64_t{300} * fine_clock.den;
 // What a source can hardly mean: times further on than that are taken for a mistake, and go on after one frame.
 constexpr std::int64_t longest_gap_ticks = std::int64_t{30 * 24 * 3600} * fine_clock.den;
 
