@@ -30,10 +30,13 @@ void check_template(std::string_view text) {
     constexpr auto most = std::numeric_limits<double>::max();
     const FrameValues none, largest{.fps = most,
                                     .process_ms = most,
+                                    .read_ms = most,
+                                    .send_ms = most,
                                     .bandwidth_bits_per_s = most,
                                     .changed = most,
                                     .frame = std::numeric_limits<std::int64_t>::max(),
-                                    .time_s = most};
+                                    .time_s = most,
+                                    .clock_s = std::numeric_limits<std::int64_t>::max()};
     FrameValues named;
     named.source = text;
     if (wanted->fill(named).size() > max_text_characters) std::abort();

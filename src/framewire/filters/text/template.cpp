@@ -19,9 +19,36 @@ struct TokenName {
     std::string_view name;
     std::size_t most_characters;
 };
-constexpr TokenName tokens[] = {{"fps", 8},    {"process_ms", 9}, {"bandwidth", 12}, {"changed", 7},
-                                {"frame", 20}, {"time", 14},      {"source", 256}};
-constexpr std::string_view token_list = "{fps} {process_ms} {bandwidth} {changed} {frame} {time} {source}";
+constexpr TokenName tokens[] = {{"fps", 8},   {"process_ms", 9}, {"bandwidth", 12}, {"changed", 7}, {"frame", 20},
+                                {"time", 14}, {"source", 256},   {"read_ms", 9},    {"send_ms", 9}};
+constexpr std::string_view token_list =
+    "{fps} {process_ms} {bandwidth} {changed} {frame} {time} {source} {read_ms} {send_ms} {clock} {clock:%H:%M:%S}";
+
+constexpr std::string_view clock_name = "clock", clock_default = "%Y-%m-%d %H:%M:%S";
+constexpr std::int64_t last_clock_s = 253402300799;  // of the year 9999, for a year has four digits
+
+// strftime's conversions that are allowed, with the most characters each can come to.
+struct Conversion {
+    char letter;
+    std::size_t most_characters;
+};
+constexpr Conversion conversions[] = {{'a', 3}, {'A', 9}, {'b', 3}, {'B', 9}, {'d', 2}, {'e', 2}, {'F', 10},
+                                      {'H', 2}, {'I', 2}, {'j', 3}, {'m', 2}, {'M', 2}, {'p', 2}, {'R', 5},
+                                      {'S', 2}, {'T', 8}, {'y', 2}, {'Y', 4}, {'z', 5}, {'%', 1}};
+constexpr std::string_view conversion_list = "%a %A %b %B %d %e %F %H %I %j %m %M %p %R %S %T %y %Y %z %%";
+
+std::size_t most_characters_of(char conversion) {
+    const auto* found = std::find_if(std::begin(conversions), std::end(conversions),
+                                     [&](const auto& one) { return one.letter == conversion; });
+    return found == std::end(conversions) ? 0 : found->most_characters;
+}
+
+std::tm local_time(std::int64_t seconds) {
+    const auto time = static_cast<std::time_t>(std::clamp<std::int64_t>(seconds, 0, last_clock_s - 86400));
+    std::tm parts{};
+    localtime_r(&time, &parts);
+    return parts;
+}
 
 // Held to what there is room for on the picture; what is no number is 0.
 double held(double value, double most) { return value > 0 ? std::min(value, most) : 0; }
@@ -65,6 +92,12 @@ TextTemplate::TextTemplate(std::string_view text) {
                 fail(ErrorCode::usage, "the text has a '{{' without a '}}'; tokens are {}, and '\\{{' is a brace",
                      token_list);
             const auto name = text.substr(1, close - 1);
+            if (const auto colon = name.find(':'); name.substr(0, colon) == clock_name) {
+                most_characters += add_clock(colon == name.npos ? clock_default : name.substr(colon + 1));
+                text.remove_prefix(close + 1);
+                if (most_characters <= max_text_characters) continue;
+                break;
+            }
             const auto token = token_from(name);
             if (!token)
                 fail(ErrorCode::usage, "no token '{{{}}}'; tokens are {}, and '\\{{' is a brace", name, token_list);
@@ -91,18 +124,46 @@ TextTemplate::TextTemplate(std::string_view text) {
             ++most_characters;
             text.remove_prefix(bytes);
         }
-        if (most_characters > max_text_characters)
-            fail(ErrorCode::usage, "the text is too long: at most {} characters, its tokens filled in",
-                 max_text_characters);
+        if (most_characters > max_text_characters) break;
     }
+    if (most_characters > max_text_characters)
+        fail(ErrorCode::usage, "the text is too long: at most {} characters, its tokens filled in",
+             max_text_characters);
     filled_.reserve(most_characters);
+}
+
+std::size_t TextTemplate::add_clock(std::string_view format) {
+    if (!std::exchange(has_clock_, true)) tzset();  // reads a file, which localtime_r need not do then
+    has_tokens_ = true;
+    std::size_t most_characters = 0;
+    while (!format.empty()) {
+        const auto [character, bytes] = first_character(format);
+        format.remove_prefix(bytes);
+        if (character != '%') {
+            parts_.push_back(is_control(character) ? replacement_character : character);
+            ++most_characters;
+            continue;
+        }
+        const auto most = format.empty() ? 0 : most_characters_of(format.front());
+        if (most == 0)
+            fail(ErrorCode::usage, "the clock has '%{}'; allowed are {}",
+                 format.substr(0, format.empty() ? 0 : first_character(format).bytes), conversion_list);
+        parts_.push_back(ClockPart{format.front()});
+        most_characters += most;
+        format.remove_prefix(1);
+    }
+    return most_characters;
 }
 
 std::u32string TextTemplate::characters() const {
     std::u32string all;
+    if (has_clock_)
+        for (char32_t c = 0x20; c < 0x7F; ++c) all += c;
     for (const auto& part : parts_) {
         if (const auto* character = std::get_if<char32_t>(&part)) {
             if (*character != '\n') all += *character;
+        } else if (std::holds_alternative<ClockPart>(part)) {
+            continue;
         } else if (std::get<Token>(part) == Token::source) {
             for (char32_t c = 0x20; c < 0x100; ++c)
                 if (!is_control(c)) all += c;
@@ -122,6 +183,8 @@ void TextTemplate::append(Token token, const FrameValues& values) {
     switch (token) {
         case Token::fps: text = format(buffer, "{:.1f}", held(values.fps, 99999.9)); break;
         case Token::process_ms: text = format(buffer, "{:.2f}", held(values.process_ms, 99999.99)); break;
+        case Token::read_ms: text = format(buffer, "{:.2f}", held(values.read_ms, 99999.99)); break;
+        case Token::send_ms: text = format(buffer, "{:.2f}", held(values.send_ms, 99999.99)); break;
         case Token::bandwidth: text = format_bandwidth(buffer, values.bandwidth_bits_per_s); break;
         case Token::changed: text = format(buffer, "{:.1f} %", 100 * held(values.changed, 1)); break;
         case Token::frame: text = format(buffer, "{}", std::max<std::int64_t>(values.frame, 0)); break;
@@ -135,11 +198,22 @@ void TextTemplate::append(Token token, const FrameValues& values) {
     }
 }
 
+void TextTemplate::append(ClockPart part, const std::tm& clock) {
+    const char wanted[] = {'%', part.conversion, '\0'};
+    char text[32];
+    const auto length = std::strftime(text, sizeof text, wanted, &clock);
+    const std::string_view words(text, std::min(length, most_characters_of(part.conversion)));
+    for (const char letter : words) append(static_cast<char32_t>(static_cast<unsigned char>(letter) & 0x7F));
+}
+
 std::u32string_view TextTemplate::fill(const FrameValues& values) {
     filled_.clear();
+    const auto clock = has_clock_ ? local_time(values.clock_s) : std::tm{};
     for (const auto& part : parts_)
         if (const auto* character = std::get_if<char32_t>(&part))
             append(*character);
+        else if (const auto* of_clock = std::get_if<ClockPart>(&part))
+            append(*of_clock, clock);
         else
             append(std::get<Token>(part), values);
     return filled_;

@@ -28,7 +28,8 @@ const ParameterFields<TextParameters>& text_fields() {
             &P::text,
             {.name = "text",
              .help =
-                 "UTF-8; \\n ends a line; tokens {fps} {process_ms} {bandwidth} {changed} {frame} {time} {source}"}),
+                 "UTF-8; \\n ends a line; tokens {fps} {process_ms} {read_ms} {send_ms} {bandwidth} {changed} {frame} "
+                 "{time} {source} {clock}, the last one also as strftime has it: {clock:%H:%M:%S}"}),
         parameter_field(&P::x, place("x", "of the text's left edge; negative: from the right edge to the text's")),
         parameter_field(&P::y, place("y", "of the text's upper edge; negative: from the lower edge to the text's")),
         parameter_field(

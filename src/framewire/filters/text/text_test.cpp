@@ -10,8 +10,10 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <string>
 
 namespace framewire {
@@ -241,6 +243,31 @@ TEST(TextTemplate, FillsInTokens) {
     EXPECT_EQ(filled("{source}", {.source = long_name}), std::string(256, 'x'));
     EXPECT_EQ(filled("{source}", {.source = "\xff\n"}), "??");
     EXPECT_FALSE(TextTemplate("plain").has_tokens());
+    EXPECT_EQ(filled("{read_ms} {send_ms}", {.read_ms = 0.126, .send_ms = 1e300}), "0.13 99999.99");
+}
+
+// The local time of a frame, against the C library's own reading of the whole format.
+TEST(TextTemplate, FillsInTheClock) {
+    for (const std::time_t seconds : {0L, 1'700'000'000L, 253'402'000'000L}) {
+        const FrameValues values{.clock_s = seconds};
+        std::tm parts{};
+        localtime_r(&seconds, &parts);
+        for (const std::string format :
+             {"%H:%M:%S", "%a %A %b %B %d %e", "%F %T %R", "%I %p %j %m %y %Y %z", "100%%", ""}) {
+            char expected[128];
+            const auto length = std::strftime(expected, sizeof expected, ("|" + format).c_str(), &parts);
+            EXPECT_EQ("|" + filled("{clock:" + format + "}", values), std::string(expected, length));
+        }
+        char expected[32];
+        std::strftime(expected, sizeof expected, "%Y-%m-%d %H:%M:%S", &parts);
+        EXPECT_EQ(filled("{clock}", values), expected);
+    }
+    EXPECT_EQ(filled("{clock:%Y}", {.clock_s = std::numeric_limits<std::int64_t>::max()}), "9999");
+    EXPECT_EQ(filled("{clock:at %H\u00e9}", {.clock_s = -1}).substr(0, 3), "at ");
+    EXPECT_TRUE(TextTemplate("{clock}").has_tokens());
+    TextTemplate clock("{clock}");
+    const auto known = clock.characters();
+    for (const auto character : clock.fill({.clock_s = 1'700'000'000})) EXPECT_NE(known.find(character), known.npos);
 }
 
 TEST(TextTemplate, ReadsUtf8AndReplacesWhatIsNone) {
@@ -275,6 +302,10 @@ void expect_refused(const std::function<void()>& action, std::string_view part, 
 TEST(TextTemplate, RefusesWhatItCannotFillIn) {
     expect_refused([] { TextTemplate("{fpz}"); }, "no token '{fpz}'; tokens are {fps} {process_ms} {bandwidth}");
     expect_refused([] { TextTemplate("{fps"); }, "a '{' without a '}'");
+    expect_refused([] { TextTemplate("{clock:%Q}"); }, "the clock has '%Q'; allowed are %a %A");
+    expect_refused([] { TextTemplate("{clock:%}"); }, "the clock has '%'");
+    expect_refused([] { TextTemplate("{clocks:%H}"); }, "no token '{clocks:%H}'");
+    expect_refused([] { TextTemplate("{clock:" + std::string(3000, 'x') + "}"); }, "too long");
     expect_refused([] { TextTemplate("a\\b"); }, "a backslash before 'b'");
     expect_refused([] { TextTemplate("a\\"); }, "a backslash before nothing");
     TextTemplate(std::string(max_text_characters, 'x'));
