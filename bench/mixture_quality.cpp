@@ -59,7 +59,7 @@ void print_mixture_quality(Session& session) {
     const auto numbers = inputs.existing();
     if (numbers.empty()) fail(ErrorCode::no_input, "{} has no input/in%06d.jpg", session.cdnet_folder());
     const auto shape = read_image(inputs.path(numbers.front())).shape();
-    MixtureBackground mixture({}, shape, session.cpu());
+    MixtureBackground mixture(opencv_mixture, shape, session.cpu());
     HostBitMask mask(shape);
     HostImage found(shape.with_channels(1));
     Score score;

@@ -177,6 +177,7 @@ void bench_jobs(Session& session) {
     const int frames = folder.frames(session);
     write_frames(folder / "in.bgr", frames);
     const std::vector<Job> jobs{{"detect", "detect", "objects.jsonl"},
+                                {"detect, report", "detect --method report", "objects.jsonl"},
                                 {"run gaussian=5", "run -f gaussian=5", "out.bgr"},
                                 {"run median=5", "run -f median=5", "out.bgr"},
                                 {"hog", "hog", "out.npy"}};

@@ -279,5 +279,27 @@ TEST_F(ManyFiles, HaveDescriptorsAndPeople) {
     EXPECT_EQ(run_framewire({"hog", "-i", clips(), "-o", out(), "--json"}).code, 2);
 }
 
+TEST_F(ManyFiles, HaveLabelsButStepsAndTimesAreOfOneFile) {
+    make_clips(2);
+    const auto labels = folder_ / "labels/";
+    const auto result = run_framewire({"detect", "--backend", "cpu", "-i", clips(), "-o", out(), "--labels", labels});
+    EXPECT_EQ(result.code, 0) << result.err;
+    ASSERT_EQ(run_framewire({"detect", "--backend", "cpu", "-i", clip_path("01"), "-o", folder_ / "one.jsonl",
+                             "--labels", folder_ / "one.npy"})
+                  .code,
+              0);
+    EXPECT_EQ(contents(labels + "a01.npy"), contents(folder_ / "one.npy"));
+    EXPECT_TRUE(fs::exists(labels + "a00.npy"));
+    for (const auto& more :
+         {std::vector<std::string>{"--times"}, {"--steps", folder_ / "steps"}, {"--labels", "l.npy"}}) {
+        auto arguments = std::vector<std::string>{"detect", "-i", clips(), "-o", folder_ / "none/"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const auto refused = run_framewire(arguments);
+        EXPECT_EQ(refused.code, 2) << refused.err;
+        EXPECT_NE(refused.err.find(more.front()), std::string::npos) << refused.err;
+    }
+    EXPECT_FALSE(fs::exists(folder_ / "none"));
+}
+
 }  // namespace batch_test
 }  // namespace framewire::e2e

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <sstream>
+#include <utility>
 
 namespace framewire::e2e {
 namespace detect_test {
@@ -36,8 +38,7 @@ std::size_t objects_in(const std::vector<Json>& lines) {
 
 TEST(Detect, FindsWhatMovesInTheSyntheticRoom) {
     const TemporaryFolder folder;
-    const auto result =
-        detect({"-i", room + ":truth=" + folder / "truth.jsonl", "-o", folder / "boxes.jsonl", "--threshold", "12"});
+    const auto result = detect({"-i", room + ":truth=" + folder / "truth.jsonl", "-o", folder / "boxes.jsonl"});
     ASSERT_EQ(result.code, 0) << result.err;
     EXPECT_EQ(result.out, "");
     const auto boxes = lines_of(contents(folder / "boxes.jsonl")), truth = lines_of(contents(folder / "truth.jsonl"));
@@ -106,6 +107,51 @@ TEST(Detect, WritesMasksAndAnnotatedFrames) {
     EXPECT_EQ(stats["filters"][0]["objects"], objects_in(lines));
 }
 
+TEST(Detect, WritesStepsAndLabels) {
+    const TemporaryFolder folder;
+    const auto result =
+        detect({"-i", room, "-o", folder / "boxes.jsonl", "--mask", folder / "mask.gray", "--steps", folder / "steps",
+                "--labels", folder / "labels.npy", "--annotate", folder / "seen.bgr"});
+    ASSERT_EQ(result.code, 0) << result.err;
+    for (const auto& [name, there] :
+         {std::pair{"background", true}, {"labels", true}, {"threshold", true}, {"gray", false}})
+        EXPECT_EQ(std::filesystem::exists(folder / ("steps/" + std::string(name) + ".mkv")), there) << name;
+    ASSERT_EQ(run_framewire({"run", "--backend", "cpu", "-i", folder / "steps/morphology.mkv", "-f", "gray=channels=1",
+                             "-o", folder / "morphology.gray"})
+                  .code,
+              0);
+    EXPECT_EQ(contents(folder / "morphology.gray"), contents(folder / "mask.gray")) << "the last one is the mask";
+    const auto labels = contents(folder / "labels.npy");
+    EXPECT_NE(labels.find("'descr': '<i4'"), std::string::npos);
+    EXPECT_NE(labels.find("'shape': (90, 180, 320)"), std::string::npos);
+    // Steps are not drawn over: boxes come later.
+    EXPECT_EQ(run_framewire({"detect", "-i", room, "-o", folder / "again.jsonl", "--steps", folder / "steps"}).code, 74)
+        << "they are there already";
+}
+
+TEST(Detect, TellsWhatStepsTake) {
+    const TemporaryFolder folder;
+    const auto result = detect(
+        {"-i", room, "-f", "gray,mean=5", "-o", folder / "boxes.jsonl", "--stats", folder / "stats.json", "--times"});
+    ASSERT_EQ(result.code, 0) << result.err;
+    const auto stats = Json::parse(contents(folder / "stats.json"));
+    std::vector<std::string> names;
+    double share = 0;
+    for (const auto& step : stats["steps"]) {
+        names.push_back(step["step"]);
+        share += step["share"].get<double>();
+        EXPECT_EQ(step["frames"], frames) << step;
+        EXPECT_LE(step["min_ms"], step["mean_ms"]);
+        EXPECT_LE(step["mean_ms"], step["max_ms"]);
+        EXPECT_NE(result.err.find("\n" + names.back() + " "), std::string::npos) << result.err;
+    }
+    EXPECT_EQ(names,
+              (std::vector<std::string>{"read", "gray", "mean", "foreground", "morphology", "labelling", "send"}));
+    EXPECT_NEAR(share, 1, 1e-9);
+    EXPECT_NE(result.err.find("share"), std::string::npos);
+    EXPECT_EQ(Json::parse(contents(folder / "stats.json")).count("read_ms"), 1u);
+}
+
 TEST(Detect, LooksOnlyWhereAsked) {
     const TemporaryFolder folder;
     // The right half, as a rectangle and as a picture.
@@ -128,13 +174,14 @@ TEST(Detect, AGivenPictureOfTheFirstFrameIsTheFirstFrame) {
     const TemporaryFolder folder;
     ASSERT_EQ(run_framewire({"run", "--backend", "cpu", "-i", room, "-o", folder / "room.png", "--frames", "1"}).code,
               0);
-    const auto first = detect({"-i", room}), given = detect({"-i", room, "--background", folder / "room.png"});
+    const auto first = detect({"-i", room, "--method", "report"}),
+               given = detect({"-i", room, "--background", folder / "room.png"});
     EXPECT_EQ(given.code, 0) << given.err;
     EXPECT_EQ(given.out, first.out);
 }
 
 TEST(Detect, OtherBackgroundsFindSomething) {
-    for (const char* background : {"mean:0.05", "mixture", "mixture:history=100:shadows=0"}) {
+    for (const char* background : {"first", "mean:0.05", "mixture", "mixture:history=100:shadows=1"}) {
         const auto result = detect({"-i", room, "--background", background});
         EXPECT_EQ(result.code, 0) << result.err;
         EXPECT_GT(objects_in(lines_of(result.out)), 20u) << background;
@@ -194,6 +241,10 @@ TEST_P(DetectRefusal, SaysWhyAndLeavesNothing) {
 INSTANTIATE_TEST_SUITE_P(
     All, DetectRefusal,
     testing::Values(DetectRefused{"Diameter", {"-i", room, "--diameter", "14"}, 2, "odd"},
+                    DetectRefused{
+                        "Void", {"-i", room, "--blur", "7"}, 2, "blur does not count with background mixture"},
+                    DetectRefused{"Method", {"-i", room, "--method", "report", "--background", "mixture"}, 2, "report"},
+                    DetectRefused{"Median", {"-i", room, "--morph", "median:4"}, 2, "odd"},
                     DetectRefused{"Background", {"-i", room, "--background", "second"}, 2, "mixture"},
                     DetectRefused{"Rate", {"-i", room, "--background", "mean:0"}, 2, "mean"},
                     DetectRefused{"NoSuchPicture", {"-i", room, "--background", "no/such.png"}, 66, "no/such.png"},

@@ -205,7 +205,8 @@ TEST(BashCompletion, KnowsSubcommandsAndOptions) {
               (Lines{"detect", "devices", "filters", "help", "hog", "run", "serve", "sources", "view"}));
     EXPECT_EQ(bash.offered("framewire de"), (Lines{"detect", "devices"}));
     EXPECT_EQ(bash.offered("framewire --v"), (Lines{"--version"}));
-    EXPECT_EQ(bash.offered("framewire detect --m"), (Lines{"--mask", "--max-area", "--min-area", "--morph"}));
+    EXPECT_EQ(bash.offered("framewire detect --m"),
+              (Lines{"--mask", "--max-area", "--method", "--min-area", "--morph"}));
     EXPECT_EQ(bash.offered("framewire run --listen"), Lines{});
     EXPECT_TRUE(offers(bash.offered("framewire run -i a -"), "--output"));
     EXPECT_EQ(bash.offered("framewire help se"), (Lines{"serve"}));

@@ -56,7 +56,7 @@ TEST(DetectorAndOpenCv, FindTheSameBoxesInAClip) {
     const auto source = open_source(clip);
     const auto shape = source->info().shape;
     auto& executor = kit::executor(Backend::cpu);
-    DetectorParameters parameters{.shape = ElementShape::ellipse};
+    DetectorParameters parameters{.background = FirstFrame{}, .shape = ElementShape::ellipse};
     MotionDetector whole(parameters, shape, executor);
     parameters.blur_px = 1;
     MotionDetector from_blurred(parameters, shape.with_channels(1), executor);

@@ -41,7 +41,7 @@ void draw(HostView<std::uint8_t> image, int frame, std::mt19937& random) {
 TEST(MixtureAndOpenCv, AgreeOnNearlyEveryPixel) {
     for (const int channels : {3, 1}) {
         const Shape shape{1, 120, 203, channels};
-        MixtureBackground mixture({}, shape, kit::executor(Backend::cpu));
+        MixtureBackground mixture(opencv_mixture, shape, kit::executor(Backend::cpu));
         const auto peer = cv::createBackgroundSubtractorMOG2();
         HostImage image(shape), found(shape.with_channels(1)), dark(shape.with_channels(1));
         HostBitMask foreground(shape), shadows(shape);

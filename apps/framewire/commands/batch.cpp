@@ -114,6 +114,7 @@ std::string in_folder(const std::string& option, const std::string& folder, cons
 
 void make_many(const Command& command, const BatchFlags& flags, CommonOptions& common, const std::string& folder,
                const PieceOf& piece, const std::stop_token& stop) {
+    if (common.times) fail(ErrorCode::usage, "--times tells how long one file's steps take; it does not go with many");
     session::BatchOptions options{.job = common.job(stop),
                                   .folder = folder,
                                   .version = fmt::format("{}, {}", FRAMEWIRE_VERSION, media_libraries()),

@@ -4,6 +4,7 @@
 #include "options/common.hpp"
 #include "options/detector_options.hpp"
 
+#include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
 #include "framewire/session/detect.hpp"
 
@@ -19,10 +20,12 @@ struct DetectFlags {
     BatchFlags many;
     session::InputOptions input;
     DetectorFlags detector;
-    std::string output = "-", format = "jsonl", annotate, mask;
+    std::string output = "-", format = "jsonl", annotate, mask, labels;
+    session::DetectStepsOptions steps;
 
     session::DetectOptions options(const std::stop_token& stop) const {
-        return {common.job(stop), input, detector.options(), output, parse_record_format(format), annotate, mask};
+        return {common.job(stop), input, detector.options(), output, parse_record_format(format), annotate, mask,
+                labels,           steps};
     }
 };
 
@@ -35,6 +38,7 @@ std::string_view records_ending(RecordFormat format) {
 }
 
 void detect_many(const Command& command, DetectFlags& flags, const std::stop_token& stop) {
+    if (!flags.steps.folder.empty()) fail(ErrorCode::usage, "--steps draws one file's; it does not go with many");
     const auto piece = [&](const session::BatchInput& input, const session::JobOptions& job) {
         auto options = flags.options(stop);
         const auto name = input.name + std::string(records_ending(options.format));
@@ -43,6 +47,7 @@ void detect_many(const Command& command, DetectFlags& flags, const std::stop_tok
         options.output = in_folder("-o", flags.output, name);
         options.annotate = in_folder("--annotate", flags.annotate, flags.many.video_name(input));
         options.mask = in_folder("--mask", flags.mask, flags.many.video_name(input));
+        options.labels = in_folder("--labels", flags.labels, input.name + ".npy");
         return session::Piece{input.path, name, files_of(options), session::piece_work<session::DetectJob>(options)};
     };
     make_many(command, flags.many, flags.common, flags.output, piece, stop);
@@ -55,6 +60,7 @@ void detect(const Command& command, DetectFlags& flags, const std::stop_token& s
     const auto& figures = result.figures;
     log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} objects", figures.frames, figures.seconds, figures.fps,
              figures.drops, result.objects);
+    show_times(flags.common, figures);
     if (result.left_out > 0) log_warning("{} objects more were found in frames that had too many", result.left_out);
 }
 
@@ -72,8 +78,19 @@ void add_detect(CommandLine& program, Action& chosen) {
         .one_of({"jsonl", "coco", "mot"});
     command.option("--annotate", flags->annotate, "the frames with boxes, as run's -o").type_name("DST");
     command.option("--mask", flags->mask, "the masks, white where something moves, as run's -o").type_name("DST");
+    command
+        .option(
+            "--labels", flags->labels,
+            "the objects' numbers at their pixels: .npy (int32), or .png of 16 bits, of many frames labels%04d.png; a "
+            "folder of many files, a .npy each")
+        .type_name("DST|FOLDER/");
+    command.option("--steps", flags->steps.folder, "a video, or pictures, of every step into this folder")
+        .type_name("DIR");
+    command.option("--steps-format", flags->steps.format, "of the steps: videos by their ending, or numbered pictures")
+        .one_of({"mkv", "mp4", "avi", "png", "jpg"});
     add_detector_options(command, flags->detector, "--threshold");
     add_common_options(command, flags->common);
+    add_times_option(command, flags->common);
     set_work(command, chosen, flags->common,
              [=](const std::stop_source& stop) { detect(command, *flags, stop.get_token()); });
 }

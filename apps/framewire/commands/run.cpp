@@ -44,6 +44,7 @@ void run(const Command& command, RunFlags& flags, const std::stop_token& stop) {
     const auto figures = session::RunJob(flags.options(stop)).run().figures;
     log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped", figures.frames, figures.seconds, figures.fps,
              figures.drops);
+    show_times(flags.common, figures);
 }
 
 }  // namespace
@@ -61,6 +62,7 @@ void add_run(CommandLine& program, Action& chosen) {
     command.flag("--no-audio", flags->no_audio, "leave out the source's sound, which else goes along as it is");
     add_recording_options(command, flags->segments);
     add_common_options(command, flags->common);
+    add_times_option(command, flags->common);
     set_work(command, chosen, flags->common,
              [=](const std::stop_source& stop) { run(command, *flags, stop.get_token()); });
 }

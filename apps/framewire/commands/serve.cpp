@@ -82,6 +82,7 @@ void serve(ServeFlags& flags, const std::stop_token& stop) {
     session::FirstFailure failure;
     failure.attempt([&] { job.run(); });
     report(job.result());
+    show_times(flags.common, job.result().figures);
     failure.rethrow();
 }
 
@@ -111,6 +112,7 @@ void add_serve(CommandLine& program, Action& chosen) {
     command.flag("--detect", flags->detect, "look for moving objects; viewers draw boxes around them");
     add_detector_options(command, flags->detector, "--detect-threshold");
     add_common_options(command, flags->common);
+    add_times_option(command, flags->common);
     set_work(command, chosen, flags->common, [flags, threshold](const std::stop_source& stop) {
         if (flags->mode == "lossless" && threshold.given() && flags->threshold > 0)
             fail(ErrorCode::usage, "--threshold {} does not go with --mode lossless, whose threshold is 0",

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <cstdio>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -38,7 +39,18 @@ session::JobOptions CommonOptions::job(std::stop_token stop) const {
             .replace = replace,
             .statistics_path = statistics_path,
             .progress = parse_progress(progress),
+            .time_steps = times,
             .stop = std::move(stop)};
+}
+
+void add_times_option(Command& command, CommonOptions& options) {
+    command.flag("--times", options.times,
+                 "how long each step takes, as a table on standard error, and in --stats; on a GPU steps wait for each "
+                 "other then");
+}
+
+void show_times(const CommonOptions& options, const StatisticsSnapshot& figures) {
+    if (options.times && !figures.steps.empty()) fmt::print(stderr, "{}", to_table(figures.steps));
 }
 
 void add_common_options(Command& command, CommonOptions& options) {

@@ -21,11 +21,17 @@ struct CommonOptions {
     std::string statistics_path;  ///< empty: none wanted
     std::string progress = "auto";
     std::string log_level = "info";
+    bool times = false;                  ///< a table of the steps' times when done
     bool replace = false, keep = false;  ///< -y and -n: what becomes of outputs that are there already
 
     /// As jobs take them.
     session::JobOptions job(std::stop_token stop) const;
 };
+
+/// `--times`, for subcommands whose jobs time their steps.
+void add_times_option(Command& command, CommonOptions& options);
+/// Prints what a run's steps took, on standard error, where that was asked for.
+void show_times(const CommonOptions& options, const StatisticsSnapshot& figures);
 
 void add_common_options(Command& command, CommonOptions& options);
 

@@ -16,7 +16,7 @@ void add_detector_options(Command& command, DetectorFlags& flags, const std::str
 }
 
 session::DetectorOptions DetectorFlags::options() const {
-    session::DetectorOptions options{.parameters = detector_fields().from(parameters), .region = {}};
+    session::DetectorOptions options{.parameters = detector_parameters(parameters), .region = {}};
     if (!zones.empty() && !region_path.empty())
         fail(ErrorCode::usage, "--roi and --roi-mask together; one of them says where to look");
     if (!zones.empty()) {

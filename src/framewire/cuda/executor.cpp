@@ -60,4 +60,11 @@ void Executor::limit_shared_memory(const cuda::SharedMemory& most) {
 
 HostMemory& Executor::frame_memory() const { return backend_ == Backend::cuda ? cuda::pinned_memory() : heap_memory(); }
 
+void Executor::wait_for_all() const {
+    if (!streams_) return;
+    streams_->up.synchronize();
+    streams_->work.synchronize();
+    streams_->down.synchronize();
+}
+
 }  // namespace framewire

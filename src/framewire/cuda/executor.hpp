@@ -2,13 +2,16 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/thread_pool.hpp"
+#include "framewire/core/time/clock.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/device/build.hpp"
 #include "framewire/cuda/device/device.hpp"
 #include "framewire/cuda/stream.hpp"
 
+#include <functional>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace framewire {
 
@@ -62,7 +65,26 @@ public:
         if ((space == MemorySpace::device) != (backend_ == Backend::cuda)) refuse_space(who);
     }
 
+    /// Lets step() tell how long steps take: `tell` gets a step's name and its milliseconds, from the thread that did
+    /// it. On the CUDA backend a step that is told of is waited for, so that nothing overlaps: for who wants to know
+    /// the steps' own times, not the run's.
+    void time_steps(std::function<void(std::string_view name, double ms)> tell) { tell_ = std::move(tell); }
+    bool times_steps() const { return static_cast<bool>(tell_); }
+    /// Does `body`, which is a step of a frame's way.
+    template <class Body>
+    void step(std::string_view name, Body&& body) const {
+        if (!tell_) return std::forward<Body>(body)();
+        wait_for_all();
+        const auto begin = Clock::now();
+        std::forward<Body>(body)();
+        wait_for_all();
+        tell_(name, milliseconds_since(begin));
+    }
+
 private:
+    /// Returns when all that was queued on any of the streams is over.
+    void wait_for_all() const;
+
     struct Streams {
         cuda::Stream work, up, down;
     };
@@ -73,6 +95,7 @@ private:
     ThreadPool pool_;
     std::optional<Streams> streams_;
     cuda::SharedMemory shared_memory_;
+    std::function<void(std::string_view, double)> tell_;
 };
 
 }  // namespace framewire

@@ -8,6 +8,7 @@
 #include "framewire/detect/foreground/foreground.hpp"
 #include "framewire/detect/masks/mask_morphology.hpp"
 #include "framewire/detect/masks/mask_region.hpp"
+#include "framewire/detect/masks/median/mask_median.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -58,9 +59,12 @@ struct MotionDetector::State {
             backgrounds = BackendImage(gray, executor_);
             difference.emplace(ForegroundParameters{.blur = 1, .threshold = parameters.threshold}, gray, executor_);
         }
-        if (parameters.morphology != MorphologyOperation::none)
-            morphology.emplace(parameters.morphology, StructuringElement(parameters.shape, parameters.diameter_px),
-                               frames, executor_);
+        const auto cleaning = cleaning_of(parameters);
+        if (const auto* window = std::get_if<MedianWindow>(&cleaning))
+            median.emplace(window->size_px, frames, executor_);
+        else if (const auto operation = std::get<MorphologyOperation>(cleaning); operation != MorphologyOperation::none)
+            morphology.emplace(operation, StructuringElement(parameters.shape, parameters.diameter_px), frames,
+                               executor_);
     }
 
     template <MemorySpace space>
@@ -88,18 +92,31 @@ struct MotionDetector::State {
     void run(View<const std::uint8_t, space> frames, const ComponentLists<space>& into) {
         framewire::validate(frames, shape, "the detector's frames");
         count(frames.shape().frames);
-        find_foreground(frames);
-        if (region) region->apply(foreground_mask.view<space>());
-        if (morphology) {
-            morphology->run(std::as_const(foreground_mask).view<space>(), objects_mask.view<space>());
-            if (region) region->apply(objects_mask.view<space>());  // what grew out of it
-        }
-        labelling.run(mask<space>(), into);
+        executor->step("foreground", [&] {
+            find_foreground(frames);
+            if (region) region->apply(foreground_mask.view<space>());
+        });
+        if (cleans())
+            executor->step("morphology", [&] {
+                clean(std::as_const(foreground_mask).view<space>(), objects_mask.view<space>());
+                if (region) region->apply(objects_mask.view<space>());  // what grew out of it
+            });
+        executor->step("labelling", [&] { labelling.run(mask<space>(), into); });
+    }
+
+    bool cleans() const { return morphology || median; }
+
+    template <MemorySpace space>
+    void clean(BitMaskView<const std::uint32_t, space> in, BitMaskView<std::uint32_t, space> out) {
+        if (morphology)
+            morphology->run(in, out);
+        else
+            median->run(in, out);
     }
 
     template <MemorySpace space>
     BitMaskView<const std::uint32_t, space> mask() const {
-        return (morphology ? objects_mask : foreground_mask).view<space>();
+        return (cleans() ? objects_mask : foreground_mask).view<space>();
     }
 
     DetectorParameters parameters;
@@ -109,8 +126,9 @@ struct MotionDetector::State {
     std::optional<Foreground> foreground, first_frame;
     std::optional<MixtureBackground> mixture;
     std::optional<MeanBackground> mean;
-    std::optional<Foreground> difference;  // of blurred frames from those backgrounds
-    std::optional<MaskMorphology> morphology;
+    std::optional<Foreground> difference;      // of blurred frames from those backgrounds
+    std::optional<MaskMorphology> morphology;  // or
+    std::optional<MaskMedian> median;
     ComponentLabelling labelling;
     BackendImage background;                    // blurred, gray; one for all frames
     BackendImage blurred, backgrounds;          // where each frame has a background of its own
@@ -189,6 +207,22 @@ BitMaskView<const std::uint32_t, space> MotionDetector::mask() const {
 }
 template HostBitMaskView<const std::uint32_t> MotionDetector::mask<MemorySpace::host>() const;
 template DeviceBitMaskView<const std::uint32_t> MotionDetector::mask<MemorySpace::device>() const;
+
+HostBitMaskView<const std::uint32_t> MotionDetector::foreground_on_host() const {
+    state_->executor->require_space<MemorySpace::host>("a mask of the foreground");
+    return std::as_const(state_->foreground_mask).view<MemorySpace::host>();
+}
+
+void MotionDetector::draw_background(HostView<std::uint8_t> picture) const {
+    const auto& state = *state_;
+    state.executor->require_space<MemorySpace::host>("a picture of a background");
+    if (state.mixture) return state.mixture->draw_background(picture);
+    validate(picture, state.shape.with_frames(1).with_channels(1), "the background's picture");
+    if (state.mean)
+        copy(state.backgrounds.view<MemorySpace::host>().frames(state.shape.frames - 1, 1), picture);
+    else
+        copy(state.background.view<MemorySpace::host>(), picture);
+}
 
 int MotionDetector::frames_before_background() const { return state_->without_background; }
 bool MotionDetector::has_background() const { return state_->background_due == 0; }

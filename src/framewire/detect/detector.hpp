@@ -11,18 +11,31 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <variant>
 
 namespace framewire {
 
 class MaskRegion;
+class ParameterValues;
 
+/// The side of a MaskMedian's window.
+struct MedianWindow {
+    int size_px = 9;
+    friend bool operator==(const MedianWindow&, const MedianWindow&) = default;
+};
+
+/// What closes gaps in a mask and drops its specks.
+using MaskCleaning = std::variant<MorphologyOperation, MedianWindow>;
+
+/// Their defaults find what moves on scenes that nobody tuned for; those with a FirstFrame are the report's chain.
 struct DetectorParameters {
-    BackgroundModel background{};  ///< what frames are compared with
-    int blur_px = 15;              ///< side of the Gaussian that both are blurred with, 1..255; 1 is none
-    int threshold = 20;            ///< foreground is where gray and background differ by more, 0..255
-    MorphologyOperation morphology = MorphologyOperation::close;
+    BackgroundModel background = MixtureParameters{};  ///< what frames are compared with
+    int blur_px = 15;                          ///< side of the Gaussian that both are blurred with, 1..255; 1 is none
+    int threshold = 20;                        ///< foreground is where gray and background differ by more, 0..255
+    std::optional<MaskCleaning> morphology{};  ///< none: as fits the background, see cleaning_of()
     ElementShape shape = ElementShape::disc;
-    int diameter_px = 15;  ///< of the morphology's element, odd, 1..63
+    int diameter_px = 15;  ///< of the morphology's element, odd, 1..63; a median has none
     int connectivity = 8;  ///< neighbours of a pixel, 4 or 8
     int min_area = 100;    ///< in pixels
     int max_area = std::numeric_limits<std::int32_t>::max();
@@ -31,12 +44,21 @@ struct DetectorParameters {
 
 inline constexpr int max_detector_capacity = 1 << 20;
 
+/// What the parameters say of it, or what suits the background: a median with a mixture, whose masks are as grainy as
+/// the frames, a close with others, whose masks are of blurred frames.
+MaskCleaning cleaning_of(const DetectorParameters& parameters);
+
 template <class Aggregate>
 class ParameterFields;
 
 /// Their names, ranges and help, but for the capacity: the filter `boxes` and the command line go by them. As text,
-/// max-area is 0 where there is no limit.
+/// max-area is 0 where there is no limit, and method is what the background makes of the chain: mixture, or the
+/// report's.
 const ParameterFields<DetectorParameters>& detector_fields();
+
+/// The parameters from checked values of those fields. Throws Error{usage} where a value was given that another one
+/// makes void, such as a blur with a mixture.
+DetectorParameters detector_parameters(const ParameterValues& values);
 
 /// Moving objects (moving-object report): gray, blur, difference from the background, threshold, morphology, connected
 /// components, boxes. With a mixture background that background says itself what is foreground, from the frames as they
@@ -81,6 +103,12 @@ public:
     /// Of the last run, in the memory of the backend that ran, until the next one.
     template <MemorySpace space>
     BitMaskView<const std::uint32_t, space> mask() const;
+
+    /// The same before its gaps were closed and its specks dropped; of the CPU backend.
+    HostBitMaskView<const std::uint32_t> foreground_on_host() const;
+    /// What the last frame was compared with, of the CPU backend: gray and blurred, one channel; but of a mixture,
+    /// which has learned from that frame by now, in the frames' channels. One frame, any strides.
+    void draw_background(HostView<std::uint8_t> picture) const;
 
     /// How many of the last run's first frames came before there was a background (frames_before_background()): what is
     /// said of them tells little. As many as the run had frames, if all did.

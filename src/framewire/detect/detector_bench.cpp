@@ -171,7 +171,7 @@ void bench_detector(Session& session) {
     for (const auto& frame : {bench_frame, Shape{1, 336, 596, 3}}) {
         const auto name = fmt::format("boxes of {}x{}", frame.width, frame.height);
         const Scene scene(frame, cpu_frames);
-        const auto want = detector_reference({}, scene.frames.view(), scene.room.view());
+        const auto want = detector_reference({.background = BackgroundImage{}}, scene.frames.view(), scene.room.view());
         bench_cpu(session, name, frame, scene, want);
         if (!session.gpu()) continue;
         for (const int batch : {gpu_batch, 1}) bench_gpu(session, name, frame, scene, want, batch);

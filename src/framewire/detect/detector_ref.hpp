@@ -3,37 +3,53 @@
 #include "framewire/detect/detector.hpp"
 #include "framewire/detect/foreground/foreground_ref.hpp"
 #include "framewire/detect/labelling/components_ref.hpp"
+#include "framewire/detect/masks/median/mask_median_ref.hpp"
 #include "framewire/filters/morphology/morphology_ref.hpp"
 
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace framewire {
 
-/// The objects of each frame before a background picture, one obvious step after the other (moving-object report, steps
-/// 2 to 8): what tests and benches compare with. The parameters' background and capacity do not count.
-inline std::vector<std::vector<Component>> detector_reference(const DetectorParameters& parameters,
-                                                              HostView<const std::uint8_t> frames,
-                                                              HostView<const std::uint8_t> background) {
-    const auto gray_shape = frames.shape().with_channels(1);
-    HostImage blurred(gray_shape), still(gray_shape.with_frames(1)), clean(gray_shape), dirty(gray_shape);
-    HostBitMask mask(gray_shape);
-    blurred_gray_reference(parameters.blur_px, frames, blurred.view());
-    blurred_gray_reference(parameters.blur_px, background, still.view());
-    difference_reference(parameters.threshold, std::as_const(blurred).view(), std::as_const(still).view(), mask.view());
-    unpack_mask(std::as_const(mask).view(), dirty.view());
-    morphology_reference(parameters.morphology, StructuringElement(parameters.shape, parameters.diameter_px),
-                         std::as_const(dirty).view(), clean.view());
+/// The objects of masks of 0 and 255 (moving-object report, steps 6 to 8, or a median in place of the sixth). The
+/// parameters' capacity does not count.
+inline std::vector<std::vector<Component>> objects_of_masks_reference(const DetectorParameters& parameters,
+                                                                      HostView<const std::uint8_t> dirty) {
+    HostImage clean(dirty.shape());
+    HostBitMask mask(dirty.shape());
+    const auto cleaning = cleaning_of(parameters);
+    if (const auto* window = std::get_if<MedianWindow>(&cleaning))
+        mask_median_reference(window->size_px, dirty, clean.view());
+    else
+        morphology_reference(std::get<MorphologyOperation>(cleaning),
+                             StructuringElement(parameters.shape, parameters.diameter_px), dirty, clean.view());
     pack_mask(std::as_const(clean).view(), mask.view());
     std::vector<std::vector<Component>> objects;
     std::vector<std::int32_t> labels;
-    for (int frame = 0; frame < frames.shape().frames; ++frame) {
+    for (int frame = 0; frame < dirty.shape().frames; ++frame) {
         auto all = components_reference(std::as_const(mask).view(), frame, parameters.connectivity, labels);
         std::erase_if(
             all, [&](const auto& one) { return one.area < parameters.min_area || one.area > parameters.max_area; });
         objects.push_back(std::move(all));
     }
     return objects;
+}
+
+/// The objects of each frame before a background picture, one obvious step after the other (moving-object report, steps
+/// 2 to 8): what tests and benches compare with. The parameters' capacity does not count, nor their background but for
+/// the morphology that fits it.
+inline std::vector<std::vector<Component>> detector_reference(const DetectorParameters& parameters,
+                                                              HostView<const std::uint8_t> frames,
+                                                              HostView<const std::uint8_t> background) {
+    const auto gray_shape = frames.shape().with_channels(1);
+    HostImage blurred(gray_shape), still(gray_shape.with_frames(1)), dirty(gray_shape);
+    HostBitMask mask(gray_shape);
+    blurred_gray_reference(parameters.blur_px, frames, blurred.view());
+    blurred_gray_reference(parameters.blur_px, background, still.view());
+    difference_reference(parameters.threshold, std::as_const(blurred).view(), std::as_const(still).view(), mask.view());
+    unpack_mask(std::as_const(mask).view(), dirty.view());
+    return objects_of_masks_reference(parameters, std::as_const(dirty).view());
 }
 
 }  // namespace framewire

@@ -1,6 +1,8 @@
 #include "framewire/detect/detector.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters/fields.hpp"
+#include "framewire/detect/background/mixture/mixture_ref.hpp"
 #include "framewire/detect/boxes/boxes.hpp"
 #include "framewire/detect/detector_ref.hpp"
 #include "framewire/detect/masks/mask_region.hpp"
@@ -22,6 +24,8 @@ using DetectorTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(DetectorTest);
 
 using Objects = std::vector<std::vector<Component>>;  // of each frame
+
+const DetectorParameters report_chain{.background = FirstFrame{}};
 
 // A textured room with sensor noise; from the second frame on, disks and bars that move, touch and leave.
 HostImage scene(const Shape& shape) {
@@ -66,7 +70,7 @@ Objects detected(MotionDetector& detector, HostView<const std::uint8_t> frames, 
 
 TEST_P(DetectorTest, EqualsTheStepsOneByOne) {
     auto& executor = kit::executor(GetParam());
-    std::vector<DetectorParameters> cases(6);
+    std::vector<DetectorParameters> cases(7, report_chain);
     cases[1].shape = ElementShape::ellipse;
     cases[1].morphology = MorphologyOperation::close_open;
     cases[2].blur_px = 1;
@@ -79,6 +83,7 @@ TEST_P(DetectorTest, EqualsTheStepsOneByOne) {
     cases[4].shape = ElementShape::rect;
     cases[4].diameter_px = 63;
     cases[5].max_area = 600;
+    cases[6].morphology = MedianWindow{5};
     for (const int channels : {3, 1})
         for (const Shape& shape :
              {Shape{6, 90, 161, channels}, Shape{1, 1, 1, channels}, Shape{3, 64, 128, channels}}) {
@@ -93,6 +98,21 @@ TEST_P(DetectorTest, EqualsTheStepsOneByOne) {
                 }
             }
         }
+}
+
+TEST_P(DetectorTest, DefaultsAreAMixtureAndAMedian) {
+    auto& executor = kit::executor(GetParam());
+    for (const int channels : {3, 1}) {
+        const Shape shape{6, 90, 161, channels};
+        const auto frames = scene(shape);
+        HostImage moving(shape.with_channels(1)), shadows(shape.with_channels(1));
+        MixtureReference(mixture_terms({}), shape).run(frames.view(), moving.view(), shadows.view());
+        const auto want = objects_of_masks_reference({}, std::as_const(moving).view());
+        EXPECT_FALSE(want[3].empty());
+        EXPECT_EQ(cleaning_of({}), MaskCleaning(MedianWindow{9}));
+        MotionDetector detector({}, shape, executor);
+        EXPECT_EQ(detected(detector, frames.view(), executor), want) << channels;
+    }
 }
 
 TEST_P(DetectorTest, BatchesAreFramesInTheirOrder) {
@@ -141,7 +161,7 @@ TEST_P(DetectorTest, LooksOnlyInItsRegion) {
     const auto frames = scene(shape);
     const Zone left{0, 0, 58, 90};
     const MaskRegion region({&left, 1}, shape, executor);
-    MotionDetector detector({}, shape, executor, &region), everywhere({}, shape, executor);
+    MotionDetector detector(report_chain, shape, executor, &region), everywhere(report_chain, shape, executor);
     const auto inside = detected(detector, frames.view(), executor);
     const auto all = detected(everywhere, frames.view(), executor);
     EXPECT_FALSE(inside[2].empty());
@@ -154,7 +174,11 @@ TEST_P(DetectorTest, KeepsWhatThereIsRoomFor) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{6, 90, 161, 3};
     const auto frames = scene(shape);
-    DetectorParameters parameters{.blur_px = 1, .threshold = 3, .morphology = MorphologyOperation::none, .min_area = 1};
+    DetectorParameters parameters{.background = FirstFrame{},
+                                  .blur_px = 1,
+                                  .threshold = 3,
+                                  .morphology = MorphologyOperation::none,
+                                  .min_area = 1};
     const auto all = detector_reference(parameters, frames.view(), frames.view().frames(0, 1));
     ASSERT_GT(all[3].size(), 600u) << "more than travel at once";
     for (const int capacity : {1, 5, 600, 100'000}) {
@@ -173,7 +197,7 @@ TEST_P(DetectorTest, IsTheSameOnAHundredRuns) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{4, 90, 161, 3};
     const auto frames = scene(shape);
-    DetectorParameters parameters{.threshold = 6, .min_area = 1};
+    DetectorParameters parameters{.background = FirstFrame{}, .threshold = 6, .min_area = 1};
     MotionDetector detector(parameters, shape, executor);
     const auto first = detected(detector, frames.view(), executor);
     const int runs = kit::brief() ? 3 : 100;
@@ -184,10 +208,11 @@ TEST_P(DetectorTest, FilterDrawsOrHidesWhatMoves) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{5, 90, 161, 3};
     const auto frames = scene(shape);
-    const auto want_objects = detector_reference({}, frames.view(), frames.view().frames(0, 1));
+    const auto want_objects = detector_reference(report_chain, frames.view(), frames.view().frames(0, 1));
     const auto info = boxes_info();
     for (const int pixelate : {0, 8}) {
-        const auto filter = info.make(with_defaults(info, {{"pixelate", std::to_string(pixelate)}}), shape, executor);
+        const auto filter = info.make(
+            with_defaults(info, {{"method", "report"}, {"pixelate", std::to_string(pixelate)}}), shape, executor);
         HostImage got(shape), want(shape);
         // The first frame is the background: who is in it is not known, so all of it is hidden.
         box_overlay_reference({.pixelate_px = pixelate}, {0, 0, 255}, want_objects, frames.view(), want.view(), 1);
@@ -254,6 +279,7 @@ TEST(Detector, RefusesWhatIsNotAllowed) {
     refused([](auto& p) { p.threshold = 256; });
     refused([](auto& p) { p.diameter_px = 14; });
     refused([](auto& p) { p.diameter_px = 65; });
+    refused([](auto& p) { p.morphology = MedianWindow{8}; });
     refused([](auto& p) { p.connectivity = 6; });
     refused([](auto& p) { p.min_area = 0; });
     refused([](auto& p) { p.max_area = 99; });
@@ -261,7 +287,7 @@ TEST(Detector, RefusesWhatIsNotAllowed) {
     refused([](auto& p) { p.capacity = max_detector_capacity + 1; });
     EXPECT_THROW(MotionDetector({}, {1, 20, 30, 2}, executor), Error);
 
-    MotionDetector detector({}, shape, executor);
+    MotionDetector detector(report_chain, shape, executor);
     HostImage other({1, 20, 31, 3});
     EXPECT_THROW(detector.run(std::as_const(other).view()), Error);
     EXPECT_THROW(detector.set_background(std::as_const(other).view()), Error) << "it takes the first frame";
@@ -269,6 +295,55 @@ TEST(Detector, RefusesWhatIsNotAllowed) {
     with_picture.background = BackgroundImage{"room.png"};
     MotionDetector waiting(with_picture, shape, executor);
     EXPECT_THROW(waiting.set_background(std::as_const(other).view()), Error) << "of another size";
+}
+
+DetectorParameters parameters_of(std::initializer_list<std::pair<std::string, std::string>> given) {
+    return detector_parameters(with_defaults(detector_fields().infos(), given));
+}
+
+TEST(DetectorParameters, MethodAndBackgroundChooseTheRest) {
+    EXPECT_EQ(parameters_of({}).background, BackgroundModel(MixtureParameters{}));
+    EXPECT_EQ(cleaning_of(parameters_of({})), MaskCleaning(MedianWindow{9}));
+    for (const auto& report : {parameters_of({{"method", "report"}}), parameters_of({{"background", "first"}})}) {
+        EXPECT_EQ(report.background, BackgroundModel(FirstFrame{}));
+        EXPECT_EQ(report.blur_px, 15);
+        EXPECT_EQ(report.threshold, 20);
+        EXPECT_EQ(cleaning_of(report), MaskCleaning(MorphologyOperation::close));
+    }
+    const auto mean = parameters_of({{"method", "report"}, {"background", "mean:0.02"}, {"morph", "median:5"}});
+    EXPECT_EQ(mean.background, BackgroundModel(RunningMean{0.02}));
+    EXPECT_EQ(cleaning_of(mean), MaskCleaning(MedianWindow{5}));
+    EXPECT_EQ(cleaning_of(parameters_of({{"morph", "median"}})), MaskCleaning(MedianWindow{9}));
+    EXPECT_EQ(cleaning_of(parameters_of({{"morph", "open"}})), MaskCleaning(MorphologyOperation::open));
+}
+
+TEST(DetectorParameters, RefuseWhatAnotherMakesVoid) {
+    const auto message = [](std::initializer_list<std::pair<std::string, std::string>> given) -> std::string {
+        try {
+            parameters_of(given);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::usage);
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(message({{"blur", "15"}}),
+              "blur does not count with background mixture, which tells itself what moves in frames as they are");
+    EXPECT_NE(message({{"threshold", "9"}, {"background", "mixture:history=20"}}), "");
+    EXPECT_EQ(message({{"threshold", "9"}, {"background", "mean:0.1"}}), "");
+    EXPECT_EQ(message({{"diameter", "5"}}),
+              "diameter does not count with morph median, whose window is a square: median:SIZE");
+    EXPECT_NE(message({{"shape", "disc"}, {"method", "report"}, {"morph", "median"}}), "");
+    EXPECT_EQ(message({{"shape", "rect"}, {"morph", "none"}}), "shape does not count with morph none");
+    EXPECT_EQ(message({{"diameter", "5"}, {"morph", "close"}}), "");
+    EXPECT_EQ(message({{"method", "report"}, {"background", "mixture"}}),
+              "background mixture does not go with method report");
+    EXPECT_EQ(message({{"method", "mixture"}, {"background", "first"}}),
+              "background first does not go with method mixture");
+    EXPECT_NE(message({{"morph", "median:8"}}).find("odd whole number from 3 to 63"), std::string::npos);
+    EXPECT_NE(message({{"morph", "closed"}}).find("one of close, open, close-open, dilate, erode, none, median[:SIZE]"),
+              std::string::npos);
+    EXPECT_NE(message({{"morph", "mediam"}}).find("did you mean 'median'?"), std::string::npos);
 }
 
 TEST(BoxesFilter, RefusesBackgroundsAndColours) {

@@ -5,13 +5,43 @@
 #include "framewire/session/detector.hpp"
 #include "framewire/session/input/filtered_input.hpp"
 #include "framewire/session/job/frame_job.hpp"
+#include "framewire/session/outputs/label_output.hpp"
 #include "framewire/session/outputs/record_file.hpp"
 #include "framewire/session/outputs/video_output.hpp"
+#include "framewire/session/steps/detect_steps.hpp"
 
 #include <iterator>
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace framewire::session {
+
+namespace {
+
+// The label images of masks, on the CPU.
+class LabelImager {
+public:
+    LabelImager(int connectivity, const Shape& frame, int threads)
+        : executor_(BackendChoice::cpu, threads),
+          labelling_({.connectivity = connectivity, .capacity = 1, .label_images = true}, frame, executor_),
+          components_(1, 1),
+          labels_(static_cast<std::size_t>(frame.with_channels(1).bytes())) {}
+
+    std::span<std::int32_t> labels_of(HostBitMaskView<const std::uint32_t> mask) {
+        labelling_.run(mask, components_.lists(), {labels_.data()});
+        return labels_;
+    }
+
+private:
+    Executor executor_;
+    ComponentLabelling labelling_;
+    HostComponents components_;
+    std::vector<std::int32_t> labels_;
+};
+
+}  // namespace
 
 struct DetectJob::State {
     explicit State(const DetectOptions& options);
@@ -24,6 +54,9 @@ struct DetectJob::State {
     std::unique_ptr<FrameDetector> detector;
     VideoOutput annotated, masks;
     HostImage mask;  // the last one, unpacked
+    std::optional<LabelImager> imager;
+    LabelOutput labels;
+    std::optional<DetectSteps> steps;
     ObjectRecords records;
     RecordFile output;
     DetectResult result;
@@ -32,17 +65,23 @@ struct DetectJob::State {
 DetectJob::State::State(const DetectOptions& options)
     : job(options.job, options.input, files_of(options)),
       detector(make_detector(options.detector, job.input().shape(), job.input().executor(), job.stop(),
-                             !options.mask.empty())),
+                             !options.mask.empty() || !options.labels.empty())),
       annotated(options.annotate, job.input().shape(), job.input().rate(), job.sink_options()),
       masks(options.mask, job.input().shape().with_channels(1), job.input().rate(), job.sink_options()),
+      labels(options.labels, job.input().shape(), job.input().info().frames == 1, job.sink_options().file_options()),
       records(options.format),
       output(options.output, job.sink_options().file_options()) {
-    if (masks.wanted()) mask = HostImage(job.input().shape().with_channels(1));
+    const auto& shape = job.input().shape();
+    if (masks.wanted()) mask = HostImage(shape.with_channels(1));
+    if (labels.wanted()) imager.emplace(options.detector.parameters.connectivity, shape, options.job.threads);
+    if (!options.steps.folder.empty())
+        steps.emplace(options.steps, options.detector, shape, job.input().rate(), options.job.threads,
+                      job.sink_options(), job.stop());
 }
 
 void DetectJob::State::run() {
     job.run<FrameObjects>(
-        {.wanted = {.on_host = annotated.wanted(), .by_stages = true},
+        {.wanted = {.on_host = annotated.wanted() || steps, .by_stages = true},
          .begin = [this] { return output.begin(records.begin()), true; },
          .make = [this] { return detector->make_objects(); },
          .start = [this](InputFrame& frame, const FrameTime&,
@@ -64,6 +103,8 @@ void DetectJob::State::send(InputFrame& frame, const FrameTime& time, const Fram
         found.unpack_mask(mask.view());
         masks.write(std::as_const(mask).view(), time);
     }
+    if (labels.wanted()) labels.write(imager->labels_of(found.mask()), objects);
+    if (steps) steps->write(frame.result().host(), time);
     if (annotated.wanted()) {
         const auto image = frame.result().host();
         draw_outlines(objects, {}, image);
@@ -71,12 +112,15 @@ void DetectJob::State::send(InputFrame& frame, const FrameTime& time, const Fram
     }
     result.objects += std::ssize(objects);
     result.left_out += found.left_out();
-    job.statistics().set_sent_bytes(output.bytes() + annotated.bytes() + masks.bytes());
+    job.statistics().set_sent_bytes(output.bytes() + annotated.bytes() + masks.bytes() + labels.bytes() +
+                                    (steps ? steps->bytes() : 0));
 }
 
 void DetectJob::State::finish(FirstFailure& failure, Ending ending) {
     failure.attempt([&] { annotated.finish(ending); });
     failure.attempt([&] { masks.finish(ending); });
+    failure.attempt([&] { labels.finish(ending); });
+    if (steps) failure.attempt([&] { steps->finish(ending); });
     failure.attempt([&] { output.finish(ending, records.end()); });
 }
 
@@ -88,6 +132,11 @@ JobFiles files_of(const DetectOptions& options) {
                      .sink("--annotate", options.annotate)
                      .sink("--mask", options.mask)
                      .output("--stats", options.job.statistics_path);
+    if (is_label_image(options.labels))
+        files.sink("--labels", options.labels);
+    else
+        files.output("--labels", options.labels);
+    add_step_files(files, options.steps, options.detector.parameters);
     add_input_files(files, options.detector);
     return files;
 }

@@ -6,6 +6,7 @@
 #include "framewire/session/job/job_files.hpp"
 #include "framewire/session/job/result.hpp"
 #include "framewire/session/options.hpp"
+#include "framewire/session/steps/detect_steps_options.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -21,6 +22,8 @@ struct DetectOptions {
     RecordFormat format = RecordFormat::jsonl;
     std::string annotate{};  ///< the frames with boxes, see open_sink(); empty: not wanted
     std::string mask{};      ///< the masks, likewise
+    std::string labels{};    ///< the label images, see LabelOutput; empty: not wanted
+    DetectStepsOptions steps{};
 };
 
 /// What these options read and write. Throws Error{usage} where several outputs are standard output.

@@ -2,18 +2,24 @@
 
 #include "framewire/session/job_testing.hpp"
 
+#include <cstring>
+#include <filesystem>
+#include <span>
+#include <string_view>
+
 namespace framewire::session {
 namespace detect_test {
 
 class Detect : public JobTest {
 protected:
     DetectOptions options(const std::string& source) const {
-        return {.job = job(),
-                .input = {.source = source},
-                .detector = {.parameters = {.blur_px = 3, .diameter_px = 3, .min_area = 10}},
-                .output = folder_ / "out.jsonl",
-                .annotate = folder_ / "boxes.bgr",
-                .mask = folder_ / "mask.gray"};
+        return {
+            .job = job(),
+            .input = {.source = source},
+            .detector = {.parameters = {.background = FirstFrame{}, .blur_px = 3, .diameter_px = 3, .min_area = 10}},
+            .output = folder_ / "out.jsonl",
+            .annotate = folder_ / "boxes.bgr",
+            .mask = folder_ / "mask.gray"};
     }
 };
 
@@ -35,6 +41,59 @@ TEST_P(Detect, WritesRecordsBoxesAndMasks) {
     EXPECT_GT(std::ranges::count(mask, 255), 0);
     ASSERT_EQ(result.description.filters.size(), 1u);
     EXPECT_EQ(result.description.filters.front().filter, "detect");
+}
+
+TEST_P(Detect, StepsAndLabelsAreThoseOfTheRun) {
+    for (const bool mixture : {false, true}) {
+        auto asked = options(camera());
+        asked.job.replace = true;
+        if (mixture) asked.detector.parameters = {.min_area = 10};
+        asked.labels = folder_ / "labels.npy";
+        asked.steps = {.folder = folder_ / (mixture ? "mixture" : "report"), .format = "png"};
+        DetectJob detect(asked);
+        ASSERT_GT(detect.run().objects, 0);
+        const auto mask = read_file(folder_ / "mask.gray");
+        const auto cleaned = read_video(asked.steps.folder + "/morphology%06d.png").frames;
+        ASSERT_EQ(cleaned.size(), std::size_t{frames});
+        for (std::size_t frame = 0; frame < cleaned.size(); ++frame)
+            EXPECT_TRUE(std::ranges::equal(
+                cleaned[frame], std::span(mask).subspan(frame * width * height, std::size_t{width} * height)));
+        for (const char* name : {"background", "threshold", "labels"})
+            EXPECT_EQ(read_video(asked.steps.folder + "/" + name + "%06d.png").frames.size(), std::size_t{frames});
+        EXPECT_EQ(std::filesystem::exists(asked.steps.folder + "/gray000000.png"), !mixture);
+
+        // int32 behind the header; each object has as many pixels as its record says.
+        const auto file = read_file(asked.labels);
+        constexpr std::size_t pixels = std::size_t{frames} * width * height;
+        ASSERT_GT(file.size(), 4 * pixels);
+        std::vector<std::int32_t> labels(pixels);
+        std::memcpy(labels.data(), file.data() + (file.size() - 4 * pixels), 4 * pixels);
+        std::int64_t area = 0;
+        const auto records = read_file(asked.output);
+        const std::string_view text(reinterpret_cast<const char*>(records.data()), records.size());
+        for (auto at = text.find("\"area\":"); at != text.npos; at = text.find("\"area\":", at + 1))
+            area += std::stoll(std::string(text.substr(at + 7, 12)));
+        EXPECT_EQ(std::ranges::count_if(labels, [](auto label) { return label > 0; }), area);
+    }
+}
+
+TEST_P(Detect, LabelsGoToPngOf16Bits) {
+    auto asked = options(camera());
+    asked.labels = folder_ / "labels%04d.png";
+    DetectJob(asked).run();
+    const auto image = read_file(folder_ / "labels0011.png");
+    ASSERT_GT(image.size(), 26u);
+    EXPECT_EQ(image[24], 16) << "bits";
+    EXPECT_EQ(image[25], 0) << "gray";
+
+    asked.job.replace = true;
+    asked.labels = folder_ / "labels.png";
+    EXPECT_EQ(error_of([&] { DetectJob(asked).run(); }), ErrorCode::usage) << "many frames for one image";
+    asked.labels = folder_ / "labels.tif";
+    EXPECT_EQ(error_of([&] { DetectJob{asked}; }), ErrorCode::usage);
+    asked.labels = "";
+    asked.steps = {.folder = folder_ / "steps", .format = "gif"};
+    EXPECT_EQ(error_of([&] { DetectJob{asked}; }), ErrorCode::usage);
 }
 
 TEST_P(Detect, LooksOnlyWhereItIsToldTo) {

@@ -23,6 +23,8 @@ HostImage load_picture(const std::string& path, const Shape& frame, const char* 
     return picture;
 }
 
+}  // namespace
+
 std::optional<MaskRegion> make_region(const DetectorRegion& region, const Shape& frame, Executor& executor,
                                       const std::stop_token& stop) {
     if (const auto* zones = std::get_if<std::vector<Zone>>(&region)) return MaskRegion(*zones, frame, executor);
@@ -36,14 +38,18 @@ std::optional<MaskRegion> make_region(const DetectorRegion& region, const Shape&
     return MaskRegion(std::as_const(gray).view(), executor);
 }
 
-}  // namespace
+std::optional<HostImage> load_background(const DetectorOptions& options, const Shape& frame,
+                                         const std::stop_token& stop) {
+    const auto* image = std::get_if<BackgroundImage>(&options.parameters.background);
+    if (!image) return {};
+    return load_picture(image->path, frame, "the background", stop);
+}
 
 std::unique_ptr<FrameDetector> make_detector(const DetectorOptions& options, const Shape& frame, Executor& executor,
                                              const std::stop_token& stop, bool with_masks) {
     auto detector = std::make_unique<FrameDetector>(options.parameters, frame, executor,
                                                     make_region(options.region, frame, executor, stop), with_masks);
-    if (const auto* image = std::get_if<BackgroundImage>(&options.parameters.background))
-        detector->set_background(load_picture(image->path, frame, "the background", stop).view());
+    if (const auto picture = load_background(options, frame, stop)) detector->set_background(picture->view());
     return detector;
 }
 

@@ -4,9 +4,19 @@
 #include "framewire/session/detector_options.hpp"
 
 #include <memory>
+#include <optional>
 #include <stop_token>
 
 namespace framewire::session {
+
+/// Where to look, for masks of a frame's size; the picture that says so is read. Throws as open_source() and MaskRegion
+/// do, and Error{usage} on a picture of another size.
+std::optional<MaskRegion> make_region(const DetectorRegion& region, const Shape& frame, Executor& executor,
+                                      const std::stop_token& stop);
+
+/// The background's picture, where it is one. Throws likewise.
+std::optional<HostImage> load_background(const DetectorOptions& options, const Shape& frame,
+                                         const std::stop_token& stop);
 
 /// A detector for frames of a shape, with its region and its background picture, where one is asked for, read from
 /// their files; with masks where those are wanted. Throws as MotionDetector and open_source() do, and Error{usage} on

@@ -19,7 +19,8 @@ struct JobOptions {
     bool replace = false;                  ///< outputs that are there already give way; else they are refused
     std::string statistics_path{};         ///< a file for the run's figures, as JSON; empty: none wanted
     ProgressMode progress = ProgressMode::none;
-    std::stop_token stop{};  ///< ends the job early, its outputs as whole as they can be
+    bool time_steps = false;  ///< the figures tell how long each step takes; on a GPU steps then wait for each other
+    std::stop_token stop{};   ///< ends the job early, its outputs as whole as they can be
 };
 
 /// Where a job's frames come from, and what they go through first.

@@ -55,6 +55,11 @@ void add_hog(CommandLine& program, Action& chosen) {
             .option("--steps", flags->describe.steps_folder,
                     "also put pictures of the first frame's steps there: gray gamma gx gy magnitude direction hog")
             .type_name("DIR");
+    command
+        .option("--steps-frames", flags->describe.steps_frames,
+                "with --steps: of these frames, counted from 0, each in a folder there of its own: 0,10,20-29")
+        .type_name("LIST")
+        .needs(steps);
     for (const auto& parameter : session::describe_fields().infos())
         add_parameter(command, parameter, flags->describe.given);
     const auto streams = command["--streams"];
@@ -63,6 +68,7 @@ void add_hog(CommandLine& program, Action& chosen) {
     add_train_options(command, flags->train);
     const auto window = add_parameter(command, window_parameter(), flags->given);
     add_common_options(command, flags->common);
+    add_times_option(command, flags->common);
     set_work(command, chosen, flags->common, [=](const std::stop_source& stop) {
         flags->input.one_size = true;  // a scaled picture has other gradients, and boxes of its own
         flags->hog = hog_fields().from(flags->given);

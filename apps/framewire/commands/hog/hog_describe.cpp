@@ -41,6 +41,7 @@ void describe(HogFlags& flags, const DescribeFlags& describe, const std::stop_to
     options.hog = flags.hog;
     options.output = flags.output;
     options.steps_folder = describe.steps_folder;
+    if (!describe.steps_frames.empty()) options.steps_of = session::StepFrames(describe.steps_frames);
     if (!may_write(files_of(options), flags.common, stop)) return;
     options.job = flags.common.job(stop);
     const bool of_folder = session::is_output_folder(flags.output);
@@ -53,14 +54,18 @@ void describe(HogFlags& flags, const DescribeFlags& describe, const std::stop_to
         log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} x {} x {} values a frame", figures.frames,
                  figures.seconds, figures.fps, figures.drops, result.shape->rows, result.shape->columns,
                  result.shape->values);
+    show_times(flags.common, figures);
 }
 
 void describe_many(const Command& command, HogFlags& flags, const DescribeFlags& describe,
                    const std::stop_token& stop) {
     const auto piece = [&](const session::BatchInput& input, const session::JobOptions& job) {
         const auto name = input.name + ".npy";
-        session::DescribeOptions options{job, flags.input,     flags.hog, in_folder("-o", flags.output, name),
-                                         {},  describe.streams};
+        auto options = session::describe_fields().from(describe.given);
+        options.job = job;
+        options.input = flags.input;
+        options.hog = flags.hog;
+        options.output = in_folder("-o", flags.output, name);
         options.input.source = input.path;
         return session::Piece{input.path, name, files_of(options), session::piece_work<session::DescribeJob>(options)};
     };

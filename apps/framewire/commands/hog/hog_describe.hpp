@@ -9,7 +9,7 @@ namespace framewire::app {
 
 /// The flags of descriptors.
 struct DescribeFlags {
-    std::string steps_folder;
+    std::string steps_folder, steps_frames;
     ParameterValues given;  ///< those of session::describe_fields() on the command line
 };
 

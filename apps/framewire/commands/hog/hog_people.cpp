@@ -47,6 +47,7 @@ void report(const HogFlags& flags, const PeopleParameters& parameters, const ses
     if (flags.json && figures.frames > 0) print_summary(flags, parameters, result, model, detector);
     log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} people", figures.frames, figures.seconds, figures.fps,
              figures.drops, result.people);
+    show_times(flags.common, figures);
     if (result.frames_left_out > 0)
         log_warning("in {} frames more windows scored above the threshold than are looked at; only the best were",
                     result.frames_left_out);

@@ -105,10 +105,11 @@ public:
 
     const std::vector<ParameterInfo>& infos() const { return infos_; }
 
-    /// The members from checked values, in turn those of a repeatable one; those of others stay as they are.
+    /// The members whose checked values were given, in turn those of a repeatable one; others stay as they are.
     void set(Aggregate& aggregate, const ParameterValues& values) const {
         for (const auto& field : fields_)
-            for (const auto& text : values.texts(field.info.name)) field.set(aggregate, text);
+            if (values.is_given(field.info.name))
+                for (const auto& text : values.texts(field.info.name)) field.set(aggregate, text);
     }
 
     Aggregate from(const ParameterValues& values) const {

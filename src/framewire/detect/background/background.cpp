@@ -35,6 +35,8 @@ const std::vector<BackgroundKind>& background_kinds() {
         {"mixture", mixture_fields().infos(), false,
          [](const ParameterValues& values) -> BackgroundModel {
              const auto parameters = mixture_fields().from(values);
+             if (values.is_given("shadow_threshold") && !parameters.shadows)
+                 fail(ErrorCode::usage, "mixture: shadow_threshold does not count without shadows=1");
              mixture_terms(parameters);  // refuses what does not go together
              return parameters;
          }},

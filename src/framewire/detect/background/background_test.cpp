@@ -26,8 +26,8 @@ TEST(Background, ReadsItsForms) {
     EXPECT_EQ(parse_background("empty room.png"), BackgroundModel(BackgroundImage{"empty room.png"}));
     EXPECT_EQ(parse_background("./first"), BackgroundModel(BackgroundImage{"./first"}));
     EXPECT_EQ(parse_background("mixture"), BackgroundModel(MixtureParameters{}));
-    EXPECT_EQ(parse_background("mixture:history=200:var_threshold=20.5:shadows=0:learning_rate=-1"),
-              BackgroundModel(MixtureParameters{.history = 200, .var_threshold = 20.5f, .shadows = false}));
+    EXPECT_EQ(parse_background("mixture:history=300:var_threshold=20.5:shadows=1:learning_rate=-1"),
+              BackgroundModel(MixtureParameters{.history = 300, .var_threshold = 20.5f, .shadows = true}));
 }
 
 TEST(Background, IsThereOnceLaterFramesCountMoreThanTheFirst) {
@@ -63,6 +63,8 @@ TEST(Background, SaysWhatIsAllowed) {
     EXPECT_NE(message("mixture:var_min=80").find("var_min 80 is above var_max, which is 75"), std::string::npos);
     EXPECT_NE(message("mixture:learning_rate=-0.5").find("0 to 1, and -1 for automatic"), std::string::npos);
     EXPECT_NE(message("mixture:shadows=yes").find("0 or 1"), std::string::npos);
+    EXPECT_EQ(message("mixture:shadow_threshold=0.4"), "mixture: shadow_threshold does not count without shadows=1");
+    EXPECT_EQ(message("mixture:shadow_threshold=0.4:shadows=1"), "");
     EXPECT_NE(message("mixture::").find("'' is no key=value"), std::string::npos);
 }
 

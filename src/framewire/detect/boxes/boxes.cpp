@@ -12,9 +12,9 @@ namespace framewire {
 namespace {
 
 DetectorParameters detector_from(const ParameterValues& values) {
-    auto parameters = detector_fields().from(values);
+    auto parameters = detector_parameters(values);
     if (const auto* image = std::get_if<BackgroundImage>(&parameters.background))
-        fail(ErrorCode::usage, "boxes cannot compare with the picture '{}'; allowed are first, mean:RATE and mixture",
+        fail(ErrorCode::usage, "boxes cannot compare with the picture '{}'; allowed are mixture, mean:RATE and first",
              image->path);
     return parameters;
 }
@@ -84,7 +84,7 @@ FilterInfo boxes_info() {
         .name = "boxes",
         .summary = "what moves, in boxes or hidden under a mosaic",
         .parameters = parameters(),
-        .examples = {"boxes=blur=7:threshold=12", "boxes=pixelate=16:background='mean:0.02'"},
+        .examples = {"boxes", "boxes=pixelate=16:morph='median:15'", "boxes=method=report:blur=7:threshold=12"},
         .output_shape =
             [](const ParameterValues& values, const Shape& shape) {
                 detector_from(values);

@@ -1,6 +1,7 @@
 #include "framewire/filters/binarize/binarize.hpp"
 
 #include "framewire/core/parameters/fields.hpp"
+#include "framewire/filters/binarize/document/document.hpp"
 #include "framewire/filters/binarize/sauvola/sauvola.hpp"
 
 #include <algorithm>
@@ -10,20 +11,21 @@ namespace {
 
 constexpr std::int64_t band_bytes = 128 * 1024;  // small beside a core's L2, large beside the cost of handing it out
 
-enum class BinarizeMethod { two_max, otsu, two_peaks, sauvola, fixed };
+enum class BinarizeMethod { two_max, otsu, two_peaks, document, sauvola, fixed };
 
-constexpr NamedValue<BinarizeMethod> binarize_method_names[] = {{"two-max", BinarizeMethod::two_max},
-                                                                {"otsu", BinarizeMethod::otsu},
-                                                                {"two-peaks", BinarizeMethod::two_peaks},
-                                                                {"sauvola", BinarizeMethod::sauvola},
-                                                                {"fixed", BinarizeMethod::fixed}};
+constexpr NamedValue<BinarizeMethod> binarize_method_names[] = {
+    {"two-max", BinarizeMethod::two_max},     {"otsu", BinarizeMethod::otsu},
+    {"two-peaks", BinarizeMethod::two_peaks}, {"document", BinarizeMethod::document},
+    {"sauvola", BinarizeMethod::sauvola},     {"fixed", BinarizeMethod::fixed}};
 
 // What the registry's entry takes: of all methods together.
 struct BinarizeSettings {
     BinarizeMethod method = BinarizeMethod::two_max;
     BinarizeParameters binarize{};
     SauvolaParameters sauvola{};
+    DocumentParameters document{};
 };
+static_assert(DocumentParameters{}.window == SauvolaParameters{}.window, "one parameter, of either method");
 
 const ParameterFields<BinarizeSettings>& binarize_fields() {
     using S = BinarizeSettings;
@@ -32,15 +34,18 @@ const ParameterFields<BinarizeSettings>& binarize_fields() {
             &S::method, binarize_method_names,
             {.name = "method",
              .help = "two-max: mean of the two most frequent values, held to 50..200; otsu: as OpenCV; two-peaks: the "
-                     "valley of the smoothed histogram; sauvola: local, for documents; fixed: level"}),
+                     "valley of the smoothed histogram; document: otsu of what is left of the paper's light, for ink "
+                     "on uneven paper; sauvola: local, for documents; fixed: level"}),
         parameter_field<S>([](auto& all) -> auto& { return all.binarize.level; },
                            {.name = "level", .help = "the threshold of method=fixed", .maximum = 255}),
-        parameter_field<S>([](auto& all) -> auto& { return all.sauvola.window; },
-                           {.name = "window",
-                            .help = "side of the square around each pixel that method=sauvola looks at",
-                            .minimum = 3,
-                            .maximum = max_sauvola_window,
-                            .odd_only = true}),
+        parameter_field<S>(
+            [](auto& all) -> auto& { return all.sauvola.window; },
+            {.name = "window",
+             .help = "side of the square around each pixel that method=document (to 63) and method=sauvola "
+                     "look at; wider than a stroke",
+             .minimum = 3,
+             .maximum = max_sauvola_window,
+             .odd_only = true}),
         parameter_field<S>(
             [](auto& all) -> auto& { return all.sauvola.k; },
             {.name = "k", .help = "of method=sauvola: larger leaves less black where contrast is low", .maximum = 1}),
@@ -50,17 +55,25 @@ const ParameterFields<BinarizeSettings>& binarize_fields() {
 
 // Throws Error{usage} on a value that the chosen method does not read, unless it is the default.
 BinarizeSettings settings_from(const ParameterValues& values) {
-    const auto settings = binarize_fields().from(values);
-    const auto refuse = [&](std::string_view name, std::string_view method) {
-        fail(ErrorCode::usage, "{} {} goes with method={}, not with method={}", name, values.text(name), method,
+    auto settings = binarize_fields().from(values);
+    const auto refuse = [&](std::string_view name, std::string_view methods) {
+        fail(ErrorCode::usage, "{} {} goes with {}, not with method={}", name, values.text(name), methods,
              values.text("method"));
     };
     const BinarizeSettings defaults;
-    if (settings.method != BinarizeMethod::fixed && settings.binarize.level != defaults.binarize.level)
-        refuse("level", "fixed");
-    if (settings.method == BinarizeMethod::sauvola) return settings;
-    if (settings.sauvola.window != defaults.sauvola.window) refuse("window", "sauvola");
-    if (settings.sauvola.k != defaults.sauvola.k) refuse("k", "sauvola");
+    const auto method = settings.method;
+    const int window = settings.sauvola.window;
+    if (method != BinarizeMethod::fixed && settings.binarize.level != defaults.binarize.level)
+        refuse("level", "method=fixed");
+    if (method == BinarizeMethod::document) {
+        if (window > max_document_window)
+            fail(ErrorCode::usage, "window {} goes with method=sauvola; with method=document it is at most {}", window,
+                 max_document_window);
+        settings.document.window = window;
+    } else if (method != BinarizeMethod::sauvola && window != defaults.sauvola.window) {
+        refuse("window", "method=document and method=sauvola");
+    }
+    if (method != BinarizeMethod::sauvola && settings.sauvola.k != defaults.sauvola.k) refuse("k", "method=sauvola");
     return settings;
 }
 
@@ -110,7 +123,8 @@ FilterInfo binarize_info() {
         .name = "binarize",
         .summary = "black and white: white where the gray value is above a threshold",
         .parameters = binarize_fields().infos(),
-        .examples = {"binarize=otsu", "binarize=fixed:level=100", "binarize=sauvola:window=31:k=0.3"},
+        .examples = {"binarize=otsu", "binarize=document", "binarize=fixed:level=100",
+                     "binarize=sauvola:window=31:k=0.3"},
         .output_shape =
             [](const ParameterValues& values, const Shape& shape) {
                 settings_from(values);
@@ -118,6 +132,8 @@ FilterInfo binarize_info() {
             },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             auto settings = settings_from(values);
+            if (settings.method == BinarizeMethod::document)
+                return std::make_unique<FilterOf<Document>>(settings.document, shape, executor);
             if (settings.method == BinarizeMethod::sauvola)
                 return std::make_unique<FilterOf<Sauvola>>(settings.sauvola, shape, executor);
             settings.binarize.method = threshold_method(settings.method);

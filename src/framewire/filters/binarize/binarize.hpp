@@ -65,7 +65,7 @@ private:
     int level_;
 };
 
-/// The registry's entry, `sauvola` included.
+/// The registry's entry, `document` and `sauvola` included.
 FilterInfo binarize_info();
 
 }  // namespace framewire

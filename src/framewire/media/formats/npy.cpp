@@ -23,8 +23,9 @@ std::size_t count_of(const std::vector<std::int64_t>& shape) {
 
 }  // namespace
 
-NpyFile::NpyFile(const std::string& path, std::vector<std::int64_t> shape, bool grows, OutputFileOptions options)
-    : file_(path, std::move(options)), shape_(std::move(shape)), grows_(grows) {
+NpyFile::NpyFile(const std::string& path, std::vector<std::int64_t> shape, bool grows, OutputFileOptions options,
+                 NpyValues values)
+    : file_(path, std::move(options)), shape_(std::move(shape)), grows_(grows), values_(values) {
     if (grows && !file_.seekable())
         fail(ErrorCode::usage, "{} takes no .npy of a video, whose beginning is written last; a file does",
              file_.name());
@@ -34,7 +35,8 @@ NpyFile::NpyFile(const std::string& path, std::vector<std::int64_t> shape, bool 
 void NpyFile::write_header() {
     auto shape = shape_;
     if (grows_) shape.insert(shape.begin(), arrays_);
-    auto text = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}{}), }}", fmt::join(shape, ", "),
+    auto text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
+                            values_ == NpyValues::float32 ? "<f4" : "<i4", fmt::join(shape, ", "),
                             shape.size() == 1 ? "," : "");
     if (text.size() >= text_bytes)
         fail(ErrorCode::usage, "an array of {} dimensions; there is room for fewer", shape.size());
@@ -46,11 +48,16 @@ void NpyFile::write_header() {
     file_.write(header.data(), header.size());
 }
 
-void NpyFile::write(const float* values, std::size_t count) {
+void NpyFile::write(const float* values, std::size_t count) { append(values, count, NpyValues::float32); }
+void NpyFile::write(const std::int32_t* values, std::size_t count) { append(values, count, NpyValues::int32); }
+
+void NpyFile::append(const void* values, std::size_t count, NpyValues kind) {
+    static_assert(sizeof(float) == 4 && sizeof(std::int32_t) == 4);
+    if (kind != values_) fail(ErrorCode::usage, "values of another kind for {}", file_.name());
     if (count != count_of(shape_))
         fail(ErrorCode::usage, "{} values for {}, whose arrays have {}", count, file_.name(), count_of(shape_));
     if (!grows_ && arrays_ > 0) fail(ErrorCode::usage, "a second array for {}, which holds one", file_.name());
-    file_.write(values, count * sizeof(float));
+    file_.write(values, count * 4);
     ++arrays_;
 }
 

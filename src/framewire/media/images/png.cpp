@@ -78,6 +78,40 @@ private:
     bool done_ = false;
 };
 
+// `row_stride` is in components, as libpng has it.
+std::vector<std::uint8_t> encode_values(png_uint_32 format, int width, int height, const void* values,
+                                        png_int_32 row_stride) {
+    png_image png{};
+    png.version = PNG_IMAGE_VERSION;
+    png.width = static_cast<png_uint_32>(width);
+    png.height = static_cast<png_uint_32>(height);
+    png.format = format;
+
+    char* data = nullptr;
+    std::size_t bytes = 0;
+    std::FILE* memory = open_memstream(&data, &bytes);
+    if (!memory) fail(ErrorCode::config, "no memory to encode a PNG of {}x{}", width, height);
+    const bool written = png_image_write_to_stdio(&png, memory, 0, values, row_stride, nullptr) != 0;
+    const bool flushed = std::fclose(memory) == 0;
+    const std::unique_ptr<char, void (*)(void*)> owner(data, std::free);
+    if (!written || !flushed) fail(ErrorCode::internal, "cannot encode a PNG of {}x{}: {}", width, height, png.message);
+    return {data, data + bytes};
+}
+
+// A PNG file that says nothing of light: its values are numbers, which no reader shall bend to a screen's.
+std::vector<std::uint8_t> without_light(const std::vector<std::uint8_t>& png) {
+    constexpr std::ptrdiff_t signature_bytes = 8, frame_bytes = 12;  // of a chunk: length, name and checksum
+    std::vector<std::uint8_t> kept(png.begin(), png.begin() + signature_bytes);
+    for (auto at = png.begin() + signature_bytes; png.end() - at >= frame_bytes;) {
+        const auto length = std::ptrdiff_t{at[0]} << 24 | at[1] << 16 | at[2] << 8 | at[3];
+        const std::string_view name(reinterpret_cast<const char*>(&at[4]), 4);
+        const auto end = at + frame_bytes + length;
+        if (name != "gAMA" && name != "cHRM" && name != "sRGB") kept.insert(kept.end(), at, end);
+        at = end;
+    }
+    return kept;
+}
+
 }  // namespace
 
 std::unique_ptr<Source> open_png_source(const std::string& path, const SourceOptions& options) {
@@ -86,22 +120,12 @@ std::unique_ptr<Source> open_png_source(const std::string& path, const SourceOpt
 
 std::vector<std::uint8_t> encode_png(HostView<const std::uint8_t> image) {
     const auto& shape = image.shape();
-    png_image png{};
-    png.version = PNG_IMAGE_VERSION;
-    png.width = static_cast<png_uint_32>(shape.width);
-    png.height = static_cast<png_uint_32>(shape.height);
-    png.format = shape.channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_BGR;
+    return encode_values(shape.channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_BGR, shape.width, shape.height,
+                         image.data(), static_cast<png_int_32>(image.row_stride_bytes()));
+}
 
-    char* data = nullptr;
-    std::size_t bytes = 0;
-    std::FILE* memory = open_memstream(&data, &bytes);
-    if (!memory) fail(ErrorCode::config, "no memory to encode a PNG of {}", to_string(shape));
-    const bool written = png_image_write_to_stdio(&png, memory, 0, image.data(),
-                                                  static_cast<png_int_32>(image.row_stride_bytes()), nullptr) != 0;
-    const bool flushed = std::fclose(memory) == 0;
-    const std::unique_ptr<char, void (*)(void*)> owner(data, std::free);
-    if (!written || !flushed) fail(ErrorCode::internal, "cannot encode a PNG of {}: {}", to_string(shape), png.message);
-    return {data, data + bytes};
+std::vector<std::uint8_t> encode_gray_png_16(const std::uint16_t* values, int width, int height) {
+    return without_light(encode_values(PNG_FORMAT_LINEAR_Y, width, height, values, width));
 }
 
 }  // namespace framewire

@@ -16,5 +16,7 @@ std::unique_ptr<Source> open_png_source(const std::string& path, const SourceOpt
 
 /// One image as the bytes of a PNG file.
 std::vector<std::uint8_t> encode_png(HostView<const std::uint8_t> image);
+/// One gray image of 16 bits, its rows without gaps: the values as they are.
+std::vector<std::uint8_t> encode_gray_png_16(const std::uint16_t* values, int width, int height);
 
 }  // namespace framewire

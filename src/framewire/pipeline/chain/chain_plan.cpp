@@ -3,6 +3,7 @@
 #include "framewire/core/error.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -65,6 +66,7 @@ void ChainPlan::plan_steps(const Chain& chain) {
         end = begin + (pays ? pass.size() : 1);
         Step step;
         for (auto index = begin; index < end; ++index) step.names.emplace_back(chain.calls[index].filter->name);
+        step.name = fmt::format("{}", fmt::join(step.names, "+"));
         step.input = shapes[begin];
         step.output = shapes[end];
         if (pays) {
@@ -134,7 +136,7 @@ void ChainPlan::run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> 
     executor_->require_space<MemorySpace::device>("a chain");
     validate(in, input_shape_, "the chain's input");
     validate(out, output_shape_, "the chain's output");
-    if (!is_settled()) {
+    if (!is_settled() || executor_->times_steps()) {
         graphs_.clear();
         return run_in(in, out);
     }
@@ -184,7 +186,8 @@ void ChainPlan::run_in(View<const std::uint8_t, space> in, View<std::uint8_t, sp
     for (std::size_t index = 0; index < steps_.size(); ++index) {
         const bool last = index + 1 == steps_.size();
         const auto to = last ? out : View<std::uint8_t, space>(between_[index % 2].data(), steps_[index].output);
-        run_step(steps_[index], from, to);
+        auto& step = steps_[index];
+        executor_->step(step.name, [&] { run_step(step, from, to); });
         from = to;
     }
 }

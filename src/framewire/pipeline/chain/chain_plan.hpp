@@ -71,6 +71,7 @@ private:
     // A filter, or several as one pass.
     struct Step {
         std::vector<std::string> names;  // of its filters
+        std::string name;                // of all of them
         std::unique_ptr<Filter> filter;
         std::unique_ptr<PointwisePass> pass;
         Shape input, output;

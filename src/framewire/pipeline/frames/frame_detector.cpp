@@ -29,7 +29,10 @@ FrameObjects FrameDetector::make_objects() const {
 void FrameDetector::start(Frame& frame, FrameObjects& objects) {
     executor_->in_its_space([&]<MemorySpace space>() {
         detector_.run(frame.in<space>(), objects.objects_.lists<space>());
-        objects.objects_.download();
+        if constexpr (space == MemorySpace::device)
+            executor_->step("download", [&] { objects.objects_.download(); });
+        else
+            objects.objects_.download();
         if (!with_masks_) return;
         // The detector's own mask is the next frame's as soon as that comes.
         const auto bytes = bit_mask_bytes(detector_.shape());

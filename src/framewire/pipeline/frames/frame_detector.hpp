@@ -28,6 +28,9 @@ public:
     /// Where the foreground is: 255, elsewhere 0. `to`: one channel, any strides. Where masks are kept only.
     void unpack_mask(HostView<std::uint8_t> to) const { framewire::unpack_mask(mask_.host().view(), to); }
 
+    /// The same as it is.
+    HostBitMaskView<const std::uint32_t> mask() const { return mask_.view(); }
+
 private:
     friend class FrameDetector;
 

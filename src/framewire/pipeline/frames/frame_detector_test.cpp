@@ -21,8 +21,12 @@ FRAMEWIRE_ON_EVERY_BACKEND(FrameDetectorTest);
 
 constexpr Shape shape{1, 90, 161, 3};
 // Single pixels of noise are objects: more than travel at once in every third frame.
-const DetectorParameters parameters{
-    .blur_px = 1, .threshold = 60, .morphology = MorphologyOperation::none, .connectivity = 4, .min_area = 1};
+const DetectorParameters parameters{.background = FirstFrame{},
+                                    .blur_px = 1,
+                                    .threshold = 60,
+                                    .morphology = MorphologyOperation::none,
+                                    .connectivity = 4,
+                                    .min_area = 1};
 
 // Even gray, with a rectangle of noise from the second frame on.
 void paint(HostView<std::uint8_t> image, int number) {

@@ -17,10 +17,16 @@ FrameHog::~FrameHog() {
 
 void FrameHog::start(Frame& frame, FrameDescriptors& out) {
     executor_->in_its_space([&]<MemorySpace space>() {
-        hog_.run(frame.in<space>(), HogView<float, space>(out.values_.in<space>().template as<float>(), out.shape_));
-    });
-    out.transfer_.down([&](const cuda::Stream& stream) {
-        cuda::download(out.values_.device().data(), out.values_.host().data(), out.shape_.bytes(), stream);
+        executor_->step("hog", [&] {
+            hog_.run(frame.in<space>(),
+                     HogView<float, space>(out.values_.in<space>().template as<float>(), out.shape_));
+        });
+        if constexpr (space == MemorySpace::host) return;
+        executor_->step("download", [&] {
+            out.transfer_.down([&](const cuda::Stream& stream) {
+                cuda::download(out.values_.device().data(), out.values_.host().data(), out.shape_.bytes(), stream);
+            });
+        });
     });
 }
 

@@ -6,6 +6,11 @@
 #include <cmath>
 
 namespace framewire {
+namespace {
+
+constexpr std::string_view first_step = "read", last_step = "send";
+
+}  // namespace
 
 void Statistics::start() {
     const std::lock_guard lock(mutex_);
@@ -15,6 +20,17 @@ void Statistics::start() {
 void Statistics::record(Stage stage, double ms) {
     const std::lock_guard lock(mutex_);
     times_[static_cast<std::size_t>(stage)].add(ms);
+    if (steps_ && stage != Stage::process) steps_->add(stage == Stage::read ? first_step : last_step, ms);
+}
+
+void Statistics::time_steps() {
+    const std::lock_guard lock(mutex_);
+    steps_.emplace();
+}
+
+void Statistics::record_step(std::string_view name, double ms) {
+    const std::lock_guard lock(mutex_);
+    if (steps_) steps_->add(name, ms);
 }
 
 void Statistics::count_frame(std::int64_t raw_bytes) {
@@ -65,6 +81,7 @@ StatisticsSnapshot Statistics::snapshot() const {
     snapshot.send_ms = times_[static_cast<std::size_t>(Stage::send)].summary();
     snapshot.raw_bytes = raw_bytes_;
     snapshot.sent_bytes = sent_bytes_;
+    if (steps_) snapshot.steps = steps_->summaries(first_step, last_step);
     if (delta_bytes_ > 0) {
         constexpr std::int64_t report_bytes_a_change = 5;  // a 32-bit position and the difference
         const auto bytes = static_cast<double>(delta_bytes_);
@@ -79,8 +96,11 @@ StatisticsSnapshot Statistics::snapshot() const {
 
 std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& run) {
     const auto times = [](const TimeSummary& summary) {
-        return nlohmann::ordered_json{
-            {"mean", summary.mean_ms}, {"median", summary.median_ms}, {"p99", summary.p99_ms}};
+        return nlohmann::ordered_json{{"mean", summary.mean_ms},
+                                      {"median", summary.median_ms},
+                                      {"p99", summary.p99_ms},
+                                      {"min", summary.min_ms},
+                                      {"max", summary.max_ms}};
     };
     nlohmann::ordered_json json{
         {"source", run.source},
@@ -102,6 +122,13 @@ std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& ru
         json["max_error"] = delta->max_error;
         json["psnr"] = delta->psnr ? nlohmann::ordered_json(*delta->psnr) : nlohmann::ordered_json(nullptr);
     }
+    for (const auto& step : snapshot.steps)
+        json["steps"].push_back({{"step", step.name},
+                                 {"frames", step.count},
+                                 {"min_ms", step.min_ms},
+                                 {"mean_ms", step.mean_ms},
+                                 {"max_ms", step.max_ms},
+                                 {"share", step.share}});
     for (const auto& found : run.filters) {
         nlohmann::ordered_json one{{"filter", found.filter}};
         for (const auto& figure : found.figures)

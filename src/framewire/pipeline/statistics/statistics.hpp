@@ -4,6 +4,7 @@
 #include "framewire/core/view.hpp"
 #include "framewire/delta/changes.hpp"
 #include "framewire/pipeline/chain/chain_plan.hpp"
+#include "framewire/pipeline/statistics/step_times.hpp"
 #include "framewire/pipeline/statistics/time_histogram.hpp"
 
 #include <array>
@@ -11,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace framewire {
@@ -37,6 +39,7 @@ struct StatisticsSnapshot {
     std::int64_t raw_bytes = 0;   ///< of the frames sent, as raw pixels
     std::int64_t sent_bytes = 0;  ///< put out
     std::optional<DeltaFigures> delta;
+    std::vector<StepSummary> steps;  ///< where they are timed: read, what filters and stages do, transfers, send
 };
 
 /// Gathers a run's figures, in bounded memory and without allocating. Thread-safe.
@@ -45,6 +48,10 @@ public:
     /// The moment from which seconds count; the circle calls it.
     void start();
     void record(Stage stage, double ms);
+    /// From now on steps are gathered: reading and sending, and what record_step() is told of. It allocates when a name
+    /// comes first.
+    void time_steps();
+    void record_step(std::string_view name, double ms);
     void count_frame(std::int64_t raw_bytes);
     /// Of frames that differ in size, beside count_frame(0).
     void add_raw_bytes(std::int64_t bytes);
@@ -63,6 +70,7 @@ private:
     Clock::time_point start_ = Clock::now();
     Clock::time_point last_frame_ = start_;
     std::array<TimeHistogram, 3> times_;
+    std::optional<StepTimes> steps_;  // where they are timed
     std::int64_t frames_ = 0, drops_ = 0, raw_bytes_ = 0, sent_bytes_ = 0;
     std::int64_t delta_bytes_ = 0, first_picture_bytes_ = 0, changed_bytes_ = 0;
     std::uint32_t max_error_ = 0;
@@ -77,10 +85,11 @@ struct RunDescription {
     std::vector<ChainFigures> filters{};  ///< what the filters found in the last frame
 };
 
-/// The figures as JSON: frames, drops, seconds, fps, read_ms, process_ms and send_ms (each mean, median, p99),
+/// The figures as JSON: frames, drops, seconds, fps, read_ms, process_ms and send_ms (each mean, median, p99, min and
+/// max),
 /// raw_bytes, sent_bytes, backend, source, size, and with a difference stream report_bytes, changed, max_error and psnr
-/// (null when the pictures are equal), and where filters found something an object each in `filters`: its `filter` and
-/// its figures by name.
+/// (null when the pictures are equal), where steps are timed `steps`, and where filters found something an object each
+/// in `filters`: its `filter` and its figures by name.
 std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& run);
 
 }  // namespace framewire

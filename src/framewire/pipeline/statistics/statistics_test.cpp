@@ -54,6 +54,51 @@ TEST(TimeHistogram, TakesWhatIsNoTime) {
     EXPECT_GT(histogram.percentile_ms(1), 6e7);
 }
 
+TEST(TimeHistogram, MinimumAndMaximumAreExact) {
+    TimeHistogram histogram;
+    for (const double ms : {3.25, 1.0625, 7.03125}) histogram.add(ms);
+    EXPECT_DOUBLE_EQ(histogram.summary().min_ms, 1.0625);
+    EXPECT_DOUBLE_EQ(histogram.summary().max_ms, 7.03125);
+}
+
+TEST(Statistics, StepsAreGatheredWhereTheyAreTimed) {
+    Statistics statistics;
+    statistics.record_step("gray", 1);
+    EXPECT_TRUE(statistics.snapshot().steps.empty());
+    EXPECT_EQ(nlohmann::json::parse(to_json(statistics.snapshot(), {})).count("steps"), 0u);
+
+    statistics.time_steps();
+    for (const double ms : {1.0, 3.0}) {
+        statistics.record_step("gray", ms);
+        statistics.record(Stage::send, 2);
+        statistics.record_step("mean", 4 * ms);
+        statistics.record(Stage::process, 100);
+        statistics.record(Stage::read, 8);
+    }
+    const auto figures = statistics.snapshot();
+    std::vector<std::string> names;
+    double share = 0;
+    for (const auto& step : figures.steps) {
+        names.push_back(step.name);
+        share += step.share;
+        EXPECT_EQ(step.count, 2);
+    }
+    EXPECT_EQ(names, (std::vector<std::string>{"read", "gray", "mean", "send"}));
+    EXPECT_DOUBLE_EQ(share, 1);
+    const auto& mean = figures.steps[2];
+    EXPECT_DOUBLE_EQ(mean.min_ms, 4);
+    EXPECT_DOUBLE_EQ(mean.mean_ms, 8);
+    EXPECT_DOUBLE_EQ(mean.max_ms, 12);
+    EXPECT_DOUBLE_EQ(mean.share, 0.4);
+    EXPECT_EQ(to_table({&mean, 1}),
+              "step     min ms    mean ms     max ms    share\n"
+              "mean      4.000      8.000     12.000   40.0 %\n");
+    const auto json = nlohmann::json::parse(to_json(figures, {}));
+    EXPECT_EQ(json["steps"][2]["step"], "mean");
+    EXPECT_EQ(json["steps"][2]["max_ms"], 12);
+    EXPECT_EQ(json["send_ms"]["min"], 2);
+}
+
 TEST(TimeHistogram, EmptyIsZero) {
     const TimeHistogram histogram;
     EXPECT_EQ(histogram.percentile_ms(0.5), 0);

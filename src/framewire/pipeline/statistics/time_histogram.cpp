@@ -26,8 +26,11 @@ void TimeHistogram::add(double ms) {
     constexpr double largest_ns = static_cast<double>((std::uint64_t{1} << largest_bits) - 1);
     const double ns = ms > 0 ? std::min(ms * 1e6, largest_ns) : 0;  // the comparison is false for NaN too
     ++counts_[bin_of(static_cast<std::uint64_t>(ns))];
+    const double held_ms = ns * 1e-6;
+    min_ms_ = count_ == 0 ? held_ms : std::min(min_ms_, held_ms);
+    max_ms_ = std::max(max_ms_, held_ms);
     ++count_;
-    sum_ms_ += ns * 1e-6;
+    sum_ms_ += held_ms;
 }
 
 double TimeHistogram::percentile_ms(double share) const {
@@ -43,7 +46,7 @@ double TimeHistogram::percentile_ms(double share) const {
 
 TimeSummary TimeHistogram::summary() const {
     if (count_ == 0) return {};
-    return {sum_ms_ / static_cast<double>(count_), percentile_ms(0.5), percentile_ms(0.99)};
+    return {sum_ms_ / static_cast<double>(count_), percentile_ms(0.5), percentile_ms(0.99), min_ms_, max_ms_};
 }
 
 }  // namespace framewire

@@ -6,15 +6,16 @@
 
 namespace framewire {
 
-/// Mean, median and 99th percentile of a stage's times.
+/// What a stage's times are like.
 struct TimeSummary {
     double mean_ms = 0;
     double median_ms = 0;
-    double p99_ms = 0;
+    double p99_ms = 0;  ///< the 99th percentile
+    double min_ms = 0, max_ms = 0;
 };
 
 /// Counts durations in bins of about equal relative width, so that percentiles of any number of them come from a fixed
-/// 21 KiB: within 1 % of the exact value up to 19 hours. The mean is exact. Not thread-safe.
+/// 21 KiB: within 1 % of the exact value up to 19 hours. Mean, minimum and maximum are exact. Not thread-safe.
 class TimeHistogram {
 public:
     /// Negative and undefined times count as 0, those beyond the last bin into it. Does not allocate.
@@ -38,7 +39,7 @@ private:
 
     std::array<std::int64_t, bins> counts_{};
     std::int64_t count_ = 0;
-    double sum_ms_ = 0;
+    double sum_ms_ = 0, min_ms_ = 0, max_ms_ = 0;
 };
 
 }  // namespace framewire

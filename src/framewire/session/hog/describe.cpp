@@ -51,9 +51,8 @@ void DescribeJob::State::run() {
 }
 
 void DescribeJob::State::send(InputFrame& frame, const FrameDescriptors& found) {
-    if (!options.steps_folder.empty() && result.descriptors.frames() == 0)
-        write_step_pictures(options.steps_folder, options.hog, frame.result().host(), job.input().executor(),
-                            options.job.replace);
+    if (const auto folder = steps_folder_of(options, result.descriptors.frames()); !folder.empty())
+        write_step_pictures(folder, options.hog, frame.result().host(), job.input().executor(), options.job.replace);
     const auto values = found.values();
     written.attempt([&] { output.write(values.data(), values.size()); });
     job.statistics().set_sent_bytes(output.bytes());

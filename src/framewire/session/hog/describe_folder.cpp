@@ -83,9 +83,9 @@ void DescribeFolderJob::State::start(InputFrame& frame, Found& found) {
 
 void DescribeFolderJob::State::send(InputFrame& frame, const FrameTime& time, Found& found) {
     const OutputFileOptions files{.stop = job.stop(), .replace = options.job.replace};
-    if (time.index == 0 && !options.steps_folder.empty())
-        write_step_pictures(options.steps_folder, options.hog, frame.result().host(), job.input().executor(),
-                            options.job.replace);
+    const auto& image = job.input().images()[static_cast<std::size_t>(time.index)];
+    if (const auto folder = steps_folder_of(options, time.index, image); !folder.empty())
+        write_step_pictures(folder, options.hog, frame.result().host(), job.input().executor(), options.job.replace);
     const auto values = found.descriptors.values();
     NpyFile file(outputs[static_cast<std::size_t>(time.index)], array_shape(found.descriptors.shape()), false, files);
     file.write(values.data(), values.size());

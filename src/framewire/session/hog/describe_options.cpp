@@ -2,9 +2,15 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/fields.hpp"
+#include "framewire/media/images/image_folder.hpp"
 #include "framewire/pipeline/circle/circle.hpp"
 #include "framewire/session/hog/step_pictures.hpp"
 #include "framewire/session/outputs/folders.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <iterator>
 
 namespace framewire::session {
 
@@ -17,6 +23,14 @@ const ParameterFields<DescribeOptions>& describe_fields() {
          .maximum = 8,
          .unit = "N"})};
     return fields;
+}
+
+std::string steps_folder_of(const DescribeOptions& options, std::int64_t frame, const std::string& image) {
+    if (options.steps_folder.empty()) return {};
+    if (options.steps_of.empty()) return frame == 0 ? options.steps_folder : "";
+    if (!options.steps_of.contains(frame)) return {};
+    const auto name = image.empty() ? fmt::format("{:06}", frame) : std::filesystem::path(image).stem().string();
+    return std::filesystem::path(options.steps_folder) / name;
 }
 
 int DescribeOptions::frames_under_way_on(Backend backend) const {
@@ -35,7 +49,16 @@ JobFiles files_of(const DescribeOptions& options) {
         files.outputs("-o", options.output, options.input.source, ".npy");
     else
         files.bytes("-o", options.output);
-    add_step_pictures(files, options.steps_folder);
+    const bool of_images = is_output_folder(options.output);
+    const auto images =
+        of_images && !options.steps_of.empty() ? image_paths(options.input.source) : std::vector<std::string>();
+    if (options.steps_of.empty()) add_step_pictures(files, options.steps_folder);
+    options.steps_of.for_each([&](std::int64_t frame) {
+        if (!of_images)
+            add_step_pictures(files, steps_folder_of(options, frame));
+        else if (frame < std::ssize(images))
+            add_step_pictures(files, steps_folder_of(options, frame, images[static_cast<std::size_t>(frame)]));
+    });
     return files.output("--stats", options.job.statistics_path);
 }
 

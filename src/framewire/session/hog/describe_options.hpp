@@ -2,6 +2,7 @@
 
 #include "framewire/hog/hog.hpp"
 #include "framewire/session/hog/descriptor_summary.hpp"
+#include "framewire/session/hog/step_frames.hpp"
 #include "framewire/session/job/job_files.hpp"
 #include "framewire/session/job/result.hpp"
 #include "framewire/session/options.hpp"
@@ -24,7 +25,8 @@ struct DescribeOptions {
     InputOptions input{};
     HogParameters hog{};
     std::string output{};            ///< a .npy file, or of a DescribeFolderJob the folder they go to
-    std::string steps_folder{};      ///< for pictures of the first frame's steps; empty: none wanted
+    std::string steps_folder{};      ///< for pictures of a frame's steps; empty: none wanted
+    StepFrames steps_of{};           ///< of these, each in a folder of its own there; empty: of the first
     std::optional<int> under_way{};  ///< frames at once; none: as many as suit the backend
 
     /// How many. Throws Error{usage} on more than the backend takes.
@@ -36,6 +38,10 @@ const ParameterFields<DescribeOptions>& describe_fields();
 
 /// What these options read and write; where the output is a folder, a file for each image.
 JobFiles files_of(const DescribeOptions& options);
+
+/// Where pictures of a frame's steps go: below the folder of the steps one by its number, or by the name of the `image`
+/// that it is; empty where they are not wanted.
+std::string steps_folder_of(const DescribeOptions& options, std::int64_t frame, const std::string& image = {});
 
 struct DescribeResult : JobResult {
     DescriptorSummary descriptors{};

@@ -54,6 +54,39 @@ TEST_P(Describe, AFoldersImagesAreAnArrayEach) {
     EXPECT_LT(read_file(folder_ / "out/2.npy").size(), read_file(folder_ / "out/1.npy").size());
 }
 
+TEST_P(Describe, DrawsTheStepsOfTheFramesAskedFor) {
+    DescribeOptions options{.job = job(),
+                            .input = {.source = camera()},
+                            .output = folder_ / "out.npy",
+                            .steps_folder = folder_ / "steps",
+                            .steps_of = StepFrames("0,3-4,99")};
+    DescribeJob(options).run();
+    for (const auto& [name, there] : {std::pair{"000000", true}, {"000003", true}, {"000004", true}, {"000001", false}})
+        EXPECT_EQ(std::filesystem::exists(folder_ / (std::string("steps/") + name + "/gray.png")), there) << name;
+    EXPECT_NE(read_file(folder_ / "steps/000003/hog.png"), read_file(folder_ / "steps/000000/hog.png"));
+    options.output = folder_ / "again.npy";
+    EXPECT_EQ(error_of([&] { DescribeJob(options).run(); }), ErrorCode::io) << "they are there already";
+
+    options.steps_of = {};
+    options.steps_folder = folder_ / "first";
+    options.output = folder_ / "first.npy";
+    DescribeJob(options).run();
+    EXPECT_EQ(read_file(folder_ / "first/hog.png"), read_file(folder_ / "steps/000000/hog.png"));
+}
+
+TEST_P(Describe, DrawsTheStepsOfAFoldersImages) {
+    const auto source = images({"64x48", "40x40", "64x48"});
+    DescribeFolderJob({.job = job(),
+                       .input = {.source = source},
+                       .output = folder_ / "out/",
+                       .steps_folder = folder_ / "steps",
+                       .steps_of = StepFrames("1-2,7")})
+        .run();
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "steps/1"));
+    EXPECT_TRUE(std::filesystem::exists(folder_ / "steps/2/gray.png"));
+    EXPECT_TRUE(std::filesystem::exists(folder_ / "steps/3/hog.png"));
+}
+
 TEST_P(Describe, ABrokenImageEndsTheFolderAndIsNamed) {
     const auto source = images({"64x48", "40x40", "64x48", "64x48"});
     break_image(3);

@@ -45,7 +45,7 @@ public:
     bool capture(InputFrame& frame, FrameTime& time);
     /// As filter_frame(). `statistics` are those that filters may show.
     void filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted) {
-        filter_frame(plan_, frame, time, statistics, shown_name_, wanted);
+        filter_frame(plan_, executor_, frame, time, statistics, shown_name_, wanted);
     }
 
     /// Brightness and its like while frames flow; from any thread.

@@ -51,7 +51,7 @@ void FolderInput::filter(InputFrame& frame, const FrameTime& time, const Statist
     const auto& shape = frame.captured.shape();
     if (!plan_ || plan_->input_shape() != shape) plan_.emplace(chain_, shape, executor_);
     if (!plan_->empty()) ensure_shape(frame.filtered, plan_->output_shape(), executor_);
-    filter_frame(*plan_, frame, time, statistics, image(time), wanted);
+    filter_frame(*plan_, executor_, frame, time, statistics, image(time), wanted);
 }
 
 void FolderInput::count_sent(InputFrame& frame, Statistics& statistics) {

@@ -10,16 +10,17 @@ InputFrame make_frame(const ChainPlan& plan, Executor& executor) {
     return frame;
 }
 
-void filter_frame(ChainPlan& plan, InputFrame& frame, const FrameTime& time, const Statistics& statistics,
-                  std::string_view source, Wanted wanted) {
+void filter_frame(ChainPlan& plan, const Executor& executor, InputFrame& frame, const FrameTime& time,
+                  const Statistics& statistics, std::string_view source, Wanted wanted) {
     const bool comes_down = wanted.on_host && (!plan.empty() || frame.captured.filled_on_gpu());
     if (plan.empty() && !wanted.by_stages && !comes_down) return;
-    frame.captured.upload();
+    const bool travels = executor.backend() == Backend::cuda;
+    if (travels) executor.step("upload", [&] { frame.captured.upload(); });
     if (!plan.empty()) {
         if (plan.shows_frame_values()) plan.set_frame_values(run_values(statistics.snapshot(), time, source));
         plan.run(frame.captured, frame.filtered);
     }
-    if (comes_down) frame.result().download();
+    if (travels && comes_down) executor.step("download", [&] { frame.result().download(); });
 }
 
 }  // namespace framewire::session

@@ -38,7 +38,7 @@ InputFrame make_frame(const ChainPlan& plan, Executor& executor);
 
 /// Captured to filtered, where there are filters. What is wanted on the host is there after InputFrame::wait(); stages
 /// may begin with it at once. `statistics` and `source` are what filters may show of the run.
-void filter_frame(ChainPlan& plan, InputFrame& frame, const FrameTime& time, const Statistics& statistics,
-                  std::string_view source, Wanted wanted);
+void filter_frame(ChainPlan& plan, const Executor& executor, InputFrame& frame, const FrameTime& time,
+                  const Statistics& statistics, std::string_view source, Wanted wanted);
 
 }  // namespace framewire::session

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace framewire::session {
@@ -44,7 +45,11 @@ class FrameJob : public Job {
 public:
     /// Throws as Job and Input do, in this order.
     FrameJob(const JobOptions& options, const InputOptions& input, const JobFiles& files)
-        : Job(options, files), input_(input, options, stop()) {}
+        : Job(options, files), input_(input, options, stop()) {
+        if (!options.time_steps) return;
+        statistics().time_steps();
+        input_.executor().time_steps([this](std::string_view name, double ms) { statistics().record_step(name, ms); });
+    }
 
     Input& input() { return input_; }
     const Input& input() const { return input_; }

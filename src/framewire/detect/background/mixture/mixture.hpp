@@ -13,8 +13,8 @@ namespace framewire {
 /// What moves before a background whose light changes and whose leaves stir: an adaptive mixture of Gaussians for each
 /// pixel, whose number adapts too (Zivkovic, "Improved adaptive Gaussian mixture model for background subtraction",
 /// ICPR 2004; Zivkovic and van der Heijden, "Efficient adaptive density estimation per image pixel", Pattern
-/// Recognition Letters 27, 2006), with detection of shadows (Prati et al., PAMI 25, 2003). Parameters and their
-/// defaults are those of OpenCV's BackgroundSubtractorMOG2, and so is the method but for this:
+/// Recognition Letters 27, 2006), with detection of shadows (Prati et al., PAMI 25, 2003). Parameters are those of
+/// OpenCV's BackgroundSubtractorMOG2, and so is the method but for this:
 /// - a pixel's model is 16-bit numbers, rounded by an offset that goes around with the frames' number, so that even
 /// what
 ///   a low learning rate changes is kept on average (mixture_model.hpp);

@@ -43,7 +43,7 @@ void require_same_masks(const HostBitMask& got, const HostBitMask& want, int fra
 
 HostBitMask reference_masks(HostView<const std::uint8_t> frames) {
     HostImage foreground(frames.shape().with_channels(1)), shadows(frames.shape().with_channels(1));
-    MixtureReference(mixture_terms({}), frames.shape()).run(frames, foreground.view(), shadows.view());
+    MixtureReference(mixture_terms(opencv_mixture), frames.shape()).run(frames, foreground.view(), shadows.view());
     HostBitMask masks(frames.shape());
     pack_mask(foreground.view(), masks.view());
     return masks;
@@ -55,7 +55,7 @@ void bench_cpu(Session& session, int channels) {
     const auto shape = frames.shape();
     const std::string operation = channels == 1 ? "gray" : "BGR";
     HostBitMask masks(shape), batch_masks(shape);
-    MixtureBackground mixture({}, shape, session.cpu()), in_batches({}, shape, session.cpu());
+    MixtureBackground mixture(opencv_mixture, shape, session.cpu()), in_batches(opencv_mixture, shape, session.cpu());
     const auto want = reference_masks(frames.view().frames(0, checked_frames));
     in_batches.run(frames.view(), batch_masks.view());
     require_same_masks(batch_masks, want, checked_frames, operation);
@@ -109,7 +109,7 @@ void bench_gpu(Session& session, int channels, int batch) {
         cuda::upload(frames.view(), device_frames.back().view(), executor.stream());
     }
     DeviceBitMask device_masks(shape);
-    MixtureBackground mixture({}, shape, executor), on_cpu({}, shape, session.cpu());
+    MixtureBackground mixture(opencv_mixture, shape, executor), on_cpu(opencv_mixture, shape, session.cpu());
     const auto queue = [&](int turn) {
         const auto at = static_cast<std::size_t>(turn);
         if constexpr (cuda::compiled) mixture.run(device_frames[at].view(), device_masks.view());

@@ -7,9 +7,10 @@
 
 namespace framewire {
 
-/// The settings of MixtureBackground, with the names and defaults of OpenCV's BackgroundSubtractorMOG2.
+/// The settings of MixtureBackground, with the names of OpenCV's BackgroundSubtractorMOG2 and its defaults but for the
+/// history and the shadows: with those here more of what moves is found on scenes that nobody tuned for.
 struct MixtureParameters {
-    int history = 500;            ///< frames that the model remembers
+    int history = 200;            ///< frames that the model remembers
     float var_threshold = 16;     ///< squared distance, in variances, within which a pixel is background
     float var_threshold_gen = 9;  ///< the same within which it belongs to a Gaussian, which then learns from it
     int mixtures = 5;             ///< Gaussians a pixel may have, 1 to most_mixtures
@@ -18,12 +19,15 @@ struct MixtureParameters {
     float var_max = 75;
     float complexity_reduction = 0.05f;  ///< share of the history that proves a Gaussian; 0 keeps all
     float background_ratio = 0.9f;       ///< the weightiest Gaussians up to this sum of weights are background
-    bool shadows = true;            ///< tell shadows from what moves; in gray frames all that is darker is like one
+    bool shadows = false;           ///< tell shadows from what moves; in gray frames all that is darker is like one
     float shadow_threshold = 0.5f;  ///< how dark a shadow may be, as a share of the background
     float learning_rate = -1;       ///< 0 to 1; -1 is automatic: 1 / min(2 n, history) for the n-th frame
 
     friend bool operator==(const MixtureParameters&, const MixtureParameters&) = default;
 };
+
+/// As OpenCV has them.
+inline constexpr MixtureParameters opencv_mixture{.history = 500, .shadows = true};
 
 inline constexpr int most_mixtures = 5;
 
