@@ -29,7 +29,7 @@ public:
     void unpack_mask(HostView<std::uint8_t> to) const { framewire::unpack_mask(mask_.host().view(), to); }
 
     /// The same as it is.
-    HostBitMaskView<const std::uint32_t> mask() const { return mask_.view(); }
+    HostBitMaskView<const std::uint32_t> mask() const { return mask_.host().view(); }
 
 private:
     friend class FrameDetector;
