@@ -25,15 +25,23 @@ public:
             if (source_->info().shape != info_.shape)
                 fail(ErrorCode::source_lost, "{} was {} and begins again as {}", info_.name, to_string(info_.shape),
                      to_string(source_->info().shape));
-            first_index_ = last_.index + 1;
-            first_seconds_ = last_.seconds + 1 / info_.rate.value();
             frames_in_pass_ = false;
             if (!source_->read(image, time)) return false;
+            first_index_ = last_.index + 1 - time.index;
+            first_seconds_ = last_.seconds + 1 / info_.rate.value() - time.seconds;
         }
         frames_in_pass_ = true;
         time.index += first_index_;
         time.seconds += first_seconds_;
         last_ = time;
+        return true;
+    }
+
+    // In the pass that is under way, which is the first from then on.
+    bool seek(double seconds) override {
+        if (!source_ || !source_->seek(seconds)) return false;
+        first_index_ = 0;
+        first_seconds_ = 0;
         return true;
     }
 
