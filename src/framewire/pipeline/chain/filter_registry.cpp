@@ -7,8 +7,11 @@
     filter(binarize) \
     filter(boxes) \
     filter(close) \
+    filter(compare) \
+    filter(deinterlace) \
     filter(dilate) \
     filter(erode) \
+    filter(fps) \
     filter(gaussian) \
     filter(gray) \
     filter(heatmap) \
