@@ -23,10 +23,13 @@ struct JobOptions {
 
 /// Where a job's frames come from, and what they go through first.
 struct InputOptions {
-    std::string source;        ///< see open_source()
-    std::string filters{};     ///< see parse_chain()
-    bool one_size = false;     ///< see SourceOptions
-    bool loop = false;         ///< see SourceOptions
+    std::string source;                        ///< see open_source()
+    std::string filters{};                     ///< see parse_chain()
+    bool one_size = false;                     ///< see SourceOptions
+    bool loop = false;                         ///< see SourceOptions
+    double start_seconds = 0;                  ///< see SourceOptions
+    std::optional<double> duration_seconds{};  ///< see SourceOptions
+    bool seekable = false;                     ///< see SourceOptions
     double fps = 0;            ///< above 0: asked of the source, and frames that do not come live are timed by it
     bool public_name = false;  ///< filters show the source's public_name()
 };

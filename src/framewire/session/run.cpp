@@ -16,11 +16,14 @@ struct Nothing {
 
 struct RunJob::State {
     explicit State(const RunOptions& options)
-        : job(options.job, options.input, files_of(options)),
+        : paced(options.pace == Pace::own ||
+                (options.pace == Pace::by_output && options.output.find("://") != std::string::npos)),
+          job(options.job, options.input, files_of(options)),
           video(options.output, job.input().shape(), job.input().rate(), job.sink_options()) {}
 
     void run() {
         job.run<Nothing>({.wanted = {.on_host = true},
+                          .at_source_rate = paced && !job.input().info().live,
                           .make = [] { return Nothing(); },
                           .send =
                               [this](InputFrame& frame, const FrameTime& time, Nothing&) {
@@ -35,6 +38,7 @@ struct RunJob::State {
                          result);
     }
 
+    bool paced;
     FrameJob<FilteredInput> job;
     VideoOutput video;
     JobResult result;

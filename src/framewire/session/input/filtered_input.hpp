@@ -6,6 +6,7 @@
 #include "framewire/pipeline/chain/chain.hpp"
 #include "framewire/pipeline/chain/chain_plan.hpp"
 #include "framewire/pipeline/source.hpp"
+#include "framewire/session/input/frame_resampler.hpp"
 #include "framewire/session/input/input_frame.hpp"
 #include "framewire/session/options.hpp"
 
@@ -37,13 +38,16 @@ public:
     /// How many frames there will be, where that is known.
     std::optional<std::int64_t> expected_frames(std::optional<std::int64_t> limit) const;
 
-    InputFrame make_frame() { return session::make_frame(plan_, executor_); }
+    InputFrame make_frame();
     /// False when there is no further frame.
     bool capture(InputFrame& frame, FrameTime& time);
     /// As filter_frame(). `statistics` are those that filters may show.
-    void filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted) {
-        filter_frame(plan_, frame, time, statistics, shown_name_, wanted);
-    }
+    void filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted);
+
+    /// Goes to another time of the source; not while a frame is captured. See Source.
+    bool seek(double seconds);
+    /// Lets the filters forget the frames before; not while one is filtered, nor with panel().
+    void begin_anew();
 
     /// Brightness and its like while frames flow; from any thread.
     CameraPanel& panel() { return panel_; }
@@ -59,14 +63,29 @@ public:
     void count_sent(InputFrame&, Statistics&) const {}
 
 private:
-    Chain chain_;
+    // Filters before a change of the rate, which see all frames that there are.
+    struct BeforeRate {
+        ChainPlan plan;
+        Frame result;               // of the frame that was filtered last
+        std::int64_t reading = -1;  // which one that was
+    };
+
+    bool read(HostView<std::uint8_t> image, FrameTime& time);
+    std::optional<BeforeRate> make_before();
+    ChainPlan make_plan();
+    const Shape& rated_shape() const { return before_ ? before_->plan.output_shape() : info_.shape; }
+    void filter_at_rate(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted);
+
+    RateSplit chain_;
     double fps_;
     bool loop_;
     std::unique_ptr<Source> source_;
     SourceInfo info_;
     std::string shown_name_;
     Executor executor_;
+    std::optional<BeforeRate> before_;
     ChainPlan plan_;
+    std::optional<FrameResampler> resampler_;
     CameraPanel panel_;
     std::int64_t captured_frames_ = 0;
 };
