@@ -14,10 +14,20 @@ namespace {
 struct RunFlags {
     CommonOptions common;
     session::InputOptions input;
-    std::string output;
+    std::string output, rate = "auto";
 
-    session::RunOptions options(const std::stop_token& stop) const { return {common.job(stop), input, output}; }
+    session::RunOptions options(const std::stop_token& stop) const;
 };
+
+session::RunOptions RunFlags::options(const std::stop_token& stop) const {
+    session::RunOptions options{common.job(stop), input, output};
+    switch (take_rate(rate, "auto, own, max", options.input)) {
+        case PlayRate::by_output: break;
+        case PlayRate::own: options.pace = session::Pace::own; break;
+        case PlayRate::max: options.pace = session::Pace::hurried; break;
+    }
+    return options;
+}
 
 void run(RunFlags& flags, const std::stop_token& stop) {
     if (!may_write(files_of(flags.options(stop)), flags.common, stop)) return;
@@ -35,6 +45,11 @@ void add_run(CommandLine& program, Action& chosen) {
     command.option("-o,--output", flags->output, "where frames go: a file by its ending, -, a URL")
         .required()
         .type_name("DST");
+    command
+        .option("--rate", flags->rate,
+                "how a file is played: own rate, max, or frames timed at so many a second; auto is own into URLs and "
+                "max elsewhere")
+        .type_name("auto|own|max|FPS");
     add_common_options(command, flags->common);
     set_work(command, chosen, flags->common, [flags](const std::stop_source& stop) { run(*flags, stop.get_token()); });
 }

@@ -1,7 +1,11 @@
 #include "options/common.hpp"
 
+#include "framewire/core/error.hpp"
+#include "framewire/core/parameters/numbers.hpp"
+#include "framewire/core/time/seconds.hpp"
 #include "framewire/media/sources/source_registry.hpp"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <string_view>
@@ -20,6 +24,36 @@ std::vector<std::string_view> source_prefixes() {
 }
 
 }  // namespace
+
+void add_range_options(Command& command, session::InputOptions& options) {
+    const auto problem = [](const std::string& text) {
+        return parse_seconds(text) ? std::string()
+                                   : fmt::format("'{}' is no time; allowed are {}", text, allowed_seconds);
+    };
+    command
+        .option(
+            "--start", [&options](const std::string& text) { options.start_seconds = *parse_seconds(text); },
+            "begin with the frame of that time, or the next one")
+        .check(problem)
+        .type_name("TIME");
+    command
+        .option(
+            "--duration", [&options](const std::string& text) { options.duration_seconds = *parse_seconds(text); },
+            "end so long after the start")
+        .check(problem)
+        .type_name("TIME");
+}
+
+PlayRate take_rate(const std::string& text, std::string_view allowed, session::InputOptions& options) {
+    if (text == "auto" && allowed.starts_with(text)) return PlayRate::by_output;
+    if (text == "own") return PlayRate::own;
+    if (text == "max") return PlayRate::max;
+    auto& fps = options.fps;
+    if (read_number(text, fps) != std::errc{} || !(fps >= 0.01 && fps <= 10'000))
+        fail(ErrorCode::usage, "--rate '{}' is not allowed; allowed are {} and 0.01 to 10000 frames a second", text,
+             allowed);
+    return PlayRate::by_output;
+}
 
 session::JobOptions CommonOptions::job(std::stop_token stop) const {
     return {.backend = parse_backend(backend),
@@ -58,6 +92,7 @@ void add_input_options(Command& command, session::InputOptions& options) {
         .type_name("SRC");
     command.option("-f,--filters", options.filters, "name=value:key=value,name=...; 'framewire filters' lists them")
         .type_name("FILTERS");
+    add_range_options(command, options);
 }
 
 }  // namespace framewire::app

@@ -8,6 +8,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 namespace framewire::app {
 
@@ -27,7 +28,17 @@ struct CommonOptions {
 
 void add_common_options(Command& command, CommonOptions& options);
 
-/// `-i` and `-f`: where frames come from and through what.
+/// `--start` and `--duration`: what of a source is wanted.
+void add_range_options(Command& command, session::InputOptions& options);
+
+/// `-i`, `-f`, `--start` and `--duration`: where frames come from and through what.
 void add_input_options(Command& command, session::InputOptions& options);
+
+/// What `--rate` says: whether frames keep their own times, or are handed on as soon as they are there.
+enum class PlayRate { by_output, own, max };
+
+/// Reads auto, own, max or so many frames a second, which `options` take and which leave the rest to the output. Throws
+/// Error{usage}, saying what is `allowed`.
+PlayRate take_rate(const std::string& text, std::string_view allowed, session::InputOptions& options);
 
 }  // namespace framewire::app
