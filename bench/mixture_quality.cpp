@@ -1,7 +1,7 @@
 #include "mixture_quality.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/detect/background/mixture.hpp"
+#include "framewire/detect/background/mixture/mixture.hpp"
 #include "framewire/media/images/sequence.hpp"
 #include "framewire/media/media.hpp"
 

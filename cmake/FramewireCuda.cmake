@@ -24,6 +24,9 @@ function(framewire_choose_architectures)
         set(options -gencode arch=compute_75,code=sm_75 "-gencode arch=compute_80,code=[${from_80}]")
         list(JOIN options " " options)
         set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} ${options}" PARENT_SCOPE)
+        # Without the host's half, which any other build compiles.
+        string(REPLACE "<CUDA_COMPILE_MODE>" "-fatbin" rule "${CMAKE_CUDA_COMPILE_OBJECT}")
+        set(CMAKE_CUDA_COMPILE_OBJECT "${rule}" PARENT_SCOPE)
     else()
         # The last one without -real: its PTX serves GPUs yet to come.
         list(POP_BACK all last)

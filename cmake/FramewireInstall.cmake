@@ -1,4 +1,5 @@
-# cmake --install: the program, the libraries with their headers for users, and a package that find_package(framewire) finds.
+# cmake --install: the program with its manual page and completions, the libraries with their headers for users, and packages
+# that find_package(framewire) and pkg-config find.
 include(CMakePackageConfigHelpers)
 get_property(libraries GLOBAL PROPERTY FRAMEWIRE_LIBRARIES)
 install(TARGETS framewire RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -11,3 +12,41 @@ configure_package_config_file(cmake/framewire-config.cmake.in framewire-config.c
 write_basic_package_version_file(framewire-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/framewire-config.cmake ${PROJECT_BINARY_DIR}/framewire-config-version.cmake
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/framewire)
+
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(NOT CMAKE_CROSSCOMPILING)
+    set(pages ${PROJECT_BINARY_DIR}/pages)  # the program writes them when it is built
+    install(FILES ${pages}/framewire.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES ${pages}/framewire DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+    install(FILES ${pages}/_framewire DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+    install(FILES ${pages}/framewire.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
+
+# framewire.pc: all libraries, those above others first, as a static linker needs them. What static ones are linked with is
+# asked for too; shared ones know theirs.
+set(pc_libraries "")
+foreach(library IN LISTS libraries)
+    list(PREPEND pc_libraries -l${library})
+endforeach()
+set(pc_requires fmt)
+set(pc_extra "")
+set(pc_cuda 0)
+if(FRAMEWIRE_HAS_CUDA)
+    set(pc_cuda 1)
+endif()
+if(NOT BUILD_SHARED_LIBS)
+    list(APPEND pc_requires tbb libpng libhwy libzstd freetype2 fontconfig libswscale libavutil yaml-cpp)
+    if(FRAMEWIRE_FFMPEG)
+        list(APPEND pc_requires libavformat libavcodec libavdevice libavfilter)
+    endif()
+    list(APPEND pc_extra -pthread)
+    if(FRAMEWIRE_HAS_CUDA)
+        list(APPEND pc_extra -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt)
+    endif()
+endif()
+list(JOIN pc_libraries " " pc_libraries)
+list(JOIN pc_requires ", " pc_requires)
+list(JOIN pc_extra " " pc_extra)
+file(RELATIVE_PATH pc_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+configure_file(cmake/framewire.pc.in framewire.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/framewire.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

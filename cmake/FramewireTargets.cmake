@@ -25,7 +25,7 @@ if(CMAKE_UNITY_BUILD)
     target_compile_options(framewire_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    # The floor of the SIMD sources' run-time choice (core/simd.hpp): any x86-64 since 2009.
+    # The floor of the SIMD sources' run-time choice (core/simd/simd.hpp): any x86-64 since 2009.
     target_compile_options(framewire_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v2>)
 endif()
 if(FRAMEWIRE_SANITIZE)
@@ -51,6 +51,40 @@ function(framewire_keep_simd_apart target)
     endforeach()
 endfunction()
 
+# Where CMAKE_UNITY_BUILD joins other sources, this joins up to eight CUDA sources, which CMake before 3.31 leaves apart. Joined
+# are those with a namespace of their own, NAME_kernels for NAME.cu, for they share short names, and, as CMake has it for
+# others, without compile options of their own.
+function(framewire_join_cuda target)
+    get_target_property(sources ${target} SOURCES)
+    list(FILTER sources INCLUDE REGEX "\\.cu$")
+    set(joined)
+    foreach(source IN LISTS sources)
+        get_source_file_property(options ${source} COMPILE_OPTIONS)
+        file(STRINGS ${source} own_namespace REGEX "^namespace [a-z_]+_kernels {" LIMIT_COUNT 1)
+        if(NOT options AND own_namespace)
+            list(APPEND joined ${source})
+        endif()
+    endforeach()
+    set(number 0)
+    while(joined)
+        list(LENGTH joined left)
+        math(EXPR units "(${left} + 7) / 8")
+        math(EXPR count "(${left} + ${units} - 1) / ${units}")  # much the same for each unit
+        set(includes)
+        foreach(index RANGE 1 ${count})
+            list(POP_FRONT joined source)
+            file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+            string(APPEND includes "#include \"${path}\"\n")
+            set_source_files_properties(${source} PROPERTIES HEADER_FILE_ONLY ON)
+        endforeach()
+        set(unit ${CMAKE_CURRENT_BINARY_DIR}/joined/${target}_${number}.cu)
+        file(CONFIGURE OUTPUT ${unit} CONTENT "${includes}")
+        set_source_files_properties(${unit} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+        target_sources(${target} PRIVATE ${unit})
+        math(EXPR number "${number} + 1")
+    endwhile()
+endfunction()
+
 # framewire_library(NAME SOURCES ... [CUDA_SOURCES ...] [HEADERS ...] [DEPENDS ...] [PRIVATE ...])
 # One layer of the library as a target framewire::NAME. CUDA_SOURCES are left out of a build without CUDA. HEADERS are those
 # for users, and all that they include: they alone are installed. BUILD_SHARED_LIBS says whether it is shared or static.
@@ -64,6 +98,9 @@ function(framewire_library name)
         set_target_properties(${target} PROPERTIES
             CUDA_RUNTIME_LIBRARY ${FRAMEWIRE_CUDA_RUNTIME} CUDA_RESOLVE_DEVICE_SYMBOLS OFF)
         target_link_libraries(${target} PRIVATE ${FRAMEWIRE_CUDART})
+        if(CMAKE_UNITY_BUILD)
+            cmake_language(EVAL CODE "cmake_language(DEFER CALL framewire_join_cuda ${target})")  # options of sources follow
+        endif()
     endif()
     # Without a symbol that says "being built": the same objects serve both kinds of library.
     set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON DEFINE_SYMBOL ""

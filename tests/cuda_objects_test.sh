@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compiles the CUDA sources of the libraries for every architecture of the preset `release`, links nothing.
+# Compiles the CUDA sources of the libraries for every architecture of the preset `release`: their kernels, no host code.
 cd "$(dirname "$0")/.." || exit 1
 build=build/cuda-objects
 log=$(mktemp)

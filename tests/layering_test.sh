@@ -9,7 +9,7 @@ declare -A below=(
     [delta]="core cuda delta"
     [detect]="core cuda filters detect"
     [hog]="core cuda filters hog"
-    [pipeline]="core cuda filters delta detect hog pipeline"
+    [pipeline]="core cuda colour filters delta detect hog pipeline"
     [media]="core cuda colour filters delta detect hog pipeline media"
     [net]="core cuda delta net"
     [session]="core cuda colour filters delta detect hog pipeline media net session"
@@ -32,9 +32,9 @@ done
 known=$(printf '%s\n' "${!below[@]}" | sort)
 check AllLayersAreKnown "$(diff <(find src/framewire -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort) <(echo "$known"))"
 # cuda_runtime.h stays behind the cuda folder's sources and check.hpp, and check.hpp out of other headers.
-check NoCudaRuntimeInHeaders "$(grep -rnE '#include (<cuda_runtime|"framewire/cuda/check.hpp")' src/framewire --include='*.hpp' | grep -v '^src/framewire/cuda/check.hpp')"
+check NoCudaRuntimeInHeaders "$(grep -rnE '#include (<cuda_runtime|"framewire/cuda/device/check.hpp")' src/framewire --include='*.hpp' | grep -v '^src/framewire/cuda/device/check.hpp')"
 # Sessions speak to a Connection: sockets stay in net/tcp and in the listener that joins the two.
-check NoSocketsInSessions "$(grep -rnE '#include (<boost/|<sys/socket|<netinet/|"framewire/net/tcp/)' src/framewire/net/{wire,transport,limits,session} src/framewire/net/stream_state.*)"
+check NoSocketsInSessions "$(grep -rnE '#include (<boost/|<sys/socket|<netinet/|"framewire/net/tcp/)' src/framewire/net/{stream,wire,transport,limits,session})"
 # What takes long to compile of the program's libraries is behind one file each.
 check OneFileReadsTheCommandLine "$(grep -rlE '#include <CLI/' apps src | grep -v '^apps/framewire/options/command_line.cpp$')"
 check OneFileOfTheProgramWritesJson "$(grep -rlE '#include <nlohmann/json.hpp>' apps | grep -v '^apps/framewire/commands/json.cpp$')"

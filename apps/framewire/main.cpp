@@ -1,4 +1,5 @@
 #include "commands/commands.hpp"
+#include "commands/version.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/text/excerpt.hpp"
@@ -43,7 +44,7 @@ int main(int argc, char** argv) try {
     std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not grow
 
     framewire::app::CommandLine program("Real-time video on the GPU and the CPU.", "framewire",
-                                        "framewire " FRAMEWIRE_VERSION);
+                                        framewire::app::version_text);
     framewire::app::Action chosen;
     framewire::app::add_run(program, chosen);
     framewire::app::add_serve(program, chosen);
@@ -54,9 +55,12 @@ int main(int argc, char** argv) try {
     framewire::app::add_filters(program, chosen);
     framewire::app::add_sources(program, chosen);
     framewire::app::add_devices(program, chosen);
-    if (const auto code = program.read(argc, argv)) return *code;
-    if (!chosen) return report("a subcommand is required; framewire --help lists them", ErrorCode::usage);
-    const int code = chosen();
+    framewire::app::add_help(program, chosen);
+    int code = 0;
+    if (program.read(argc, argv)) {
+        if (!chosen) return report("a subcommand is required; 'framewire help' lists them", ErrorCode::usage);
+        code = chosen();
+    }
     if (std::fflush(stdout) != 0) return report("cannot write standard output", ErrorCode::io);
     return code;
 } catch (const framewire::ExcerptError& error) {

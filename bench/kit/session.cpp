@@ -2,7 +2,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/time/clock.hpp"
-#include "framewire/cuda/device.hpp"
+#include "framewire/cuda/device/device.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -16,7 +16,9 @@ struct Pictures {
     HostImage in, out, want;
 
     Pictures(const WindowBench& bench, int frames, std::uint32_t scene)
-        : in(bench_frame.with_channels(bench.channels).with_frames(frames)), out(in.shape()), want(in.shape()) {
+        : in(bench_frame.with_channels(bench.channels).with_frames(frames)),
+          out(bench.info.output_shape(bench.values, in.shape())),
+          want(out.shape()) {
         fill_scene(in.view().frames(0, 1), scene);
         bench.reference(in.view().frames(0, 1), want.view().frames(0, 1));
         repeat_first_frame(in.view());
@@ -25,7 +27,8 @@ struct Pictures {
 };
 
 double fewest_bytes(const WindowBench& bench) {
-    return 2.0 * static_cast<double>(bench_frame.with_channels(bench.channels).bytes());
+    const auto shape = bench_frame.with_channels(bench.channels);
+    return static_cast<double>(shape.bytes() + bench.info.output_shape(bench.values, shape).bytes());
 }
 
 void bench_cpu(Session& session, const WindowBench& bench) {
@@ -42,7 +45,7 @@ void bench_cpu(Session& session, const WindowBench& bench) {
     Session::require_equal(pictures.out.view(), pictures.want.view(), bench.operation);
 
     std::vector<std::function<void()>> candidates{run};
-    HostImage peer_out(pictures.in.shape());
+    HostImage peer_out(pictures.out.shape());
     if (bench.peer)
         candidates.push_back([&] {
             bench.peer(pictures.in.view().frames(peer_turn, 1), peer_out.view().frames(peer_turn, 1));
@@ -57,14 +60,13 @@ void bench_cpu(Session& session, const WindowBench& bench) {
 void bench_gpu(Session& session, const WindowBench& bench) {
     auto& executor = *session.gpu();
     Pictures pictures(bench, gpu_batch, 2);
-    const auto shape = pictures.in.shape();
     std::vector<cuda::DeviceImage> device_in, device_out;
     for (int turn = 0; turn < gpu_rotation; ++turn) {
-        device_in.emplace_back(shape);
-        device_out.emplace_back(shape);
+        device_in.emplace_back(pictures.in.shape());
+        device_out.emplace_back(pictures.out.shape());
         cuda::upload(pictures.in.view(), device_in.back().view(), executor.stream());
     }
-    const auto filter = bench.info.make(bench.values, shape, executor);
+    const auto filter = bench.info.make(bench.values, pictures.in.shape(), executor);
     const auto timing = session.time_gpu([&](int turn) {
         const auto at = static_cast<std::size_t>(turn);
         filter->run(FilterImages<MemorySpace::device>{device_in[at].view(), {}, device_out[at].view()});

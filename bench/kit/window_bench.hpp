@@ -10,7 +10,7 @@
 
 namespace framewire::bench {
 
-/// A filter that looks at a window, to be measured on both backends.
+/// A filter that looks at a window, or gives images of another size, to be measured on both backends.
 struct WindowBench {
     const char* suite;
     std::string operation;

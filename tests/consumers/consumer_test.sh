@@ -1,24 +1,48 @@
 #!/usr/bin/env bash
 # Installs framewire into a folder, and builds and runs programs of a project that finds it there with find_package; there too
-# every installed header is compiled by itself.
+# every installed header is compiled by itself. Then with pkg-config, and whether what helps users was installed.
 cd "$(dirname "$0")/../.." || exit 1
 build=${FRAMEWIRE_CONSUMER_BUILD:-build/dev}
 folder=$PWD/$build/consumer # the same in every run, for ccache
 rm -rf "$folder"
 mkdir -p "$folder"
+launcher="env;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache" # as ccache wants it for precompiled headers
 attempt() {
-    cmake --install "$build" --prefix "$folder/prefix" >"$folder/log" 2>&1 &&
+    cmake --install "$build" --prefix "$folder/prefix" &&
         cmake -S tests/consumers/project -B "$folder/build" -G Ninja -DCMAKE_PREFIX_PATH="$folder/prefix" \
-            -DCMAKE_CXX_COMPILER_LAUNCHER=ccache >>"$folder/log" 2>&1 &&
-        cmake --build "$folder/build" >>"$folder/log" 2>&1 &&
-        cd "$folder" &&
-        for program in encode record mirror broadcast job; do "build/$program" >>log 2>&1 || return 1; done &&
-        prefix/bin/framewire --version >>log 2>&1
+            -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" &&
+        cmake --build "$folder/build" &&
+        for program in encode record mirror broadcast job; do (cd "$folder" && "build/$program") || return 1; done &&
+        "$folder/prefix/bin/framewire" --version
 }
-if attempt; then
-    echo "[       OK ] Consumer.FindPackage (0 ms)"
-else
-    tail -n 40 "$folder/log"
-    echo "[  FAILED  ] Consumer.FindPackage (0 ms)"
-    exit 1
-fi
+by_pkg_config() {
+    local flags
+    flags=$(PKG_CONFIG_PATH=$folder/prefix/lib/pkgconfig:$folder/prefix/lib/$(gcc -print-multiarch)/pkgconfig \
+        pkg-config --cflags --libs framewire) &&
+        # shellcheck disable=SC2086
+        g++ -std=c++20 tests/consumers/project/job.cpp $flags "-Wl,-rpath,$folder/prefix/lib" -o "$folder/by-pkg-config" &&
+        (cd "$folder" && ./by-pkg-config)
+}
+installed() {
+    local file
+    for file in man/man1/framewire.1 bash-completion/completions/framewire zsh/site-functions/_framewire \
+        fish/vendor_completions.d/framewire.fish doc/framewire/LICENSE; do
+        test -s "$folder/prefix/share/$file" || { echo "share/$file was not installed"; return 1; }
+    done
+    # As bash finds it: by the name of the program.
+    bash --norc -c "source '$folder/prefix/share/bash-completion/completions/framewire' && complete -p framewire"
+}
+result=0
+check() { # NAME FUNCTION
+    if "$2" >>"$folder/log" 2>&1; then
+        echo "[       OK ] Consumer.$1 (0 ms)"
+    else
+        tail -n 40 "$folder/log"
+        echo "[  FAILED  ] Consumer.$1 (0 ms)"
+        result=1
+    fi
+}
+check FindPackage attempt
+check PkgConfig by_pkg_config
+check InstallsWhatHelps installed
+exit $result

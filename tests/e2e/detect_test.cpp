@@ -1,4 +1,4 @@
-#include "program.hpp"
+#include "e2e/program.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

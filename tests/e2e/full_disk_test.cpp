@@ -1,6 +1,6 @@
 // Outputs on a disk that gets full: a file system of 64 KiB, mounted where only the program under test sees it.
 
-#include "program.hpp"
+#include "e2e/program.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What the program prints of names that others chose, and of addresses with passwords in them.
-#include "program.hpp"
+#include "e2e/program.hpp"
 
 #include "framewire/core/text/printable.hpp"
 

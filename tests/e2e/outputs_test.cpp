@@ -1,5 +1,5 @@
 // What becomes of outputs: of those that are there already, and of those of runs that do not end well.
-#include "program.hpp"
+#include "e2e/program.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

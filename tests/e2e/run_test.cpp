@@ -1,4 +1,4 @@
-#include "program.hpp"
+#include "e2e/program.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -48,6 +48,41 @@ TEST(Run, RawOutputsHoldTheBytesAlone) {
         const int expected = (3735 * channel(0) + 19235 * channel(1) + 9798 * channel(2) + (1 << 14)) >> 15;
         ASSERT_EQ(static_cast<std::uint8_t>(gray[pixel]), expected) << "pixel " << pixel;
     }
+}
+
+// The same words give the same bytes, where a filter has a twin in FFmpeg that only moves pixels.
+TEST(Run, MovesPixelsAsFfmpegDoes) {
+    const TemporaryFolder folder;
+    ASSERT_EQ(run({"-i", small_synth, "-o", folder / "in.bgr", "--frames", "2"}).code, 0);
+    for (const auto& [ours, ffmpegs] : {std::pair{"crop=30:20:5:7", "crop=30:20:5:7"},
+                                        {"crop=iw/2:ih/2", "crop=iw/2:ih/2"},
+                                        {"pad=81:60:3:4:orange", "pad=81:60:3:4:orange"},
+                                        {"pad=iw+16:0:-1:-1", "pad=iw+16:0:-1:-1"},
+                                        {"flip", "hflip"},
+                                        {"flip=vertical", "vflip"},
+                                        {"rotate=90", "transpose=clock"},
+                                        {"rotate=180", "hflip,vflip"},
+                                        {"rotate=270", "transpose=cclock"}}) {
+        ASSERT_EQ(run({"-i", small_synth, "-f", ours, "-o", folder / "ours.bgr", "--frames", "2", "-y"}).code, 0);
+        const auto judge = Program({"ffmpeg", "-v", "error", "-y", "-f", "rawvideo", "-pixel_format", "bgr24",
+                                    "-video_size", "64x48", "-i", folder / "in.bgr", "-vf", ffmpegs, "-f", "rawvideo",
+                                    "-pix_fmt", "bgr24", folder / "ffmpegs.bgr"})
+                               .wait();
+        ASSERT_EQ(judge.code, 0) << judge.err;
+        EXPECT_TRUE(contents(folder / "ours.bgr") == contents(folder / "ffmpegs.bgr")) << ours;
+    }
+}
+
+TEST(Run, ScalesAsTheSizeSays) {
+    const TemporaryFolder folder;
+    ASSERT_EQ(
+        run({"-i", small_synth, "-f", "scale=w=40:h=-2,rotate=90", "-o", folder / "out.bgr", "--frames", "2"}).code, 0);
+    EXPECT_EQ(contents(folder / "out.bgr").size(), 2u * 40 * 30 * 3);
+    const auto refused =
+        run({"-i", small_synth, "-f", "gray,scale=50%:20000", "-o", folder / "no.bgr", "--frames", "2"});
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_NE(refused.err.find("filters, column 6: filter 'scale': scale's result is 32x20000"), std::string::npos)
+        << refused.err;
 }
 
 TEST(Run, WritesOneImageOrMany) {
@@ -153,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(
            Refusal{"UnknownBackend",
                    {"run", "-i", synth, "-o", "OUT.mp4", "--backend", "gpu"},
                    2,
-                   "gpu not in {auto,cpu,cuda}"},
+                   "'gpu' is not allowed; allowed is one of auto, cpu, cuda"},
            Refusal{"UnknownFilter",
                    {"run", "-i", synth, "-o", "OUT.mp4", "-f", "gray,grey"},
                    2,

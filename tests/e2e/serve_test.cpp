@@ -1,7 +1,7 @@
-#include "program.hpp"
+#include "e2e/program.hpp"
 
 #include "framewire/core/buffer.hpp"
-#include "framewire/delta/packing.hpp"
+#include "framewire/delta/packing/packing.hpp"
 #include "framewire/net/testing/test_tcp.hpp"
 #include "framewire/net/wire/wire.hpp"
 #include "kit/images.hpp"

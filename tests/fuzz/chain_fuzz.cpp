@@ -1,4 +1,4 @@
-// Filter chains as nobody would write them: read or refused with a message.
+// Filter chains as nobody would write them: read, and joined to an image, or refused with a message.
 
 #include "framewire/core/error.hpp"
 #include "framewire/pipeline/chain/chain.hpp"
@@ -7,7 +7,14 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace framewire;
     try {
-        parse_chain(std::string(reinterpret_cast<const char*>(data), size), filter_registry());
+        const auto chain = parse_chain(std::string(reinterpret_cast<const char*>(data), size), filter_registry());
+        // Sizes, matrices and zones are texts that are read when the shapes are.
+        Shape shape{1, 48, 64, 3};
+        for (const auto& call : chain.calls) {
+            const auto from = shape;
+            shape = call.filter->output_shape(call.values, from);
+            if (call.filter->placement) call.filter->placement(call.values, from);
+        }
     } catch (const Error&) {
     }
     return 0;

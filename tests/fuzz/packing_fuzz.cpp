@@ -1,7 +1,7 @@
 // Packed changes and pictures as a hostile sender makes them: refused or applied, never outside the picture.
 
 #include "framewire/core/error.hpp"
-#include "framewire/delta/packing.hpp"
+#include "framewire/delta/packing/packing.hpp"
 
 #include <cstring>
 

@@ -2,7 +2,7 @@
 // understood, never more memory than the stream's shape allows.
 
 #include "framewire/core/error.hpp"
-#include "framewire/net/wire/receiver.hpp"
+#include "framewire/net/stream/receiver.hpp"
 #include "framewire/net/wire/wire.hpp"
 
 namespace {

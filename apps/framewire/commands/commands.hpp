@@ -19,5 +19,6 @@ void add_hog(CommandLine& program, Action& chosen);
 void add_filters(CommandLine& program, Action& chosen);
 void add_sources(CommandLine& program, Action& chosen);
 void add_devices(CommandLine& program, Action& chosen);
+void add_help(CommandLine& program, Action& chosen);
 
 }  // namespace framewire::app

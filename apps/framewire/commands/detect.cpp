@@ -1,3 +1,4 @@
+#include "commands/batch.hpp"
 #include "commands/commands.hpp"
 #include "commands/work.hpp"
 #include "options/common.hpp"
@@ -8,12 +9,14 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace framewire::app {
 namespace {
 
 struct DetectFlags {
     CommonOptions common;
+    BatchFlags many;
     session::InputOptions input;
     DetectorFlags detector;
     std::string output = "-", format = "jsonl", annotate, mask;
@@ -23,7 +26,30 @@ struct DetectFlags {
     }
 };
 
-void detect(DetectFlags& flags, const std::stop_token& stop) {
+std::string_view records_ending(RecordFormat format) {
+    switch (format) {
+        case RecordFormat::coco: return ".json";
+        case RecordFormat::mot: return ".txt";
+        default: return ".jsonl";
+    }
+}
+
+void detect_many(const Command& command, DetectFlags& flags, const std::stop_token& stop) {
+    const auto piece = [&](const session::BatchInput& input, const session::JobOptions& job) {
+        auto options = flags.options(stop);
+        const auto name = input.name + std::string(records_ending(options.format));
+        options.job = job;
+        options.input.source = input.path;
+        options.output = in_folder("-o", flags.output, name);
+        options.annotate = in_folder("--annotate", flags.annotate, flags.many.video_name(input));
+        options.mask = in_folder("--mask", flags.mask, flags.many.video_name(input));
+        return session::Piece{input.path, name, files_of(options), session::piece_work<session::DetectJob>(options)};
+    };
+    make_many(command, flags.many, flags.common, flags.output, piece, stop);
+}
+
+void detect(const Command& command, DetectFlags& flags, const std::stop_token& stop) {
+    if (is_of_many(flags.many, flags.output, flags.input)) return detect_many(command, flags, stop);
     if (!may_write(files_of(flags.options(stop)), flags.common, stop)) return;
     const auto result = session::DetectJob(flags.options(stop)).run();
     const auto& figures = result.figures;
@@ -37,9 +63,11 @@ void detect(DetectFlags& flags, const std::stop_token& stop) {
 void add_detect(CommandLine& program, Action& chosen) {
     auto command = program.subcommand("detect", "Moving objects as records, boxes drawn into a video, or masks");
     const auto flags = std::make_shared<DetectFlags>();
-    add_input_options(command, flags->input);
-    command.option("-o,--output", flags->output, "where the records go: a file, or - for standard output")
-        .type_name("FILE");
+    add_batch_options(command, flags->many, flags->input);
+    command
+        .option("-o,--output", flags->output,
+                "where the records go: a file, - for standard output, a folder of many files")
+        .type_name("FILE|FOLDER/");
     command.option("--format", flags->format, "of the records: JSON lines, COCO's JSON, the MOT challenge's text")
         .one_of({"jsonl", "coco", "mot"});
     command.option("--annotate", flags->annotate, "the frames with boxes, as run's -o").type_name("DST");
@@ -47,7 +75,7 @@ void add_detect(CommandLine& program, Action& chosen) {
     add_detector_options(command, flags->detector, "--threshold");
     add_common_options(command, flags->common);
     set_work(command, chosen, flags->common,
-             [flags](const std::stop_source& stop) { detect(*flags, stop.get_token()); });
+             [=](const std::stop_source& stop) { detect(command, *flags, stop.get_token()); });
 }
 
 }  // namespace framewire::app

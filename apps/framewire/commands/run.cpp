@@ -1,6 +1,8 @@
+#include "commands/batch.hpp"
 #include "commands/commands.hpp"
 #include "commands/work.hpp"
 #include "options/common.hpp"
+#include "options/recording_options.hpp"
 
 #include "framewire/core/log.hpp"
 #include "framewire/session/run.hpp"
@@ -13,14 +15,17 @@ namespace {
 
 struct RunFlags {
     CommonOptions common;
+    BatchFlags many;
     session::InputOptions input;
     std::string output, rate = "auto";
+    SegmentOptions segments;
+    bool no_audio = false;
 
     session::RunOptions options(const std::stop_token& stop) const;
 };
 
 session::RunOptions RunFlags::options(const std::stop_token& stop) const {
-    session::RunOptions options{common.job(stop), input, output};
+    session::RunOptions options{common.job(stop), input, output, segments, !no_audio};
     switch (take_rate(rate, "auto, own, max", options.input)) {
         case PlayRate::by_output: break;
         case PlayRate::own: options.pace = session::Pace::own; break;
@@ -29,7 +34,20 @@ session::RunOptions RunFlags::options(const std::stop_token& stop) const {
     return options;
 }
 
-void run(RunFlags& flags, const std::stop_token& stop) {
+void run_many(const Command& command, RunFlags& flags, const std::stop_token& stop) {
+    const auto piece = [&](const session::BatchInput& input, const session::JobOptions& job) {
+        auto options = flags.options(stop);
+        const auto name = flags.many.video_name(input);
+        options.job = job;
+        options.input.source = input.path;
+        options.output = in_folder("-o", flags.output, name);
+        return session::Piece{input.path, name, files_of(options), session::piece_work<session::RunJob>(options)};
+    };
+    make_many(command, flags.many, flags.common, flags.output, piece, stop);
+}
+
+void run(const Command& command, RunFlags& flags, const std::stop_token& stop) {
+    if (is_of_many(flags.many, flags.output, flags.input)) return run_many(command, flags, stop);
     if (!may_write(files_of(flags.options(stop)), flags.common, stop)) return;
     const auto figures = session::RunJob(flags.options(stop)).run().figures;
     log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped", figures.frames, figures.seconds, figures.fps,
@@ -41,17 +59,23 @@ void run(RunFlags& flags, const std::stop_token& stop) {
 void add_run(CommandLine& program, Action& chosen) {
     auto command = program.subcommand("run", "Source -> filters -> file, pipe or network address");
     const auto flags = std::make_shared<RunFlags>();
-    add_input_options(command, flags->input);
-    command.option("-o,--output", flags->output, "where frames go: a file by its ending, -, a URL")
+    add_batch_options(command, flags->many, flags->input);
+    command
+        .option("-o,--output", flags->output,
+                "where frames go: a file by its ending, -, a URL; :codec=libx265:crf=24 and the like may follow; a "
+                "folder of many files")
         .required()
-        .type_name("DST");
+        .type_name("DST|FOLDER/");
+    command.flag("--no-audio", flags->no_audio, "leave out the source's sound, which else goes along as it is");
+    add_recording_options(command, flags->segments);
     command
         .option("--rate", flags->rate,
                 "how a file is played: own rate, max, or frames timed at so many a second; auto is own into URLs and "
                 "max elsewhere")
         .type_name("auto|own|max|FPS");
     add_common_options(command, flags->common);
-    set_work(command, chosen, flags->common, [flags](const std::stop_source& stop) { run(*flags, stop.get_token()); });
+    set_work(command, chosen, flags->common,
+             [=](const std::stop_source& stop) { run(command, *flags, stop.get_token()); });
 }
 
 }  // namespace framewire::app

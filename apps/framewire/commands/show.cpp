@@ -67,6 +67,9 @@ void add_show(CommandLine& program, Action& chosen) {
     command.option("-f,--filters", flags->input.filters, "for all sources; name=value:key=value,name=...")
         .type_name("FILTERS");
     add_range_options(command, flags->input);
+    add_reconnect_option(command, flags->input.reconnect,
+                         "how long a camera or a network source that was lost is tried to be had again")
+        .shown_default("5 attempts");
     command.flag("--compare", flags->compare, "the originals beside what the filters make of them");
     command.flag("--loop", flags->input.loop, "begin again when a source ends");
     command.option("--speed", flags->speed, "how many times its own rate a file is played at")

@@ -1,6 +1,7 @@
 #include "commands/commands.hpp"
 #include "commands/work.hpp"
 #include "options/common.hpp"
+#include "options/recording_options.hpp"
 #include "view/viewer.hpp"
 
 #include "framewire/core/error.hpp"
@@ -11,29 +12,31 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace framewire::app {
 namespace {
 
+constexpr std::chrono::seconds default_reconnect{10};
+
 struct ViewFlags {
     CommonOptions common;
     std::string url, output, changes;
     bool no_window = false, no_boxes = false;
-    double reconnect_seconds = 10;
+    std::optional<std::chrono::milliseconds> reconnect{};
     std::int64_t max_pixels = net::ClientOptions{}.max_pixels;
+    SegmentOptions segments;
 
     session::ReceiveOptions options(const std::stop_token& stop) const;
 };
 
 session::ReceiveOptions ViewFlags::options(const std::stop_token& stop) const {
-    if (!std::isfinite(reconnect_seconds))
-        fail(ErrorCode::usage, "--reconnect {} is no time; 0 to 86400 seconds are allowed", reconnect_seconds);
-    session::ReceiveOptions options{.job = common.job(stop), .url = url, .recording = output, .boxes = !no_boxes};
-    options.client.reconnect = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * reconnect_seconds));
+    session::ReceiveOptions options{
+        .job = common.job(stop), .url = url, .recording = output, .segments = segments, .boxes = !no_boxes};
+    options.client.reconnect = reconnect.value_or(default_reconnect);
     options.client.max_pixels = max_pixels;
     if (!changes.empty()) options.changes = session::parse_changes(changes);
     return options;
@@ -86,14 +89,13 @@ void add_view(CommandLine& program, Action& chosen) {
         .one_of({"mask", "overlay", "heat"});
     command.flag("--no-window", flags->no_window, "only record, or count");
     command.flag("--no-boxes", flags->no_boxes, "leave out the boxes of objects that the server detects");
-    command
-        .option("--reconnect", flags->reconnect_seconds,
-                "how long a lost stream is tried to be had again, from the loss to its next picture")
-        .within(0.0, 86'400.0)
-        .type_name("SECONDS");
+    add_reconnect_option(command, flags->reconnect,
+                         "how long a lost stream is tried to be had again, from the loss to its next picture")
+        .shown_default(fmt::format("{}", default_reconnect.count()));
     command.option("--max-pixels", flags->max_pixels, "refuse streams of larger pictures")
         .within(std::int64_t{1}, std::int64_t{max_side_px} * max_side_px)
         .type_name("N");
+    add_recording_options(command, flags->segments);
     add_common_options(command, flags->common);
     set_work(command, chosen, flags->common, [flags](const std::stop_source& stop) { view(*flags, stop); });
 }

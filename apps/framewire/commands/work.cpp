@@ -40,6 +40,11 @@ bool answers_yes(const std::string& question, const std::stop_token& stop) {
     return ::read(STDIN_FILENO, answer, sizeof answer - 1) > 0 && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
+std::string outputs_are(const std::vector<std::string>& there) {
+    return there.size() == 1 ? fmt::format("{} is", there.front())
+                             : fmt::format("{} and {} more outputs are", there.front(), there.size() - 1);
+}
+
 }  // namespace
 
 void set_work(const Command& command, Action& chosen, const CommonOptions& options, StoppableWork work) {
@@ -53,18 +58,28 @@ void set_work(const Command& command, Action& chosen, const CommonOptions& optio
 
 bool may_write(const session::JobFiles& files, CommonOptions& common, const std::stop_token& stop) {
     files.require_different();
-    const auto there = files.there();
+    if (const auto& option = files.bytes_to_standard_output(); !option.empty() && ::isatty(STDOUT_FILENO))
+        fail(ErrorCode::usage,
+             "{} - writes no words but data to standard output, and that is a terminal; name a file, or send it on by "
+             "> or |",
+             option);
+    std::vector<std::string> there;
+    for (const auto& file : files.there()) there.push_back(file.path);
     if (there.empty() || common.replace) return true;
-    const auto what = there.size() == 1
-                          ? fmt::format("{} is", there.front().path)
-                          : fmt::format("{} and {} more outputs are", there.front().path, there.size() - 1);
     if (common.keep) {
-        log_info("{} there already and kept (-n); nothing is done", what);
+        log_info("{} there already and kept (-n); nothing is done", outputs_are(there));
         return false;
     }
-    if (!files.reads_standard_input() && ::isatty(STDIN_FILENO) && ::isatty(STDERR_FILENO)) {
+    require_leave_to_replace(there, !files.reads_standard_input(), common, stop);
+    return true;
+}
+
+void require_leave_to_replace(const std::vector<std::string>& there, bool may_ask, CommonOptions& common,
+                              const std::stop_token& stop) {
+    const auto what = outputs_are(there);
+    if (may_ask && ::isatty(STDIN_FILENO) && ::isatty(STDERR_FILENO)) {
         common.replace = answers_yes(what + " there already; replace it?", stop);
-        if (common.replace) return true;
+        if (common.replace) return;
     }
     fail(ErrorCode::io, "{} there already; -y replaces what is there, -n keeps it and does nothing", what);
 }

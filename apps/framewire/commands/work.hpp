@@ -7,6 +7,8 @@
 
 #include <functional>
 #include <stop_token>
+#include <string>
+#include <vector>
 
 namespace framewire::app {
 
@@ -18,9 +20,14 @@ using StoppableWork = std::function<void(const std::stop_source& stop)>;
 /// lives as long as `work`.
 void set_work(const Command& command, Action& chosen, const CommonOptions& options, StoppableWork work);
 
-/// Throws Error{usage} where an output is an input or another output. Outputs that are there already are replaced
-/// with -y, asked about on a terminal, and refused elsewhere with Error{io}. False where -n keeps them and there is
-/// nothing to do; else `common.replace` says what the outputs may do.
+/// Throws Error{usage} where an output is an input or another output, and where video would go to a terminal. Outputs
+/// that are there already are replaced with -y, asked about on a terminal, and refused elsewhere with Error{io}. False
+/// where -n keeps them and there is nothing to do; else `common.replace` says what the outputs may do.
 bool may_write(const session::JobFiles& files, CommonOptions& common, const std::stop_token& stop);
+
+/// Asks on a terminal whether these outputs may be replaced, and sets `common.replace`; throws Error{io} where they may
+/// not.
+void require_leave_to_replace(const std::vector<std::string>& there, bool may_ask, CommonOptions& common,
+                              const std::stop_token& stop);
 
 }  // namespace framewire::app

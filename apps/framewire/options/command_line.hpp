@@ -1,5 +1,7 @@
 #pragma once
 
+#include "options/program_info.hpp"
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -17,7 +19,7 @@ namespace framewire::app {
 /// An option of a command, while it is declared and once the command line was read. Refers to the command.
 class Option {
 public:
-    /// What stands for the value in the help.
+    /// What stands for the value in the help, and says what completes it (values/completed_value.hpp).
     Option& type_name(const std::string& name);
     /// What the help has for the default, which is the target's value where nothing is said.
     Option& shown_default(const std::string& text);
@@ -25,7 +27,7 @@ public:
     /// It takes so many values.
     Option& expected(int values);
 
-    // What a value may be; the help says it, and others are refused.
+    // What a value may be; the help says it, and others are refused by what was typed.
     Option& one_of(const std::vector<std::string>& values);
     Option& within(int least, int most);
     Option& within(std::int64_t least, std::int64_t most);
@@ -70,6 +72,8 @@ public:
     Option operator[](const std::string& name) const;
     /// Options under a heading of their own.
     Command group(const std::string& heading) const;
+    /// What the command line has of its options and those of its groups, sorted: "--name=value", a value each.
+    std::vector<std::string> given() const;
     /// Called when the command line names the command.
     void when_chosen(const std::function<void()>& action) const;
 
@@ -84,13 +88,20 @@ private:
 /// reads it.
 class CommandLine {
 public:
-    CommandLine(const std::string& description, const std::string& name, const std::string& version);
+    /// `version` gives what --version prints.
+    CommandLine(const std::string& description, const std::string& name, const std::function<std::string()>& version);
     ~CommandLine();
 
     Command subcommand(const std::string& name, const std::string& description);
 
-    /// Reads the arguments; gives an exit code where that was all: help was printed, or what is wrong with them.
-    std::optional<int> read(int argc, const char* const* argv);
+    /// Reads the arguments; false where that was all: help or the version was printed. Throws Error{usage} that says
+    /// what is wrong with them, with the nearest name where one is misspelt.
+    bool read(int argc, const char* const* argv);
+
+    /// What `--help` prints, of the program or of a subcommand. Throws Error{usage} where there is none of that name.
+    std::string help(const std::string& subcommand) const;
+    /// Everything that was declared, as data.
+    ProgramInfo describe() const;
 
 private:
     std::unique_ptr<CLI::App> program_;

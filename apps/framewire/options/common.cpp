@@ -1,13 +1,16 @@
 #include "options/common.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters/info.hpp"
 #include "framewire/core/parameters/numbers.hpp"
+#include "framewire/core/text/excerpt.hpp"
 #include "framewire/core/time/seconds.hpp"
 #include "framewire/media/sources/source_registry.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -21,6 +24,26 @@ std::vector<std::string_view> source_prefixes() {
     for (const auto& kind : source_registry())
         if (!kind.prefix.empty()) prefixes.push_back(kind.prefix);
     return prefixes;
+}
+
+void add_filters_option(Command& command, std::string& filters) {
+    command.option("-f,--filters", filters, "name=value:key=value,name=...; 'framewire filters' lists them")
+        .type_name("FILTERS");
+}
+
+// What options of any kind of source there are, beside its name.
+void add_medium_options(Command& command, session::InputOptions& options) {
+    command.option("--matrix", options.matrix, "of YUV colours, instead of what the medium says")
+        .one_of({"bt601", "bt709", "bt2020"});
+    command.option("--range", options.range, "of YUV colours, instead of what the medium says")
+        .one_of({"limited", "full"});
+    add_filters_option(command, options.filters);
+    add_range_options(command, options);
+    add_reconnect_option(
+        command, options.reconnect,
+        "how long a camera or a network source that was lost is tried to be had again, from its loss to "
+        "its next frame")
+        .shown_default("5 attempts");
 }
 
 }  // namespace
@@ -73,7 +96,7 @@ void add_common_options(Command& command, CommonOptions& options) {
         .within(0, 1024)
         .type_name("N");
     const auto replace = command.flag("-y,--replace", options.replace, "replace outputs that are there already");
-    command.flag("-n,--keep", options.keep, "keep outputs that are there already, and do nothing then")
+    command.flag("-n,--no-replace", options.keep, "keep outputs that are there already, and do nothing then")
         .excludes(replace);
     command.option("--stats", options.statistics_path, "write the run's figures to this file").type_name("FILE.json");
     command
@@ -83,6 +106,25 @@ void add_common_options(Command& command, CommonOptions& options) {
         .one_of({"trace", "debug", "info", "warning", "error", "off"});
 }
 
+Option add_reconnect_option(Command& command, std::optional<std::chrono::milliseconds>& time, const std::string& help) {
+    static const ParameterInfo seconds{
+        .name = "reconnect", .help = "", .type = ParameterInfo::Type::real, .minimum = 0, .maximum = 86'400};
+    const auto take = [&time](const std::string& text) {
+        if (text == "forever")
+            time = std::chrono::milliseconds::max();
+        else
+            time = std::chrono::milliseconds(std::llround(1000 * number_in<double>(text).value()));
+    };
+    return command.option("--reconnect", take, help)
+        .check([](const std::string& text) {
+            const auto problem = text == "forever" ? std::string_view() : problem_with(seconds, text);
+            return problem.empty() ? std::string()
+                                   : fmt::format("{} {}; allowed is a number of seconds from 0 to 86400, or forever",
+                                                 in_quotes(text), problem);
+        })
+        .type_name("SECONDS|forever");
+}
+
 void add_input_options(Command& command, session::InputOptions& options) {
     command
         .option("-i,--input", options.source,
@@ -90,9 +132,18 @@ void add_input_options(Command& command, session::InputOptions& options) {
                             fmt::join(source_prefixes(), " ")))
         .required()
         .type_name("SRC");
-    command.option("-f,--filters", options.filters, "name=value:key=value,name=...; 'framewire filters' lists them")
-        .type_name("FILTERS");
-    add_range_options(command, options);
+    add_medium_options(command, options);
+}
+
+void add_input_options(Command& command, std::vector<std::string>& sources, session::InputOptions& options) {
+    command
+        .option("-i,--input", sources,
+                fmt::format("where frames come from: a path, -, a URL, {}; 'framewire sources' tells more. Many files, "
+                            "with -o FOLDER/: several of these, folders, patterns ('clips/*.avi'), @LIST",
+                            fmt::join(source_prefixes(), " ")))
+        .required()
+        .type_name("SRC...");
+    add_medium_options(command, options);
 }
 
 }  // namespace framewire::app

@@ -4,11 +4,13 @@
 
 #include "framewire/session/options.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace framewire::app {
 
@@ -31,8 +33,13 @@ void add_common_options(Command& command, CommonOptions& options);
 /// `--start` and `--duration`: what of a source is wanted.
 void add_range_options(Command& command, session::InputOptions& options);
 
-/// `-i`, `-f`, `--start` and `--duration`: where frames come from and through what.
+/// `--reconnect`, SECONDS or forever, which is milliseconds::max().
+Option add_reconnect_option(Command& command, std::optional<std::chrono::milliseconds>& time, const std::string& help);
+
+/// `-i`, `-f`, `--start`, `--duration` and `--reconnect`: where frames come from and through what.
 void add_input_options(Command& command, session::InputOptions& options);
+/// The same of several sources.
+void add_input_options(Command& command, std::vector<std::string>& sources, session::InputOptions& options);
 
 /// What `--rate` says: whether frames keep their own times, or are handed on as soon as they are there.
 enum class PlayRate { by_output, own, max };

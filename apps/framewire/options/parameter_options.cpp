@@ -1,5 +1,8 @@
 #include "options/parameter_options.hpp"
 
+#include "framewire/core/text/excerpt.hpp"
+#include "framewire/core/text/nearest_name.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -34,7 +37,8 @@ Option add_value(Command& command, const std::string& flag, const ParameterInfo&
     option.check([&parameter](const std::string& text) {
         const auto problem = problem_with(parameter, text);
         return problem.empty() ? std::string()
-                               : fmt::format("'{}' {}; allowed is {}", text, problem, allowed_values(parameter));
+                               : fmt::format("{} {}; allowed is {}{}", in_quotes(text), problem,
+                                             allowed_values(parameter), did_you_mean(text, parameter.choices));
     });
     option.type_name(value_name(parameter));
     if (!parameter.default_value.empty()) option.shown_default(parameter.default_value);

@@ -3,7 +3,7 @@
 #include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
 #include "framewire/colour/yuv_to_image/yuv_to_image_ref.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/cuda/build.hpp"
+#include "framewire/cuda/device/build.hpp"
 #include "suites.hpp"
 
 extern "C" {

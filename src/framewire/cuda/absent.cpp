@@ -2,7 +2,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/buffer.hpp"
-#include "framewire/cuda/device.hpp"
+#include "framewire/cuda/device/device.hpp"
 #include "framewire/cuda/stream.hpp"
 
 namespace framewire::cuda {
@@ -16,6 +16,8 @@ constexpr auto reason = "this build has no CUDA";
 
 std::vector<DeviceInfo> devices() { return {}; }
 std::string why_no_device() { return reason; }
+std::string toolkit_version() { return {}; }
+std::string driver_version() { return {}; }
 SharedMemory shared_memory() { absent(); }
 
 Stream::Stream() { absent(); }

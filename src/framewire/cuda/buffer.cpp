@@ -1,6 +1,6 @@
 #include "framewire/cuda/buffer.hpp"
 
-#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/device/check.hpp"
 
 namespace framewire::cuda {
 namespace {

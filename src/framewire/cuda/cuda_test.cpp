@@ -1,13 +1,20 @@
 #include "framewire/core/error.hpp"
+#include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/buffer.hpp"
-#include "framewire/cuda/build.hpp"
-#include "framewire/cuda/device.hpp"
+#include "framewire/cuda/device/build.hpp"
+#include "framewire/cuda/device/device.hpp"
 #include "framewire/cuda/executor.hpp"
+#include "framewire/cuda/twin.hpp"
 #include "kit/filter_check.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace framewire {
 namespace cuda_test {
@@ -45,6 +52,76 @@ TEST(Executor, ReadsBackendNames) {
     EXPECT_EQ(parse_backend("cpu"), BackendChoice::cpu);
     EXPECT_EQ(parse_backend("cuda"), BackendChoice::cuda);
     EXPECT_THROW(parse_backend("gpu"), Error);
+}
+
+class BackendMemoryTest : public kit::BackendTest {};
+FRAMEWIRE_ON_EVERY_BACKEND(BackendMemoryTest);
+
+TEST_P(BackendMemoryTest, IsFilledPutAndGot) {
+    auto& executor = kit::executor(GetParam());
+    BackendBuffer buffer(1000, executor);
+    EXPECT_EQ(buffer.bytes(), 1000u);
+    buffer.fill(7);
+    buffer.fill(9, 3);
+    std::vector<std::uint8_t> got(1000), want(1000, 7);
+    std::fill_n(want.begin(), 3, std::uint8_t{9});
+    buffer.get(got.data(), got.size());
+    EXPECT_EQ(got, want);
+    std::fill_n(want.begin(), 500, std::uint8_t{1});
+    buffer.put(want.data(), 500);
+    buffer.get(got.data(), got.size());
+    EXPECT_EQ(got, want);
+
+    const BackendBuffer empty(0, executor);
+    empty.fill(1);
+    empty.get(nullptr, 0);
+    EXPECT_EQ(empty.bytes(), 0u);
+}
+
+TEST_P(BackendMemoryTest, TakesImagesWithGaps) {
+    auto& executor = kit::executor(GetParam());
+    const Shape shape{2, 17, 31, 3};
+    kit::GuardedImage from(shape, {5, 3, 1});
+    kit::fill(from.view(), kit::Fill::noise);
+    BackendImage image(shape, executor);
+    image.put(from.view());
+    HostImage back(shape);
+    executor.in_its_space([&]<MemorySpace space>() {
+        const auto there = std::as_const(image).view<space>();
+        if constexpr (space == MemorySpace::host)
+            copy(there, back.view());
+        else
+            cuda::download(there, back.view(), executor.stream());
+    });
+    executor.synchronize();
+    EXPECT_EQ(kit::first_difference(back.view(), from.view()), std::nullopt);
+    EXPECT_THROW(BackendImage({1, 0, 4, 3}, executor), Error);
+}
+
+TEST_P(BackendMemoryTest, ATwinHasOneInEachSpaceOfTheBackend) {
+    auto& executor = kit::executor(GetParam());
+    cuda::Twin<BufferIn> twin(executor, std::size_t{64});
+    EXPECT_EQ(twin.host().bytes(), 64u);
+    EXPECT_EQ(twin.device().bytes(), GetParam() == Backend::cuda ? 64u : 0u);
+    EXPECT_EQ(twin.in<MemorySpace::host>().data(), twin.host().data());
+    EXPECT_EQ(std::as_const(twin).in<MemorySpace::device>().data(), twin.device().data());
+}
+
+TEST_P(BackendMemoryTest, OfTheOtherSpaceIsRefused) {
+    const auto& executor = kit::executor(GetParam());
+    const auto message = [&](auto&& call) -> std::string {
+        try {
+            call();
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::internal);
+            return error.what();
+        }
+        return {};
+    };
+    const auto host = message([&] { executor.require_space<MemorySpace::host>("a test"); });
+    const auto device = message([&] { executor.require_space<MemorySpace::device>("a test"); });
+    EXPECT_EQ(host, GetParam() == Backend::cpu ? "" : "memory of the host for a test on the cuda backend");
+    EXPECT_EQ(device, GetParam() == Backend::cuda ? "" : "memory of the GPU for a test on the cpu backend");
 }
 
 TEST_P(CudaTest, CopiesImagesWithGapsThereAndBack) {

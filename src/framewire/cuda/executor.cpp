@@ -33,15 +33,24 @@ Executor::Executor(BackendChoice choice, int threads) : backend_(choose(choice))
     if (backend_ == Backend::cuda) {
         streams_.emplace();
         shared_memory_ = cuda::shared_memory();
-        log_info("backend: cuda ({})", cuda::devices().front().name);
+        log_debug("backend: cuda ({})", cuda::devices().front().name);
     } else {
-        log_info("backend: cpu ({} threads)", pool_.threads());
+        log_debug("backend: cpu ({} threads)", pool_.threads());
     }
 }
 
 const Executor::Streams& Executor::streams() const {
     if (!streams_) fail(ErrorCode::internal, "a stream was asked of the cpu backend");
     return *streams_;
+}
+
+void Executor::synchronize() const {
+    if (streams_) streams_->work.synchronize();
+}
+
+void Executor::refuse_space(const char* who) const {
+    fail(ErrorCode::internal, "memory of the {} for {} on the {} backend", backend_ == Backend::cuda ? "host" : "GPU",
+         who, to_string(backend_));
 }
 
 void Executor::limit_shared_memory(const cuda::SharedMemory& most) {

@@ -3,8 +3,8 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/thread_pool.hpp"
 #include "framewire/core/view.hpp"
-#include "framewire/cuda/build.hpp"
-#include "framewire/cuda/device.hpp"
+#include "framewire/cuda/device/build.hpp"
+#include "framewire/cuda/device/device.hpp"
 #include "framewire/cuda/stream.hpp"
 
 #include <optional>
@@ -38,6 +38,9 @@ public:
     const cuda::Stream& stream() const { return streams().work; }
     const cuda::Stream& uploads() const { return streams().up; }
     const cuda::Stream& downloads() const { return streams().down; }
+    /// Returns when the work queued on the stream of work is over; throws what it failed with. On the CPU backend there
+    /// is none.
+    void synchronize() const;
     /// What plans of the CUDA backend fit their blocks to; nothing on the CPU backend.
     const cuda::SharedMemory& shared_memory() const { return shared_memory_; }
     /// Plans made from now on make do with so much, or with what there is where that is less: a smaller GPU, for tests.
@@ -53,12 +56,18 @@ public:
             if (backend_ == Backend::cuda) return body.template operator()<MemorySpace::device>();
         return body.template operator()<MemorySpace::host>();
     }
+    /// Throws Error{internal} where the backend works in other memory than `space`. `who` was given it: "a chain".
+    template <MemorySpace space>
+    void require_space(const char* who) const {
+        if ((space == MemorySpace::device) != (backend_ == Backend::cuda)) refuse_space(who);
+    }
 
 private:
     struct Streams {
         cuda::Stream work, up, down;
     };
     const Streams& streams() const;
+    [[noreturn]] void refuse_space(const char* who) const;
 
     Backend backend_;
     ThreadPool pool_;

@@ -32,8 +32,11 @@ Transfer::~Transfer() {
 
 void Transfer::finish_up() {
     events_->end.record(executor_->uploads());
-    events_->end.make_wait(executor_->stream());
     events_->under_way = true;
+}
+
+void Transfer::join_up() {
+    if (events_) events_->end.make_wait(executor_->stream());
 }
 
 void Transfer::begin_down() {

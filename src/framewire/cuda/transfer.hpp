@@ -24,10 +24,18 @@ public:
     /// them. They wait for nothing: what they write is no longer in use.
     template <class Queue>
     void up(Queue&& queue) {
+        begin_up(queue);
+        join_up();
+    }
+    /// The two steps of up(): queues the copies, or other work that writes what they would; lets the executor's stream
+    /// wait for them. The first may be taken by a thread that does not queue the work.
+    template <class Queue>
+    void begin_up(Queue&& queue) {
         if (!events_) return;
         queue(executor_->uploads());
         finish_up();
     }
+    void join_up();
 
     /// Calls queue(stream), which queues copies to the host; they wait for all work queued so far on the executor's
     /// stream, and none waits for them.

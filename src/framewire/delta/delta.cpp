@@ -18,13 +18,12 @@ Encoder::Encoder(EncoderParameters parameters, const Shape& shape, Executor& exe
     validate(shape, "the encoder's frame");
     if (parameters.threshold < 0 || parameters.threshold > 254)
         fail(ErrorCode::usage, "threshold {}; allowed are 0 to 254", parameters.threshold);
-    if (executor.backend() == Backend::cpu) {
-        chunk_summaries_ =
-            HostBuffer(static_cast<std::size_t>(CpuChunks(shape).per_frame * shape.frames) * sizeof(Summary));
-    } else {
-        workspace_ = cuda::DeviceBuffer(CudaWorkspace::bytes(shape));
-        cuda::fill(workspace_.data(), 0, workspace_.bytes(), executor.stream());
-    }
+    workspace_ =
+        BackendBuffer(executor.backend() == Backend::cpu
+                          ? static_cast<std::size_t>(CpuChunks(shape).per_frame * shape.frames) * sizeof(Summary)
+                          : CudaWorkspace::bytes(shape),
+                      executor);
+    workspace_.fill(0);
 }
 
 Decoder::Decoder(const Shape& shape, Executor& executor) : shape_(shape), executor_(&executor) {

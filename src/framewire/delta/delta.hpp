@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/core/view.hpp"
-#include "framewire/cuda/buffer.hpp"
+#include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/delta/changes.hpp"
 
@@ -49,8 +49,7 @@ private:
     EncoderParameters parameters_;
     Shape shape_;
     Executor* executor_;
-    HostBuffer chunk_summaries_;    // CPU: what each chunk found
-    cuda::DeviceBuffer workspace_;  // CUDA: the state of the look-back between tiles
+    BackendBuffer workspace_;  // what each chunk found, on CUDA the state of the look-back between tiles
 };
 
 /// The decoder: adds differences to the reference.

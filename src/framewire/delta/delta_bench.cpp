@@ -1,8 +1,8 @@
 #include "framewire/core/error.hpp"
-#include "framewire/cuda/build.hpp"
+#include "framewire/cuda/device/build.hpp"
 #include "framewire/delta/delta.hpp"
 #include "framewire/delta/delta_ref.hpp"
-#include "framewire/delta/packing.hpp"
+#include "framewire/delta/packing/packing.hpp"
 #include "suites.hpp"
 
 #include <fmt/format.h>

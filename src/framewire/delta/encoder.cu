@@ -1,4 +1,4 @@
-#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/device/check.hpp"
 #include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/cuda/kernel/look_back.cuh"
 #include "framewire/cuda/kernel/scan.cuh"
@@ -13,6 +13,7 @@
 // other.
 
 namespace framewire::delta {
+namespace encoder_kernels {
 namespace {
 
 constexpr int threads_per_block = 256;
@@ -245,9 +246,11 @@ bool vectors_fit(DeviceView<Byte> frames) {
 }
 
 }  // namespace
+}  // namespace encoder_kernels
 
 void Encoder::encode(DeviceView<const std::uint8_t> current, DeviceView<std::uint8_t> reference,
                      const ChangesView<MemorySpace::device>& changes) {
+    using namespace encoder_kernels;
     validate(current, shape_, "the encoder's frame");
     validate(reference, shape_, "the encoder's reference");
     validate(changes, shape_, "the encoder's changes");

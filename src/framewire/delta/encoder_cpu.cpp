@@ -1,4 +1,4 @@
-#include "framewire/core/simd.hpp"
+#include "framewire/core/simd/simd.hpp"
 #include "framewire/delta/delta.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -6,7 +6,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "framewire/core/simd-inl.hpp"
+#include "framewire/core/simd/simd-inl.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -159,7 +159,7 @@ void Encoder::encode(HostView<const std::uint8_t> current, HostView<std::uint8_t
     validate(changes, shape_, "the encoder's changes");
     const CpuChunks chunks(shape_);
     const auto threshold = parameters_.effective_threshold();
-    auto* chunk_summaries = chunk_summaries_.as<Summary>();
+    auto* chunk_summaries = workspace_.as<Summary>();
     executor_->pool().for_chunks(shape_.frames * chunks.per_frame, 1,
                                  [&](std::int64_t index, std::int64_t, std::int64_t) {
                                      const auto stream = static_cast<int>(index / chunks.per_frame);

@@ -11,33 +11,33 @@ constexpr int downloaded_at_once = 256;  // objects of each frame that travel be
 }  // namespace
 
 DetectedObjects::DetectedObjects(int frames, int capacity, Executor& executor)
-    : host_(frames, capacity, executor.frame_memory()), transfer_(executor) {
+    : lists_(executor, frames, capacity), transfer_(executor) {
     if (executor.backend() == Backend::cpu) return;
-    device_ = DeviceComponents(frames, capacity);
     // Copies take along places that no object may have taken yet.
-    cuda::fill(device_.lists().components, 0,
+    cuda::fill(lists<MemorySpace::device>().components, 0,
                static_cast<std::size_t>(frames) * static_cast<std::size_t>(capacity) * sizeof(Component),
                executor.stream());
 }
 
 void DetectedObjects::download(int first) {
     downloaded_ = first;
-    transfer_.down([&](const cuda::Stream& stream) { framewire::download(device_, host_, downloaded_, stream); });
+    transfer_.down(
+        [&](const cuda::Stream& stream) { framewire::download(lists_.device(), lists_.host(), downloaded_, stream); });
 }
 
-void DetectedObjects::download() { download(std::min(downloaded_at_once, host_.capacity())); }
+void DetectedObjects::download() { download(std::min(downloaded_at_once, lists_.host().capacity())); }
 
 void DetectedObjects::wait() {
     transfer_.wait();
-    const auto lists = host_.lists();
-    const int most = std::min(*std::max_element(lists.found, lists.found + host_.frames()), lists.capacity);
+    const auto lists = this->lists<MemorySpace::host>();
+    const int most = std::min(*std::max_element(lists.found, lists.found + lists_.host().frames()), lists.capacity);
     if (downloaded_ == 0 || most <= downloaded_) return;
     download(most);
     transfer_.wait();
 }
 
 std::span<const Component> DetectedObjects::of_frame(int frame) const {
-    const auto lists = host_.lists();
+    const auto lists = this->lists<MemorySpace::host>();
     return {lists.of_frame(frame), static_cast<std::size_t>(std::min(lists.found[frame], lists.capacity))};
 }
 

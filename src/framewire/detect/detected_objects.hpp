@@ -3,6 +3,7 @@
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/cuda/transfer.hpp"
+#include "framewire/cuda/twin.hpp"
 #include "framewire/detect/labelling/components.hpp"
 
 #include <cstdint>
@@ -21,10 +22,7 @@ public:
     /// Where a run writes, in the memory space of the backend.
     template <MemorySpace space>
     ComponentLists<space> lists() const {
-        if constexpr (space == MemorySpace::host)
-            return host_.lists();
-        else
-            return device_.lists();
+        return lists_.in<space>().lists();
     }
 
     /// Queues them for the host, as the work queued so far on the executor's stream leaves them.
@@ -36,15 +34,14 @@ public:
     /// On the host, at most `capacity`, in raster order.
     std::span<const Component> of_frame(int frame = 0) const;
     /// How many there would have been without a limit on their number.
-    std::int64_t found(int frame = 0) const { return host_.lists().found[frame]; }
+    std::int64_t found(int frame = 0) const { return lists<MemorySpace::host>().found[frame]; }
     /// How many more there were than are kept.
     std::int64_t left_out(int frame = 0) const { return found(frame) - std::ssize(of_frame(frame)); }
 
 private:
     void download(int first);
 
-    HostComponents host_;      // pinned on the CUDA backend
-    DeviceComponents device_;  // on the CUDA backend
+    cuda::Twin<ComponentBuffer> lists_;
     int downloaded_ = 0;       // places of each frame under way to the host
     cuda::Transfer transfer_;  // last: it is over before the lists go
 };

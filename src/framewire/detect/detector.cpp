@@ -2,8 +2,9 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/fields.hpp"
-#include "framewire/detect/background/mean_background.hpp"
-#include "framewire/detect/background/mixture.hpp"
+#include "framewire/cuda/backend_buffer.hpp"
+#include "framewire/detect/background/mean/mean_background.hpp"
+#include "framewire/detect/background/mixture/mixture.hpp"
 #include "framewire/detect/foreground/foreground.hpp"
 #include "framewire/detect/masks/mask_morphology.hpp"
 #include "framewire/detect/masks/mask_region.hpp"
@@ -15,23 +16,6 @@
 
 namespace framewire {
 namespace {
-
-// What a detector keeps in one memory space.
-template <MemorySpace space>
-struct Memory {
-    Memory() = default;
-    Memory(const Shape& frames, bool background_each)
-        : background(frames.with_frames(1).with_channels(1)), foreground(frames), objects_mask(frames) {
-        if (!background_each) return;
-        blurred = ImageIn<space>(frames.with_channels(1));
-        backgrounds = ImageIn<space>(frames.with_channels(1));
-    }
-
-    ImageIn<space> background;            // blurred, gray; one for all frames
-    ImageIn<space> blurred, backgrounds;  // where each frame has a background of its own
-    BitMask<space> foreground;            // as the threshold leaves it
-    BitMask<space> objects_mask;          // as the morphology leaves it
-};
 
 void validate(const DetectorParameters& parameters) {
     detector_fields().check(parameters, "moving objects");
@@ -55,49 +39,43 @@ struct MotionDetector::State {
                      .min_area = parameters.min_area,
                      .max_area = parameters.max_area,
                      .capacity = parameters.capacity},
-                    frames, executor_) {
+                    frames, executor_),
+          foreground_mask(frames, executor_),
+          objects_mask(frames, executor_),
+          objects(frames.frames, parameters.capacity, executor_) {
+        const auto gray = frames.with_channels(1);
         if (const auto* gaussians = std::get_if<MixtureParameters>(&parameters.background))
             mixture.emplace(*gaussians, frames, executor_);
         else {
             const ForegroundParameters before{parameters.blur_px, parameters.threshold};
             foreground.emplace(before, frames, executor_);
             first_frame.emplace(before, frames.with_frames(1), executor_);
+            background = BackendImage(gray.with_frames(1), executor_);
         }
         if (const auto* running = std::get_if<RunningMean>(&parameters.background)) {
-            const auto gray = frames.with_channels(1);
             mean.emplace(running->rate, gray, executor_);
+            blurred = BackendImage(gray, executor_);
+            backgrounds = BackendImage(gray, executor_);
             difference.emplace(ForegroundParameters{.blur = 1, .threshold = parameters.threshold}, gray, executor_);
         }
         if (parameters.morphology != MorphologyOperation::none)
             morphology.emplace(parameters.morphology, StructuringElement(parameters.shape, parameters.diameter_px),
                                frames, executor_);
-        objects = DetectedObjects(frames.frames, parameters.capacity, executor_);
-        if (executor_.backend() == Backend::cuda)
-            device = Memory<MemorySpace::device>(frames, mean.has_value());
-        else
-            host = Memory<MemorySpace::host>(frames, mean.has_value());
     }
 
     template <MemorySpace space>
-    auto& memory() {
-        if constexpr (space == MemorySpace::host)
-            return host;
-        else
-            return device;
-    }
-
-    template <MemorySpace space>
-    void find_foreground(View<const std::uint8_t, space> frames, Memory<space>& at) {
-        const auto mask = at.foreground.view();
+    void find_foreground(View<const std::uint8_t, space> frames) {
+        const auto mask = foreground_mask.view<space>();
         if (mixture) return mixture->run(frames, mask);
         if (mean) {
-            foreground->blur(frames, at.blurred.view());
-            mean->run(std::as_const(at.blurred).view(), at.backgrounds.view());
-            return difference->run(std::as_const(at.blurred).view(), std::as_const(at.backgrounds).view(), mask);
+            foreground->blur(frames, blurred.view<space>());
+            mean->run(std::as_const(blurred).view<space>(), backgrounds.view<space>());
+            return difference->run(std::as_const(blurred).view<space>(), std::as_const(backgrounds).view<space>(),
+                                   mask);
         }
-        if (!has_background) first_frame->blur(frames.frames(0, 1), at.background.view());
+        if (!has_background) first_frame->blur(frames.frames(0, 1), background.view<space>());
         has_background = true;
-        foreground->run(frames, std::as_const(at.background).view(), mask);
+        foreground->run(frames, std::as_const(background).view<space>(), mask);
     }
 
     // The frames about to run, of which some may have no background yet.
@@ -109,20 +87,19 @@ struct MotionDetector::State {
     template <MemorySpace space>
     void run(View<const std::uint8_t, space> frames, const ComponentLists<space>& into) {
         framewire::validate(frames, shape, "the detector's frames");
-        auto& at = memory<space>();
         count(frames.shape().frames);
-        find_foreground(frames, at);
-        if (region) region->apply(at.foreground.view());
+        find_foreground(frames);
+        if (region) region->apply(foreground_mask.view<space>());
         if (morphology) {
-            morphology->run(std::as_const(at.foreground).view(), at.objects_mask.view());
-            if (region) region->apply(at.objects_mask.view());  // what grew out of it
+            morphology->run(std::as_const(foreground_mask).view<space>(), objects_mask.view<space>());
+            if (region) region->apply(objects_mask.view<space>());  // what grew out of it
         }
-        labelling.run(mask(at), into);
+        labelling.run(mask<space>(), into);
     }
 
     template <MemorySpace space>
-    BitMaskView<const std::uint32_t, space> mask(const Memory<space>& at) const {
-        return morphology ? at.objects_mask.view() : at.foreground.view();
+    BitMaskView<const std::uint32_t, space> mask() const {
+        return (morphology ? objects_mask : foreground_mask).view<space>();
     }
 
     DetectorParameters parameters;
@@ -135,9 +112,10 @@ struct MotionDetector::State {
     std::optional<Foreground> difference;  // of blurred frames from those backgrounds
     std::optional<MaskMorphology> morphology;
     ComponentLabelling labelling;
-    Memory<MemorySpace::host> host;
-    Memory<MemorySpace::device> device;
-    DetectedObjects objects;  // of runs that nobody gave others
+    BackendImage background;                    // blurred, gray; one for all frames
+    BackendImage blurred, backgrounds;          // where each frame has a background of its own
+    BackendMask foreground_mask, objects_mask;  // as the threshold leaves it, and as the morphology does
+    DetectedObjects objects;                    // of runs that nobody gave others
     bool has_background = false;
     // In frames from now on; a picture that is yet to be set is replaced by the first frame.
     std::int64_t background_due = std::max<std::int64_t>(1, framewire::frames_before_background(parameters.background));
@@ -161,15 +139,12 @@ void MotionDetector::set_background(HostView<const std::uint8_t> picture) {
     const auto channels = picture.shape().channels;
     validate(picture, shape.with_channels(channels == 1 ? 1 : 3), "the background");
     Foreground blurring({.blur = state.parameters.blur_px}, picture.shape(), *state.executor);
-    if (state.executor->backend() == Backend::cpu) {
-        blurring.blur(picture, state.host.background.view());
-    } else if constexpr (cuda::compiled) {
-        const auto& stream = state.executor->stream();
-        cuda::DeviceImage device_picture(picture.shape());
-        cuda::upload(picture, device_picture.view(), stream);
-        blurring.blur(std::as_const(device_picture).view(), state.device.background.view());
-        stream.synchronize();
-    }
+    state.executor->in_its_space([&]<MemorySpace space>() {
+        BackendImage there(picture.shape(), *state.executor);
+        there.put(picture);
+        blurring.blur(std::as_const(there).view<space>(), state.background.view<space>());
+        state.executor->synchronize();
+    });
     state.has_background = true;
     state.background_due = 0;
 }
@@ -192,24 +167,28 @@ void MotionDetector::run(DeviceView<const std::uint8_t> frames) {
 }
 
 void MotionDetector::run(HostView<const std::uint8_t> frames, const ComponentLists<MemorySpace::host>& objects) {
-    if (state_->executor->backend() != Backend::cpu) fail(ErrorCode::internal, "host frames for a detector on a GPU");
+    state_->executor->require_space<MemorySpace::host>("a detector");
     state_->run(frames, objects);
 }
 
 void MotionDetector::run(DeviceView<const std::uint8_t> frames, const ComponentLists<MemorySpace::device>& objects) {
-    if (state_->executor->backend() != Backend::cuda)
-        fail(ErrorCode::internal, "device frames for a detector on the CPU");
+    state_->executor->require_space<MemorySpace::device>("a detector");
     if constexpr (cuda::compiled) state_->run(frames, objects);
 }
 
-ComponentLists<MemorySpace::host> MotionDetector::objects_on_host() const {
-    return state_->objects.lists<MemorySpace::host>();
+template <MemorySpace space>
+ComponentLists<space> MotionDetector::objects() const {
+    return state_->objects.lists<space>();
 }
-ComponentLists<MemorySpace::device> MotionDetector::objects_on_device() const {
-    return state_->objects.lists<MemorySpace::device>();
+template ComponentLists<MemorySpace::host> MotionDetector::objects<MemorySpace::host>() const;
+template ComponentLists<MemorySpace::device> MotionDetector::objects<MemorySpace::device>() const;
+
+template <MemorySpace space>
+BitMaskView<const std::uint32_t, space> MotionDetector::mask() const {
+    return state_->mask<space>();
 }
-HostBitMaskView<const std::uint32_t> MotionDetector::mask_on_host() const { return state_->mask(state_->host); }
-DeviceBitMaskView<const std::uint32_t> MotionDetector::mask_on_device() const { return state_->mask(state_->device); }
+template HostBitMaskView<const std::uint32_t> MotionDetector::mask<MemorySpace::host>() const;
+template DeviceBitMaskView<const std::uint32_t> MotionDetector::mask<MemorySpace::device>() const;
 
 int MotionDetector::frames_before_background() const { return state_->without_background; }
 bool MotionDetector::has_background() const { return state_->background_due == 0; }

@@ -74,13 +74,13 @@ public:
     DetectedObjects make_objects() const;
 
     /// Of the last run that was given no lists, in the memory of the backend that ran, until the next one.
-    ComponentLists<MemorySpace::host> objects_on_host() const;
-    ComponentLists<MemorySpace::device> objects_on_device() const;
+    template <MemorySpace space>
+    ComponentLists<space> objects() const;
     /// The same objects on the host, whatever the backend; waits for the executor's stream. Until the next such run.
     const DetectedObjects& fetch();
     /// Of the last run, in the memory of the backend that ran, until the next one.
-    HostBitMaskView<const std::uint32_t> mask_on_host() const;
-    DeviceBitMaskView<const std::uint32_t> mask_on_device() const;
+    template <MemorySpace space>
+    BitMaskView<const std::uint32_t, space> mask() const;
 
     /// How many of the last run's first frames came before there was a background (frames_before_background()): what is
     /// said of them tells little. As many as the run had frames, if all did.

@@ -2,7 +2,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/time/clock.hpp"
-#include "framewire/cuda/build.hpp"
+#include "framewire/cuda/device/build.hpp"
 #include "framewire/detect/detector_ref.hpp"
 #include "suites.hpp"
 

@@ -20,18 +20,7 @@ void pad_pixels(const std::uint8_t* row, int width, int channels, int begin, int
 
 ParameterInfo border_parameter() {
     return {.name = "border",
-            .help = "outside the image: mirrored without repeating its edge, its nearest pixel, or black",
-            .type = ParameterInfo::Type::choice,
-            .default_value = "reflect101",
-            .choices = {"reflect101", "replicate", "zero"}};
-}
-
-Border border_from(const ParameterValues& values) {
-    const auto& text = values.text("border");
-    if (text == "reflect101") return Border::reflect101;
-    if (text == "replicate") return Border::replicate;
-    if (text == "zero") return Border::zero;
-    fail(ErrorCode::internal, "parameter border holds '{}', which was not checked", text);
+            .help = "outside the image: mirrored without repeating its edge, its nearest pixel, or black"};
 }
 
 void pad_row_part(const std::uint8_t* row, int width, int channels, int begin, int end, Border border,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/core/host_device.hpp"
+#include "framewire/core/parameters/named_value.hpp"
 #include "framewire/filters/filter.hpp"
 
 #include <cstdint>
@@ -14,11 +15,12 @@ enum class Border {
     zero,        ///< black
 };
 
-/// The `border` parameter of every filter with a window, for its FilterInfo.
-ParameterInfo border_parameter();
+/// What they are called.
+inline constexpr NamedValue<Border> border_names[] = {
+    {"reflect101", Border::reflect101}, {"replicate", Border::replicate}, {"zero", Border::zero}};
 
-/// The value of `border`.
-Border border_from(const ParameterValues& values);
+/// What there is to say of the `border` of every filter with a window, for its ParameterFields.
+ParameterInfo border_parameter();
 
 /// Which of `size` pixels (at least 1) stands at `index`, however far outside it lies; -1 where `zero` puts black.
 FRAMEWIRE_HOST_DEVICE constexpr int border_index(int index, int size, Border border) {

@@ -1,5 +1,7 @@
 #include "framewire/filters/border.hpp"
 
+#include "framewire/filters/mean/mean.hpp"
+
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -53,11 +55,15 @@ TEST(Border, PadsAnyPartOfARow) {
     }
 }
 
-TEST(Border, ReadsItsParameter) {
-    ParameterValues values;
-    values.add("border", "replicate");
-    EXPECT_EQ(border_from(values), Border::replicate);
-    EXPECT_EQ(border_parameter().default_value, "reflect101");
+TEST(Border, IsReadByItsNames) {
+    const auto of = [](const char* name) {
+        const auto values = with_defaults(mean_info(), {{"border", name}});
+        return *value_named(border_names, values.text("border"));
+    };
+    EXPECT_EQ(of("reflect101"), Border::reflect101);
+    EXPECT_EQ(of("replicate"), Border::replicate);
+    EXPECT_EQ(of("zero"), Border::zero);
+    EXPECT_EQ(with_defaults(mean_info(), {}).text("border"), "reflect101");
 }
 
 }  // namespace border_test

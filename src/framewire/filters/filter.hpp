@@ -4,12 +4,14 @@
 #include "framewire/core/parameters/values.hpp"
 #include "framewire/core/time/rational.hpp"
 #include "framewire/core/view.hpp"
-#include "framewire/cuda/build.hpp"
+#include "framewire/cuda/device/build.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/filters/adjustment.hpp"
 #include "framewire/filters/frame_values.hpp"
+#include "framewire/filters/geometry/plane_map.hpp"
 #include "framewire/filters/pointwise/op.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -84,6 +86,7 @@ struct FilterInfo {
     std::string_view name;
     std::string_view summary;               ///< one line
     std::vector<ParameterInfo> parameters;  ///< the first is the main one
+    std::size_t unnamed = 1;                ///< how many of the first ones may be given in their order, without a key
     /// Chains that show what it does, the first in the docs' picture too; none: its name alone does.
     std::vector<std::string_view> examples{};
     bool needs_previous = false;
@@ -92,6 +95,8 @@ struct FilterInfo {
     std::function<Shape(const ParameterValues&, const Shape&)> output_shape{};
     /// Makes the plan. `frame` may be a batch.
     std::function<std::unique_ptr<Filter>(const ParameterValues&, const Shape& frame, Executor&)> make{};
+    /// Of a filter that moves pixels: where they go. Absent for others.
+    std::function<PlaneMap(const ParameterValues&, const Shape&)> placement{};
     /// Where the filter changes how many frames there are, and so has no plan: the rate that it gives. See
     /// split_at_rate().
     std::function<Rational(const ParameterValues&)> rate{};

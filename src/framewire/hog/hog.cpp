@@ -60,23 +60,20 @@ Hog::Hog(const HogParameters& parameters, const Shape& frames, Executor& executo
       cells_shape_(shape_of_cells(parameters, (hog_shape(parameters, frames), frames))),
       output_shape_(hog_shape(parameters, frames)),
       executor_(&executor) {
-    const auto count = static_cast<std::size_t>(frames.frames);
-    const bool normed = parameters.norm != HogNorm::none;
-    if (executor.backend() == Backend::cpu) {
+    const bool on_cpu = executor.backend() == Backend::cpu;
+    if (on_cpu) {
         row_stride_bytes_ = hog_cpu_row_stride_bytes(frames.width);
         bands_ = std::clamp((2 * executor.pool().threads() + frames.frames - 1) / frames.frames, 1, frames.height);
-        gray_ = HostBuffer(static_cast<std::size_t>(row_stride_bytes_ * frames.rows()));
-        counts_ = HostBuffer(count * static_cast<std::size_t>(bands_) * sizeof(Histogram));
-        tables_ = HostBuffer(count * 256);
-        if (normed) cells_ = HostBuffer(cells_shape_.bytes() + hog_cpu_vector_bytes);
-        return;
+    } else {
+        row_stride_bytes_ = hog_cuda_row_stride_bytes(frames.width);
+        bands_ = hog_cuda_bands(row_stride_bytes_, frames);
     }
-    row_stride_bytes_ = hog_cuda_row_stride_bytes(frames.width);
-    bands_ = hog_cuda_bands(row_stride_bytes_, frames);
-    device_gray_ = cuda::DeviceBuffer(static_cast<std::size_t>(row_stride_bytes_ * frames.rows()));
-    device_counts_ = cuda::DeviceBuffer(count * static_cast<std::size_t>(bands_) * sizeof(HogBandCounts));
-    device_tables_ = cuda::DeviceBuffer(count * 256);
-    if (normed) device_cells_ = cuda::DeviceBuffer(cells_shape_.bytes());
+    const auto count = static_cast<std::size_t>(frames.frames);
+    const auto band_bytes = on_cpu ? sizeof(Histogram) : sizeof(HogBandCounts);
+    gray_ = BackendBuffer(static_cast<std::size_t>(row_stride_bytes_ * frames.rows()), executor);
+    counts_ = BackendBuffer(count * static_cast<std::size_t>(bands_) * band_bytes, executor);
+    tables_ = BackendBuffer(count * 256, executor);
+    if (parameters.norm != HogNorm::none) cells_ = BackendBuffer(cells_shape_.bytes() + hog_vector_bytes, executor);
 }
 
 void Hog::check(const HogShape& out) const {

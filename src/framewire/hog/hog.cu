@@ -1,7 +1,7 @@
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/cuda/kernel/warp.cuh"
-#include "framewire/filters/gray_groups.cuh"
+#include "framewire/filters/gray_input/gray_groups.cuh"
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/hog_scratch.hpp"
 
@@ -9,6 +9,7 @@
 #include <cstdint>
 
 namespace framewire {
+namespace hog_kernels {
 namespace {
 
 // ---- Gray, and how often each of its levels occurs ----
@@ -292,8 +293,10 @@ __global__ void __launch_bounds__(norm_threads)
 }
 
 }  // namespace
+}  // namespace hog_kernels
 
 void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace::device> out) {
+    using namespace hog_kernels;
     validate(frames, shape_, "hog's image");
     check(out.shape());
     const auto stream = executor_->stream().handle();
@@ -302,12 +305,12 @@ void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace:
     const cuda::KernelImage<const std::uint8_t> in(frames);
     const bool aligned = in.aligned_to(16);
     const bool normed = parameters_.norm != HogNorm::none;
-    auto* cells = normed ? device_cells_.as<float>() : out.data();
+    auto* cells = normed ? cells_.as<float>() : out.data();
     cuda::for_frames(shape_.frames, 1, [&](int first, int count) {
         const auto grid_frames = static_cast<unsigned>(count);
-        auto* gray = device_gray_.data() + first * row_stride_bytes_ * shape_.height;
-        auto* tables = device_tables_.data() + std::int64_t{first} * 256;
-        auto* counts = device_counts_.as<HogBandCounts>() + std::int64_t{first} * bands_;
+        auto* gray = gray_.data() + first * row_stride_bytes_ * shape_.height;
+        auto* tables = tables_.data() + std::int64_t{first} * 256;
+        auto* counts = counts_.as<HogBandCounts>() + std::int64_t{first} * bands_;
         const GrayJob gray_job{in.from_frame(first),
                                gray,
                                counts,

@@ -3,7 +3,7 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/parameters/named_value.hpp"
 #include "framewire/core/view.hpp"
-#include "framewire/cuda/buffer.hpp"
+#include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/executor.hpp"
 
 #include <cstddef>
@@ -104,8 +104,7 @@ private:
     Executor* executor_;
     std::int64_t row_stride_bytes_ = 0;  // of the gray image
     int bands_ = 1;                      // in how many parts a frame is counted
-    HostBuffer gray_, counts_, tables_, cells_;
-    cuda::DeviceBuffer device_gray_, device_counts_, device_tables_, device_cells_;
+    BackendBuffer gray_, counts_, tables_, cells_;
 };
 
 }  // namespace framewire

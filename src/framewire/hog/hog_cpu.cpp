@@ -1,5 +1,5 @@
 #include "framewire/hog/hog_cpu.hpp"
-#include "framewire/core/simd.hpp"
+#include "framewire/core/simd/simd.hpp"
 #include "framewire/filters/binarize/gray_histogram.hpp"
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/hog_scratch.hpp"

@@ -12,13 +12,13 @@ namespace framewire {
 
 inline constexpr int hog_most_cell = 64, hog_most_bins = 36, hog_most_block = 8;
 
-/// Room for what a vector's loads take behind the last value, on the CPU.
-inline constexpr int hog_cpu_vector_bytes = 64;
+/// Room for what a vector's loads on the CPU take behind the last value.
+inline constexpr int hog_vector_bytes = 64;
 
 /// On the CPU a row begins with its border pixel and ends with the other.
 inline constexpr int hog_cpu_row_begin = 1;
 constexpr std::int64_t hog_cpu_row_stride_bytes(int width) {
-    return (std::int64_t{width} + 2 + hog_cpu_vector_bytes + 63) / 64 * 64;
+    return (std::int64_t{width} + 2 + hog_vector_bytes + 63) / 64 * 64;
 }
 
 /// On CUDA rows are whole groups of 16 pixels.

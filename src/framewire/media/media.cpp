@@ -3,18 +3,19 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/text/credentials.hpp"
 #include "framewire/core/text/nearest_name.hpp"
-#include "framewire/media/images/png.hpp"
 #include "framewire/media/images/sequence.hpp"
-#include "framewire/media/raw/raw.hpp"
+#include "framewire/media/sinks/segmented_sink.hpp"
+#include "framewire/media/sinks/sink_registry.hpp"
 #include "framewire/media/sources/looping_source.hpp"
 #include "framewire/media/sources/open_file.hpp"
 #include "framewire/media/sources/range_source.hpp"
 #include "framewire/media/sources/source_registry.hpp"
-#include "framewire/media/y4m/y4m.hpp"
 
 #ifdef FRAMEWIRE_FFMPEG
-#include "framewire/media/ffmpeg/output/sink.hpp"
+#include "framewire/media/ffmpeg/libav.hpp"
 #endif
+
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <string_view>
@@ -23,24 +24,10 @@
 namespace framewire {
 namespace {
 
-bool is_url(std::string_view text) { return text.find("://") != std::string_view::npos; }
-
 #ifdef FRAMEWIRE_FFMPEG
-
-std::unique_ptr<Sink> open_sink_with_ffmpeg(const std::string& text, const Shape& frame, Rational rate,
-                                            const SinkOptions& options) {
-    return open_ffmpeg_sink(text, frame, rate, options);
-}
-
-EncodeImage jpeg_encoder(const std::string&) { return encode_jpeg; }
-
+std::string ffmpeg_name() { return std::string("FFmpeg ") + av_version_info(); }
 #else
-
-std::unique_ptr<Sink> open_sink_with_ffmpeg(const std::string& text, const Shape&, Rational, const SinkOptions&) {
-    fail_without_ffmpeg(text);
-}
-EncodeImage jpeg_encoder(const std::string& text) { fail_without_ffmpeg(text); }
-
+std::string ffmpeg_name() { return "no FFmpeg"; }
 #endif
 
 // "; did you mean 'synth:'?" where a path that is not there begins like a mistyped prefix.
@@ -96,6 +83,18 @@ std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions
         options.stop);
 }
 
+std::string ffmpeg_version() {
+#ifdef FRAMEWIRE_FFMPEG
+    const auto words = [](unsigned version) {
+        return fmt::format("{}.{}.{}", AV_VERSION_MAJOR(version), AV_VERSION_MINOR(version), AV_VERSION_MICRO(version));
+    };
+    return fmt::format("{}, libavformat {}, libavcodec {}", av_version_info(), words(avformat_version()),
+                       words(avcodec_version()));
+#else
+    return {};
+#endif
+}
+
 std::vector<std::string> files_read_by(const std::string& text) {
     const auto call = parse_source(text);
     return call.kind->reads ? call.kind->reads(call) : std::vector<std::string>{};
@@ -107,9 +106,11 @@ std::vector<std::string> files_written_by(const std::string& text) {
 }
 
 std::vector<std::string> files_of_sink(const std::string& text) {
-    if (text.empty() || is_url(text)) return {};
-    const auto pattern = SequencePattern::parse(text);
-    if (!pattern) return {text};
+    if (text.empty()) return {};
+    const auto call = parse_sink(text);
+    if (!call.kind->is_file) return {};
+    const auto pattern = call.kind->is_numbered ? SequencePattern::parse(call.path) : std::nullopt;
+    if (!pattern) return {call.path};
     std::vector<std::string> files;
     try {
         for (const auto number : pattern->existing()) files.push_back(pattern->path(number));
@@ -130,20 +131,19 @@ std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rat
         fail(ErrorCode::usage, "{}: {}/{} frames a second; allowed are more than 0, up to 1000", name, rate.numerator,
              rate.denominator);
 
-    const auto ends = [&](std::string_view ending) { return text.ends_with(ending); };
-    if (!is_url(text) && SequencePattern::parse(text) && !ends(".png") && !ends(".jpg") && !ends(".jpeg"))
+    const auto call = parse_sink(text);
+    const auto& kind = *call.kind;
+    if (!kind.open) fail_without_ffmpeg(call.path);
+    if (options.segments.seconds > 0) {
+        if (!kind.is_cut) fail(ErrorCode::usage, "{} cannot be cut into pieces; files of video can", name);
+        return open_segmented_sink(call, frame, rate, options);
+    }
+    if (kind.is_file && !kind.is_numbered && SequencePattern::parse(call.path))
         fail(ErrorCode::usage,
-             "{}: a number in the name is of images (.png .jpg), one for each frame; this is one file", text);
-    if (text == "-" || (ends(".y4m") && !is_url(text))) return open_y4m_sink(text, frame, rate, options);
-    if (is_url(text) || ends(".mp4") || ends(".mkv") || ends(".avi") || ends(".m3u8"))
-        return open_sink_with_ffmpeg(text, frame, rate, options);
-    if (ends(".bgr") || ends(".gray")) return open_raw_sink(text, frame, options);
-    if (ends(".png")) return open_image_sink(text, frame, encode_png, options);
-    if (ends(".jpg") || ends(".jpeg")) return open_image_sink(text, frame, jpeg_encoder(text), options);
-    fail(ErrorCode::usage,
-         "{}: what to write is told by the ending; known are .mp4 .mkv .avi .y4m .png .jpg .bgr .gray "
-         ".m3u8, - for y4m on standard output, and URLs",
-         name);
+             "{}: a number in the name is of images (.png .jpg ...), one for each frame; this is one file", call.path);
+    return kind.open(call, frame, rate, options);
 }
+
+std::string media_libraries() { return ffmpeg_name(); }
 
 }  // namespace framewire

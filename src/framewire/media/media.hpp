@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -19,17 +20,26 @@ struct SourceOptions {
     std::chrono::milliseconds timeout{10'000};   ///< longest wait for a camera's or the network's next data
     int retries = 5;                             ///< attempts to get a lost camera or network source back
     std::chrono::milliseconds retry_pause{250};  ///< before the first attempt; doubles with each, up to 8 s
-    int width_px = 0;                            ///< asked of a camera; 0 leaves it to the camera
-    int height_px = 0;                           ///< asked of a camera; 0 leaves it to the camera
-    std::optional<Rational> rate{};              ///< asked of a camera; the rate of images, which have none (30)
-    bool loop = false;                           ///< a source that ends begins again; its timestamps go on
-    double start_seconds = 0;                    ///< frames before that time are left out; not of what is live
-    std::optional<double> duration_seconds{};    ///< frames so long after the start, and later, are left out
-    bool seekable = false;                       ///< seek() works wherever a source can be opened again
-    bool one_size = false;                       ///< images of a size unlike the first's are refused, not scaled
-    int decoder_threads = 2;                     ///< of FFmpeg's decoder, 1 to 16
+    /// In place of `retries`: how long it is tried to be had back, from its loss to its next frame. A file over HTTP,
+    /// which goes on where it was, is tried about as long.
+    std::optional<std::chrono::milliseconds> reconnect{};
+    static constexpr std::chrono::milliseconds for_ever = std::chrono::milliseconds::max();
+    /// Draws what is read while a lost camera or network source is away: a frame at once, and one after each attempt
+    /// that failed. None: no frames come meanwhile.
+    std::function<void(HostView<std::uint8_t>)> draw_loss{};
+    int width_px = 0;                          ///< asked of a camera; 0 leaves it to the camera
+    int height_px = 0;                         ///< asked of a camera; 0 leaves it to the camera
+    std::optional<Rational> rate{};            ///< asked of a camera; the rate of images, which have none (30)
+    bool loop = false;                         ///< a source that ends begins again; its timestamps go on
+    double start_seconds = 0;                  ///< frames before that time are left out; not of what is live
+    std::optional<double> duration_seconds{};  ///< frames so long after the start, and later, are left out
+    bool seekable = false;                     ///< seek() works wherever a source can be opened again
+    bool one_size = false;                     ///< images of a size unlike the first's are refused, not scaled
+    int decoder_threads = 2;                   ///< of FFmpeg's decoder, 1 to 16
     std::int64_t max_pixels = std::int64_t{max_side_px} * max_side_px;  ///< larger pictures are refused unallocated
-    bool replace_truth = false;  ///< the file that `truth=` of the synthetic camera names may be replaced
+    std::optional<YuvMatrix> matrix{};  ///< instead of what a medium says, or leaves open, of its YUV colours
+    std::optional<bool> full_range{};   ///< likewise
+    bool replace_truth = false;         ///< the file that `truth=` of the synthetic camera names may be replaced
 };
 
 /// Opens what `text` names: one of source_registry()'s kinds, which `framewire sources` and docs/sources.md list.
@@ -42,13 +52,23 @@ struct SourceOptions {
 /// this machine cannot read it.
 std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions& options = {});
 
+/// Of FFmpeg's libraries, as they are at run time: "5.1.6, libavformat 59.27.100 ..."; empty in a build without them.
+std::string ffmpeg_version();
+
 /// Files on this machine that a source of this text would read: a file, `-`, all images of a sequence or a folder.
 std::vector<std::string> files_read_by(const std::string& text);
 /// Files that it would write: what `truth=` of the synthetic camera names. Both throw as parse_source() does.
 std::vector<std::string> files_written_by(const std::string& text);
 /// Files that a sink of this text would write, as far as there are names for them yet: a file, `-`, a playlist, the
-/// images of a sequence that are there already and its first one.
+/// images of a sequence that are there already and its first one. Throws as parse_sink() does.
 std::vector<std::string> files_of_sink(const std::string& text);
+
+/// A recording in pieces; see open_segmented_sink().
+struct SegmentOptions {
+    double seconds = 0;                    ///< of each piece; 0: all is one file
+    std::optional<double> keep_seconds{};  ///< pieces that were completed longer ago are removed
+    std::optional<double> keep_bytes{};    ///< the oldest are removed until all have no more than so many
+};
 
 /// How a sink is opened.
 struct SinkOptions {
@@ -56,21 +76,31 @@ struct SinkOptions {
     std::chrono::milliseconds timeout{10'000};  ///< longest wait for the network to take data
     int encoder_threads = 0;                    ///< of FFmpeg's encoder, 1 to 64; 0 takes what the machine has, up to 8
     bool live = false;                          ///< encode for low delay rather than size; network sinks always do
-    bool replace = false;                       ///< see OutputFileOptions
-    bool once_only = false;                     ///< see OutputFileOptions
+    bool hurry = false;      ///< frames come when they come: encode quickly, though not for low delay
+    bool replace = false;    ///< see OutputFileOptions
+    bool once_only = false;  ///< see OutputFileOptions
+    SegmentOptions segments{};
+    std::optional<MediumFile> medium{};  ///< whose sound, subtitles, chapters and words go along
+    bool audio = true;                   ///< without, its sound stays behind
+    bool to_the_end = false;             ///< what goes along may go on after the last picture, as in the medium
+    PictureFacts facts{};                ///< of the medium that the frames come from, where they are as it has them
 
     OutputFileOptions file_options() const { return {stop, replace, once_only}; }
 };
 
-/// Opens what `text` names, by its ending: `.mp4` (H.264), `.mkv` (FFV1, lossless), `.avi` (Motion JPEG), `.y4m`,
-/// `.png` and `.jpg` (one image, or many as `img%04d.png`), `.bgr`, `.gray` (raw bytes), `.m3u8` (HLS), `-` (y4m on
-/// standard output) or a URL FFmpeg writes (`rtsp://`, `udp://`, `srt://`, `rtmp://`). Files appear under their name
-/// when finish() returns, HLS as it goes.
+/// Opens what `text` names, one of sink_registry()'s kinds, by its ending in any case: `.mp4`, `.mov`, `.ts` (H.264),
+/// `.mkv` (FFV1, lossless), `.webm` (VP9), `.avi` (Motion JPEG), `.gif`, `.y4m`, `.png`, `.jpg`, `.webp`, `.tif` and
+/// `.bmp` (one image, or many as `img%04d.png`), `.bgr`, `.gray` (raw bytes), `.m3u8` (HLS), `-` (y4m on standard
+/// output) or a URL FFmpeg writes (`rtsp://`, `udp://`, `srt://`, `rtmp://`). Parameters follow as `:key=value`; see
+/// parse_sink(). Files appear under their name when finish() returns, HLS as it goes.
 /// H.264 is 4:2:0, but 4:4:4 where a side is odd, for 4:2:0 knows even sizes only and framewire neither pads nor cuts.
 /// `frame` is of one frame: 1 (gray) or 3 (BGR) channels. A gray frame into a colour format keeps its value in all
 /// three. Throws Error{usage} on an ending it does not know or a frame the format cannot take, Error{config} when this
 /// build cannot write it, Error{io} when the place cannot be written to.
 std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rational rate,
                                 const SinkOptions& options = {});
+
+/// What else reads and writes media in this build: "FFmpeg 5.1.6", or "no FFmpeg".
+std::string media_libraries();
 
 }  // namespace framewire

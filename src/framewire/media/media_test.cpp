@@ -203,11 +203,11 @@ TEST(Targets, TakeTimesWithGapsOfAnyLength) {
         sink->finish();
         const auto reading = read_video(folder / file);
         EXPECT_EQ(reading.error, std::nullopt) << reading.message;
-        // Six of the frames that hold the picture before, one for each hour.
-        ASSERT_EQ(reading.frames.size(), 8U + 6) << file;
-        EXPECT_NEAR(reading.times[8].seconds, 25'000, 0.01) << file;
-        EXPECT_NEAR(reading.times[10].seconds, 25'000.08, 0.01) << file;
-        EXPECT_NEAR(reading.times[11].seconds, 25'000.12, 0.01) << file;
+        // 27 of the frames hold the picture before, one for each quarter of an hour.
+        ASSERT_EQ(reading.frames.size(), 8U + 27) << file;
+        EXPECT_NEAR(reading.times[29].seconds, 25'000, 0.01) << file;
+        EXPECT_NEAR(reading.times[31].seconds, 25'000.08, 0.01) << file;
+        EXPECT_NEAR(reading.times[32].seconds, 25'000.12, 0.01) << file;
     }
 }
 #endif

@@ -124,7 +124,10 @@ struct Client::State {
 
     // False when told to stop. Throws Error{source_lost} when the time is over.
     bool connect_again(std::string why) {
-        if (!loss) loss = {dialer->now() + options.reconnect, options.first_pause};
+        if (!loss)
+            loss = {
+                options.reconnect == milliseconds::max() ? Clock::time_point::max() : dialer->now() + options.reconnect,
+                options.first_pause};
         if (options.reconnect.count() > 0) losses.line("{} was lost: {}; trying again", to_string(address), why);
         while (dialer->now() < loss->give_up) {
             const bool nothing = false;
@@ -169,7 +172,8 @@ const ClientOptions& checked(const ClientOptions& options) {
          {options.connect_deadline, options.silence_deadline, options.first_pause, options.longest_pause})
         if (deadline <= milliseconds(0) || deadline > std::chrono::hours(1))
             fail(ErrorCode::usage, "a viewer's deadline of {} ms asked for; 1 ms to 1 h is allowed", deadline.count());
-    if (options.reconnect < milliseconds(0) || options.reconnect > std::chrono::hours(24))
+    const bool for_ever = options.reconnect == milliseconds::max();
+    if (!for_ever && (options.reconnect < milliseconds(0) || options.reconnect > std::chrono::hours(24)))
         fail(ErrorCode::usage, "{} ms of trying again asked for; 0 to 24 h are allowed", options.reconnect.count());
     return options;
 }

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "framewire/net/address.hpp"
+#include "framewire/net/stream/receiver.hpp"
 #include "framewire/net/tcp/name_lookup.hpp"
 #include "framewire/net/transport/dialer.hpp"
-#include "framewire/net/wire/receiver.hpp"
 #include "framewire/net/wire/wire.hpp"
 
 #include <chrono>
@@ -19,8 +19,9 @@ struct ClientOptions {
     std::chrono::milliseconds connect_deadline{5'000};
     std::chrono::milliseconds silence_deadline{5'000};  ///< without a byte from the server, which sends keep-alives
     /// How long a stream that was lost is tried to be had again, with pauses growing from `first_pause` to
-    /// `longest_pause`; 0 does not try, 24 h is the most. Time and pauses count from the loss to the next state that is
-    /// received: a server that greets and drops does not make them begin anew.
+    /// `longest_pause`; 0 does not try, 24 h is the most but for milliseconds::max(), which is for ever. Time and
+    /// pauses count from the loss to the next state that is received: a server that greets and drops does not make them
+    /// begin anew.
     std::chrono::milliseconds reconnect{0};
     std::chrono::milliseconds first_pause{100};
     std::chrono::milliseconds longest_pause{2'000};

@@ -2,7 +2,7 @@
 
 #include "framewire/net/address.hpp"
 #include "framewire/net/listener.hpp"
-#include "framewire/net/stream_state.hpp"
+#include "framewire/net/stream/stream_state.hpp"
 
 #include <chrono>
 #include <stop_token>

@@ -1,9 +1,11 @@
 #pragma once
 
-#include "framewire/core/frame.hpp"
+#include "framewire/colour/yuv.hpp"
+#include "framewire/core/time/frame_time.hpp"
 #include "framewire/core/time/rational.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/filters/adjustment.hpp"
+#include "framewire/pipeline/frames/frame.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -12,6 +14,26 @@
 
 namespace framewire {
 
+/// What a medium says of its pictures beside their size.
+struct PictureFacts {
+    std::optional<YuvCoding> coding{};  ///< where they are YUV
+    std::optional<int> primaries{};     ///< code points of ITU-T H.273, where it says them
+    std::optional<int> transfer{};      ///< likewise
+    Rational pixel_aspect{1, 1};        ///< a pixel's width over its height, as the picture is seen
+};
+
+/// The file of a video, for what else it holds beside pictures.
+struct MediumFile {
+    std::string path;
+    double begin_seconds = 0;  ///< its own time of what is 0 seconds of the source
+};
+
+/// A frame's picture as its medium has it, for sinks of like form: those who know each other's classes.
+class OwnPicture {
+public:
+    virtual ~OwnPicture() = default;
+};
+
 /// What is known of a source before its first frame.
 struct SourceInfo {
     std::string name;      ///< as the user wrote it, without_credentials()
@@ -19,6 +41,8 @@ struct SourceInfo {
     Rational rate{30, 1};  ///< frames a second, nominal
     bool live = false;     ///< a camera or the network: frames come when they come and are dropped when late
     std::optional<std::int64_t> frames;  ///< how many there will be, where known
+    PictureFacts facts{};
+    std::optional<MediumFile> medium{};  ///< where it is one file of video, played once
 };
 
 /// Frames one after the other. Used by one thread at a time, but for set_adjustment().
@@ -31,6 +55,13 @@ public:
     /// Blocks as long as the source's deadlines allow. Throws Error{source_lost} when the source breaks before its
     /// end; the frames before were whole.
     virtual bool read(HostView<std::uint8_t> image, FrameTime& time) = 0;
+
+    /// The same into a run's frame. A source whose frames come into being on a GPU writes them there
+    /// (Frame::fill_on_gpu()) where the frame has one; others need not know of it.
+    virtual bool capture(Frame& frame, FrameTime& time) { return read(frame.fill_on_host(), time); }
+
+    /// The medium's picture of the frame read last, where it is the same but for its form; else null.
+    virtual std::shared_ptr<const OwnPicture> own_picture() const { return nullptr; }
 
     /// Goes to another time: the next read gives the first frame at or after `seconds`, the one that reading on from
     /// the start comes to. FrameTime::index is that frame's number where it is known, else what the time and the rate
@@ -58,6 +89,12 @@ public:
 
     /// Takes one frame of the shape the sink was opened for. Throws Error{io}.
     virtual void write(HostView<const std::uint8_t> image, const FrameTime& time) = 0;
+
+    /// The same with the medium's own picture of the frame, or null. A sink of like form takes that one, which loses
+    /// less than a way over BGR.
+    virtual void write_with_own(HostView<const std::uint8_t> image, const FrameTime& time, const OwnPicture* /*own*/) {
+        write(image, time);
+    }
 
     /// Completes the output: flushes, closes, and lets a file appear under its name, but a broken-off one does not take
     /// the place of a finished file. Throws Error{io}.

@@ -1,7 +1,8 @@
 #include "framewire/session/broadcast.hpp"
 
-#include "framewire/delta/packing.hpp"
-#include "framewire/net/stream_state.hpp"
+#include "framewire/delta/packing/packing.hpp"
+#include "framewire/net/stream/stream_state.hpp"
+#include "framewire/pipeline/frames/moved_objects.hpp"
 #include "framewire/pipeline/frames/stream_encoder.hpp"
 #include "framewire/session/detector.hpp"
 #include "framewire/session/input/filtered_input.hpp"
@@ -45,6 +46,7 @@ int packing_threads(const Executor& executor) {
 
 InputOptions shown_to_viewers(InputOptions input) {
     input.public_name = true;
+    input.shows_loss = true;
     return input;
 }
 
@@ -58,6 +60,7 @@ struct BroadcastJob::State {
     Found make_found();
     void start(InputFrame& frame, Found& found);
     void send(const FrameTime& time, const Found& found);
+    std::span<const Component> seen_by_viewers(const FrameObjects& objects);
     void finish(const FirstFailure& failure);
 
     int wait_for_viewers;
@@ -66,6 +69,7 @@ struct BroadcastJob::State {
     StreamEncoder encoder;
     std::unique_ptr<FrameDetector> detector;
     net::StreamState stream;
+    std::vector<Component> moved;  // objects of one frame, where filters take them
     net::Server server;
     BroadcastResult result;
 };
@@ -79,7 +83,9 @@ BroadcastJob::State::State(const BroadcastOptions& options)
                    ? make_detector(*options.detector, job.input().info().shape, job.input().executor(), job.stop())
                    : nullptr),
       stream(stream_info(), job.input().executor()),
-      server(stream, options.server, job.stop()) {}
+      server(stream, options.server, job.stop()) {
+    if (detector) moved.reserve(net::max_objects);
+}
 
 net::StreamInfo BroadcastJob::State::stream_info() const {
     auto rate = job.input().rate();
@@ -104,21 +110,28 @@ void BroadcastJob::State::run() {
 }
 
 Found BroadcastJob::State::make_found() {
-    return {&stream, encoder.make_changes(), detector ? detector->make_objects() : FrameObjects(), detector != nullptr,
+    return {&stream, encoder.make_changes(), detector ? detector->make_objects() : FrameObjects(), false,
             delta::Packer(encoder.shape())};
 }
 
 void BroadcastJob::State::start(InputFrame& frame, Found& found) {
-    if (detector) detector->start(frame.captured, found.objects);
+    found.has_objects = detector && frame.signal;
+    if (found.has_objects) detector->start(frame.captured, found.objects);
     encoder.start(frame.result(), found.changes);
 }
 
+// Objects are found in frames as captured, and drawn over what the filters make of them.
+std::span<const Component> BroadcastJob::State::seen_by_viewers(const FrameObjects& found) {
+    auto objects = found.objects();
+    objects = objects.first(std::min(objects.size(), net::max_objects));
+    const auto& placement = job.input().placement();
+    if (placement == PlaneMap{}) return objects;
+    move_objects(objects, placement, encoder.shape(), moved);
+    return moved;
+}
+
 void BroadcastJob::State::send(const FrameTime& time, const Found& found) {
-    std::span<const Component> objects;
-    if (found.has_objects) {
-        objects = found.objects.objects();
-        objects = objects.first(std::min(objects.size(), net::max_objects));
-    }
+    const auto objects = found.has_objects ? seen_by_viewers(found.objects) : std::span<const Component>();
     const auto frame_bytes = encoder.shape().frame_bytes();
     auto& statistics = job.statistics();
     if (found.changes.first()) {

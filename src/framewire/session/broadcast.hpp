@@ -20,9 +20,10 @@ struct BroadcastOptions {
     InputOptions input{};  ///< filters show its public_name(), as viewers are told it
     delta::EncoderParameters encoder{};
     net::ServerOptions server{};
-    int wait_for_viewers = 0;                   ///< the first frame waits for so many
-    bool hurries = false;                       ///< frames that do not come live are sent as soon as they are there
-    std::optional<DetectorOptions> detector{};  ///< finds objects in frames as captured, for viewers to draw
+    int wait_for_viewers = 0;  ///< the first frame waits for so many
+    bool hurries = false;      ///< frames that do not come live are sent as soon as they are there
+    std::optional<DetectorOptions>
+        detector{};  ///< finds objects in frames as captured; viewers draw them where filters took them
 };
 
 /// What these options read and write.

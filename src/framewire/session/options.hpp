@@ -3,6 +3,7 @@
 #include "framewire/cuda/executor.hpp"
 #include "framewire/pipeline/statistics/progress.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <stop_token>
@@ -30,7 +31,11 @@ struct InputOptions {
     double start_seconds = 0;                  ///< see SourceOptions
     std::optional<double> duration_seconds{};  ///< see SourceOptions
     bool seekable = false;                     ///< see SourceOptions
-    double fps = 0;            ///< above 0: asked of the source, and frames that do not come live are timed by it
+    double fps = 0;        ///< above 0: asked of the source, and frames that do not come live are timed by it
+    std::string matrix{};  ///< bt601, bt709 or bt2020 instead of what the medium says of its YUV colours
+    std::string range{};   ///< limited or full, likewise
+    std::optional<std::chrono::milliseconds> reconnect{};  ///< see SourceOptions
+    bool shows_loss = false;   ///< while a lost camera or network source is away, frames come that say "no signal"
     bool public_name = false;  ///< filters show the source's public_name()
 };
 

@@ -19,7 +19,17 @@ struct RunJob::State {
         : paced(options.pace == Pace::own ||
                 (options.pace == Pace::by_output && options.output.find("://") != std::string::npos)),
           job(options.job, options.input, files_of(options)),
-          video(options.output, job.input().shape(), job.input().rate(), job.sink_options()) {}
+          video(options.output, job.input().shape(), job.input().rate(), sink_options(options)) {}
+
+    SinkOptions sink_options(const RunOptions& options) const {
+        auto sink = job.sink_options();
+        sink.segments = options.segments;
+        // Frames that are timed anew have lost their sound's times.
+        if (options.input.fps <= 0) sink.medium = job.input().info().medium;
+        sink.audio = options.audio;
+        sink.to_the_end = !options.job.frames && !options.input.duration_seconds;
+        return sink;
+    }
 
     void run() {
         job.run<Nothing>({.wanted = {.on_host = true},
@@ -27,7 +37,8 @@ struct RunJob::State {
                           .make = [] { return Nothing(); },
                           .send =
                               [this](InputFrame& frame, const FrameTime& time, Nothing&) {
-                                  video.write(frame.result().host(), time);
+                                  video.write(frame.result().host(), time, frame.own.get());
+                                  frame.own.reset();  // the decoder wants its memory back
                                   job.statistics().set_sent_bytes(video.bytes());
                               },
                           .finish =

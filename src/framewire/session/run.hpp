@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/media/media.hpp"
 #include "framewire/pipeline/statistics/statistics.hpp"
 #include "framewire/session/job/job_files.hpp"
 #include "framewire/session/job/result.hpp"
@@ -20,7 +21,9 @@ enum class Pace {
 struct RunOptions {
     JobOptions job{};
     InputOptions input{};
-    std::string output{};  ///< see open_sink()
+    std::string output{};       ///< see open_sink()
+    SegmentOptions segments{};  ///< of a recording in pieces
+    bool audio = true;          ///< the source's sound goes along where the output takes it
     Pace pace = Pace::by_output;
 };
 

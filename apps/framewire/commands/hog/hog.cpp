@@ -9,6 +9,8 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/fields.hpp"
+#include "framewire/media/images/image_folder.hpp"
+#include "framewire/session/hog/describe_options.hpp"
 
 #include <memory>
 
@@ -21,6 +23,15 @@ struct AllFlags : HogFlags {
     TrainFlags train;
 };
 
+// A folder's images of any sizes are one job, with one plan for those of one size, where nothing more is asked for.
+bool makes_many(HogFlags& flags) {
+    const auto& inputs = flags.many.inputs;
+    const bool is_one_job = inputs.size() == 1 && !image_paths(inputs.front()).empty() && !shares_work(flags.many) &&
+                            flags.many.ending.empty();
+    if (is_one_job) flags.input.source = inputs.front();
+    return !is_one_job && is_of_many(flags.many, flags.output, flags.input);
+}
+
 }  // namespace
 
 void add_hog(CommandLine& program, Action& chosen) {
@@ -28,14 +39,14 @@ void add_hog(CommandLine& program, Action& chosen) {
         "hog",
         "Histograms of oriented gradients of images and video, for NumPy; people found by them; models of people");
     const auto flags = std::make_shared<AllFlags>();
-    add_input_options(command, flags->input);
+    add_batch_options(command, flags->many, flags->input);
     const auto input = command["--input"].required(false);
     command
         .option(
             "-o,--output", flags->output,
             "where the descriptors go: a .npy of float32, rows x columns x values, a video's or a folder's with frames "
-            "first; or for a folder's images of any sizes a folder, a .npy each")
-        .type_name("FILE.npy|DIR/");
+            "first; or of many files, as a folder's images of any sizes are, a folder, a .npy each")
+        .type_name("FILE.npy|FOLDER/");
     for (const auto& parameter : hog_fields().infos()) add_parameter(command, parameter, flags->given);
     const auto norm = command["--norm"].shown_default("none; l2hys for people and models");
     const auto block = command["--block"];
@@ -44,11 +55,9 @@ void add_hog(CommandLine& program, Action& chosen) {
             .option("--steps", flags->describe.steps_folder,
                     "also put pictures of the first frame's steps there: gray gamma gx gy magnitude direction hog")
             .type_name("DIR");
-    const auto streams =
-        command
-            .option("--streams", flags->describe.streams,
-                    "frames under way at once on a GPU, 1 to 8 (3): one goes up, one is computed, one comes down")
-            .type_name("N");
+    for (const auto& parameter : session::describe_fields().infos())
+        add_parameter(command, parameter, flags->describe.given);
+    const auto streams = command["--streams"];
     command.flag("--json", flags->json, "print a summary as JSON when done");
     add_people_options(command, flags->people);
     add_train_options(command, flags->train);
@@ -71,16 +80,22 @@ void add_hog(CommandLine& program, Action& chosen) {
             return train_model(*flags, flags->train, stop.get_token());
         }
         if (!input.given()) fail(ErrorCode::usage, "-i is missing: where frames come from");
+        const bool many = makes_many(*flags);
+        if (many && flags->json)
+            fail(ErrorCode::usage, "--json is a summary of one file; --stats FILE.json has the figures of many");
         if (people) {
             if (steps.given()) fail(ErrorCode::usage, "--steps draws descriptors; it does not go with --people");
             if (streams.given()) fail(ErrorCode::usage, "--streams is of descriptors; it does not go with --people");
             if (flags->output.empty()) flags->output = "-";
+            if (many) return find_people_of_many(command, *flags, flags->people, stop.get_token());
             return find_people(*flags, flags->people, stop.get_token());
         }
         if (window.given()) fail(ErrorCode::usage, "--window goes with --people and --train");
         if (flags->output.empty()) fail(ErrorCode::usage, "-o is missing: the .npy that the descriptors go to");
         if (flags->json && flags->output == "-")
             fail(ErrorCode::usage, "-o and --json both go to standard output; one of them can");
+        if (many && steps.given()) fail(ErrorCode::usage, "--steps draws one file's; it does not go with many");
+        if (many) return describe_many(command, *flags, flags->describe, stop.get_token());
         describe(*flags, flags->describe, stop.get_token());
     });
 }

@@ -4,6 +4,7 @@
 #include "commands/work.hpp"
 
 #include "framewire/core/log.hpp"
+#include "framewire/core/parameters/fields.hpp"
 #include "framewire/session/hog/describe.hpp"
 #include "framewire/session/hog/describe_folder.hpp"
 #include "framewire/session/outputs/folders.hpp"
@@ -34,8 +35,12 @@ void print_summary(const HogFlags& flags, const session::DescribeResult& result)
 }  // namespace
 
 void describe(HogFlags& flags, const DescribeFlags& describe, const std::stop_token& stop) {
-    session::DescribeOptions options{flags.common.job(stop), flags.input,           flags.hog,
-                                     flags.output,           describe.steps_folder, describe.streams};
+    auto options = session::describe_fields().from(describe.given);
+    options.job = flags.common.job(stop);
+    options.input = flags.input;
+    options.hog = flags.hog;
+    options.output = flags.output;
+    options.steps_folder = describe.steps_folder;
     if (!may_write(files_of(options), flags.common, stop)) return;
     options.job = flags.common.job(stop);
     const bool of_folder = session::is_output_folder(flags.output);
@@ -48,6 +53,21 @@ void describe(HogFlags& flags, const DescribeFlags& describe, const std::stop_to
         log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} x {} x {} values a frame", figures.frames,
                  figures.seconds, figures.fps, figures.drops, result.shape->rows, result.shape->columns,
                  result.shape->values);
+}
+
+void describe_many(const Command& command, HogFlags& flags, const DescribeFlags& describe,
+                   const std::stop_token& stop) {
+    const auto piece = [&](const session::BatchInput& input, const session::JobOptions& job) {
+        const auto name = input.name + ".npy";
+        auto options = session::describe_fields().from(describe.given);
+        options.job = job;
+        options.input = flags.input;
+        options.hog = flags.hog;
+        options.output = in_folder("-o", flags.output, name);
+        options.input.source = input.path;
+        return session::Piece{input.path, name, files_of(options), session::piece_work<session::DescribeJob>(options)};
+    };
+    make_many(command, flags.many, flags.common, flags.output, piece, stop);
 }
 
 }  // namespace framewire::app

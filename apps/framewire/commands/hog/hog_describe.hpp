@@ -2,7 +2,6 @@
 
 #include "commands/hog/hog_flags.hpp"
 
-#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -11,10 +10,12 @@ namespace framewire::app {
 /// The flags of descriptors.
 struct DescribeFlags {
     std::string steps_folder;
-    std::optional<int> streams;
+    ParameterValues given;  ///< those of session::describe_fields() on the command line
 };
 
 /// From a source, or a folder's images of any sizes, to descriptors.
 void describe(HogFlags& flags, const DescribeFlags& describe, const std::stop_token& stop);
+/// The same of many files, a .npy each.
+void describe_many(const Command& command, HogFlags& flags, const DescribeFlags& describe, const std::stop_token& stop);
 
 }  // namespace framewire::app

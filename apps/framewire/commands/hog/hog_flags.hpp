@@ -1,5 +1,6 @@
 #pragma once
 
+#include "commands/batch.hpp"
 #include "options/common.hpp"
 
 #include "framewire/core/parameters/values.hpp"
@@ -13,6 +14,7 @@ namespace framewire::app {
 /// The flags of all that the subcommand hog does.
 struct HogFlags {
     CommonOptions common;
+    BatchFlags many;
     session::InputOptions input;
     ParameterValues given;  ///< those of hog_fields() on the command line, and the window
     HogParameters hog;      ///< made of them

@@ -89,4 +89,18 @@ void find_people(HogFlags& flags, const PeopleFlags& people, const std::stop_tok
     report(flags, people.parameters, job.run(), job.model(), &job.detector());
 }
 
+void find_people_of_many(const Command& command, HogFlags& flags, const PeopleFlags& people,
+                         const std::stop_token& stop) {
+    const auto piece = [&](const session::BatchInput& input, const session::JobOptions& job) {
+        const auto name = input.name + ".jsonl";
+        auto options = options_of(flags, people, stop);
+        options.job = job;
+        options.input.source = input.path;
+        options.output = in_folder("-o", flags.output, name);
+        options.annotate = in_folder("--annotate", people.annotate, flags.many.video_name(input));
+        return session::Piece{input.path, name, files_of(options), session::piece_work<session::PeopleJob>(options)};
+    };
+    make_many(command, flags.many, flags.common, flags.output, piece, stop);
+}
+
 }  // namespace framewire::app

@@ -23,5 +23,8 @@ void add_people_options(Command& command, PeopleFlags& flags);
 
 /// From a source, or a folder's images of any sizes, to records of people, and pictures of them.
 void find_people(HogFlags& flags, const PeopleFlags& people, const std::stop_token& stop);
+/// The same of many files, records of each.
+void find_people_of_many(const Command& command, HogFlags& flags, const PeopleFlags& people,
+                         const std::stop_token& stop);
 
 }  // namespace framewire::app

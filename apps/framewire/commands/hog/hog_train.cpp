@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdint>
 
 namespace framewire::app {
 namespace {
@@ -19,7 +20,7 @@ namespace {
 // At which rates of false alarms a summary says how many are found.
 constexpr std::array false_alarm_rates{1e-1, 1e-2, 1e-3, 1e-4};
 
-Json as_json(const DetectionCurve& curve, int folds) {
+Json as_json(const DetectionCurve& curve, std::int64_t folds) {
     Json rates;
     for (const double rate : false_alarm_rates) rates.add(fmt::format("{}", rate), curve.detection_rate_at(rate));
     return {{"folds", folds},
@@ -40,17 +41,18 @@ void log_training(const TrainingFigures& figures) {
 }
 
 session::TrainOptions options_of(const HogFlags& flags, const TrainFlags& train, const std::stop_token& stop) {
+    const auto folds = session::train_fields().from(train.given).folds;
     return {.positives = train.folders.at(0),
             .negatives = train.folders.at(1),
             .window = flags.window(),
             .training = train.parameters,
-            .folds = train.folds,
+            .folds = folds,
             .output = flags.output,
             .curve = train.curve,
             .threads = flags.common.threads,
             .replace = flags.common.replace,
             .stop = stop,
-            .on_fold = [&train](int fold) { log_info("fold {} of {} done", fold, *train.folds); },
+            .on_fold = [folds](int fold) { log_info("fold {} of {} done", fold, *folds); },
             .on_curve = log_curve,
             .on_training = log_training};
 }
@@ -80,7 +82,7 @@ void print_summary(const HogFlags& flags, const TrainFlags& train, const session
                  {"passes", figures.svm.passes},
                  {"converged", figures.svm.converged}};
     if (window.hog.norm != HogNorm::none) summary.add("block", window.hog.block);
-    if (job.curve()) summary.add("held_out", as_json(*job.curve(), *train.folds));
+    if (job.curve()) summary.add("held_out", as_json(*job.curve(), train.given.integer("folds")));
     fmt::print("{}\n", summary.text());
 }
 
@@ -105,15 +107,11 @@ void add_train_options(Command& command, TrainFlags& flags) {
                     "it is to find in them")
             .expected(2)
             .type_name("POSITIVES NEGATIVES");
-    for (const auto& parameter : training_fields().infos())
-        add_parameter(command, parameter, flags.given, {.before = "with --train: ", .needs = train});
-    const auto folds = command
-                           .option("--folds", flags.folds,
-                                   "with --train: also say what models of the other images find in each of N parts")
-                           .needs(train)
-                           .type_name("N");
+    for (const auto* infos : {&training_fields().infos(), &session::train_fields().infos()})
+        for (const auto& parameter : *infos)
+            add_parameter(command, parameter, flags.given, {.before = "with --train: ", .needs = train});
     command.option("--curve", flags.curve, "with --folds: detection rate against false alarms, threshold by threshold")
-        .needs(folds)
+        .needs(command["--folds"])
         .type_name("FILE.csv");
 }
 

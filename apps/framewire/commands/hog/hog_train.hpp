@@ -5,7 +5,6 @@
 #include "framewire/core/parameters/values.hpp"
 #include "framewire/hog/training/window_trainer.hpp"
 
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -15,10 +14,9 @@ namespace framewire::app {
 /// The flags of `--train`.
 struct TrainFlags {
     std::vector<std::string> folders;  ///< positives, negatives; empty: no training wanted
-    ParameterValues given;             ///< those of training_fields() on the command line
+    ParameterValues given;             ///< those of training_fields() and session::train_fields() on the command line
     TrainingParameters parameters;     ///< made of them
-    std::optional<int> folds;          ///< none: no cross-validation
-    std::string curve;                 ///< file for its curve; empty: none wanted
+    std::string curve;                 ///< file for the cross-validation's curve; empty: none wanted
 };
 
 /// `--train` and what goes with it only.

@@ -1,5 +1,5 @@
 #include "framewire/colour/bgr0/bgr0.hpp"
-#include "framewire/core/simd.hpp"
+#include "framewire/core/simd/simd.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "framewire/colour/bgr0/bgr0_cpu.cpp"

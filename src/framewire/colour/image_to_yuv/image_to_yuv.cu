@@ -5,6 +5,7 @@
 #include <cstdint>
 
 namespace framewire {
+namespace image_to_yuv_kernels {
 namespace {
 
 enum class Chroma { none, halved, each };
@@ -241,8 +242,10 @@ void launch_bgr(const Job& job, const YuvInfo& info, bool aligned, cudaStream_t 
 }
 
 }  // namespace
+}  // namespace image_to_yuv_kernels
 
 void ImageToYuv::run(DeviceView<const std::uint8_t> image, const DeviceYuv<std::uint8_t>& picture) const {
+    using namespace image_to_yuv_kernels;
     validate(image, image_shape(), "the image to make YUV from");
     validate(picture, picture_, "the YUV picture");
     const auto by = to_yuv_coefficients(picture_.coding);

@@ -1,6 +1,6 @@
 #include "framewire/colour/coefficients.hpp"
 #include "framewire/colour/image_to_yuv/image_to_yuv.hpp"
-#include "framewire/core/simd.hpp"
+#include "framewire/core/simd/simd.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -4,7 +4,7 @@
 #include "framewire/colour/yuv_testing.hpp"
 #include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/cuda/build.hpp"
+#include "framewire/cuda/device/build.hpp"
 #include "kit/allocations.hpp"
 #include "kit/filter_check.hpp"
 

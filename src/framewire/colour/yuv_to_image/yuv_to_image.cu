@@ -5,6 +5,7 @@
 #include <cstdint>
 
 namespace framewire {
+namespace yuv_to_image_kernels {
 namespace {
 
 enum class Samples { bytes, lower_words, upper_words };
@@ -286,8 +287,10 @@ std::uint32_t packed(const ChromaTaps& rows, const ChromaTaps& columns) {
 }
 
 }  // namespace
+}  // namespace yuv_to_image_kernels
 
 void YuvToImage::run(const DeviceYuv<const std::uint8_t>& picture, DeviceView<std::uint8_t> image) const {
+    using namespace yuv_to_image_kernels;
     validate(picture, picture_, "the YUV picture");
     validate(image, image_shape(), "the image made from YUV");
     const auto by = from_yuv_coefficients(picture_.coding, picture_.format.bits);

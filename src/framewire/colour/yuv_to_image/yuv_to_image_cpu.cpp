@@ -1,6 +1,6 @@
 #include "framewire/colour/coefficients.hpp"
 #include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
-#include "framewire/core/simd.hpp"
+#include "framewire/core/simd/simd.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -3,7 +3,7 @@
 #include "framewire/colour/yuv_testing.hpp"
 #include "framewire/colour/yuv_to_image/yuv_to_image_ref.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/cuda/build.hpp"
+#include "framewire/cuda/device/build.hpp"
 #include "kit/allocations.hpp"
 #include "kit/filter_check.hpp"
 

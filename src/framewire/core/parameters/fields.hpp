@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -28,7 +29,13 @@ struct ParameterField {
     std::function<void(Aggregate&, const std::string& text)> set;  ///< the member from a text that was checked
 };
 
-/// The field of a number or a bool: `access` is a pointer to the member, or a function that gives a reference to it.
+template <class Member>
+inline constexpr bool is_optional = false;
+template <class Value>
+inline constexpr bool is_optional<std::optional<Value>> = true;
+
+/// The field of a number, a bool, a text or a number that may be left out: `access` is a pointer to the member, or a
+/// function that gives a reference to it.
 template <class Aggregate, class Access>
 ParameterField<Aggregate> parameter_field(Access access, ParameterInfo info) {
     using Member = std::remove_cvref_t<std::invoke_result_t<Access, Aggregate&>>;
@@ -37,6 +44,21 @@ ParameterField<Aggregate> parameter_field(Access access, ParameterInfo info) {
         info.type = Type::flag;
         return {std::move(info), [access](const Aggregate& all) { return std::invoke(access, all) ? "1" : "0"; },
                 [access](Aggregate& all, const std::string& text) { std::invoke(access, all) = text == "1"; }};
+    } else if constexpr (std::same_as<Member, std::string>) {
+        info.type = Type::text;
+        return {std::move(info), access,
+                [access](Aggregate& all, const std::string& text) { std::invoke(access, all) = text; }};
+    } else if constexpr (is_optional<Member>) {
+        using Value = typename Member::value_type;
+        info.type = std::is_floating_point_v<Value> ? Type::real : Type::integer;
+        info.optional = true;
+        return {
+            std::move(info),
+            [access](const Aggregate& all) {
+                const auto& value = std::invoke(access, all);
+                return value ? fmt::to_string(*value) : std::string();
+            },
+            [access](Aggregate& all, const std::string& text) { std::invoke(access, all) = number_in<Value>(text); }};
     } else {
         info.type = std::is_floating_point_v<Member> ? Type::real : Type::integer;
         return {std::move(info), [access](const Aggregate& all) { return fmt::to_string(std::invoke(access, all)); },
@@ -83,10 +105,10 @@ public:
 
     const std::vector<ParameterInfo>& infos() const { return infos_; }
 
-    /// The members from checked values; those of others stay as they are.
+    /// The members from checked values, in turn those of a repeatable one; those of others stay as they are.
     void set(Aggregate& aggregate, const ParameterValues& values) const {
         for (const auto& field : fields_)
-            if (values.has(field.info.name)) field.set(aggregate, values.text(field.info.name));
+            for (const auto& text : values.texts(field.info.name)) field.set(aggregate, text);
     }
 
     Aggregate from(const ParameterValues& values) const {
@@ -97,9 +119,12 @@ public:
 
     /// Throws Error{usage} on a member outside of its range, saying whose it is ("mixture") and what is allowed.
     void check(const Aggregate& aggregate, std::string_view who) const {
-        for (const auto& field : fields_)
-            if (const auto refusal = refusal_of(field.info, field.text(aggregate)); !refusal.empty())
+        for (const auto& field : fields_) {
+            const auto text = field.text(aggregate);
+            if (text.empty() && (field.info.optional || field.info.repeatable)) continue;
+            if (const auto refusal = refusal_of(field.info, text); !refusal.empty())
                 fail(ErrorCode::usage, "{}: {}", who, refusal);
+        }
     }
 
 private:

@@ -6,7 +6,10 @@
 #include <clocale>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace framewire {
 namespace parameters_test {
@@ -202,6 +205,40 @@ TEST(ParameterFields, SetTheMembers) {
     EXPECT_FALSE(basket.closed);
     EXPECT_EQ(basket.fruit, Fruit::pear);
     EXPECT_EQ(basket.inner.weight, 7);
+}
+
+struct Label {
+    std::string text = "ripe";
+    std::optional<int> limit{};
+    std::vector<int> sizes{};
+};
+
+const ParameterFields<Label>& label_fields() {
+    static const ParameterFields<Label> fields = {
+        parameter_field(&Label::text, {.name = "text", .help = ""}),
+        parameter_field(&Label::limit, {.name = "limit", .help = "", .minimum = 2, .maximum = 9}),
+        {{.name = "size", .help = "", .minimum = 1, .maximum = 9, .repeatable = true},
+         [](const Label&) { return std::string(); },
+         [](Label& all, const std::string& text) { all.sizes.push_back(std::stoi(text)); }},
+    };
+    return fields;
+}
+
+TEST(ParameterFields, HaveTextsAndWhatMayBeLeftOutOrRepeated) {
+    const auto from = [](std::string_view text) {
+        return label_fields().from(parse_parameters(text, {.who = "label", .parameters = label_fields().infos()}));
+    };
+    const auto none = from("");
+    EXPECT_EQ(none.text, "ripe");
+    EXPECT_EQ(none.limit, std::nullopt);
+    EXPECT_TRUE(none.sizes.empty());
+    const auto all = from("text='a:b':size=3:limit=4:size=1");
+    EXPECT_EQ(all.text, "a:b");
+    EXPECT_EQ(all.limit, 4);
+    EXPECT_EQ(all.sizes, (std::vector<int>{3, 1}));
+    EXPECT_THROW(from("limit=1"), Error);
+    label_fields().check({.limit = 9}, "label");
+    EXPECT_THROW(label_fields().check({.limit = 10}, "label"), Error);
 }
 
 TEST(ParameterFields, CheckAnAggregateMadeWithoutText) {

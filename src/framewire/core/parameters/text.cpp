@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace framewire {
@@ -31,8 +32,12 @@ public:
         : text_(text), at_(at), syntax_(syntax), fail_(fail), given_(syntax.parameters.size()) {}
 
     ParameterValues read(bool main_first) {
+        // Values without keys come first, each the next parameter's.
+        std::size_t unnamed = main_first ? std::min(syntax_.unnamed, syntax_.parameters.size()) : 0;
+        std::size_t next = 0;
         do {
-            read_one(std::exchange(main_first, false));
+            if (read_one(next < unnamed ? std::optional(next) : std::nullopt)) unnamed = 0;
+            ++next;
         } while (take(':'));
         return std::move(values_);
     }
@@ -43,15 +48,14 @@ private:
         std::size_t offset = 0;
     };
 
-    void read_one(bool may_lack_key) {
+    // Whether it has a key. One without is that of parameter `unnamed`.
+    bool read_one(std::optional<std::size_t> unnamed) {
         skip_spaces();
         const auto offset = at_;
         if (syntax_.parameters.empty()) fail_at(offset, fmt::format("{} takes no parameters", syntax_.who));
-        std::size_t index = 0;
-        if (const auto key = read_key(); !key.empty())
-            index = find(key, offset);
-        else if (!may_lack_key)
-            fail_without_key(offset);
+        const auto key = read_key();
+        if (key.empty() && !unnamed) fail_without_key(offset);
+        const auto index = key.empty() ? *unnamed : find(key, offset);
         const auto& parameter = syntax_.parameters[index];
         if (given_[index] && !parameter.repeatable)
             fail_at(offset, fmt::format("{}: '{}' is given twice", syntax_.who, parameter.name));
@@ -61,10 +65,15 @@ private:
         if (const auto refusal = refusal_of(parameter, value.text); !refusal.empty())
             fail_at(value.offset, fmt::format("{}: {}", syntax_.who, refusal));
         values_.add(parameter.name, std::move(value.text));
+        return !key.empty();
     }
 
     [[noreturn]] void fail_without_key(std::size_t offset) {
         const auto all = fmt::format("{}", fmt::join(names(syntax_.parameters), ", "));
+        if (!syntax_.main_behind.empty() && syntax_.unnamed > 1)
+            fail_at(offset, fmt::format("{}: only the first {} values behind '{}' may go without keys, and none behind "
+                                        "one that has; keys are {}",
+                                        syntax_.who, syntax_.unnamed, syntax_.main_behind, all));
         if (!syntax_.main_behind.empty())
             fail_at(offset, fmt::format("{}: only the value right behind '{}' may go without a key; keys are {}",
                                         syntax_.who, syntax_.main_behind, all));

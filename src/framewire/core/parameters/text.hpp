@@ -18,6 +18,8 @@ struct ParameterSyntax {
     std::span<const ParameterInfo> parameters{};
     /// Behind what the first value may stand without its key, as the first parameter's: "gray="; empty: nowhere.
     std::string main_behind{};
+    /// How many values may do so one after the other, as the first parameters', while none has a key.
+    std::size_t unnamed = 1;
     std::string_view end{};  ///< characters that end the text where they are neither quoted nor escaped
 };
 
@@ -25,7 +27,7 @@ struct ParameterSyntax {
 using ParameterFailure = std::function<void(std::size_t offset, const std::string& problem)>;
 
 /// Reads the parameters that begin at byte `at` of `text`, which goes to where they end; values that are left out stay
-/// so. `main_first`: the first value may go without a key here. Takes time proportional to the text. Fails on unknown
+/// so. `main_first`: the first values may go without keys here. Takes time proportional to the text. Fails on unknown
 /// keys, values that are not allowed, keys given twice, values without a key, missing parts and open quotes, saying
 /// what is allowed and the nearest name.
 ParameterValues read_parameters(std::string_view text, std::size_t& at, const ParameterSyntax& syntax, bool main_first,

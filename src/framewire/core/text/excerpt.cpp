@@ -1,5 +1,6 @@
 #include "framewire/core/text/excerpt.hpp"
 
+#include "framewire/core/text/credentials.hpp"
 #include "framewire/core/text/printable.hpp"
 
 #include <algorithm>
@@ -20,7 +21,8 @@ std::size_t next_boundary(std::string_view text, std::size_t offset) {
 
 }  // namespace
 
-std::string in_quotes(std::string_view text) {
+std::string in_quotes(std::string_view whole) {
+    const auto text = without_credentials(whole);  // before a cut takes away what tells them
     if (text.size() <= longest_quote) return "'" + printable(text) + "'";
     return "'" + printable(text.substr(0, next_boundary(text, longest_quote))) + "...'";
 }

@@ -8,7 +8,7 @@
 
 namespace framewire {
 
-/// `text` in quotes for a message: printable(), cut after 40 bytes.
+/// `text` in quotes for a message: without_credentials(), printable(), cut after 40 bytes.
 std::string in_quotes(std::string_view text);
 
 /// The number of the character at byte `offset` of a UTF-8 text, from 1.

@@ -14,14 +14,16 @@ namespace {
 constexpr std::size_t longest_name = 64;
 
 std::size_t letters_to_change(std::string_view a, std::string_view b) {
-    std::array<std::size_t, longest_name + 1> row{};  // distances of a's first i letters to b's first j
+    using Row = std::array<std::size_t, longest_name + 1>;
+    Row row{}, before{}, before_that{};  // distances of a's first i letters to b's first j, and of fewer letters of a
     for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
     for (std::size_t i = 1; i <= a.size(); ++i) {
-        auto diagonal = std::exchange(row[0], i);
+        before_that = std::exchange(before, row);
+        row[0] = i;
         for (std::size_t j = 1; j <= b.size(); ++j) {
-            const auto replaced = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+            row[j] = std::min({before[j - 1] + (a[i - 1] != b[j - 1]), before[j] + 1, row[j - 1] + 1});
+            const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped) row[j] = std::min(row[j], before_that[j - 2] + 1);
         }
     }
     return row[b.size()];

@@ -17,6 +17,10 @@ TEST(NearestName, IsTheOneWithFewestLettersToChange) {
     EXPECT_EQ(nearest_name("medan", names), "median");
     EXPECT_EQ(nearest_name("mea", names), "mean");
     EXPECT_EQ(nearest_name("gray", names), "gray");
+    // Letters that changed places are one mistake.
+    const std::vector<std::string_view> short_names = {"raw", "run"};
+    EXPECT_EQ(nearest_name("rnu", short_names), "run");
+    EXPECT_EQ(nearest_name("nru", short_names), "");
 }
 
 TEST(NearestName, IsNoneWhenAllAreFar) {

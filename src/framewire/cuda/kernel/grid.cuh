@@ -2,8 +2,8 @@
 
 // Only for .cu files: how many blocks work takes, and how many a grid has room for. Host code.
 
-#include "framewire/cuda/check.hpp"
-#include "framewire/cuda/device.hpp"
+#include "framewire/cuda/device/check.hpp"
+#include "framewire/cuda/device/device.hpp"
 
 #include <algorithm>
 #include <type_traits>

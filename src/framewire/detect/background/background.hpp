@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/detect/background/mixture_model.hpp"
+#include "framewire/detect/background/mixture/mixture_model.hpp"
 
 #include <cstdint>
 #include <string>

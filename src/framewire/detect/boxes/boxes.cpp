@@ -19,30 +19,37 @@ DetectorParameters detector_from(const ParameterValues& values) {
     return parameters;
 }
 
+const ParameterFields<BoxStyle>& pixelate_field() {
+    static const ParameterFields<BoxStyle> field = {parameter_field(
+        &BoxStyle::pixelate_px, {.name = "pixelate",
+                                 .help = "hide what moves under cells of this side, in pixels, and all until there is "
+                                         "a background; 0 draws boxes",
+                                 .maximum = max_pixelate_px})};
+    return field;
+}
+
+const ParameterFields<BoxStyle>& outline_fields() {
+    static const ParameterFields<BoxStyle> fields = {
+        {{.name = "color", .help = "of the boxes: #rrggbb or a name", .type = ParameterInfo::Type::text},
+         [](const BoxStyle& style) { return to_string(Color{style.color}); },
+         [](BoxStyle& style, const std::string& text) { style.color = parse_color(text, "color").pixel; }},
+        parameter_field(
+            &BoxStyle::line_px,
+            {.name = "line", .help = "width of the boxes' lines, in pixels", .minimum = 1, .maximum = max_outline_px}),
+    };
+    return fields;
+}
+
 BoxStyle style_from(const ParameterValues& values) {
-    return {.color = parse_color(values.text("color"), "color").pixel,
-            .line_px = static_cast<int>(values.integer("line")),
-            .pixelate_px = static_cast<int>(values.integer("pixelate"))};
+    auto style = pixelate_field().from(values);
+    outline_fields().set(style, values);
+    return style;
 }
 
 std::vector<ParameterInfo> parameters() {
-    std::vector<ParameterInfo> all{
-        {.name = "pixelate",
-         .help =
-             "hide what moves under cells of this side, in pixels, and all until there is a background; 0 draws boxes",
-         .default_value = "0",
-         .maximum = max_pixelate_px}};
-    const auto& detector = detector_fields().infos();
-    all.insert(all.end(), detector.begin(), detector.end());
-    all.push_back({.name = "color",
-                   .help = "of the boxes: #rrggbb or a name",
-                   .type = ParameterInfo::Type::text,
-                   .default_value = "red"});
-    all.push_back({.name = "line",
-                   .help = "width of the boxes' lines, in pixels",
-                   .default_value = "2",
-                   .minimum = 1,
-                   .maximum = max_outline_px});
+    auto all = pixelate_field().infos();
+    for (const auto* more : {&detector_fields().infos(), &outline_fields().infos()})
+        all.insert(all.end(), more->begin(), more->end());
     return all;
 }
 
@@ -50,14 +57,15 @@ std::vector<ParameterInfo> parameters() {
 
 void Boxes::run(const FilterImages<MemorySpace::host>& images) {
     detector_.run(images.in);
-    overlay_.run(images.in, detector_.objects_on_host(), images.out, detector_.frames_before_background());
+    overlay_.run(images.in, detector_.objects<MemorySpace::host>(), images.out, detector_.frames_before_background());
     has_run_ = true;
 }
 
 void Boxes::run(const FilterImages<MemorySpace::device>& images) {
     if constexpr (cuda::compiled) {
         detector_.run(images.in);
-        overlay_.run(images.in, detector_.objects_on_device(), images.out, detector_.frames_before_background());
+        overlay_.run(images.in, detector_.objects<MemorySpace::device>(), images.out,
+                     detector_.frames_before_background());
         has_run_ = true;
     }
 }

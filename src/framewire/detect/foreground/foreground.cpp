@@ -1,7 +1,7 @@
 #include "framewire/detect/foreground/foreground.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/cuda/build.hpp"
+#include "framewire/cuda/device/build.hpp"
 
 namespace framewire {
 

@@ -1,11 +1,12 @@
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/detect/foreground/foreground.hpp"
-#include "framewire/filters/quads.cuh"
+#include "framewire/filters/kernel/quads.cuh"
 
 #include <algorithm>
 #include <cstdint>
 
 namespace framewire {
+namespace foreground_kernels {
 namespace {
 
 constexpr int threads_per_block = 256;
@@ -40,6 +41,7 @@ __global__ void __launch_bounds__(threads_per_block)
 }
 
 }  // namespace
+}  // namespace foreground_kernels
 
 void Foreground::blur(DeviceView<const std::uint8_t> frames, DeviceView<std::uint8_t> blurred) {
     validate(frames, shape_, "the frames to blur");
@@ -55,6 +57,7 @@ void Foreground::blur(DeviceView<const std::uint8_t> frames, DeviceView<std::uin
 
 void Foreground::run(DeviceView<const std::uint8_t> frames, DeviceView<const std::uint8_t> background,
                      DeviceBitMaskView<std::uint32_t> mask, DeviceView<std::uint8_t> blurred) {
+    using namespace foreground_kernels;
     validate(background, gray_shape().with_frames(background.shape().frames == 1 ? 1 : shape_.frames),
              "the background");
     validate(mask, gray_shape(), "the foreground's mask");

@@ -1,4 +1,4 @@
-#include "framewire/cuda/build.hpp"
+#include "framewire/cuda/device/build.hpp"
 #include "framewire/detect/foreground/foreground.hpp"
 #include "framewire/detect/foreground/foreground_ref.hpp"
 #include "suites.hpp"

@@ -1,7 +1,7 @@
 #include "framewire/detect/foreground/foreground_matrix.hpp"
-#include "framewire/filters/byte_products.cuh"
-#include "framewire/filters/gray_groups.cuh"
-#include "framewire/filters/quads.cuh"
+#include "framewire/filters/gray_input/gray_groups.cuh"
+#include "framewire/filters/kernel/byte_products.cuh"
+#include "framewire/filters/kernel/quads.cuh"
 
 #include <algorithm>
 #include <array>
@@ -24,6 +24,7 @@
 // - the results are numbered such that a lane ends up with 8 pixels beside each other in each of two rows.
 
 namespace framewire {
+namespace foreground_matrix_kernels {
 namespace {
 
 constexpr int warp_threads = 32;
@@ -366,14 +367,18 @@ __global__ void __launch_bounds__(threads_per_block, 2) foreground_kernel(__grid
 }
 
 }  // namespace
+}  // namespace foreground_matrix_kernels
 
 bool MatrixForeground::serves(const GaussianWeights& weights) {
+    using namespace foreground_matrix_kernels;
     return weights.reach.before <= reach_px && weights.reach.after <= reach_px &&
            cuda::device_attribute(cudaDevAttrComputeCapabilityMajor) >= 8;
 }
 
 MatrixForeground::MatrixForeground(const GaussianWeights& weights, const Shape& frames, Executor& executor)
-    : executor_(&executor), strips_(cuda::parts(mask_row_words(frames.width), strip_px / warp_px)) {
+    : executor_(&executor) {
+    using namespace foreground_matrix_kernels;
+    strips_ = cuda::parts(mask_row_words(frames.width), strip_px / warp_px);
     // High bands blur fewer rows twice; many make enough blocks for the whole GPU.
     constexpr int most_band_rows = 272;
     const int bands = std::max(cuda::parts(frames.height, most_band_rows), bands_for_all(strips_, frames.frames));
@@ -389,6 +394,7 @@ MatrixForeground::MatrixForeground(const GaussianWeights& weights, const Shape& 
 void MatrixForeground::run(DeviceView<const std::uint8_t> frames, DeviceView<const std::uint8_t> background,
                            int threshold, DeviceBitMaskView<std::uint32_t> mask,
                            DeviceView<std::uint8_t> blurred) const {
+    using namespace foreground_matrix_kernels;
     const auto& shape = frames.shape();
     Job job{.in = QuadSource(shape, Border::reflect101),
             .background = cuda::KernelImage<const std::uint8_t>(background),

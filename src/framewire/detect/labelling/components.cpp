@@ -36,10 +36,10 @@ ComponentLabelling::ComponentLabelling(ComponentLabellingParameters parameters, 
     if (parameters.capacity < 1)
         fail(ErrorCode::usage, "room for {} components; at least 1 is needed", parameters.capacity);
     const bool eight = parameters.connectivity == 8;
-    if (executor.backend() == Backend::cpu)
-        host_workspace_ = HostBuffer(labelling::BandWorkspace::bytes(labelling::BandCut(shape_, eight)));
-    else
-        device_workspace_ = cuda::DeviceBuffer(labelling::TileWorkspace::bytes(shape_, eight));
+    workspace_ = BackendBuffer(executor.backend() == Backend::cpu
+                                   ? labelling::BandWorkspace::bytes(labelling::BandCut(shape_, eight))
+                                   : labelling::TileWorkspace::bytes(shape_, eight),
+                               executor);
 }
 
 void ComponentLabelling::require(const void* mask, const Shape& mask_shape, int capacity, const void* labels) const {

@@ -11,6 +11,7 @@
 
 namespace framewire {
 namespace labelling {
+namespace components_kernels {
 namespace {
 
 // A block a tile: first each lane looks up the ids of the runs of its word, then a thread writes four pixels at a time.
@@ -85,6 +86,7 @@ void run_all(const TileJob& job, const ListJob& list, std::uint32_t frames, std:
 }
 
 }  // namespace
+}  // namespace components_kernels
 }  // namespace labelling
 
 void ComponentLabelling::run(DeviceBitMaskView<const std::uint32_t> mask,
@@ -92,9 +94,10 @@ void ComponentLabelling::run(DeviceBitMaskView<const std::uint32_t> mask,
                              LabelImages<MemorySpace::device> images) {
     require(mask.data(), mask.shape(), lists.capacity, images.labels);
     using namespace labelling;
+    using namespace components_kernels;
     const bool eight = parameters_.connectivity == 8;
     const TileJob job{mask.data(), static_cast<std::uint32_t>(shape_.width), static_cast<std::uint32_t>(shape_.height),
-                      TileGrid(shape_), TileWorkspace(device_workspace_.data(), shape_, eight)};
+                      TileGrid(shape_), TileWorkspace(workspace_.data(), shape_, eight)};
     const ListJob list{static_cast<std::uint32_t>(parameters_.min_area),
                        static_cast<std::uint32_t>(parameters_.max_area), lists, parameters_.label_images};
     (eight ? run_all<true> : run_all<false>)(job, list, static_cast<std::uint32_t>(shape_.frames), images.labels,

@@ -2,6 +2,7 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/component.hpp"
+#include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/detect/masks/bit_mask.hpp"
@@ -101,8 +102,7 @@ private:
     ComponentLabellingParameters parameters_;
     Shape shape_;
     Executor* executor_;
-    HostBuffer host_workspace_;            // CPU: what bands of rows found
-    cuda::DeviceBuffer device_workspace_;  // CUDA: what tiles found
+    BackendBuffer workspace_;  // what bands of rows found, on CUDA what tiles found
 };
 
 }  // namespace framewire

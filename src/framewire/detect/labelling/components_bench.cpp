@@ -1,5 +1,5 @@
 #include "framewire/core/error.hpp"
-#include "framewire/cuda/build.hpp"
+#include "framewire/cuda/device/build.hpp"
 #include "framewire/detect/labelling/components.hpp"
 #include "framewire/detect/labelling/components_ref.hpp"
 #include "kit/masks.hpp"

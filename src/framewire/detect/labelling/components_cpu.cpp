@@ -202,7 +202,7 @@ void ComponentLabelling::run(HostBitMaskView<const std::uint32_t> mask, const Co
     require(mask.data(), mask.shape(), lists.capacity, images.labels);
     using namespace labelling;
     const BandCut cut(shape_, parameters_.connectivity == 8);
-    const BandWorkspace workspace(host_workspace_.data(), cut);
+    const BandWorkspace workspace(workspace_.data(), cut);
     for (int frame = 0; frame < shape_.frames; ++frame) {
         executor_->pool().for_chunks(cut.bands, 1, [&](std::int64_t band, std::int64_t, std::int64_t) {
             label_band(mask, frame, cut, band, workspace);

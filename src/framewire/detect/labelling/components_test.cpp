@@ -1,7 +1,7 @@
 #include "framewire/detect/labelling/components.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/cuda/build.hpp"
+#include "framewire/cuda/device/build.hpp"
 #include "framewire/detect/labelling/components_ref.hpp"
 #include "kit/filter_check.hpp"
 #include "kit/masks.hpp"

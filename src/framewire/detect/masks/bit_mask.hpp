@@ -3,6 +3,7 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/host_device.hpp"
 #include "framewire/core/view.hpp"
+#include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/buffer.hpp"
 
 #include <cstdint>
@@ -87,6 +88,30 @@ public:
 private:
     Shape shape_{};
     BufferIn<space> buffer_;
+};
+
+/// The same where an executor's backend works.
+class BackendMask {
+public:
+    BackendMask() = default;
+    BackendMask(const Shape& shape, const Executor& executor)
+        : shape_((validate(shape, "the mask"), shape.with_channels(1))), buffer_(bit_mask_bytes(shape), executor) {}
+
+    const Shape& shape() const { return shape_; }
+    const BackendBuffer& memory() const { return buffer_; }
+    /// `space` is the backend's.
+    template <MemorySpace space>
+    BitMaskView<std::uint32_t, space> view() {
+        return {buffer_.as<std::uint32_t>(), shape_};
+    }
+    template <MemorySpace space>
+    BitMaskView<const std::uint32_t, space> view() const {
+        return {buffer_.as<std::uint32_t>(), shape_};
+    }
+
+private:
+    Shape shape_{};
+    BackendBuffer buffer_;
 };
 
 using HostBitMask = BitMask<MemorySpace::host>;

@@ -1,7 +1,7 @@
 #include "framewire/detect/masks/mask_morphology.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/cuda/build.hpp"
+#include "framewire/cuda/device/build.hpp"
 
 namespace framewire {
 
@@ -11,11 +11,7 @@ MaskMorphology::MaskMorphology(MorphologyOperation operation, const StructuringE
     validate(shape_, "the mask");
     if constexpr (cuda::compiled)
         if (executor.backend() == Backend::cuda) plan_for_cuda();
-    if (phases_.count < 2) return;
-    if (executor.backend() == Backend::cpu)
-        host_between_ = HostBitMask(shape_);
-    else
-        device_between_ = DeviceBitMask(shape_);
+    if (phases_.count > 1) between_ = BackendMask(shape_, executor);
 }
 
 }  // namespace framewire

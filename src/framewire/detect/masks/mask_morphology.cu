@@ -1,4 +1,4 @@
-#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/device/check.hpp"
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/detect/masks/mask_morphology.hpp"
 
@@ -11,6 +11,7 @@
 // between phases where one of them erodes, and nothing is set outside the image in either form.
 
 namespace framewire {
+namespace mask_morphology_kernels {
 namespace {
 
 constexpr int warp_threads = 32;
@@ -143,8 +144,10 @@ void launch(const Job& job, cudaStream_t stream) {
 }
 
 }  // namespace
+}  // namespace mask_morphology_kernels
 
 void MaskMorphology::plan_for_cuda() {
+    using namespace mask_morphology_kernels;
     const int strips = cuda::parts(mask_row_words(shape_.width), strip_words);
     // Higher bands load and dilate fewer rows twice; low ones make enough blocks for a GPU where the frames do not.
     constexpr std::int64_t wanted_blocks = 512;
@@ -159,6 +162,7 @@ void MaskMorphology::plan_for_cuda() {
 }
 
 void MaskMorphology::run(DeviceBitMaskView<const std::uint32_t> in, DeviceBitMaskView<std::uint32_t> out) {
+    using namespace mask_morphology_kernels;
     validate(in, shape_, "morphology's mask");
     validate(out, shape_, "morphology's result");
     const auto& stream = executor_->stream();
@@ -166,7 +170,7 @@ void MaskMorphology::run(DeviceBitMaskView<const std::uint32_t> in, DeviceBitMas
     const int fused = steps_.radius <= largest_fused_radius ? most_phases : 1;
     for (int index = 0; index < phases_.count; index += fused) {
         const int launches_left = (phases_.count - index - 1) / fused;
-        const auto to = launches_left % 2 == 0 ? out : device_between_.view();
+        const auto to = launches_left % 2 == 0 ? out : between_.view<MemorySpace::device>();
         const int here = std::min(fused, phases_.count - index);
         const auto& [strips, bands, band_rows] = bands_[here - 1];
         Job job{.in = in, .out = to, .steps = steps_, .strips = strips, .bands = bands, .band_rows = band_rows};

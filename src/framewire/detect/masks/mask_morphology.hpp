@@ -38,8 +38,7 @@ private:
     DilationSteps steps_;
     Shape shape_;
     Executor* executor_;
-    HostBitMask host_between_;  // what one phase leaves for the next
-    DeviceBitMask device_between_;
+    BackendMask between_;  // what one phase leaves for the next
     Bands bands_[2];
 };
 

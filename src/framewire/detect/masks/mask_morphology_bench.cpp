@@ -1,4 +1,4 @@
-#include "framewire/cuda/build.hpp"
+#include "framewire/cuda/device/build.hpp"
 #include "framewire/detect/masks/mask_morphology.hpp"
 #include "framewire/filters/morphology/morphology_ref.hpp"
 #include "suites.hpp"

@@ -1,4 +1,4 @@
-#include "framewire/core/simd.hpp"
+#include "framewire/core/simd/simd.hpp"
 #include "framewire/detect/masks/mask_morphology.hpp"
 
 #include <algorithm>
@@ -168,7 +168,7 @@ void MaskMorphology::run(HostBitMaskView<const std::uint32_t> in, HostBitMaskVie
     // The last phase writes the result, those before it in turn what is between and, in the result's place, what is not
     // the result yet.
     for (int index = 0; index < phases_.count; ++index) {
-        const auto to = (phases_.count - 1 - index) % 2 == 0 ? out : host_between_.view();
+        const auto to = (phases_.count - 1 - index) % 2 == 0 ? out : between_.view<MemorySpace::host>();
         run_phase(steps_, {in, to, phases_.erodes(index)}, executor_->pool());
         in = to;
     }

@@ -1,7 +1,7 @@
 #include "framewire/detect/masks/mask_morphology.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/cuda/build.hpp"
+#include "framewire/cuda/device/build.hpp"
 #include "framewire/filters/morphology/morphology_ref.hpp"
 #include "kit/filter_check.hpp"
 

@@ -7,19 +7,18 @@
 
 namespace framewire {
 
-MaskRegion::MaskRegion(const Shape& shape, Executor& executor)
-    : executor_(&executor), region_(shape.with_frames(1).with_channels(1)) {
-    std::memset(region_.view().data(), 0, bit_mask_bytes(region_.shape()));
+namespace {
+
+HostBitMask packed(HostView<const std::uint8_t> image) {
+    HostBitMask mask(image.shape().with_frames(1));
+    pack_mask(image, mask.view());
+    return mask;
 }
 
-MaskRegion::MaskRegion(HostView<const std::uint8_t> image, Executor& executor) : MaskRegion(image.shape(), executor) {
-    pack_mask(image, region_.view());
-    upload();
-}
-
-MaskRegion::MaskRegion(std::span<const Zone> zones, const Shape& shape, Executor& executor)
-    : MaskRegion(shape, executor) {
-    const auto region = region_.view();
+HostBitMask mask_of(std::span<const Zone> zones, const Shape& shape) {
+    HostBitMask mask(shape.with_frames(1));
+    const auto region = mask.view();
+    std::memset(region.data(), 0, bit_mask_bytes(region.shape()));
     for (const auto& zone : zones) {
         if (zone.x >= shape.width || zone.y >= shape.height)
             fail(ErrorCode::usage, "the region at {},{} lies outside the image of {}", zone.x, zone.y,
@@ -29,16 +28,20 @@ MaskRegion::MaskRegion(std::span<const Zone> zones, const Shape& shape, Executor
         for (int y = zone.y; y < bottom; ++y)
             for (int x = zone.x; x < right; ++x) region.row(0, y)[x / 32] |= 1u << (x % 32);
     }
-    upload();
+    return mask;
 }
 
-void MaskRegion::upload() {
-    if (executor_->backend() == Backend::cpu) return;
-    device_region_ = DeviceBitMask(region_.shape());
-    cuda::upload(region_.view().data(), device_region_.view().data(), bit_mask_bytes(region_.shape()),
-                 executor_->stream());
-    executor_->stream().synchronize();
+}  // namespace
+
+MaskRegion::MaskRegion(const HostBitMask& region, Executor& executor)
+    : executor_(&executor), region_(region.shape(), executor) {
+    region_.memory().put(region.view().data(), bit_mask_bytes(region.shape()));
 }
+
+MaskRegion::MaskRegion(HostView<const std::uint8_t> image, Executor& executor) : MaskRegion(packed(image), executor) {}
+
+MaskRegion::MaskRegion(std::span<const Zone> zones, const Shape& shape, Executor& executor)
+    : MaskRegion(mask_of(zones, shape), executor) {}
 
 void MaskRegion::require_same_size(const Shape& masks) const {
     if (masks.with_frames(1) != region_.shape())
@@ -47,7 +50,7 @@ void MaskRegion::require_same_size(const Shape& masks) const {
 
 void MaskRegion::apply(HostBitMaskView<std::uint32_t> masks) const {
     require_same_size(masks.shape());
-    const auto* region = region_.view().data();
+    const auto* region = region_.view<MemorySpace::host>().data();
     for (int frame = 0; frame < masks.shape().frames; ++frame)
         std::transform(region, region + masks.frame_words(), masks.row(frame, 0), masks.row(frame, 0),
                        [](std::uint32_t a, std::uint32_t b) { return a & b; });

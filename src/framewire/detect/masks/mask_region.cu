@@ -4,6 +4,7 @@
 #include <cstdint>
 
 namespace framewire {
+namespace mask_region_kernels {
 namespace {
 
 constexpr int threads_per_block = 256;
@@ -20,13 +21,15 @@ __global__ void __launch_bounds__(threads_per_block)
 }
 
 }  // namespace
+}  // namespace mask_region_kernels
 
 void MaskRegion::apply(DeviceBitMaskView<std::uint32_t> masks) const {
+    using namespace mask_region_kernels;
     require_same_size(masks.shape());
     const auto frame_quads = masks.frame_words() / 4, quads = frame_quads * masks.shape().frames;
     const auto blocks = cuda::blocks(quads, threads_per_block);
     keep_kernel<<<blocks, threads_per_block, 0, executor_->stream().handle()>>>(
-        reinterpret_cast<const uint4*>(device_region_.view().data()), frame_quads,
+        reinterpret_cast<const uint4*>(region_.view<MemorySpace::device>().data()), frame_quads,
         reinterpret_cast<uint4*>(masks.data()), quads);
     cuda::check_launch();
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/detect/masks/bit_mask.hpp"
 #include "framewire/filters/mosaic/mosaic.hpp"
@@ -24,13 +23,11 @@ public:
     void apply(DeviceBitMaskView<std::uint32_t> masks) const;
 
 private:
-    MaskRegion(const Shape& shape, Executor& executor);
-    void upload();
+    MaskRegion(const HostBitMask& region, Executor& executor);
     void require_same_size(const Shape& masks) const;
 
     Executor* executor_;
-    HostBitMask region_;
-    DeviceBitMask device_region_;
+    BackendMask region_;
 };
 
 }  // namespace framewire

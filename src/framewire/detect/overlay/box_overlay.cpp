@@ -1,10 +1,9 @@
 #include "framewire/detect/overlay/box_overlay.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/filters/gray_weights.hpp"
+#include "framewire/filters/gray_input/gray_weights.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace framewire {
 namespace {
@@ -63,10 +62,9 @@ BoxOverlay::BoxOverlay(const BoxStyle& style, const Shape& shape, Executor& exec
     if (shape.channels == 1) style_.color = as_gray(style.color);  // of a gray value once more it is that value
     if (style.pixelate_px == 0) return;
     const auto cells = std::size_t{static_cast<unsigned>(cells_across())} * static_cast<unsigned>(cells_down());
-    if (executor.backend() == Backend::cuda)
-        device_hidden_ = cuda::DeviceBuffer(cells * static_cast<std::size_t>(shape.frames) * sizeof(std::uint32_t));
-    else
-        hidden_ = HostBuffer(cells);
+    const auto cell_bytes =
+        executor.backend() == Backend::cpu ? 1 : static_cast<std::size_t>(shape.frames) * sizeof(std::uint32_t);
+    hidden_ = BackendBuffer(cells * cell_bytes, executor);
 }
 
 void BoxOverlay::run(HostView<const std::uint8_t> in, const ComponentLists<MemorySpace::host>& boxes,
@@ -83,7 +81,7 @@ void BoxOverlay::run(HostView<const std::uint8_t> in, const ComponentLists<Memor
             continue;
         }
         const bool whole = frame < whole_frames || boxes.found[frame] > boxes.capacity;
-        std::memset(hidden_.data(), whole, hidden_.bytes());
+        hidden_.fill(whole);
         for (auto* box = first; box != last; ++box)
             for (int row = box->y / cell; row <= (box->y + box->height - 1) / cell; ++row)
                 for (int column = box->x / cell; column <= (box->x + box->width - 1) / cell; ++column)

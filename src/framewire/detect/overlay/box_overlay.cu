@@ -6,6 +6,7 @@
 #include <cstdint>
 
 namespace framewire {
+namespace box_overlay_kernels {
 namespace {
 
 constexpr int threads_per_block = 256;
@@ -111,9 +112,11 @@ __global__ void __launch_bounds__(threads_per_block)
 }
 
 }  // namespace
+}  // namespace box_overlay_kernels
 
 void BoxOverlay::run(DeviceView<const std::uint8_t> in, const ComponentLists<MemorySpace::device>& lists,
                      DeviceView<std::uint8_t> out, int whole_frames) {
+    using namespace box_overlay_kernels;
     validate(in, shape_, "the boxes' image");
     validate(out, shape_, "the boxes' result");
     const auto& stream = executor_->stream();
@@ -121,11 +124,11 @@ void BoxOverlay::run(DeviceView<const std::uint8_t> in, const ComponentLists<Mem
     const Boxes boxes{lists.components, lists.found, lists.capacity};
     if (style_.pixelate_px > 0) {
         // What is not 0 is hidden.
-        const auto whole_bytes = device_hidden_.bytes() / static_cast<std::size_t>(shape_.frames) *
+        const auto whole_bytes = hidden_.bytes() / static_cast<std::size_t>(shape_.frames) *
                                  static_cast<std::size_t>(std::clamp(whole_frames, 0, shape_.frames));
-        if (whole_bytes > 0) cuda::fill(device_hidden_.data(), 1, whole_bytes, stream);
-        if (whole_bytes < device_hidden_.bytes())
-            cuda::fill(device_hidden_.data() + whole_bytes, 0, device_hidden_.bytes() - whole_bytes, stream);
+        if (whole_bytes > 0) cuda::fill(hidden_.data(), 1, whole_bytes, stream);
+        if (whole_bytes < hidden_.bytes())
+            cuda::fill(hidden_.data() + whole_bytes, 0, hidden_.bytes() - whole_bytes, stream);
     }
     cuda::for_frames(shape_.frames, 1, [&](int frame, int some_frames) {
         const auto frames = static_cast<unsigned>(some_frames);
@@ -136,7 +139,7 @@ void BoxOverlay::run(DeviceView<const std::uint8_t> in, const ComponentLists<Mem
             outline_kernel<<<grid, threads_per_block, 0, stream.handle()>>>(picture, boxes, style_);
             return;
         }
-        auto* hidden = device_hidden_.as<std::uint32_t>();
+        auto* hidden = hidden_.as<std::uint32_t>();
         const int cells = cells_across() * cells_down();
         touch_kernel<<<grid, threads_per_block, 0, stream.handle()>>>(boxes, frame, style_.pixelate_px, cells_across(),
                                                                       cells, hidden);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/cuda/buffer.hpp"
+#include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/detect/labelling/components.hpp"
 #include "framewire/filters/pointwise/pixel.hpp"
@@ -50,8 +50,8 @@ private:
     BoxStyle style_;
     Shape shape_;
     Executor* executor_;
-    HostBuffer hidden_;                 // CPU: of one frame, a byte a cell: whether a box touches it
-    cuda::DeviceBuffer device_hidden_;  // CUDA: the same of every frame, a word a cell
+    // Whether a box touches a cell: on the CPU of one frame, a byte a cell, on CUDA of every frame, a word a cell.
+    BackendBuffer hidden_;
 };
 
 }  // namespace framewire

@@ -2,6 +2,7 @@
 #include "framewire/filters/pointwise/pointwise.cuh"
 
 namespace framewire {
+namespace adjust_kernels {
 namespace {
 
 using namespace pointwise;
@@ -15,8 +16,10 @@ __global__ void __launch_bounds__(threads_per_block)
 }
 
 }  // namespace
+}  // namespace adjust_kernels
 
 void Adjust::run(const FilterImages<MemorySpace::device>& images) const {
+    using namespace adjust_kernels;
     validate(images.in, shape_, "adjust's image");
     validate(images.out, output_shape(), "adjust's result");
     const bool dense = images.in.dense() && images.out.dense();

@@ -2,7 +2,7 @@
 
 #include "framewire/filters/adjust/adjust.hpp"
 #include "framewire/filters/adjust/adjust_pixel.hpp"
-#include "framewire/filters/gray_weights.hpp"
+#include "framewire/filters/gray_input/gray_weights.hpp"
 
 #include <cstdint>
 

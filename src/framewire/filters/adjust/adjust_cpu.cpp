@@ -1,4 +1,4 @@
-#include "framewire/core/simd.hpp"
+#include "framewire/core/simd/simd.hpp"
 #include "framewire/filters/adjust/adjust.hpp"
 #include "framewire/filters/adjust/adjust_pixel.hpp"
 
@@ -7,7 +7,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "framewire/core/simd-inl.hpp"
+#include "framewire/core/simd/simd-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/filters/adjust/adjust.hpp"
-#include "framewire/filters/gray_weights.hpp"
+#include "framewire/filters/gray_input/gray_weights.hpp"
 #include "framewire/filters/pointwise/pixel.hpp"
 
 namespace framewire {

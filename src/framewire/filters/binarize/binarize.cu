@@ -3,13 +3,14 @@
 #include "framewire/cuda/kernel/scan.cuh"
 #include "framewire/filters/binarize/binarize.hpp"
 #include "framewire/filters/binarize/otsu.hpp"
-#include "framewire/filters/gray_groups.cuh"
+#include "framewire/filters/gray_input/gray_groups.cuh"
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 
 namespace framewire {
+namespace binarize_kernels {
 namespace {
 
 // A batch as groups of 16 pixels; a frame without gaps is one long row.
@@ -342,8 +343,10 @@ void launch(const Frames& frames, int frame_count, std::optional<ThresholdMethod
 }
 
 }  // namespace
+}  // namespace binarize_kernels
 
 void Binarize::run(const FilterImages<MemorySpace::device>& images) {
+    using namespace binarize_kernels;
     validate(images.in, shape_, "binarize's image");
     validate(images.out, shape_, "binarize's result");
     const bool dense_rows = images.in.dense_rows() && images.out.dense_rows();
@@ -359,8 +362,8 @@ void Binarize::run(const FilterImages<MemorySpace::device>& images) {
         auto part = frames;
         part.in = frames.in.from_frame(first);
         part.out = frames.out.from_frame(first);
-        auto* histograms = device_histograms_.as<std::uint32_t>() + std::int64_t{first} * bins;
-        auto* thresholds = device_thresholds_.data() + first;
+        auto* histograms = histograms_.as<std::uint32_t>() + std::int64_t{first} * bins;
+        auto* thresholds = thresholds_.data() + first;
         const auto launch_part = [&](auto* launcher) {
             launcher(part, count, parameters_.method, histograms, thresholds, stream);
         };

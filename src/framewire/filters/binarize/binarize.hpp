@@ -1,10 +1,10 @@
 #pragma once
 
 #include "framewire/core/buffer.hpp"
-#include "framewire/cuda/buffer.hpp"
+#include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/filters/binarize/threshold.hpp"
 #include "framewire/filters/filter.hpp"
-#include "framewire/filters/gray_weights.hpp"
+#include "framewire/filters/gray_input/gray_weights.hpp"
 #include "framewire/filters/pointwise/pixel.hpp"
 
 #include <cstdint>
@@ -41,11 +41,10 @@ private:
     BinarizeParameters parameters_;
     Shape shape_;
     Executor* executor_;
-    int bands_, histogram_bands_;              // CPU: in how many parts threads take a frame
-    HostBuffer thresholds_, band_histograms_;  // CPU: a byte for each frame; a Histogram for each band
-    HostBuffer gray_;                          // CPU: the gray values of a BGR image
-    cuda::DeviceBuffer device_thresholds_;     // a byte for each frame
-    cuda::DeviceBuffer device_histograms_;     // 256 counts for each frame, all 0 between runs
+    int bands_, histogram_bands_;  // CPU: in how many parts threads take a frame
+    BackendBuffer thresholds_;     // a byte for each frame
+    BackendBuffer histograms_;     // CPU: a Histogram for each band; CUDA: one for each frame, all 0 between runs
+    HostBuffer gray_;              // CPU: the gray values of a BGR image
     bool has_run_ = false;
 };
 

@@ -1,6 +1,6 @@
 #include "framewire/filters/binarize/binarize.hpp"
 #include "framewire/filters/binarize/binarize_ref.hpp"
-#include "framewire/filters/binarize/sauvola.hpp"
+#include "framewire/filters/binarize/sauvola/sauvola.hpp"
 #include "suites.hpp"
 
 #include <fmt/format.h>

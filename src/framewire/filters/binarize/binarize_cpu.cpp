@@ -1,14 +1,14 @@
-#include "framewire/core/simd.hpp"
+#include "framewire/core/simd/simd.hpp"
 #include "framewire/filters/binarize/binarize.hpp"
 #include "framewire/filters/binarize/gray_histogram.hpp"
-#include "framewire/filters/gray_weights.hpp"
+#include "framewire/filters/gray_input/gray_weights.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "framewire/filters/binarize/binarize_cpu.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "framewire/filters/gray_vectors-inl.hpp"
+#include "framewire/filters/gray_input/gray_vectors-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
@@ -100,7 +100,7 @@ void Binarize::run(const FilterImages<MemorySpace::host>& images) {
     auto gray = images.in;
     if (parameters_.method && shape_.channels == 3) gray = {gray_.data(), shape_.with_channels(1)};
     if (parameters_.method) {
-        auto* histograms = band_histograms_.as<Histogram>();
+        auto* histograms = histograms_.as<Histogram>();
         for_bands(histogram_bands_, [&](std::int64_t band, int frame, int begin, int end) {
             auto* values = gray_.data();
             if (shape_.channels == 3) values += (std::int64_t{frame} * shape_.height + begin) * shape_.width;

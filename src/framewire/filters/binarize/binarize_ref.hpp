@@ -1,8 +1,8 @@
 #pragma once
 
-#include "framewire/filters/binarize/sauvola.hpp"
+#include "framewire/filters/binarize/sauvola/sauvola.hpp"
 #include "framewire/filters/binarize/threshold.hpp"
-#include "framewire/filters/gray_weights.hpp"
+#include "framewire/filters/gray_input/gray_weights.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 #include "framewire/filters/binarize/binarize.hpp"
 
 #include "framewire/filters/binarize/binarize_ref.hpp"
-#include "framewire/filters/binarize/sauvola.hpp"
+#include "framewire/filters/binarize/sauvola/sauvola.hpp"
 #include "kit/filter_check.hpp"
 
 #include <gtest/gtest.h>
@@ -159,13 +159,6 @@ TEST(Binarize, RefusesWhatItDoesNotRead) {
     EXPECT_THROW(with(Value{"method", "fixed"}, Value{"k", "0.5"}), Error);
     EXPECT_EQ(with(Value{"method", "fixed"}, Value{"level", "100"}), shape);
     EXPECT_EQ(with(Value{"method", "sauvola"}, Value{"window", "31"}, Value{"k", "0.5"}), shape);
-}
-
-TEST(Binarize, DefaultsAreThoseOfTheParameters) {
-    const auto values = with_defaults(binarize_info(), {});
-    EXPECT_EQ(values.integer("level"), BinarizeParameters{}.level);
-    EXPECT_EQ(values.integer("window"), SauvolaParameters{}.window);
-    EXPECT_EQ(values.real("k"), SauvolaParameters{}.k);
 }
 
 TEST(Binarize, RefusesWrongParametersAndShapes) {

@@ -1,5 +1,5 @@
 #include "framewire/filters/binarize/gray_histogram.hpp"
-#include "framewire/core/simd.hpp"
+#include "framewire/core/simd/simd.hpp"
 #include "framewire/filters/gray/gray.hpp"
 
 #undef HWY_TARGET_INCLUDE

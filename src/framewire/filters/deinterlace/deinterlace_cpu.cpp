@@ -22,20 +22,20 @@ struct Lines {
 };
 
 void blend_line(const Lines& now, std::int64_t bytes, std::uint8_t* __restrict out) {
-    const auto *__restrict above = now.above, *__restrict here = now.here, *__restrict below = now.below;
+    const auto* __restrict above = now.above, * __restrict here = now.here, * __restrict below = now.below;
     for (std::int64_t x = 0; x < bytes; ++x)
         out[x] = static_cast<std::uint8_t>(deinterlaced_blend(above[x], here[x], below[x]));
 }
 
 void linear_line(const Lines& now, std::int64_t bytes, std::uint8_t* __restrict out) {
-    const auto *__restrict above = now.above, *__restrict below = now.below;
+    const auto* __restrict above = now.above, * __restrict below = now.below;
     for (std::int64_t x = 0; x < bytes; ++x)
         out[x] = static_cast<std::uint8_t>(deinterlaced_linear(above[x], below[x]));
 }
 
 void adaptive_line(const Lines& now, const Lines& before, int threshold, std::int64_t bytes,
                    std::uint8_t* __restrict out) {
-    const auto *__restrict above = now.above, *__restrict here = now.here, *__restrict below = now.below;
+    const auto* __restrict above = now.above, * __restrict here = now.here, * __restrict below = now.below;
     const auto *__restrict previous_above = before.above, *__restrict previous_here = before.here,
                            *__restrict previous_below = before.below;
     for (std::int64_t x = 0; x < bytes; ++x)

@@ -38,7 +38,7 @@ inline int gaussian_tile_bytes(int taps) {
 
 #include <hwy/highway.h>
 
-#include "framewire/core/simd-inl.hpp"
+#include "framewire/core/simd/simd-inl.hpp"
 #include "framewire/filters/gaussian/gaussian.hpp"
 
 HWY_BEFORE_NAMESPACE();

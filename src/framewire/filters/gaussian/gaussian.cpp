@@ -1,5 +1,7 @@
 #include "framewire/filters/gaussian/gaussian.hpp"
 
+#include "framewire/core/parameters/fields.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -65,11 +67,18 @@ bool round_as_opencv_table(int size, double sigma, std::int16_t* folded) {
 
 }  // namespace
 
+int gaussian_size_for(double sigma) {
+    const auto size = static_cast<int>(std::lround(6 * sigma - 1)) | 1;
+    return std::min(size, max_window_px);
+}
+
 GaussianWeights gaussian_weights(int size, double sigma, GaussianRounding rounding) {
-    if (size < 1 || size > max_window_px)
-        fail(ErrorCode::usage, "gaussian of size {}; allowed are 1 to {}", size, max_window_px);
+    if (size < 0 || size > max_window_px)
+        fail(ErrorCode::usage, "gaussian of size {}; allowed are 0 to {}", size, max_window_px);
     if (!(sigma >= 0 && sigma <= max_gaussian_sigma_px))
         fail(ErrorCode::usage, "gaussian with sigma {}; allowed are 0 to {}", sigma, max_gaussian_sigma_px);
+    if (size == 0 && sigma == 0) fail(ErrorCode::usage, "gaussian of size 0 and sigma 0; one follows from the other");
+    if (size == 0) size = gaussian_size_for(sigma);
     const auto exact = exact_weights(size, sigma == 0 ? default_gaussian_sigma(size) : sigma);
 
     std::int16_t folded[(max_window_px + 1) / 2];
@@ -88,6 +97,32 @@ GaussianWeights gaussian_weights(int size, double sigma, GaussianRounding roundi
     return weights;
 }
 
+namespace {
+
+const ParameterFields<GaussianParameters>& gaussian_fields() {
+    using P = GaussianParameters;
+    static const ParameterFields<P> fields = {
+        parameter_field(&P::size,
+                        {.name = "size",
+                         .help = "side of the square window in pixels; even ones reach one pixel further left and up; "
+                                 "0 stands for 6 * sigma - 1, made odd",
+                         .minimum = 0,
+                         .maximum = max_window_px}),
+        parameter_field(&P::sigma,
+                        {.name = "sigma",
+                         .help = "standard deviation in pixels; 0 stands for 0.3 * ((size - 1) / 2 - 1) + 0.8",
+                         .maximum = max_gaussian_sigma_px}),
+        parameter_field(&P::border, border_names, border_parameter()),
+        parameter_field(
+            &P::rounding, gaussian_rounding_names,
+            {.name = "rounding",
+             .help = "of the weights: fine is within 1 of the formula; opencv is that of OpenCV's 8-bit GaussianBlur"}),
+    };
+    return fields;
+}
+
+}  // namespace
+
 Gaussian::Gaussian(GaussianParameters parameters, const Shape& shape, Executor& executor)
     : border_(parameters.border),
       weights_(gaussian_weights(parameters.size, parameters.sigma, parameters.rounding)),
@@ -99,42 +134,18 @@ Gaussian::Gaussian(GaussianParameters parameters, const Shape& shape, Executor& 
 }
 
 FilterInfo gaussian_info() {
-    using Type = ParameterInfo::Type;
     return {
         .name = "gaussian",
         .summary = "the weighted mean of the pixels around each one, near ones counting most",
-        .parameters =
-            {
-                {.name = "size",
-                 .help = "side of the square window in pixels; even ones reach one pixel further left and up",
-                 .type = Type::integer,
-                 .default_value = "5",
-                 .minimum = 1,
-                 .maximum = max_window_px},
-                {.name = "sigma",
-                 .help = "standard deviation in pixels; 0 stands for 0.3 * ((size - 1) / 2 - 1) + 0.8",
-                 .type = Type::real,
-                 .default_value = "0",
-                 .minimum = 0,
-                 .maximum = max_gaussian_sigma_px},
-                border_parameter(),
-                {.name = "rounding",
-                 .help =
-                     "of the weights: fine is within 1 of the formula; opencv is that of OpenCV's 8-bit GaussianBlur",
-                 .type = Type::choice,
-                 .default_value = "fine",
-                 .choices = {"fine", "opencv"}},
+        .parameters = gaussian_fields().infos(),
+        .examples = {"gaussian=9", "gaussian=4:sigma=2", "gaussian=0:sigma=2.5"},
+        .output_shape =
+            [](const ParameterValues& values, const Shape& shape) {
+                gaussian_weights(static_cast<int>(values.integer("size")), values.real("sigma"));
+                return shape;
             },
-        .examples = {"gaussian=9", "gaussian=4:sigma=2"},
-        .output_shape = [](const ParameterValues&, const Shape& shape) { return shape; },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
-            return std::make_unique<FilterOf<Gaussian>>(
-                GaussianParameters{.size = static_cast<int>(values.integer("size")),
-                                   .sigma = values.real("sigma"),
-                                   .border = border_from(values),
-                                   .rounding = values.text("rounding") == "opencv" ? GaussianRounding::opencv
-                                                                                   : GaussianRounding::fine},
-                shape, executor);
+            return std::make_unique<FilterOf<Gaussian>>(gaussian_fields().from(values), shape, executor);
         },
     };
 }

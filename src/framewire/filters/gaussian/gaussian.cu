@@ -1,5 +1,5 @@
 #include "framewire/filters/gaussian/gaussian_cuda.hpp"
-#include "framewire/filters/quads.cuh"
+#include "framewire/filters/kernel/quads.cuh"
 
 #include <algorithm>
 #include <cstdint>
@@ -13,6 +13,7 @@
 // of a quad. Along a column the two taps of a weight are added first, two pixels at once.
 
 namespace framewire {
+namespace gaussian_kernels {
 namespace {
 
 constexpr int threads_per_block = 256;
@@ -293,8 +294,10 @@ FilterOnDevice plan(const Job& job, const Shape& shape, Executor& executor) {
 }
 
 }  // namespace
+}  // namespace gaussian_kernels
 
 FilterOnDevice Gaussian::plan_for_cuda() const {
+    using namespace gaussian_kernels;
     if (short_on_cuda(weights_)) return gaussian_of_short_weights(weights_, border_, shape_, *executor_);
     if (gaussian_fits_matrices(weights_)) return gaussian_by_matrices(weights_, border_, shape_, *executor_);
     Job job{.in = QuadSource(shape_, border_),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/core/parameters/named_value.hpp"
 #include "framewire/filters/filter.hpp"
 #include "framewire/filters/window.hpp"
 
@@ -16,9 +17,14 @@ enum class GaussianRounding {
     opencv  ///< to 256ths, as OpenCV rounds those of its 8-bit GaussianBlur, which for large windows are coarser
 };
 
+/// What they are called.
+inline constexpr NamedValue<GaussianRounding> gaussian_rounding_names[] = {{"fine", GaussianRounding::fine},
+                                                                           {"opencv", GaussianRounding::opencv}};
+
 struct GaussianParameters {
-    int size =
-        5;  ///< side of the window, 1 to 255; an even one sees -size/2 to size/2 - 1, its middle between two pixels
+    /// Side of the window, 1 to 255; an even one sees -size/2 to size/2 - 1, its middle between two pixels. 0 stands
+    /// for gaussian_size_for(sigma).
+    int size = 5;
     double sigma = 0;  ///< standard deviation in pixels, up to 1000; 0 stands for 0.3 * ((size - 1) / 2 - 1) + 0.8
     Border border = Border::reflect101;
     GaussianRounding rounding = GaussianRounding::fine;
@@ -43,8 +49,11 @@ inline constexpr int gaussian_most_short_taps = 5;
 
 /// Weights rounded so that their sum is exact and each partial sum from the rim inwards is off by half a unit at most:
 /// 1/256 for GaussianRounding::opencv and where the filter stays within 1 of the formula for any image with it, else
-/// 1/2^15. Throws Error{usage} on a size or sigma that is not allowed.
+/// 1/2^15. Throws Error{usage} on a size or sigma that is not allowed, both 0 among them.
 GaussianWeights gaussian_weights(int size, double sigma, GaussianRounding rounding = GaussianRounding::fine);
+
+/// The size that `size` 0 stands for: 6 sigma - 1 rounded to nearest, made odd, at most 255.
+int gaussian_size_for(double sigma);
 
 /// The sigma that `sigma` 0 stands for.
 constexpr double default_gaussian_sigma(int size) { return 0.3 * ((size - 1) * 0.5 - 1) + 0.8; }

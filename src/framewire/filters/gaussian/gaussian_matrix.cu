@@ -1,6 +1,6 @@
-#include "framewire/filters/byte_products.cuh"
 #include "framewire/filters/gaussian/gaussian_cuda.hpp"
-#include "framewire/filters/warp_strips.cuh"
+#include "framewire/filters/kernel/byte_products.cuh"
+#include "framewire/filters/kernel/warp_strips.cuh"
 
 #include <algorithm>
 #include <cstdint>
@@ -15,6 +15,7 @@
 // agree. Weights of 16 bits and the rows' results are taken as two bytes each.
 
 namespace framewire {
+namespace gaussian_matrix_kernels {
 namespace {
 
 constexpr int warps_per_block = 4;
@@ -241,14 +242,17 @@ FilterOnDevice plan(Job job, const Shape& shape, Border border, Executor& execut
 }
 
 }  // namespace
+}  // namespace gaussian_matrix_kernels
 
 bool gaussian_fits_matrices(const GaussianWeights& weights) {
+    using namespace gaussian_matrix_kernels;
     return weights.taps >= 2 && weights.taps <= most_taps &&
            cuda::device_attribute(cudaDevAttrComputeCapabilityMajor) >= 8;
 }
 
 FilterOnDevice gaussian_by_matrices(const GaussianWeights& weights, Border border, const Shape& shape,
                                     Executor& executor) {
+    using namespace gaussian_matrix_kernels;
     const int channels = shape.channels;
     Job job{};
     job.reach = weights.reach;

@@ -1,5 +1,5 @@
 #include "framewire/filters/gaussian/gaussian_cuda.hpp"
-#include "framewire/filters/warp_strips.cuh"
+#include "framewire/filters/kernel/warp_strips.cuh"
 
 #include <algorithm>
 #include <cstdint>
@@ -8,6 +8,7 @@
 // channel at once; the results of two rows lie side by side in registers, where dp2a weighs them down the columns.
 
 namespace framewire {
+namespace gaussian_short_kernels {
 namespace {
 
 constexpr int warps_per_block = 4;
@@ -212,13 +213,16 @@ FilterOnDevice plan(const Job& job, int taps, const Shape& shape, Border border,
 }
 
 }  // namespace
+}  // namespace gaussian_short_kernels
 
 bool short_on_cuda(const GaussianWeights& weights) {
+    using namespace gaussian_short_kernels;
     return weights.is_short && weights.taps >= least_taps && weights.taps <= most_taps;
 }
 
 FilterOnDevice gaussian_of_short_weights(const GaussianWeights& weights, Border border, const Shape& shape,
                                          Executor& executor) {
+    using namespace gaussian_short_kernels;
     Job job{};
     set_weights(job, weights);
     return shape.channels == 3 ? plan<3>(job, weights.taps, shape, border, executor)

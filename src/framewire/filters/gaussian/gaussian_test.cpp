@@ -71,6 +71,21 @@ TEST_P(GaussianTest, EverySigmaEqualsTheFixedPointFormula) {
             check(GetParam(), {.size = size, .sigma = sigma}, 3, borders[0], {{1, 19, 33, 3}});
 }
 
+TEST_P(GaussianTest, SizeFollowsFromSigma) {
+    for (const auto& [sigma, size] :
+         {std::pair{0.1, 1}, {0.5, 3}, {1.0, 5}, {1.5, 9}, {2.0, 11}, {42.7, 255}, {1000.0, 255}}) {
+        EXPECT_EQ(gaussian_size_for(sigma), size) << sigma;
+        const GaussianParameters of_size{.size = size, .sigma = sigma};
+        kit::check_filter(GetParam(), {.info = gaussian_info(),
+                                       .values = {{"size", "0"}, {"sigma", fmt::format("{}", sigma)}},
+                                       .reference =
+                                           [=](const FilterImages<MemorySpace::host>& images) {
+                                               gaussian_reference(of_size, images.in, images.out);
+                                           },
+                                       .shapes = {{1, 19, 33, 3}}});
+    }
+}
+
 TEST_P(GaussianTest, EqualsTheFixedPointFormulaWithOpenCvsRounding) {
     int turn = 0;
     for (const int size : {1, 2, 3, 4, 5, 6, 7, 9, 15, 17, 31, 255})
@@ -154,8 +169,11 @@ TEST(Gaussian, RefusesWrongSizesSigmasAndShapes) {
         }
         return std::string("taken");
     };
-    for (const int size : {-1, 0, 256})
-        EXPECT_EQ(message({.size = size}), "gaussian of size " + std::to_string(size) + "; allowed are 1 to 255");
+    for (const int size : {-1, 256})
+        EXPECT_EQ(message({.size = size}), "gaussian of size " + std::to_string(size) + "; allowed are 0 to 255");
+    EXPECT_EQ(message({.size = 0}), "gaussian of size 0 and sigma 0; one follows from the other");
+    const auto info = gaussian_info();
+    EXPECT_THROW(info.output_shape(with_defaults(info, {{"size", "0"}}), {1, 4, 4, 3}), Error);
     EXPECT_EQ(message({.sigma = -1}), "gaussian with sigma -1; allowed are 0 to 1000");
     EXPECT_EQ(message({.sigma = 1000.5}), "gaussian with sigma 1000.5; allowed are 0 to 1000");
     EXPECT_EQ(message({.sigma = std::numeric_limits<double>::quiet_NaN()}),

@@ -1,6 +1,7 @@
 #include "framewire/filters/gray/gray.hpp"
 
-#include "framewire/core/simd.hpp"
+#include "framewire/core/parameters/fields.hpp"
+#include "framewire/core/simd/simd.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -10,7 +11,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "framewire/filters/gray_vectors-inl.hpp"
+#include "framewire/filters/gray_input/gray_vectors-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
@@ -100,42 +101,40 @@ void Gray::run(const FilterImages<MemorySpace::host>& images) const {
 
 namespace {
 
-GrayParameters gray_parameters(const ParameterValues& values) {
-    return {.method = values.text("method") == "average" ? GrayMethod::average : GrayMethod::weighted,
-            .channels = static_cast<int>(values.integer("channels"))};
+constexpr NamedValue<GrayMethod> gray_method_names[] = {{"weighted", GrayMethod::weighted},
+                                                        {"average", GrayMethod::average}};
+
+const ParameterFields<GrayParameters>& gray_fields() {
+    using P = GrayParameters;
+    static const ParameterFields<P> fields = {
+        parameter_field(
+            &P::method, gray_method_names,
+            {.name = "method",
+             .help = "weighted: 0.114 B + 0.587 G + 0.299 R in OpenCV's fixed point; average: floor((B + G + R) / 3)"}),
+        parameter_field(&P::channels, {.name = "channels",
+                                       .help = "of the result: 3 keeps it BGR, 1 makes it a gray image",
+                                       .minimum = 1,
+                                       .maximum = 3,
+                                       .choices = {"1", "3"}}),
+    };
+    return fields;
 }
 
 }  // namespace
 
 FilterInfo gray_info() {
-    using Type = ParameterInfo::Type;
     return {
         .name = "gray",
         .summary = "gray from colour, weighted as the eye sees it or averaged",
-        .parameters =
-            {
-                {.name = "method",
-                 .help =
-                     "weighted: 0.114 B + 0.587 G + 0.299 R in OpenCV's fixed point; average: floor((B + G + R) / 3)",
-                 .type = Type::choice,
-                 .default_value = "weighted",
-                 .choices = {"weighted", "average"}},
-                {.name = "channels",
-                 .help = "of the result: 3 keeps it BGR, 1 makes it a gray image",
-                 .type = Type::integer,
-                 .default_value = "3",
-                 .minimum = 1,
-                 .maximum = 3,
-                 .choices = {"1", "3"}},
-            },
+        .parameters = gray_fields().infos(),
         .examples = {"gray", "gray=average:channels=1"},
         .output_shape = [](const ParameterValues& values,
-                           const Shape& shape) { return shape.with_channels(gray_parameters(values).channels); },
+                           const Shape& shape) { return shape.with_channels(gray_fields().from(values).channels); },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
-            return std::make_unique<FilterOf<Gray>>(gray_parameters(values), shape, executor);
+            return std::make_unique<FilterOf<Gray>>(gray_fields().from(values), shape, executor);
         },
         .pointwise = [](const ParameterValues& values) -> std::optional<PointwiseOp> {
-            const auto parameters = gray_parameters(values);
+            const auto parameters = gray_fields().from(values);
             return PointwiseOp{.filter = "gray",
                                .channels = parameters.channels,
                                .values = {static_cast<int>(parameters.method)},

@@ -1,11 +1,12 @@
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/filters/gray/gray.hpp"
-#include "framewire/filters/gray_groups.cuh"
+#include "framewire/filters/gray_input/gray_groups.cuh"
 
 #include <cstdint>
 
 namespace framewire {
+namespace gray_kernels {
 namespace {
 
 constexpr int threads_per_block = warp_store_threads;
@@ -49,8 +50,10 @@ void launch(const Rows& rows, int row_count, const SplitWeights& weights, bool a
 }
 
 }  // namespace
+}  // namespace gray_kernels
 
 void Gray::run(const FilterImages<MemorySpace::device>& images) const {
+    using namespace gray_kernels;
     validate(images.in, shape_, "gray's image");
     validate(images.out, output_shape(), "gray's result");
     const bool dense = images.in.dense() && images.out.dense();

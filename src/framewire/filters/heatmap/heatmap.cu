@@ -2,6 +2,7 @@
 #include "framewire/filters/pointwise/pointwise.cuh"
 
 namespace framewire {
+namespace heatmap_kernels {
 namespace {
 
 using namespace pointwise;
@@ -53,8 +54,10 @@ __global__ void __launch_bounds__(threads_per_block)
 }
 
 }  // namespace
+}  // namespace heatmap_kernels
 
 void Heatmap::run(const FilterImages<MemorySpace::device>& images) const {
+    using namespace heatmap_kernels;
     validate(images.in, shape_, "heatmap's image");
     validate(images.previous, shape_, "heatmap's previous image");
     validate(images.out, output_shape(), "heatmap's result");
@@ -68,6 +71,7 @@ void Heatmap::run(const FilterImages<MemorySpace::device>& images) const {
 
 void HeatmapFromChanges::run(const ChangedBytes<MemorySpace::device>& changes, DeviceView<const std::uint8_t> reference,
                              DeviceView<std::uint8_t> out) const {
+    using namespace heatmap_kernels;
     validate(reference, shape_, "heatmap's reference");
     validate(out, output_shape(), "heatmap's result");
     const auto stream = executor_->stream().handle();

@@ -1,4 +1,4 @@
-#include "framewire/core/simd.hpp"
+#include "framewire/core/simd/simd.hpp"
 #include "framewire/filters/heatmap/heatmap.hpp"
 #include "framewire/filters/heatmap/heatmap_pixel.hpp"
 

@@ -1,6 +1,6 @@
 #include "framewire/cuda/kernel/scan.cuh"
+#include "framewire/filters/kernel/staged_rows.cuh"
 #include "framewire/filters/mean/mean_cuda.hpp"
-#include "framewire/filters/staged_rows.cuh"
 #include "framewire/filters/window.hpp"
 
 #include <algorithm>
@@ -12,18 +12,19 @@
 // warps more move the rows, in and out.
 
 namespace framewire {
+namespace mean_kernels {
 namespace {
 
 constexpr int movers = 96;  // threads of a team that move rows
-constexpr int lane_px = 8;
+constexpr int mean_lane_px = 8;
 
 // Of a team: the threads that add up, and how many steps' rows are under way or at work.
 template <int channels_, int threads_, int teams_, int stages_>
 struct Layout {
     static constexpr int channels = channels_, threads = threads_, teams = teams_, stages = stages_;
     static constexpr int warps = threads / 32, team_threads = threads + movers;
-    static constexpr int strip_px = threads * lane_px, slot_bytes = strip_px * channels + chunk_bytes;
-    static constexpr int columns = lane_px * channels;  // of a thread
+    static constexpr int strip_px = threads * mean_lane_px, slot_bytes = strip_px * channels + chunk_bytes;
+    static constexpr int columns = mean_lane_px * channels;  // of a thread
 };
 // What a row of 1920 pixels and the largest window's rims need; and what GPUs with 64 KiB of shared memory have room
 // for.
@@ -34,7 +35,7 @@ using Narrow = Layout<channels, 160, 1, 3>;
 
 // Where the prefix sum before a pixel lies: one place is left free behind every thread's, so that the threads of a warp
 // do not meet in a bank of shared memory.
-FRAMEWIRE_HOST_DEVICE constexpr int place_of(int pixel) { return pixel + pixel / lane_px; }
+FRAMEWIRE_HOST_DEVICE constexpr int place_of(int pixel) { return pixel + pixel / mean_lane_px; }
 
 struct Job {
     QuadSource in;
@@ -44,7 +45,7 @@ struct Job {
     WindowReach reach;
     int lead_px;  // of the first thread, before the first window begins
     // Where the prefix sums at the windows' ends lie, from the place of a thread's first pixel on.
-    int begin_place[lane_px], end_place[lane_px];
+    int begin_place[mean_lane_px], end_place[mean_lane_px];
     int out_px;     // of a strip's result
     int band_rows;  // of a block's result
     std::uint32_t bias, multiplier;
@@ -114,16 +115,17 @@ public:
         for (int channel = 0; channel < channels; ++channel) {
             std::uint32_t total = 0;
 #pragma unroll
-            for (int pixel = 0; pixel < lane_px; ++pixel) total = add_column(total, sums_, pixel * channels + channel);
+            for (int pixel = 0; pixel < mean_lane_px; ++pixel)
+                total = add_column(total, sums_, pixel * channels + channel);
             before[channel] = memory.scans[channel].begin(total);
         }
         wait_for_team<L>();
 #pragma unroll
         for (int channel = 0; channel < channels; ++channel) {
             auto sum = memory.scans[channel].end_by_warp(before[channel]);
-            auto* to = memory.prefix[channel] + place_of(static_cast<int>(threadIdx.x) * lane_px);
+            auto* to = memory.prefix[channel] + place_of(static_cast<int>(threadIdx.x) * mean_lane_px);
 #pragma unroll
-            for (int pixel = 0; pixel < lane_px; ++pixel) {
+            for (int pixel = 0; pixel < mean_lane_px; ++pixel) {
                 to[pixel] = sum;
                 sum = add_column(sum, sums_, pixel * channels + channel);
             }
@@ -150,9 +152,9 @@ private:
 template <class L>
 __device__ void write_means(const Job& job, int out_px, const Memory<L>& memory, std::uint8_t* out) {
     constexpr int channels = L::channels;
-    const int first = static_cast<int>(threadIdx.x) * lane_px;
+    const int first = static_cast<int>(threadIdx.x) * mean_lane_px;
     if (first >= out_px) return;
-    constexpr int words = lane_px * channels / 4;
+    constexpr int words = mean_lane_px * channels / 4;
     std::uint32_t result[words];
 #pragma unroll
     for (int word = 0; word < words; ++word) {
@@ -344,8 +346,10 @@ FilterOnDevice plan(const Job& job, const Shape& shape, Executor& executor) {
 }
 
 }  // namespace
+}  // namespace mean_kernels
 
 FilterOnDevice Mean::plan_for_cuda() const {
+    using namespace mean_kernels;
     const int size = parameters_.size;
     if (size <= mean_16_bit_size) return mean_by_addition(parameters_, shape_, *executor_);
     const auto division = mean_division_by_bytes(size);
@@ -353,10 +357,10 @@ FilterOnDevice Mean::plan_for_cuda() const {
     Job job{.in = QuadSource(shape_, parameters_.border),
             .size = size,
             .reach = reach,
-            .lead_px = (lane_px - reach.before % lane_px) % lane_px,
+            .lead_px = (mean_lane_px - reach.before % mean_lane_px) % mean_lane_px,
             .bias = division.bias,
             .multiplier = division.multiplier};
-    for (int pixel = 0; pixel < lane_px; ++pixel) {
+    for (int pixel = 0; pixel < mean_lane_px; ++pixel) {
         job.begin_place[pixel] = place_of(pixel + job.lead_px);
         job.end_place[pixel] = place_of(pixel + job.lead_px + size);
     }

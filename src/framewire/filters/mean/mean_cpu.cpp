@@ -1,4 +1,4 @@
-#include "framewire/core/simd.hpp"
+#include "framewire/core/simd/simd.hpp"
 #include "framewire/filters/mean/mean.hpp"
 #include "framewire/filters/window.hpp"
 
@@ -9,7 +9,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "framewire/core/simd-inl.hpp"
+#include "framewire/core/simd/simd-inl.hpp"
 
 #ifndef FRAMEWIRE_MEAN_CPU_ONCE
 #define FRAMEWIRE_MEAN_CPU_ONCE

@@ -1,5 +1,5 @@
+#include "framewire/filters/kernel/warp_strips.cuh"
 #include "framewire/filters/mean/mean_cuda.hpp"
-#include "framewire/filters/warp_strips.cuh"
 #include "framewire/filters/window.hpp"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 // them up along the row with its neighbours' nearest.
 
 namespace framewire {
+namespace mean_direct_kernels {
 namespace {
 
 constexpr int warps_per_block = 2;
@@ -154,8 +155,10 @@ FilterOnDevice plan(Job job, const MeanParameters& parameters, const Shape& shap
 }
 
 }  // namespace
+}  // namespace mean_direct_kernels
 
 FilterOnDevice mean_by_addition(const MeanParameters& parameters, const Shape& shape, Executor& executor) {
+    using namespace mean_direct_kernels;
     const auto division = mean_division(parameters.size, 16);
     Job job{};
     job.bias = division.bias * 0x10001u;

@@ -78,7 +78,8 @@ TEST(Mean, RefusesWrongSizesAndShapes) {
             ADD_FAILURE() << "size " << size << " was taken";
         } catch (const Error& error) {
             EXPECT_EQ(error.code(), ErrorCode::usage);
-            EXPECT_EQ(error.what(), "mean of size " + std::to_string(size) + "; allowed are 1 to 255");
+            EXPECT_EQ(error.what(), "mean: size '" + std::to_string(size) +
+                                        "' is out of range; allowed is a whole number from 1 to 255");
         }
     }
     EXPECT_THROW(Mean({}, {1, 4, 4, 2}, executor), Error);

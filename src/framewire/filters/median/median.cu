@@ -6,14 +6,17 @@
 #include <algorithm>
 
 namespace framewire {
+namespace median_kernels {
 namespace {
 
 // Above this size histograms are faster than networks.
 constexpr int largest_network_median = 15;
 
 }  // namespace
+}  // namespace median_kernels
 
 void Median::plan_for_cuda() {
+    using namespace median_kernels;
     const int size = parameters_.size;
     if (size > largest_network_median) {
         histograms_.emplace(size, shape_, executor_->shared_memory());
@@ -25,6 +28,7 @@ void Median::plan_for_cuda() {
 }
 
 void Median::run(const FilterImages<MemorySpace::device>& images) {
+    using namespace median_kernels;
     validate(images.in, shape_, "median's image");
     validate(images.out, shape_, "median's result");
     const auto [size, border] = parameters_;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 namespace framewire {
+namespace median_three_kernels {
 namespace {
 
 // A thread has a strip of 16 bytes and slides down it, in registers only. A word of a row is two pairs as it is: bytes
@@ -201,8 +202,10 @@ __global__ void __launch_bounds__(threads, 5) median_of_nine(MedianImages images
 }
 
 }  // namespace
+}  // namespace median_three_kernels
 
 void median_of_nine_on_device(const MedianImages& images, Border border, cudaStream_t stream) {
+    using namespace median_three_kernels;
     const auto strips = cuda::parts(std::int64_t{images.width} * images.channels, 16);
     const auto bands = cuda::parts(images.height, rows_per_thread);
     const dim3 grid(cuda::blocks(strips * bands, threads), static_cast<unsigned>(images.frames));

@@ -1,5 +1,7 @@
 #include "framewire/filters/morphology/morphology.hpp"
 
+#include "framewire/core/parameters/fields.hpp"
+
 namespace framewire {
 namespace {
 
@@ -11,36 +13,34 @@ DilationSteps steps_for(const MorphologyParameters& parameters, Backend backend)
     return backend == Backend::cuda ? DilationSteps(element, largest_cuda_shift_px) : DilationSteps(element);
 }
 
+const ParameterFields<MorphologyParameters>& morphology_fields() {
+    using P = MorphologyParameters;
+    static const ParameterFields<P> fields = {
+        parameter_field(&P::size, {.name = "size",
+                                   .help = "diameter of the structuring element in pixels",
+                                   .minimum = 1,
+                                   .maximum = max_element_px,
+                                   .odd_only = true}),
+        parameter_field(
+            &P::shape, element_shape_names,
+            {.name = "shape", .help = "disc: dx^2 + dy^2 <= (size / 2)^2; ellipse: OpenCV's; rect: the whole square"}),
+    };
+    return fields;
+}
+
 FilterInfo info(std::string_view name, std::string_view example, std::string_view summary,
                 MorphologyOperation operation) {
-    using Type = ParameterInfo::Type;
     return {
         .name = name,
         .summary = summary,
-        .parameters =
-            {
-                {.name = "size",
-                 .help = "diameter of the structuring element in pixels",
-                 .type = Type::integer,
-                 .default_value = "3",
-                 .minimum = 1,
-                 .maximum = max_element_px,
-                 .odd_only = true},
-                {.name = "shape",
-                 .help = "disc: dx^2 + dy^2 <= (size / 2)^2; ellipse: OpenCV's; rect: the whole square",
-                 .type = Type::choice,
-                 .default_value = std::string(element_shape_names[0].name),
-                 .choices = names_of(element_shape_names)},
-            },
+        .parameters = morphology_fields().infos(),
         .examples = {example},
         .output_shape = [](const ParameterValues&, const Shape& shape) { return shape; },
         .make = [operation](const ParameterValues& values, const Shape& shape,
                             Executor& executor) -> std::unique_ptr<Filter> {
-            return std::make_unique<FilterOf<Morphology>>(
-                MorphologyParameters{.operation = operation,
-                                     .size = static_cast<int>(values.integer("size")),
-                                     .shape = *value_named(element_shape_names, values.text("shape"))},
-                shape, executor);
+            auto parameters = morphology_fields().from(values);
+            parameters.operation = operation;
+            return std::make_unique<FilterOf<Morphology>>(parameters, shape, executor);
         },
     };
 }
@@ -55,11 +55,7 @@ Morphology::Morphology(MorphologyParameters parameters, const Shape& shape, Exec
     validate(shape, "morphology's image");
     if constexpr (cuda::compiled)
         if (executor.backend() == Backend::cuda) phase_on_device_ = plan_for_cuda();
-    if (phases_.count < 2) return;
-    if (executor.backend() == Backend::cpu)
-        host_between_ = HostImage(shape);
-    else
-        device_between_ = cuda::DeviceImage(shape);
+    if (phases_.count > 1) between_ = BackendImage(shape, executor);
 }
 
 FilterInfo close_info() {

@@ -1,5 +1,5 @@
 #include "framewire/core/host_device.hpp"
-#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/device/check.hpp"
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/filters/morphology/morphology.hpp"
@@ -16,6 +16,7 @@
 // odd bytes as they are, of its even ones shifted up.
 
 namespace framewire {
+namespace morphology_kernels {
 namespace {
 
 constexpr int warp_threads = 32;
@@ -225,8 +226,10 @@ __global__ void __launch_bounds__(threads_per_block, 4) morphology_kernel(__grid
 }
 
 }  // namespace
+}  // namespace morphology_kernels
 
 Morphology::Phase Morphology::plan_for_cuda() const {
+    using namespace morphology_kernels;
     Job job{.row_bytes = static_cast<int>(shape_.row_bytes()), .height = shape_.height, .steps = steps_};
     job.rim_threads = cuda::parts(steps_.radius * shape_.channels, thread_bytes);
     job.strips = cuda::parts(job.row_bytes, (warp_threads - 2 * job.rim_threads) * thread_bytes);
@@ -262,7 +265,7 @@ void Morphology::run(const FilterImages<MemorySpace::device>& images) {
     auto in = images.in;
     for (int index = 0; index < phases_.count; ++index) {
         // The last phase writes the result, the one before it what is between, and so on in turn.
-        const auto to = (phases_.count - 1 - index) % 2 == 0 ? images.out : device_between_.view();
+        const auto to = (phases_.count - 1 - index) % 2 == 0 ? images.out : between_.view<MemorySpace::device>();
         phase_on_device_(phases_.erodes(index), in, to);
         in = to;
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/cuda/buffer.hpp"
+#include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/filters/filter.hpp"
 #include "framewire/filters/morphology/dilation_steps.hpp"
 #include "framewire/filters/morphology/operation.hpp"
@@ -42,8 +42,7 @@ private:
     Shape shape_;
     Executor* executor_;
     Phase phase_on_device_;
-    HostImage host_between_;  // what one phase leaves for the next
-    cuda::DeviceImage device_between_;
+    BackendImage between_;  // what one phase leaves for the next
 };
 
 /// The registry's entries.

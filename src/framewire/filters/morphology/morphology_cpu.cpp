@@ -1,4 +1,4 @@
-#include "framewire/core/simd.hpp"
+#include "framewire/core/simd/simd.hpp"
 #include "framewire/filters/morphology/morphology.hpp"
 
 #include <algorithm>
@@ -206,7 +206,7 @@ void Morphology::run(const FilterImages<MemorySpace::host>& images) {
     auto in = images.in;
     for (int index = 0; index < phases_.count; ++index) {
         // The last phase writes the result, the one before it what is between, and so on in turn.
-        const auto to = (phases_.count - 1 - index) % 2 == 0 ? images.out : host_between_.view();
+        const auto to = (phases_.count - 1 - index) % 2 == 0 ? images.out : between_.view<MemorySpace::host>();
         run_phase(phases_.erodes(index), steps_, {in, to}, executor_->pool());
         in = to;
     }

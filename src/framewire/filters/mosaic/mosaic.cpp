@@ -1,5 +1,6 @@
 #include "framewire/filters/mosaic/mosaic.hpp"
 
+#include "framewire/core/parameters/fields.hpp"
 #include "framewire/core/parameters/numbers.hpp"
 #include "framewire/filters/mosaic/mosaic_cells.hpp"
 #include "framewire/filters/mosaic/mosaic_host.hpp"
@@ -20,18 +21,30 @@ Zone cut_to(const Shape& shape, const Zone& zone) {
     return {zone.x, zone.y, std::min(zone.width, shape.width - zone.x), std::min(zone.height, shape.height - zone.y)};
 }
 
-MosaicParameters mosaic_parameters(const ParameterValues& values) {
-    MosaicParameters parameters{.cell_px = static_cast<int>(values.integer("cell"))};
-    for (const auto& text : values.texts("zone"))
-        if (!text.empty()) parameters.zones.push_back(parse_zone(text));
-    return parameters;
+const ParameterFields<MosaicParameters>& mosaic_fields() {
+    using P = MosaicParameters;
+    static const ParameterFields<P> fields = {
+        parameter_field(&P::cell_px, {.name = "cell",
+                                      .help = "side of a cell in pixels; larger than the image makes one cell",
+                                      .minimum = 1,
+                                      .maximum = max_mosaic_cell_px}),
+        {{.name = "zone",
+          .help = "x,y,w,h in pixels, quoted: zone='0,0,64,64'; only there, with cells from its own corner on; may be "
+                  "given up to 64 times",
+          .type = ParameterInfo::Type::text,
+          .repeatable = true},
+         [](const P&) { return std::string(); },
+         [](P& all, const std::string& text) {
+             if (!text.empty()) all.zones.push_back(parse_zone(text));
+         }},
+    };
+    return fields;
 }
 
 // The parameters as they apply to images of one shape.
 MosaicParameters checked(MosaicParameters parameters, const Shape& shape) {
     validate(shape, "mosaic's image");
-    if (parameters.cell_px < 1 || parameters.cell_px > max_mosaic_cell_px)
-        fail(ErrorCode::usage, "mosaic's cell is {}; allowed are 1 to {}", parameters.cell_px, max_mosaic_cell_px);
+    mosaic_fields().check(parameters, "mosaic");
     if (parameters.zones.size() > max_mosaic_zones)
         fail(ErrorCode::usage, "mosaic has {} zones; allowed are up to {}", parameters.zones.size(), max_mosaic_zones);
     for (auto& zone : parameters.zones) zone = cut_to(shape, zone);
@@ -74,12 +87,11 @@ Mosaic::Mosaic(MosaicParameters parameters, const Shape& shape, Executor& execut
         chunk_cell_sums = std::max(chunk_cell_sums, fill_chunks(grid, shape) * grid.columns * shape.channels);
     }
     if (executor.backend() == Backend::cpu) {
-        totals_ = HostBuffer(totals_bytes);
+        cell_sums = 0;
         chunk_totals_ = HostBuffer(static_cast<std::size_t>(chunks * shape.channels) * sizeof(std::uint64_t));
         chunk_cell_sums_ = HostBuffer(static_cast<std::size_t>(chunk_cell_sums) * sizeof(std::uint32_t));
-    } else {
-        device_sums_ = cuda::DeviceBuffer(totals_bytes + static_cast<std::size_t>(cell_sums) * sizeof(std::uint64_t));
     }
+    sums_ = BackendBuffer(totals_bytes + static_cast<std::size_t>(cell_sums) * sizeof(std::uint64_t), executor);
 }
 
 std::vector<FilterFigure> Mosaic::figures() const {
@@ -87,12 +99,7 @@ std::vector<FilterFigure> Mosaic::figures() const {
     constexpr std::string_view gray_name[] = {"mean"}, bgr_names[] = {"mean_b", "mean_g", "mean_r"};
     const auto* names = shape_.channels == 1 ? gray_name : bgr_names;
     std::vector<std::uint64_t> totals(static_cast<std::size_t>(shape_.frames * shape_.channels));
-    if (executor_->backend() == Backend::cpu) {
-        std::copy_n(totals_.as<std::uint64_t>(), totals.size(), totals.begin());
-    } else {
-        cuda::download(device_sums_.data(), totals.data(), totals.size() * sizeof totals[0], executor_->stream());
-        executor_->stream().synchronize();
-    }
+    sums_.get(totals.data(), totals.size() * sizeof totals[0]);
     const auto pixels = static_cast<double>(std::int64_t{shape_.width} * shape_.height);
     std::vector<FilterFigure> figures;
     for (std::size_t index = 0; index < totals.size(); ++index)
@@ -102,34 +109,18 @@ std::vector<FilterFigure> Mosaic::figures() const {
 }
 
 FilterInfo mosaic_info() {
-    using Type = ParameterInfo::Type;
     return {
         .name = "mosaic",
         .summary = "square cells, each of its own mean colour",
-        .parameters =
-            {
-                {.name = "cell",
-                 .help = "side of a cell in pixels; larger than the image makes one cell",
-                 .type = Type::integer,
-                 .default_value = "16",
-                 .minimum = 1,
-                 .maximum = max_mosaic_cell_px},
-                {.name = "zone",
-                 .help = "x,y,w,h in pixels, quoted: zone='0,0,64,64'; only there, with cells from its own corner on; "
-                         "may be "
-                         "given up to 64 times",
-                 .type = Type::text,
-                 .default_value = "",
-                 .repeatable = true},
-            },
+        .parameters = mosaic_fields().infos(),
         .examples = {"mosaic=12", "mosaic=32:zone='0,0,200,150':zone='300,60,80,80'"},
         .output_shape =
             [](const ParameterValues& values, const Shape& shape) {
-                checked(mosaic_parameters(values), shape);
+                checked(mosaic_fields().from(values), shape);
                 return shape;
             },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
-            return std::make_unique<FilterOf<Mosaic>>(mosaic_parameters(values), shape, executor);
+            return std::make_unique<FilterOf<Mosaic>>(mosaic_fields().from(values), shape, executor);
         },
     };
 }

@@ -2,9 +2,9 @@
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/cuda/kernel/warp.cuh"
+#include "framewire/filters/kernel/staged_rows.cuh"
 #include "framewire/filters/mosaic/mosaic.hpp"
 #include "framewire/filters/mosaic/mosaic_cells.hpp"
-#include "framewire/filters/staged_rows.cuh"
 
 #include <algorithm>
 #include <cstdint>
@@ -16,6 +16,7 @@
 // second. Either way each byte is read once and written once.
 
 namespace framewire {
+namespace mosaic_kernels {
 namespace {
 
 constexpr int group_px = 16;
@@ -414,8 +415,10 @@ void for_frames(const Job& job, int frames, int channels, Work&& work) {
 }
 
 }  // namespace
+}  // namespace mosaic_kernels
 
 void Mosaic::run(const FilterImages<MemorySpace::device>& images) {
+    using namespace mosaic_kernels;
     validate(images.in, shape_, "mosaic's image");
     validate(images.out, shape_, "mosaic's result");
     const auto& executor_stream = executor_->stream();
@@ -429,7 +432,7 @@ void Mosaic::run(const FilterImages<MemorySpace::device>& images) {
         out.data = out.row(0, zone.y) + std::int64_t{zone.x} * channels;
         return Job{in, out, zone.width, zone.height, grid.cell_px, grid.columns, grid.rows, nullptr, nullptr, 0};
     };
-    auto* totals = device_sums_.as<unsigned long long>();
+    auto* totals = sums_.as<unsigned long long>();
     auto* cell_sums = totals + std::int64_t{shape_.frames} * channels;
     cuda::fill(totals, 0, static_cast<std::size_t>(shape_.frames * channels) * sizeof *totals, executor_stream);
 

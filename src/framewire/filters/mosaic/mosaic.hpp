@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/core/buffer.hpp"
-#include "framewire/cuda/buffer.hpp"
+#include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/filters/filter.hpp"
 
 #include <cstdint>
@@ -54,9 +54,9 @@ private:
     MosaicParameters parameters_;  // its zones cut to the image
     Shape shape_;
     Executor* executor_;
-    HostBuffer totals_;                          // CPU: of each frame and channel, the sum of all pixels
+    // Of each frame and channel, the sum of all pixels; on CUDA behind them sums of cells too large for one block.
+    BackendBuffer sums_;
     HostBuffer chunk_totals_, chunk_cell_sums_;  // CPU: what each thread's pieces add up to
-    cuda::DeviceBuffer device_sums_;             // the same totals, then sums of cells too large for one block
     bool has_run_ = false;
 };
 

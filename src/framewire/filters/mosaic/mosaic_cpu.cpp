@@ -1,4 +1,4 @@
-#include "framewire/core/simd.hpp"
+#include "framewire/core/simd/simd.hpp"
 #include "framewire/filters/mosaic/mosaic.hpp"
 #include "framewire/filters/mosaic/mosaic_host.hpp"
 
@@ -190,7 +190,7 @@ void Mosaic::copy_all(const HostImages& images) {
             std::memcpy(images.out.row(frame, y), images.in.row(frame, y),
                         static_cast<std::size_t>(shape_.row_bytes()));
     });
-    add_chunk_totals(chunk_totals, per_frame, shape_, totals_.as<std::uint64_t>());
+    add_chunk_totals(chunk_totals, per_frame, shape_, sums_.as<std::uint64_t>());
 }
 
 void Mosaic::fill_small_cells(const HostImages& images, const Zone& zone, bool count_totals) {
@@ -233,7 +233,7 @@ void Mosaic::fill_small_cells(const HostImages& images, const Zone& zone, bool c
         }
         if (count_totals) std::copy_n(totals, channels, chunk_totals + chunk * channels);
     });
-    if (count_totals) add_chunk_totals(chunk_totals, per_frame, shape_, totals_.as<std::uint64_t>());
+    if (count_totals) add_chunk_totals(chunk_totals, per_frame, shape_, sums_.as<std::uint64_t>());
 }
 
 void Mosaic::fill_large_cells(const HostImages& images, const Zone& zone, bool count_totals) {
@@ -269,7 +269,7 @@ void Mosaic::fill_large_cells(const HostImages& images, const Zone& zone, bool c
             for (int column = 0; column < grid.columns; ++column) total += cell_sums[column * channels + channel];
         }
     });
-    if (count_totals) add_chunk_totals(chunk_totals, per_frame, shape_, totals_.as<std::uint64_t>());
+    if (count_totals) add_chunk_totals(chunk_totals, per_frame, shape_, sums_.as<std::uint64_t>());
     for_parts([&](std::int64_t chunk, int frame, int row, int y, int rows) {
         const auto first_chunk = chunk - chunk % per_frame + std::int64_t{row} * parts;
         for (int column = 0; rows > 0 && column < grid.columns; ++column) {

@@ -9,11 +9,11 @@ namespace {
 using namespace pointwise;
 
 __global__ void __launch_bounds__(threads_per_block)
-    noise_kernel(Rows rows, Image in, Image previous, Image out, int threshold, bool overlay) {
+    noise_kernel(Rows rows, Image in, Image previous, Image out, int threshold, NoiseUnder under) {
     const Place place(rows);
     auto group = load(in, place);
     const auto before = load(previous, place);
-    map_pixels(group, before, [&](Pixel now, Pixel then) { return noise_pixel(now, then, threshold, overlay); });
+    map_pixels(group, before, [&](Pixel now, Pixel then) { return noise_pixel(now, then, threshold, under); });
     store(group, out, place);
 }
 
@@ -49,7 +49,7 @@ void Noise::run(const FilterImages<MemorySpace::device>& images) const {
     for_each_launch(shape_, dense, [&](const Rows& rows, dim3 grid) {
         noise_kernel<<<grid, threads_per_block, 0, executor_->stream().handle()>>>(
             rows, image_of(images.in, dense), image_of(images.previous, dense), image_of(images.out, dense),
-            parameters_.threshold, parameters_.mode == NoiseMode::overlay);
+            parameters_.threshold, noise_under(parameters_));
     });
 }
 

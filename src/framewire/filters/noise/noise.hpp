@@ -13,9 +13,16 @@ enum class NoiseMode {
     overlay,  ///< the frame, with the red channel of noisy pixels set to 255
 };
 
+/// What an overlay lies on.
+enum class NoiseBase {
+    frame,     ///< the frame itself
+    previous,  ///< the one before it (the report's)
+};
+
 struct NoiseParameters {
     int threshold = 20;  ///< a pixel is noisy when any channel differs from the previous frame by more; 0..255
     NoiseMode mode = NoiseMode::mask;
+    NoiseBase base = NoiseBase::frame;  ///< of an overlay
 };
 
 /// Which pixels changed since the previous frame (streaming report, section 5). The result has three channels.

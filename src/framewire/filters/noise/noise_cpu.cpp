@@ -1,4 +1,4 @@
-#include "framewire/core/simd.hpp"
+#include "framewire/core/simd/simd.hpp"
 #include "framewire/filters/noise/noise.hpp"
 #include "framewire/filters/noise/noise_pixel.hpp"
 
@@ -21,7 +21,9 @@ void noise_pixels(const NoiseParameters& parameters, const std::uint8_t* in, con
                   std::int64_t pixels, std::uint8_t* out) {
     const hn::ScalableTag<std::uint8_t> d8;
     const auto step = static_cast<std::int64_t>(hn::Lanes(d8));
-    const bool overlay = parameters.mode == NoiseMode::overlay;
+    const auto under = noise_under(parameters);
+    const bool overlay = under != NoiseUnder::nothing;
+    const auto* base = under == NoiseUnder::previous ? previous : in;
     const auto zero = hn::Zero(d8);
     const auto threshold = hn::Set(d8, static_cast<std::uint8_t>(parameters.threshold));
     std::int64_t x = 0;
@@ -37,19 +39,19 @@ void noise_pixels(const NoiseParameters& parameters, const std::uint8_t* in, con
         const auto noisy = hn::VecFromMask(d8, hn::Ne(hn::SaturatedSub(largest, threshold), zero));
         auto* result = out + 3 * x;
         if (overlay && channels == 1) {
-            const auto gray = hn::LoadU(d8, in + x);
+            const auto gray = hn::LoadU(d8, base + x);
             hn::StoreInterleaved3(gray, gray, hn::Or(gray, noisy), d8, result);
             continue;
         }
         hn::StoreInterleaved3(zero, zero, noisy, d8, result);
         if (overlay)
             for (std::int64_t third = 0; third < 3; ++third)
-                hn::StoreU(hn::Or(hn::LoadU(d8, result + third * step), hn::LoadU(d8, in + 3 * x + third * step)), d8,
+                hn::StoreU(hn::Or(hn::LoadU(d8, result + third * step), hn::LoadU(d8, base + 3 * x + third * step)), d8,
                            result + third * step);
     }
     for (; x < pixels; ++x)
         store_pixel(noise_pixel(load_pixel(in + x * channels, channels), load_pixel(previous + x * channels, channels),
-                                parameters.threshold, overlay),
+                                parameters.threshold, under),
                     3, out + 3 * x);
 }
 

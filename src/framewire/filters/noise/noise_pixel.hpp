@@ -20,21 +20,31 @@ FRAMEWIRE_HOST_DEVICE inline bool is_noisy(Pixel now, Pixel before, int threshol
 #endif
 }
 
-FRAMEWIRE_HOST_DEVICE inline Pixel noise_pixel(Pixel now, Pixel before, int threshold, bool overlay) {
-    return (overlay ? now : 0) | (is_noisy(now, before, threshold) ? red : 0);
+/// What the red lies on: nothing, the frame or the one before it.
+enum class NoiseUnder { nothing, frame, previous };
+
+FRAMEWIRE_HOST_DEVICE inline NoiseUnder noise_under(const NoiseParameters& parameters) {
+    if (parameters.mode == NoiseMode::mask) return NoiseUnder::nothing;
+    return parameters.base == NoiseBase::frame ? NoiseUnder::frame : NoiseUnder::previous;
+}
+
+FRAMEWIRE_HOST_DEVICE inline Pixel noise_pixel(Pixel now, Pixel before, int threshold, NoiseUnder under) {
+    const Pixel base = under == NoiseUnder::frame ? now : under == NoiseUnder::previous ? before : 0;
+    return base | (is_noisy(now, before, threshold) ? red : 0);
 }
 
 /// The same, in passes that join several filters.
 class NoiseOnDevice {
 public:
-    explicit NoiseOnDevice(const PointwiseOp& op) : threshold_(op.values[0]), overlay_(op.values[1] != 0) {}
+    explicit NoiseOnDevice(const PointwiseOp& op)
+        : threshold_(op.values[0]), under_(static_cast<NoiseUnder>(op.values[1])) {}
     FRAMEWIRE_HOST_DEVICE Pixel operator()(Pixel now, Pixel before) const {
-        return noise_pixel(now, before, threshold_, overlay_);
+        return noise_pixel(now, before, threshold_, under_);
     }
 
 private:
     int threshold_;
-    bool overlay_;
+    NoiseUnder under_;
 };
 
 }  // namespace framewire

@@ -21,7 +21,9 @@ inline void noise_reference(const NoiseParameters& parameters, HostView<const st
                 for (int channel = 0; channel < 3; ++channel) {
                     const int at = channel % shape.channels;
                     noisy = noisy || std::abs(now[at] - before[at]) > parameters.threshold;
-                    result[channel] = parameters.mode == NoiseMode::overlay ? now[at] : std::uint8_t{0};
+                    result[channel] = parameters.mode == NoiseMode::overlay
+                                          ? (parameters.base == NoiseBase::frame ? now : before)[at]
+                                          : std::uint8_t{0};
                 }
                 if (noisy) result[2] = 255;
             }

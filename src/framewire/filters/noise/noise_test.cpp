@@ -31,6 +31,18 @@ TEST_P(NoiseTest, EqualsTheFormula) {
             }
 }
 
+// The report's: red over the previous frame.
+TEST_P(NoiseTest, OverThePreviousFrameEqualsTheFormula) {
+    for (const int channels : {3, 1})
+        kit::check_filter(GetParam(), {.info = noise_info(),
+                                       .values = {{"threshold", "100"}, {"mode", "overlay"}, {"base", "previous"}},
+                                       .channels = channels,
+                                       .reference = [](const FilterImages<MemorySpace::host>& images) {
+                                           noise_reference({100, NoiseMode::overlay, NoiseBase::previous}, images.in,
+                                                           images.previous, images.out);
+                                       }});
+}
+
 // Every pair of values, at thresholds around which sums and comparisons could wrap.
 TEST_P(NoiseTest, EveryDifference) {
     const Shape shape{1, 256, 256, 1};
@@ -145,6 +157,8 @@ TEST(Noise, RefusesWhatIsNotAllowed) {
     EXPECT_THROW(Noise({.threshold = -1}, shape, executor), Error);
     EXPECT_THROW(Noise({.threshold = 256}, shape, executor), Error);
     EXPECT_THROW(Noise({}, shape.with_channels(2), executor), Error);
+    const auto info = noise_info();
+    EXPECT_THROW(info.output_shape(with_defaults(info, {{"base", "previous"}}), shape), Error);
     EXPECT_THROW(NoiseFromChanges(NoiseMode::mask, shape.with_channels(2), executor), Error);
     HostImage image(shape), wrong({1, 4, 5, 3});
     EXPECT_THROW(

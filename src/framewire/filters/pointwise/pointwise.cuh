@@ -6,8 +6,8 @@
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/cuda/kernel/kernel_image.hpp"
+#include "framewire/filters/kernel/warp_store.cuh"
 #include "framewire/filters/pointwise/pixel.hpp"
-#include "framewire/filters/warp_store.cuh"
 
 #include <algorithm>
 #include <cstdint>

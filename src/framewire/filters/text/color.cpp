@@ -3,6 +3,8 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/numbers.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -41,6 +43,14 @@ Color parse_color(std::string_view text, std::string_view what) {
     if (!rgb || !alpha || !(*alpha >= 0 && *alpha <= 1))
         fail(ErrorCode::usage, "{} '{}' is no colour; allowed is {}", what, text, allowed);
     return {pixel_of(*rgb & 255, *rgb >> 8 & 255, *rgb >> 16), static_cast<int>(std::lround(255 * *alpha))};
+}
+
+std::string to_string(const Color& color) {
+    const auto rgb = channel_of(color.pixel, 2) << 16 | channel_of(color.pixel, 1) << 8 | channel_of(color.pixel, 0);
+    const auto named = std::ranges::find(named_colors, static_cast<std::uint32_t>(rgb), &NamedColor::rgb);
+    auto text = named == std::end(named_colors) ? fmt::format("#{:06x}", rgb) : std::string(named->name);
+    if (color.alpha < 255) text += fmt::format("@{:.3f}", color.alpha / 255.0);
+    return text;
 }
 
 }  // namespace framewire

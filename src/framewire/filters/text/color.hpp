@@ -2,6 +2,7 @@
 
 #include "framewire/filters/pointwise/pixel.hpp"
 
+#include <string>
 #include <string_view>
 
 namespace framewire {
@@ -15,5 +16,8 @@ struct Color {
 /// Reads "#rrggbb" or a name, each with "@0.5" behind it for an alpha of a half. Throws Error{usage} on anything else;
 /// `what` names the parameter in the message.
 Color parse_color(std::string_view text, std::string_view what);
+
+/// A text that it reads as this colour: its name where it has one.
+std::string to_string(const Color& color);
 
 }  // namespace framewire

@@ -1,4 +1,4 @@
-#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/device/check.hpp"
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/filters/text/text.hpp"

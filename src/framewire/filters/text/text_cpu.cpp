@@ -1,4 +1,4 @@
-#include "framewire/core/simd.hpp"
+#include "framewire/core/simd/simd.hpp"
 #include "framewire/filters/text/text.hpp"
 #include "framewire/filters/text/text_pixel.hpp"
 

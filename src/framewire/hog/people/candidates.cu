@@ -4,6 +4,7 @@
 #include "framewire/cuda/kernel/grid.cuh"
 
 namespace framewire {
+namespace candidates_kernels {
 namespace {
 
 constexpr int collect_threads = 256;
@@ -18,9 +19,11 @@ __global__ void collect_kernel(const float* scores, std::int32_t windows, float 
 }
 
 }  // namespace
+}  // namespace candidates_kernels
 
 void collect_candidates(const float* scores, std::int32_t windows, float threshold, WindowCandidate* candidates,
                         std::int32_t* count, const cuda::Stream& stream) {
+    using namespace candidates_kernels;
     cuda::fill(count, 0, sizeof *count, stream);
     const auto blocks = cuda::blocks(windows, collect_threads);
     collect_kernel<<<blocks, collect_threads, 0, stream.handle()>>>(scores, windows, threshold, candidates, count);

@@ -32,12 +32,11 @@ DetectedPeople::DetectedPeople(std::shared_ptr<const WindowPlaces> places, int c
                                Executor& executor)
     : places_(std::move(places)), overlap_(overlap), transfer_(executor) {
     const auto bytes = list_begin_bytes + static_cast<std::size_t>(places_->windows) * sizeof(WindowCandidate);
-    host_ = HostBuffer(bytes, executor.frame_memory());
+    found_ = cuda::Twin<BufferIn>(executor, bytes);
     detections_.resize(static_cast<std::size_t>(std::min<std::int64_t>(places_->windows, capacity)));
     if (executor.backend() == Backend::cpu) return;
-    device_ = cuda::DeviceBuffer(bytes);
     // Copies take along places that no candidate may have taken yet.
-    cuda::fill(device_.data(), 0, bytes, executor.stream());
+    cuda::fill(data<MemorySpace::device>(), 0, bytes, executor.stream());
 }
 
 std::int64_t DetectedPeople::candidates() const { return *count<MemorySpace::host>(); }
@@ -45,7 +44,7 @@ std::int64_t DetectedPeople::candidates() const { return *count<MemorySpace::hos
 void DetectedPeople::download(std::int64_t first) {
     downloaded_ = first;
     transfer_.down([&](const cuda::Stream& stream) {
-        cuda::download(device_.data(), host_.data(),
+        cuda::download(data<MemorySpace::device>(), data<MemorySpace::host>(),
                        list_begin_bytes + static_cast<std::size_t>(first) * sizeof(WindowCandidate), stream);
     });
 }

@@ -5,6 +5,7 @@
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/cuda/transfer.hpp"
+#include "framewire/cuda/twin.hpp"
 #include "framewire/hog/people/candidates.hpp"
 #include "framewire/hog/people/detection.hpp"
 
@@ -63,10 +64,7 @@ private:
     }
     template <MemorySpace space>
     std::uint8_t* data() const {
-        if constexpr (space == MemorySpace::host)
-            return host_.data();
-        else
-            return device_.data();
+        return found_.in<space>().data();
     }
     void download(std::int64_t first);
     void suppress();
@@ -75,8 +73,7 @@ private:
 
     std::shared_ptr<const WindowPlaces> places_;
     double overlap_ = 0;
-    HostBuffer host_;            // pinned on the CUDA backend
-    cuda::DeviceBuffer device_;  // on the CUDA backend
+    cuda::Twin<BufferIn> found_;
     std::int64_t downloaded_ = 0;
     std::vector<Detection> detections_;  // the first detection_count_ of them
     std::size_t detection_count_ = 0;

@@ -3,7 +3,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/cuda/backend_buffer.hpp"
-#include "framewire/cuda/build.hpp"
+#include "framewire/cuda/device/build.hpp"
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/people/candidates.hpp"
 #include "framewire/hog/people/pyramid/pyramid.hpp"
@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -119,10 +118,9 @@ struct PeopleDetector::State {
             windows.levels.push_back({scales[static_cast<std::size_t>(level)], grid.columns, windows.windows});
             windows.windows += grid.count();
         }
-        descriptors =
-            BackendBuffer(static_cast<std::int64_t>(descriptor_bytes) + window_scores_margin_bytes, executor_);
-        window_scores = BackendBuffer(windows.windows * static_cast<std::int64_t>(sizeof(float)), executor_);
-        if (executor_.backend() == Backend::cpu) std::memset(descriptors.data(), 0, descriptors.bytes());
+        descriptors = BackendBuffer(descriptor_bytes + window_scores_margin_bytes, executor_);
+        descriptors.fill(0);  // what is read behind the last value, too
+        window_scores = BackendBuffer(static_cast<std::size_t>(windows.windows) * sizeof(float), executor_);
         places = std::make_shared<WindowPlaces>(std::move(windows));
     }
 
@@ -170,7 +168,7 @@ DetectedPeople PeopleDetector::make_people() const {
 
 void PeopleDetector::run(HostView<const std::uint8_t> frame, DetectedPeople& people) {
     auto& state = *state_;
-    if (state.executor->backend() != Backend::cpu) fail(ErrorCode::internal, "host frames for a detector on a GPU");
+    state.executor->require_space<MemorySpace::host>("a detector");
     state.score(frame);
     const auto* scores = state.window_scores.as<float>();
     std::int32_t found = 0;
@@ -182,8 +180,7 @@ void PeopleDetector::run(HostView<const std::uint8_t> frame, DetectedPeople& peo
 
 void PeopleDetector::run(DeviceView<const std::uint8_t> frame, DetectedPeople& people) {
     auto& state = *state_;
-    if (state.executor->backend() != Backend::cuda)
-        fail(ErrorCode::internal, "device frames for a detector on the CPU");
+    state.executor->require_space<MemorySpace::device>("a detector");
     if constexpr (cuda::compiled) {
         state.score(frame);
         collect_candidates(state.window_scores.as<float>(), static_cast<std::int32_t>(windows()),

@@ -83,6 +83,11 @@ private:
     Clock::time_point deadline_ = Clock::time_point::max();
 };
 
+/// Whether a packet is a subtitle of MP4 without words: FFmpeg writes such between others by itself.
+inline bool is_empty_subtitle(const AVStream& stream, const AVPacket& packet) {
+    return stream.codecpar->codec_id == AV_CODEC_ID_MOV_TEXT && packet.size <= 2;
+}
+
 /// The last complaint FFmpeg logged on this thread, empty when there was none; forgets it.
 std::string take_complaint();
 

@@ -32,6 +32,9 @@ std::string part_of(const std::string& path) {
     return folder + name.substr(0, longest_name - part.size()) + std::string(part);
 }
 
+// Where bytes that take a part's place have a name for a moment.
+std::string rewritten_name(const std::string& path) { return path + ".new"; }
+
 // A name that no file has, for what a killed run left: cam.mp4 becomes cam.rescued.mp4, cam.rescued-2.mp4 and so on.
 std::string rescue_name(const std::string& path) {
     const auto [folder, name] = split_path(path);
@@ -146,6 +149,7 @@ void OutputFile::open_part() {
         }
         ::close(std::exchange(descriptor_, -1));
     }
+    static_cast<void>(::unlink(rewritten_name(part_).c_str()));  // of a run that was killed in that moment
     lock_ = ::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);
 }
 
@@ -206,6 +210,41 @@ void OutputFile::write(const void* data, std::size_t bytes) {
 void OutputFile::seek(std::int64_t position_bytes) {
     if (::lseek(descriptor_, position_bytes, SEEK_SET) < 0) fail_io("seek in");
     position_bytes_ = position_bytes;
+}
+
+void OutputFile::sync() {
+    if (seekable() && ::fsync(descriptor_) != 0 && errno != EINVAL) fail_io("bring to the disk");
+}
+
+void OutputFile::rewrite(const std::function<void(int from, int to)>& write) {
+    if (!seekable()) return;
+    const auto folder = split_path(part_).first;
+    const int to = ::open(folder.empty() ? "." : folder.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
+    if (to < 0) return;
+    const auto name = rewritten_name(part_);
+    try {
+        write(descriptor_, to);
+        struct stat status {};
+        if (::fstat(descriptor_, &status) != 0) fail_io("complete");
+        static_cast<void>(!::fchown(to, status.st_uid, status.st_gid));
+        static_cast<void>(!::fchmod(to, status.st_mode & 07777));
+        // Locked before it is there: see open_part().
+        if (::flock(to, LOCK_EX | LOCK_NB) != 0 || ::linkat(AT_FDCWD, fmt::format("/proc/self/fd/{}", to).c_str(),
+                                                            AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0)
+            fail_io("complete");
+        if (::rename(name.c_str(), part_.c_str()) != 0) {
+            ::unlink(name.c_str());
+            fail_io("complete");
+        }
+        bytes_ = ::lseek(to, 0, SEEK_END);
+        whole_bytes_ = bytes_;
+    } catch (...) {
+        ::close(to);
+        throw;
+    }
+    close_part();
+    descriptor_ = to;
+    lock_ = ::fcntl(to, F_DUPFD_CLOEXEC, 0);
 }
 
 void OutputFile::finish(Ending ending) {

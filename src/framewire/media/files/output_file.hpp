@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <stop_token>
 #include <string>
 
@@ -36,6 +37,12 @@ public:
     void seek(std::int64_t position_bytes);
     /// What is written up to here is of use as it is, whatever becomes of the rest.
     void mark_whole() { whole_bytes_ = bytes_; }
+    /// Brings what was written to the disk, where it goes to one. Throws Error{io}.
+    void sync();
+    /// Takes other bytes for those written so far: `write` gets descriptors of the file and of an empty one, to be read
+    /// and written at any place. What it throws leaves the file as it was; a kill leaves one of both. Does nothing
+    /// where this is no regular file, and on file systems without files that have no name.
+    void rewrite(const std::function<void(int from, int to)>& write);
     /// Closes, and lets the file appear, but a broken-off one beside a finished file stays NAME.part. Throws Error{io}.
     void finish(Ending ending = Ending::complete);
 

@@ -12,29 +12,21 @@ public:
     LoopingSource(std::function<std::unique_ptr<Source>()> open, std::stop_token stop)
         : open_(std::move(open)), stop_(std::move(stop)), source_(open_()), info_(source_->info()) {
         info_.frames.reset();
+        info_.medium.reset();
     }
 
     const SourceInfo& info() const override { return info_; }
 
     bool read(HostView<std::uint8_t> image, FrameTime& time) override {
-        if (!source_) return false;
-        if (!source_->read(image, time)) {
-            if (info_.live || !frames_in_pass_ || stop_.stop_requested()) return false;
-            source_.reset();  // before it is opened again: its files may be the same
-            source_ = open_();
-            if (source_->info().shape != info_.shape)
-                fail(ErrorCode::source_lost, "{} was {} and begins again as {}", info_.name, to_string(info_.shape),
-                     to_string(source_->info().shape));
-            frames_in_pass_ = false;
-            if (!source_->read(image, time)) return false;
-            first_index_ = last_.index + 1 - time.index;
-            first_seconds_ = last_.seconds + 1 / info_.rate.value() - time.seconds;
-        }
-        frames_in_pass_ = true;
-        time.index += first_index_;
-        time.seconds += first_seconds_;
-        last_ = time;
-        return true;
+        return next(time, [&] { return source_->read(image, time); });
+    }
+    bool capture(Frame& frame, FrameTime& time) override {
+        return next(time, [&] { return source_->capture(frame, time); });
+    }
+
+    // A live source is never opened again: this one stays as long as the object.
+    Adjustment set_adjustment(const Adjustment& wanted) override {
+        return info_.live ? source_->set_adjustment(wanted) : wanted;
     }
 
     // In the pass that is under way, which is the first from then on.
@@ -45,12 +37,34 @@ public:
         return true;
     }
 
-    // A live source is never opened again: this one stays as long as the object.
-    Adjustment set_adjustment(const Adjustment& wanted) override {
-        return info_.live ? source_->set_adjustment(wanted) : wanted;
+    std::shared_ptr<const OwnPicture> own_picture() const override {
+        return source_ ? source_->own_picture() : nullptr;
     }
 
 private:
+    // The next frame by read_one(), of the source opened again at its end.
+    template <class ReadOne>
+    bool next(FrameTime& time, ReadOne&& read_one) {
+        if (!source_) return false;
+        if (!read_one()) {
+            if (info_.live || !frames_in_pass_ || stop_.stop_requested()) return false;
+            source_.reset();  // before it is opened again: its files may be the same
+            source_ = open_();
+            if (source_->info().shape != info_.shape)
+                fail(ErrorCode::source_lost, "{} was {} and begins again as {}", info_.name, to_string(info_.shape),
+                     to_string(source_->info().shape));
+            frames_in_pass_ = false;
+            if (!read_one()) return false;
+            first_index_ = last_.index + 1 - time.index;
+            first_seconds_ = last_.seconds + 1 / info_.rate.value() - time.seconds;
+        }
+        frames_in_pass_ = true;
+        time.index += first_index_;
+        time.seconds += first_seconds_;
+        last_ = time;
+        return true;
+    }
+
     std::function<std::unique_ptr<Source>()> open_;
     std::stop_token stop_;
     std::unique_ptr<Source> source_;

@@ -32,20 +32,15 @@ public:
 
     bool read(HostView<std::uint8_t> image, FrameTime& time) override {
         validate(image, info_.shape, "the image to read into");
-        if (!std::exchange(began_, true) && range_.start_seconds > 0) {
-            if (!seek(range_.start_seconds))
-                fail(ErrorCode::no_input, "{} cannot be read up to {} s", info_.name, range_.start_seconds);
-            if (!take(image, time)) {
-                if (stop_.stop_requested()) return false;
-                fail(ErrorCode::no_input, "{} ends before {} s, where it shall start", info_.name,
-                     range_.start_seconds);
-            }
-        } else if (!take(image, time)) {
-            return false;
-        }
-        position_s_ = time.seconds;
-        return !range_.duration_seconds || time.seconds < range_.start_seconds + *range_.duration_seconds - same_time_s;
+        return next(
+            time, [&] { return source_->read(image, time); }, [&] { return image; });
     }
+    bool capture(Frame& frame, FrameTime& time) override {
+        return next(
+            time, [&] { return source_->capture(frame, time); }, [&] { return frame.fill_on_host(); });
+    }
+
+    std::shared_ptr<const OwnPicture> own_picture() const override { return source_->own_picture(); }
 
     bool seek(double seconds) override {
         if (info_.live) return false;
@@ -58,12 +53,21 @@ public:
     Adjustment set_adjustment(const Adjustment& wanted) override { return source_->set_adjustment(wanted); }
 
 private:
-    // The frame that read_up_to() came to, else the source's next.
-    bool take(HostView<std::uint8_t> image, FrameTime& time) {
-        if (!std::exchange(has_skipped_, false)) return source_->read(image, time);
-        copy(std::as_const(skipped_).view(), image);
-        time = skipped_time_;
-        return true;
+    // The next frame of the range by read_one(); one that was read already goes to image().
+    template <class ReadOne, class Image>
+    bool next(FrameTime& time, ReadOne&& read_one, Image&& image) {
+        const bool starts = !std::exchange(began_, true) && range_.start_seconds > 0;
+        if (starts && !seek(range_.start_seconds))
+            fail(ErrorCode::no_input, "{} cannot be read up to {} s", info_.name, range_.start_seconds);
+        if (std::exchange(has_skipped_, false)) {
+            copy(std::as_const(skipped_).view(), image());
+            time = skipped_time_;
+        } else if (!read_one()) {
+            if (!starts || stop_.stop_requested()) return false;
+            fail(ErrorCode::no_input, "{} ends before {} s, where it shall start", info_.name, range_.start_seconds);
+        }
+        position_s_ = time.seconds;
+        return !range_.duration_seconds || time.seconds < range_.start_seconds + *range_.duration_seconds - same_time_s;
     }
 
     // From where it is, or where that is behind the time, from the start. False where it cannot be opened again.

@@ -2,13 +2,15 @@
 
 // Whole-number mathematics of the synthetic camera: the same results on every machine, whatever its libm.
 
+#include "framewire/core/host_device.hpp"
+
 #include <algorithm>
 #include <cstdint>
 
 namespace framewire::synth {
 
 /// 64 well-mixed bits of a key (the finalizer of splitmix64).
-constexpr std::uint64_t hash(std::uint64_t key) {
+FRAMEWIRE_HOST_DEVICE constexpr std::uint64_t hash(std::uint64_t key) {
     key += 0x9e3779b97f4a7c15u;
     key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9u;
     key = (key ^ (key >> 27)) * 0x94d049bb133111ebu;
@@ -17,7 +19,7 @@ constexpr std::uint64_t hash(std::uint64_t key) {
 
 /// The same of several keys.
 template <class... Keys>
-constexpr std::uint64_t hash(std::uint64_t first, std::uint64_t second, Keys... others) {
+FRAMEWIRE_HOST_DEVICE constexpr std::uint64_t hash(std::uint64_t first, std::uint64_t second, Keys... others) {
     return hash(hash(first) ^ second, static_cast<std::uint64_t>(others)...);
 }
 

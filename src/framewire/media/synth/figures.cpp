@@ -98,6 +98,8 @@ Figures::Pose Figures::pose_at(const Figure& figure, std::int64_t time_us) const
 
 const std::vector<Component>& Figures::draw(std::int64_t time_us, HostView<const std::uint8_t> room,
                                             HostView<std::uint8_t> picture) {
+    changed_ = {camera_.height_px(), 0};
+    add_changed_rows();
     restore(room, picture);
     picture_ = picture;
     poses_.clear();
@@ -109,8 +111,15 @@ const std::vector<Component>& Figures::draw(std::int64_t time_us, HostView<const
         touched_.push_back({camera_.width_px(), camera_.height_px(), 0, 0});
         draw_figure(pose, time_us);
     }
+    add_changed_rows();
     measure();
     return truth_;
+}
+
+void Figures::add_changed_rows() {
+    for (const auto& area : touched_)
+        if (area.left < area.right)
+            changed_ = {std::min(changed_.begin, area.top), std::max(changed_.end, area.bottom)};
 }
 
 void Figures::restore(HostView<const std::uint8_t> room, HostView<std::uint8_t> picture) {

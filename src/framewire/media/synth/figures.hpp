@@ -23,6 +23,13 @@ public:
     const std::vector<Component>& draw(std::int64_t time_us, HostView<const std::uint8_t> room,
                                        HostView<std::uint8_t> picture);
 
+    /// The rows from `begin` up to `end`.
+    struct Rows {
+        int begin = 0, end = 0;
+    };
+    /// Those that the last call changed, as far as there are such; they hold all that did.
+    const Rows& changed_rows() const { return changed_; }
+
 private:
     enum class Kind { person, cat, ball, balloon, robot };
     struct Stop {
@@ -50,6 +57,7 @@ private:
     Pose pose_at(const Figure& figure, std::int64_t time_us) const;
     void restore(HostView<const std::uint8_t> room, HostView<std::uint8_t> picture);
     void measure();
+    void add_changed_rows();
 
     void draw_figure(const Pose& pose, std::int64_t time_us);
     void draw_person(const Pose& pose);
@@ -66,6 +74,7 @@ private:
     std::vector<Figure> figures_;
     std::vector<Pose> poses_;         // of this frame, the furthest first
     std::vector<Rectangle> touched_;  // for each pose, what was drawn on
+    Rows changed_;
     std::vector<Component> truth_;
     HostImage owner_;                 // for each pixel the id of the figure it shows, or 0
     HostView<std::uint8_t> picture_;  // while drawing

@@ -9,8 +9,6 @@
 namespace framewire::synth {
 namespace {
 
-constexpr std::size_t places = std::size_t{1} << 20;
-
 void add_row(const std::uint8_t* __restrict clean, const std::int8_t* __restrict noise, std::uint8_t* __restrict out,
              std::ptrdiff_t bytes) {
     for (std::ptrdiff_t at = 0; at < bytes; ++at) {
@@ -23,7 +21,7 @@ void add_row(const std::uint8_t* __restrict clean, const std::int8_t* __restrict
 
 SensorNoise::SensorNoise(std::uint64_t seed, std::int64_t sigma_thousandths) : seed_(hash(seed, 30)) {
     if (sigma_thousandths == 0) return;
-    table_.resize(places + std::size_t{max_side_px} * 3);
+    table_.resize(noise_places + std::size_t{max_side_px} * 3);
     for (std::size_t place = 0; place < table_.size(); ++place) {
         // Twelve even 16-bit numbers add up to nearly a normal distribution, of deviation 65536.
         std::int64_t sum = -6 * 65535;
@@ -44,7 +42,7 @@ void SensorNoise::add(HostView<const std::uint8_t> clean, std::int64_t frame, Ho
     }
     const auto& shape = clean.shape();
     for (int y = 0; y < shape.height; ++y) {
-        const auto place = hash(seed_, static_cast<std::uint64_t>(frame), static_cast<std::uint64_t>(y)) % places;
+        const auto place = hash(seed_, static_cast<std::uint64_t>(frame), static_cast<std::uint64_t>(y)) % noise_places;
         add_row(clean.row(0, y), table_.data() + place, out.row(0, y), shape.row_bytes());
     }
 }

@@ -1,6 +1,7 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
+#include "framewire/cuda/device/build.hpp"
 #include "framewire/detect/object_records.hpp"
 #include "framewire/media/files/output_file.hpp"
 #include "framewire/media/sources/source_kind.hpp"
@@ -8,6 +9,7 @@
 #include "framewire/media/synth/noise.hpp"
 #include "framewire/media/synth/room.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -26,7 +28,9 @@ public:
           room_(info_.shape),
           picture_(info_.shape),
           figures_({info_.shape.width, info_.shape.height}, seed, objects),
-          noise_(seed, noise_thousandths) {
+          noise_(seed, noise_thousandths),
+          nothing_{info_.shape.height, 0},
+          changed_{0, info_.shape.height} {
         if (truth) truth_.emplace(*truth, OutputFileOptions{options.stop, options.replace_truth});
         synth::paint_room({info_.shape.width, info_.shape.height}, seed, room_.view());
         copy(std::as_const(room_).view(), picture_.view());
@@ -44,6 +48,26 @@ public:
 
     bool read(HostView<std::uint8_t> image, FrameTime& time) override {
         validate(image, info_.shape, "the image to read into");
+        return next(time, [&](HostView<const std::uint8_t> picture) { noise_.add(picture, index_, image); });
+    }
+
+    // The figures are drawn here, and what they change goes up; noise comes to all of it there.
+    bool capture(Frame& frame, FrameTime& time) override {
+        if (!frame.has_gpu()) return Source::capture(frame, time);
+        return next(time, [&](HostView<const std::uint8_t> picture) {
+            if constexpr (cuda::compiled)
+                frame.fill_on_gpu([&](DeviceView<std::uint8_t> image, const cuda::Stream& stream) {
+                    if (!on_gpu_) on_gpu_.emplace(noise_, info_.shape);
+                    on_gpu_->render(picture, changed_.begin, changed_.end, index_, image, stream);
+                    changed_ = nothing_;
+                });
+        });
+    }
+
+private:
+    // Draws the next frame's picture, which add_noise(picture) makes the frame.
+    template <class AddNoise>
+    bool next(FrameTime& time, AddNoise&& add_noise) {
         if (stop_.stop_requested()) return false;
         if (info_.frames && index_ >= *info_.frames) {
             finish_truth();
@@ -54,13 +78,14 @@ public:
         const auto time_us = static_cast<std::int64_t>(static_cast<__int128>(index_) * info_.rate.denominator *
                                                        1'000'000 / info_.rate.numerator);
         const auto& seen = figures_.draw(time_us, std::as_const(room_).view(), picture_.view());
-        noise_.add(std::as_const(picture_).view(), index_, image);
+        const auto& rows = figures_.changed_rows();
+        changed_ = {std::min(changed_.begin, rows.begin), std::max(changed_.end, rows.end)};
+        add_noise(std::as_const(picture_).view());
         if (truth_) write_truth(seen, seconds);
         time = {index_++, seconds, Clock::now()};
         return true;
     }
 
-private:
     void write_truth(const std::vector<Component>& seen, double seconds) {
         const auto line = to_json_line({index_, seconds, info_.shape.width, info_.shape.height, seen});
         try {
@@ -85,6 +110,9 @@ private:
     HostImage picture_;  // the room with its figures
     synth::Figures figures_;
     synth::SensorNoise noise_;
+    std::optional<synth::NoisyOnGpu> on_gpu_;  // from the first frame on that has a GPU
+    const synth::Figures::Rows nothing_;
+    synth::Figures::Rows changed_;  // of the picture since it was last brought there; at first all
     std::optional<OutputFile> truth_;
     std::int64_t index_ = 0;
 };

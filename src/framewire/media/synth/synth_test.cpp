@@ -1,6 +1,8 @@
 #include "framewire/media/media_testing.hpp"
 #include "framewire/media/synth/arithmetic.hpp"
 #include "framewire/media/synth/noise.hpp"
+#include "framewire/pipeline/frames/frame.hpp"
+#include "kit/filter_check.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -56,6 +58,41 @@ TEST(Noise, HasItsDeviationAndNoBias) {
         const auto count = static_cast<double>(shape.bytes());
         EXPECT_NEAR(sum / count, 0, 0.02 * sigma + 0.01);
         EXPECT_NEAR(std::sqrt(squares / count), std::sqrt(sigma * sigma + 1.0 / 12), 0.02 * sigma);
+    }
+}
+
+class SynthOnBackends : public kit::BackendTest {};
+FRAMEWIRE_ON_EVERY_BACKEND(SynthOnBackends);
+
+// Odd widths, and strides of a GPU's that are theirs.
+TEST_P(SynthOnBackends, FramesOfARunAreThoseThatAreRead) {
+    auto& executor = kit::executor(GetParam());
+    for (const auto* text : {"synth:size=321x181:frames=90:objects=9", "synth:size=64x48:noise=0:objects=3:frames=40",
+                             "synth:size=1x1:frames=2", "synth:size=320x180:fps=2:objects=40:frames=30"}) {
+        SCOPED_TRACE(text);
+        const auto read = open_source(text), captured = open_source(text);
+        const auto& shape = read->info().shape;
+        HostImage want(shape);
+        Frame frame(shape, executor);
+        FrameTime time, time_captured;
+        int number = 0;
+        for (; read->read(want.view(), time); ++number) {
+            // Some are read by hand in between: the picture on a GPU is behind then.
+            if (number % 7 == 3) {
+                ASSERT_TRUE(captured->read(frame.fill_on_host(), time_captured));
+            } else {
+                ASSERT_TRUE(captured->capture(frame, time_captured));
+                EXPECT_EQ(frame.filled_on_gpu(), GetParam() == Backend::cuda);
+                frame.upload();
+                if (frame.filled_on_gpu()) frame.download();
+                frame.wait();
+            }
+            ASSERT_EQ(kit::first_difference(std::as_const(frame).host(), std::as_const(want).view()), std::nullopt)
+                << "frame " << number;
+            EXPECT_EQ(time_captured.index, time.index);
+        }
+        EXPECT_GT(number, 1);
+        EXPECT_FALSE(captured->capture(frame, time_captured));
     }
 }
 

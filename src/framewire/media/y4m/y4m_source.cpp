@@ -58,6 +58,10 @@ public:
         const auto line = read_line(file_);
         if (!line) fail(ErrorCode::no_input, "{} is empty; y4m is needed", file_.name());
         header_ = parse_y4m_header(*line, file_.name(), options.max_pixels);
+        if (options.matrix) header_.coding.matrix = *options.matrix;
+        if (options.full_range) header_.coding.full_range = *options.full_range;
+        header_.matrix_assumed = header_.matrix_assumed && !options.matrix;
+        header_.range_assumed = header_.range_assumed && !options.full_range;
         info_.name = path;
         const bool mono = header_.format == AV_PIX_FMT_GRAY8;
         info_.shape = {1, header_.height, header_.width, mono ? 1 : 3};
@@ -67,8 +71,8 @@ public:
         const auto frame_bytes = header_.picture_bytes() + 6;
         if (file_.length_bytes() >= 0 && pictures_bytes % frame_bytes == 0) info_.frames = pictures_bytes / frame_bytes;
         if (header_.matrix_assumed || header_.range_assumed)
-            log_info("{}: its tags leave open what its colours mean; taken as {}", file_.name(),
-                     to_string(header_.coding));
+            log_debug("{}: its tags leave open what its colours mean; taken as {}", file_.name(),
+                      to_string(header_.coding));
         picture_ = HostBuffer(static_cast<std::size_t>(header_.picture_bytes()));
         lay_out_frame();
     }

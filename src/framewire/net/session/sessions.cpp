@@ -1,7 +1,7 @@
 #include "framewire/net/session/sessions.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/delta/packing.hpp"
+#include "framewire/delta/packing/packing.hpp"
 #include "framewire/net/address.hpp"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 #include "framewire/net/session/sessions.hpp"
 
 #include "framewire/net/client.hpp"
+#include "framewire/net/stream/receiver.hpp"
 #include "framewire/net/testing/test_memory.hpp"
 #include "framewire/net/testing/test_server.hpp"
 #include "framewire/net/testing/test_stream.hpp"
-#include "framewire/net/wire/receiver.hpp"
 
 #include <gtest/gtest.h>
 

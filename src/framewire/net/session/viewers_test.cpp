@@ -2,10 +2,10 @@
 
 #include "framewire/net/client.hpp"
 #include "framewire/net/server.hpp"
+#include "framewire/net/stream/receiver.hpp"
 #include "framewire/net/testing/test_server.hpp"
 #include "framewire/net/testing/test_stream.hpp"
 #include "framewire/net/testing/test_tcp.hpp"
-#include "framewire/net/wire/receiver.hpp"
 #include "kit/captured_log.hpp"
 
 #include <gtest/gtest.h>

@@ -2,8 +2,8 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/delta/delta.hpp"
-#include "framewire/delta/packing.hpp"
-#include "framewire/net/stream_state.hpp"
+#include "framewire/delta/packing/packing.hpp"
+#include "framewire/net/stream/stream_state.hpp"
 #include "kit/images.hpp"
 
 #include <gtest/gtest.h>

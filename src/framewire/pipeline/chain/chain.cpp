@@ -52,6 +52,7 @@ private:
         const ParameterSyntax syntax{.who = fmt::format("filter '{}'", name),
                                      .parameters = found->parameters,
                                      .main_behind = fmt::format("{}=", name),
+                                     .unnamed = found->unnamed,
                                      .end = ","};
         const bool main_first = !at_end() && text_[at_] == '=';  // behind "name:" a key is needed
         if (take('=') || take(':'))

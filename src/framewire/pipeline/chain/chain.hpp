@@ -30,13 +30,14 @@ struct Chain {
 /// Most filters in one chain.
 inline constexpr std::size_t max_chain_filters = 64;
 
-/// Reads `name=value:key=value,name=...`. A first value without a key is the filter's main parameter's;
-/// `name:key=value` will do where there is none. Spaces around names, keys and values do not count. Quoting is
-/// FFmpeg's, but in one level: between '...' every character stands for itself, elsewhere a backslash makes the next
-/// one do so; `text=''` is an empty value. Blank text is an empty chain. Takes time proportional to the text. Throws
-/// Error{usage} saying which filter and parameter, the column and the place, what is allowed and the nearest name, on:
-/// unknown filters and keys, values that are of the wrong type, out of range, even where odd is needed or no choice,
-/// keys given twice, a second value without a key, missing parts, open quotes.
+/// Reads `name=value:key=value,name=...`. A first value without a key is the filter's main parameter's,
+/// and where the filter says so the next ones are the next parameters'; `name:key=value` will do where there is none.
+/// Spaces around names, keys and values do not count. Quoting is FFmpeg's, but in one level: between '...' every
+/// character stands for itself, elsewhere a backslash makes the next one do so; `text=''` is an empty value. Blank text
+/// is an empty chain. Takes time proportional to the text. Throws Error{usage} saying which filter and parameter, the
+/// column and the place, what is allowed and the nearest name, on: unknown filters and keys, values that are of the
+/// wrong type, out of range, even where odd is needed or no choice, keys given twice, a second value without a key,
+/// missing parts, open quotes.
 Chain parse_chain(std::string_view text, std::span<const FilterInfo> registry = filter_registry());
 
 /// A chain at the filter that changes how many frames there are: what comes before it, and what after. Without such a

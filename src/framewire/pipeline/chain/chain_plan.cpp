@@ -51,9 +51,11 @@ void ChainPlan::plan_steps(const Chain& chain) {
     std::vector<std::optional<PointwiseOp>> ops;
     for (const auto& call : chain.calls)
         with_place(chain, call, [&] {
+            const auto from = shapes.back();
             const auto& join = call.filter->original;
-            shapes.push_back(join ? join->output_shape(call.values, shapes.back(), original_shape_)
-                                  : call.filter->output_shape(call.values, shapes.back()));
+            shapes.push_back(join ? join->output_shape(call.values, from, original_shape_)
+                                  : call.filter->output_shape(call.values, from));
+            if (call.filter->placement) placement_ = placement_.then(call.filter->placement(call.values, from));
             ops.push_back(call.filter->pointwise ? call.filter->pointwise(call.values) : std::nullopt);
         });
     output_shape_ = shapes.back();
@@ -70,8 +72,8 @@ void ChainPlan::plan_steps(const Chain& chain) {
         step.output = shapes[end];
         if (pays) {
             step.pass = std::make_unique<PointwisePass>(std::move(pass), step.input, *executor_);
-            step.state_shapes = step.pass->state_shapes();
-            step.needs_previous = !step.state_shapes.empty();
+            for (const auto& shape : step.pass->state_shapes()) step.states.emplace_back(shape, *executor_);
+            step.needs_previous = !step.states.empty();
         } else {
             const auto& join = call.filter->original;
             step.filter = with_place(chain, call, [&] {
@@ -89,13 +91,13 @@ void ChainPlan::allocate() {
     std::array<std::int64_t, 2> largest_bytes{};
     for (std::size_t index = 0; index < steps_.size(); ++index) {
         auto& step = steps_[index];
-        for (const auto& shape : step.state_shapes) step.states.emplace_back(shape.bytes(), *executor_);
-        if (step.filter && step.needs_previous) step.previous = BackendBuffer(step.input.bytes(), *executor_);
+        if (step.filter && step.needs_previous) step.previous = BackendImage(step.input, *executor_);
         if (index + 1 < steps_.size())
             largest_bytes[index % 2] = std::max(largest_bytes[index % 2], step.output.bytes());
     }
     for (std::size_t turn = 0; turn < between_.size(); ++turn)
-        if (largest_bytes[turn] > 0) between_[turn] = BackendBuffer(largest_bytes[turn], *executor_);
+        if (largest_bytes[turn] > 0)
+            between_[turn] = BackendBuffer(static_cast<std::size_t>(largest_bytes[turn]), *executor_);
 }
 
 bool ChainPlan::shows_frame_values() const {
@@ -140,7 +142,7 @@ void ChainPlan::run(Frame& in, Frame& original, Frame& out) {
 
 void ChainPlan::run_checked(HostView<const std::uint8_t> in, HostView<const std::uint8_t> original,
                             HostView<std::uint8_t> out) {
-    if (executor_->backend() != Backend::cpu) fail(ErrorCode::internal, "a host image for a chain planned on a GPU");
+    executor_->require_space<MemorySpace::host>("a chain");
     validate(in, input_shape_, "the chain's input");
     validate(original, original_shape_, "the chain's original");
     validate(out, output_shape_, "the chain's output");
@@ -149,8 +151,7 @@ void ChainPlan::run_checked(HostView<const std::uint8_t> in, HostView<const std:
 
 void ChainPlan::run_checked(DeviceView<const std::uint8_t> in, DeviceView<const std::uint8_t> original,
                             DeviceView<std::uint8_t> out) {
-    if (executor_->backend() != Backend::cuda)
-        fail(ErrorCode::internal, "a device image for a chain planned on the CPU");
+    executor_->require_space<MemorySpace::device>("a chain");
     validate(in, input_shape_, "the chain's input");
     validate(original, original_shape_, "the chain's original");
     validate(out, output_shape_, "the chain's output");
@@ -213,11 +214,11 @@ void ChainPlan::run_step(Step& step, View<const std::uint8_t, space> from, View<
     if (step.pass) {
         std::array<View<std::uint8_t, space>, PointwisePass::max_states> states;
         for (std::size_t index = 0; index < step.states.size(); ++index)
-            states[index] = {step.states[index].data(), step.state_shapes[index]};
+            states[index] = step.states[index].view<space>();
         if constexpr (space == MemorySpace::host || cuda::compiled)
             step.pass->run(from, to, {states.data(), step.states.size()}, !step.has_previous);
     } else {
-        const View<std::uint8_t, space> previous(step.previous.data(), step.input);
+        const auto previous = step.previous.view<space>();
         FilterImages<space> images{from, {}, to};
         if (step.joins_original) images.original = original;
         if (step.needs_previous) images.previous = step.has_previous ? previous : from;

@@ -40,6 +40,8 @@ public:
     bool empty() const { return steps_.empty(); }
     const Shape& input_shape() const { return input_shape_; }
     const Shape& output_shape() const { return output_shape_; }
+    /// Where what is in the input is in the output.
+    const PlaneMap& placement() const { return placement_; }
 
     /// True when some filter shows what set_frame_values() tells.
     bool shows_frame_values() const;
@@ -78,9 +80,8 @@ private:
         bool needs_previous = false;
         bool has_previous = false;
         bool has_run = false;
-        BackendBuffer previous;             // of a filter
-        std::vector<BackendBuffer> states;  // of a pass
-        std::vector<Shape> state_shapes;
+        BackendImage previous;             // of a filter
+        std::vector<BackendImage> states;  // of a pass
     };
 
     // The images that a graph was made for; it holds for no others. Made when they come a second time.
@@ -115,6 +116,7 @@ private:
 
     Executor* executor_;
     Shape input_shape_, original_shape_, output_shape_;
+    PlaneMap placement_;
     std::vector<Step> steps_;
     std::array<BackendBuffer, 2> between_;  // results on their way to the next filter, in turns
 

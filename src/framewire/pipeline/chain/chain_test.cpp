@@ -37,6 +37,12 @@ const std::vector<FilterInfo>& fakes() {
          .parameters =
              {{.name = "cell", .help = "", .type = Type::integer, .default_value = "", .minimum = -8, .maximum = 8}}},
         {.name = "still", .summary = "", .parameters = {}},
+        {.name = "part",
+         .summary = "several values without keys",
+         .parameters = {{.name = "w", .help = "", .type = Type::text, .default_value = "iw"},
+                        {.name = "h", .help = "", .type = Type::text, .default_value = "ih"},
+                        {.name = "x", .help = "", .type = Type::integer, .default_value = "0", .maximum = 9}},
+         .unnamed = 2},
     };
     return filters;
 }
@@ -65,6 +71,22 @@ std::string refusal(std::string_view text) {
 TEST(Chain, BlankTextIsAnEmptyChain) {
     EXPECT_TRUE(parse("").empty());
     EXPECT_TRUE(parse(" \t\n").empty());
+}
+
+TEST(Chain, FirstValuesMayGoWithoutKeysWhereTheFilterSaysSo) {
+    const auto both = values("part=iw/2: 50% :x=3");
+    EXPECT_EQ(both.text("w"), "iw/2");
+    EXPECT_EQ(both.text("h"), "50%");
+    EXPECT_EQ(both.integer("x"), 3);
+    const auto one = values("part=7:x=3:h=8");
+    EXPECT_EQ(one.text("w"), "7");
+    EXPECT_EQ(one.text("h"), "8");
+    for (const auto* text : {"part=1:2:3", "part=w=1:2", "part=1:x=3:2", "part:1"})
+        EXPECT_NE(refusal(text).find("only the first 2 values behind 'part=' may go without keys, and none behind one "
+                                     "that has; keys are w, h, x"),
+                  std::string::npos)
+            << text;
+    EXPECT_NE(refusal("part=1:2:w=3").find("'w' is given twice"), std::string::npos);
 }
 
 TEST(Chain, FillsInDefaults) {
@@ -133,7 +155,7 @@ TEST(Chain, SpacesAroundPartsDoNotCount) {
 
 TEST(Chain, RefusesWithPlaceAllowedAndNearestName) {
     EXPECT_EQ(refusal("still,smoth=3"),
-              "filters, column 7: no filter 'smoth'; filters are smooth, tile, still; did you mean 'smooth'?\n"
+              "filters, column 7: no filter 'smoth'; filters are smooth, tile, still, part; did you mean 'smooth'?\n"
               "  still,smoth=3\n"
               "        ^");
     EXPECT_EQ(refusal("smooth=3:sgma=1"),
@@ -203,7 +225,7 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Form, ChainRefusal,
     testing::Values(
-        Refusal{",", "filters, column 1: the name of a filter is missing; filters are smooth, tile, still"},
+        Refusal{",", "filters, column 1: the name of a filter is missing; filters are smooth, tile, still, part"},
         Refusal{"still,", "filters, column 7: the name of a filter is missing"},
         Refusal{"still,,still", "filters, column 7: the name of a filter is missing"},
         Refusal{"=5", "filters, column 1: the name of a filter is missing"},

@@ -8,9 +8,12 @@
     filter(boxes) \
     filter(close) \
     filter(compare) \
+    filter(convolve) \
+    filter(crop) \
     filter(deinterlace) \
     filter(dilate) \
     filter(erode) \
+    filter(flip) \
     filter(fps) \
     filter(gaussian) \
     filter(gray) \
@@ -20,6 +23,9 @@
     filter(mosaic) \
     filter(noise) \
     filter(open) \
+    filter(pad) \
+    filter(rotate) \
+    filter(scale) \
     filter(text)
 // clang-format on
 

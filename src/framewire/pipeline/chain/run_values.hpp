@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/core/frame.hpp"
+#include "framewire/core/time/frame_time.hpp"
 #include "framewire/filters/frame_values.hpp"
 #include "framewire/pipeline/statistics/statistics.hpp"
 

@@ -21,8 +21,7 @@ FrameObjects FrameDetector::make_objects() const {
     FrameObjects objects;
     objects.objects_ = detector_.make_objects();
     if (!with_masks_) return objects;
-    objects.mask_ = HostBitMask(detector_.shape(), executor_->frame_memory());
-    if (executor_->backend() == Backend::cuda) objects.device_mask_ = DeviceBitMask(detector_.shape());
+    objects.mask_ = cuda::Twin<BitMask>(*executor_, detector_.shape());
     objects.mask_transfer_ = cuda::Transfer(*executor_);
     return objects;
 }
@@ -34,14 +33,15 @@ void FrameDetector::start(Frame& frame, FrameObjects& objects) {
         if (!with_masks_) return;
         // The detector's own mask is the next frame's as soon as that comes.
         const auto bytes = bit_mask_bytes(detector_.shape());
-        if constexpr (space == MemorySpace::host) {
-            std::memcpy(objects.mask_.view().data(), detector_.mask_on_host().data(), bytes);
-        } else {
-            auto* const kept = objects.device_mask_.view().data();
-            cuda::copy(detector_.mask_on_device().data(), kept, bytes, executor_->stream());
-            objects.mask_transfer_.down(
-                [&](const cuda::Stream& stream) { cuda::download(kept, objects.mask_.view().data(), bytes, stream); });
-        }
+        const auto* const found = detector_.mask<space>().data();
+        auto* const kept = objects.mask_.in<space>().view().data();
+        if constexpr (space == MemorySpace::host)
+            std::memcpy(kept, found, bytes);
+        else
+            cuda::copy(found, kept, bytes, executor_->stream());
+        objects.mask_transfer_.down([&](const cuda::Stream& stream) {
+            cuda::download(kept, objects.mask_.host().view().data(), bytes, stream);
+        });
     });
 }
 

@@ -2,6 +2,7 @@
 
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/transfer.hpp"
+#include "framewire/cuda/twin.hpp"
 #include "framewire/detect/detected_objects.hpp"
 #include "framewire/detect/detector.hpp"
 #include "framewire/detect/masks/mask_region.hpp"
@@ -25,14 +26,13 @@ public:
     /// How many the frame has beyond those.
     std::int64_t left_out() const { return objects_.left_out(); }
     /// Where the foreground is: 255, elsewhere 0. `to`: one channel, any strides. Where masks are kept only.
-    void unpack_mask(HostView<std::uint8_t> to) const { framewire::unpack_mask(mask_.view(), to); }
+    void unpack_mask(HostView<std::uint8_t> to) const { framewire::unpack_mask(mask_.host().view(), to); }
 
 private:
     friend class FrameDetector;
 
     DetectedObjects objects_;
-    HostBitMask mask_;
-    DeviceBitMask device_mask_;     // on the CUDA backend
+    cuda::Twin<BitMask> mask_;
     cuda::Transfer mask_transfer_;  // last: it is over before the masks go
 };
 

@@ -5,15 +5,11 @@
 namespace framewire {
 
 FrameDescriptors::FrameDescriptors(const HogShape& shape, Executor& executor)
-    : shape_(shape),
-      host_(shape.bytes(), executor.frame_memory()),
-      device_(executor.backend() == Backend::cuda ? cuda::DeviceBuffer(shape.bytes()) : cuda::DeviceBuffer()),
-      transfer_(executor) {}
+    : shape_(shape), values_(executor, shape.bytes()), transfer_(executor) {}
 
 FrameHog::~FrameHog() {
-    if (executor_->backend() == Backend::cpu) return;
     try {
-        executor_->stream().synchronize();
+        executor_->synchronize();
     } catch (const Error&) {
         // Whoever waits for the frame hears of it.
     }
@@ -21,11 +17,10 @@ FrameHog::~FrameHog() {
 
 void FrameHog::start(Frame& frame, FrameDescriptors& out) {
     executor_->in_its_space([&]<MemorySpace space>() {
-        auto* values = space == MemorySpace::host ? out.host_.as<float>() : out.device_.as<float>();
-        hog_.run(frame.in<space>(), HogView<float, space>(values, out.shape_));
+        hog_.run(frame.in<space>(), HogView<float, space>(out.values_.in<space>().template as<float>(), out.shape_));
     });
     out.transfer_.down([&](const cuda::Stream& stream) {
-        cuda::download(out.device_.data(), out.host_.data(), out.shape_.bytes(), stream);
+        cuda::download(out.values_.device().data(), out.values_.host().data(), out.shape_.bytes(), stream);
     });
 }
 

@@ -4,6 +4,7 @@
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/transfer.hpp"
+#include "framewire/cuda/twin.hpp"
 #include "framewire/hog/hog.hpp"
 #include "framewire/pipeline/frames/frame.hpp"
 
@@ -22,16 +23,15 @@ public:
     /// Returns when they are there; throws what computing them failed with.
     void wait() { transfer_.wait(); }
     std::span<const float> values() const {
-        return {host_.as<const float>(), static_cast<std::size_t>(shape_.count())};
+        return {values_.host().as<const float>(), static_cast<std::size_t>(shape_.count())};
     }
 
 private:
     friend class FrameHog;
 
     HogShape shape_{};
-    HostBuffer host_;
-    cuda::DeviceBuffer device_;  // on the CUDA backend
-    cuda::Transfer transfer_;    // last: it is over before the descriptors go
+    cuda::Twin<BufferIn> values_;
+    cuda::Transfer transfer_;  // last: it is over before the descriptors go
 };
 
 /// Runs Hog on a run's frames, of which several may be under way: while one is computed the next goes up and the one

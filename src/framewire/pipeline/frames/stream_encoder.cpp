@@ -31,7 +31,7 @@ void download(const delta::ChangesView<MemorySpace::device>& from, const delta::
 StreamEncoder::StreamEncoder(const delta::EncoderParameters& parameters, const Shape& frame, Executor& executor)
     : executor_(&executor),
       encoder_(parameters, frame, executor),
-      reference_(frame.bytes(), executor),
+      reference_(frame, executor),
       first_picture_(frame, executor.frame_memory()) {
     if (frame.frames != 1) fail(ErrorCode::usage, "a stream of {} frames at a time; it takes one", frame.frames);
 }
@@ -59,7 +59,7 @@ void StreamEncoder::start(Frame& frame, FrameChanges& changes) {
     changes.first_ = !started_;
     executor_->in_its_space([&]<MemorySpace space>() {
         const View<const std::uint8_t, space> current = frame.in<space>();
-        const View<std::uint8_t, space> reference(reference_.data(), shape());
+        const auto reference = reference_.view<space>();
         validate(current, shape(), "the frame to encode");
         if (changes.first_) {
             copy_image(current, reference, *executor_);

@@ -68,7 +68,7 @@ private:
     Executor* executor_;
     delta::Encoder encoder_;
     bool started_ = false;
-    BackendBuffer reference_;
+    BackendImage reference_;
     HostImage first_picture_;
     std::atomic<std::int64_t> last_count_ = 0;  // changes of the last frame waited for
 };

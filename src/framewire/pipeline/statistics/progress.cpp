@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace framewire {
 namespace {
@@ -44,7 +45,6 @@ ProgressMode parse_progress(std::string_view text) {
 }
 
 std::string progress_bar(const StatisticsSnapshot& figures, std::optional<std::int64_t> total_frames, int columns) {
-    const auto limit = static_cast<std::size_t>(std::max(columns, 0));
     auto line = total_frames ? fmt::format("frame {}/{}", figures.frames, *total_frames)
                              : fmt::format("frame {}", figures.frames);
     line += fmt::format("  {:.1f} fps", figures.fps);
@@ -53,17 +53,24 @@ std::string progress_bar(const StatisticsSnapshot& figures, std::optional<std::i
                             8e-6 * static_cast<double>(figures.sent_bytes) / figures.seconds,
                             100 * static_cast<double>(figures.sent_bytes) / static_cast<double>(figures.raw_bytes));
     if (figures.drops > 0) line += fmt::format("  {} dropped", figures.drops);
-    if (const auto left = seconds_left(figures, total_frames)) line += fmt::format("  {} left", as_clock(*left));
-    if (total_frames && *total_frames > 0) {
-        const double share = std::min(static_cast<double>(figures.frames) / static_cast<double>(*total_frames), 1.0);
-        line += fmt::format("  {:.0f}%", std::floor(100 * share));
+    std::optional<double> share;
+    if (total_frames && *total_frames > 0)
+        share = static_cast<double>(figures.frames) / static_cast<double>(*total_frames);
+    return with_bar(std::move(line), share, seconds_left(figures, total_frames), columns);
+}
+
+std::string with_bar(std::string line, std::optional<double> share, std::optional<double> seconds_left, int columns) {
+    if (seconds_left) line += fmt::format("  {} left", as_clock(*seconds_left));
+    if (share) {
+        share = std::min(*share, 1.0);
+        line += fmt::format("  {:.0f}%", std::floor(100 * *share));
         const int cells = std::min(columns - static_cast<int>(line.size()) - 3, longest_bar);
         if (cells >= shortest_bar) {
-            const auto full = static_cast<std::size_t>(share * cells);
+            const auto full = static_cast<std::size_t>(*share * cells);
             line = fmt::format("[{:<{}}] {}", std::string(full, '='), cells, line);
         }
     }
-    return line.substr(0, limit);
+    return line.substr(0, static_cast<std::size_t>(std::max(columns, 0)));
 }
 
 std::string progress_json(const StatisticsSnapshot& figures, std::optional<std::int64_t> total_frames) {
@@ -84,7 +91,15 @@ std::string progress_json(const StatisticsSnapshot& figures, std::optional<std::
 
 Progress::Progress(ProgressMode mode, const Statistics& statistics, std::optional<std::int64_t> total_frames,
                    int descriptor)
-    : mode_(mode), statistics_(statistics), total_frames_(total_frames), descriptor_(descriptor) {
+    : Progress(mode,
+               {[&statistics, total_frames](int columns) {
+                    return progress_bar(statistics.snapshot(), total_frames, columns);
+                },
+                [&statistics, total_frames] { return progress_json(statistics.snapshot(), total_frames); }},
+               descriptor) {}
+
+Progress::Progress(ProgressMode mode, ProgressLines lines, int descriptor)
+    : mode_(mode), lines_(std::move(lines)), descriptor_(descriptor) {
     if (mode_ == ProgressMode::automatic) mode_ = ProgressMode::bar;
     if (mode_ == ProgressMode::bar && !isatty(descriptor)) mode_ = ProgressMode::none;
     if (mode_ == ProgressMode::none) return;
@@ -109,10 +124,8 @@ Progress::~Progress() {
 
 void Progress::show() const noexcept {
     try {
-        const auto figures = statistics_.snapshot();
-        const auto line = mode_ == ProgressMode::bar
-                              ? erase_line + progress_bar(figures, total_frames_, columns_of(descriptor_) - 1)
-                              : progress_json(figures, total_frames_) + "\n";
+        const auto line =
+            mode_ == ProgressMode::bar ? erase_line + lines_.bar(columns_of(descriptor_) - 1) : lines_.json() + "\n";
         static_cast<void>(!write(descriptor_, line.data(), line.size()));
     } catch (...) {  // no memory for the line: a run does not fail for its progress
     }

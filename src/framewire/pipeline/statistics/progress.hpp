@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -28,9 +29,21 @@ std::string progress_bar(const StatisticsSnapshot& figures, std::optional<std::i
 /// to_json(), and with the number of frames known frames and seconds_left.
 std::string progress_json(const StatisticsSnapshot& figures, std::optional<std::int64_t> total_frames);
 
+/// A line of progress with the time that is left, and the share that is done, 0 to 1, as a bar before it, as far as
+/// both are known; of at most `columns` characters.
+std::string with_bar(std::string line, std::optional<double> share, std::optional<double> seconds_left, int columns);
+
+/// What Progress shows: both are called from its thread.
+struct ProgressLines {
+    std::function<std::string(int columns)> bar;  ///< of at most so many characters
+    std::function<std::string()> json;
+};
+
 /// Shows how a run goes, from a thread of its own, until it is destroyed.
 class Progress {
 public:
+    /// Of lines made elsewhere; else as the other one.
+    Progress(ProgressMode mode, ProgressLines lines, int descriptor = 2);
     /// Writes to `descriptor`, standard error by default. A bar is drawn only when that is a terminal. `statistics`
     /// lives longer.
     Progress(ProgressMode mode, const Statistics& statistics, std::optional<std::int64_t> total_frames,
@@ -44,8 +57,7 @@ private:
     void show() const noexcept;
 
     ProgressMode mode_;  // bar, json or none
-    const Statistics& statistics_;
-    std::optional<std::int64_t> total_frames_;
+    ProgressLines lines_;
     int descriptor_;
     std::mutex mutex_;
     std::condition_variable ending_;

@@ -1,16 +1,27 @@
 #include "framewire/session/hog/describe_options.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters/fields.hpp"
 #include "framewire/pipeline/circle/circle.hpp"
 #include "framewire/session/hog/step_pictures.hpp"
 #include "framewire/session/outputs/folders.hpp"
 
 namespace framewire::session {
 
+const ParameterFields<DescribeOptions>& describe_fields() {
+    static const ParameterFields<DescribeOptions> fields = {parameter_field(
+        &DescribeOptions::under_way,
+        {.name = "streams",
+         .help = "frames under way at once on a GPU, where 3 suit: one goes up, one is computed, one comes down",
+         .minimum = 1,
+         .maximum = 8,
+         .unit = "N"})};
+    return fields;
+}
+
 int DescribeOptions::frames_under_way_on(Backend backend) const {
     if (!under_way) return frames_under_way(backend);
-    if (*under_way < 1 || *under_way > most_under_way)
-        fail(ErrorCode::usage, "hog on {} streams; allowed are 1 to {}", *under_way, most_under_way);
+    describe_fields().check(*this, "hog");
     if (backend == Backend::cpu && *under_way > 1)
         fail(ErrorCode::usage, "hog on {} streams of the cpu backend, whose threads share a frame: it has 1",
              *under_way);
@@ -23,7 +34,7 @@ JobFiles files_of(const DescribeOptions& options) {
     if (is_output_folder(options.output))
         files.outputs("-o", options.output, options.input.source, ".npy");
     else
-        files.output("-o", options.output);
+        files.bytes("-o", options.output);
     add_step_pictures(files, options.steps_folder);
     return files.output("--stats", options.job.statistics_path);
 }

@@ -11,6 +11,11 @@
 #include <string>
 #include <vector>
 
+namespace framewire {
+template <class Aggregate>
+class ParameterFields;
+}
+
 namespace framewire::session {
 
 /// What descriptors go by.
@@ -20,12 +25,14 @@ struct DescribeOptions {
     HogParameters hog{};
     std::string output{};            ///< a .npy file, or of a DescribeFolderJob the folder they go to
     std::string steps_folder{};      ///< for pictures of the first frame's steps; empty: none wanted
-    std::optional<int> under_way{};  ///< frames at once, 1 to most_under_way; none: as many as suit the backend
+    std::optional<int> under_way{};  ///< frames at once; none: as many as suit the backend
 
-    static constexpr int most_under_way = 8;
     /// How many. Throws Error{usage} on more than the backend takes.
     int frames_under_way_on(Backend backend) const;
 };
+
+/// The range and help of `under_way`, which the command line calls streams.
+const ParameterFields<DescribeOptions>& describe_fields();
 
 /// What these options read and write; where the output is a folder, a file for each image.
 JobFiles files_of(const DescribeOptions& options);

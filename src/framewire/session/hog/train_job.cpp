@@ -1,6 +1,7 @@
 #include "framewire/session/hog/train_job.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters/fields.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/media/files/output_file.hpp"
 #include "framewire/media/formats/window_model_file.hpp"
@@ -8,6 +9,16 @@
 #include "framewire/media/media.hpp"
 
 namespace framewire::session {
+
+const ParameterFields<TrainOptions>& train_fields() {
+    static const ParameterFields<TrainOptions> fields = {parameter_field(
+        &TrainOptions::folds, {.name = "folds",
+                               .help = "also say what models of the other images find in each of so many parts",
+                               .minimum = 2,
+                               .maximum = 1e6,
+                               .unit = "N"})};
+    return fields;
+}
 namespace {
 
 TrainingImages images_of(const std::string& folder, const std::stop_token& stop) {

@@ -10,6 +10,11 @@
 #include <stop_token>
 #include <string>
 
+namespace framewire {
+template <class Aggregate>
+class ParameterFields;
+}
+
 namespace framewire::session {
 
 /// What a model is trained by, on the CPU.
@@ -28,6 +33,9 @@ struct TrainOptions {
     std::function<void(const DetectionCurve& curve)> on_curve{};  ///< once all folds are done
     TrainingProgress on_training{};
 };
+
+/// The range and help of `folds`.
+const ParameterFields<TrainOptions>& train_fields();
 
 /// What these options read and write.
 JobFiles files_of(const TrainOptions& options);

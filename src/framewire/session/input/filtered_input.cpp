@@ -1,5 +1,7 @@
 #include "framewire/session/input/filtered_input.hpp"
 
+#include "framewire/core/error.hpp"
+#include "framewire/core/parameters/named_value.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/pipeline/chain/run_values.hpp"
 #include "framewire/session/input/public_name.hpp"
@@ -16,6 +18,21 @@ std::optional<Rational> asked_rate(double fps) {
     return Rational{std::llround(fps * 1000), 1000};
 }
 
+std::optional<YuvMatrix> asked_matrix(const std::string& name) {
+    static constexpr NamedValue<YuvMatrix> matrices[] = {
+        {"bt601", YuvMatrix::bt601}, {"bt709", YuvMatrix::bt709}, {"bt2020", YuvMatrix::bt2020}};
+    if (name.empty()) return std::nullopt;
+    if (const auto* matrix = value_named(matrices, name)) return *matrix;
+    fail(ErrorCode::usage, "matrix '{}' is not known; allowed are bt601, bt709 and bt2020", name);
+}
+
+std::optional<bool> asked_range(const std::string& name) {
+    if (name.empty()) return std::nullopt;
+    if (name != "limited" && name != "full")
+        fail(ErrorCode::usage, "range '{}' is not known; allowed are limited and full", name);
+    return name == "full";
+}
+
 }  // namespace
 
 FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, std::stop_token stop)
@@ -23,12 +40,16 @@ FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, s
       fps_(input.fps),
       loop_(input.loop),
       source_(open_source(input.source, {.stop = std::move(stop),
+                                         .reconnect = input.reconnect,
+                                         .draw_loss = input.shows_loss ? no_signal_.drawing() : nullptr,
                                          .rate = asked_rate(input.fps),
                                          .loop = input.loop,
                                          .start_seconds = input.start_seconds,
                                          .duration_seconds = input.duration_seconds,
                                          .seekable = input.seekable,
                                          .one_size = input.one_size,
+                                         .matrix = asked_matrix(input.matrix),
+                                         .full_range = asked_range(input.range),
                                          .replace_truth = job.replace})),
       info_(source_->info()),
       shown_name_(input.public_name ? public_name(info_.name) : info_.name),
@@ -40,7 +61,12 @@ FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, s
       }) {
     if (chain_.rate)
         resampler_.emplace(info_.shape, asked_rate(fps_).value_or(info_.rate), *chain_.rate, before_.has_value(),
-                           [this](HostView<std::uint8_t> image, FrameTime& time) { return read(image, time); });
+                           [this](HostView<std::uint8_t> image, FrameTime& time, bool& signal) {
+                               if (!source_->read(image, time)) return false;
+                               signal = !no_signal_.take_drawn();
+                               set_time(time);
+                               return true;
+                           });
 }
 
 std::optional<FilteredInput::BeforeRate> FilteredInput::make_before() {
@@ -53,7 +79,7 @@ std::optional<FilteredInput::BeforeRate> FilteredInput::make_before() {
 ChainPlan FilteredInput::make_plan() { return {chain_.after, rated_shape(), executor_, info_.shape}; }
 
 InputFrame FilteredInput::make_frame() {
-    InputFrame frame{Frame(info_.shape, executor_), {}};
+    InputFrame frame{Frame(info_.shape, executor_), {}, {}};
     if (before_ || !plan_.empty()) frame.filtered = Frame(plan_.output_shape(), executor_);
     return frame;
 }
@@ -75,19 +101,24 @@ std::optional<std::int64_t> FilteredInput::expected_frames(std::optional<std::in
     return loop_ || chain_.rate ? limit : session::expected_frames(info_, limit);
 }
 
-bool FilteredInput::read(HostView<std::uint8_t> image, FrameTime& time) {
-    if (!source_->read(image, time)) return false;
+void FilteredInput::set_time(FrameTime& time) {
     if (fps_ > 0 && !info_.live) time.seconds = static_cast<double>(captured_frames_) / fps_;
     ++captured_frames_;
-    return true;
 }
 
 bool FilteredInput::capture(InputFrame& frame, FrameTime& time) {
-    if (!resampler_) return read(frame.captured.host(), time);
-    FrameResampler::Given given;
-    if (!resampler_->capture(frame.captured.host(), time, given)) return false;
-    frame.reading = given.reading;
-    frame.sent = given.at_rate;
+    if (resampler_) {
+        FrameResampler::Given given;
+        if (!resampler_->capture(frame.captured.fill_on_host(), time, given)) return false;
+        frame.reading = given.reading;
+        frame.sent = given.at_rate;
+        frame.signal = given.signal;
+        return true;
+    }
+    if (!source_->capture(frame.captured, time)) return false;
+    frame.signal = !no_signal_.take_drawn();
+    frame.own = plan_.empty() ? source_->own_picture() : nullptr;
+    set_time(time);
     return true;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/core/frame.hpp"
+#include "framewire/core/time/frame_time.hpp"
 #include "framewire/core/time/rational.hpp"
 #include "framewire/pipeline/chain/camera_panel.hpp"
 #include "framewire/pipeline/chain/chain.hpp"
@@ -8,6 +8,7 @@
 #include "framewire/pipeline/source.hpp"
 #include "framewire/session/input/frame_resampler.hpp"
 #include "framewire/session/input/input_frame.hpp"
+#include "framewire/session/input/no_signal.hpp"
 #include "framewire/session/options.hpp"
 
 #include <cstdint>
@@ -33,6 +34,10 @@ public:
     Backend backend() const { return executor_.backend(); }
     /// Of frames as filtered.
     const Shape& shape() const { return plan_.output_shape(); }
+    /// Where what is in frames as captured is in those.
+    PlaneMap placement() const {
+        return before_ ? before_->plan.placement().then(plan_.placement()) : plan_.placement();
+    }
     /// Frames a second: as asked for, or the source's own.
     Rational rate() const;
     /// How many frames there will be, where that is known.
@@ -70,7 +75,7 @@ private:
         std::int64_t reading = -1;  // which one that was
     };
 
-    bool read(HostView<std::uint8_t> image, FrameTime& time);
+    void set_time(FrameTime& time);
     std::optional<BeforeRate> make_before();
     ChainPlan make_plan();
     const Shape& rated_shape() const { return before_ ? before_->plan.output_shape() : info_.shape; }
@@ -79,6 +84,7 @@ private:
     RateSplit chain_;
     double fps_;
     bool loop_;
+    NoSignal no_signal_;
     std::unique_ptr<Source> source_;
     SourceInfo info_;
     std::string shown_name_;

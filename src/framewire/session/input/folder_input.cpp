@@ -41,7 +41,7 @@ bool FolderInput::capture(InputFrame& frame, FrameTime& time) {
         }
     }();
     ensure_shape(frame.captured, source->info().shape, executor_);
-    if (!source->read(frame.captured.host(), time)) {
+    if (!source->capture(frame.captured, time)) {
         if (stop_.stop_requested()) return false;
         fail(ErrorCode::source_lost, "{} holds no picture", path);
     }

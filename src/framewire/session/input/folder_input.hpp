@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/core/error.hpp"
-#include "framewire/core/frame.hpp"
+#include "framewire/core/time/frame_time.hpp"
 #include "framewire/pipeline/chain/chain.hpp"
 #include "framewire/pipeline/chain/chain_plan.hpp"
 #include "framewire/pipeline/source.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/core/buffer.hpp"
-#include "framewire/core/frame.hpp"
+#include "framewire/core/time/frame_time.hpp"
 #include "framewire/filters/fps/fps.hpp"
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace framewire::session {
 /// A source's frames at another rate. Looks one frame ahead.
 class FrameResampler {
 public:
-    /// Reads the source's next frame; false at its end.
-    using Read = std::function<bool(HostView<std::uint8_t> image, FrameTime& time)>;
+    /// Reads the source's next frame; false at its end. `signal`: see InputFrame.
+    using Read = std::function<bool(HostView<std::uint8_t> image, FrameTime& time, bool& signal)>;
 
     /// `own` is the source's nominal rate, `everything` whether frames are wanted that are left out at the new rate.
     FrameResampler(const Shape& shape, Rational own, Rational wanted, bool everything, Read read);
@@ -22,6 +22,7 @@ public:
     struct Given {
         std::int64_t reading = 0;  ///< which of the frames read it is
         bool at_rate = true;       ///< else it is one that is left out
+        bool signal = true;        ///< see InputFrame
     };
     /// The next frame with its time and number at the new rate; false at the end. Throws what reading throws, after the
     /// frames before.
@@ -36,6 +37,7 @@ private:
     struct Picture {
         HostImage image;
         FrameTime time{};
+        bool signal = true;
     };
 
     bool read_next();

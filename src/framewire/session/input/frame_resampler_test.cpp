@@ -17,7 +17,7 @@ public:
     explicit Frames(std::vector<double> times, bool breaks = false) : times_(std::move(times)), breaks_(breaks) {}
 
     FrameResampler::Read read() {
-        return [this](HostView<std::uint8_t> image, FrameTime& time) {
+        return [this](HostView<std::uint8_t> image, FrameTime& time, bool&) {
             if (next_ == times_.size() && breaks_) fail(ErrorCode::source_lost, "broken");
             if (next_ == times_.size()) return false;
             image.data()[0] = static_cast<std::uint8_t>(next_);

@@ -6,12 +6,14 @@ namespace framewire::session {
 
 void filter_frame(ChainPlan& plan, InputFrame& frame, const FrameTime& time, const Statistics& statistics,
                   std::string_view source, Wanted wanted) {
-    if (plan.empty() && !wanted.by_stages) return;
+    const bool comes_down = wanted.on_host && (!plan.empty() || frame.captured.filled_on_gpu());
+    if (plan.empty() && !wanted.by_stages && !comes_down) return;
     frame.captured.upload();
-    if (plan.empty()) return;
-    if (plan.shows_frame_values()) plan.set_frame_values(run_values(statistics.snapshot(), time, source));
-    plan.run(frame.captured, frame.filtered);
-    if (wanted.on_host) frame.filtered.download();
+    if (!plan.empty()) {
+        if (plan.shows_frame_values()) plan.set_frame_values(run_values(statistics.snapshot(), time, source));
+        plan.run(frame.captured, frame.filtered);
+    }
+    if (comes_down) frame.result().download();
 }
 
 }  // namespace framewire::session

@@ -1,12 +1,14 @@
 #pragma once
 
-#include "framewire/core/frame.hpp"
+#include "framewire/core/time/frame_time.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/pipeline/chain/chain_plan.hpp"
 #include "framewire/pipeline/frames/frame.hpp"
+#include "framewire/pipeline/source.hpp"
 #include "framewire/pipeline/statistics/statistics.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 namespace framewire::session {
@@ -14,6 +16,8 @@ namespace framewire::session {
 /// One frame on its way: as captured and, where there are filters, as filtered.
 struct InputFrame {
     Frame captured, filtered;
+    std::shared_ptr<const OwnPicture> own{};  ///< the source's picture of it, where there are no filters
+    bool signal = true;                       ///< false where the source was away, and the picture only says so
     int pass = 0;              ///< of a source that is gone to and fro in: which reading of it this frame is of
     std::int64_t reading = 0;  ///< which of a source's frames this is, where the chain changes their rate
     bool sent = true;          ///< false where that leaves it out, and only filters before see it

@@ -1,7 +1,8 @@
 #pragma once
 
 #include "framewire/core/error.hpp"
-#include "framewire/core/frame.hpp"
+#include "framewire/core/log.hpp"
+#include "framewire/core/time/frame_time.hpp"
 #include "framewire/pipeline/circle/circle.hpp"
 #include "framewire/pipeline/statistics/progress.hpp"
 #include "framewire/session/input/input_frame.hpp"
@@ -48,7 +49,18 @@ public:
     Input& input() { return input_; }
     const Input& input() const { return input_; }
     /// As Job's, for frames of the input.
-    SinkOptions sink_options() const { return Job::sink_options(input_.info()); }
+    SinkOptions sink_options() const {
+        auto options = Job::sink_options(input_.info());
+        // Whether filters that change the size kept the picture's shape is not known here.
+        const auto &from = input_.info().shape, &to = input_.shape();
+        auto& aspect = options.facts.pixel_aspect;
+        if ((from.width != to.width || from.height != to.height) && aspect.numerator != aspect.denominator) {
+            log_warning("{}: its pixels are {}:{}; those of another size are written as square", input_.info().name,
+                        aspect.numerator, aspect.denominator);
+            aspect = {1, 1};
+        }
+        return options;
+    }
 
     /// Sends all frames through the stages and completes the outputs, whatever fails; what came of it is in `result`
     /// then, and the first failure is thrown. Throws Error{no_input} where there was no frame.

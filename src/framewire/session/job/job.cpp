@@ -12,7 +12,11 @@ Job::Job(const JobOptions& options, const JobFiles& files)
       statistics_file_((files.require_different(), options_.statistics_path), options_.replace) {}
 
 SinkOptions Job::sink_options(const SourceInfo& source) const {
-    return {.stop = stop(), .live = source.live, .replace = options_.replace, .once_only = source.live};
+    return {.stop = stop(),
+            .live = source.live,
+            .replace = options_.replace,
+            .once_only = source.live,
+            .facts = source.facts};
 }
 
 CircleOptions Job::circle_options(const SourceInfo& source, const Shape& sent, Backend backend) const {

@@ -23,7 +23,13 @@ JobFiles& JobFiles::input(const std::string& option, const std::string& path) {
 
 JobFiles& JobFiles::sink(const std::string& option, const std::string& text) {
     for (auto& path : files_of_sink(text)) outputs_.push_back({option, std::move(path)});
+    if (text == "-") bytes_to_standard_output_ = option;
     return *this;
+}
+
+JobFiles& JobFiles::bytes(const std::string& option, const std::string& path) {
+    if (path == "-") bytes_to_standard_output_ = option;
+    return output(option, path);
 }
 
 JobFiles& JobFiles::output(const std::string& option, const std::string& path) {
@@ -34,6 +40,12 @@ JobFiles& JobFiles::output(const std::string& option, const std::string& path) {
 JobFiles& JobFiles::outputs(const std::string& option, const std::string& folder, const std::string& source,
                             std::string_view ending) {
     for (const auto& path : outputs_of(image_paths(source), folder, ending)) output(option, path);
+    return *this;
+}
+
+JobFiles& JobFiles::add(const JobFiles& others) {
+    inputs_.insert(inputs_.end(), others.inputs_.begin(), others.inputs_.end());
+    outputs_.insert(outputs_.end(), others.outputs_.begin(), others.outputs_.end());
     return *this;
 }
 

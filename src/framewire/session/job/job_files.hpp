@@ -21,18 +21,29 @@ public:
     JobFiles& sink(const std::string& option, const std::string& text);
     /// One file that is written, - for standard output; none where `path` is empty.
     JobFiles& output(const std::string& option, const std::string& path);
+    /// The same of bytes that are no words, as a sink's.
+    JobFiles& bytes(const std::string& option, const std::string& path);
     /// Those in `folder`, one for each image of the folder `source`. Throws as outputs_of() does.
     JobFiles& outputs(const std::string& option, const std::string& folder, const std::string& source,
                       std::string_view ending);
+
+    /// All that other jobs' options name.
+    JobFiles& add(const JobFiles& others);
+
+    const std::vector<RunFile>& inputs() const { return inputs_; }
+    const std::vector<RunFile>& outputs() const { return outputs_; }
 
     /// Throws Error{usage} where an output is an input or another output.
     void require_different() const { require_different_files(inputs_, outputs_); }
     /// Outputs that are there already.
     std::vector<RunFile> there() const { return files_there(outputs_); }
     bool reads_standard_input() const;
+    /// The option by which bytes that are no words go to standard output; empty where none do.
+    const std::string& bytes_to_standard_output() const { return bytes_to_standard_output_; }
 
 private:
     std::vector<RunFile> inputs_, outputs_;
+    std::string bytes_to_standard_output_;
 };
 
 /// Throws Error{usage} where more than one of the outputs, which are called `names` together, is standard output.

@@ -23,8 +23,9 @@ public:
     /// Put out so far.
     std::int64_t bytes() const { return sink_ ? sink_->bytes() : 0; }
 
-    void write(HostView<const std::uint8_t> image, const FrameTime& time) {
-        written_.attempt([&] { sink_->write(image, time); });
+    /// `own`: the source's picture of the same, or null.
+    void write(HostView<const std::uint8_t> image, const FrameTime& time, const OwnPicture* own = nullptr) {
+        written_.attempt([&] { sink_->write_with_own(image, time, own); });
     }
 
     /// A sink that failed has no whole output, and one without frames none that plays: those are left as they are,

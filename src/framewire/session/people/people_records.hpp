@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/core/frame.hpp"
+#include "framewire/core/time/frame_time.hpp"
 #include "framewire/session/outputs/record_file.hpp"
 #include "framewire/session/people/found_people.hpp"
 #include "framewire/session/people/people_options.hpp"

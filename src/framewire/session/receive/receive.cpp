@@ -52,7 +52,11 @@ ReceiveJob::State::State(const ReceiveOptions& options)
     const auto& shown = changes ? changes->shape() : result.stream.shape;
     if (options.on_stream) options.on_stream(result.stream, shown);
     recording = VideoOutput(options.recording, shown, result.stream.rate,
-                            {.stop = job.stop(), .replace = options.job.replace, .once_only = true});
+                            {.stop = job.stop(),
+                             .hurry = true,
+                             .replace = options.job.replace,
+                             .once_only = true,
+                             .segments = options.segments});
 }
 
 void ReceiveJob::State::run() {

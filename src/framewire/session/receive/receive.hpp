@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/core/view.hpp"
+#include "framewire/media/media.hpp"
 #include "framewire/net/client.hpp"
 #include "framewire/net/wire/wire.hpp"
 #include "framewire/pipeline/source.hpp"
@@ -22,6 +23,7 @@ struct ReceiveOptions {
     std::string url{};  ///< tcp://HOST:PORT or tcp://HOST:PORT/NAME
     net::ClientOptions client{};
     std::string recording{};               ///< see open_sink(); empty: none wanted
+    SegmentOptions segments{};             ///< of a recording in pieces
     std::optional<ChangesKind> changes{};  ///< pictures of what changed instead
     bool boxes = true;                     ///< around what the server detects
     /// Called once the stream is there, with the shape of its pictures as they are shown, before the recording is

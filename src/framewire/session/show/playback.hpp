@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/core/frame.hpp"
+#include "framewire/core/time/frame_time.hpp"
 #include "framewire/pipeline/circle/pacer.hpp"
 #include "framewire/session/show/playback_state.hpp"
 

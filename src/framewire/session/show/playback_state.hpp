@@ -1,7 +1,7 @@
 #pragma once
 
-#include "framewire/core/frame.hpp"
 #include "framewire/core/time/clock.hpp"
+#include "framewire/core/time/frame_time.hpp"
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/core/frame.hpp"
+#include "framewire/core/time/frame_time.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/pipeline/source.hpp"
 #include "framewire/pipeline/statistics/statistics.hpp"

@@ -1,6 +1,6 @@
+#include "framewire/filters/kernel/quads.cuh"
 #include "framewire/filters/median/median.hpp"
 #include "framewire/filters/median/median_cuda.hpp"
-#include "framewire/filters/quads.cuh"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/core/view.hpp"
-#include "framewire/cuda/device.hpp"
+#include "framewire/cuda/device/device.hpp"
 
 namespace framewire {
 

@@ -2,8 +2,8 @@
 
 // What the kernels of median networks share: blocks of tiles, which come to shared memory and leave it.
 
+#include "framewire/filters/kernel/quads.cuh"
 #include "framewire/filters/median/median_device.cuh"
-#include "framewire/filters/quads.cuh"
 
 #include <cstdint>
 

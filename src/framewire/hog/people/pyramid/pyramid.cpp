@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 namespace framewire {
@@ -67,9 +66,8 @@ GrayPyramid::GrayPyramid(std::span<const double> scales, const Shape& frame, Exe
         }
         levels_.push_back(std::move(level));
     }
-    memory_ = BackendBuffer(bytes, executor);
-    if (executor.backend() == Backend::cpu)
-        std::memset(memory_.data(), 0, memory_.bytes());  // behind the last pixel of a row lies one whose share is 0
+    memory_ = BackendBuffer(static_cast<std::size_t>(bytes), executor);
+    memory_.fill(0);  // behind the last pixel of a row lies one whose share is 0
 }
 
 Shape GrayPyramid::level_shape(int level) const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 namespace framewire {
+namespace pyramid_kernels {
 namespace {
 
 constexpr int threads_across = 32, threads_down = 8;  // of a block, a thread a pixel
@@ -51,8 +52,10 @@ __global__ void level_kernel(Images images, std::int64_t step) {
 }
 
 }  // namespace
+}  // namespace pyramid_kernels
 
 void GrayPyramid::run(DeviceView<const std::uint8_t> frame) {
+    using namespace pyramid_kernels;
     const auto device = [&](const Plane& plane) { return view<MemorySpace::device>(memory_.data(), plane); };
     const auto stream = executor_->stream().handle();
     const dim3 block(threads_across, threads_down);

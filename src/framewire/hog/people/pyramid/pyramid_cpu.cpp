@@ -1,4 +1,4 @@
-#include "framewire/core/simd.hpp"
+#include "framewire/core/simd/simd.hpp"
 #include "framewire/hog/people/pyramid/pyramid.hpp"
 #include "framewire/hog/people/pyramid/pyramid_sample.hpp"
 

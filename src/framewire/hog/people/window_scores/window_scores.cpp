@@ -10,21 +10,19 @@ namespace framewire {
 WindowScores::WindowScores(const WindowModel& model, Executor& executor)
     : window_((validate(model), window_shape(model))), bias_(model.bias), executor_(&executor) {
     const auto row_values = window_.row_values();
-    if (executor.backend() == Backend::cpu) {
-        stride_ = (row_values + window_weights_group - 1) / window_weights_group * window_weights_group;
-        const auto count = stride_ * (window_.rows + 2 * window_weights_rows_around);
-        weights_ = HostBuffer(static_cast<std::size_t>(count) * sizeof(float));
-        auto* weights = weights_.as<float>();
-        std::fill_n(weights, count, 0.0f);
-        for (int row = 0; row < window_.rows; ++row)
-            std::copy_n(model.weights.data() + row * row_values, row_values,
-                        weights + (row + window_weights_rows_around) * stride_);
+    if (executor.backend() == Backend::cuda) {
+        stride_ = row_values;
+        weights_ = BackendBuffer(window_.bytes(), executor);
+        weights_.put(model.weights.data(), window_.bytes());
         return;
     }
-    stride_ = row_values;
-    device_weights_ = cuda::DeviceBuffer(window_.bytes());
-    cuda::upload(model.weights.data(), device_weights_.data(), window_.bytes(), executor.stream());
-    executor.stream().synchronize();
+    stride_ = (row_values + window_weights_group - 1) / window_weights_group * window_weights_group;
+    const auto count = stride_ * (window_.rows + 2 * window_weights_rows_around);
+    weights_ = BackendBuffer(static_cast<std::size_t>(count) * sizeof(float), executor);
+    weights_.fill(0);
+    for (int row = 0; row < window_.rows; ++row)
+        std::copy_n(model.weights.data() + row * row_values, row_values,
+                    weights_.as<float>() + (row + window_weights_rows_around) * stride_);
 }
 
 WindowGrid WindowScores::grid(const HogShape& descriptors) const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 namespace framewire {
+namespace window_scores_kernels {
 namespace {
 
 constexpr int score_threads = 128;  // of a block
@@ -55,12 +56,14 @@ __global__ void __launch_bounds__(score_threads) score_kernel(ScoreJob job) {
 }
 
 }  // namespace
+}  // namespace window_scores_kernels
 
 void WindowScores::run(HogView<const float, MemorySpace::device> descriptors, float* scores) const {
+    using namespace window_scores_kernels;
     const auto windows = grid(descriptors.shape());
     if (windows.count() == 0) return;
     constexpr int block_windows = score_threads / 32 * warp_windows;
-    const ScoreJob job{device_weights_.as<float>(),
+    const ScoreJob job{weights_.as<float>(),
                        descriptors.data(),
                        descriptors.shape().row_values(),
                        window_.rows,

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "framewire/core/buffer.hpp"
-#include "framewire/cuda/buffer.hpp"
+#include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/window_model.hpp"
@@ -45,8 +44,8 @@ private:
     float bias_;
     Executor* executor_;
     std::int64_t stride_ = 0;  // values from one row of weights to the next
-    HostBuffer weights_;       // CPU: rows padded to whole vectors with zeros, with rows of zeros above and below
-    cuda::DeviceBuffer device_weights_;  // CUDA: as they are
+    // CPU: rows padded to whole vectors with zeros, with rows of zeros above and below. CUDA: as they are.
+    BackendBuffer weights_;
 };
 
 }  // namespace framewire

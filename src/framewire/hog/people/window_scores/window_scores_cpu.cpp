@@ -1,4 +1,4 @@
-#include "framewire/core/simd.hpp"
+#include "framewire/core/simd/simd.hpp"
 #include "framewire/hog/people/window_scores/window_scores.hpp"
 #include "framewire/hog/people/window_scores/window_scores_scratch.hpp"
 

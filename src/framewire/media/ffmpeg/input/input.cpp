@@ -2,9 +2,7 @@
 
 #include "framewire/core/log.hpp"
 #include "framewire/core/parameters/numbers.hpp"
-#include "framewire/core/text/credentials.hpp"
 #include "framewire/core/time/frame_rate.hpp"
-#include "framewire/media/ffmpeg/input/limits.hpp"
 
 extern "C" {
 #include <libavutil/common.h>
@@ -23,16 +21,12 @@ using namespace std::chrono_literals;
 
 // A local file answers at once; longer than this for one frame and it is stuck.
 constexpr std::chrono::milliseconds file_patience = 60s;
+constexpr int http_attempts = 17;  // with pauses that double to 24 h
 constexpr int most_errors_in_a_row = 10'000;
 
 bool is_still_image(const AVFormatContext& format) {
     const std::string_view name = format.iformat->name;
     return name == "image2" || name.ends_with("_pipe");
-}
-
-bool begins_with_any(std::string_view text, std::initializer_list<std::string_view> beginnings) {
-    return std::any_of(beginnings.begin(), beginnings.end(),
-                       [&](auto beginning) { return text.starts_with(beginning); });
 }
 
 // What FFmpeg writes of a number in EXIF data: "    6". 0 where there is none.
@@ -43,108 +37,38 @@ long number_after_spaces(std::string_view text) {
     return number;
 }
 
-// FFmpeg's http resumes a lost transfer itself where the server can: after 0, 1, 3, 7 ... seconds.
-std::int64_t last_http_pause_s(int retries) { return (std::int64_t{1} << std::clamp(retries - 1, 0, 5)) - 1; }
-
-void set_network_options(Dictionary& dictionary, const FfmpegAddress& address, const SourceOptions& options) {
-    const auto timeout_us = std::chrono::microseconds(options.timeout).count();
-    if (begins_with_any(address.url, {"http://", "https://"})) {
-        dictionary.set("rw_timeout", timeout_us);
-        if (options.retries > 0) {
-            dictionary.set("reconnect", 1);
-            dictionary.set("reconnect_delay_max", last_http_pause_s(options.retries));
-        }
-    } else if (begins_with_any(address.url, {"rtsp://", "rtsps://"})) {
-        dictionary.set("rtsp_flags", "prefer_tcp");
-        dictionary.set("timeout", timeout_us);
-    } else if (begins_with_any(address.url, {"udp://", "srt://"})) {
-        dictionary.set("timeout", timeout_us);
-    } else {
-        dictionary.set("rw_timeout", timeout_us);
-    }
+// FFmpeg's own decoders of VP8 and VP9 leave out the transparency of WebM.
+const AVCodec& decoder_with_alpha(const AVCodec& codec, const AVStream& stream) {
+    const auto* entry = av_dict_get(stream.metadata, "alpha_mode", nullptr, 0);
+    if (!entry || std::string_view(entry->value) != "1") return codec;
+    const auto* libvpx = codec.id == AV_CODEC_ID_VP8   ? avcodec_find_decoder_by_name("libvpx")
+                         : codec.id == AV_CODEC_ID_VP9 ? avcodec_find_decoder_by_name("libvpx-vp9")
+                                                       : nullptr;
+    return libvpx ? *libvpx : codec;
 }
 
 }  // namespace
 
 FfmpegInput::FfmpegInput(const FfmpegAddress& address, const SourceOptions& options, Interrupt& interrupt)
-    : options_(options), interrupt_(interrupt), kind_(address.kind), name_(address.name), url_(address.url) {
+    : options_(options), interrupt_(interrupt), kind_(address.kind), name_(address.name) {
     const bool waits = kind_ == FfmpegAddress::Kind::network || kind_ == FfmpegAddress::Kind::camera;
     patience_ = waits ? options.timeout : file_patience;
     interrupt_.allow(patience_);
-    open(address);
+    demuxer_.emplace(address, options, interrupt, patience_);
+    format_ = &demuxer_->format();
     open_decoder();
 
     const bool endless = format_->duration == AV_NOPTS_VALUE || format_->duration <= 0;
     const bool broadcast = !begins_with_any(address.url, {"http://", "https://"});
     live_ = kind_ == FfmpegAddress::Kind::camera || (kind_ == FfmpegAddress::Kind::network && (endless || broadcast));
     if (kind_ == FfmpegAddress::Kind::network && !live_)
-        patience_ =
-            (options.timeout + std::chrono::seconds(last_http_pause_s(options.retries))) * std::max(options.retries, 1);
-}
-
-// A file is read from itself alone: no demuxer takes another file for a part of it.
-int FfmpegInput::open_own_file(AVFormatContext* format, AVIOContext** io, const char* url, int flags,
-                               AVDictionary** options) {
-    const auto& self = *static_cast<const FfmpegInput*>(format->opaque);
-    if (url != self.url_) {
-        log_debug("{}: its link to {} is not followed", self.name_, without_credentials(url));
-        return AVERROR(EPERM);
-    }
-    return self.open_any_(format, io, url, flags, options);
-}
-
-void FfmpegInput::fail_open(const FfmpegAddress& address, int error) {
-    const auto text = ffmpeg_error(error);
-    if (interrupt_.stopped()) fail(ErrorCode::no_input, "{}: stopped while it was opened", name_);
-    if (interrupt_.late())
-        fail(ErrorCode::no_input, "cannot open {}: no answer within {:.1f} s", name_,
-             std::chrono::duration<double>(patience_).count());
-    if (const auto refused = kind_ == FfmpegAddress::Kind::file ? refused_format(address) : std::nullopt) {
-        const bool image = address.contents == FfmpegAddress::Contents::image;
-        fail(ErrorCode::no_input, "{} is no {}: it holds {}{}", name_, image ? "image" : "video", refused->name,
-             refused->is_playlist ? "; playlists are followed where their names end in .m3u8, .m3u, .mpd or .ffconcat"
-                                  : "");
-    }
-    fail(ErrorCode::no_input, "cannot open {}: {}", name_, text);
-}
-
-void FfmpegInput::open(const FfmpegAddress& address) {
-    const AVInputFormat* demuxer = nullptr;
-    if (!address.format.empty()) {
-        demuxer = av_find_input_format(address.format.c_str());
-        if (!demuxer) fail(ErrorCode::config, "{}: this FFmpeg has no input format '{}'", name_, address.format);
-    }
-    Dictionary dictionary;
-    dictionary.set("pattern_type", "none");  // an image's name is a name, whatever its percent signs
-    if (kind_ == FfmpegAddress::Kind::network) set_network_options(dictionary, address, options_);
-    for (const auto& [key, value] : address.options) dictionary.set(key.c_str(), value);
-    if (const auto formats = allowed_formats(address); !formats.empty()) dictionary.set("format_whitelist", formats);
-    if (const auto protocols = allowed_protocols(address); !protocols.empty())
-        dictionary.set("protocol_whitelist", protocols);
-
-    auto* format = avformat_alloc_context();
-    if (!format) fail(ErrorCode::config, "no memory to open {}", name_);
-    format->interrupt_callback = interrupt_.callback();
-    if (kind_ == FfmpegAddress::Kind::file && address.contents != FfmpegAddress::Contents::playlist) {
-        open_any_ = format->io_open;
-        format->opaque = this;
-        format->io_open = open_own_file;
-    }
-    // A camera that blocks inside the driver could neither be stopped nor time out.
-    if (kind_ == FfmpegAddress::Kind::camera) format->flags |= AVFMT_FLAG_NONBLOCK;
-
-    // Frees the context where it fails.
-    if (const int error = avformat_open_input(&format, address.url.c_str(), demuxer, dictionary.address()); error < 0)
-        fail_open(address, error);
-    format_.reset(format);
-    if (kind_ != FfmpegAddress::Kind::camera) {
-        if (const int error = avformat_find_stream_info(format, nullptr); error < 0) fail_open(address, error);
-    }
+        patience_ = (options.timeout + std::chrono::seconds(last_http_pause_s(options))) *
+                    (options.reconnect ? http_attempts : std::max(options.retries, 1));
 }
 
 void FfmpegInput::open_decoder() {
     const AVCodec* codec = nullptr;
-    const int index = av_find_best_stream(format_.get(), AVMEDIA_TYPE_VIDEO, -1, -1, &codec, 0);
+    const int index = av_find_best_stream(format_, AVMEDIA_TYPE_VIDEO, -1, -1, &codec, 0);
     if (index == AVERROR_DECODER_NOT_FOUND)
         fail(ErrorCode::no_input, "{}: this FFmpeg has no decoder for its video", name_);
     if (index < 0 || (format_->streams[index]->disposition & AV_DISPOSITION_ATTACHED_PIC))
@@ -159,6 +83,7 @@ void FfmpegInput::open_decoder() {
         fail(ErrorCode::no_input, "{} is {}x{}; allowed are sides of up to {} pixels, {} pixels in all", name_,
              parameters.width, parameters.height, max_side_px, options_.max_pixels);
 
+    codec = &decoder_with_alpha(*codec, *stream_);
     decoder_.reset(avcodec_alloc_context3(codec));
     if (!decoder_) fail(ErrorCode::config, "no memory for a decoder");
     if (const int error = avcodec_parameters_to_context(decoder_.get(), &parameters); error < 0)
@@ -235,7 +160,7 @@ FfmpegInput::Progress FfmpegInput::next(AVFrame& frame) {
 
 // Gives the decoder the next packet; what ends the reading, if anything.
 std::optional<FfmpegInput::Progress> FfmpegInput::feed() {
-    const int read = av_read_frame(format_.get(), packet_.get());
+    const int read = av_read_frame(format_, packet_.get());
     if (read == AVERROR(EAGAIN)) {
         std::this_thread::sleep_for(2ms);
         return std::nullopt;
@@ -303,7 +228,7 @@ bool FfmpegInput::seek(double seconds) {
     if (!(std::abs(ticks) < 0x1p62)) return false;
     interrupt_.allow(patience_);
     const auto at = av_sat_add64(start, static_cast<std::int64_t>(ticks));
-    if (av_seek_frame(format_.get(), stream_->index, at, AVSEEK_FLAG_BACKWARD) < 0) return false;
+    if (av_seek_frame(format_, stream_->index, at, AVSEEK_FLAG_BACKWARD) < 0) return false;
     avcodec_flush_buffers(decoder_.get());
     draining_ = false;
     seen_key_ = false;
@@ -315,11 +240,16 @@ Rational FfmpegInput::rate() const {
     const Rational otherwise = options_.rate.value_or(Rational{30, 1});
     if (is_still_image(*format_)) return otherwise;
     const auto claimed = [](AVRational rate) { return claimed_rate(rate.num, rate.den); };
-    const auto guessed = claimed(av_guess_frame_rate(format_.get(), const_cast<AVStream*>(stream_), nullptr));
+    const auto guessed = claimed(av_guess_frame_rate(format_, const_cast<AVStream*>(stream_), nullptr));
     // A variable rate is given as the rate of its clock: the average is meant then.
     const auto average = claimed(stream_->avg_frame_rate);
     if (guessed && (guessed->value() <= 240 || !average)) return *guessed;
     return average.value_or(otherwise);
+}
+
+Rational FfmpegInput::pixel_aspect(AVFrame& frame) const {
+    const auto aspect = av_guess_sample_aspect_ratio(format_, const_cast<AVStream*>(stream_), &frame);
+    return aspect.num > 0 && aspect.den > 0 ? Rational{aspect.num, aspect.den} : Rational{1, 1};
 }
 
 std::optional<std::int64_t> FfmpegInput::frames() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/media/ffmpeg/input/address.hpp"
+#include "framewire/media/ffmpeg/input/demuxer.hpp"
 #include "framewire/media/ffmpeg/input/orientation.hpp"
 #include "framewire/media/ffmpeg/libav.hpp"
 #include "framewire/media/media.hpp"
@@ -34,6 +35,10 @@ public:
     Orientation orientation(const AVFrame& frame);
     /// Presentation time of a frame of this input from the stream's start, where it has one.
     std::optional<double> seconds(const AVFrame& frame) const;
+    /// A pixel's width over its height in a frame, as it is stored.
+    Rational pixel_aspect(AVFrame& frame) const;
+    /// When the stream begins, by its file's own times.
+    double start_seconds() const;
     /// A camera or a broadcast: no beginning to go back to.
     bool live() const { return live_; }
 
@@ -43,24 +48,18 @@ public:
     const std::string& why_lost() const { return why_lost_; }
 
 private:
-    void open(const FfmpegAddress& address);
-    static int open_own_file(AVFormatContext* format, AVIOContext** io, const char* url, int flags,
-                             AVDictionary** options);
-    [[noreturn]] void fail_open(const FfmpegAddress& address, int error);
     void open_decoder();
     std::optional<Progress> feed();
     Progress ended();
     void note_damage(const std::string& text);
     std::optional<double> promised_seconds() const;
-    double start_seconds() const;
 
     const SourceOptions& options_;
     Interrupt& interrupt_;
     FfmpegAddress::Kind kind_;
     std::string name_;
-    std::string url_;
-    decltype(AVFormatContext::io_open) open_any_ = nullptr;  // FFmpeg's own way to open a file
-    InputPointer format_;
+    std::optional<FfmpegDemuxer> demuxer_;
+    AVFormatContext* format_ = nullptr;  // the demuxer's
     const AVStream* stream_ = nullptr;
     CodecPointer decoder_;
     PacketPointer packet_ = make_packet();

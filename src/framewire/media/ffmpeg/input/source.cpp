@@ -4,12 +4,21 @@
 #include "framewire/core/log.hpp"
 #include "framewire/media/conversion/colour.hpp"
 #include "framewire/media/ffmpeg/input/input.hpp"
+#include "framewire/media/ffmpeg/picture.hpp"
+
+extern "C" {
+#include <libavutil/pixdesc.h>
+}
+
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace framewire {
@@ -35,14 +44,21 @@ public:
     bool read(HostView<std::uint8_t> image, FrameTime& time) override {
         validate(image, info_.shape, "the image to read into");
         if (interrupt_.stopped()) return false;
-        if (!std::exchange(have_frame_, false) && !next_frame()) return false;
+        if (!std::exchange(have_frame_, false)) {
+            const auto next = next_frame();
+            if (next == Next::away) return read_loss(image, time);
+            if (next == Next::none) return false;
+        }
         const double seconds = std::exchange(has_time_, false) ? last_seconds_ : frame_seconds();
         time = {index_, seconds, last_time_};
         convert(image);
+        keep_own(image.shape());
         ++index_;
         av_frame_unref(frame_.get());
         return true;
     }
+
+    std::shared_ptr<const OwnPicture> own_picture() const override { return own_; }
 
     bool seek(double seconds) override {
         if (input_ && input_->live()) return false;
@@ -51,6 +67,8 @@ public:
     }
 
 private:
+    enum class Next { frame, away, none };
+
     // Times of frames are sums of fractions: so much apart they are the same.
     static constexpr double same_time_s = 1e-6;
 
@@ -93,7 +111,7 @@ private:
             }
             last_seconds_ = time;
             av_frame_unref(frame_.get());
-            if (!next_frame()) return true;
+            if (next_frame() != Next::frame) return true;
         }
     }
 
@@ -117,7 +135,7 @@ private:
         began_ = false;
         have_frame_ = false;
         entered_s_.reset();
-        for (; next_frame(); ++index_) {
+        for (; next_frame() == Next::frame; ++index_) {
             const double time = frame_seconds();
             if (time >= seconds - same_time_s) return hold_frame(time);
             av_frame_unref(frame_.get());
@@ -131,6 +149,14 @@ private:
         has_time_ = true;
     }
 
+    // While a live source is away.
+    struct Loss {
+        std::string reason;  // the latest one
+        Clock::time_point give_up;
+        std::chrono::milliseconds pause;  // before the next attempt
+        int attempts = 0;
+    };
+
     void open_first_frame() {
         switch (input_->next(*frame_)) {
             case Progress::frame: break;
@@ -142,6 +168,8 @@ private:
                      input_->damaged() ? ": " : "", input_->first_damage());
         }
         have_frame_ = true;
+        refuse_hdr();
+        take_overrides();
         const int channels = is_gray(static_cast<AVPixelFormat>(frame_->format)) ? 1 : 3;
         info_.name = address_.name;
         info_.shape = input_->orientation(*frame_).turned({1, frame_->height, frame_->width, channels});
@@ -151,57 +179,106 @@ private:
 
         std::string assumed;
         const auto coding = coding_of(*frame_, assumed);
+        info_.facts = facts(coding);
+        if (address_.kind == FfmpegAddress::Kind::file && address_.contents != FfmpegAddress::Contents::image)
+            info_.medium = {address_.name, input_->start_seconds() + input_->seconds(*frame_).value_or(0)};
         if (!assumed.empty())
-            log_info("{}: its tags leave open what its colours mean; taken as {} (assumed: {})", address_.name,
-                     to_string(coding), assumed);
+            log_debug("{}: its tags leave open what its colours mean; taken as {} (assumed: {})", address_.name,
+                      to_string(coding), assumed);
     }
 
-    // False at the end.
-    bool next_frame() {
-        if (!input_) return false;  // given up before
+    Next next_frame() {
+        if (loss_) return come_back();
+        if (!input_) return Next::none;  // given up before
         switch (input_->next(*frame_)) {
             case Progress::frame:
                 if (frame_->key_frame) entered_s_.reset();
-                return true;
-            case Progress::stopped: return false;
+                take_overrides();
+                return Next::frame;
+            case Progress::stopped: return Next::none;
             case Progress::end:
-                if (input_->live()) return reconnect("the stream ended");
-                if (reenter()) return true;
+                if (input_->live()) return lose("the stream ended");
+                if (reenter()) return Next::frame;
                 if (input_->damaged())
                     fail(ErrorCode::source_lost, "{}: {} of its packets or pictures are broken, the first {}",
                          address_.name, input_->damaged(), input_->first_damage());
-                return false;
+                return Next::none;
             case Progress::lost: break;
         }
-        if (input_->live()) return reconnect(input_->why_lost());
+        if (input_->live()) return lose(input_->why_lost());
         fail(ErrorCode::source_lost, "{}: lost after {} frames: {}", address_.name, index_, input_->why_lost());
     }
 
-    bool reconnect(std::string reason) {
-        auto pause = std::min(options_.retry_pause, longest_pause);
-        for (int attempt = 1; attempt <= options_.retries; ++attempt) {
-            log_warning("{}: {}; attempt {} of {} to get it back in {:.2f} s", address_.name, reason, attempt,
-                        options_.retries, std::chrono::duration<double>(pause).count());
-            input_.reset();
-            if (!wait(pause)) return false;
-            pause = std::min(2 * pause, longest_pause);
-            try {
-                input_ = std::make_unique<FfmpegInput>(address_, options_, interrupt_);
-                const auto progress = input_->next(*frame_);
-                if (progress == Progress::stopped) return false;
-                if (progress == Progress::frame) {
-                    rejoining_ = true;
-                    log_info("{}: back again", address_.name);
-                    return true;
-                }
-                reason = progress == Progress::lost ? input_->why_lost() : "the stream ended";
-            } catch (const Error& error) {
-                if (interrupt_.stopped()) return false;
-                reason = error.what();
-            }
+    Next lose(const std::string& reason) {
+        const bool timed = options_.reconnect && *options_.reconnect != SourceOptions::for_ever;
+        const auto give_up = timed ? Clock::now() + *options_.reconnect : Clock::time_point::max();
+        loss_ = {reason, give_up, std::min(options_.retry_pause, longest_pause)};
+        input_.reset();
+        return options_.draw_loss && !is_given_up() ? Next::away : come_back();
+    }
+
+    bool is_given_up() const {
+        return options_.reconnect ? Clock::now() >= loss_->give_up : loss_->attempts >= options_.retries;
+    }
+
+    // One attempt after the other; where losses are drawn, one.
+    Next come_back() {
+        while (!is_given_up()) {
+            const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(loss_->give_up - Clock::now());
+            const auto pause = std::min(loss_->pause, left);
+            ++loss_->attempts;
+            log_attempt(pause);
+            if (!wait(pause)) return Next::none;
+            loss_->pause = std::min(2 * loss_->pause, longest_pause);
+            const auto next = attempt();
+            if (next != Next::away || options_.draw_loss) return next;
         }
+        const auto loss = *std::exchange(loss_, std::nullopt);
         fail(ErrorCode::source_lost, "{}: lost after {} frames, and {} attempts did not bring it back: {}",
-             address_.name, index_, options_.retries, reason);
+             address_.name, index_, loss.attempts, loss.reason);
+    }
+
+    // All at first, then fewer and fewer: a camera may be away for a night.
+    void log_attempt(std::chrono::milliseconds pause) const {
+        const auto number = static_cast<unsigned>(loss_->attempts);
+        const bool told = number <= 5 || std::has_single_bit(number);
+        const auto of = options_.reconnect ? std::string() : fmt::format(" of {}", options_.retries);
+        const auto words = fmt::format("{}: {}; attempt {}{} to get it back in {:.2f} s", address_.name, loss_->reason,
+                                       loss_->attempts, of, std::chrono::duration<double>(pause).count());
+        told ? log_warning("{}", words) : log_debug("{}", words);
+    }
+
+    Next attempt() {
+        try {
+            input_ = std::make_unique<FfmpegInput>(address_, options_, interrupt_);
+            const auto progress = input_->next(*frame_);
+            if (progress == Progress::stopped) return Next::none;
+            if (progress == Progress::frame) {
+                take_overrides();
+                loss_.reset();
+                rejoining_ = true;
+                warned_of_size_ = false;
+                log_info("{}: back again", address_.name);
+                return Next::frame;
+            }
+            loss_->reason = progress == Progress::lost ? input_->why_lost() : "the stream ended";
+        } catch (const Error& error) {
+            if (interrupt_.stopped()) return Next::none;
+            loss_->reason = error.what();
+        }
+        input_.reset();
+        return Next::away;
+    }
+
+    // A frame that no source sent, as long after the last one as it is.
+    bool read_loss(HostView<std::uint8_t> image, FrameTime& time) {
+        const auto now = Clock::now();
+        last_seconds_ += std::max(1 / info_.rate.value(), milliseconds(last_time_, now) / 1000);
+        last_time_ = now;
+        time = {index_++, last_seconds_, now};
+        options_.draw_loss(image);
+        own_.reset();
+        return true;
     }
 
     // False when told to stop.
@@ -249,6 +326,59 @@ private:
         turn(std::as_const(stored_).view(), orientation, image);
     }
 
+    // Bright pictures of a wide range would come out dull and mislabelled: they are not what 8 bits of BGR can hold.
+    void refuse_hdr() const {
+        const bool pq = frame_->color_trc == AVCOL_TRC_SMPTE2084;
+        if (!pq && frame_->color_trc != AVCOL_TRC_ARIB_STD_B67) return;
+        fail(ErrorCode::config,
+             "{}: it is of high dynamic range ({}), and framewire works on standard range; make it that first: ffmpeg "
+             "-i "
+             "{} -vf zscale=t=linear:npl=100,tonemap=hable,zscale=p=bt709:t=bt709:m=bt709:r=tv,format=yuv420p ...",
+             address_.name, pq ? "PQ" : "HLG", address_.name);
+    }
+
+    // What the user says of the colours stands for what the medium says.
+    void take_overrides() {
+        if (is_rgb_picture()) return;
+        if (options_.full_range) frame_->color_range = *options_.full_range ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+        if (!options_.matrix) return;
+        std::string assumed;
+        auto coding = coding_of(*frame_, assumed);
+        coding.matrix = *options_.matrix;
+        const auto range = frame_->color_range;
+        tag(*frame_, coding);
+        frame_->color_range = range;
+    }
+
+    bool is_rgb_picture() const {
+        const auto* descriptor = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame_->format));
+        return !descriptor || (descriptor->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL));
+    }
+
+    // As it is decoded, where it is not turned, scaled or laid on black.
+    void keep_own(const Shape& shape) {
+        own_.reset();
+        if (frame_->width != shape.width || frame_->height != shape.height || shape.channels != 3) return;
+        if (!input_->orientation(*frame_).upright()) return;
+        FramePointer kept(av_frame_clone(frame_.get()));
+        if (kept) own_ = std::make_shared<const FfmpegPicture>(std::move(kept));
+    }
+
+    // What the first picture says of all.
+    PictureFacts facts(const YuvCoding& coding) {
+        PictureFacts facts;
+        if (!is_rgb_picture() && info_.shape.channels == 3) facts.coding = coding;
+        const auto* descriptor = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame_->format));
+        if (const int bits = descriptor ? descriptor->comp[0].depth : 8; bits > 8)
+            log_info("{}: its pictures have {} bits a sample; 8 of them are worked with", address_.name, bits);
+        if (frame_->color_primaries != AVCOL_PRI_UNSPECIFIED) facts.primaries = frame_->color_primaries;
+        if (frame_->color_trc != AVCOL_TRC_UNSPECIFIED) facts.transfer = frame_->color_trc;
+        facts.pixel_aspect = input_->pixel_aspect(*frame_);
+        if (input_->orientation(*frame_).transposed)
+            std::swap(facts.pixel_aspect.numerator, facts.pixel_aspect.denominator);
+        return facts;
+    }
+
     FfmpegAddress address_;
     SourceOptions options_;
     Interrupt interrupt_;
@@ -259,7 +389,8 @@ private:
     bool has_time_ = false;            // which last_seconds_ is the time of
     std::optional<double> entered_s_;  // the key frame that a seek came to, where none followed since
     bool began_ = false;               // offset_seconds_ is known
-    HostImage stored_;                 // a picture before it is turned, where one has to be
+    std::shared_ptr<const FfmpegPicture> own_;
+    HostImage stored_;  // a picture before it is turned, where one has to be
     PictureConverter converter_;
     bool warned_of_size_ = false;
     std::int64_t index_ = 0;
@@ -267,6 +398,7 @@ private:
     double last_seconds_ = 0;
     Clock::time_point last_time_{};
     bool rejoining_ = false;
+    std::optional<Loss> loss_;
 };
 
 }  // namespace

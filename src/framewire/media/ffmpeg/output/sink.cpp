@@ -2,9 +2,13 @@
 
 #include "framewire/core/log.hpp"
 #include "framewire/core/text/credentials.hpp"
-#include "framewire/media/ffmpeg/output/encoder.hpp"
+#include "framewire/media/ffmpeg/encoding/encoder.hpp"
+#include "framewire/media/ffmpeg/output/companions.hpp"
 #include "framewire/media/ffmpeg/output/hls_files.hpp"
+#include "framewire/media/ffmpeg/output/moov_in_front.hpp"
 #include "framewire/media/ffmpeg/output/output_io.hpp"
+#include "framewire/media/ffmpeg/picture.hpp"
+#include "framewire/media/names.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,41 +22,71 @@ namespace {
 constexpr AVRational fine_clock{1, 90'000};  // whole ticks for every common frame rate
 // How much of a recording a killed run may lose, beside what the encoder still holds.
 constexpr std::chrono::milliseconds longest_held_back{500};
-// MP4 tells a frame's duration with 31 bits of the clock, which is 6 h 37 min: longer ones are told in pieces.
-constexpr std::int64_t longest_frame_ticks = std::int64_t{3600} * fine_clock.den;
+// A frame's time of decoding lies up to three frames before its own, and FFmpeg's reader of MP4 takes no more than 28
+// bits of the clock for that, which is 49 minutes: longer waits are told in pieces.
+constexpr std::int64_t longest_frame_ticks = std::int64_t{900} * fine_clock.den;
 // What a source can hardly mean: times further on than that are taken for a mistake, and go on after one frame.
-constexpr std::int64_t longest_gap_ticks = 30 * 24 * longest_frame_ticks;
+constexpr std::int64_t longest_gap_ticks = std::int64_t{30 * 24 * 3600} * fine_clock.den;
 
 // How a target is written.
 struct Plan {
     std::string url;
     const char* muxer;
-    VideoCodec codec;
+    const char* codec;  // where none is chosen
+    bool live = false;
     bool file = false;           // one file of ours; else FFmpeg opens what it needs
     bool constant_rate = false;  // the format knows no time stamps
 };
 
-Plan plan_for(const std::string& text, bool live) {
-    const auto ends = [&](std::string_view ending) { return text.ends_with(ending); };
-    const auto begins = [&](std::string_view beginning) { return text.starts_with(beginning); };
-    const auto h264 = live ? VideoCodec::h264_live : VideoCodec::h264;
-    if (ends(".m3u8")) return {text, "hls", VideoCodec::h264_live};
-    if (begins("rtsp://") || begins("rtsps://")) return {text, "rtsp", VideoCodec::h264_live};
-    if (begins("rtmp://") || begins("rtmps://")) return {text, "flv", VideoCodec::h264_live};
+Plan plan_for(const SinkCall& call, bool live) {
+    const auto& path = call.path;
+    const auto begins = [&](std::string_view beginning) { return path.starts_with(beginning); };
+    const auto* h264 = "h264";
+    if (lower_case(path).ends_with(".m3u8")) return {path, "hls", h264, true};
+    if (begins("rtsp://") || begins("rtsps://")) return {path, "rtsp", h264, true};
+    if (begins("rtmp://") || begins("rtmps://")) return {path, "flv", h264, true};
     // Packets of seven TS packets each, the most that fits one Ethernet frame.
-    if (begins("udp://") && text.find('?') == std::string::npos)
-        return {text + "?pkt_size=1316", "mpegts", VideoCodec::h264_live};
-    if (text.find("://") != std::string::npos) return {text, "mpegts", VideoCodec::h264_live};
-    if (ends(".mp4")) return {text, "mp4", h264, true};
-    if (ends(".mkv")) return {text, "matroska", VideoCodec::ffv1, true};
-    return {text, "avi", VideoCodec::mjpeg, true, true};
+    if (begins("udp://") && path.find('?') == std::string::npos) return {path + "?pkt_size=1316", "mpegts", h264, true};
+    if (!call.kind->is_file) return {path, "mpegts", h264, true};
+    if (call.ending == ".mp4" || call.ending == ".m4v") return {path, "mp4", h264, live, true};
+    if (call.ending == ".mov") return {path, "mov", h264, live, true};
+    if (call.ending == ".ts") return {path, "mpegts", h264, live, true};
+    if (call.ending == ".mkv") return {path, "matroska", "ffv1", live, true};
+    if (call.ending == ".webm") return {path, "webm", "libvpx-vp9", live, true};
+    if (call.ending == ".gif") return {path, "gif", "gif", live, true};
+    return {path, "avi", "mjpeg", live, true, true};
 }
+
+bool is_mp4(std::string_view muxer) { return muxer == "mp4" || muxer == "mov"; }
+
+// The clock of a target: its frames where it counts nothing else, and hundredths for GIF.
+AVRational clock_of(const Plan& plan, Rational rate) {
+    if (plan.constant_rate) return {static_cast<int>(rate.denominator), static_cast<int>(rate.numerator)};
+    return std::string_view(plan.muxer) == "gif" ? AVRational{1, 100} : fine_clock;
+}
+
+// Says once where frames of uneven times go into a format of one rate.
+class UnevenTimes {
+public:
+    void look_at(const FrameTime& time, std::int64_t frames, AVRational rate, const std::string& name) {
+        if (frames == 0) first_seconds_ = time.seconds;
+        const double late = (time.seconds - first_seconds_) * av_q2d(rate) - static_cast<double>(frames);
+        if (said_ || std::abs(late) <= 1) return;
+        said_ = true;
+        log_warning("{}: it has {:.4g} frames a second, and not the times of the source, which are uneven", name,
+                    av_q2d(rate));
+    }
+
+private:
+    double first_seconds_ = 0;
+    bool said_ = false;
+};
 
 class FfmpegSink final : public Sink {
 public:
-    FfmpegSink(const std::string& text, const Shape& frame, Rational rate, const SinkOptions& options)
-        : name_(without_credentials(text)), shape_(frame), timeout_(options.timeout), interrupt_(options.stop) {
-        const auto plan = plan_for(text, options.live);
+    FfmpegSink(const SinkCall& call, const Shape& frame, Rational rate, const SinkOptions& options)
+        : name_(without_credentials(call.path)), shape_(frame), timeout_(options.timeout), interrupt_(options.stop) {
+        const auto plan = plan_for(call, options.live);
         constant_rate_ = plan.constant_rate;
         AVFormatContext* format = nullptr;
         if (avformat_alloc_output_context2(&format, nullptr, plan.muxer, plan.url.c_str()) < 0)
@@ -60,27 +94,36 @@ public:
         format_.reset(format);
         format->interrupt_callback = interrupt_.callback();
 
-        const AVRational time_base =
-            constant_rate_ ? AVRational{static_cast<int>(rate.denominator), static_cast<int>(rate.numerator)}
-                           : fine_clock;
-        encoder_.emplace(plan.codec, frame, rate, time_base, options.encoder_threads,
+        clock_ = clock_of(plan, rate);
+        auto choice = EncoderChoice::from(call.values, plan.codec, plan.live);
+        choice.hurry = options.hurry;
+        const auto& encoder = find_encoder(choice);
+        if (avformat_query_codec(format->oformat, encoder.id, FF_COMPLIANCE_NORMAL) == 0)
+            fail(ErrorCode::usage, "{}: {} does not take {}", name_, plan.muxer, encoder.name);
+        encoder_.emplace(choice, VideoEncoder::Frames{frame, rate, clock_, options.facts}, options.encoder_threads,
                          (format->oformat->flags & AVFMT_GLOBALHEADER) != 0);
         stream_ = avformat_new_stream(format, nullptr);
         if (!stream_ || avcodec_parameters_from_context(stream_->codecpar, &encoder_->context()) < 0)
             fail(ErrorCode::config, "no memory to write {}", name_);
-        stream_->time_base = time_base;
+        stream_->time_base = clock_;
         stream_->avg_frame_rate = encoder_->context().framerate;
+        stream_->sample_aspect_ratio = encoder_->context().sample_aspect_ratio;
+        // The tag that Apple's players want.
+        if (is_mp4(plan.muxer) && encoder.id == AV_CODEC_ID_HEVC)
+            stream_->codecpar->codec_tag = MKTAG('h', 'v', 'c', '1');
+
+        if (options.medium) bring_along(*options.medium, options);
+        to_the_end_ = options.to_the_end;
 
         interrupt_.allow(timeout_);
         Dictionary dictionary;
         const std::string_view muxer = plan.muxer;
-        const bool local = text.find("://") == std::string::npos;
         if (plan.file) {
-            file_.emplace(text, options.file_options(), failure_);
+            file_.emplace(call.path, options.file_options(), failure_);
             format->pb = file_->context();
             format->flags |= AVFMT_FLAG_CUSTOM_IO;
-        } else if (muxer == "hls" && local) {
-            hls_.emplace(text, options.file_options(), options.live, failure_);
+        } else if (muxer == "hls" && call.kind->is_file) {
+            hls_.emplace(call.path, options.file_options(), options.live, failure_);
             hls_->serve(*format);
             av_freep(&format->url);
             format->url = av_strdup(hls_->playlist().c_str());
@@ -89,7 +132,8 @@ public:
             open_url(plan.url);
             format->pb = url_.get();
         }
-        if (muxer == "mp4") {
+        if (is_mp4(muxer)) {
+            rewritten_muxer_ = plan.muxer;
             // In pieces that each play, so that a recording survives whatever ends it: what is written at any time.
             dictionary.set("movflags", "frag_custom+delay_moov+default_base_moof");
             dictionary.set("use_editlist", 1);
@@ -112,6 +156,10 @@ public:
     }
 
     void write(HostView<const std::uint8_t> image, const FrameTime& time) override {
+        write_with_own(image, time, nullptr);
+    }
+
+    void write_with_own(HostView<const std::uint8_t> image, const FrameTime& time, const OwnPicture* own) override {
         validate(image, shape_, "the frame to write");
         const auto pts = next_pts(time);
         // MP4 has no room for a long wait in one frame: the picture before is shown again in between.
@@ -119,12 +167,19 @@ public:
             encoder_->repeat(last_pts_ += longest_frame_ticks, [this](AVPacket& packet) { mux(packet); });
         last_pts_ = pts;
         ++frames_;
-        encoder_->encode(image, pts, [this](AVPacket& packet) { mux(packet); });
+        if (companions_ && frames_ == 1) companions_->begin(time.seconds);
+        const auto deliver = [this](AVPacket& packet) { mux(packet); };
+        const auto* picture = dynamic_cast<const FfmpegPicture*>(own);
+        if (picture && encoder_->takes(picture->frame()))
+            encoder_->encode_own(picture->frame(), pts, deliver);
+        else
+            encoder_->encode(image, pts, deliver);
     }
 
     void finish(Ending ending) override {
         if (!begun_) return;
         encoder_->flush([this](AVPacket& packet) { mux(packet); });
+        give_rest_of_companions(ending);
         interrupt_.allow(timeout_);
         begun_ = false;
         if (hls_) hls_->end();
@@ -133,6 +188,10 @@ public:
             file_->flush();
             check(file_->context()->error, "complete");
             format_->pb = nullptr;
+            if (!rewritten_muxer_.empty())
+                put_moov_in_front(file_->file(), *format_, rewritten_muxer_, packets_, [this](AVFormatContext& to) {
+                    if (companions_ && chapters_) companions_->add_chapters(to);
+                });
             file_->file().finish(ending);
         } else if (hls_) {
             hls_->finish(ending);
@@ -165,29 +224,69 @@ private:
 
     // After the frame before, whatever the source's clock says.
     std::int64_t next_pts(const FrameTime& time) {
-        if (constant_rate_) return frames_;
+        if (constant_rate_) {
+            uneven_.look_at(time, frames_, encoder_->context().framerate, name_);
+            return frames_;
+        }
         if (!first_seconds_) first_seconds_ = time.seconds;
-        const double ticks =
-            (time.seconds - *first_seconds_) / av_q2d(fine_clock) + static_cast<double>(shifted_ticks_);
-        const auto frame_ticks = std::llround(1 / (av_q2d(fine_clock) * av_q2d(encoder_->context().framerate)));
+        const double ticks = (time.seconds - *first_seconds_) / av_q2d(clock_) + static_cast<double>(shifted_ticks_);
+        const auto frame_ticks =
+            std::max(1LL, std::llround(1 / (av_q2d(clock_) * av_q2d(encoder_->context().framerate))));
         if (!(ticks <= static_cast<double>(last_pts_ + longest_gap_ticks))) {
             if (!std::exchange(warned_, true))
                 log_warning("{}: the time goes from {:.0f} s to {:.0f} s; the recording goes on after one frame", name_,
-                            static_cast<double>(last_pts_) * av_q2d(fine_clock), ticks * av_q2d(fine_clock));
+                            static_cast<double>(last_pts_) * av_q2d(clock_), ticks * av_q2d(clock_));
             if (ticks < 9e18) shifted_ticks_ += last_pts_ + frame_ticks - std::llround(ticks);
             return last_pts_ + frame_ticks;
         }
         return std::max<std::int64_t>(std::llround(ticks), last_pts_ + 1);
     }
 
+    // A file that cannot be read again goes without.
+    void bring_along(const MediumFile& medium, const SinkOptions& options) {
+        try {
+            companions_.emplace(medium, options);
+        } catch (const Error& error) {
+            log_warning("{}: without the sound and the words of {}: {}", name_, medium.path, error.what());
+            return;
+        }
+        companions_->join(*format_, name_);
+        chapters_ = options.segments.seconds == 0;
+        // MP4 has a track of them, which is written at the end.
+        if (chapters_ && !is_mp4(format_->oformat->name)) companions_->add_chapters(*format_);
+    }
+
+    void give_rest_of_companions(Ending ending) {
+        if (!companions_ || frames_ == 0) return;
+        const auto put = [this](AVPacket& packet) { return put_companion(packet); };
+        if (to_the_end_ && ending == Ending::complete) return companions_->give_all(*format_, put);
+        const auto end = static_cast<double>(last_pts_) * av_q2d(clock_) + 1 / av_q2d(encoder_->context().framerate);
+        companions_->give_until(end, *format_, put);
+    }
+
+    bool put_companion(AVPacket& packet) {
+        interrupt_.allow(timeout_);
+        packet_bytes_ += packet.size;
+        ++packets_;
+        const int result = av_write_frame(format_.get(), &packet);
+        if (failure_.any() || (format_->pb && format_->pb->error < 0)) check(result, "write");
+        return result >= 0;
+    }
+
     void mux(AVPacket& packet) {
         const auto& encoder = encoder_->context();
         if (packet.duration == 0) packet.duration = av_rescale_q(1, av_inv_q(encoder.framerate), encoder.time_base);
+        if (companions_)
+            companions_->give_until(static_cast<double>(packet.dts) * av_q2d(encoder.time_base), *format_,
+                                    [this](AVPacket& other) { return put_companion(other); });
         av_packet_rescale_ts(&packet, encoder.time_base, stream_->time_base);
         packet.stream_index = stream_->index;
         packet_bytes_ += packet.size;
+        ++packets_;
         interrupt_.allow(timeout_);
-        check(av_interleaved_write_frame(format_.get(), &packet), "write");
+        // In order by themselves where others come along: FFmpeg would wait for rare subtitles.
+        check(companions_ ? av_write_frame(format_.get(), &packet) : av_interleaved_write_frame(format_.get(), &packet),
+              "write");
         if (file_ && milliseconds_since(put_out_) >= longest_held_back.count()) put_out();
     }
 
@@ -211,33 +310,30 @@ private:
     std::optional<VideoEncoder> encoder_;
     OutputPointer format_;
     AVStream* stream_ = nullptr;
+    std::optional<Companions> companions_;
+    bool chapters_ = false;    // of the companions
+    bool to_the_end_ = false;  // of the companions
+    AVRational clock_ = fine_clock;
+    std::string rewritten_muxer_;  // of MP4, whose tables go to the front at the end
     bool constant_rate_ = false;
     bool begun_ = false;   // header written, trailer not
     bool warned_ = false;  // of times
+    UnevenTimes uneven_;
     std::optional<double> first_seconds_;
     std::int64_t shifted_ticks_ = 0;  // what times that made no sense were moved by
     std::int64_t last_pts_ = -1;
     std::int64_t frames_ = 0;
     std::int64_t packet_bytes_ = 0;
+    std::int64_t packets_ = 0;
     Clock::time_point put_out_ = Clock::now();
 };
 
 }  // namespace
 
-std::unique_ptr<Sink> open_ffmpeg_sink(const std::string& text, const Shape& frame, Rational rate,
+std::unique_ptr<Sink> open_ffmpeg_sink(const SinkCall& call, const Shape& frame, Rational rate,
                                        const SinkOptions& options) {
     initialise_ffmpeg();
-    return std::make_unique<FfmpegSink>(text, frame, rate, options);
-}
-
-std::vector<std::uint8_t> encode_jpeg(HostView<const std::uint8_t> image) {
-    initialise_ffmpeg();
-    VideoEncoder encoder(VideoCodec::jpeg, image.shape(), {1, 1}, {1, 1}, 1, false);
-    std::vector<std::uint8_t> bytes;
-    const auto append = [&](AVPacket& packet) { bytes.insert(bytes.end(), packet.data, packet.data + packet.size); };
-    encoder.encode(image, 0, append);
-    encoder.flush(append);
-    return bytes;
+    return std::make_unique<FfmpegSink>(call, frame, rate, options);
 }
 
 }  // namespace framewire

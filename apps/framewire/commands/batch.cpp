@@ -1,0 +1,139 @@
+#include "commands/batch.hpp"
+#include "commands/work.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
+#include "framewire/media/media.hpp"
+#include "framewire/session/outputs/folders.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+namespace framewire::app {
+namespace {
+
+// What changes no byte of an output, and what a mark says otherwise.
+constexpr std::array<std::string_view, 15> left_out_of_marks{
+    "--input",   "--output", "--annotate", "--mask",      "--ending",  "--jobs", "--shard", "--shards",
+    "--threads", "--stats",  "--progress", "--log-level", "--replace", "--keep", "--json"};
+
+std::vector<std::string> made_with(const Command& command) {
+    auto given = command.given();
+    std::erase_if(given, [](const std::string& each) {
+        return std::ranges::find(left_out_of_marks, each.substr(0, each.find('='))) != left_out_of_marks.end();
+    });
+    return given;
+}
+
+session::Shard shard_of(const BatchFlags& flags) {
+    if (!flags.shard.empty()) return session::parse_shard(flags.shard);
+    const auto shard = session::shard_of([](const char* name) { return std::getenv(name); }, flags.shards);
+    if (shard) {
+        log_info("share {} of {}, as {} says", shard->index + 1, shard->count, shard->from);
+        return *shard;
+    }
+    if (flags.shards)
+        fail(ErrorCode::usage,
+             "--shards {}: which of them? Neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set; --shard I/N "
+             "says it",
+             *flags.shards);
+    return {};
+}
+
+bool is_folder_name(const std::string& output) {
+    return output.find("://") == output.npos && session::is_output_folder(output);
+}
+
+void report(const session::BatchResult& result) {
+    using End = session::PieceOutcome::End;
+    for (const auto& piece : result.pieces)
+        if (piece.end == End::failed) log_error("{}", piece.why);
+    auto what = fmt::format("{} of {} files made", result.count(End::made), result.pieces.size());
+    const auto add = [&](End end, std::string_view words) {
+        if (const auto count = result.count(end); count > 0) what += fmt::format(", {} {}", count, words);
+    };
+    add(End::was_done, "done before");
+    add(End::kept, "kept as they were (-n)");
+    add(End::stopped, "stopped or not begun");
+    add(End::failed, "failed");
+    log_info("{}; {} frames in {:.2f} s, {:.1f} fps", what, result.frames, result.seconds,
+             result.seconds > 0 ? static_cast<double>(result.frames) / result.seconds : 0);
+    if (const auto* first = result.first_failure())
+        fail(first->code, "{} of {} files failed", result.count(End::failed), result.pieces.size());
+}
+
+}  // namespace
+
+std::string BatchFlags::video_name(const session::BatchInput& input) const {
+    return fmt::format("{}.{}", input.name, !ending.empty() ? ending : input.image ? "png" : "mp4");
+}
+
+void add_batch_options(Command& command, BatchFlags& flags, session::InputOptions& options) {
+    add_input_options(command, flags.inputs, options);
+    auto group = command.group("Many files, with -o FOLDER/");
+    group.option("--jobs", flags.jobs, "files at once").within(1, session::BatchOptions::most_jobs).type_name("N");
+    group.option("--ending", flags.ending, "of the videos and pictures made; else mp4 of videos and png of pictures")
+        .one_of({"mp4", "mkv", "avi", "y4m", "png", "jpg", "bgr", "gray"});
+    const auto shard = group.option("--shard", flags.shard, "only this share of the files: 2/8 is the second of eight")
+                           .type_name("I/N");
+    group
+        .option("--shards", flags.shards,
+                "how many shares there are, where SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX says which is this one")
+        .within(1, 1'000'000)
+        .type_name("N")
+        .excludes(shard);
+}
+
+bool is_of_many(const BatchFlags& flags, const std::string& output, session::InputOptions& options) {
+    if (is_folder_name(output)) return true;
+    const auto& inputs = flags.inputs;
+    if (inputs.size() > 1 || (session::names_many(inputs.front()) && !session::is_output_folder(inputs.front())))
+        fail(ErrorCode::usage, "-i names many files; -o FOLDER/ takes what is made of each");
+    if (flags.jobs > 1 || !flags.ending.empty() || !flags.shard.empty() || flags.shards)
+        fail(ErrorCode::usage, "--jobs, --ending, --shard and --shards are for many files; they go with -o FOLDER/");
+    options.source = inputs.front();
+    return false;
+}
+
+bool shares_work(const BatchFlags& flags) {
+    return flags.jobs > 1 || !flags.shard.empty() || flags.shards ||
+           session::shard_of([](const char* name) { return std::getenv(name); }, {});
+}
+
+std::string in_folder(const std::string& option, const std::string& folder, const std::string& name) {
+    if (folder.empty()) return {};
+    if (!is_folder_name(folder))
+        fail(ErrorCode::usage, "{} {}: what is made of many files goes into a folder, {}/", option, folder, folder);
+    return std::filesystem::path(folder) / name;
+}
+
+void make_many(const Command& command, const BatchFlags& flags, CommonOptions& common, const std::string& folder,
+               const PieceOf& piece, const std::stop_token& stop) {
+    session::BatchOptions options{.job = common.job(stop),
+                                  .folder = folder,
+                                  .version = fmt::format("{}, {}", FRAMEWIRE_VERSION, media_libraries()),
+                                  .made_with = made_with(command),
+                                  .jobs = flags.jobs,
+                                  .shard = shard_of(flags)};
+    for (const auto& input : flags.inputs)
+        if (session::is_same_folder(input, folder))
+            fail(ErrorCode::usage,
+                 "-o {} is the folder of -i; another is needed, for what is made would be taken next time", folder);
+    auto each = options.job;
+    each.statistics_path.clear();  // they are of all
+    std::vector<session::Piece> pieces;
+    for (const auto& input : session::batch_inputs(flags.inputs)) pieces.push_back(piece(input, each));
+    session::BatchJob job(options, std::move(pieces));
+    if (!job.in_the_way().empty() && !common.replace && !common.keep)
+        require_leave_to_replace(job.in_the_way(), true, common, stop);
+    report(job.run(common.replace ? session::InTheWay::replace
+                   : common.keep  ? session::InTheWay::keep
+                                  : session::InTheWay::refuse));
+}
+
+}  // namespace framewire::app

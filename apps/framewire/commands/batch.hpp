@@ -1,0 +1,50 @@
+#pragma once
+
+#include "commands/commands.hpp"
+#include "options/common.hpp"
+
+#include "framewire/session/batch/batch.hpp"
+#include "framewire/session/batch/batch_inputs.hpp"
+#include "framewire/session/options.hpp"
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace framewire::app {
+
+/// The flags of subcommands that take many files.
+struct BatchFlags {
+    std::vector<std::string> inputs;
+    int jobs = 1;
+    std::string ending;         ///< of videos and pictures; empty: of each by its kind
+    std::string shard;          ///< "I/N"; empty: as the environment says
+    std::optional<int> shards;  ///< how many, where the environment says which
+
+    /// What is called for, for an input: its own ending, "name.mp4".
+    std::string video_name(const session::BatchInput& input) const;
+};
+
+/// `-i` of one source or many files, `-f`, and what goes with many files.
+void add_batch_options(Command& command, BatchFlags& flags, session::InputOptions& options);
+
+/// Whether these inputs are many files, which go into the folder `output`; else `options` gets the one source. Throws
+/// Error{usage} where many files go elsewhere, and on options of many files with one source.
+bool is_of_many(const BatchFlags& flags, const std::string& output, session::InputOptions& options);
+
+/// Whether the flags, or a scheduler's environment, ask for several files at once or for a share of them.
+bool shares_work(const BatchFlags& flags);
+
+/// `name` in `folder`; empty where no folder is wanted. Throws Error{usage} where it is none: `option` names it.
+std::string in_folder(const std::string& option, const std::string& folder, const std::string& name);
+
+/// The work on an input with these options.
+using PieceOf = std::function<session::Piece(const session::BatchInput& input, const session::JobOptions& job)>;
+
+/// Makes what is missing or changed of many files, and says what came of it. Throws what the first of them failed with.
+void make_many(const Command& command, const BatchFlags& flags, CommonOptions& common, const std::string& folder,
+               const PieceOf& piece, const std::stop_token& stop);
+
+}  // namespace framewire::app

@@ -1,0 +1,40 @@
+#include "commands/cpu_info.hpp"
+
+#include "framewire/core/simd/simd.hpp"
+
+#include <hwy/targets.h>
+
+#include <cstdint>
+#include <fstream>
+#include <thread>
+
+namespace framewire::app {
+namespace {
+
+// Of Highway's target bits, of which the lower are the better.
+std::vector<std::string> names_of(std::uint64_t targets) {
+    std::vector<std::string> names;
+    for (; targets != 0; targets &= targets - 1)
+        names.emplace_back(hwy::TargetName(static_cast<std::int64_t>(targets & -targets)));
+    return names;
+}
+
+constexpr auto compiled_targets = static_cast<std::uint64_t>(HWY_TARGETS);
+
+}  // namespace
+
+std::vector<std::string> compiled_instruction_sets() { return names_of(compiled_targets); }
+
+CpuInfo cpu_info() {
+    CpuInfo info{"unknown", std::thread::hardware_concurrency(),
+                 names_of(static_cast<std::uint64_t>(hwy::SupportedTargets()) & compiled_targets)};
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);) {
+        if (line.rfind("model name", 0) != 0) continue;
+        if (const auto colon = line.find(": "); colon != line.npos) info.model = line.substr(colon + 2);
+        break;
+    }
+    return info;
+}
+
+}  // namespace framewire::app

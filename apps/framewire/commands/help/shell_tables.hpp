@@ -1,0 +1,18 @@
+#pragma once
+
+#include "options/program_info.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace framewire::app {
+
+/// Two functions that bash and zsh both understand. `_framewire_keys CALL` sets `keys` to the names of a filter's
+/// ("filter gray") or a source's ("source synth") parameters; `_framewire_choices "CALL KEY"` sets `choices` to what
+/// may be one's value. Both are words with blanks between.
+std::string shell_tables();
+
+/// `text` as one word of a shell, in single quotes.
+std::string shell_quoted(std::string_view text);
+
+}  // namespace framewire::app

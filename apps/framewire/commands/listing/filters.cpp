@@ -1,0 +1,48 @@
+#include "commands/commands.hpp"
+#include "commands/json.hpp"
+#include "commands/listing/filter_page.hpp"
+#include "commands/listing/listing.hpp"
+#include "commands/listing/parameter_page.hpp"
+
+#include "framewire/pipeline/chain/filter_registry.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+namespace framewire::app {
+namespace {
+
+Json describe(const FilterInfo& filter) {
+    return {{"name", filter.name},
+            {"summary", filter.summary},
+            {"needs_previous", filter.needs_previous},
+            {"examples", filter.examples},
+            {"parameters", parameter_json(filter.parameters)}};
+}
+
+std::string in_words(const FilterInfo& filter) {
+    auto words = fmt::format("{}: {}\n", filter.name, filter.summary) + parameter_lines(filter.parameters);
+    for (const auto example : filter.examples)
+        fmt::format_to(std::back_inserter(words), "    {:<12} -f \"{}\"\n", "for example", example);
+    return words;
+}
+
+}  // namespace
+
+void add_filters(CommandLine& program, Action& chosen) {
+    const auto& filters = filter_registry();
+    Listing listing{.command = "filters",
+                    .description = "Lists the filters with their parameters, ranges and defaults",
+                    .one = "filter",
+                    .value = "FILTER",
+                    .page_help = "the filter's page in docs/filters, or that of all",
+                    .words = [&](std::size_t entry) { return in_words(filters[entry]); },
+                    .page = [&](std::size_t entry) { return filter_page(filters[entry]); },
+                    .json = [&](std::size_t entry) { return describe(filters[entry]); },
+                    .index = [&] { return filter_index(filters); }};
+    for (const auto& filter : filters) listing.names.push_back(filter.name);
+    add_listing(program, chosen, std::move(listing));
+}
+
+}  // namespace framewire::app

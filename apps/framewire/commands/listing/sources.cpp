@@ -1,0 +1,74 @@
+#include "commands/commands.hpp"
+#include "commands/json.hpp"
+#include "commands/listing/listing.hpp"
+#include "commands/listing/parameter_page.hpp"
+
+#include "framewire/media/sources/source_registry.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <iterator>
+
+namespace framewire::app {
+namespace {
+
+// What its texts look like, with the endings where these tell.
+std::string form_of(const SourceKind& source) {
+    if (source.endings.empty()) return std::string(source.form);
+    return fmt::format("{} ending in {}", source.form, fmt::join(source.endings, " "));
+}
+
+Json describe(const SourceKind& source) {
+    return {{"name", source.name},         {"summary", source.summary},
+            {"form", source.form},         {"prefix", source.prefix},
+            {"endings", source.endings},   {"available", source.open != nullptr},
+            {"examples", source.examples}, {"parameters", parameter_json(source.parameters)}};
+}
+
+std::string in_words(const SourceKind& source) {
+    auto words = fmt::format("{}: {}\n    {:<12} {}\n", source.name, source.summary, "-i", form_of(source)) +
+                 parameter_lines(source.parameters);
+    for (const auto example : source.examples)
+        fmt::format_to(std::back_inserter(words), "    {:<12} -i \"{}\"\n", "for example", example);
+    return words;
+}
+
+std::string page(const SourceKind& source) {
+    auto text = fmt::format("### {}\n\n{}\n\n", source.name, source.summary);
+    if (!source.parameters.empty()) text += parameter_table(source.parameters) + "\n";
+    text += "```sh\n";
+    for (const auto example : source.examples)
+        fmt::format_to(std::back_inserter(text), "framewire run -i \"{}\" -o DST\n", example);
+    return text + "```\n";
+}
+
+// The table of all, and what has parameters with them.
+std::string index() {
+    std::string text = "| source (`-i`) | | |\n|---|---|---|\n";
+    for (const auto& source : source_registry())
+        fmt::format_to(std::back_inserter(text), "| {} | `{}` | {} |\n", source.name, table_cell(form_of(source)),
+                       table_cell(source.summary));
+    for (const auto& source : source_registry())
+        if (!source.parameters.empty()) text += "\n" + page(source);
+    return text;
+}
+
+}  // namespace
+
+void add_sources(CommandLine& program, Action& chosen) {
+    const auto& sources = source_registry();
+    Listing listing{.command = "sources",
+                    .description = "Lists where frames may come from, with parameters, ranges and defaults",
+                    .one = "source",
+                    .value = "SOURCE",
+                    .page_help = "what docs/sources.md has of it, or of all",
+                    .words = [&](std::size_t entry) { return in_words(sources[entry]); },
+                    .page = [&](std::size_t entry) { return page(sources[entry]); },
+                    .json = [&](std::size_t entry) { return describe(sources[entry]); },
+                    .index = index};
+    for (const auto& source : sources) listing.names.push_back(source.name);
+    add_listing(program, chosen, std::move(listing));
+}
+
+}  // namespace framewire::app

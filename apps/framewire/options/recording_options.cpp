@@ -1,0 +1,37 @@
+#include "options/recording_options.hpp"
+
+#include "framewire/core/parameters/amounts.hpp"
+
+#include <string>
+
+namespace framewire::app {
+namespace {
+
+std::string problem_with_time(const std::string& text) {
+    return seconds_of(text) ? "" : "'" + text + "' is no time; allowed are 90s, 10m, 1.5h, 7d and the like";
+}
+
+std::string problem_with_limit(const std::string& text) {
+    return seconds_of(text) || bytes_of(text)
+               ? ""
+               : "'" + text + "' is neither a time (12h, 7d, 4w) nor a size (500M, 200G, 2T)";
+}
+
+}  // namespace
+
+void add_recording_options(Command& command, SegmentOptions& segments) {
+    auto time = command.option(
+        "--segment-time", [&segments](const std::string& text) { segments.seconds = seconds_of(text).value_or(0); },
+        "write pieces of so long, each a file of its own named by its time: -o 'cam-%Y%m%d-%H%M%S.mp4'");
+    time.check(problem_with_time).type_name("TIME");
+    auto keep = command.option(
+        "--keep",
+        [&segments](const std::string& text) {
+            segments.keep_seconds = seconds_of(text);
+            if (!segments.keep_seconds) segments.keep_bytes = bytes_of(text);
+        },
+        "remove the oldest of these pieces: those older than 7d, or those beyond 200G in all");
+    keep.check(problem_with_limit).type_name("TIME|SIZE").needs(time);
+}
+
+}  // namespace framewire::app

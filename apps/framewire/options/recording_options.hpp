@@ -1,0 +1,12 @@
+#pragma once
+
+#include "options/command_line.hpp"
+
+#include "framewire/media/media.hpp"
+
+namespace framewire::app {
+
+/// `--segment-time` and `--keep`: a recording in pieces.
+void add_recording_options(Command& command, SegmentOptions& segments);
+
+}  // namespace framewire::app

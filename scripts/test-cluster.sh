@@ -1,0 +1,168 @@
+#!/usr/bin/env bash
+# Many files on a real cluster: Slurm from Debian's packages, four nodes on this machine, a controller and a key of their
+# own, all in namespaces that end with this script. It runs the recipes of docs/many-files.md as they stand there: an
+# array of tasks over 40 clips, one node killed in the middle, the merge behind it; then GNU parallel. Every output has to
+# be there, whole, once, and equal to a single run's.
+#   scripts/test-cluster.sh [PROGRAM]      needs root or sudo, and some minutes; installs what is missing
+set -euo pipefail
+cd "$(dirname "$0")/.."
+address=10.213.17.1 # Slurm takes no loopback address for its nodes; this one is in a namespace only
+nodes=4 clips=40
+
+install_packages() {
+    local missing=() package
+    for package in slurm-wlm munge parallel iproute2 util-linux; do
+        [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)" = installed ] || missing+=("$package")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    echo "test-cluster.sh: installing ${missing[*]}" >&2
+    apt-get update -qq >&2
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+}
+
+if [ "${1:-}" != --inside ]; then
+    program=$(realpath -m "${1:-build/dev/framewire}")
+    [ -x "$program" ] || {
+        echo "test-cluster.sh: $program is missing; build it, or name it" >&2
+        exit 66
+    }
+    if [ "$(id -u)" -ne 0 ]; then exec sudo "$0" "$program"; fi
+    folder=$(mktemp -d /tmp/framewire-cluster-XXXXXX)
+    trap 'rm -rf "$folder"' EXIT
+    install_packages
+    # Processes, network and host name of its own: when its first process ends, all end.
+    timeout --foreground 900 unshare --net --uts --pid --mount --fork --kill-child --mount-proc \
+        "$0" --inside "$program" "$folder"
+    exit
+fi
+program=$2 folder=$3
+PATH=$(dirname "$program"):$PATH
+export SLURM_CONF=$folder/etc/slurm.conf
+failures=0
+
+check() { # what, then a command
+    if "${@:2}"; then echo "[       OK ] Cluster.$1 (0 ms)"; else
+        echo "[  FAILED  ] Cluster.$1 (0 ms)"
+        failures=$((failures + 1))
+    fi
+}
+wait_until() { # seconds, then a command
+    local end=$((SECONDS + $1))
+    until "${@:2}" >/dev/null 2>&1; do
+        [ $SECONDS -lt $end ] || {
+            echo "test-cluster.sh: waited $1 s for: ${*:2}" >&2
+            tail -n 20 "$folder"/log/*.log >&2
+            return 1
+        }
+        sleep 0.3
+    done
+}
+
+start_cluster() {
+    hostname framewire-head
+    ip link set lo up
+    ip address add $address/32 dev lo
+    mkdir -p "$folder"/{etc,log,state,spool,run}
+    chmod 755 "$folder"
+    head -c 128 /dev/urandom >"$folder/etc/munge.key"
+    chmod 400 "$folder/etc/munge.key"
+    munged --force --foreground --key-file="$folder/etc/munge.key" --socket="$folder/run/munge" \
+        --pid-file="$folder/run/munged.pid" --log-file="$folder/log/munged.log" --seed-file="$folder/run/munge.seed" \
+        >"$folder/log/munged-out.log" 2>&1 &
+    cat >"$SLURM_CONF" <<CONF
+ClusterName=framewire
+SlurmctldHost=framewire-head($address)
+SlurmUser=root
+SlurmctldPort=17002
+AuthType=auth/munge
+AuthInfo=socket=$folder/run/munge
+CredType=cred/munge
+StateSaveLocation=$folder/state
+SlurmdSpoolDir=$folder/spool/%n
+SlurmctldPidFile=$folder/run/slurmctld.pid
+SlurmdPidFile=$folder/run/%n.pid
+SlurmctldLogFile=$folder/log/slurmctld.log
+SlurmdLogFile=$folder/log/%n.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+MpiDefault=none
+ReturnToService=2
+SlurmdTimeout=10
+NodeName=n[1-$nodes] NodeHostname=framewire-head NodeAddr=$address Port=[17101-$((17100 + nodes))] CPUs=1 State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+CONF
+    echo CgroupPlugin=cgroup/v1 >"$folder/etc/cgroup.conf"
+    wait_until 20 test -S "$folder/run/munge"
+    slurmctld -D >"$folder/log/slurmctld-out.log" 2>&1 &
+    local node
+    for node in $(seq $nodes); do start_node "n$node"; done
+    wait_until 60 all_idle
+}
+start_node() { slurmd -D -N "$1" >"$folder/log/$1-out.log" 2>&1 & }
+all_idle() { [ "$(sinfo -h -t idle -o %D)" = $nodes ]; }
+
+# A node as it is when its power fails: its daemon and all that it started, at once.
+kill_node() {
+    local processes process
+    processes=$(cat "$folder/run/$1.pid")
+    for process in /proc/[0-9]*; do
+        process=${process#/proc/}
+        if grep -qz "^SLURMD_NODENAME=$1\$" "/proc/$process/environ" 2>/dev/null; then
+            processes+=" $process $(ps -o ppid= -p "$process" || true)"
+        fi
+    done
+    kill -9 $(printf '%s\n' $processes | sort -un | grep -vxE "1|$$") 2>/dev/null || true
+}
+
+recipe() { # its name in docs/many-files.md, into a file of that name
+    awk -v name="<!-- recipe: $1 -->" '$0 == name {found = 1; next} found && /^```/ {if (inside) exit; inside = 1; next} inside' \
+        docs/many-files.md >"$folder/work/$1"
+    [ -s "$folder/work/$1" ] || { echo "docs/many-files.md has no recipe $1" >&2 && return 1; }
+}
+
+files_of() { (cd "$1" && find . -type f ! -name '*.log' -print0 | sort -z | xargs -0 sha256sum); }
+same_files() { diff <(files_of "$1") <(files_of "$2"); }
+none_left() { [ -z "$(find "$1" -name '*.part' -o -name '*.begun')" ]; }
+ended() { [ -z "$(squeue -h)" ]; }
+one_is_made() { compgen -G "$folder/work/boxes/*.jsonl"; }
+runs_on_n2() { [ -n "$(squeue -h -w n2 -t R)" ]; }
+is_down() { sinfo -h -n "$1" -o %t | grep -q '^down'; }
+
+mkdir -p "$folder/work/clips"
+for number in $(seq 1 $clips); do
+    framewire run --log-level error --backend cpu -i "synth:size=320x240:fps=30:objects=4:seed=$number" --frames 60 \
+        -o "$folder/work/clips/$(printf 'c%03d.mp4' "$number")"
+done
+for name in detect.sh array.sh merge.sh submit.sh parallel.sh; do recipe $name; done
+root=$PWD
+cd "$folder/work"
+chmod +x ./*.sh
+ls -d "$PWD"/clips/*.mp4 >clips.txt
+
+./detect.sh && mv boxes single # what all others have to be equal to
+start_cluster
+
+began=$SECONDS
+. ./submit.sh
+wait_until 120 one_is_made
+wait_until 60 runs_on_n2
+kill_node n2
+echo "test-cluster.sh: n2 killed after $((SECONDS - began)) s, with $(find boxes/.framewire -name '*.done' | wc -l) of $clips made" >&2
+check TheKilledNodeIsDown wait_until 60 is_down n2
+check AllTasksEnd wait_until 500 ended
+echo "test-cluster.sh: the array and its merge took $((SECONDS - began)) s" >&2
+check OutputsAreThoseOfASingleRun same_files single boxes
+check NothingIsLeftOver none_left boxes
+check TheMergeHasAll cmp all.jsonl <(cat single/*.jsonl)
+check ATaskWasRequeued grep -qs "requeue job .*due to failure of node n2" "$folder/log/slurmctld.log"
+
+rm -r boxes
+./parallel.sh
+check ParallelMakesTheSame same_files single boxes
+cd "$root"
+[ $failures = 0 ] || tail -n 30 "$folder"/log/*.log "$folder"/work/*.log >&2
+echo "$((7 - failures)) passed, $failures failed"
+[ $failures = 0 ]

@@ -1,0 +1,192 @@
+#include "framewire/core/simd/simd.hpp"
+#include "framewire/filters/convolve/convolve.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "framewire/filters/convolve/convolve_cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "framewire/core/simd/simd-inl.hpp"
+
+// Not for one instruction set.
+#ifndef FRAMEWIRE_CONVOLVE_CPU_ONCE
+#define FRAMEWIRE_CONVOLVE_CPU_ONCE
+
+namespace framewire {
+
+// A tile's rows lie in a ring on the stack, as many as the matrix has; tiles are as wide as keeps it in L1.
+inline constexpr int convolve_ring_bytes = 16 * 1024;
+inline constexpr int convolve_most_tile_bytes = 4096;
+// Vectors read up to so many bytes behind a line's end.
+inline constexpr int convolve_slack = 256;
+inline constexpr int convolve_most_pairs = (max_convolve_size * max_convolve_size + 1) / 2;
+
+inline int convolve_tile_bytes(int size) { return std::min(convolve_ring_bytes / size, convolve_most_tile_bytes); }
+
+// What all rows of a filter's results have in common.
+struct ConvolveTerms {
+    const std::vector<ConvolveTap>& taps;
+    int size, divisor, offset;
+    Border border;
+};
+
+}  // namespace framewire
+
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Taps two by two, as multiply_add_pairs takes them; an odd number is made even by a weight of 0.
+struct TapPairs {
+    int count;
+    const std::uint8_t* first[convolve_most_pairs];
+    const std::uint8_t* second[convolve_most_pairs];
+    std::int32_t weights[convolve_most_pairs];
+};
+
+// (sum + divisor / 2) / divisor + offset, held to 0..255, of 32-bit sums that begin with the bias.
+class Quotient {
+public:
+    Quotient(int divisor, int offset)
+        : divisor_(hn::Set(d32_, divisor)),
+          last_rest_(hn::Set(d32_, divisor - 1)),
+          most_(hn::Set(d32_, 256 * divisor - 1)),
+          inverse_(hn::Set(df_, 1.0f / static_cast<float>(divisor))),
+          is_one_(divisor == 1),
+          bias_(divisor / 2 + offset * divisor) {}
+
+    int bias() const { return bias_; }
+
+    HWY_INLINE hn::Vec<hn::ScalableTag<std::int32_t>> operator()(hn::Vec<hn::ScalableTag<std::int32_t>> sum) const {
+        const auto held = hn::Min(hn::Max(sum, hn::Zero(d32_)), most_);
+        if (is_one_) return held;
+        // Floats are off by one at most, below 256.
+        auto quotient = hn::ConvertTo(d32_, hn::Mul(hn::ConvertTo(df_, held), inverse_));
+        const auto rest = hn::Sub(held, hn::Mul(quotient, divisor_));
+        // A mask's lanes are -1 as a number.
+        quotient = hn::Add(quotient, hn::VecFromMask(d32_, hn::Lt(rest, hn::Zero(d32_))));
+        return hn::Sub(quotient, hn::VecFromMask(d32_, hn::Gt(rest, last_rest_)));
+    }
+
+private:
+    static constexpr hn::ScalableTag<std::int32_t> d32_{};
+    static constexpr hn::ScalableTag<float> df_{};
+    hn::Vec<hn::ScalableTag<std::int32_t>> divisor_, last_rest_, most_;
+    hn::Vec<hn::ScalableTag<float>> inverse_;
+    bool is_one_;
+    int bias_;
+};
+
+void convolve_row(const TapPairs& pairs, const Quotient& quotient, int count, std::uint8_t* out) {
+    const hn::ScalableTag<std::int16_t> d16;
+    const hn::RepartitionToWide<decltype(d16)> d32;
+    const hn::Rebind<std::uint8_t, decltype(d16)> d8;
+    const auto half = static_cast<int>(hn::Lanes(d16)), step = 2 * half;
+    const auto load = [&](const std::uint8_t* from) HWY_ATTR { return hn::PromoteTo(d16, hn::LoadU(d8, from)); };
+    const auto bias = hn::Set(d32, quotient.bias());
+    const auto convolve_to = [&](int x, std::uint8_t* to) HWY_ATTR {
+        auto sum_0 = bias, sum_1 = bias, sum_2 = bias, sum_3 = bias;
+        for (int pair = 0; pair < pairs.count; ++pair) {
+            const auto *first = pairs.first[pair] + x, *second = pairs.second[pair] + x;
+            const auto weight = hn::BitCast(d16, hn::Set(d32, pairs.weights[pair]));
+            const auto first_0 = load(first), second_0 = load(second);
+            const auto first_1 = load(first + half), second_1 = load(second + half);
+            sum_0 = hn::Add(sum_0, multiply_add_pairs(d32, hn::InterleaveLower(d16, first_0, second_0), weight));
+            sum_1 = hn::Add(sum_1, multiply_add_pairs(d32, hn::InterleaveUpper(d16, first_0, second_0), weight));
+            sum_2 = hn::Add(sum_2, multiply_add_pairs(d32, hn::InterleaveLower(d16, first_1, second_1), weight));
+            sum_3 = hn::Add(sum_3, multiply_add_pairs(d32, hn::InterleaveUpper(d16, first_1, second_1), weight));
+        }
+        // Packing undoes the interleaving's order.
+        const auto bytes = [&](auto low, auto high) HWY_ATTR {
+            return hn::DemoteTo(d8, hn::ReorderDemote2To(d16, quotient(low), quotient(high)));
+        };
+        hn::StoreU(bytes(sum_0, sum_1), d8, to);
+        hn::StoreU(bytes(sum_2, sum_3), d8, to + half);
+    };
+    int x = 0;
+    for (; x + step <= count; x += step) convolve_to(x, out + x);
+    if (x == count) return;
+    HWY_ALIGN std::uint8_t last[HWY_MAX_BYTES];
+    convolve_to(x, last);
+    std::memcpy(out + x, last, static_cast<std::size_t>(count - x));
+}
+
+}  // namespace
+
+void convolve_tile(const ConvolveTerms& terms, HostView<const std::uint8_t> in, HostView<std::uint8_t> out,
+                   const WindowTile& tile) {
+    const auto& shape = in.shape();
+    const int channels = shape.channels, size = terms.size, reach = size / 2;
+    const TileColumns columns(tile, {reach, reach}, shape, terms.border);
+    const int tile_bytes = (tile.x_end - tile.x_begin) * channels;
+    const int line_stride = columns.count();
+
+    constexpr int most_line_bytes = convolve_ring_bytes + max_convolve_size * (tile_step_px + max_convolve_size) * 3;
+    HWY_ALIGN std::uint8_t ring[most_line_bytes + convolve_slack];
+    // What vectors read behind the ring's end does not reach the result, but shall be defined.
+    std::memset(ring + size * line_stride, 0, convolve_slack);
+    const auto line_of = [&](int y) { return ring + (y - tile.y_begin + reach) % size * line_stride; };
+    const auto add_row = [&](int y) {
+        auto* line = line_of(y);
+        const int from = border_index(y, shape.height, terms.border);
+        if (from < 0) {
+            std::memset(line, 0, static_cast<std::size_t>(line_stride));
+            return;
+        }
+        std::memcpy(line + columns.line_begin(), in.row(tile.frame, from) + columns.image_begin(),
+                    static_cast<std::size_t>(columns.image_count()));
+        columns.fill_border(line);
+    };
+
+    const Quotient quotient(terms.divisor, terms.offset);
+    TapPairs pairs;
+    pairs.count = static_cast<int>(terms.taps.size() + 1) / 2;
+    for (int y = tile.y_begin - reach; y < tile.y_begin + reach; ++y) add_row(y);
+    for (int y = tile.y_begin; y < tile.y_end; ++y) {
+        add_row(y + reach);
+        for (int pair = 0; pair < pairs.count; ++pair) {
+            const auto at = static_cast<std::size_t>(2 * pair);
+            const auto& first = terms.taps[at];
+            const bool alone = at + 1 == terms.taps.size();
+            const auto& second = alone ? first : terms.taps[at + 1];
+            const auto bytes = [&](const ConvolveTap& tap) {
+                return line_of(y + tap.down) + (tap.right + reach) * channels;
+            };
+            pairs.first[pair] = bytes(first);
+            pairs.second[pair] = bytes(second);
+            const auto high = alone ? 0u : static_cast<std::uint32_t>(second.weight) << 16;
+            pairs.weights[pair] = static_cast<std::int32_t>(high | static_cast<std::uint16_t>(first.weight));
+        }
+        convolve_row(pairs, quotient, tile_bytes, out.row(tile.frame, y) + tile.x_begin * channels);
+    }
+}
+
+}  // namespace framewire::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace framewire {
+
+HWY_EXPORT(convolve_tile);
+
+void Convolve::run(const FilterImages<MemorySpace::host>& images) const {
+    validate(images.in, shape_, "convolve's image");
+    validate(images.out, shape_, "convolve's result");
+    const ConvolveTerms terms{taps_, size_, divisor_, offset_, border_};
+    for_window_tiles(executor_->pool(), shape_, convolve_tile_bytes(size_) / shape_.channels, 8 * size_,
+                     [&](const WindowTile& tile) {
+                         HWY_DYNAMIC_DISPATCH(convolve_tile)(terms, images.in, images.out, tile);
+                     });
+}
+
+}  // namespace framewire
+
+#endif

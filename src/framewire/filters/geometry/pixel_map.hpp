@@ -1,0 +1,31 @@
+#pragma once
+
+#include "framewire/core/host_device.hpp"
+#include "framewire/core/view.hpp"
+
+namespace framewire {
+
+/// Which pixel of an image stands at each place of a result: (u, v) = (x, y), or (y, x) where transposed, and from
+/// there x + step_x * u, y + step_y * v. Steps are 1 or -1.
+struct PixelMap {
+    int x = 0, y = 0;  ///< in the image, of the result's first pixel
+    int step_x = 1, step_y = 1;
+    bool transposed = false;
+
+    FRAMEWIRE_HOST_DEVICE constexpr int source_x(int to_x, int to_y) const {
+        return x + step_x * (transposed ? to_y : to_x);
+    }
+    FRAMEWIRE_HOST_DEVICE constexpr int source_y(int to_x, int to_y) const {
+        return y + step_y * (transposed ? to_x : to_y);
+    }
+};
+
+/// The map of a whole image of `shape` mirrored left to right and top to bottom.
+constexpr PixelMap mirrored(const Shape& shape, bool left_right, bool top_bottom) {
+    return {.x = left_right ? shape.width - 1 : 0,
+            .y = top_bottom ? shape.height - 1 : 0,
+            .step_x = left_right ? -1 : 1,
+            .step_y = top_bottom ? -1 : 1};
+}
+
+}  // namespace framewire

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "framewire/core/view.hpp"
+
+namespace framewire {
+
+/// Where what is at (x, y) of an image is in what a filter makes of it: at (xx * x + xy * y + x0, yx * x + yy * y +
+/// y0). In pixels from the upper left corner of the first pixel, so that pixel i goes from i to i + 1.
+struct PlaneMap {
+    double xx = 1, xy = 0, x0 = 0;
+    double yx = 0, yy = 1, y0 = 0;
+
+    /// This one, and then the other.
+    constexpr PlaneMap then(const PlaneMap& next) const {
+        return {.xx = next.xx * xx + next.xy * yx,
+                .xy = next.xx * xy + next.xy * yy,
+                .x0 = next.xx * x0 + next.xy * y0 + next.x0,
+                .yx = next.yx * xx + next.yy * yx,
+                .yy = next.yx * xy + next.yy * yy,
+                .y0 = next.yx * x0 + next.yy * y0 + next.y0};
+    }
+
+    friend constexpr bool operator==(const PlaneMap&, const PlaneMap&) = default;
+};
+
+}  // namespace framewire

@@ -1,0 +1,77 @@
+#pragma once
+
+// Gray on the GPU: what the kernels share that begin with it.
+
+#include "framewire/filters/gray_input/gray_weights.hpp"
+#include "framewire/filters/kernel/warp_store.cuh"
+
+#include <cstdint>
+
+namespace framewire {
+
+/// Four BGR pixels in three words to four gray bytes.
+inline __device__ std::uint32_t gray_of_four(std::uint32_t w0, std::uint32_t w1, std::uint32_t w2,
+                                             const SplitWeights& weights) {
+    const auto g0 = gray_of(w0, weights);
+    const auto g1 = gray_of(__funnelshift_r(w0, w1, 24), weights);
+    const auto g2 = gray_of(__funnelshift_r(w1, w2, 16), weights);
+    const auto g3 = gray_of(w2 >> 8, weights);
+    return g0 | g1 << 8 | g2 << 16 | g3 << 24;
+}
+
+/// Four gray bytes to the three words of four BGR pixels.
+inline __device__ uint3 repeat_three_times(std::uint32_t gray) {
+    return {__byte_perm(gray, 0, 0x1000), __byte_perm(gray, 0, 0x2211), __byte_perm(gray, 0, 0x3332)};
+}
+
+/// Pixels of one load: three 16-byte vectors of BGR or one of gray.
+inline constexpr int gray_group_px = lane_px;
+
+/// The gray values of 16 pixels at a multiple of 16 bytes.
+template <int channels>
+__device__ uint4 load_gray(const std::uint8_t* in, const SplitWeights& weights) {
+    const auto* words = reinterpret_cast<const uint4*>(in);
+    if constexpr (channels == 1) return __ldg(words);
+    // Not with a hint to drop what was read: each sector serves two of the loads.
+    const auto a = __ldg(words), b = __ldg(words + 1), c = __ldg(words + 2);
+    return {gray_of_four(a.x, a.y, a.z, weights), gray_of_four(a.w, b.x, b.y, weights),
+            gray_of_four(b.z, b.w, c.x, weights), gray_of_four(c.y, c.z, c.w, weights)};
+}
+
+/// The gray value of one pixel anywhere.
+template <int channels>
+__device__ std::uint32_t load_gray_pixel(const std::uint8_t* in, const SplitWeights& weights) {
+    if constexpr (channels == 1) return in[0];
+    return gray_of(in[0] | in[1] << 8 | in[2] << 16, weights);
+}
+
+/// The gray values of a group of 16 pixels or fewer; `aligned` where it lies at a multiple of 16 bytes.
+template <int channels, bool aligned>
+__device__ uint4 load_gray_group(const std::uint8_t* in, int pixels, const SplitWeights& weights) {
+    if (aligned && pixels == gray_group_px) return load_gray<channels>(in, weights);
+    std::uint32_t words[4] = {};
+#pragma unroll
+    for (int pixel = 0; pixel < gray_group_px; ++pixel)
+        if (pixel < pixels)
+            words[pixel / 4] |= load_gray_pixel<channels>(in + pixel * channels, weights) << (pixel % 4 * 8);
+    return {words[0], words[1], words[2], words[3]};
+}
+
+/// 16 gray values to as many pixels of one or three channels; `out` lies at a multiple of 16 bytes. `whole_warp` as
+/// is_whole_warp() says.
+inline __device__ void store_gray(uint4 gray, int channels, bool whole_warp, std::uint8_t* out) {
+    auto* words = reinterpret_cast<uint4*>(out);
+    if (channels == 1) {
+        words[0] = gray;
+        return;
+    }
+    const auto a = repeat_three_times(gray.x), b = repeat_three_times(gray.y), c = repeat_three_times(gray.z),
+               d = repeat_three_times(gray.w);
+    const uint4 first{a.x, a.y, a.z, b.x}, second{b.y, b.z, c.x, c.y}, third{c.z, d.x, d.y, d.z};
+    if (whole_warp) return store_by_warp(first, second, third, out);
+    words[0] = first;
+    words[1] = second;
+    words[2] = third;
+}
+
+}  // namespace framewire

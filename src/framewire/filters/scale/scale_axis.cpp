@@ -1,0 +1,106 @@
+#include "framewire/filters/scale/scale_axis.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace framewire {
+namespace {
+
+double reach_of(ScaleMethod method) {
+    return method == ScaleMethod::bilinear ? 1 : method == ScaleMethod::bicubic ? 2 : 3;
+}
+
+double triangle(double x) { return std::max(0.0, 1 - std::abs(x)); }
+
+double cubic(double x) {
+    constexpr double a = -0.5;
+    x = std::abs(x);
+    if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+    if (x < 2) return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+    return 0;
+}
+
+double sinc(double x) {
+    x *= std::numbers::pi;
+    return x == 0 ? 1 : std::sin(x) / x;
+}
+
+double lanczos(double x) { return std::abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0; }
+
+double kernel(ScaleMethod method, double x) {
+    switch (method) {
+        case ScaleMethod::bilinear: return triangle(x);
+        case ScaleMethod::bicubic: return cubic(x);
+        default: return lanczos(x);
+    }
+}
+
+// Of each pixel as much as lies in the interval that pixel `index` covers, in parts of 1/to pixels.
+ExactTaps covered(int from, int to, int index) {
+    const auto begin = std::int64_t{index} * from, end = begin + from;
+    ExactTaps taps{static_cast<int>(begin / to), {}};
+    for (std::int64_t pixel = taps.first; pixel * to < end; ++pixel) {
+        const auto part = std::min(end, (pixel + 1) * to) - std::max(begin, pixel * to);
+        taps.weights.push_back(static_cast<double>(part) / from);
+    }
+    return taps;
+}
+
+}  // namespace
+
+ExactTaps exact_scale_taps(ScaleMethod method, int from, int to, int index) {
+    if (method == ScaleMethod::area) return covered(from, to, index);
+    const double scale = static_cast<double>(from) / to, width = std::max(scale, 1.0);
+    const double reach = reach_of(method) * width, middle = (index + 0.5) * scale - 0.5;
+    const int begin = static_cast<int>(std::ceil(middle - reach)), end = static_cast<int>(std::floor(middle + reach));
+    const int first = std::clamp(begin, 0, from - 1), last = std::clamp(end, 0, from - 1);
+    ExactTaps taps{first, std::vector<double>(static_cast<std::size_t>(last - first + 1))};
+    double sum = 0;
+    for (int pixel = begin; pixel <= end; ++pixel) {
+        const double weight = kernel(method, (pixel - middle) / width);
+        taps.weights[static_cast<std::size_t>(std::clamp(pixel, first, last) - first)] += weight;
+        sum += weight;
+    }
+    for (auto& weight : taps.weights) weight /= sum;
+    return taps;
+}
+
+ScaleAxis scale_axis(ScaleMethod method, int from, int to, int multiple) {
+    struct Taps {
+        int first;
+        std::vector<std::int16_t> weights;
+    };
+    ScaleAxis axis{.from = from, .to = to};
+    std::vector<Taps> all;
+    for (int index = 0; index < to; ++index) {
+        const auto exact = exact_scale_taps(method, from, to, index);
+        Taps taps{exact.first, {}};
+        double exact_so_far = 0;
+        int so_far = 0;
+        for (const double weight : exact.weights) {
+            exact_so_far += weight;
+            const auto rounded = static_cast<int>(std::lround(exact_so_far * (1 << scale_weight_bits)));
+            taps.weights.push_back(static_cast<std::int16_t>(rounded - so_far));
+            so_far = rounded;
+        }
+        while (taps.weights.back() == 0) taps.weights.pop_back();
+        const auto zeros =
+            std::find_if(taps.weights.begin(), taps.weights.end(), [](int weight) { return weight != 0; });
+        taps.first += static_cast<int>(zeros - taps.weights.begin());
+        taps.weights.erase(taps.weights.begin(), zeros);
+        axis.taps = std::max(axis.taps, static_cast<int>(taps.weights.size()));
+        all.push_back(std::move(taps));
+    }
+    axis.stride = (axis.taps + multiple - 1) / multiple * multiple;
+    for (const auto& taps : all) {
+        // As far left as it takes for all taps, those of weight 0 too, to be inside.
+        const int first = std::min(taps.first, std::max(from - axis.stride, 0));
+        axis.first.push_back(first);
+        auto begin = axis.weights.insert(axis.weights.end(), static_cast<std::size_t>(axis.stride), 0);
+        std::copy(taps.weights.begin(), taps.weights.end(), begin + (taps.first - first));
+    }
+    return axis;
+}
+
+}  // namespace framewire

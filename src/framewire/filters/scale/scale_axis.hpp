@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace framewire {
+
+enum class ScaleMethod {
+    area,      ///< the mean of what a pixel of the result covers
+    bilinear,  ///< a triangle over 2 pixels
+    bicubic,   ///< Keys's cubic with a = -1/2 over 4 pixels, also called Catmull-Rom
+    lanczos,   ///< a sinc windowed by a wider one, over 6 pixels
+};
+
+/// Weights are multiples of 2^-14.
+inline constexpr int scale_weight_bits = 14;
+
+/// How the pixels along one axis of a result come of those of an image: pixel i is the sum over tap t of
+/// weights[i * stride + t] * (pixel first[i] + t), divided by 2^14.
+///
+/// Pixel i of the result has its middle at (i + 1/2) * from / to - 1/2 of the image. The kernel is laid there; where
+/// the image shrinks it is as many times wider, so that what is finer than the result's pixels is averaged and does not
+/// alias. What it weighs beyond the image counts for the nearest pixel. Weights add up to 2^14 exactly, and each
+/// partial sum is off by half a unit at most (Schumacher, "General filtered image rescaling", Graphics Gems III, 1992;
+/// Keys, "Cubic convolution interpolation for digital image processing", 1981; Duchon, "Lanczos filtering in one and
+/// two dimensions", 1979).
+struct ScaleAxis {
+    int from = 0, to = 0;  ///< pixels of the image and of the result
+    int taps = 0;          ///< most that any pixel has
+    int stride = 0;        ///< taps with zeros behind them
+    std::vector<std::int32_t> first{};
+    std::vector<std::int16_t> weights{};
+
+    const std::int16_t* weights_of(int index) const {
+        return weights.data() + static_cast<std::size_t>(index) * static_cast<std::size_t>(stride);
+    }
+};
+
+/// `from` and `to` from 1 to max_side_px; `multiple` is what stride is a multiple of. Taps of weight 0 may lie behind
+/// the image's last pixel, all others are inside.
+ScaleAxis scale_axis(ScaleMethod method, int from, int to, int multiple);
+
+/// The exact weights of one pixel of a result, for scale_axis() and tests.
+struct ExactTaps {
+    int first;
+    std::vector<double> weights;  ///< of consecutive pixels, all inside the image; their sum is 1
+};
+ExactTaps exact_scale_taps(ScaleMethod method, int from, int to, int index);
+
+}  // namespace framewire

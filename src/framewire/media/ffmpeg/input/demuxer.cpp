@@ -1,0 +1,116 @@
+#include "framewire/media/ffmpeg/input/demuxer.hpp"
+
+#include "framewire/core/log.hpp"
+#include "framewire/core/text/credentials.hpp"
+#include "framewire/media/ffmpeg/input/limits.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace framewire {
+namespace {
+
+constexpr std::chrono::hours longest_http_pause{24};
+
+bool tries_again(const SourceOptions& options) {
+    return options.reconnect ? options.reconnect->count() > 0 : options.retries > 0;
+}
+
+void set_network_options(Dictionary& dictionary, const FfmpegAddress& address, const SourceOptions& options) {
+    const auto timeout_us = std::chrono::microseconds(options.timeout).count();
+    if (begins_with_any(address.url, {"http://", "https://"})) {
+        dictionary.set("rw_timeout", timeout_us);
+        if (tries_again(options)) {
+            dictionary.set("reconnect", 1);
+            dictionary.set("reconnect_delay_max", last_http_pause_s(options));
+        }
+    } else if (begins_with_any(address.url, {"rtsp://", "rtsps://"})) {
+        dictionary.set("rtsp_flags", "prefer_tcp");
+        dictionary.set("timeout", timeout_us);
+    } else if (begins_with_any(address.url, {"udp://", "srt://"})) {
+        dictionary.set("timeout", timeout_us);
+    } else {
+        dictionary.set("rw_timeout", timeout_us);
+    }
+}
+
+}  // namespace
+
+bool begins_with_any(std::string_view text, std::initializer_list<std::string_view> beginnings) {
+    return std::any_of(beginnings.begin(), beginnings.end(),
+                       [&](auto beginning) { return text.starts_with(beginning); });
+}
+
+std::int64_t last_http_pause_s(const SourceOptions& options) {
+    using std::chrono::seconds;
+    if (options.reconnect)
+        return std::min(std::chrono::duration_cast<seconds>(*options.reconnect / 2), seconds(longest_http_pause))
+            .count();
+    return (std::int64_t{1} << std::clamp(options.retries - 1, 0, 5)) - 1;
+}
+
+// A file is read from itself alone: no demuxer takes another file for a part of it.
+int FfmpegDemuxer::open_own_file(AVFormatContext* format, AVIOContext** io, const char* url, int flags,
+                                 AVDictionary** options) {
+    const auto& self = *static_cast<const FfmpegDemuxer*>(format->opaque);
+    if (url != self.url_) {
+        log_debug("{}: its link to {} is not followed", self.name_, without_credentials(url));
+        return AVERROR(EPERM);
+    }
+    return self.open_any_(format, io, url, flags, options);
+}
+
+void FfmpegDemuxer::fail_open(const FfmpegAddress& address, int error, const Interrupt& interrupt,
+                              std::chrono::milliseconds patience) const {
+    const auto text = ffmpeg_error(error);
+    if (interrupt.stopped()) fail(ErrorCode::no_input, "{}: stopped while it was opened", name_);
+    if (interrupt.late())
+        fail(ErrorCode::no_input, "cannot open {}: no answer within {:.1f} s", name_,
+             std::chrono::duration<double>(patience).count());
+    if (const auto refused = address.kind == FfmpegAddress::Kind::file ? refused_format(address) : std::nullopt) {
+        const bool image = address.contents == FfmpegAddress::Contents::image;
+        fail(ErrorCode::no_input, "{} is no {}: it holds {}{}", name_, image ? "image" : "video", refused->name,
+             refused->is_playlist ? "; playlists are followed where their names end in .m3u8, .m3u, .mpd or .ffconcat"
+                                  : "");
+    }
+    fail(ErrorCode::no_input, "cannot open {}: {}", name_, text);
+}
+
+FfmpegDemuxer::FfmpegDemuxer(const FfmpegAddress& address, const SourceOptions& options, Interrupt& interrupt,
+                             std::chrono::milliseconds patience)
+    : name_(address.name), url_(address.url) {
+    const AVInputFormat* demuxer = nullptr;
+    if (!address.format.empty()) {
+        demuxer = av_find_input_format(address.format.c_str());
+        if (!demuxer) fail(ErrorCode::config, "{}: this FFmpeg has no input format '{}'", name_, address.format);
+    }
+    Dictionary dictionary;
+    dictionary.set("pattern_type", "none");  // an image's name is a name, whatever its percent signs
+    if (address.kind == FfmpegAddress::Kind::network) set_network_options(dictionary, address, options);
+    for (const auto& [key, value] : address.options) dictionary.set(key.c_str(), value);
+    if (const auto formats = allowed_formats(address); !formats.empty()) dictionary.set("format_whitelist", formats);
+    if (const auto protocols = allowed_protocols(address); !protocols.empty())
+        dictionary.set("protocol_whitelist", protocols);
+
+    auto* format = avformat_alloc_context();
+    if (!format) fail(ErrorCode::config, "no memory to open {}", name_);
+    format->interrupt_callback = interrupt.callback();
+    if (address.kind == FfmpegAddress::Kind::file && address.contents != FfmpegAddress::Contents::playlist) {
+        open_any_ = format->io_open;
+        format->opaque = this;
+        format->io_open = open_own_file;
+    }
+    // A camera that blocks inside the driver could neither be stopped nor time out.
+    if (address.kind == FfmpegAddress::Kind::camera) format->flags |= AVFMT_FLAG_NONBLOCK;
+
+    // Frees the context where it fails.
+    if (const int error = avformat_open_input(&format, address.url.c_str(), demuxer, dictionary.address()); error < 0)
+        fail_open(address, error, interrupt, patience);
+    format_.reset(format);
+    if (address.kind != FfmpegAddress::Kind::camera) {
+        if (const int error = avformat_find_stream_info(format, nullptr); error < 0)
+            fail_open(address, error, interrupt, patience);
+    }
+}
+
+}  // namespace framewire

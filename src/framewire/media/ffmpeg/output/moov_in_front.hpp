@@ -1,0 +1,19 @@
+#pragma once
+
+#include "framewire/media/ffmpeg/libav.hpp"
+#include "framewire/media/files/output_file.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace framewire {
+
+/// Writes a whole fragmented MP4 or QuickTime file anew as one with a single table of its frames before them, as
+/// players, editors and downloads want it. `written` is what wrote it, for its words; `packets` how many it wrote,
+/// which bounds the table; `add_chapters` is called before the new header. Where that fails, a full disk for one, the
+/// file stays as it is and a warning says so.
+void put_moov_in_front(OutputFile& file, const AVFormatContext& written, const std::string& muxer, std::int64_t packets,
+                       const std::function<void(AVFormatContext&)>& add_chapters);
+
+}  // namespace framewire

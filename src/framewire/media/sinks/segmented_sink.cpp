@@ -1,0 +1,127 @@
+#include "framewire/media/sinks/segmented_sink.hpp"
+
+#include "framewire/core/log.hpp"
+#include "framewire/media/sinks/piece_names.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <future>
+#include <utility>
+
+namespace framewire {
+namespace {
+
+using WallClock = std::chrono::system_clock;
+
+WallClock::duration wall_time(double seconds) {
+    return std::chrono::duration_cast<WallClock::duration>(std::chrono::duration<double>(seconds));
+}
+
+class SegmentedSink final : public Sink {
+public:
+    SegmentedSink(SinkCall call, const Shape& frame, Rational rate, const SinkOptions& options)
+        : call_(std::move(call)), shape_(frame), rate_(rate), options_(options), names_(PieceNames::parse(call_.path)) {
+        options_.to_the_end = false;
+        options_.replace = false;         // a name is free, or becomes another one
+        piece_ = open(WallClock::now());  // finds out at once whether the place can be written to
+    }
+
+    void write(HostView<const std::uint8_t> image, const FrameTime& time) override {
+        write_with_own(image, time, nullptr);
+    }
+
+    void write_with_own(HostView<const std::uint8_t> image, const FrameTime& time, const OwnPicture* own) override {
+        if (frames_ == 0)
+            cut_seconds_ = time.seconds + options_.segments.seconds;
+        else if (time.seconds >= cut_seconds_)
+            begin_piece(time);
+        piece_->write_with_own(image, time, own);
+        ++frames_;
+    }
+
+    void finish(Ending ending) override {
+        wait_for_finished();
+        piece_->finish(ending);
+        finished_bytes_ += piece_->bytes();
+        piece_.reset();
+        keep_within_limits(names_, options_.segments);
+    }
+
+    std::int64_t bytes() const override { return finished_bytes_ + (piece_ ? piece_->bytes() : 0); }
+
+private:
+    std::unique_ptr<Sink> open(WallClock::time_point at) const {
+        auto call = call_;
+        call.path = names_.free_path(at);
+        return call.kind->open(call, shape_, rate_, options_);
+    }
+
+    // The time of day of a frame: when a live one came; else the run's beginning and the time since in the video.
+    WallClock::time_point time_of_day(const FrameTime& time) const {
+        if (!options_.live || time.captured == Clock::time_point{}) return began_ + wall_time(time.seconds);
+        return WallClock::now() - wall_time(milliseconds_since(time.captured) / 1000);
+    }
+
+    void begin_piece(const FrameTime& time) {
+        wait_for_finished();
+        auto next = open(time_of_day(time));
+        // Times may jump, and pieces are cut on their grid all the same.
+        const auto pieces = std::floor((time.seconds - cut_seconds_) / options_.segments.seconds) + 1;
+        cut_seconds_ += pieces * options_.segments.seconds;
+        // What an encoder holds back and the table of a long piece take their time, in which frames come.
+        finishing_ =
+            std::async(std::launch::async, [this, piece = std::shared_ptr(std::exchange(piece_, std::move(next)))] {
+                piece->finish(Ending::complete);
+                finished_bytes_ += piece->bytes();
+                keep_within_limits(names_, options_.segments);
+            });
+    }
+
+    // Throws what completing the piece before failed with.
+    void wait_for_finished() {
+        if (finishing_.valid()) finishing_.get();
+    }
+
+    static void keep_within_limits(const PieceNames& names, const SegmentOptions& limits) {
+        if (!limits.keep_seconds && !limits.keep_bytes) return;
+        const auto pieces = names.existing();
+        double bytes = 0;
+        for (const auto& piece : pieces) bytes += static_cast<double>(piece.bytes);
+        for (std::size_t oldest = 0; oldest + 1 < pieces.size(); ++oldest) {
+            const auto& piece = pieces[oldest];
+            const bool late = limits.keep_seconds && WallClock::now() - piece.changed > wall_time(*limits.keep_seconds);
+            const bool large = limits.keep_bytes && bytes > *limits.keep_bytes;
+            if (!late && !large) return;
+            if (::unlink(piece.path.c_str()) == 0)
+                log_info("{}: removed, for more than is to be kept is there", piece.path);
+            else
+                log_warning("cannot remove {}: {}", piece.path, std::strerror(errno));
+            bytes -= static_cast<double>(piece.bytes);
+        }
+    }
+
+    SinkCall call_;
+    Shape shape_;
+    Rational rate_;
+    SinkOptions options_;
+    PieceNames names_;
+    WallClock::time_point began_ = WallClock::now();
+    std::unique_ptr<Sink> piece_;  // that is being written
+    double cut_seconds_ = 0;       // where the next one begins
+    std::int64_t frames_ = 0;
+    std::atomic<std::int64_t> finished_bytes_ = 0;
+    std::future<void> finishing_;  // last: it is over before what it uses goes
+};
+
+}  // namespace
+
+std::unique_ptr<Sink> open_segmented_sink(const SinkCall& call, const Shape& frame, Rational rate,
+                                          const SinkOptions& options) {
+    return std::make_unique<SegmentedSink>(call, frame, rate, options);
+}
+
+}  // namespace framewire

@@ -1,0 +1,136 @@
+// What there is to write, by its ending.
+
+#include "framewire/media/sinks/sink_kinds.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/media/images/png.hpp"
+#include "framewire/media/images/sequence.hpp"
+#include "framewire/media/raw/raw.hpp"
+#include "framewire/media/y4m/y4m.hpp"
+
+#ifdef FRAMEWIRE_FFMPEG
+#include "framewire/media/ffmpeg/encoding/still_encoder.hpp"
+#include "framewire/media/ffmpeg/output/sink.hpp"
+#endif
+
+#include <string>
+
+namespace framewire {
+namespace {
+
+using Type = ParameterInfo::Type;
+
+#ifdef FRAMEWIRE_FFMPEG
+
+constexpr auto open_with_muxer = open_ffmpeg_sink;
+
+std::unique_ptr<Sink> open_still(const SinkCall& call, const Shape& frame, Rational, const SinkOptions& options) {
+    return open_image_sink(call.path, frame, still_encoder(call), options);
+}
+
+#else
+
+constexpr auto open_with_muxer = nullptr, open_still = nullptr;
+
+#endif
+
+// What an encoder of video is told; those left out are chosen by the ending.
+std::vector<ParameterInfo> encoder_parameters() {
+    return {
+        {.name = "codec",
+         .help = "FFmpeg's name of an encoder (libx264, libx265, h264_nvenc, h264_vaapi, libvpx-vp9 ...) or of a codec",
+         .type = Type::text,
+         .optional = true},
+        {.name = "crf",
+         .help = "constant quality as the encoder counts it, less is better",
+         .type = Type::real,
+         .minimum = 0,
+         .maximum = 255,
+         .optional = true},
+        {.name = "bitrate",
+         .help = "bits a second instead of constant quality",
+         .type = Type::integer,
+         .minimum = 1000,
+         .maximum = 2e9,
+         .optional = true},
+        {.name = "preset", .help = "the encoder's own: speed against size", .type = Type::text, .optional = true},
+        {.name = "tune", .help = "the encoder's own: what it is tuned for", .type = Type::text, .optional = true},
+        {.name = "gop",
+         .help = "frames from one key frame to the next, at most",
+         .type = Type::integer,
+         .minimum = 1,
+         .maximum = 1e6,
+         .optional = true},
+        {.name = "pixels",
+         .help = "FFmpeg's name of the pixel format: yuv420p, yuv444p, nv12, yuv420p10le ...",
+         .type = Type::text,
+         .optional = true},
+    };
+}
+
+std::vector<ParameterInfo> quality_parameter() {
+    return {{.name = "quality",
+             .help = "of the picture; of WebP 100 is lossless",
+             .type = Type::integer,
+             .minimum = 1,
+             .maximum = 100,
+             .optional = true}};
+}
+
+}  // namespace
+
+std::vector<SinkKind> sink_kinds() {
+    return {
+        {.name = "stdout",
+         .summary = "y4m on standard output, as -",
+         .open = [](const SinkCall& call, const Shape& frame, Rational rate,
+                    const SinkOptions& options) { return open_y4m_sink(call.path, frame, rate, options); }},
+        {.name = "video",
+         .summary =
+             "H.264 (.mp4 .m4v .mov .ts), FFV1 (.mkv), VP9 (.webm), Motion JPEG (.avi), GIF, or what codec= says",
+         .endings = {".mp4", ".m4v", ".mov", ".mkv", ".webm", ".ts", ".avi", ".gif"},
+         .parameters = encoder_parameters(),
+         .is_cut = true,
+         .open = open_with_muxer},
+        {.name = "hls",
+         .summary = "HLS: a playlist and its segments",
+         .endings = {".m3u8"},
+         .parameters = encoder_parameters(),
+         .open = open_with_muxer},
+        {.name = "network",
+         .summary = "an address: rtsp://, rtmp://, udp://, srt://",
+         .parameters = encoder_parameters(),
+         .is_file = false,
+         .open = open_with_muxer},
+        {.name = "y4m",
+         .summary = "y4m",
+         .endings = {".y4m"},
+         .is_cut = true,
+         .open = [](const SinkCall& call, const Shape& frame, Rational rate,
+                    const SinkOptions& options) { return open_y4m_sink(call.path, frame, rate, options); }},
+        {.name = "raw",
+         .summary = "raw bytes",
+         .endings = {".bgr", ".gray"},
+         .is_cut = true,
+         .open = [](const SinkCall& call, const Shape& frame, Rational,
+                    const SinkOptions& options) { return open_raw_sink(call.path, frame, options); }},
+        {.name = "png",
+         .summary = "one image, or many as img%04d.png",
+         .endings = {".png"},
+         .is_numbered = true,
+         .open = [](const SinkCall& call, const Shape& frame, Rational,
+                    const SinkOptions& options) { return open_image_sink(call.path, frame, encode_png, options); }},
+        {.name = "image",
+         .summary = "one image, or many as img%04d.jpg; lossy",
+         .endings = {".jpg", ".jpeg", ".webp"},
+         .parameters = quality_parameter(),
+         .is_numbered = true,
+         .open = open_still},
+        {.name = "lossless image",
+         .summary = "one image, or many as img%04d.tif; lossless",
+         .endings = {".tif", ".tiff", ".bmp"},
+         .is_numbered = true,
+         .open = open_still},
+    };
+}
+
+}  // namespace framewire

@@ -1,0 +1,338 @@
+#include "framewire/net/stream/stream_state.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/net/stream/receiver.hpp"
+#include "framewire/net/testing/test_stream.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+namespace framewire::net {
+namespace stream_state_test {
+
+using testing::expect_equal;
+using testing::TestStream;
+
+Receiver::Outcome deliver(const Bytes& message, Receiver& receiver) {
+    const ByteSpan bytes(message);
+    const auto header = read_header(bytes.first(header_bytes), receiver.max_packed_bytes());
+    EXPECT_EQ(header.length_bytes, bytes.size() - header_bytes);
+    return receiver.take(header.type, bytes.subspan(header_bytes));
+}
+
+// What the server does for a viewer that is free.
+void bring_up_to_date(StreamState& state, Receiver& receiver) {
+    auto missing = state.missing(receiver.state().version);
+    if (missing.picture) {
+        deliver(*state.picture().bytes, receiver);
+        missing = state.missing(receiver.state().version);
+    }
+    for (const auto& step : missing.steps) deliver(*step.bytes, receiver);
+}
+
+TEST(StreamState, ObjectsBelongToTheState) {
+    const StreamInfo info{{1, 4, 4, 1}, delta::Mode::exact, 20, {30, 1}, "a test"};
+    StreamState state(info, kit::executor(Backend::cpu));
+    Receiver follower(info), late(info);
+    const auto object = [](int id) {
+        return Component{.id = id, .x = 1, .y = 0, .width = 2, .height = 3, .area = 5, .sum_x = 0, .sum_y = 0};
+    };
+    HostImage picture(info.shape);
+    kit::fill(picture.view(), kit::Fill::noise);
+    delta::HostChanges none(info.shape);
+    delta::Encoder encoder({}, info.shape, kit::executor(Backend::cpu));
+    state.attach();
+    const std::vector first{object(1)}, second{object(1), object(2)};
+    state.start(picture.view(), {}, first);
+    bring_up_to_date(state, follower);
+    EXPECT_TRUE(std::ranges::equal(follower.objects(), first));
+    encoder.encode(picture.view(), picture.view(), none.view());
+    state.advance(none.view(), {}, second);
+    for (auto* viewer : {&follower, &late}) {
+        bring_up_to_date(state, *viewer);
+        EXPECT_TRUE(std::ranges::equal(viewer->objects(), second));
+    }
+    encoder.encode(picture.view(), picture.view(), none.view());
+    state.advance(none.view(), {});
+    bring_up_to_date(state, late);
+    EXPECT_TRUE(late.objects().empty());
+}
+
+TEST(StreamState, ViewerFollowsStepByStep) {
+    TestStream stream;
+    Receiver viewer(stream.state.info());
+    stream.state.attach();
+    for (int i = 0; i < 50; ++i) {
+        stream.step();
+        bring_up_to_date(stream.state, viewer);
+        EXPECT_EQ(viewer.state().version, static_cast<std::uint64_t>(i) + 1);
+        EXPECT_EQ(viewer.state().frame, i);
+        expect_equal(viewer.picture(), stream.reference());
+    }
+    EXPECT_EQ(viewer.counts().pictures, 1);
+    EXPECT_EQ(viewer.counts().changes, 49);
+    EXPECT_GT(viewer.counts().changed_bytes, 0);
+    const auto counts = stream.state.counts();
+    EXPECT_EQ(counts.pictures, 1);
+    EXPECT_EQ(counts.steps, 49);
+    EXPECT_EQ(counts.up_to_date_bytes, counts.picture_bytes + counts.step_bytes);
+}
+
+// Whoever packs it, a step is the same bytes.
+TEST(StreamState, TakesStepsPackedBefore) {
+    TestStream stream, other;
+    stream.state.attach();
+    other.state.attach();
+    EXPECT_TRUE(stream.state.watched());
+    for (int i = 0; i < 10; ++i) {
+        stream.step(i % 2 == 0);
+        other.step();
+        if (i == 0) continue;
+        const auto got = stream.state.missing(static_cast<std::uint64_t>(i)).steps;
+        const auto want = other.state.missing(static_cast<std::uint64_t>(i)).steps;
+        ASSERT_EQ(got.size(), 1u);
+        ASSERT_EQ(want.size(), 1u);
+        EXPECT_EQ(*got[0].bytes, *want[0].bytes);
+    }
+    stream.state.detach();
+    EXPECT_FALSE(stream.state.watched());
+}
+
+TEST(StreamState, NothingIsPackedWithoutViewers) {
+    TestStream stream;
+    for (int i = 0; i < 10; ++i) stream.step();
+    EXPECT_EQ(stream.state.counts().steps, 0);
+    EXPECT_EQ(stream.state.counts().pictures, 0);
+    EXPECT_EQ(stream.state.counts().version, 10u);
+
+    Receiver late(stream.state.info());
+    stream.state.attach();
+    bring_up_to_date(stream.state, late);
+    expect_equal(late.picture(), stream.reference());
+    stream.step();
+    bring_up_to_date(stream.state, late);
+    expect_equal(late.picture(), stream.reference());
+    EXPECT_EQ(late.counts().pictures, 1);
+
+    stream.state.detach();
+    stream.step();
+    EXPECT_EQ(stream.state.counts().steps, 1);
+    EXPECT_TRUE(stream.state.missing(11).picture) << "the step to 12 was never packed";
+}
+
+TEST(StreamState, ViewerALittleBehindGetsTheSteps) {
+    TestStream stream({1, 60, 80, 3}, delta::Mode::exact, 0);
+    Receiver viewer(stream.state.info());
+    stream.state.attach();
+    stream.step();
+    bring_up_to_date(stream.state, viewer);
+    for (int i = 0; i < 5; ++i) stream.step();
+    const auto missing = stream.state.missing(viewer.state().version);
+    EXPECT_FALSE(missing.picture);
+    EXPECT_EQ(missing.steps.size(), 5u);
+    bring_up_to_date(stream.state, viewer);
+    expect_equal(viewer.picture(), stream.reference());
+}
+
+TEST(StreamState, ViewerFarBehindGetsThePicture) {
+    TestStream stream({1, 60, 80, 3}, delta::Mode::exact, 0);
+    Receiver viewer(stream.state.info());
+    stream.state.attach();
+    stream.step();
+    bring_up_to_date(stream.state, viewer);
+    for (int i = 0; i <= StreamState::steps_kept; ++i) stream.step();
+    EXPECT_TRUE(stream.state.missing(viewer.state().version).picture);
+    bring_up_to_date(stream.state, viewer);
+    expect_equal(viewer.picture(), stream.reference());
+    EXPECT_EQ(viewer.counts().pictures, 2);
+    EXPECT_EQ(viewer.counts().skipped, StreamState::steps_kept);
+}
+
+TEST(StreamState, StepsNeverCostMoreThanThePicture) {
+    TestStream stream({1, 60, 80, 3}, delta::Mode::lossless);  // noise in every step
+    Receiver viewer(stream.state.info());
+    stream.state.attach();
+    stream.step();
+    bring_up_to_date(stream.state, viewer);
+    const auto picture_bytes = stream.state.picture().bytes->size();
+    for (int i = 0; i < 20; ++i) stream.step();
+    for (std::uint64_t version = 1; version <= 20; ++version) {
+        const auto missing = stream.state.missing(version);
+        std::size_t bytes = 0;
+        for (const auto& step : missing.steps) bytes += step.bytes->size();
+        EXPECT_TRUE(missing.steps.size() <= 1 || bytes < picture_bytes) << "from version " << version;
+        EXPECT_NE(missing.picture, !missing.steps.empty()) << "from version " << version;
+    }
+    bring_up_to_date(stream.state, viewer);
+    expect_equal(viewer.picture(), stream.current());
+}
+
+TEST(StreamState, PictureIsPackedOnceAVersion) {
+    TestStream stream;
+    stream.state.attach();
+    EXPECT_EQ(stream.state.picture().version, 0u) << "there is none yet";
+    EXPECT_TRUE(stream.state.missing(0).steps.empty());
+    EXPECT_FALSE(stream.state.missing(0).picture);
+    stream.step();
+    const auto first = stream.state.picture();
+    EXPECT_EQ(stream.state.picture().bytes, first.bytes);
+    stream.step();
+    EXPECT_NE(stream.state.picture().bytes, first.bytes);
+    EXPECT_EQ(stream.state.counts().pictures, 2);
+}
+
+TEST(StreamState, EndIsToldOnce) {
+    TestStream stream;
+    stream.state.attach();
+    stream.step();
+    EXPECT_FALSE(stream.state.missing(1).ended);
+    stream.state.finish();
+    EXPECT_TRUE(stream.state.missing(1).ended);
+    EXPECT_TRUE(stream.state.missing(1).steps.empty());
+}
+
+TEST(StreamState, RefusesChangesThatDoNotFit) {
+    TestStream stream;
+    delta::HostChanges changes(stream.state.info().shape);
+    changes.view().summaries[0] = {1, 0, 0};
+    changes.view().positions[0] = static_cast<std::uint32_t>(stream.state.info().shape.frame_bytes());
+    changes.view().differences[0] = 1;
+    EXPECT_THROW(stream.state.advance(changes.view(), {}), Error) << "nothing was started";
+    stream.step();
+    EXPECT_THROW(stream.state.advance(changes.view(), {}), Error);
+    EXPECT_EQ(stream.state.counts().version, 1u);
+}
+
+TEST(Receiver, RefusesWhatNoServerSends) {
+    TestStream stream;
+    stream.state.attach();
+    stream.step();
+    const auto picture = stream.state.picture();
+    stream.step();
+    const auto step = stream.state.missing(1).steps.at(0);
+    stream.step();
+    const auto later_step = stream.state.missing(2).steps.at(0);
+
+    const auto lost = [](Receiver& viewer, const Bytes& message, const char* what) {
+        try {
+            deliver(message, viewer);
+            ADD_FAILURE() << what;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::source_lost) << what;
+        }
+    };
+    Receiver viewer(stream.state.info());
+    lost(viewer, *step.bytes, "a step before the first picture");
+    deliver(*picture.bytes, viewer);
+    lost(viewer, *later_step.bytes, "a step that leaves one out");
+    lost(viewer, *picture.bytes, "a version held already");
+    deliver(*step.bytes, viewer);
+    lost(viewer, *step.bytes, "a step twice");
+    EXPECT_EQ(deliver(*later_step.bytes, viewer), Receiver::Outcome::picture);
+    expect_equal(viewer.picture(), stream.reference());
+
+    const auto before = viewer.state().version;
+    EXPECT_EQ(viewer.take(MessageType::alive, {}), Receiver::Outcome::nothing);
+    EXPECT_EQ(viewer.take(MessageType::end, {}), Receiver::Outcome::ended);
+    EXPECT_EQ(viewer.state().version, before);
+    EXPECT_THROW(viewer.take(MessageType::hello, {}), Error);
+    EXPECT_THROW(viewer.take(static_cast<MessageType>(99), {}), Error);
+    const auto error = error_message(Refusal::failed, "out of order", false);
+    try {
+        deliver(error, viewer);
+        ADD_FAILURE();
+    } catch (const Error& failure) {
+        EXPECT_NE(std::string(failure.what()).find("out of order"), std::string::npos);
+    }
+}
+
+// A picture that says it is of another version.
+Bytes with_version(Bytes message, std::uint64_t version) {
+    for (std::size_t i = 0; i < 8; ++i) message[header_bytes + i] = static_cast<std::uint8_t>(version >> (8 * i));
+    return message;
+}
+
+TEST(Receiver, CountsRightWhateverVersionsAServerClaims) {
+    TestStream stream;
+    stream.state.attach();
+    stream.step();
+    const auto picture = *stream.state.picture().bytes;
+    Receiver viewer(stream.state.info());
+    deliver(with_version(picture, 5), viewer);
+    EXPECT_EQ(viewer.counts().skipped, 0) << "nothing was held before";
+    deliver(with_version(picture, 8), viewer);
+    EXPECT_EQ(viewer.counts().skipped, 2);
+    for (const auto version : {max_version + 1, std::uint64_t{1} << 63, ~std::uint64_t{0}, std::uint64_t{0}})
+        EXPECT_THROW(deliver(with_version(picture, version), viewer), Error) << version;
+    EXPECT_EQ(viewer.state().version, 8u);
+    EXPECT_EQ(viewer.counts().skipped, 2);
+    // Each connection may begin anew and pass over all versions there are, which the sum has no room for.
+    std::int64_t before = viewer.counts().skipped;
+    for (int i = 0; i < 3000; ++i) {
+        viewer.restart();
+        deliver(with_version(picture, 1), viewer);
+        deliver(with_version(picture, max_version), viewer);
+        EXPECT_GE(viewer.counts().skipped, before);
+        before = viewer.counts().skipped;
+    }
+    EXPECT_EQ(before, std::numeric_limits<std::int64_t>::max());
+}
+
+TEST(Receiver, ANewConnectionMayCountItsVersionsAnew) {
+    TestStream stream;
+    stream.state.attach();
+    stream.step();
+    const auto picture = *stream.state.picture().bytes;
+    stream.step();
+    const auto step = *stream.state.missing(1).steps.at(0).bytes;
+    Receiver viewer(stream.state.info());
+    deliver(with_version(picture, 100), viewer);
+    viewer.restart();
+    EXPECT_EQ(viewer.state().version, 100u) << "what is held is held until there is something new";
+    EXPECT_THROW(deliver(with_version(step, 101), viewer), Error) << "no picture came over the new connection";
+    deliver(with_version(picture, 1), viewer);
+    EXPECT_EQ(viewer.state().version, 1u);
+    deliver(step, viewer);
+    EXPECT_EQ(viewer.state().version, 2u);
+    expect_equal(viewer.picture(), stream.reference());
+    EXPECT_EQ(viewer.counts().skipped, 0);
+    EXPECT_EQ(viewer.counts().pictures, 2);
+    EXPECT_EQ(viewer.counts().changes, 1);
+}
+
+TEST(Receiver, SurvivesEveryBrokenByte) {
+    TestStream stream({1, 8, 9, 3});
+    stream.state.attach();
+    stream.step();
+    const auto picture = stream.state.picture();
+    stream.step();
+    const auto step = stream.state.missing(1).steps.at(0);
+    const auto try_broken = [&](const Bytes& message, bool with_picture) {
+        for (std::size_t i = header_bytes; i < message.size(); ++i)
+            for (const int flip : {1, 0x80, 0xff}) {
+                auto broken = message;
+                broken[i] = static_cast<std::uint8_t>(broken[i] ^ flip);
+                Receiver viewer(stream.state.info());
+                if (with_picture) deliver(*picture.bytes, viewer);
+                try {
+                    deliver(broken, viewer);
+                } catch (const Error& error) {
+                    EXPECT_EQ(error.code(), ErrorCode::source_lost) << error.what();
+                }
+            }
+        for (std::size_t length = 0; length < message.size() - header_bytes; ++length) {
+            Receiver viewer(stream.state.info());
+            if (with_picture) deliver(*picture.bytes, viewer);
+            const auto type = with_picture ? MessageType::changes : MessageType::picture;
+            EXPECT_THROW(viewer.take(type, ByteSpan(message).subspan(header_bytes, length)), Error) << length;
+        }
+    };
+    try_broken(*picture.bytes, false);
+    try_broken(*step.bytes, true);
+}
+
+}  // namespace stream_state_test
+}  // namespace framewire::net

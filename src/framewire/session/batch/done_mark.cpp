@@ -1,0 +1,170 @@
+#include "framewire/session/batch/done_mark.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/media/files/output_file.hpp"
+#include "framewire/media/files/paths.hpp"
+#include "framewire/session/outputs/folders.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <utility>
+
+namespace framewire::session {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Lines = std::vector<std::string>;
+
+constexpr const char* marks_folder = ".framewire";
+constexpr std::size_t longest_mark_bytes = 1 << 20;
+
+std::string line_of(const Json& json) {  // names of files are bytes, of which some are no text
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string input_line(const std::string& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) fail(ErrorCode::no_input, "cannot open {}: {}", path, std::strerror(errno));
+    return line_of({{"input", split_path(path).second},
+                    {"bytes", static_cast<std::int64_t>(status.st_size)},
+                    {"modified_ns", std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec}});
+}
+
+// None where it is not there.
+std::optional<std::string> output_line(const std::string& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) return {};
+    return line_of({{"output", split_path(path).second}, {"bytes", static_cast<std::int64_t>(status.st_size)}});
+}
+
+Lines lines_before_outputs(const Making& making) {
+    Lines lines{line_of({{"framewire", making.version}}), line_of({{"options", making.options}})};
+    for (const auto& input : making.inputs) lines.push_back(input_line(input));
+    return lines;
+}
+
+std::string joined(const Lines& lines) {
+    std::string text;
+    for (const auto& line : lines) text += line + '\n';
+    return text;
+}
+
+// None where there is none, or what is there is none of ours.
+std::optional<Lines> read_mark(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return {};
+    Lines lines;
+    std::size_t bytes = 0;
+    for (std::string line; std::getline(file, line); lines.push_back(line))
+        if ((bytes += line.size() + 1) > longest_mark_bytes) return {};
+    return lines;
+}
+
+bool has(const Lines& lines, const std::string& line) { return std::ranges::find(lines, line) != lines.end(); }
+
+// What is first to differ from a mark.
+std::string difference(const Lines& mark, const Making& making, const Lines& now) {
+    if (mark.empty() || mark[0] != now[0]) return "the version of framewire";
+    if (mark.size() < 2 || mark[1] != now[1]) return "the options";
+    for (std::size_t input = 0; input < making.inputs.size(); ++input)
+        if (!has(mark, now[input + 2])) return input == 0 ? "it" : making.inputs[input];
+    return "the outputs that are wanted";
+}
+
+void sync(const std::string& path, int flags) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
+    const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
+    const int error = errno;
+    if (descriptor >= 0) ::close(descriptor);
+    if (!synced && error != EINVAL)  // of file systems that have nothing to bring to a disk
+        fail(ErrorCode::io, "cannot bring {} to the disk: {}", path, std::strerror(error));
+}
+
+void sync_folder_of(const std::string& path) {
+    const auto folder = split_path(path).first;
+    sync(folder.empty() ? "." : folder, O_DIRECTORY);
+}
+
+std::string mark_path(const std::string& folder, const std::string& name, const char* ending) {
+    return (std::filesystem::path(folder) / marks_folder / name).concat(ending);
+}
+
+}  // namespace
+
+PieceMarks::PieceMarks(const std::string& folder, const std::string& name)
+    : begun_(mark_path(folder, name, ".begun")), done_(mark_path(folder, name, ".done")) {}
+
+bool PieceMarks::begun() const { return ::access(begun_.c_str(), F_OK) == 0; }
+
+PieceState PieceMarks::state(const Making& making) const {
+    using Is = PieceState::Is;
+    auto now = lines_before_outputs(making);
+    const auto mark = read_mark(done_);
+    const bool was_begun = begun();
+    bool all_there = true;
+    for (const auto& output : making.outputs) {
+        const auto line = output_line(output);
+        all_there = all_there && line;
+        if (line && !was_begun && !(mark && has(*mark, *line))) return {Is::in_the_way, output};
+        if (line) now.push_back(*line);
+    }
+    if (all_there && mark == now) return {Is::done};
+    if (was_begun) return {Is::unfinished};
+    if (!all_there || !mark) return {Is::missing};
+    return {Is::changed, difference(*mark, making, now)};
+}
+
+PieceInTheMaking::PieceInTheMaking(PieceMarks marks) : marks_(std::move(marks)) {
+    make_folder(split_path(marks_.begun_).first);
+    for (;;) {
+        lock_ = ::open(marks_.begun_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (lock_ < 0) fail(ErrorCode::io, "cannot write {}: {}", marks_.begun_, std::strerror(errno));
+        if (::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+            ::close(std::exchange(lock_, -1));
+            fail(ErrorCode::io, "is being made by another run ({} is locked)", marks_.begun_);
+        }
+        // Between opening and locking another run may have ended, and have taken this file away.
+        struct stat own {
+        }, named{};
+        if (::fstat(lock_, &own) == 0 && ::stat(marks_.begun_.c_str(), &named) == 0 && own.st_ino == named.st_ino)
+            return;
+        ::close(std::exchange(lock_, -1));
+    }
+}
+
+PieceInTheMaking::~PieceInTheMaking() {
+    ::unlink(marks_.begun_.c_str());
+    ::close(lock_);
+}
+
+void PieceInTheMaking::begin(const Making& making) { made_ = joined(lines_before_outputs(making)); }
+
+void PieceInTheMaking::finish(const Making& making) {
+    auto text = made_;
+    for (const auto& output : making.outputs) {
+        const auto line = output_line(output);
+        if (!line) fail(ErrorCode::io, "{} is gone, which was made just now", output);
+        text += *line + '\n';
+        sync(output, 0);
+        sync_folder_of(output);
+    }
+    OutputFile mark(marks_.done_, {.replace = true});
+    mark.write(text.data(), text.size());
+    mark.sync();
+    mark.finish();
+    sync_folder_of(marks_.done_);
+}
+
+}  // namespace framewire::session

@@ -1,0 +1,283 @@
+// Many files: what is missing or changed is made, whatever ends a run.
+#include "kit/images.hpp"
+#include "program.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <random>
+#include <thread>
+
+namespace framewire::e2e {
+namespace batch_test {
+
+namespace fs = std::filesystem;
+using Names = std::vector<std::string>;
+
+// Every file below a folder, with its bytes.
+std::map<std::string, std::string> tree(const fs::path& folder) {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : fs::recursive_directory_iterator(folder))
+        if (entry.is_regular_file()) files[fs::relative(entry.path(), folder)] = contents(entry.path());
+    return files;
+}
+
+Names names_of(const std::map<std::string, std::string>& files) {
+    Names names;
+    for (const auto& [name, bytes] : files) names.push_back(name);
+    return names;
+}
+
+class ManyFiles : public testing::Test {
+protected:
+    // Clips a00.avi, a01.avi ... of a few frames.
+    void make_clips(int count, const std::string& frames = "4", const std::string& size = "64x48") {
+        fs::create_directory(clips());
+        for (int clip = 0; clip < count; ++clip) {
+            const auto number = std::to_string(100 + clip).substr(1);
+            const auto made = run_framewire({"run", "--backend", "cpu", "-i",
+                                             "synth:size=" + size + ":fps=30:noise=4:seed=" + std::to_string(clip),
+                                             "-o", clip_path(number), "--frames", frames});
+            ASSERT_EQ(made.code, 0) << made.err;
+        }
+    }
+    std::string clips() const { return folder_ / "clips"; }
+    std::string clip_path(const std::string& number) const { return clips() + "/a" + number + ".avi"; }
+    std::string out() const { return folder_ / "out/"; }
+
+    Names gray(std::vector<std::string> more = {}) const {
+        Names arguments{"run", "--backend", "cpu", "--progress", "none", "-f", "gray", "-o", out()};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return arguments;
+    }
+    // Of all clips; gives what it wrote to standard error.
+    std::string expect_gray(int code, std::vector<std::string> more = {}) const {
+        more.insert(more.begin(), {"-i", clips()});
+        const auto result = run_framewire(gray(std::move(more)));
+        EXPECT_EQ(result.code, code) << result.err;
+        return result.err;
+    }
+
+    TemporaryFolder folder_;
+};
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+TEST_F(ManyFiles, AreWhatRunsOfEachMake) {
+    make_clips(3);
+    const auto err = expect_gray(0, {"--jobs", "2", "--stats", folder_ / "stats.json"});
+    EXPECT_TRUE(has(err, "3 of 3 files made")) << err;
+    EXPECT_EQ(names_of(tree(out())), (Names{".framewire/a00.mp4.done", ".framewire/a01.mp4.done",
+                                            ".framewire/a02.mp4.done", "a00.mp4", "a01.mp4", "a02.mp4"}));
+    for (const char* number : {"00", "01", "02"}) {
+        const auto single = folder_ / "single.mp4";
+        ASSERT_EQ(
+            run_framewire({"run", "-y", "--backend", "cpu", "-f", "gray", "-i", clip_path(number), "-o", single}).code,
+            0);
+        EXPECT_EQ(contents(out() + "a" + number + ".mp4"), contents(single)) << number;
+    }
+    const auto stats = nlohmann::json::parse(contents(folder_ / "stats.json"));
+    EXPECT_EQ(stats["files"], 3);
+    EXPECT_EQ(stats["made"], 3);
+    EXPECT_EQ(stats["frames"], 12);
+}
+
+TEST_F(ManyFiles, ASecondRunMakesWhatIsMissingOrChanged) {
+    make_clips(4);
+    expect_gray(0);
+    const auto first = tree(out());
+    EXPECT_TRUE(has(expect_gray(0), "0 of 4 files made, 4 done before"));
+    EXPECT_EQ(tree(out()), first);
+
+    fs::remove(out() + "a01.mp4");
+    fs::copy_file(clip_path("03"), clip_path("02"), fs::copy_options::overwrite_existing);
+    const auto mended = expect_gray(0);
+    EXPECT_TRUE(has(mended, "2 of 4 files made, 2 done before")) << mended;
+    EXPECT_TRUE(has(mended, "a02.avi is made again: it changed")) << mended;
+    auto expected = first;
+    const auto again = tree(out());
+    EXPECT_EQ(again.at("a01.mp4"), first.at("a01.mp4"));
+    EXPECT_EQ(again.at("a02.mp4"), first.at("a03.mp4"));
+    EXPECT_EQ(names_of(again), names_of(first));
+
+    const auto other = run_framewire({"run", "--backend", "cpu", "-f", "gray=average", "-i", clips(), "-o", out()});
+    EXPECT_EQ(other.code, 0);
+    EXPECT_TRUE(has(other.err, "4 of 4 files made")) << other.err;
+    EXPECT_TRUE(has(other.err, "the options changed")) << other.err;
+}
+
+TEST_F(ManyFiles, WhatSomebodyElseMadeIsRefusedKeptOrReplaced) {
+    make_clips(2);
+    fs::create_directory(folder_ / "out");
+    std::ofstream(out() + "a00.mp4") << "mine";
+    EXPECT_TRUE(has(expect_gray(74), "a00.mp4 is there already"));
+    EXPECT_EQ(names_of(tree(out())), Names{"a00.mp4"}) << "nothing was done";
+    EXPECT_TRUE(has(expect_gray(0, {"-n"}), "1 of 2 files made, 1 kept"));
+    EXPECT_EQ(contents(out() + "a00.mp4"), "mine");
+    EXPECT_TRUE(has(expect_gray(0, {"-y"}), "1 of 2 files made, 1 done before"));
+    EXPECT_EQ(frames_in(out() + "a00.mp4"), 4);
+    std::ofstream(out() + "a01.mp4") << "changed by hand";
+    EXPECT_TRUE(has(expect_gray(74), "a01.mp4 is there already"));
+    EXPECT_EQ(contents(out() + "a01.mp4"), "changed by hand");
+}
+
+TEST_F(ManyFiles, ThatFailAreSummedUpAndTheOthersMade) {
+    make_clips(3);
+    const auto clip = contents(clip_path("01"));
+    std::ofstream(clip_path("01"), std::ios::binary) << clip.substr(0, clip.size() * 3 / 4);
+    const auto err = expect_gray(69, {"-i", folder_ / "nothing.avi", "--stats", folder_ / "stats.json"});
+    EXPECT_TRUE(has(err, "2 of 4 files made, 2 failed")) << err;
+    EXPECT_TRUE(has(err, "a01.avi")) << err;
+    EXPECT_TRUE(has(err, "nothing.avi: there is no such file")) << err;
+    EXPECT_TRUE(has(err, "2 of 4 files failed")) << err;
+    EXPECT_EQ(names_of(tree(out())),
+              (Names{".framewire/a00.mp4.done", ".framewire/a02.mp4.done", "a00.mp4", "a01.mp4.part", "a02.mp4"}));
+    const auto stats = nlohmann::json::parse(contents(folder_ / "stats.json"));
+    ASSERT_EQ(stats["failures"].size(), 2u);
+    EXPECT_EQ(stats["failures"][0]["code"], 69);
+    EXPECT_EQ(stats["failures"][1]["code"], 66);
+    std::ofstream(clip_path("01"), std::ios::binary) << clip;
+    EXPECT_TRUE(has(expect_gray(0), "1 of 3 files made, 2 done before"));
+    EXPECT_FALSE(fs::exists(out() + "a01.mp4.part"));
+}
+
+TEST_F(ManyFiles, AreNamedByListsPatternsAndPaths) {
+    make_clips(3);
+    fs::create_directories(folder_ / "cams/door");
+    fs::create_directories(folder_ / "cams/yard");
+    fs::copy_file(clip_path("00"), folder_ / "cams/door/1.avi");
+    fs::copy_file(clip_path("01"), folder_ / "cams/yard/1.avi");
+    const auto made = [&](std::vector<std::string> inputs) {
+        fs::remove_all(out());
+        inputs.insert(inputs.begin(), "-i");
+        const auto result = run_framewire(gray(std::move(inputs)));
+        EXPECT_EQ(result.code, 0) << result.err;
+        Names videos;
+        for (const auto& [name, bytes] : tree(out()))
+            if (!name.starts_with(".")) videos.push_back(name);
+        return videos;
+    };
+    EXPECT_EQ(made({folder_ / "cams/*/*.avi"}), (Names{"door/1.mp4", "yard/1.mp4"}));
+    EXPECT_TRUE(fs::exists(out() + ".framewire/door/1.mp4.done"));
+    EXPECT_EQ(made({clip_path("00"), clip_path("02"), clip_path("00")}), (Names{"a00.mp4", "a02.mp4"}));
+    EXPECT_EQ(made({clips() + "/a0[12].avi"}), (Names{"a01.mp4", "a02.mp4"}));
+    std::ofstream(folder_ / "list.txt") << clip_path("02") << "\r\n\n" << clip_path("01") << "\n";
+    EXPECT_EQ(made({"@" + (folder_ / "list.txt")}), (Names{"a01.mp4", "a02.mp4"}));
+    EXPECT_EQ(made({clip_path("00"), "--ending", "y4m"}), Names{"a00.y4m"});
+
+    const auto refused = [&](std::vector<std::string> arguments, int code, const std::string& words) {
+        const auto result = run_framewire(std::move(arguments));
+        EXPECT_EQ(result.code, code) << result.err;
+        EXPECT_TRUE(has(result.err, words)) << result.err;
+    };
+    const auto one = folder_ / "cams/door/1.avi", other = folder_ / "cams/yard/1.avi";
+    refused(gray({"-i", one, other}), 2, "would both be 1.mp4");
+    refused(gray({"-i", "synth:size=64x48"}), 2, "is no file");
+    refused(gray({"-i", folder_ / "no*.avi"}), 66, "fits no file");
+    refused({"run", "-i", clips() + "/*.avi", "-o", folder_ / "all.mp4"}, 2, "-o FOLDER/");
+    refused({"run", "-i", one, "-o", folder_ / "one.mp4", "--jobs", "2"}, 2, "-o FOLDER/");
+    refused({"run", "-i", clips(), "-o", clips()}, 2, "the folder of -i");
+    refused({"detect", "-i", clips(), "-o", out(), "--mask", folder_ / "mask.mkv"}, 2, "--mask");
+}
+
+TEST_F(ManyFiles, EveryShareIsOfOthersAndAllAreTheWhole) {
+    make_clips(5);
+    expect_gray(0);
+    const auto whole = tree(out());
+    fs::remove_all(out());
+    EXPECT_TRUE(has(expect_gray(0, {"--shard", "1/3"}), "2 of 2 files made"));
+    EXPECT_TRUE(has(expect_gray(0, {"--shard", "2/3"}), "2 of 2 files made"));
+    EXPECT_TRUE(has(expect_gray(0, {"--shard", "3/3"}), "1 of 1 files made"));
+    EXPECT_EQ(tree(out()), whole);
+    fs::remove_all(out());
+    const auto with = [&](const Names& environment) {
+        auto command = framewire(gray({"-i", clips()}));
+        command.insert(command.begin(), environment.begin(), environment.end());
+        command.insert(command.begin(), "env");
+        const auto result = Program(command).wait();
+        EXPECT_EQ(result.code, 0) << result.err;
+        return result.err;
+    };
+    EXPECT_TRUE(has(with({"SLURM_ARRAY_TASK_ID=7", "SLURM_ARRAY_TASK_MIN=7", "SLURM_ARRAY_TASK_COUNT=2"}),
+                    "3 of 3 files made"));
+    EXPECT_TRUE(has(with({"JOB_COMPLETION_INDEX=1", "FRAMEWIRE_SHARDS=2"}), "2 of 2 files made"));
+    EXPECT_EQ(tree(out()), whole);
+}
+
+TEST_F(ManyFiles, AStopLeavesNoPieces) {
+    make_clips(12, "20");
+    auto program = std::make_unique<Program>(
+        framewire({"run", "--backend", "cpu", "-f", "median=31,median=33", "-i", clips(), "-o", out(), "--jobs", "2"}));
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!fs::exists(out() + "a00.mp4.part") && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    program->signal(SIGINT);
+    const auto result = program->wait();
+    EXPECT_EQ(result.code, 128 + SIGINT) << result.err;
+    for (const auto& name : names_of(tree(out()))) {
+        EXPECT_FALSE(name.ends_with(".part") || name.ends_with(".begun")) << name;
+        if (name.ends_with(".mp4")) EXPECT_TRUE(fs::exists(out() + ".framewire/" + name + ".done")) << name;
+    }
+}
+
+TEST_F(ManyFiles, OfARunKilledAtAnyMomentAreThoseOfAnUndisturbedOne) {
+    make_clips(20, "30", "160x120");
+    const auto detect = [&](const std::string& into) {
+        return framewire({"detect", "--backend", "cpu", "--progress", "none", "--jobs", "2", "-i", clips(), "-o",
+                          folder_ / into, "--annotate", folder_ / into, "--background", "mixture"});
+    };
+    const auto time_of_a_run = [&] {
+        const auto begin = std::chrono::steady_clock::now();
+        EXPECT_EQ(Program(detect("whole/")).wait().code, 0);
+        return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin).count();
+    };
+    const auto undisturbed = time_of_a_run(), without_work = time_of_a_run();
+    const auto whole = tree(folder_ / "whole");
+    EXPECT_EQ(whole.size(), 60u) << "records, videos, marks";
+
+    const auto seed = std::random_device()();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    int hits = 0;
+    for (int time = 0; time < (kit::brief() ? 5 : 20); ++time) {
+        {
+            const Program killed(detect("out/"));  // when it goes
+            const auto longest = without_work + (undisturbed - without_work) / 6;
+            std::this_thread::sleep_for(std::chrono::microseconds(
+                std::uniform_int_distribution<std::int64_t>(without_work / 2, longest)(random)));
+        }
+        if (!fs::exists(folder_ / "out")) continue;
+        const auto names = names_of(tree(folder_ / "out"));
+        hits += std::ranges::any_of(names, [](const auto& name) { return name.ends_with(".begun"); }) ? 1 : 0;
+    }
+    EXPECT_GT(hits, 1) << "runs killed while they made something";
+    RecordProperty("killed_while_it_made", hits);
+    const auto last = Program(detect("out/")).wait();
+    EXPECT_EQ(last.code, 0) << last.err;
+    const auto out_tree = tree(folder_ / "out");
+    EXPECT_EQ(names_of(out_tree), names_of(whole));
+    EXPECT_TRUE(out_tree == whole) << "the bytes";
+}
+
+TEST_F(ManyFiles, HaveDescriptorsAndPeople) {
+    make_clips(2);
+    const auto picture = folder_ / "p.png";
+    ASSERT_EQ(run_framewire({"run", "-i", clip_path("00"), "--frames", "1", "-o", picture}).code, 0);
+    const auto result = run_framewire({"hog", "--backend", "cpu", "-i", clips(), picture, "-o", out()});
+    EXPECT_EQ(result.code, 0) << result.err;
+    for (const auto& [input, name] : {std::pair{clip_path("01"), "a01.npy"}, std::pair{picture, "p.npy"}}) {
+        ASSERT_EQ(run_framewire({"hog", "-y", "--backend", "cpu", "-i", input, "-o", folder_ / "one.npy"}).code, 0);
+        EXPECT_EQ(contents(out() + name), contents(folder_ / "one.npy")) << name;
+    }
+    EXPECT_TRUE(fs::exists(out() + "a00.npy"));
+    EXPECT_EQ(run_framewire({"hog", "-i", clips(), "-o", out(), "--json"}).code, 2);
+}
+
+}  // namespace batch_test
+}  // namespace framewire::e2e

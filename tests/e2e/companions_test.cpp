@@ -1,0 +1,235 @@
+// What goes along with the pictures, judged by ffprobe.
+#include "program.hpp"
+#include "shell.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace framewire::e2e {
+namespace companions_test {
+
+Result run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"run", "--backend", "cpu", "--progress", "none"});
+    return run_framewire(std::move(arguments));
+}
+
+// Six seconds with a beep each second, when the picture is white.
+const std::string pictures =
+    "-f lavfi -i \"color=black:s=64x48:r=25:d=6,drawbox=t=fill:c=white:enable='lt(mod(t,1),0.04)'\"";
+const std::string beeps = "-f lavfi -i \"aevalsrc='sin(2*PI*1000*t)*lt(mod(t,1),0.04)':s=48000:d=6\"";
+
+// With sound, subtitles, chapters and words.
+void make_film(const TemporaryFolder& folder, const std::string& path, const std::string& how) {
+    std::ofstream(folder / "words.srt")
+        << "1\n00:00:01,000 --> 00:00:02,000\nhello\n\n2\n00:00:03,000 --> 00:00:04,000\nworld\n";
+    std::ofstream(folder / "chapters.txt")
+        << ";FFMETADATA1\ntitle=A film\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=2000\n"
+           "title=One\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=2000\nEND=6000\ntitle=Two\n";
+    ASSERT_TRUE(
+        ffmpeg(pictures + " " + beeps + " -i " + (folder / "words.srt") + " -i " + (folder / "chapters.txt") +
+               " -map 0 -map 1 -map 2 -map_metadata 3 -metadata creation_time=2020-02-02T10:00:00Z -c:v libx264 " +
+               how + " " + path));
+}
+
+// Seconds at which the sound becomes loud.
+std::vector<double> beeps_in(const std::string& path) {
+    std::istringstream lines(
+        printed_by("ffmpeg -nostdin -hide_banner -nostats -i " + path +
+                   " -af silencedetect=n=0.1:d=0.3 -f null - 2>&1 | grep -o 'silence_end: [0-9.]*' | sed 's/.*: //'"));
+    std::vector<double> times;
+    for (double time = 0; lines >> time;) times.push_back(time);
+    return times;
+}
+
+// Seconds of the frames that are white.
+std::vector<double> flashes_in(const std::string& path) {
+    std::istringstream lines(printed_by(
+        "ffprobe -v error -f lavfi -i 'movie=" + path +
+        ",signalstats' -show_entries frame=pts_time:frame_tags=lavfi.signalstats.YAVG -of csv=p=0 | sed 's/,/ /g'"));
+    std::vector<double> times;
+    for (std::string line; std::getline(lines, line);) {
+        double time = 0, brightness = 0;
+        if (std::istringstream(line) >> time >> brightness && brightness > 128) times.push_back(time);
+    }
+    return times;
+}
+
+void expect_in_step(const std::string& path, std::size_t count) {
+    const auto seen = flashes_in(path), heard = beeps_in(path);
+    ASSERT_EQ(seen.size(), count) << path;
+    ASSERT_GE(heard.size() + 1, count) << path;
+    // The first beep is at the very beginning, before which there is no silence.
+    for (std::size_t at = 0; at < heard.size() && at + 1 < count; ++at)
+        EXPECT_NEAR(heard[at + (heard.size() == count ? 1 : 0)], seen[at + 1], 0.04) << path;
+}
+
+// Hashes of the subtitles, but of those without words, which MP4 has in between.
+std::vector<std::string> words_in(const std::string& path) {
+    std::istringstream lines(probed(path, "packet=size,data_hash", "-select_streams s -show_data_hash md5"));
+    std::vector<std::string> words;
+    for (std::string line; std::getline(lines, line);)
+        if (!line.starts_with("2,")) words.push_back(line);
+    EXPECT_EQ(words.size(), 2U) << path;
+    return words;
+}
+
+struct Film {
+    const char *ending, *how;
+};
+
+class Companions : public testing::TestWithParam<Film> {};
+
+TEST_P(Companions, GoAlong) {
+    const TemporaryFolder folder;
+    const std::string ending = GetParam().ending;
+    make_film(folder, folder / ("in" + ending), GetParam().how);
+    if (HasFatalFailure()) return;
+    const auto made =
+        run({"-i", folder / ("in" + ending), "-f", "adjust=brightness=1", "-o", folder / ("out" + ending)});
+    ASSERT_EQ(made.code, 0) << made.err;
+    const auto output = folder / ("out" + ending);
+    EXPECT_EQ(probed(output, "stream=codec_type,codec_name", "-select_streams a"),
+              probed(folder / ("in" + ending), "stream=codec_type,codec_name", "-select_streams a"));
+    EXPECT_EQ(words_in(output), words_in(folder / ("in" + ending)));
+    // All of it, but for what sounds before the first picture.
+    const std::string hashes = "-select_streams a -show_data_hash md5";
+    const auto sound = probed(output, "packet=data_hash", hashes);
+    const auto all = probed(folder / ("in" + ending), "packet=data_hash", hashes);
+    EXPECT_TRUE(all.ends_with(sound));
+    EXPECT_LE(std::count(all.begin(), all.end(), '\n'), std::count(sound.begin(), sound.end(), '\n') + 2);
+    EXPECT_EQ(probed(output, "format_tags=title"), "A film\n");
+    EXPECT_NE(probed(output, "format_tags=creation_time").find("2020-02-02T10:00:00"), std::string::npos);
+    EXPECT_NEAR(std::stod(probed(output, "chapter=start_time").substr(9)), 2, 0.05);
+    EXPECT_NE(probed(output, "chapter=start_time:chapter_tags=title").find("Two"), std::string::npos);
+    expect_in_step(output, 6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Containers, Companions,
+                         testing::Values(Film{".mp4", "-c:a aac -c:s mov_text"}, Film{".mkv", "-c:a libopus -c:s srt"},
+                                         Film{".mov", "-c:a pcm_s16le -c:s mov_text"}));
+
+TEST(CompanionRules, NoAudioLeavesItOut) {
+    const TemporaryFolder folder;
+    make_film(folder, folder / "in.mkv", "-c:a aac -c:s srt");
+    ASSERT_EQ(run({"-i", folder / "in.mkv", "-o", folder / "out.mkv", "--no-audio"}).code, 0);
+    EXPECT_EQ(probed(folder / "out.mkv", "stream=codec_type"), "video\nsubtitle\n");
+}
+
+TEST(CompanionRules, WhatAContainerDoesNotTakeIsSaid) {
+    const TemporaryFolder folder;
+    make_film(folder, folder / "in.mkv", "-c:a pcm_s16le -c:s srt");
+    const auto made = run({"-i", folder / "in.mkv", "-o", folder / "out.mp4"});
+    ASSERT_EQ(made.code, 0) << made.err;
+    EXPECT_NE(made.err.find("sound (pcm_s16le)"), std::string::npos) << made.err;
+    EXPECT_NE(made.err.find("subtitles (subrip)"), std::string::npos) << made.err;
+    EXPECT_EQ(probed(folder / "out.mp4", "stream=codec_type").substr(0, 6), "video\n");
+}
+
+TEST(CompanionRules, SoundEndsWithThePicturesThatWereAskedFor) {
+    const TemporaryFolder folder;
+    make_film(folder, folder / "in.mp4", "-c:a aac -c:s mov_text");
+    ASSERT_EQ(run({"-i", folder / "in.mp4", "-o", folder / "out.mp4", "--frames", "50"}).code, 0);
+    EXPECT_NEAR(std::stod(probed(folder / "out.mp4", "stream=duration", "-select_streams a")), 2, 0.05);
+    expect_in_step(folder / "out.mp4", 2);
+}
+
+TEST(CompanionRules, PiecesHaveTheirOwnSound) {
+    const TemporaryFolder folder;
+    make_film(folder, folder / "in.mp4", "-c:a aac -c:s mov_text");
+    std::filesystem::create_directory(folder / "p");
+    const auto made = run({"-i", folder / "in.mp4", "-o", folder / "p/a-%H%M%S.mp4", "--segment-time", "2s"});
+    ASSERT_EQ(made.code, 0) << made.err;
+    int pieces = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "p")) {
+        ++pieces;
+        EXPECT_NEAR(std::stod(probed(entry.path(), "stream=duration", "-select_streams a")), 2, 0.05);
+        expect_in_step(entry.path(), 2);
+    }
+    EXPECT_EQ(pieces, 3);
+}
+
+TEST(Properties, PixelAspectAndColoursStay) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(
+        ffmpeg("-f lavfi -i testsrc2=size=72x58:rate=25:duration=1 -vf setsar=16/15,format=yuv420p "
+               "-colorspace bt709 -color_primaries bt709 -color_trc bt709 -color_range tv -c:v libx264 -qp 0 " +
+               (folder / "in.mp4")));
+    ASSERT_EQ(run({"-i", folder / "in.mp4", "-o", folder / "out.mp4"}).code, 0);
+    const std::string what = "stream=sample_aspect_ratio,color_space,color_transfer,color_primaries,color_range";
+    EXPECT_EQ(probed(folder / "out.mp4", what), probed(folder / "in.mp4", what));
+    EXPECT_GT(psnr(folder / "out.mp4", folder / "in.mp4", "average"), 38);
+}
+
+TEST(Properties, UnevenTimesStay) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(
+        ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=2 -vf \"select='not(mod(n,7))+not(mod(n,5))'\" "
+               "-fps_mode vfr -c:v libx264 " +
+               (folder / "in.mp4")));
+    for (const auto* name : {"out.mp4", "out.mkv", "out.webm", "out.mov"}) {
+        ASSERT_EQ(run({"-i", folder / "in.mp4", "-o", folder / name}).code, 0);
+        std::istringstream in(probed(folder / "in.mp4", "frame=pts_time")),
+            out(probed(folder / name, "frame=pts_time"));
+        double expected = 0, got = 0;
+        int frames = 0;
+        while (in >> expected) {
+            in.ignore(8, '\n');
+            ASSERT_TRUE(out >> got) << name;
+            out.ignore(8, '\n');
+            EXPECT_NEAR(got, expected, 1.1e-3) << name;
+            ++frames;
+        }
+        EXPECT_EQ(frames, 16) << name;
+    }
+}
+
+TEST(Properties, TheUsersWordOnColoursCounts) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(
+        ffmpeg("-f lavfi -i color=red:s=64x48:r=5:d=1 -vf scale=out_color_matrix=bt709:out_range=full,format=yuv420p "
+               "-c:v ffv1 " +
+               (folder / "in.mkv")));
+    // What FFmpeg's conversion gives by the right reading.
+    ASSERT_EQ(run({"-i", folder / "in.mkv", "--matrix", "bt709", "--range", "full", "-o", folder / "out.bgr",
+                   "--frames", "1"})
+                  .code,
+              0);
+    const auto pixels = contents(folder / "out.bgr");
+    ASSERT_EQ(pixels.size(), 64U * 48 * 3);
+    EXPECT_NEAR(static_cast<std::uint8_t>(pixels[0]), 0, 2);
+    EXPECT_NEAR(static_cast<std::uint8_t>(pixels[1]), 0, 2);
+    EXPECT_NEAR(static_cast<std::uint8_t>(pixels[2]), 255, 2);
+    EXPECT_EQ(run({"-i", folder / "in.mkv", "--matrix", "bt708", "-o", folder / "no.bgr"}).code, 2);
+}
+
+TEST(Properties, HighDynamicRangeIsRefused) {
+    const TemporaryFolder folder;
+    for (const auto& [transfer, name] : {std::pair{"smpte2084", "PQ"}, std::pair{"arib-std-b67", "HLG"}}) {
+        ASSERT_TRUE(ffmpeg(
+            "-f lavfi -i testsrc2=size=64x48:rate=5:duration=1 -pix_fmt yuv420p10le -c:v libx265 -preset ultrafast "
+            "-x265-params log-level=error:colorprim=bt2020:colormatrix=bt2020nc:transfer=" +
+            std::string(transfer) + " " + (folder / "in.mkv")));
+        const auto result = run({"-i", folder / "in.mkv", "-o", folder / "out.mp4"});
+        EXPECT_EQ(result.code, 78) << result.err;
+        EXPECT_NE(result.err.find("high dynamic range (" + std::string(name)), std::string::npos) << result.err;
+        EXPECT_FALSE(std::filesystem::exists(folder / "out.mp4"));
+    }
+}
+
+TEST(Properties, TransparencyOfWebmLiesOnBlack) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(ffmpeg("-f lavfi -i color=white@0.5:s=64x48:r=5:d=1,format=yuva420p -c:v libvpx-vp9 -crf 10 -b:v 0 " +
+                       (folder / "in.webm")));
+    ASSERT_EQ(run({"-i", folder / "in.webm", "-o", folder / "out.bgr", "--frames", "1"}).code, 0);
+    const auto pixels = contents(folder / "out.bgr");
+    ASSERT_EQ(pixels.size(), 64U * 48 * 3);
+    EXPECT_NEAR(static_cast<std::uint8_t>(pixels[3000]), 128, 4);
+}
+
+}  // namespace companions_test
+}  // namespace framewire::e2e

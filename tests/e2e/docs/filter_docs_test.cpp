@@ -1,0 +1,62 @@
+#include "e2e/program.hpp"
+
+#include "framewire/pipeline/chain/chain.hpp"
+#include "framewire/pipeline/chain/filter_registry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace framewire::e2e {
+namespace filter_docs_test {
+
+const std::filesystem::path docs = FRAMEWIRE_SOURCES "/docs/filters";
+constexpr const char* how_to_mend = "scripts/filter-docs.sh writes the pages anew";
+
+std::string page(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "filters");
+    arguments.push_back("--markdown");
+    const auto result = run_framewire(arguments);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result.out;
+}
+
+TEST(FilterDocs, PagesSayWhatTheRegistrySays) {
+    EXPECT_EQ(contents(docs / "README.md"), page({})) << how_to_mend;
+    for (const auto& filter : filter_registry()) {
+        const auto name = std::string(filter.name);
+        EXPECT_EQ(contents(docs / (name + ".md")), page({name})) << how_to_mend;
+    }
+}
+
+TEST(FilterDocs, EveryPageHasItsPictureAndNoPictureIsLarge) {
+    constexpr std::uintmax_t largest_bytes = 60'000;
+    std::set<std::string> wanted{"before.jpg"}, found;
+    for (const auto& filter : filter_registry()) wanted.insert(std::string(filter.name) + ".jpg");
+    for (const auto& entry : std::filesystem::directory_iterator(docs / "pictures")) {
+        found.insert(entry.path().filename());
+        EXPECT_LT(entry.file_size(), largest_bytes) << entry.path();
+        EXPECT_EQ(frames_in(entry.path()), 1);
+    }
+    EXPECT_EQ(found, wanted) << how_to_mend;
+}
+
+TEST(FilterDocs, ExamplesAreChainsOfTheirFilter) {
+    for (const auto& filter : filter_registry())
+        for (const auto example : filter.examples) {
+            const auto chain = parse_chain(example);
+            EXPECT_EQ(std::count_if(chain.calls.begin(), chain.calls.end(),
+                                    [&](const auto& call) { return call.filter->name == filter.name; }),
+                      1)
+                << example;
+            EXPECT_EQ(example.find_first_of("\"$`|"), example.npos) << example << " would have to be escaped";
+        }
+}
+
+}  // namespace filter_docs_test
+}  // namespace framewire::e2e

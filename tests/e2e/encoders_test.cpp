@@ -1,0 +1,100 @@
+// Which encoder writes what, judged by FFmpeg's own programs.
+#include "kit/needs.hpp"
+#include "program.hpp"
+#include "shell.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace framewire::e2e {
+namespace encoders_test {
+
+Result run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"run", "--backend", "cpu", "--progress", "none"});
+    return run_framewire(std::move(arguments));
+}
+
+const std::string vtest = "/usr/share/doc/opencv-doc/examples/data/vtest.avi";
+
+TEST(Encoders, TheDefaultIsAsGoodAsFfmpegsAtTheSameSize) {
+    FRAMEWIRE_NEEDS(std::filesystem::exists(vtest), "vtest.avi of Debian's opencv-doc is not there");
+    const TemporaryFolder folder;
+    ASSERT_TRUE(ffmpeg("-i " + vtest + " -frames:v 60 -c:v ffv1 " + (folder / "in.mkv")));
+    ASSERT_TRUE(ffmpeg("-i " + (folder / "in.mkv") + " -crf 20 " + (folder / "theirs.mp4")));
+    const auto made = run({"-i", folder / "in.mkv", "-o", folder / "ours.mp4"});
+    ASSERT_EQ(made.code, 0) << made.err;
+    const auto ours = static_cast<double>(std::filesystem::file_size(folder / "ours.mp4"));
+    const auto theirs = static_cast<double>(std::filesystem::file_size(folder / "theirs.mp4"));
+    EXPECT_LT(ours, 1.03 * theirs);
+    for (const auto* plane : {"y", "average"}) {
+        const auto our_db = psnr(folder / "ours.mp4", folder / "in.mkv", plane);
+        const auto their_db = psnr(folder / "theirs.mp4", folder / "in.mkv", plane);
+        EXPECT_GT(their_db, 30);
+        EXPECT_GT(our_db, their_db - 0.3) << plane;
+    }
+}
+
+struct Choice {
+    const char *output, *probed;
+};
+
+class EncoderChoices : public testing::TestWithParam<Choice> {};
+
+TEST_P(EncoderChoices, AreWhatIsWritten) {
+    const TemporaryFolder folder;
+    const std::string output = GetParam().output;
+    const auto made = run({"-i", "synth:size=128x96:fps=25:seed=1", "--frames", "8", "-o", folder / output});
+    ASSERT_EQ(made.code, 0) << made.err;
+    const auto names = folder.names();
+    ASSERT_EQ(names.size(), 1U);
+    EXPECT_EQ(probed(folder / names[0], "stream=codec_name,width,height,pix_fmt"),
+              std::string(GetParam().probed) + "\n");
+    EXPECT_EQ(frames_in(folder / names[0]), 8);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EncoderChoices,
+                         testing::Values(Choice{"a.mp4:codec=libx265:crf=18:preset=ultrafast", "hevc,128,96,yuv420p"},
+                                         Choice{"a.MP4", "h264,128,96,yuv420p"}, Choice{"a.Mov", "h264,128,96,yuv420p"},
+                                         Choice{"a:b.mkv:codec=libx264:crf=30", "h264,128,96,yuv420p"},
+                                         Choice{"a.mp4:pixels=yuv444p", "h264,128,96,yuv444p"},
+                                         Choice{"a.webm:crf=40", "vp9,128,96,yuv420p"},
+                                         Choice{"a.gif", "gif,128,96,bgra"},
+                                         Choice{"a.avi:codec=mpeg4", "mpeg4,128,96,yuv420p"},
+                                         Choice{"a.mkv:codec=hevc:bitrate=300000", "hevc,128,96,yuv420p"}));
+
+TEST(Encoders, LessQualityIsFewerBytes) {
+    const TemporaryFolder folder;
+    for (const auto* crf : {"15", "35"})
+        ASSERT_EQ(
+            run({"-i", "synth:size=128x96", "--frames", "10", "-o", folder / (std::string(crf) + ".mp4:crf=" + crf)})
+                .code,
+            0);
+    EXPECT_LT(2 * std::filesystem::file_size(folder / "35.mp4"), std::filesystem::file_size(folder / "15.mp4"));
+}
+
+TEST(Encoders, ThoseThatThisMachineLacksAreRefused) {
+    const TemporaryFolder folder;
+    for (const std::string codec : {"h264_nvenc", "h264_vaapi"}) {
+        const auto result = run({"-i", "synth:size=320x240", "--frames", "2", "-o", folder / ("a.mp4:codec=" + codec)});
+        if (result.code == 0) continue;  // a machine that has it
+        EXPECT_EQ(result.code, 78) << result.err;
+        EXPECT_NE(result.err.find("the encoder " + codec + " cannot be used on this machine"), std::string::npos)
+            << result.err;
+        EXPECT_TRUE(folder.names().empty());
+    }
+}
+
+TEST(Encoders, OddSizesStay) {
+    const TemporaryFolder folder;
+    for (const auto* name : {"a.mp4", "a.mov", "a.webm", "a.gif", "a.avi", "a.mp4:codec=libx265:preset=ultrafast"}) {
+        const auto made = run({"-y", "-i", "synth:size=67x45", "--frames", "3", "-o", folder / name});
+        ASSERT_EQ(made.code, 0) << name << made.err;
+        const auto path = folder / std::string(name).substr(0, std::string(name).find(':'));
+        EXPECT_EQ(probed(path, "stream=width,height"), "67,45\n") << name;
+    }
+}
+
+}  // namespace encoders_test
+}  // namespace framewire::e2e

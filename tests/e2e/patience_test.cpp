@@ -1,0 +1,192 @@
+// A source that goes away and comes back, while viewers stay; and what is shown of an address with a password in it.
+#include "program.hpp"
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/media/media.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace framewire::e2e {
+namespace patience_test {
+
+using namespace std::chrono_literals;
+
+int free_port() {
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof address;
+    EXPECT_EQ(::bind(socket, reinterpret_cast<sockaddr*>(&address), length), 0);
+    EXPECT_EQ(::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &length), 0);
+    ::close(socket);
+    return ntohs(address.sin_port);
+}
+
+bool somebody_listens(int port) {
+    std::ifstream sockets("/proc/net/tcp");
+    const auto listening = fmt::format(":{:04X} 00000000:0000 0A", port);
+    for (std::string line; std::getline(sockets, line);)
+        if (line.find(listening) != line.npos) return true;
+    return false;
+}
+
+// FFmpeg as a camera: one colour, at its own rate, to the first who connects.
+std::unique_ptr<Program> camera(int port, const std::string& color, const std::string& size) {
+    auto program = std::make_unique<Program>(
+        std::vector<std::string>{"ffmpeg", "-loglevel", "error", "-re", "-f", "lavfi", "-i",
+                                 fmt::format("color={}:size={}:rate=10", color, size), "-c:v", "mpeg2video", "-g", "5",
+                                 "-f", "mpegts", fmt::format("tcp://127.0.0.1:{}?listen=1", port)});
+    for (int wait = 0; wait < 3000 && !somebody_listens(port); ++wait) std::this_thread::sleep_for(10ms);
+    EXPECT_TRUE(somebody_listens(port)) << program->err();
+    return program;
+}
+
+// The frames of a file: the first pixel, on which a box around all of the picture lies, one inside of it, and the
+// brightest value.
+struct Seen {
+    std::array<std::uint8_t, 3> corner, inside;
+    int brightest;
+    bool is_blue() const { return inside[0] > 200 && inside[2] < 60; }
+    bool says_no_signal() const {
+        constexpr std::array<std::uint8_t, 3> dark{24, 24, 24};
+        return corner == dark && inside == dark && brightest > 200;
+    }
+};
+
+std::vector<Seen> frames_seen(const std::string& path, Shape& shape) {
+    const auto source = open_source(path);
+    shape = source->info().shape;
+    HostImage image(shape);
+    FrameTime time;
+    std::vector<Seen> frames;
+    while (source->read(image.view(), time)) {
+        const auto view = image.view();
+        int brightest = 0;
+        for (int y = 0; y < shape.height; ++y)
+            brightest = std::max<int>(brightest, *std::max_element(view.row(0, y), view.row(0, y) + 3 * shape.width));
+        const auto pixel = [&](int x, int y) {
+            const auto* values = view.row(0, y) + 3 * x;
+            return std::array{values[0], values[1], values[2]};
+        };
+        frames.push_back({pixel(0, 0), pixel(10, 10), brightest});
+    }
+    return frames;
+}
+
+std::string served_at(const Program& serving) {
+    const auto words = serving.err();
+    const auto at = words.find(" at tcp://") + 4;
+    return words.substr(at, words.find('\n', at) - at);
+}
+
+TEST(Patience, ViewersStayWhileTheSourceIsAway) {
+    const TemporaryFolder folder;
+    const int port = free_port();
+    auto first = camera(port, "blue", "160x120");
+    Program serving(framewire({"serve", "-i", fmt::format("tcp://me:geheim@127.0.0.1:{}?password=geheim", port), "-f",
+                               "gray", "--listen", "127.0.0.1:0", "--reconnect", "forever", "--mode", "lossless",
+                               "--detect", "--stats", folder / "serve.json", "--log-level", "trace"}));
+    ASSERT_TRUE(serving.wait_for_err("serving ")) << serving.err();
+    Program viewer(framewire({"view", served_at(serving), "--no-window", "-o", folder / "seen.mkv", "--log-level",
+                              "trace", "--stats", folder / "view.json"}));
+    ASSERT_TRUE(viewer.wait_for_err("viewing ")) << viewer.err();
+    std::this_thread::sleep_for(700ms);
+
+    first.reset();  // killed
+    ASSERT_TRUE(serving.wait_for_err("attempt 3 to get it back")) << serving.err();
+    const auto second = camera(port, "white", "80x96");
+    ASSERT_TRUE(serving.wait_for_err("back again", 60s)) << serving.err();
+    ASSERT_TRUE(serving.wait_for_err("its pictures change to 80x96")) << serving.err();
+    std::this_thread::sleep_for(700ms);
+    serving.signal(SIGINT);
+    const auto served = serving.wait();
+    const auto viewed = viewer.wait();
+    EXPECT_EQ(served.code, 130) << served.err;
+    EXPECT_EQ(viewed.code, 0) << viewed.err;
+    EXPECT_NE(viewed.err.find("0 reconnections"), std::string::npos) << viewed.err;
+
+    Shape shape;
+    const auto frames = frames_seen(folder / "seen.mkv", shape);
+    EXPECT_EQ(shape, (Shape{1, 120, 160, 3}));  // the first size, for good
+    ASSERT_FALSE(frames.empty());
+    const auto away =
+        std::find_if(frames.begin(), frames.end(), [](const Seen& seen) { return seen.says_no_signal(); });
+    ASSERT_NE(away, frames.end());
+    EXPECT_LT(frames.front().brightest, 60) << "blue in gray";
+    EXPECT_GT(away - frames.begin(), 2);
+    EXPECT_GT(frames.back().inside[0], 200) << "white";
+
+    // Who is told of the source is not told how to get in.
+    for (const auto& text : {served.err, viewed.err, contents(folder / "serve.json"), contents(folder / "view.json")}) {
+        EXPECT_EQ(text.find("geheim"), std::string::npos) << text;
+    }
+    EXPECT_NE(served.err.find(fmt::format("***@127.0.0.1:{}", port)), std::string::npos) << served.err;
+}
+
+TEST(Patience, EndsWhenTheTimeIsOver) {
+    const TemporaryFolder folder;
+    const int port = free_port();
+    auto source = camera(port, "blue", "64x48");
+    Program running(framewire({"run", "-i", fmt::format("tcp://127.0.0.1:{}", port), "-o", folder / "seen.mkv",
+                               "--reconnect", "1.5", "--progress", "json"}));
+    ASSERT_TRUE(running.wait_for_err("\"frame\"")) << running.err();
+    std::this_thread::sleep_for(500ms);
+    source.reset();
+    const auto begin = std::chrono::steady_clock::now();
+    const auto result = running.wait();
+    EXPECT_EQ(result.code, 69) << result.err;
+    EXPECT_NE(result.err.find("did not bring it back"), std::string::npos) << result.err;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s);
+    Shape shape;
+    for (const auto& seen : frames_seen(folder / "seen.mkv", shape)) EXPECT_TRUE(seen.is_blue());  // as recorded so far
+}
+
+TEST(Patience, OfOtherLengthsIsRefused) {
+    for (const auto* time : {"nan", "-1", "86401", "ever", ""}) {
+        const auto result = run_framewire({"run", "-i", "synth", "-o", "x.mkv", std::string("--reconnect=") + time});
+        EXPECT_EQ(result.code, 2) << result.err;
+        EXPECT_NE(result.err.find(*time ? "a number of seconds from 0 to 86400, or forever" : "--reconnect needs"),
+                  std::string::npos)
+            << result.err;
+    }
+}
+
+// The picture shows the address as everybody may know it.
+TEST(Patience, NoPasswordIsInThePicture) {
+    const TemporaryFolder folder;
+    const int port = free_port();
+    std::string pictures[2];
+    for (const bool with_password : {false, true}) {
+        const auto source = camera(port, "blue", "640x48");
+        const auto user = with_password ? "me:geheim@" : "***@";
+        const auto result = run_framewire({"run", "-i", fmt::format("tcp://{}127.0.0.1:{}", user, port), "-f",
+                                           "text='{source}':size=16", "-o", folder / "out.bgr", "-y", "--frames", "3",
+                                           "--stats", folder / "stats.json"});
+        EXPECT_EQ(result.code, 0) << result.err;
+        EXPECT_EQ(result.err.find("geheim"), std::string::npos) << result.err;
+        EXPECT_EQ(contents(folder / "stats.json").find("geheim"), std::string::npos);
+        pictures[with_password] = contents(folder / "out.bgr");
+    }
+    EXPECT_FALSE(pictures[0].empty());
+    EXPECT_EQ(pictures[0], pictures[1]);
+}
+
+}  // namespace patience_test
+}  // namespace framewire::e2e

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace framewire::e2e {
+
+/// What a command of the shell prints, both ways; for judges such as ffprobe.
+inline std::string printed_by(const std::string& command) {
+    std::string text;
+    auto* pipe = ::popen(("timeout 120 " + command + " 2>&1").c_str(), "r");
+    if (!pipe) return text;
+    std::array<char, 4096> some{};
+    while (const auto got = std::fread(some.data(), 1, some.size(), pipe)) text.append(some.data(), got);
+    ::pclose(pipe);
+    return text;
+}
+
+/// Runs FFmpeg's own program; true when it succeeded.
+inline bool ffmpeg(const std::string& arguments) {
+    return printed_by("ffmpeg -nostdin -v error -y " + arguments + " || echo failed").empty();
+}
+
+/// What ffprobe says of a file: `entries` as its -show_entries, `more` options; a line for each.
+inline std::string probed(const std::string& path, const std::string& entries, const std::string& more = "") {
+    return printed_by("ffprobe -v error " + more + " -show_entries " + entries + " -of csv=p=0 '" + path + "'");
+}
+
+/// PSNR in dB that FFmpeg's filter psnr finds between two videos, frame by frame: of "y", "u", "v" or "average"; -1
+/// where it finds none.
+inline double psnr(const std::string& path, const std::string& other, const std::string& plane) {
+    const auto said =
+        printed_by("ffmpeg -nostdin -hide_banner -nostats -i '" + path + "' -i '" + other +
+                   "' -lavfi '[0:v]settb=1/1000,setpts=N*40[a];[1:v]settb=1/1000,setpts=N*40[b];[a][b]psnr' -f null -");
+    const auto line = said.rfind("PSNR ");
+    const auto at = line == said.npos ? line : said.find(plane + ":", line);
+    return at == said.npos ? -1 : std::strtod(said.c_str() + at + plane.size() + 1, nullptr);
+}
+
+}  // namespace framewire::e2e
