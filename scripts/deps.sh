@@ -11,7 +11,7 @@ packages=(
     libavformat-dev libavcodec-dev libavdevice-dev libavfilter-dev libswscale-dev libavutil-dev
     libpng-dev libyaml-cpp-dev libzstd-dev libsdl2-dev libfreetype-dev libfontconfig-dev fontconfig fonts-dejavu-core
     # tests and benches: oracles, media to make and to read, a display without a screen, a real clip, descriptors to compare with
-    libgtest-dev libgmock-dev libopencv-core-dev libopencv-imgproc-dev libopencv-ml-dev libopencv-objdetect-dev libopencv-video-dev ffmpeg jq opencv-doc xvfb xauth imagemagick python3-skimage
+    libgtest-dev libgmock-dev libopencv-core-dev libopencv-imgproc-dev libopencv-ml-dev libopencv-objdetect-dev libopencv-video-dev ffmpeg jq opencv-doc xvfb xauth xdotool imagemagick python3-skimage
     # what reads the manual page and the completions
     groff-base mandoc fish zsh
     # fuzzing and formatting

@@ -21,17 +21,25 @@ struct CaseImages {
         }
     }
 
-    void run(Filter& filter, Executor& executor, bool needs_previous, std::uint8_t poison) {
+    // The second image is the previous one, or the original, where the filter needs one of them.
+    template <MemorySpace space>
+    static FilterImages<space> images_for(const FilterInfo& info, View<const std::uint8_t, space> in,
+                                          View<const std::uint8_t, space> second, View<std::uint8_t, space> out) {
+        FilterImages<space> images{in, {}, out};
+        if (info.needs_previous) images.previous = second;
+        if (info.original) images.original = second;
+        return images;
+    }
+
+    void run(Filter& filter, Executor& executor, const FilterInfo& info, std::uint8_t poison) {
         out.reset(poison);
         if (executor.backend() == Backend::cpu) {
-            filter.run(FilterImages<MemorySpace::host>{
-                in.view(), needs_previous ? previous.view() : HostView<const std::uint8_t>{}, out.view()});
+            filter.run(images_for<MemorySpace::host>(info, in.view(), previous.view(), out.view()));
             return;
         }
         for (auto* twin : {&*device_in, &*device_previous, &*device_out}) twin->upload(executor.stream());
-        filter.run(FilterImages<MemorySpace::device>{
-            device_in->view(), needs_previous ? device_previous->view() : DeviceView<const std::uint8_t>{},
-            device_out->view()});
+        filter.run(
+            images_for<MemorySpace::device>(info, device_in->view(), device_previous->view(), device_out->view()));
         for (auto* twin : {&*device_in, &*device_previous, &*device_out}) twin->download(executor.stream());
     }
 };
@@ -51,9 +59,9 @@ void check_case(Backend backend, const FilterCheck& check, const ParameterValues
     fill(previous_before.view(), fill_with, 2);
 
     HostImage want(out_shape), first(out_shape);
-    check.reference({in_before.view(), previous_before.view(), want.view()});
+    check.reference({in_before.view(), previous_before.view(), want.view(), previous_before.view()});
 
-    images.run(*filter, on, check.info.needs_previous, 0x5A);
+    images.run(*filter, on, check.info, 0x5A);
     if (const auto difference = first_difference(images.out.view(), want.view(), check.tolerance))
         FAIL() << *difference;
     if (const auto broken = images.out.broken_guard()) FAIL() << "wrote outside the result, at byte " << *broken;
@@ -63,7 +71,7 @@ void check_case(Backend backend, const FilterCheck& check, const ParameterValues
         FAIL() << "previous frame changed: " << *difference;
 
     copy(images.out.view(), first.view());
-    images.run(*filter, on, check.info.needs_previous, 0xC3);
+    images.run(*filter, on, check.info, 0xC3);
     if (const auto difference = first_difference(images.out.view(), first.view()))
         FAIL() << "a second run differs: " << *difference;
 }

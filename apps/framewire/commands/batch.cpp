@@ -74,7 +74,7 @@ std::string BatchFlags::video_name(const session::BatchInput& input) const {
 }
 
 void add_batch_options(Command& command, BatchFlags& flags, session::InputOptions& options) {
-    add_input_options(command, flags.inputs, options.filters);
+    add_input_options(command, flags.inputs, options);
     auto group = command.group("Many files, with -o FOLDER/");
     group.option("--jobs", flags.jobs, "files at once").within(1, session::BatchOptions::most_jobs).type_name("N");
     group.option("--ending", flags.ending, "of the videos and pictures made; else mp4 of videos and png of pictures")

@@ -13,6 +13,7 @@ using Action = std::function<int()>;
 void add_run(CommandLine& program, Action& chosen);
 void add_serve(CommandLine& program, Action& chosen);
 void add_view(CommandLine& program, Action& chosen);
+void add_show(CommandLine& program, Action& chosen);
 void add_detect(CommandLine& program, Action& chosen);
 void add_hog(CommandLine& program, Action& chosen);
 void add_filters(CommandLine& program, Action& chosen);

@@ -17,14 +17,22 @@ struct RunFlags {
     CommonOptions common;
     BatchFlags many;
     session::InputOptions input;
-    std::string output;
+    std::string output, rate = "auto";
     SegmentOptions segments;
     bool no_audio = false;
 
-    session::RunOptions options(const std::stop_token& stop) const {
-        return {common.job(stop), input, output, segments, !no_audio};
-    }
+    session::RunOptions options(const std::stop_token& stop) const;
 };
+
+session::RunOptions RunFlags::options(const std::stop_token& stop) const {
+    session::RunOptions options{common.job(stop), input, output, segments, !no_audio};
+    switch (take_rate(rate, "auto, own, max", options.input)) {
+        case PlayRate::by_output: break;
+        case PlayRate::own: options.pace = session::Pace::own; break;
+        case PlayRate::max: options.pace = session::Pace::hurried; break;
+    }
+    return options;
+}
 
 void run_many(const Command& command, RunFlags& flags, const std::stop_token& stop) {
     const auto piece = [&](const session::BatchInput& input, const session::JobOptions& job) {
@@ -61,6 +69,11 @@ void add_run(CommandLine& program, Action& chosen) {
         .type_name("DST|FOLDER/");
     command.flag("--no-audio", flags->no_audio, "leave out the source's sound, which else goes along as it is");
     add_recording_options(command, flags->segments);
+    command
+        .option("--rate", flags->rate,
+                "how a file is played: own rate, max, or frames timed at so many a second; auto is own into URLs and "
+                "max elsewhere")
+        .type_name("auto|own|max|FPS");
     add_common_options(command, flags->common);
     add_times_option(command, flags->common);
     set_work(command, chosen, flags->common,

@@ -5,7 +5,6 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
-#include "framewire/core/parameters/numbers.hpp"
 #include "framewire/session/broadcast.hpp"
 #include "framewire/session/job/failure.hpp"
 
@@ -30,23 +29,12 @@ struct ServeFlags {
     session::BroadcastOptions options(const std::stop_token& stop) const;
 };
 
-// What `--rate` says: own, max or so many frames a second.
-void take_rate(const std::string& text, session::BroadcastOptions& options) {
-    if (text == "own") return;
-    options.hurries = text == "max";
-    if (options.hurries) return;
-    auto& fps = options.input.fps;
-    if (read_number(text, fps) != std::errc{} || !(fps >= 0.01 && fps <= 10'000))
-        fail(ErrorCode::usage, "--rate '{}' is not allowed; allowed are own, max and 0.01 to 10000 frames a second",
-             text);
-}
-
 session::BroadcastOptions ServeFlags::options(const std::stop_token& stop) const {
     session::BroadcastOptions options{.job = common.job(stop), .input = input};
     options.input.loop = loop;
     options.encoder = {delta::parse_mode(mode), threshold};
     options.wait_for_viewers = wait;
-    take_rate(rate, options);
+    options.hurries = take_rate(rate, "own, max", options.input) == PlayRate::max;
     options.server.listen = net::parse_address(listen);
     options.server.viewers_limit = viewers;
     options.server.stream = name;

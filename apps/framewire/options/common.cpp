@@ -1,8 +1,10 @@
 #include "options/common.hpp"
 
+#include "framewire/core/error.hpp"
 #include "framewire/core/parameters/info.hpp"
 #include "framewire/core/parameters/numbers.hpp"
 #include "framewire/core/text/excerpt.hpp"
+#include "framewire/core/time/seconds.hpp"
 #include "framewire/media/sources/source_registry.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +32,52 @@ void add_filters_option(Command& command, std::string& filters) {
         .type_name("FILTERS");
 }
 
+// What options of any kind of source there are, beside its name.
+void add_medium_options(Command& command, session::InputOptions& options) {
+    command.option("--matrix", options.matrix, "of YUV colours, instead of what the medium says")
+        .one_of({"bt601", "bt709", "bt2020"});
+    command.option("--range", options.range, "of YUV colours, instead of what the medium says")
+        .one_of({"limited", "full"});
+    add_filters_option(command, options.filters);
+    add_range_options(command, options);
+    add_reconnect_option(
+        command, options.reconnect,
+        "how long a camera or a network source that was lost is tried to be had again, from its loss to "
+        "its next frame")
+        .shown_default("5 attempts");
+}
+
 }  // namespace
+
+void add_range_options(Command& command, session::InputOptions& options) {
+    const auto problem = [](const std::string& text) {
+        return parse_seconds(text) ? std::string()
+                                   : fmt::format("'{}' is no time; allowed are {}", text, allowed_seconds);
+    };
+    command
+        .option(
+            "--start", [&options](const std::string& text) { options.start_seconds = *parse_seconds(text); },
+            "begin with the frame of that time, or the next one")
+        .check(problem)
+        .type_name("TIME");
+    command
+        .option(
+            "--duration", [&options](const std::string& text) { options.duration_seconds = *parse_seconds(text); },
+            "end so long after the start")
+        .check(problem)
+        .type_name("TIME");
+}
+
+PlayRate take_rate(const std::string& text, std::string_view allowed, session::InputOptions& options) {
+    if (text == "auto" && allowed.starts_with(text)) return PlayRate::by_output;
+    if (text == "own") return PlayRate::own;
+    if (text == "max") return PlayRate::max;
+    auto& fps = options.fps;
+    if (read_number(text, fps) != std::errc{} || !(fps >= 0.01 && fps <= 10'000))
+        fail(ErrorCode::usage, "--rate '{}' is not allowed; allowed are {} and 0.01 to 10000 frames a second", text,
+             allowed);
+    return PlayRate::by_output;
+}
 
 session::JobOptions CommonOptions::job(std::stop_token stop) const {
     return {.backend = parse_backend(backend),
@@ -97,19 +144,10 @@ void add_input_options(Command& command, session::InputOptions& options) {
                             fmt::join(source_prefixes(), " ")))
         .required()
         .type_name("SRC");
-    command.option("--matrix", options.matrix, "of YUV colours, instead of what the medium says")
-        .one_of({"bt601", "bt709", "bt2020"});
-    command.option("--range", options.range, "of YUV colours, instead of what the medium says")
-        .one_of({"limited", "full"});
-    add_filters_option(command, options.filters);
-    add_reconnect_option(
-        command, options.reconnect,
-        "how long a camera or a network source that was lost is tried to be had again, from its loss to "
-        "its next frame")
-        .shown_default("5 attempts");
+    add_medium_options(command, options);
 }
 
-void add_input_options(Command& command, std::vector<std::string>& sources, std::string& filters) {
+void add_input_options(Command& command, std::vector<std::string>& sources, session::InputOptions& options) {
     command
         .option("-i,--input", sources,
                 fmt::format("where frames come from: a path, -, a URL, {}; 'framewire sources' tells more. Many files, "
@@ -117,7 +155,7 @@ void add_input_options(Command& command, std::vector<std::string>& sources, std:
                             fmt::join(source_prefixes(), " ")))
         .required()
         .type_name("SRC...");
-    add_filters_option(command, filters);
+    add_medium_options(command, options);
 }
 
 }  // namespace framewire::app

@@ -9,6 +9,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace framewire::app {
@@ -35,12 +36,22 @@ void show_times(const CommonOptions& options, const StatisticsSnapshot& figures)
 
 void add_common_options(Command& command, CommonOptions& options);
 
+/// `--start` and `--duration`: what of a source is wanted.
+void add_range_options(Command& command, session::InputOptions& options);
+
 /// `--reconnect`, SECONDS or forever, which is milliseconds::max().
 Option add_reconnect_option(Command& command, std::optional<std::chrono::milliseconds>& time, const std::string& help);
 
-/// `-i`, `-f` and `--reconnect`: where frames come from and through what.
+/// `-i`, `-f`, `--start`, `--duration` and `--reconnect`: where frames come from and through what.
 void add_input_options(Command& command, session::InputOptions& options);
 /// The same of several sources.
-void add_input_options(Command& command, std::vector<std::string>& sources, std::string& filters);
+void add_input_options(Command& command, std::vector<std::string>& sources, session::InputOptions& options);
+
+/// What `--rate` says: whether frames keep their own times, or are handed on as soon as they are there.
+enum class PlayRate { by_output, own, max };
+
+/// Reads auto, own, max or so many frames a second, which `options` take and which leave the rest to the output. Throws
+/// Error{usage}, saying what is `allowed`.
+PlayRate take_rate(const std::string& text, std::string_view allowed, session::InputOptions& options);
 
 }  // namespace framewire::app

@@ -10,10 +10,11 @@ void NewestPicture::put(HostView<const std::uint8_t> picture) {
     fresh_ = true;
 }
 
-void NewestPicture::show_in(Window& window) {
+bool NewestPicture::show_in(Window& window, std::size_t number) {
     const std::lock_guard lock(mutex_);
-    if (!std::exchange(fresh_, false)) return;
-    window.show(std::as_const(picture_).view());
+    if (!std::exchange(fresh_, false)) return false;
+    window.take(std::as_const(picture_).view(), number);
+    return true;
 }
 
 }  // namespace framewire::app

@@ -4,6 +4,7 @@
 
 #include "framewire/core/buffer.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 
@@ -15,11 +16,17 @@ public:
     explicit NewestPicture(const Shape& shape) : picture_(shape) {}
 
     void put(HostView<const std::uint8_t> picture);
-    /// Shows the picture when it was not shown before.
-    void show_in(Window& window);
+    /// Gives it to the window, as its picture of that number; false when the window has it already.
+    bool show_in(Window& window, std::size_t number = 0);
+    /// The picture as it is.
+    template <class Body>
+    void look(Body&& body) const {
+        const std::lock_guard lock(mutex_);
+        body(picture_.view());
+    }
 
 private:
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     HostImage picture_;
     bool fresh_ = false;
 };

@@ -6,18 +6,21 @@
 
 #include <atomic>
 #include <chrono>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 namespace framewire::app {
 namespace {
 
+constexpr std::string_view instead_of_window = "; --no-window does without";
 constexpr std::chrono::milliseconds longest_wait{100}, title_period{1000};
 
 }  // namespace
 
 void Viewer::look_at(session::ReceiveOptions& options) {
     options.on_stream = [this](const net::StreamInfo& stream, const Shape& shown) {
-        window_ = std::make_unique<Window>(shown, "framewire: " + stream.source);
+        window_ = std::make_unique<Window>(std::vector{shown}, "framewire: " + stream.source, instead_of_window);
         newest_ = std::make_unique<NewestPicture>(shown);
     };
     options.on_picture = [this](HostView<const std::uint8_t> picture) {
@@ -39,7 +42,8 @@ void Viewer::run(session::ReceiveJob& job, std::stop_source stop) {
         failure_.attempt([&] {
             auto title_due = Clock::now() + title_period;
             while (!received_all && window_->wait(longest_wait)) {
-                newest_->show_in(*window_);
+                if (newest_->show_in(*window_)) window_->draw();
+                if (take_keys()) break;
                 if (Clock::now() < title_due) continue;
                 title_due += title_period;
                 show_figures(job);
@@ -49,6 +53,15 @@ void Viewer::run(session::ReceiveJob& job, std::stop_source stop) {
     }
     of_job.rethrow();
     failure_.rethrow();
+}
+
+// True when one of them ends it.
+bool Viewer::take_keys() {
+    for (const auto& key : window_->take_keys()) {
+        if (key == "f") window_->set_full_screen(!window_->full_screen());
+        if (key == "q" || key == "Escape") return true;
+    }
+    return false;
 }
 
 void Viewer::show_figures(const session::ReceiveJob& job) {

@@ -25,6 +25,7 @@ public:
     void run(session::ReceiveJob& job, std::stop_source stop);
 
 private:
+    bool take_keys();
     void show_figures(const session::ReceiveJob& job);
 
     std::unique_ptr<Window> window_;

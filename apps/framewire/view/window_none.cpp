@@ -10,13 +10,19 @@ struct Window::State {};
 
 bool Window::supported() { return false; }
 
-Window::Window(const Shape&, const std::string&) {
-    fail(ErrorCode::config, "this build has no windows; --no-window does without");
+Window::Window(const std::vector<Shape>&, const std::string&, std::string_view instead) {
+    fail(ErrorCode::config, "this build has no windows{}", instead);
 }
 Window::~Window() = default;
-void Window::show(HostView<const std::uint8_t>) {}
+void Window::arrange(int, int, const std::vector<Place>&) {}
+void Window::set_words(const std::vector<Words>&) {}
+void Window::take(HostView<const std::uint8_t>, std::size_t) {}
+void Window::draw() {}
 void Window::set_title(const std::string&) {}
+void Window::set_full_screen(bool) {}
+bool Window::full_screen() const { return false; }
 bool Window::wait(std::chrono::milliseconds) { return false; }
+std::vector<std::string> Window::take_keys() { return {}; }
 void Window::wake() {}
 
 }  // namespace framewire::app

@@ -1,6 +1,7 @@
 #include "view/window.hpp"
 
 #include "view/display_loss.hpp"
+#include "view/drawn_words.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/time/clock.hpp"
@@ -9,6 +10,7 @@
 #include <SDL.h>
 
 #include <algorithm>
+#include <cmath>
 #include <condition_variable>
 #include <mutex>
 #include <string_view>
@@ -25,15 +27,15 @@ constexpr std::chrono::milliseconds event_period{8};  // how often it is looked 
 bool draws_for_nobody(std::string_view driver) { return driver == "offscreen" || driver == "dummy"; }
 
 struct VideoSystem {
-    VideoSystem() {
+    explicit VideoSystem(std::string_view instead) {
         SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");  // signals are the program's own affair
         SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
         SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear");
         if (SDL_Init(SDL_INIT_VIDEO) != 0)
-            fail(ErrorCode::config, "no window can be opened ({}); --no-window does without", SDL_GetError());
+            fail(ErrorCode::config, "no window can be opened ({}){}", SDL_GetError(), instead);
         if (!SDL_getenv("SDL_VIDEODRIVER") && draws_for_nobody(SDL_GetCurrentVideoDriver())) {
             SDL_Quit();
-            fail(ErrorCode::config, "no window can be opened (there is no display); --no-window does without");
+            fail(ErrorCode::config, "no window can be opened (there is no display){}", instead);
         }
     }
     ~VideoSystem() {
@@ -56,44 +58,110 @@ struct Destroy {
 
 template <class T>
 std::unique_ptr<T, Destroy> made(T* object, const char* what) {
-    if (!object) fail(ErrorCode::config, "no {} for the window ({}); --no-window does without", what, SDL_GetError());
+    if (!object) fail(ErrorCode::config, "no {} for the window ({})", what, SDL_GetError());
     return std::unique_ptr<T, Destroy>(object);
 }
 
-// The picture's own size, or what of it fits the screen.
-std::pair<int, int> size_on_screen(const Shape& picture) {
+// The whole grid's own size, or what of it fits the screen.
+std::pair<int, int> size_on_screen(double width, double height) {
     SDL_Rect screen{};
     double scale = 1;
     if (SDL_GetDisplayUsableBounds(0, &screen) == 0 && screen.w > 0 && screen.h > 0)
-        scale = std::min({1.0, largest_share_of_screen * screen.w / picture.width,
-                          largest_share_of_screen * screen.h / picture.height});
-    const auto side = [&](int px) { return std::max(smallest_side_px, static_cast<int>(scale * px)); };
-    return {side(picture.width), side(picture.height)};
+        scale =
+            std::min({1.0, largest_share_of_screen * screen.w / width, largest_share_of_screen * screen.h / height});
+    const auto side = [&](double px) { return std::max(smallest_side_px, static_cast<int>(scale * px)); };
+    return {side(width), side(height)};
+}
+
+// The key's name where it gives no character.
+std::string_view name_of(SDL_Keycode key) {
+    switch (key) {
+        case SDLK_LEFT: return "Left";
+        case SDLK_RIGHT: return "Right";
+        case SDLK_UP: return "Up";
+        case SDLK_DOWN: return "Down";
+        case SDLK_HOME: return "Home";
+        case SDLK_END: return "End";
+        case SDLK_ESCAPE: return "Escape";
+        case SDLK_BACKSPACE: return "Backspace";
+        default: return {};
+    }
 }
 
 }  // namespace
 
 struct Window::State {
-    State(const Shape& picture, const std::string& title) : shape(picture) {
-        const auto [width, height] = size_on_screen(picture);
+    State(const std::vector<Shape>& pictures, const std::string& title, std::string_view instead)
+        : video(instead), shapes(pictures), shown(pictures.size()) {
+        const auto [width, height] = size_on_screen(shapes.front().width, shapes.front().height);
         window = made(SDL_CreateWindow(shown_text(title).c_str(), SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, width,
                                        height, SDL_WINDOW_RESIZABLE),
                       "window");
         survive_display_loss(*window);
         renderer.reset(SDL_CreateRenderer(window.get(), -1, SDL_RENDERER_ACCELERATED));
         if (!renderer) renderer = made(SDL_CreateRenderer(window.get(), -1, SDL_RENDERER_SOFTWARE), "renderer");
-        SDL_RenderSetLogicalSize(renderer.get(), picture.width, picture.height);  // keeps the aspect
-        texture = made(SDL_CreateTexture(renderer.get(), SDL_PIXELFORMAT_BGR24, SDL_TEXTUREACCESS_STREAMING,
-                                         picture.width, picture.height),
-                       "texture");
+        for (const auto& shape : shapes)
+            textures.push_back(made(SDL_CreateTexture(renderer.get(), SDL_PIXELFORMAT_BGR24,
+                                                      SDL_TEXTUREACCESS_STREAMING, shape.width, shape.height),
+                                    "texture"));
         draw();
     }
 
     void draw() {
         require_display();
+        SDL_SetRenderDrawColor(renderer.get(), 0, 0, 0, 255);
         SDL_RenderClear(renderer.get());
-        if (shown) SDL_RenderCopy(renderer.get(), texture.get(), nullptr, nullptr);
+        for (const auto& place : places)
+            if (shown[place.picture]) draw(place);
+        for (const auto& each : words) draw(each);
         SDL_RenderPresent(renderer.get());
+    }
+
+    SDL_FRect cell(int column, int row) const {
+        int width = 0, height = 0;
+        SDL_GetRendererOutputSize(renderer.get(), &width, &height);
+        const float cell_width = static_cast<float>(width) / static_cast<float>(columns);
+        const float cell_height = static_cast<float>(height) / static_cast<float>(rows);
+        return {static_cast<float>(column) * cell_width, static_cast<float>(row) * cell_height, cell_width,
+                cell_height};
+    }
+
+    void draw(const Place& place) {
+        const auto room = cell(place.column, place.row);
+        const auto& shape = shapes[place.picture];
+        const auto width = static_cast<float>(shape.width), height = static_cast<float>(shape.height);
+        const float scale = std::min(room.w / width, room.h / height);
+        const auto share = static_cast<float>(place.to - place.from);
+        const SDL_FRect to{room.x + (room.w - scale * width) / 2 + scale * width * static_cast<float>(place.from),
+                           room.y + (room.h - scale * height) / 2, scale * width * share, scale * height};
+        const int from_x = static_cast<int>(std::lround(place.from * shape.width));
+        const int to_x = static_cast<int>(std::lround(place.to * shape.width));
+        const SDL_Rect from{from_x, 0, to_x - from_x, shape.height};
+        SDL_RenderCopyF(renderer.get(), textures[place.picture].get(), &from, &to);
+    }
+
+    void draw(const Words& each) {
+        const auto room = cell(each.column, each.row);
+        const int size_px = std::clamp(static_cast<int>(std::min(room.w / 45, room.h / 24)), 10, 28);
+        const auto picture = drawn.draw(each.text, size_px, static_cast<int>(room.w) - size_px, each.alarming);
+        if (picture.empty()) return;
+        const std::unique_ptr<SDL_Texture, Destroy> texture(SDL_CreateTexture(
+            renderer.get(), SDL_PIXELFORMAT_BGRA32, SDL_TEXTUREACCESS_STATIC, picture.width, picture.height));
+        if (!texture) return;  // larger than the renderer's textures may be
+        SDL_UpdateTexture(texture.get(), nullptr, picture.pixels.data(), 4 * picture.width);
+        SDL_SetTextureBlendMode(texture.get(), SDL_BLENDMODE_BLEND);
+        // What is too long for the cell becomes smaller.
+        const auto width = static_cast<float>(picture.width), height = static_cast<float>(picture.height);
+        const float gap = static_cast<float>(size_px) / 2;
+        const float scale = std::min({1.0F, (room.w - 2 * gap) / width, (room.h - 2 * gap) / height});
+        if (scale <= 0) return;
+        SDL_FRect to{room.x + gap, room.y + gap, scale * width, scale * height};
+        if (each.corner == Words::Corner::lower_left) to.y = room.y + room.h - gap - to.h;
+        if (each.corner == Words::Corner::middle) {
+            to.x = room.x + (room.w - to.w) / 2;
+            to.y = room.y + (room.h - to.h) / 2;
+        }
+        SDL_RenderCopyF(renderer.get(), texture.get(), nullptr, &to);
     }
 
     static void require_display() {
@@ -103,52 +171,93 @@ struct Window::State {
     // False when the event asks to close.
     bool handle(const SDL_Event& event) {
         if (event.type == SDL_QUIT) return false;
-        if (event.type == SDL_KEYDOWN && (event.key.keysym.sym == SDLK_q || event.key.keysym.sym == SDLK_ESCAPE))
-            return false;
+        if (event.type == SDL_TEXTINPUT) keys.emplace_back(event.text.text);
+        if (event.type == SDL_KEYDOWN)
+            if (const auto name = name_of(event.key.keysym.sym); !name.empty()) keys.emplace_back(name);
         if (event.type == SDL_WINDOWEVENT) draw();  // uncovered, resized
         return true;
     }
 
-    Shape shape;
     VideoSystem video;
+    std::vector<Shape> shapes;
     std::unique_ptr<SDL_Window, Destroy> window;
     std::unique_ptr<SDL_Renderer, Destroy> renderer;
-    std::unique_ptr<SDL_Texture, Destroy> texture;
+    std::vector<std::unique_ptr<SDL_Texture, Destroy>> textures;
+    std::vector<bool> shown;  // pictures that there are
+    int columns = 1, rows = 1;
+    std::vector<Place> places{{}};
+    std::vector<Words> words;
+    DrawnWords drawn;
+    std::vector<std::string> keys;
+    bool arranged = false;
+    bool full = false;
     std::mutex mutex;
     std::condition_variable changed;
     bool woken = false;
-    bool shown = false;
 };
 
 bool Window::supported() { return true; }
 
-Window::Window(const Shape& picture, const std::string& title) : state_(std::make_unique<State>(picture, title)) {}
+Window::Window(const std::vector<Shape>& pictures, const std::string& title, std::string_view instead)
+    : state_(std::make_unique<State>(pictures, title, instead)) {}
 Window::~Window() = default;
 
-void Window::show(HostView<const std::uint8_t> picture) {
+void Window::arrange(int columns, int rows, const std::vector<Place>& places) {
     auto& state = *state_;
-    validate(picture, state.shape, "the picture to show");
+    State::require_display();
+    state.columns = columns;
+    state.rows = rows;
+    state.places = places;
+    if (std::exchange(state.arranged, true)) return;
+    int width = 1, height = 1;
+    for (const auto& place : places) {
+        width = std::max(width, state.shapes[place.picture].width);
+        height = std::max(height, state.shapes[place.picture].height);
+    }
+    const auto [fit_width, fit_height] = size_on_screen(double(width) * columns, double(height) * rows);
+    SDL_SetWindowSize(state.window.get(), fit_width, fit_height);
+    SDL_SetWindowPosition(state.window.get(), SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED);
+}
+
+void Window::set_words(const std::vector<Words>& words) { state_->words = words; }
+
+void Window::take(HostView<const std::uint8_t> picture, std::size_t number) {
+    auto& state = *state_;
+    const auto& shape = state.shapes[number];
+    validate(picture, shape, "the picture to show");
+    State::require_display();
     void* pixels = nullptr;
     int pitch = 0;
-    if (SDL_LockTexture(state.texture.get(), nullptr, &pixels, &pitch) != 0)
+    if (SDL_LockTexture(state.textures[number].get(), nullptr, &pixels, &pitch) != 0)
         fail(ErrorCode::internal, "a picture cannot be shown: {}", SDL_GetError());
-    for (int y = 0; y < state.shape.height; ++y) {
+    for (int y = 0; y < shape.height; ++y) {
         const auto* from = picture.row(0, y);
         auto* to = static_cast<std::uint8_t*>(pixels) + std::int64_t{pitch} * y;
-        if (state.shape.channels == 3)
-            std::copy_n(from, state.shape.row_bytes(), to);
+        if (shape.channels == 3)
+            std::copy_n(from, shape.row_bytes(), to);
         else
-            for (int x = 0; x < state.shape.width; ++x) std::fill_n(to + 3 * std::int64_t{x}, 3, from[x]);
+            for (int x = 0; x < shape.width; ++x) std::fill_n(to + 3 * std::int64_t{x}, 3, from[x]);
     }
-    SDL_UnlockTexture(state.texture.get());
-    state.shown = true;
-    state.draw();
+    SDL_UnlockTexture(state.textures[number].get());
+    state.shown[number] = true;
 }
+
+void Window::draw() { state_->draw(); }
 
 void Window::set_title(const std::string& title) {
     State::require_display();
     SDL_SetWindowTitle(state_->window.get(), shown_text(title).c_str());
 }
+
+void Window::set_full_screen(bool full) {
+    State::require_display();
+    if (SDL_SetWindowFullscreen(state_->window.get(), full ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0) == 0)
+        state_->full = full;
+}
+
+bool Window::full_screen() const { return state_->full; }
+
+std::vector<std::string> Window::take_keys() { return std::exchange(state_->keys, {}); }
 
 bool Window::wait(std::chrono::milliseconds longest) {
     auto& state = *state_;

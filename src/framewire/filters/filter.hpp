@@ -2,6 +2,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/values.hpp"
+#include "framewire/core/time/rational.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/device/build.hpp"
 #include "framewire/cuda/executor.hpp"
@@ -31,6 +32,7 @@ struct FilterImages {
     View<const std::uint8_t, space> in;
     View<const std::uint8_t, space> previous;
     View<std::uint8_t, space> out;
+    View<const std::uint8_t, space> original{};  ///< what the chain began with, for filters that join it
 };
 
 /// A filter's work on the GPU, all but the images settled when its plan is made: kernel, geometry, what kernels may
@@ -70,6 +72,15 @@ public:
     virtual bool set_adjustment(const Adjustment&) { return false; }
 };
 
+/// How a filter is made that looks at the chain's first image beside its own, as FilterImages::original. The two may
+/// differ in width, height and channels.
+struct OriginalJoin {
+    /// As FilterInfo's, of the filter's image and the original.
+    std::function<Shape(const ParameterValues&, const Shape& frame, const Shape& original)> output_shape;
+    std::function<std::unique_ptr<Filter>(const ParameterValues&, const Shape& frame, const Shape& original, Executor&)>
+        make;
+};
+
 /// A filter's registry entry.
 struct FilterInfo {
     std::string_view name;
@@ -86,6 +97,12 @@ struct FilterInfo {
     std::function<std::unique_ptr<Filter>(const ParameterValues&, const Shape& frame, Executor&)> make{};
     /// Of a filter that moves pixels: where they go. Absent for others.
     std::function<PlaneMap(const ParameterValues&, const Shape&)> placement{};
+    /// Where the filter changes how many frames there are, and so has no plan: the rate that it gives. See
+    /// split_at_rate().
+    std::function<Rational(const ParameterValues&)> rate{};
+    /// Where the filter needs the original: used in place of the two above, which are for an original of the image's
+    /// own shape.
+    std::optional<OriginalJoin> original{};
     /// Where each pixel of the result depends on that pixel alone (and the one before it in time): what becomes of it,
     /// so that neighbours in a chain run as one pass. Nothing where the values do not allow it; absent for other
     /// filters.

@@ -8,6 +8,7 @@
 #include "framewire/media/sinks/sink_registry.hpp"
 #include "framewire/media/sources/looping_source.hpp"
 #include "framewire/media/sources/open_file.hpp"
+#include "framewire/media/sources/range_source.hpp"
 #include "framewire/media/sources/source_registry.hpp"
 
 #ifdef FRAMEWIRE_FFMPEG
@@ -56,14 +57,26 @@ std::unique_ptr<Source> open_once(const std::string& text, const SourceOptions& 
     return kind.open(call, options);
 }
 
+// What of it is asked for.
+std::unique_ptr<Source> open_range(const std::string& text, const SourceOptions& options) {
+    if (options.start_seconds <= 0 && !options.duration_seconds && !options.seekable) return open_once(text, options);
+    return make_range_source(
+        [text, options = SourceOptions(options)]() mutable {
+            auto source = open_once(text, options);
+            options.replace_truth = true;  // by what is read from then on
+            return source;
+        },
+        text != "-", {options.start_seconds, options.duration_seconds}, options.stop);
+}
+
 }  // namespace
 
 std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions& options) {
-    if (!options.loop) return open_once(text, options);
+    if (!options.loop) return open_range(text, options);
     if (text == "-") fail(ErrorCode::usage, "standard input cannot be read again: no loop");
     return make_looping_source(
         [text, options = SourceOptions(options)]() mutable {
-            auto source = open_once(text, options);
+            auto source = open_range(text, options);
             options.replace_truth = true;  // by the next pass's
             return source;
         },

@@ -27,12 +27,15 @@ struct SourceOptions {
     /// Draws what is read while a lost camera or network source is away: a frame at once, and one after each attempt
     /// that failed. None: no frames come meanwhile.
     std::function<void(HostView<std::uint8_t>)> draw_loss{};
-    int width_px = 0;                ///< asked of a camera; 0 leaves it to the camera
-    int height_px = 0;               ///< asked of a camera; 0 leaves it to the camera
-    std::optional<Rational> rate{};  ///< asked of a camera; the rate of images, which have none (30)
-    bool loop = false;               ///< a source that ends begins again; its timestamps go on
-    bool one_size = false;           ///< images of a size unlike the first's are refused, not scaled
-    int decoder_threads = 2;         ///< of FFmpeg's decoder, 1 to 16
+    int width_px = 0;                          ///< asked of a camera; 0 leaves it to the camera
+    int height_px = 0;                         ///< asked of a camera; 0 leaves it to the camera
+    std::optional<Rational> rate{};            ///< asked of a camera; the rate of images, which have none (30)
+    bool loop = false;                         ///< a source that ends begins again; its timestamps go on
+    double start_seconds = 0;                  ///< frames before that time are left out; not of what is live
+    std::optional<double> duration_seconds{};  ///< frames so long after the start, and later, are left out
+    bool seekable = false;                     ///< seek() works wherever a source can be opened again
+    bool one_size = false;                     ///< images of a size unlike the first's are refused, not scaled
+    int decoder_threads = 2;                   ///< of FFmpeg's decoder, 1 to 16
     std::int64_t max_pixels = std::int64_t{max_side_px} * max_side_px;  ///< larger pictures are refused unallocated
     std::optional<YuvMatrix> matrix{};  ///< instead of what a medium says, or leaves open, of its YUV colours
     std::optional<bool> full_range{};   ///< likewise

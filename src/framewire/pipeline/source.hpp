@@ -63,6 +63,11 @@ public:
     /// The medium's picture of the frame read last, where it is the same but for its form; else null.
     virtual std::shared_ptr<const OwnPicture> own_picture() const { return nullptr; }
 
+    /// Goes to another time: the next read gives the first frame at or after `seconds`, the one that reading on from
+    /// the start comes to. FrameTime::index is that frame's number where it is known, else what the time and the rate
+    /// make it. False where this source cannot, and stays where it is. Throws as read() does.
+    virtual bool seek(double seconds) { return static_cast<void>(seconds), false; }
+
     /// Takes over what the source itself can of the settings, as a camera does that has controls for them; gives the
     /// settings with those changing nothing any more. From any thread. Throws Error{usage} on a setting that is not
     /// allowed, Error{config} when the source does not take one it has.

@@ -25,13 +25,16 @@ struct JobOptions {
 
 /// Where a job's frames come from, and what they go through first.
 struct InputOptions {
-    std::string source;     ///< see open_source()
-    std::string filters{};  ///< see parse_chain()
-    bool one_size = false;  ///< see SourceOptions
-    bool loop = false;      ///< see SourceOptions
-    double fps = 0;         ///< above 0: asked of the source, and frames that do not come live are timed by it
-    std::string matrix{};   ///< bt601, bt709 or bt2020 instead of what the medium says of its YUV colours
-    std::string range{};    ///< limited or full, likewise
+    std::string source;                        ///< see open_source()
+    std::string filters{};                     ///< see parse_chain()
+    bool one_size = false;                     ///< see SourceOptions
+    bool loop = false;                         ///< see SourceOptions
+    double start_seconds = 0;                  ///< see SourceOptions
+    std::optional<double> duration_seconds{};  ///< see SourceOptions
+    bool seekable = false;                     ///< see SourceOptions
+    double fps = 0;        ///< above 0: asked of the source, and frames that do not come live are timed by it
+    std::string matrix{};  ///< bt601, bt709 or bt2020 instead of what the medium says of its YUV colours
+    std::string range{};   ///< limited or full, likewise
     std::optional<std::chrono::milliseconds> reconnect{};  ///< see SourceOptions
     bool shows_loss = false;   ///< while a lost camera or network source is away, frames come that say "no signal"
     bool public_name = false;  ///< filters show the source's public_name()

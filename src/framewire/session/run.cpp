@@ -16,7 +16,9 @@ struct Nothing {
 
 struct RunJob::State {
     explicit State(const RunOptions& options)
-        : job(options.job, options.input, files_of(options)),
+        : paced(options.pace == Pace::own ||
+                (options.pace == Pace::by_output && options.output.find("://") != std::string::npos)),
+          job(options.job, options.input, files_of(options)),
           video(options.output, job.input().shape(), job.input().rate(), sink_options(options)) {}
 
     SinkOptions sink_options(const RunOptions& options) const {
@@ -25,12 +27,13 @@ struct RunJob::State {
         // Frames that are timed anew have lost their sound's times.
         if (options.input.fps <= 0) sink.medium = job.input().info().medium;
         sink.audio = options.audio;
-        sink.to_the_end = !options.job.frames;
+        sink.to_the_end = !options.job.frames && !options.input.duration_seconds;
         return sink;
     }
 
     void run() {
         job.run<Nothing>({.wanted = {.on_host = true},
+                          .at_source_rate = paced && !job.input().info().live,
                           .make = [] { return Nothing(); },
                           .send =
                               [this](InputFrame& frame, const FrameTime& time, Nothing&) {
@@ -46,6 +49,7 @@ struct RunJob::State {
                          result);
     }
 
+    bool paced;
     FrameJob<FilteredInput> job;
     VideoOutput video;
     JobResult result;

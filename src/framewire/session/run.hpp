@@ -11,12 +11,20 @@
 
 namespace framewire::session {
 
+/// When frames that do not come live are handed on.
+enum class Pace {
+    by_output,  ///< at their own times where the output is a URL, for nobody can take a stream faster than it plays
+    own,        ///< no sooner than their own times
+    hurried,    ///< as soon as they are there
+};
+
 struct RunOptions {
     JobOptions job{};
     InputOptions input{};
     std::string output{};       ///< see open_sink()
     SegmentOptions segments{};  ///< of a recording in pieces
     bool audio = true;          ///< the source's sound goes along where the output takes it
+    Pace pace = Pace::by_output;
 };
 
 /// What these options read and write.

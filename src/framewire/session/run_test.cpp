@@ -102,6 +102,33 @@ TEST_P(Run, AFailureIsNoStopOfTheCallers) {
     EXPECT_FALSE(stop.stop_requested());
 }
 
+TEST_P(Run, KeepsTheSourcesPaceWhereItIsToldTo) {
+    const auto took_ms = [&](Pace pace, double fps) {
+        auto options = job();
+        options.replace = true;
+        const auto begin = Clock::now();
+        RunJob({.job = options,
+                .input = {.source = fmt::format("synth:size={}x{}:fps=20:frames=12", width, height), .fps = fps},
+                .output = folder_ / "out.bgr",
+                .pace = pace})
+            .run();
+        return milliseconds_since(begin);
+    };
+    EXPECT_GE(took_ms(Pace::own, 0), 11 * 50 - 5);
+    EXPECT_GE(took_ms(Pace::own, 10), 11 * 100 - 5);
+    EXPECT_LT(took_ms(Pace::hurried, 0.1), 10'000) << "or it waits for two minutes";
+    EXPECT_LT(took_ms(Pace::by_output, 0.1), 10'000) << "a file is no stream";
+}
+
+TEST_P(Run, TakesARangeOfTheSource) {
+    RunJob run({.job = job(),
+                .input = {.source = camera(), .start_seconds = 1, .duration_seconds = 1.5},
+                .output = folder_ / "out.bgr"});
+    EXPECT_EQ(run.run().figures.frames, 5);  // 3 to 7, at 3 a second
+    const auto all = camera_frames();
+    EXPECT_EQ(raw_frames(folder_ / "out.bgr"), std::vector<Bytes>(all.begin() + 3, all.begin() + 8));
+}
+
 TEST_P(Run, ASourceWithoutFramesIsAnErrorAndLeavesNothing) {
     write_file(folder_ / "empty.bgr", "");
     const auto source = fmt::format("raw:{}:size=64x48", folder_ / "empty.bgr");

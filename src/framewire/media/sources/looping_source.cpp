@@ -29,6 +29,14 @@ public:
         return info_.live ? source_->set_adjustment(wanted) : wanted;
     }
 
+    // In the pass that is under way, which is the first from then on.
+    bool seek(double seconds) override {
+        if (!source_ || !source_->seek(seconds)) return false;
+        first_index_ = 0;
+        first_seconds_ = 0;
+        return true;
+    }
+
     std::shared_ptr<const OwnPicture> own_picture() const override {
         return source_ ? source_->own_picture() : nullptr;
     }
@@ -45,10 +53,10 @@ private:
             if (source_->info().shape != info_.shape)
                 fail(ErrorCode::source_lost, "{} was {} and begins again as {}", info_.name, to_string(info_.shape),
                      to_string(source_->info().shape));
-            first_index_ = last_.index + 1;
-            first_seconds_ = last_.seconds + 1 / info_.rate.value();
             frames_in_pass_ = false;
             if (!read_one()) return false;
+            first_index_ = last_.index + 1 - time.index;
+            first_seconds_ = last_.seconds + 1 / info_.rate.value() - time.seconds;
         }
         frames_in_pass_ = true;
         time.index += first_index_;

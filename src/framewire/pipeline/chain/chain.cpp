@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace framewire {
 namespace {
@@ -96,6 +97,23 @@ private:
 void fail_in_chain(std::string_view text, std::size_t offset, std::string_view problem) {
     throw ExcerptError(ErrorCode::usage, fmt::format("filters, column {}: {}", column(text, offset), problem),
                        pointed_out(text, offset));
+}
+
+RateSplit split_at_rate(const Chain& chain) {
+    RateSplit split{chain, {chain.text, {}}, {chain.text, {}}};
+    for (const auto& call : chain.calls) {
+        if (call.filter->rate) {
+            if (split.rate)
+                fail_in_chain(chain.text, call.offset,
+                              fmt::format("filter '{}': a chain may change the rate once", call.filter->name));
+            split.rate = call.filter->rate(call.values);
+            split.before.calls = std::move(split.after.calls);
+            split.after.calls.clear();
+        } else {
+            split.after.calls.push_back(call);
+        }
+    }
+    return split;
 }
 
 Chain parse_chain(std::string_view text, std::span<const FilterInfo> registry) {

@@ -4,6 +4,7 @@
 #include "framewire/pipeline/chain/filter_registry.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +39,16 @@ inline constexpr std::size_t max_chain_filters = 64;
 /// wrong type, out of range, even where odd is needed or no choice, keys given twice, a second value without a key,
 /// missing parts, open quotes.
 Chain parse_chain(std::string_view text, std::span<const FilterInfo> registry = filter_registry());
+
+/// A chain at the filter that changes how many frames there are: what comes before it, and what after. Without such a
+/// filter all of it is `after`.
+struct RateSplit {
+    Chain whole, before, after;
+    std::optional<Rational> rate{};
+};
+
+/// Throws Error{usage} where there is more than one such filter.
+RateSplit split_at_rate(const Chain& chain);
 
 /// Throws Error{usage} with `problem` and the place in the chain's text it is about.
 [[noreturn]] void fail_in_chain(std::string_view text, std::size_t offset, std::string_view problem);

@@ -37,9 +37,10 @@ std::vector<PointwiseOp> pass_from(const std::vector<std::optional<PointwiseOp>>
 
 }  // namespace
 
-ChainPlan::ChainPlan(const Chain& chain, const Shape& frame, Executor& executor)
-    : executor_(&executor), input_shape_(frame), output_shape_(frame) {
+ChainPlan::ChainPlan(const Chain& chain, const Shape& frame, Executor& executor, const std::optional<Shape>& original)
+    : executor_(&executor), input_shape_(frame), original_shape_(original.value_or(frame)), output_shape_(frame) {
     validate(frame, "the chain's image");
+    validate(original_shape_, "the chain's original");
     plan_steps(chain);
     allocate();
     if (executor.backend() == Backend::cuda) graphs_.reserve(most_graphs);
@@ -52,7 +53,9 @@ void ChainPlan::plan_steps(const Chain& chain) {
     for (const auto& call : chain.calls)
         with_place(chain, call, [&] {
             const auto from = shapes.back();
-            shapes.push_back(call.filter->output_shape(call.values, from));
+            const auto& join = call.filter->original;
+            shapes.push_back(join ? join->output_shape(call.values, from, original_shape_)
+                                  : call.filter->output_shape(call.values, from));
             if (call.filter->placement) placement_ = placement_.then(call.filter->placement(call.values, from));
             ops.push_back(call.filter->pointwise ? call.filter->pointwise(call.values) : std::nullopt);
         });
@@ -74,8 +77,12 @@ void ChainPlan::plan_steps(const Chain& chain) {
             for (const auto& shape : step.pass->state_shapes()) step.states.emplace_back(shape, *executor_);
             step.needs_previous = !step.states.empty();
         } else {
-            step.filter =
-                with_place(chain, call, [&] { return call.filter->make(call.values, step.input, *executor_); });
+            const auto& join = call.filter->original;
+            step.filter = with_place(chain, call, [&] {
+                return join ? join->make(call.values, step.input, original_shape_, *executor_)
+                            : call.filter->make(call.values, step.input, *executor_);
+            });
+            step.joins_original = join.has_value();
             step.needs_previous = call.filter->needs_previous;
         }
         steps_.push_back(std::move(step));
@@ -125,33 +132,44 @@ std::vector<ChainFigures> ChainPlan::figures() const {
     return all;
 }
 
-void ChainPlan::run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
-    executor_->require_space<MemorySpace::host>("a chain");
-    validate(in, input_shape_, "the chain's input");
-    validate(out, output_shape_, "the chain's output");
-    run_in(in, out);
+void ChainPlan::run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out) { run_checked(in, in, out); }
+void ChainPlan::run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out) { run_checked(in, in, out); }
+
+void ChainPlan::run(Frame& in, Frame& original, Frame& out) {
+    executor_->in_its_space([&]<MemorySpace space>() {
+        run_checked(View<const std::uint8_t, space>(in.in<space>()),
+                    View<const std::uint8_t, space>(original.in<space>()), out.in<space>());
+    });
 }
 
-void ChainPlan::run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out) {
+void ChainPlan::run_checked(HostView<const std::uint8_t> in, HostView<const std::uint8_t> original,
+                            HostView<std::uint8_t> out) {
+    executor_->require_space<MemorySpace::host>("a chain");
+    validate(in, input_shape_, "the chain's input");
+    validate(original, original_shape_, "the chain's original");
+    validate(out, output_shape_, "the chain's output");
+    run_in(in, original, out);
+}
+
+void ChainPlan::run_checked(DeviceView<const std::uint8_t> in, DeviceView<const std::uint8_t> original,
+                            DeviceView<std::uint8_t> out) {
     executor_->require_space<MemorySpace::device>("a chain");
     validate(in, input_shape_, "the chain's input");
+    validate(original, original_shape_, "the chain's original");
     validate(out, output_shape_, "the chain's output");
     if (!is_settled() || executor_->times_steps()) {
         graphs_.clear();
-        return run_in(in, out);
+        return run_in(in, original, out);
     }
-    auto* of_images =
-        graph_of({in.data(),
-                  out.data(),
-                  {in.row_stride_bytes(), in.frame_stride_bytes(), out.row_stride_bytes(), out.frame_stride_bytes()}});
-    if (!of_images) return run_in(in, out);
+    auto* of_images = graph_of({in.data(),
+                                original.data(),
+                                out.data(),
+                                {in.row_stride_bytes(), in.frame_stride_bytes(), original.row_stride_bytes(),
+                                 original.frame_stride_bytes(), out.row_stride_bytes(), out.frame_stride_bytes()}});
+    if (!of_images) return run_in(in, original, out);
     const auto& stream = executor_->stream();
-    if (!of_images->graph) of_images->graph.emplace(stream, [&] { run_in(in, out); });
+    if (!of_images->graph) of_images->graph.emplace(stream, [&] { run_in(in, original, out); });
     of_images->graph->launch(stream);
-}
-
-void ChainPlan::run(Frame& in, Frame& out) {
-    executor_->in_its_space([&]<MemorySpace space>() { run(in.in<space>(), out.in<space>()); });
 }
 
 // That of images which came before; those that are new take the place of the oldest.
@@ -180,20 +198,22 @@ bool ChainPlan::is_settled() const {
 }
 
 template <MemorySpace space>
-void ChainPlan::run_in(View<const std::uint8_t, space> in, View<std::uint8_t, space> out) {
+void ChainPlan::run_in(View<const std::uint8_t, space> in, View<const std::uint8_t, space> original,
+                       View<std::uint8_t, space> out) {
     if (empty()) return copy_image(in, out);
     auto from = in;
     for (std::size_t index = 0; index < steps_.size(); ++index) {
         const bool last = index + 1 == steps_.size();
         const auto to = last ? out : View<std::uint8_t, space>(between_[index % 2].data(), steps_[index].output);
         auto& step = steps_[index];
-        executor_->step(step.name, [&] { run_step(step, from, to); });
+        executor_->step(step.name, [&] { run_step(step, from, original, to); });
         from = to;
     }
 }
 
 template <MemorySpace space>
-void ChainPlan::run_step(Step& step, View<const std::uint8_t, space> from, View<std::uint8_t, space> to) {
+void ChainPlan::run_step(Step& step, View<const std::uint8_t, space> from, View<const std::uint8_t, space> original,
+                         View<std::uint8_t, space> to) {
     if (step.pass) {
         std::array<View<std::uint8_t, space>, PointwisePass::max_states> states;
         for (std::size_t index = 0; index < step.states.size(); ++index)
@@ -203,6 +223,7 @@ void ChainPlan::run_step(Step& step, View<const std::uint8_t, space> from, View<
     } else {
         const auto previous = step.previous.view<space>();
         FilterImages<space> images{from, {}, to};
+        if (step.joins_original) images.original = original;
         if (step.needs_previous) images.previous = step.has_previous ? previous : from;
         step.filter->run(images);
         if (step.needs_previous) copy_image(from, previous);

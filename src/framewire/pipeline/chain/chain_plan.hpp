@@ -31,10 +31,10 @@ struct ChainFigures {
 /// chain is one graph; the result is the filters' one by one. Not for two threads at once, but for set_adjustment().
 class ChainPlan {
 public:
-    /// `frame` may be a batch, which is then as many streams side by side. Keeps a reference to `executor` and nothing
-    /// of `chain`. Throws Error{usage}, with the place in the chain's text, where a filter does not take what the one
-    /// before it gives.
-    ChainPlan(const Chain& chain, const Shape& frame, Executor& executor);
+    /// `frame` may be a batch, which is then as many streams side by side. `original` is the shape of what filters may
+    /// join, where that is not the frame itself. Keeps a reference to `executor` and nothing of `chain`. Throws
+    /// Error{usage}, with the place in the chain's text, where a filter does not take what the one before it gives.
+    ChainPlan(const Chain& chain, const Shape& frame, Executor& executor, const std::optional<Shape>& original = {});
 
     /// True when there is no filter: runs copy, and whoever can do without the copy may skip them.
     bool empty() const { return steps_.empty(); }
@@ -65,7 +65,9 @@ public:
     void run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out);
     void run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out);
     /// The same from frame to frame, where the backend works.
-    void run(Frame& in, Frame& out);
+    void run(Frame& in, Frame& out) { run(in, in, out); }
+    /// The same with another original than `in`.
+    void run(Frame& in, Frame& original, Frame& out);
 
 private:
     // A filter, or several as one pass.
@@ -75,6 +77,7 @@ private:
         std::unique_ptr<Filter> filter;
         std::unique_ptr<PointwisePass> pass;
         Shape input, output;
+        bool joins_original = false;
         bool needs_previous = false;
         bool has_previous = false;
         bool has_run = false;
@@ -85,11 +88,13 @@ private:
     // The images that a graph was made for; it holds for no others. Made when they come a second time.
     struct ImagesGraph {
         const std::uint8_t* in = nullptr;
+        const std::uint8_t* original = nullptr;
         std::uint8_t* out = nullptr;
-        std::array<std::int64_t, 4> strides_bytes{};
+        std::array<std::int64_t, 6> strides_bytes{};
         std::optional<cuda::Graph> graph{};
         bool has_images_of(const ImagesGraph& other) const {
-            return in == other.in && out == other.out && strides_bytes == other.strides_bytes;
+            return in == other.in && original == other.original && out == other.out &&
+                   strides_bytes == other.strides_bytes;
         }
     };
 
@@ -97,15 +102,21 @@ private:
     void allocate();
     bool is_settled() const;
     ImagesGraph* graph_of(ImagesGraph images);
+    void run_checked(HostView<const std::uint8_t> in, HostView<const std::uint8_t> original,
+                     HostView<std::uint8_t> out);
+    void run_checked(DeviceView<const std::uint8_t> in, DeviceView<const std::uint8_t> original,
+                     DeviceView<std::uint8_t> out);
     template <MemorySpace space>
-    void run_in(View<const std::uint8_t, space> in, View<std::uint8_t, space> out);
+    void run_in(View<const std::uint8_t, space> in, View<const std::uint8_t, space> original,
+                View<std::uint8_t, space> out);
     template <MemorySpace space>
-    void run_step(Step& step, View<const std::uint8_t, space> from, View<std::uint8_t, space> to);
+    void run_step(Step& step, View<const std::uint8_t, space> from, View<const std::uint8_t, space> original,
+                  View<std::uint8_t, space> to);
     void copy_image(HostView<const std::uint8_t> from, HostView<std::uint8_t> to) const;
     void copy_image(DeviceView<const std::uint8_t> from, DeviceView<std::uint8_t> to) const;
 
     Executor* executor_;
-    Shape input_shape_, output_shape_;
+    Shape input_shape_, original_shape_, output_shape_;
     PlaneMap placement_;
     std::vector<Step> steps_;
     std::array<BackendBuffer, 2> between_;  // results on their way to the next filter, in turns

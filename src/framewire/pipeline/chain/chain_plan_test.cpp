@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -323,6 +324,58 @@ TEST_P(ChainPlanTest, FramesInTurnsAreFramesOneByOne) {
         }
         for (int number = frames - slots; number < frames; ++number) check(number);
     }
+}
+
+// As often as it takes for a graph to be made and used.
+TEST_P(ChainPlanTest, JoinsWhatTheChainBeganWith) {
+    const auto chain = parse_chain("gray=channels=1,compare=above", registry());
+    ChainPlan plan(chain, frame, executor());
+    ASSERT_EQ(plan.output_shape(), (Shape{1, 2 * frame.height, frame.width, 3}));
+    Frame in(frame, executor()), out(plan.output_shape(), executor());
+    auto gray = processor("gray");
+    for (std::uint64_t index = 0; index < 5; ++index) {
+        const auto image = noise(frame, index);
+        HostImage want(frame);
+        gray.process(image.view(), want.view());
+        copy(image.view(), in.host());
+        in.upload();
+        plan.run(in, out);
+        out.download();
+        out.wait();
+        const auto rows = [&](int first) {
+            return HostView<const std::uint8_t>(std::as_const(out).host().row(0, first), frame);
+        };
+        ASSERT_EQ(kit::first_difference(rows(0), image.view()), std::nullopt) << index;
+        ASSERT_EQ(kit::first_difference(rows(frame.height), std::as_const(want).view()), std::nullopt) << index;
+    }
+}
+
+TEST_P(ChainPlanTest, TheOriginalMayBeAnother) {
+    const Shape large{1, 50, 60, 3};
+    ChainPlan plan(parse_chain("gray=channels=1,compare", registry()), frame, executor(), large);
+    ASSERT_EQ(plan.output_shape(), (Shape{1, 50, 60 + frame.width, 3}));
+    Frame in(frame, executor()), out(plan.output_shape(), executor());
+    Frame originals[2]{Frame(large, executor()), Frame(large, executor())};
+    for (std::uint64_t index = 0; index < 8; ++index) {
+        auto& original = originals[index % 2];
+        const auto image = noise(large, index);
+        copy(image.view(), original.host());
+        copy(noise(frame, 100 + index).view(), in.host());
+        original.upload();
+        in.upload();
+        plan.run(in, original, out);
+        out.download();
+        out.wait();
+        for (int y = 0; y < large.height; ++y)
+            ASSERT_TRUE(std::equal(image.view().row(0, y), image.view().row(0, y) + large.row_bytes(),
+                                   std::as_const(out).host().row(0, y)))
+                << index << " " << y;
+    }
+}
+
+TEST(ChainPlan, ChangesNoRate) {
+    Executor cpu(BackendChoice::cpu);
+    EXPECT_THROW(ChainPlan(parse_chain("gray,fps=5"), frame, cpu), Error);
 }
 
 TEST_P(ChainPlanTest, RefusesAdjustmentsAndKeepsTheOldOnes) {

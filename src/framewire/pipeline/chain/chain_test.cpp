@@ -300,6 +300,25 @@ TEST(Chain, SurvivesRandomTexts) {
 }
 
 // What `framewire filters` lists can be typed: every filter with every default given.
+TEST(Chain, IsSplitWhereTheRateChanges) {
+    const auto names = [](const Chain& chain) {
+        std::string all;
+        for (const auto& call : chain.calls) all += std::string(call.filter->name) + " ";
+        return all;
+    };
+    const auto split = split_at_rate(parse_chain("gray,median,fps=12.5,noise"));
+    EXPECT_EQ(names(split.whole), "gray median fps noise ");
+    EXPECT_EQ(names(split.before), "gray median ");
+    EXPECT_EQ(names(split.after), "noise ");
+    ASSERT_TRUE(split.rate);
+    EXPECT_EQ(split.rate->value(), 12.5);
+    const auto plain = split_at_rate(parse_chain("gray,median"));
+    EXPECT_EQ(names(plain.before), "");
+    EXPECT_EQ(names(plain.after), "gray median ");
+    EXPECT_FALSE(plain.rate);
+    EXPECT_THROW(split_at_rate(parse_chain("fps,fps")), Error);
+}
+
 TEST(Chain, AcceptsTheRegistrysOwnDefaults) {
     ASSERT_FALSE(filter_registry().empty());
     for (const auto& filter : filter_registry())

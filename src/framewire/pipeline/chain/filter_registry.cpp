@@ -7,11 +7,14 @@
     filter(binarize) \
     filter(boxes) \
     filter(close) \
+    filter(compare) \
     filter(convolve) \
     filter(crop) \
+    filter(deinterlace) \
     filter(dilate) \
     filter(erode) \
     filter(flip) \
+    filter(fps) \
     filter(gaussian) \
     filter(gray) \
     filter(heatmap) \

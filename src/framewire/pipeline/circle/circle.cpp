@@ -44,6 +44,7 @@ public:
           times_(static_cast<std::size_t>(options.slots)),
           process_ms_(static_cast<std::size_t>(options.slots)),
           awaited_(static_cast<std::size_t>(options.slots)),
+          sent_(static_cast<std::size_t>(options.slots), true),
           free_(options.slots),
           captured_(options.slots),
           processed_(options.slots),
@@ -121,8 +122,9 @@ private:
             bool dropped = false;
             const int slot = take_to_fill(dropped);
             if (slot == no_slot) return;
-            if (dropped) --kept;
-            auto& time = times_[static_cast<std::size_t>(slot)];
+            const auto index = static_cast<std::size_t>(slot);
+            if (dropped && sent_[index]) --kept;
+            auto& time = times_[index];
             time = {};
             const auto begin = Clock::now();
             if (!stages_.capture(slot, time)) return;
@@ -130,7 +132,8 @@ private:
             statistics_.record(Stage::read, milliseconds(begin, now));
             if (time.captured == Clock::time_point{}) time.captured = now;
             if (options_.at_source_rate && !wait_until(pacer.due(time.seconds, now))) return;
-            ++kept;
+            sent_[index] = !stages_.sends || stages_.sends(slot);
+            if (sent_[index]) ++kept;
             change(process_, [&] { captured_.push(slot); });
         }
     }
@@ -199,13 +202,17 @@ private:
                 let_waiter_end(slot);
             else if (stages_.wait)
                 wait_for(slot);
-            statistics_.record(Stage::process, process_ms_[static_cast<std::size_t>(slot)]);
-            const auto begin = Clock::now();
-            stages_.send(slot, times_[static_cast<std::size_t>(slot)]);
-            statistics_.record(Stage::send, milliseconds_since(begin));
-            statistics_.count_frame(options_.raw_frame_bytes);
+            if (sent_[static_cast<std::size_t>(slot)]) send(slot);
             change(capture_, [&] { free_.push(slot); });
         }
+    }
+
+    void send(int slot) {
+        statistics_.record(Stage::process, process_ms_[static_cast<std::size_t>(slot)]);
+        const auto begin = Clock::now();
+        stages_.send(slot, times_[static_cast<std::size_t>(slot)]);
+        statistics_.record(Stage::send, milliseconds_since(begin));
+        statistics_.count_frame(options_.raw_frame_bytes);
     }
 
     int take_to_fill(bool& dropped) {
@@ -237,6 +244,7 @@ private:
     const CircleOptions& options_;
     Statistics& statistics_;
     std::vector<FrameTime> times_;
+    std::vector<char> sent_;          // whether the slot's frame is to be
     std::vector<double> process_ms_;  // of the slot's frame so far
 
     std::mutex mutex_;

@@ -17,6 +17,9 @@ struct CircleStages {
     /// Fills the slot and its time; false when there is no further frame. An exception ends the run after the frames
     /// before it were sent.
     std::function<bool(int slot, FrameTime& time)> capture;
+    /// Whether the frame that was just captured is to be sent, and counted; one that is not goes as far as wait. None:
+    /// all are. On the thread of capture.
+    std::function<bool(int slot)> sends{};
     /// An exception ends the run after the frames processed before it were sent.
     std::function<void(int slot, const FrameTime& time)> process;
     /// Before send: returns when what process began is over, with what can be done for several frames at once. On the

@@ -28,6 +28,7 @@ struct Numbers {
     std::int64_t capture_fails_at = -1, process_fails_at = -1, send_fails_at = -1;
     std::function<void(std::int64_t)> before_capture = [](auto) {}, before_process = [](auto) {},
                                       before_send = [](auto) {};
+    std::function<bool(std::int64_t)> sends = [](auto) { return true; };
     std::vector<std::int64_t> sent;
 
     void run() {
@@ -43,6 +44,7 @@ struct Numbers {
                             at(slot) = next++;
                             return true;
                         },
+                    .sends = [&](int slot) { return sends(at(slot)); },
                     .process =
                         [&](int slot, const FrameTime& time) {
                             before_process(time.index);
@@ -116,6 +118,26 @@ TEST(Circle, SendsAllFramesInOrderAndCountsThem) {
     EXPECT_EQ(figures.drops, 0);
     EXPECT_EQ(figures.raw_bytes, 7000);
     EXPECT_FALSE(numbers.options.stop.stop_requested());
+}
+
+TEST(Circle, FramesThatAreNotSentAreProcessedAndNotCounted) {
+    for (const int waiters : {0, 2}) {
+        Numbers numbers;
+        numbers.options.raw_frame_bytes = 10;
+        numbers.options.waiters = waiters;
+        numbers.options.let_wait(1 + waiters);
+        numbers.options.max_frames = 30;
+        numbers.sends = [](std::int64_t number) { return number % 3 == 1; };
+        std::atomic<int> processed = 0;
+        numbers.before_process = [&](std::int64_t) { ++processed; };
+        numbers.run();
+        std::vector<std::int64_t> wanted;
+        for (std::int64_t number = 1; number < 90; number += 3) wanted.push_back(number);
+        EXPECT_EQ(numbers.sent, wanted);
+        EXPECT_EQ(processed, 89);
+        EXPECT_EQ(numbers.statistics.snapshot().frames, 30);
+        EXPECT_EQ(numbers.statistics.snapshot().raw_bytes, 300);
+    }
 }
 
 TEST(Circle, EmptySourceEndsAtOnce) {

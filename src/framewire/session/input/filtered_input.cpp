@@ -3,10 +3,12 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/named_value.hpp"
 #include "framewire/media/media.hpp"
+#include "framewire/pipeline/chain/run_values.hpp"
 #include "framewire/session/input/public_name.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace framewire::session {
 namespace {
@@ -34,7 +36,7 @@ std::optional<bool> asked_range(const std::string& name) {
 }  // namespace
 
 FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, std::stop_token stop)
-    : chain_(parse_chain(input.filters)),
+    : chain_(split_at_rate(parse_chain(input.filters))),
       fps_(input.fps),
       loop_(input.loop),
       source_(open_source(input.source, {.stop = std::move(stop),
@@ -42,6 +44,9 @@ FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, s
                                          .draw_loss = input.shows_loss ? no_signal_.drawing() : nullptr,
                                          .rate = asked_rate(input.fps),
                                          .loop = input.loop,
+                                         .start_seconds = input.start_seconds,
+                                         .duration_seconds = input.duration_seconds,
+                                         .seekable = input.seekable,
                                          .one_size = input.one_size,
                                          .matrix = asked_matrix(input.matrix),
                                          .full_range = asked_range(input.range),
@@ -49,26 +54,100 @@ FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, s
       info_(source_->info()),
       shown_name_(input.public_name ? public_name(info_.name) : info_.name),
       executor_(job.backend, job.threads),
-      plan_(chain_, info_.shape, executor_),
-      panel_(chain_, *source_, [this](const auto& settings) { return plan_.set_adjustment(settings); }) {}
-
-Rational FilteredInput::rate() const { return asked_rate(fps_).value_or(info_.rate); }
-
-std::optional<std::int64_t> FilteredInput::expected_frames(std::optional<std::int64_t> limit) const {
-    return loop_ ? limit : session::expected_frames(info_, limit);
+      before_(make_before()),
+      plan_(make_plan()),
+      panel_(chain_.whole, *source_, [this](const auto& settings) {
+          return (before_ && before_->plan.set_adjustment(settings)) || plan_.set_adjustment(settings);
+      }) {
+    if (chain_.rate)
+        resampler_.emplace(info_.shape, asked_rate(fps_).value_or(info_.rate), *chain_.rate, before_.has_value(),
+                           [this](HostView<std::uint8_t> image, FrameTime& time, bool& signal) {
+                               if (!source_->read(image, time)) return false;
+                               signal = !no_signal_.take_drawn();
+                               set_time(time);
+                               return true;
+                           });
 }
 
-bool FilteredInput::capture(InputFrame& frame, FrameTime& time) {
-    if (!source_->capture(frame.captured, time)) return false;
-    frame.signal = !no_signal_.take_drawn();
-    if (fps_ > 0 && !info_.live) time.seconds = static_cast<double>(captured_frames_) / fps_;
-    frame.own = plan_.empty() ? source_->own_picture() : nullptr;
-    ++captured_frames_;
+std::optional<FilteredInput::BeforeRate> FilteredInput::make_before() {
+    if (!chain_.rate || chain_.before.empty()) return std::nullopt;
+    ChainPlan plan(chain_.before, info_.shape, executor_);
+    Frame result(plan.output_shape(), executor_);
+    return BeforeRate{std::move(plan), std::move(result)};
+}
+
+ChainPlan FilteredInput::make_plan() { return {chain_.after, rated_shape(), executor_, info_.shape}; }
+
+InputFrame FilteredInput::make_frame() {
+    InputFrame frame{Frame(info_.shape, executor_), {}, {}};
+    if (before_ || !plan_.empty()) frame.filtered = Frame(plan_.output_shape(), executor_);
+    return frame;
+}
+
+bool FilteredInput::seek(double seconds) {
+    if (!source_->seek(seconds)) return false;
+    if (resampler_) resampler_->begin_anew();
     return true;
 }
 
+void FilteredInput::begin_anew() {
+    before_ = make_before();
+    plan_ = make_plan();
+}
+
+Rational FilteredInput::rate() const { return chain_.rate.value_or(asked_rate(fps_).value_or(info_.rate)); }
+
+std::optional<std::int64_t> FilteredInput::expected_frames(std::optional<std::int64_t> limit) const {
+    return loop_ || chain_.rate ? limit : session::expected_frames(info_, limit);
+}
+
+void FilteredInput::set_time(FrameTime& time) {
+    if (fps_ > 0 && !info_.live) time.seconds = static_cast<double>(captured_frames_) / fps_;
+    ++captured_frames_;
+}
+
+bool FilteredInput::capture(InputFrame& frame, FrameTime& time) {
+    if (resampler_) {
+        FrameResampler::Given given;
+        if (!resampler_->capture(frame.captured.fill_on_host(), time, given)) return false;
+        frame.reading = given.reading;
+        frame.sent = given.at_rate;
+        frame.signal = given.signal;
+        return true;
+    }
+    if (!source_->capture(frame.captured, time)) return false;
+    frame.signal = !no_signal_.take_drawn();
+    frame.own = plan_.empty() ? source_->own_picture() : nullptr;
+    set_time(time);
+    return true;
+}
+
+void FilteredInput::filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted) {
+    if (before_) return filter_at_rate(frame, time, statistics, wanted);
+    filter_frame(plan_, executor_, frame, time, statistics, shown_name_, wanted);
+}
+
+void FilteredInput::filter_at_rate(InputFrame& frame, const FrameTime& time, const Statistics& statistics,
+                                   Wanted wanted) {
+    frame.captured.upload();
+    const auto show_values = [&](ChainPlan& plan) {
+        if (plan.shows_frame_values()) plan.set_frame_values(run_values(statistics.snapshot(), time, shown_name_));
+    };
+    if (frame.reading != before_->reading) {
+        show_values(before_->plan);
+        before_->plan.run(frame.captured, before_->result);
+        before_->reading = frame.reading;
+    }
+    if (!frame.sent) return;
+    show_values(plan_);
+    plan_.run(before_->result, frame.captured, frame.filtered);
+    if (wanted.on_host) frame.filtered.download();
+}
+
 RunDescription FilteredInput::description() const {
-    return {info_.name, std::string(to_string(executor_.backend())), shape(), plan_.figures()};
+    auto figures = before_ ? before_->plan.figures() : std::vector<ChainFigures>();
+    std::ranges::move(plan_.figures(), std::back_inserter(figures));
+    return {info_.name, std::string(to_string(executor_.backend())), shape(), std::move(figures)};
 }
 
 std::optional<std::int64_t> expected_frames(const SourceInfo& source, std::optional<std::int64_t> limit) {

@@ -6,6 +6,7 @@
 #include "framewire/pipeline/chain/chain.hpp"
 #include "framewire/pipeline/chain/chain_plan.hpp"
 #include "framewire/pipeline/source.hpp"
+#include "framewire/session/input/frame_resampler.hpp"
 #include "framewire/session/input/input_frame.hpp"
 #include "framewire/session/input/no_signal.hpp"
 #include "framewire/session/options.hpp"
@@ -34,19 +35,24 @@ public:
     /// Of frames as filtered.
     const Shape& shape() const { return plan_.output_shape(); }
     /// Where what is in frames as captured is in those.
-    const PlaneMap& placement() const { return plan_.placement(); }
+    PlaneMap placement() const {
+        return before_ ? before_->plan.placement().then(plan_.placement()) : plan_.placement();
+    }
     /// Frames a second: as asked for, or the source's own.
     Rational rate() const;
     /// How many frames there will be, where that is known.
     std::optional<std::int64_t> expected_frames(std::optional<std::int64_t> limit) const;
 
-    InputFrame make_frame() { return session::make_frame(plan_, executor_); }
+    InputFrame make_frame();
     /// False when there is no further frame.
     bool capture(InputFrame& frame, FrameTime& time);
     /// As filter_frame(). `statistics` are those that filters may show.
-    void filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted) {
-        filter_frame(plan_, executor_, frame, time, statistics, shown_name_, wanted);
-    }
+    void filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted);
+
+    /// Goes to another time of the source; not while a frame is captured. See Source.
+    bool seek(double seconds);
+    /// Lets the filters forget the frames before; not while one is filtered, nor with panel().
+    void begin_anew();
 
     /// Brightness and its like while frames flow; from any thread.
     CameraPanel& panel() { return panel_; }
@@ -62,7 +68,20 @@ public:
     void count_sent(InputFrame&, Statistics&) const {}
 
 private:
-    Chain chain_;
+    // Filters before a change of the rate, which see all frames that there are.
+    struct BeforeRate {
+        ChainPlan plan;
+        Frame result;               // of the frame that was filtered last
+        std::int64_t reading = -1;  // which one that was
+    };
+
+    void set_time(FrameTime& time);
+    std::optional<BeforeRate> make_before();
+    ChainPlan make_plan();
+    const Shape& rated_shape() const { return before_ ? before_->plan.output_shape() : info_.shape; }
+    void filter_at_rate(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted);
+
+    RateSplit chain_;
     double fps_;
     bool loop_;
     NoSignal no_signal_;
@@ -70,7 +89,9 @@ private:
     SourceInfo info_;
     std::string shown_name_;
     Executor executor_;
+    std::optional<BeforeRate> before_;
     ChainPlan plan_;
+    std::optional<FrameResampler> resampler_;
     CameraPanel panel_;
     std::int64_t captured_frames_ = 0;
 };

@@ -1,5 +1,6 @@
 #include "framewire/session/input/folder_input.hpp"
 
+#include "framewire/core/error.hpp"
 #include "framewire/media/images/image_folder.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/session/input/filtered_input.hpp"
@@ -19,7 +20,10 @@ FolderInput::FolderInput(const InputOptions& input, const JobOptions& job, std::
       images_(images_in(input.source)),
       info_{.name = input.source, .frames = static_cast<std::int64_t>(images_.size())},
       stop_(std::move(stop)),
-      executor_(job.backend, job.threads) {}
+      executor_(job.backend, job.threads) {
+    if (input.start_seconds > 0 || input.duration_seconds)
+        fail(ErrorCode::usage, "{}: images that are looked at one by one have no start and no duration", input.source);
+}
 
 std::optional<std::int64_t> FolderInput::expected_frames(std::optional<std::int64_t> limit) const {
     return session::expected_frames(info_, limit);

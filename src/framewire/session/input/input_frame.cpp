@@ -4,12 +4,6 @@
 
 namespace framewire::session {
 
-InputFrame make_frame(const ChainPlan& plan, Executor& executor) {
-    InputFrame frame{Frame(plan.input_shape(), executor), {}, {}};
-    if (!plan.empty()) frame.filtered = Frame(plan.output_shape(), executor);
-    return frame;
-}
-
 void filter_frame(ChainPlan& plan, const Executor& executor, InputFrame& frame, const FrameTime& time,
                   const Statistics& statistics, std::string_view source, Wanted wanted) {
     const bool comes_down = wanted.on_host && (!plan.empty() || frame.captured.filled_on_gpu());

@@ -7,6 +7,7 @@
 #include "framewire/pipeline/source.hpp"
 #include "framewire/pipeline/statistics/statistics.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string_view>
 
@@ -17,6 +18,9 @@ struct InputFrame {
     Frame captured, filtered;
     std::shared_ptr<const OwnPicture> own{};  ///< the source's picture of it, where there are no filters
     bool signal = true;                       ///< false where the source was away, and the picture only says so
+    int pass = 0;              ///< of a source that is gone to and fro in: which reading of it this frame is of
+    std::int64_t reading = 0;  ///< which of a source's frames this is, where the chain changes their rate
+    bool sent = true;          ///< false where that leaves it out, and only filters before see it
 
     /// What comes of it.
     Frame& result() { return filtered.empty() ? captured : filtered; }
@@ -32,9 +36,6 @@ struct Wanted {
     bool on_host = false;    ///< by a sink
     bool by_stages = false;  ///< by stages on the same backend
 };
-
-/// For frames that go through `plan`.
-InputFrame make_frame(const ChainPlan& plan, Executor& executor);
 
 /// Captured to filtered, where there are filters. What is wanted on the host is there after InputFrame::wait(); stages
 /// may begin with it at once. `statistics` and `source` are what filters may show of the run.

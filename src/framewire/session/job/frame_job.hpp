@@ -107,10 +107,11 @@ private:
         for (int slot = 0; slot < circle.slots; ++slot) slots.push_back({input_.make_frame(), stages.make()});
         const auto at = [&](int slot) -> Slot<Found>& { return slots[static_cast<std::size_t>(slot)]; };
         run_circle({.capture = [&](int slot, FrameTime& time) { return input_.capture(at(slot).frame, time); },
+                    .sends = [&](int slot) { return at(slot).frame.sent; },
                     .process = [&](int slot, const FrameTime& time) { process(stages, at(slot), time); },
                     .wait =
                         [&](int slot) {
-                            at(slot).found.wait();
+                            if (at(slot).frame.sent) at(slot).found.wait();
                             at(slot).frame.wait();
                         },
                     .send =
@@ -125,7 +126,7 @@ private:
     void process(const FrameStages<Found>& stages, Slot<Found>& slot, const FrameTime& time) {
         input_.naming_errors(time, [&] {
             input_.filter(slot.frame, time, statistics(), stages.wanted);
-            if (stages.start) stages.start(slot.frame, time, slot.found);
+            if (stages.start && slot.frame.sent) stages.start(slot.frame, time, slot.found);
         });
     }
 

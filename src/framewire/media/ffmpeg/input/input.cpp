@@ -220,6 +220,22 @@ double FfmpegInput::start_seconds() const {
     return static_cast<double>(stream_->start_time) * av_q2d(stream_->time_base);
 }
 
+bool FfmpegInput::seek(double seconds) {
+    const bool may_go = kind_ == FfmpegAddress::Kind::file || kind_ == FfmpegAddress::Kind::network;
+    if (!may_go || live_ || is_still_image(*format_)) return false;
+    const auto start = stream_->start_time == AV_NOPTS_VALUE ? 0 : stream_->start_time;
+    const auto ticks = std::floor(seconds / av_q2d(stream_->time_base));
+    if (!(std::abs(ticks) < 0x1p62)) return false;
+    interrupt_.allow(patience_);
+    const auto at = av_sat_add64(start, static_cast<std::int64_t>(ticks));
+    if (av_seek_frame(format_, stream_->index, at, AVSEEK_FLAG_BACKWARD) < 0) return false;
+    avcodec_flush_buffers(decoder_.get());
+    draining_ = false;
+    seen_key_ = false;
+    errors_in_a_row_ = 0;
+    return true;
+}
+
 Rational FfmpegInput::rate() const {
     const Rational otherwise = options_.rate.value_or(Rational{30, 1});
     if (is_still_image(*format_)) return otherwise;

@@ -25,6 +25,10 @@ public:
     /// can be read though the source has not ended.
     Progress next(AVFrame& frame);
 
+    /// Goes to a key frame before `seconds`, as seconds() counts them, or near there: next() says what came. False
+    /// where there is no going.
+    bool seek(double seconds);
+
     Rational rate() const;
     std::optional<std::int64_t> frames() const;
     /// How a frame is to be turned to be seen: by its own display matrix or EXIF data, else by the stream's matrix.

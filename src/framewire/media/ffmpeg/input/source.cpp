@@ -14,6 +14,7 @@ extern "C" {
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -48,7 +49,7 @@ public:
             if (next == Next::away) return read_loss(image, time);
             if (next == Next::none) return false;
         }
-        const double seconds = frame_seconds();
+        const double seconds = std::exchange(has_time_, false) ? last_seconds_ : frame_seconds();
         time = {index_, seconds, last_time_};
         convert(image);
         keep_own(image.shape());
@@ -59,8 +60,94 @@ public:
 
     std::shared_ptr<const OwnPicture> own_picture() const override { return own_; }
 
+    bool seek(double seconds) override {
+        if (input_ && input_->live()) return false;
+        if (!go_by_index(seconds)) go_from_start(seconds);
+        return true;
+    }
+
 private:
     enum class Next { frame, away, none };
+
+    // Times of frames are sums of fractions: so much apart they are the same.
+    static constexpr double same_time_s = 1e-6;
+
+    // By the key frame before. False where there is none to be had, or no times.
+    bool go_by_index(double seconds) {
+        if (!input_) return false;
+        if (have_frame_ && !began_) offset_seconds_ = -input_->seconds(*frame_).value_or(0);
+        have_frame_ = false;
+        // Where the demuxer comes out behind the time, it is sent further back.
+        constexpr double first_back_s = 1, further = 4;
+        for (double back_s = 0; seconds - back_s > 0; back_s = std::max(first_back_s, further * back_s)) {
+            if (!input_->seek(seconds - back_s - offset_seconds_)) return false;
+            const auto key = next_key_frame();
+            if (interrupt_.stopped()) return true;
+            if (!key || *key + offset_seconds_ > seconds + same_time_s) continue;
+            entered_s_ = *key + offset_seconds_;
+            return go_on_to(seconds);
+        }
+        return false;
+    }
+
+    // What can be decoded without what is before it, and its time. Frames before it may be broken after a seek.
+    std::optional<double> next_key_frame() {
+        while (input_->next(*frame_) == Progress::frame)
+            if (frame_->key_frame) return input_->seconds(*frame_);
+        return std::nullopt;
+    }
+
+    // From a frame that is there on. False where one has no time.
+    bool go_on_to(double seconds) {
+        for (;;) {
+            const auto own = input_->seconds(*frame_);
+            if (!own) return false;
+            const double time = *own + offset_seconds_;
+            if (time >= seconds - same_time_s) {
+                index_ = std::llround(time * info_.rate.value());
+                began_ = true;
+                hold_frame(time);
+                return true;
+            }
+            last_seconds_ = time;
+            av_frame_unref(frame_.get());
+            if (next_frame() != Next::frame) return true;
+        }
+    }
+
+    // At the end: a decoder that came into a stream of H.264 between its groups keeps back the last frames where no
+    // other group follows. From a group earlier it gives them. False where there is none.
+    bool reenter() {
+        const auto key_s = std::exchange(entered_s_, std::nullopt);
+        constexpr double before_s = 1e-3, later_s = 1e-4;  // frames are further apart
+        if (!key_s || *key_s < before_s || !input_->seek(*key_s - before_s - offset_seconds_)) return false;
+        for (auto own = next_key_frame(); own; own = input_->seconds(*frame_)) {
+            if (*own + offset_seconds_ > last_seconds_ + later_s) return true;
+            if (input_->next(*frame_) != Progress::frame) return false;
+        }
+        return false;
+    }
+
+    void go_from_start(double seconds) {
+        input_.reset();
+        input_ = std::make_unique<FfmpegInput>(address_, options_, interrupt_);
+        index_ = 0;
+        began_ = false;
+        have_frame_ = false;
+        entered_s_.reset();
+        for (; next_frame() == Next::frame; ++index_) {
+            const double time = frame_seconds();
+            if (time >= seconds - same_time_s) return hold_frame(time);
+            av_frame_unref(frame_.get());
+        }
+    }
+
+    void hold_frame(double seconds) {
+        last_seconds_ = seconds;
+        last_time_ = Clock::now();
+        have_frame_ = true;
+        has_time_ = true;
+    }
 
     // While a live source is away.
     struct Loss {
@@ -104,10 +191,14 @@ private:
         if (loss_) return come_back();
         if (!input_) return Next::none;  // given up before
         switch (input_->next(*frame_)) {
-            case Progress::frame: take_overrides(); return Next::frame;
+            case Progress::frame:
+                if (frame_->key_frame) entered_s_.reset();
+                take_overrides();
+                return Next::frame;
             case Progress::stopped: return Next::none;
             case Progress::end:
                 if (input_->live()) return lose("the stream ended");
+                if (reenter()) return Next::frame;
                 if (input_->damaged())
                     fail(ErrorCode::source_lost, "{}: {} of its packets or pictures are broken, the first {}",
                          address_.name, input_->damaged(), input_->first_damage());
@@ -204,7 +295,7 @@ private:
         const auto now = Clock::now();
         const auto own = input_->seconds(*frame_);
         double seconds = own ? *own + offset_seconds_ : last_seconds_ + step;
-        if (index_ == 0) {
+        if (!std::exchange(began_, true)) {
             offset_seconds_ = own ? -*own : 0;
             seconds = 0;
         } else if (std::exchange(rejoining_, false)) {
@@ -294,7 +385,10 @@ private:
     std::unique_ptr<FfmpegInput> input_;
     SourceInfo info_;
     FramePointer frame_ = make_frame();
-    bool have_frame_ = false;  // frame_ waits to be read
+    bool have_frame_ = false;          // frame_ waits to be read
+    bool has_time_ = false;            // which last_seconds_ is the time of
+    std::optional<double> entered_s_;  // the key frame that a seek came to, where none followed since
+    bool began_ = false;               // offset_seconds_ is known
     std::shared_ptr<const FfmpegPicture> own_;
     HostImage stored_;  // a picture before it is turned, where one has to be
     PictureConverter converter_;

@@ -1,0 +1,130 @@
+#include "framewire/media/media_testing.hpp"
+
+#include <algorithm>
+
+namespace framewire {
+namespace range_source_test {
+
+using namespace testing;
+
+constexpr std::size_t count = 100;
+
+// What reading to the end and taking a part gives is what the part alone has to be.
+void expect_part(const std::string& text, const Reading& whole, double start, std::optional<double> duration) {
+    SCOPED_TRACE(fmt::format("{} from {} for {}", text, start, duration.value_or(-1)));
+    const auto part = read_video(text, {.start_seconds = start, .duration_seconds = duration});
+    std::vector<std::size_t> wanted;
+    for (std::size_t number = 0; number < whole.times.size(); ++number) {
+        const double at = whole.times[number].seconds;
+        if (at >= start - 1e-6 && (!duration || at < start + *duration - 1e-6)) wanted.push_back(number);
+    }
+    EXPECT_EQ(part.error, wanted.empty() && start > 0 ? std::optional(ErrorCode::no_input) : std::nullopt)
+        << part.message;
+    ASSERT_EQ(part.frames.size(), wanted.size());
+    for (std::size_t number = 0; number < wanted.size(); ++number) {
+        ASSERT_EQ(part.frames[number], whole.frames[wanted[number]]) << number;
+        EXPECT_NEAR(part.times[number].seconds, whole.times[wanted[number]].seconds, 1e-6) << number;
+        EXPECT_EQ(part.times[number].index, whole.times[wanted[number]].index) << number;
+    }
+}
+
+struct Kind {
+    const char* name;
+    const char* file;
+    const char* encoding;  // for the ffmpeg tool
+};
+
+std::ostream& operator<<(std::ostream& out, const Kind& kind) { return out << kind.name; }
+
+class Range : public ::testing::TestWithParam<Kind> {
+protected:
+    Range() {
+        EXPECT_TRUE(ffmpeg(fmt::format("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v {} {} {}", count,
+                                       GetParam().encoding, path_)));
+    }
+
+    TemporaryFolder folder_;
+    std::string path_ = folder_ / GetParam().file;
+};
+
+TEST_P(Range, IsExactToTheFrame) {
+    const auto whole = read_video(path_);
+    ASSERT_EQ(whole.frames.size(), count) << whole.message;
+    for (const double start : {0.0, 0.02, 0.04, 0.4, 0.44, 1.16, 2.0, 2.04, 3.93, 3.96, 4.0, 400.0})
+        expect_part(path_, whole, start, std::nullopt);
+    for (const double duration : {0.04, 0.05, 1.0, 10.0}) expect_part(path_, whole, 1.24, duration);
+    expect_part(path_, whole, 0, 0.5);
+}
+
+TEST_P(Range, GoesToAndFro) {
+    const auto whole = read_video(path_);
+    ASSERT_EQ(whole.frames.size(), count);
+    const auto source = open_source(path_, {.seekable = true});
+    HostImage image(source->info().shape);
+    FrameTime time;
+    for (std::size_t step = 0; step < count; ++step) {
+        const auto wanted = 37 * step % count;  // each once
+        ASSERT_TRUE(source->seek(static_cast<double>(wanted) / 25)) << wanted;
+        for (std::size_t number = wanted; number < std::min(wanted + 3, count); ++number) {
+            ASSERT_TRUE(source->read(image.view(), time)) << number;
+            ASSERT_EQ(Bytes(image.view().data(), image.view().data() + image.shape().bytes()), whole.frames[number])
+                << wanted << " " << number;
+            EXPECT_EQ(time.index, static_cast<std::int64_t>(number));
+        }
+    }
+    ASSERT_TRUE(source->seek(10));
+    EXPECT_FALSE(source->read(image.view(), time)) << "it is behind the end";
+    ASSERT_TRUE(source->seek(1));
+    EXPECT_TRUE(source->read(image.view(), time)) << "and comes back";
+}
+
+TEST_P(Range, BeginsAgainInALoop) {
+    const auto looped =
+        read_video(path_, {.loop = true, .start_seconds = 3.6, .duration_seconds = 0.2}, 12);  // five frames of it
+    const auto whole = read_video(path_);
+    ASSERT_EQ(looped.frames.size(), 12u) << looped.message;
+    for (std::size_t number = 0; number < 12; ++number) {
+        EXPECT_EQ(looped.frames[number], whole.frames[90 + number % 5]) << number;
+        EXPECT_NEAR(looped.times[number].seconds, 3.6 + static_cast<double>(number) * 0.04, 0.003) << number;
+        EXPECT_EQ(looped.times[number].index, static_cast<std::int64_t>(90 + number)) << number;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Range,
+    ::testing::Values(Kind{"mp4", "a.mp4", "-c:v libx264 -bf 3 -g 12"},
+                      Kind{"mp4_fragmented", "a.mp4", "-c:v libx264 -bf 3 -g 12 -movflags frag_keyframe+empty_moov"},
+                      Kind{"mp4_one_key_frame", "a.mp4", "-c:v libx264 -bf 3 -g 1000"},
+                      Kind{"open_groups", "a.mkv", "-c:v libx264 -bf 3 -g 12 -x264-params open-gop=1"},
+                      Kind{"matroska_later", "a.mkv", "-c:v libx264 -bf 3 -g 12 -output_ts_offset 5"},
+                      Kind{"ffv1", "a.mkv", "-c:v ffv1"}, Kind{"webm", "a.webm", "-c:v libvpx -g 12"},
+                      Kind{"transport_stream", "a.ts", "-c:v libx264 -bf 3 -g 12"},
+                      Kind{"mpeg2_open_groups", "b.ts", "-c:v mpeg2video -bf 2 -g 12"},
+                      Kind{"avi", "a.avi", "-c:v mjpeg"}, Kind{"avi_mpeg4", "b.avi", "-c:v mpeg4 -bf 2 -g 12"},
+                      Kind{"stream_without_times", "a.h264", "-c:v libx264 -bf 0 -g 12"},
+                      Kind{"y4m", "a.y4m", "-pix_fmt yuv420p"}),
+    ::testing::PrintToStringParamName());
+
+TEST(Range, OfASourceThatCannotSeekReadsUpToThere) {
+    const std::string camera = "synth:size=32x24:fps=10:frames=20";
+    const auto whole = read_video(camera);
+    for (const double start : {0.1, 1.0, 1.9, 2.0}) expect_part(camera, whole, start, std::nullopt);
+    expect_part(camera, whole, 0.5, 0.3);
+    const auto source = open_source(camera, {.seekable = true});
+    HostImage image(source->info().shape);
+    FrameTime time;
+    for (const std::int64_t wanted : {5, 3, 3, 4, 19, 0}) {
+        ASSERT_TRUE(source->seek(static_cast<double>(wanted) / 10));
+        ASSERT_TRUE(source->read(image.view(), time));
+        EXPECT_EQ(time.index, wanted);
+    }
+}
+
+TEST(Range, BehindTheEndSaysSo) {
+    const auto reading = read_video("synth:size=32x24:fps=10:frames=20", {.start_seconds = 2});
+    EXPECT_EQ(reading.error, ErrorCode::no_input);
+    EXPECT_NE(reading.message.find("ends before 2 s"), std::string::npos) << reading.message;
+}
+
+}  // namespace range_source_test
+}  // namespace framewire

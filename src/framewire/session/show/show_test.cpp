@@ -1,0 +1,182 @@
+#include "framewire/session/show/show.hpp"
+
+#include "framewire/session/job_testing.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace framewire::session {
+namespace show_test {
+
+using namespace std::chrono_literals;
+
+// Runs a job on another thread, and keeps what it shows.
+class Showing {
+public:
+    explicit Showing(ShowOptions options) {
+        options.job.stop = stop_.get_token();
+        options.on_frame = [this](const ShownFrame& frame) {
+            const std::lock_guard lock(mutex_);
+            shown_.push_back(frame.time.index);
+            captured_ = bytes_of(frame.captured);
+            result_ = bytes_of(frame.result);
+            changed_.notify_all();
+        };
+        job_ = std::make_unique<ShowJob>(options);
+        thread_ = std::jthread([this] {
+            try {
+                job_->run();
+            } catch (...) {
+                failure_ = std::current_exception();
+            }
+        });
+    }
+    ~Showing() { stop(); }
+
+    ShowJob& job() { return *job_; }
+    /// Waits until so many frames were shown; gives the last one's number.
+    std::int64_t shown(std::size_t count) {
+        std::unique_lock lock(mutex_);
+        EXPECT_TRUE(changed_.wait_for(lock, 20s, [&] { return shown_.size() >= count; })) << shown_.size();
+        return shown_.empty() ? -1 : shown_.back();
+    }
+    std::vector<std::int64_t> numbers() {
+        const std::lock_guard lock(mutex_);
+        return shown_;
+    }
+    Bytes captured() { return captured_; }
+    Bytes result() { return result_; }
+    template <class Condition>
+    bool reaches(Condition&& condition) {
+        for (int attempt = 0; attempt < 2000; ++attempt, std::this_thread::sleep_for(10ms))
+            if (condition(job_->state())) return true;
+        return false;
+    }
+    void stop() {
+        stop_.request_stop();
+        if (thread_.joinable()) thread_.join();
+    }
+    void rethrow() const {
+        if (failure_) std::rethrow_exception(failure_);
+    }
+
+private:
+    static Bytes bytes_of(HostView<const std::uint8_t> view) {
+        return {view.data(), view.data() + view.shape().bytes()};
+    }
+
+    std::stop_source stop_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<std::int64_t> shown_;
+    Bytes captured_, result_;
+    std::unique_ptr<ShowJob> job_;
+    std::exception_ptr failure_;
+    std::jthread thread_;
+};
+
+class Show : public JobTest {};
+FRAMEWIRE_ON_EVERY_BACKEND(Show);
+
+TEST_P(Show, ShowsEveryFrameAndStaysAtTheEnd) {
+    Showing showing({.job = job(), .input = {.source = camera()}, .speed = 100});
+    EXPECT_EQ(showing.shown(frames), frames - 1);
+    EXPECT_TRUE(showing.reaches([](const PlaybackState& state) { return state.ended; }));
+    EXPECT_EQ(showing.numbers().size(), std::size_t{frames});
+    EXPECT_TRUE(showing.job().seek(0));
+    EXPECT_EQ(showing.shown(2 * frames), frames - 1) << "and goes on from where it is sent";
+    showing.stop();
+    EXPECT_NO_THROW(showing.rethrow());
+    EXPECT_EQ(showing.captured(), camera_frames().back());
+}
+
+TEST_P(Show, StepsToAndFroExactly) {
+    Showing showing({.job = job(), .input = {.source = camera()}, .paused = true});
+    std::size_t count = 0;
+    EXPECT_EQ(showing.shown(++count), 0);
+    for (std::int64_t number = 1; number < 5; ++number) {
+        showing.job().step();
+        EXPECT_EQ(showing.shown(++count), number);
+        EXPECT_EQ(showing.captured(), camera_frames()[static_cast<std::size_t>(number)]);
+    }
+    for (std::int64_t number = 3; number >= 0; --number) {
+        showing.job().step_back();
+        EXPECT_EQ(showing.shown(++count), number);
+        EXPECT_EQ(showing.captured(), camera_frames()[static_cast<std::size_t>(number)]);
+    }
+    std::this_thread::sleep_for(50ms);
+    EXPECT_EQ(showing.numbers().size(), count) << "a pause is one";
+    EXPECT_TRUE(showing.job().state().paused);
+}
+
+TEST_P(Show, SeeksInAPauseToo) {
+    Showing showing({.job = job(), .input = {.source = camera()}, .paused = true});
+    EXPECT_EQ(showing.shown(1), 0);
+    EXPECT_TRUE(showing.job().seek(2));  // at 3 frames a second
+    EXPECT_EQ(showing.shown(2), 6);
+    EXPECT_TRUE(showing.job().seek_by(-1));
+    EXPECT_EQ(showing.shown(3), 3);
+    EXPECT_TRUE(showing.job().seek_by(1000));
+    EXPECT_EQ(showing.shown(4), frames - 1) << "the last frame, not behind it";
+    EXPECT_TRUE(showing.job().seek_by(-1000));
+    EXPECT_EQ(showing.shown(5), 0);
+}
+
+TEST_P(Show, FiltersForgetWhatWasBeforeASeek) {
+    const auto source = camera();
+    const auto all = camera_frames();
+    Showing showing({.job = job(), .input = {.source = source, .filters = "noise=0"}, .paused = true});
+    showing.shown(1);
+    showing.job().seek(2);
+    EXPECT_EQ(showing.shown(2), 6);
+    EXPECT_EQ(showing.captured(), all[6]);
+    EXPECT_EQ(showing.result(), Bytes(all[6].size(), 0)) << "a first frame differs from nothing";
+    showing.job().step();
+    EXPECT_EQ(showing.shown(3), 7);
+    EXPECT_NE(showing.result(), Bytes(all[6].size(), 0)) << "the next one does";
+}
+
+TEST_P(Show, PlaysAtTheSourcesRateTimesSpeed) {
+    Showing showing({.job = job(), .input = {.source = camera()}, .speed = 6});  // 18 frames a second
+    showing.shown(1);
+    const auto begin = Clock::now();
+    showing.shown(10);
+    EXPECT_GE(milliseconds_since(begin), 9 * 1000.0 / 18 - 60);
+}
+
+TEST_P(Show, ALostSourceLeavesTheLastPictureAndSaysSo) {
+    Showing showing({.job = job(), .input = {.source = broken_source(4)}, .speed = 100});
+    EXPECT_EQ(showing.shown(4), 3);
+    ASSERT_TRUE(showing.reaches([](const PlaybackState& state) { return !state.lost.empty(); }));
+    EXPECT_NE(showing.job().state().lost.find("cut off in frame 4"), std::string::npos) << showing.job().state().lost;
+    EXPECT_TRUE(showing.job().seek(0));
+    EXPECT_EQ(showing.shown(8), 3) << "what is there can be looked at again";
+    ASSERT_TRUE(showing.reaches([](const PlaybackState& state) { return !state.lost.empty(); }));
+    showing.stop();
+    EXPECT_EQ(error_of([&] { showing.rethrow(); }), ErrorCode::source_lost);
+}
+
+TEST_P(Show, EndsAfterSoManyFrames) {
+    auto options = job();
+    options.frames = 3;
+    std::int64_t shown = 0;
+    ShowJob show(
+        {.job = options, .input = {.source = endless_camera()}, .speed = 100, .on_frame = [&](const ShownFrame&) {
+             ++shown;
+         }});
+    show.run();
+    EXPECT_EQ(shown, 3);
+}
+
+TEST_P(Show, StopsInAPause) {
+    Showing showing({.job = job(), .input = {.source = endless_camera()}, .paused = true});
+    showing.shown(1);
+    showing.stop();
+    EXPECT_NO_THROW(showing.rethrow());
+}
+
+}  // namespace show_test
+}  // namespace framewire::session
