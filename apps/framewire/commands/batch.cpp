@@ -18,9 +18,9 @@ namespace framewire::app {
 namespace {
 
 // What changes no byte of an output, and what a mark says otherwise.
-constexpr std::array<std::string_view, 15> left_out_of_marks{
-    "--input",   "--output", "--annotate", "--mask",      "--ending",  "--jobs", "--shard", "--shards",
-    "--threads", "--stats",  "--progress", "--log-level", "--replace", "--keep", "--json"};
+constexpr std::array<std::string_view, 16> left_out_of_marks{
+    "--input",  "--output",  "--annotate", "--mask",     "--labels",    "--ending",  "--jobs",       "--shard",
+    "--shards", "--threads", "--stats",    "--progress", "--log-level", "--replace", "--no-replace", "--json"};
 
 std::vector<std::string> made_with(const Command& command) {
     auto given = command.given();

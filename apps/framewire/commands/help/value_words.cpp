@@ -18,7 +18,7 @@ Kind kind_of(std::string_view part) {
     const auto named = [part](std::string_view name) {
         return part.starts_with(name) && (part.size() == name.size() || std::ispunct(part[name.size()]) != 0);
     };
-    if (part == "SRC") return Kind::source;
+    if (named("SRC")) return Kind::source;
     if (part == "FILTERS") return Kind::filters;
     if (named("DST") || named("FILE") || part == "IMAGE" || part == "MODEL") return Kind::files;
     if (named("DIR") || part == "POSITIVES" || part == "NEGATIVES") return Kind::folders;
