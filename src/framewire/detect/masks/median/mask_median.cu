@@ -19,7 +19,7 @@ constexpr int warp_threads = 32;
 constexpr int threads_per_block = 128;
 constexpr int word_px = 64;
 constexpr int strip_words = warp_threads - 2;
-constexpr int band_rows = 8;  // of a warp; the rows around them only add to the counts, which costs little
+constexpr int median_band_rows = 8;  // of a warp; the rows around them only add to the counts, which costs little
 
 struct MedianJob {
     DeviceBitMaskView<const std::uint32_t> in;
@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(threads_per_block) median_kernel(__grid_consta
         return median_word(job.in.row(frame, min(max(y, 0), shape.height - 1)), word, shape.width);
     };
 
-    const int y_begin = band * band_rows, y_end = min(y_begin + band_rows, shape.height);
+    const int y_begin = band * median_band_rows, y_end = min(y_begin + median_band_rows, shape.height);
     Word counts[column_digits] = {};
     for (int y = y_begin - radius; y < y_begin + radius; ++y) {
         Word carry = read(y);
@@ -151,7 +151,7 @@ void MaskMedian::run(DeviceBitMaskView<const std::uint32_t> in, DeviceBitMaskVie
                         .out = out,
                         .size_px = size_px_,
                         .strips = cuda::parts(in.row_words() / 2, strip_words),
-                        .bands = cuda::parts(shape_.height, band_rows)};
+                        .bands = cuda::parts(shape_.height, median_band_rows)};
     constexpr int most_digits = std::bit_width(std::uint32_t{most_mask_median_px});
     launch_median<most_digits>(job, size_px_, executor_->stream().handle());
 }
