@@ -26,10 +26,13 @@ protected:
         variable_ = "DISPLAY=:" + std::to_string(std::atoi(display_.err().c_str()));
     }
 
-    std::unique_ptr<Program> show(std::vector<std::string> arguments) {
+    std::unique_ptr<Program> start(std::vector<std::string> arguments) {
         arguments.insert(arguments.begin(), {"env", variable_, "SDL_VIDEODRIVER=x11", FRAMEWIRE_PROGRAM, "show",
                                              "--backend", "cpu", "--snapshots", folder_.path()});
-        auto program = std::make_unique<Program>(std::move(arguments));
+        return std::make_unique<Program>(std::move(arguments));
+    }
+    std::unique_ptr<Program> show(std::vector<std::string> arguments) {
+        auto program = start(std::move(arguments));
         EXPECT_TRUE(has_window("framewire")) << program->err();
         return program;
     }
@@ -118,7 +121,7 @@ TEST_F(Show, ALostSourceSaysSoInThePicture) {
 }
 
 TEST_F(Show, EndsAfterSoManyFramesAndOnASignal) {
-    EXPECT_EQ(show({"--frames", "3", "synth:size=160x120:fps=5", "synth:size=64x48:fps=5"})->wait().code, 0);
+    EXPECT_EQ(start({"--frames", "3", "synth:size=160x120:fps=5", "synth:size=64x48:fps=5"})->wait().code, 0);
     const auto endless = show({"synth:size=160x120"});
     endless->signal(SIGINT);
     EXPECT_EQ(endless->wait().code, 130);

@@ -140,8 +140,8 @@ TEST(ManPage, IsWholeAndWithoutWarnings) {
     EXPECT_EQ(rendered.err, "");
     for (const auto& filter : filter_registry()) expect_in(rendered.out, std::string(filter.name));
     for (const auto& source : source_registry()) expect_in(rendered.out, std::string(source.form).substr(0, 8));
-    for (const auto* words : {"framewire run -i SRC -o DST [OPTIONS]", "--background", "--log-level", "128+N",
-                              "SEE ALSO", "'framewire filters' lists them"})
+    for (const auto* words : {"framewire run -i SRC... -o DST|FOLDER/ [OPTIONS]", "--background", "--log-level",
+                              "128+N", "SEE ALSO", "'framewire filters' lists them"})
         expect_in(rendered.out, words);
 }
 
@@ -202,11 +202,11 @@ using Lines = std::vector<std::string>;
 TEST(BashCompletion, KnowsSubcommandsAndOptions) {
     const Bash bash;
     EXPECT_EQ(bash.offered("framewire "),
-              (Lines{"detect", "devices", "filters", "help", "hog", "run", "serve", "sources", "view"}));
+              (Lines{"detect", "devices", "filters", "help", "hog", "run", "serve", "show", "sources", "view"}));
     EXPECT_EQ(bash.offered("framewire de"), (Lines{"detect", "devices"}));
     EXPECT_EQ(bash.offered("framewire --v"), (Lines{"--version"}));
     EXPECT_EQ(bash.offered("framewire detect --m"),
-              (Lines{"--mask", "--max-area", "--method", "--min-area", "--morph"}));
+              (Lines{"--mask", "--matrix", "--max-area", "--method", "--min-area", "--morph"}));
     EXPECT_EQ(bash.offered("framewire run --listen"), Lines{});
     EXPECT_TRUE(offers(bash.offered("framewire run -i a -"), "--output"));
     EXPECT_EQ(bash.offered("framewire help se"), (Lines{"serve"}));

@@ -58,7 +58,7 @@ TEST_P(Broadcast, ViewersStayWithinTheThreshold) {
 TEST_P(Broadcast, BoxesGoWhereFiltersTakeThem) {
     auto filtered = options(camera());
     filtered.input.filters = "crop=50%:50%:0:0,flip,scale=48:96";
-    filtered.detector = DetectorOptions{.parameters = {.min_area = 20}};
+    filtered.detector = DetectorOptions{.parameters = {.background = FirstFrame{}, .min_area = 20}};
     BroadcastJob broadcast(filtered);
     auto viewer = std::async(std::launch::async, [&] {
         net::Client client({broadcast.address()});

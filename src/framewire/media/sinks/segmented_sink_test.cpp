@@ -74,6 +74,8 @@ TEST(Segments, OldestGoAndOtherFilesStay) {
     EXPECT_EQ(PieceNames::parse(target).existing().size(), 1U);
 }
 
+#ifdef FRAMEWIRE_FFMPEG
+
 TEST(Segments, AreOfFilesOfVideo) {
     const TemporaryFolder folder;
     for (const auto* target : {"a-%H.png", "a-%H.m3u8"})
@@ -82,8 +84,6 @@ TEST(Segments, AreOfFilesOfVideo) {
     EXPECT_EQ(error_of([&] { record(folder / "a.y4m", 1, {.seconds = 1}); }), ErrorCode::usage) << "no time in it";
     EXPECT_TRUE(folder.names().empty());
 }
-
-#ifdef FRAMEWIRE_FFMPEG
 
 TEST(Segments, BeginWithAKeyFrameAndPlay) {
     const TemporaryFolder folder;
