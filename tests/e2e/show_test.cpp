@@ -37,10 +37,13 @@ protected:
         return program;
     }
     // Waits for a window whose title has this.
+    // One search may fail on a window that goes while it looks.
     bool has_window(const std::string& title) {
-        return Program({"env", variable_, "timeout", "20", "xdotool", "search", "--sync", "--name", title})
-                   .wait()
-                   .code == 0;
+        for (const auto end = std::chrono::steady_clock::now() + 20s; std::chrono::steady_clock::now() < end;) {
+            if (Program({"env", variable_, "xdotool", "search", "--name", title}).wait().code == 0) return true;
+            std::this_thread::sleep_for(50ms);
+        }
+        return false;
     }
     // Without a window manager nothing has the focus: keys go to where the pointer is.
     void press(const std::string& key) {
