@@ -82,7 +82,8 @@ protected:
     }
 
     TemporaryFolder folder_;
-    Program display_{{"Xvfb", "-displayfd", "2", "-screen", "0", "640x480x24", "-nolisten", "tcp"}};
+    // Not reset when its last client goes: a program that comes just then would be refused.
+    Program display_{{"Xvfb", "-displayfd", "2", "-screen", "0", "640x480x24", "-nolisten", "tcp", "-noreset"}};
     std::string variable_;
     int shots_ = 0;
 };
