@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -52,6 +53,16 @@ TEST(Executor, ReadsBackendNames) {
     EXPECT_EQ(parse_backend("cpu"), BackendChoice::cpu);
     EXPECT_EQ(parse_backend("cuda"), BackendChoice::cuda);
     EXPECT_THROW(parse_backend("gpu"), Error);
+}
+
+TEST(Executor, TellsOfStepsButNotOfTheirParts) {
+    Executor executor(BackendChoice::cpu, 1);
+    std::vector<std::string> told;
+    executor.time_steps([&](std::string_view name, double) { told.emplace_back(name); });
+    executor.step("whole", [&] { executor.step("part", [] {}); });
+    EXPECT_THROW(executor.step("broken", [] { fail(ErrorCode::internal, "in a step"); }), Error);
+    executor.step("next", [] {});
+    EXPECT_EQ(told, (std::vector<std::string>{"whole", "next"}));
 }
 
 class BackendMemoryTest : public kit::BackendTest {};

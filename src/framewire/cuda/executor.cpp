@@ -67,4 +67,9 @@ void Executor::wait_for_all() const {
     streams_->down.synchronize();
 }
 
+bool& Executor::in_step() {
+    thread_local bool within = false;
+    return within;
+}
+
 }  // namespace framewire

@@ -70,10 +70,11 @@ public:
     /// the steps' own times, not the run's.
     void time_steps(std::function<void(std::string_view name, double ms)> tell) { tell_ = std::move(tell); }
     bool times_steps() const { return static_cast<bool>(tell_); }
-    /// Does `body`, which is a step of a frame's way.
+    /// Does `body`, which is a step of a frame's way. One within another is a part of that, and not told of.
     template <class Body>
     void step(std::string_view name, Body&& body) const {
-        if (!tell_) return std::forward<Body>(body)();
+        if (!tell_ || in_step()) return std::forward<Body>(body)();
+        const InStep mark;
         wait_for_all();
         const auto begin = Clock::now();
         std::forward<Body>(body)();
@@ -84,6 +85,14 @@ public:
 private:
     /// Returns when all that was queued on any of the streams is over.
     void wait_for_all() const;
+    /// Whether this thread is within a step that is told of.
+    static bool& in_step();
+    struct InStep {
+        InStep() { in_step() = true; }
+        ~InStep() { in_step() = false; }
+        InStep(const InStep&) = delete;
+        InStep& operator=(const InStep&) = delete;
+    };
 
     struct Streams {
         cuda::Stream work, up, down;
