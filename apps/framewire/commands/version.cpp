@@ -1,5 +1,5 @@
 #include "commands/version.hpp"
-#include "commands/cpu_info.hpp"
+#include "commands/listing/cpu_info.hpp"
 
 #include "framewire/cuda/device/device.hpp"
 #include "framewire/media/media.hpp"

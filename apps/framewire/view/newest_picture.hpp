@@ -1,6 +1,6 @@
 #pragma once
 
-#include "view/window.hpp"
+#include "view/window/window.hpp"
 
 #include "framewire/core/buffer.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "view/newest_picture.hpp"
-#include "view/window.hpp"
+#include "view/window/window.hpp"
 
 #include "framewire/core/time/clock.hpp"
 #include "framewire/session/show/show.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "view/newest_picture.hpp"
-#include "view/window.hpp"
+#include "view/window/window.hpp"
 
 #include "framewire/net/wire/wire.hpp"
 #include "framewire/pipeline/statistics/statistics.hpp"

@@ -1,6 +1,6 @@
 #include "commands/commands.hpp"
-#include "commands/cpu_info.hpp"
 #include "commands/json.hpp"
+#include "commands/listing/cpu_info.hpp"
 #include "view/shown_text.hpp"
 
 #include "framewire/cuda/device/build.hpp"

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 namespace framewire {
+namespace compare_kernels {
 namespace {
 
 constexpr int threads_per_block = 256;
@@ -37,8 +38,10 @@ __global__ void __launch_bounds__(threads_per_block)
 }
 
 }  // namespace
+}  // namespace compare_kernels
 
 void Compare::run(const FilterImages<MemorySpace::device>& images) const {
+    using namespace compare_kernels;
     validate_images(images);
     const auto placed = [&](const ComparePart& part, int first) {
         const auto& image = part.original ? images.original : images.in;

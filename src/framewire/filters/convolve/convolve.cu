@@ -8,6 +8,7 @@
 // A block has the pixels that its results see in shared memory.
 
 namespace framewire {
+namespace convolve_kernels {
 namespace {
 
 constexpr int block_width = 32, block_height = 8;
@@ -62,8 +63,10 @@ __global__ void __launch_bounds__(block_width* block_height) convolve_kernel(__g
 }
 
 }  // namespace
+}  // namespace convolve_kernels
 
 void Convolve::run(const FilterImages<MemorySpace::device>& images) const {
+    using namespace convolve_kernels;
     validate(images.in, shape_, "convolve's image");
     validate(images.out, shape_, "convolve's result");
     ConvolveJob job{};

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 namespace framewire {
+namespace pixel_moves_kernels {
 namespace {
 
 constexpr int block_width = 32, block_height = 8;
@@ -80,8 +81,10 @@ void launch(const MoveJob& job, int frames, cudaStream_t stream) {
 }
 
 }  // namespace
+}  // namespace pixel_moves_kernels
 
 void PixelMoves::run(const FilterImages<MemorySpace::device>& images) const {
+    using namespace pixel_moves_kernels;
     validate(images.in, from_, "the image");
     validate(images.out, to_, "the result");
     const cuda::KernelImage in(images.in);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 namespace framewire {
+namespace rotate_kernels {
 namespace {
 
 // Square tiles of the result see as little of the image as can be.
@@ -41,8 +42,10 @@ __global__ void __launch_bounds__(block_width* block_height) blend_kernel(BlendJ
 }
 
 }  // namespace
+}  // namespace rotate_kernels
 
 void Rotate::blend(const FilterImages<MemorySpace::device>& images) const {
+    using namespace rotate_kernels;
     const cuda::KernelImage in(images.in);
     const cuda::KernelImage out(images.out);
     const auto stream = executor_->stream().handle();

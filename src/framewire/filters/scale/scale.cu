@@ -11,6 +11,7 @@
 // Two kernels: columns into an image of 16-bit numbers as high as the result and as wide as the image, then rows.
 
 namespace framewire {
+namespace scale_kernels {
 namespace {
 
 constexpr int threads_per_block = 128;
@@ -128,8 +129,10 @@ AxisOnDevice upload_axis(const ScaleAxis& axis, bool transposed, cuda::DeviceBuf
 }
 
 }  // namespace
+}  // namespace scale_kernels
 
 FilterOnDevice Scale::plan_for_cuda() const {
+    using namespace scale_kernels;
     const auto& stream = executor_->stream();
     const auto memory = std::make_shared<Memory>();
     Job job{};
@@ -165,6 +168,7 @@ FilterOnDevice Scale::plan_for_cuda() const {
 }
 
 void Scale::run(const FilterImages<MemorySpace::device>& images) const {
+    using namespace scale_kernels;
     validate(images.in, from_, "scale's image");
     validate(images.out, to_, "scale's result");
     on_device_(images);

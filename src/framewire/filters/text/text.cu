@@ -8,6 +8,7 @@
 #include <cstdint>
 
 namespace framewire {
+namespace text_kernels {
 namespace {
 
 constexpr int tile_width = 32, tile_height = 8;
@@ -108,8 +109,10 @@ __global__ void __launch_bounds__(threads_per_block, 4) text_kernel(Picture pict
 }
 
 }  // namespace
+}  // namespace text_kernels
 
 void Text::store_layout() const {
+    using namespace text_kernels;
     LayoutPiece piece;
     piece.place = layout_.place();
     auto* place = device_layout_.as<TextPlace>();
@@ -125,6 +128,7 @@ void Text::store_layout() const {
 }
 
 void Text::run(const FilterImages<MemorySpace::device>& images) const {
+    using namespace text_kernels;
     validate(images.in, shape_, "text's image");
     validate(images.out, shape_, "text's result");
     const auto& in = images.in;

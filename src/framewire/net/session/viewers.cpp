@@ -60,8 +60,8 @@ void Viewers::listen_to(Viewer& viewer) {
 
 void Viewers::drop(const ViewerPointer& viewer, std::string_view why) {
     dropped_.line("viewer {} dropped: {}", viewer->connection->name(), why);
-    count(viewer->stream, [](StreamMetrics& m) { ++m.dropped; });
     close(viewer);
+    count(viewer->stream, [](StreamMetrics& m) { ++m.dropped; });  // who sees that sees also that it is gone
 }
 
 // It has closed, or its connection broke for the reason given.

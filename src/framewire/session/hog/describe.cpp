@@ -2,7 +2,7 @@
 
 #include "framewire/media/formats/npy.hpp"
 #include "framewire/media/images/image_folder.hpp"
-#include "framewire/pipeline/frames/frame_hog.hpp"
+#include "framewire/pipeline/frames/hog/frame_hog.hpp"
 #include "framewire/session/hog/step_pictures.hpp"
 #include "framewire/session/input/filtered_input.hpp"
 #include "framewire/session/job/frame_job.hpp"

@@ -1,7 +1,7 @@
 #include "framewire/session/hog/step_pictures.hpp"
 
 #include "framewire/hog/steps/pictures.hpp"
-#include "framewire/pipeline/frames/frame_hog.hpp"
+#include "framewire/pipeline/frames/hog/frame_hog.hpp"
 #include "framewire/session/outputs/folders.hpp"
 
 #include <fmt/format.h>

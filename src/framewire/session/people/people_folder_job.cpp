@@ -5,7 +5,7 @@
 #include "framewire/core/view.hpp"
 #include "framewire/hog/people/people_detector.hpp"
 #include "framewire/media/formats/window_model_file.hpp"
-#include "framewire/pipeline/frames/frame_people.hpp"
+#include "framewire/pipeline/frames/hog/frame_people.hpp"
 #include "framewire/session/input/folder_input.hpp"
 #include "framewire/session/job/frame_job.hpp"
 #include "framewire/session/outputs/folders.hpp"

@@ -1,7 +1,7 @@
 #include "framewire/session/people/people_job.hpp"
 
 #include "framewire/media/formats/window_model_file.hpp"
-#include "framewire/pipeline/frames/frame_people.hpp"
+#include "framewire/pipeline/frames/hog/frame_people.hpp"
 #include "framewire/session/input/filtered_input.hpp"
 #include "framewire/session/job/frame_job.hpp"
 #include "framewire/session/outputs/video_output.hpp"

@@ -1,4 +1,4 @@
-#include "framewire/pipeline/frames/frame_people.hpp"
+#include "framewire/pipeline/frames/hog/frame_people.hpp"
 
 #include "kit/filter_check.hpp"
 #include "kit/images.hpp"

@@ -1,4 +1,4 @@
-#include "commands/cpu_info.hpp"
+#include "commands/listing/cpu_info.hpp"
 
 #include "framewire/core/simd/simd.hpp"
 

@@ -1,6 +1,6 @@
 // For builds without the native viewer (FRAMEWIRE_VIEWER=OFF).
 
-#include "view/window.hpp"
+#include "view/window/window.hpp"
 
 #include "framewire/core/error.hpp"
 

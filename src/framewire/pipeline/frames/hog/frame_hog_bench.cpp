@@ -3,7 +3,7 @@
 
 #include "framewire/core/time/clock.hpp"
 #include "framewire/hog/hog_ref.hpp"
-#include "framewire/pipeline/frames/frame_hog.hpp"
+#include "framewire/pipeline/frames/hog/frame_hog.hpp"
 #include "suites.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "view/window.hpp"
+#include "view/window/window.hpp"
 
 #include "view/display_loss.hpp"
 #include "view/drawn_words.hpp"

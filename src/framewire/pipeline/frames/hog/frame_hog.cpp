@@ -1,4 +1,4 @@
-#include "framewire/pipeline/frames/frame_hog.hpp"
+#include "framewire/pipeline/frames/hog/frame_hog.hpp"
 
 #include "framewire/core/error.hpp"
 
