@@ -10,19 +10,21 @@ cmake --preset "$preset" >/dev/null
 # Benches are built on demand otherwise; here they are held to compiling.
 ninja -C "$build" all $([ "$preset" != dev ] || echo framewire-bench opencv-detection-curve)
 
-export TEST_JOBS=2              # many tests wait more than they compute
+export TEST_JOBS=3              # many tests wait more than they compute
 export FRAMEWIRE_REQUIRE_DATA=1 # deps.sh has installed all that tests read
 case $preset in asan | tsan) export FRAMEWIRE_TEST_BRIEF=1 ;; esac
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1}
 # ThreadSanitizer's own exit status, 66, is the program's for a missing input.
 export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/tests/tsan.suppressions:allocator_may_return_null=1:exitcode=99}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.suppressions:print_suppressions=0}
-programs=("$build"/tests/*_tests)
+# The end-to-end tests take longest, so they begin first.
+programs=("$build"/tests/e2e_tests)
+for program in "$build"/tests/*_tests; do [ "$program" = "${programs[0]}" ] || programs+=("$program"); done
 if [ "$preset" = dev ]; then
     # Not GoogleTest: the format and the layering of the sources, how tests are counted, what CUDA sources compile for, and
     # the installed package as another project uses it.
-    scripts/count-tests.sh "$build/logs" tests/format_test.sh tests/layering_test.sh tests/count_tests_test.sh \
-        tests/cuda_objects_test.sh tests/consumers/consumer_test.sh "${programs[@]}"
+    scripts/count-tests.sh "$build/logs" "${programs[0]}" tests/cuda_objects_test.sh tests/consumers/consumer_test.sh \
+        tests/format_test.sh tests/layering_test.sh tests/count_tests_test.sh "${programs[@]:1}"
 else
     scripts/count-tests.sh "$build/logs" "${programs[@]}"
 fi

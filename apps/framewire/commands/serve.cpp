@@ -2,9 +2,11 @@
 #include "commands/work.hpp"
 #include "options/common.hpp"
 #include "options/detector_options.hpp"
+#include "options/parameter_options.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
+#include "framewire/core/parameters/fields.hpp"
 #include "framewire/session/broadcast.hpp"
 #include "framewire/session/job/failure.hpp"
 
@@ -22,8 +24,9 @@ struct ServeFlags {
     CommonOptions common;
     session::InputOptions input;
     DetectorFlags detector;
-    std::string listen = "127.0.0.1:7878", name{net::default_stream}, mode = "exact", rate = "own";
-    int threshold = 20, wait = 0, viewers = 64;
+    std::string listen = "127.0.0.1:7878", name{net::default_stream}, rate = "own";
+    ParameterValues encoder;  // those of encoder_fields() that were given
+    int wait = 0, viewers = 64;
     bool loop = false, detect = false;
 
     session::BroadcastOptions options(const std::stop_token& stop) const;
@@ -32,7 +35,7 @@ struct ServeFlags {
 session::BroadcastOptions ServeFlags::options(const std::stop_token& stop) const {
     session::BroadcastOptions options{.job = common.job(stop), .input = input};
     options.input.loop = loop;
-    options.encoder = {delta::parse_mode(mode), threshold};
+    options.encoder = delta::encoder_fields().from(encoder);
     options.wait_for_viewers = wait;
     options.hurries = take_rate(rate, "own, max", options.input) == PlayRate::max;
     options.server.listen = net::parse_address(listen);
@@ -82,12 +85,7 @@ void add_serve(CommandLine& program, Action& chosen) {
     add_input_options(command, flags->input);
     command.option("--listen", flags->listen, "where viewers connect; port 0 takes a free one").type_name("HOST:PORT");
     command.option("--name", flags->name, "the stream's name, as in tcp://HOST:PORT/NAME").type_name("NAME");
-    const auto threshold =
-        command.option("--threshold", flags->threshold, "bytes are sent when they differ by more than this")
-            .within(0, 254)
-            .type_name("N");
-    command.option("--mode", flags->mode, "exact: sent bytes arrive exactly; lossless: threshold 0")
-        .one_of({"exact", "lossless"});
+    for (const auto& parameter : delta::encoder_fields().infos()) add_parameter(command, parameter, flags->encoder);
     command.option("--rate", flags->rate, "how a file is played: own rate, max, or so many frames a second")
         .type_name("own|max|FPS");
     command.flag("--loop", flags->loop, "begin again when the source ends");
@@ -101,10 +99,11 @@ void add_serve(CommandLine& program, Action& chosen) {
     add_detector_options(command, flags->detector, "--detect-threshold");
     add_common_options(command, flags->common);
     add_times_option(command, flags->common);
-    set_work(command, chosen, flags->common, [flags, threshold](const std::stop_source& stop) {
-        if (flags->mode == "lossless" && threshold.given() && flags->threshold > 0)
+    set_work(command, chosen, flags->common, [flags](const std::stop_source& stop) {
+        const auto encoder = delta::encoder_fields().from(flags->encoder);
+        if (encoder.mode == delta::Mode::lossless && flags->encoder.is_given("threshold") && encoder.threshold > 0)
             fail(ErrorCode::usage, "--threshold {} does not go with --mode lossless, whose threshold is 0",
-                 flags->threshold);
+                 encoder.threshold);
         serve(*flags, stop.get_token());
     });
 }

@@ -1,23 +1,33 @@
 #include "framewire/delta/delta.hpp"
 
-#include "framewire/core/error.hpp"
+#include "framewire/core/parameters/fields.hpp"
 #include "framewire/delta/encoder_layout.hpp"
 
 namespace framewire::delta {
 
-Mode parse_mode(std::string_view text) {
-    if (text == "exact") return Mode::exact;
-    if (text == "lossless") return Mode::lossless;
-    fail(ErrorCode::usage, "no mode '{}'; allowed are exact and lossless", text);
-}
+namespace {
 
-std::string_view to_string(Mode mode) { return mode == Mode::exact ? "exact" : "lossless"; }
+constexpr NamedValue<Mode> mode_names[] = {{"exact", Mode::exact}, {"lossless", Mode::lossless}};
+
+}  // namespace
+
+std::string_view to_string(Mode mode) { return name_of(mode_names, mode); }
+
+const ParameterFields<EncoderParameters>& encoder_fields() {
+    static const ParameterFields<EncoderParameters> fields = {
+        parameter_field(
+            &EncoderParameters::threshold,
+            {.name = "threshold", .help = "bytes are sent when they differ by more than this", .maximum = 254}),
+        parameter_field(&EncoderParameters::mode, mode_names,
+                        {.name = "mode", .help = "exact: sent bytes arrive exactly; lossless: threshold 0"}),
+    };
+    return fields;
+}
 
 Encoder::Encoder(EncoderParameters parameters, const Shape& shape, Executor& executor)
     : parameters_(parameters), shape_(shape), executor_(&executor) {
     validate(shape, "the encoder's frame");
-    if (parameters.threshold < 0 || parameters.threshold > 254)
-        fail(ErrorCode::usage, "threshold {}; allowed are 0 to 254", parameters.threshold);
+    encoder_fields().check(parameters, "the encoder");
     workspace_ =
         BackendBuffer(executor.backend() == Backend::cpu
                           ? static_cast<std::size_t>(CpuChunks(shape).per_frame * shape.frames) * sizeof(Summary)

@@ -8,13 +8,18 @@
 #include <cstdint>
 #include <string_view>
 
+namespace framewire {
+
+template <class Aggregate>
+class ParameterFields;
+
+}  // namespace framewire
+
 namespace framewire::delta {
 
 /// How changes reach the viewer: `exact`, every sent byte as it is; `lossless`, the same with threshold 0.
 enum class Mode { exact, lossless };
 
-/// Reads "exact" or "lossless"; throws Error{usage} on anything else.
-Mode parse_mode(std::string_view text);
 std::string_view to_string(Mode mode);
 
 struct EncoderParameters {
@@ -24,6 +29,9 @@ struct EncoderParameters {
     /// The threshold in force: 0 in lossless mode.
     int effective_threshold() const { return mode == Mode::lossless ? 0 : threshold; }
 };
+
+/// The parameters as data: threshold and mode.
+const ParameterFields<EncoderParameters>& encoder_fields();
 
 /// The difference encoder (streaming report, section 2): for each byte, d = current - R; if |d| > threshold the byte is
 /// a change and R takes it, else R keeps its own, so R is what a viewer holds and is never further than the threshold

@@ -228,7 +228,6 @@ TEST(Delta, RefusesWhatIsNotAllowed) {
     EXPECT_THROW(Encoder({.threshold = -1}, {1, 4, 4, 3}, executor), Error);
     EXPECT_THROW(Encoder({.threshold = 255}, {1, 4, 4, 3}, executor), Error);
     EXPECT_THROW(Encoder({}, {1, 4, 0, 3}, executor), Error);
-    EXPECT_THROW(parse_mode("exactly"), Error);
     EXPECT_EQ((EncoderParameters{.mode = Mode::lossless, .threshold = 20}.effective_threshold()), 0);
 
     const Shape shape{1, 4, 4, 1};

@@ -54,19 +54,19 @@ TEST_P(Broadcast, ViewersStayWithinTheThreshold) {
     EXPECT_EQ(result.viewers_left, 0);
 }
 
-// A viewer takes no box that is outside the picture.
+// A viewer takes no box that is outside the picture. There is one in the last frame, which reaches every viewer.
 TEST_P(Broadcast, BoxesGoWhereFiltersTakeThem) {
     auto filtered = options(camera());
-    filtered.input.filters = "crop=50%:50%:0:0,flip,scale=48:96";
+    filtered.input.filters = "crop=64:64:32:16,flip,scale=48:96";
     filtered.detector = DetectorOptions{.parameters = {.background = FirstFrame{}, .min_area = 20}};
     BroadcastJob broadcast(filtered);
     auto viewer = std::async(std::launch::async, [&] {
         net::Client client({broadcast.address()});
-        std::size_t boxes = 0;
-        while (client.next()) boxes += client.objects().size();
+        while (client.next()) {
+        }
         EXPECT_EQ(client.picture().shape(), (Shape{1, 96, 48, 3}));
         EXPECT_EQ(client.state().frame, frames - 1);
-        return boxes;
+        return client.objects().size();
     });
     broadcast.run();
     EXPECT_GT(viewer.get(), 0u);

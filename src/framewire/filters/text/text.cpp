@@ -76,7 +76,7 @@ Text::Text(const TextParameters& parameters, const Shape& shape, Executor& execu
             cuda::DeviceBuffer(coverage.size() + 1);  // so that there is some even without a visible glyph
         cuda::upload(coverage.data(), device_coverage_.data(), coverage.size(), executor.stream());
         executor.stream().synchronize();
-        device_layout_ = cuda::DeviceBuffer(sizeof(TextPlace) + max_text_characters * sizeof(Quad));
+        device_layout_ = cuda::DeviceBuffer(sizeof(TextPlace) + max_text_characters * sizeof(PlacedGlyph));
     }
     set_frame_values({});
 }

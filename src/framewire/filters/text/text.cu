@@ -17,16 +17,16 @@ constexpr int threads_per_block = tile_width * tile_height;
 // What goes to the GPU of a layout in one launch, as the launch's own arguments: the driver copies them on the spot, so
 // that the CPU may change its layout at once and there is no buffer to wait for. 4 KiB is what every driver takes.
 struct LayoutPiece {
-    static constexpr int most_quads = 250;
+    static constexpr int most_glyphs = 250;
     TextPlace place;
     int first, count;
-    Quad quads[most_quads];
+    PlacedGlyph glyphs[most_glyphs];
 };
 static_assert(sizeof(LayoutPiece) + 2 * sizeof(void*) <= 4096);
 
-__global__ void store_kernel(LayoutPiece piece, TextPlace* place, Quad* quads) {
+__global__ void store_kernel(LayoutPiece piece, TextPlace* place, PlacedGlyph* glyphs) {
     const auto thread = static_cast<int>(threadIdx.x);
-    if (thread < piece.count) quads[piece.first + thread] = piece.quads[thread];
+    if (thread < piece.count) glyphs[piece.first + thread] = piece.glyphs[thread];
     if (thread == 0 && piece.first == 0) *place = piece.place;
 }
 
@@ -38,7 +38,7 @@ struct Picture {
 
 struct Layout {
     const TextPlace* place;
-    const Quad* quads;
+    const PlacedGlyph* glyphs;
     const std::uint8_t* coverage;
 };
 
@@ -47,29 +47,29 @@ __device__ bool holds(const Area& area, int x, int y) {
 }
 
 // How much any glyph covers of the pixel (x, y) of the block's tile, at most. By all threads of the block.
-__device__ std::uint32_t cover(const Layout& layout, int quads, int tile_x, int tile_y, int x, int y) {
-    __shared__ Quad near[threads_per_block];
+__device__ std::uint32_t cover(const Layout& layout, int glyphs, int tile_x, int tile_y, int x, int y) {
+    __shared__ PlacedGlyph near[threads_per_block];
     __shared__ int near_count;
     const auto thread = static_cast<int>(threadIdx.y) * tile_width + static_cast<int>(threadIdx.x);
     std::uint32_t most = 0;
-    for (int first = 0; first < quads; first += threads_per_block) {
+    for (int first = 0; first < glyphs; first += threads_per_block) {
         if (thread == 0) near_count = 0;
         __syncthreads();
         // Those that reach the tile, in whatever order: the largest coverage does not depend on it.
-        if (first + thread < quads) {
-            const auto quad = layout.quads[first + thread];
-            if (quad.x < tile_x + tile_width && quad.x + quad.width > tile_x && quad.y < tile_y + tile_height &&
-                quad.y + quad.height > tile_y)
-                near[atomicAdd(&near_count, 1)] = quad;
+        if (first + thread < glyphs) {
+            const auto glyph = layout.glyphs[first + thread];
+            if (glyph.x < tile_x + tile_width && glyph.x + glyph.width > tile_x && glyph.y < tile_y + tile_height &&
+                glyph.y + glyph.height > tile_y)
+                near[atomicAdd(&near_count, 1)] = glyph;
         }
         __syncthreads();
         for (int index = 0; index < near_count; ++index) {
-            const auto& quad = near[index];
-            const int column = x - quad.x, row = y - quad.y;
-            if (column >= 0 && column < quad.width && row >= 0 && row < quad.height)
+            const auto& glyph = near[index];
+            const int column = x - glyph.x, row = y - glyph.y;
+            if (column >= 0 && column < glyph.width && row >= 0 && row < glyph.height)
                 most = max(most,
                            std::uint32_t{
-                               layout.coverage[quad.offset + static_cast<std::uint32_t>(row * quad.width + column)]});
+                               layout.coverage[glyph.offset + static_cast<std::uint32_t>(row * glyph.width + column)]});
         }
         __syncthreads();
     }
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(threads_per_block, 4) text_kernel(Picture pict
         const int tile_x = covered.x_begin + tile % tiles_across * tile_width;
         const int tile_y = covered.y_begin + tile / tiles_across * tile_height;
         const int x = tile_x + static_cast<int>(threadIdx.x), y = tile_y + static_cast<int>(threadIdx.y);
-        const auto share = divide_by_255(cover(layout, place.quads, tile_x, tile_y, x, y) *
+        const auto share = divide_by_255(cover(layout, place.glyphs, tile_x, tile_y, x, y) *
                                          static_cast<std::uint32_t>(style.color.alpha));
         const bool in_box = holds(place.box, x, y);
         if (!holds(covered, x, y) || (share == 0 && !in_box)) continue;
@@ -116,14 +116,14 @@ void Text::store_layout() const {
     LayoutPiece piece;
     piece.place = layout_.place();
     auto* place = device_layout_.as<TextPlace>();
-    auto* quads = reinterpret_cast<Quad*>(place + 1);
+    auto* glyphs = reinterpret_cast<PlacedGlyph*>(place + 1);
     piece.first = 0;
     do {
-        piece.count = std::min(LayoutPiece::most_quads, piece.place.quads - piece.first);
-        std::copy_n(layout_.quads().data() + piece.first, piece.count, piece.quads);
-        store_kernel<<<1, threads_per_block, 0, executor_->stream().handle()>>>(piece, place, quads);
+        piece.count = std::min(LayoutPiece::most_glyphs, piece.place.glyphs - piece.first);
+        std::copy_n(layout_.glyphs().data() + piece.first, piece.count, piece.glyphs);
+        store_kernel<<<1, threads_per_block, 0, executor_->stream().handle()>>>(piece, place, glyphs);
         piece.first += piece.count;
-    } while (piece.first < piece.place.quads);
+    } while (piece.first < piece.place.glyphs);
     cuda::check_launch();
 }
 
@@ -135,7 +135,7 @@ void Text::run(const FilterImages<MemorySpace::device>& images) const {
     const auto& out = images.out;
     cuda::copy(in, out, executor_->stream());
     const auto* place = device_layout_.as<TextPlace>();
-    const Layout layout{place, reinterpret_cast<const Quad*>(place + 1), device_coverage_.data()};
+    const Layout layout{place, reinterpret_cast<const PlacedGlyph*>(place + 1), device_coverage_.data()};
     constexpr std::int64_t most_blocks = 264;  // two for each multiprocessor of a large GPU
     const auto tiles = cuda::parts(shape_.width, tile_width) * std::int64_t{cuda::parts(shape_.height, tile_height)};
     cuda::for_frames(shape_.frames, 1, [&](int frame, int frames) {

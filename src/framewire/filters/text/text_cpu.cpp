@@ -84,17 +84,17 @@ HWY_EXPORT(blend_pixels);
 namespace {
 
 // The most any glyph covers of each pixel of row y from `area.x_begin` on; false when no glyph reaches the row.
-bool cover_row(const std::vector<Quad>& quads, const std::uint8_t* atlas, const Area& area, int y,
+bool cover_row(const std::vector<PlacedGlyph>& glyphs, const std::uint8_t* atlas, const Area& area, int y,
                std::uint8_t* coverage) {
     bool any = false;
-    for (const auto& quad : quads) {
-        if (y < quad.y || y >= quad.y + quad.height) continue;
+    for (const auto& glyph : glyphs) {
+        if (y < glyph.y || y >= glyph.y + glyph.height) continue;
         if (!any) std::memset(coverage, 0, static_cast<std::size_t>(area.x_end - area.x_begin));
         any = true;
-        const auto* row = atlas + quad.offset + std::int64_t{y - quad.y} * quad.width;
-        const int begin = std::max(quad.x, area.x_begin), end = std::min(quad.x + quad.width, area.x_end);
+        const auto* row = atlas + glyph.offset + std::int64_t{y - glyph.y} * glyph.width;
+        const int begin = std::max(glyph.x, area.x_begin), end = std::min(glyph.x + glyph.width, area.x_end);
         for (int x = begin; x < end; ++x)
-            coverage[x - area.x_begin] = std::max(coverage[x - area.x_begin], row[x - quad.x]);
+            coverage[x - area.x_begin] = std::max(coverage[x - area.x_begin], row[x - glyph.x]);
     }
     return any;
 }
@@ -116,7 +116,7 @@ void Text::run(const FilterImages<MemorySpace::host>& images) const {
             std::memset(coverage, 255, static_cast<std::size_t>(place.box.x_end - place.box.x_begin));
             draw(place.box, style_.box);
         }
-        if (cover_row(layout_.quads(), atlas_.coverage().data(), place.covered, y, coverage))
+        if (cover_row(layout_.glyphs(), atlas_.coverage().data(), place.covered, y, coverage))
             draw(place.covered, style_.color);
     };
     const auto rows_each = std::max<std::int64_t>(span_bytes / shape_.row_bytes(), 1);

@@ -21,10 +21,10 @@ inline void text_reference(const Text& text, HostView<const std::uint8_t> in, Ho
         for (int y = 0; y < shape.height; ++y)
             for (int x = 0; x < shape.width; ++x) {
                 int covered = 0;
-                for (const auto& quad : text.layout().quads()) {
-                    const int column = x - quad.x, row = y - quad.y;
-                    if (column < 0 || column >= quad.width || row < 0 || row >= quad.height) continue;
-                    const auto at = quad.offset + static_cast<std::size_t>(row * quad.width + column);
+                for (const auto& glyph : text.layout().glyphs()) {
+                    const int column = x - glyph.x, row = y - glyph.y;
+                    if (column < 0 || column >= glyph.width || row < 0 || row >= glyph.height) continue;
+                    const auto at = glyph.offset + static_cast<std::size_t>(row * glyph.width + column);
                     covered = std::max(covered, int{text.atlas().coverage()[at]});
                 }
                 const double alpha = std::floor(covered * style.color.alpha / 255.0 + 0.5);

@@ -128,7 +128,7 @@ TEST_P(TextTest, MoreGlyphsThanOneLaunchCarries) {
     std::string words;
     for (int line = 0; line < 40; ++line) words += "Franz jagt im komplett verwahrlosten Taxi\\n";
     Text text({.text = words, .size_px = 11, .font = font()}, shape, kit::executor(GetParam()));
-    EXPECT_GT(text.layout().quads().size(), 1000u);
+    EXPECT_GT(text.layout().glyphs().size(), 1000u);
     run_on(text, shape, kit::executor(GetParam()));
 }
 
@@ -199,9 +199,9 @@ TEST_F(TextOnHost, PlacesLinesAndCorners) {
     const int a = atlas.glyph(U'A').advance, line = atlas.line_px();
     TextLayout layout(10, 5, 2, picture, 100);
     layout.arrange(U"AA\nB", atlas);
-    ASSERT_EQ(layout.quads().size(), 3u);
-    EXPECT_EQ(layout.quads()[1].x - layout.quads()[0].x, a);
-    EXPECT_EQ(layout.quads()[2].y - layout.quads()[0].y, line);
+    ASSERT_EQ(layout.glyphs().size(), 3u);
+    EXPECT_EQ(layout.glyphs()[1].x - layout.glyphs()[0].x, a);
+    EXPECT_EQ(layout.glyphs()[2].y - layout.glyphs()[0].y, line);
     EXPECT_EQ(layout.place().box, (Area{8, 3, 10 + 2 * a + 2, 5 + 2 * line + 2}));
     EXPECT_EQ(layout.place().covered, layout.place().box);
 
@@ -211,7 +211,7 @@ TEST_F(TextOnHost, PlacesLinesAndCorners) {
 
     TextLayout outside(200, 100, -1, picture, 100);
     outside.arrange(U"AA", atlas);
-    EXPECT_TRUE(outside.quads().empty());
+    EXPECT_TRUE(outside.glyphs().empty());
     EXPECT_TRUE(outside.place().covered.empty());
 }
 

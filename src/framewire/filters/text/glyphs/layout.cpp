@@ -35,7 +35,7 @@ int width_of(std::u32string_view line, const GlyphAtlas& atlas) {
 
 TextLayout::TextLayout(int x, int y, int box_margin_px, const Shape& picture, std::size_t most_characters)
     : x_(x), y_(y), box_margin_px_(box_margin_px), width_(picture.width), height_(picture.height) {
-    quads_.reserve(most_characters);
+    glyphs_.reserve(most_characters);
 }
 
 void TextLayout::arrange(std::u32string_view text, const GlyphAtlas& atlas) {
@@ -46,7 +46,7 @@ void TextLayout::arrange(std::u32string_view text, const GlyphAtlas& atlas) {
     const int left = x_ >= 0 ? x_ : width_ + x_ - text_width;
     const int top = y_ >= 0 ? y_ : height_ + y_ - text_height;
 
-    quads_.clear();
+    glyphs_.clear();
     place_ = {};
     int base_line = top + atlas.ascent_px();
     for (auto rest = text; !rest.empty(); base_line += atlas.line_px()) {
@@ -57,11 +57,11 @@ void TextLayout::arrange(std::u32string_view text, const GlyphAtlas& atlas) {
             pen += glyph.advance;
             const auto seen = clipped({x, y, x + glyph.width, y + glyph.height}, width_, height_);
             if (seen.empty()) continue;
-            quads_.push_back({x, y, glyph.offset, glyph.width, glyph.height});
+            glyphs_.push_back({x, y, glyph.offset, glyph.width, glyph.height});
             place_.covered = joined(place_.covered, seen);
         }
     }
-    place_.quads = static_cast<int>(quads_.size());
+    place_.glyphs = static_cast<int>(glyphs_.size());
     if (box_margin_px_ >= 0 && !text.empty()) {
         place_.box = clipped({left - box_margin_px_, top - box_margin_px_, left + text_width + box_margin_px_,
                               top + text_height + box_margin_px_},

@@ -19,7 +19,7 @@ struct Area {
 };
 
 /// One glyph on the picture: its coverage and where its first pixel goes, which may lie outside.
-struct Quad {
+struct PlacedGlyph {
     std::int32_t x, y;
     std::uint32_t offset;
     std::uint16_t width, height;
@@ -29,7 +29,7 @@ struct Quad {
 struct TextPlace {
     Area covered;  ///< of the picture: glyphs and box; nothing else changes
     Area box;      ///< of the picture; empty without one
-    int quads = 0;
+    int glyphs = 0;
 };
 
 /// Puts the glyphs of a text on their places in a picture. Allocates when made and not after.
@@ -43,13 +43,13 @@ public:
     void arrange(std::u32string_view text, const GlyphAtlas& atlas);
 
     const TextPlace& place() const { return place_; }
-    const std::vector<Quad>& quads() const { return quads_; }
+    const std::vector<PlacedGlyph>& glyphs() const { return glyphs_; }
 
 private:
     int x_, y_, box_margin_px_;
     int width_, height_;
     TextPlace place_;
-    std::vector<Quad> quads_;
+    std::vector<PlacedGlyph> glyphs_;
 };
 
 }  // namespace framewire
