@@ -91,6 +91,8 @@ Convolve::Convolve(const ConvolveParameters& parameters, const Shape& shape, Exe
         if (weight != 0)
             taps_.push_back({index % size_ - size_ / 2, index / size_ - size_ / 2, static_cast<std::int16_t>(weight)});
     }
+    if constexpr (cuda::compiled)
+        if (executor.backend() == Backend::cuda) on_device_ = plan_for_cuda();
 }
 
 FilterInfo convolve_info() {

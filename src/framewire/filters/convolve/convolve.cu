@@ -1,101 +1,172 @@
 #include "framewire/cuda/kernel/grid.cuh"
-#include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/filters/convolve/convolve.hpp"
+#include "framewire/filters/kernel/quads.cuh"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
-// A block has the pixels that its results see in shared memory.
+// A block has the pixels that its results see in shared memory, channel by channel. A thread makes quads of pixels
+// below each other: dp4a weighs four bytes of a row at once, with weights that lie as each of the quad's pixels sees
+// them.
 
 namespace framewire {
 namespace convolve_kernels {
 namespace {
 
 constexpr int block_width = 32, block_height = 8;
-constexpr int tile_height = 16;  // of a block's results; as wide as the block
-constexpr int most_reach = max_convolve_size / 2;
-constexpr int seen_width = block_width + 2 * most_reach, seen_height = tile_height + 2 * most_reach;
+constexpr int rows_per_thread = 4, tile_rows = block_height * rows_per_thread;
+constexpr int most_words = 5;  // of a row that a quad sees
+constexpr int loads_at_once = 4;
 
-struct ConvolveJob {
-    cuda::KernelImage<const std::uint8_t> in;
+// A weight is 256 times a high part plus a low one, each a byte: dp4a takes no more.
+constexpr int most_parts = 2;
+using Weights = std::uint32_t[most_parts][max_convolve_size][quad_px][most_words];
+
+// n / divisor for 0 <= n < 2^28 and a divisor of at most 2^20, exact: the factor is 2^(32 + shift) / divisor, rounded
+// up, where 2^shift < divisor <= 2^(shift + 1), so that it has 32 bits and is too large by less than 2^-31 of itself.
+struct Division {
+    std::uint32_t factor = 0;  // 0 for the divisor 1
+    int shift = 0;
+
+    explicit Division(std::uint32_t divisor) {
+        if (divisor == 1) return;
+        shift = std::bit_width(divisor - 1) - 1;
+        factor = static_cast<std::uint32_t>(((std::uint64_t{1} << (32 + shift)) + divisor - 1) / divisor);
+    }
+
+    __device__ std::uint32_t operator()(std::uint32_t n) const {
+        return factor == 0 ? n : __umulhi(n, factor) >> shift;
+    }
+};
+static_assert(256u * max_convolve_divisor < 1u << 28 && max_convolve_divisor <= 1 << 20);
+
+struct Job {
+    QuadSource in;
     cuda::KernelImage<std::uint8_t> out;
-    int width, height, reach, divisor, bias;
-    Border border;
-    int taps;
-    std::int16_t weights[max_convolve_size * max_convolve_size];
-    std::int8_t right[max_convolve_size * max_convolve_size], down[max_convolve_size * max_convolve_size];
+    bool aligned;  // every row of `out` begins at a multiple of 4
+    int size, bias, most;
+    Division division;
+    Weights weights;
 };
 
-template <int channels>
-__global__ void __launch_bounds__(block_width* block_height) convolve_kernel(__grid_constant__ const ConvolveJob job) {
-    __shared__ std::uint8_t seen[seen_height][seen_width * channels];
-    const int x_begin = static_cast<int>(blockIdx.x) * block_width,
-              y_begin = static_cast<int>(blockIdx.y) * tile_height;
+// Four signed weights times four bytes.
+__device__ int add_products(std::uint32_t weights, std::uint32_t bytes, int sum) {
+    asm("dp4a.s32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(weights), "r"(bytes));
+    return sum;
+}
+
+template <int channels, int words, int parts>
+__global__ void __launch_bounds__(block_width* block_height) convolve_kernel(__grid_constant__ const Job job) {
+    constexpr int before = words / 2;  // quads that a quad sees on either side
+    constexpr int seen_quads = block_width + 2 * before;
+    constexpr int most_reach = before == 1 ? quad_px : max_convolve_size / 2;
+    __shared__ std::uint32_t seen[channels][tile_rows + 2 * most_reach][seen_quads];
+    const int reach = job.size / 2;
+    const int first_quad = static_cast<int>(blockIdx.x) * block_width,
+              first_row = static_cast<int>(blockIdx.y) * tile_rows;
     const int frame = static_cast<int>(blockIdx.z);
-    for (int row = static_cast<int>(threadIdx.y); row < tile_height + 2 * job.reach; row += block_height) {
-        const int y = border_index(y_begin + row - job.reach, job.height, job.border);
-        const auto* from = y < 0 ? nullptr : job.in.row(frame, y);
-        for (int column = static_cast<int>(threadIdx.x); column < block_width + 2 * job.reach; column += block_width) {
-            const int x = border_index(x_begin + column - job.reach, job.width, job.border);
+    const int thread_x = static_cast<int>(threadIdx.x), thread_y = static_cast<int>(threadIdx.y);
+
+    // No more than what results inside the image see.
+    const int rows = min(tile_rows, job.in.height - first_row) + 2 * reach;
+    for (int column = thread_x; column < seen_quads; column += block_width) {
+        const int x = (first_quad + column - before) * quad_px;
+        if (x >= job.in.width + reach) break;
+        load_column<channels, loads_at_once>(job.in, frame, first_row - reach, x, thread_y, block_height, rows,
+                                             [&](int row, const Quad<channels>& quad) {
 #pragma unroll
-            for (int channel = 0; channel < channels; ++channel)
-                seen[row][column * channels + channel] = from && x >= 0 ? from[x * channels + channel] : 0;
-        }
+                                                 for (int channel = 0; channel < channels; ++channel)
+                                                     seen[channel][row][column] = quad.plane[channel];
+                                             });
     }
     __syncthreads();
-    const int x = x_begin + static_cast<int>(threadIdx.x);
-    if (x >= job.width) return;
-    for (int row = static_cast<int>(threadIdx.y); row < tile_height && y_begin + row < job.height;
-         row += block_height) {
-        int sums[channels];
-        for (auto& sum : sums) sum = job.bias;
-        for (int tap = 0; tap < job.taps; ++tap) {
-            const auto* bytes = seen[row + job.reach + job.down[tap]] +
-                                (static_cast<int>(threadIdx.x) + job.reach + job.right[tap]) * channels;
+
+    const int x = (first_quad + thread_x) * quad_px, y = first_row + thread_y * rows_per_thread;
+    if (x >= job.in.width) return;
+    Quad<channels> result[rows_per_thread] = {};
 #pragma unroll
-            for (int channel = 0; channel < channels; ++channel) sums[channel] += job.weights[tap] * bytes[channel];
-        }
-        auto* out = job.out.row(frame, y_begin + row) + x * channels;
+    for (int channel = 0; channel < channels; ++channel) {
+        int sums[parts][rows_per_thread][quad_px] = {};
+        for (int line = 0; line < job.size; ++line)
 #pragma unroll
-        for (int channel = 0; channel < channels; ++channel)
-            out[channel] = static_cast<std::uint8_t>(min(max(sums[channel], 0), 256 * job.divisor - 1) / job.divisor);
+            for (int row = 0; row < rows_per_thread; ++row)
+#pragma unroll
+                for (int word = 0; word < words; ++word) {
+                    const auto bytes = seen[channel][thread_y * rows_per_thread + row + line][thread_x + word];
+#pragma unroll
+                    for (int part = 0; part < parts; ++part)
+#pragma unroll
+                        for (int pixel = 0; pixel < quad_px; ++pixel)
+                            sums[part][row][pixel] =
+                                add_products(job.weights[part][line][pixel][word], bytes, sums[part][row][pixel]);
+                }
+#pragma unroll
+        for (int row = 0; row < rows_per_thread; ++row)
+#pragma unroll
+            for (int pixel = 0; pixel < quad_px; ++pixel) {
+                int sum = sums[0][row][pixel] + job.bias;
+                if constexpr (parts == 2) sum += sums[1][row][pixel] * 256;
+                result[row].plane[channel] |= job.division(static_cast<std::uint32_t>(min(max(sum, 0), job.most)))
+                                              << 8 * pixel;
+            }
     }
+#pragma unroll
+    for (int row = 0; row < rows_per_thread; ++row)
+        if (y + row < job.in.height) store_quad(job.out.row(frame, y + row), x, job.in.width, job.aligned, result[row]);
+}
+
+using Kernel = void (*)(Job);
+
+template <int channels>
+Kernel kernel_for(int words, int parts) {
+    if (words == 3) return parts == 1 ? convolve_kernel<channels, 3, 1> : convolve_kernel<channels, 3, 2>;
+    return parts == 1 ? convolve_kernel<channels, 5, 1> : convolve_kernel<channels, 5, 2>;
 }
 
 }  // namespace
 }  // namespace convolve_kernels
 
-void Convolve::run(const FilterImages<MemorySpace::device>& images) const {
+FilterOnDevice Convolve::plan_for_cuda() const {
     using namespace convolve_kernels;
+    Job job{.in = {shape_, border_},
+            .out = {},
+            .aligned = false,
+            .size = size_,
+            .bias = divisor_ / 2 + offset_ * divisor_,
+            .most = 256 * divisor_ - 1,
+            .division = Division(static_cast<std::uint32_t>(divisor_)),
+            .weights = {}};
+    const int before = std::max(1, cuda::parts(size_ / 2, quad_px)), words = 2 * before + 1;
+    int parts = 1;
+    for (const auto& tap : taps_)
+        for (int pixel = 0; pixel < quad_px; ++pixel) {
+            const int byte = before * quad_px + pixel + tap.right;
+            const int low = static_cast<std::int8_t>(tap.weight & 255), high = (tap.weight - low) / 256;
+            if (high != 0) parts = 2;
+            const int both[most_parts] = {low, high};
+            for (int part = 0; part < most_parts; ++part)
+                job.weights[part][tap.down + size_ / 2][pixel][byte / quad_px] |=
+                    std::uint32_t{static_cast<std::uint8_t>(both[part])} << 8 * (byte % quad_px);
+        }
+    const auto kernel = shape_.channels == 3 ? kernel_for<3>(words, parts) : kernel_for<1>(words, parts);
+    const dim3 across(cuda::blocks(shape_.width, block_width * quad_px), cuda::blocks(shape_.height, tile_rows));
+    return [=, shape = shape_, stream = executor_->stream().handle()](const FilterImages<MemorySpace::device>& images) {
+        auto with_images = job;
+        with_images.in.set(images.in);
+        with_images.out = cuda::KernelImage(images.out);
+        with_images.aligned = with_images.out.aligned_to(quad_px);
+        for_grids(with_images, static_cast<int>(across.x), static_cast<int>(across.y), shape.frames, 1,
+                  [&](const Job& some, const dim3& grid) {
+                      kernel<<<grid, dim3(block_width, block_height), 0, stream>>>(some);
+                  });
+    };
+}
+
+void Convolve::run(const FilterImages<MemorySpace::device>& images) const {
     validate(images.in, shape_, "convolve's image");
     validate(images.out, shape_, "convolve's result");
-    ConvolveJob job{};
-    job.width = shape_.width;
-    job.height = shape_.height;
-    job.reach = size_ / 2;
-    job.divisor = divisor_;
-    job.bias = divisor_ / 2 + offset_ * divisor_;
-    job.border = border_;
-    job.taps = static_cast<int>(taps_.size());
-    for (std::size_t tap = 0; tap < taps_.size(); ++tap) {
-        job.weights[tap] = taps_[tap].weight;
-        job.right[tap] = static_cast<std::int8_t>(taps_[tap].right);
-        job.down[tap] = static_cast<std::int8_t>(taps_[tap].down);
-    }
-    const cuda::KernelImage in(images.in);
-    const cuda::KernelImage out(images.out);
-    const auto stream = executor_->stream().handle();
-    cuda::for_frames(shape_.frames, 1, [&](int first, int frames) {
-        job.in = in.from_frame(first);
-        job.out = out.from_frame(first);
-        const dim3 grid(cuda::blocks(shape_.width, block_width), cuda::blocks(shape_.height, tile_height),
-                        static_cast<unsigned>(frames)),
-            block(block_width, block_height);
-        if (shape_.channels == 3)
-            convolve_kernel<3><<<grid, block, 0, stream>>>(job);
-        else
-            convolve_kernel<1><<<grid, block, 0, stream>>>(job);
-    });
+    on_device_(images);
 }
 
 }  // namespace framewire

@@ -45,11 +45,14 @@ public:
     void run(const FilterImages<MemorySpace::device>& images) const;
 
 private:
+    FilterOnDevice plan_for_cuda() const;
+
     int size_, divisor_, offset_;
     Border border_;
     Shape shape_;
     Executor* executor_;
     std::vector<ConvolveTap> taps_;
+    FilterOnDevice on_device_;
 };
 
 /// The registry's entry.

@@ -1,6 +1,7 @@
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/filters/geometry/pixel_moves.hpp"
+#include "framewire/filters/kernel/quads.cuh"
 
 #include <cstdint>
 
@@ -33,17 +34,59 @@ __device__ void store(Pixel pixel, std::uint8_t* to) {
     for (int channel = 0; channel < channels; ++channel) to[channel] = static_cast<std::uint8_t>(pixel >> 8 * channel);
 }
 
-// A pixel a thread; blockIdx.z counts frames.
+// Pixels x to x + 3 of a row of `row_bytes`, all inside, by words wherever the row begins; bytes where a word would
+// reach outside.
 template <int channels>
-__global__ void __launch_bounds__(block_width* block_height) move_kernel(MoveJob job) {
-    const int x = static_cast<int>(blockIdx.x * block_width + threadIdx.x);
+__device__ Quad<channels> load_quad(const std::uint8_t* row, int row_bytes, int x) {
+    const auto* from = row + x * channels;
+    const auto shift = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) & 3);
+    const auto* words = reinterpret_cast<const std::uint32_t*>(from - shift);
+    Quad<channels> quad{};
+    if (x * channels >= static_cast<int>(shift) &&
+        (x + quad_px) * channels + (shift ? 4 : 0) - static_cast<int>(shift) <= row_bytes) {
+        std::uint32_t loaded[channels + 1];
+#pragma unroll
+        for (int word = 0; word <= channels; ++word) loaded[word] = word < channels || shift ? __ldg(words + word) : 0;
+#pragma unroll
+        for (int word = 0; word < channels; ++word)
+            quad.plane[word] = __funnelshift_r(loaded[word], loaded[word + 1], 8 * shift);
+        return planes_of(quad);
+    }
+    for (int pixel = 0; pixel < quad_px; ++pixel)
+#pragma unroll
+        for (int channel = 0; channel < channels; ++channel)
+            quad.plane[channel] |= std::uint32_t{from[pixel * channels + channel]} << (8 * pixel);
+    return quad;
+}
+
+// Four pixels beside each other a thread, of a map that is not transposed; blockIdx.z counts frames.
+template <int channels>
+__global__ void __launch_bounds__(block_width* block_height) move_kernel(MoveJob job, bool aligned) {
+    const int x = static_cast<int>(blockIdx.x * block_width + threadIdx.x) * quad_px;
     const int y = static_cast<int>(blockIdx.y * block_height + threadIdx.y);
     const int frame = static_cast<int>(blockIdx.z);
     if (x >= job.out_width || y >= job.out_height) return;
-    const int from_x = job.map.source_x(x, y), from_y = job.map.source_y(x, y);
-    const bool inside = from_x >= 0 && from_x < job.in_width && from_y >= 0 && from_y < job.in_height;
-    store<channels>(inside ? load<channels>(job.in.row(frame, from_y) + from_x * channels) : job.outside,
-                    job.out.row(frame, y) + x * channels);
+    const int from_y = job.map.source_y(x, y);
+    const bool row_inside = from_y >= 0 && from_y < job.in_height;
+    const auto* row = job.in.row(frame, row_inside ? from_y : 0);
+    const int begin = job.map.source_x(x, y), end = job.map.source_x(x + quad_px - 1, y), left = min(begin, end);
+    Quad<channels> quad{};
+    if (row_inside && left >= 0 && max(begin, end) < job.in_width) {
+        quad = load_quad<channels>(row, job.in_width * channels, left);
+        if (job.map.step_x < 0)
+#pragma unroll
+            for (auto& plane : quad.plane) plane = __byte_perm(plane, 0, 0x0123);
+    } else {
+        for (int pixel = 0; pixel < quad_px; ++pixel) {
+            const int from_x = job.map.source_x(x + pixel, y);
+            const bool inside = row_inside && from_x >= 0 && from_x < job.in_width;
+            const auto value = inside ? load<channels>(row + from_x * channels) : job.outside;
+#pragma unroll
+            for (int channel = 0; channel < channels; ++channel)
+                quad.plane[channel] |= (value >> 8 * channel & 255) << (8 * pixel);
+        }
+    }
+    store_quad(job.out.row(frame, y), x, job.out_width, aligned, quad);
 }
 
 // A tile of the result a block, by way of shared memory, so that both images are read and written along their rows.
@@ -75,9 +118,9 @@ void launch(const MoveJob& job, int frames, cudaStream_t stream) {
             <<<dim3(cuda::blocks(job.out_width, tile_px), cuda::blocks(job.out_height, tile_px), of_frames), block, 0,
                stream>>>(job);
     else
-        move_kernel<channels>
-            <<<dim3(cuda::blocks(job.out_width, block_width), cuda::blocks(job.out_height, block_height), of_frames),
-               block, 0, stream>>>(job);
+        move_kernel<channels><<<dim3(cuda::blocks(job.out_width, block_width * quad_px),
+                                     cuda::blocks(job.out_height, block_height), of_frames),
+                                block, 0, stream>>>(job, job.out.aligned_to(quad_px));
 }
 
 }  // namespace
