@@ -1,7 +1,7 @@
 // Which encoder writes what, judged by FFmpeg's own programs.
+#include "e2e/program.hpp"
+#include "e2e/shell.hpp"
 #include "kit/needs.hpp"
-#include "program.hpp"
-#include "shell.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What is said of arguments that are wrong, and what helps to get them right: help, the manual page, completions.
-#include "program.hpp"
+#include "e2e/program.hpp"
 
 #include "framewire/media/sources/source_registry.hpp"
 #include "framewire/pipeline/chain/filter_registry.hpp"
