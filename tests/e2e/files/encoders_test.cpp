@@ -86,6 +86,32 @@ TEST(Encoders, ThoseThatThisMachineLacksAreRefused) {
     }
 }
 
+// ImageMagick is the judge: this FFmpeg does not read moving WebP.
+TEST(Encoders, SeveralFramesMakeAWebpMove) {
+    const TemporaryFolder folder;
+    const auto identified = [&](const std::string& name) {
+        return printed_by("identify -format '%wx%h %T %n\n' '" + (folder / name) + "'");
+    };
+    for (const std::string how : {"", ":quality=100"}) {
+        ASSERT_EQ(run({"-y", "-i", "synth:size=67x45:fps=5", "--frames", "3", "-o", folder / ("a.webp" + how)}).code,
+                  0);
+        EXPECT_EQ(identified("a.webp").substr(0, 22), "67x45 20 3\n67x45 20 3\n");
+        for (const int frame : {0, 2}) {
+            const auto number = std::to_string(frame);
+            ASSERT_EQ(run({"-y", "-i", "synth:size=67x45:fps=5", "--start", std::to_string(frame / 5.0), "--frames",
+                           "1", "-o", folder / "one.png"})
+                          .code,
+                      0);
+            const auto db = printed_by("compare -metric PSNR '" + (folder / "a.webp") + "[" + number + "]' '" +
+                                       (folder / "one.png") + "' null:");
+            EXPECT_TRUE(how.empty() ? std::stod(db) > 25 : db == "inf") << frame << how << ": " << db;
+        }
+    }
+    ASSERT_EQ(run({"-i", "synth:size=67x45", "--frames", "1", "-o", folder / "still.webp"}).code, 0);
+    EXPECT_EQ(probed(folder / "still.webp", "stream=codec_name,width,height"), "webp,67,45\n");
+    EXPECT_EQ(contents(folder / "still.webp").find("ANIM"), std::string::npos);
+}
+
 TEST(Encoders, OddSizesStay) {
     const TemporaryFolder folder;
     for (const auto* name : {"a.mp4", "a.mov", "a.webm", "a.gif", "a.avi", "a.mp4:codec=libx265:preset=ultrafast"}) {

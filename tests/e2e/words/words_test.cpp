@@ -302,13 +302,18 @@ TEST(ZshCompletion, KnowsWhatBashKnows) {
                    "  typeset -a __hits; builtin compadd -A __hits \"$@\"; builtin compadd \"$@\"\n"
                    "  local status_=$?; local hit; for hit in $__hits; do print -r -- \"OFFER $hit\" >>" +
                    (folder / "offers") + "; done; return $status_\n}\n");
+    // No more has come for a quarter of a second.
+    const auto until_all_is_offered = "last=0; for try in {1..80}; do zselect -t 25; size=$(wc -c <" +
+                                      (folder / "offers") +
+                                      "); (( size > 0 && size == last )) && break; last=$size; done";
     const auto offered = [&](const std::string& line) {
         std::filesystem::remove(folder / "offers");
         written_to(folder, "offers", "");
-        const auto script = "zmodload zsh/zpty; zpty z zsh -f -i; zpty -w z 'source " + (folder / "inner.zsh") +
+        const auto script = "zmodload zsh/zpty zsh/zselect; zpty z zsh -f -i; zpty -w z 'source " +
+                            (folder / "inner.zsh") +
                             "; print READY'; "
                             "zpty -r z x '*READY*READY*'; zpty -w -n z '" +
-                            line + "'$'\\t'; sleep 2; zpty -d z";
+                            line + "'$'\\t'; " + until_all_is_offered + "; zpty -d z";
         const auto result = Program({"zsh", "-f", "-c", script}).wait(std::chrono::seconds(60));
         EXPECT_EQ(result.code, 0) << result.err;
         auto lines = sorted_lines(contents(folder / "offers"));
