@@ -49,6 +49,25 @@ TEST(Words, OfMisspeltArgumentsNameTheNearest) {
     expect_in(refusal({"help", "rnu"}), "did you mean 'run'?");
 }
 
+// Who comes from FFmpeg types its names.
+TEST(Words, OfFfmpegLeadToOurs) {
+    const auto of_option = [](const std::string& option) {
+        return refusal({"run", "-i", "synth", option, "x", "-o", "x.mkv"});
+    };
+    expect_in(of_option("-vf"), "did you mean '--filters'?");
+    expect_in(of_option("-ss"), "did you mean '--start'?");
+    expect_in(of_option("-t"), "did you mean '--duration'?");
+    expect_in(of_option("-c:v"), "did you mean '-o out.mp4:codec=libx264:crf=20");
+    for (const auto& [theirs, ours] : {std::pair{"vflip", "flip=vertical"},
+                                       {"transpose=1", "rotate=90"},
+                                       {"gblur=3", "gaussian"},
+                                       {"yadif", "deinterlace"}}) {
+        const auto result = run_framewire({"run", "-i", "synth", "-f", theirs, "-o", "x.mkv"});
+        EXPECT_EQ(result.code, 2);
+        expect_in(result.err, std::string("did you mean '") + ours + "'?");
+    }
+}
+
 TEST(Words, OfNumbersNameWhatWasTyped) {
     const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
         {{"--frames", "ten"}, "--frames: 'ten' is no whole number; allowed is a whole number from 1 on"},
