@@ -143,6 +143,25 @@ TEST(Run, WritesItsFigures) {
     EXPECT_EQ(folder.names(), (std::vector<std::string>{"out.bgr", "stats.json"}));
 }
 
+TEST(Run, PlaysAtTheRateThatIsAskedFor) {
+    const TemporaryFolder folder;
+    const std::string source = "synth:size=64x48:fps=20:frames=20";
+    const auto seconds = [&](const std::string& rate, const std::string& output) {
+        const auto result = run({"-y", "-i", source, "--rate", rate, "-o", output, "--stats", folder / "stats.json"});
+        EXPECT_EQ(result.code, 0) << result.err;
+        return Json::parse(contents(folder / "stats.json"))["seconds"].get<double>();
+    };
+    const auto own = seconds("own", folder / "a.mkv");
+    EXPECT_GT(own, 0.9);
+    EXPECT_LT(seconds("max", folder / "a.mkv"), own);
+    EXPECT_GT(seconds("auto", "udp://127.0.0.1:9"), 0.9) << "nobody takes a stream faster than it plays";
+    seconds("5", folder / "slow.mp4");
+    const auto probed = Program({"ffprobe", "-v", "error", "-show_entries", "stream=r_frame_rate,nb_frames", "-of",
+                                 "csv=p=0", folder / "slow.mp4"})
+                            .wait();
+    EXPECT_EQ(probed.out, "5/1,20\n");
+}
+
 TEST(Run, TellsItsProgressAsJson) {
     const TemporaryFolder folder;
     const auto result =

@@ -3,6 +3,7 @@
 #include "commands/work.hpp"
 #include "options/common.hpp"
 #include "options/detector_options.hpp"
+#include "options/recording_options.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
@@ -21,11 +22,13 @@ struct DetectFlags {
     session::InputOptions input;
     DetectorFlags detector;
     std::string output = "-", format = "jsonl", annotate, mask, labels;
+    bool no_audio = false;
     session::DetectStepsOptions steps;
 
     session::DetectOptions options(const std::stop_token& stop) const {
-        return {common.job(stop), input, detector.options(), output, parse_record_format(format), annotate, mask,
-                labels,           steps};
+        return {
+            common.job(stop), input, detector.options(), output, parse_record_format(format), annotate, !no_audio, mask,
+            labels,           steps};
     }
 };
 
@@ -76,7 +79,9 @@ void add_detect(CommandLine& program, Action& chosen) {
         .type_name("FILE|FOLDER/");
     command.option("--format", flags->format, "of the records: JSON lines, COCO's JSON, the MOT challenge's text")
         .one_of({"jsonl", "coco", "mot"});
-    command.option("--annotate", flags->annotate, "the frames with boxes, as run's -o").type_name("DST");
+    const auto annotate =
+        command.option("--annotate", flags->annotate, "the frames with boxes, as run's -o").type_name("DST");
+    add_no_audio(command, flags->no_audio).needs(annotate);
     command.option("--mask", flags->mask, "the masks, white where something moves, as run's -o").type_name("DST");
     command
         .option(

@@ -67,7 +67,7 @@ void add_run(CommandLine& program, Action& chosen) {
                 "folder of many files")
         .required()
         .type_name("DST|FOLDER/");
-    command.flag("--no-audio", flags->no_audio, "leave out the source's sound, which else goes along as it is");
+    add_no_audio(command, flags->no_audio);
     add_recording_options(command, flags->segments);
     command
         .option("--rate", flags->rate,

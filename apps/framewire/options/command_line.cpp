@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <limits>
 #include <set>
@@ -98,6 +99,27 @@ void add_long_names(const CLI::App& app, std::vector<std::string>& names) {
 // `argument` without what stands behind its name: "--input" of "--input=x".
 std::string_view option_name(std::string_view argument) { return argument.substr(0, argument.find('=')); }
 
+// Where FFmpeg's users find what its options are for: options, or words behind an output.
+std::string_view like_ffmpegs(const CLI::App& command, std::string_view name) {
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> options{{{"-vf", "--filters"},
+                                                                                           {"-filter:v", "--filters"},
+                                                                                           {"-ss", "--start"},
+                                                                                           {"-t", "--duration"},
+                                                                                           {"-an", "--no-audio"},
+                                                                                           {"-r", "--rate"},
+                                                                                           {"-frames:v", "--frames"},
+                                                                                           {"-vframes", "--frames"}}};
+    static constexpr std::array<std::string_view, 6> of_encoders{"-c:v",    "-vcodec", "-crf",
+                                                                 "-preset", "-b:v",    "-pix_fmt"};
+    const auto found = std::ranges::find(options, name, [](const auto& each) { return each.first; });
+    if (found != options.end())
+        return command.get_option_no_throw(std::string(found->second)) ? found->second : std::string_view();
+    const bool is_of_encoder = std::ranges::find(of_encoders, name) != of_encoders.end();
+    return is_of_encoder && command.get_option_no_throw("--output")
+               ? "-o out.mp4:codec=libx264:crf=20:preset=slow:bitrate=4000000:pixels=yuv420p"
+               : "";
+}
+
 std::string unknown_option(const CLI::App& program, const CLI::App& command, std::string_view argument) {
     const std::string name(option_name(argument));
     std::string message = fmt::format("{} has no option {}", command.get_name(), in_quotes(name));
@@ -112,6 +134,8 @@ std::string unknown_option(const CLI::App& program, const CLI::App& command, std
     const auto word = std::string_view(name).substr(std::min(name.find_first_not_of('-'), name.size()));
     const auto nearest = word.size() < 2 ? std::string_view() : nearest_name(word, candidates);
     message += fmt::format("; '{}' lists them", help_of(command));
+    if (const auto like = like_ffmpegs(command, name); !like.empty())
+        return fmt::format("{}; did you mean '{}'?", message, like);
     return nearest.empty() ? message : fmt::format("{}; did you mean '--{}'?", message, nearest);
 }
 

@@ -34,4 +34,8 @@ void add_recording_options(Command& command, SegmentOptions& segments) {
     keep.check(problem_with_limit).type_name("TIME|SIZE").needs(time);
 }
 
+Option add_no_audio(Command& command, bool& no_audio) {
+    return command.flag("--no-audio", no_audio, "leave out the source's sound, which else goes along as it is");
+}
+
 }  // namespace framewire::app

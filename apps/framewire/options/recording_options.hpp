@@ -9,4 +9,7 @@ namespace framewire::app {
 /// `--segment-time` and `--keep`: a recording in pieces.
 void add_recording_options(Command& command, SegmentOptions& segments);
 
+/// `--no-audio`.
+Option add_no_audio(Command& command, bool& no_audio);
+
 }  // namespace framewire::app

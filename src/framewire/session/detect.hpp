@@ -21,6 +21,7 @@ struct DetectOptions {
     std::string output{"-"};  ///< the records' file; - is standard output
     RecordFormat format = RecordFormat::jsonl;
     std::string annotate{};  ///< the frames with boxes, see open_sink(); empty: not wanted
+    bool audio = true;       ///< the source's sound goes along with them where that output takes it
     std::string mask{};      ///< the masks, likewise
     std::string labels{};    ///< the label images, see LabelOutput; empty: not wanted
     DetectStepsOptions steps{};

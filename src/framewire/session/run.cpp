@@ -22,12 +22,8 @@ struct RunJob::State {
           video(options.output, job.input().shape(), job.input().rate(), sink_options(options)) {}
 
     SinkOptions sink_options(const RunOptions& options) const {
-        auto sink = job.sink_options();
+        auto sink = job.film_options(options.input, options.audio);
         sink.segments = options.segments;
-        // Frames that are timed anew have lost their sound's times.
-        if (options.input.fps <= 0) sink.medium = job.input().info().medium;
-        sink.audio = options.audio;
-        sink.to_the_end = !options.job.frames && !options.input.duration_seconds;
         return sink;
     }
 

@@ -102,6 +102,19 @@ TEST(Hog, DrawsTheStepsOfTheFirstFrame) {
     EXPECT_EQ(folder.names(), (std::vector<std::string>{"new", "v.npy"}));
 }
 
+TEST(Hog, DrawsTheStepsOfTheFramesAskedFor) {
+    const TemporaryFolder folder;
+    const auto result = hog(
+        {"-i", room, "-o", folder / "v.npy", "--frames", "5", "--steps", folder / "steps", "--steps-frames", "0,2-3"});
+    ASSERT_EQ(result.code, 0) << result.err;
+    std::vector<std::string> sets;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "steps"))
+        sets.push_back(entry.path().filename());
+    std::ranges::sort(sets);
+    EXPECT_EQ(sets, (std::vector<std::string>{"000000", "000002", "000003"}));
+    for (const auto& set : sets) EXPECT_EQ(frames_in(folder / ("steps/" + set + "/hog.png")), 1) << set;
+}
+
 TEST(Hog, SummarizesAsJson) {
     const TemporaryFolder folder;
     const auto result = hog({"-i", room, "-o", folder / "v.npy", "--frames", "4", "--norm", "l2", "--json"});

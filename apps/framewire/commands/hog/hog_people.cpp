@@ -3,6 +3,7 @@
 #include "commands/json.hpp"
 #include "commands/work.hpp"
 #include "options/parameter_options.hpp"
+#include "options/recording_options.hpp"
 
 #include "framewire/core/log.hpp"
 #include "framewire/core/parameters/fields.hpp"
@@ -54,8 +55,8 @@ void report(const HogFlags& flags, const PeopleParameters& parameters, const ses
 }
 
 session::PeopleOptions options_of(const HogFlags& flags, const PeopleFlags& people, const std::stop_token& stop) {
-    return {flags.common.job(stop), flags.input,  people.model,   flags.window(),
-            people.parameters,      flags.output, people.annotate};
+    return {flags.common.job(stop), flags.input,  people.model,    flags.window(),
+            people.parameters,      flags.output, people.annotate, !people.no_audio};
 }
 
 }  // namespace
@@ -66,11 +67,14 @@ void add_people_options(Command& command, PeopleFlags& flags) {
                                     "find people instead, by this model: .npy, text or OpenCV's YAML; -o takes JSON "
                                     "lines, standard output without")
                             .type_name("MODEL");
-    command
-        .option("--annotate", flags.annotate,
+    const auto annotate =
+        command
+            .option(
+                "--annotate", flags.annotate,
                 "with --people: the frames with boxes and scores, as run's -o; a folder's images as .png in another")
-        .type_name("DST|DIR/")
-        .needs(people);
+            .type_name("DST|DIR/")
+            .needs(people);
+    add_no_audio(command, flags.no_audio).needs(annotate);
     for (const auto& parameter : people_fields().infos())
         add_parameter(command, parameter, flags.given, {.before = "with --people: ", .needs = people});
 }

@@ -14,6 +14,7 @@ namespace framewire::app {
 struct PeopleFlags {
     std::string model;  ///< its file; empty: no people wanted
     std::string annotate;
+    bool no_audio = false;
     ParameterValues given;        ///< those of people_fields() on the command line
     PeopleParameters parameters;  ///< made of them
 };

@@ -3,13 +3,18 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/media/images/alpha.hpp"
+#include "framewire/media/orientation/exif.hpp"
+#include "framewire/media/orientation/orientation.hpp"
 
 #include <png.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 namespace framewire {
 namespace {
@@ -18,12 +23,48 @@ struct CloseFile {
     void operator()(std::FILE* file) const noexcept { std::fclose(file); }
 };
 
+// Chunks of PNG are a length, a name of four letters, so many bytes, and a checksum.
+constexpr std::int64_t signature_bytes = 8, checksum_bytes = 4;
+
+std::int64_t length_of(const std::uint8_t* chunk) {
+    return std::int64_t{chunk[0]} << 24 | chunk[1] << 16 | chunk[2] << 8 | chunk[3];
+}
+std::string_view name_of(const std::uint8_t* chunk) { return {reinterpret_cast<const char*>(chunk + 4), 4}; }
+
+// What the chunk eXIf says of a file that is read from its beginning, wherever the chunk is: libpng's simple interface
+// leaves it out. A pipe has none, for it cannot be read twice.
+Orientation orientation_in(std::FILE& file) {
+    constexpr std::int64_t most_bytes = 1 << 20;  // of what is a few thousand
+    constexpr int most_chunks = 1 << 20;
+    Orientation found;
+    std::array<std::uint8_t, 8> head{};  // the signature, then the beginnings of chunks
+    if (fseeko(&file, 0, SEEK_SET) != 0) return found;
+    if (std::fread(head.data(), head.size(), 1, &file) == 1 && png_sig_cmp(head.data(), 0, head.size()) == 0) {
+        auto at = signature_bytes;
+        for (int chunk = 0; chunk < most_chunks; ++chunk) {
+            if (fseeko(&file, at, SEEK_SET) != 0 || std::fread(head.data(), head.size(), 1, &file) != 1) break;
+            const auto length = length_of(head.data());
+            if (name_of(head.data()) == "IEND") break;
+            if (name_of(head.data()) == "eXIf" && length <= most_bytes) {
+                std::vector<std::uint8_t> data(static_cast<std::size_t>(length));
+                data.resize(std::fread(data.data(), 1, data.size(), &file));
+                found = orientation_of_exif(exif_orientation(data));
+                break;
+            }
+            at += std::ssize(head) + length + checksum_bytes;
+        }
+    }
+    std::rewind(&file);
+    return found;
+}
+
 class PngSource final : public Source {
 public:
     PngSource(const std::string& path, const SourceOptions& options) : stop_(options.stop) {
         file_.reset(std::fopen(path.c_str(), "rbe"));
         if (!file_) fail(ErrorCode::no_input, "cannot open {}: {}", path, std::strerror(errno));
         png_.version = PNG_IMAGE_VERSION;
+        orientation_ = orientation_in(*file_);
         if (!png_image_begin_read_from_stdio(&png_, file_.get()))
             fail(ErrorCode::no_input, "{} cannot be read as PNG: {}", path, png_.message);
         // From here on the destructor does not run when this throws, so libpng's memory is freed by hand.
@@ -35,7 +76,8 @@ public:
         }
         const bool colour = png_.format & (PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_COLORMAP);
         info_.name = path;
-        info_.shape = {1, static_cast<int>(png_.height), static_cast<int>(png_.width), colour ? 3 : 1};
+        stored_shape_ = {1, static_cast<int>(png_.height), static_cast<int>(png_.width), colour ? 3 : 1};
+        info_.shape = orientation_.turned(stored_shape_);
         info_.rate = options.rate.value_or(Rational{30, 1});
         info_.frames = 1;
         has_alpha_ = png_.format & PNG_FORMAT_FLAG_ALPHA;
@@ -52,19 +94,26 @@ public:
         validate(image, info_.shape, "the image to read into");
         if (done_ || stop_.stop_requested()) return false;
         done_ = true;
-        if (has_alpha_) {
-            const auto stride_bytes = std::ptrdiff_t{info_.shape.width} * (info_.shape.channels + 1);
-            const HostBuffer pixels(static_cast<std::size_t>(stride_bytes * info_.shape.height));
-            read_pixels(pixels.data(), stride_bytes);
-            lay_on_black(pixels.data(), stride_bytes, image);
+        if (orientation_.upright()) {
+            read_stored(image);
         } else {
-            read_pixels(image.data(), image.row_stride_bytes());
+            HostImage stored(stored_shape_);
+            read_stored(stored.view());
+            turn(std::as_const(stored).view(), orientation_, image);
         }
         time = {0, 0, Clock::now()};
         return true;
     }
 
 private:
+    void read_stored(HostView<std::uint8_t> image) {
+        if (!has_alpha_) return read_pixels(image.data(), image.row_stride_bytes());
+        const auto stride_bytes = std::ptrdiff_t{stored_shape_.width} * (stored_shape_.channels + 1);
+        const HostBuffer pixels(static_cast<std::size_t>(stride_bytes * stored_shape_.height));
+        read_pixels(pixels.data(), stride_bytes);
+        lay_on_black(pixels.data(), stride_bytes, image);
+    }
+
     void read_pixels(std::uint8_t* pixels, std::ptrdiff_t stride_bytes) {
         if (!png_image_finish_read(&png_, nullptr, pixels, static_cast<png_int_32>(stride_bytes), nullptr))
             fail(ErrorCode::source_lost, "{} is broken: {}", info_.name, png_.message);
@@ -73,6 +122,8 @@ private:
     std::unique_ptr<std::FILE, CloseFile> file_;
     png_image png_{};
     bool has_alpha_ = false;
+    Orientation orientation_;
+    Shape stored_shape_;
     SourceInfo info_;
     std::stop_token stop_;
     bool done_ = false;
@@ -100,12 +151,11 @@ std::vector<std::uint8_t> encode_values(png_uint_32 format, int width, int heigh
 
 // A PNG file that says nothing of light: its values are numbers, which no reader shall bend to a screen's.
 std::vector<std::uint8_t> without_light(const std::vector<std::uint8_t>& png) {
-    constexpr std::ptrdiff_t signature_bytes = 8, frame_bytes = 12;  // of a chunk: length, name and checksum
+    constexpr std::ptrdiff_t frame_bytes = 8 + checksum_bytes;  // of a chunk
     std::vector<std::uint8_t> kept(png.begin(), png.begin() + signature_bytes);
     for (auto at = png.begin() + signature_bytes; png.end() - at >= frame_bytes;) {
-        const auto length = std::ptrdiff_t{at[0]} << 24 | at[1] << 16 | at[2] << 8 | at[3];
-        const std::string_view name(reinterpret_cast<const char*>(&at[4]), 4);
-        const auto end = at + frame_bytes + length;
+        const auto name = name_of(&*at);
+        const auto end = at + frame_bytes + length_of(&*at);
         if (name != "gAMA" && name != "cHRM" && name != "sRGB") kept.insert(kept.end(), at, end);
         at = end;
     }

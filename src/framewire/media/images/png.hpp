@@ -9,9 +9,9 @@
 
 namespace framewire {
 
-/// A PNG file as a Source of one frame: gray files give 1 channel, all others 3; transparency lies on black
-/// (lay_on_black()), 16 bits become 8. Throws Error{no_input} when it is no PNG or too large; a broken one is
-/// Error{source_lost} when read.
+/// A PNG file as a Source of one frame: gray files give 1 channel, all others 3; it is turned as its EXIF data say,
+/// transparency lies on black (lay_on_black()), 16 bits become 8. Throws Error{no_input} when it is no PNG or too
+/// large; a broken one is Error{source_lost} when read.
 std::unique_ptr<Source> open_png_source(const std::string& path, const SourceOptions& options);
 
 /// One image as the bytes of a PNG file.

@@ -10,6 +10,7 @@
 #ifdef FRAMEWIRE_FFMPEG
 #include "framewire/media/ffmpeg/encoding/still_encoder.hpp"
 #include "framewire/media/ffmpeg/output/sink.hpp"
+#include "framewire/media/ffmpeg/output/webp_sink.hpp"
 #endif
 
 #include <string>
@@ -23,7 +24,8 @@ using Type = ParameterInfo::Type;
 
 constexpr auto open_with_muxer = open_ffmpeg_sink;
 
-std::unique_ptr<Sink> open_still(const SinkCall& call, const Shape& frame, Rational, const SinkOptions& options) {
+std::unique_ptr<Sink> open_still(const SinkCall& call, const Shape& frame, Rational rate, const SinkOptions& options) {
+    if (call.ending == ".webp" && !SequencePattern::parse(call.path)) return open_webp_sink(call, frame, rate, options);
     return open_image_sink(call.path, frame, still_encoder(call), options);
 }
 
@@ -120,7 +122,7 @@ std::vector<SinkKind> sink_kinds() {
          .open = [](const SinkCall& call, const Shape& frame, Rational,
                     const SinkOptions& options) { return open_image_sink(call.path, frame, encode_png, options); }},
         {.name = "image",
-         .summary = "one image, or many as img%04d.jpg; lossy",
+         .summary = "one image, or many as img%04d.jpg; lossy; several frames into one .webp move",
          .endings = {".jpg", ".jpeg", ".webp"},
          .parameters = quality_parameter(),
          .is_numbered = true,

@@ -17,6 +17,7 @@ struct Y4mHeader {
     AVPixelFormat format = AV_PIX_FMT_YUV420P;
     AVChromaLocation chroma = AVCHROMA_LOC_CENTER;
     YuvCoding coding{};
+    Rational pixel_aspect{1, 1};
     bool matrix_assumed = false;  ///< always so for colour: y4m has no tag for it
     bool range_assumed = false;
 

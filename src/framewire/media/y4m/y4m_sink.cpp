@@ -1,5 +1,6 @@
 #include "framewire/core/error.hpp"
 #include "framewire/media/files/output_file.hpp"
+#include "framewire/media/sinks/uneven_times.hpp"
 #include "framewire/media/y4m/y4m.hpp"
 
 namespace framewire {
@@ -8,20 +9,22 @@ namespace {
 class Y4mSink final : public Sink {
 public:
     Y4mSink(const std::string& path, const Shape& frame, Rational rate, const SinkOptions& options)
-        : file_(path, options.file_options()), shape_(frame) {
+        : file_(path, options.file_options()), shape_(frame), rate_(rate) {
         const bool mono = frame.channels == 1;
         if (!mono) {
             frame_ = make_frame(AV_PIX_FMT_YUV444P, frame.width, frame.height);
             tag(*frame_, {assumed_coding(frame.height).matrix, true});
         }
-        const auto header =
-            fmt::format("YUV4MPEG2 W{} H{} F{}:{} Ip A1:1 {} XCOLORRANGE=FULL\n", frame.width, frame.height,
-                        rate.numerator, rate.denominator, mono ? "Cmono" : "C444 XYSCSS=444");
+        const auto& aspect = options.facts.pixel_aspect;
+        const auto header = fmt::format("YUV4MPEG2 W{} H{} F{}:{} Ip A{}:{} {} XCOLORRANGE=FULL\n", frame.width,
+                                        frame.height, rate.numerator, rate.denominator, aspect.numerator,
+                                        aspect.denominator, mono ? "Cmono" : "C444 XYSCSS=444");
         file_.write(header.data(), header.size());
     }
 
-    void write(HostView<const std::uint8_t> image, const FrameTime&) override {
+    void write(HostView<const std::uint8_t> image, const FrameTime& time) override {
         validate(image, shape_, "the frame to write");
+        uneven_.look_at(time, rate_.value(), file_.name());
         file_.write("FRAME\n", 6);
         if (frame_) {
             converter_.to_frame(image, *frame_);
@@ -47,6 +50,8 @@ private:
 
     OutputFile file_;
     Shape shape_;
+    Rational rate_;
+    UnevenTimes uneven_;
     FramePointer frame_;  // of colour
     PictureConverter converter_;
 };

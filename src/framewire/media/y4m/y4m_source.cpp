@@ -37,6 +37,14 @@ int chroma_height(const Y4mHeader& header) {
     return header.format == AV_PIX_FMT_YUV420P ? (header.height + 1) / 2 : header.height;
 }
 
+// "30000:1001", or "30"; 0:0 says unknown, and so does what is no ratio.
+Rational y4m_ratio(std::string_view text) {
+    const auto colon = text.find(':');
+    const auto numerator = number_in<std::int64_t>(text.substr(0, colon));
+    const auto denominator = colon == std::string_view::npos ? 1 : number_in<std::int64_t>(text.substr(colon + 1));
+    return {numerator.value_or(0), denominator.value_or(0)};
+}
+
 // A line without its end; nothing at the end of the file. Throws on a line too long to be one.
 std::optional<std::string> read_line(InputFile& file) {
     std::string line;
@@ -66,6 +74,7 @@ public:
         const bool mono = header_.format == AV_PIX_FMT_GRAY8;
         info_.shape = {1, header_.height, header_.width, mono ? 1 : 3};
         info_.rate = header_.rate;
+        info_.facts.pixel_aspect = header_.pixel_aspect;
         // As every writer has it: frames whose FRAME lines have no parameters.
         const auto pictures_bytes = file_.length_bytes() - static_cast<std::int64_t>(line->size()) - 1;
         const auto frame_bytes = header_.picture_bytes() + 6;
@@ -148,12 +157,16 @@ Y4mHeader parse_y4m_header(std::string_view line, std::string_view name, std::in
             case 'W': width = number_in<std::int64_t>(value).value_or(0); break;
             case 'H': height = number_in<std::int64_t>(value).value_or(0); break;
             case 'F': {
-                const auto colon = value.find(':');
-                const auto numerator = number_in<std::int64_t>(value.substr(0, colon));
-                const auto denominator =
-                    colon == std::string_view::npos ? 1 : number_in<std::int64_t>(value.substr(colon + 1));
-                // 0:0 says unknown.
-                header.rate = claimed_rate(numerator.value_or(0), denominator.value_or(0)).value_or(header.rate);
+                const auto [numerator, denominator] = y4m_ratio(value);
+                header.rate = claimed_rate(numerator, denominator).value_or(header.rate);
+                break;
+            }
+            case 'A': {
+                constexpr std::int64_t largest = 65535;
+                const auto ratio = y4m_ratio(value);
+                if (std::min(ratio.numerator, ratio.denominator) > 0 &&
+                    std::max(ratio.numerator, ratio.denominator) <= largest)
+                    header.pixel_aspect = ratio;
                 break;
             }
             case 'C': {
@@ -171,7 +184,7 @@ Y4mHeader parse_y4m_header(std::string_view line, std::string_view name, std::in
                 if (value == "COLORRANGE=FULL") full_range = true;
                 if (value == "COLORRANGE=LIMITED") full_range = false;
                 break;
-            default: break;  // interlacing and the shape of pixels change no byte
+            default: break;  // interlacing changes no byte
         }
     }
     if (width < 1 || width > max_side_px || height < 1 || height > max_side_px || width * height > max_pixels)

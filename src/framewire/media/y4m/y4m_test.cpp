@@ -28,6 +28,16 @@ TEST(Y4mHeader, IsRead) {
     EXPECT_EQ(header.picture_bytes(), 1921 * 1081 + 2 * 961 * 541);
 }
 
+TEST(Y4mHeader, SaysTheShapeOfPixels) {
+    const auto aspect = [](const std::string& token) {
+        const auto ratio = parse("YUV4MPEG2 W8 H6 " + token).pixel_aspect;
+        return std::pair{ratio.numerator, ratio.denominator};
+    };
+    EXPECT_EQ(aspect("A16:15"), (std::pair<std::int64_t, std::int64_t>{16, 15}));
+    for (const auto* token : {"A0:0", "A", "A1", "A-1:1", "A1:0", "A70000:1", "A9223372036854775808:1", "I?"})
+        EXPECT_EQ(aspect(token), (std::pair<std::int64_t, std::int64_t>{1, 1})) << token;
+}
+
 TEST(Y4mHeader, KnowsItsColourSpaces) {
     EXPECT_EQ(parse("YUV4MPEG2 W8 H6").format, AV_PIX_FMT_YUV420P);
     EXPECT_EQ(parse("YUV4MPEG2 W8 H6 C420mpeg2").chroma, AVCHROMA_LOC_LEFT);

@@ -3,6 +3,7 @@
 #include "framewire/core/parameters/text.hpp"
 #include "framewire/core/text/excerpt.hpp"
 #include "framewire/core/text/nearest_name.hpp"
+#include "framewire/pipeline/chain/names_elsewhere.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -46,8 +47,8 @@ private:
         const auto found =
             std::find_if(registry_.begin(), registry_.end(), [&](const auto& filter) { return filter.name == name; });
         if (found == registry_.end())
-            fail_at(call.offset, fmt::format("no filter {}; filters are {}{}", in_quotes(name), all_filters(),
-                                             did_you_mean(name, names(registry_))));
+            fail_at(call.offset,
+                    fmt::format("no filter {}; filters are {}{}", in_quotes(name), all_filters(), meant_by(name)));
         call.filter = &*found;
         const ParameterSyntax syntax{.who = fmt::format("filter '{}'", name),
                                      .parameters = found->parameters,
@@ -70,6 +71,14 @@ private:
         at_ = std::min(text_.find_first_of("=:,", at_), text_.size());
         const auto name = text_.substr(begin, at_ - begin);
         return name.substr(0, name.find_last_not_of(spaces) + 1);
+    }
+
+    // FFmpeg's users mean by a name what it does there.
+    std::string meant_by(std::string_view name) const {
+        const auto like = filter_like_ffmpegs(name);
+        const auto own = like.substr(0, like.find('='));
+        const bool is_there = std::ranges::any_of(registry_, [&](const auto& filter) { return filter.name == own; });
+        return is_there ? fmt::format("; did you mean '{}'?", like) : did_you_mean(name, names(registry_));
     }
 
     std::string all_filters() const { return fmt::format("{}", fmt::join(names(registry_), ", ")); }

@@ -1,4 +1,5 @@
 #include "framewire/pipeline/chain/chain.hpp"
+#include "framewire/pipeline/chain/names_elsewhere.hpp"
 
 #include <gtest/gtest.h>
 
@@ -328,6 +329,23 @@ TEST(Chain, AcceptsTheRegistrysOwnDefaults) {
                                   std::string(parameter.default_value);
                 EXPECT_EQ(parse_chain(text).calls.size(), 1u) << text;
             }
+}
+
+TEST(Chain, NamesOfFfmpegsFiltersLeadToChains) {
+    for (const auto* name :
+         {"avgblur", "blur",      "boxblur",   "bwdif",     "convolution", "dilation", "drawtext", "eq",
+          "erosion", "framerate", "gblur",     "grayscale", "hflip",       "hstack",   "hue",      "pixelize",
+          "resize",  "sharpen",   "threshold", "transpose", "unsharp",     "vflip",    "vstack",   "yadif"}) {
+        const std::string like(filter_like_ffmpegs(name));
+        EXPECT_EQ(parse_chain(like == "text"       ? "text=words"
+                              : like == "convolve" ? "convolve=1"
+                                                   : like)
+                      .calls.size(),
+                  1u)
+            << name;
+        for (const auto& filter : filter_registry()) EXPECT_NE(filter.name, name);
+    }
+    EXPECT_EQ(filter_like_ffmpegs("scale"), "");
 }
 
 }  // namespace chain_test

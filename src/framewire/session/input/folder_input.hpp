@@ -38,6 +38,8 @@ public:
     Executor& executor() { return executor_; }
     /// None: images have each their own.
     Shape shape() const { return {}; }
+    /// Nor have they pixels of another shape than squares.
+    PlaneMap placement() const { return {}; }
     std::optional<std::int64_t> expected_frames(std::optional<std::int64_t> limit) const;
 
     /// It takes its size from the image.

@@ -9,6 +9,7 @@
 #include "framewire/session/job/failure.hpp"
 #include "framewire/session/job/job.hpp"
 #include "framewire/session/job/job_files.hpp"
+#include "framewire/session/job/pixel_aspect.hpp"
 #include "framewire/session/job/result.hpp"
 #include "framewire/session/options.hpp"
 
@@ -45,7 +46,7 @@ class FrameJob : public Job {
 public:
     /// Throws as Job and Input do, in this order.
     FrameJob(const JobOptions& options, const InputOptions& input, const JobFiles& files)
-        : Job(options, files), input_(input, options, stop()) {
+        : Job(options, files), input_(input, options, stop()), pixel_aspect_(pixel_aspect()) {
         if (!options.time_steps) return;
         statistics().time_steps();
         input_.executor().time_steps([this](std::string_view name, double ms) { statistics().record_step(name, ms); });
@@ -56,15 +57,18 @@ public:
     /// As Job's, for frames of the input.
     SinkOptions sink_options() const {
         auto options = Job::sink_options(input_.info());
-        // Whether filters that change the size kept the picture's shape is not known here.
-        const auto &from = input_.info().shape, &to = input_.shape();
-        auto& aspect = options.facts.pixel_aspect;
-        if ((from.width != to.width || from.height != to.height) && aspect.numerator != aspect.denominator) {
-            log_warning("{}: its pixels are {}:{}; those of another size are written as square", input_.info().name,
-                        aspect.numerator, aspect.denominator);
-            aspect = {1, 1};
-        }
+        options.facts.pixel_aspect = pixel_aspect_;
         return options;
+    }
+
+    /// The same for a video that stands for the input's own: what else is in its file goes along, sound where `audio`.
+    SinkOptions film_options(const InputOptions& input, bool audio) const {
+        auto film = sink_options();
+        // Frames that are timed anew have lost their sound's times.
+        if (input.fps <= 0) film.medium = input_.info().medium;
+        film.audio = audio;
+        film.to_the_end = !options().frames && !input.duration_seconds;
+        return film;
     }
 
     /// Sends all frames through the stages and completes the outputs, whatever fails; what came of it is in `result`
@@ -89,6 +93,16 @@ public:
     }
 
 private:
+    // Of frames as filtered.
+    Rational pixel_aspect() const {
+        const auto& own = input_.info().facts.pixel_aspect;
+        const auto after = aspect_after(input_.placement(), own);
+        if (!after)
+            log_warning("{}: its pixels are {}:{}; those of pictures that lie askew are written as square",
+                        input_.info().name, own.numerator, own.denominator);
+        return after.value_or(Rational{1, 1});
+    }
+
     template <class Found>
     struct Slot {
         InputFrame frame;
@@ -131,6 +145,7 @@ private:
     }
 
     Input input_;
+    Rational pixel_aspect_;
 };
 
 }  // namespace framewire::session

@@ -32,7 +32,8 @@ PeopleJob::State::State(const PeopleOptions& options)
       job(options.job, options.input, files_of(options)),
       detector(model, options.people, job.input().shape(), job.input().executor()),
       found(options.people),
-      annotated(options.annotate, job.input().shape(), job.input().rate(), job.sink_options()),
+      annotated(options.annotate, job.input().shape(), job.input().rate(),
+                job.film_options(options.input, options.audio)),
       records(options.output, job.sink_options().file_options(), result) {
     if (annotated.wanted()) labels.emplace();
 }

@@ -21,6 +21,7 @@ struct PeopleOptions {
     PeopleParameters people{};
     std::string output{"-"};  ///< the records' file, JSON lines; - is standard output
     std::string annotate{};   ///< frames with boxes and scores: see open_sink(), a folder of a PeopleFolderJob
+    bool audio = true;        ///< the source's sound goes along with them where that output takes it
 };
 
 /// What these options read and write. Throws Error{usage} where both outputs are standard output.

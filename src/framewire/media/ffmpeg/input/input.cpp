@@ -3,6 +3,7 @@
 #include "framewire/core/log.hpp"
 #include "framewire/core/parameters/numbers.hpp"
 #include "framewire/core/time/frame_rate.hpp"
+#include "framewire/media/orientation/exif.hpp"
 
 extern "C" {
 #include <libavutil/common.h>
@@ -180,6 +181,9 @@ std::optional<FfmpegInput::Progress> FfmpegInput::feed() {
     }
     if (packet_->stream_index == stream_->index) {
         if (packet_->flags & AV_PKT_FLAG_KEY) seen_key_ = true;
+        // The packet of an image is the whole file.
+        if (decoder_->codec_id == AV_CODEC_ID_TIFF)
+            tiff_orientation_ = exif_orientation({packet_->data, static_cast<std::size_t>(packet_->size)});
         if (packet_->flags & AV_PKT_FLAG_CORRUPT) note_damage("a packet is broken or cut off");
         const int sent = avcodec_send_packet(decoder_.get(), packet_.get());
         if (sent < 0 && sent != AVERROR(EAGAIN)) note_damage(ffmpeg_error(sent));
@@ -263,9 +267,9 @@ Orientation FfmpegInput::orientation(const AVFrame& frame) {
     const auto* own = av_frame_get_side_data(&frame, AV_FRAME_DATA_DISPLAYMATRIX);
     const auto* matrix = own ? own->data : av_stream_get_side_data(stream_, AV_PKT_DATA_DISPLAYMATRIX, nullptr);
     if (!matrix) {
-        // The JPEG decoder makes a matrix of EXIF data, that of WebP hands them on as text.
+        // The JPEG decoder makes a matrix of EXIF data, that of WebP hands them on as text, that of TIFF keeps them.
         const auto* exif = is_still_image(*format_) ? av_dict_get(frame.metadata, "Orientation", nullptr, 0) : nullptr;
-        return exif ? orientation_of_exif(number_after_spaces(exif->value)) : Orientation{};
+        return orientation_of_exif(exif ? number_after_spaces(exif->value) : tiff_orientation_);
     }
     if (const auto orientation = orientation_of_matrix(reinterpret_cast<const std::int32_t*>(matrix)))
         return *orientation;

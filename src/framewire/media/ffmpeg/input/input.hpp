@@ -2,9 +2,9 @@
 
 #include "framewire/media/ffmpeg/input/address.hpp"
 #include "framewire/media/ffmpeg/input/demuxer.hpp"
-#include "framewire/media/ffmpeg/input/orientation.hpp"
 #include "framewire/media/ffmpeg/libav.hpp"
 #include "framewire/media/media.hpp"
+#include "framewire/media/orientation/orientation.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -68,6 +68,7 @@ private:
     bool checks_sums_ = false;   // pictures whose checksum is wrong are left out
     bool padded_alpha_ = false;  // what the pictures have in place of alpha is nothing
     bool warned_of_orientation_ = false;
+    int tiff_orientation_ = 0;  // the number that the file has for it
     bool draining_ = false;
     bool seen_key_ = false;
     int errors_in_a_row_ = 0;

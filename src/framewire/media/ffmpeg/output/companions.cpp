@@ -95,22 +95,27 @@ void Companions::join(AVFormatContext& output, const std::string& name) {
     }
 }
 
-void Companions::add_chapters(AVFormatContext& output) const {
+void Companions::add_chapters(AVFormatContext& output, double seconds) const {
     const auto& format = demuxer_->format();
     if (format.nb_chapters == 0) return;
     output.chapters = static_cast<AVChapter**>(av_calloc(format.nb_chapters, sizeof(AVChapter*)));
     if (!output.chapters) fail(ErrorCode::config, "no memory for chapters");
     for (unsigned index = 0; index < format.nb_chapters; ++index) {
         const auto& chapter = *format.chapters[index];
-        const auto shift = std::llround(medium_.begin_seconds / av_q2d(chapter.time_base));
-        if (chapter.end != AV_NOPTS_VALUE && chapter.end <= shift) continue;
+        const double tick_seconds = av_q2d(chapter.time_base);
+        const auto shift = std::llround(shift_seconds_ / tick_seconds);
+        const auto start = std::max<std::int64_t>(0, av_sat_sub64(chapter.start, shift));
+        const std::int64_t last = seconds / tick_seconds < 0x1p62 ? std::llround(seconds / tick_seconds) : INT64_MAX;
+        const auto end =
+            chapter.end == AV_NOPTS_VALUE ? last : std::min<std::int64_t>(last, av_sat_sub64(chapter.end, shift));
+        if (start >= end) continue;
         auto* copy = static_cast<AVChapter*>(av_mallocz(sizeof(AVChapter)));
         if (!copy) fail(ErrorCode::config, "no memory for a chapter");
         output.chapters[output.nb_chapters++] = copy;
         copy->id = chapter.id;
         copy->time_base = chapter.time_base;
-        copy->start = std::max<std::int64_t>(0, av_sat_sub64(chapter.start, shift));
-        copy->end = chapter.end == AV_NOPTS_VALUE ? AV_NOPTS_VALUE : av_sat_sub64(chapter.end, shift);
+        copy->start = start;
+        copy->end = end == INT64_MAX ? AV_NOPTS_VALUE : end;
         av_dict_copy(&copy->metadata, chapter.metadata, 0);
     }
 }

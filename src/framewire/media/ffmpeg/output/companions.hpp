@@ -22,9 +22,6 @@ public:
     /// Adds a stream for each that the container of `output` takes, behind those that are there, and the words. What is
     /// left out is said. To be called before the header.
     void join(AVFormatContext& output, const std::string& name);
-    /// Adds the chapters, by the times of the pictures. To be called before the header.
-    void add_chapters(AVFormatContext& output) const;
-
     /// Says which time of the source is the output's 0. To be called once, before what follows.
     void begin(double seconds);
     /// Gives `put` all packets before `seconds` of the output, in its own time bases. A stream whose packets `put`
@@ -33,6 +30,8 @@ public:
     void give_until(double seconds, AVFormatContext& output, const Put& put);
     /// The rest.
     void give_all(AVFormatContext& output, const Put& put);
+    /// Adds what of the chapters is before `seconds` of the output. To be called once all packets were given.
+    void add_chapters(AVFormatContext& output, double seconds) const;
 
 private:
     struct Stream {

@@ -9,9 +9,11 @@
 #include "framewire/media/ffmpeg/output/output_io.hpp"
 #include "framewire/media/ffmpeg/picture.hpp"
 #include "framewire/media/names.hpp"
+#include "framewire/media/sinks/uneven_times.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -64,23 +66,6 @@ AVRational clock_of(const Plan& plan, Rational rate) {
     if (plan.constant_rate) return {static_cast<int>(rate.denominator), static_cast<int>(rate.numerator)};
     return std::string_view(plan.muxer) == "gif" ? AVRational{1, 100} : fine_clock;
 }
-
-// Says once where frames of uneven times go into a format of one rate.
-class UnevenTimes {
-public:
-    void look_at(const FrameTime& time, std::int64_t frames, AVRational rate, const std::string& name) {
-        if (frames == 0) first_seconds_ = time.seconds;
-        const double late = (time.seconds - first_seconds_) * av_q2d(rate) - static_cast<double>(frames);
-        if (said_ || std::abs(late) <= 1) return;
-        said_ = true;
-        log_warning("{}: it has {:.4g} frames a second, and not the times of the source, which are uneven", name,
-                    av_q2d(rate));
-    }
-
-private:
-    double first_seconds_ = 0;
-    bool said_ = false;
-};
 
 class FfmpegSink final : public Sink {
 public:
@@ -183,15 +168,15 @@ public:
         interrupt_.allow(timeout_);
         begun_ = false;
         if (hls_) hls_->end();
+        if (rewritten_muxer_.empty()) add_chapters(*format_, ending);
         check(av_write_trailer(format_.get()), "complete");
         if (file_) {
             file_->flush();
             check(file_->context()->error, "complete");
             format_->pb = nullptr;
             if (!rewritten_muxer_.empty())
-                put_moov_in_front(file_->file(), *format_, rewritten_muxer_, packets_, [this](AVFormatContext& to) {
-                    if (companions_ && chapters_) companions_->add_chapters(to);
-                });
+                put_moov_in_front(file_->file(), *format_, rewritten_muxer_, packets_,
+                                  [&](AVFormatContext& to) { add_chapters(to, ending); });
             file_->file().finish(ending);
         } else if (hls_) {
             hls_->finish(ending);
@@ -225,7 +210,7 @@ private:
     // After the frame before, whatever the source's clock says.
     std::int64_t next_pts(const FrameTime& time) {
         if (constant_rate_) {
-            uneven_.look_at(time, frames_, encoder_->context().framerate, name_);
+            uneven_.look_at(time, av_q2d(encoder_->context().framerate), name_);
             return frames_;
         }
         if (!first_seconds_) first_seconds_ = time.seconds;
@@ -252,16 +237,25 @@ private:
         }
         companions_->join(*format_, name_);
         chapters_ = options.segments.seconds == 0;
-        // MP4 has a track of them, which is written at the end.
-        if (chapters_ && !is_mp4(format_->oformat->name)) companions_->add_chapters(*format_);
     }
 
     void give_rest_of_companions(Ending ending) {
         if (!companions_ || frames_ == 0) return;
         const auto put = [this](AVPacket& packet) { return put_companion(packet); };
         if (to_the_end_ && ending == Ending::complete) return companions_->give_all(*format_, put);
-        const auto end = static_cast<double>(last_pts_) * av_q2d(clock_) + 1 / av_q2d(encoder_->context().framerate);
-        companions_->give_until(end, *format_, put);
+        companions_->give_until(end_seconds(), *format_, put);
+    }
+
+    // They are known when the pictures are: MP4's are a track, and Matroska takes them at its end.
+    void add_chapters(AVFormatContext& to, Ending ending) const {
+        if (!companions_ || !chapters_ || frames_ == 0) return;
+        const bool whole = to_the_end_ && ending == Ending::complete;
+        companions_->add_chapters(to, whole ? std::numeric_limits<double>::infinity() : end_seconds());
+    }
+
+    // Of the pictures.
+    double end_seconds() const {
+        return static_cast<double>(last_pts_) * av_q2d(clock_) + 1 / av_q2d(encoder_->context().framerate);
     }
 
     bool put_companion(AVPacket& packet) {

@@ -1,6 +1,8 @@
 // Pictures that lie otherwise in their files than they are to be seen.
-#include "framewire/media/ffmpeg/input/orientation.hpp"
+#include "framewire/media/orientation/orientation.hpp"
 #include "framewire/media/media_testing.hpp"
+
+#include <zlib.h>
 
 #include <array>
 
@@ -120,6 +122,86 @@ TEST_P(Exif, TurnsAWebpToo) {
     ASSERT_EQ(turned.frames.size(), 1U) << turned.message;
     EXPECT_EQ(turned.info.shape, shape_seen(number, stored));
     EXPECT_EQ(turned.frames[0], as_seen(number, random_frame(stored, 1), stored));
+}
+
+// A PNG file with a chunk of EXIF data in front of the one that libpng's reading stops at, or behind all pixels.
+Bytes png_with_exif(Bytes png, int number, bool behind) {
+    const auto data = "eXIf" + exif(number, behind);
+    std::string chunk{0, 0, 0, static_cast<char>(data.size() - 4)};
+    chunk += data;
+    const auto sum = crc32(0, reinterpret_cast<const Bytef*>(data.data()), static_cast<uInt>(data.size()));
+    for (const int shift : {24, 16, 8, 0}) chunk += static_cast<char>(sum >> shift);
+    constexpr std::ptrdiff_t end_bytes = 12, header_bytes = 8 + 25;
+    const auto at = behind ? std::ssize(png) - end_bytes : header_bytes;
+    png.insert(png.begin() + at, chunk.begin(), chunk.end());
+    return png;
+}
+
+TEST_P(Exif, TurnsAPngPixelForPixel) {
+    const int number = GetParam();
+    const TemporaryFolder folder;
+    for (const auto& stored : {Shape{1, 37, 53, 3}, Shape{1, 1, 33, 3}, Shape{1, 48, 64, 1}}) {
+        write_video(folder / "flat.png", stored, {random_frame(stored, 1)});
+        for (const bool behind : {false, true}) {
+            const auto png = png_with_exif(read_file(folder / "flat.png"), number, behind);
+            write_file(folder / "turned.png", png.data(), png.size());
+            const auto turned = read_video(folder / "turned.png");
+            ASSERT_EQ(turned.frames.size(), 1U) << turned.message;
+            EXPECT_EQ(turned.info.shape, shape_seen(number, stored));
+            EXPECT_EQ(turned.frames[0], as_seen(number, random_frame(stored, 1), stored));
+        }
+    }
+}
+
+TEST(Exif, TurnsAPngWithTransparency) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc=size=20x30:rate=1,format=rgba,colorchannelmixer=aa=0.5 -frames:v 1 " +
+                       (folder / "flat.png")));
+    const auto flat = read_video(folder / "flat.png");
+    ASSERT_EQ(flat.frames.size(), 1U) << flat.message;
+    constexpr int number = 6;
+    const auto png = png_with_exif(read_file(folder / "flat.png"), number, false);
+    write_file(folder / "turned.png", png.data(), png.size());
+    EXPECT_EQ(read_video(folder / "turned.png").frames.at(0), as_seen(number, flat.frames[0], flat.info.shape));
+}
+
+// A TIFF file with the tag in front of the directory's others: places of data in the file stay what they are, for the
+// new directory lies behind them.
+Bytes tiff_with_orientation(Bytes tiff, int number) {
+    const auto two = [&](std::size_t at) { return tiff.at(at) | tiff.at(at + 1) << 8; };
+    const auto directory = static_cast<std::size_t>(two(4) | two(6) << 16);
+    const auto count = two(directory);
+    Bytes longer{static_cast<std::uint8_t>(count + 1), static_cast<std::uint8_t>((count + 1) >> 8)};
+    const Bytes tag{0x12, 1, 3, 0, 1, 0, 0, 0, static_cast<std::uint8_t>(number), 0, 0, 0};
+    bool is_in = false;
+    for (int entry = 0; entry < count; ++entry) {
+        const auto at = tiff.begin() + static_cast<std::ptrdiff_t>(directory) + 2 + 12 * entry;
+        if (!is_in && (at[0] | at[1] << 8) > 0x0112) {
+            longer.insert(longer.end(), tag.begin(), tag.end());
+            is_in = true;
+        }
+        longer.insert(longer.end(), at, at + 12);
+    }
+    if (!is_in) longer.insert(longer.end(), tag.begin(), tag.end());
+    longer.insert(longer.end(), 4, 0);
+    if (tiff.size() % 2) tiff.push_back(0);
+    for (std::size_t byte = 0; byte < 4; ++byte) tiff[4 + byte] = static_cast<std::uint8_t>(tiff.size() >> (8 * byte));
+    tiff.insert(tiff.end(), longer.begin(), longer.end());
+    return tiff;
+}
+
+TEST_P(Exif, TurnsATiffPixelForPixel) {
+    const int number = GetParam();
+    const TemporaryFolder folder;
+    for (const auto& stored : {Shape{1, 37, 53, 3}, Shape{1, 48, 64, 1}}) {
+        write_video(folder / "flat.tif", stored, {random_frame(stored, 1)});
+        const auto tiff = tiff_with_orientation(read_file(folder / "flat.tif"), number);
+        write_file(folder / "turned.tif", tiff.data(), tiff.size());
+        const auto turned = read_video(folder / "turned.tif");
+        ASSERT_EQ(turned.frames.size(), 1U) << turned.message;
+        EXPECT_EQ(turned.info.shape, shape_seen(number, stored));
+        EXPECT_EQ(turned.frames[0], as_seen(number, random_frame(stored, 1), stored));
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Exif, ::testing::Range(1, 9));

@@ -1,5 +1,5 @@
 // The window on a display without a screen, led by keys as xdotool types them.
-#include "program.hpp"
+#include "e2e/program.hpp"
 
 #include <gtest/gtest.h>
 

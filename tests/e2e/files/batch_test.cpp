@@ -1,6 +1,6 @@
 // Many files: what is missing or changed is made, whatever ends a run.
+#include "e2e/program.hpp"
 #include "kit/images.hpp"
-#include "program.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

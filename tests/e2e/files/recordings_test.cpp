@@ -1,6 +1,6 @@
 // Recordings in pieces.
-#include "program.hpp"
-#include "shell.hpp"
+#include "e2e/program.hpp"
+#include "e2e/shell.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "framewire/media/ffmpeg/input/orientation.hpp"
+#include "framewire/media/orientation/orientation.hpp"
 
 #include <cstddef>
 #include <cstring>

@@ -1,5 +1,5 @@
 // A source that goes away and comes back, while viewers stay; and what is shown of an address with a password in it.
-#include "program.hpp"
+#include "e2e/program.hpp"
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/media/media.hpp"

@@ -1,6 +1,6 @@
 // What goes along with the pictures, judged by ffprobe.
-#include "program.hpp"
-#include "shell.hpp"
+#include "e2e/program.hpp"
+#include "e2e/shell.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <tuple>
 
 namespace framewire::e2e {
 namespace companions_test {
@@ -138,6 +139,52 @@ TEST(CompanionRules, SoundEndsWithThePicturesThatWereAskedFor) {
     expect_in_step(folder / "out.mp4", 2);
 }
 
+// A video with boxes stands for the clip: it sounds like it.
+TEST(CompanionRules, SoundGoesAlongIntoAnnotatedVideos) {
+    const TemporaryFolder folder;
+    make_film(folder, folder / "in.mp4", "-c:a aac -c:s mov_text");
+    const auto detect = [&](std::vector<std::string> more) {
+        std::vector<std::string> arguments{"detect", "--backend", "cpu", "-i", folder / "in.mp4", "-o", "-"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return run_framewire(arguments);
+    };
+    const auto made = detect({"--annotate", folder / "seen.mp4", "--mask", folder / "mask.mkv"});
+    ASSERT_EQ(made.code, 0) << made.err;
+    EXPECT_EQ(words_in(folder / "seen.mp4"), words_in(folder / "in.mp4"));
+    EXPECT_EQ(probed(folder / "seen.mp4", "format_tags=title"), "A film\n");
+    expect_in_step(folder / "seen.mp4", 6);
+    EXPECT_EQ(probed(folder / "mask.mkv", "stream=codec_type"), "video\n") << "a mask is no film";
+    ASSERT_EQ(detect({"--annotate", folder / "quiet.mkv", "--no-audio", "--frames", "30"}).code, 0);
+    EXPECT_EQ(probed(folder / "quiet.mkv", "stream=codec_type", "-select_streams a"), "");
+    EXPECT_EQ(detect({"--no-audio"}).code, 2) << "of --annotate";
+}
+
+// As `ffmpeg -ss 1 -t 3` has them.
+TEST(CompanionRules, PartsHaveTheirPartOfTheChapters) {
+    const TemporaryFolder folder;
+    for (const std::string ending : {".mp4", ".mkv"}) {
+        make_film(folder, folder / ("in" + ending),
+                  std::string("-c:a aac -c:s ") + (ending == ".mp4" ? "mov_text" : "srt"));
+        ASSERT_EQ(
+            run({"-i", folder / ("in" + ending), "-o", folder / ("out" + ending), "--start", "1", "--duration", "3"})
+                .code,
+            0);
+        std::istringstream chapters(
+            probed(folder / ("out" + ending), "chapter=start_time,end_time:chapter_tags=title"));
+        for (const auto& [start, end, title] : {std::tuple{0.0, 1.0, "One"}, {1.0, 3.0, "Two"}}) {
+            std::string from, to, name;
+            ASSERT_TRUE(std::getline(chapters, from, ',') && std::getline(chapters, to, ',') &&
+                        std::getline(chapters, name))
+                << ending;
+            EXPECT_NEAR(std::stod(from), start, 0.03) << ending;
+            EXPECT_NEAR(std::stod(to), end, 0.03) << ending;
+            EXPECT_EQ(name, title) << ending;
+        }
+        EXPECT_NEAR(std::stod(probed(folder / ("out" + ending), "format=duration")), 3, 0.05) << ending;
+    }
+    EXPECT_EQ(probed(folder / "out.mkv", "format_tags=title"), "A film\n");
+}
+
 TEST(CompanionRules, PiecesHaveTheirOwnSound) {
     const TemporaryFolder folder;
     make_film(folder, folder / "in.mp4", "-c:a aac -c:s mov_text");
@@ -165,6 +212,30 @@ TEST(Properties, PixelAspectAndColoursStay) {
     EXPECT_GT(psnr(folder / "out.mp4", folder / "in.mp4", "average"), 38);
 }
 
+// Players show the same shape: the rules of FFmpeg's filters, but for square pixels.
+TEST(Properties, PixelAspectFollowsFilters) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=72x58:rate=25 -frames:v 2 -vf setsar=16/15 -c:v libx264 " +
+                       (folder / "in.mp4")));
+    for (const auto& [filter, ffmpegs] : {std::pair{"scale=36:58", "scale=36:58"},
+                                          {"rotate=90", "transpose=clock"},
+                                          {"crop=40:30:2:2", "crop=40:30:2:2"},
+                                          {"pad=80:60:2:2", "pad=80:60:2:2"},
+                                          {"flip,gray", "hflip"}}) {
+        const auto ours = folder / "ours.y4m", theirs = folder / "theirs.y4m";
+        ASSERT_EQ(run({"-y", "-i", folder / "in.mp4", "-f", filter, "-o", ours}).code, 0) << filter;
+        ASSERT_TRUE(ffmpeg("-i " + (folder / "in.mp4") + " -vf " + ffmpegs + " " + theirs));
+        const std::string what = "stream=width,height,sample_aspect_ratio";
+        EXPECT_EQ(probed(ours, what), probed(theirs, what)) << filter;
+    }
+    ASSERT_EQ(run({"-y", "-i", folder / "ours.y4m", "-o", folder / "again.mp4"}).code, 0);
+    EXPECT_EQ(probed(folder / "again.mp4", "stream=sample_aspect_ratio"), "16:15\n") << "y4m has it, too";
+    const auto askew = run({"-y", "-i", folder / "in.mp4", "-f", "rotate=10", "-o", folder / "askew.mp4"});
+    EXPECT_NE(askew.err.find("askew are written as square"), std::string::npos) << askew.err;
+    ASSERT_EQ(run({"-i", "synth:size=64x48:frames=2", "-f", "scale=64:24", "-o", folder / "square.mp4"}).code, 0);
+    EXPECT_EQ(probed(folder / "square.mp4", "stream=sample_aspect_ratio"), "1:1\n");
+}
+
 TEST(Properties, UnevenTimesStay) {
     const TemporaryFolder folder;
     ASSERT_TRUE(
@@ -185,6 +256,10 @@ TEST(Properties, UnevenTimesStay) {
             ++frames;
         }
         EXPECT_EQ(frames, 16) << name;
+    }
+    for (const auto* name : {"out.avi", "out.y4m"}) {
+        const auto made = run({"-i", folder / "in.mp4", "-o", folder / name});
+        EXPECT_NE(made.err.find("the times of the source, which are uneven"), std::string::npos) << made.err;
     }
 }
 

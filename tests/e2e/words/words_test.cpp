@@ -1,5 +1,5 @@
 // What is said of arguments that are wrong, and what helps to get them right: help, the manual page, completions.
-#include "program.hpp"
+#include "e2e/program.hpp"
 
 #include "framewire/media/sources/source_registry.hpp"
 #include "framewire/pipeline/chain/filter_registry.hpp"
@@ -47,6 +47,25 @@ TEST(Words, OfMisspeltArgumentsNameTheNearest) {
               "--backend: 'cpuu' is not allowed; allowed is one of auto, cpu, cuda; did you mean 'cpu'?");
     expect_in(refusal({"detect", "-i", "synth", "--morph", "opne"}), "did you mean 'open'?");
     expect_in(refusal({"help", "rnu"}), "did you mean 'run'?");
+}
+
+// Who comes from FFmpeg types its names.
+TEST(Words, OfFfmpegLeadToOurs) {
+    const auto of_option = [](const std::string& option) {
+        return refusal({"run", "-i", "synth", option, "x", "-o", "x.mkv"});
+    };
+    expect_in(of_option("-vf"), "did you mean '--filters'?");
+    expect_in(of_option("-ss"), "did you mean '--start'?");
+    expect_in(of_option("-t"), "did you mean '--duration'?");
+    expect_in(of_option("-c:v"), "did you mean '-o out.mp4:codec=libx264:crf=20");
+    for (const auto& [theirs, ours] : {std::pair{"vflip", "flip=vertical"},
+                                       {"transpose=1", "rotate=90"},
+                                       {"gblur=3", "gaussian"},
+                                       {"yadif", "deinterlace"}}) {
+        const auto result = run_framewire({"run", "-i", "synth", "-f", theirs, "-o", "x.mkv"});
+        EXPECT_EQ(result.code, 2);
+        expect_in(result.err, std::string("did you mean '") + ours + "'?");
+    }
 }
 
 TEST(Words, OfNumbersNameWhatWasTyped) {
@@ -302,13 +321,18 @@ TEST(ZshCompletion, KnowsWhatBashKnows) {
                    "  typeset -a __hits; builtin compadd -A __hits \"$@\"; builtin compadd \"$@\"\n"
                    "  local status_=$?; local hit; for hit in $__hits; do print -r -- \"OFFER $hit\" >>" +
                    (folder / "offers") + "; done; return $status_\n}\n");
+    // No more has come for a quarter of a second.
+    const auto until_all_is_offered = "last=0; for try in {1..80}; do zselect -t 25; size=$(wc -c <" +
+                                      (folder / "offers") +
+                                      "); (( size > 0 && size == last )) && break; last=$size; done";
     const auto offered = [&](const std::string& line) {
         std::filesystem::remove(folder / "offers");
         written_to(folder, "offers", "");
-        const auto script = "zmodload zsh/zpty; zpty z zsh -f -i; zpty -w z 'source " + (folder / "inner.zsh") +
+        const auto script = "zmodload zsh/zpty zsh/zselect; zpty z zsh -f -i; zpty -w z 'source " +
+                            (folder / "inner.zsh") +
                             "; print READY'; "
                             "zpty -r z x '*READY*READY*'; zpty -w -n z '" +
-                            line + "'$'\\t'; sleep 2; zpty -d z";
+                            line + "'$'\\t'; " + until_all_is_offered + "; zpty -d z";
         const auto result = Program({"zsh", "-f", "-c", script}).wait(std::chrono::seconds(60));
         EXPECT_EQ(result.code, 0) << result.err;
         auto lines = sorted_lines(contents(folder / "offers"));

@@ -1,7 +1,7 @@
 // Which encoder writes what, judged by FFmpeg's own programs.
+#include "e2e/program.hpp"
+#include "e2e/shell.hpp"
 #include "kit/needs.hpp"
-#include "program.hpp"
-#include "shell.hpp"
 
 #include <gtest/gtest.h>
 
@@ -84,6 +84,35 @@ TEST(Encoders, ThoseThatThisMachineLacksAreRefused) {
             << result.err;
         EXPECT_TRUE(folder.names().empty());
     }
+}
+
+// ImageMagick is the judge: this FFmpeg does not read moving WebP.
+TEST(Encoders, SeveralFramesMakeAWebpMove) {
+    const TemporaryFolder folder;
+    const auto identified = [&](const std::string& name) {
+        return printed_by("identify -format '%wx%h %T %n\n' '" + (folder / name) + "'");
+    };
+    for (const std::string how : {"", ":quality=100"}) {
+        ASSERT_EQ(run({"-y", "-i", "synth:size=67x45:fps=5", "--frames", "3", "-o", folder / ("a.webp" + how)}).code,
+                  0);
+        EXPECT_EQ(identified("a.webp").substr(0, 22), "67x45 20 3\n67x45 20 3\n");
+        // Whole pictures: a frame of the file may be what changed.
+        EXPECT_EQ(printed_by("convert '" + (folder / "a.webp") + "' -coalesce '" + (folder / "whole-%d.png") + "'"),
+                  "");
+        for (const int frame : {0, 2}) {
+            const auto number = std::to_string(frame);
+            ASSERT_EQ(run({"-y", "-i", "synth:size=67x45:fps=5", "--start", std::to_string(frame / 5.0), "--frames",
+                           "1", "-o", folder / "one.png"})
+                          .code,
+                      0);
+            const auto db = printed_by("compare -metric PSNR '" + (folder / ("whole-" + number + ".png")) + "' '" +
+                                       (folder / "one.png") + "' null:");
+            EXPECT_TRUE(how.empty() ? std::stod(db) > 25 : db == "inf") << frame << how << ": " << db;
+        }
+    }
+    ASSERT_EQ(run({"-i", "synth:size=67x45", "--frames", "1", "-o", folder / "still.webp"}).code, 0);
+    EXPECT_EQ(probed(folder / "still.webp", "stream=codec_name,width,height"), "webp,67,45\n");
+    EXPECT_EQ(contents(folder / "still.webp").find("ANIM"), std::string::npos);
 }
 
 TEST(Encoders, OddSizesStay) {

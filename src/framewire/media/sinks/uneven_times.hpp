@@ -1,0 +1,30 @@
+#pragma once
+
+#include "framewire/core/log.hpp"
+#include "framewire/core/time/frame_time.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+namespace framewire {
+
+/// Says once where frames of uneven times go into a format of one rate.
+class UnevenTimes {
+public:
+    /// To be called with each frame, before it is written to `name` at so many a second.
+    void look_at(const FrameTime& time, double rate, const std::string& name) {
+        if (frames_ == 0) first_seconds_ = time.seconds;
+        const double late = (time.seconds - first_seconds_) * rate - static_cast<double>(frames_++);
+        if (said_ || std::abs(late) <= 1) return;
+        said_ = true;
+        log_warning("{}: it has {:.4g} frames a second, and not the times of the source, which are uneven", name, rate);
+    }
+
+private:
+    std::int64_t frames_ = 0;
+    double first_seconds_ = 0;
+    bool said_ = false;
+};
+
+}  // namespace framewire

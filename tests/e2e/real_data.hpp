@@ -1,0 +1,22 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+namespace framewire::e2e {
+
+/// Where a picture or clip of the real world is: in the folder that FRAMEWIRE_REAL_DATA names, or in shared/data beside
+/// the checkout. They are no part of the project.
+inline std::string real_data(const std::string& name) {
+    const auto* folder = std::getenv("FRAMEWIRE_REAL_DATA");
+    return (std::filesystem::path(folder ? folder : FRAMEWIRE_SOURCES "/../shared/data") / name).lexically_normal();
+}
+
+}  // namespace framewire::e2e
+
+/// Ends a test on a machine without this path of real_data(): it is skipped.
+#define FRAMEWIRE_NEEDS_REAL(path) \
+    if (!std::filesystem::exists(path)) GTEST_SKIP() << "there is no " << (path) << ", a file of the real world"
