@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
 
     CLI::App app{"Measures framewire's operations on this machine: every row only after its output was checked."};
     std::vector<std::string> wanted;
-    std::string json_path, cdnet_folder;
+    std::string json_path, cdnet_folder, video, only;
     bool quick = false;
     int threads = 2;
     app.add_option("suites", wanted, "which suites; all without");
@@ -27,13 +27,16 @@ int main(int argc, char** argv) {
     app.add_option(
         "--cdnet", cdnet_folder,
         "a scene of changedetection.net (its input/ and groundtruth/): the mixture suite tells how well it does there");
+    app.add_option("--input", video, "a video that the suite peers reads; one is made where none is given")
+        ->check(CLI::ExistingFile);
+    app.add_option("--only", only, "of the suites peers and peers-mp4 only rows with this in their names");
     CLI11_PARSE(app, argc, argv);
 
     try {
         for (const auto& name : wanted)
             if (std::none_of(suites().begin(), suites().end(), [&](const auto& suite) { return name == suite.name; }))
                 fail(ErrorCode::usage, "no suite '{}'", name);
-        Session session(quick, threads, cdnet_folder);
+        Session session(quick, threads, cdnet_folder, video, only);
         std::sort(suites().begin(), suites().end(),
                   [](const auto& a, const auto& b) { return std::string_view(a.name) < b.name; });
         for (const auto& suite : suites())

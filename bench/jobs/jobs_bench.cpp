@@ -5,12 +5,11 @@
 #include "framewire/core/time/clock.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/pipeline/frames/frame.hpp"
+#include "kit/programs.hpp"
 #include "suites.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -27,40 +26,11 @@ constexpr int scenes = 16;             // different frames, then the same again
 constexpr double memory_share = 0.15;  // of the folder's free bytes that the frames may take
 constexpr int most_frames = 2000, quick_frames = 200, least_frames = 20;
 
-// A folder in memory for what jobs read and write; it goes with this object.
-class MemoryFolder {
-public:
-    MemoryFolder() {
-        const char* at = std::getenv("FRAMEWIRE_BENCH_FOLDER");
-        auto pattern = std::string(at ? at : "/dev/shm") + "/framewire-jobs-XXXXXX";
-        if (!::mkdtemp(pattern.data())) fail(ErrorCode::io, "cannot make a folder like {}", pattern);
-        path_ = pattern;
-    }
-    ~MemoryFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    MemoryFolder(const MemoryFolder&) = delete;
-    MemoryFolder& operator=(const MemoryFolder&) = delete;
-
-    std::string operator/(const std::string& name) const { return path_ / name; }
-    /// Frames that fit, with room for as many that a job writes.
-    int frames(const Session& session) const {
-        const auto free_bytes = static_cast<double>(std::filesystem::space(path_).available);
-        const auto fit = static_cast<int>(memory_share * free_bytes / static_cast<double>(bench_frame.bytes()));
-        return std::clamp(fit, least_frames, session.quick() ? quick_frames : most_frames);
-    }
-
-private:
-    std::filesystem::path path_;
-};
-
-// The program beside this one, or where the build has it.
-std::string program() {
-    const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-    for (const auto& place : {here / "framewire", here.parent_path() / "framewire"})
-        if (std::filesystem::is_regular_file(place)) return place;
-    fail(ErrorCode::no_input, "there is no framewire beside {}", here.native());
+// Frames that fit, with room for as many that a job writes.
+int fitting_frames(const Session& session, const MemoryFolder& folder) {
+    const auto fit = static_cast<int>(memory_share * static_cast<double>(folder.free_bytes()) /
+                                      static_cast<double>(bench_frame.bytes()));
+    return std::clamp(fit, least_frames, session.quick() ? quick_frames : most_frames);
 }
 
 void write_frames(const std::string& path, int count) {
@@ -96,7 +66,7 @@ void bench_job(Session& session, const MemoryFolder& folder, const Job& job, con
     const auto stats = folder / "stats.json", output = folder / job.output;
     const auto input = fmt::format("raw:{}:size={}x{}", folder / "in.bgr", bench_frame.width, bench_frame.height);
     const auto command = fmt::format("{} {} -i {} -o {} --backend {} --stats {} --log-level error --progress none",
-                                     program(), job.arguments, input, output, backend, stats);
+                                     framewire_program(), job.arguments, input, output, backend, stats);
     std::vector<Timing> turns;
     for (int turn = 0; turn < 3; ++turn) {
         turns.push_back(run_job(command, stats, frames));
@@ -119,7 +89,7 @@ void bench_serve(Session& session, const MemoryFolder& folder, const std::string
         "--progress none 2> {6} & "
         "for i in $(seq 200); do at=$(sed -n 's/.* at \\(tcp:.*\\)$/\\1/p' {6}); [ -n \"$at\" ] && break; "
         "sleep 0.1; done; {0} view $at --no-window --log-level error --progress none; wait",
-        program(), folder / "in.bgr", bench_frame.width, bench_frame.height, backend, stats, address);
+        framewire_program(), folder / "in.bgr", bench_frame.width, bench_frame.height, backend, stats, address);
     const auto timing = run_job(command, stats, frames);
     session.add({"jobs", "serve, one viewer", "framewire " + backend, timing, 0, {}});
 }
@@ -174,7 +144,7 @@ void bench_steps(Session& session, const MemoryFolder& folder, Executor& executo
 
 void bench_jobs(Session& session) {
     const MemoryFolder folder;
-    const int frames = folder.frames(session);
+    const int frames = fitting_frames(session, folder);
     write_frames(folder / "in.bgr", frames);
     const std::vector<Job> jobs{{"detect", "detect", "objects.jsonl"},
                                 {"detect, report", "detect --method report", "objects.jsonl"},

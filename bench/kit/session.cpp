@@ -24,8 +24,12 @@ Timing summarize(std::vector<double> samples_us) {
 
 }  // namespace
 
-Session::Session(bool quick, int threads, std::string cdnet_folder)
-    : quick_(quick), cdnet_folder_(std::move(cdnet_folder)), cpu_(BackendChoice::cpu, threads) {
+Session::Session(bool quick, int threads, std::string cdnet_folder, std::string video, std::string only)
+    : quick_(quick),
+      cdnet_folder_(std::move(cdnet_folder)),
+      video_(std::move(video)),
+      only_(std::move(only)),
+      cpu_(BackendChoice::cpu, threads) {
     if (!cuda::devices().empty()) gpu_.emplace(BackendChoice::cuda, threads);
     cpu_copy_bandwidth_ = measure_cpu_copy();
     fmt::print("cpu: {} threads, copy {:.1f} GB/s\n", cpu_.pool().threads(), cpu_copy_bandwidth_ / 1e9);
@@ -35,8 +39,8 @@ Session::Session(bool quick, int threads, std::string cdnet_folder)
     } else {
         fmt::print("gpu: none ({})\n", cuda::why_no_device());
     }
-    fmt::print("\n{:<10} {:<44} {:<18} {:>10} {:>17} {:>8} {:>8}\n", "suite", "operation", "runner", "us/frame",
-               "10..90 %", "of copy", "x peer");
+    fmt::print("\n{:<11} {:<44} {:<18} {:>10} {:>17} {:>8} {:>8} {:>9}\n", "suite", "operation", "runner", "us/frame",
+               "10..90 %", "of copy", "x peer", "cpu us");
 }
 
 std::vector<Timing> Session::time_cpu(const std::vector<std::function<void()>>& candidates) {
@@ -81,8 +85,9 @@ void Session::add(Row row) {
     const auto of_copy =
         row.bytes > 0 ? fmt::format("{:.0f} %", row.bytes / (row.timing.median_us * 1e-6) / bandwidth * 100) : "";
     const auto to_peer = row.to_peer ? fmt::format("{:.2f}", *row.to_peer) : "";
-    fmt::print("{:<10} {:<44} {:<18} {:>10.2f} {:>8.2f} {:>8.2f} {:>8} {:>8}\n", row.suite, row.operation, row.runner,
-               row.timing.median_us, row.timing.low_us, row.timing.high_us, of_copy, to_peer);
+    const auto cpu = row.cpu_us > 0 ? fmt::format(" {:>9.0f}", row.cpu_us) : "";
+    fmt::print("{:<11} {:<44} {:<18} {:>10.2f} {:>8.2f} {:>8.2f} {:>8} {:>8}{}\n", row.suite, row.operation, row.runner,
+               row.timing.median_us, row.timing.low_us, row.timing.high_us, of_copy, to_peer, cpu);
     std::fflush(stdout);
     rows_.push_back(std::move(row));
 }
@@ -151,6 +156,7 @@ std::string Session::json() const {
                            {"low_us", row.timing.low_us}, {"high_us", row.timing.high_us}};
         if (row.bytes > 0) one["bytes"] = row.bytes;
         if (row.to_peer) one["times_peer"] = *row.to_peer;
+        if (row.cpu_us > 0) one["cpu_us"] = row.cpu_us;
         all["rows"].push_back(std::move(one));
     }
     return all.dump(2);

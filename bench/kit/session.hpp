@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace framewire::bench {
@@ -29,6 +30,7 @@ struct Row {
     Timing timing;
     double bytes = 0;               ///< the fewest bytes a frame must move, read and written; 0 when not counted
     std::optional<double> to_peer;  ///< times as fast as the peer of the same operation in the same run
+    double cpu_us = 0;              ///< processor time of a frame on all threads; 0 where it was not measured
 };
 
 /// The 1920x1080 BGR frame all benches use unless they say otherwise.
@@ -41,14 +43,17 @@ inline constexpr int gpu_rotation = 6;
 class Session {
 public:
     /// `quick` repeats less. The CPU runs on `threads` threads. `cdnet_folder`: a scene to try background models on, or
-    /// none.
-    Session(bool quick, int threads, std::string cdnet_folder);
+    /// none. `video`: a file for whole jobs beside another program's, or none; `only`: what the names of those have in
+    /// them.
+    Session(bool quick, int threads, std::string cdnet_folder, std::string video, std::string only);
 
     Executor& cpu() { return cpu_; }
     /// Null on a machine without a GPU.
     Executor* gpu() { return gpu_ ? &*gpu_ : nullptr; }
     bool quick() const { return quick_; }
     const std::string& cdnet_folder() const { return cdnet_folder_; }
+    const std::string& video() const { return video_; }
+    bool wants(std::string_view operation) const { return operation.find(only_) != operation.npos; }
     int threads() const { return cpu_.pool().threads(); }
 
     /// Times functions turn by turn, so that whatever disturbs the machine disturbs all alike. Each call is one frame.
@@ -78,7 +83,7 @@ private:
     double measure_gpu_copy();
 
     bool quick_;
-    std::string cdnet_folder_;
+    std::string cdnet_folder_, video_, only_;
     Executor cpu_;
     std::optional<Executor> gpu_;
     double cpu_copy_bandwidth_ = 0, gpu_copy_bandwidth_ = 0;

@@ -16,10 +16,12 @@ namespace framewire {
 
 /// What a medium says of its pictures beside their size.
 struct PictureFacts {
-    std::optional<YuvCoding> coding{};  ///< where they are YUV
-    std::optional<int> primaries{};     ///< code points of ITU-T H.273, where it says them
-    std::optional<int> transfer{};      ///< likewise
-    Rational pixel_aspect{1, 1};        ///< a pixel's width over its height, as the picture is seen
+    std::optional<YuvCoding> coding{};         ///< where they are YUV
+    std::optional<ChromaSampling> sampling{};  ///< likewise, where framewire::colour has it
+    ChromaSiting siting{};                     ///< of such
+    std::optional<int> primaries{};            ///< code points of ITU-T H.273, where it says them
+    std::optional<int> transfer{};             ///< likewise
+    Rational pixel_aspect{1, 1};               ///< a pixel's width over its height, as the picture is seen
 };
 
 /// The file of a video, for what else it holds beside pictures.

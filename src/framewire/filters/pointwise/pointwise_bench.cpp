@@ -6,12 +6,10 @@
 #include "framewire/filters/noise/noise.hpp"
 #include "framewire/filters/noise/noise_ref.hpp"
 #include "framewire/filters/pointwise/pointwise.hpp"
+#include "kit/frame_bench.hpp"
 #include "suites.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
-#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -20,85 +18,6 @@
 
 namespace framewire::bench {
 namespace pointwise_bench {
-
-using Values = std::initializer_list<std::pair<std::string, std::string>>;
-using Reference = std::function<void(const FilterImages<MemorySpace::host>&)>;
-
-struct Case {
-    FilterInfo info;
-    const char* operation;
-    Values values;
-    Reference reference;
-};
-
-// Frames of one scene and the ones before them, a fiftieth of the bytes changed.
-struct Scene {
-    HostImage in, previous;
-
-    explicit Scene(const Shape& shape) : in(shape), previous(shape) {
-        fill_scene(previous.view(), 3);
-        fill_later(previous.view(), in.view(), 0.02, false, 4);
-    }
-};
-
-double bytes_of(const FilterInfo& info) {
-    return static_cast<double>(bench_frame.bytes()) * (info.needs_previous ? 3 : 2);
-}
-
-void bench_cpu(Session& session, const Case& one) {
-    constexpr int frames = 8;
-    const auto shape = bench_frame.with_frames(frames);
-    const auto& info = one.info;
-    const Scene scene(shape);
-    HostImage out(shape), want(shape);
-    one.reference({scene.in.view(), scene.previous.view(), want.view()});
-    const auto filter = info.make(with_defaults(info, one.values), bench_frame, session.cpu());
-    int turn = 0;
-    const auto run = [&] {
-        filter->run(FilterImages<MemorySpace::host>{
-            scene.in.view().frames(turn, 1),
-            info.needs_previous ? scene.previous.view().frames(turn, 1) : HostView<const std::uint8_t>{},
-            out.view().frames(turn, 1)});
-        turn = (turn + 1) % frames;
-    };
-    for (int frame = 0; frame < frames; ++frame) run();
-    Session::require_equal(out.view(), want.view(), one.operation);
-    session.add(
-        {std::string(one.info.name), one.operation, "framewire cpu", session.time_cpu({run})[0], bytes_of(info), {}});
-}
-
-void bench_gpu(Session& session, const Case& one) {
-    auto& executor = *session.gpu();
-    const auto shape = bench_frame.with_frames(gpu_batch);
-    const auto& info = one.info;
-    const Scene scene(shape);
-    HostImage out(shape), want(shape);
-    one.reference({scene.in.view(), scene.previous.view(), want.view()});
-    std::vector<cuda::DeviceImage> in, previous, results;
-    for (int turn = 0; turn < gpu_rotation; ++turn) {
-        for (auto* images : {&in, &previous, &results}) images->emplace_back(shape);
-        cuda::upload(scene.in.view(), in.back().view(), executor.stream());
-        cuda::upload(scene.previous.view(), previous.back().view(), executor.stream());
-    }
-    const auto filter = info.make(with_defaults(info, one.values), shape, executor);
-    const auto timing = session.time_gpu([&](int turn) {
-        const auto at = static_cast<std::size_t>(turn);
-        filter->run(FilterImages<MemorySpace::device>{
-            in[at].view(), info.needs_previous ? previous[at].view() : DeviceView<const std::uint8_t>{},
-            results[at].view()});
-    });
-    for (auto& result : results) {
-        cuda::download(result.view(), out.view(), executor.stream());
-        executor.stream().synchronize();
-        Session::require_equal(out.view(), want.view(), one.operation);
-    }
-    session.add({std::string(one.info.name),
-                 fmt::format("{}, batch {}", one.operation, gpu_batch),
-                 "framewire cuda",
-                 timing,
-                 bytes_of(info),
-                 {}});
-}
 
 PointwiseOp op_of(const FilterInfo& info) { return info.pointwise(with_defaults(info, {})).value(); }
 
@@ -156,34 +75,21 @@ void bench_joined(Session& session) {
 void bench_pointwise(Session& session) {
     const Adjustment levels{.brightness = 20, .contrast = 1.3},
         colours{.brightness = 20, .contrast = 1.3, .saturation = 1.5};
-    const Case cases[] = {
-        {heatmap_info(),
-         "from two frames",
-         {},
-         [](const auto& images) { heatmap_reference(images.in, images.previous, images.out); }},
-        {noise_info(),
-         "mask",
-         {},
-         [](const auto& images) { noise_reference({}, images.in, images.previous, images.out); }},
-        {noise_info(),
-         "overlay",
-         {{"mode", "overlay"}},
-         [](const auto& images) {
-             noise_reference({.mode = NoiseMode::overlay}, images.in, images.previous, images.out);
-         }},
-        {adjust_info(),
-         "brightness and contrast",
-         {{"brightness", "20"}, {"contrast", "1.3"}},
-         [=](const auto& images) { adjust_reference(levels, images.in, images.out); }},
-        {adjust_info(),
-         "and saturation",
-         {{"brightness", "20"}, {"contrast", "1.3"}, {"saturation", "1.5"}},
-         [=](const auto& images) { adjust_reference(colours, images.in, images.out); }},
+    const auto bench = [&](const FilterInfo& info, const char* operation,
+                           std::initializer_list<std::pair<std::string, std::string>> values, auto reference) {
+        bench_frames(session, {info, operation, with_defaults(info, values), reference});
     };
-    for (const auto& one : cases) {
-        bench_cpu(session, one);
-        if (session.gpu()) bench_gpu(session, one);
-    }
+    bench(heatmap_info(), "from two frames", {},
+          [](const auto& images) { heatmap_reference(images.in, images.previous, images.out); });
+    bench(noise_info(), "mask", {},
+          [](const auto& images) { noise_reference({}, images.in, images.previous, images.out); });
+    bench(noise_info(), "overlay", {{"mode", "overlay"}}, [](const auto& images) {
+        noise_reference({.mode = NoiseMode::overlay}, images.in, images.previous, images.out);
+    });
+    bench(adjust_info(), "brightness and contrast", {{"brightness", "20"}, {"contrast", "1.3"}},
+          [=](const auto& images) { adjust_reference(levels, images.in, images.out); });
+    bench(adjust_info(), "and saturation", {{"brightness", "20"}, {"contrast", "1.3"}, {"saturation", "1.5"}},
+          [=](const auto& images) { adjust_reference(colours, images.in, images.out); });
     bench_joined(session);
 }
 

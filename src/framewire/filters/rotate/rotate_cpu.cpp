@@ -1,10 +1,179 @@
+#include "framewire/core/simd/simd.hpp"
 #include "framewire/filters/rotate/rotate.hpp"
 #include "framewire/filters/spans.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "framewire/filters/rotate/rotate_cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "framewire/core/simd/simd-inl.hpp"
+
+// Not for one instruction set.
+#ifndef FRAMEWIRE_ROTATE_CPU_ONCE
+#define FRAMEWIRE_ROTATE_CPU_ONCE
 
 namespace framewire {
+
+// Pixels of a result's row that all lie among the image's, and where that is.
+struct RotateRun {
+    std::int64_t at_x, at_y;  // of the first one, as RotateMap counts
+    std::int64_t step_x, step_y;
+    const std::uint8_t* image;  // of the frame
+    std::int64_t stride_bytes;
+    int pixels;
+};
+
+}  // namespace framewire
+
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Pixels whose places are found together.
+constexpr int rotate_block = 64;
+
+// Places in 2^-8 pixels, rounded as rotate_place() does: none of them is negative.
+struct RotatePlaces {
+    HWY_ALIGN std::uint64_t x[rotate_block + HWY_MAX_BYTES / 8], y[rotate_block + HWY_MAX_BYTES / 8];
+
+    void fill(std::int64_t at_x, std::int64_t at_y, std::int64_t step_x, std::int64_t step_y) {
+        fill_one(at_x, step_x, x);
+        fill_one(at_y, step_y, y);
+    }
+
+private:
+    static void fill_one(std::int64_t at, std::int64_t step, std::uint64_t* places) {
+        constexpr int shift = rotate_map_bits - rotate_place_bits;
+        const hn::ScalableTag<std::uint64_t> d;
+        const auto lanes = static_cast<int>(hn::Lanes(d));
+        HWY_ALIGN std::uint64_t first[HWY_MAX_BYTES / 8];
+        for (int lane = 0; lane < lanes; ++lane)
+            first[lane] = static_cast<std::uint64_t>(at + lane * step + (std::int64_t{1} << (shift - 1)));
+        auto now = hn::Load(d, first);
+        const auto further = hn::Set(d, static_cast<std::uint64_t>(lanes * step));
+        for (int pixel = 0; pixel < rotate_block; pixel += lanes) {
+            hn::Store(hn::ShiftRight<shift>(now), d, places + pixel);
+            now = hn::Add(now, further);
+        }
+    }
+};
+
+using RotateBytes = hn::Full128<std::uint8_t>;
+using RotateHalves = hn::Full128<std::int16_t>;
+using RotateWords = hn::Full128<std::int32_t>;
+
+// Two pixels of BGR and what stands behind them, of each of two places.
+HWY_INLINE hn::Vec<RotateBytes> load_two(const std::uint8_t* one, const std::uint8_t* other) {
+    std::uint64_t both[2];
+    std::memcpy(both, one, 8);
+    std::memcpy(both + 1, other, 8);
+    const hn::Full128<std::uint64_t> d;
+    return hn::BitCast(RotateBytes(), hn::InterleaveLower(d, hn::Set(d, both[0]), hn::Set(d, both[1])));
+}
+
+// Two pixels blended of four neighbours each, as numbers of 32 bits: blue, green, red and nothing.
+struct BlendedTwo {
+    hn::Vec<RotateWords> first, second;
+};
+
+HWY_INLINE BlendedTwo blend_two(const RotateRun& run, const std::uint64_t* x, const std::uint64_t* y) {
+    constexpr std::uint8_t none = 0x80;
+    HWY_ALIGN static constexpr std::uint8_t left[16] = {0, none, 1, none, 2,  none, none, none,
+                                                        8, none, 9, none, 10, none, none, none};
+    HWY_ALIGN static constexpr std::uint8_t right[16] = {3,  none, 4,  none, 5,  none, none, none,
+                                                         11, none, 12, none, 13, none, none, none};
+    HWY_ALIGN static constexpr std::uint8_t spread[16] = {0, none, 0, none, 0, none, 0, none,
+                                                          8, none, 8, none, 8, none, 8, none};
+    HWY_ALIGN static constexpr std::int16_t whole_even[8] = {256, 0, 256, 0, 256, 0, 256, 0};
+    HWY_ALIGN static constexpr std::int16_t minus_even[8] = {-1, 1, -1, 1, -1, 1, -1, 1};
+    const RotateBytes d8;
+    const RotateHalves d16;
+    const RotateWords d32;
+    const auto as_16 = [&](hn::Vec<RotateBytes> bytes, const std::uint8_t* order)
+                           HWY_ATTR { return hn::BitCast(d16, hn::TableLookupBytesOr0(bytes, hn::Load(d8, order))); };
+    const auto places = [&](const std::uint64_t* at)
+                            HWY_ATTR { return hn::BitCast(d8, hn::LoadU(hn::Full128<std::uint64_t>(), at)); };
+    const auto at = [&](int pixel) {
+        return run.image + static_cast<std::int64_t>(y[pixel] >> rotate_place_bits) * run.stride_bytes +
+               3 * static_cast<std::int64_t>(x[pixel] >> rotate_place_bits);
+    };
+    const auto *first = at(0), *second = at(1);
+    const auto to_right = as_16(places(x), spread), to_left = hn::Sub(hn::Set(d16, 256), to_right);
+    // Sums of up to 255 * 256, as signed numbers 2^15 less.
+    const auto along = [&](hn::Vec<RotateBytes> bytes) HWY_ATTR {
+        return hn::Xor(hn::Add(hn::Mul(as_16(bytes, left), to_left), hn::Mul(as_16(bytes, right), to_right)),
+                       hn::Set(d16, -32768));
+    };
+    const auto above = along(load_two(first, second));
+    const auto below = along(load_two(first + run.stride_bytes, second + run.stride_bytes));
+    // The weights of above and below by turns.
+    const auto to_lower = as_16(places(y), spread);
+    const auto weights = [&](hn::Vec<RotateHalves> lower) HWY_ATTR {
+        return hn::Add(hn::Mul(lower, hn::Load(d16, minus_even)), hn::Load(d16, whole_even));
+    };
+    const auto down = [&](hn::Vec<RotateHalves> rows, hn::Vec<RotateHalves> by) HWY_ATTR {
+        constexpr int one = 1 << rotate_place_bits;
+        return hn::ShiftRight<2 * rotate_place_bits>(
+            hn::Add(multiply_add_pairs(d32, rows, by), hn::Set(d32, one * 32768 + one * one / 2)));
+    };
+    return {down(hn::InterleaveLower(d16, above, below), weights(hn::InterleaveLower(d16, to_lower, to_lower))),
+            down(hn::InterleaveUpper(d16, above, below), weights(hn::InterleaveUpper(d16, to_lower, to_lower)))};
+}
+
+}  // namespace
+
+// Eight bytes can be read from each left neighbour on.
+void rotate_blend_bgr(const RotateRun& run, std::uint8_t* out) {
+    HWY_ALIGN static constexpr std::uint8_t without_fourth[16] = {0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15};
+    const RotateBytes d8;
+    const auto order = hn::Load(d8, without_fourth);
+    RotatePlaces places;
+    const auto four = [&](int pixel) HWY_ATTR {
+        const auto a = blend_two(run, places.x + pixel, places.y + pixel);
+        const auto b = blend_two(run, places.x + pixel + 2, places.y + pixel + 2);
+        const auto bytes = [&](const BlendedTwo& two) HWY_ATTR {
+            return hn::DemoteTo(hn::Half<RotateBytes>(), hn::ReorderDemote2To(RotateHalves(), two.first, two.second));
+        };
+        return hn::TableLookupBytes(hn::Combine(d8, bytes(b), bytes(a)), order);
+    };
+    for (int begin = 0; begin < run.pixels; begin += rotate_block) {
+        places.fill(run.at_x + begin * run.step_x, run.at_y + begin * run.step_y, run.step_x, run.step_y);
+        const int count = std::min(rotate_block, run.pixels - begin);
+        auto* to = out + 3 * begin;
+        int pixel = 0;
+        // Four pixels that are written with four bytes more, which the next ones write over.
+        for (; pixel + 6 <= count; pixel += 4) hn::StoreU(four(pixel), d8, to + 3 * pixel);
+        for (; pixel < count; pixel += 4) {
+            // Places behind the last pixel are not the image's: they take the last one's.
+            for (int behind = count; behind < pixel + 4; ++behind) {
+                places.x[behind] = places.x[count - 1];
+                places.y[behind] = places.y[count - 1];
+            }
+            HWY_ALIGN std::uint8_t last[16];
+            hn::Store(four(pixel), d8, last);
+            std::memcpy(to + 3 * pixel, last, static_cast<std::size_t>(3 * std::min(count - pixel, 4)));
+        }
+    }
+}
+
+}  // namespace framewire::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace framewire {
+
+HWY_EXPORT(rotate_blend_bgr);
+
 namespace {
 
 // Of the pixels x of a row, from begin to end, those with least <= start + x * step < most; cuts the range down to
@@ -40,7 +209,9 @@ void blend_row(const RotateMap& map, Pixel color, HostView<const std::uint8_t> i
     keep_within(start_x, map.step_x, -one - half, from.width * one, begin, end);
     keep_within(start_y, map.step_y, -one - half, from.height * one, begin, end);
     int inner_begin = begin, inner_end = end;
-    keep_within(start_x, map.step_x, 0, (from.width - 1) * one - half, inner_begin, inner_end);
+    // Vectors of BGR read a pixel further.
+    constexpr int read_further = channels == 3 ? 2 : 1;
+    keep_within(start_x, map.step_x, 0, (from.width - read_further) * one - half, inner_begin, inner_end);
     keep_within(start_y, map.step_y, 0, (from.height - 1) * one - half, inner_begin, inner_end);
 
     const auto fill = [&](int x_begin, int x_end) {
@@ -63,16 +234,21 @@ void blend_row(const RotateMap& map, Pixel color, HostView<const std::uint8_t> i
     };
     fill(0, begin);
     blend_at_edge(begin, inner_begin);
-    const auto* first = in.row(frame, 0);
+    const auto* image = in.row(frame, 0);
     const auto stride = in.row_stride_bytes();
-    for (int x = inner_begin; x < inner_end; ++x) {
-        const auto along = rotate_place(start_x + x * map.step_x), down = rotate_place(start_y + x * map.step_y);
-        const auto* above = first + down.pixel * stride + along.pixel * channels;
-        const auto* below = above + stride;
-        for (int channel = 0; channel < channels; ++channel)
-            out[x * channels + channel] =
-                static_cast<std::uint8_t>(rotate_blend(above[channel], above[channels + channel], below[channel],
-                                                       below[channels + channel], along.behind, down.behind));
+    if constexpr (channels == 3) {
+        HWY_DYNAMIC_DISPATCH(rotate_blend_bgr)
+        ({start_x + inner_begin * map.step_x, start_y + inner_begin * map.step_y, map.step_x, map.step_y, image, stride,
+          inner_end - inner_begin},
+         out + 3 * inner_begin);
+    } else {
+        for (int x = inner_begin; x < inner_end; ++x) {
+            const auto along = rotate_place(start_x + x * map.step_x), down = rotate_place(start_y + x * map.step_y);
+            const auto* above = image + down.pixel * stride + along.pixel;
+            const auto* below = above + stride;
+            out[x] = static_cast<std::uint8_t>(
+                rotate_blend(above[0], above[1], below[0], below[1], along.behind, down.behind));
+        }
     }
     blend_at_edge(inner_end, end);
     fill(end, width);
@@ -93,3 +269,5 @@ void Rotate::blend(const FilterImages<MemorySpace::host>& images) const {
 }
 
 }  // namespace framewire
+
+#endif

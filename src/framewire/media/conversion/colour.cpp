@@ -114,10 +114,10 @@ std::optional<YuvFormat> own_format(AVPixelFormat format) {
 // A frame as a picture that framewire::colour takes; nothing where it does not: other formats, rows from the bottom up.
 template <class Byte>
 std::optional<HostYuv<Byte>> own_picture(const AVFrame& frame, const YuvCoding& coding) {
-    const auto format = own_format(static_cast<AVPixelFormat>(frame.format));
-    if (!format) return std::nullopt;
+    const auto info = yuv_info(frame, coding);
+    if (!info) return std::nullopt;
     HostYuv<Byte> picture;
-    picture.info = {*format, coding, siting_of(frame, coding), 1, frame.height, frame.width};
+    picture.info = *info;
     for (int plane = 0; plane < picture.info.planes(); ++plane) {
         const auto stride = frame.linesize[plane];
         if (stride < picture.info.plane_row_bytes(plane)) return std::nullopt;
@@ -171,6 +171,12 @@ YuvCoding coding_of(const AVFrame& frame, std::string& assumed) {
     }
     if (jpeg) assumed.clear();
     return coding;
+}
+
+std::optional<YuvInfo> yuv_info(const AVFrame& frame, const YuvCoding& coding) {
+    const auto format = own_format(static_cast<AVPixelFormat>(frame.format));
+    if (!format) return std::nullopt;
+    return YuvInfo{*format, coding, siting_of(frame, coding), 1, frame.height, frame.width};
 }
 
 void tag(AVFrame& frame, const YuvCoding& coding) {

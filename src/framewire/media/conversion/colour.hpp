@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 struct SwsContext;
@@ -18,6 +19,9 @@ YuvCoding assumed_coding(int height);
 /// The coding of a frame by its own tags. What they leave open is assumed by size, and `assumed` set to what was;
 /// it stays empty when nothing was, and for RGB. YUVJ formats and gray are of full range unless tagged otherwise.
 YuvCoding coding_of(const AVFrame& frame, std::string& assumed);
+
+/// What a frame is that framewire::colour converts, of `coding`; nothing for others: rarer formats, RGB.
+std::optional<YuvInfo> yuv_info(const AVFrame& frame, const YuvCoding& coding);
 
 /// Writes the tags of `coding` to a frame.
 void tag(AVFrame& frame, const YuvCoding& coding);

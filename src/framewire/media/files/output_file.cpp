@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -61,6 +62,12 @@ bool rename_to_free_name(const std::string& from, const std::string& to) {
     return ::rename(from.c_str(), to.c_str()) == 0;
 }
 
+// What may let a writer wait: a pipe, a terminal, a socket; not a file, nor /dev/null and its like.
+bool may_wait(const struct stat& status) {
+    constexpr unsigned memory_devices = 1;  // their major number, always
+    return !S_ISREG(status.st_mode) && !(S_ISCHR(status.st_mode) && major(status.st_rdev) == memory_devices);
+}
+
 }  // namespace
 
 OutputFile::OutputFile(const std::string& path, OutputFileOptions options)
@@ -68,7 +75,7 @@ OutputFile::OutputFile(const std::string& path, OutputFileOptions options)
     struct stat status {};
     if (is_standard_output(path)) {
         descriptor_ = STDOUT_FILENO;
-        pipe_ = ::fstat(descriptor_, &status) == 0 && !S_ISREG(status.st_mode);
+        pipe_ = ::fstat(descriptor_, &status) == 0 && may_wait(status);
         if (pipe_ && S_ISFIFO(status.st_mode)) open_unblocked();
         return;
     }
@@ -101,7 +108,8 @@ void OutputFile::open_directly(bool named_pipe) {
         ::poll(nullptr, 0, stop_poll_ms);
     }
     ::fcntl(descriptor_, F_SETFL, ::fcntl(descriptor_, F_GETFL) & ~O_NONBLOCK);
-    pipe_ = true;
+    struct stat status {};
+    pipe_ = ::fstat(descriptor_, &status) != 0 || may_wait(status);
     if (named_pipe) open_unblocked();
 }
 

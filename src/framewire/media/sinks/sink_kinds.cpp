@@ -84,8 +84,8 @@ std::vector<SinkKind> sink_kinds() {
     return {
         {.name = "stdout",
          .summary = "y4m on standard output, as -",
-         .open = [](const SinkCall& call, const Shape& frame, Rational rate,
-                    const SinkOptions& options) { return open_y4m_sink(call.path, frame, rate, options); }},
+         .parameters = y4m_sink_parameters(),
+         .open = open_y4m_sink},
         {.name = "video",
          .summary =
              "H.264 (.mp4 .m4v .mov .ts), FFV1 (.mkv), VP9 (.webm), Motion JPEG (.avi), GIF, or what codec= says",
@@ -106,9 +106,9 @@ std::vector<SinkKind> sink_kinds() {
         {.name = "y4m",
          .summary = "y4m",
          .endings = {".y4m"},
+         .parameters = y4m_sink_parameters(),
          .is_cut = true,
-         .open = [](const SinkCall& call, const Shape& frame, Rational rate,
-                    const SinkOptions& options) { return open_y4m_sink(call.path, frame, rate, options); }},
+         .open = open_y4m_sink},
         {.name = "raw",
          .summary = "raw bytes",
          .endings = {".bgr", ".gray"},

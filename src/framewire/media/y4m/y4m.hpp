@@ -2,10 +2,12 @@
 
 #include "framewire/media/conversion/colour.hpp"
 #include "framewire/media/media.hpp"
+#include "framewire/media/sinks/sink_kind.hpp"
 
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace framewire {
 
@@ -32,8 +34,13 @@ Y4mHeader parse_y4m_header(std::string_view line, std::string_view name, std::in
 /// y4m from a path, or from standard input for "-". Mono gives 1 channel. Throws as open_source() does.
 std::unique_ptr<Source> open_y4m_source(const std::string& path, const SourceOptions& options);
 
-/// y4m to a path, or to standard output for "-": BGR as 4:4:4 of full range, gray as mono.
-std::unique_ptr<Sink> open_y4m_sink(const std::string& path, const Shape& frame, Rational rate,
+/// y4m to a path, or to standard output for "-". Colour has the chroma, its sites and the range of the medium that the
+/// frames come from (options.facts); without one it is 4:4:4 of full range. Gray is mono. Frames that no filter touched
+/// are written as they were decoded.
+std::unique_ptr<Sink> open_y4m_sink(const SinkCall& call, const Shape& frame, Rational rate,
                                     const SinkOptions& options);
+
+/// `pixels` and `range`, which say otherwise.
+std::vector<ParameterInfo> y4m_sink_parameters();
 
 }  // namespace framewire

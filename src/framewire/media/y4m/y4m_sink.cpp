@@ -1,66 +1,166 @@
+#include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/media/ffmpeg/picture.hpp"
 #include "framewire/media/files/output_file.hpp"
 #include "framewire/media/sinks/uneven_times.hpp"
 #include "framewire/media/y4m/y4m.hpp"
 
+#include <cstring>
+
 namespace framewire {
 namespace {
 
+constexpr std::string_view frame_line = "FRAME\n";
+
+AVPixelFormat y4m_pixels(ChromaSampling sampling) {
+    switch (sampling) {
+        case ChromaSampling::none: return AV_PIX_FMT_GRAY8;
+        case ChromaSampling::s420: return AV_PIX_FMT_YUV420P;
+        case ChromaSampling::s422: return AV_PIX_FMT_YUV422P;
+        case ChromaSampling::s444: break;
+    }
+    return AV_PIX_FMT_YUV444P;
+}
+
+std::optional<ChromaSampling> asked_sampling(const ParameterValues& values) {
+    if (!values.has("pixels")) return std::nullopt;
+    const auto& name = values.text("pixels");
+    return name == "yuv420p" ? ChromaSampling::s420 : name == "yuv422p" ? ChromaSampling::s422 : ChromaSampling::s444;
+}
+
+// Pictures as their medium has them: its chroma and its range. Without one 4:4:4 of full range, which keeps BGR best.
+// The matrix is what readers take it for, who find no tag of it in y4m.
+YuvInfo written_as(const SinkCall& call, const Shape& frame, const PictureFacts& facts) {
+    YuvInfo info{yuv_gray, {assumed_coding(frame.height).matrix, true}, {}, 1, frame.height, frame.width};
+    if (frame.channels == 1) return info;
+    info.format.chroma = asked_sampling(call.values).value_or(facts.sampling.value_or(ChromaSampling::s444));
+    if (facts.sampling && facts.coding) info.coding.full_range = facts.coding->full_range;
+    if (call.values.has("range")) info.coding.full_range = call.values.text("range") == "full";
+    // Of 4:2:2, and of chroma on the upper row between two columns, y4m has no tag.
+    const bool has_tag = info.format.chroma == ChromaSampling::s420 && facts.siting != ChromaSiting{true, false};
+    info.siting = has_tag ? facts.siting : siting_left;
+    return info;
+}
+
+std::string_view chroma_tag(const YuvInfo& info) {
+    switch (info.format.chroma) {
+        case ChromaSampling::none: return "Cmono";
+        case ChromaSampling::s420:
+            return info.siting == siting_centre     ? "C420jpeg XYSCSS=420JPEG"
+                   : info.siting == siting_top_left ? "C420paldv XYSCSS=420PALDV"
+                                                    : "C420mpeg2 XYSCSS=420MPEG2";
+        case ChromaSampling::s422: return "C422 XYSCSS=422";
+        case ChromaSampling::s444: break;
+    }
+    return "C444 XYSCSS=444";
+}
+
 class Y4mSink final : public Sink {
 public:
-    Y4mSink(const std::string& path, const Shape& frame, Rational rate, const SinkOptions& options)
-        : file_(path, options.file_options()), shape_(frame), rate_(rate) {
-        const bool mono = frame.channels == 1;
-        if (!mono) {
-            frame_ = make_frame(AV_PIX_FMT_YUV444P, frame.width, frame.height);
-            tag(*frame_, {assumed_coding(frame.height).matrix, true});
-        }
-        const auto& aspect = options.facts.pixel_aspect;
-        const auto header = fmt::format("YUV4MPEG2 W{} H{} F{}:{} Ip A{}:{} {} XCOLORRANGE=FULL\n", frame.width,
+    Y4mSink(const SinkCall& call, const Shape& frame, Rational rate, const SinkOptions& options)
+        : file_(call.path, options.file_options()),
+          shape_(frame),
+          rate_(rate),
+          info_(written_as(call, frame, options.facts)),
+          bytes_(frame_line.size() + static_cast<std::size_t>(info_.frame_bytes())) {
+        std::memcpy(bytes_.data(), frame_line.data(), frame_line.size());
+        lay_out_frame();
+        const auto aspect = options.facts.pixel_aspect;
+        const auto header = fmt::format("YUV4MPEG2 W{} H{} F{}:{} Ip A{}:{} {} XCOLORRANGE={}\n", frame.width,
                                         frame.height, rate.numerator, rate.denominator, aspect.numerator,
-                                        aspect.denominator, mono ? "Cmono" : "C444 XYSCSS=444");
+                                        aspect.denominator, chroma_tag(info_), range_tag());
         file_.write(header.data(), header.size());
     }
 
     void write(HostView<const std::uint8_t> image, const FrameTime& time) override {
         validate(image, shape_, "the frame to write");
-        uneven_.look_at(time, rate_.value(), file_.name());
-        file_.write("FRAME\n", 6);
-        if (frame_) {
-            converter_.to_frame(image, *frame_);
-            for (int plane = 0; plane < 3; ++plane) write_rows(frame_->data[plane], frame_->linesize[plane]);
-        } else {
-            write_rows(image.data(), image.row_stride_bytes());
+        converter_.to_frame(image, *frame_);
+        put(time);
+    }
+
+    void write_with_own(HostView<const std::uint8_t> image, const FrameTime& time, const OwnPicture* own) override {
+        const auto* picture = dynamic_cast<const FfmpegPicture*>(own);
+        if (!picture || !takes(picture->frame())) return write(image, time);
+        const auto& from = picture->frame();
+        for (int plane = 0; plane < info_.planes(); ++plane) {
+            const auto row_bytes = info_.plane_row_bytes(plane);
+            for (int y = 0; y < info_.plane_rows(plane); ++y)
+                std::memcpy(frame_->data[plane] + y * row_bytes,
+                            from.data[plane] + std::ptrdiff_t{y} * from.linesize[plane],
+                            static_cast<std::size_t>(row_bytes));
         }
-        file_.mark_whole();
+        put(time);
     }
 
     void finish(Ending ending) override { file_.finish(ending); }
     std::int64_t bytes() const override { return file_.bytes(); }
 
 private:
-    void write_rows(const std::uint8_t* rows, std::int64_t stride_bytes) {
-        if (stride_bytes == shape_.width) {
-            file_.write(rows, static_cast<std::size_t>(stride_bytes * shape_.height));
-            return;
+    const char* range_tag() const { return info_.coding.full_range ? "FULL" : "LIMITED"; }
+
+    // Planes without gaps, behind the line that begins a frame: one write has all.
+    void lay_out_frame() {
+        frame_->format = y4m_pixels(info_.format.chroma);
+        frame_->width = info_.width;
+        frame_->height = info_.height;
+        frame_->chroma_location = info_.siting == siting_centre     ? AVCHROMA_LOC_CENTER
+                                  : info_.siting == siting_top_left ? AVCHROMA_LOC_TOPLEFT
+                                                                    : AVCHROMA_LOC_LEFT;
+        tag(*frame_, info_.coding);
+        auto* at = bytes_.data() + frame_line.size();
+        for (int plane = 0; plane < info_.planes(); ++plane) {
+            frame_->data[plane] = at;
+            frame_->linesize[plane] = static_cast<int>(info_.plane_row_bytes(plane));
+            at += info_.plane_bytes(plane);
         }
-        for (int y = 0; y < shape_.height; ++y)
-            file_.write(rows + y * stride_bytes, static_cast<std::size_t>(shape_.width));
+    }
+
+    // Whether a picture is what is written, but for where its planes lie.
+    bool takes(const AVFrame& picture) const {
+        std::string assumed;
+        auto other = yuv_info(picture, coding_of(picture, assumed));
+        if (other && other->format.chroma == ChromaSampling::s444) other->siting = info_.siting;  // which it has not
+        if (other != info_) return false;
+        for (int plane = 0; plane < info_.planes(); ++plane)
+            if (picture.linesize[plane] < info_.plane_row_bytes(plane)) return false;
+        return true;
+    }
+
+    void put(const FrameTime& time) {
+        uneven_.look_at(time, rate_.value(), file_.name());
+        file_.write(bytes_.data(), frame_line.size() + static_cast<std::size_t>(info_.frame_bytes()));
+        file_.mark_whole();
     }
 
     OutputFile file_;
     Shape shape_;
     Rational rate_;
     UnevenTimes uneven_;
-    FramePointer frame_;  // of colour
+    YuvInfo info_;
+    HostBuffer bytes_;                   // of a frame as it is written
+    FramePointer frame_ = make_frame();  // looks at bytes_
     PictureConverter converter_;
 };
 
 }  // namespace
 
-std::unique_ptr<Sink> open_y4m_sink(const std::string& path, const Shape& frame, Rational rate,
+std::vector<ParameterInfo> y4m_sink_parameters() {
+    using Type = ParameterInfo::Type;
+    return {{.name = "pixels",
+             .help = "the chroma of colour; as the medium has it where left out, and yuv444p where that has none",
+             .type = Type::choice,
+             .choices = {"yuv420p", "yuv422p", "yuv444p"},
+             .optional = true},
+            {.name = "range",
+             .help = "of the numbers of colour; as the medium has it where left out, and full where that has none",
+             .type = Type::choice,
+             .choices = {"limited", "full"},
+             .optional = true}};
+}
+
+std::unique_ptr<Sink> open_y4m_sink(const SinkCall& call, const Shape& frame, Rational rate,
                                     const SinkOptions& options) {
-    return std::make_unique<Y4mSink>(path, frame, rate, options);
+    return std::make_unique<Y4mSink>(call, frame, rate, options);
 }
 
 }  // namespace framewire

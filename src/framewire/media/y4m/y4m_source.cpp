@@ -84,6 +84,8 @@ public:
                       to_string(header_.coding));
         picture_ = HostBuffer(static_cast<std::size_t>(header_.picture_bytes()));
         lay_out_frame();
+        if (const auto picture = yuv_info(*frame_, header_.coding); picture && !mono)
+            info_.facts = {.coding = picture->coding, .sampling = picture->format.chroma, .siting = picture->siting};
     }
 
     const SourceInfo& info() const override { return info_; }

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <thread>
@@ -159,7 +160,95 @@ TEST(Y4m, IsUnderstoodAsFfmpegMeansIt) {
         EXPECT_GT(psnr(reading.frames[0], read_video(folder / "want.png").frames.at(0)), 34) << format;
     }
 }
+
+// The pictures of a file, without the line that begins it.
+Bytes pictures_in(const std::string& path) {
+    const auto bytes = read_file(path);
+    const auto end = std::find(bytes.begin(), bytes.end(), std::uint8_t{'\n'});
+    return end == bytes.end() ? Bytes() : Bytes(end + 1, bytes.end());
+}
+
+std::string header_of(const std::string& path) {
+    const auto bytes = read_file(path);
+    return {bytes.begin(), std::find(bytes.begin(), bytes.end(), std::uint8_t{'\n'})};
+}
+
+// What no filter touched is written as FFmpeg's own program writes it.
+TEST(Y4m, WritesPicturesAsTheirMediumHasThem) {
+    struct Case {
+        const char *pixels, *tag, *range;
+    };
+    const TemporaryFolder folder;
+    for (const auto& one : {Case{"yuv420p", "C420mpeg2", "LIMITED"}, Case{"yuvj420p", "C420jpeg", "FULL"},
+                            Case{"yuv422p", "C422", "LIMITED"}, Case{"yuv444p", "C444", "LIMITED"}}) {
+        SCOPED_TRACE(one.pixels);
+        const auto clip = folder / "clip.mkv", want = folder / "want.y4m", out = folder / "out.y4m";
+        ASSERT_TRUE(ffmpeg(fmt::format("-f lavfi -i testsrc2=size=161x119:rate=30 -frames:v 3 -c:v {} -pix_fmt {} {}",
+                                       one.pixels[3] == 'j' ? "mjpeg" : "ffv1", one.pixels, clip)));
+        ASSERT_TRUE(ffmpeg(fmt::format("-i {} -strict -1 {}", clip, want)));
+        const auto source = open_source(clip);
+        const auto& info = source->info();
+        const auto sink = open_sink(out, info.shape, info.rate, {.replace = true, .facts = info.facts});
+        HostImage image(info.shape);
+        for (FrameTime time; source->read(image.view(), time);)
+            sink->write_with_own(image.view(), time, source->own_picture().get());
+        sink->finish();
+        EXPECT_EQ(pictures_in(out), pictures_in(want));
+        EXPECT_NE(header_of(out).find(fmt::format(" {} ", one.tag)), std::string::npos) << header_of(out);
+        EXPECT_NE(header_of(out).find(fmt::format("COLORRANGE={}", one.range)), std::string::npos) << header_of(out);
+    }
+}
 #endif
+
+// What a filter touched: of the medium's form, or the one that is asked for, and read back as it was.
+TEST(Y4m, WritesImagesInTheMediumsForm) {
+    struct Case {
+        const char *keys, *header;
+        ChromaSiting siting{};
+        bool full_range = false;
+    };
+    const TemporaryFolder folder;
+    const Shape shape{1, 119, 161, 3};
+    const auto image = smooth_frame(shape, 0);
+    const auto view = HostView<const std::uint8_t>(image.data(), shape);
+    for (const auto& one : {Case{"", "A4:3 C420mpeg2 XYSCSS=420MPEG2 XCOLORRANGE=LIMITED"},
+                            Case{"", "A4:3 C420jpeg XYSCSS=420JPEG XCOLORRANGE=FULL", siting_centre, true},
+                            Case{"", "A4:3 C420paldv XYSCSS=420PALDV XCOLORRANGE=LIMITED", siting_top_left},
+                            Case{"", "A4:3 C420mpeg2 XYSCSS=420MPEG2 XCOLORRANGE=LIMITED", {true, false}},
+                            Case{":pixels=yuv422p", "A4:3 C422 XYSCSS=422 XCOLORRANGE=LIMITED"},
+                            Case{":range=full", "A4:3 C420mpeg2 XYSCSS=420MPEG2 XCOLORRANGE=FULL"},
+                            Case{":pixels=yuv444p:range=full", "A4:3 C444 XYSCSS=444 XCOLORRANGE=FULL"}}) {
+        SCOPED_TRACE(one.header);
+        const auto path = folder / "a.y4m";
+        const auto sink = open_sink(path + one.keys, shape, {30, 1},
+                                    {.replace = true,
+                                     .facts = {.coding = YuvCoding{YuvMatrix::bt601, one.full_range},
+                                               .sampling = ChromaSampling::s420,
+                                               .siting = one.siting,
+                                               .pixel_aspect = {4, 3}}});
+        sink->write(view, {});
+        sink->finish();
+        const auto header = header_of(path);
+        EXPECT_EQ(header, fmt::format("YUV4MPEG2 W161 H119 F30:1 Ip {}", one.header));
+        const auto reading = read_video(path);
+        ASSERT_EQ(reading.frames.size(), 1U) << reading.message;
+        EXPECT_GT(psnr(reading.frames[0], image), 38);
+        const auto& facts = reading.info.facts;
+        ASSERT_TRUE(facts.sampling && facts.coding);
+        EXPECT_EQ(*facts.coding, (YuvCoding{YuvMatrix::bt601, header.ends_with("FULL")}));
+    }
+}
+
+TEST(Y4m, WritesFullColourWhereNoMediumSaysOtherwise) {
+    const TemporaryFolder folder;
+    const Shape shape{1, 6, 8, 3};
+    write_video(folder / "a.y4m", shape, {random_frame(shape, 1)});
+    const auto bytes = read_file(folder / "a.y4m");
+    const std::string header = "YUV4MPEG2 W8 H6 F25:1 Ip A1:1 C444 XYSCSS=444 XCOLORRANGE=FULL\nFRAME\n";
+    ASSERT_EQ(bytes.size(), header.size() + static_cast<std::size_t>(shape.bytes()));
+    EXPECT_TRUE(std::equal(header.begin(), header.end(), bytes.begin()));
+    EXPECT_EQ(error_of([&] { open_sink(folder / "b.y4m:pixels=yuv411p", shape, {30, 1}); }), ErrorCode::usage);
+}
 
 }  // namespace y4m_test
 }  // namespace framewire

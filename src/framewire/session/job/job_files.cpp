@@ -22,8 +22,10 @@ JobFiles& JobFiles::input(const std::string& option, const std::string& path) {
 }
 
 JobFiles& JobFiles::sink(const std::string& option, const std::string& text) {
-    for (auto& path : files_of_sink(text)) outputs_.push_back({option, std::move(path)});
-    if (text == "-") bytes_to_standard_output_ = option;
+    for (auto& path : files_of_sink(text)) {
+        if (path == "-") bytes_to_standard_output_ = option;
+        outputs_.push_back({option, std::move(path)});
+    }
     return *this;
 }
 
@@ -50,7 +52,8 @@ JobFiles& JobFiles::add(const JobFiles& others) {
 }
 
 void require_one_standard_output(std::initializer_list<std::string_view> outputs, std::string_view names) {
-    const auto count = std::ranges::count(outputs, "-");
+    const auto count =
+        std::ranges::count_if(outputs, [](std::string_view text) { return text == "-" || text.starts_with("-:"); });
     if (count > 1) fail(ErrorCode::usage, "{} of {} go to standard output; one of them can", count, names);
 }
 

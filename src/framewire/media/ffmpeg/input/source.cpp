@@ -367,7 +367,13 @@ private:
     // What the first picture says of all.
     PictureFacts facts(const YuvCoding& coding) {
         PictureFacts facts;
-        if (!is_rgb_picture() && info_.shape.channels == 3) facts.coding = coding;
+        if (!is_rgb_picture() && info_.shape.channels == 3) {
+            facts.coding = coding;
+            if (const auto info = yuv_info(*frame_, coding)) {
+                facts.sampling = info->format.chroma;
+                facts.siting = info->siting;
+            }
+        }
         const auto* descriptor = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame_->format));
         if (const int bits = descriptor ? descriptor->comp[0].depth : 8; bits > 8)
             log_info("{}: its pictures have {} bits a sample; 8 of them are worked with", address_.name, bits);
