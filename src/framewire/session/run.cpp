@@ -24,8 +24,8 @@ struct RunJob::State {
     SinkOptions sink_options(const RunOptions& options) const {
         auto sink = job.sink_options();
         sink.segments = options.segments;
-        // Frames that are timed anew have lost their sound's times.
-        if (options.input.fps <= 0) sink.medium = job.input().info().medium;
+        // Frames that are timed anew have lost their sound's times, and what is made of stretches gets it when joined.
+        if (options.input.fps <= 0 && !options.input.stretch) sink.medium = job.input().info().medium;
         sink.audio = options.audio;
         sink.to_the_end = !options.job.frames && !options.input.duration_seconds;
         return sink;

@@ -64,6 +64,7 @@ public:
                         aspect.numerator, aspect.denominator);
             aspect = {1, 1};
         }
+        if (input_.stretch_begin_seconds()) options.begin_seconds = input_.stretch_begin_seconds();
         return options;
     }
 
@@ -111,7 +112,7 @@ private:
                     .process = [&](int slot, const FrameTime& time) { process(stages, at(slot), time); },
                     .wait =
                         [&](int slot) {
-                            if (at(slot).frame.sent) at(slot).found.wait();
+                            if (at(slot).frame.looked_at) at(slot).found.wait();
                             at(slot).frame.wait();
                         },
                     .send =
@@ -126,7 +127,7 @@ private:
     void process(const FrameStages<Found>& stages, Slot<Found>& slot, const FrameTime& time) {
         input_.naming_errors(time, [&] {
             input_.filter(slot.frame, time, statistics(), stages.wanted);
-            if (stages.start && slot.frame.sent) stages.start(slot.frame, time, slot.found);
+            if (stages.start && slot.frame.looked_at) stages.start(slot.frame, time, slot.found);
         });
     }
 
