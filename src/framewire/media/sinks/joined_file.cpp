@@ -38,8 +38,7 @@ void refuse_stopped(const InputFile& file) {
 }
 
 // y4m's header is its first line, which only the first part keeps.
-void join_bytes(const std::vector<FilePart>& parts, OutputFile& output, bool has_header,
-                const std::stop_token& stop) {
+void join_bytes(const std::vector<FilePart>& parts, OutputFile& output, bool has_header, const std::stop_token& stop) {
     std::vector<std::uint8_t> bytes(longest_copy_bytes);
     for (const auto& one : parts) {
         InputFile file(one.path, stop);
@@ -67,7 +66,8 @@ NpyHeader read_header(InputFile& file) {
         if (side < 1 || (frame_bytes *= static_cast<std::uint64_t>(side)) > static_cast<std::uint64_t>(rest_bytes))
             fail(ErrorCode::no_input, "{} ends within its first array", file.name());
     const auto frames = static_cast<std::uint64_t>(rest_bytes) / frame_bytes;
-    if (frames != static_cast<std::uint64_t>(header.shape[0]) || frames * frame_bytes != static_cast<std::uint64_t>(rest_bytes))
+    if (frames != static_cast<std::uint64_t>(header.shape[0]) ||
+        frames * frame_bytes != static_cast<std::uint64_t>(rest_bytes))
         fail(ErrorCode::no_input, "{} is cut off", file.name());
     return header;
 }
@@ -93,8 +93,10 @@ void join_arrays(const std::vector<FilePart>& parts, const std::string& output, 
         std::size_t values = 1;
         for (const auto side : shape) values *= static_cast<std::size_t>(side);
         if (!file) file.emplace(output, shape, true, options, floats ? NpyValues::float32 : NpyValues::int32);
-        if (floats) copy_arrays<float>(from, header.shape[0], values, *file);
-        else copy_arrays<std::int32_t>(from, header.shape[0], values, *file);
+        if (floats)
+            copy_arrays<float>(from, header.shape[0], values, *file);
+        else
+            copy_arrays<std::int32_t>(from, header.shape[0], values, *file);
     }
     file->finish();
 }
@@ -107,7 +109,7 @@ bool can_be_joined(const std::string& path) {
 }
 
 void join_files(const std::vector<FilePart>& parts, const std::string& output, const OutputFileOptions& options,
-                  const std::optional<MediumFile>& medium, bool audio) {
+                const std::optional<MediumFile>& medium, bool audio) {
     const auto ending = ending_of(output);
     if (parts.empty() || !can_be_joined(output)) fail(ErrorCode::usage, "{} cannot be joined of parts", output);
 #ifdef FRAMEWIRE_FFMPEG

@@ -22,6 +22,6 @@ bool can_be_joined(const std::string& path);
 /// Joins them, in order. What goes along with the pictures of a file of video is taken from `medium`. Throws
 /// Error{usage} on other endings, Error{io}, and Error{no_input} where a part is not as framewire writes it.
 void join_files(const std::vector<FilePart>& parts, const std::string& output, const OutputFileOptions& options,
-                  const std::optional<MediumFile>& medium = {}, bool audio = true);
+                const std::optional<MediumFile>& medium = {}, bool audio = true);
 
 }  // namespace framewire

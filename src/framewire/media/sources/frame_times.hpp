@@ -12,7 +12,7 @@ namespace framewire {
 
 /// When the frames of a source are, without decoding them.
 struct FrameTimes {
-    std::vector<double> seconds{};      ///< of all frames, in order, as FrameTime::seconds has them
+    std::vector<double> seconds{};       ///< of all frames, in order, as FrameTime::seconds has them
     std::vector<std::size_t> entries{};  ///< numbers of those that reading may begin at: key frames; in order
     std::optional<MediumFile> medium{};  ///< as SourceInfo's
     std::string unknown{};               ///< why nobody can tell, and there are none; empty: they are known

@@ -289,20 +289,21 @@ void BatchJob::State::make(const Task& task, std::size_t index) {
     if (task.joins) remove_parts(task.parts_folder);
 }
 
-// Joins a piece of its parts. False where these cannot be: then it is made in one.
+// Joins a piece of its parts. False where its source cannot be cut or is damaged: then it is made in one, and is what
+// an uncut run makes of it.
 bool BatchJob::State::join(const Task& task, std::size_t index, const JobOptions& job) {
+    const auto is_of_source = [](ErrorCode code) {
+        return code == ErrorCode::config || code == ErrorCode::source_lost;
+    };
     const PieceOutcome* failed = nullptr;
-    int failures = 0;
     for (std::size_t part = 0; part < index; ++part) {
         if (tasks[part].whole != index) continue;
         const auto& outcome = result.pieces[part];
         if (outcome.end == End::stopped) return true;
         if (outcome.end != End::failed) continue;
-        ++failures;
-        if (!failed || failed->code == ErrorCode::config) failed = &outcome;
+        if (!failed || (is_of_source(failed->code) && !is_of_source(outcome.code))) failed = &outcome;
     }
-    if (failed && failed->code != ErrorCode::config)
-        fail(failed->code, "{} ({} of its parts failed)", failed->why, failures);
+    if (failed && !is_of_source(failed->code)) fail(failed->code, "{}", failed->why);
     if (failed) {
         log_info("{}; it is made in one piece", failed->why);
         return false;

@@ -49,8 +49,8 @@ StretchPosition::Is StretchPosition::take(FrameTime& time, std::int64_t damaged)
         require(time.index - (is_behind ? stretch_.begin_frame + stretch_.frames : stretch_.begin_frame));
     if (!is_behind) return Is::within;
     if (damaged > damaged_)
-        fail(ErrorCode::source_lost, "{}: {} of its packets or pictures are broken between {:.2f} s and {:.2f} s", name_,
-             damaged - damaged_, stretch_.begin_seconds, *stretch_.end_seconds);
+        fail(ErrorCode::source_lost, "{}: {} of its packets or pictures are broken between {:.2f} s and {:.2f} s",
+             name_, damaged - damaged_, stretch_.begin_seconds, *stretch_.end_seconds);
     return Is::behind;
 }
 

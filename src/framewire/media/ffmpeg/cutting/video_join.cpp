@@ -103,8 +103,7 @@ public:
             PartReader reader(part.path, stop_);
             add(reader, part);
         }
-        if (companions_)
-            companions_->give_all(*format_, [this](AVPacket& packet) { return put_companion(packet); });
+        if (companions_) companions_->give_all(*format_, [this](AVPacket& packet) { return put_companion(packet); });
         check(av_write_trailer(format_.get()), "complete");
         file_->flush();
         check(file_->context()->error, "complete");
@@ -147,8 +146,8 @@ private:
         if (!same_coding(*stream_->codecpar, *reader.stream().codecpar))
             fail(ErrorCode::config, "{} is encoded otherwise than the part before; it cannot be joined", part.path);
         // A format of one rate has no times but the numbers of its frames.
-        const auto shift = muxer_ == "avi" ? frames_
-                                           : std::llround(part.begin_seconds / av_q2d(reader.stream().time_base));
+        const auto shift =
+            muxer_ == "avi" ? frames_ : std::llround(part.begin_seconds / av_q2d(reader.stream().time_base));
         while (reader.read(*packet_)) {
             if (packet_->dts == AV_NOPTS_VALUE) packet_->dts = packet_->pts;
             if (packet_->dts == AV_NOPTS_VALUE) fail(ErrorCode::no_input, "{} tells no times", part.path);

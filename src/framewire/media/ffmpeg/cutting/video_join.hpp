@@ -17,8 +17,9 @@ struct VideoPart {
 };
 
 /// Joins files of one ending (`.mp4`, `.mkv`, `.avi` ...) that open_sink() wrote with the same options, packet by
-/// packet: nothing is decoded or encoded. What goes along with the pictures is taken from `medium`, as open_sink() does.
-/// Throws Error{io}, Error{config} where the parts were encoded otherwise, Error{no_input} where one cannot be read.
+/// packet: nothing is decoded or encoded. What goes along with the pictures is taken from `medium`, as open_sink()
+/// does. Throws Error{io}, Error{config} where the parts were encoded otherwise, Error{no_input} where one cannot be
+/// read.
 void join_videos(const std::vector<VideoPart>& parts, const std::string& output, const OutputFileOptions& options,
                  const std::optional<MediumFile>& medium, bool audio);
 

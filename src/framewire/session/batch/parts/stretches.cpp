@@ -16,8 +16,10 @@ namespace framewire::session {
 namespace {
 
 void add_background(LookBack& back, const BackgroundModel& background) {
-    if (std::holds_alternative<FirstFrame>(background)) back.first_frame = true;
-    else if (!std::holds_alternative<BackgroundImage>(background)) back.learns = name_of_background(background);
+    if (std::holds_alternative<FirstFrame>(background))
+        back.first_frame = true;
+    else if (!std::holds_alternative<BackgroundImage>(background))
+        back.learns = name_of_background(background);
 }
 
 int add_calls(LookBack& back, const Chain& chain) {
@@ -66,11 +68,12 @@ void require_can_be_cut(const InputOptions& input, const Cutting& cutting) {
         fail(ErrorCode::usage, "--start and --duration are of whole videos; they do not go with --segment");
     const auto& learns = cutting.look_back.learns;
     if (!learns.empty() && !cutting.warm_up_seconds)
-        fail(ErrorCode::usage,
-             "the background {} learns from all frames before, and pieces of a video (--segment) do not have them; "
-             "--warm-up 30s lets each learn from so much before it, and what it finds differs from an uncut run's then. "
-             "With first or a picture it is the same",
-             learns);
+        fail(
+            ErrorCode::usage,
+            "the background {} learns from all frames before, and pieces of a video (--segment) do not have them; "
+            "--warm-up 30s lets each learn from so much before it, and what it finds differs from an uncut run's then. "
+            "With first or a picture it is the same",
+            learns);
 }
 
 std::vector<Stretch> stretches_of(const FrameTimes& times, const InputOptions& input, const Cutting& cutting) {
