@@ -3,7 +3,11 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
+#include "framewire/core/parameters/amounts.hpp"
 #include "framewire/media/media.hpp"
+#include "framewire/media/sinks/joined_file.hpp"
+#include "framewire/media/sources/frame_times.hpp"
+#include "framewire/session/input/stretch_position.hpp"
 #include "framewire/session/outputs/folders.hpp"
 
 #include <fmt/format.h>
@@ -51,9 +55,9 @@ bool is_folder_name(const std::string& output) {
 
 void report(const session::BatchResult& result) {
     using End = session::PieceOutcome::End;
-    for (const auto& piece : result.pieces)
-        if (piece.end == End::failed) log_error("{}", piece.why);
-    auto what = fmt::format("{} of {} files made", result.count(End::made), result.pieces.size());
+    const auto failures = result.failures();
+    for (const auto* piece : failures) log_error("{}", piece->why);
+    auto what = fmt::format("{} of {} files made", result.count(End::made), result.size());
     const auto add = [&](End end, std::string_view words) {
         if (const auto count = result.count(end); count > 0) what += fmt::format(", {} {}", count, words);
     };
@@ -61,10 +65,83 @@ void report(const session::BatchResult& result) {
     add(End::kept, "kept as they were (-n)");
     add(End::stopped, "stopped or not begun");
     add(End::failed, "failed");
+    if (const int parts = result.size(true); parts > 0)
+        what += fmt::format("; {} of {} pieces of long files made", result.count(End::made, true), parts);
     log_info("{}; {} frames in {:.2f} s, {:.1f} fps", what, result.frames, result.seconds,
              result.seconds > 0 ? static_cast<double>(result.frames) / result.seconds : 0);
-    if (const auto* first = result.first_failure())
-        fail(first->code, "{} of {} files failed", result.count(End::failed), result.pieces.size());
+    if (failures.empty()) return;
+    const bool part = failures.front()->part;
+    fail(failures.front()->code, "{} of {} {} failed", result.count(End::failed, part), result.size(part),
+         part ? "pieces of long files" : "files");
+}
+
+void require_can_be_cut(const BatchFlags& flags, const CommonOptions& common, const ManyJobs& jobs) {
+    if (common.frames) fail(ErrorCode::usage, "--frames is of whole videos; it does not go with --segment");
+    session::require_can_be_cut(jobs.input, flags.cutting);
+}
+
+void require_can_be_joined(const session::JobFiles& files) {
+    for (const auto& output : files.outputs())
+        if (!can_be_joined(output.path))
+            fail(ErrorCode::usage,
+                 "{}: pieces of it cannot be joined (--segment); those of .jsonl, .txt, .npy, .y4m, .bgr, .gray, .mp4, "
+                 ".mkv and .avi can",
+                 output.path);
+}
+
+// What joins each output of the parts.
+void join(const session::Piece& whole, const std::vector<session::Piece>& parts, const std::vector<double>& begins,
+          const std::optional<MediumFile>& medium, bool audio, const session::JobOptions& job) {
+    const auto& outputs = whole.files.outputs();
+    for (std::size_t output = 0; output < outputs.size(); ++output) {
+        std::vector<FilePart> files;
+        for (std::size_t part = 0; part < parts.size(); ++part)
+            files.push_back({parts[part].files.outputs()[output].path, begins[part]});
+        join_files(files, outputs[output].path, {.stop = job.stop, .replace = job.replace},
+                   output == 0 ? medium : std::nullopt, audio);
+    }
+}
+
+session::CutPiece cut(const BatchFlags& flags, PieceRequest request, const std::string& folder, const ManyJobs& jobs) {
+    const auto whole = jobs.piece(request);
+    const auto times = frame_times_of(request.input.path, {.stop = request.job.stop});
+    if (!times.unknown.empty()) log_info("{} is not cut: {}", request.input.path, times.unknown);
+    auto input = jobs.input;
+    session::CutPiece result;
+    std::vector<double> begins;
+    request.parts_folder = session::parts_folder(folder, whole.name);
+    for (const auto& stretch : session::stretches_of(times, jobs.input, flags.cutting)) {
+        request.stretch = input.stretch = stretch;
+        request.part = fmt::format("{:05}", result.parts.size());
+        result.parts.push_back(jobs.piece(request));
+        begins.push_back(session::whole_seconds_before(input));
+    }
+    const auto medium = jobs.input.fps > 0 ? std::nullopt : times.medium;
+    result.join = [whole, parts = result.parts, begins, medium, audio = jobs.audio](const session::JobOptions& job) {
+        join(whole, parts, begins, medium, audio, job);
+    };
+    return result;
+}
+
+void add_segment_options(Command& group, BatchFlags& flags) {
+    const auto problem = [](const std::string& text) {
+        const auto seconds = seconds_of(text);
+        return seconds && *seconds >= 1 ? std::string()
+                                        : "'" + text + "' is no length; allowed are 1s and more, as 90s, 10m, 1.5h";
+    };
+    auto segment = group.option(
+        "--segment", [&flags](const std::string& text) { flags.cutting.seconds = seconds_of(text).value_or(0); },
+        "cut longer videos into pieces of about this length, at key frames, and join what is made of them: of "
+        ".jsonl .txt .npy .y4m .bgr .gray the bytes of an uncut run");
+    segment.check(problem).type_name("TIME");
+    group
+        .option(
+            "--warm-up", [&flags](const std::string& text) { flags.cutting.warm_up_seconds = seconds_of(text); },
+            "how much before each piece a background that learns (mean, mixture) sees; its results differ from an "
+            "uncut run's, the less the longer this is")
+        .check(problem)
+        .type_name("TIME")
+        .needs(segment);
 }
 
 }  // namespace
@@ -79,6 +156,7 @@ void add_batch_options(Command& command, BatchFlags& flags, session::InputOption
     group.option("--jobs", flags.jobs, "files at once").within(1, session::BatchOptions::most_jobs).type_name("N");
     group.option("--ending", flags.ending, "of the videos and pictures made; else mp4 of videos and png of pictures")
         .one_of({"mp4", "mkv", "avi", "y4m", "png", "jpg", "bgr", "gray"});
+    add_segment_options(group, flags);
     const auto shard = group.option("--shard", flags.shard, "only this share of the files: 2/8 is the second of eight")
                            .type_name("I/N");
     group
@@ -94,26 +172,44 @@ bool is_of_many(const BatchFlags& flags, const std::string& output, session::Inp
     const auto& inputs = flags.inputs;
     if (inputs.size() > 1 || (session::names_many(inputs.front()) && !session::is_output_folder(inputs.front())))
         fail(ErrorCode::usage, "-i names many files; -o FOLDER/ takes what is made of each");
-    if (flags.jobs > 1 || !flags.ending.empty() || !flags.shard.empty() || flags.shards)
-        fail(ErrorCode::usage, "--jobs, --ending, --shard and --shards are for many files; they go with -o FOLDER/");
+    if (flags.jobs > 1 || !flags.ending.empty() || flags.cutting.seconds > 0 || !flags.shard.empty() || flags.shards)
+        fail(ErrorCode::usage,
+             "--jobs, --ending, --segment, --shard and --shards are for many files; they go with -o FOLDER/");
     options.source = inputs.front();
     return false;
 }
 
 bool shares_work(const BatchFlags& flags) {
-    return flags.jobs > 1 || !flags.shard.empty() || flags.shards ||
+    return flags.jobs > 1 || flags.cutting.seconds > 0 || !flags.shard.empty() || flags.shards ||
            session::shard_of([](const char* name) { return std::getenv(name); }, {});
 }
 
-std::string in_folder(const std::string& option, const std::string& folder, const std::string& name) {
+void PieceRequest::take(session::InputOptions& options) const {
+    options.source = input.path;
+    options.stretch = stretch;
+}
+
+std::string PieceRequest::shown_input() const {
+    return stretch ? fmt::format("{} from {:.2f} s", input.path, stretch->begin_seconds) : input.path;
+}
+
+std::string PieceRequest::shown_name(const std::string& name) const {
+    namespace fs = std::filesystem;
+    return stretch ? fmt::format(".parts/{}/{}", name, part + fs::path(name).extension().native()) : name;
+}
+
+std::string PieceRequest::in_folder(const std::string& option, const std::string& folder,
+                                    const std::string& name) const {
     if (folder.empty()) return {};
     if (!is_folder_name(folder))
         fail(ErrorCode::usage, "{} {}: what is made of many files goes into a folder, {}/", option, folder, folder);
-    return std::filesystem::path(folder) / name;
+    const std::filesystem::path path(name);
+    if (stretch) return fmt::format("{}/{}{}{}", parts_folder, part, option, path.extension().native());
+    return std::filesystem::path(folder) / path;
 }
 
 void make_many(const Command& command, const BatchFlags& flags, CommonOptions& common, const std::string& folder,
-               const PieceOf& piece, const std::stop_token& stop) {
+               const ManyJobs& jobs, const std::stop_token& stop) {
     if (common.times) fail(ErrorCode::usage, "--times tells how long one file's steps take; it does not go with many");
     session::BatchOptions options{.job = common.job(stop),
                                   .folder = folder,
@@ -128,7 +224,19 @@ void make_many(const Command& command, const BatchFlags& flags, CommonOptions& c
     auto each = options.job;
     each.statistics_path.clear();  // they are of all
     std::vector<session::Piece> pieces;
-    for (const auto& input : session::batch_inputs(flags.inputs)) pieces.push_back(piece(input, each));
+    const bool cuts = flags.cutting.seconds > 0;
+    auto cutting = flags;
+    if (cuts) {
+        cutting.cutting.look_back = session::look_back_of(jobs.input.filters, jobs.background);
+        require_can_be_cut(cutting, common, jobs);
+    }
+    for (const auto& input : session::batch_inputs(flags.inputs)) {
+        const PieceRequest request{.input = input, .job = each};
+        pieces.push_back(jobs.piece(request));
+        if (!cuts || input.image) continue;
+        require_can_be_joined(pieces.back().files);
+        pieces.back().cut = [&, request] { return cut(cutting, request, folder, jobs); };
+    }
     session::BatchJob job(options, std::move(pieces));
     if (!job.in_the_way().empty() && !common.replace && !common.keep)
         require_leave_to_replace(job.in_the_way(), true, common, stop);

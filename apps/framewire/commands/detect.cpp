@@ -42,18 +42,20 @@ std::string_view records_ending(RecordFormat format) {
 
 void detect_many(const Command& command, DetectFlags& flags, const std::stop_token& stop) {
     if (!flags.steps.folder.empty()) fail(ErrorCode::usage, "--steps draws one file's; it does not go with many");
-    const auto piece = [&](const session::BatchInput& input, const session::JobOptions& job) {
+    const auto piece = [&](const PieceRequest& request) {
         auto options = flags.options(stop);
-        const auto name = input.name + std::string(records_ending(options.format));
-        options.job = job;
-        options.input.source = input.path;
-        options.output = in_folder("-o", flags.output, name);
-        options.annotate = in_folder("--annotate", flags.annotate, flags.many.video_name(input));
-        options.mask = in_folder("--mask", flags.mask, flags.many.video_name(input));
-        options.labels = in_folder("--labels", flags.labels, input.name + ".npy");
-        return session::Piece{input.path, name, files_of(options), session::piece_work<session::DetectJob>(options)};
+        const auto name = request.input.name + std::string(records_ending(options.format));
+        options.job = request.job;
+        request.take(options.input);
+        options.output = request.in_folder("-o", flags.output, name);
+        options.annotate = request.in_folder("--annotate", flags.annotate, flags.many.video_name(request.input));
+        options.mask = request.in_folder("--mask", flags.mask, flags.many.video_name(request.input));
+        options.labels = request.in_folder("--labels", flags.labels, request.input.name + ".npy");
+        return request.piece<session::DetectJob>(name, options);
     };
-    make_many(command, flags.many, flags.common, flags.output, piece, stop);
+    const auto background = flags.detector.options().parameters.background;
+    make_many(command, flags.many, flags.common, flags.output,
+              {.input = flags.input, .background = &background, .piece = piece}, stop);
 }
 
 void detect(const Command& command, DetectFlags& flags, const std::stop_token& stop) {

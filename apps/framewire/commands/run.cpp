@@ -4,6 +4,7 @@
 #include "options/common.hpp"
 #include "options/recording_options.hpp"
 
+#include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
 #include "framewire/session/run.hpp"
 
@@ -35,15 +36,19 @@ session::RunOptions RunFlags::options(const std::stop_token& stop) const {
 }
 
 void run_many(const Command& command, RunFlags& flags, const std::stop_token& stop) {
-    const auto piece = [&](const session::BatchInput& input, const session::JobOptions& job) {
+    if (flags.many.cutting.seconds > 0 && flags.segments.seconds > 0)
+        fail(ErrorCode::usage, "--segment joins its pieces, and --segment-time does not; one of them can");
+    const auto piece = [&](const PieceRequest& request) {
         auto options = flags.options(stop);
-        const auto name = flags.many.video_name(input);
-        options.job = job;
-        options.input.source = input.path;
-        options.output = in_folder("-o", flags.output, name);
-        return session::Piece{input.path, name, files_of(options), session::piece_work<session::RunJob>(options)};
+        const auto name = flags.many.video_name(request.input);
+        options.job = request.job;
+        request.take(options.input);
+        options.output = request.in_folder("-o", flags.output, name);
+        return request.piece<session::RunJob>(name, options);
     };
-    make_many(command, flags.many, flags.common, flags.output, piece, stop);
+    const auto input = flags.options(stop).input;
+    make_many(command, flags.many, flags.common, flags.output,
+              {.input = input, .audio = !flags.no_audio, .piece = piece}, stop);
 }
 
 void run(const Command& command, RunFlags& flags, const std::stop_token& stop) {

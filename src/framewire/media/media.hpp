@@ -80,10 +80,11 @@ struct SinkOptions {
     bool replace = false;    ///< see OutputFileOptions
     bool once_only = false;  ///< see OutputFileOptions
     SegmentOptions segments{};
-    std::optional<MediumFile> medium{};  ///< whose sound, subtitles, chapters and words go along
-    bool audio = true;                   ///< without, its sound stays behind
-    bool to_the_end = false;             ///< what goes along may go on after the last picture, as in the medium
-    PictureFacts facts{};                ///< of the medium that the frames come from, where they are as it has them
+    std::optional<double> begin_seconds{};  ///< which time is the output's 0; none: that of its first frame
+    std::optional<MediumFile> medium{};     ///< whose sound, subtitles, chapters and words go along
+    bool audio = true;                      ///< without, its sound stays behind
+    bool to_the_end = false;                ///< what goes along may go on after the last picture, as in the medium
+    PictureFacts facts{};                   ///< of the medium that the frames come from, where they are as it has them
 
     OutputFileOptions file_options() const { return {stop, replace, once_only}; }
 };

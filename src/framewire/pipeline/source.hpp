@@ -70,6 +70,9 @@ public:
     /// make it. False where this source cannot, and stays where it is. Throws as read() does.
     virtual bool seek(double seconds) { return static_cast<void>(seconds), false; }
 
+    /// Broken packets and pictures so far, for which frames were left out or patched up.
+    virtual std::int64_t damaged() const { return 0; }
+
     /// Takes over what the source itself can of the settings, as a camera does that has controls for them; gives the
     /// settings with those changing nothing any more. From any thread. Throws Error{usage} on a setting that is not
     /// allowed, Error{config} when the source does not take one it has.

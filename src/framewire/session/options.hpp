@@ -2,6 +2,7 @@
 
 #include "framewire/cuda/executor.hpp"
 #include "framewire/pipeline/statistics/progress.hpp"
+#include "framewire/session/input/stretch.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -32,6 +33,7 @@ struct InputOptions {
     double start_seconds = 0;                  ///< see SourceOptions
     std::optional<double> duration_seconds{};  ///< see SourceOptions
     bool seekable = false;                     ///< see SourceOptions
+    std::optional<Stretch> stretch{};          ///< what of it is put out, in place of a start and a duration
     double fps = 0;        ///< above 0: asked of the source, and frames that do not come live are timed by it
     std::string matrix{};  ///< bt601, bt709 or bt2020 instead of what the medium says of its YUV colours
     std::string range{};   ///< limited or full, likewise

@@ -59,17 +59,17 @@ void describe(HogFlags& flags, const DescribeFlags& describe, const std::stop_to
 
 void describe_many(const Command& command, HogFlags& flags, const DescribeFlags& describe,
                    const std::stop_token& stop) {
-    const auto piece = [&](const session::BatchInput& input, const session::JobOptions& job) {
-        const auto name = input.name + ".npy";
+    const auto piece = [&](const PieceRequest& request) {
+        const auto name = request.input.name + ".npy";
         auto options = session::describe_fields().from(describe.given);
-        options.job = job;
+        options.job = request.job;
         options.input = flags.input;
         options.hog = flags.hog;
-        options.output = in_folder("-o", flags.output, name);
-        options.input.source = input.path;
-        return session::Piece{input.path, name, files_of(options), session::piece_work<session::DescribeJob>(options)};
+        options.output = request.in_folder("-o", flags.output, name);
+        request.take(options.input);
+        return request.piece<session::DescribeJob>(name, options);
     };
-    make_many(command, flags.many, flags.common, flags.output, piece, stop);
+    make_many(command, flags.many, flags.common, flags.output, {.input = flags.input, .piece = piece}, stop);
 }
 
 }  // namespace framewire::app

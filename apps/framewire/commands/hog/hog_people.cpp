@@ -96,16 +96,16 @@ void find_people(HogFlags& flags, const PeopleFlags& people, const std::stop_tok
 
 void find_people_of_many(const Command& command, HogFlags& flags, const PeopleFlags& people,
                          const std::stop_token& stop) {
-    const auto piece = [&](const session::BatchInput& input, const session::JobOptions& job) {
-        const auto name = input.name + ".jsonl";
+    const auto piece = [&](const PieceRequest& request) {
+        const auto name = request.input.name + ".jsonl";
         auto options = options_of(flags, people, stop);
-        options.job = job;
-        options.input.source = input.path;
-        options.output = in_folder("-o", flags.output, name);
-        options.annotate = in_folder("--annotate", people.annotate, flags.many.video_name(input));
-        return session::Piece{input.path, name, files_of(options), session::piece_work<session::PeopleJob>(options)};
+        options.job = request.job;
+        request.take(options.input);
+        options.output = request.in_folder("-o", flags.output, name);
+        options.annotate = request.in_folder("--annotate", people.annotate, flags.many.video_name(request.input));
+        return request.piece<session::PeopleJob>(name, options);
     };
-    make_many(command, flags.many, flags.common, flags.output, piece, stop);
+    make_many(command, flags.many, flags.common, flags.output, {.input = flags.input, .piece = piece}, stop);
 }
 
 }  // namespace framewire::app

@@ -12,8 +12,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-// Magic, version, length and text: a multiple of 64, and room for any four numbers.
-constexpr std::size_t header_bytes = 192, text_bytes = header_bytes - 10;
+constexpr std::size_t text_bytes = NpyFile::header_bytes - 10;  // behind magic, version and length
 
 std::size_t count_of(const std::vector<std::int64_t>& shape) {
     std::size_t count = 1;

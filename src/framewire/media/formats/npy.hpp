@@ -16,6 +16,9 @@ enum class NpyValues { float32, int32 };
 /// name only when whole.
 class NpyFile {
 public:
+    /// What stands before the values: a multiple of 64, and room for any four numbers.
+    static constexpr std::size_t header_bytes = 192;
+
     /// `shape` is that of every array written. Where the file `grows`, it holds as many as come, one after the other,
     /// and their number is its first dimension; elsewhere it holds the one. Throws Error{usage} where a growing file
     /// goes to a pipe or standard output, for its beginning is written last, and Error{io}.

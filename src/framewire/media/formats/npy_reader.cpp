@@ -17,19 +17,13 @@ static_assert(std::endian::native == std::endian::little);
 constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::size_t most_header_bytes = 65536, most_dimensions = 32;
 
-struct Header {
-    std::string descr;
-    bool fortran_order = false;
-    std::vector<std::int64_t> shape;
-};
-
 // The header's text: a Python dictionary of a string, a bool and a tuple of numbers, each key once, in any order.
 class HeaderText {
 public:
     HeaderText(std::string_view text, const std::string& name) : rest_(text), name_(name) {}
 
-    Header read() {
-        Header header;
+    NpyHeader read() {
+        NpyHeader header;
         bool has_descr = false, has_order = false, has_shape = false;
         const auto once = [&](bool& has) {
             if (has) refuse();
@@ -43,7 +37,7 @@ public:
                 once(has_descr);
                 if (next() != '\'' && next() != '"')
                     fail(ErrorCode::no_input, "{} is an array of records; one of float32 or float64 is needed", name_);
-                header.descr = quoted();
+                header.type = quoted();
             } else if (key == "fortran_order") {
                 once(has_order);
                 header.fortran_order = take("True");
@@ -123,7 +117,7 @@ bool is_npy(std::span<const std::uint8_t> bytes) {
     return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
 }
 
-NpyArray parse_npy(std::span<const std::uint8_t> bytes, const std::string& name) {
+NpyHeader parse_npy_header(std::span<const std::uint8_t> bytes, const std::string& name) {
     if (!is_npy(bytes)) fail(ErrorCode::no_input, "{} is no NumPy file", name);
     const auto cut = [&] { fail(ErrorCode::no_input, "{} ends within its NumPy header", name); };
     const auto fixed_bytes = magic.size() + 2;
@@ -140,10 +134,15 @@ NpyArray parse_npy(std::span<const std::uint8_t> bytes, const std::string& name)
              most_header_bytes);
     const auto text = bytes.subspan(fixed_bytes + length_bytes);
     if (text.size() < text_bytes) cut();
-    const auto data = text.subspan(text_bytes);
-    const auto header = HeaderText({reinterpret_cast<const char*>(text.data()), text_bytes}, name).read();
+    auto header = HeaderText({reinterpret_cast<const char*>(text.data()), text_bytes}, name).read();
+    header.bytes = fixed_bytes + length_bytes + text_bytes;
+    return header;
+}
 
-    const auto& type = header.descr;
+NpyArray parse_npy(std::span<const std::uint8_t> bytes, const std::string& name) {
+    const auto header = parse_npy_header(bytes, name);
+    const auto data = bytes.subspan(header.bytes);
+    const auto& type = header.type;
     if (type != "<f4" && type != ">f4" && type != "<f8" && type != ">f8")
         fail(ErrorCode::no_input, "{} is an array of type '{}'; float32 and float64 are read", name, type);
     const std::uint64_t value_bytes = type[2] == '4' ? sizeof(float) : sizeof(double);

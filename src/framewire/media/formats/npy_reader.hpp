@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -12,6 +13,17 @@ struct NpyArray {
     std::vector<std::int64_t> shape;
     std::vector<float> values;
 };
+
+/// What stands before the values of a NumPy file.
+struct NpyHeader {
+    std::string type;  ///< "<f4" ...
+    bool fortran_order = false;
+    std::vector<std::int64_t> shape;
+    std::size_t bytes = 0;  ///< of all that stands there
+};
+
+/// Reads it of what a file begins with. Throws Error{no_input} where it is broken, or longer than that.
+NpyHeader parse_npy_header(std::span<const std::uint8_t> bytes, const std::string& name);
 
 /// Whether `bytes` begin as NumPy's files do.
 bool is_npy(std::span<const std::uint8_t> bytes);

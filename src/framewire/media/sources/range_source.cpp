@@ -50,6 +50,8 @@ public:
         return source_->seek(seconds) || read_up_to(seconds);
     }
 
+    std::int64_t damaged() const override { return source_->damaged(); }
+
     Adjustment set_adjustment(const Adjustment& wanted) override { return source_->set_adjustment(wanted); }
 
 private:

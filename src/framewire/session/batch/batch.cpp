@@ -45,6 +45,15 @@ std::vector<std::string> paths_of(const std::vector<RunFile>& files) {
     return paths;
 }
 
+// What a piece was joined of, and the folders above it that are empty then.
+void remove_parts(const std::string& folder) {
+    std::error_code stays;
+    fs::remove_all(folder, stays);
+    for (auto above = fs::path(folder).parent_path(); above.filename() != ".framewire" && !stays;
+         above = above.parent_path())
+        if (!fs::is_empty(above, stays) || !fs::remove(above, stays)) return;
+}
+
 // 0 where nobody knows, for then the job will tell.
 std::int64_t bytes_of(const Piece& piece) {
     std::error_code unknown;
@@ -60,11 +69,26 @@ int threads_of_each(int threads, int jobs) {
 
 }  // namespace
 
-int BatchResult::count(End end) const { return static_cast<int>(std::ranges::count(pieces, end, &PieceOutcome::end)); }
+std::string marks_folder(const std::string& folder) { return fs::path(folder) / ".framewire"; }
 
-const PieceOutcome* BatchResult::first_failure() const {
-    const auto found = std::ranges::find(pieces, End::failed, &PieceOutcome::end);
-    return found == pieces.end() ? nullptr : &*found;
+std::string parts_folder(const std::string& folder, const std::string& name) {
+    return fs::path(marks_folder(folder)) / ".parts" / name;
+}
+
+int BatchResult::size(bool parts) const {
+    return static_cast<int>(std::ranges::count(pieces, parts, &PieceOutcome::part));
+}
+
+int BatchResult::count(End end, bool parts) const {
+    return static_cast<int>(
+        std::ranges::count_if(pieces, [&](const auto& piece) { return piece.end == end && piece.part == parts; }));
+}
+
+std::vector<const PieceOutcome*> BatchResult::failures() const {
+    std::vector<const PieceOutcome*> failed;
+    for (const auto& piece : pieces)
+        if (piece.end == End::failed && piece.told) failed.push_back(&piece);
+    return failed;
 }
 
 struct BatchJob::State {
@@ -74,6 +98,13 @@ struct BatchJob::State {
         PieceMarks marks;
         PieceState found;
         std::int64_t bytes = 0;
+        std::optional<std::size_t>
+            whole{};         // of a part: the task that joins it, which is begun when all its parts ended
+        bool joins = false;  // it is that
+        bool is_part = false;
+        bool in_the_way = false;  // of a part: what it is for is
+        std::function<void(const JobOptions&)> join{};
+        std::string parts_folder{};
     };
 
     State(const BatchOptions& asked, std::vector<Piece> pieces);
@@ -82,11 +113,15 @@ struct BatchJob::State {
         return {options.version, options.made_with, paths_of(piece.files.inputs()), paths_of(piece.files.outputs())};
     }
     PieceState look_at(const Piece& piece, const PieceMarks& marks) const;
+    Task& add(Piece piece, std::int64_t share_of_input = 1);
+    bool add_parts(Piece& piece, std::size_t index);
+    CutPiece cut(const Piece& piece) const;
+    bool join(const Task& task, std::size_t index, const JobOptions& job);
     void run(InTheWay in_the_way);
     void work();
-    void attempt(const Task& task, PieceOutcome& outcome);
-    void make(const Task& task, PieceOutcome& outcome);
-    void run_job(const Task& task, PieceOutcome& outcome);
+    void attempt(std::size_t index);
+    void make(const Task& task, std::size_t index);
+    void run_job(const Task& task, std::size_t index);
     bool stopped() const { return options.job.stop.stop_requested(); }
 
     BatchOptions options;
@@ -98,20 +133,65 @@ struct BatchJob::State {
     InTheWay what_of_others = InTheWay::refuse;
     std::optional<BatchTally> tally;
     std::atomic<std::size_t> next{0};
+    std::vector<std::atomic<int>> parts_left;  // of each task
 };
 
 BatchJob::State::State(const BatchOptions& asked, std::vector<Piece> pieces)
     : options(asked), statistics((require_different(pieces), options.job.statistics_path), options.job.replace) {
     if (options.jobs < 1 || options.jobs > BatchOptions::most_jobs)
         fail(ErrorCode::usage, "{} jobs at once; allowed are 1 to {}", options.jobs, BatchOptions::most_jobs);
-    for (std::size_t index = 0; index < pieces.size(); ++index) {
-        if (!options.shard.has(index)) continue;
-        PieceMarks marks(options.folder, pieces[index].name);
-        auto found = look_at(pieces[index], marks);
-        if (found.is == Is::in_the_way) in_the_way.push_back(found.what);
-        const auto bytes = bytes_of(pieces[index]);
-        tasks.push_back({std::move(pieces[index]), std::move(marks), std::move(found), bytes});
+    for (std::size_t index = 0; index < pieces.size(); ++index)
+        if (!add_parts(pieces[index], index) && options.shard.has(index)) add(std::move(pieces[index]));
+    parts_left = std::vector<std::atomic<int>>(tasks.size());
+    for (const auto& task : tasks)
+        if (task.whole) ++parts_left[*task.whole];
+}
+
+BatchJob::State::Task& BatchJob::State::add(Piece piece, std::int64_t share_of_input) {
+    PieceMarks marks(options.folder, piece.name);
+    auto found = look_at(piece, marks);
+    if (found.is == Is::in_the_way) in_the_way.push_back(found.what);
+    const auto bytes = share_of_input > 0 ? bytes_of(piece) / share_of_input : 0;
+    return tasks.emplace_back(Task{std::move(piece), std::move(marks), std::move(found), bytes});
+}
+
+CutPiece BatchJob::State::cut(const Piece& piece) const {
+    try {
+        return piece.cut();
+    } catch (const Error&) {  // its job will say so
+        return {};
     }
+}
+
+// Those of this shard, and where it is the only one, what joins them. False where the piece is not cut, or done.
+bool BatchJob::State::add_parts(Piece& piece, std::size_t index) {
+    if (!piece.cut) return false;
+    const auto folder = parts_folder(options.folder, piece.name);
+    const auto found = look_at(piece, PieceMarks(options.folder, piece.name));
+    if (found.is == Is::done) {
+        remove_parts(folder);  // a run was killed before it did
+        return false;
+    }
+    auto cut_up = cut(piece);
+    const auto count = cut_up.parts.size();
+    if (count < 2) return false;
+    const bool joins = options.shard.count == 1;
+    for (std::size_t part = 0; part < count; ++part) {
+        if (!options.shard.has(index + part)) continue;
+        auto& task = add(std::move(cut_up.parts[part]), static_cast<std::int64_t>(count));
+        task.is_part = true;
+        task.in_the_way = found.is == Is::in_the_way;
+        if (joins) task.whole = tasks.size() - part - 1 + count;
+    }
+    if (!joins) {
+        if (found.is == Is::in_the_way) in_the_way.push_back(found.what);
+        return true;
+    }
+    auto& task = add(std::move(piece), 0);
+    task.joins = true;
+    task.join = std::move(cut_up.join);
+    task.parts_folder = folder;
+    return true;
 }
 
 PieceState BatchJob::State::look_at(const Piece& piece, const PieceMarks& marks) const {
@@ -128,8 +208,9 @@ void BatchJob::State::run(InTheWay what) {
     std::int64_t bytes = 0;
     for (const auto& task : tasks)
         if (task.found.is != Is::done) bytes += task.bytes;
-    for (const auto& task : tasks) result.pieces.push_back({.input = task.piece.input});
-    tally.emplace(static_cast<int>(tasks.size()), bytes);
+    for (const auto& task : tasks)
+        result.pieces.push_back({.input = task.piece.input, .part = task.is_part, .told = !task.whole});
+    tally.emplace(static_cast<int>(tasks.size()), bytes, result.size(true) > 0);
     {
         const Progress progress(options.job.progress, progress_lines(*tally));
         std::vector<std::jthread> workers;
@@ -146,21 +227,23 @@ void BatchJob::State::work() {
     for (;;) {
         const auto index = next++;
         if (index >= tasks.size() || stopped()) return;
-        const auto& task = tasks[index];
-        auto& outcome = result.pieces[index];
-        attempt(task, outcome);
-        tally->count(task.found.is == Is::done ? 0 : task.bytes, outcome.end == End::failed);
+        if (tasks[index].joins) continue;
+        attempt(index);
+        const auto whole = tasks[index].whole;
+        if (whole && --parts_left[*whole] == 0 && !stopped()) attempt(*whole);
     }
 }
 
-void BatchJob::State::attempt(const Task& task, PieceOutcome& outcome) {
+void BatchJob::State::attempt(std::size_t index) {
+    const auto& task = tasks[index];
+    auto& outcome = result.pieces[index];
     const auto failed = [&](ErrorCode code, const std::string& why) {
         outcome.end = stopped() ? End::stopped : End::failed;
         outcome.code = code;
         outcome.why = why.find(task.piece.input) == why.npos ? fmt::format("{}: {}", task.piece.input, why) : why;
     };
     try {
-        make(task, outcome);
+        make(task, index);
     } catch (const Error& error) {
         failed(error.code(), error.what());
     } catch (const std::bad_alloc&) {
@@ -168,9 +251,15 @@ void BatchJob::State::attempt(const Task& task, PieceOutcome& outcome) {
     } catch (const std::exception& error) {
         failed(ErrorCode::internal, error.what());
     }
+    tally->count(task.found.is == Is::done ? 0 : task.bytes, outcome.end == End::failed && outcome.told);
 }
 
-void BatchJob::State::make(const Task& task, PieceOutcome& outcome) {
+void BatchJob::State::make(const Task& task, std::size_t index) {
+    auto& outcome = result.pieces[index];
+    if (task.in_the_way && what_of_others != InTheWay::replace) {
+        outcome.end = End::kept;  // there is no use in it
+        return;
+    }
     if (task.found.is == Is::done) {
         outcome.end = End::was_done;
         if (task.marks.begun()) PieceInTheMaking(task.marks);  // a run was killed between its last two steps
@@ -194,12 +283,38 @@ void BatchJob::State::make(const Task& task, PieceOutcome& outcome) {
         marked.begin(making);
     } catch (const Error&) {  // as above
     }
-    run_job(task, outcome);
+    run_job(task, index);
     if (outcome.end != End::made) return;
     marked.finish(making);
+    if (task.joins) remove_parts(task.parts_folder);
 }
 
-void BatchJob::State::run_job(const Task& task, PieceOutcome& outcome) {
+// Joins a piece of its parts. False where its source cannot be cut or is damaged: then it is made in one, and is what
+// an uncut run makes of it.
+bool BatchJob::State::join(const Task& task, std::size_t index, const JobOptions& job) {
+    const auto is_of_source = [](ErrorCode code) {
+        return code == ErrorCode::config || code == ErrorCode::source_lost;
+    };
+    const PieceOutcome* failed = nullptr;
+    for (std::size_t part = 0; part < index; ++part) {
+        if (tasks[part].whole != index) continue;
+        const auto& outcome = result.pieces[part];
+        if (outcome.end == End::stopped) return true;
+        if (outcome.end != End::failed) continue;
+        if (!failed || (is_of_source(failed->code) && !is_of_source(outcome.code))) failed = &outcome;
+    }
+    if (failed && !is_of_source(failed->code)) fail(failed->code, "{}", failed->why);
+    if (failed) {
+        log_info("{}; it is made in one piece", failed->why);
+        return false;
+    }
+    task.join(job);
+    result.pieces[index].end = stopped() ? End::stopped : End::made;
+    return true;
+}
+
+void BatchJob::State::run_job(const Task& task, std::size_t index) {
+    auto& outcome = result.pieces[index];
     const auto outputs = paths_of(task.piece.files.outputs());
     std::vector<std::string> new_ones;
     for (const auto& output : outputs) {
@@ -222,6 +337,10 @@ void BatchJob::State::run_job(const Task& task, PieceOutcome& outcome) {
     job.statistics_path.clear();
     job.progress = ProgressMode::none;
     try {
+        if (task.joins && join(task, index, job)) {
+            if (outcome.end != End::made) withdraw();
+            return;
+        }
         const auto done = task.piece.work(job, {[this](const Statistics& running) { tally->watch(running); },
                                                 [this](const Statistics& running) { tally->unwatch(running); }});
         outcome.frames = done.figures.frames;

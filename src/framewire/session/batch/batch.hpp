@@ -21,6 +21,8 @@ struct PieceWatch {
     std::function<void(const Statistics&statistics)> began, ended;
 };
 
+struct CutPiece;
+
 /// One of many pieces of work: a file, and a job that makes something of it.
 struct Piece {
     std::string input;  ///< as people are told
@@ -28,7 +30,21 @@ struct Piece {
     JobFiles files;     ///< what the job reads and writes
     /// Makes the job with these options and runs it. Throws as jobs do.
     std::function<JobResult(const JobOptions& job, const PieceWatch& watch)> work;
+    /// Cuts it, where it may be cut. Throws as work does.
+    std::function<CutPiece()> cut{};
 };
+
+/// A piece of work that is made in parts, which are pieces of work of their own: `work` is done where these cannot be.
+struct CutPiece {
+    std::vector<Piece> parts{};  ///< fewer than two: it is not cut
+    std::string folder{};        ///< where they are, and nothing else; goes when they are joined
+    /// Joins what was made of the parts. Throws Error.
+    std::function<void(const JobOptions& job)> join{};
+};
+
+/// The folder of the marks in an output folder, and in it that of the parts of the piece `name`.
+std::string marks_folder(const std::string& folder);
+std::string parts_folder(const std::string& folder, const std::string& name);
 
 /// The work of a piece by a RunJob or the like, whose other options are `options`.
 template <class AnyJob, class Options>
@@ -75,6 +91,8 @@ struct PieceOutcome {
         stopped  ///< before its end, or before it began
     };
     std::string input{};
+    bool part = false;  ///< it is one of a cut piece's
+    bool told = true;   ///< whether a failure is its own; else that of the piece it is a part of tells it
     End end = End::stopped;
     ErrorCode code = ErrorCode::internal;  ///< of what failed
     std::string why{};                     ///< it failed, with its name
@@ -82,22 +100,26 @@ struct PieceOutcome {
 };
 
 struct BatchResult {
-    std::vector<PieceOutcome> pieces{};  ///< of this shard, in order
+    std::vector<PieceOutcome> pieces{};  ///< of this shard, in order; parts before what they are of
     double seconds = 0;
     std::int64_t frames = 0;
 
-    int count(PieceOutcome::End end) const;
-    /// The first piece that failed; null: none.
-    const PieceOutcome* first_failure() const;
+    /// How many pieces, or parts, there are, and how many that ended so.
+    int size(bool parts = false) const;
+    int count(PieceOutcome::End end, bool parts = false) const;
+    /// What failed, in order: parts where no piece tells it.
+    std::vector<const PieceOutcome*> failures() const;
 };
 
-/// The result as JSON: `files`, `made`, `were_done`, `kept`, `failed`, `stopped`, `frames`, `seconds`, `fps`, the
-/// `shard`, and in `failures` an object each: its `file`, `code` and `why`.
+/// The result as JSON: `files`, `made`, `were_done`, `kept`, `failed`, `stopped`, the same of `parts` where there are
+/// some, `frames`, `seconds`, `fps`, the `shard`, and in `failures` an object each: its `file`, `code` and `why`.
 std::string to_json(const BatchResult& result, const Shard& shard);
 
 /// Many pieces of work: what is missing or changed of them is made, several at once, and each is marked when it is done
 /// (PieceMarks). A piece that fails is no reason for others not to be made. What a piece wrote before it failed is left
-/// as NAME.part, and nothing where it was stopped. For one run.
+/// as NAME.part, and nothing where it was stopped. Pieces that are cut are made in parts, which shards share out, too:
+/// part p of piece n is the work of shard (n + p) modulo their count. They are joined where there is one shard. For one
+/// run.
 class BatchJob {
 public:
     /// Looks at what there is. Throws Error{usage} where one piece's output is another's, or an input, and where

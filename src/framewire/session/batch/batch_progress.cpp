@@ -26,8 +26,9 @@ double rate_of(const BatchFigures& figures) {
 
 }  // namespace
 
-BatchTally::BatchTally(int files, std::int64_t bytes) {
+BatchTally::BatchTally(int files, std::int64_t bytes, bool cut) {
     ended_.files = files;
+    ended_.cut = cut;
     ended_.bytes = bytes;
 }
 
@@ -63,7 +64,7 @@ ProgressLines progress_lines(const BatchTally& tally) {
 }
 
 std::string batch_bar(const BatchFigures& figures, int columns) {
-    auto line = fmt::format("{}/{} files", figures.ended, figures.files);
+    auto line = fmt::format("{}/{} {}", figures.ended, figures.files, figures.cut ? "pieces" : "files");
     if (figures.failed > 0) line += fmt::format("  {} failed", figures.failed);
     line += fmt::format("  {} frames  {:.1f} fps", figures.frames, rate_of(figures));
     return with_bar(line, share_of(figures), seconds_left(figures), columns);

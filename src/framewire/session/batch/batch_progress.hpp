@@ -13,19 +13,20 @@ namespace framewire::session {
 
 /// How far work on many files is. Thread-safe.
 struct BatchFigures {
-    int files = 0;   ///< in all
+    int files = 0;   ///< in all, or pieces where some are cut
     int ended = 0;   ///< made, left as they were, or failed
     int failed = 0;  ///< of these
     std::int64_t frames = 0;
     double seconds = 0;
     std::int64_t bytes = 0, ended_bytes = 0;  ///< of inputs: those there is work for, and those whose work ended
+    bool cut = false;                         ///< some files are, into pieces
 };
 
 /// Gathers them from the pieces of work as they go.
 class BatchTally {
 public:
-    /// `files` in all, of which there is work for those with `bytes` together.
-    BatchTally(int files, std::int64_t bytes);
+    /// `files` in all, or pieces where some are `cut`, of which there is work for those with `bytes` together.
+    BatchTally(int files, std::int64_t bytes, bool cut = false);
 
     /// The figures of a job that runs, for as long as it does.
     void watch(const Statistics& statistics);

@@ -3,6 +3,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/media/files/output_file.hpp"
 #include "framewire/media/files/paths.hpp"
+#include "framewire/session/batch/batch.hpp"
 #include "framewire/session/outputs/folders.hpp"
 
 #include <nlohmann/json.hpp>
@@ -27,7 +28,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Lines = std::vector<std::string>;
 
-constexpr const char* marks_folder = ".framewire";
 constexpr std::size_t longest_mark_bytes = 1 << 20;
 
 std::string line_of(const Json& json) {  // names of files are bytes, of which some are no text
@@ -98,7 +98,7 @@ void sync_folder_of(const std::string& path) {
 }
 
 std::string mark_path(const std::string& folder, const std::string& name, const char* ending) {
-    return (std::filesystem::path(folder) / marks_folder / name).concat(ending);
+    return (std::filesystem::path(marks_folder(folder)) / name).concat(ending);
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ std::optional<bool> asked_range(const std::string& name) {
 
 FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, std::stop_token stop)
     : chain_(split_at_rate(parse_chain(input.filters))),
+      stop_(stop),
       fps_(input.fps),
       loop_(input.loop),
       source_(open_source(input.source, {.stop = std::move(stop),
@@ -46,7 +47,7 @@ FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, s
                                          .loop = input.loop,
                                          .start_seconds = input.start_seconds,
                                          .duration_seconds = input.duration_seconds,
-                                         .seekable = input.seekable,
+                                         .seekable = input.seekable || input.stretch,
                                          .one_size = input.one_size,
                                          .matrix = asked_matrix(input.matrix),
                                          .full_range = asked_range(input.range),
@@ -59,12 +60,15 @@ FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, s
       panel_(chain_.whole, *source_, [this](const auto& settings) {
           return (before_ && before_->plan.set_adjustment(settings)) || plan_.set_adjustment(settings);
       }) {
+    if (input.stretch) {
+        stretch_.emplace(input, info_.name);
+        stretch_begin_seconds_ = whole_seconds_before(input);
+    }
     if (chain_.rate)
         resampler_.emplace(info_.shape, asked_rate(fps_).value_or(info_.rate), *chain_.rate, before_.has_value(),
                            [this](HostView<std::uint8_t> image, FrameTime& time, bool& signal) {
-                               if (!source_->read(image, time)) return false;
+                               if (!read_next(time, [&] { return source_->read(image, time); })) return false;
                                signal = !no_signal_.take_drawn();
-                               set_time(time);
                                return true;
                            });
 }
@@ -98,6 +102,7 @@ void FilteredInput::begin_anew() {
 Rational FilteredInput::rate() const { return chain_.rate.value_or(asked_rate(fps_).value_or(info_.rate)); }
 
 std::optional<std::int64_t> FilteredInput::expected_frames(std::optional<std::int64_t> limit) const {
+    if (stretch_ && !chain_.rate) return stretch_->stretch().frames;
     return loop_ || chain_.rate ? limit : session::expected_frames(info_, limit);
 }
 
@@ -106,19 +111,66 @@ void FilteredInput::set_time(FrameTime& time) {
     ++captured_frames_;
 }
 
-bool FilteredInput::capture(InputFrame& frame, FrameTime& time) {
-    if (resampler_) {
-        FrameResampler::Given given;
-        if (!resampler_->capture(frame.captured.fill_on_host(), time, given)) return false;
-        frame.reading = given.reading;
-        frame.sent = given.at_rate;
-        frame.signal = given.signal;
-        return true;
+// The source's next frame by read_one(), with its place in the stretch where there is one; false at the end.
+template <class ReadOne>
+bool FilteredInput::read_next(FrameTime& time, ReadOne&& read_one) {
+    const bool in_stretch = reading_ == Reading::stretch;
+    if (in_stretch && place_ == StretchPosition::Is::behind) return false;
+    if (!read_one()) {
+        if (in_stretch && !stop_.stop_requested()) stretch_->end();
+        return false;
     }
-    if (!source_->capture(frame.captured, time)) return false;
+    if (in_stretch) {
+        place_ = stretch_->take(time, source_->damaged());
+        captured_frames_ = time.index;
+    }
+    set_time(time);
+    return true;
+}
+
+void FilteredInput::go_to_stretch() {
+    const auto& stretch = stretch_->stretch();
+    const bool is_elsewhere = stretch.lead_frame > 0 || reading_ == Reading::first_frame;
+    if (is_elsewhere && !seek(stretch.lead_seconds))
+        fail(ErrorCode::config, "{} cannot be read from {} s on", info_.name, stretch.lead_seconds);
+    stretch_->begin(source_->damaged());
+    reading_ = Reading::stretch;
+}
+
+bool FilteredInput::capture(InputFrame& frame, FrameTime& time) {
+    if (stretch_ && reading_ != Reading::stretch) {
+        if (reading_ == Reading::not_begun && stretch_->stretch().first_frame)
+            reading_ = Reading::first_frame;
+        else
+            go_to_stretch();
+    }
+    if (!capture_next(frame, time)) return false;
+    if (reading_ == Reading::first_frame) {
+        frame.sent = false;
+        if (frame.looked_at) go_to_stretch();
+    }
+    return true;
+}
+
+bool FilteredInput::capture_next(InputFrame& frame, FrameTime& time) {
+    if (resampler_) return capture_at_rate(frame, time);
+    if (!read_next(time, [&] { return source_->capture(frame.captured, time); })) return false;
+    if (reading_ == Reading::stretch && place_ == StretchPosition::Is::behind) return false;
+    frame.sent = place_ == StretchPosition::Is::within;
     frame.signal = !no_signal_.take_drawn();
     frame.own = plan_.empty() ? source_->own_picture() : nullptr;
-    set_time(time);
+    return true;
+}
+
+bool FilteredInput::capture_at_rate(InputFrame& frame, FrameTime& time) {
+    FrameResampler::Given given;
+    if (!resampler_->capture(frame.captured.fill_on_host(), time, given)) return false;
+    const auto place = reading_ == Reading::stretch ? stretch_->at_rate(time.index) : StretchPosition::Is::within;
+    if (place == StretchPosition::Is::behind) return false;
+    frame.reading = given.reading;
+    frame.looked_at = given.at_rate;
+    frame.sent = given.at_rate && place == StretchPosition::Is::within;
+    frame.signal = given.signal;
     return true;
 }
 
@@ -138,7 +190,7 @@ void FilteredInput::filter_at_rate(InputFrame& frame, const FrameTime& time, con
         before_->plan.run(frame.captured, before_->result);
         before_->reading = frame.reading;
     }
-    if (!frame.sent) return;
+    if (!frame.looked_at) return;
     show_values(plan_);
     plan_.run(before_->result, frame.captured, frame.filtered);
     if (wanted.on_host) frame.filtered.download();

@@ -9,6 +9,7 @@
 #include "framewire/session/input/frame_resampler.hpp"
 #include "framewire/session/input/input_frame.hpp"
 #include "framewire/session/input/no_signal.hpp"
+#include "framewire/session/input/stretch_position.hpp"
 #include "framewire/session/options.hpp"
 
 #include <cstdint>
@@ -40,6 +41,8 @@ public:
     }
     /// Frames a second: as asked for, or the source's own.
     Rational rate() const;
+    /// Of a stretch: see whole_seconds_before().
+    const std::optional<double>& stretch_begin_seconds() const { return stretch_begin_seconds_; }
     /// How many frames there will be, where that is known.
     std::optional<std::int64_t> expected_frames(std::optional<std::int64_t> limit) const;
 
@@ -75,13 +78,22 @@ private:
         std::int64_t reading = -1;  // which one that was
     };
 
+    template <class ReadOne>
+    bool read_next(FrameTime& time, ReadOne&& read_one);
+    void go_to_stretch();
+    bool capture_next(InputFrame& frame, FrameTime& time);
+    bool capture_at_rate(InputFrame& frame, FrameTime& time);
     void set_time(FrameTime& time);
     std::optional<BeforeRate> make_before();
     ChainPlan make_plan();
     const Shape& rated_shape() const { return before_ ? before_->plan.output_shape() : info_.shape; }
     void filter_at_rate(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted);
 
+    // Of a stretch: where its reading is.
+    enum class Reading { not_begun, first_frame, stretch };
+
     RateSplit chain_;
+    std::stop_token stop_;
     double fps_;
     bool loop_;
     NoSignal no_signal_;
@@ -94,6 +106,10 @@ private:
     std::optional<FrameResampler> resampler_;
     CameraPanel panel_;
     std::int64_t captured_frames_ = 0;
+    std::optional<StretchPosition> stretch_;
+    std::optional<double> stretch_begin_seconds_;
+    Reading reading_ = Reading::not_begun;
+    StretchPosition::Is place_ = StretchPosition::Is::within;  // of the frame that was read last
 };
 
 /// The lesser of a limit and a source's frames, as far as there are such.

@@ -20,7 +20,8 @@ struct InputFrame {
     bool signal = true;                       ///< false where the source was away, and the picture only says so
     int pass = 0;              ///< of a source that is gone to and fro in: which reading of it this frame is of
     std::int64_t reading = 0;  ///< which of a source's frames this is, where the chain changes their rate
-    bool sent = true;          ///< false where that leaves it out, and only filters before see it
+    bool looked_at = true;     ///< false where that leaves it out, and only filters before see it
+    bool sent = true;          ///< false there, and of a frame before the stretch that is put out
 
     /// What comes of it.
     Frame& result() { return filtered.empty() ? captured : filtered; }

@@ -58,14 +58,15 @@ public:
     SinkOptions sink_options() const {
         auto options = Job::sink_options(input_.info());
         options.facts.pixel_aspect = pixel_aspect_;
+        if (input_.stretch_begin_seconds()) options.begin_seconds = input_.stretch_begin_seconds();
         return options;
     }
 
     /// The same for a video that stands for the input's own: what else is in its file goes along, sound where `audio`.
     SinkOptions film_options(const InputOptions& input, bool audio) const {
         auto film = sink_options();
-        // Frames that are timed anew have lost their sound's times.
-        if (input.fps <= 0) film.medium = input_.info().medium;
+        // Frames that are timed anew have lost their sound's times, and what is made of stretches gets it when joined.
+        if (input.fps <= 0 && !input.stretch) film.medium = input_.info().medium;
         film.audio = audio;
         film.to_the_end = !options().frames && !input.duration_seconds;
         return film;
@@ -125,7 +126,7 @@ private:
                     .process = [&](int slot, const FrameTime& time) { process(stages, at(slot), time); },
                     .wait =
                         [&](int slot) {
-                            if (at(slot).frame.sent) at(slot).found.wait();
+                            if (at(slot).frame.looked_at) at(slot).found.wait();
                             at(slot).frame.wait();
                         },
                     .send =
@@ -140,7 +141,7 @@ private:
     void process(const FrameStages<Found>& stages, Slot<Found>& slot, const FrameTime& time) {
         input_.naming_errors(time, [&] {
             input_.filter(slot.frame, time, statistics(), stages.wanted);
-            if (stages.start && slot.frame.sent) stages.start(slot.frame, time, slot.found);
+            if (stages.start && slot.frame.looked_at) stages.start(slot.frame, time, slot.found);
         });
     }
 

@@ -66,6 +66,8 @@ public:
         return true;
     }
 
+    std::int64_t damaged() const override { return input_ ? input_->damaged() : 0; }
+
 private:
     enum class Next { frame, away, none };
 

@@ -97,6 +97,7 @@ public:
         if (is_mp4(plan.muxer) && encoder.id == AV_CODEC_ID_HEVC)
             stream_->codecpar->codec_tag = MKTAG('h', 'v', 'c', '1');
 
+        first_seconds_ = options.begin_seconds;
         if (options.medium) bring_along(*options.medium, options);
         to_the_end_ = options.to_the_end;
 

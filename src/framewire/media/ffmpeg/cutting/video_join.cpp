@@ -1,0 +1,205 @@
+#include "framewire/media/ffmpeg/cutting/video_join.hpp"
+
+#include "framewire/core/log.hpp"
+#include "framewire/media/ffmpeg/input/demuxer.hpp"
+#include "framewire/media/ffmpeg/output/companions.hpp"
+#include "framewire/media/ffmpeg/output/moov_in_front.hpp"
+#include "framewire/media/ffmpeg/output/output_io.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace framewire {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::milliseconds part_patience = 60s;
+// What the muxer of MP4 holds back at most.
+constexpr std::int64_t most_held_back_bytes = std::int64_t{16} << 20;
+
+// The video of one part.
+class PartReader {
+public:
+    PartReader(const std::string& path, const std::stop_token& stop) : path_(path), interrupt_(stop) {
+        interrupt_.allow(part_patience);
+        demuxer_.emplace(FfmpegAddress{path, "file:" + path, "", FfmpegAddress::Kind::file}, options_, interrupt_,
+                         part_patience);
+        const int index = av_find_best_stream(&demuxer_->format(), AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
+        if (index < 0) fail(ErrorCode::no_input, "{} has no video stream", path);
+        stream_ = demuxer_->format().streams[index];
+    }
+
+    const AVStream& stream() const { return *stream_; }
+
+    // False at the end.
+    bool read(AVPacket& packet) {
+        for (;;) {
+            av_packet_unref(&packet);
+            interrupt_.allow(part_patience);
+            const int result = av_read_frame(&demuxer_->format(), &packet);
+            if (interrupt_.stopped()) fail(ErrorCode::io, "stopped while {} was joined", path_);
+            if (result == AVERROR_EOF) return false;
+            if (result < 0) fail(ErrorCode::no_input, "cannot read {}: {}", path_, ffmpeg_error(result));
+            if (packet.stream_index == stream_->index) return true;
+        }
+    }
+
+private:
+    std::string path_;
+    SourceOptions options_;
+    Interrupt interrupt_;
+    std::optional<FfmpegDemuxer> demuxer_;
+    const AVStream* stream_ = nullptr;
+};
+
+bool same_coding(const AVCodecParameters& one, const AVCodecParameters& other) {
+    return one.codec_id == other.codec_id && one.width == other.width && one.height == other.height &&
+           one.format == other.format && one.extradata_size == other.extradata_size &&
+           (one.extradata_size == 0 ||
+            std::memcmp(one.extradata, other.extradata, static_cast<std::size_t>(one.extradata_size)) == 0);
+}
+
+class VideoJoin {
+public:
+    VideoJoin(const std::vector<VideoPart>& parts, const std::string& output, const OutputFileOptions& options,
+              const std::optional<MediumFile>& medium, bool audio)
+        : parts_(parts), name_(output), stop_(options.stop), first_(parts.front().path, stop_) {
+        AVFormatContext* format = nullptr;
+        if (avformat_alloc_output_context2(&format, nullptr, nullptr, output.c_str()) < 0)
+            fail(ErrorCode::config, "{}: this FFmpeg cannot write such files", output);
+        format_.reset(format);
+        muxer_ = format->oformat->name;
+        const auto& in = first_.stream();
+        stream_ = avformat_new_stream(format, nullptr);
+        if (!stream_ || avcodec_parameters_copy(stream_->codecpar, in.codecpar) < 0)
+            fail(ErrorCode::config, "no memory to write {}", output);
+        stream_->time_base = in.time_base;
+        stream_->avg_frame_rate = in.avg_frame_rate;
+        stream_->sample_aspect_ratio = in.sample_aspect_ratio;
+        if (medium) bring_along(*medium, audio);
+        file_.emplace(output, options, failure_);
+        format->pb = file_->context();
+        format->flags |= AVFMT_FLAG_CUSTOM_IO;
+        Dictionary dictionary;
+        if (is_mp4()) {
+            dictionary.set("movflags", "frag_custom+delay_moov+default_base_moof");
+            dictionary.set("use_editlist", 1);
+        }
+        check(avformat_write_header(format, dictionary.address()), "begin");
+    }
+
+    void run() {
+        if (companions_) companions_->begin(0);
+        for (const auto& part : parts_) {
+            if (&part == &parts_.front()) {
+                add(first_, part);
+                continue;
+            }
+            PartReader reader(part.path, stop_);
+            add(reader, part);
+        }
+        if (companions_) companions_->give_all(*format_, [this](AVPacket& packet) { return put_companion(packet); });
+        check(av_write_trailer(format_.get()), "complete");
+        file_->flush();
+        check(file_->context()->error, "complete");
+        format_->pb = nullptr;
+        if (is_mp4())
+            put_moov_in_front(file_->file(), *format_, muxer_, packets_, [this](AVFormatContext& to) {
+                if (companions_) companions_->add_chapters(to);
+            });
+        file_->file().finish();
+    }
+
+private:
+    bool is_mp4() const { return muxer_ == "mp4" || muxer_ == "mov"; }
+
+    void check(int result, const char* doing) {
+        failure_.rethrow();
+        if (result < 0) fail(ErrorCode::io, "cannot {} {}: {}", doing, name_, ffmpeg_error(result));
+    }
+
+    // As a sink of video does: a file that cannot be read again goes without.
+    void bring_along(const MediumFile& medium, bool audio) {
+        try {
+            companions_.emplace(medium, SinkOptions{.audio = audio});
+        } catch (const Error& error) {
+            log_warning("{}: without the sound and the words of {}: {}", name_, medium.path, error.what());
+            return;
+        }
+        companions_->join(*format_, name_);
+        if (!is_mp4()) companions_->add_chapters(*format_);
+    }
+
+    bool put_companion(AVPacket& packet) {
+        ++packets_;
+        const int result = av_write_frame(format_.get(), &packet);
+        if (failure_.any()) check(result, "write");
+        return result >= 0;
+    }
+
+    void add(PartReader& reader, const VideoPart& part) {
+        if (!same_coding(*stream_->codecpar, *reader.stream().codecpar))
+            fail(ErrorCode::config, "{} is encoded otherwise than the part before; it cannot be joined", part.path);
+        // A format of one rate has no times but the numbers of its frames.
+        const auto shift =
+            muxer_ == "avi" ? frames_ : std::llround(part.begin_seconds / av_q2d(reader.stream().time_base));
+        while (reader.read(*packet_)) {
+            if (packet_->dts == AV_NOPTS_VALUE) packet_->dts = packet_->pts;
+            if (packet_->dts == AV_NOPTS_VALUE) fail(ErrorCode::no_input, "{} tells no times", part.path);
+            if (packet_->pts != AV_NOPTS_VALUE) packet_->pts += shift;
+            packet_->dts += shift;
+            ++frames_;
+            mux(*packet_, reader.stream().time_base);
+        }
+    }
+
+    void mux(AVPacket& packet, AVRational clock) {
+        if (companions_)
+            companions_->give_until(static_cast<double>(packet.dts) * av_q2d(clock), *format_,
+                                    [this](AVPacket& other) { return put_companion(other); });
+        av_packet_rescale_ts(&packet, clock, stream_->time_base);
+        packet.stream_index = stream_->index;
+        packet.pos = -1;
+        // Where a part of few frames begins, an encoder has less room than it had before.
+        packet.dts = std::max(packet.dts, last_dts_ + 1);
+        if (packet.pts != AV_NOPTS_VALUE && packet.pts < packet.dts)
+            fail(ErrorCode::config, "the times of {} cannot be joined", name_);
+        last_dts_ = packet.dts;
+        ++packets_;
+        held_bytes_ += packet.size;
+        check(companions_ ? av_write_frame(format_.get(), &packet) : av_interleaved_write_frame(format_.get(), &packet),
+              "write");
+        if (is_mp4() && held_bytes_ >= most_held_back_bytes) {
+            check(av_write_frame(format_.get(), nullptr), "write");
+            held_bytes_ = 0;
+        }
+    }
+
+    const std::vector<VideoPart>& parts_;
+    std::string name_;
+    std::stop_token stop_;
+    PartReader first_;
+    CallbackFailure failure_;
+    std::optional<OutputIo> file_;
+    OutputPointer format_;
+    std::string muxer_;
+    AVStream* stream_ = nullptr;
+    std::optional<Companions> companions_;
+    PacketPointer packet_ = make_packet();
+    std::int64_t frames_ = 0, packets_ = 0, held_bytes_ = 0, last_dts_ = INT64_MIN / 2;
+};
+
+}  // namespace
+
+void join_videos(const std::vector<VideoPart>& parts, const std::string& output, const OutputFileOptions& options,
+                 const std::optional<MediumFile>& medium, bool audio) {
+    initialise_ffmpeg();
+    VideoJoin(parts, output, options, medium, audio).run();
+}
+
+}  // namespace framewire
