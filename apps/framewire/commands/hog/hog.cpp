@@ -92,6 +92,7 @@ void add_hog(CommandLine& program, Action& chosen) {
         if (people) {
             if (steps.given()) fail(ErrorCode::usage, "--steps draws descriptors; it does not go with --people");
             if (streams.given()) fail(ErrorCode::usage, "--streams is of descriptors; it does not go with --people");
+            require_fitting(flags->people);
             if (flags->output.empty()) flags->output = "-";
             if (many) return find_people_of_many(command, *flags, flags->people, stop.get_token());
             return find_people(*flags, flags->people, stop.get_token());
