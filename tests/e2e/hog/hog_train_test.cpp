@@ -80,8 +80,8 @@ TEST_F(HogTrain, WhatItMakesFindsNewOnes) {
     EXPECT_EQ(read.weights.size(), 3u * 3 * 36);
 
     draw(folder / "scene.png", 200, 150, 1000, 96, 64);
-    const auto found =
-        run_framewire({"hog", "-i", folder / "scene.png", "--people", model, "--window", "32x32", "--backend", "cpu"});
+    const auto found = run_framewire({"hog", "-i", folder / "scene.png", "--people", model, "--window", "32x32",
+                                      "--group", "overlap", "--backend", "cpu"});
     ASSERT_EQ(found.code, 0) << found.err;
     const auto people = Json::parse(found.out).at("objects");
     ASSERT_FALSE(people.empty()) << found.out;
@@ -106,17 +106,18 @@ TEST_F(HogTrain, AModelSaysWhatItWasTrainedOn) {
         arguments.insert(arguments.begin(), {"hog", "--backend", "cpu", "-i", folder / "scene.png", "--people", model});
         return run_framewire(std::move(arguments));
     };
-    const auto found = find({});
+    const auto found = find({"--group", "overlap"});
     ASSERT_EQ(found.code, 0) << found.err;
     const auto people = Json::parse(found.out).at("objects");
     ASSERT_FALSE(people.empty()) << found.out;
     const auto box = people.at(0).at("box");
     EXPECT_NEAR(box.at(0).get<double>() + box.at(2).get<double>() / 2, 112, 8) << found.out;
     EXPECT_NEAR(box.at(1).get<double>() + box.at(3).get<double>() / 2, 80, 8) << found.out;
-    EXPECT_EQ(find({"--gradient", "central", "--window", "32x32", "--cell", "4"}).out, found.out);
+    // --overlap stands for its way of grouping.
+    EXPECT_EQ(find({"--gradient", "central", "--window", "32x32", "--cell", "4", "--overlap", "0.3"}).out, found.out);
 
     // Windows around it are its neighbours, and noise has none.
-    const auto grouped = find({"--group", "neighbours", "--neighbours", "1", "--threshold", "-0.5"});
+    const auto grouped = find({"--neighbours", "1", "--threshold", "-0.5"});
     ASSERT_EQ(grouped.code, 0) << grouped.err;
     const auto groups = Json::parse(grouped.out).at("objects");
     ASSERT_FALSE(groups.empty()) << grouped.out;
@@ -128,7 +129,8 @@ TEST_F(HogTrain, AModelSaysWhatItWasTrainedOn) {
              {{"--window", "32x40"}, "trained with window 32x32"},
              {{"--norm", "l2"}, "trained with norm l2hys"},
              {{"--signed"}, "trained with signed 0"},
-             {{"--neighbours", "3"}, "--neighbours goes with --group neighbours"},
+             {{"--neighbours", "3", "--overlap", "0.4"}, "--neighbours goes with --group neighbours"},
+             {{"--neighbours", "3", "--group", "overlap"}, "--neighbours goes with --group neighbours"},
              {{"--group", "neighbours", "--overlap", "0.5"}, "--overlap goes with --group overlap"},
              {{"--group", "neighbour"}, "neighbours"},
              {{"--group", "neighbours", "--neighbours", "-1"}, "0 to 1000"},

@@ -72,7 +72,7 @@ void add_hog(CommandLine& program, Action& chosen) {
     set_work(command, chosen, flags->common, [=](const std::stop_source& stop) {
         flags->input.one_size = true;  // a scaled picture has other gradients, and boxes of its own
         flags->hog = hog_fields().from(flags->given);
-        flags->people.parameters = people_fields().from(flags->people.given);
+        flags->people.parameters = flags->people.parameters_given();
         flags->train.parameters = training_fields().from(flags->train.given);
         const bool people = !flags->people.model.empty();
         const bool train = !flags->train.folders.empty();
@@ -92,7 +92,6 @@ void add_hog(CommandLine& program, Action& chosen) {
         if (people) {
             if (steps.given()) fail(ErrorCode::usage, "--steps draws descriptors; it does not go with --people");
             if (streams.given()) fail(ErrorCode::usage, "--streams is of descriptors; it does not go with --people");
-            require_fitting(flags->people);
             if (flags->output.empty()) flags->output = "-";
             if (many) return find_people_of_many(command, *flags, flags->people, stop.get_token());
             return find_people(*flags, flags->people, stop.get_token());

@@ -81,14 +81,17 @@ void add_people_options(Command& command, PeopleFlags& flags) {
         add_parameter(command, parameter, flags.given, {.before = "with --people: ", .needs = people});
 }
 
-void require_fitting(const PeopleFlags& people) {
+PeopleParameters PeopleFlags::parameters_given() const {
+    auto all = people_fields().from(given);
+    if (given.is_given("overlap") && !given.is_given("group")) all.group = PeopleGrouping::overlap;
     const auto goes_with = [&](const char* option, PeopleGrouping group) {
-        if (people.given.is_given(option) && people.parameters.group != group)
+        if (given.is_given(option) && all.group != group)
             fail(ErrorCode::usage, "--{} goes with --group {}, and windows are grouped by {}", option,
-                 name_of(people_grouping_names, group), name_of(people_grouping_names, people.parameters.group));
+                 name_of(people_grouping_names, group), name_of(people_grouping_names, all.group));
     };
     goes_with("overlap", PeopleGrouping::overlap);
     goes_with("neighbours", PeopleGrouping::neighbours);
+    return all;
 }
 
 void find_people(HogFlags& flags, const PeopleFlags& people, const std::stop_token& stop) {

@@ -16,13 +16,13 @@ struct PeopleFlags {
     std::string annotate;
     ParameterValues given;        ///< those of people_fields() on the command line
     PeopleParameters parameters;  ///< made of them
+
+    /// `--overlap` alone stands for its way of grouping. Throws Error{usage} on an option that another one makes void.
+    PeopleParameters parameters_given() const;
 };
 
 /// `--people` and what goes with it only.
 void add_people_options(Command& command, PeopleFlags& flags);
-
-/// Throws Error{usage} on an option that another one makes void.
-void require_fitting(const PeopleFlags& people);
 
 /// From a source, or a folder's images of any sizes, to records of people, and pictures of them.
 void find_people(HogFlags& flags, const PeopleFlags& people, const std::stop_token& stop);

@@ -17,11 +17,11 @@ inline constexpr NamedValue<PeopleGrouping> people_grouping_names[] = {{"overlap
 struct PeopleParameters {
     float threshold = 0;      ///< windows that score more are looked at further; finite
     double scale_step = 1.1;  ///< from one size of windows to the next, 1.05 to 2
-    PeopleGrouping group = PeopleGrouping::overlap;
+    PeopleGrouping group = PeopleGrouping::neighbours;
     /// Of two detections, above which the worse one goes: intersection over union, 0 to 1; read only where they are
     /// grouped by overlap.
     double overlap = 0.3;
-    /// That a window has at least, or its group goes, 0 to 1000; read only where they are grouped by neighbours.
+    /// A group of no more than so many windows goes, 0 to 1000; read only where they are grouped by neighbours.
     int neighbours = 2;
     int least_height_px = 0;  ///< of the windows, in pixels of the frame; at least half of the model's; 0: the model's
     int most_height_px = 0;   ///< likewise, not below the least; 0: as high as fit into the frame
