@@ -69,8 +69,8 @@ session::PeopleOptions options_of(const HogFlags& flags, const PeopleFlags& peop
 void add_people_options(Command& command, PeopleFlags& flags) {
     const auto people = command
                             .option("--people", flags.model,
-                                    "find people instead, by this model: .npy, text or OpenCV's YAML; -o takes JSON "
-                                    "lines, standard output without")
+                                    "find people instead, by this model: .npy, text or OpenCV's YAML; one of --train's "
+                                    "brings its window and descriptor; -o takes JSON lines, standard output without")
                             .type_name("MODEL");
     command
         .option("--annotate", flags.annotate,

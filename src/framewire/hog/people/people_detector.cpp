@@ -53,7 +53,7 @@ const ParameterFields<PeopleParameters>& people_fields() {
         parameter_field(&P::group, people_grouping_names,
                         {.name = "group",
                          .help = "of windows that show one person: the best of those that overlap stays, or the mean "
-                                 "of those that have neighbours, as OpenCV's"}),
+                                 "of those that have neighbours, as OpenCV's, with fewer false alarms"}),
         parameter_field(&P::overlap,
                         {.name = "overlap",
                          .help = "intersection over union above which the worse of two goes; --group overlap",
