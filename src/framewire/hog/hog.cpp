@@ -5,13 +5,16 @@
 #include "framewire/filters/binarize/threshold.hpp"
 #include "framewire/hog/hog_arithmetic.hpp"
 #include "framewire/hog/hog_scratch.hpp"
+#include "framewire/hog/spread/spread.hpp"
 
 #include <algorithm>
 
 namespace framewire {
 namespace {
 
+// Of what a norm is taken of, or the descriptors without one.
 HogShape shape_of_cells(const HogParameters& parameters, const Shape& frames) {
+    if (parameters.gradient == HogGradient::central) return hog_shape(parameters, frames);
     return {frames.frames, frames.height / parameters.cell, frames.width / parameters.cell, parameters.bins};
 }
 
@@ -20,6 +23,10 @@ HogShape shape_of_cells(const HogParameters& parameters, const Shape& frames) {
 const ParameterFields<HogParameters>& hog_fields() {
     using P = HogParameters;
     static const ParameterFields<P> fields = {
+        parameter_field(&P::gradient, hog_gradient_names,
+                        {.name = "gradient",
+                         .help = "sobel as in the report, or central differences with votes spread over neighbouring "
+                                 "cells, as Dalal and Triggs's: models miss 18 % of INRIA's crops instead of 38 %"}),
         parameter_field(
             &P::cell,
             {.name = "cell", .help = "side of a cell in pixels", .minimum = 4, .maximum = hog_most_cell, .unit = "PX"}),
@@ -46,7 +53,8 @@ HogShape hog_shape(const HogParameters& parameters, const Shape& frames) {
     auto read = parameters;
     if (!normed) read.block = HogParameters{}.block;
     hog_fields().check(read, "hog");
-    const auto cells = shape_of_cells(parameters, frames);
+    const HogShape cells{frames.frames, frames.height / parameters.cell, frames.width / parameters.cell,
+                         parameters.bins};
     const int block = normed ? parameters.block : 1, side_px = block * parameters.cell;
     if (cells.rows < block || cells.columns < block)
         fail(ErrorCode::usage, "hog's image is {}, smaller than a {} of {}x{} pixels", to_string(frames),
@@ -60,6 +68,7 @@ Hog::Hog(const HogParameters& parameters, const Shape& frames, Executor& executo
       cells_shape_(shape_of_cells(parameters, (hog_shape(parameters, frames), frames))),
       output_shape_(hog_shape(parameters, frames)),
       executor_(&executor) {
+    if (parameters.gradient == HogGradient::central) spread_ = std::make_shared<HogSpread>(parameters, executor);
     const bool on_cpu = executor.backend() == Backend::cpu;
     if (on_cpu) {
         row_stride_bytes_ = hog_cpu_row_stride_bytes(frames.width);

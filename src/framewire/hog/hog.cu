@@ -4,6 +4,8 @@
 #include "framewire/filters/gray_input/gray_groups.cuh"
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/hog_scratch.hpp"
+#include "framewire/hog/spread/spread.hpp"
+#include "framewire/hog/vote.cuh"
 
 #include <algorithm>
 #include <cstdint>
@@ -148,38 +150,12 @@ constexpr std::size_t cell_memory_bytes(int cell, int bins) {
 
 static_assert(cell_memory_bytes(hog_most_cell, hog_most_bins) <= 48 * 1024, "what every GPU grants");
 
-// Small whole numbers to float, at the rate of additions instead of conversions'.
-__device__ float float_of(int number) {
-    constexpr float base = 12582912.0f;  // 2^23 + 2^22: its last bit is worth 1
-    return __int_as_float(__float_as_int(base) + number) - base;
-}
-
-// A vote's two shares go to slot k of the thread's own column: the first belongs to bin k - 1, the second to bin k, so
-// that the ring closes once a cell instead of once a pixel.
+// To the thread's own column.
 __device__ void vote(int gx, int gy, const HogRing& ring, float2* column) {
-    const auto x = float_of(gx), y = float_of(gy);
-    const auto width = fabsf(x), height = fabsf(y);
-    // Where both are 0 the angle is any, here 0.
-    const auto ratio = __fdividef(fminf(width, height), fmaxf(fmaxf(width, height), 1.0f));
-    const auto square = ratio * ratio;
-    auto sum = ring.arctangent[6];
-#pragma unroll
-    for (int i = 5; i >= 0; --i) sum = sum * square + ring.arctangent[i];
-    auto position = sum * ratio;
-    if (height > width) position = ring.quarter - position;
-    if (x < 0) position = ring.half - position;
-    if (y < 0) position = ring.whole - position;
-
-    constexpr float base = 12582912.0f;
-    const auto rounded = __fadd_rn(position, base);
-    const auto slot = __float_as_int(rounded) - __float_as_int(base);
-    const auto share = position - __fadd_rn(rounded, -base) + 0.5f;
-    const auto energy = x * x + y * y;
-    const auto magnitude = energy * rsqrtf(fmaxf(energy, 1.0f));
-    auto& to = column[slot * cell_threads];
-    const auto second = magnitude * share;
+    const auto vote = vote_of(gx, gy, ring);
+    auto& to = column[vote.slot * cell_threads];
     const float2 before = to;
-    to = {before.x + (magnitude - second), before.y + second};
+    to = {before.x + vote.first, before.y + vote.second};
 }
 
 __global__ void __launch_bounds__(cell_threads) cells_kernel(CellJob job) {
@@ -328,6 +304,7 @@ void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace:
         else
             launch(aligned ? gray_kernel<1, true> : gray_kernel<1, false>);
         table_kernel<<<grid_frames, table_threads, 0, stream>>>(counts, bands_, tables);
+        if (spread_) return;
         cuda::check_launch();
 
         const int block_cells = cell_threads / parameters_.cell;
@@ -346,11 +323,19 @@ void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace:
                         grid_frames);
         cells_kernel<<<grid, cell_threads, cell_memory_bytes(parameters_.cell, parameters_.bins), stream>>>(job);
     });
+    if (spread_)
+        spread_votes_on_device(*spread_,
+                               {gray_.data(), row_stride_bytes_, shape_.width, shape_.height, parameters_.cell,
+                                shape_.height / parameters_.cell, shape_.width / parameters_.cell, tables_.data(),
+                                hog_ring(parameters_.bins, parameters_.signed_gradients), cells_shape_, cells},
+                               executor_->stream());
     if (!normed) return;
+    // Of spread votes every block has histograms of its own.
+    const int block = spread_ ? 1 : parameters_.block;
     const auto blocks = std::int64_t{output_shape_.frames} * output_shape_.rows * output_shape_.columns;
     constexpr int blocks_each = norm_threads / 32;
-    norm_kernel<<<cuda::blocks(blocks, blocks_each), norm_threads, 0, stream>>>(
-        cells, cells_shape_, out.data(), output_shape_, parameters_.block, parameters_.norm);
+    norm_kernel<<<cuda::blocks(blocks, blocks_each), norm_threads, 0, stream>>>(cells, cells_shape_, out.data(),
+                                                                                output_shape_, block, parameters_.norm);
     cuda::check_launch();
 }
 

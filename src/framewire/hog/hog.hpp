@@ -8,9 +8,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 
 namespace framewire {
+
+struct HogSpread;
 
 /// What is done with the histograms of each block of cells (Dalal and Triggs 2005, section 6.4).
 enum class HogNorm {
@@ -23,7 +26,18 @@ enum class HogNorm {
 inline constexpr NamedValue<HogNorm> hog_norm_names[] = {
     {"none", HogNorm::none}, {"l2", HogNorm::l2}, {"l2hys", HogNorm::l2hys}};
 
+/// How a pixel's direction and weight come about, and where it votes.
+enum class HogGradient {
+    sobel,    ///< 3x3 (HOG report, section 5); a pixel votes in its own cell
+    central,  ///< [-1 0 1] (Dalal and Triggs 2005, section 6.2); a pixel votes in the cells around it
+};
+
+/// What the command line and the messages call them.
+inline constexpr NamedValue<HogGradient> hog_gradient_names[] = {{"sobel", HogGradient::sobel},
+                                                                 {"central", HogGradient::central}};
+
 struct HogParameters {
+    HogGradient gradient = HogGradient::sobel;
     int cell = 8;                   ///< side of a cell in pixels, 4 to 64
     int bins = 9;                   ///< directions, 2 to 36
     bool signed_gradients = false;  ///< directions of the whole circle; otherwise opposite ones are one
@@ -81,6 +95,8 @@ HogShape hog_shape(const HogParameters& parameters, const Shape& frames);
 /// Histograms of oriented gradients (HOG report, sections 4 to 7): gray, a gamma from each frame's histogram, Sobel
 /// with replicated borders, magnitude and direction, and for each cell how much magnitude goes in which direction. A
 /// pixel splits its magnitude between the two nearest bin centres; pixels beyond the last whole cell count for none.
+/// With central gradients they are differences of the pixels on both sides, and each vote is split between the nearest
+/// cells, too: within a block, more in its middle than at its border (SpreadAxis), or without a norm among all cells.
 /// Images have any strides and any alignment. CPU and CUDA differ by rounding only (less than 1e-4 of the largest
 /// value); each gives the same bits for the same image every time. A plan is for one run at a time.
 class Hog {
@@ -100,11 +116,12 @@ private:
 
     HogParameters parameters_;
     Shape shape_;
-    HogShape cells_shape_, output_shape_;
+    HogShape cells_shape_, output_shape_;  // cells_shape_: of what a norm is taken of
     Executor* executor_;
     std::int64_t row_stride_bytes_ = 0;  // of the gray image
     int bands_ = 1;                      // in how many parts a frame is counted
     BackendBuffer gray_, counts_, tables_, cells_;
+    std::shared_ptr<const HogSpread> spread_;  // of central gradients
 };
 
 }  // namespace framewire

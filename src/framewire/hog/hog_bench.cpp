@@ -18,7 +18,8 @@ namespace hog_bench {
 constexpr int cpu_frames = 16;
 
 std::string describe(const HogParameters& parameters) {
-    return fmt::format("cell {}, {} bins{}", parameters.cell, parameters.bins,
+    return fmt::format("{}cell {}, {} bins{}", parameters.gradient == HogGradient::central ? "central, " : "",
+                       parameters.cell, parameters.bins,
                        parameters.norm == HogNorm::none ? "" : fmt::format(", l2hys {}", parameters.block));
 }
 
@@ -102,7 +103,14 @@ void bench_gpu(Session& session, const HogParameters& parameters) {
 }
 
 void bench_hog(Session& session) {
-    const HogParameters all[] = {{}, {.cell = 16}, {.cell = 32}, {.cell = 4}, {.bins = 36}, {.norm = HogNorm::l2hys}};
+    const HogParameters all[] = {{},
+                                 {.cell = 16},
+                                 {.cell = 32},
+                                 {.cell = 4},
+                                 {.bins = 36},
+                                 {.norm = HogNorm::l2hys},
+                                 {.gradient = HogGradient::central},
+                                 {.gradient = HogGradient::central, .norm = HogNorm::l2hys}};
     for (const auto& parameters : all) bench_cpu(session, parameters);
     if (session.gpu())
         for (const auto& parameters : all) bench_gpu(session, parameters);

@@ -3,6 +3,7 @@
 #include "framewire/filters/binarize/gray_histogram.hpp"
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/hog_scratch.hpp"
+#include "framewire/hog/spread/spread.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +14,7 @@
 #define HWY_TARGET_INCLUDE "framewire/hog/hog_cpu.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+#include "framewire/hog/gradients-inl.hpp"
 
 #ifndef FRAMEWIRE_HOG_CELL_ROW
 #define FRAMEWIRE_HOG_CELL_ROW
@@ -50,68 +52,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-using D16 = hn::ScalableTag<std::int16_t>;
-using D32 = hn::RepartitionToWide<D16>;
-using DF = hn::RebindToFloat<D32>;
-using V16 = hn::VFromD<D16>;
-using VF = hn::VFromD<DF>;
-
-struct Polar {
-    VF magnitude, position;
-};
-
-// Magnitude and position on the ring. The vote of a position changes steadily all around, so that a rounding that moves
-// one over a bin's edge does not matter.
-HWY_INLINE Polar polar(VF gx, VF gy, const HogRing& ring) {
-    const DF df;
-    const auto width = hn::Abs(gx), height = hn::Abs(gy), longer = hn::Max(width, height);
-    // Where both are 0 the angle is any, here 0.
-    const auto ratio = hn::Div(hn::Min(width, height), hn::Max(longer, hn::Set(df, 1.0f)));
-    const auto square = hn::Mul(ratio, ratio);
-    auto stretch = hn::Set(df, hog_square_root[5]);
-    for (int i = 4; i >= 0; --i) stretch = hn::MulAdd(stretch, square, hn::Set(df, hog_square_root[i]));
-    auto sum = hn::Set(df, ring.arctangent[6]);
-    for (int i = 5; i >= 0; --i) sum = hn::MulAdd(sum, square, hn::Set(df, ring.arctangent[i]));
-    auto position = hn::Mul(sum, ratio);
-    position = hn::IfThenElse(hn::Gt(height, width), hn::Sub(hn::Set(df, ring.quarter), position), position);
-    position = hn::IfThenElse(hn::Lt(gx, hn::Zero(df)), hn::Sub(hn::Set(df, ring.half), position), position);
-    position = hn::IfThenElse(hn::Lt(gy, hn::Zero(df)), hn::Sub(hn::Set(df, ring.whole), position), position);
-    return {hn::Mul(longer, stretch), position};
-}
-
-struct Gradient {
-    V16 x, y;
-};
-
-// Sobel of as many pixels as a vector of 16 bits has lanes.
-HWY_INLINE Gradient sobel(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below) {
-    const D16 d16;
-    const hn::Rebind<std::uint8_t, D16> d8;
-    const auto load = [&](const std::uint8_t* at) HWY_ATTR { return hn::PromoteTo(d16, hn::LoadU(d8, at)); };
-    const auto difference = [&](const std::uint8_t* at) HWY_ATTR { return hn::Sub(load(at + 1), load(at - 1)); };
-    const auto sum = [&](const std::uint8_t* at)
-                         HWY_ATTR { return hn::Add(hn::Add(load(at - 1), load(at + 1)), hn::ShiftLeft<1>(load(at))); };
-    return {hn::Add(hn::Add(difference(above), difference(below)), hn::ShiftLeft<1>(difference(row))),
-            hn::Sub(sum(below), sum(above))};
-}
-
-// Calls body(x, polar) for the two halves of each vector of pixels.
-template <class Gradients, class Body>
-HWY_INLINE void for_polar(std::int64_t pixels, const HogRing& ring, Gradients&& gradient_at, Body&& body) {
-    const D16 d16;
-    const D32 d32;
-    const DF df;
-    const hn::Half<D16> half;
-    const auto step = static_cast<std::int64_t>(hn::Lanes(d16));
-    const auto to_float = [&](hn::VFromD<hn::Half<D16>> v)
-                              HWY_ATTR { return hn::ConvertTo(df, hn::PromoteTo(d32, v)); };
-    for (std::int64_t x = 0; x < pixels; x += step) {
-        const auto gradient = gradient_at(x);
-        body(x, polar(to_float(hn::LowerHalf(half, gradient.x)), to_float(hn::LowerHalf(half, gradient.y)), ring));
-        body(x + step / 2,
-             polar(to_float(hn::UpperHalf(half, gradient.x)), to_float(hn::UpperHalf(half, gradient.y)), ring));
-    }
-}
+using namespace hog_gradients;
 
 }  // namespace
 
@@ -135,16 +76,17 @@ void gamma_row(const std::uint8_t* gray, std::int64_t pixels, const std::uint8_t
 }
 
 void gradient_row(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below, std::int64_t pixels,
-                  const HogRing& ring, const HogGradients& out) {
+                  HogGradient gradient, const HogRing& ring, const HogGradients& out) {
     const D16 d16;
     const DF df;
     for_polar(
         pixels, ring,
         [&](std::int64_t x) HWY_ATTR {
-            const auto gradient = sobel(above + x, row + x, below + x);
-            hn::StoreU(gradient.x, d16, out.gx + x);
-            hn::StoreU(gradient.y, d16, out.gy + x);
-            return gradient;
+            const auto there = gradient == HogGradient::central ? central(above + x, row + x, below + x)
+                                                                : sobel(above + x, row + x, below + x);
+            hn::StoreU(there.x, d16, out.gx + x);
+            hn::StoreU(there.y, d16, out.gy + x);
+            return there;
         },
         [&](std::int64_t x, const Polar& p) HWY_ATTR {
             hn::StoreU(p.magnitude, df, out.magnitude + x);
@@ -153,10 +95,8 @@ void gradient_row(const std::uint8_t* above, const std::uint8_t* row, const std:
         });
 }
 
-// A vote is a slot and two shares: slot k's first share belongs to bin k - 1, its second to bin k. So both go to one
-// place, at most bins + 1 of them, and the ring closes once a cell instead of once a pixel. Several histograms a cell
-// take turns, for neighbours often vote alike and would wait for each other: eight, or four where eight would leave
-// little of L1.
+// Both shares of a vote go to one place, at most bins + 1 of them. Several histograms a cell take turns, for neighbours
+// often vote alike and would wait for each other: eight, or four where eight would leave little of L1.
 void cell_row(const CellRow& cells, const HogRing& ring) {
     const int turns = cells.cell < 8 || ring.bins > 18 ? few_turns : most_turns;
     const DF df;
@@ -171,7 +111,6 @@ void cell_row(const CellRow& cells, const HogRing& ring) {
         return hn::Mul(hn::And(hn::Iota(d32, x), hn::Set(d32, turns - 1)), hn::Set(d32, turn_floats));
     };
     const auto even_places = turn_places(0), odd_places = turn_places(static_cast<int>(hn::Lanes(d32)));
-    const auto integers = hn::Set(df, 12582912.0f);  // 2^23 + 2^22
     const int most = piece_px / cells.cell;
     for (int first = 0; first < cells.cells; first += most) {
         const int count = std::min(most, cells.cells - first);
@@ -185,14 +124,10 @@ void cell_row(const CellRow& cells, const HogRing& ring) {
                 count * cells.cell, ring,
                 [&](std::int64_t x) HWY_ATTR { return sobel(above + x, here + x, below + x); },
                 [&](std::int64_t x, const Polar& p) HWY_ATTR {
-                    // The sum's last bit is worth 1, so it holds the nearest whole number twice: as bits, and as a
-                    // float.
-                    const auto whole = hn::Add(p.position, integers);
-                    const auto slot = hn::Sub(hn::BitCast(d32, whole), hn::BitCast(d32, integers));
-                    const auto share = hn::Add(hn::Sub(p.position, hn::Sub(whole, integers)), hn::Set(df, 0.5f));
-                    const auto second = hn::Mul(p.magnitude, share);
-                    hn::StoreU(hn::Add(hn::ShiftLeft<1>(slot), x % 8 == 0 ? even_places : odd_places), d32, places + x);
-                    hn::StoreInterleaved2(hn::Sub(p.magnitude, second), second, df, votes + 2 * x);
+                    const auto vote = vote_of(p);
+                    hn::StoreU(hn::Add(hn::ShiftLeft<1>(vote.slot), x % 8 == 0 ? even_places : odd_places), d32,
+                               places + x);
+                    hn::StoreInterleaved2(vote.first, vote.second, df, votes + 2 * x);
                 });
             const auto* vote = votes;
             const auto* place = places;
@@ -298,8 +233,8 @@ void hog_gamma_row(const std::uint8_t* gray, std::int64_t pixels, const std::uin
 }
 
 void hog_gradient_row(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below,
-                      std::int64_t pixels, const HogRing& ring, const HogGradients& out) {
-    HWY_DYNAMIC_DISPATCH(gradient_row)(above, row, below, pixels, ring, out);
+                      std::int64_t pixels, HogGradient gradient, const HogRing& ring, const HogGradients& out) {
+    HWY_DYNAMIC_DISPATCH(gradient_row)(above, row, below, pixels, gradient, ring, out);
 }
 
 void Hog::run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::host> out) {
@@ -340,22 +275,33 @@ void Hog::run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::h
     const HogView<float, MemorySpace::host> cells =
         normed ? HogView<float, MemorySpace::host>(cells_.as<float>(), cells_shape_) : out;
     const auto ring = hog_ring(parameters_.bins, parameters_.signed_gradients);
-    pool.for_chunks(
-        std::int64_t{shape_.frames} * cells_shape_.rows, 1, [&](std::int64_t row, std::int64_t, std::int64_t) {
-            const auto frame = static_cast<int>(row / cells_shape_.rows), y = static_cast<int>(row % cells_shape_.rows);
-            HWY_DYNAMIC_DISPATCH(cell_row)
-            (CellRow{gray_row(frame, 0), row_stride_bytes_, shape_.height, y * parameters_.cell, parameters_.cell,
-                     cells_shape_.columns, cells.row(frame, y)},
-             ring);
-        });
+    const int cell = parameters_.cell;
+    if (spread_) {
+        const SpreadImages images{gray_row(0, 0), row_stride_bytes_,    shape_.width,        shape_.height,
+                                  cell,           shape_.height / cell, shape_.width / cell, nullptr,
+                                  ring,           cells_shape_,         cells.data()};
+        for (int frame = 0; frame < shape_.frames; ++frame) spread_votes(*spread_, images, frame, *executor_);
+    } else {
+        pool.for_chunks(std::int64_t{shape_.frames} * cells_shape_.rows, 1,
+                        [&](std::int64_t row, std::int64_t, std::int64_t) {
+                            const auto frame = static_cast<int>(row / cells_shape_.rows),
+                                       y = static_cast<int>(row % cells_shape_.rows);
+                            HWY_DYNAMIC_DISPATCH(cell_row)
+                            (CellRow{gray_row(frame, 0), row_stride_bytes_, shape_.height, y * cell, cell,
+                                     cells_shape_.columns, cells.row(frame, y)},
+                             ring);
+                        });
+    }
     if (!normed) return;
+    // Of spread votes every block has histograms of its own.
+    const int block = spread_ ? 1 : parameters_.block;
     pool.for_chunks(std::int64_t{shape_.frames} * output_shape_.rows, 1,
                     [&](std::int64_t row, std::int64_t, std::int64_t) {
                         const auto frame = static_cast<int>(row / output_shape_.rows),
                                    y = static_cast<int>(row % output_shape_.rows);
                         HWY_DYNAMIC_DISPATCH(norm_row)
-                        (BlockRow{cells.row(frame, y), cells_shape_.row_values(), output_shape_.columns,
-                                  parameters_.block, parameters_.bins, out.row(frame, y)},
+                        (BlockRow{cells.row(frame, y), cells_shape_.row_values(), output_shape_.columns, block,
+                                  cells_shape_.values, out.row(frame, y)},
                          parameters_.norm);
                     });
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/filters/binarize/threshold.hpp"
+#include "framewire/hog/hog.hpp"
 #include "framewire/hog/hog_arithmetic.hpp"
 
 #include <array>
@@ -27,6 +28,6 @@ struct HogGradients {
 /// Gradients of a row from it and its neighbours, each as hog_gamma_row() makes them, with 64 bytes to read behind the
 /// pixels. The results have room for whole vectors: 32 values more.
 void hog_gradient_row(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below,
-                      std::int64_t pixels, const HogRing& ring, const HogGradients& out);
+                      std::int64_t pixels, HogGradient gradient, const HogRing& ring, const HogGradients& out);
 
 }  // namespace framewire

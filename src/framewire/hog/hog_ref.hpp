@@ -52,10 +52,15 @@ inline HogReference hog_reference(const HogParameters& p, HostView<const std::ui
         return r.gamma[at(std::clamp(y, 0, height - 1), std::clamp(x, 0, width - 1))];
     };
     const double whole = p.signed_gradients ? 360 : 180;
+    const bool central = p.gradient == HogGradient::central;
     for (int y = 0; y < height; ++y)
         for (int x = 0; x < width; ++x) {
             int gx = 0, gy = 0;
-            for (int i = -1; i <= 1; ++i) {
+            if (central) {
+                gx = pixel(y, x + 1) - pixel(y, x - 1);
+                gy = pixel(y + 1, x) - pixel(y - 1, x);
+            }
+            for (int i = -1; i <= 1 && !central; ++i) {
                 gx += (2 - std::abs(i)) * (pixel(y + i, x + 1) - pixel(y + i, x - 1));
                 gy += (2 - std::abs(i)) * (pixel(y + 1, x + i) - pixel(y - 1, x + i));
             }
@@ -69,21 +74,40 @@ inline HogReference hog_reference(const HogParameters& p, HostView<const std::ui
         }
 
     const int rows = height / p.cell, columns = width / p.cell;
+    // Adds what a pixel votes for, times `weight`, to the bins from histogram[first] on.
+    const auto vote = [&](int y, int x, double weight, std::vector<double>& histogram, std::size_t first) {
+        // In bins from the centre of bin 0.
+        const double from_first = r.direction[at(y, x)] * p.bins / whole - 0.5;
+        const double lower = std::floor(from_first), share = from_first - lower;
+        const auto bin = [&](int number) { return first + static_cast<std::size_t>((number + p.bins) % p.bins); };
+        histogram[bin(static_cast<int>(lower))] += weight * r.magnitude[at(y, x)] * (1 - share);
+        histogram[bin(static_cast<int>(lower) + 1)] += weight * r.magnitude[at(y, x)] * share;
+    };
+    // Adds the votes of the pixels of tall x wide cells, from cell (top, left) on, to these cells' histograms; `bell`:
+    // they count less the further they are from the middle.
+    const auto spread = [&](int top, int left, int tall, int wide, bool bell, std::vector<double>& histogram) {
+        for (int y = 0; y < tall * p.cell; ++y)
+            for (int x = 0; x < wide * p.cell; ++x) {
+                const double down = (y + 0.5) / p.cell - 0.5, right = (x + 0.5) / p.cell - 0.5;  // in cells' centres
+                const double from_middle = std::hypot(y + 0.5 - tall * p.cell / 2.0, x + 0.5 - wide * p.cell / 2.0);
+                const double sigma = tall * p.cell / 4.0;
+                const double weight = bell ? std::exp(-from_middle * from_middle / (2 * sigma * sigma)) : 1;
+                for (const int row : {static_cast<int>(std::floor(down)), static_cast<int>(std::floor(down)) + 1})
+                    for (const int column :
+                         {static_cast<int>(std::floor(right)), static_cast<int>(std::floor(right)) + 1})
+                        if (row >= 0 && row < tall && column >= 0 && column < wide)
+                            vote(top * p.cell + y, left * p.cell + x,
+                                 weight * (1 - std::abs(down - row)) * (1 - std::abs(right - column)), histogram,
+                                 static_cast<std::size_t>((row * wide + column) * p.bins));
+            }
+    };
     std::vector<double> cells(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns * p.bins), 0);
     const auto cell_at = [&](int y, int x) {
         return static_cast<std::size_t>(y * columns + x) * static_cast<std::size_t>(p.bins);
     };
-    for (int y = 0; y < rows * p.cell; ++y)
-        for (int x = 0; x < columns * p.cell; ++x) {
-            // In bins from the centre of bin 0.
-            const double from_first = r.direction[at(y, x)] * p.bins / whole - 0.5;
-            const double lower = std::floor(from_first), share = from_first - lower;
-            const auto bin = [&](int number) {
-                return cell_at(y / p.cell, x / p.cell) + static_cast<std::size_t>((number + p.bins) % p.bins);
-            };
-            cells[bin(static_cast<int>(lower))] += r.magnitude[at(y, x)] * (1 - share);
-            cells[bin(static_cast<int>(lower) + 1)] += r.magnitude[at(y, x)] * share;
-        }
+    if (central && p.norm == HogNorm::none) spread(0, 0, rows, columns, false, cells);
+    for (int y = 0; y < rows * p.cell && !central; ++y)
+        for (int x = 0; x < columns * p.cell; ++x) vote(y, x, 1, cells, cell_at(y / p.cell, x / p.cell));
     if (p.norm == HogNorm::none) {
         r.descriptors = cells;
         return r;
@@ -91,7 +115,11 @@ inline HogReference hog_reference(const HogParameters& p, HostView<const std::ui
     for (int y = 0; y + p.block <= rows; ++y)
         for (int x = 0; x + p.block <= columns; ++x) {
             std::vector<double> block;
-            for (int row = y; row < y + p.block; ++row)
+            if (central) {
+                block.resize(static_cast<std::size_t>(p.block * p.block * p.bins), 0);
+                spread(y, x, p.block, p.block, true, block);
+            }
+            for (int row = y; row < y + p.block && !central; ++row)
                 block.insert(block.end(), cells.begin() + static_cast<std::ptrdiff_t>(cell_at(row, x)),
                              cells.begin() + static_cast<std::ptrdiff_t>(cell_at(row, x + p.block)));
             const auto divide = [&] {

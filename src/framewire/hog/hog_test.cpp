@@ -81,10 +81,11 @@ private:
 
 void check_hog(Backend backend, const HogParameters& parameters, const Shape& shape, const kit::Layout& layout,
                kit::Fill fill_with) {
-    SCOPED_TRACE(fmt::format("cell {}, {} bins, signed {}, norm {}, block {} on {}, {}, {}, fill {}, seed {}",
-                             parameters.cell, parameters.bins, parameters.signed_gradients,
-                             static_cast<int>(parameters.norm), parameters.block, to_string(backend), to_string(shape),
-                             kit::to_string(layout), kit::to_string(fill_with), kit::seed()));
+    SCOPED_TRACE(fmt::format("{}, cell {}, {} bins, signed {}, norm {}, block {} on {}, {}, {}, fill {}, seed {}",
+                             name_of(hog_gradient_names, parameters.gradient), parameters.cell, parameters.bins,
+                             parameters.signed_gradients, static_cast<int>(parameters.norm), parameters.block,
+                             to_string(backend), to_string(shape), kit::to_string(layout), kit::to_string(fill_with),
+                             kit::seed()));
     kit::GuardedImage frames(shape, layout);
     kit::fill(frames.view(), fill_with, 1);
     HogRun run(backend, parameters, frames);
@@ -109,6 +110,10 @@ TEST_P(HogTest, EveryShapeLayoutAndFill) {
                         if (HasFailure()) return;  // the first one says enough
                         if (std::min(shape.height, shape.width) < 8) continue;
                         check_hog(GetParam(), {}, shape, layout, fill_with);
+                        check_hog(GetParam(), {.gradient = HogGradient::central}, shape, layout, fill_with);
+                        if (std::min(shape.height, shape.width) < 16) continue;
+                        check_hog(GetParam(), {.gradient = HogGradient::central, .norm = HogNorm::l2hys}, shape, layout,
+                                  fill_with);
                     }
     });
 }
@@ -134,9 +139,37 @@ TEST_P(HogTest, EveryParameter) {
     });
 }
 
+TEST_P(HogTest, EveryParameterOfSpreadVotes) {
+    kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
+        SCOPED_TRACE(instruction_set);
+        HogParameters parameters{.gradient = HogGradient::central};
+        for (const int cell : {4, 5, 8, 31, 64})
+            for (const int bins : {2, 9, 36})
+                for (const bool signed_gradients : {false, true})
+                    for (const auto norm : {HogNorm::none, HogNorm::l2}) {
+                        if (HasFailure()) return;
+                        parameters.cell = cell;
+                        parameters.bins = bins;
+                        parameters.signed_gradients = signed_gradients;
+                        parameters.norm = norm;
+                        check_hog(GetParam(), parameters, {1, 131, 201, 3}, {}, kit::Fill::noise);
+                    }
+        for (const int block : {1, 2, 3, 8})
+            for (const auto fill_with : {kit::Fill::noise, kit::Fill::zeros, kit::Fill::ramp})
+                for (const int bins : {9, 36}) {
+                    if (HasFailure()) return;
+                    check_hog(GetParam(),
+                              {.gradient = HogGradient::central, .bins = bins, .norm = HogNorm::l2hys, .block = block},
+                              {2, 70, 67, 3}, {}, fill_with);
+                }
+    });
+}
+
 TEST_P(HogTest, LargeImages) {
     check_hog(GetParam(), {}, kit::hd_shape(3, 2), {}, kit::Fill::noise);
     check_hog(GetParam(), {.cell = 32, .norm = HogNorm::l2hys}, kit::hd_shape(1, 2), {}, kit::Fill::ramp);
+    check_hog(GetParam(), {.gradient = HogGradient::central, .norm = HogNorm::l2hys}, kit::hd_shape(3, 2), {},
+              kit::Fill::noise);
 }
 
 // Descriptors of one frame, painted by `value(y, x)`.
@@ -171,6 +204,28 @@ TEST_P(HogTest, SignsTellOppositeGradientsApart) {
                 std::vector<double>{0, 48, 48, 0}, "signed");
 }
 
+// The same ramp with central gradients: 1 2 2 1, which lie between the first bin and the last. Of a single cell of 4
+// pixels, and of a block of it, the cell's centre is between the second and the third: both count 7/8, the outer ones
+// 5/8, rows and columns alike.
+TEST_P(HogTest, SpreadVotesCountByTheirDistance) {
+    const double votes = (5 + 14 + 14 + 5) / 8.0 * (5 + 7 + 7 + 5) / 8.0 / 2;
+    expect_near(descriptors_of(GetParam(), {.gradient = HogGradient::central, .cell = 4, .bins = 2}, 4, 4,
+                               [](int, int x) { return x; }),
+                std::vector<double>{votes, votes}, "bin");
+}
+
+// An edge between the first cell and the second is seen 1/8 of a cell away from it, by columns of which each gives 5/8
+// to the cell that it lies in and 3/8 to the other; and where the cells are a block of their own, as much to each.
+TEST_P(HogTest, SpreadVotesCrossTheCellsBorder) {
+    const auto edge = [](int, int x) { return x < 4 ? 0 : 200; };
+    const double votes = 200 * (5 + 7 + 7 + 5) / 8.0 / 2;
+    expect_near(descriptors_of(GetParam(), {.gradient = HogGradient::central, .cell = 4, .bins = 2}, 4, 8, edge),
+                std::vector<double>{votes, votes, votes, votes}, "bin");
+    // The third cell sees nothing of it.
+    expect_near(descriptors_of(GetParam(), {.gradient = HogGradient::central, .cell = 4, .bins = 2}, 4, 12, edge),
+                std::vector<double>{votes, votes, votes, votes, 0, 0}, "bin");
+}
+
 // What is neither black nor the brightest does not occur, so the gamma changes nothing. An edge is seen by the columns
 // at both sides of it, each with 4 x 200; here one lies in each cell.
 TEST_P(HogTest, AnEdgeBetweenCellsIsInBoth) {
@@ -192,15 +247,18 @@ TEST(Hog, StepsEqualTheFormulas) {
         for (const int channels : {1, 3})
             for (const auto& shape : kit::small_shapes(channels))
                 for (const auto fill_with : kit::fills())
-                    for (const bool signed_gradients : {false, true}) {
+                    for (const auto& [gradient, signed_gradients] :
+                         {std::pair(HogGradient::sobel, false), std::pair(HogGradient::sobel, true),
+                          std::pair(HogGradient::central, true)}) {
                         if (testing::Test::HasFailure()) return;
                         SCOPED_TRACE(fmt::format("{}, fill {}", to_string(shape), kit::to_string(fill_with)));
                         kit::GuardedImage image(shape, kit::layouts().back());
                         kit::fill(image.view(), fill_with);
-                        const auto steps = hog_steps(image.view(), signed_gradients);
+                        const auto steps = hog_steps(image.view(), signed_gradients, gradient);
                         // Steps before the cells hang on no cell's size, and the reference makes none of images this
                         // small.
-                        const auto want = hog_reference({.signed_gradients = signed_gradients}, image.view());
+                        const auto want =
+                            hog_reference({.gradient = gradient, .signed_gradients = signed_gradients}, image.view());
                         const auto bytes = [](const HostImage& of) {
                             return std::vector<int>(of.view().data(), of.view().data() + of.shape().bytes());
                         };
@@ -218,13 +276,34 @@ TEST(Hog, RunsAllocateNothing) {
     kit::GuardedImage image({2, 64, 64, 3}, {});
     kit::fill(image.view(), kit::Fill::noise);
     Executor executor(BackendChoice::cpu, 1);  // starting threads is not what a run does
-    Hog hog({.norm = HogNorm::l2hys}, image.view().shape(), executor);
-    std::vector<float> out(static_cast<std::size_t>(hog.output_shape().count()));
-    const auto run = [&] { hog.run(image.view(), HogView<float, MemorySpace::host>(out.data(), hog.output_shape())); };
-    run();
-    const auto before = kit::allocations();
-    run();
-    EXPECT_EQ(kit::allocations(), before);
+    for (const auto gradient : {HogGradient::sobel, HogGradient::central}) {
+        Hog hog({.gradient = gradient, .norm = HogNorm::l2hys}, image.view().shape(), executor);
+        std::vector<float> out(static_cast<std::size_t>(hog.output_shape().count()));
+        const auto run = [&] {
+            hog.run(image.view(), HogView<float, MemorySpace::host>(out.data(), hog.output_shape()));
+        };
+        run();
+        const auto before = kit::allocations();
+        run();
+        EXPECT_EQ(kit::allocations(), before);
+    }
+}
+
+// Each chunk of rows looks at the cells at its edges anew, and the sums are the same.
+TEST(Hog, TheSameForEveryNumberOfThreads) {
+    kit::GuardedImage image({1, 200, 90, 1}, {});
+    kit::fill(image.view(), kit::Fill::noise, 3);
+    for (const auto norm : {HogNorm::none, HogNorm::l2hys}) {
+        std::vector<std::vector<float>> of_threads;
+        for (const int threads : {1, 2, 7}) {
+            Executor executor(BackendChoice::cpu, threads);
+            Hog hog({.gradient = HogGradient::central, .norm = norm}, image.view().shape(), executor);
+            auto& out = of_threads.emplace_back(static_cast<std::size_t>(hog.output_shape().count()));
+            hog.run(image.view(), HogView<float, MemorySpace::host>(out.data(), hog.output_shape()));
+        }
+        EXPECT_EQ(of_threads[0], of_threads[1]);
+        EXPECT_EQ(of_threads[0], of_threads[2]);
+    }
 }
 
 TEST(Hog, ShapesOfCellsAndBlocks) {

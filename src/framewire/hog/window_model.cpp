@@ -1,9 +1,12 @@
 #include "framewire/hog/window_model.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters/fields.hpp"
+#include "framewire/core/parameters/text.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace framewire {
 
@@ -27,6 +30,50 @@ void validate(const WindowModel& model) {
     const auto finite = [](float value) { return std::isfinite(value); };
     if (!std::ranges::all_of(model.weights, finite) || !finite(model.bias))
         fail(ErrorCode::usage, "a model has a weight that is not a finite number");
+}
+
+const ParameterInfo& window_parameter() {
+    static const ParameterInfo parameter{
+        .name = "window",
+        .help = "of a model, in whole cells",
+        .type = ParameterInfo::Type::size,
+        .default_value = fmt::format("{}x{}", WindowModel{}.width_px, WindowModel{}.height_px),
+        .minimum = 1,
+        .maximum = max_side_px};
+    return parameter;
+}
+
+std::string description(const WindowModel& model) {
+    return fmt::format("{}={}x{}:{}", window_parameter().name, model.width_px, model.height_px,
+                       hog_fields().text(model.hog));
+}
+
+WindowModel described_window(std::string_view text, const std::string& whose) {
+    auto parameters = hog_fields().infos();
+    parameters.insert(parameters.begin(), window_parameter());
+    const auto values = parse_parameters(text, {.who = whose, .parameters = parameters});
+    WindowModel model{.hog = hog_fields().from(values), .weights = {}};
+    std::tie(model.width_px, model.height_px) = values.size(window_parameter().name);
+    try {
+        window_shape(model);
+    } catch (const Error& error) {
+        fail(error.code(), "{}: {}", whose, error.what());
+    }
+    return model;
+}
+
+void require_asked(const WindowModel& model, const ParameterValues& asked, const std::string& name) {
+    const auto refuse = [&](const ParameterInfo& parameter, const std::string& own, const std::string& wanted) {
+        fail(ErrorCode::usage, "{0} {1} was asked for, and {2} was trained with {0} {3}", parameter.name, wanted, name,
+             own);
+    };
+    const auto window = [](const auto& size) { return fmt::format("{}x{}", size.first, size.second); };
+    const std::pair own(model.width_px, model.height_px);
+    if (asked.is_given(window_parameter().name) && asked.size(window_parameter().name) != own)
+        refuse(window_parameter(), window(own), window(asked.size(window_parameter().name)));
+    auto wanted = model.hog;
+    hog_fields().set(wanted, asked);
+    hog_fields().for_differences(model.hog, wanted, refuse);
 }
 
 }  // namespace framewire

@@ -44,7 +44,8 @@ protected:
     }
 
     Result people(std::vector<std::string> arguments) const {
-        arguments.insert(arguments.begin(), {"--people", model, "--frames", "2", "--threshold", "45"});
+        arguments.insert(arguments.begin(),
+                         {"--people", model, "--frames", "2", "--threshold", "45", "--group", "overlap"});
         return hog(std::move(arguments));
     }
 
@@ -119,6 +120,7 @@ TEST_F(HogPeople, WritesRecordsAnnotatedFramesAndASummary) {
     EXPECT_EQ(summary["window"], (std::vector<int>{64, 128}));
     EXPECT_GT(summary["windows"], 400);
     EXPECT_EQ(summary["threshold"], 45.0);
+    EXPECT_EQ(summary["group"], "overlap");
     EXPECT_GT(summary["best_score"], 45.0);
     EXPECT_EQ(Json::parse(contents(folder / "stats.json"))["filters"][0]["found"], 2);
     EXPECT_EQ(folder.names(),
@@ -140,7 +142,7 @@ protected:
     }
 
     Result people_in_folder(std::vector<std::string> arguments) const {
-        arguments.insert(arguments.begin(), {"--people", model, "--threshold", "45", "-i", in});
+        arguments.insert(arguments.begin(), {"--people", model, "--threshold", "45", "--group", "overlap", "-i", in});
         return hog(std::move(arguments));
     }
 
@@ -258,7 +260,7 @@ TEST_F(HogPeople, TakesOtherWindowsAndDescriptors) {
     ASSERT_EQ(hog(make).code, 0);
     auto find = kind;
     find.insert(find.end(), {"-i", with_figure("320x240", 96, 48, 1), "--frames", "1", "--people", folder / "other.npy",
-                             "--scale-step", "2", "--threshold", "1e6"});
+                             "--scale-step", "2", "--threshold", "1e6", "--group", "overlap"});
     const auto result = hog(find);
     ASSERT_EQ(result.code, 0) << result.err;
     EXPECT_EQ(lines_of(result.out)[0]["objects"][0]["box"], (std::vector<int>{96, 48, 64, 128}));

@@ -83,6 +83,24 @@ TEST(Hog, BlocksAreNormed) {
     }
 }
 
+// Central gradients are half to a quarter of Sobel's, which sum up four of them, and their pictures are drawn, too.
+TEST(Hog, CentralGradientsAreOthers) {
+    const TemporaryFolder folder;
+    ASSERT_EQ(hog({"-i", room, "-o", folder / "sobel.npy", "--frames", "1", "--steps", folder / "sobel"}).code, 0);
+    const auto result = hog({"-i", room, "-o", folder / "central.npy", "--frames", "1", "--steps", folder / "central",
+                             "--gradient", "central", "--json"});
+    ASSERT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(nlohmann::json::parse(result.out)["gradient"], "central");
+    const auto sobel = read_npy(folder / "sobel.npy"), central = read_npy(folder / "central.npy");
+    EXPECT_EQ(central.shape, sobel.shape);
+    const auto sum = [](const Npy& npy) { return std::accumulate(npy.values.begin(), npy.values.end(), 0.0); };
+    EXPECT_GT(sum(central), 0.2 * sum(sobel));
+    EXPECT_LT(sum(central), 0.6 * sum(sobel));
+    EXPECT_EQ(contents(folder / "central/gamma.png"), contents(folder / "sobel/gamma.png"));
+    EXPECT_NE(contents(folder / "central/gx.png"), contents(folder / "sobel/gx.png"));
+    EXPECT_EQ(hog({"-i", room, "-o", folder / "no.npy", "--gradient", "centre"}).code, 2);
+}
+
 TEST(Hog, FiltersComeBefore) {
     const TemporaryFolder folder;
     ASSERT_EQ(hog({"-i", room, "-f", "adjust=brightness=-255", "-o", folder / "dark.npy", "--frames", "1"}).code, 0);

@@ -16,6 +16,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace framewire::e2e {
@@ -79,14 +80,65 @@ TEST_F(HogTrain, WhatItMakesFindsNewOnes) {
     EXPECT_EQ(read.weights.size(), 3u * 3 * 36);
 
     draw(folder / "scene.png", 200, 150, 1000, 96, 64);
-    const auto found =
-        run_framewire({"hog", "-i", folder / "scene.png", "--people", model, "--window", "32x32", "--backend", "cpu"});
+    const auto found = run_framewire({"hog", "-i", folder / "scene.png", "--people", model, "--window", "32x32",
+                                      "--group", "overlap", "--backend", "cpu"});
     ASSERT_EQ(found.code, 0) << found.err;
     const auto people = Json::parse(found.out).at("objects");
     ASSERT_FALSE(people.empty()) << found.out;
     const auto box = people.at(0).at("box");
     EXPECT_NEAR(box.at(0).get<double>() + box.at(2).get<double>() / 2, 112, 8) << found.out;
     EXPECT_NEAR(box.at(1).get<double>() + box.at(3).get<double>() / 2, 80, 8) << found.out;
+}
+
+// What the model was trained on is in its file: finding takes it from there, and another choice is refused.
+TEST_F(HogTrain, AModelSaysWhatItWasTrainedOn) {
+    const auto trained = train({"--gradient", "central", "--cell", "4", "--c", "0.1", "--json"});
+    ASSERT_EQ(trained.code, 0) << trained.err;
+    const auto summary = Json::parse(trained.out);
+    EXPECT_EQ(summary.at("gradient"), "central");
+    EXPECT_EQ(summary.at("missed"), 0);
+    EXPECT_EQ(summary.at("false_alarms"), 0);
+    EXPECT_EQ(description(read_window_model(model, {})),
+              "window=32x32:gradient=central:cell=4:bins=9:signed=0:norm=l2hys:block=2");
+
+    draw(folder / "scene.png", 200, 150, 1000, 96, 64);
+    const auto find = [&](std::vector<std::string> arguments) {
+        arguments.insert(arguments.begin(), {"hog", "--backend", "cpu", "-i", folder / "scene.png", "--people", model});
+        return run_framewire(std::move(arguments));
+    };
+    const auto found = find({"--group", "overlap"});
+    ASSERT_EQ(found.code, 0) << found.err;
+    const auto people = Json::parse(found.out).at("objects");
+    ASSERT_FALSE(people.empty()) << found.out;
+    const auto box = people.at(0).at("box");
+    EXPECT_NEAR(box.at(0).get<double>() + box.at(2).get<double>() / 2, 112, 8) << found.out;
+    EXPECT_NEAR(box.at(1).get<double>() + box.at(3).get<double>() / 2, 80, 8) << found.out;
+    // --overlap stands for its way of grouping.
+    EXPECT_EQ(find({"--gradient", "central", "--window", "32x32", "--cell", "4", "--overlap", "0.3"}).out, found.out);
+
+    // Windows around it are its neighbours, and noise has none.
+    const auto grouped = find({"--neighbours", "1", "--threshold", "-0.5"});
+    ASSERT_EQ(grouped.code, 0) << grouped.err;
+    const auto groups = Json::parse(grouped.out).at("objects");
+    ASSERT_FALSE(groups.empty()) << grouped.out;
+    EXPECT_NEAR(groups.at(0).at("box").at(0).get<double>() + groups.at(0).at("box").at(2).get<double>() / 2, 112, 8);
+
+    for (const auto& [arguments, says] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+             {{"--gradient", "sobel"}, "gradient sobel was asked for"},
+             {{"--cell", "8"}, "trained with cell 4"},
+             {{"--window", "32x40"}, "trained with window 32x32"},
+             {{"--norm", "l2"}, "trained with norm l2hys"},
+             {{"--signed"}, "trained with signed 0"},
+             {{"--neighbours", "3", "--overlap", "0.4"}, "--neighbours goes with --group neighbours"},
+             {{"--neighbours", "3", "--group", "overlap"}, "--neighbours goes with --group neighbours"},
+             {{"--group", "neighbours", "--overlap", "0.5"}, "--overlap goes with --group overlap"},
+             {{"--group", "neighbour"}, "neighbours"},
+             {{"--group", "neighbours", "--neighbours", "-1"}, "0 to 1000"},
+         }) {
+        const auto refused = find(arguments);
+        EXPECT_EQ(refused.code, 2) << says << ": " << refused.err;
+        EXPECT_NE(refused.err.find(says), std::string::npos) << says << ": " << refused.err;
+    }
 }
 
 TEST_F(HogTrain, TheSameSeedGivesTheSameFile) {

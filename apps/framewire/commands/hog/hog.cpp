@@ -72,7 +72,7 @@ void add_hog(CommandLine& program, Action& chosen) {
     set_work(command, chosen, flags->common, [=](const std::stop_source& stop) {
         flags->input.one_size = true;  // a scaled picture has other gradients, and boxes of its own
         flags->hog = hog_fields().from(flags->given);
-        flags->people.parameters = people_fields().from(flags->people.given);
+        flags->people.parameters = flags->people.parameters_given();
         flags->train.parameters = training_fields().from(flags->train.given);
         const bool people = !flags->people.model.empty();
         const bool train = !flags->train.folders.empty();

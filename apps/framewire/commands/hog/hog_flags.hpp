@@ -25,7 +25,4 @@ struct HogFlags {
     WindowModel window() const;
 };
 
-/// Of a model.
-const ParameterInfo& window_parameter();
-
 }  // namespace framewire::app

@@ -5,6 +5,7 @@
 #include "options/parameter_options.hpp"
 #include "options/recording_options.hpp"
 
+#include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/core/parameters/numbers.hpp"
@@ -26,14 +27,19 @@ void print_summary(const HogFlags& flags, const PeopleParameters& parameters, co
                  {"output", flags.output},
                  {"frames", result.figures.frames},
                  {"people", result.people},
-                 {"window", Json::array({model.width_px, model.height_px})}};
+                 {"window", Json::array({model.width_px, model.height_px})},
+                 {"gradient", name_of(hog_gradient_names, model.hog.gradient)}};
     if (detector) {
         summary.add("sizes", detector->levels());
         summary.add("windows", detector->windows());
     }
     summary.add("threshold", as_double(parameters.threshold));
     summary.add("scale_step", parameters.scale_step);
-    summary.add("overlap", parameters.overlap);
+    summary.add("group", name_of(people_grouping_names, parameters.group));
+    if (parameters.group == PeopleGrouping::overlap)
+        summary.add("overlap", parameters.overlap);
+    else
+        summary.add("neighbours", parameters.neighbours);
     if (result.best_score) summary.add("best_score", as_double(*result.best_score));
     summary.add("backend", result.description.backend);
     summary.add("seconds", result.figures.seconds);
@@ -55,7 +61,7 @@ void report(const HogFlags& flags, const PeopleParameters& parameters, const ses
 }
 
 session::PeopleOptions options_of(const HogFlags& flags, const PeopleFlags& people, const std::stop_token& stop) {
-    return {flags.common.job(stop), flags.input,  people.model,    flags.window(),
+    return {flags.common.job(stop), flags.input,  people.model,    flags.window(),   flags.given,
             people.parameters,      flags.output, people.annotate, !people.no_audio};
 }
 
@@ -64,8 +70,8 @@ session::PeopleOptions options_of(const HogFlags& flags, const PeopleFlags& peop
 void add_people_options(Command& command, PeopleFlags& flags) {
     const auto people = command
                             .option("--people", flags.model,
-                                    "find people instead, by this model: .npy, text or OpenCV's YAML; -o takes JSON "
-                                    "lines, standard output without")
+                                    "find people instead, by this model: .npy, text or OpenCV's YAML; one of --train's "
+                                    "brings its window and descriptor; -o takes JSON lines, standard output without")
                             .type_name("MODEL");
     const auto annotate =
         command
@@ -77,6 +83,19 @@ void add_people_options(Command& command, PeopleFlags& flags) {
     add_no_audio(command, flags.no_audio).needs(annotate);
     for (const auto& parameter : people_fields().infos())
         add_parameter(command, parameter, flags.given, {.before = "with --people: ", .needs = people});
+}
+
+PeopleParameters PeopleFlags::parameters_given() const {
+    auto all = people_fields().from(given);
+    if (given.is_given("overlap") && !given.is_given("group")) all.group = PeopleGrouping::overlap;
+    const auto goes_with = [&](const char* option, PeopleGrouping group) {
+        if (given.is_given(option) && all.group != group)
+            fail(ErrorCode::usage, "--{} goes with --group {}, and windows are grouped by {}", option,
+                 name_of(people_grouping_names, group), name_of(people_grouping_names, all.group));
+    };
+    goes_with("overlap", PeopleGrouping::overlap);
+    goes_with("neighbours", PeopleGrouping::neighbours);
+    return all;
 }
 
 void find_people(HogFlags& flags, const PeopleFlags& people, const std::stop_token& stop) {

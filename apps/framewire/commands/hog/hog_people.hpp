@@ -17,6 +17,9 @@ struct PeopleFlags {
     bool no_audio = false;
     ParameterValues given;        ///< those of people_fields() on the command line
     PeopleParameters parameters;  ///< made of them
+
+    /// `--overlap` alone stands for its way of grouping. Throws Error{usage} on an option that another one makes void.
+    PeopleParameters parameters_given() const;
 };
 
 /// `--people` and what goes with it only.

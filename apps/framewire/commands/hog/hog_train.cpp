@@ -63,6 +63,7 @@ void print_summary(const HogFlags& flags, const TrainFlags& train, const session
     const auto& parameters = train.parameters;
     Json summary{{"output", flags.output},
                  {"window", Json::array({window.width_px, window.height_px})},
+                 {"gradient", name_of(hog_gradient_names, window.hog.gradient)},
                  {"cell", window.hog.cell},
                  {"bins", window.hog.bins},
                  {"signed", window.hog.signed_gradients},

@@ -118,6 +118,22 @@ public:
         return aggregate;
     }
 
+    /// All members as parse_parameters() reads them: "cell=8:bins=9". For values that need no quotes.
+    std::string text(const Aggregate& aggregate) const {
+        std::string all;
+        for (const auto& field : fields_)
+            all += fmt::format("{}{}={}", all.empty() ? "" : ":", field.info.name, field.text(aggregate));
+        return all;
+    }
+
+    /// Calls `body(info, one's text, the other's)` for the members that differ.
+    template <class Body>
+    void for_differences(const Aggregate& one, const Aggregate& other, Body&& body) const {
+        for (const auto& field : fields_)
+            if (const auto first = field.text(one), second = field.text(other); first != second)
+                body(field.info, first, second);
+    }
+
     /// Throws Error{usage} on a member outside of its range, saying whose it is ("mixture") and what is allowed.
     void check(const Aggregate& aggregate, std::string_view who) const {
         for (const auto& field : fields_) {

@@ -1,6 +1,6 @@
 #include "framewire/hog/people/detected_people.hpp"
 
-#include "framewire/hog/people/suppression.hpp"
+#include "framewire/hog/people/grouping/suppression.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -28,12 +28,13 @@ Detection WindowPlaces::of(const WindowCandidate& candidate) const {
             width, height, candidate.score};
 }
 
-DetectedPeople::DetectedPeople(std::shared_ptr<const WindowPlaces> places, int capacity, double overlap,
+DetectedPeople::DetectedPeople(std::shared_ptr<const WindowPlaces> places, const PeopleParameters& parameters,
                                Executor& executor)
-    : places_(std::move(places)), overlap_(overlap), transfer_(executor) {
+    : places_(std::move(places)), parameters_(parameters), transfer_(executor) {
     const auto bytes = list_begin_bytes + static_cast<std::size_t>(places_->windows) * sizeof(WindowCandidate);
     found_ = cuda::Twin<BufferIn>(executor, bytes);
-    detections_.resize(static_cast<std::size_t>(std::min<std::int64_t>(places_->windows, capacity)));
+    detections_.resize(static_cast<std::size_t>(std::min<std::int64_t>(places_->windows, parameters.capacity)));
+    if (parameters.group == PeopleGrouping::neighbours) neighbours_ = NeighbourGroups(detections_.size());
     if (executor.backend() == Backend::cpu) return;
     // Copies take along places that no candidate may have taken yet.
     cuda::fill(data<MemorySpace::device>(), 0, bytes, executor.stream());
@@ -57,11 +58,11 @@ void DetectedPeople::wait() {
         download(candidates());
         transfer_.wait();
     }
-    suppress();
+    group();
 }
 
 // From candidates to detections.
-void DetectedPeople::suppress() {
+void DetectedPeople::group() {
     const std::span found(list<MemorySpace::host>(), static_cast<std::size_t>(candidates()));
     const auto kept = std::min(found.size(), detections_.size());
     if (kept < found.size())
@@ -69,7 +70,17 @@ void DetectedPeople::suppress() {
                                  [](const auto& candidate) { return std::tuple(-candidate.score, candidate.window); });
     std::ranges::transform(found.first(kept), detections_.begin(),
                            [&](const WindowCandidate& candidate) { return places_->of(candidate); });
-    detection_count_ = suppress_overlapping(std::span(detections_).first(kept), overlap_);
+    const auto windows = std::span(detections_).first(kept);
+    if (parameters_.group == PeopleGrouping::overlap) {
+        detection_count_ = suppress_overlapping(windows, parameters_.overlap);
+        return;
+    }
+    detection_count_ = neighbours_(windows, parameters_.neighbours);
+    // Place and size were rounded apart from each other.
+    for (auto& mean : windows.first(detection_count_)) {
+        mean.x = std::min(mean.x, places_->frame.width - mean.width);
+        mean.y = std::min(mean.y, places_->frame.height - mean.height);
+    }
 }
 
 }  // namespace framewire

@@ -8,6 +8,8 @@
 #include "framewire/cuda/twin.hpp"
 #include "framewire/hog/people/candidates.hpp"
 #include "framewire/hog/people/detection.hpp"
+#include "framewire/hog/people/grouping/neighbours.hpp"
+#include "framewire/hog/people/people_parameters.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +36,8 @@ struct WindowPlaces {
 };
 
 /// Who a detector finds in one frame: the windows above its threshold, on their way to the host, and of these the ones
-/// that stay. Several may be on their way while the detector goes on. Made by PeopleDetector::make_people(). Move-only.
+/// that stay, or the means of groups of them. Several may be on their way while the detector goes on. Made by
+/// PeopleDetector::make_people(). Move-only.
 class DetectedPeople {
 public:
     DetectedPeople() = default;
@@ -51,7 +54,7 @@ public:
 
 private:
     friend class PeopleDetector;
-    DetectedPeople(std::shared_ptr<const WindowPlaces> places, int capacity, double overlap, Executor& executor);
+    DetectedPeople(std::shared_ptr<const WindowPlaces> places, const PeopleParameters& parameters, Executor& executor);
 
     // How many candidates there are, and behind it the candidates.
     template <MemorySpace space>
@@ -67,12 +70,13 @@ private:
         return found_.in<space>().data();
     }
     void download(std::int64_t first);
-    void suppress();
+    void group();
 
     static constexpr std::size_t list_begin_bytes = 16;
 
     std::shared_ptr<const WindowPlaces> places_;
-    double overlap_ = 0;
+    PeopleParameters parameters_{};
+    NeighbourGroups neighbours_{0};
     cuda::Twin<BufferIn> found_;
     std::int64_t downloaded_ = 0;
     std::vector<Detection> detections_;  // the first detection_count_ of them

@@ -23,8 +23,9 @@ constexpr int cpu_frames = 4;
 constexpr std::size_t candidates = 200;  // windows above the threshold in the first frame, as a picture may have
 
 // What a model's weights are does not matter for the time but by how many windows score above the threshold.
-WindowModel random_model() {
+WindowModel random_model(HogGradient gradient) {
     WindowModel model;
+    model.hog.gradient = gradient;
     std::mt19937 random(1);
     std::normal_distribution<float> weight(0, 0.05f);
     model.weights.resize(static_cast<std::size_t>(window_shape(model).count()));
@@ -52,7 +53,11 @@ DetectedPeople detect(PeopleDetector& detector, HostView<const std::uint8_t> fra
 // double precision.
 float checked_threshold(const WindowModel& model, HostView<const std::uint8_t> frame, Executor& executor) {
     PeopleDetector detector(model,
-                            {.threshold = -1e6f, .overlap = 1, .most_height_px = model.height_px, .capacity = 1 << 16},
+                            {.threshold = -1e6f,
+                             .group = PeopleGrouping::overlap,
+                             .overlap = 1,
+                             .most_height_px = model.height_px,
+                             .capacity = 1 << 16},
                             frame.shape(), executor);
     const auto people = detect(detector, frame, executor);
     const auto exact = hog_reference(model.hog, frame).descriptors;
@@ -70,16 +75,17 @@ float checked_threshold(const WindowModel& model, HostView<const std::uint8_t> f
 }
 
 // The image must be read once.
-void bench(Session& session, Executor& executor) {
+void bench(Session& session, Executor& executor, HogGradient gradient) {
     const bool on_cpu = executor.backend() == Backend::cpu;
     HostImage in(bench_frame.with_frames(on_cpu ? cpu_frames : gpu_rotation));
     fill_scene(in.view(), 1);
-    const auto model = random_model();
+    const auto model = random_model(gradient);
     const auto frame = [&](int number) { return std::as_const(in).view().frames(number, 1); };
     const PeopleParameters parameters{.threshold = checked_threshold(model, frame(0), executor)};
     PeopleDetector detector(model, parameters, bench_frame, executor);
     auto people = detector.make_people();
-    const auto operation = fmt::format("64x128 of 8, step {}, {} sizes", parameters.scale_step, detector.levels());
+    const auto operation = fmt::format("{}, 64x128 of 8, step {}, {} sizes", name_of(hog_gradient_names, gradient),
+                                       parameters.scale_step, detector.levels());
     const auto bytes = static_cast<double>(bench_frame.bytes());
     if (!on_cpu) {
         if constexpr (cuda::compiled) {
@@ -124,8 +130,10 @@ void bench(Session& session, Executor& executor) {
 }
 
 void bench_people(Session& session) {
-    bench(session, session.cpu());
-    if (session.gpu()) bench(session, *session.gpu());
+    for (const auto gradient : {HogGradient::sobel, HogGradient::central}) {
+        bench(session, session.cpu(), gradient);
+        if (session.gpu()) bench(session, *session.gpu(), gradient);
+    }
 }
 
 const SuiteEntry people_suite{"people", bench_people};

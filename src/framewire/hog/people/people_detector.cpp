@@ -50,10 +50,19 @@ const ParameterFields<PeopleParameters>& people_fields() {
                         {.name = "threshold", .help = "windows that score more", .minimum = -any, .maximum = any}),
         parameter_field(&P::scale_step,
                         {.name = "scale-step", .help = "from one size to the next", .minimum = 1.05, .maximum = 2}),
-        parameter_field(&P::overlap, {.name = "overlap",
-                                      .help = "intersection over union above which the worse of two goes",
-                                      .maximum = 1,
-                                      .unit = "IOU"}),
+        parameter_field(&P::group, people_grouping_names,
+                        {.name = "group",
+                         .help = "of windows that show one person: the best of those that overlap stays, or the mean "
+                                 "of those that have neighbours, as OpenCV's, with fewer false alarms"}),
+        parameter_field(&P::overlap,
+                        {.name = "overlap",
+                         .help = "intersection over union above which the worse of two goes; --group overlap",
+                         .maximum = 1,
+                         .unit = "IOU"}),
+        parameter_field(&P::neighbours, {.name = "neighbours",
+                                         .help = "a group of no more windows than these goes; --group neighbours",
+                                         .maximum = 1000,
+                                         .unit = "N"}),
         parameter_field(&P::least_height_px, {.name = "min-height",
                                               .help = "of windows, from half of the model's; 0 is the model's",
                                               .maximum = max_side_px,
@@ -163,7 +172,7 @@ std::int64_t PeopleDetector::windows() const { return state_->places->windows; }
 
 DetectedPeople PeopleDetector::make_people() const {
     const auto& parameters = state_->parameters;
-    return {state_->places, parameters.capacity, parameters.overlap, *state_->executor};
+    return {state_->places, parameters, *state_->executor};
 }
 
 void PeopleDetector::run(HostView<const std::uint8_t> frame, DetectedPeople& people) {

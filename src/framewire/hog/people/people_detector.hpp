@@ -3,6 +3,7 @@
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/hog/people/detected_people.hpp"
+#include "framewire/hog/people/people_parameters.hpp"
 #include "framewire/hog/window_model.hpp"
 
 #include <cstdint>
@@ -10,21 +11,6 @@
 #include <string>
 
 namespace framewire {
-
-struct PeopleParameters {
-    float threshold = 0;      ///< windows that score more are looked at further; finite
-    double scale_step = 1.1;  ///< from one size of windows to the next, 1.05 to 2
-    double overlap = 0.3;     ///< of two detections, above which the worse one goes: intersection over union, 0 to 1
-    int least_height_px = 0;  ///< of the windows, in pixels of the frame; at least half of the model's; 0: the model's
-    int most_height_px = 0;   ///< likewise, not below the least; 0: as high as fit into the frame
-    int capacity = 4096;      ///< windows above the threshold that are looked at further, the best; 1 to 65536
-};
-
-template <class Aggregate>
-class ParameterFields;
-
-/// Their names, ranges and help, but for the capacity.
-const ParameterFields<PeopleParameters>& people_fields();
 
 /// Throws Error{usage} on a model or parameters that are not allowed.
 void validate(const WindowModel& model, const PeopleParameters& parameters);
@@ -35,7 +21,8 @@ std::string without_windows(const WindowModel& model, const PeopleParameters& pa
 
 /// Finds what a linear model of a window was trained to find, at all places and sizes (Dalal and Triggs 2005): a
 /// pyramid of the frame (GrayPyramid), descriptors of each of its levels (Hog), scores of all windows, one a cell
-/// (WindowScores), and of those above the threshold the ones that no better one overlaps (suppress_overlapping).
+/// (WindowScores), and of those above the threshold the ones that no better one overlaps (suppress_overlapping) or the
+/// means of those that lie together (NeighbourGroups).
 /// Windows lie within the frame: what is cut off by its border is found only as far as the model's windows have room
 /// around what they show. CPU and CUDA differ by the rounding of descriptors and scores only; each finds the same in
 /// the same frame every time. For one run at a time.

@@ -3,8 +3,9 @@
 #include "framewire/core/error.hpp"
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/hog_ref.hpp"
+#include "framewire/hog/people/grouping/neighbours.hpp"
+#include "framewire/hog/people/grouping/suppression.hpp"
 #include "framewire/hog/people/pyramid/pyramid.hpp"
-#include "framewire/hog/people/suppression.hpp"
 #include "framewire/hog/people/window_scores/window_scores_ref.hpp"
 #include "kit/allocations.hpp"
 #include "kit/filter_check.hpp"
@@ -117,6 +118,7 @@ void check_windows(Backend backend, const WindowModel& model, PeopleParameters p
                              model.width_px, model.height_px, parameters.scale_step, parameters.least_height_px,
                              parameters.most_height_px, to_string(shape), kit::to_string(layout), kit::seed()));
     parameters.threshold = -1e6;
+    parameters.group = PeopleGrouping::overlap;
     parameters.overlap = 1;
     parameters.capacity = 1 << 16;
     kit::GuardedImage frame(shape, layout);
@@ -198,25 +200,58 @@ TEST_P(PeopleDetectorTest, FindsFiguresWhereTheyAre) {
     const std::vector<Detection> figures{
         {16, 24, 64, 128, 0}, {150, 100, 80, 160, 0}, {333, 41, 150, 300, 0}, {560, 200, 48, 96, 0}};
     for (const auto& box : figures) draw_figure(frame.view(), box);
-    Found found(GetParam(), model, {.threshold = 0.4f, .least_height_px = 90}, frame);
+    Found found(GetParam(), model, {.threshold = 0.4f, .group = PeopleGrouping::overlap, .least_height_px = 90}, frame);
     const auto got = found();
     ASSERT_EQ(got.size(), figures.size());
     for (const auto& box : figures)
         EXPECT_TRUE(std::ranges::any_of(got, [&](const Detection& detection) {
             return intersection_over_union(detection, box) > 0.7;
         })) << box.height;
-    Found larger(GetParam(), model, {.threshold = 0.4f, .least_height_px = 200}, frame);
+    Found larger(GetParam(), model, {.threshold = 0.4f, .group = PeopleGrouping::overlap, .least_height_px = 200},
+                 frame);
     ASSERT_EQ(larger().size(), 1u);
     EXPECT_GT(intersection_over_union(larger()[0], figures[2]), 0.7);
-    Found smaller(GetParam(), model, {.threshold = 0.4f, .least_height_px = 90, .most_height_px = 100}, frame);
+    Found smaller(GetParam(), model,
+                  {.threshold = 0.4f, .group = PeopleGrouping::overlap, .least_height_px = 90, .most_height_px = 100},
+                  frame);
     ASSERT_EQ(smaller().size(), 1u);
     EXPECT_GT(intersection_over_union(smaller()[0], figures[3]), 0.7);
     // A window that lies on the figure exactly has the score that the model was made for, but for the frame's gamma.
-    Found exact(GetParam(), model, {.threshold = 0.4f, .most_height_px = 128}, frame);
+    Found exact(GetParam(), model, {.threshold = 0.4f, .group = PeopleGrouping::overlap, .most_height_px = 128}, frame);
     const auto of_size = exact();
     const auto on_figure = std::ranges::find_if(of_size, [](const Detection& d) { return d.x == 16 && d.y == 24; });
     ASSERT_NE(on_figure, of_size.end());
     EXPECT_NEAR(on_figure->score, 0.6, 0.02);
+}
+
+// The means of the windows around each figure, and what grouping them at the end would give.
+TEST_P(PeopleDetectorTest, WindowsWithNeighboursBecomeTheirMean) {
+    const auto model = model_of_figure();
+    kit::GuardedImage frame({1, 360, 640, 3}, {});
+    for (int y = 0; y < 360; ++y) std::fill_n(frame.view().row(0, y), 640 * 3, std::uint8_t{60});
+    const std::vector<Detection> figures{{16, 24, 64, 128, 0}, {150, 100, 80, 160, 0}, {333, 41, 150, 300, 0}};
+    for (const auto& box : figures) draw_figure(frame.view(), box);
+    Found all(GetParam(), model, {.threshold = 0.2f, .group = PeopleGrouping::overlap, .overlap = 1}, frame);
+    auto want = all();
+    want.resize(NeighbourGroups(want.size())(want, 2));
+    Found found(GetParam(), model, {.threshold = 0.2f}, frame);
+    const auto got = found();
+    EXPECT_EQ(got, want);
+    for (const auto& box : figures)
+        EXPECT_TRUE(std::ranges::any_of(got, [&](const Detection& detection) {
+            return intersection_over_union(detection, box) > 0.7;
+        })) << box.height;
+    Found none(GetParam(), model, {.threshold = 0.2f, .neighbours = 1000}, frame);
+    EXPECT_TRUE(none().empty());
+}
+
+TEST_P(PeopleDetectorTest, DescriptorsOfSpreadVotes) {
+    kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
+        SCOPED_TRACE(instruction_set);
+        check_windows(GetParam(),
+                      random_model({.gradient = HogGradient::central, .cell = 4, .norm = HogNorm::l2hys}, 16, 24),
+                      {.scale_step = 1.3}, {1, 67, 91, 3}, {});
+    });
 }
 
 // More windows above the threshold than there is room for: the best of them, whatever their order.
@@ -224,7 +259,7 @@ TEST_P(PeopleDetectorTest, TheBestHaveRoom) {
     const auto model = random_model({.cell = 4, .norm = HogNorm::l2hys}, 16, 24);
     kit::GuardedImage frame({1, 180, 230, 1}, {});
     kit::fill(frame.view(), kit::Fill::noise, 6);
-    PeopleParameters parameters{.threshold = -1e6, .overlap = 1, .capacity = 1 << 16};
+    PeopleParameters parameters{.threshold = -1e6, .group = PeopleGrouping::overlap, .overlap = 1, .capacity = 1 << 16};
     Found all(GetParam(), model, parameters, frame);
     const auto every = all();
     ASSERT_GT(every.size(), 2000u);
@@ -300,10 +335,11 @@ TEST(PeopleDetector, RefusesWhatIsNotAllowed) {
     for (const auto& parameters :
          {PeopleParameters{.threshold = nan}, PeopleParameters{.scale_step = 1.04}, PeopleParameters{.scale_step = 2.1},
           PeopleParameters{.scale_step = nan}, PeopleParameters{.overlap = -0.1}, PeopleParameters{.overlap = 1.1},
-          PeopleParameters{.overlap = nan}, PeopleParameters{.least_height_px = 63},
-          PeopleParameters{.least_height_px = -1}, PeopleParameters{.least_height_px = 301},
-          PeopleParameters{.most_height_px = 127}, PeopleParameters{.most_height_px = -1},
-          PeopleParameters{.capacity = 0}, PeopleParameters{.capacity = 1 << 17}})
+          PeopleParameters{.overlap = nan}, PeopleParameters{.neighbours = -1}, PeopleParameters{.neighbours = 1001},
+          PeopleParameters{.least_height_px = 63}, PeopleParameters{.least_height_px = -1},
+          PeopleParameters{.least_height_px = 301}, PeopleParameters{.most_height_px = 127},
+          PeopleParameters{.most_height_px = -1}, PeopleParameters{.capacity = 0},
+          PeopleParameters{.capacity = 1 << 17}})
         EXPECT_THROW(PeopleDetector(model, parameters, shape, executor), Error);
     for (const auto& small : {Shape{1, 127, 64, 3}, Shape{1, 128, 63, 3}, Shape{1, 1, 1, 1}, Shape{2, 300, 300, 3}})
         EXPECT_THROW(PeopleDetector(model, {}, small, executor), Error);

@@ -9,7 +9,7 @@
 
 namespace framewire {
 
-HogSteps hog_steps(HostView<const std::uint8_t> frame, bool signed_gradients) {
+HogSteps hog_steps(HostView<const std::uint8_t> frame, bool signed_gradients, HogGradient gradient) {
     validate(frame, frame.shape().with_frames(1), "hog's image");
     const auto shape = frame.shape().with_channels(1);
     const auto pixels = static_cast<std::size_t>(shape.bytes());
@@ -41,7 +41,7 @@ HogSteps hog_steps(HostView<const std::uint8_t> frame, bool signed_gradients) {
     for (int y = 0; y < shape.height; ++y) {
         const auto at = std::int64_t{y} * shape.width;
         hog_gradient_row(
-            row(y - 1), row(y), row(y + 1), shape.width, ring,
+            row(y - 1), row(y), row(y + 1), shape.width, gradient, ring,
             {steps.gx.data() + at, steps.gy.data() + at, steps.magnitude.data() + at, steps.direction.data() + at});
     }
     steps.gx.resize(pixels);

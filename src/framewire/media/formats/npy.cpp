@@ -22,6 +22,18 @@ std::size_t count_of(const std::vector<std::int64_t>& shape) {
 
 }  // namespace
 
+std::string npy_header(const std::string& type, const std::vector<std::int64_t>& shape) {
+    auto text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", type,
+                            fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+    if (text.size() >= text_bytes)
+        fail(ErrorCode::usage, "an array of {} dimensions; there is room for fewer", shape.size());
+    text.resize(text_bytes - 1, ' ');
+    text += '\n';
+    const std::string start{"\x93NUMPY\x01\x00", 8};
+    const char length[2] = {static_cast<char>(text_bytes & 255), static_cast<char>(text_bytes >> 8)};
+    return start + std::string(length, 2) + text;
+}
+
 NpyFile::NpyFile(const std::string& path, std::vector<std::int64_t> shape, bool grows, OutputFileOptions options,
                  NpyValues values)
     : file_(path, std::move(options)), shape_(std::move(shape)), grows_(grows), values_(values) {
@@ -34,16 +46,7 @@ NpyFile::NpyFile(const std::string& path, std::vector<std::int64_t> shape, bool 
 void NpyFile::write_header() {
     auto shape = shape_;
     if (grows_) shape.insert(shape.begin(), arrays_);
-    auto text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
-                            values_ == NpyValues::float32 ? "<f4" : "<i4", fmt::join(shape, ", "),
-                            shape.size() == 1 ? "," : "");
-    if (text.size() >= text_bytes)
-        fail(ErrorCode::usage, "an array of {} dimensions; there is room for fewer", shape.size());
-    text.resize(text_bytes - 1, ' ');
-    text += '\n';
-    const std::string start{"\x93NUMPY\x01\x00", 8};
-    const char length[2] = {static_cast<char>(text_bytes & 255), static_cast<char>(text_bytes >> 8)};
-    const auto header = start + std::string(length, 2) + text;
+    const auto header = npy_header(values_ == NpyValues::float32 ? "<f4" : "<i4", shape);
     file_.write(header.data(), header.size());
 }
 

@@ -12,6 +12,10 @@ namespace framewire {
 /// What an array's values are.
 enum class NpyValues { float32, int32 };
 
+/// What comes before the values of an array in C order of this type ("<f4") and shape: format 1.0, 192 bytes. Throws
+/// Error{usage} where the shape has no room in them.
+std::string npy_header(const std::string& type, const std::vector<std::int64_t>& shape);
+
 /// Writes arrays of float32, or int32, as one NumPy file (format 1.0, little endian, C order) that appears under its
 /// name only when whole.
 class NpyFile {

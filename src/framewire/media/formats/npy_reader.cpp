@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 namespace framewire {
 namespace {
@@ -111,6 +112,10 @@ std::vector<float> values_of(std::span<const std::uint8_t> bytes, bool big_endia
     return values;
 }
 
+[[noreturn]] void fail_on_bytes(std::uint64_t bytes, std::uint64_t expected, const std::string& name) {
+    fail(ErrorCode::no_input, "{} has {} bytes of values; its shape says {}", name, bytes, expected);
+}
+
 }  // namespace
 
 bool is_npy(std::span<const std::uint8_t> bytes) {
@@ -127,19 +132,19 @@ NpyHeader parse_npy_header(std::span<const std::uint8_t> bytes, const std::strin
         fail(ErrorCode::no_input, "{} is of NumPy's format {}.{}; known are 1.0, 2.0 and 3.0", name, major, minor);
     const std::size_t length_bytes = major == 1 ? 2 : 4;
     if (bytes.size() < fixed_bytes + length_bytes) cut();
-    std::size_t text_bytes = 0;
-    for (std::size_t i = 0; i < length_bytes; ++i) text_bytes |= std::size_t{bytes[fixed_bytes + i]} << (8 * i);
-    if (text_bytes > most_header_bytes)
-        fail(ErrorCode::no_input, "{} has a NumPy header of {} bytes; at most {} are read", name, text_bytes,
+    std::size_t length = 0;
+    for (std::size_t i = 0; i < length_bytes; ++i) length |= std::size_t{bytes[fixed_bytes + i]} << (8 * i);
+    if (length > most_header_bytes)
+        fail(ErrorCode::no_input, "{} has a NumPy header of {} bytes; at most {} are read", name, length,
              most_header_bytes);
     const auto text = bytes.subspan(fixed_bytes + length_bytes);
-    if (text.size() < text_bytes) cut();
-    auto header = HeaderText({reinterpret_cast<const char*>(text.data()), text_bytes}, name).read();
-    header.bytes = fixed_bytes + length_bytes + text_bytes;
+    if (text.size() < length) cut();
+    auto header = HeaderText({reinterpret_cast<const char*>(text.data()), length}, name).read();
+    header.bytes = fixed_bytes + length_bytes + length;
     return header;
 }
 
-NpyArray parse_npy(std::span<const std::uint8_t> bytes, const std::string& name) {
+NpyFront parse_first_npy(std::span<const std::uint8_t> bytes, const std::string& name) {
     const auto header = parse_npy_header(bytes, name);
     const auto data = bytes.subspan(header.bytes);
     const auto& type = header.type;
@@ -157,11 +162,36 @@ NpyArray parse_npy(std::span<const std::uint8_t> bytes, const std::string& name)
     }
     if (header.fortran_order && longer_than_one > 1)
         fail(ErrorCode::no_input, "{} is in Fortran's order; C's is read", name);
-    if (expected_bytes != data.size())
-        fail(ErrorCode::no_input, "{} has {} bytes of values; its shape says {}", name, data.size(), expected_bytes);
+    if (expected_bytes > data.size()) fail_on_bytes(data.size(), expected_bytes, name);
+    const auto values = data.first(static_cast<std::size_t>(expected_bytes));
     const bool big_endian = type[0] == '>';
-    return {header.shape,
-            value_bytes == sizeof(float) ? values_of<float>(data, big_endian) : values_of<double>(data, big_endian)};
+    return {{header.shape, value_bytes == sizeof(float) ? values_of<float>(values, big_endian)
+                                                        : values_of<double>(values, big_endian)},
+            data.subspan(values.size())};
+}
+
+NpyArray parse_npy(std::span<const std::uint8_t> bytes, const std::string& name) {
+    auto [array, behind] = parse_first_npy(bytes, name);
+    if (!behind.empty()) {
+        const auto data_bytes = bytes.size() - parse_npy_header(bytes, name).bytes;
+        fail_on_bytes(data_bytes, data_bytes - behind.size(), name);
+    }
+    return std::move(array);
+}
+
+std::string parse_npy_text(std::span<const std::uint8_t> bytes, const std::string& name) {
+    const auto header = parse_npy_header(bytes, name);
+    const auto data = bytes.subspan(header.bytes);
+    std::string_view length = header.type;
+    std::uint64_t text_bytes = 0;
+    const bool is_text = length.starts_with("|S") && (length.remove_prefix(2), true);
+    if (!is_text || take_number(length, text_bytes) != std::errc() || !length.empty() || !header.shape.empty())
+        fail(ErrorCode::no_input, "{} has an array of type '{}' of {} dimensions where a text is needed", name,
+             header.type, header.shape.size());
+    if (text_bytes != data.size()) fail_on_bytes(data.size(), text_bytes, name);
+    std::string text(data.begin(), data.end());
+    text.resize(text.find_last_not_of('\0') + 1);
+    return text;
 }
 
 }  // namespace framewire

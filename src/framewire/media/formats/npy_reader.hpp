@@ -34,4 +34,17 @@ bool is_npy(std::span<const std::uint8_t> bytes);
 /// than the shape has.
 NpyArray parse_npy(std::span<const std::uint8_t> bytes, const std::string& name);
 
+/// An array, and what comes behind it in the file: NumPy puts several arrays into one, each with its header.
+struct NpyFront {
+    NpyArray array;
+    std::span<const std::uint8_t> behind;
+};
+
+/// The same of the first array in `bytes`, whatever comes behind it.
+NpyFront parse_first_npy(std::span<const std::uint8_t> bytes, const std::string& name);
+
+/// Reads a whole NumPy file of one text of single bytes: type 'S', shape (). Zeros at its end do not count, as in
+/// NumPy. Throws Error{no_input} on all else.
+std::string parse_npy_text(std::span<const std::uint8_t> bytes, const std::string& name);
+
 }  // namespace framewire

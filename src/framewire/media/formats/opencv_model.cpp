@@ -143,7 +143,7 @@ void require(const Object& hog, const char* key, double value, const char* meani
 }
 
 // cv::HOGDescriptor::save().
-WindowModel hog_model(const Object& hog, const std::string& name) {
+WindowModel hog_model(const Object& hog, const std::string& name, const ParameterValues& asked) {
     WindowModel model;
     std::tie(model.width_px, model.height_px) = sides(hog, "winSize");
     const int cell = square_side(hog, "cellSize"), block = square_side(hog, "blockSize");
@@ -153,11 +153,13 @@ WindowModel hog_model(const Object& hog, const std::string& name) {
     if (square_side(hog, "blockStride") != cell) hog.refuse("blockStride is not cellSize; blocks lie a cell apart");
     if (block % cell != 0) hog.refuse("blockSize is {}, which is not made of cells of {}", block, cell);
     if (!(bins >= 2 && bins <= 36)) hog.refuse("nbins is {}; allowed are 2 to 36", bins);
-    model.hog = {.cell = cell,
+    model.hog = {.gradient = HogGradient::central,
+                 .cell = cell,
                  .bins = static_cast<int>(bins),
                  .signed_gradients = hog.has("signedGradient") && hog.number("signedGradient") != 0,
                  .norm = HogNorm::l2hys,
                  .block = block / cell};
+    require_asked(model, asked, name);
     if (!hog.has("SVMDetector")) hog.refuse("it has no SVMDetector, the weights of a trained model");
     const auto numbers = hog.numbers("SVMDetector");
     model = with_weights(std::move(model), {numbers.begin(), numbers.end()}, name);
@@ -222,7 +224,8 @@ WindowModel svm_model(const Object& svm, const std::string& name, WindowModel li
 
 }  // namespace
 
-WindowModel parse_opencv_model(std::string_view text, const std::string& name, WindowModel like) {
+WindowModel parse_opencv_model(std::string_view text, const std::string& name, WindowModel like,
+                               const ParameterValues& asked) {
     try {
         const auto yaml = as_yaml(text, name);
         refuse_aliases(yaml, name);
@@ -230,7 +233,7 @@ WindowModel parse_opencv_model(std::string_view text, const std::string& name, W
         if (!root.IsMap() || root.size() == 0 || !root.begin()->second.IsMap())
             fail(ErrorCode::no_input, "{} is no model: its YAML is not an object of OpenCV", name);
         const Object object(root.begin()->second, name);
-        if (object.has("winSize")) return hog_model(object, name);
+        if (object.has("winSize")) return hog_model(object, name, asked);
         if (object.has("svmType")) return svm_model(object, name, std::move(like));
         fail(ErrorCode::no_input, "{} is neither an SVM nor a HOGDescriptor of OpenCV", name);
     } catch (const YAML::Exception& error) {

@@ -17,6 +17,7 @@ namespace {
 
 // Room for what OpenCV writes of an SVM: all its support vectors as text, beside the one that counts.
 constexpr std::size_t most_file_bytes = std::size_t{256} << 20;
+constexpr std::size_t most_text_bytes = 4096;  // of an array of what a model is for
 
 std::vector<std::uint8_t> whole_file(const std::string& path, std::stop_token stop) {
     InputFile file(path, std::move(stop));
@@ -56,26 +57,54 @@ std::vector<float> parse_text(std::string_view text, const std::string& name) {
     return numbers;
 }
 
+// A file without any is another file rather than another window's.
+void require_some(const std::vector<float>& numbers, const std::string& name) {
+    if (numbers.empty()) fail(ErrorCode::no_input, "{} is no model: it has no numbers", name);
+}
+
+WindowModel parse_npy_model(std::span<const std::uint8_t> bytes, const std::string& name, WindowModel like,
+                            const ParameterValues& asked) {
+    auto [weights, behind] = parse_first_npy(bytes, name);
+    require_some(weights.values, name);
+    if (!behind.empty()) {
+        if (!is_npy(behind) || behind.size() > most_text_bytes)
+            fail(ErrorCode::no_input, "{} is no model: {} bytes come behind its weights, which do not say what for",
+                 name, behind.size());
+        like = described_window(parse_npy_text(behind, name), name);
+        require_asked(like, asked, name);
+    }
+    return with_weights(std::move(like), std::move(weights.values), name);
+}
+
 }  // namespace
 
-WindowModel parse_window_model(std::span<const std::uint8_t> bytes, const std::string& name, WindowModel like) {
+WindowModel parse_window_model(std::span<const std::uint8_t> bytes, const std::string& name, WindowModel like,
+                               const ParameterValues& asked) {
+    if (is_npy(bytes)) return parse_npy_model(bytes, name, std::move(like), asked);
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (text.starts_with("%YAML")) return parse_opencv_model(text, name, std::move(like));
-    auto numbers = is_npy(bytes) ? parse_npy(bytes, name).values : parse_text(text, name);
-    if (numbers.empty()) fail(ErrorCode::no_input, "{} is no model: it has no numbers", name);
+    if (text.starts_with("%YAML")) return parse_opencv_model(text, name, std::move(like), asked);
+    auto numbers = parse_text(text, name);
+    require_some(numbers, name);
     return with_weights(std::move(like), std::move(numbers), name);
 }
 
-WindowModel read_window_model(const std::filesystem::path& path, WindowModel like, std::stop_token stop) {
-    return parse_window_model(whole_file(path, std::move(stop)), path, std::move(like));
+WindowModel read_window_model(const std::filesystem::path& path, WindowModel like, const ParameterValues& asked,
+                              std::stop_token stop) {
+    return parse_window_model(whole_file(path, std::move(stop)), path, std::move(like), asked);
 }
 
 void write_window_model(const std::filesystem::path& path, const WindowModel& model, OutputFileOptions options) {
     validate(model);
     auto values = model.weights;
     values.push_back(model.bias);
-    NpyFile file(path, {static_cast<std::int64_t>(values.size())}, false, std::move(options));
-    file.write(values.data(), values.size());
+    const auto text = description(model);
+    OutputFile file(path, std::move(options));
+    const auto write = [&](const std::string& header, const void* data, std::size_t bytes) {
+        file.write(header.data(), header.size());
+        file.write(data, bytes);
+    };
+    write(npy_header("<f4", {static_cast<std::int64_t>(values.size())}), values.data(), values.size() * sizeof(float));
+    write(npy_header(fmt::format("|S{}", text.size()), {}), text.data(), text.size());
     file.finish();
 }
 

@@ -1,11 +1,15 @@
 #include "framewire/media/formats/window_model_file.hpp"
+#include "framewire/media/formats/npy.hpp"
+#include "framewire/media/formats/npy_reader.hpp"
 #include "framewire/media/media_testing.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <initializer_list>
 #include <numeric>
+#include <utility>
 
 namespace framewire {
 namespace window_model_file_test {
@@ -42,6 +46,87 @@ TEST(WindowModelFile, NpyIsReadAsItWasWritten) {
     EXPECT_EQ(folder.names(), std::vector<std::string>{"model.npy"});
 }
 
+// Values of parameters as the command line gives them.
+ParameterValues asked_for(std::initializer_list<std::pair<const char*, const char*>> given) {
+    ParameterValues asked;
+    for (const auto& [name, value] : given) asked.add(name, value);
+    return asked;
+}
+
+std::string refusal_of(const Bytes& file, const ParameterValues& asked) {
+    std::string message;
+    EXPECT_EQ(error_of([&] { parse_window_model(file, "model.npy", {}, asked); }, &message), ErrorCode::usage);
+    return message;
+}
+
+// A window unlike the default one in everything.
+WindowModel unlike_default() {
+    WindowModel model{.hog = {.gradient = HogGradient::central,
+                              .cell = 4,
+                              .bins = 2,
+                              .signed_gradients = true,
+                              .norm = HogNorm::l2,
+                              .block = 1},
+                      .width_px = 12,
+                      .height_px = 32,
+                      .weights = ascending(48),
+                      .bias = 2};
+    return model;
+}
+
+TEST(WindowModelFile, SaysWhatItsWeightsAreFor) {
+    const TemporaryFolder folder;
+    const auto model = unlike_default();
+    write_window_model(folder / "model.npy", model);
+    const auto read = read_window_model(folder / "model.npy", {});
+    EXPECT_EQ(read.weights, model.weights);
+    EXPECT_EQ(read.bias, model.bias);
+    EXPECT_EQ(description(read), description(model));
+    EXPECT_EQ(description(model), "window=12x32:gradient=central:cell=4:bins=2:signed=1:norm=l2:block=1");
+    // As NumPy reads two arrays from one file.
+    const auto bytes = read_file(folder / "model.npy");
+    const auto [weights, behind] = parse_first_npy(bytes, "model.npy");
+    EXPECT_EQ(weights.shape, std::vector<std::int64_t>{49});
+    EXPECT_EQ(weights.values.back(), 2);
+    EXPECT_EQ(parse_npy_text(behind, "model.npy"), description(model));
+}
+
+TEST(WindowModelFile, AskedForOtherwiseIsRefused) {
+    const TemporaryFolder folder;
+    write_window_model(folder / "model.npy", unlike_default());
+    const auto file = read_file(folder / "model.npy");
+    const auto same = asked_for({{"window", "12x32"}, {"gradient", "central"}, {"cell", "4"}, {"signed", "1"}});
+    EXPECT_EQ(read_window_model(folder / "model.npy", {}, same).weights.size(), 48u);
+    EXPECT_EQ(refusal_of(file, asked_for({{"cell", "8"}})),
+              "cell 8 was asked for, and model.npy was trained with cell 4");
+    EXPECT_EQ(refusal_of(file, asked_for({{"gradient", "sobel"}})),
+              "gradient sobel was asked for, and model.npy was trained with gradient central");
+    EXPECT_EQ(refusal_of(file, asked_for({{"window", "12x36"}})),
+              "window 12x36 was asked for, and model.npy was trained with window 12x32");
+    EXPECT_NE(refusal_of(file, asked_for({{"norm", "l2hys"}})).find("norm l2"), std::string::npos);
+}
+
+// A file as files were before they said what they are for is what the command line says.
+TEST(WindowModelFile, AFileWithoutADescriptionIsWhatIsAskedFor) {
+    const TemporaryFolder folder;
+    NpyFile file(folder / "old.npy", {49}, false);
+    file.write(ascending(49).data(), 49);
+    file.finish();
+    auto like = unlike_default();
+    like.weights.clear();
+    const auto read = read_window_model(folder / "old.npy", like, asked_for({{"cell", "4"}}));
+    EXPECT_EQ(description(read), description(like));
+    EXPECT_EQ(read.weights, ascending(48));
+}
+
+// What is behind the weights of `numbers` float32.
+std::string npy_with(std::size_t numbers, const std::string& behind) {
+    const auto values = ascending(numbers);
+    return npy_header("<f4", {static_cast<std::int64_t>(numbers)}) +
+           std::string(reinterpret_cast<const char*>(values.data()), numbers * sizeof(float)) + behind;
+}
+std::string npy_text(const std::string& text) { return npy_header(fmt::format("|S{}", text.size()), {}) + text; }
+
 TEST(WindowModelFile, TextHasNumbersAndComments) {
     const auto numbers = ascending(48);
     const auto with_bias = fmt::format("# weights, 1 to 48\n{}, # behind numbers too\r\n\n,{}\t+.5",
@@ -71,6 +156,7 @@ TEST(WindowModelFile, OpenCvsHogDescriptorBringsTheWindowAndItsOrder) {
     const auto model = parse(opencv_hog(numbers), WindowModel{});
     EXPECT_EQ(model.width_px, 24);
     EXPECT_EQ(model.height_px, 32);
+    EXPECT_EQ(model.hog.gradient, HogGradient::central);
     EXPECT_EQ(model.hog.cell, 8);
     EXPECT_EQ(model.hog.bins, 2);
     EXPECT_EQ(model.hog.block, 2);
@@ -175,6 +261,20 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"NotFinite", text_of(47) + " nan", ErrorCode::usage, "finite"},
         Refused{"BeyondFloat", text_of(47) + " 1e300", ErrorCode::usage, "finite"},
         Refused{"BrokenNpy", "\x93NUMPY\x01", ErrorCode::no_input, "header"},
+        Refused{"BytesBehindNpy", npy_with(48, "behind"), ErrorCode::no_input, "6 bytes come behind"},
+        Refused{"LongBehindNpy", npy_with(48, npy_text(std::string(5000, ' '))), ErrorCode::no_input, "come behind"},
+        Refused{"NumbersBehindNpy", npy_with(48, npy_with(4, "")), ErrorCode::no_input, "'<f4' of 1 dimensions"},
+        Refused{"TextCut", npy_with(48, npy_text("window=24x32").substr(0, 200)), ErrorCode::no_input, "12"},
+        Refused{"TextWithoutLength", npy_with(48, npy_header("|S", {})), ErrorCode::no_input, "'|S'"},
+        Refused{"TextsBehindNpy", npy_with(48, npy_header("|S4", {1}) + "bins"), ErrorCode::no_input, "1 dimensions"},
+        Refused{"UnknownBehindNpy", npy_with(48, npy_text("window=24x32:colour=1")), ErrorCode::usage, "colour"},
+        Refused{"NoWindow", npy_with(48, npy_text("window=0x32")), ErrorCode::usage, "window"},
+        Refused{"NoCells", npy_with(48, npy_text("window=24x30")), ErrorCode::usage, "whole cells"},
+        Refused{"HugeWindow", npy_with(48, npy_text("window=16384x16384:bins=36:norm=l2:block=8")), ErrorCode::usage,
+                "48 numbers"},
+        Refused{"OtherWeights", npy_with(48, npy_text("window=32x32:bins=2:norm=l2")), ErrorCode::usage,
+                "3 x 3 x 8 = 72"},
+        Refused{"NpyOfNothing", npy_with(0, ""), ErrorCode::no_input, "no numbers"},
         Refused{"BrokenYaml", "%YAML:1.0\n---\nhog: [ 1, 2", ErrorCode::no_input, "YAML"},
         Refused{"DeepYaml", "%YAML:1.0\n---\n" + std::string(100000, '['), ErrorCode::no_input, "YAML"},
         Refused{"LongYaml", "%YAML:1.0\n---\n" + std::string(std::size_t{3} << 20, ' '), ErrorCode::no_input, "bytes"},

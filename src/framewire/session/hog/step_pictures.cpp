@@ -21,8 +21,8 @@ void write_step_pictures(const std::string& folder, const HogParameters& paramet
                          Executor& executor, bool replace) {
     const OutputFileOptions files{.replace = replace};
     make_folder(folder);
-    for (const auto& [name, image] :
-         hog_step_pictures(hog_steps(frame, parameters.signed_gradients), parameters.signed_gradients))
+    for (const auto& [name, image] : hog_step_pictures(
+             hog_steps(frame, parameters.signed_gradients, parameters.gradient), parameters.signed_gradients))
         write_png(path_of(folder, name), image.view(), files);
     auto plain = parameters;
     plain.norm = HogNorm::none;

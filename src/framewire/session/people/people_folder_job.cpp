@@ -20,7 +20,7 @@ namespace framewire::session {
 namespace {
 
 WindowModel model_for(const PeopleOptions& options) {
-    auto model = read_window_model(options.model, options.window, options.job.stop);
+    auto model = read_window_model(options.model, options.window, options.asked, options.job.stop);
     validate(model, options.people);  // not only when the first image is there
     return model;
 }

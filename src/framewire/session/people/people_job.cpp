@@ -28,7 +28,7 @@ struct PeopleJob::State {
 };
 
 PeopleJob::State::State(const PeopleOptions& options)
-    : model(read_window_model(options.model, options.window, options.job.stop)),
+    : model(read_window_model(options.model, options.window, options.asked, options.job.stop)),
       job(options.job, options.input, files_of(options)),
       detector(model, options.people, job.input().shape(), job.input().executor()),
       found(options.people),

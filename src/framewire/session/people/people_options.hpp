@@ -16,8 +16,9 @@ namespace framewire::session {
 struct PeopleOptions {
     JobOptions job{};
     InputOptions input{};
-    std::string model{};   ///< the file of the model, see read_window_model()
-    WindowModel window{};  ///< the window and the descriptor of a file that does not bring its own; without weights
+    std::string model{};      ///< the file of the model, see read_window_model()
+    WindowModel window{};     ///< the window and the descriptor of a file that does not bring its own; without weights
+    ParameterValues asked{};  ///< of the window and the descriptor: what a model that brings its own must be
     PeopleParameters people{};
     std::string output{"-"};  ///< the records' file, JSON lines; - is standard output
     std::string annotate{};   ///< frames with boxes and scores: see open_sink(), a folder of a PeopleFolderJob

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string_view>
 
 namespace framewire {
@@ -104,14 +105,14 @@ public:
             add(reader, part);
         }
         if (companions_) companions_->give_all(*format_, [this](AVPacket& packet) { return put_companion(packet); });
+        if (!is_mp4()) add_chapters(*format_);
         check(av_write_trailer(format_.get()), "complete");
         file_->flush();
         check(file_->context()->error, "complete");
         format_->pb = nullptr;
         if (is_mp4())
-            put_moov_in_front(file_->file(), *format_, muxer_, packets_, [this](AVFormatContext& to) {
-                if (companions_) companions_->add_chapters(to);
-            });
+            put_moov_in_front(file_->file(), *format_, muxer_, packets_,
+                              [this](AVFormatContext& to) { add_chapters(to); });
         file_->file().finish();
     }
 
@@ -132,7 +133,11 @@ private:
             return;
         }
         companions_->join(*format_, name_);
-        if (!is_mp4()) companions_->add_chapters(*format_);
+    }
+
+    // MP4's are a track, and Matroska takes them at its end.
+    void add_chapters(AVFormatContext& to) const {
+        if (companions_) companions_->add_chapters(to, std::numeric_limits<double>::infinity());
     }
 
     bool put_companion(AVPacket& packet) {

@@ -26,7 +26,8 @@ TEST_P(FramePeopleTest, FramesUnderWayAtOnceHaveWhatEachHasAlone) {
     std::normal_distribution<float> weight(0, 0.1f);
     model.weights.resize(static_cast<std::size_t>(window_shape(model).count()));
     for (auto& value : model.weights) value = weight(random);
-    const PeopleParameters parameters{.threshold = -1e6f, .scale_step = 1.4, .overlap = 1};
+    const PeopleParameters parameters{
+        .threshold = -1e6f, .scale_step = 1.4, .group = PeopleGrouping::overlap, .overlap = 1};
     const auto sorted = [](std::span<const Detection> found) {
         std::vector<Detection> all(found.begin(), found.end());
         std::ranges::sort(all, {}, [](const Detection& d) { return std::tuple(d.height, d.y, d.x); });

@@ -1,4 +1,4 @@
-#include "framewire/hog/people/suppression.hpp"
+#include "framewire/hog/people/grouping/suppression.hpp"
 
 #include <gtest/gtest.h>
 

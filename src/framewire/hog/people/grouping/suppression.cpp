@@ -1,8 +1,7 @@
-#include "framewire/hog/people/suppression.hpp"
+#include "framewire/hog/people/grouping/suppression.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <tuple>
 
 namespace framewire {
 
@@ -16,8 +15,7 @@ double intersection_over_union(const Detection& a, const Detection& b) {
 }
 
 std::size_t suppress_overlapping(std::span<Detection> detections, double overlap) {
-    const auto rank = [](const Detection& d) { return std::tuple(-d.score, d.y, d.x, d.height, d.width); };
-    std::ranges::sort(detections, {}, rank);
+    std::ranges::sort(detections, {}, detection_rank);
     auto kept = detections.begin();
     for (const auto& detection : detections)
         if (std::none_of(detections.begin(), kept,

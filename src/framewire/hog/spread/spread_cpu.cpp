@@ -1,0 +1,168 @@
+#include "framewire/core/simd/simd.hpp"
+#include "framewire/hog/hog_scratch.hpp"
+#include "framewire/hog/spread/spread.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "framewire/hog/spread/spread_cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+#include "framewire/hog/gradients-inl.hpp"
+
+#ifndef FRAMEWIRE_HOG_SPREAD_ROWS
+#define FRAMEWIRE_HOG_SPREAD_ROWS
+
+namespace framewire {
+namespace {
+
+// Some rows of windows of one frame.
+struct WindowRowsOfVotes {
+    const HogSpread* spread;
+    const SpreadImages* images;
+    const std::uint8_t* gamma;  // the frame's first pixel
+    float* out;                 // of the frame
+    int begin, end;
+};
+
+constexpr int spread_piece_px = 128;  // of a row at a time, or a cell
+constexpr int most_ways = 3 * hog_most_block - 2;
+constexpr int most_lanes = (most_ways * most_ways + hog_spread_group - 1) / hog_spread_group * hog_spread_group;
+
+}  // namespace
+}  // namespace framewire
+
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// A cell's votes: their slots and both their shares, row by row.
+struct CellVotes {
+    const std::int32_t* slots;
+    const float* shares;
+    int stride_px;
+};
+
+// What a cell's pixels give each way, bin by bin: bins x lanes. Two histograms take turns, for neighbours often vote
+// alike and would wait for each other.
+HWY_INLINE void sum_ways(const HogSpread& spread, int cell, int bins, const CellVotes& votes, float* HWY_RESTRICT sums,
+                         float* HWY_RESTRICT ways) {
+    const hog_gradients::DF df;
+    const auto step = static_cast<int>(hn::Lanes(df));
+    const int lanes = spread.lanes, slot_floats = 2 * lanes, turn_floats = (bins + 1) * slot_floats;
+    std::memset(sums, 0, sizeof(float) * 2 * static_cast<std::size_t>(turn_floats));
+    const auto* weights = spread.weights.as<float>();
+    for (int y = 0; y < cell; ++y)
+        for (int x = 0; x < cell; ++x, weights += lanes) {
+            const int at = y * votes.stride_px + x;
+            auto* sum = sums + (x & 1) * turn_floats + votes.slots[at] * slot_floats;
+            const auto first = hn::Set(df, votes.shares[2 * at]), second = hn::Set(df, votes.shares[2 * at + 1]);
+            for (int lane = 0; lane < lanes; lane += step) {
+                const auto weight = hn::LoadU(df, weights + lane);
+                hn::Store(hn::MulAdd(first, weight, hn::Load(df, sum + lane)), df, sum + lane);
+                hn::Store(hn::MulAdd(second, weight, hn::Load(df, sum + lanes + lane)), df, sum + lanes + lane);
+            }
+        }
+    for (int bin = 0; bin < bins; ++bin)
+        for (int lane = 0; lane < lanes; lane += step) {
+            const auto of_slot = [&](int slot, int share) HWY_ATTR {
+                const auto* from = sums + slot * slot_floats + share * lanes + lane;
+                return hn::Add(hn::Load(df, from), hn::Load(df, from + turn_floats));
+            };
+            auto sum = hn::Add(of_slot(bin, 1), of_slot(bin + 1, 0));
+            if (bin == bins - 1) sum = hn::Add(sum, of_slot(0, 0));
+            if (bin == 0) sum = hn::Add(sum, of_slot(bins, 1));
+            hn::Store(sum, df, ways + bin * lanes + lane);
+        }
+}
+
+}  // namespace
+
+// Each histogram gets its cells' parts in raster order, however many rows are done at once.
+void window_rows_of_votes(const WindowRowsOfVotes& job) {
+    using namespace hog_gradients;
+    const auto& spread = *job.spread;
+    const auto& images = *job.images;
+    const auto& shape = images.shape;
+    const auto& axis = spread.axis;
+    const int cell = images.cell, bins = images.ring.bins, lanes = spread.lanes;
+    const int ways = static_cast<int>(spread.ways.size());
+    const DF df;
+    const D32 d32;
+    constexpr int stride_px = spread_piece_px + HWY_MAX_BYTES;
+    HWY_ALIGN std::int32_t slots[hog_most_cell * stride_px];
+    HWY_ALIGN float shares[2 * hog_most_cell * stride_px];
+    HWY_ALIGN float sums[2 * (hog_most_bins + 1) * 2 * most_lanes];
+    HWY_ALIGN float of_ways[hog_most_bins * most_lanes];
+    std::fill_n(job.out + job.begin * shape.row_values(), (job.end - job.begin) * shape.row_values(), 0.0f);
+    const int most = spread_piece_px / cell;
+    const int end_row = std::min(images.rows, job.end - 1 - axis.before + axis.cells);
+    for (int row = std::max(0, job.begin - axis.before); row < end_row; ++row)
+        for (int first = 0; first < images.columns; first += most) {
+            const int count = std::min(most, images.columns - first);
+            for (int y = 0; y < cell; ++y) {
+                const auto line = [&](int at) {
+                    return job.gamma + std::clamp(row * cell + at, 0, images.height - 1) * images.row_stride_bytes +
+                           first * cell;
+                };
+                const auto *above = line(y - 1), *here = line(y), *below = line(y + 1);
+                for_polar(
+                    count * cell, images.ring,
+                    [&](std::int64_t x) HWY_ATTR { return central(above + x, here + x, below + x); },
+                    [&](std::int64_t x, const Polar& p) HWY_ATTR {
+                        const auto vote = vote_of(p);
+                        const auto at = y * stride_px + x;
+                        hn::StoreU(vote.slot, d32, slots + at);
+                        hn::StoreInterleaved2(vote.first, vote.second, df, shares + 2 * at);
+                    });
+            }
+            for (int number = 0; number < count; ++number) {
+                sum_ways(spread, cell, bins, {slots + number * cell, shares + 2 * number * cell, stride_px}, sums,
+                         of_ways);
+                for (int up = 0; up < ways; ++up) {
+                    const auto& rows = spread.ways[static_cast<std::size_t>(up)];
+                    const int y = row + axis.before - rows.place;
+                    if (y < job.begin || y >= job.end) continue;
+                    for (int across = 0; across < ways; ++across) {
+                        const auto& columns = spread.ways[static_cast<std::size_t>(across)];
+                        const int x = first + number + axis.before - columns.place;
+                        if (x < 0 || x >= shape.columns) continue;
+                        auto* to = job.out + y * shape.row_values() + std::int64_t{x} * shape.values +
+                                   (rows.target * axis.targets + columns.target) * bins;
+                        const auto* from = of_ways + up * ways + across;
+                        for (int bin = 0; bin < bins; ++bin) to[bin] += from[bin * lanes];
+                    }
+                }
+            }
+        }
+}
+
+}  // namespace framewire::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace framewire {
+
+HWY_EXPORT(window_rows_of_votes);
+
+void spread_votes(const HogSpread& spread, const SpreadImages& images, int frame, const Executor& executor) {
+    const auto& pool = executor.pool();
+    // Few parts: the cells at their edges are looked at twice.
+    const auto rows_each = (images.shape.rows + 2 * pool.threads() - 1) / (2 * pool.threads());
+    pool.for_chunks(images.shape.rows, rows_each, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+        HWY_DYNAMIC_DISPATCH(window_rows_of_votes)
+        ({&spread, &images, images.gray + frame * images.height * images.row_stride_bytes,
+          images.out + frame * images.shape.rows * images.shape.row_values(), static_cast<int>(begin),
+          static_cast<int>(end)});
+    });
+}
+
+}  // namespace framewire
+
+#endif
