@@ -98,7 +98,7 @@ TEST_F(Segments, OfRecordsMasksAndLabelsAreJoined) {
         run(0, into, arguments);
         return outputs_in(folder_ / into);
     };
-    for (const std::string background : {std::string("first"), picture}) {
+    for (const auto& background : {std::string("first"), picture}) {
         const auto uncut = outputs("u/", background, {});
         EXPECT_EQ(uncut.size(), 3u);
         EXPECT_TRUE(outputs("c/", background, {"--segment", "3s", "--jobs", "2"}) == uncut) << background;
@@ -144,9 +144,7 @@ TEST_F(Segments, OfEncodedVideoAreJoinedWithTheSoundOnce) {
         const Arguments arguments{"run", "-i", a, "-f", "gray", "--ending", ending};
         run(0, "u/", arguments);
         auto cut = arguments;
-        cut.insert(cut.end(), {"--segment", "2500ms", "--jobs", "2"});
-        if (ending == "mkv") EXPECT_TRUE(has(run(2, "c/", cut), "is no length"));
-        cut[cut.size() - 3] = "3s";
+        cut.insert(cut.end(), {"--segment", "3s", "--jobs", "2"});
         EXPECT_TRUE(has(run(0, "c/", cut), "4 of 4 pieces")) << ending;
         const auto u = folder_ / ("u/a." + ending), c = folder_ / ("c/a." + ending);
         EXPECT_EQ(frames_in(c), 300) << ending;
@@ -155,10 +153,7 @@ TEST_F(Segments, OfEncodedVideoAreJoinedWithTheSoundOnce) {
         EXPECT_FALSE(sound(c).empty()) << ending;
         EXPECT_EQ(probed(c, "format_tags=title"), probed(u, "format_tags=title")) << ending;
         // H.264's encoder begins anew with each piece: its losses are others, though no greater.
-        if (ending == "mp4")
-            EXPECT_GT(psnr(c, u, "average"), 38);
-        else
-            EXPECT_EQ(pictures(c), pictures(u)) << ending;
+        EXPECT_TRUE(ending == "mp4" ? psnr(c, u, "average") > 38 : pictures(c) == pictures(u)) << ending;
     }
     run(0, "silent/", {"run", "-i", a, "--no-audio", "--segment", "3s"});
     EXPECT_EQ(probed(folder_ / "silent/a.mp4", "stream=codec_type"), "video\n");
@@ -190,14 +185,20 @@ TEST_F(Segments, OfARunKilledAtAnyMomentAreThoseOfAnUncutOne) {
     for (int time = 0; time < (kit::brief() ? 5 : 20); ++time) {
         {
             const Program killed(command("cut/", cut));  // when it goes
-            std::this_thread::sleep_for(std::chrono::microseconds(
-                std::uniform_int_distribution<std::int64_t>(run_us / 20, run_us / 5)(random)));
+            std::this_thread::sleep_for(
+                std::chrono::microseconds(std::uniform_int_distribution<std::int64_t>(0, run_us)(random)));
         }
-        if (!fs::exists(folder_ / "cut/.framewire/.parts")) continue;
-        for (const auto& entry : fs::recursive_directory_iterator(folder_ / "cut/.framewire/.parts"))
-            kept = std::max(kept, entry.path().extension() == ".done" ? 1 : 0);
+        const auto parts = folder_ / "cut/.framewire/.parts";
+        if (fs::exists(parts))
+            kept += std::ranges::any_of(fs::recursive_directory_iterator(parts),
+                                        [](const auto& entry) { return entry.path().extension() == ".done"; })
+                        ? 1
+                        : 0;
+        else if (fs::exists(folder_ / "cut/b.y4m"))
+            fs::remove_all(folder_ / "cut");  // it is over, or before its marks
     }
-    EXPECT_EQ(kept, 1) << "pieces of a run that was killed";
+    EXPECT_GT(kept, 0) << "pieces of a run that was killed";
+    RecordProperty("killed_with_pieces", kept);
     const auto last = Program(command("cut/", cut)).wait();
     EXPECT_EQ(last.code, 0) << last.err;
     EXPECT_TRUE(outputs_in(folder_ / "cut") == uncut) << testing::PrintToString(folder_.names());
@@ -244,6 +245,7 @@ TEST_F(Segments, OfWhatCannotBeExactAreRefused) {
     refused({"run", "--segment-time", "10m"}, "--segment-time");
     EXPECT_TRUE(has(run(2, "out/", {"run", "-i", a, "--warm-up", "3s"}), "--segment"));
     EXPECT_TRUE(has(run(2, "out.y4m", {"run", "-i", a, "--segment", "3s"}), "-o FOLDER/"));
+    EXPECT_TRUE(has(run(2, "out/", {"run", "-i", a, "--segment", "0.5s"}), "is no length"));
 }
 
 // What learns sees the warm-up: with all there is before it, that is an uncut run.
@@ -261,7 +263,8 @@ TEST_F(Segments, WarmUpWhatLearns) {
 }
 
 TEST_F(Segments, OfADamagedFileAreWhatAnUncutRunMakes) {
-    const auto a = h264();
+    // Whose pictures have sums, so that whether one is broken is no matter of the decoder's threads.
+    const auto a = clip("a.mkv", "-c:v ffv1 -level 3 -slicecrc 1 -g 1");
     auto bytes = contents(a);
     for (std::size_t at = bytes.size() / 2; at < bytes.size() / 2 + 200; ++at) bytes[at] = '\x55';
     std::ofstream(a, std::ios::binary) << bytes;
@@ -269,7 +272,7 @@ TEST_F(Segments, OfADamagedFileAreWhatAnUncutRunMakes) {
     const auto said = run(69, "cut/", {"run", "-i", a, "--ending", "y4m", "--segment", "2s"});
     EXPECT_TRUE(has(said, "it is made in one piece")) << said;
     EXPECT_FALSE(fs::exists(folder_ / "cut/a.y4m"));
-    EXPECT_EQ(contents(folder_ / "cut/a.y4m.part"), contents(folder_ / "uncut/a.y4m.part"));
+    EXPECT_TRUE(contents(folder_ / "cut/a.y4m.part") == contents(folder_ / "uncut/a.y4m.part"));
 }
 
 TEST_F(Segments, WhatSomebodyElseMadeIsKept) {
