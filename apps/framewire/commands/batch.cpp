@@ -57,16 +57,20 @@ void report(const session::BatchResult& result) {
     using End = session::PieceOutcome::End;
     const auto failures = result.failures();
     for (const auto* piece : failures) log_error("{}", piece->why);
-    auto what = fmt::format("{} of {} files made", result.count(End::made), result.size());
-    const auto add = [&](End end, std::string_view words) {
-        if (const auto count = result.count(end); count > 0) what += fmt::format(", {} {}", count, words);
+    const auto told = [&](bool parts, std::string_view name) {
+        auto what = fmt::format("{} of {} {} made", result.count(End::made, parts), result.size(parts), name);
+        const auto add = [&](End end, std::string_view words) {
+            if (const auto count = result.count(end, parts); count > 0) what += fmt::format(", {} {}", count, words);
+        };
+        add(End::was_done, "done before");
+        add(End::kept, "kept as they were (-n)");
+        add(End::stopped, "stopped or not begun");
+        add(End::failed, "failed");
+        return what;
     };
-    add(End::was_done, "done before");
-    add(End::kept, "kept as they were (-n)");
-    add(End::stopped, "stopped or not begun");
-    add(End::failed, "failed");
-    if (const int parts = result.size(true); parts > 0)
-        what += fmt::format("; {} of {} pieces of long files made", result.count(End::made, true), parts);
+    const bool cut = result.size(true) > 0;
+    auto what = !cut || result.size() > 0 ? told(false, "files") : std::string();
+    if (cut) what += (what.empty() ? "" : "; ") + told(true, "pieces of long files");
     log_info("{}; {} frames in {:.2f} s, {:.1f} fps", what, result.frames, result.seconds,
              result.seconds > 0 ? static_cast<double>(result.frames) / result.seconds : 0);
     if (failures.empty()) return;

@@ -40,7 +40,8 @@ protected:
     std::string clip(const std::string& name, const std::string& encoding, const std::string& more = "") const {
         fs::create_directories(folder_ / "clips");
         const auto path = folder_ / ("clips/" + name);
-        EXPECT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=96x64:rate=25:duration=12 " + more + " " + encoding + " " + path));
+        EXPECT_TRUE(
+            ffmpeg("-f lavfi -i testsrc2=size=96x64:rate=25:duration=12 " + more + " " + encoding + " " + path));
         return path;
     }
     std::string h264(const std::string& name = "a.mp4") const { return clip(name, "-c:v libx264 -g 25 -bf 3"); }
@@ -90,13 +91,14 @@ TEST_F(Segments, OfRecordsMasksAndLabelsAreJoined) {
     run(0, "picture.png", {"run", "-i", a, "--frames", "1"});
     const auto outputs = [&](const std::string& into, const std::string& background, const Arguments& more) {
         fs::remove_all(folder_ / into);
-        Arguments arguments{"detect", "-i", a, "--background", background, "--format", "mot", "--min-area", "9",
-                            "--mask", folder_ / into, "--labels", folder_ / into, "--ending", "y4m"};
+        Arguments arguments{"detect",       "-i",         a,    "--background", background,     "--format",
+                            "mot",          "--min-area", "9",  "--mask",       folder_ / into, "--labels",
+                            folder_ / into, "--ending",   "y4m"};
         arguments.insert(arguments.end(), more.begin(), more.end());
         run(0, into, arguments);
         return outputs_in(folder_ / into);
     };
-    for (const std::string background : {std::string("first"), picture}) {
+    for (const auto& background : {std::string("first"), picture}) {
         const auto uncut = outputs("u/", background, {});
         EXPECT_EQ(uncut.size(), 3u);
         EXPECT_TRUE(outputs("c/", background, {"--segment", "3s", "--jobs", "2"}) == uncut) << background;
@@ -116,11 +118,13 @@ TEST_F(Segments, OfEveryKindOfVideoAreExact) {
         {"intra.avi", "-c:v mjpeg"},
         {"yuv.y4m", "-pix_fmt yuv420p"}};
     for (const auto& [name, encoding] : kinds) {
-        const auto said = expect_equal({"run", "-i", clip(name, encoding), "-f", "noise=threshold=3", "--ending", "y4m"});
+        const auto said =
+            expect_equal({"run", "-i", clip(name, encoding), "-f", "noise=threshold=3", "--ending", "y4m"});
         EXPECT_TRUE(has(said, "pieces of long files made")) << name << said;
     }
     // One whose packets do not tell when their frames are.
-    EXPECT_TRUE(has(expect_equal({"run", "-i", clip("old.avi", "-c:v mpeg4 -g 25 -bf 2"), "--ending", "y4m"}), "is not cut"));
+    EXPECT_TRUE(
+        has(expect_equal({"run", "-i", clip("old.avi", "-c:v mpeg4 -g 25 -bf 2"), "--ending", "y4m"}), "is not cut"));
 }
 
 TEST_F(Segments, OfEncodedVideoAreJoinedWithTheSoundOnce) {
@@ -133,15 +137,14 @@ TEST_F(Segments, OfEncodedVideoAreJoinedWithTheSoundOnce) {
         return printed_by("ffmpeg -nostdin -v error -i " + path + " -map 0:a -f framemd5 -");
     };
     const auto times = [](const std::string& path) {
-        return printed_by("ffprobe -v error -show_entries packet=stream_index,pts_time -of csv=p=0 " + path + " | sort");
+        return printed_by("ffprobe -v error -show_entries packet=stream_index,pts_time -of csv=p=0 " + path +
+                          " | sort");
     };
     for (const std::string ending : {"mkv", "avi", "mp4"}) {
         const Arguments arguments{"run", "-i", a, "-f", "gray", "--ending", ending};
         run(0, "u/", arguments);
         auto cut = arguments;
-        cut.insert(cut.end(), {"--segment", "2500ms", "--jobs", "2"});
-        if (ending == "mkv") EXPECT_TRUE(has(run(2, "c/", cut), "is no length"));
-        cut[cut.size() - 3] = "3s";
+        cut.insert(cut.end(), {"--segment", "3s", "--jobs", "2"});
         EXPECT_TRUE(has(run(0, "c/", cut), "4 of 4 pieces")) << ending;
         const auto u = folder_ / ("u/a." + ending), c = folder_ / ("c/a." + ending);
         EXPECT_EQ(frames_in(c), 300) << ending;
@@ -150,8 +153,7 @@ TEST_F(Segments, OfEncodedVideoAreJoinedWithTheSoundOnce) {
         EXPECT_FALSE(sound(c).empty()) << ending;
         EXPECT_EQ(probed(c, "format_tags=title"), probed(u, "format_tags=title")) << ending;
         // H.264's encoder begins anew with each piece: its losses are others, though no greater.
-        if (ending == "mp4") EXPECT_GT(psnr(c, u, "average"), 38);
-        else EXPECT_EQ(pictures(c), pictures(u)) << ending;
+        EXPECT_TRUE(ending == "mp4" ? psnr(c, u, "average") > 38 : pictures(c) == pictures(u)) << ending;
     }
     run(0, "silent/", {"run", "-i", a, "--no-audio", "--segment", "3s"});
     EXPECT_EQ(probed(folder_ / "silent/a.mp4", "stream=codec_type"), "video\n");
@@ -161,8 +163,9 @@ TEST_F(Segments, OfARunKilledAtAnyMomentAreThoseOfAnUncutOne) {
     h264("a.mp4");
     h264("b.mp4");
     const auto command = [&](const std::string& into, const Arguments& more = {}) {
-        Arguments arguments{"run",  "--backend", "cpu",      "--progress", "none",         "-i", folder_ / "clips",
-                            "-f",   "median=33,noise", "--ending", "y4m",   "-o", folder_ / into};
+        Arguments arguments{
+            "run", "--backend",       "cpu",      "--progress", "none", "-i",          folder_ / "clips",
+            "-f",  "median=33,noise", "--ending", "y4m",        "-o",   folder_ / into};
         arguments.insert(arguments.end(), more.begin(), more.end());
         return framewire(arguments);
     };
@@ -183,13 +186,19 @@ TEST_F(Segments, OfARunKilledAtAnyMomentAreThoseOfAnUncutOne) {
         {
             const Program killed(command("cut/", cut));  // when it goes
             std::this_thread::sleep_for(
-                std::chrono::microseconds(std::uniform_int_distribution<std::int64_t>(run_us / 20, run_us / 5)(random)));
+                std::chrono::microseconds(std::uniform_int_distribution<std::int64_t>(0, run_us)(random)));
         }
-        if (!fs::exists(folder_ / "cut/.framewire/.parts")) continue;
-        for (const auto& entry : fs::recursive_directory_iterator(folder_ / "cut/.framewire/.parts"))
-            kept = std::max(kept, entry.path().extension() == ".done" ? 1 : 0);
+        const auto parts = folder_ / "cut/.framewire/.parts";
+        if (fs::exists(parts))
+            kept += std::ranges::any_of(fs::recursive_directory_iterator(parts),
+                                        [](const auto& entry) { return entry.path().extension() == ".done"; })
+                        ? 1
+                        : 0;
+        else if (fs::exists(folder_ / "cut/b.y4m"))
+            fs::remove_all(folder_ / "cut");  // it is over, or before its marks
     }
-    EXPECT_EQ(kept, 1) << "pieces of a run that was killed";
+    EXPECT_GT(kept, 0) << "pieces of a run that was killed";
+    RecordProperty("killed_with_pieces", kept);
     const auto last = Program(command("cut/", cut)).wait();
     EXPECT_EQ(last.code, 0) << last.err;
     EXPECT_TRUE(outputs_in(folder_ / "cut") == uncut) << testing::PrintToString(folder_.names());
@@ -203,11 +212,12 @@ TEST_F(Segments, AreSharedOutAndThenJoined) {
         arguments.insert(arguments.end(), more.begin(), more.end());
         return run(code, "cut/", arguments);
     };
-    EXPECT_TRUE(has(share(0, {"--shard", "1/4"}), "0 of 0 files made; 2 of 2 pieces"));
+    EXPECT_TRUE(has(share(0, {"--shard", "1/4"}), "info: 2 of 2 pieces"));
     EXPECT_TRUE(has(share(0, {"--shard", "2/4"}), "1 of 1 files made; 2 of 2 pieces")) << "the short one";
     EXPECT_FALSE(fs::exists(folder_ / "cut/a.npy"));
-    EXPECT_TRUE(has(share(0, {"--shard", "3/4"}), "0 of 0 files made; 1 of 1 pieces"));
-    EXPECT_TRUE(has(share(0, {"--stats", folder_ / "stats.json"}), "1 of 2 files made, 1 done before; 1 of 6 pieces"));
+    EXPECT_TRUE(has(share(0, {"--shard", "3/4"}), "info: 1 of 1 pieces"));
+    EXPECT_TRUE(has(share(0, {"--stats", folder_ / "stats.json"}),
+                    "1 of 2 files made, 1 done before; 1 of 6 pieces of long files made, 5 done before"));
     const auto stats = nlohmann::json::parse(contents(folder_ / "stats.json"));
     EXPECT_EQ(stats["files"], 2);
     EXPECT_EQ(stats["parts"]["made"], 1);
@@ -235,6 +245,7 @@ TEST_F(Segments, OfWhatCannotBeExactAreRefused) {
     refused({"run", "--segment-time", "10m"}, "--segment-time");
     EXPECT_TRUE(has(run(2, "out/", {"run", "-i", a, "--warm-up", "3s"}), "--segment"));
     EXPECT_TRUE(has(run(2, "out.y4m", {"run", "-i", a, "--segment", "3s"}), "-o FOLDER/"));
+    EXPECT_TRUE(has(run(2, "out/", {"run", "-i", a, "--segment", "0.5s"}), "is no length"));
 }
 
 // What learns sees the warm-up: with all there is before it, that is an uncut run.
@@ -247,13 +258,13 @@ TEST_F(Segments, WarmUpWhatLearns) {
     run(0, "short/", cut);
     std::ifstream records(folder_ / "short/a.jsonl");
     int lines = 0;
-    for (std::string line; std::getline(records, line); ++lines)
-        EXPECT_EQ(nlohmann::json::parse(line)["frame"], lines);
+    for (std::string line; std::getline(records, line); ++lines) EXPECT_EQ(nlohmann::json::parse(line)["frame"], lines);
     EXPECT_EQ(lines, 300);
 }
 
 TEST_F(Segments, OfADamagedFileAreWhatAnUncutRunMakes) {
-    const auto a = h264();
+    // Whose pictures have sums, so that whether one is broken is no matter of the decoder's threads.
+    const auto a = clip("a.mkv", "-c:v ffv1 -level 3 -slicecrc 1 -g 1");
     auto bytes = contents(a);
     for (std::size_t at = bytes.size() / 2; at < bytes.size() / 2 + 200; ++at) bytes[at] = '\x55';
     std::ofstream(a, std::ios::binary) << bytes;
@@ -261,7 +272,7 @@ TEST_F(Segments, OfADamagedFileAreWhatAnUncutRunMakes) {
     const auto said = run(69, "cut/", {"run", "-i", a, "--ending", "y4m", "--segment", "2s"});
     EXPECT_TRUE(has(said, "it is made in one piece")) << said;
     EXPECT_FALSE(fs::exists(folder_ / "cut/a.y4m"));
-    EXPECT_EQ(contents(folder_ / "cut/a.y4m.part"), contents(folder_ / "uncut/a.y4m.part"));
+    EXPECT_TRUE(contents(folder_ / "cut/a.y4m.part") == contents(folder_ / "uncut/a.y4m.part"));
 }
 
 TEST_F(Segments, WhatSomebodyElseMadeIsKept) {
@@ -286,7 +297,8 @@ TEST_F(Segments, OfARealClipAreExact) {
     const auto small = folder_ / "v.mp4";
     ASSERT_TRUE(ffmpeg("-i " + vtest + " -vf scale=192:144 -c:v libx264 -g 50 " + small));
     expect_equal({"detect", "-i", small, "--background", "first", "--min-area", "20"}, {"--segment", "20s"});
-    expect_equal({"run", "-i", vtest, "--ending", "gray", "-f", "scale=96:72,noise,gray=channels=1"}, {"--segment", "20s"});
+    expect_equal({"run", "-i", vtest, "--ending", "gray", "-f", "scale=96:72,noise,gray=channels=1"},
+                 {"--segment", "20s"});
 }
 
 }  // namespace segments_test

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <ranges>
+#include <string>
 #include <string_view>
 
 namespace framewire {
@@ -37,13 +38,31 @@ void refuse_stopped(const InputFile& file) {
     if (file.stopped()) fail(ErrorCode::io, "stopped while {} was joined", file.name());
 }
 
+// A file's first line with its end, as far as one may be long.
+std::string first_line(InputFile& file) {
+    constexpr std::size_t longest_line_bytes = 1024;
+    std::string line;
+    while (line.size() < longest_line_bytes && !line.ends_with('\n')) {
+        const int letter = file.get();
+        if (letter < 0) break;
+        line += static_cast<char>(letter);
+    }
+    return line;
+}
+
 // y4m's header is its first line, which only the first part keeps.
 void join_bytes(const std::vector<FilePart>& parts, OutputFile& output, bool has_header, const std::stop_token& stop) {
     std::vector<std::uint8_t> bytes(longest_copy_bytes);
+    std::string header;
     for (const auto& one : parts) {
         InputFile file(one.path, stop);
-        if (has_header && &one != &parts.front())
-            for (int letter = file.get(); letter >= 0 && letter != '\n';) letter = file.get();
+        if (has_header) {
+            const auto line = first_line(file);
+            if (header.empty()) output.write(line.data(), line.size());
+            if (!header.empty() && line != header)
+                fail(ErrorCode::no_input, "{} holds other frames than the part before", one.path);
+            header = line;
+        }
         for (std::size_t got = bytes.size(); got == bytes.size();) {
             got = file.read(bytes.data(), bytes.size());
             refuse_stopped(file);
@@ -84,6 +103,7 @@ void copy_arrays(InputFile& from, std::int64_t count, std::size_t values, NpyFil
 
 void join_arrays(const std::vector<FilePart>& parts, const std::string& output, const OutputFileOptions& options) {
     std::optional<NpyFile> file;
+    NpyHeader first;
     for (const auto& one : parts) {
         InputFile from(one.path, options.stop);
         const auto header = read_header(from);
@@ -92,7 +112,12 @@ void join_arrays(const std::vector<FilePart>& parts, const std::string& output, 
         if (!floats && header.type != "<i4") fail(ErrorCode::no_input, "{} is of type {}", one.path, header.type);
         std::size_t values = 1;
         for (const auto side : shape) values *= static_cast<std::size_t>(side);
-        if (!file) file.emplace(output, shape, true, options, floats ? NpyValues::float32 : NpyValues::int32);
+        if (!file) {
+            file.emplace(output, shape, true, options, floats ? NpyValues::float32 : NpyValues::int32);
+            first = header;
+        }
+        if (header.type != first.type || !std::ranges::equal(shape, first.shape | std::views::drop(1)))
+            fail(ErrorCode::no_input, "{} holds other arrays than the part before", one.path);
         if (floats)
             copy_arrays<float>(from, header.shape[0], values, *file);
         else

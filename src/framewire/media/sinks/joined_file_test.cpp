@@ -49,6 +49,8 @@ TEST_F(JoinedFile, HasTheFramesOfAll) {
         join_files(parts(ending, 3), folder_ / ("all" + ending), {});
         EXPECT_EQ(read_file(folder_ / ("all" + ending)), read_file(folder_ / ("whole" + ending))) << ending;
     }
+    write_video(folder_ / "1.y4m", {1, 17, 13, 3}, frames);
+    EXPECT_EQ(failure(parts(".y4m", 3), "all.y4m"), ErrorCode::no_input);
 }
 
 template <class Value>
@@ -84,18 +86,19 @@ TEST_F(JoinedFile, RefusesBrokenArrays) {
     };
     EXPECT_EQ(with(good), std::nullopt);
     for (std::size_t bytes : {std::size_t{0}, std::size_t{5}, std::size_t{100}, std::size_t{192}, good.size() - 1})
-        EXPECT_EQ(with({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(bytes)}), ErrorCode::no_input) << bytes;
+        EXPECT_EQ(with({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(bytes)}), ErrorCode::no_input)
+            << bytes;
     const auto replaced = [&](const std::string& what, const std::string& by) {
         std::string text(good.begin(), good.end());
         text.replace(text.find(what), what.size(), by);
         return with({text.begin(), text.end()});
     };
     EXPECT_EQ(replaced("(3, 2, 3)", "(9, 2, 3)"), ErrorCode::no_input);
-    EXPECT_EQ(replaced("(3, 2, 3)", "(3, 6, 1)"), ErrorCode::usage) << "of another shape than the first's";
-    EXPECT_EQ(replaced("<f4", "<i4"), ErrorCode::usage);
+    EXPECT_EQ(replaced("(3, 2, 3)", "(3, 6, 1)"), ErrorCode::no_input) << "of another shape than the first's";
+    EXPECT_EQ(replaced("<f4", "<i4"), ErrorCode::no_input);
     EXPECT_EQ(replaced("<f4", ">f4"), ErrorCode::no_input);
     EXPECT_EQ(replaced("False", "True "), ErrorCode::no_input);
-    EXPECT_EQ(replaced("(3, 2, 3)            ", "(3, 99999999999999999)"), ErrorCode::no_input);
+    EXPECT_EQ(replaced("(3, 2, 3), }               ", "(3, 99999999999999999), }  "), ErrorCode::no_input);
     EXPECT_EQ(replaced("(3, 2, 3)", "(0, 0, 3)"), ErrorCode::no_input);
 }
 

@@ -257,7 +257,7 @@ void BatchJob::State::attempt(std::size_t index) {
 void BatchJob::State::make(const Task& task, std::size_t index) {
     auto& outcome = result.pieces[index];
     if (task.in_the_way && what_of_others != InTheWay::replace) {
-        outcome.end = End::kept;  // there is no use in it
+        if (what_of_others == InTheWay::keep) outcome.end = End::kept;  // there is no use in it
         return;
     }
     if (task.found.is == Is::done) {

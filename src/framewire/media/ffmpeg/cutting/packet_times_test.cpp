@@ -45,9 +45,9 @@ TEST_F(PacketTimes, AreUnknownWherePacketsDoNotTell) {
     EXPECT_NE(frame_times_of("lavfi:testsrc2=size=64x48", {}).unknown, "");
     EXPECT_NE(frame_times_of("synth:size=16x16", {}).unknown, "") << "endless";
     // Of a recording in two, put one behind the other, times go back.
-    const auto one = clip("one.ts", "-c:v libx264 -g 20");
-    auto bytes = read_file(one);
-    bytes.insert(bytes.end(), bytes.begin(), bytes.end());
+    auto bytes = read_file(clip("one.ts", "-c:v libx264 -g 20"));
+    const auto other = read_file(clip("other.ts", "-c:v libx264 -g 20 -mpegts_flags +initial_discontinuity"));
+    bytes.insert(bytes.end(), other.begin(), other.end());
     write_file(folder_ / "two.ts", bytes.data(), bytes.size());
     EXPECT_EQ(frame_times_of(folder_ / "two.ts", {}).unknown, "its times go back");
     EXPECT_EQ(error_of([&] { frame_times_of(folder_ / "none.mp4", {}); }), ErrorCode::no_input);

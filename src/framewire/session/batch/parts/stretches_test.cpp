@@ -101,7 +101,8 @@ protected:
 FRAMEWIRE_ON_EVERY_BACKEND(CutJobs);
 
 TEST_P(CutJobs, GiveTheBytesOfAnUncutOne) {
-    for (const char* filters : {"gaussian=5,noise=threshold=4", "noise,fps=5,heatmap", "boxes=background=first:min-area=4"}) {
+    for (const char* filters :
+         {"gaussian=5,noise=threshold=4", "noise,fps=5,heatmap", "boxes=background=first:min-area=4"}) {
         RunOptions options{.job = job(), .input = {.source = room(), .filters = filters}};
         options.job.replace = true;
         for (const std::string name : {"out.bgr", "out.y4m"}) {
@@ -128,7 +129,8 @@ TEST_P(CutJobs, RefuseASourceThatIsNotAsPlanned) {
         const auto out = folder_ / "out.bgr";
         auto options = job();
         options.replace = true;
-        return error_of([&] { RunJob({.job = options, .input = {.source = room(), .stretch = stretch}, .output = out}).run(); });
+        return error_of(
+            [&] { RunJob({.job = options, .input = {.source = room(), .stretch = stretch}, .output = out}).run(); });
     };
     const Stretch right{2, 6, 6, 4.0, 5.0 / 3, 5};
     EXPECT_EQ(failure(right), std::nullopt);
