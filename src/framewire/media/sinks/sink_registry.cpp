@@ -15,7 +15,7 @@
 namespace framewire {
 namespace {
 
-constexpr std::string_view path_prefix = "file://";
+constexpr std::string_view file_prefix = "file://";
 
 bool is_address(std::string_view text) { return text.find("://") != text.npos; }
 
@@ -72,8 +72,8 @@ const std::vector<SinkKind>& sink_registry() {
 }
 
 SinkCall parse_sink(const std::string& text) {
-    const bool all_path = text.starts_with(path_prefix);
-    const auto whole = std::string_view(text).substr(all_path ? path_prefix.size() : 0);
+    const bool all_path = text.starts_with(file_prefix);
+    const auto whole = std::string_view(text).substr(all_path ? file_prefix.size() : 0);
     const auto path_end = all_path ? whole.size() : end_of_sink_path(whole);
     SinkCall call{.path = std::string(whole.substr(0, path_end))};
     call.kind = kind_of(call.path, call.ending);

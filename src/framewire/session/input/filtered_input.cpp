@@ -4,6 +4,7 @@
 #include "framewire/core/parameters/named_value.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/pipeline/chain/run_values.hpp"
+#include "framewire/session/input/pixel_move_of.hpp"
 #include "framewire/session/input/public_name.hpp"
 
 #include <algorithm>
@@ -56,15 +57,16 @@ FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, s
       executor_(job.backend, job.threads),
       before_(make_before()),
       plan_(make_plan()),
+      moves_(moves_of_chain()),
       panel_(chain_.whole, *source_, [this](const auto& settings) {
           return (before_ && before_->plan.set_adjustment(settings)) || plan_.set_adjustment(settings);
       }) {
     if (chain_.rate)
         resampler_.emplace(info_.shape, asked_rate(fps_).value_or(info_.rate), *chain_.rate, before_.has_value(),
-                           [this](HostView<std::uint8_t> image, FrameTime& time, bool& signal) {
-                               if (!source_->read(image, time)) return false;
-                               signal = !no_signal_.take_drawn();
-                               set_time(time);
+                           [this](FrameResampler::Picture& picture) {
+                               if (!read(picture.image.view(), picture.time, picture.own)) return false;
+                               picture.signal = !no_signal_.take_drawn();
+                               set_time(picture.time);
                                return true;
                            });
 }
@@ -77,6 +79,39 @@ std::optional<FilteredInput::BeforeRate> FilteredInput::make_before() {
 }
 
 ChainPlan FilteredInput::make_plan() { return {chain_.after, rated_shape(), executor_, info_.shape}; }
+
+std::optional<std::vector<PixelMove>> FilteredInput::moves_of_chain() const {
+    if (before_) return std::nullopt;
+    std::vector<PixelMove> moves;
+    auto shape = info_.shape;
+    for (const auto& call : chain_.after.calls) {
+        const auto move = pixel_move_of(call, shape);
+        if (!move) return std::nullopt;
+        shape = move->to;
+        moves.push_back(*move);
+    }
+    return moves;
+}
+
+// The frame's own picture through all filters; false where it does not go through one as it is.
+bool FilteredInput::move_own(InputFrame& frame) const {
+    auto own = frame.own;
+    const auto move_all = [&] {
+        for (const auto& move : *moves_)
+            if (own) own = own->moved(move);
+    };
+    moves_->empty() ? move_all() : executor_.step("moves", move_all);
+    if (!own) return false;
+    frame.own = std::move(own);
+    return true;
+}
+
+// Where own pictures are given, the image may be left out.
+bool FilteredInput::read(HostView<std::uint8_t> image, FrameTime& time, std::shared_ptr<const OwnPicture>& own) {
+    if (!(gives_own_ ? source_->read_own(image, time) : source_->read(image, time))) return false;
+    own = gives_own_ ? source_->own_picture() : nullptr;
+    return true;
+}
 
 InputFrame FilteredInput::make_frame() {
     InputFrame frame{Frame(info_.shape, executor_), {}, {}};
@@ -110,20 +145,23 @@ bool FilteredInput::capture(InputFrame& frame, FrameTime& time) {
     if (resampler_) {
         FrameResampler::Given given;
         if (!resampler_->capture(frame.captured.fill_on_host(), time, given)) return false;
+        frame.own = std::move(given.own);
         frame.reading = given.reading;
         frame.sent = given.at_rate;
         frame.signal = given.signal;
         return true;
     }
-    if (!source_->capture(frame.captured, time)) return false;
+    if (!(gives_own_ ? read(frame.captured.fill_on_host(), time, frame.own) : source_->capture(frame.captured, time)))
+        return false;
     frame.signal = !no_signal_.take_drawn();
-    frame.own = plan_.empty() ? source_->own_picture() : nullptr;
     set_time(time);
     return true;
 }
 
 void FilteredInput::filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted) {
     if (before_) return filter_at_rate(frame, time, statistics, wanted);
+    if (frame.own && move_own(frame)) return;
+    if (const auto own = std::exchange(frame.own, nullptr)) own->to_image(frame.captured.fill_on_host());
     filter_frame(plan_, executor_, frame, time, statistics, shown_name_, wanted);
 }
 

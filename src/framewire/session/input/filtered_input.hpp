@@ -17,6 +17,7 @@
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace framewire::session {
 
@@ -42,6 +43,10 @@ public:
     Rational rate() const;
     /// How many frames there will be, where that is known.
     std::optional<std::int64_t> expected_frames(std::optional<std::int64_t> limit) const;
+
+    /// From now on frames may have their source's own picture in place of the result's image, where no filter does more
+    /// than move pixels; OwnPicture::to_image() gives the image then. Before the first frame.
+    void give_own_pictures() { gives_own_ = info_.has_own_pictures && moves_.has_value(); }
 
     InputFrame make_frame();
     /// False when there is no further frame.
@@ -75,6 +80,9 @@ private:
         std::int64_t reading = -1;  // which one that was
     };
 
+    std::optional<std::vector<PixelMove>> moves_of_chain() const;
+    bool move_own(InputFrame& frame) const;
+    bool read(HostView<std::uint8_t> image, FrameTime& time, std::shared_ptr<const OwnPicture>& own);
     void set_time(FrameTime& time);
     std::optional<BeforeRate> make_before();
     ChainPlan make_plan();
@@ -91,6 +99,8 @@ private:
     Executor executor_;
     std::optional<BeforeRate> before_;
     ChainPlan plan_;
+    std::optional<std::vector<PixelMove>> moves_;  // what all filters do, where they only move pixels
+    bool gives_own_ = false;
     std::optional<FrameResampler> resampler_;
     CameraPanel panel_;
     std::int64_t captured_frames_ = 0;
