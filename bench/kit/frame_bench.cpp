@@ -69,8 +69,8 @@ void bench_gpu(Session& session, const FrameBench& bench) {
     const auto filter = bench.info.make(bench.values, scene.in.shape(), executor);
     const auto timing = session.time_gpu([&](int turn) {
         const auto at = static_cast<std::size_t>(turn);
-        filter->run(images_for<MemorySpace::device>(bench.info, in[at].view(), previous[at].view(),
-                                                    results[at].view()));
+        filter->run(
+            images_for<MemorySpace::device>(bench.info, in[at].view(), previous[at].view(), results[at].view()));
     });
     for (auto& result : results) {
         cuda::download(result.view(), out.view(), executor.stream());

@@ -52,8 +52,9 @@ constexpr Peer peers[]{
     {"convolve 3x3", "convolve='0 -1 0 -1 5 -1 0 -1 0'",
      "convolution='0 -1 0 -1 5 -1 0 -1 0:0 -1 0 -1 5 -1 0 -1 0:0 -1 0 -1 5 -1 0 -1 0'", alike},
     {"convolve 5x5", "convolve='1 4 6 4 1 4 16 24 16 4 6 24 36 24 6 4 16 24 16 4 1 4 6 4 1':divisor=256",
-     "convolution='1 4 6 4 1 4 16 24 16 4 6 24 36 24 6 4 16 24 16 4 1 4 6 4 1:1 4 6 4 1 4 16 24 16 4 6 24 36 24 6 4 16 "
-     "24 16 4 1 4 6 4 1:1 4 6 4 1 4 16 24 16 4 6 24 36 24 6 4 16 24 16 4 1 4 6 4 1:0:1/256:1/256:1/256'",
+     "convolution=0m='1 4 6 4 1 4 16 24 16 4 6 24 36 24 6 4 16 24 16 4 1 4 6 4 1':0rdiv=0.00390625:"
+     "1m='1 4 6 4 1 4 16 24 16 4 6 24 36 24 6 4 16 24 16 4 1 4 6 4 1':1rdiv=0.00390625:"
+     "2m='1 4 6 4 1 4 16 24 16 4 6 24 36 24 6 4 16 24 16 4 1 4 6 4 1':2rdiv=0.00390625",
      same},
     {"dilate 3x3", "dilate=3:shape=rect", "dilation", alike},
     {"erode 3x3", "erode=3:shape=rect", "erosion", alike},
@@ -129,8 +130,8 @@ Runner ffmpeg_runner(const MemoryFolder& folder, const std::string& input, const
             },
             [=](const std::string& path) {
                 if (output.is_file) return take_first(made, path);
-                run_program(joined(joined(job, {"-frames:v", std::to_string(compared_frames)}),
-                                   joined(output.ffmpeg, {path})));
+                run_program(
+                    joined(joined(job, {"-frames:v", std::to_string(compared_frames)}), joined(output.ffmpeg, {path})));
             }};
 }
 
@@ -182,9 +183,9 @@ double luma_psnr(const Luma& one, const Luma& other) {
     double sum = 0, count = 0;
     for (std::size_t frame = 0; frame < one.frames.size(); ++frame)
         for (std::size_t at = 0; at < one.frames[frame].size(); ++at, ++count)
-            sum += std::pow(static_cast<unsigned char>(one.frames[frame][at]) -
-                                static_cast<unsigned char>(other.frames[frame][at]),
-                            2);
+            sum += std::pow(
+                static_cast<unsigned char>(one.frames[frame][at]) - static_cast<unsigned char>(other.frames[frame][at]),
+                2);
     return sum == 0 ? 99 : 10 * std::log10(255.0 * 255.0 * count / sum);
 }
 
@@ -256,16 +257,9 @@ std::string input_video(const Session& session, const MemoryFolder& folder) {
     if (!session.video().empty()) return session.video();
     const auto path = folder / "in.mp4";
     const int frames = session.quick() ? quick_made_frames : made_frames;
-    run_program({"ffmpeg",    "-nostdin",
-                 "-loglevel", "error",
-                 "-f",        "lavfi",
-                 "-i",        "testsrc2=size=1920x1080:rate=30,noise=alls=4:allf=t",
-                 "-frames:v", std::to_string(frames),
-                 "-c:v",      "libx264",
-                 "-preset",   "medium",
-                 "-crf",      "26",
-                 "-pix_fmt",  "yuv420p",
-                 path});
+    run_program({"ffmpeg", "-nostdin", "-loglevel", "error", "-f", "lavfi", "-i",
+                 "testsrc2=size=1920x1080:rate=30,noise=alls=4:allf=t", "-frames:v", std::to_string(frames), "-c:v",
+                 "libx264", "-preset", "medium", "-crf", "26", "-pix_fmt", "yuv420p", path});
     return path;
 }
 
@@ -286,8 +280,8 @@ std::int64_t bench_decoding(Session& session, const char* suite, const MemoryFol
     std::ranges::sort(seconds);
     std::ranges::sort(cpu_seconds);
     const double us = 1e6 / static_cast<double>(frames);
-    Row row{suite, decode.name, "FFmpeg", {us * seconds[seconds.size() / 2], us * seconds[0], us * seconds.back()}, 0,
-            {}};
+    Row row{suite, decode.name, "FFmpeg", {us * seconds[seconds.size() / 2], us * seconds[0], us * seconds.back()},
+            0,     {}};
     row.cpu_us = us * cpu_seconds[cpu_seconds.size() / 2];
     session.add(std::move(row));
     return frames;

@@ -5,6 +5,7 @@
 #include "framewire/core/time/rational.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/filters/adjustment.hpp"
+#include "framewire/filters/geometry/pixel_move.hpp"
 #include "framewire/pipeline/frames/frame.hpp"
 
 #include <cstdint>
@@ -34,6 +35,12 @@ struct MediumFile {
 class OwnPicture {
 public:
     virtual ~OwnPicture() = default;
+
+    /// Makes the image of it that the source would have read. Of its size, 1 frame of 3 channels.
+    virtual void to_image(HostView<std::uint8_t> image) const = 0;
+
+    /// The picture with its pixels at other places, where that comes to the same for all its planes; else null.
+    virtual std::shared_ptr<const OwnPicture> moved(const PixelMove& move) const = 0;
 };
 
 /// What is known of a source before its first frame.
@@ -45,6 +52,7 @@ struct SourceInfo {
     std::optional<std::int64_t> frames;  ///< how many there will be, where known
     PictureFacts facts{};
     std::optional<MediumFile> medium{};  ///< where it is one file of video, played once
+    bool has_own_pictures = false;       ///< frames may have pictures of the medium's own
 };
 
 /// Frames one after the other. Used by one thread at a time, but for set_adjustment().
@@ -64,6 +72,10 @@ public:
 
     /// The medium's picture of the frame read last, where it is the same but for its form; else null.
     virtual std::shared_ptr<const OwnPicture> own_picture() const { return nullptr; }
+
+    /// As read(), but where there is an own_picture() of the frame then, the image may stay as it was: who wants it
+    /// makes it of that one.
+    virtual bool read_own(HostView<std::uint8_t> image, FrameTime& time) { return read(image, time); }
 
     /// Goes to another time: the next read gives the first frame at or after `seconds`, the one that reading on from
     /// the start comes to. FrameTime::index is that frame's number where it is known, else what the time and the rate
@@ -95,10 +107,10 @@ public:
     /// Takes one frame of the shape the sink was opened for. Throws Error{io}.
     virtual void write(HostView<const std::uint8_t> image, const FrameTime& time) = 0;
 
-    /// The same with the medium's own picture of the frame, or null. A sink of like form takes that one, which loses
-    /// less than a way over BGR.
-    virtual void write_with_own(HostView<const std::uint8_t> image, const FrameTime& time, const OwnPicture* /*own*/) {
-        write(image, time);
+    /// The same as the medium's own picture, which loses less than a way over BGR. False where this sink is not of like
+    /// form, and nothing was written: then it wants the image.
+    virtual bool write_own(const OwnPicture& own, const FrameTime& time) {
+        return static_cast<void>(own), static_cast<void>(time), false;
     }
 
     /// Completes the output: flushes, closes, and lets a file appear under its name, but a broken-off one does not take

@@ -4,6 +4,8 @@
 #include "framewire/session/job/frame_job.hpp"
 #include "framewire/session/outputs/video_output.hpp"
 
+#include <utility>
+
 namespace framewire::session {
 namespace {
 
@@ -19,7 +21,9 @@ struct RunJob::State {
         : paced(options.pace == Pace::own ||
                 (options.pace == Pace::by_output && options.output.find("://") != std::string::npos)),
           job(options.job, options.input, files_of(options)),
-          video(options.output, job.input().shape(), job.input().rate(), sink_options(options)) {}
+          video(options.output, job.input().shape(), job.input().rate(), sink_options(options)) {
+        job.input().give_own_pictures();
+    }
 
     SinkOptions sink_options(const RunOptions& options) const {
         auto sink = job.film_options(options.input, options.audio);
@@ -33,8 +37,7 @@ struct RunJob::State {
                           .make = [] { return Nothing(); },
                           .send =
                               [this](InputFrame& frame, const FrameTime& time, Nothing&) {
-                                  video.write(frame.result().host(), time, frame.own.get());
-                                  frame.own.reset();  // the decoder wants its memory back
+                                  write(frame, time);
                                   job.statistics().set_sent_bytes(video.bytes());
                               },
                           .finish =
@@ -43,6 +46,13 @@ struct RunJob::State {
                                   job.statistics().set_sent_bytes(video.bytes());
                               }},
                          result);
+    }
+
+    void write(InputFrame& frame, const FrameTime& time) {
+        const auto own = std::exchange(frame.own, nullptr);  // the decoder wants its memory back
+        if (own && video.write_own(*own, time)) return;
+        if (own) own->to_image(frame.result().host());
+        video.write(frame.result().host(), time);
     }
 
     bool paced;

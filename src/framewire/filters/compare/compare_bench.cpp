@@ -12,8 +12,8 @@ void bench_compare(Session& session) {
         const char* name;
         CompareMode mode;
     };
-    for (const auto& one : {Case{"left", CompareMode::left}, Case{"below", CompareMode::below},
-                            Case{"split", CompareMode::split}})
+    for (const auto& one :
+         {Case{"left", CompareMode::left}, Case{"below", CompareMode::below}, Case{"split", CompareMode::split}})
         bench_frames(session, {info, one.name, with_defaults(info, {{"mode", one.name}}), [=](const auto& images) {
                                    compare_reference({one.mode}, images.in, images.original, images.out);
                                }});

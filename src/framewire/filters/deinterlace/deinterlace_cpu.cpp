@@ -1,19 +1,24 @@
+#include "framewire/core/simd/simd.hpp"
 #include "framewire/filters/deinterlace/deinterlace.hpp"
 
 #include <cstring>
 
-// Compiled with -O3, which makes vectors of these loops.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "framewire/filters/deinterlace/deinterlace_cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+// Not for one instruction set.
+#ifndef FRAMEWIRE_DEINTERLACE_CPU_ONCE
+#define FRAMEWIRE_DEINTERLACE_CPU_ONCE
 
 namespace framewire {
-namespace {
-
-constexpr std::int64_t deinterlaced_rows = 32;  // that a thread takes at a time
 
 // A line of an image, with its neighbours.
-struct Lines {
+struct DeinterlacedLines {
     const std::uint8_t *above, *here, *below;
 
-    Lines(HostView<const std::uint8_t> image, int frame, int y) : here(image.row(frame, y)) {
+    DeinterlacedLines(HostView<const std::uint8_t> image, int frame, int y) : here(image.row(frame, y)) {
         const int height = image.shape().height;
         const int inside = height > 1 ? 1 : 0;
         above = image.row(frame, y > 0 ? y - 1 : inside);
@@ -21,27 +26,99 @@ struct Lines {
     }
 };
 
-void blend_line(const Lines& now, std::int64_t bytes, std::uint8_t* __restrict out) {
-    const auto* __restrict above = now.above, * __restrict here = now.here, * __restrict below = now.below;
-    for (std::int64_t x = 0; x < bytes; ++x)
-        out[x] = static_cast<std::uint8_t>(deinterlaced_blend(above[x], here[x], below[x]));
+}  // namespace framewire
+
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using DeinterlaceD = hn::ScalableTag<std::uint8_t>;
+using DeinterlaceV = hn::VFromD<DeinterlaceD>;
+
+// Calls vector(x) at places that cover a line, the last of them overlapping the one before; byte(x) for each byte of a
+// line that is shorter than a vector.
+template <class Vector, class Byte>
+void for_line(std::int64_t bytes, Vector&& vector, Byte&& byte) {
+    const auto step = static_cast<std::int64_t>(hn::Lanes(DeinterlaceD()));
+    std::int64_t x = 0;
+    for (; x + step <= bytes; x += step) vector(x);
+    if (x == bytes) return;
+    if (bytes >= step) return vector(bytes - step);
+    for (; x < bytes; ++x) byte(x);
 }
 
-void linear_line(const Lines& now, std::int64_t bytes, std::uint8_t* __restrict out) {
-    const auto* __restrict above = now.above, * __restrict below = now.below;
-    for (std::int64_t x = 0; x < bytes; ++x)
-        out[x] = static_cast<std::uint8_t>(deinterlaced_linear(above[x], below[x]));
+HWY_INLINE DeinterlaceV deinterlace_load(const std::uint8_t* at) { return hn::LoadU(DeinterlaceD(), at); }
+
+HWY_INLINE DeinterlaceV deinterlace_change(DeinterlaceV now, DeinterlaceV before) {
+    return hn::Or(hn::SaturatedSub(now, before), hn::SaturatedSub(before, now));
 }
 
-void adaptive_line(const Lines& now, const Lines& before, int threshold, std::int64_t bytes,
-                   std::uint8_t* __restrict out) {
-    const auto* __restrict above = now.above, * __restrict here = now.here, * __restrict below = now.below;
-    const auto *__restrict previous_above = before.above, *__restrict previous_here = before.here,
-                           *__restrict previous_below = before.below;
-    for (std::int64_t x = 0; x < bytes; ++x)
-        out[x] = static_cast<std::uint8_t>(deinterlaced_adaptive(above[x], here[x], below[x], previous_above[x],
-                                                                 previous_here[x], previous_below[x], threshold));
+}  // namespace
+
+void blend_line(const DeinterlacedLines& now, std::int64_t bytes, std::uint8_t* out) {
+    const DeinterlaceD d;
+    for_line(
+        bytes,
+        [&](std::int64_t x) HWY_ATTR {
+            // Half the sum of both neighbours, rounded down: what that drops changes no sum with twice the line.
+            const auto above = deinterlace_load(now.above + x), below = deinterlace_load(now.below + x);
+            const auto half =
+                hn::Sub(hn::AverageRound(above, below), hn::And(hn::Xor(above, below), hn::Set(d, std::uint8_t{1})));
+            hn::StoreU(hn::AverageRound(half, deinterlace_load(now.here + x)), d, out + x);
+        },
+        [&](std::int64_t x) {
+            out[x] = static_cast<std::uint8_t>(deinterlaced_blend(now.above[x], now.here[x], now.below[x]));
+        });
 }
+
+void linear_line(const DeinterlacedLines& now, std::int64_t bytes, std::uint8_t* out) {
+    for_line(
+        bytes,
+        [&](std::int64_t x) HWY_ATTR {
+            hn::StoreU(hn::AverageRound(deinterlace_load(now.above + x), deinterlace_load(now.below + x)),
+                       DeinterlaceD(), out + x);
+        },
+        [&](std::int64_t x) { out[x] = static_cast<std::uint8_t>(deinterlaced_linear(now.above[x], now.below[x])); });
+}
+
+void adaptive_line(const DeinterlacedLines& now, const DeinterlacedLines& before, int threshold, std::int64_t bytes,
+                   std::uint8_t* out) {
+    const DeinterlaceD d;
+    const auto most = hn::Set(d, static_cast<std::uint8_t>(threshold));
+    for_line(
+        bytes,
+        [&](std::int64_t x) HWY_ATTR {
+            const auto above = deinterlace_load(now.above + x), here = deinterlace_load(now.here + x),
+                       below = deinterlace_load(now.below + x);
+            const auto change = hn::Max(hn::Max(deinterlace_change(above, deinterlace_load(before.above + x)),
+                                                deinterlace_change(here, deinterlace_load(before.here + x))),
+                                        deinterlace_change(below, deinterlace_load(before.below + x)));
+            const auto is_still = hn::Eq(hn::SaturatedSub(change, most), hn::Zero(d));
+            hn::StoreU(hn::IfThenElse(is_still, here, hn::AverageRound(above, below)), d, out + x);
+        },
+        [&](std::int64_t x) {
+            out[x] = static_cast<std::uint8_t>(deinterlaced_adaptive(
+                now.above[x], now.here[x], now.below[x], before.above[x], before.here[x], before.below[x], threshold));
+        });
+}
+
+}  // namespace framewire::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace framewire {
+
+HWY_EXPORT(blend_line);
+HWY_EXPORT(linear_line);
+HWY_EXPORT(adaptive_line);
+
+namespace {
+
+constexpr std::int64_t deinterlaced_rows = 32;  // that a thread takes at a time
 
 }  // namespace
 
@@ -52,18 +129,21 @@ void Deinterlace::run(const FilterImages<MemorySpace::host>& images) const {
         shape_.rows(), deinterlaced_rows, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
             for (auto row = begin; row < end; ++row) {
                 const auto frame = static_cast<int>(row / shape_.height), y = static_cast<int>(row % shape_.height);
-                const Lines now(images.in, frame, y);
+                const DeinterlacedLines now(images.in, frame, y);
                 auto* out = images.out.row(frame, y);
                 if (method == DeinterlaceMethod::blend)
-                    blend_line(now, bytes, out);
+                    HWY_DYNAMIC_DISPATCH(blend_line)(now, bytes, out);
                 else if ((y % 2 == 1) == parameters_.keeps_bottom)
                     std::memcpy(out, now.here, static_cast<std::size_t>(bytes));
                 else if (method == DeinterlaceMethod::linear)
-                    linear_line(now, bytes, out);
+                    HWY_DYNAMIC_DISPATCH(linear_line)(now, bytes, out);
                 else
-                    adaptive_line(now, Lines(images.previous, frame, y), parameters_.threshold, bytes, out);
+                    HWY_DYNAMIC_DISPATCH(adaptive_line)
+                (now, DeinterlacedLines(images.previous, frame, y), parameters_.threshold, bytes, out);
             }
         });
 }
 
 }  // namespace framewire
+
+#endif

@@ -31,16 +31,13 @@ public:
     }
 
     void write(HostView<const std::uint8_t> image, const FrameTime& time) override {
-        write_with_own(image, time, nullptr);
+        go_on_to(time);
+        piece_->write(image, time);
     }
 
-    void write_with_own(HostView<const std::uint8_t> image, const FrameTime& time, const OwnPicture* own) override {
-        if (frames_ == 0)
-            cut_seconds_ = time.seconds + options_.segments.seconds;
-        else if (time.seconds >= cut_seconds_)
-            begin_piece(time);
-        piece_->write_with_own(image, time, own);
-        ++frames_;
+    bool write_own(const OwnPicture& own, const FrameTime& time) override {
+        go_on_to(time);
+        return piece_->write_own(own, time);
     }
 
     void finish(Ending ending) override {
@@ -64,6 +61,14 @@ private:
     WallClock::time_point time_of_day(const FrameTime& time) const {
         if (!options_.live || time.captured == Clock::time_point{}) return began_ + wall_time(time.seconds);
         return WallClock::now() - wall_time(milliseconds_since(time.captured) / 1000);
+    }
+
+    // To the piece of that time; a second time does nothing.
+    void go_on_to(const FrameTime& time) {
+        if (!std::exchange(began_writing_, true))
+            cut_seconds_ = time.seconds + options_.segments.seconds;
+        else if (time.seconds >= cut_seconds_)
+            begin_piece(time);
     }
 
     void begin_piece(const FrameTime& time) {
@@ -112,7 +117,7 @@ private:
     WallClock::time_point began_ = WallClock::now();
     std::unique_ptr<Sink> piece_;  // that is being written
     double cut_seconds_ = 0;       // where the next one begins
-    std::int64_t frames_ = 0;
+    bool began_writing_ = false;
     std::atomic<std::int64_t> finished_bytes_ = 0;
     std::future<void> finishing_;  // last: it is over before what it uses goes
 };

@@ -20,6 +20,9 @@ public:
     bool read(HostView<std::uint8_t> image, FrameTime& time) override {
         return next(time, [&] { return source_->read(image, time); });
     }
+    bool read_own(HostView<std::uint8_t> image, FrameTime& time) override {
+        return next(time, [&] { return source_->read_own(image, time); });
+    }
     bool capture(Frame& frame, FrameTime& time) override {
         return next(time, [&] { return source_->capture(frame, time); });
     }

@@ -35,6 +35,11 @@ public:
         return next(
             time, [&] { return source_->read(image, time); }, [&] { return image; });
     }
+    bool read_own(HostView<std::uint8_t> image, FrameTime& time) override {
+        validate(image, info_.shape, "the image to read into");
+        return next(
+            time, [&] { return source_->read_own(image, time); }, [&] { return image; });
+    }
     bool capture(Frame& frame, FrameTime& time) override {
         return next(
             time, [&] { return source_->capture(frame, time); }, [&] { return frame.fill_on_host(); });

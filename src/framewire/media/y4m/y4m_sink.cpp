@@ -1,6 +1,6 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/media/ffmpeg/picture.hpp"
+#include "framewire/media/conversion/decoded_picture.hpp"
 #include "framewire/media/files/output_file.hpp"
 #include "framewire/media/sinks/uneven_times.hpp"
 #include "framewire/media/y4m/y4m.hpp"
@@ -78,9 +78,9 @@ public:
         put(time);
     }
 
-    void write_with_own(HostView<const std::uint8_t> image, const FrameTime& time, const OwnPicture* own) override {
-        const auto* picture = dynamic_cast<const FfmpegPicture*>(own);
-        if (!picture || !takes(picture->frame())) return write(image, time);
+    bool write_own(const OwnPicture& own, const FrameTime& time) override {
+        const auto* picture = dynamic_cast<const DecodedPicture*>(&own);
+        if (!picture || !takes(picture->frame())) return false;
         const auto& from = picture->frame();
         for (int plane = 0; plane < info_.planes(); ++plane) {
             const auto row_bytes = info_.plane_row_bytes(plane);
@@ -90,6 +90,7 @@ public:
                             static_cast<std::size_t>(row_bytes));
         }
         put(time);
+        return true;
     }
 
     void finish(Ending ending) override { file_.finish(ending); }

@@ -191,7 +191,7 @@ TEST(Y4m, WritesPicturesAsTheirMediumHasThem) {
         const auto sink = open_sink(out, info.shape, info.rate, {.replace = true, .facts = info.facts});
         HostImage image(info.shape);
         for (FrameTime time; source->read(image.view(), time);)
-            sink->write_with_own(image.view(), time, source->own_picture().get());
+            EXPECT_TRUE(source->own_picture() && sink->write_own(*source->own_picture(), time));
         sink->finish();
         EXPECT_EQ(pictures_in(out), pictures_in(want));
         EXPECT_NE(header_of(out).find(fmt::format(" {} ", one.tag)), std::string::npos) << header_of(out);

@@ -4,6 +4,7 @@
 #include "framewire/core/parameters/named_value.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/pipeline/chain/run_values.hpp"
+#include "framewire/session/input/pixel_move_of.hpp"
 #include "framewire/session/input/public_name.hpp"
 
 #include <algorithm>
@@ -57,6 +58,7 @@ FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, s
       executor_(job.backend, job.threads),
       before_(make_before()),
       plan_(make_plan()),
+      moves_(moves_of_chain()),
       panel_(chain_.whole, *source_, [this](const auto& settings) {
           return (before_ && before_->plan.set_adjustment(settings)) || plan_.set_adjustment(settings);
       }) {
@@ -66,9 +68,12 @@ FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, s
     }
     if (chain_.rate)
         resampler_.emplace(info_.shape, asked_rate(fps_).value_or(info_.rate), *chain_.rate, before_.has_value(),
-                           [this](HostView<std::uint8_t> image, FrameTime& time, bool& signal) {
-                               if (!read_next(time, [&] { return source_->read(image, time); })) return false;
-                               signal = !no_signal_.take_drawn();
+                           [this](FrameResampler::Picture& picture) {
+                               const auto read_one = [&] {
+                                   return read(picture.image.view(), picture.time, picture.own);
+                               };
+                               if (!read_next(picture.time, read_one)) return false;
+                               picture.signal = !no_signal_.take_drawn();
                                return true;
                            });
 }
@@ -81,6 +86,39 @@ std::optional<FilteredInput::BeforeRate> FilteredInput::make_before() {
 }
 
 ChainPlan FilteredInput::make_plan() { return {chain_.after, rated_shape(), executor_, info_.shape}; }
+
+std::optional<std::vector<PixelMove>> FilteredInput::moves_of_chain() const {
+    if (before_) return std::nullopt;
+    std::vector<PixelMove> moves;
+    auto shape = info_.shape;
+    for (const auto& call : chain_.after.calls) {
+        const auto move = pixel_move_of(call, shape);
+        if (!move) return std::nullopt;
+        shape = move->to;
+        moves.push_back(*move);
+    }
+    return moves;
+}
+
+// The frame's own picture through all filters; false where it does not go through one as it is.
+bool FilteredInput::move_own(InputFrame& frame) const {
+    auto own = frame.own;
+    const auto move_all = [&] {
+        for (const auto& move : *moves_)
+            if (own) own = own->moved(move);
+    };
+    moves_->empty() ? move_all() : executor_.step("moves", move_all);
+    if (!own) return false;
+    frame.own = std::move(own);
+    return true;
+}
+
+// Where own pictures are given, the image may be left out.
+bool FilteredInput::read(HostView<std::uint8_t> image, FrameTime& time, std::shared_ptr<const OwnPicture>& own) {
+    if (!(gives_own_ ? source_->read_own(image, time) : source_->read(image, time))) return false;
+    own = gives_own_ ? source_->own_picture() : nullptr;
+    return true;
+}
 
 InputFrame FilteredInput::make_frame() {
     InputFrame frame{Frame(info_.shape, executor_), {}, {}};
@@ -154,11 +192,14 @@ bool FilteredInput::capture(InputFrame& frame, FrameTime& time) {
 
 bool FilteredInput::capture_next(InputFrame& frame, FrameTime& time) {
     if (resampler_) return capture_at_rate(frame, time);
-    if (!read_next(time, [&] { return source_->capture(frame.captured, time); })) return false;
+    const auto read_one = [&] {
+        return gives_own_ ? read(frame.captured.fill_on_host(), time, frame.own)
+                          : source_->capture(frame.captured, time);
+    };
+    if (!read_next(time, read_one)) return false;
     if (reading_ == Reading::stretch && place_ == StretchPosition::Is::behind) return false;
     frame.sent = place_ == StretchPosition::Is::within;
     frame.signal = !no_signal_.take_drawn();
-    frame.own = plan_.empty() ? source_->own_picture() : nullptr;
     return true;
 }
 
@@ -167,6 +208,7 @@ bool FilteredInput::capture_at_rate(InputFrame& frame, FrameTime& time) {
     if (!resampler_->capture(frame.captured.fill_on_host(), time, given)) return false;
     const auto place = reading_ == Reading::stretch ? stretch_->at_rate(time.index) : StretchPosition::Is::within;
     if (place == StretchPosition::Is::behind) return false;
+    frame.own = std::move(given.own);
     frame.reading = given.reading;
     frame.looked_at = given.at_rate;
     frame.sent = given.at_rate && place == StretchPosition::Is::within;
@@ -176,6 +218,8 @@ bool FilteredInput::capture_at_rate(InputFrame& frame, FrameTime& time) {
 
 void FilteredInput::filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted) {
     if (before_) return filter_at_rate(frame, time, statistics, wanted);
+    if (frame.own && move_own(frame)) return;
+    if (const auto own = std::exchange(frame.own, nullptr)) own->to_image(frame.captured.fill_on_host());
     filter_frame(plan_, executor_, frame, time, statistics, shown_name_, wanted);
 }
 

@@ -18,6 +18,7 @@
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace framewire::session {
 
@@ -45,6 +46,10 @@ public:
     const std::optional<double>& stretch_begin_seconds() const { return stretch_begin_seconds_; }
     /// How many frames there will be, where that is known.
     std::optional<std::int64_t> expected_frames(std::optional<std::int64_t> limit) const;
+
+    /// From now on frames may have their source's own picture in place of the result's image, where no filter does more
+    /// than move pixels; OwnPicture::to_image() gives the image then. Before the first frame.
+    void give_own_pictures() { gives_own_ = info_.has_own_pictures && moves_.has_value(); }
 
     InputFrame make_frame();
     /// False when there is no further frame.
@@ -83,6 +88,9 @@ private:
     void go_to_stretch();
     bool capture_next(InputFrame& frame, FrameTime& time);
     bool capture_at_rate(InputFrame& frame, FrameTime& time);
+    std::optional<std::vector<PixelMove>> moves_of_chain() const;
+    bool move_own(InputFrame& frame) const;
+    bool read(HostView<std::uint8_t> image, FrameTime& time, std::shared_ptr<const OwnPicture>& own);
     void set_time(FrameTime& time);
     std::optional<BeforeRate> make_before();
     ChainPlan make_plan();
@@ -103,6 +111,8 @@ private:
     Executor executor_;
     std::optional<BeforeRate> before_;
     ChainPlan plan_;
+    std::optional<std::vector<PixelMove>> moves_;  // what all filters do, where they only move pixels
+    bool gives_own_ = false;
     std::optional<FrameResampler> resampler_;
     CameraPanel panel_;
     std::int64_t captured_frames_ = 0;

@@ -22,7 +22,7 @@ void FrameResampler::begin_anew() {
 
 bool FrameResampler::read_next() {
     try {
-        has_next_ = !failure_ && read_(next_.image.view(), next_.time, next_.signal);
+        has_next_ = !failure_ && read_(next_);
     } catch (...) {
         failure_ = std::current_exception();
         has_next_ = false;
@@ -51,9 +51,9 @@ bool FrameResampler::capture(HostView<std::uint8_t> image, FrameTime& time, Give
             if (failure_) std::rethrow_exception(failure_);
             return false;
         }
-    given = {reading_, left_ > 0, current_.signal};
+    given = {reading_, left_ > 0, current_.signal, current_.own};
     given_ = true;
-    copy(std::as_const(current_.image).view(), image);
+    if (!current_.own) copy(std::as_const(current_.image).view(), image);
     time = {schedule_.next(), schedule_.seconds_of(schedule_.next()), current_.time.captured};
     if (left_ == 0) return true;
     --left_;

@@ -3,26 +3,36 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/time/frame_time.hpp"
 #include "framewire/filters/fps/fps.hpp"
+#include "framewire/pipeline/source.hpp"
 
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 
 namespace framewire::session {
 
 /// A source's frames at another rate. Looks one frame ahead.
 class FrameResampler {
 public:
-    /// Reads the source's next frame; false at its end. `signal`: see InputFrame.
-    using Read = std::function<bool(HostView<std::uint8_t> image, FrameTime& time, bool& signal)>;
+    struct Picture {
+        HostImage image;
+        FrameTime time{};
+        std::shared_ptr<const OwnPicture> own{};  ///< in place of the image
+        bool signal = true;                       ///< see InputFrame
+    };
+
+    /// Reads the source's next frame; false at its end.
+    using Read = std::function<bool(Picture& picture)>;
 
     /// `own` is the source's nominal rate, `everything` whether frames are wanted that are left out at the new rate.
     FrameResampler(const Shape& shape, Rational own, Rational wanted, bool everything, Read read);
 
     struct Given {
-        std::int64_t reading = 0;  ///< which of the frames read it is
-        bool at_rate = true;       ///< else it is one that is left out
-        bool signal = true;        ///< see InputFrame
+        std::int64_t reading = 0;                 ///< which of the frames read it is
+        bool at_rate = true;                      ///< else it is one that is left out
+        bool signal = true;                       ///< see InputFrame
+        std::shared_ptr<const OwnPicture> own{};  ///< in place of the image
     };
     /// The next frame with its time and number at the new rate; false at the end. Throws what reading throws, after the
     /// frames before.
@@ -34,12 +44,6 @@ public:
     const Rational& rate() const { return schedule_.rate(); }
 
 private:
-    struct Picture {
-        HostImage image;
-        FrameTime time{};
-        bool signal = true;
-    };
-
     bool read_next();
     bool go_on();
 

@@ -17,11 +17,11 @@ public:
     explicit Frames(std::vector<double> times, bool breaks = false) : times_(std::move(times)), breaks_(breaks) {}
 
     FrameResampler::Read read() {
-        return [this](HostView<std::uint8_t> image, FrameTime& time, bool&) {
+        return [this](FrameResampler::Picture& picture) {
             if (next_ == times_.size() && breaks_) fail(ErrorCode::source_lost, "broken");
             if (next_ == times_.size()) return false;
-            image.data()[0] = static_cast<std::uint8_t>(next_);
-            time = {static_cast<std::int64_t>(next_), times_[next_], {}};
+            picture.image.view().data()[0] = static_cast<std::uint8_t>(next_);
+            picture.time = {static_cast<std::int64_t>(next_), times_[next_], {}};
             ++next_;
             return true;
         };

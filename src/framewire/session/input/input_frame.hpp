@@ -16,7 +16,7 @@ namespace framewire::session {
 /// One frame on its way: as captured and, where there are filters, as filtered.
 struct InputFrame {
     Frame captured, filtered;
-    std::shared_ptr<const OwnPicture> own{};  ///< the source's picture of it, where there are no filters
+    std::shared_ptr<const OwnPicture> own{};  ///< in place of the result's image: see give_own_pictures()
     bool signal = true;                       ///< false where the source was away, and the picture only says so
     int pass = 0;              ///< of a source that is gone to and fro in: which reading of it this frame is of
     std::int64_t reading = 0;  ///< which of a source's frames this is, where the chain changes their rate

@@ -23,9 +23,15 @@ public:
     /// Put out so far.
     std::int64_t bytes() const { return sink_ ? sink_->bytes() : 0; }
 
-    /// `own`: the source's picture of the same, or null.
-    void write(HostView<const std::uint8_t> image, const FrameTime& time, const OwnPicture* own = nullptr) {
-        written_.attempt([&] { sink_->write_with_own(image, time, own); });
+    void write(HostView<const std::uint8_t> image, const FrameTime& time) {
+        written_.attempt([&] { sink_->write(image, time); });
+    }
+
+    /// The source's picture of a frame. False where the sink wants the image.
+    bool write_own(const OwnPicture& own, const FrameTime& time) {
+        bool taken = false;
+        written_.attempt([&] { taken = sink_->write_own(own, time); });
+        return taken;
     }
 
     /// A sink that failed has no whole output, and one without frames none that plays: those are left as they are,

@@ -3,8 +3,8 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/log.hpp"
 #include "framewire/media/conversion/colour.hpp"
+#include "framewire/media/conversion/decoded_picture.hpp"
 #include "framewire/media/ffmpeg/input/input.hpp"
-#include "framewire/media/ffmpeg/picture.hpp"
 
 extern "C" {
 #include <libavutil/pixdesc.h>
@@ -41,22 +41,8 @@ public:
 
     const SourceInfo& info() const override { return info_; }
 
-    bool read(HostView<std::uint8_t> image, FrameTime& time) override {
-        validate(image, info_.shape, "the image to read into");
-        if (interrupt_.stopped()) return false;
-        if (!std::exchange(have_frame_, false)) {
-            const auto next = next_frame();
-            if (next == Next::away) return read_loss(image, time);
-            if (next == Next::none) return false;
-        }
-        const double seconds = std::exchange(has_time_, false) ? last_seconds_ : frame_seconds();
-        time = {index_, seconds, last_time_};
-        convert(image);
-        keep_own(image.shape());
-        ++index_;
-        av_frame_unref(frame_.get());
-        return true;
-    }
+    bool read(HostView<std::uint8_t> image, FrameTime& time) override { return read_frame(image, time, true); }
+    bool read_own(HostView<std::uint8_t> image, FrameTime& time) override { return read_frame(image, time, false); }
 
     std::shared_ptr<const OwnPicture> own_picture() const override { return own_; }
 
@@ -70,6 +56,23 @@ public:
 
 private:
     enum class Next { frame, away, none };
+
+    bool read_frame(HostView<std::uint8_t> image, FrameTime& time, bool with_image) {
+        validate(image, info_.shape, "the image to read into");
+        if (interrupt_.stopped()) return false;
+        if (!std::exchange(have_frame_, false)) {
+            const auto next = next_frame();
+            if (next == Next::away) return read_loss(image, time);
+            if (next == Next::none) return false;
+        }
+        const double seconds = std::exchange(has_time_, false) ? last_seconds_ : frame_seconds();
+        time = {index_, seconds, last_time_};
+        keep_own(image.shape());
+        if (with_image || !own_) convert(image);
+        ++index_;
+        av_frame_unref(frame_.get());
+        return true;
+    }
 
     // Times of frames are sums of fractions: so much apart they are the same.
     static constexpr double same_time_s = 1e-6;
@@ -178,6 +181,7 @@ private:
         info_.rate = input_->rate();
         info_.live = input_->live();
         info_.frames = input_->frames();
+        info_.has_own_pictures = true;
 
         std::string assumed;
         const auto coding = coding_of(*frame_, assumed);
@@ -362,8 +366,10 @@ private:
         own_.reset();
         if (frame_->width != shape.width || frame_->height != shape.height || shape.channels != 3) return;
         if (!input_->orientation(*frame_).upright()) return;
-        FramePointer kept(av_frame_clone(frame_.get()));
-        if (kept) own_ = std::make_shared<const FfmpegPicture>(std::move(kept));
+        std::string assumed;
+        const auto coding = coding_of(*frame_, assumed);
+        FramePointer kept(yuv_info(*frame_, coding) ? av_frame_clone(frame_.get()) : nullptr);
+        if (kept) own_ = std::make_shared<const DecodedPicture>(std::move(kept), coding);
     }
 
     // What the first picture says of all.
@@ -397,7 +403,7 @@ private:
     bool has_time_ = false;            // which last_seconds_ is the time of
     std::optional<double> entered_s_;  // the key frame that a seek came to, where none followed since
     bool began_ = false;               // offset_seconds_ is known
-    std::shared_ptr<const FfmpegPicture> own_;
+    std::shared_ptr<const DecodedPicture> own_;
     HostImage stored_;  // a picture before it is turned, where one has to be
     PictureConverter converter_;
     bool warned_of_size_ = false;

@@ -2,12 +2,12 @@
 
 #include "framewire/core/log.hpp"
 #include "framewire/core/text/credentials.hpp"
+#include "framewire/media/conversion/decoded_picture.hpp"
 #include "framewire/media/ffmpeg/encoding/encoder.hpp"
 #include "framewire/media/ffmpeg/output/companions.hpp"
 #include "framewire/media/ffmpeg/output/hls_files.hpp"
 #include "framewire/media/ffmpeg/output/moov_in_front.hpp"
 #include "framewire/media/ffmpeg/output/output_io.hpp"
-#include "framewire/media/ffmpeg/picture.hpp"
 #include "framewire/media/names.hpp"
 #include "framewire/media/sinks/uneven_times.hpp"
 
@@ -142,24 +142,17 @@ public:
     }
 
     void write(HostView<const std::uint8_t> image, const FrameTime& time) override {
-        write_with_own(image, time, nullptr);
+        validate(image, shape_, "the frame to write");
+        const auto pts = begin_frame(time);
+        encoder_->encode(image, pts, [this](AVPacket& packet) { mux(packet); });
     }
 
-    void write_with_own(HostView<const std::uint8_t> image, const FrameTime& time, const OwnPicture* own) override {
-        validate(image, shape_, "the frame to write");
-        const auto pts = next_pts(time);
-        // MP4 has no room for a long wait in one frame: the picture before is shown again in between.
-        while (!constant_rate_ && frames_ > 0 && pts - last_pts_ > longest_frame_ticks)
-            encoder_->repeat(last_pts_ += longest_frame_ticks, [this](AVPacket& packet) { mux(packet); });
-        last_pts_ = pts;
-        ++frames_;
-        if (companions_ && frames_ == 1) companions_->begin(time.seconds);
-        const auto deliver = [this](AVPacket& packet) { mux(packet); };
-        const auto* picture = dynamic_cast<const FfmpegPicture*>(own);
-        if (picture && encoder_->takes(picture->frame()))
-            encoder_->encode_own(picture->frame(), pts, deliver);
-        else
-            encoder_->encode(image, pts, deliver);
+    bool write_own(const OwnPicture& own, const FrameTime& time) override {
+        const auto* picture = dynamic_cast<const DecodedPicture*>(&own);
+        if (!picture || !encoder_->takes(picture->frame())) return false;
+        const auto pts = begin_frame(time);
+        encoder_->encode_own(picture->frame(), pts, [this](AVPacket& packet) { mux(packet); });
+        return true;
     }
 
     void finish(Ending ending) override {
@@ -206,6 +199,18 @@ private:
             fail(ErrorCode::io, "cannot {} {}: it took nothing for {:.1f} s", doing, name_,
                  std::chrono::duration<double>(timeout_).count());
         fail(ErrorCode::io, "cannot {} {}: {}", doing, name_, text);
+    }
+
+    // What comes before a frame; gives its time.
+    std::int64_t begin_frame(const FrameTime& time) {
+        const auto pts = next_pts(time);
+        // MP4 has no room for a long wait in one frame: the picture before is shown again in between.
+        while (!constant_rate_ && frames_ > 0 && pts - last_pts_ > longest_frame_ticks)
+            encoder_->repeat(last_pts_ += longest_frame_ticks, [this](AVPacket& packet) { mux(packet); });
+        last_pts_ = pts;
+        ++frames_;
+        if (companions_ && frames_ == 1) companions_->begin(time.seconds);
+        return pts;
     }
 
     // After the frame before, whatever the source's clock says.

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "framewire/filters/geometry/pixel_move.hpp"
+#include "framewire/pipeline/chain/chain.hpp"
+
+#include <optional>
+
+namespace framewire::session {
+
+/// What a filter of a chain does, where it moves whole pixels of an image of `from` and changes none: crops, edges,
+/// mirrors and half turns. Nothing for others.
+std::optional<PixelMove> pixel_move_of(const FilterCall& call, const Shape& from);
+
+}  // namespace framewire::session
