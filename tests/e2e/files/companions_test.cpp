@@ -292,6 +292,7 @@ TEST(Properties, HighDynamicRangeIsRefused) {
         const auto result = run({"-i", folder / "in.mkv", "-o", folder / "out.mp4"});
         EXPECT_EQ(result.code, 78) << result.err;
         EXPECT_NE(result.err.find("high dynamic range (" + std::string(name)), std::string::npos) << result.err;
+        EXPECT_NE(result.err.find("make it that first: ffmpeg -i"), std::string::npos) << result.err;
         EXPECT_FALSE(std::filesystem::exists(folder / "out.mp4"));
     }
 }
