@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
+#include <map>
 #include <sstream>
 #include <utility>
 
@@ -124,6 +126,21 @@ TEST(Detect, WritesStepsAndLabels) {
     const auto labels = contents(folder / "labels.npy");
     EXPECT_NE(labels.find("'descr': '<i4'"), std::string::npos);
     EXPECT_NE(labels.find("'shape': (90, 180, 320)"), std::string::npos);
+    // As many pixels have an object's number as the records say.
+    const auto lines = lines_of(contents(folder / "boxes.jsonl"));
+    constexpr std::size_t pixels = std::size_t{width} * height;
+    ASSERT_GT(labels.size(), frames * pixels * sizeof(std::int32_t));
+    const auto header = labels.size() - frames * pixels * sizeof(std::int32_t);
+    for (std::size_t frame = 0; frame < lines.size(); ++frame) {
+        std::map<std::int32_t, std::int64_t> areas, counted;
+        for (const auto& object : lines[frame]["objects"]) areas[object["id"]] = object["area"];
+        for (std::size_t pixel = 0; pixel < pixels; ++pixel) {
+            std::int32_t label = 0;
+            std::memcpy(&label, labels.data() + header + (frame * pixels + pixel) * sizeof label, sizeof label);
+            if (label != 0) ++counted[label];
+        }
+        ASSERT_EQ(counted, areas) << "frame " << frame;
+    }
     // Steps are not drawn over: boxes come later.
     EXPECT_EQ(run_framewire({"detect", "-i", room, "-o", folder / "again.jsonl", "--steps", folder / "steps"}).code, 74)
         << "they are there already";

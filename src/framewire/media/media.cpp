@@ -1,6 +1,7 @@
 #include "framewire/media/media.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/core/text/credentials.hpp"
 #include "framewire/core/text/nearest_name.hpp"
 #include "framewire/media/images/sequence.hpp"
@@ -141,6 +142,10 @@ std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rat
     if (kind.is_file && !kind.is_numbered && SequencePattern::parse(call.path))
         fail(ErrorCode::usage,
              "{}: a number in the name is of images (.png .jpg ...), one for each frame; this is one file", call.path);
+    if (const auto& aspect = options.facts.pixel_aspect; kind.is_numbered && aspect.numerator != aspect.denominator)
+        log_warning(
+            "{}: an image has square pixels, and those of the video are {}:{}; 'scale=iw*{}/{}:ih' makes up for it",
+            name, aspect.numerator, aspect.denominator, aspect.numerator, aspect.denominator);
     return kind.open(call, frame, rate, options);
 }
 

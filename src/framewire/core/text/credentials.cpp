@@ -51,7 +51,9 @@ std::string with_hidden_values(std::string_view rest) {
         const auto key = rest.substr(0, rest.find_first_of("=?&;#"));
         if (key.size() == rest.size() || rest[key.size()] != '=' || !names_a_secret(key)) continue;
         shown.append(key).append("=").append(hidden);
-        rest.remove_prefix(std::min(rest.find('&'), rest.size()));
+        const bool is_last = rest.find('&') == npos;
+        if (is_last && rest.ends_with(':')) shown += ':';  // of the sentence that goes on behind the address
+        rest.remove_prefix(is_last ? rest.size() : rest.find('&'));
     }
     return shown;
 }

@@ -53,6 +53,7 @@ TEST(Credentials, OfQueriesAreHidden) {
         {"http://h/?token=a=b==", "http://h/?token=***"},
         {"http://h/?token=abc and more", "http://h/?token=*** and more"},
         {"http://h/?password=p@ss", "http://h/?password=***"},
+        {"cannot open http://h/?token=abc: refused", "cannot open http://h/?token=***: refused"},
     };
     for (const auto& [text, shown] : cases) {
         EXPECT_EQ(without_credentials(text), shown);
