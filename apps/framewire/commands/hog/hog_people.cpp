@@ -61,7 +61,7 @@ void report(const HogFlags& flags, const PeopleParameters& parameters, const ses
 }
 
 session::PeopleOptions options_of(const HogFlags& flags, const PeopleFlags& people, const std::stop_token& stop) {
-    return {flags.common.job(stop), flags.input,  people.model,    flags.window(),   flags.given,
+    return {flags.common.job(stop), flags.input,  people.model,    flags.window(),  flags.given,
             people.parameters,      flags.output, people.annotate, !people.no_audio};
 }
 
