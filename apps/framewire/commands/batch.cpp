@@ -5,9 +5,9 @@
 #include "framewire/core/log.hpp"
 #include "framewire/core/parameters/amounts.hpp"
 #include "framewire/media/media.hpp"
-#include "framewire/media/sinks/joined_file.hpp"
+#include "framewire/media/sinks/pieces/joined_file.hpp"
 #include "framewire/media/sources/frame_times.hpp"
-#include "framewire/session/input/stretch_position.hpp"
+#include "framewire/session/input/stretch/stretch_position.hpp"
 #include "framewire/session/outputs/folders.hpp"
 
 #include <fmt/format.h>

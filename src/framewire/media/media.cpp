@@ -5,7 +5,7 @@
 #include "framewire/core/text/credentials.hpp"
 #include "framewire/core/text/nearest_name.hpp"
 #include "framewire/media/images/sequence.hpp"
-#include "framewire/media/sinks/segmented_sink.hpp"
+#include "framewire/media/sinks/pieces/segmented_sink.hpp"
 #include "framewire/media/sinks/sink_registry.hpp"
 #include "framewire/media/sources/looping_source.hpp"
 #include "framewire/media/sources/open_file.hpp"

@@ -2,7 +2,7 @@
 
 #include "framewire/cuda/executor.hpp"
 #include "framewire/pipeline/statistics/progress.hpp"
-#include "framewire/session/input/stretch.hpp"
+#include "framewire/session/input/stretch/stretch.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -6,10 +6,10 @@
 #include "framewire/pipeline/chain/chain.hpp"
 #include "framewire/pipeline/chain/chain_plan.hpp"
 #include "framewire/pipeline/source.hpp"
-#include "framewire/session/input/frame_resampler.hpp"
 #include "framewire/session/input/input_frame.hpp"
 #include "framewire/session/input/no_signal.hpp"
-#include "framewire/session/input/stretch_position.hpp"
+#include "framewire/session/input/rate/frame_resampler.hpp"
+#include "framewire/session/input/stretch/stretch_position.hpp"
 #include "framewire/session/options.hpp"
 
 #include <cstdint>

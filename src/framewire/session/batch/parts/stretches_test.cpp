@@ -1,6 +1,6 @@
 #include "framewire/session/batch/parts/stretches.hpp"
 
-#include "framewire/media/sinks/joined_file.hpp"
+#include "framewire/media/sinks/pieces/joined_file.hpp"
 #include "framewire/session/hog/describe.hpp"
 #include "framewire/session/job_testing.hpp"
 #include "framewire/session/run.hpp"

@@ -1,4 +1,4 @@
-#include "framewire/media/sinks/joined_file.hpp"
+#include "framewire/media/sinks/pieces/joined_file.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/media/files/input_file.hpp"

@@ -1,5 +1,5 @@
 #include "framewire/media/media_testing.hpp"
-#include "framewire/media/sinks/piece_names.hpp"
+#include "framewire/media/sinks/pieces/piece_names.hpp"
 
 #include <algorithm>
 

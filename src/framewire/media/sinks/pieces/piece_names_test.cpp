@@ -1,4 +1,4 @@
-#include "framewire/media/sinks/piece_names.hpp"
+#include "framewire/media/sinks/pieces/piece_names.hpp"
 
 #include "framewire/core/parameters/amounts.hpp"
 #include "framewire/media/media_testing.hpp"

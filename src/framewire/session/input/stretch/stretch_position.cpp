@@ -1,4 +1,4 @@
-#include "framewire/session/input/stretch_position.hpp"
+#include "framewire/session/input/stretch/stretch_position.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/filters/fps/fps.hpp"

@@ -1,4 +1,4 @@
-#include "framewire/session/input/frame_resampler.hpp"
+#include "framewire/session/input/rate/frame_resampler.hpp"
 
 #include <utility>
 

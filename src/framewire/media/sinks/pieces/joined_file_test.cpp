@@ -1,4 +1,4 @@
-#include "framewire/media/sinks/joined_file.hpp"
+#include "framewire/media/sinks/pieces/joined_file.hpp"
 
 #include "framewire/media/formats/npy.hpp"
 #include "framewire/media/media_testing.hpp"

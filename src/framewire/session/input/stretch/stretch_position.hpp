@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/core/time/frame_time.hpp"
-#include "framewire/session/input/stretch.hpp"
+#include "framewire/session/input/stretch/stretch.hpp"
 #include "framewire/session/options.hpp"
 
 #include <cstdint>

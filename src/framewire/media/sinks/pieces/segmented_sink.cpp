@@ -1,7 +1,7 @@
-#include "framewire/media/sinks/segmented_sink.hpp"
+#include "framewire/media/sinks/pieces/segmented_sink.hpp"
 
 #include "framewire/core/log.hpp"
-#include "framewire/media/sinks/piece_names.hpp"
+#include "framewire/media/sinks/pieces/piece_names.hpp"
 
 #include <unistd.h>
 
