@@ -82,6 +82,13 @@ public:
         const auto* picture = dynamic_cast<const DecodedPicture*>(&own);
         if (!picture || !takes(picture->frame())) return false;
         const auto& from = picture->frame();
+        bool without_gaps = true;
+        for (int plane = 0; plane < info_.planes(); ++plane)
+            without_gaps &= from.linesize[plane] == info_.plane_row_bytes(plane);
+        if (without_gaps) {
+            put_planes(from);
+            return true;
+        }
         for (int plane = 0; plane < info_.planes(); ++plane) {
             const auto row_bytes = info_.plane_row_bytes(plane);
             for (int y = 0; y < info_.plane_rows(plane); ++y)
@@ -130,6 +137,13 @@ private:
     void put(const FrameTime& time) {
         uneven_.look_at(time, rate_.value(), file_.name());
         file_.write(bytes_.data(), frame_line.size() + static_cast<std::size_t>(info_.frame_bytes()));
+        file_.mark_whole();
+    }
+
+    void put_planes(const AVFrame& picture) {
+        file_.write(frame_line.data(), frame_line.size());
+        for (int plane = 0; plane < info_.planes(); ++plane)
+            file_.write(picture.data[plane], static_cast<std::size_t>(info_.plane_bytes(plane)));
         file_.mark_whole();
     }
 

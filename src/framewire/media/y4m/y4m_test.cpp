@@ -144,6 +144,11 @@ TEST(Y4m, AStopEndsAWaitForAPipe) {
     EXPECT_LT(milliseconds_since(begin), 10'000);
 }
 
+std::string header_of(const std::string& path) {
+    const auto bytes = read_file(path);
+    return {bytes.begin(), std::find(bytes.begin(), bytes.end(), std::uint8_t{'\n'})};
+}
+
 #ifdef FRAMEWIRE_FFMPEG
 TEST(Y4m, IsUnderstoodAsFfmpegMeansIt) {
     const TemporaryFolder folder;
@@ -166,11 +171,6 @@ Bytes pictures_in(const std::string& path) {
     const auto bytes = read_file(path);
     const auto end = std::find(bytes.begin(), bytes.end(), std::uint8_t{'\n'});
     return end == bytes.end() ? Bytes() : Bytes(end + 1, bytes.end());
-}
-
-std::string header_of(const std::string& path) {
-    const auto bytes = read_file(path);
-    return {bytes.begin(), std::find(bytes.begin(), bytes.end(), std::uint8_t{'\n'})};
 }
 
 // What no filter touched is written as FFmpeg's own program writes it.
