@@ -74,7 +74,6 @@ public:
         const bool mono = header_.format == AV_PIX_FMT_GRAY8;
         info_.shape = {1, header_.height, header_.width, mono ? 1 : 3};
         info_.rate = header_.rate;
-        info_.facts.pixel_aspect = header_.pixel_aspect;
         // As every writer has it: frames whose FRAME lines have no parameters.
         const auto pictures_bytes = file_.length_bytes() - static_cast<std::int64_t>(line->size()) - 1;
         const auto frame_bytes = header_.picture_bytes() + 6;
@@ -86,6 +85,7 @@ public:
         lay_out_frame();
         if (const auto picture = yuv_info(*frame_, header_.coding); picture && !mono)
             info_.facts = {.coding = picture->coding, .sampling = picture->format.chroma, .siting = picture->siting};
+        info_.facts.pixel_aspect = header_.pixel_aspect;
     }
 
     const SourceInfo& info() const override { return info_; }
