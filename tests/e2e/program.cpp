@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -63,6 +64,7 @@ Program::Program(std::vector<std::string> arguments, const std::string& input, b
             dup2(unread[1], STDOUT_FILENO);
             close(unread[1]);
         }
+        std::signal(SIGHUP, SIG_DFL);  // else the program leaves it ignored where nohup began the tests
         execvp(raw[0], raw.data());
         _exit(127);
     }
