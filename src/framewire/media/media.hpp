@@ -35,7 +35,7 @@ struct SourceOptions {
     std::optional<double> duration_seconds{};  ///< frames so long after the start, and later, are left out
     bool seekable = false;                     ///< seek() works wherever a source can be opened again
     bool one_size = false;                     ///< images of a size unlike the first's are refused, not scaled
-    int decoder_threads = 2;                   ///< of FFmpeg's decoder, 1 to 16
+    int decoder_threads = 0;                   ///< of FFmpeg's decoder, at most 16; 0: two more than there are cores
     std::int64_t max_pixels = std::int64_t{max_side_px} * max_side_px;  ///< larger pictures are refused unallocated
     std::optional<YuvMatrix> matrix{};  ///< instead of what a medium says, or leaves open, of its YUV colours
     std::optional<bool> full_range{};   ///< likewise

@@ -91,7 +91,9 @@ void FfmpegInput::open_decoder() {
         fail(ErrorCode::no_input, "cannot decode {}: {}", name_, ffmpeg_error(error));
     decoder_->pkt_timebase = stream_->time_base;
     decoder_->max_pixels = options_.max_pixels;
-    decoder_->thread_count = std::clamp(options_.decoder_threads, 1, 16);
+    // More than cores, for they also wait for each other.
+    const int of_cores = static_cast<int>(std::thread::hardware_concurrency()) + 2;
+    decoder_->thread_count = std::clamp(options_.decoder_threads > 0 ? options_.decoder_threads : of_cores, 1, 16);
     // Frame threads hold back a frame each: not where frames are awaited.
     decoder_->thread_type = kind_ == FfmpegAddress::Kind::file ? FF_THREAD_FRAME | FF_THREAD_SLICE : FF_THREAD_SLICE;
     // An image that is cut off is lost; else the JPEG decoder fills it up with gray and says nothing.
