@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # count-tests.sh DIR PROGRAM...: runs GoogleTest programs, logs in DIR, and closes with the line 'N passed, N failed, N skipped'.
+# PROGRAM@2/3 is the second of three parts of its tests, which may run beside the others.
 # A program that dies without reporting a failure counts as one, and so does one that ran no test, unless TEST_ARGS or
 # GTEST_FILTER chose. Arguments of all programs may be given in TEST_ARGS, a command to run them under in TEST_UNDER, the most
 # seconds that one may take in TEST_TIMEOUT, how many run at a time in TEST_JOBS (1). Exits 1 when anything failed or nothing
@@ -12,13 +13,18 @@ counts=$(mktemp -d)
 export counts
 trap 'rm -rf "$counts"' EXIT
 
-run_tests() { # PROGRAM: what it came to goes to standard output, in one piece, and into $counts
-    local name log began_s status ok bad skip
-    name=$(basename "$1")
+run_tests() { # PROGRAM[@PART/PARTS]: what it came to goes to standard output, in one piece, and into $counts
+    local program=${1%@*} name log began_s status ok bad skip
+    name=$(basename "$program")
+    if [ "$program" != "$1" ]; then
+        local part=${1##*@}
+        export GTEST_SHARD_INDEX=$((${part%/*} - 1)) GTEST_TOTAL_SHARDS=${part#*/}
+        name+=-${part%/*}of${part#*/}
+    fi
     log=$logs/$name.log
     began_s=$SECONDS
     # shellcheck disable=SC2086  # both variables are lists of words
-    timeout --kill-after=10 "${TEST_TIMEOUT:-900}" ${TEST_UNDER:-} "$1" ${TEST_ARGS:-} >"$log" 2>&1
+    timeout --kill-after=10 "${TEST_TIMEOUT:-900}" ${TEST_UNDER:-} "$program" ${TEST_ARGS:-} >"$log" 2>&1
     status=$?
     count() { grep -cE "$1" "$log"; }
     ok=$(count '^\[       OK \]')

@@ -17,14 +17,15 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1}
 # ThreadSanitizer's own exit status, 66, is the program's for a missing input.
 export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/tests/tsan.suppressions:allocator_may_return_null=1:exitcode=99}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.suppressions:print_suppressions=0}
-# The end-to-end tests take longest, so they begin first.
-programs=("$build"/tests/e2e_tests)
-for program in "$build"/tests/*_tests; do [ "$program" = "${programs[0]}" ] || programs+=("$program"); done
+# The end-to-end tests take longest, so they begin first, in two halves.
+long=("$build/tests/e2e_tests@1/2" "$build/tests/e2e_tests@2/2")
+programs=()
+for program in "$build"/tests/*_tests; do [ "$program" = "$build/tests/e2e_tests" ] || programs+=("$program"); done
 if [ "$preset" = dev ]; then
     # Not GoogleTest: the format and the layering of the sources, how tests are counted, what CUDA sources compile for, and
     # the installed package as another project uses it.
-    scripts/count-tests.sh "$build/logs" "${programs[0]}" tests/cuda_objects_test.sh tests/consumers/consumer_test.sh \
-        tests/format_test.sh tests/layering_test.sh tests/count_tests_test.sh "${programs[@]:1}"
+    scripts/count-tests.sh "$build/logs" "${long[@]}" tests/cuda_objects_test.sh tests/consumers/consumer_test.sh \
+        tests/format_test.sh tests/layering_test.sh tests/count_tests_test.sh "${programs[@]}"
 else
-    scripts/count-tests.sh "$build/logs" "${programs[@]}"
+    scripts/count-tests.sh "$build/logs" "${long[@]}" "${programs[@]}"
 fi

@@ -4,11 +4,11 @@ cd "$(dirname "$0")/.." || exit 1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 result=0
-check() { # name, lines the program writes, its exit status, wanted last line, wanted exit status, wanted words
+check() { # name, lines the program writes, its exit status, wanted last line, wanted exit status, wanted words, its part
     local output status
     printf '#!/bin/sh\ncat <<END\n%b\nEND\n%s\n' "$2" "$3" >"$folder/program_tests"
     chmod +x "$folder/program_tests"
-    output=$(env -u TEST_ARGS -u TEST_UNDER -u GTEST_FILTER TEST_TIMEOUT=2 scripts/count-tests.sh "$folder/logs" "$folder/program_tests" 2>&1)
+    output=$(env -u TEST_ARGS -u TEST_UNDER -u GTEST_FILTER TEST_TIMEOUT=2 scripts/count-tests.sh "$folder/logs" "$folder/program_tests${7:-}" 2>&1)
     status=$?
     if [ "$(tail -n 1 <<<"$output")" = "$4" ] && [ "$status" = "$5" ] && grep -qF -- "$6" <<<"$output"; then
         echo "[       OK ] CountTests.$1 (0 ms)"
@@ -26,5 +26,7 @@ check SkippedWithItsReason "$passed\n$skipped" 'exit 0' '1 passed, 0 failed, 1 s
 check Failed "$passed\n$failed" 'exit 1' '1 passed, 1 failed, 0 skipped' 1 'wrong'
 check Died "$passed" 'kill -SEGV $$' '1 passed, 1 failed, 0 skipped' 1 'ended with status 139'
 check Hung "$passed" 'exec sleep 60' '1 passed, 1 failed, 0 skipped' 1 'ended with status 124'
+check APart "$passed" 'echo part $GTEST_SHARD_INDEX of $GTEST_TOTAL_SHARDS: Skipped && echo nothing && exit 1' \
+    '1 passed, 1 failed, 0 skipped' 1 'part 1 of 3' @2/3
 check RanNoTest '[==========] 0 tests from 0 test suites ran.' 'exit 0' '0 passed, 1 failed, 0 skipped' 1 'ran no test'
 exit $result
