@@ -37,7 +37,6 @@ struct Piece {
 /// A piece of work that is made in parts, which are pieces of work of their own: `work` is done where these cannot be.
 struct CutPiece {
     std::vector<Piece> parts{};  ///< fewer than two: it is not cut
-    std::string folder{};        ///< where they are, and nothing else; goes when they are joined
     /// Joins what was made of the parts. Throws Error.
     std::function<void(const JobOptions& job)> join{};
 };
