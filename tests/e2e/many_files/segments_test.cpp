@@ -23,6 +23,11 @@ using Arguments = std::vector<std::string>;
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
+// Packets of sound, as they are played.
+std::string sound(const std::string& path) {
+    return printed_by("ffmpeg -nostdin -v error -i " + path + " -map 0:a -f framemd5 -");
+}
+
 // Every file and folder below a folder, files with their bytes, without the marks of what is done.
 std::map<std::string, std::string> outputs_in(const fs::path& folder) {
     std::map<std::string, std::string> files;
@@ -45,6 +50,11 @@ protected:
         return path;
     }
     std::string h264(const std::string& name = "a.mp4") const { return clip(name, "-c:v libx264 -g 25 -bf 3"); }
+    // The same with sound and a title.
+    std::string beep() const {
+        return clip("a.mp4", "-c:v libx264 -g 25 -bf 3 -c:a aac -metadata title=Beep",
+                    "-f lavfi -i sine=frequency=440:duration=12");
+    }
 
     std::string run(int code, const std::string& into, Arguments arguments) const {
         arguments.insert(arguments.end(), {"--backend", "cpu", "--progress", "none", "-o", folder_ / into});
@@ -128,13 +138,9 @@ TEST_F(Segments, OfEveryKindOfVideoAreExact) {
 }
 
 TEST_F(Segments, OfEncodedVideoAreJoinedWithTheSoundOnce) {
-    const auto a = clip("a.mp4", "-c:v libx264 -g 25 -bf 3 -c:a aac -metadata title=Beep",
-                        "-f lavfi -i sine=frequency=440:duration=12");
+    const auto a = beep();
     const auto pictures = [](const std::string& path) {
         return printed_by("ffmpeg -nostdin -v error -i " + path + " -map 0:v -fps_mode passthrough -f framemd5 -");
-    };
-    const auto sound = [](const std::string& path) {
-        return printed_by("ffmpeg -nostdin -v error -i " + path + " -map 0:a -f framemd5 -");
     };
     const auto times = [](const std::string& path) {
         return printed_by("ffprobe -v error -show_entries packet=stream_index,pts_time -of csv=p=0 " + path +
@@ -157,6 +163,39 @@ TEST_F(Segments, OfEncodedVideoAreJoinedWithTheSoundOnce) {
     }
     run(0, "silent/", {"run", "-i", a, "--no-audio", "--segment", "3s"});
     EXPECT_EQ(probed(folder_ / "silent/a.mp4", "stream=codec_type"), "video\n");
+}
+
+// What is drawn on is the film, whichever output it is; masks are none.
+TEST_F(Segments, OfAnnotatedVideoAreJoinedWithTheSound) {
+    const auto a = beep(), model = folder_ / "model.npy";
+    run(0, "model.npy", {"hog", "-i", a, "-f", "crop=32:32:0:0", "--frames", "1", "--norm", "l2hys"});
+    const Arguments kinds[] = {
+        {"detect", "--background", "first", "--mask", folder_ / "masks/"},
+        {"hog", "--people", model, "--window", "32x32"},
+    };
+    const auto annotated = [&](Arguments arguments, const std::string& into, const Arguments& more) {
+        const Arguments all{"-i", a, "--ending", "mkv", "--annotate", folder_ / into};
+        arguments.insert(arguments.end(), all.begin(), all.end());
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        fs::remove_all(folder_ / "masks");
+        run(0, "records-" + into, arguments);
+        return folder_ / (into + "a.mkv");
+    };
+    for (const auto& kind : kinds) {
+        SCOPED_TRACE(kind.front());
+        const auto of = [&](const std::string& what) { return kind.front() + "-" + what + "/"; };
+        const auto uncut = annotated(kind, of("u"), {}), cut = annotated(kind, of("c"), {"--segment", "3s"});
+        EXPECT_TRUE(has(sound(uncut), "0,"));
+        EXPECT_TRUE(sound(cut) == sound(uncut));
+        EXPECT_EQ(probed(cut, "format_tags=title"), "Beep\n");
+        EXPECT_EQ(frames_in(cut), 300);
+        if (kind.front() == "detect") {
+            EXPECT_EQ(probed(folder_ / "masks/a.mkv", "stream=codec_type"), "video\n");
+        }
+        const auto silent = annotated(kind, of("s"), {"--segment", "3s", "--no-audio"});
+        EXPECT_EQ(probed(silent, "stream=codec_type"), "video\n");
+        EXPECT_EQ(probed(silent, "format_tags=title"), "Beep\n");
+    }
 }
 
 TEST_F(Segments, OfARunKilledAtAnyMomentAreThoseOfAnUncutOne) {

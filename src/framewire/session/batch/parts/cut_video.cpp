@@ -26,7 +26,7 @@ struct CutOutput {
 std::vector<CutOutput> outputs_to_join(const Piece& whole) {
     std::vector<CutOutput> outputs;
     for (const auto& output : whole.files.outputs())
-        outputs.push_back({output.path, {}, outputs.empty()});
+        outputs.push_back({output.path, {}, !whole.film.empty() && output.option == whole.film});
     return outputs;
 }
 

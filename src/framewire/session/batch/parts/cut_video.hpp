@@ -18,8 +18,8 @@ using StretchPiece = std::function<Piece(const Stretch& stretch, const std::stri
 void require_can_be_joined(const JobFiles& files);
 
 /// Cuts `whole`, whose job reads `input`, into pieces of the stretches of its source, called 00000 and so on. Joined,
-/// they are the outputs of an uncut run; the first output gets what goes along with the source's pictures, its sound
-/// where `audio` is true. One part, which is all of it, where the source cannot be cut or is no longer than a stretch.
+/// they are the outputs of an uncut run; its film gets what goes along with the source's pictures, the sound where
+/// `audio` is true. One part, which is all of it, where the source cannot be cut or is no longer than a stretch.
 /// Throws as frame_times_of() does.
 CutPiece cut_video(const Piece& whole, const InputOptions& input, const Cutting& cutting, bool audio,
                    const std::stop_token& stop, const StretchPiece& piece);

@@ -19,7 +19,7 @@ protected:
     // The room, made into a video in this folder; a stretch of it has its name in front.
     Piece piece(const std::string& folder, const InputOptions& input, const std::string& name = "") {
         const RunOptions options{.job = job(), .input = input, .output = folder_ / (folder + "/" + name + "room.y4m")};
-        return {"room", name + "room.y4m", files_of(options), piece_work<RunJob>(options)};
+        return {"room", name + "room.y4m", files_of(options), "-o", piece_work<RunJob>(options)};
     }
     CutPiece cut(const Piece& whole, const InputOptions& input, double seconds) {
         const Cutting cutting{seconds, {}, look_back_of(input.filters, nullptr)};
