@@ -301,6 +301,24 @@ TEST_F(Segments, WarmUpWhatLearns) {
     EXPECT_EQ(lines, 300);
 }
 
+// Where they are cut, what they learn from and whether they have sound makes other outputs.
+TEST_F(Segments, AreMadeAnewWhereTheirOptionsChange) {
+    const auto a = beep();
+    const auto made = [&](const Arguments& more) {
+        Arguments arguments{"detect", "-i", a, "--min-area", "9", "--annotate", folder_ / "seen/"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return has(run(0, "out/", arguments), "1 of 1 files made");
+    };
+    const Arguments cut{"--segment", "3s", "--warm-up", "1s"};
+    EXPECT_TRUE(made(cut));
+    EXPECT_FALSE(made(cut));
+    EXPECT_FALSE(made({"--segment", "3s", "--warm-up", "1s", "--jobs", "2"}));
+    EXPECT_TRUE(made({"--segment", "4s", "--warm-up", "1s"}));
+    EXPECT_TRUE(made({"--segment", "4s", "--warm-up", "2s"}));
+    EXPECT_TRUE(made({"--segment", "4s", "--warm-up", "2s", "--no-audio"}));
+    EXPECT_TRUE(made({}));
+}
+
 TEST_F(Segments, OfADamagedFileAreWhatAnUncutRunMakes) {
     // Whose pictures have sums, so that whether one is broken is no matter of the decoder's threads.
     const auto a = clip("a.mkv", "-c:v ffv1 -level 3 -slicecrc 1 -g 1");
