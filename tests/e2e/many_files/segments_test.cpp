@@ -266,6 +266,18 @@ TEST_F(Segments, AreSharedOutAndThenJoined) {
     EXPECT_TRUE(outputs_in(folder_ / "cut") == outputs_in(folder_ / "uncut"));
 }
 
+TEST_F(Segments, OfARunThatWasBrokenOffGoWithAnUncutOne) {
+    const auto a = h264();
+    const Arguments arguments{"run", "-i", a, "--ending", "y4m"};
+    auto share = arguments;
+    share.insert(share.end(), {"--segment", "2s", "--shard", "1/4"});
+    run(0, "out/", share);
+    EXPECT_TRUE(fs::exists(folder_ / "out/.framewire/.parts/a.y4m"));
+    run(0, "out/", arguments);
+    EXPECT_FALSE(fs::exists(folder_ / "out/.framewire/.parts"));
+    EXPECT_EQ(frames_in(folder_ / "out/a.y4m"), 300);
+}
+
 TEST_F(Segments, OfWhatCannotBeExactAreRefused) {
     const auto a = h264();
     const auto refused = [&](Arguments arguments, const std::string& words) {
