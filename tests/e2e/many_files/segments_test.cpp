@@ -13,6 +13,8 @@
 #include <fstream>
 #include <map>
 #include <random>
+#include <set>
+#include <sstream>
 #include <thread>
 
 namespace framewire::e2e {
@@ -26,6 +28,14 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 // Packets of sound, as they are played.
 std::string sound(const std::string& path) {
     return printed_by("ffmpeg -nostdin -v error -i " + path + " -map 0:a -f framemd5 -");
+}
+
+// Where the encoder began anew the order of packets is another.
+std::multiset<std::string> sorted_lines(const std::string& text) {
+    std::multiset<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) lines.insert(line);
+    return lines;
 }
 
 // Every file and folder below a folder, files with their bytes, without the marks of what is done.
@@ -163,6 +173,24 @@ TEST_F(Segments, OfEncodedVideoAreJoinedWithTheSoundOnce) {
     }
     run(0, "silent/", {"run", "-i", a, "--no-audio", "--segment", "3s"});
     EXPECT_EQ(probed(folder_ / "silent/a.mp4", "stream=codec_type"), "video\n");
+}
+
+// Pieces begin between the thousandths of a second that MP4 tells beginnings by.
+TEST_F(Segments, OfEncodedVideoHaveTheTimesOfAnyRate) {
+    const auto a = clip("a.mp4", "-c:v libx264 -g 25 -bf 3", "-r 30000/1001");
+    for (const auto& [ending, rate] : {std::pair{"mp4", "max"}, {"mp4", "12"}, {"mkv", "max"}, {"avi", "12"}}) {
+        SCOPED_TRACE(ending + std::string(" ") + rate);
+        const Arguments arguments{"run", "-i", a, "-f", "gray", "--rate", rate, "--ending", ending};
+        run(0, "u/", arguments);
+        auto cut = arguments;
+        cut.insert(cut.end(), {"--segment", "3s"});
+        EXPECT_TRUE(has(run(0, "c/", cut), "4 of 4 pieces"));
+        const auto u = folder_ / ("u/a." + std::string(ending)), c = folder_ / ("c/a." + std::string(ending));
+        EXPECT_EQ(probed(c, "stream=avg_frame_rate"), probed(u, "stream=avg_frame_rate"));
+        const auto times = [](const std::string& path) { return probed(path, "packet=pts_time", "-select_streams v"); };
+        EXPECT_EQ(times(c).size(), times(u).size());
+        EXPECT_TRUE(sorted_lines(times(c)) == sorted_lines(times(u)));
+    }
 }
 
 // What is drawn on is the film, whichever output it is; masks are none.
