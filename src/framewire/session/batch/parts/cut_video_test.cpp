@@ -74,7 +74,7 @@ TEST_P(CutVideo, IsRefusedWhereItsOutputsCannotBeJoined) {
         return error_of([&] { require_can_be_joined(files_of(options)); });
     };
     const InputOptions input{.source = "a.mp4"};
-    EXPECT_EQ(refused({.input = input, .output = "a.jsonl", .annotate = "a.MKV", .labels = "a.npy"}), std::nullopt);
+    EXPECT_EQ(refused({.input = input, .output = "a.jsonl", .annotate = "a.Y4M", .labels = "a.npy"}), std::nullopt);
     EXPECT_EQ(refused({.input = input, .output = "a.json"}), ErrorCode::usage);
     EXPECT_EQ(refused({.input = input, .output = "a.jsonl", .mask = "a%03d.png"}), ErrorCode::usage);
 }
