@@ -5,6 +5,7 @@
 #include "framewire/pipeline/chain/camera_panel.hpp"
 #include "framewire/pipeline/chain/chain.hpp"
 #include "framewire/pipeline/chain/chain_plan.hpp"
+#include "framewire/pipeline/planes/planes_pass.hpp"
 #include "framewire/pipeline/source.hpp"
 #include "framewire/session/input/input_frame.hpp"
 #include "framewire/session/input/no_signal.hpp"
@@ -47,9 +48,10 @@ public:
     /// How many frames there will be, where that is known.
     std::optional<std::int64_t> expected_frames(std::optional<std::int64_t> limit) const;
 
-    /// From now on frames may have their source's own picture in place of the result's image, where no filter does more
-    /// than move pixels; OwnPicture::to_image() gives the image then. Before the first frame.
-    void give_own_pictures() { gives_own_ = info_.has_own_pictures && moves_.has_value(); }
+    /// From now on frames may have, in place of the result's image, their source's own picture where no filter does
+    /// more than move pixels, and OwnPicture::to_image() gives the image then; or `planes`, where a sink takes such,
+    /// that the filters gave. Before the first frame.
+    void give_own_pictures(const std::optional<YuvInfo>& planes);
 
     InputFrame make_frame();
     /// False when there is no further frame.
@@ -90,6 +92,8 @@ private:
     bool capture_at_rate(InputFrame& frame, FrameTime& time);
     std::optional<std::vector<PixelMove>> moves_of_chain() const;
     bool move_own(InputFrame& frame) const;
+    bool filter_planes(InputFrame& frame, const FrameTime& time, const Statistics& statistics);
+    void show_values(ChainPlan& plan, const FrameTime& time, const Statistics& statistics) const;
     bool read(HostView<std::uint8_t> image, FrameTime& time, std::shared_ptr<const OwnPicture>& own);
     void set_time(FrameTime& time);
     std::optional<BeforeRate> make_before();
@@ -112,6 +116,7 @@ private:
     std::optional<BeforeRate> before_;
     ChainPlan plan_;
     std::optional<std::vector<PixelMove>> moves_;  // what all filters do, where they only move pixels
+    std::optional<PlanesPass> planes_pass_;        // where results are wanted as planes
     bool gives_own_ = false;
     std::optional<FrameResampler> resampler_;
     CameraPanel panel_;
