@@ -8,7 +8,7 @@
 
 namespace framewire {
 
-/// Rows begin to end - 1 of an image.
+/// Rows, or columns, begin to end - 1 of an image.
 struct RowRange {
     int begin = 0, end = 0;
 
@@ -19,6 +19,22 @@ struct RowRange {
     }
 
     friend constexpr bool operator==(const RowRange&, const RowRange&) = default;
+};
+
+/// A rectangle of an image.
+struct ImageArea {
+    RowRange columns{}, rows{};
+
+    constexpr bool empty() const { return columns.count() <= 0 || rows.count() <= 0; }
+    /// The smallest one around both.
+    constexpr ImageArea joined(const ImageArea& other) const {
+        if (empty()) return other;
+        if (other.empty()) return *this;
+        const auto join = [](const RowRange& a, const RowRange& b) {
+            return RowRange{std::min(a.begin, b.begin), std::max(a.end, b.end)};
+        };
+        return {join(columns, other.columns), join(rows, other.rows)};
+    }
 };
 
 /// Some rows of one image, in host memory: the view's first row is row `first` of it.

@@ -93,6 +93,7 @@ struct FilterInfo {
     /// Chains that show what it does, the first in the docs' picture too; none: its name alone does.
     std::vector<std::string_view> examples{};
     bool needs_previous = false;
+    bool draws = false;  ///< over a part of the picture alone: RowFilter::changed_area() says which
     /// Checks what single parameters cannot, against the shape of the image the filter will get, and gives the shape
     /// of its result. Throws Error{usage}.
     std::function<Shape(const ParameterValues&, const Shape&)> output_shape{};
@@ -173,6 +174,10 @@ private:
     RowRange rows_needed(const RowRange& made) const override {
         if constexpr (requires { plan_.rows_needed(made); }) return plan_.rows_needed(made);
         return RowFilter::rows_needed(made);
+    }
+    std::optional<ImageArea> changed_area() const override {
+        if constexpr (requires { plan_.changed_area(); }) return plan_.changed_area();
+        return RowFilter::changed_area();
     }
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) override {
         if constexpr (requires { plan_.run_rows(in, out); }) plan_.run_rows(in, out);

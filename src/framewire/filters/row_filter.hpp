@@ -3,6 +3,7 @@
 #include "framewire/core/image_rows.hpp"
 
 #include <cstdint>
+#include <optional>
 
 namespace framewire {
 
@@ -19,6 +20,8 @@ public:
     virtual int rows_together() const { return 1; }
     /// The rows of the image that these of the result are made from.
     virtual RowRange rows_needed(const RowRange& made) const { return made; }
+    /// Where the next frame's result may be another than its image; nothing where that may be anywhere.
+    virtual std::optional<ImageArea> changed_area() const { return {}; }
     /// True where the result's three channels are equal: then run_rows() can make one of them alone.
     virtual bool gives_equal_channels() const { return false; }
 

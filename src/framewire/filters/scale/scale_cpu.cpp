@@ -230,7 +230,7 @@ RowRange Scale::rows_needed(const RowRange& made) const {
     RowRange need{from_.height, 0};
     for (int y = made.begin; y < made.end; ++y) {
         const int first = columns_.first[static_cast<std::size_t>(y)];
-        need = {std::min(need.begin, first), std::max(need.end, std::min(first + columns_.taps, from_.height))};
+        need = {std::min(need.begin, first), std::max(need.end, std::min(first + columns_.stride, from_.height))};
     }
     return need;
 }

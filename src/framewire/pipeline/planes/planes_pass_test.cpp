@@ -14,6 +14,8 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace framewire {
@@ -83,6 +85,20 @@ constexpr const char* chains[] = {"gray",
                                   "gray,binarize=fixed",
                                   "binarize=fixed,adjust=brightness=9"};
 
+// Those that move pixels, make several rows at a time, or look at rows above and below.
+constexpr const char* chains_of_neighbours[] = {"flip",
+                                                "flip=both,gray",
+                                                "crop=iw-1:ih-1:1:1",
+                                                "pad=iw+7:ih+5:3:2:orange,adjust=gain=1.2",
+                                                "deinterlace=linear",
+                                                "deinterlace=blend:keep=bottom,binarize=fixed",
+                                                "scale=iw*2:ih*3:bilinear",
+                                                "scale=50%:33%:area",
+                                                "gray,scale=iw+3:ih+1:lanczos,flip=vertical",
+                                                "mosaic=2",
+                                                "gray,mosaic=15",
+                                                "flip,mosaic=16"};
+
 // Every format and siting of what comes in and goes out, by turns; sizes with edges, strips cut anywhere.
 TEST(PlanesPass, EqualsTheWayOverWholeImages) {
     std::vector<YuvInfo> in, out;
@@ -111,6 +127,79 @@ TEST(PlanesPass, EqualsTheWayOverWholeImages) {
             check(chain, {yuv_420, codings[2], siting_left, 1, 720, 1280}, {yuv_420, codings[2], siting_left}, 3);
         check("gray", {yuv_420, codings[2], siting_top_left, 1, 719, 1281}, {yuv_420, codings[2], siting_top_left}, 2);
     });
+}
+
+// By turns over sizes; several strips of what is wide, and of scales whose weights end with the picture.
+TEST(PlanesPass, OfNeighboursEqualsTheWayOverWholeImages) {
+    std::size_t turn = 0;
+    for (const auto* chain : chains_of_neighbours)
+        for (const auto& siting : sitings) {
+            // Cells that a row of chroma above is made from go over whole images.
+            const bool cells = std::string_view(chain).find("mosaic") != std::string_view::npos;
+            const auto from = YuvInfo{yuv_420, codings[turn % std::size(codings)], siting};
+            const auto to = cells ? YuvInfo{yuv_420, from.coding, siting_left} : from;
+            for (const auto& [height, width] :
+                 {std::pair{2, 3}, std::pair{17, 33}, std::pair{64, 65}, std::pair{131, 640}})
+                if (!cells || height > 2)  // one cell of the image's own size goes over whole images, too
+                    check(chain, of_size(from, height, width), to, 1 + static_cast<int>(turn++ % 3));
+            if (::testing::Test::HasFailure()) return;
+        }
+    const YuvInfo hd{yuv_420, codings[2], siting_left, 1, 1080, 1920};
+    for (const auto* chain : {"scale=634:356", "scale=33%:33%:lanczos", "scale=iw*4/3:-2", "mosaic=16", "mosaic=128"})
+        check(chain, hd, hd, 2);
+}
+
+bool draws_on(const ImageArea& area, const YuvInfo& info, int plane, int y, int x) {
+    const int each_x = plane && info.format.chroma != ChromaSampling::s444 ? 2 : 1;
+    const int each_y = plane && info.format.chroma == ChromaSampling::s420 ? 2 : 1;
+    return x * each_x < area.columns.end && (x + 1) * each_x > area.columns.begin && y * each_y < area.rows.end &&
+           (y + 1) * each_y > area.rows.begin;
+}
+
+// Of a picture of the result's form text changes the samples under it alone, to those of the way over whole images.
+TEST(PlanesPass, KeepsWhatIsNotDrawnOn) {
+    Executor executor(BackendChoice::cpu, 2);
+    for (const auto format : {yuv_420, yuv_422, yuv_444})
+        for (const auto& siting : sitings)
+            for (const auto* filters :
+                 {"text=ab:x=5:y=3:size=20", "text=ab:x=31:y=41:size=16:box=black@0.5,text=c:x=90:y=60",
+                  "text=' ':x=3:y=3"}) {
+                const YuvInfo info{format, codings[2], siting, 1, 97, 131};
+                SCOPED_TRACE(fmt::format("{}: {}", filters, to_string(info)));
+                const auto chain = parse_chain(filters);
+                const Shape shape{1, info.height, info.width, 3};
+                ChainPlan plan(chain, shape, executor), whole(chain, shape, executor);
+                auto pass = PlanesPass::of(plan, info, executor.pool());
+                ASSERT_TRUE(pass);
+                ASSERT_TRUE(pass->keeps_rest(info));
+                GuardedYuv picture(info, {}, Backend::cpu);
+                picture.fill(kit::Fill::noise, 1);
+                HostImage image(shape), filtered(shape);
+                YuvPicture over_images(info);
+                YuvToImage(info, 3, executor).run(picture.host(), image.view());
+                whole.run(image.view(), filtered.view());
+                ImageToYuv(info, 3, executor).run(filtered.view(), over_images.view());
+
+                ImageArea area;
+                for (const auto& step : plan.by_rows()) area = area.joined(*step.filter->changed_area());
+                const auto have = pass->run(picture.host());
+                int drawn = 0;
+                for (int plane = 0; plane < info.planes(); ++plane) {
+                    const auto at = static_cast<std::size_t>(plane);
+                    for (int y = 0; y < info.plane_rows(plane); ++y)
+                        for (int x = 0; x < static_cast<int>(info.plane_row_bytes(plane)); ++x) {
+                            const bool is_drawn = draws_on(area, info, plane, y, x);
+                            const auto* want = is_drawn ? over_images.view().planes[at].row(0, y)
+                                                        : picture.host().planes[at].row(0, y);
+                            drawn += is_drawn;
+                            ASSERT_EQ(have->view().planes[at].row(0, y)[x], want[x]) << plane << ": " << x << ',' << y;
+                        }
+                }
+                EXPECT_EQ(drawn > 0, std::string_view(filters) != "text=' ':x=3:y=3");
+            }
+    // Of a picture of another form nothing can stay.
+    check("text=ab:x=5:y=3:size=20", {yuv_p010, codings[2], siting_left, 1, 97, 131}, {yuv_420, codings[2]}, 2);
+    check("text=ab:x=5:y=3:size=20,gray", {yuv_420, codings[2], siting_left, 1, 97, 131}, {yuv_420, codings[2]}, 2);
 }
 
 // A gray image goes out as one.
@@ -151,6 +240,10 @@ TEST(PlanesPass, IsOfChainsThatGoByRowsAlone) {
     EXPECT_FALSE(is_of("gray,heatmap", info));
     EXPECT_FALSE(is_of("gray,compare", info)) << "which needs the original";
     EXPECT_FALSE(is_of("gray,rotate=90", info));
+    EXPECT_FALSE(is_of("deinterlace", info)) << "which looks at the frame before";
+    EXPECT_FALSE(is_of("mosaic=16,gray", info)) << "whose cells would be counted twice";
+    EXPECT_FALSE(is_of("mosaic=16:zone='0,0,8,8'", info));
+    EXPECT_FALSE(is_of("mosaic=16", {yuv_420, codings[2], siting_top_left, 1, 32, 64}));
     EXPECT_FALSE(is_of("gray", of_size(info, 32, 63)));
     EXPECT_FALSE(is_of("gray", {yuv_p010, codings[2], siting_left, 1, 32, 64})) << "which nothing makes";
     EXPECT_FALSE(is_of("gray", info.with_frames(2)));

@@ -115,15 +115,24 @@ bool FilteredInput::move_own(InputFrame& frame) const {
 
 void FilteredInput::give_own_pictures(const std::optional<YuvInfo>& planes) {
     if (!info_.has_own_pictures || before_) return;
-    if (planes) planes_pass_ = PlanesPass::of(plan_, *planes, executor_.pool());
+    if (planes) planes_pass_ = make_planes_pass(*planes);
     gives_own_ = moves_ || planes_pass_;
+}
+
+std::optional<PlanesPass> FilteredInput::make_planes_pass(const YuvInfo& planes) {
+    if (backend() == Backend::cpu) return PlanesPass::of(plan_, planes, executor_.pool());
+    const auto& calls = chain_.after.calls;
+    if (!std::ranges::all_of(calls, [](const auto& call) { return call.filter->draws; })) return std::nullopt;
+    drawing_ = std::make_unique<Drawing>(chain_.after, rated_shape(), executor_.pool().threads());
+    return PlanesPass::of(drawing_->plan, planes, drawing_->executor.pool());
 }
 
 // The frame's own picture from planes to planes; false where it has none that goes so.
 bool FilteredInput::filter_planes(InputFrame& frame, const FrameTime& time, const Statistics& statistics) {
     const auto planes = frame.own->planes();
     if (!planes || !planes_pass_->takes(planes->info)) return false;
-    show_values(plan_, time, statistics);
+    if (drawing_ && !planes_pass_->keeps_rest(planes->info)) return false;
+    show_values(planes_pass_->plan(), time, statistics);
     executor_.step(planes_pass_->name(), [&] { frame.planes = planes_pass_->run(*planes); });
     frame.own.reset();
     return true;
@@ -151,7 +160,7 @@ bool FilteredInput::seek(double seconds) {
 void FilteredInput::begin_anew() {
     before_ = make_before();
     plan_ = make_plan();
-    if (planes_pass_) planes_pass_ = PlanesPass::of(plan_, planes_pass_->result(), executor_.pool());
+    if (planes_pass_) planes_pass_ = make_planes_pass(planes_pass_->result());
 }
 
 Rational FilteredInput::rate() const { return chain_.rate.value_or(asked_rate(fps_).value_or(info_.rate)); }

@@ -93,6 +93,7 @@ private:
     std::optional<std::vector<PixelMove>> moves_of_chain() const;
     bool move_own(InputFrame& frame) const;
     bool filter_planes(InputFrame& frame, const FrameTime& time, const Statistics& statistics);
+    std::optional<PlanesPass> make_planes_pass(const YuvInfo& planes);
     void show_values(ChainPlan& plan, const FrameTime& time, const Statistics& statistics) const;
     bool read(HostView<std::uint8_t> image, FrameTime& time, std::shared_ptr<const OwnPicture>& own);
     void set_time(FrameTime& time);
@@ -116,7 +117,16 @@ private:
     std::optional<BeforeRate> before_;
     ChainPlan plan_;
     std::optional<std::vector<PixelMove>> moves_;  // what all filters do, where they only move pixels
-    std::optional<PlanesPass> planes_pass_;        // where results are wanted as planes
+    // Where results are wanted as planes: of plan_, or on CUDA of a plan of the CPU's, where filters only draw on a
+    // part.
+    struct Drawing {
+        Drawing(const Chain& chain, const Shape& frame, int threads)
+            : executor(BackendChoice::cpu, threads), plan(chain, frame, executor) {}
+        Executor executor;
+        ChainPlan plan;
+    };
+    std::unique_ptr<Drawing> drawing_;
+    std::optional<PlanesPass> planes_pass_;
     bool gives_own_ = false;
     std::optional<FrameResampler> resampler_;
     CameraPanel panel_;
