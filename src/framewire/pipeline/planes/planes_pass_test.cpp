@@ -145,7 +145,7 @@ TEST(PlanesPass, OfNeighboursEqualsTheWayOverWholeImages) {
             if (::testing::Test::HasFailure()) return;
         }
     const YuvInfo hd{yuv_420, codings[2], siting_left, 1, 1080, 1920};
-    for (const auto* chain : {"scale=634:356", "scale=33%:33%:lanczos", "scale=iw*4/3:-2", "mosaic=16", "mosaic=128"})
+    for (const auto* chain : {"scale=634:356", "scale=33%:33%:lanczos", "scale=iw*4/3:-2", "mosaic=16", "mosaic=40"})
         check(chain, hd, hd, 2);
 }
 
@@ -244,6 +244,7 @@ TEST(PlanesPass, IsOfChainsThatGoByRowsAlone) {
     EXPECT_FALSE(is_of("mosaic=16,gray", info)) << "whose cells would be counted twice";
     EXPECT_FALSE(is_of("mosaic=16:zone='0,0,8,8'", info));
     EXPECT_FALSE(is_of("mosaic=16", {yuv_420, codings[2], siting_top_left, 1, 32, 64}));
+    EXPECT_FALSE(is_of("mosaic=128", of_size(info, 1080, 1920), {1, 1080, 1920, 3})) << "whose cells fill the cache";
     EXPECT_FALSE(is_of("gray", of_size(info, 32, 63)));
     EXPECT_FALSE(is_of("gray", {yuv_p010, codings[2], siting_left, 1, 32, 64})) << "which nothing makes";
     EXPECT_FALSE(is_of("gray", info.with_frames(2)));
