@@ -1,6 +1,7 @@
 #include "framewire/core/view.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/image_rows.hpp"
 
 #include <cstring>
 
@@ -35,6 +36,11 @@ void validate_view(const void* data, const Shape& have, std::int64_t row_stride_
     if (have.frames > 1 && frame_stride_bytes < frame_span)
         fail(ErrorCode::usage, "{} has a frame stride of {} bytes; a frame needs {}", what, frame_stride_bytes,
              frame_span);
+}
+
+void validate_rows(const RowRange& rows, const Shape& image, const char* what) {
+    if (rows.begin < 0 || rows.end <= rows.begin || rows.end > image.height)
+        fail(ErrorCode::usage, "{} are {} to {} of {}", what, rows.begin, rows.end, to_string(image));
 }
 
 }  // namespace detail

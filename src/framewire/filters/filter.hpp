@@ -10,6 +10,7 @@
 #include "framewire/filters/frame_values.hpp"
 #include "framewire/filters/geometry/plane_map.hpp"
 #include "framewire/filters/pointwise/op.hpp"
+#include "framewire/filters/row_filter.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -70,6 +71,8 @@ public:
     /// Takes other settings from the next run on, from any thread; false where there is nothing to adjust. Throws
     /// Error{usage} on a setting that is not allowed, with nothing changed.
     virtual bool set_adjustment(const Adjustment&) { return false; }
+    /// The same filter by rows, where it is one of those; else null. Lives as long as the filter. CPU backend only.
+    virtual RowFilter* by_rows() { return nullptr; }
 };
 
 /// How a filter is made that looks at the chain's first image beside its own, as FilterImages::original. The two may
@@ -90,6 +93,7 @@ struct FilterInfo {
     /// Chains that show what it does, the first in the docs' picture too; none: its name alone does.
     std::vector<std::string_view> examples{};
     bool needs_previous = false;
+    bool draws = false;  ///< over a part of the picture alone: RowFilter::changed_area() says which
     /// Checks what single parameters cannot, against the shape of the image the filter will get, and gives the shape
     /// of its result. Throws Error{usage}.
     std::function<Shape(const ParameterValues&, const Shape&)> output_shape{};
@@ -116,9 +120,10 @@ inline ParameterValues with_defaults(const FilterInfo& info,
 }
 
 /// Makes a Filter of a plan: any class with output_shape() and a run() for each memory space, and those of Filter's
-/// other functions that it has an answer to. The device run is left out of a build without CUDA here, and nowhere else.
+/// other functions, or of RowFilter's, that it has an answer to; goes_by_rows() says that it has them now. The device
+/// run is left out of a build without CUDA here, and nowhere else.
 template <class Plan>
-class FilterOf final : public Filter {
+class FilterOf final : public Filter, private RowFilter {
 public:
     template <class... Args>
     explicit FilterOf(Args&&... args) : plan_(std::forward<Args>(args)...) {}
@@ -152,8 +157,32 @@ public:
         if constexpr (requires { plan_.set_adjustment(adjustment); }) return plan_.set_adjustment(adjustment);
         return false;
     }
+    RowFilter* by_rows() override {
+        if constexpr (requires { plan_.goes_by_rows(); })
+            if (plan_.goes_by_rows()) return this;
+        return nullptr;
+    }
 
 private:
+    void begin_rows() override {
+        if constexpr (requires { plan_.begin_rows(); }) plan_.begin_rows();
+    }
+    int rows_together() const override {
+        if constexpr (requires { plan_.rows_together(); }) return plan_.rows_together();
+        return RowFilter::rows_together();
+    }
+    RowRange rows_needed(const RowRange& made) const override {
+        if constexpr (requires { plan_.rows_needed(made); }) return plan_.rows_needed(made);
+        return RowFilter::rows_needed(made);
+    }
+    std::optional<ImageArea> changed_area() const override {
+        if constexpr (requires { plan_.changed_area(); }) return plan_.changed_area();
+        return RowFilter::changed_area();
+    }
+    void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) override {
+        if constexpr (requires { plan_.run_rows(in, out); }) plan_.run_rows(in, out);
+    }
+
     Plan plan_;
 };
 

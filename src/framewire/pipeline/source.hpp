@@ -1,6 +1,8 @@
 #pragma once
 
 #include "framewire/colour/yuv.hpp"
+#include "framewire/colour/yuv_picture.hpp"
+#include "framewire/core/error.hpp"
 #include "framewire/core/time/frame_time.hpp"
 #include "framewire/core/time/rational.hpp"
 #include "framewire/core/view.hpp"
@@ -42,6 +44,10 @@ public:
     /// The picture with its pixels at other places, where that comes to the same for all its planes; else null. On the
     /// threads of `executor`, which is of the CPU backend.
     virtual std::shared_ptr<const OwnPicture> moved(const PixelMove& move, Executor& executor) const = 0;
+
+    /// Its planes, of which to_image() makes its image by YuvToImage; nothing where it makes it otherwise. They live as
+    /// long as the picture.
+    virtual std::optional<HostYuv<const std::uint8_t>> planes() const { return {}; }
 };
 
 /// What is known of a source before its first frame.
@@ -112,6 +118,16 @@ public:
     /// form, and nothing was written: then it wants the image.
     virtual bool write_own(const OwnPicture& own, const FrameTime& time) {
         return static_cast<void>(own), static_cast<void>(time), false;
+    }
+
+    /// The pictures of planes that write() makes of images by ImageToYuv, and goes on with; nothing where it does
+    /// otherwise.
+    virtual std::optional<YuvInfo> planes() const { return {}; }
+    /// The same as write() with the image that such planes would be made of. Of a sink that has planes(). Throws
+    /// Error{io}.
+    virtual void write_planes(const std::shared_ptr<const YuvPicture>& picture, const FrameTime& time) {
+        static_cast<void>(picture), static_cast<void>(time);
+        fail(ErrorCode::internal, "a picture of planes for a sink of images");
     }
 
     /// Completes the output: flushes, closes, and lets a file appear under its name, but a broken-off one does not take

@@ -22,7 +22,7 @@ struct RunJob::State {
                 (options.pace == Pace::by_output && options.output.find("://") != std::string::npos)),
           job(options.job, options.input, files_of(options)),
           video(options.output, job.input().shape(), job.input().rate(), sink_options(options)) {
-        job.input().give_own_pictures();
+        job.input().give_own_pictures(video.planes());
     }
 
     SinkOptions sink_options(const RunOptions& options) const {
@@ -49,6 +49,7 @@ struct RunJob::State {
     }
 
     void write(InputFrame& frame, const FrameTime& time) {
+        if (const auto planes = std::exchange(frame.planes, nullptr)) return video.write_planes(planes, time);
         const auto own = std::exchange(frame.own, nullptr);  // the decoder wants its memory back
         if (own && video.write_own(*own, time)) return;
         if (own) own->to_image(frame.result().host());

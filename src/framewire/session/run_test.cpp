@@ -2,7 +2,10 @@
 
 #include "framewire/session/job_testing.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <string>
+#include <string_view>
 #include <thread>
 
 namespace framewire::session {
@@ -32,6 +35,59 @@ TEST_P(Run, FiltersComeBefore) {
         .run();
     EXPECT_EQ(read_file(folder_ / "out.gray").size(), std::size_t{frames} * width * height);
 }
+
+#ifdef FRAMEWIRE_FFMPEG
+// The bytes of a y4m file of 4:2:0, from its first frame's luma on.
+Bytes first_picture(const std::string& path, int width, int height) {
+    const auto bytes = read_file(path);
+    constexpr std::string_view begin = "FRAME\n";
+    const auto at = std::search(bytes.begin(), bytes.end(), begin.begin(), begin.end());
+    if (bytes.end() - at < 6 + width * height * 3 / 2) return {};
+    return {at + 6, at + 6 + width * height * 3 / 2};
+}
+
+// A decoded picture is drawn on where the text is, and is what it was elsewhere: on every backend.
+TEST_P(Run, TextLeavesTheRestOfAPictureAsItWasDecoded) {
+    const auto clip = folder_ / "clip.mp4", plain = folder_ / "plain.y4m", drawn = folder_ / "drawn.y4m";
+    RunJob({.job = job(), .input = {.source = camera()}, .output = clip}).run();
+    RunJob({.job = job(), .input = {.source = clip}, .output = plain}).run();
+    RunJob(
+        {.job = job(), .input = {.source = clip, .filters = "text=abc:x=20:y=30:size=24:box=black"}, .output = drawn})
+        .run();
+    const auto before = first_picture(plain, width, height), after = first_picture(drawn, width, height);
+    ASSERT_EQ(before.size(), std::size_t{width} * height * 3 / 2);
+    ASSERT_EQ(after.size(), before.size());
+    int changed = 0;
+    for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x) {
+            const auto at = static_cast<std::size_t>(y * width + x);
+            if (x >= 10 && x < 90 && y >= 20 && y < 70)
+                changed += before[at] != after[at];
+            else
+                ASSERT_EQ(before[at], after[at]) << x << ',' << y;
+        }
+    EXPECT_GT(changed, 500);
+}
+
+// From planes to planes on the CPU, over BGR on a GPU: the same bytes.
+TEST_P(Run, FiltersGiveTheBytesOfTheWayOverImages) {
+    const auto clip = folder_ / "clip.mp4", have = folder_ / "have.y4m", want = folder_ / "want.y4m";
+    RunJob({.job = job(), .input = {.source = camera()}, .output = clip}).run();
+    for (const std::string filters : {"gray", "adjust=saturation=1.5", "binarize=fixed", "mosaic=8", "flip",
+                                      "scale=50%", "deinterlace=blend", "fps=6,gray"}) {
+        auto options = job();
+        options.replace = true;
+        RunJob({.job = options, .input = {.source = clip, .filters = filters}, .output = have}).run();
+        // A filter more, which changes nothing and does not go by rows.
+        RunJob({.job = options,
+                .input = {.source = clip, .filters = filters + ",convolve='0 0 0 0 1 0 0 0 0'"},
+                .output = want})
+            .run();
+        EXPECT_TRUE(read_file(have) == read_file(want)) << filters;
+        EXPECT_FALSE(read_file(have).empty());
+    }
+}
+#endif
 
 TEST_P(Run, EndsAtTheLimit) {
     auto options = job();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/colour/yuv.hpp"
+#include "framewire/core/image_rows.hpp"
 #include "framewire/core/thread_pool.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/executor.hpp"
@@ -26,6 +27,14 @@ public:
     void run(HostView<const std::uint8_t> image, const HostYuv<std::uint8_t>& picture) const;
     /// Queued on the executor's stream.
     void run(DeviceView<const std::uint8_t> image, const DeviceYuv<std::uint8_t>& picture) const;
+
+    /// Rows of the image that those of the first picture are made from. Pictures of 4:2:0 are made two rows at a time:
+    /// `made` begins at an even one, and ends at one or with the picture.
+    RowRange rows_needed(const RowRange& made) const;
+    /// Rows `made` of the first picture from those, on the calling thread. For three channels `rows` may have one,
+    /// which stands for three that are equal.
+    void run_rows(const ImageRows<const std::uint8_t>& rows, const RowRange& made,
+                  const HostYuv<std::uint8_t>& picture) const;
 
 private:
     YuvInfo picture_;

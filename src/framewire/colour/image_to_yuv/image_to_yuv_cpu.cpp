@@ -1,5 +1,6 @@
 #include "framewire/colour/coefficients.hpp"
 #include "framewire/colour/image_to_yuv/image_to_yuv.hpp"
+#include "framewire/core/error.hpp"
 #include "framewire/core/simd/simd.hpp"
 
 #include <algorithm>
@@ -226,6 +227,21 @@ void row_to_444(const std::uint8_t* pixels, int count, const Components& by, std
     std::memcpy(to.v + x, last_yuv[2], rest);
 }
 
+// The luma of a row of pixels whose three channels are equal.
+void equal_channels_row(const std::uint8_t* values, int count, const Components& by, std::uint8_t* luma) {
+    const auto step = static_cast<int>(hn::Lanes(D8()));
+    const auto convert = [&](const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
+        const auto both = halves(hn::LoadU(D8(), from));
+        hn::StoreU(luma_of({{both, both, both}}, by.y), D8(), to);
+    };
+    int x = 0;
+    for (; x + step <= count; x += step) convert(values + x, luma + x);
+    HWY_ALIGN std::uint8_t last[HWY_MAX_BYTES] = {};
+    std::memcpy(last, values + x, static_cast<std::size_t>(count - x));
+    convert(last, last);
+    std::memcpy(luma + x, last, static_cast<std::size_t>(count - x));
+}
+
 // The luma of a row of gray.
 void gray_row(const std::uint8_t* gray, int count, const ToYuvCoefficients& by, std::uint8_t* luma) {
     if (by.y_gray == 1 << 15) {  // one, which 16 bits cannot say
@@ -250,8 +266,17 @@ void gray_row(const std::uint8_t* gray, int count, const ToYuvCoefficients& by, 
     std::memcpy(luma + x, last, static_cast<std::size_t>(count - x));
 }
 
+// What pictures are made from: images that begin with row `first`; one channel is gray, or stands for three equal ones.
+struct SourceImage {
+    HostView<const std::uint8_t> view;
+    int first;
+    bool equal_channels;
+
+    HWY_INLINE const std::uint8_t* row(int frame, int y) const { return view.row(frame, y - first); }
+};
+
 // Row `row` of chroma, or of luma where there is none, with the rows of luma that belong to it.
-void one_row(HostView<const std::uint8_t> image, const HostYuv<std::uint8_t>& picture, const ToYuvCoefficients& by,
+void one_row(const SourceImage& image, const HostYuv<std::uint8_t>& picture, const ToYuvCoefficients& by,
              const Components& components, int frame, int row) {
     const auto& info = picture.info;
     const auto chroma = info.format.chroma;
@@ -263,8 +288,12 @@ void one_row(HostView<const std::uint8_t> image, const HostYuv<std::uint8_t>& pi
         to.u = picture.planes[1].row(frame, row);
         if (!to.interleaved) to.v = picture.planes[2].row(frame, row);
     }
-    if (image.shape().channels == 1) {
-        for (int y = first; y < end; ++y) gray_row(image.row(frame, y), info.width, by, luma(y));
+    if (image.view.shape().channels == 1) {
+        for (int y = first; y < end; ++y)
+            if (image.equal_channels)
+                equal_channels_row(image.row(frame, y), info.width, components, luma(y));
+            else
+                gray_row(image.row(frame, y), info.width, by, luma(y));
         if (to.u) std::memset(to.u, 128, static_cast<std::size_t>(info.plane_row_bytes(1)));
         if (to.v) std::memset(to.v, 128, static_cast<std::size_t>(info.plane_row_bytes(2)));
         return;
@@ -306,12 +335,14 @@ void one_row(HostView<const std::uint8_t> image, const HostYuv<std::uint8_t>& pi
 }  // namespace
 
 // Rows `begin` to `end` of chroma, or of luma where there is none, counted through all frames.
-void image_to_yuv_rows(HostView<const std::uint8_t> image, const HostYuv<std::uint8_t>& picture,
-                       const ToYuvCoefficients& by, std::int64_t begin, std::int64_t end) {
+void image_to_yuv_rows(HostView<const std::uint8_t> image, int first, bool equal_channels,
+                       const HostYuv<std::uint8_t>& picture, const ToYuvCoefficients& by, std::int64_t begin,
+                       std::int64_t end) {
     const Components components(by);
+    const SourceImage source{image, first, equal_channels};
     const auto rows = picture.info.chroma_height();
     for (auto row = begin; row < end; ++row)
-        one_row(image, picture, by, components, static_cast<int>(row / rows), static_cast<int>(row % rows));
+        one_row(source, picture, by, components, static_cast<int>(row / rows), static_cast<int>(row % rows));
 }
 
 }  // namespace framewire::HWY_NAMESPACE
@@ -333,8 +364,29 @@ void ImageToYuv::run(HostView<const std::uint8_t> image, const HostYuv<std::uint
     const int high = picture_.format.chroma == ChromaSampling::s420 ? 2 : 1;
     threads_->for_chunks(rows, rows_each(high * image_shape().row_bytes()),
                          [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-                             HWY_DYNAMIC_DISPATCH(image_to_yuv_rows)(image, picture, by, begin, end);
+                             HWY_DYNAMIC_DISPATCH(image_to_yuv_rows)(image, 0, false, picture, by, begin, end);
                          });
+}
+
+RowRange ImageToYuv::rows_needed(const RowRange& made) const {
+    const bool row_above = picture_.format.chroma == ChromaSampling::s420 && !picture_.siting.centred_y;
+    return {row_above ? std::max(made.begin - 1, 0) : made.begin, made.end};
+}
+
+void ImageToYuv::run_rows(const ImageRows<const std::uint8_t>& rows, const RowRange& made,
+                          const HostYuv<std::uint8_t>& picture) const {
+    validate(picture, picture_, "the YUV picture");
+    const bool equal_channels = channels_ == 3 && rows.view.shape().channels == 1;
+    validate_rows(rows, image_shape().with_channels(equal_channels ? 1 : channels_), "the rows to make YUV from");
+    const auto need = rows_needed(made), have = rows.range();
+    const int high = picture_.format.chroma == ChromaSampling::s420 ? 2 : 1;
+    if (made.begin < 0 || made.end > picture_.height || made.begin % high != 0 ||
+        (made.end % high != 0 && made.end != picture_.height) || need.begin < have.begin || need.end > have.end)
+        fail(ErrorCode::usage, "rows {} to {} of YUV cannot be made from those from {} to {} of {}", made.begin,
+             made.end, have.begin, have.end, to_string(image_shape()));
+    HWY_DYNAMIC_DISPATCH(image_to_yuv_rows)
+    (rows.view, rows.first, equal_channels, picture, to_yuv_coefficients(picture_.coding), made.begin / high,
+     (made.end + high - 1) / high);
 }
 
 }  // namespace framewire

@@ -198,6 +198,62 @@ TEST(ImageToYuv, AllocatesNothingWhileItRuns) {
     EXPECT_EQ(kit::allocations(), before);
 }
 
+// Some rows alone are those of the whole picture, and nothing of the others is touched. Three equal channels may come
+// as one.
+TEST(ImageToYuv, OfSomeRowsIsThatOfAll) {
+    kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
+        SCOPED_TRACE(instruction_set);
+        std::size_t turn = 0;
+        for (const auto format : {yuv_gray, yuv_420, yuv_422, yuv_444, yuv_nv12})
+            for (const auto& siting : sitings)
+                for (const bool equal_channels : {false, true}) {
+                    const YuvInfo info{format, codings[turn++ % std::size(codings)], siting, 1, 13, 77};
+                    SCOPED_TRACE(to_string(info));
+                    const ImageToYuv to_yuv(info, 3, kit::executor(Backend::cpu));
+                    HostImage image(to_yuv.image_shape()), one_channel({1, info.height, info.width, 1});
+                    kit::fill(image.view(), kit::Fill::noise, 3);
+                    kit::fill(one_channel.view(), kit::Fill::noise, 3);
+                    for (std::int64_t byte = 0; equal_channels && byte < image.shape().bytes(); ++byte)
+                        image.view().data()[byte] = one_channel.view().data()[byte / 3];
+                    GuardedYuv whole(info, {}, Backend::cpu), rows(info, {}, Backend::cpu);
+                    to_yuv.run(image.view(), whole.host());
+                    const auto source = [&](const RowRange& need) {
+                        const auto& from = std::as_const(equal_channels ? one_channel : image);
+                        return ImageRows<const std::uint8_t>(from.view()).part(need);
+                    };
+                    for (const int each : {2, 4, 6, 14}) {
+                        rows.reset(0x5A);
+                        // From the last to the first: a row that was made too many would stay.
+                        for (int begin = (info.height - 1) / each * each; begin >= 0; begin -= each) {
+                            const RowRange made{begin, std::min(begin + each, info.height)};
+                            to_yuv.run_rows(source(to_yuv.rows_needed(made)), made, rows.host());
+                        }
+                        EXPECT_EQ(rows.first_difference(whole), std::nullopt) << each;
+                        EXPECT_EQ(rows.broken_guard(), std::nullopt) << each;
+                    }
+                }
+    });
+}
+
+TEST(ImageToYuv, RefusesRowsThatAreNotEnough) {
+    const ThreadPool threads(1);
+    const YuvInfo info{yuv_420, {}, siting_top_left, 1, 7, 6};
+    const ImageToYuv to_yuv(info, 3, threads);
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(info.frame_bytes()));
+    const HostYuv<std::uint8_t> picture(bytes.data(), info);
+    HostImage image(to_yuv.image_shape());
+    const ImageRows<const std::uint8_t> rows(std::as_const(image).view());
+    EXPECT_EQ(to_yuv.rows_needed({2, 4}), (RowRange{1, 4}));
+    EXPECT_NO_THROW(to_yuv.run_rows(rows, {2, 7}, picture));
+    EXPECT_NO_THROW(to_yuv.run_rows(rows.part({1, 4}), {2, 4}, picture));
+    EXPECT_THROW(to_yuv.run_rows(rows.part({2, 4}), {2, 4}, picture), Error) << "without the row above";
+    EXPECT_THROW(to_yuv.run_rows(rows, {2, 5}, picture), Error) << "half a row of chroma";
+    EXPECT_THROW(to_yuv.run_rows(rows, {1, 4}, picture), Error);
+    EXPECT_THROW(to_yuv.run_rows(rows, {6, 8}, picture), Error);
+    HostImage narrow({1, 7, 5, 3});
+    EXPECT_THROW(to_yuv.run_rows(ImageRows<const std::uint8_t>(std::as_const(narrow).view()), {0, 2}, picture), Error);
+}
+
 TEST(ImageToYuv, RefusesWhatDoesNotFit) {
     const ThreadPool threads(1);
     EXPECT_THROW(ImageToYuv({yuv_p010, {}, {}, 1, 4, 6}, 3, threads), Error);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/colour/yuv.hpp"
+#include "framewire/core/image_rows.hpp"
 #include "framewire/core/thread_pool.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/executor.hpp"
@@ -26,6 +27,10 @@ public:
     void run(const HostYuv<const std::uint8_t>& picture, HostView<std::uint8_t> image) const;
     /// Queued on the executor's stream.
     void run(const DeviceYuv<const std::uint8_t>& picture, DeviceView<std::uint8_t> image) const;
+
+    /// Some rows of the image of the first picture, on the calling thread: for who works on them while they are in a
+    /// core's cache.
+    void run_rows(const HostYuv<const std::uint8_t>& picture, const ImageRows<std::uint8_t>& rows) const;
 
 private:
     YuvInfo picture_;

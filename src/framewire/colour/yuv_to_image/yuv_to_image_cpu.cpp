@@ -289,8 +289,8 @@ void row_to_image(const HostYuv<const std::uint8_t>& picture, int frame, int y, 
 
 }  // namespace
 
-// Rows `begin` to `end`, counted through all frames.
-void yuv_rows_to_image(const HostYuv<const std::uint8_t>& picture, HostView<std::uint8_t> image,
+// Rows `begin` to `end`, counted through all frames; `image` begins with row `first`.
+void yuv_rows_to_image(const HostYuv<const std::uint8_t>& picture, HostView<std::uint8_t> image, std::int64_t first,
                        const FromYuvCoefficients& by, std::int64_t begin, std::int64_t end) {
     const auto kind = samples_of(picture.info.format);
     const auto convert = kind == Samples::bytes         ? row_to_image<Samples::bytes>
@@ -298,7 +298,7 @@ void yuv_rows_to_image(const HostYuv<const std::uint8_t>& picture, HostView<std:
                                                         : row_to_image<Samples::upper_words>;
     for (auto row = begin; row < end; ++row)
         convert(picture, static_cast<int>(row / picture.info.height), static_cast<int>(row % picture.info.height), by,
-                image.shape().channels, image.batch_row(row));
+                image.shape().channels, image.batch_row(row - first));
 }
 
 }  // namespace framewire::HWY_NAMESPACE
@@ -318,8 +318,16 @@ void YuvToImage::run(const HostYuv<const std::uint8_t>& picture, HostView<std::u
     const auto by = from_yuv_coefficients(picture_.coding, picture_.format.bits);
     threads_->for_chunks(image_shape().rows(), rows_each(image_shape().row_bytes()),
                          [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-                             HWY_DYNAMIC_DISPATCH(yuv_rows_to_image)(picture, image, by, begin, end);
+                             HWY_DYNAMIC_DISPATCH(yuv_rows_to_image)(picture, image, 0, by, begin, end);
                          });
+}
+
+void YuvToImage::run_rows(const HostYuv<const std::uint8_t>& picture, const ImageRows<std::uint8_t>& rows) const {
+    validate(picture, picture_, "the YUV picture");
+    validate_rows(rows, image_shape(), "the rows made from YUV");
+    HWY_DYNAMIC_DISPATCH(yuv_rows_to_image)
+    (picture, rows.view, rows.first, from_yuv_coefficients(picture_.coding, picture_.format.bits), rows.range().begin,
+     rows.range().end);
 }
 
 }  // namespace framewire

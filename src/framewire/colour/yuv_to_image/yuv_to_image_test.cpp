@@ -222,6 +222,48 @@ TEST(YuvToImage, AllocatesNothingWhileItRuns) {
     EXPECT_EQ(kit::allocations(), before);
 }
 
+// Some rows alone are those of the whole image, wherever they begin.
+TEST(YuvToImage, OfSomeRowsIsThatOfAll) {
+    kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
+        SCOPED_TRACE(instruction_set);
+        for (const auto format : {yuv_gray, yuv_420, yuv_422, yuv_444, yuv_nv12, yuv_p010})
+            for (const auto& siting : sitings) {
+                const YuvInfo info{format, codings[2], siting, 1, 13, 77};
+                SCOPED_TRACE(to_string(info));
+                GuardedYuv picture(info, {}, Backend::cpu);
+                picture.fill(kit::Fill::noise, 3);
+                const YuvToImage to_image(info, 3, kit::executor(Backend::cpu));
+                HostImage whole(to_image.image_shape());
+                to_image.run(picture.host(), whole.view());
+                for (int begin = 0; begin < info.height; ++begin)
+                    for (const int end : {begin + 1, begin + 2, info.height}) {
+                        if (end > info.height) continue;
+                        kit::GuardedImage rows({1, end - begin, info.width, 3}, {.row_padding_bytes = 5});
+                        rows.reset(0x5A);
+                        to_image.run_rows(picture.host(), {rows.view(), begin});
+                        const auto want =
+                            ImageRows<const std::uint8_t>(std::as_const(whole).view(), 0).part({begin, end}).view;
+                        EXPECT_EQ(kit::first_difference(rows.view(), want), std::nullopt) << begin << ".." << end;
+                        EXPECT_EQ(rows.broken_guard(), std::nullopt);
+                    }
+            }
+    });
+}
+
+TEST(YuvToImage, RefusesRowsThatAreNone) {
+    const ThreadPool threads(1);
+    const YuvInfo info{yuv_420, {}, {}, 1, 4, 6};
+    const YuvToImage to_image(info, 3, threads);
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(info.frame_bytes()));
+    const HostYuv<const std::uint8_t> picture(bytes.data(), info);
+    HostImage rows({1, 2, 6, 3}), narrow({1, 2, 5, 3}), gray({1, 2, 6, 1});
+    EXPECT_NO_THROW(to_image.run_rows(picture, {rows.view(), 2}));
+    EXPECT_THROW(to_image.run_rows(picture, {rows.view(), 3}), Error);
+    EXPECT_THROW(to_image.run_rows(picture, {rows.view(), -1}), Error);
+    EXPECT_THROW(to_image.run_rows(picture, {narrow.view(), 0}), Error);
+    EXPECT_THROW(to_image.run_rows(picture, {gray.view(), 0}), Error);
+}
+
 TEST(YuvToImage, RefusesWhatDoesNotFit) {
     const ThreadPool threads(1);
     const auto refused = [&](YuvInfo info, int channels) {

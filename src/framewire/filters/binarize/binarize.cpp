@@ -146,9 +146,11 @@ FilterInfo binarize_info() {
                                .values = {settings.binarize.level},
                                .run =
                                    [](const PointwiseOp& op, const PointwiseSpan& span) {
-                                       binarize_span(op.values[0], span.in, span.channels, span.pixels, span.out);
+                                       binarize_span(op.values[0], span.in, span.channels, span.pixels,
+                                                     span.out_channels, span.out);
                                    },
-                               .figure = "threshold"};
+                               .figure = "threshold",
+                               .gives_gray = true};
         },
     };
 }

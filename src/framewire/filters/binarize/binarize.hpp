@@ -49,7 +49,8 @@ private:
 };
 
 /// One run of pixels on the CPU: what Binarize does with a level, for passes that join several filters.
-void binarize_span(int level, const std::uint8_t* in, int channels, std::int64_t pixels, std::uint8_t* out);
+void binarize_span(int level, const std::uint8_t* in, int channels, std::int64_t pixels, int out_channels,
+                   std::uint8_t* out);
 
 /// The same of one pixel on the GPU.
 class BinarizeOnDevice {

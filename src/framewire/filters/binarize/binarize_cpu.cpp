@@ -67,8 +67,9 @@ namespace framewire {
 
 HWY_EXPORT(binarize_span);
 
-void binarize_span(int level, const std::uint8_t* in, int channels, std::int64_t pixels, std::uint8_t* out) {
-    HWY_DYNAMIC_DISPATCH(binarize_span)(in, channels, pixels, static_cast<std::uint8_t>(level), channels, out);
+void binarize_span(int level, const std::uint8_t* in, int channels, std::int64_t pixels, int out_channels,
+                   std::uint8_t* out) {
+    HWY_DYNAMIC_DISPATCH(binarize_span)(in, channels, pixels, static_cast<std::uint8_t>(level), out_channels, out);
 }
 
 namespace {

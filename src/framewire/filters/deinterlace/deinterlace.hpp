@@ -53,6 +53,11 @@ public:
     /// Queued on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
+    /// See RowFilter: methods that look at no frame before.
+    bool goes_by_rows() const;
+    RowRange rows_needed(const RowRange& made) const { return made.widened(1, shape_.height); }
+    void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
+
 private:
     template <MemorySpace space>
     DeinterlaceMethod method_for(const FilterImages<space>& images) const;

@@ -18,11 +18,11 @@ namespace framewire {
 struct DeinterlacedLines {
     const std::uint8_t *above, *here, *below;
 
-    DeinterlacedLines(HostView<const std::uint8_t> image, int frame, int y) : here(image.row(frame, y)) {
-        const int height = image.shape().height;
+    // Of rows of an image of `height`.
+    DeinterlacedLines(const ImageRows<const std::uint8_t>& rows, int height, int y) : here(rows.row(y)) {
         const int inside = height > 1 ? 1 : 0;
-        above = image.row(frame, y > 0 ? y - 1 : inside);
-        below = image.row(frame, y + 1 < height ? y + 1 : height - 1 - inside);
+        above = rows.row(y > 0 ? y - 1 : inside);
+        below = rows.row(y + 1 < height ? y + 1 : height - 1 - inside);
     }
 };
 
@@ -129,7 +129,10 @@ void Deinterlace::run(const FilterImages<MemorySpace::host>& images) const {
         shape_.rows(), deinterlaced_rows, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
             for (auto row = begin; row < end; ++row) {
                 const auto frame = static_cast<int>(row / shape_.height), y = static_cast<int>(row % shape_.height);
-                const DeinterlacedLines now(images.in, frame, y);
+                const auto lines_of = [&](HostView<const std::uint8_t> batch) {
+                    return DeinterlacedLines(ImageRows(batch.frames(frame, 1)), shape_.height, y);
+                };
+                const auto now = lines_of(images.in);
                 auto* out = images.out.row(frame, y);
                 if (method == DeinterlaceMethod::blend)
                     HWY_DYNAMIC_DISPATCH(blend_line)(now, bytes, out);
@@ -139,9 +142,29 @@ void Deinterlace::run(const FilterImages<MemorySpace::host>& images) const {
                     HWY_DYNAMIC_DISPATCH(linear_line)(now, bytes, out);
                 else
                     HWY_DYNAMIC_DISPATCH(adaptive_line)
-                (now, DeinterlacedLines(images.previous, frame, y), parameters_.threshold, bytes, out);
+                (now, lines_of(images.previous), parameters_.threshold, bytes, out);
             }
         });
+}
+
+bool Deinterlace::goes_by_rows() const {
+    return executor_->backend() == Backend::cpu && shape_.frames == 1 &&
+           parameters_.method != DeinterlaceMethod::adaptive;
+}
+
+void Deinterlace::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const {
+    validate_rows(in, shape_, "deinterlace's rows");
+    validate_rows(out, shape_, "deinterlace's resulting rows");
+    const auto bytes = shape_.row_bytes();
+    for (int y = out.range().begin; y < out.range().end; ++y) {
+        const DeinterlacedLines now(in, shape_.height, y);
+        if (parameters_.method == DeinterlaceMethod::blend)
+            HWY_DYNAMIC_DISPATCH(blend_line)(now, bytes, out.row(y));
+        else if ((y % 2 == 1) == parameters_.keeps_bottom)
+            std::memcpy(out.row(y), now.here, static_cast<std::size_t>(bytes));
+        else
+            HWY_DYNAMIC_DISPATCH(linear_line)(now, bytes, out.row(y));
+    }
 }
 
 }  // namespace framewire

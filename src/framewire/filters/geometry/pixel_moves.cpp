@@ -239,6 +239,26 @@ void PixelMoves::run(const FilterImages<MemorySpace::host>& images) const {
     });
 }
 
+bool PixelMoves::goes_by_rows() const {
+    return executor_->backend() == Backend::cpu && to_.frames == 1 && !map_.transposed;
+}
+
+RowRange PixelMoves::rows_needed(const RowRange& made) const {
+    const int one = map_.source_y(0, made.begin), other = map_.source_y(0, made.end - 1);
+    // Rows of the colour alone need none of the image; one is there all the same.
+    const auto held = [&](int y) { return std::clamp(y, 0, from_.height - 1); };
+    return {held(std::min(one, other)), held(std::max(one, other)) + 1};
+}
+
+void PixelMoves::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const {
+    validate_rows(in, from_, "the image's rows");
+    validate_rows(out, to_, "the result's rows");
+    const MovedRow moved{map_, from_, to_, outside_row_.data()};
+    for (int y = out.range().begin; y < out.range().end; ++y)
+        moved.write(
+            y, [&](int from_y) { return in.row(from_y); }, out.row(y));
+}
+
 }  // namespace framewire
 
 #endif

@@ -25,6 +25,11 @@ public:
     /// Queued on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
+    /// See RowFilter: where rows stay rows.
+    bool goes_by_rows() const;
+    RowRange rows_needed(const RowRange& made) const;
+    void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
+
 private:
     PixelMap map_;
     Pixel outside_;

@@ -19,25 +19,28 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+using GrayD8 = hn::ScalableTag<std::uint8_t>;
+
+HWY_INLINE void store_gray(hn::VFromD<GrayD8> gray, int channels, std::uint8_t* to) {
+    if (channels == 1)
+        hn::StoreU(gray, GrayD8(), to);
+    else
+        hn::StoreInterleaved3(gray, gray, gray, GrayD8(), to);
+}
+
 void gray_from_bgr(const std::uint8_t* in, std::int64_t pixels, const GrayWeights& weights, int out_channels,
                    std::uint8_t* out) {
-    const hn::ScalableTag<std::uint8_t> d8;
+    const GrayD8 d8;
     const GrayOfBgr gray_of(d8, weights);
-    const auto gray_to = [&](const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
-        const auto gray = gray_of(from);
-        if (out_channels == 1)
-            hn::StoreU(gray, d8, to);
-        else
-            hn::StoreInterleaved3(gray, gray, gray, d8, to);
-    };
     std::int64_t x = 0;
-    for (; x + gray_of.readable_px() <= pixels; x += gray_of.pixels()) gray_to(in + 3 * x, out + out_channels * x);
+    for (; x + gray_of.readable_px() <= pixels; x += gray_of.pixels())
+        store_gray(gray_of(in + 3 * x), out_channels, out + out_channels * x);
     // The last vectors' loads or stores would go too far.
     std::uint8_t last_in[4 * HWY_MAX_BYTES] = {}, last_out[3 * HWY_MAX_BYTES];
     for (; x < pixels; x += gray_of.pixels()) {
         const auto count = std::min(pixels - x, gray_of.pixels());
         std::memcpy(last_in, in + 3 * x, static_cast<std::size_t>(3 * count));
-        gray_to(last_in, last_out);
+        store_gray(gray_of(last_in), out_channels, last_out);
         std::memcpy(out + out_channels * x, last_out, static_cast<std::size_t>(out_channels * count));
     }
 }

@@ -15,6 +15,8 @@ struct Zone {
     int x = 0, y = 0, width = 0, height = 0;
 };
 
+struct CellGrid;
+
 inline constexpr int max_mosaic_cell_px = 4096;
 inline constexpr int max_mosaic_zones = 64;
 
@@ -41,12 +43,19 @@ public:
     /// Queued on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images);
 
+    /// See RowFilter: whole small cells, without zones.
+    bool goes_by_rows() const;
+    int rows_together() const { return parameters_.cell_px; }
+    void begin_rows();
+    void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out);
+
     /// The mean colour of each whole frame of the last run: `mean_b`, `mean_g`, `mean_r`, or `mean` of a gray image.
     /// Waits for the executor's stream.
     std::vector<FilterFigure> figures() const;
 
 private:
     using HostImages = FilterImages<MemorySpace::host>;
+    CellGrid whole_grid() const;
     void copy_all(const HostImages& images);
     void fill_small_cells(const HostImages& images, const Zone& zone, bool count_totals);
     void fill_large_cells(const HostImages& images, const Zone& zone, bool count_totals);

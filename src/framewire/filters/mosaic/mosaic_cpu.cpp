@@ -53,6 +53,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 namespace framewire {
@@ -138,6 +139,40 @@ T* pixel(const HostView<T>& image, int frame, int y, int x) {
     return image.row(frame, y) + std::int64_t{x} * image.shape().channels;
 }
 
+// Rows `begin` to `end` of a grid of small cells; adds their pixels to `totals`.
+void fill_rows_of_cells(const CellGrid& grid, int begin, int end, const ImageRows<const std::uint8_t>& in,
+                        const ImageRows<std::uint8_t>& out, std::uint64_t* totals) {
+    const int channels = in.view.shape().channels, cell = grid.cell_px, cells_in_tile = tile_px / cell;
+    const auto& zone = grid.zone;
+    ColumnSums sums;
+    alignas(64) std::uint8_t row_of_means[tile_px * max_channels];
+    for (int row = begin; row < end; ++row) {
+        const int y = zone.y + row * cell, height = grid.height_of(row);
+        const SmallCellMean whole(cell * height), cut(grid.width_of(grid.columns - 1) * height);
+        for (int first = 0; first < grid.columns; first += cells_in_tile) {
+            const int last = std::min(first + cells_in_tile, grid.columns);
+            const int x = zone.x + first * cell, pixels = std::min((last - first) * cell, zone.width - first * cell);
+            sums.take(in.row(y) + std::int64_t{x} * channels, in.view.row_stride_bytes(), height, pixels, channels);
+            auto* mean_at = row_of_means;
+            for (int column = first; column < last; ++column) {
+                const int left = (column - first) * cell, width = grid.width_of(column);
+                const auto& mean = column + 1 == grid.columns ? cut : whole;
+                std::uint32_t cell_sums[max_channels] = {};
+                std::uint8_t colour[max_channels];
+                sums.add(left, left + width, channels, cell_sums);
+                for (int channel = 0; channel < channels; ++channel) {
+                    totals[channel] += cell_sums[channel];
+                    colour[channel] = mean(cell_sums[channel]);
+                }
+                fill_pixels(mean_at, width, channels, colour);
+                mean_at += width * channels;
+            }
+            repeat_row(row_of_means, pixels * channels, height, out.row(y) + std::int64_t{x} * channels,
+                       out.view.row_stride_bytes());
+        }
+    }
+}
+
 // Where chunks' totals belong: a frame's chunks stand side by side.
 void add_chunk_totals(const std::uint64_t* chunk_totals, int chunks_per_frame, const Shape& shape,
                       std::uint64_t* totals) {
@@ -195,42 +230,15 @@ void Mosaic::copy_all(const HostImages& images) {
 
 void Mosaic::fill_small_cells(const HostImages& images, const Zone& zone, bool count_totals) {
     const CellGrid grid(zone, parameters_.cell_px);
-    const int channels = shape_.channels, cell = grid.cell_px;
+    const int channels = shape_.channels;
     const int rows_each = cell_rows_each(grid, shape_), per_frame = fill_chunks_per_frame(grid, shape_);
-    const int cells_in_tile = tile_px / cell;
     auto* chunk_totals = chunk_totals_.as<std::uint64_t>();
     executor_->pool().for_chunks(fill_chunks(grid, shape_), 1, [&](std::int64_t chunk, std::int64_t, std::int64_t) {
         const auto frame = static_cast<int>(chunk / per_frame);
         const int begin = static_cast<int>(chunk % per_frame) * rows_each, end = std::min(begin + rows_each, grid.rows);
         std::uint64_t totals[max_channels] = {};
-        ColumnSums sums;
-        alignas(64) std::uint8_t row_of_means[tile_px * max_channels];
-        for (int row = begin; row < end; ++row) {
-            const int y = zone.y + row * cell, height = grid.height_of(row);
-            const SmallCellMean whole(cell * height), cut(grid.width_of(grid.columns - 1) * height);
-            for (int first = 0; first < grid.columns; first += cells_in_tile) {
-                const int last = std::min(first + cells_in_tile, grid.columns);
-                const int x = zone.x + first * cell,
-                          pixels = std::min((last - first) * cell, zone.width - first * cell);
-                sums.take(pixel(images.in, frame, y, x), images.in.row_stride_bytes(), height, pixels, channels);
-                auto* out = row_of_means;
-                for (int column = first; column < last; ++column) {
-                    const int left = (column - first) * cell, width = grid.width_of(column);
-                    const auto& mean = column + 1 == grid.columns ? cut : whole;
-                    std::uint32_t cell_sums[max_channels] = {};
-                    std::uint8_t colour[max_channels];
-                    sums.add(left, left + width, channels, cell_sums);
-                    for (int channel = 0; channel < channels; ++channel) {
-                        totals[channel] += cell_sums[channel];
-                        colour[channel] = mean(cell_sums[channel]);
-                    }
-                    fill_pixels(out, width, channels, colour);
-                    out += width * channels;
-                }
-                repeat_row(row_of_means, pixels * channels, height, pixel(images.out, frame, y, x),
-                           images.out.row_stride_bytes());
-            }
-        }
+        fill_rows_of_cells(grid, begin, end, ImageRows(images.in.frames(frame, 1)),
+                           ImageRows(images.out.frames(frame, 1)), totals);
         if (count_totals) std::copy_n(totals, channels, chunk_totals + chunk * channels);
     });
     if (count_totals) add_chunk_totals(chunk_totals, per_frame, shape_, sums_.as<std::uint64_t>());
@@ -289,6 +297,29 @@ void Mosaic::fill_large_cells(const HostImages& images, const Zone& zone, bool c
                        images.out.row_stride_bytes());
         }
     });
+}
+
+bool Mosaic::goes_by_rows() const {
+    return executor_->backend() == Backend::cpu && shape_.frames == 1 && parameters_.zones.empty() &&
+           parameters_.cell_px > 1 && whole_grid().small_cells() && whole_grid().cell_px == parameters_.cell_px;
+}
+
+CellGrid Mosaic::whole_grid() const { return {{0, 0, shape_.width, shape_.height}, parameters_.cell_px}; }
+
+void Mosaic::begin_rows() {
+    std::fill_n(sums_.as<std::uint64_t>(), shape_.channels, 0);
+    has_run_ = true;
+}
+
+void Mosaic::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) {
+    validate_rows(in, shape_, "mosaic's rows");
+    validate_rows(out, shape_, "mosaic's resulting rows");
+    const auto grid = whole_grid();
+    std::uint64_t totals[max_channels] = {};
+    fill_rows_of_cells(grid, out.range().begin / grid.cell_px, divide_up(out.range().end, grid.cell_px), in, out,
+                       totals);
+    for (int channel = 0; channel < shape_.channels; ++channel)
+        std::atomic_ref(sums_.as<std::uint64_t>()[channel]).fetch_add(totals[channel], std::memory_order_relaxed);
 }
 
 }  // namespace framewire

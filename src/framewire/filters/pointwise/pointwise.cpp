@@ -96,11 +96,16 @@ void PointwisePass::validate_images(View<const std::uint8_t, space> in, View<std
 template void PointwisePass::validate_images(DeviceView<const std::uint8_t>, DeviceView<std::uint8_t>,
                                              std::span<const DeviceView<std::uint8_t>>) const;
 
+std::array<PointwiseOp, PointwisePass::max_ops> PointwisePass::ops_now() const {
+    std::array<PointwiseOp, max_ops> ops;
+    for (std::size_t index = 0; index < ops_.size(); ++index) ops[index] = op_now(index);
+    return ops;
+}
+
 void PointwisePass::run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out,
                         std::span<const HostView<std::uint8_t>> states, bool first) const {
     validate_images(in, out, states);
-    std::array<PointwiseOp, max_ops> ops;  // one setting for the whole batch
-    for (std::size_t index = 0; index < ops_.size(); ++index) ops[index] = op_now(index);
+    const auto ops = ops_now();  // one setting for the whole batch
     const bool dense = in.dense() && out.dense() &&
                        std::all_of(states.begin(), states.end(), [](const auto& state) { return state.dense(); });
     const auto run_block = [&](const PixelRun& block) {
@@ -121,6 +126,48 @@ void PointwisePass::run(HostView<const std::uint8_t> in, HostView<std::uint8_t> 
         for (std::int64_t begin = 0; begin < run.pixels; begin += block_px)
             run_block({run.row, run.first + begin, std::min(block_px, run.pixels - begin)});
     });
+}
+
+bool PointwisePass::goes_by_rows() const {
+    return executor_->backend() == Backend::cpu && shapes_.front().frames == 1 &&
+           std::none_of(ops_.begin(), ops_.end(), [](const auto& op) { return op.needs_previous; });
+}
+
+void PointwisePass::begin_rows() { ops_of_rows_ = ops_now(); }
+
+std::size_t PointwisePass::first_equal_op() const {
+    auto first = ops_.size();
+    for (std::size_t index = 0; index < ops_.size(); ++index)
+        if (ops_[index].gives_gray)
+            first = index;
+        else if (!ops_[index].keeps_gray)
+            first = ops_.size();
+    return first;
+}
+
+bool PointwisePass::gives_equal_channels() const {
+    return shapes_.back().channels == 3 && first_equal_op() < ops_.size();
+}
+
+void PointwisePass::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) {
+    validate_rows(in, shapes_.front(), "the pass's rows");
+    const bool narrow = out.view.shape().channels == 1 && gives_equal_channels();
+    validate_rows(out, shapes_.back().with_channels(narrow ? 1 : shapes_.back().channels), "the pass's resulting rows");
+    const auto narrow_from = narrow ? first_equal_op() : ops_.size();
+    std::uint8_t between[2][3 * block_px];
+    for (int y = out.range().begin; y < out.range().end; ++y)
+        for (std::int64_t x = 0; x < shapes_.front().width; x += block_px) {
+            const auto pixels = std::min(block_px, shapes_.front().width - x);
+            const auto* from = in.row(y) + x * shapes_.front().channels;
+            int channels = shapes_.front().channels;
+            for (std::size_t index = 0; index < ops_.size(); ++index) {
+                const int to_channels = index >= narrow_from ? 1 : shapes_[index + 1].channels;
+                auto* to = index + 1 == ops_.size() ? out.row(y) + x * to_channels : between[index % 2];
+                ops_of_rows_[index].run(ops_of_rows_[index], {from, nullptr, channels, pixels, to, to_channels});
+                from = to;
+                channels = to_channels;
+            }
+        }
 }
 
 }  // namespace framewire

@@ -4,6 +4,7 @@
 #include "framewire/filters/filter.hpp"
 #include "framewire/filters/pointwise/op.hpp"
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <span>
@@ -16,7 +17,7 @@ namespace framewire {
 /// written once. The result equals the filters' one by one. What a filter needs of the frame before it, its own input
 /// then, the owner keeps as a state image; the pass compares with it and updates it on the way. In and out: any
 /// strides, any alignment, no overlap; frames x height x width.
-class PointwisePass {
+class PointwisePass final : public RowFilter {
 public:
     static constexpr std::size_t max_ops = 8, max_states = 4;
 
@@ -43,20 +44,30 @@ public:
     void run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out,
              std::span<const DeviceView<std::uint8_t>> states, bool first) const;
 
+    /// Whether it goes by rows: on the CPU backend, without a frame before.
+    bool goes_by_rows() const;
+    void begin_rows() override;
+    bool gives_equal_channels() const override;
+    void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) override;
+
 private:
     template <MemorySpace space>
     void validate_images(View<const std::uint8_t, space> in, View<std::uint8_t, space> out,
                          std::span<const View<std::uint8_t, space>> states) const;
-    // An op with the settings that hold now.
+    // An op with the settings that hold now, and all of them.
     PointwiseOp op_now(std::size_t index) const;
+    std::array<PointwiseOp, max_ops> ops_now() const;
+    // The first op from which on one channel stands for three equal ones; their number where there is none.
+    std::size_t first_equal_op() const;
     // The number of a filter's code among those of the kernel; -1 where there is none.
     static int number_on_device(std::string_view filter);
 
-    std::vector<PointwiseOp> ops_;       // as planned
-    std::vector<int> device_numbers_;    // of their code, on the CUDA backend
-    std::vector<Shape> shapes_;          // before each op, and after the last
-    std::size_t first_adjust_;           // among ops_; their number where there is none
-    std::atomic<AdjustTerms> adjusted_;  // its terms now
+    std::vector<PointwiseOp> ops_;                  // as planned
+    std::array<PointwiseOp, max_ops> ops_of_rows_;  // for the frame that is made by rows
+    std::vector<int> device_numbers_;               // of their code, on the CUDA backend
+    std::vector<Shape> shapes_;                     // before each op, and after the last
+    std::size_t first_adjust_;                      // among ops_; their number where there is none
+    std::atomic<AdjustTerms> adjusted_;             // its terms now
     Executor* executor_;
     cuda::DeviceBuffer heatmap_table_;  // on the CUDA backend
 };

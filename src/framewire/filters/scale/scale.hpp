@@ -31,6 +31,11 @@ public:
     /// Queued on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
+    /// See RowFilter.
+    bool goes_by_rows() const { return executor_->backend() == Backend::cpu && to_.frames == 1; }
+    RowRange rows_needed(const RowRange& made) const;
+    void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
+
 private:
     FilterOnDevice plan_for_cuda() const;
 

@@ -182,21 +182,21 @@ void scale_row(const ScaleAxis& axis, int channels, const std::int16_t* line, st
 
 }  // namespace
 
-// Rows y_begin to y_end of one frame's result.
-void scale_rows(const ScaleAxis& columns, const ScaleAxis& rows, HostView<const std::uint8_t> in,
-                HostView<std::uint8_t> out, int frame, int y_begin, int y_end) {
-    const int channels = in.shape().channels;
-    const auto count = in.shape().row_bytes();
+// Rows of the result from rows of the image.
+void scale_rows(const ScaleAxis& columns, const ScaleAxis& rows, const ImageRows<const std::uint8_t>& in,
+                const ImageRows<std::uint8_t>& out) {
+    const int channels = in.view.shape().channels;
+    const auto count = in.view.shape().row_bytes();
     // Vectors read up to so many elements behind the line's end; their weights are 0.
     constexpr int slack = 3 * 8 + 16;
     HWY_ALIGN std::int16_t line[max_side_px * 3 + slack];
     std::fill_n(line + count, slack, std::int16_t{0});
-    for (int y = y_begin; y < y_end; ++y) {
+    for (int y = out.range().begin; y < out.range().end; ++y) {
         const int first = columns.first[static_cast<std::size_t>(y)];
-        combine_rows({in.row(frame, first), in.row_stride_bytes(), columns.from - 1 - first, columns.weights_of(y),
+        combine_rows({in.row(first), in.view.row_stride_bytes(), in.range().end - 1 - first, columns.weights_of(y),
                       columns.stride},
                      count, line);
-        scale_row(rows, channels, line, out.row(frame, y));
+        scale_row(rows, channels, line, out.row(y));
     }
 }
 
@@ -219,11 +219,26 @@ void Scale::run(const FilterImages<MemorySpace::host>& images) const {
     const auto rows_each = std::max<std::int64_t>(span_bytes / bytes_a_row, 1);
     const auto bands = (to_.height + rows_each - 1) / rows_each;
     executor_->pool().for_chunks(to_.frames * bands, 1, [&](std::int64_t index, std::int64_t, std::int64_t) {
-        const auto y = index % bands * rows_each;
+        const auto frame = static_cast<int>(index / bands), y = static_cast<int>(index % bands * rows_each);
+        const RowRange made{y, std::min(y + static_cast<int>(rows_each), to_.height)};
         HWY_DYNAMIC_DISPATCH(scale_rows)
-        (columns_, rows_, images.in, images.out, static_cast<int>(index / bands), static_cast<int>(y),
-         static_cast<int>(std::min<std::int64_t>(y + rows_each, to_.height)));
+        (columns_, rows_, ImageRows(images.in.frames(frame, 1)), ImageRows(images.out.frames(frame, 1)).part(made));
     });
+}
+
+RowRange Scale::rows_needed(const RowRange& made) const {
+    RowRange need{from_.height, 0};
+    for (int y = made.begin; y < made.end; ++y) {
+        const int first = columns_.first[static_cast<std::size_t>(y)];
+        need = {std::min(need.begin, first), std::max(need.end, std::min(first + columns_.stride, from_.height))};
+    }
+    return need;
+}
+
+void Scale::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const {
+    validate_rows(in, from_, "scale's rows");
+    validate_rows(out, to_, "scale's resulting rows");
+    HWY_DYNAMIC_DISPATCH(scale_rows)(columns_, rows_, in, out);
 }
 
 }  // namespace framewire

@@ -47,12 +47,18 @@ public:
     /// Queued on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
+    /// See RowFilter.
+    bool goes_by_rows() const { return executor_->backend() == Backend::cpu && shape_.frames == 1; }
+    std::optional<ImageArea> changed_area() const;
+    void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
+
     /// What is drawn, for the reference.
     const TextLayout& layout() const { return layout_; }
     const GlyphAtlas& atlas() const { return atlas_; }
     const TextStyle& style() const { return style_; }
 
 private:
+    void draw_row(int y, std::uint8_t* row) const;
     void store_layout() const;
 
     Shape shape_;

@@ -101,33 +101,49 @@ bool cover_row(const std::vector<PlacedGlyph>& glyphs, const std::uint8_t* atlas
 
 }  // namespace
 
+// Over what is in the row already.
+void Text::draw_row(int y, std::uint8_t* row) const {
+    const auto& place = layout_.place();
+    if (y < place.covered.y_begin || y >= place.covered.y_end) return;
+    std::uint8_t coverage[max_side_px];
+    const auto draw = [&](const Area& area, const Color& color) {
+        HWY_DYNAMIC_DISPATCH(blend_pixels)
+        (color, coverage, shape_.channels, area.x_end - area.x_begin,
+         row + std::int64_t{area.x_begin} * shape_.channels);
+    };
+    if (y >= place.box.y_begin && y < place.box.y_end && !place.box.empty()) {
+        std::memset(coverage, 255, static_cast<std::size_t>(place.box.x_end - place.box.x_begin));
+        draw(place.box, style_.box);
+    }
+    if (cover_row(layout_.glyphs(), atlas_.coverage().data(), place.covered, y, coverage))
+        draw(place.covered, style_.color);
+}
+
 void Text::run(const FilterImages<MemorySpace::host>& images) const {
     validate(images.in, shape_, "text's image");
     validate(images.out, shape_, "text's result");
-    const auto& place = layout_.place();
-    const auto draw_row = [&](int y, std::uint8_t* row) {
-        std::uint8_t coverage[max_side_px];
-        const auto draw = [&](const Area& area, const Color& color) {
-            HWY_DYNAMIC_DISPATCH(blend_pixels)
-            (color, coverage, shape_.channels, area.x_end - area.x_begin,
-             row + std::int64_t{area.x_begin} * shape_.channels);
-        };
-        if (y >= place.box.y_begin && y < place.box.y_end && !place.box.empty()) {
-            std::memset(coverage, 255, static_cast<std::size_t>(place.box.x_end - place.box.x_begin));
-            draw(place.box, style_.box);
-        }
-        if (cover_row(layout_.glyphs(), atlas_.coverage().data(), place.covered, y, coverage))
-            draw(place.covered, style_.color);
-    };
     const auto rows_each = std::max<std::int64_t>(span_bytes / shape_.row_bytes(), 1);
     executor_->pool().for_chunks(shape_.rows(), rows_each, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
         for (auto index = begin; index < end; ++index) {
             auto* row = images.out.batch_row(index);
             std::memcpy(row, images.in.batch_row(index), static_cast<std::size_t>(shape_.row_bytes()));
-            const auto y = static_cast<int>(index % shape_.height);
-            if (y >= place.covered.y_begin && y < place.covered.y_end) draw_row(y, row);
+            draw_row(static_cast<int>(index % shape_.height), row);
         }
     });
+}
+
+std::optional<ImageArea> Text::changed_area() const {
+    const auto& covered = layout_.place().covered;
+    return ImageArea{{covered.x_begin, covered.x_end}, {covered.y_begin, covered.y_end}};
+}
+
+void Text::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const {
+    validate_rows(in, shape_, "text's rows");
+    validate_rows(out, shape_, "text's resulting rows");
+    for (int y = out.range().begin; y < out.range().end; ++y) {
+        std::memcpy(out.row(y), in.row(y), static_cast<std::size_t>(shape_.row_bytes()));
+        draw_row(y, out.row(y));
+    }
 }
 
 }  // namespace framewire

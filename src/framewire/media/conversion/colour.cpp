@@ -111,22 +111,6 @@ std::optional<YuvFormat> own_format(AVPixelFormat format) {
     }
 }
 
-// A frame as a picture that framewire::colour takes; nothing where it does not: other formats, rows from the bottom up.
-template <class Byte>
-std::optional<HostYuv<Byte>> own_picture(const AVFrame& frame, const YuvCoding& coding) {
-    const auto info = yuv_info(frame, coding);
-    if (!info) return std::nullopt;
-    HostYuv<Byte> picture;
-    picture.info = *info;
-    for (int plane = 0; plane < picture.info.planes(); ++plane) {
-        const auto stride = frame.linesize[plane];
-        if (stride < picture.info.plane_row_bytes(plane)) return std::nullopt;
-        picture.planes[static_cast<std::size_t>(plane)] = {frame.data[plane], stride,
-                                                           std::int64_t{stride} * picture.info.plane_rows(plane)};
-    }
-    return picture;
-}
-
 // Whether a frame's rows of `pixel_bytes` a pixel are an image's, bytes or not: of its size and from the top down.
 bool has_rows(const AVFrame& frame, const Shape& shape, int pixel_bytes) {
     return frame.width == shape.width && frame.height == shape.height && shape.channels == 3 &&
@@ -177,6 +161,36 @@ std::optional<YuvInfo> yuv_info(const AVFrame& frame, const YuvCoding& coding) {
     const auto format = own_format(static_cast<AVPixelFormat>(frame.format));
     if (!format) return std::nullopt;
     return YuvInfo{*format, coding, siting_of(frame, coding), 1, frame.height, frame.width};
+}
+
+namespace {
+
+template <class Byte>
+std::optional<HostYuv<Byte>> yuv_view(const AVFrame& frame, const YuvCoding& coding) {
+    const auto info = yuv_info(frame, coding);
+    if (!info) return std::nullopt;
+    HostYuv<Byte> picture;
+    picture.info = *info;
+    for (int plane = 0; plane < picture.info.planes(); ++plane) {
+        const auto stride = frame.linesize[plane];
+        if (stride < picture.info.plane_row_bytes(plane)) return std::nullopt;
+        picture.planes[static_cast<std::size_t>(plane)] = {frame.data[plane], stride,
+                                                           std::int64_t{stride} * picture.info.plane_rows(plane)};
+    }
+    return picture;
+}
+
+}  // namespace
+
+std::optional<HostYuv<const std::uint8_t>> planes_of(const AVFrame& frame, const YuvCoding& coding) {
+    return yuv_view<const std::uint8_t>(frame, coding);
+}
+
+std::optional<YuvInfo> planes_made_for(const AVFrame& frame) {
+    std::string assumed;
+    const auto picture = yuv_view<const std::uint8_t>(frame, coding_of(frame, assumed));
+    if (!picture || picture->info.format.bits != 8) return std::nullopt;
+    return picture->info;
 }
 
 void tag(AVFrame& frame, const YuvCoding& coding) {
@@ -272,7 +286,7 @@ void PictureConverter::scale(const AVFrame& from, std::uint8_t* const planes[4],
 void PictureConverter::to_image(const AVFrame& frame, const YuvCoding& coding, HostView<std::uint8_t> image) {
     const auto& shape = image.shape();
     if (frame.width == shape.width && frame.height == shape.height) {
-        if (const auto picture = own_picture<const std::uint8_t>(frame, coding))
+        if (const auto picture = planes_of(frame, coding))
             return YuvToImage(picture->info, shape.channels, media_threads()).run(*picture, image);
     }
     if (frame.format == AV_PIX_FMT_BGR0 && has_rows(frame, shape, 4))
@@ -286,8 +300,8 @@ void PictureConverter::to_frame(HostView<const std::uint8_t> image, AVFrame& fra
     const auto& shape = image.shape();
     std::string assumed;
     const auto coding = coding_of(frame, assumed);
-    if (const auto picture = own_picture<std::uint8_t>(frame, coding); picture && picture->info.format.bits == 8)
-        return ImageToYuv(picture->info, shape.channels, media_threads()).run(image, *picture);
+    if (const auto info = planes_made_for(frame))
+        return ImageToYuv(*info, shape.channels, media_threads()).run(image, *yuv_view<std::uint8_t>(frame, coding));
     if (frame.format == AV_PIX_FMT_BGR0 && has_rows(frame, shape, 4))
         return bgr_to_bgr0(image, frame.data[0], frame.linesize[0], media_threads());
     scale_to_frame(image, frame, coding);

@@ -23,6 +23,13 @@ YuvCoding coding_of(const AVFrame& frame, std::string& assumed);
 /// What a frame is that framewire::colour converts, of `coding`; nothing for others: rarer formats, RGB.
 std::optional<YuvInfo> yuv_info(const AVFrame& frame, const YuvCoding& coding);
 
+/// A frame as a picture that framewire::colour takes; nothing for other formats, and rows from the bottom up.
+std::optional<HostYuv<const std::uint8_t>> planes_of(const AVFrame& frame, const YuvCoding& coding);
+
+/// What PictureConverter::to_frame() makes of images by ImageToYuv, by the frame's own tags; nothing where it does
+/// otherwise.
+std::optional<YuvInfo> planes_made_for(const AVFrame& frame);
+
 /// Writes the tags of `coding` to a frame.
 void tag(AVFrame& frame, const YuvCoding& coding);
 

@@ -81,23 +81,14 @@ public:
     bool write_own(const OwnPicture& own, const FrameTime& time) override {
         const auto* picture = dynamic_cast<const DecodedPicture*>(&own);
         if (!picture || !takes(picture->frame())) return false;
-        const auto& from = picture->frame();
-        bool without_gaps = true;
-        for (int plane = 0; plane < info_.planes(); ++plane)
-            without_gaps &= from.linesize[plane] == info_.plane_row_bytes(plane);
-        if (without_gaps) {
-            put_planes(from, time);
-            return true;
-        }
-        for (int plane = 0; plane < info_.planes(); ++plane) {
-            const auto row_bytes = info_.plane_row_bytes(plane);
-            for (int y = 0; y < info_.plane_rows(plane); ++y)
-                std::memcpy(frame_->data[plane] + y * row_bytes,
-                            from.data[plane] + std::ptrdiff_t{y} * from.linesize[plane],
-                            static_cast<std::size_t>(row_bytes));
-        }
-        put(time);
+        std::string assumed;
+        put_planes(*planes_of(picture->frame(), coding_of(picture->frame(), assumed)), time);
         return true;
+    }
+
+    std::optional<YuvInfo> planes() const override { return planes_made_for(*frame_); }
+    void write_planes(const std::shared_ptr<const YuvPicture>& picture, const FrameTime& time) override {
+        put_planes(picture->view(), time);
     }
 
     void finish(Ending ending) override { file_.finish(ending); }
@@ -140,12 +131,33 @@ private:
         file_.mark_whole();
     }
 
-    void put_planes(const AVFrame& picture, const FrameTime& time) {
+    // Of info_'s form, wherever they lie.
+    void put_planes(const HostYuv<const std::uint8_t>& picture, const FrameTime& time) {
+        bool without_gaps = true;
+        for (int plane = 0; plane < info_.planes(); ++plane)
+            without_gaps &= stride_of(picture, plane) == info_.plane_row_bytes(plane);
+        if (!without_gaps) {
+            copy_planes(picture);
+            return put(time);
+        }
         uneven_.look_at(time, rate_.value(), file_.name());
         file_.write(frame_line.data(), frame_line.size());
         for (int plane = 0; plane < info_.planes(); ++plane)
-            file_.write(picture.data[plane], static_cast<std::size_t>(info_.plane_bytes(plane)));
+            file_.write(picture.planes[static_cast<std::size_t>(plane)].data,
+                        static_cast<std::size_t>(info_.plane_bytes(plane)));
         file_.mark_whole();
+    }
+
+    void copy_planes(const HostYuv<const std::uint8_t>& picture) {
+        for (int plane = 0; plane < info_.planes(); ++plane)
+            for (int y = 0; y < info_.plane_rows(plane); ++y)
+                std::memcpy(frame_->data[plane] + y * info_.plane_row_bytes(plane),
+                            picture.planes[static_cast<std::size_t>(plane)].row(0, y),
+                            static_cast<std::size_t>(info_.plane_row_bytes(plane)));
+    }
+
+    static std::int64_t stride_of(const HostYuv<const std::uint8_t>& picture, int plane) {
+        return picture.planes[static_cast<std::size_t>(plane)].row_stride_bytes;
     }
 
     OutputFile file_;

@@ -64,8 +64,9 @@ void ChainPlan::plan_steps(const Chain& chain) {
     for (std::size_t begin = 0, end = 0; begin < chain.calls.size(); begin = end) {
         const auto& call = chain.calls[begin];
         auto pass = pass_from(ops, begin);
-        // A pass of one pays where it saves the copy of the previous frame.
-        const bool pays = pass.size() > 1 || (pass.size() == 1 && pass.front().needs_previous);
+        // A pass of one pays where it saves the copy of the previous frame, and where it may go by rows.
+        const bool pays = pass.size() > 1 ||
+                          (pass.size() == 1 && (pass.front().needs_previous || executor_->backend() == Backend::cpu));
         end = begin + (pays ? pass.size() : 1);
         Step step;
         for (auto index = begin; index < end; ++index) step.names.emplace_back(chain.calls[index].filter->name);
@@ -230,6 +231,32 @@ void ChainPlan::run_step(Step& step, View<const std::uint8_t, space> from, View<
     }
     step.has_previous = step.needs_previous;
     step.has_run = true;
+}
+
+RowFilter* ChainPlan::Step::by_rows() const {
+    if (filter) return joins_original ? nullptr : filter->by_rows();
+    return pass->goes_by_rows() ? pass.get() : nullptr;
+}
+
+std::vector<ChainPlan::RowStep> ChainPlan::by_rows() {
+    std::vector<RowStep> steps;
+    if (executor_->backend() != Backend::cpu || input_shape_.frames != 1) return steps;
+    for (const auto& step : steps_) {
+        auto* filter = step.by_rows();
+        if (!filter) return {};
+        steps.push_back({step.name, filter, step.input, step.output});
+    }
+    // A filter that makes several rows at a time, and counts what it makes, is not asked for a row twice.
+    for (std::size_t index = 0; index < steps.size(); ++index)
+        if (steps[index].filter->rows_together() > 1 && index + 1 < steps.size()) return {};
+    return steps;
+}
+
+void ChainPlan::begin_rows() {
+    for (auto& step : steps_) {
+        step.by_rows()->begin_rows();
+        step.has_run = true;
+    }
 }
 
 void ChainPlan::copy_image(HostView<const std::uint8_t> from, HostView<std::uint8_t> to) const { copy(from, to); }

@@ -69,6 +69,17 @@ public:
     /// The same with another original than `in`.
     void run(Frame& in, Frame& original, Frame& out);
 
+    /// A filter, or several as one pass, by rows. Lives as long as the plan.
+    struct RowStep {
+        std::string name;
+        RowFilter* filter = nullptr;
+        Shape input{}, output{};
+    };
+    /// The chain as such, where each of its filters is one: on the CPU, of one frame. Else, and without any, none.
+    std::vector<RowStep> by_rows();
+    /// Before the rows of each frame: tells all of them, as run() does.
+    void begin_rows();
+
 private:
     // A filter, or several as one pass.
     struct Step {
@@ -83,6 +94,7 @@ private:
         bool has_run = false;
         BackendImage previous;             // of a filter
         std::vector<BackendImage> states;  // of a pass
+        RowFilter* by_rows() const;
     };
 
     // The images that a graph was made for; it holds for no others. Made when they come a second time.

@@ -120,6 +120,31 @@ bool FilteredInput::move_own(InputFrame& frame) {
     return true;
 }
 
+void FilteredInput::give_own_pictures(const std::optional<YuvInfo>& planes) {
+    if (!info_.has_own_pictures || before_) return;
+    if (planes) planes_pass_ = make_planes_pass(*planes);
+    gives_own_ = moves_ || planes_pass_;
+}
+
+std::optional<PlanesPass> FilteredInput::make_planes_pass(const YuvInfo& planes) {
+    if (backend() == Backend::cpu) return PlanesPass::of(plan_, planes, executor_.pool());
+    const auto& calls = chain_.after.calls;
+    if (!std::ranges::all_of(calls, [](const auto& call) { return call.filter->draws; })) return std::nullopt;
+    drawing_ = std::make_unique<Drawing>(chain_.after, rated_shape(), executor_.pool().threads());
+    return PlanesPass::of(drawing_->plan, planes, drawing_->executor.pool());
+}
+
+// The frame's own picture from planes to planes; false where it has none that goes so.
+bool FilteredInput::filter_planes(InputFrame& frame, const FrameTime& time, const Statistics& statistics) {
+    const auto planes = frame.own->planes();
+    if (!planes || !planes_pass_->takes(planes->info)) return false;
+    if (drawing_ && !planes_pass_->keeps_rest(planes->info)) return false;
+    show_values(planes_pass_->plan(), time, statistics);
+    executor_.step(planes_pass_->name(), [&] { frame.planes = planes_pass_->run(*planes); });
+    frame.own.reset();
+    return true;
+}
+
 // Where own pictures are given, the image may be left out.
 bool FilteredInput::read(HostView<std::uint8_t> image, FrameTime& time, std::shared_ptr<const OwnPicture>& own) {
     if (!(gives_own_ ? source_->read_own(image, time) : source_->read(image, time))) return false;
@@ -142,6 +167,7 @@ bool FilteredInput::seek(double seconds) {
 void FilteredInput::begin_anew() {
     before_ = make_before();
     plan_ = make_plan();
+    if (planes_pass_) planes_pass_ = make_planes_pass(planes_pass_->result());
 }
 
 Rational FilteredInput::rate() const { return chain_.rate.value_or(asked_rate(fps_).value_or(info_.rate)); }
@@ -225,24 +251,26 @@ bool FilteredInput::capture_at_rate(InputFrame& frame, FrameTime& time) {
 
 void FilteredInput::filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted) {
     if (before_) return filter_at_rate(frame, time, statistics, wanted);
-    if (frame.own && move_own(frame)) return;
+    if (frame.own && moves_ && move_own(frame)) return;
+    if (frame.own && planes_pass_ && filter_planes(frame, time, statistics)) return;
     if (const auto own = std::exchange(frame.own, nullptr)) own->to_image(frame.captured.fill_on_host());
     filter_frame(plan_, executor_, frame, time, statistics, shown_name_, wanted);
+}
+
+void FilteredInput::show_values(ChainPlan& plan, const FrameTime& time, const Statistics& statistics) const {
+    if (plan.shows_frame_values()) plan.set_frame_values(run_values(statistics.snapshot(), time, shown_name_));
 }
 
 void FilteredInput::filter_at_rate(InputFrame& frame, const FrameTime& time, const Statistics& statistics,
                                    Wanted wanted) {
     frame.captured.upload();
-    const auto show_values = [&](ChainPlan& plan) {
-        if (plan.shows_frame_values()) plan.set_frame_values(run_values(statistics.snapshot(), time, shown_name_));
-    };
     if (frame.reading != before_->reading) {
-        show_values(before_->plan);
+        show_values(before_->plan, time, statistics);
         before_->plan.run(frame.captured, before_->result);
         before_->reading = frame.reading;
     }
     if (!frame.looked_at) return;
-    show_values(plan_);
+    show_values(plan_, time, statistics);
     plan_.run(before_->result, frame.captured, frame.filtered);
     if (wanted.on_host) frame.filtered.download();
 }

@@ -5,6 +5,7 @@
 #include "framewire/pipeline/chain/camera_panel.hpp"
 #include "framewire/pipeline/chain/chain.hpp"
 #include "framewire/pipeline/chain/chain_plan.hpp"
+#include "framewire/pipeline/planes/planes_pass.hpp"
 #include "framewire/pipeline/source.hpp"
 #include "framewire/session/input/input_frame.hpp"
 #include "framewire/session/input/no_signal.hpp"
@@ -47,9 +48,10 @@ public:
     /// How many frames there will be, where that is known.
     std::optional<std::int64_t> expected_frames(std::optional<std::int64_t> limit) const;
 
-    /// From now on frames may have their source's own picture in place of the result's image, where no filter does more
-    /// than move pixels; OwnPicture::to_image() gives the image then. Before the first frame.
-    void give_own_pictures() { gives_own_ = info_.has_own_pictures && moves_.has_value(); }
+    /// From now on frames may have, in place of the result's image, their source's own picture where no filter does
+    /// more than move pixels, and OwnPicture::to_image() gives the image then; or `planes`, where a sink takes such,
+    /// that the filters gave. Before the first frame.
+    void give_own_pictures(const std::optional<YuvInfo>& planes);
 
     InputFrame make_frame();
     /// False when there is no further frame.
@@ -91,6 +93,9 @@ private:
     std::optional<std::vector<PixelMove>> moves_of_chain() const;
     bool move_own(InputFrame& frame);
     Executor& on_host();
+    bool filter_planes(InputFrame& frame, const FrameTime& time, const Statistics& statistics);
+    std::optional<PlanesPass> make_planes_pass(const YuvInfo& planes);
+    void show_values(ChainPlan& plan, const FrameTime& time, const Statistics& statistics) const;
     bool read(HostView<std::uint8_t> image, FrameTime& time, std::shared_ptr<const OwnPicture>& own);
     void set_time(FrameTime& time);
     std::optional<BeforeRate> make_before();
@@ -114,6 +119,16 @@ private:
     std::optional<BeforeRate> before_;
     ChainPlan plan_;
     std::optional<std::vector<PixelMove>> moves_;  // what all filters do, where they only move pixels
+    // Where results are wanted as planes: of plan_, or on CUDA of a plan of the CPU's, where filters only draw on a
+    // part.
+    struct Drawing {
+        Drawing(const Chain& chain, const Shape& frame, int threads)
+            : executor(BackendChoice::cpu, threads), plan(chain, frame, executor) {}
+        Executor executor;
+        ChainPlan plan;
+    };
+    std::unique_ptr<Drawing> drawing_;
+    std::optional<PlanesPass> planes_pass_;
     bool gives_own_ = false;
     std::optional<FrameResampler> resampler_;
     CameraPanel panel_;

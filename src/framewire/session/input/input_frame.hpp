@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/colour/yuv_picture.hpp"
 #include "framewire/core/time/frame_time.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/pipeline/chain/chain_plan.hpp"
@@ -16,8 +17,9 @@ namespace framewire::session {
 /// One frame on its way: as captured and, where there are filters, as filtered.
 struct InputFrame {
     Frame captured, filtered;
-    std::shared_ptr<const OwnPicture> own{};  ///< in place of the result's image: see give_own_pictures()
-    bool signal = true;                       ///< false where the source was away, and the picture only says so
+    std::shared_ptr<const OwnPicture> own{};     ///< in place of the result's image: see give_own_pictures()
+    std::shared_ptr<const YuvPicture> planes{};  ///< likewise
+    bool signal = true;                          ///< false where the source was away, and the picture only says so
     int pass = 0;              ///< of a source that is gone to and fro in: which reading of it this frame is of
     std::int64_t reading = 0;  ///< which of a source's frames this is, where the chain changes their rate
     bool looked_at = true;     ///< false where that leaves it out, and only filters before see it

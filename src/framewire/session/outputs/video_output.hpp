@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace framewire::session {
@@ -32,6 +33,12 @@ public:
         bool taken = false;
         written_.attempt([&] { taken = sink_->write_own(own, time); });
         return taken;
+    }
+
+    /// See Sink. None without a sink.
+    std::optional<YuvInfo> planes() const { return sink_ ? sink_->planes() : std::nullopt; }
+    void write_planes(const std::shared_ptr<const YuvPicture>& picture, const FrameTime& time) {
+        written_.attempt([&] { sink_->write_planes(picture, time); });
     }
 
     /// A sink that failed has no whole output, and one without frames none that plays: those are left as they are,

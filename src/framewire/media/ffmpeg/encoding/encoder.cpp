@@ -77,9 +77,13 @@ VideoEncoder::VideoEncoder(const EncoderChoice& choice, const Frames& frames, in
 FramePointer VideoEncoder::empty_frame() const {
     const auto format = palette_ ? AV_PIX_FMT_BGR0 : hardware_ ? AV_PIX_FMT_NV12 : context_->pix_fmt;
     auto frame = make_frame(format, context_->width, context_->height);
-    tag(*frame, coding_);
-    frame->chroma_location = context_->chroma_sample_location;
+    tag_as_encoded(*frame);
     return frame;
+}
+
+void VideoEncoder::tag_as_encoded(AVFrame& frame) const {
+    tag(frame, coding_);
+    frame.chroma_location = context_->chroma_sample_location;
 }
 
 bool VideoEncoder::takes(const AVFrame& picture) const {
@@ -111,8 +115,33 @@ void VideoEncoder::encode_own(const AVFrame& picture, std::int64_t pts, const De
         frame_->buf[plane] = av_buffer_ref(picture.buf[plane]);
         if (!frame_->buf[plane]) fail(ErrorCode::config, "no memory for a picture");
     }
-    tag(*frame_, coding_);
-    frame_->chroma_location = context_->chroma_sample_location;
+    tag_as_encoded(*frame_);
+    send(pts, deliver);
+}
+
+void VideoEncoder::encode_planes(const std::shared_ptr<const YuvPicture>& picture, std::int64_t pts,
+                                 const Deliver& deliver) {
+    // The encoder may hold the picture for a while: one buffer stands for all its planes.
+    auto held = std::make_unique<std::shared_ptr<const YuvPicture>>(picture);
+    const auto view = picture->view();
+    const auto format = static_cast<AVPixelFormat>(frame_->format);
+    frame_ = make_frame();
+    frame_->format = format;
+    frame_->width = view.info.width;
+    frame_->height = view.info.height;
+    for (int plane = 0; plane < view.info.planes(); ++plane) {
+        const auto& from = view.planes[static_cast<std::size_t>(plane)];
+        frame_->data[plane] = const_cast<std::uint8_t*>(from.data);
+        frame_->linesize[plane] = static_cast<int>(from.row_stride_bytes);
+    }
+    const auto release = [](void* shared, std::uint8_t*) {
+        delete static_cast<std::shared_ptr<const YuvPicture>*>(shared);
+    };
+    frame_->buf[0] = av_buffer_create(frame_->data[0], static_cast<std::size_t>(picture->bytes()), release, held.get(),
+                                      AV_BUFFER_FLAG_READONLY);
+    if (!frame_->buf[0]) fail(ErrorCode::config, "no memory for a picture");
+    static_cast<void>(held.release());  // now it is the buffer's
+    tag_as_encoded(*frame_);
     send(pts, deliver);
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace framewire {
 
@@ -34,6 +35,10 @@ public:
     void encode(HostView<const std::uint8_t> image, std::int64_t pts, const Deliver& deliver);
     /// Encodes the medium's own picture of a frame, which takes() said yes to. Throws Error{io}.
     void encode_own(const AVFrame& picture, std::int64_t pts, const Deliver& deliver);
+    /// What encode() makes of images, where that is planes made by ImageToYuv.
+    std::optional<YuvInfo> planes() const { return planes_made_for(*frame_); }
+    /// Encodes what encode() would have made. Throws Error{io}.
+    void encode_planes(const std::shared_ptr<const YuvPicture>& picture, std::int64_t pts, const Deliver& deliver);
     /// Whether a picture is of the encoder's own format, size and colours.
     bool takes(const AVFrame& picture) const;
     /// Encodes the image before once more, for time `pts`. Throws Error{io}.
@@ -48,6 +53,7 @@ private:
     void drain(const Deliver& deliver);
 
     FramePointer empty_frame() const;
+    void tag_as_encoded(AVFrame& frame) const;
 
     CodecPointer context_;
     YuvCoding coding_;

@@ -157,6 +157,12 @@ public:
         return true;
     }
 
+    std::optional<YuvInfo> planes() const override { return encoder_->planes(); }
+    void write_planes(const std::shared_ptr<const YuvPicture>& picture, const FrameTime& time) override {
+        const auto pts = begin_frame(time);
+        encoder_->encode_planes(picture, pts, [this](AVPacket& packet) { mux(packet); });
+    }
+
     void finish(Ending ending) override {
         if (!begun_) return;
         encoder_->flush([this](AVPacket& packet) { mux(packet); });

@@ -40,6 +40,12 @@ public:
         return piece_->write_own(own, time);
     }
 
+    std::optional<YuvInfo> planes() const override { return piece_->planes(); }
+    void write_planes(const std::shared_ptr<const YuvPicture>& picture, const FrameTime& time) override {
+        go_on_to(time);
+        piece_->write_planes(picture, time);
+    }
+
     void finish(Ending ending) override {
         wait_for_finished();
         piece_->finish(ending);

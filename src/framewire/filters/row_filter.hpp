@@ -1,0 +1,33 @@
+#pragma once
+
+#include "framewire/core/image_rows.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace framewire {
+
+/// A filter of the CPU that can make some rows of its result from some rows of its image, without a frame before or
+/// another one beside: so that a chain of such goes through a picture while its rows are in a core's cache. All rows
+/// together are what Filter::run() gives. For one frame at a time.
+class RowFilter {
+public:
+    virtual ~RowFilter() = default;
+
+    /// Before the rows of each frame.
+    virtual void begin_rows() {}
+    /// The result is made so many rows at a time, counted from its first one: a cell's.
+    virtual int rows_together() const { return 1; }
+    /// The rows of the image that these of the result are made from.
+    virtual RowRange rows_needed(const RowRange& made) const { return made; }
+    /// Where the next frame's result may be another than its image; nothing where that may be anywhere.
+    virtual std::optional<ImageArea> changed_area() const { return {}; }
+    /// True where the result's three channels are equal: then run_rows() can make one of them alone.
+    virtual bool gives_equal_channels() const { return false; }
+
+    /// Makes the rows of `out`, each once, from those of `in`, which has the rows needed. On the calling thread;
+    /// several at once for other rows. No overlap.
+    virtual void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) = 0;
+};
+
+}  // namespace framewire
