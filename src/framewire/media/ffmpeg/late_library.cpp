@@ -16,12 +16,12 @@ std::string loader_complaint() {
 }  // namespace
 
 LateLibrary::LateLibrary(const std::string& file) : file_(file), handle_(dlopen(file.c_str(), RTLD_LAZY)) {
-    if (!handle_) fail(ErrorCode::config, "FFmpeg's {} cannot be loaded: {}", file, loader_complaint());
+    if (!handle_) fail(ErrorCode::config, "{} cannot be loaded: {}", file, loader_complaint());
 }
 
 void* LateLibrary::address(const char* name) const {
     void* const found = dlsym(handle_, name);
-    if (!found) fail(ErrorCode::config, "FFmpeg's {} lacks {}: {}", file_, name, loader_complaint());
+    if (!found) fail(ErrorCode::config, "{} lacks {}: {}", file_, name, loader_complaint());
     return found;
 }
 
