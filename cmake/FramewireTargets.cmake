@@ -23,6 +23,8 @@ target_compile_options(framewire_options INTERFACE
 if(CMAKE_UNITY_BUILD)
     # Joined sources are included, and GCC takes what their unnamed namespaces hold for a header's.
     target_compile_options(framewire_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+    # Joined sources need up to a gigabyte anyway. What GCC collects of its first 600 MB takes up to a tenth of its time.
+    target_compile_options(framewire_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=600000>)
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     # The floor of the SIMD sources' run-time choice (core/simd/simd.hpp): any x86-64 since 2009.
