@@ -16,11 +16,19 @@ function(framewire_choose_architectures)
         set(architectures ${CMAKE_CUDA_ARCHITECTURES_NATIVE})
     elseif(FRAMEWIRE_GPUS STREQUAL "CHECK")
         # The sources tell nothing apart but what is before sm_80 (tests/cuda_objects_test.sh holds them to it): one
-        # intermediate code for all from there on, which the assembler takes or refuses for each.
+        # intermediate code for all from there on. What is written for compute_80 every later GPU takes, within limits
+        # that are the same for all. So one kernel tries all of them, and the sources the oldest and the newest.
         set(architectures OFF)
         list(REMOVE_ITEM all 75)
         list(TRANSFORM all PREPEND sm_)
         list(JOIN all "," from_80)
+        set(kernel ${PROJECT_BINARY_DIR}/one_kernel.cu)
+        file(WRITE ${kernel} "__global__ void one_kernel(int* value) { *value = 1; }\n")
+        execute_process(COMMAND ${CMAKE_CUDA_COMPILER} -fatbin -gencode arch=compute_75,code=sm_75
+            -gencode arch=compute_80,code=[${from_80}] ${kernel} -o ${kernel}.fatbin COMMAND_ERROR_IS_FATAL ANY)
+        list(GET all 0 oldest)
+        list(GET all -1 newest)
+        set(from_80 ${oldest},${newest})
         set(options -gencode arch=compute_75,code=sm_75 "-gencode arch=compute_80,code=[${from_80}]")
         list(JOIN options " " options)
         set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} ${options}" PARENT_SCOPE)

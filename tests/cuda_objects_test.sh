@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Compiles the CUDA sources of the libraries for every architecture of the preset `release`: their kernels, no host code.
+# Compiles the CUDA sources of the libraries for the preset `release`: their kernels, no host code. Its architectures are all tried with
+# one kernel, and its oldest and newest with every source (cmake/FramewireCuda.cmake says why these tell for all).
 cd "$(dirname "$0")/.." || exit 1
 build=build/cuda-objects
 log=$(mktemp)

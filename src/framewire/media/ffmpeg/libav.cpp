@@ -2,6 +2,7 @@
 
 #include "framewire/core/log.hpp"
 #include "framewire/core/text/credentials.hpp"
+#include "framewire/media/ffmpeg/late_library.hpp"
 
 extern "C" {
 #include <libavdevice/avdevice.h>
@@ -65,8 +66,15 @@ void initialise_ffmpeg() {
     static std::once_flag once;
     std::call_once(once, [] {
         av_log_set_callback(log_line);
-        avdevice_register_all();
         avformat_network_init();
+    });
+}
+
+void register_ffmpeg_devices() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        const LateLibrary library("libavdevice.so." AV_STRINGIFY(LIBAVDEVICE_VERSION_MAJOR));
+        library.function<decltype(avdevice_register_all)>("avdevice_register_all")();
     });
 }
 

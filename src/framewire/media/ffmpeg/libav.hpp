@@ -89,8 +89,12 @@ std::string take_complaint();
 /// What FFmpeg says of an error number, with take_complaint(), which is the more telling.
 std::string ffmpeg_error(int error);
 
-/// Leads FFmpeg's own log to framewire's: complaints at debug level, all else at trace. Also registers its devices
-/// and starts its network. Once a process; later calls do nothing.
+/// Leads FFmpeg's own log to framewire's: complaints at debug level, all else at trace. Also starts its network. Once a
+/// process; later calls do nothing.
 void initialise_ffmpeg();
+
+/// Makes the input formats of libavdevice known: cameras and `lavfi`. Once a process; later calls do nothing. Throws
+/// Error{config} where the library cannot be loaded.
+void register_ffmpeg_devices();
 
 }  // namespace framewire

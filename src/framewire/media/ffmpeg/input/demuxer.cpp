@@ -80,6 +80,8 @@ FfmpegDemuxer::FfmpegDemuxer(const FfmpegAddress& address, const SourceOptions& 
                              std::chrono::milliseconds patience)
     : name_(address.name), url_(address.url) {
     const AVInputFormat* demuxer = nullptr;
+    if (address.kind == FfmpegAddress::Kind::camera || address.kind == FfmpegAddress::Kind::generator)
+        register_ffmpeg_devices();
     if (!address.format.empty()) {
         demuxer = av_find_input_format(address.format.c_str());
         if (!demuxer) fail(ErrorCode::config, "{}: this FFmpeg has no input format '{}'", name_, address.format);

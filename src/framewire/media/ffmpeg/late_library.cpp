@@ -1,0 +1,28 @@
+#include "framewire/media/ffmpeg/late_library.hpp"
+
+#include "framewire/core/error.hpp"
+
+#include <dlfcn.h>
+
+namespace framewire {
+namespace {
+
+// What dlopen or dlsym has just complained of.
+std::string loader_complaint() {
+    const char* text = dlerror();
+    return text ? text : "no reason given";
+}
+
+}  // namespace
+
+LateLibrary::LateLibrary(const std::string& file) : file_(file), handle_(dlopen(file.c_str(), RTLD_LAZY)) {
+    if (!handle_) fail(ErrorCode::config, "{} cannot be loaded: {}", file, loader_complaint());
+}
+
+void* LateLibrary::address(const char* name) const {
+    void* const found = dlsym(handle_, name);
+    if (!found) fail(ErrorCode::config, "{} lacks {}: {}", file_, name, loader_complaint());
+    return found;
+}
+
+}  // namespace framewire
