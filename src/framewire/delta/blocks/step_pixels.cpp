@@ -1,48 +1,14 @@
 #include "framewire/delta/blocks/step_pixels.hpp"
 
-#include <array>
-#include <cstdlib>
 
 namespace framewire::delta {
-namespace {
-
-// Patterns from the most frequent to the least, so that a reader finds them soon.
-constexpr std::array<Pattern, patterns - 1> by_frequency = {13, 26, 2, 18, 1, 9, 6, 3, 24, 8, 12, 4, 16, 23, 17, 22, 25, 14, 20, 10, 15, 21, 7, 5, 19, 11};
-constexpr auto rank_of = [] {
-    std::array<std::uint8_t, patterns> ranks{};
-    for (std::size_t rank = 0; rank < by_frequency.size(); ++rank)
-        ranks[by_frequency[rank]] = static_cast<std::uint8_t>(rank);
-    return ranks;
-}();
-
-}  // namespace
-
-void add_pixel(Symbols& symbols, const CodedPixels& coded, const CodedPixels::Neighbours& near, int x, int y,
-               int channels, int pattern, const int* steps, bool fine) {
-    const int model = pattern_model(near);
-    symbols.add(channels == 1 ? step_models::sign.at(model) + (steps[0] < 0)
-                              : step_models::pattern.at(model) + rank_of[static_cast<std::size_t>(pattern)]);
-    int before = -1, steps_before = 0;
-    for (int i = 0; i < channels; ++i) {
-        const int channel = channels == 1 ? 0 : channel_order[i];
-        if (!steps[channel]) continue;
-        const int sign = steps[channel] > 0 ? 1 : -1;
-        const auto context = magnitude_context(coded, x, y, channel, sign, before, steps_before, i == 0, fine);
-        const auto token = token_of(fold(std::abs(steps[channel]), context.expected));
-        symbols.add(step_models::magnitude.at(context.model) + token.symbol);
-        symbols.add_bits(token.value, token.bits);
-        before = channel;
-        steps_before = steps[channel];
-    }
-}
-
 void read_pixel(const StepModels& models, rans::Reader& reader, CodedPixels& coded,
                 const CodedPixels::Neighbours& near, int x, int y, int channels, bool fine, int* steps) {
     const int model = pattern_model(near);
     const int pattern =
         channels == 1
             ? models.read_flag(reader, step_models::sign.at(model)) ? all_down : all_up
-            : by_frequency[static_cast<std::size_t>(
+            : patterns_by_frequency[static_cast<std::size_t>(
                   models.read(reader, step_models::pattern.at(model), step_models::pattern.symbols))];
     coded.set_pattern(x, y, static_cast<Pattern>(pattern));
     constexpr int weights[3] = {1, 3, 9};
