@@ -166,8 +166,8 @@ TEST(Serve, BoundedRecordingsStayWithinTheThreshold) {
     double bytes[2];
     for (const std::string mode : {"exact", "bounded"}) {
         SCOPED_TRACE(mode);
-        Serving serving({"-i", input[0], "--mode", mode, "--threshold", "12", "--frames", "20", "--wait", "1", "--stats",
-                         folder / "serve.json"});
+        Serving serving({"-i", input[0], "--mode", mode, "--threshold", "12", "--frames", "20", "--wait", "1", "-y",
+                         "--stats", folder / "serve.json"});
         Program viewer(view({serving.url(), "-o", folder / "seen.mkv", "-y"}));
         EXPECT_EQ(viewer.wait().code, 0);
         EXPECT_EQ(serving.program().wait().code, 0);
