@@ -1,254 +1,311 @@
 #include "framewire/delta/packing/packing.hpp"
 
+#include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/delta/runs.hpp"
-
-#include <zstd.h>
+#include "framewire/delta/blocks/changes_coder.hpp"
+#include "framewire/delta/blocks/grid.hpp"
+#include "framewire/delta/blocks/picture_coder.hpp"
+#include "framewire/delta/blocks/prediction_decoder.hpp"
+#include "framewire/delta/packing/packed.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <array>
+#include <atomic>
 #include <cstring>
-#include <memory>
+#include <numeric>
+#include <utility>
 
 namespace framewire::delta {
 namespace {
 
-constexpr int changes_level = 3;  // small bodies: worth the better ratio
-constexpr int picture_level = 1;  // megabytes at once: must not hold up the stream
-constexpr std::int64_t block_bytes = 64;
-
-std::int64_t blocks_of(const Shape& shape) { return (shape.frame_bytes() + block_bytes - 1) / block_bytes; }
-std::int64_t bitmap_bytes(const Shape& shape) { return (blocks_of(shape) + 7) / 8; }
-
-// The parts of a body of changes, before zstd: see format.md.
-std::size_t max_changes_body_bytes(const Shape& shape) {
-    return static_cast<std::size_t>(4 + bitmap_bytes(shape) + 8 * blocks_of(shape) + shape.frame_bytes());
-}
-
-void put_u32(std::uint8_t* at, std::uint32_t value) {
-    for (int byte = 0; byte < 4; ++byte) at[byte] = static_cast<std::uint8_t>(value >> (8 * byte));
-}
-std::uint32_t get_u32(const std::uint8_t* at) {
-    return at[0] | std::uint32_t{at[1]} << 8 | std::uint32_t{at[2]} << 16 | std::uint32_t{at[3]} << 24;
-}
-void put_u64(std::uint8_t* at, std::uint64_t value) {
-    put_u32(at, static_cast<std::uint32_t>(value));
-    put_u32(at + 4, static_cast<std::uint32_t>(value >> 32));
-}
-std::uint64_t get_u64(const std::uint8_t* at) { return get_u32(at) | std::uint64_t{get_u32(at + 4)} << 32; }
-
-void check_one_frame(const Shape& shape, const char* what) {
-    validate(shape, what);
-    if (shape.frames != 1)
-        fail(ErrorCode::usage, "{} is a batch of {}; streams are packed one by one", what, shape.frames);
-}
-
-struct FreeCompressor {
-    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
-};
-struct FreeDecompressor {
-    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
-};
+using Kind = PackedHead::Kind;
 
 [[noreturn]] void broken(const char* what) { fail(ErrorCode::source_lost, "broken stream: {}", what); }
 
+/// Differences of a frame, rows without gaps, which are zero wherever a block has none.
+class Differences {
+public:
+    explicit Differences(const Shape& shape) : image_(shape) {
+        std::memset(image_.view().data(), 0, static_cast<std::size_t>(shape.bytes()));
+    }
+    HostView<std::uint8_t> view() { return image_.view(); }
+
+    void clear(const BlockPlace& block) {
+        const auto to = image_.view();
+        const int channels = to.shape().channels;
+        for (int y = block.y; y < block.y + block.height; ++y)
+            std::memset(to.row(0, y) + std::int64_t{block.x} * channels, 0,
+                        static_cast<std::size_t>(block.width) * static_cast<std::size_t>(channels));
+    }
+
+private:
+    HostImage image_;
+};
+
 }  // namespace
 
-std::size_t max_packed_bytes(const Shape& shape) { return ZSTD_compressBound(max_changes_body_bytes(shape)); }
+std::size_t max_packed_bytes(const Shape& shape) {
+    // A changed pixel takes a flag, a pattern and three magnitudes with their bits: at most 12 bits a symbol.
+    constexpr std::size_t bytes_per_pixel = 16, bytes_per_block = 512;
+    const BlockGrid grid(shape);
+    return PackedHead::bytes +
+           static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width) * bytes_per_pixel +
+           static_cast<std::size_t>(grid.count()) * bytes_per_block;
+}
 
 struct Packer::State {
     Shape shape;
-    HostBuffer body;
-    std::unique_ptr<ZSTD_CCtx, FreeCompressor> zstd{ZSTD_createCCtx()};
+    BlockGrid grid;
+    int threshold;
+    const ThreadPool* pool;
+    Differences differences;
+    std::vector<int> coded;              // the blocks to code, ascending
+    std::vector<std::uint8_t> is_coded;  // of all blocks
+    BlockWriter writer;
 
-    explicit State(const Shape& of) : shape(of), body(max_changes_body_bytes(of)) {
-        if (!zstd) fail(ErrorCode::config, "no memory for the packer");
-    }
+    struct Share {
+        ChangesEncoder changes;
+        PictureEncoder picture;
+    };
+    std::array<Share, static_cast<std::size_t>(block_shares)> shares{};
 
-    void compress(std::size_t body_size, int level, std::vector<std::uint8_t>& out) {
-        const auto begin = out.size();
-        out.resize(begin + ZSTD_compressBound(body_size));
-        const auto size =
-            ZSTD_compressCCtx(zstd.get(), out.data() + begin, out.size() - begin, body.data(), body_size, level);
-        if (ZSTD_isError(size)) fail(ErrorCode::internal, "zstd: {}", ZSTD_getErrorName(size));
-        out.resize(begin + size);
+    State(const Shape& of, int threshold_, const ThreadPool* pool_)
+        : shape(of),
+          grid(of),
+          threshold(threshold_),
+          pool(pool_),
+          differences(of),
+          is_coded(static_cast<std::size_t>(grid.count())) {}
+
+    /// Codes the blocks of `coded`, each by encode(share, place, bytes), and appends all.
+    template <class Encode>
+    void pack(Kind kind, std::vector<std::uint8_t>& out, Encode&& encode) {
+        writer.write({kind, threshold}, coded, grid.count(), pool, out,
+                     [&](std::size_t share, int block, std::vector<std::uint8_t>& bytes) {
+                         encode(shares[share], grid.place(block), bytes);
+                     });
     }
 };
 
-Packer::Packer(const Shape& shape) {
-    check_one_frame(shape, "the packer's frame");
-    state_ = std::make_unique<State>(shape);
+Packer::Packer(const Shape& shape, int threshold, const ThreadPool* pool) {
+    validate_one_frame(shape, "the packer's frame");
+    validate_packed_threshold(threshold);
+    state_ = std::make_unique<State>(shape, threshold, pool);
 }
 Packer::~Packer() = default;
 Packer::Packer(Packer&&) noexcept = default;
 Packer& Packer::operator=(Packer&&) noexcept = default;
 
 void Packer::pack_changes(const ChangesView<MemorySpace::host>& changes, std::vector<std::uint8_t>& out) {
-    validate_found(changes, state_->shape, "the packer's changes");
+    auto& state = *state_;
+    const auto& shape = state.shape;
+    validate_found(changes, shape, "the packer's changes");
     const auto count = changes.summaries[0].count;
-    if (std::int64_t{count} > std::min(changes.capacity, state_->shape.frame_bytes()))
+    const auto frame_bytes = shape.frame_bytes();
+    if (std::int64_t{count} > std::min(changes.capacity, frame_bytes))
         fail(ErrorCode::usage, "{} changes in room for {}, of a frame of {} bytes", count, changes.capacity,
-             state_->shape.frame_bytes());
-    auto* bitmap = state_->body.data() + 4;
-    auto* end = bitmap + bitmap_bytes(state_->shape);
-    put_u32(state_->body.data(), count);
-    std::fill(bitmap, end, std::uint8_t{0});
-    for (std::uint32_t i = 0; i < count;) {
-        const auto block = changes.positions[i] / block_bytes;
-        std::uint64_t mask = 0;
-        for (; i < count && changes.positions[i] / block_bytes == block; ++i)
-            mask |= std::uint64_t{1} << (changes.positions[i] % block_bytes);
-        bitmap[block / 8] = static_cast<std::uint8_t>(bitmap[block / 8] | 1 << (block % 8));
-        put_u64(end, mask);
-        end += 8;
+             frame_bytes);
+    // Positions ascend, so the row moves on from change to change.
+    const auto row_bytes = static_cast<std::uint32_t>(shape.row_bytes());
+    const auto block_bytes = static_cast<std::uint32_t>(block_side * shape.channels);
+    auto* const bytes = state.differences.view().data();
+    if (count && changes.positions[count - 1] >= frame_bytes)
+        fail(ErrorCode::usage, "a change at byte {} of a frame of {}", changes.positions[count - 1], frame_bytes);
+    std::uint32_t row_end = row_bytes;
+    auto* of_row = state.is_coded.data();
+    for (std::uint32_t i = 0, y = 0; i < count; ++i) {
+        const auto position = changes.positions[i];
+        while (position >= row_end) {
+            row_end += row_bytes;
+            of_row = state.is_coded.data() +
+                     static_cast<std::size_t>(++y / block_side) * static_cast<std::size_t>(state.grid.columns());
+        }
+        bytes[position] = changes.differences[i];
+        of_row[(position - (row_end - row_bytes)) / block_bytes] = 1;
     }
-    std::memcpy(end, changes.differences, count);
-    end += count;
-    state_->compress(static_cast<std::size_t>(end - state_->body.data()), changes_level, out);
+    state.coded.clear();
+    for (int block = 0; block < state.grid.count(); ++block)
+        if (std::exchange(state.is_coded[static_cast<std::size_t>(block)], std::uint8_t{0}))
+            state.coded.push_back(block);
+    const HostView<const std::uint8_t> differences = state.differences.view();
+    state.pack(Kind::changes, out, [&](State::Share& share, const BlockPlace& place, std::vector<std::uint8_t>& to) {
+        share.changes.encode(differences, place, state.threshold, to);
+        state.differences.clear(place);
+    });
 }
 
 void Packer::pack_picture(HostView<const std::uint8_t> picture, std::vector<std::uint8_t>& out) {
-    const auto& shape = state_->shape;
-    validate(picture, shape, "the packer's picture");
-    auto* to = state_->body.data();
-    for (int y = 0; y < shape.height; ++y, to += shape.row_bytes()) {
-        const auto* row = picture.row(0, y);
-        std::copy_n(row, shape.channels, to);
-        for (std::int64_t x = shape.channels; x < shape.row_bytes(); ++x)
-            to[x] = static_cast<std::uint8_t>(row[x] - row[x - shape.channels]);
-    }
-    state_->compress(static_cast<std::size_t>(shape.frame_bytes()), picture_level, out);
+    auto& state = *state_;
+    validate(picture, state.shape, "the packer's picture");
+    state.coded.resize(static_cast<std::size_t>(state.grid.count()));
+    std::iota(state.coded.begin(), state.coded.end(), 0);
+    state.pack(Kind::picture, out, [&](State::Share& share, const BlockPlace& place, std::vector<std::uint8_t>& to) {
+        share.picture.encode(picture, place, to);
+    });
 }
 
 struct Unpacker::State {
     Shape shape;
-    HostBuffer body;
-    std::uint32_t last_count = 0;    // of the changes in the body
-    std::size_t differences_at = 0;  // in the body, of those changes
-    std::unique_ptr<ZSTD_DCtx, FreeDecompressor> zstd{ZSTD_createDCtx()};
+    BlockGrid grid;
+    const ThreadPool* pool;
+    Differences differences;        // the last changes
+    HostImage after;                // of the blocks that a prediction makes
+    std::vector<CodedBlock> coded;  // where the last changes are; the bytes are gone
+    std::uint32_t last_count = 0;
 
-    explicit State(const Shape& of) : shape(of), body(max_changes_body_bytes(of)) {
-        if (!zstd) fail(ErrorCode::config, "no memory for the unpacker");
+    struct Share {
+        ChangesDecoder changes;
+        PictureDecoder picture;
+        PredictionDecoder prediction;
+    };
+    std::array<Share, static_cast<std::size_t>(block_shares)> shares{};
+
+    State(const Shape& of, const ThreadPool* pool_) : shape(of), grid(of), pool(pool_), differences(of), after(of) {
+        coded.reserve(static_cast<std::size_t>(grid.count()));
     }
 
-    std::size_t decompress(std::span<const std::uint8_t> bytes) {
-        last_count = 0;  // until the new body is found whole
-        const auto size = ZSTD_decompressDCtx(zstd.get(), body.data(), body.bytes(), bytes.data(), bytes.size());
-        if (ZSTD_isError(size)) broken(ZSTD_getErrorName(size));
-        return size;
+    void forget() {
+        for (const auto& block : coded) differences.clear(grid.place(block.block));
+        coded.clear();
+        last_count = 0;
+    }
+
+    /// Reads head and directory.
+    PackedHead open(std::span<const std::uint8_t> bytes) {
+        forget();
+        if (bytes.size() < PackedHead::bytes) broken("it ends within its head");
+        const PackedHead head{static_cast<Kind>(bytes[0]), bytes[1]};
+        if (head.threshold > PackedHead::max_threshold) broken("a threshold of 255");
+        if (!read_directory(bytes.subspan(PackedHead::bytes), grid.count(), coded)) {
+            coded.clear();
+            broken("its blocks do not fit together");
+        }
+        return head;
+    }
+
+    /// Calls body(share, place, bytes) for each block that is coded; false when one of them says so.
+    template <class Body>
+    bool for_each_block(Body&& body) {
+        std::atomic<bool> whole = true;
+        for_block_shares(pool, coded.size(), [&](std::int64_t share, std::int64_t begin, std::int64_t end) {
+            for (auto i = begin; i < end; ++i) {
+                const auto& block = coded[static_cast<std::size_t>(i)];
+                if (!body(shares[static_cast<std::size_t>(share)], grid.place(block.block), block.bytes)) whole = false;
+            }
+        });
+        return whole;
+    }
+
+    /// Calls body(bytes, differences, after, count) for the rows of each block that is coded.
+    template <class Body>
+    void for_each_row(HostView<std::uint8_t> reference, Body&& body) {
+        for_each_block([&](Share&, const BlockPlace& place, std::span<const std::uint8_t>) {
+            const auto from = std::int64_t{place.x} * shape.channels, count = std::int64_t{place.width} * shape.channels;
+            for (int y = place.y; y < place.y + place.height; ++y)
+                body(reference.row(0, y) + from, differences.view().row(0, y) + from, after.view().row(0, y) + from, count);
+            return true;
+        });
+    }
+
+    /// False, with nothing applied, when they are broken.
+    bool apply_changes(int threshold, HostView<std::uint8_t> reference) {
+        std::atomic<std::uint32_t> count = 0;
+        if (!for_each_block([&](Share& share, const BlockPlace& place, std::span<const std::uint8_t> bytes) {
+                const int found = share.changes.decode(bytes, place, threshold, differences.view());
+                if (found > 0) count += static_cast<std::uint32_t>(found);
+                return found >= 0;
+            }))
+            return false;
+        for_each_row(reference, [](std::uint8_t* held, const std::uint8_t* difference, const std::uint8_t*, std::int64_t bytes) {
+            for (std::int64_t i = 0; i < bytes; ++i) held[i] = static_cast<std::uint8_t>(held[i] + difference[i]);
+        });
+        last_count = count;
+        return true;
+    }
+
+    bool apply_prediction(int threshold, HostView<std::uint8_t> reference) {
+        const HostView<const std::uint8_t> before = reference;
+        if (!for_each_block([&](Share& share, const BlockPlace& place, std::span<const std::uint8_t> bytes) {
+                return share.prediction.decode(bytes, place, threshold, before, after.view());
+            }))
+            return false;
+        std::atomic<std::uint32_t> count = 0;
+        for_each_row(reference, [&](std::uint8_t* held, std::uint8_t* difference, const std::uint8_t* now, std::int64_t bytes) {
+            std::uint32_t changed = 0;
+            for (std::int64_t i = 0; i < bytes; ++i) {
+                difference[i] = static_cast<std::uint8_t>(now[i] - held[i]);
+                changed += difference[i] != 0;
+                held[i] = now[i];
+            }
+            count += changed;
+        });
+        last_count = count;
+        return true;
     }
 };
 
-Unpacker::Unpacker(const Shape& shape) {
-    check_one_frame(shape, "the unpacker's frame");
-    state_ = std::make_unique<State>(shape);
+Unpacker::Unpacker(const Shape& shape, const ThreadPool* pool) {
+    validate_one_frame(shape, "the unpacker's frame");
+    state_ = std::make_unique<State>(shape, pool);
 }
 Unpacker::~Unpacker() = default;
 Unpacker::Unpacker(Unpacker&&) noexcept = default;
 Unpacker& Unpacker::operator=(Unpacker&&) noexcept = default;
 
-namespace {
-
-// Calls body(position, mask) for every block with changes: where it begins, and which of its bytes change. The masks
-// lie one after the other from `masks` on.
-template <class Body>
-void for_each_block(const Shape& shape, const std::uint8_t* bitmap, const std::uint8_t* masks, Body&& body) {
-    for (std::int64_t at = 0; at < bitmap_bytes(shape); ++at)
-        for (auto blocks = static_cast<std::uint32_t>(bitmap[at]); blocks; blocks &= blocks - 1) {
-            body((at * 8 + std::countr_zero(blocks)) * block_bytes, get_u64(masks));
-            masks += 8;
-        }
-}
-
-// Adds the differences of one block to the bytes of the picture that `mask` names, and returns those that are left. A
-// block that changes as a whole, within a row, is what moves are made of.
-const std::uint8_t* add_block(std::int64_t position, std::uint64_t mask, const std::uint8_t* differences,
-                              HostView<std::uint8_t> to) {
-    const auto row_bytes = to.shape().row_bytes();
-    const auto y = static_cast<int>(position / row_bytes);
-    const auto x = position % row_bytes;
-    auto* bytes = to.row(0, y) + x;
-    if (x + block_bytes > row_bytes) {
-        for (; mask; mask &= mask - 1) {
-            const auto at = position + std::countr_zero(mask);
-            auto& byte = to.row(0, static_cast<int>(at / row_bytes))[at % row_bytes];
-            byte = static_cast<std::uint8_t>(byte + *differences++);
-        }
-        return differences;
-    }
-    if (mask == ~std::uint64_t{0}) {
-        add_run<block_bytes>(differences, bytes);
-        return differences + block_bytes;
-    }
-    while (mask) {
-        const auto begin = std::countr_zero(mask), end = begin + std::countr_one(mask >> begin);
-        for (auto at = begin; at < end; ++at) bytes[at] = static_cast<std::uint8_t>(bytes[at] + *differences++);
-        mask = end == block_bytes ? 0 : mask >> end << end;
-    }
-    return differences;
-}
-
-}  // namespace
-
 std::uint32_t Unpacker::last_count() const { return state_->last_count; }
 
 void Unpacker::last_changes(const ChangesView<MemorySpace::host>& changes) const {
-    const auto& shape = state_->shape;
-    validate(changes, shape, "the unpacker's changes");
-    changes.summaries[0] = {.count = state_->last_count};
-    if (state_->last_count == 0) return;
-    const auto* bitmap = state_->body.data() + 4;
-    auto* position = changes.positions;
-    for_each_block(shape, bitmap, bitmap + bitmap_bytes(shape), [&](std::int64_t at, std::uint64_t mask) {
-        for (; mask; mask &= mask - 1) *position++ = static_cast<std::uint32_t>(at + std::countr_zero(mask));
-    });
-    std::memcpy(changes.differences, state_->body.data() + state_->differences_at, state_->last_count);
+    auto& state = *state_;
+    validate(changes, state.shape, "the unpacker's changes");
+    const auto differences = state.differences.view();
+    const auto row_bytes = state.shape.row_bytes();
+    std::uint32_t count = 0;
+    // Rows of blocks one after the other, and in each of them the rows of its coded blocks.
+    for (std::size_t begin = 0, end; begin < state.coded.size(); begin = end) {
+        const auto first = state.grid.place(state.coded[begin].block);
+        for (end = begin; end < state.coded.size() && state.grid.place(state.coded[end].block).y == first.y;) ++end;
+        for (int y = first.y; y < first.y + first.height; ++y)
+            for (auto i = begin; i < end; ++i) {
+                const auto place = state.grid.place(state.coded[i].block);
+                const auto* row = differences.row(0, y);
+                const auto from = std::int64_t{place.x} * state.shape.channels;
+                for (auto x = from; x < from + std::int64_t{place.width} * state.shape.channels; ++x) {
+                    if (!row[x]) continue;
+                    changes.positions[count] = static_cast<std::uint32_t>(y * row_bytes + x);
+                    changes.differences[count++] = row[x];
+                }
+            }
+    }
+    changes.summaries[0] = {.count = count};
 }
 
 void Unpacker::apply_changes(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference) {
-    const auto& shape = state_->shape;
-    validate(reference, shape, "the unpacker's reference");
-    const auto size = static_cast<std::int64_t>(state_->decompress(bytes));
-    const auto head_bytes = 4 + bitmap_bytes(shape);
-    if (size < head_bytes) broken("changes end within their bitmap");
-    const auto count = std::int64_t{get_u32(state_->body.data())};
-    const auto* bitmap = state_->body.data() + 4;
-    const auto* masks = bitmap + bitmap_bytes(shape);
-    std::int64_t blocks = 0, last_block = -1;
-    for (std::int64_t at = 0; at < bitmap_bytes(shape); ++at)
-        if (bitmap[at]) {
-            blocks += std::popcount(bitmap[at]);
-            last_block = at * 8 + std::bit_width(bitmap[at]) - 1;
-        }
-    if (last_block >= blocks_of(shape)) broken("a block lies outside the frame");
-    if (count > shape.frame_bytes() || size != head_bytes + 8 * blocks + count)
-        broken("changes are of the wrong length");
-    std::int64_t bits = 0, last_position = -1;
-    for (std::int64_t block = 0; block < blocks; ++block) bits += std::popcount(get_u64(masks + 8 * block));
-    if (blocks > 0) last_position = last_block * block_bytes + std::bit_width(get_u64(masks + 8 * (blocks - 1))) - 1;
-    if (bits != count) broken("as many differences as changes are needed");
-    if (last_position >= shape.frame_bytes()) broken("a change lies outside the frame");
-
-    const auto* difference = masks + 8 * blocks;
-    for_each_block(shape, bitmap, masks, [&](std::int64_t position, std::uint64_t mask) {
-        difference = add_block(position, mask, difference, reference);
-    });
-    state_->last_count = static_cast<std::uint32_t>(count);
-    state_->differences_at = static_cast<std::size_t>(size - count);
+    auto& state = *state_;
+    validate(reference, state.shape, "the unpacker's reference");
+    const auto head = state.open(bytes);
+    const bool whole = head.kind == Kind::changes      ? state.apply_changes(head.threshold, reference)
+                       : head.kind == Kind::prediction && state.apply_prediction(head.threshold, reference);
+    if (whole) return;
+    state.forget();
+    broken(head.kind == Kind::changes || head.kind == Kind::prediction ? "a block's changes make no sense"
+                                                                       : "a picture in place of changes");
 }
 
 void Unpacker::apply_picture(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference) {
-    const auto& shape = state_->shape;
-    validate(reference, shape, "the unpacker's reference");
-    if (static_cast<std::int64_t>(state_->decompress(bytes)) != shape.frame_bytes())
-        broken("a picture is of the wrong length");
-    const auto* from = state_->body.data();
-    for (int y = 0; y < shape.height; ++y, from += shape.row_bytes()) {
-        auto* row = reference.row(0, y);
-        std::copy_n(from, shape.channels, row);
-        for (std::int64_t x = shape.channels; x < shape.row_bytes(); ++x)
-            row[x] = static_cast<std::uint8_t>(row[x - shape.channels] + from[x]);
-    }
+    auto& state = *state_;
+    validate(reference, state.shape, "the unpacker's reference");
+    const auto head = state.open(bytes);
+    const bool all = state.coded.size() == static_cast<std::size_t>(state.grid.count());
+    const bool first = head.kind == Kind::first_picture;
+    const bool whole =
+        all && (first || head.kind == Kind::picture) &&
+        state.for_each_block([&](State::Share& share, const BlockPlace& place, std::span<const std::uint8_t> of) {
+            return first ? share.prediction.decode_fresh(of, place, head.threshold, reference)
+                         : share.picture.decode(of, place, reference);
+        });
+    state.coded.clear();
+    if (!all) broken("a picture without all its blocks");
+    if (!whole) broken("a block of a picture makes no sense");
 }
 
 }  // namespace framewire::delta

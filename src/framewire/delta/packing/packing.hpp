@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/core/thread_pool.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/delta/changes.hpp"
 
@@ -15,13 +16,15 @@ namespace framewire::delta {
 /// the Unpacker are all that the network and files know of the codec. Move-only; not for two threads at once.
 class Packer {
 public:
-    /// For frames of `shape` (one frame).
-    explicit Packer(const Shape& shape);
+    /// For frames of `shape` (one frame) and changes further than `threshold` from what was there. Where there is a
+    /// `pool`, which lives longer, its threads share the blocks of each frame; the bytes are the same.
+    explicit Packer(const Shape& shape, int threshold = 0, const ThreadPool* pool = nullptr);
     ~Packer();
     Packer(Packer&&) noexcept;
     Packer& operator=(Packer&&) noexcept;
 
-    /// The changes of one stream (of `changes`, which holds one) as bytes appended to `out`.
+    /// The changes of one stream (of `changes`, which holds one) as bytes appended to `out`. Throws Error{usage} on
+    /// more changes than bytes and on positions outside the frame.
     void pack_changes(const ChangesView<MemorySpace::host>& changes, std::vector<std::uint8_t>& out);
     /// The whole picture as bytes appended to `out`.
     void pack_picture(HostView<const std::uint8_t> picture, std::vector<std::uint8_t>& out);
@@ -35,7 +38,8 @@ private:
 /// shape makes, and allocates nothing by what they say.
 class Unpacker {
 public:
-    explicit Unpacker(const Shape& shape);
+    /// `pool` as the Packer's.
+    explicit Unpacker(const Shape& shape, const ThreadPool* pool = nullptr);
     ~Unpacker();
     Unpacker(Unpacker&&) noexcept;
     Unpacker& operator=(Unpacker&&) noexcept;

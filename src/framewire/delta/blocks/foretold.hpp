@@ -1,0 +1,53 @@
+#pragma once
+
+#include "framewire/core/view.hpp"
+#include "framewire/delta/blocks/grid.hpp"
+#include "framewire/delta/blocks/part_modes.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace framewire::delta {
+
+/// A part's samples and those around it by one pixel, as another place of a picture foretells them. Up to 3 channels.
+class ForetoldPart {
+public:
+    static constexpr int side = part_side + 2;
+
+    /// Of the part whose upper left pixel is (x, y) of the frame, from `vector` away: bilinear between pixels, and
+    /// outside the frame the nearest pixel counts.
+    void move(HostView<const std::uint8_t> before, int x, int y, MotionVector vector);
+
+    /// The sample of a pixel of the part, from -1 to part_side.
+    std::uint8_t at(int x, int y, int channel) const {
+        return samples_[(static_cast<std::size_t>(y + 1) * side + static_cast<std::size_t>(x + 1)) * 3 +
+                        static_cast<std::size_t>(channel)];
+    }
+    /// How steep the part is there, in its `channel`: the larger difference across the pixel.
+    int rise(int x, int y, int channel) const {
+        const int across = at(x + 1, y, channel) - at(x - 1, y, channel);
+        const int down = at(x, y + 1, channel) - at(x, y - 1, channel);
+        return std::max(std::abs(across), std::abs(down));
+    }
+
+private:
+    std::array<std::uint8_t, static_cast<std::size_t>(side* side * 3)> samples_;
+};
+
+/// What a pixel's neighbours within its block foretell: the median of left, above and left + above - corner (Martucci
+/// 1990), one of them where the other is outside, 128 where both are.
+struct ForetoldInside {
+    int samples[3];
+    int rise;
+};
+ForetoldInside foretell_inside(HostView<const std::uint8_t> picture, const BlockPlace& block, int x, int y);
+
+/// 0 where a picture is flat beside the threshold, to 3 where it is steep.
+inline int slope_of(int rise, int threshold) {
+    return rise < threshold / 3 ? 0 : rise < threshold ? 1 : rise < 2 * threshold ? 2 : 3;
+}
+
+/// The channel whose slope counts: green, or gray.
+inline int slope_channel(int channels) { return channels == 3 ? 1 : 0; }
+
+}  // namespace framewire::delta

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "framewire/core/view.hpp"
+#include "framewire/delta/blocks/foretold.hpp"
+#include "framewire/delta/blocks/grid.hpp"
+#include "framewire/delta/blocks/motion_search.hpp"
+#include "framewire/delta/blocks/part_modes.hpp"
+#include "framewire/delta/blocks/quantizer.hpp"
+#include "framewire/delta/blocks/step_contexts.hpp"
+#include "framewire/delta/entropy/symbols.hpp"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace framewire::delta {
+
+/// Codes blocks in the form "prediction" of format.md, so that every sample of what results is within the threshold of the
+/// camera's. Each part is what costs the fewest bits: the sample as it was, moved from elsewhere, or foretold by its
+/// neighbours, and steps where that is not near enough.
+class PredictionEncoder {
+public:
+    struct Effort {
+        int range = 12;      ///< pixels that motion is looked for within, each way; 0 to 15
+        int candidates = 4;  ///< vectors whose cost is found exactly
+    };
+
+    PredictionEncoder() = default;
+    explicit PredictionEncoder(Effort effort) : effort_(effort) {}
+
+    /// Codes a block of `camera` from the whole picture `before`, appends it to `out` and writes the block of `after`, the
+    /// picture that a viewer has then. All of one shape; `after` overlaps none. With `fresh` nothing of `before` is used.
+    void encode(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> before, const BlockPlace& block,
+                int threshold, bool fresh, HostView<std::uint8_t> after, std::vector<std::uint8_t>& out);
+
+private:
+    struct Candidate {
+        Foretold by;
+        MotionVector vector{};
+    };
+    struct Job;
+
+    template <class Sink>
+    PartMode code(const Job& job, int column, int row, const Candidate& candidate, Sink&& sink);
+    void quantize(const Job& job, int left, int top, const Candidate& candidate);
+
+    Effort effort_;
+    CodedPixels coded_;
+    CodedParts parts_;
+    ForetoldPart foretold_;
+    MotionSearch search_;
+    std::vector<Candidate> candidates_;
+    std::array<std::int16_t, part_side * part_side * 3> steps_{};  // of the part
+    std::array<std::uint8_t, part_side * part_side> slopes_{};
+    bool has_steps_ = false;
+    Symbols symbols_;
+};
+
+}  // namespace framewire::delta

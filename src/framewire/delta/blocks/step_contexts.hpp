@@ -1,0 +1,170 @@
+#pragma once
+
+#include "framewire/delta/blocks/grid.hpp"
+#include "framewire/delta/entropy/models.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+namespace framewire::delta {
+
+/// Which channels of a pixel go up and which down: the sum over channels c of 3^c times 0 (stays), 1 (up) or 2 (down).
+/// A pixel of one channel counts as one whose three channels go the same way.
+using Pattern = std::uint8_t;
+inline constexpr int patterns = 27;
+inline constexpr Pattern all_up = 13, all_down = 26;
+
+/// What neighbours tell by their pattern.
+struct PatternTraits {
+    std::array<std::uint8_t, patterns> extent;     ///< 0 none, 1 some, 2 all channels change
+    std::array<std::uint8_t, patterns> direction;  ///< 0 none, 1 up, 2 down, 3 both
+};
+inline constexpr PatternTraits pattern_traits = [] {
+    PatternTraits traits{};
+    for (int pattern = 0; pattern < patterns; ++pattern) {
+        int up = 0, down = 0;
+        for (int rest = pattern; rest; rest /= 3) rest % 3 == 1 ? ++up : rest % 3 == 2 ? ++down : 0;
+        const auto at = static_cast<std::size_t>(pattern);
+        traits.extent[at] = up + down == 0 ? 0 : up + down == 3 ? 2 : 1;
+        traits.direction[at] = up && down ? 3 : up ? 1 : down ? 2 : 0;
+    }
+    return traits;
+}();
+
+/// What of a block is coded so far, as its contexts need it: each pixel's pattern, and how many steps each byte goes up
+/// or down. Nothing outside the block counts.
+class CodedPixels {
+public:
+    CodedPixels() { clear(); }
+    void clear() {
+        patterns_.fill(0);
+        steps_.fill(0);
+    }
+
+    Pattern pattern(int x, int y) const { return patterns_[at(x, y)]; }
+    int steps(int x, int y, int channel) const { return steps_[at(x, y) * 3 + static_cast<std::size_t>(channel)]; }
+    void set_pattern(int x, int y, Pattern pattern) { patterns_[at(x, y)] = pattern; }
+    void set_steps(int x, int y, int channel, int steps) {
+        steps_[at(x, y) * 3 + static_cast<std::size_t>(channel)] = static_cast<std::int16_t>(steps);
+    }
+
+    /// The context of a pixel's pattern. A pixel above and to the right is known only where its part came before:
+    /// `inner` pixels are not in their part's first row.
+    struct Neighbours {
+        Pattern left, above, above_left, above_right;
+        bool second;  ///< the second one to the left or above changes
+    };
+    Neighbours neighbours(int x, int y) const {
+        const auto here = at(x, y);
+        const bool unknown = x % part_side == part_side - 1 && y % part_side != 0;
+        return {patterns_[here - 1], patterns_[here - stride], patterns_[here - stride - 1],
+                unknown ? Pattern{0} : patterns_[here - stride + 1],
+                (patterns_[here - 2] | patterns_[here - 2 * stride]) != 0};
+    }
+
+private:
+    static constexpr std::size_t stride = block_side + 3;
+    static std::size_t at(int x, int y) {
+        return static_cast<std::size_t>(y + 2) * stride + static_cast<std::size_t>(x + 2);
+    }
+
+    std::array<Pattern, stride*(block_side + 2)> patterns_;
+    std::array<std::int16_t, stride*(block_side + 2) * 3> steps_;
+};
+
+/// What the bytes of a part are foretold by; how steep the foretold picture is counts where there is one.
+enum class Foretold { reference, moved, inside, differences };
+
+/// The model of whether a pixel changes. `slope`: 0 flat to 3 steep.
+inline int changed_model(const CodedPixels::Neighbours& near, Foretold by, int slope) {
+    const auto& extent = pattern_traits.extent;
+    const int corners = (near.above_left != 0) + (near.above_right != 0);
+    const int where = extent[near.left] + 3 * extent[near.above] + 9 * corners + 27 * near.second;
+    return where + 54 * (static_cast<int>(by) * 4 + slope);
+}
+
+/// The model of which of its channels do, or of a gray pixel's sign.
+inline int pattern_model(const CodedPixels::Neighbours& near) {
+    const auto& traits = pattern_traits;
+    const int left = traits.direction[near.left ? near.left : near.above_left];
+    const int above = traits.direction[near.above ? near.above : near.above_right];
+    return left + 4 * above + 16 * (traits.extent[near.left] == 2 || traits.extent[near.above] == 2);
+}
+
+/// Most steps a byte goes up or down.
+inline constexpr int max_steps = 255;
+
+/// What is expected of a byte's magnitude, in steps, and the model of how far off that is.
+struct MagnitudeContext {
+    int expected;  ///< at least 1
+    int model;
+};
+
+/// `before`: the channel of the same pixel coded before that changes too, else -1; `steps_before` its steps. `first`: the
+/// channel is the first in the order of coding.
+inline MagnitudeContext magnitude_context(const CodedPixels& coded, int x, int y, int channel, int sign, int before,
+                                          int steps_before, bool first, bool fine) {
+    const int left = coded.steps(x - 1, y, channel) * sign, above = coded.steps(x, y - 1, channel) * sign;
+    int expected = 1, support;
+    if (before >= 0 && steps_before * sign > 0) {
+        const int left_before = coded.steps(x - 1, y, before) * sign, above_before = coded.steps(x, y - 1, before) * sign;
+        const bool use_left = left > 0 && left_before > 0, use_above = above > 0 && above_before > 0;
+        const int by_left = left - left_before, by_above = above - above_before;
+        int more = (use_left ? by_left : 0) + (use_above ? by_above : 0);
+        if (use_left && use_above) {
+            more /= 2;
+            const int apart = std::abs(by_left - by_above);
+            support = apart < 3 ? 0 : apart < 8 ? 1 : 2;
+        } else {
+            support = use_left || use_above ? 3 : 4;
+        }
+        expected = std::clamp(steps_before * sign + more, 1, max_steps);
+    } else if (left > 0 && above > 0) {
+        const int corner = coded.steps(x - 1, y - 1, channel) * sign;
+        const int straight = corner > 0 ? left + above - corner : (left + above) / 2;
+        expected = std::clamp(straight, std::min(left, above), std::max(left, above));
+        const int apart = std::abs(left - above);
+        support = apart < 4 ? 5 : apart < 16 ? 6 : 7;
+    } else if (left > 0 || above > 0) {
+        expected = std::max(left, above);
+        support = 8;
+    } else {
+        support = 9;
+    }
+    const int size = expected < 2 ? 0 : expected < 12 ? 1 : 2;
+    return {expected, size + 3 * support + 30 * first + 60 * fine};
+}
+
+/// A magnitude folded around what was expected, nearest first: a number from 0 on.
+inline int fold(int magnitude, int expected) {
+    const int off = magnitude - expected, both = expected - 1;
+    return off > both ? off + both : off > 0 ? 2 * off - 1 : -2 * off;
+}
+inline int unfold(int folded, int expected) {
+    const int both = expected - 1;
+    return expected + (folded > 2 * both ? folded - both : folded % 2 ? (folded + 1) / 2 : -folded / 2);
+}
+
+/// A folded number as a symbol and the bits that follow it.
+struct Token {
+    int symbol, bits, value;
+};
+inline Token token_of(int folded) {
+    if (folded < 8) return {folded, 0, 0};
+    const int top = std::bit_width(static_cast<unsigned>(folded)) - 1;
+    const int bits = top - 1;
+    return {8 + 2 * (top - 3) + (folded >> bits & 1), bits, folded & ((1 << bits) - 1)};
+}
+inline constexpr int token_bits(int symbol) { return symbol < 8 ? 0 : (symbol - 8) / 2 + 2; }
+inline int folded_of(int symbol, int value) {
+    return symbol < 8 ? symbol : ((2 + symbol % 2) << token_bits(symbol)) + value;
+}
+
+/// The order in which a pixel's channels are coded: green tells most of the other two.
+inline constexpr int channel_order[3] = {1, 0, 2};
+
+}  // namespace framewire::delta

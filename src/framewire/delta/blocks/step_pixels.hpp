@@ -1,0 +1,46 @@
+#pragma once
+
+#include "framewire/delta/blocks/step_contexts.hpp"
+#include "framewire/delta/entropy/symbols.hpp"
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+
+namespace framewire::delta {
+
+/// Patterns from the most frequent to the least, so that a reader finds them soon.
+inline constexpr std::array<Pattern, patterns - 1> patterns_by_frequency = {13, 26, 2, 18, 1, 9, 6, 3, 24, 8, 12, 4, 16, 23, 17, 22, 25, 14, 20, 10, 15, 21, 7, 5, 19, 11};
+inline constexpr auto pattern_ranks = [] {
+    std::array<std::uint8_t, patterns> ranks{};
+    for (std::size_t rank = 0; rank < patterns_by_frequency.size(); ++rank)
+        ranks[patterns_by_frequency[rank]] = static_cast<std::uint8_t>(rank);
+    return ranks;
+}();
+
+/// The symbols of a pixel that changes: its pattern, then each changed channel's magnitude. `coded` has them already.
+template <class Sink>
+void add_pixel(Sink& symbols, const CodedPixels& coded, const CodedPixels::Neighbours& near, int x, int y,
+               int channels, int pattern, const int* steps, bool fine) {
+    const int model = pattern_model(near);
+    symbols.add(channels == 1 ? step_models::sign.at(model) + (steps[0] < 0)
+                              : step_models::pattern.at(model) + pattern_ranks[static_cast<std::size_t>(pattern)]);
+    int before = -1, steps_before = 0;
+    for (int i = 0; i < channels; ++i) {
+        const int channel = channels == 1 ? 0 : channel_order[i];
+        if (!steps[channel]) continue;
+        const int sign = steps[channel] > 0 ? 1 : -1;
+        const auto context = magnitude_context(coded, x, y, channel, sign, before, steps_before, i == 0, fine);
+        const auto token = token_of(fold(std::abs(steps[channel]), context.expected));
+        symbols.add(step_models::magnitude.at(context.model) + token.symbol);
+        symbols.add_bits(token.value, token.bits);
+        before = channel;
+        steps_before = steps[channel];
+    }
+}
+
+/// Reads what add_pixel() wrote: fills `steps` of all channels, and what `coded` has of the pixel.
+void read_pixel(const StepModels& models, rans::Reader& reader, CodedPixels& coded,
+                const CodedPixels::Neighbours& near, int x, int y, int channels, bool fine, int* steps);
+
+}  // namespace framewire::delta

@@ -1,0 +1,84 @@
+#include "framewire/delta/entropy/models.hpp"
+
+#include "framewire/core/error.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace framewire::delta {
+namespace {
+
+constexpr const char* trained_steps[step_models::sets] = {
+#include "framewire/delta/entropy/trained_steps.inc"
+};
+constexpr const char* trained_pictures =
+#include "framewire/delta/entropy/trained_pictures.inc"
+    ;
+
+/// 65536 * 2^(-level / 8), rounded down, in integers.
+constexpr std::uint32_t weight_of(int level) {
+    constexpr std::uint32_t eighths[8] = {65536, 60096, 55108, 50535, 46340, 42494, 38967, 35733};
+    return std::max(1u, eighths[level % 8] >> (level / 8));
+}
+
+/// The frequencies of one model, each at least 1, 4096 in all: in proportion to the weights, and what is left over goes
+/// to the likeliest.
+void set_frequencies(const char* levels, int count, std::uint16_t* frequencies) {
+    std::uint64_t sum = 0;
+    for (int i = 0; i < count; ++i) sum += weight_of(levels[i] - '#');
+    int left = rans::probability_one, likeliest = 0;
+    for (int i = 0; i < count; ++i) {
+        const auto share = std::uint64_t{weight_of(levels[i] - '#')} * rans::probability_one / sum;
+        frequencies[i] = static_cast<std::uint16_t>(std::max<std::uint64_t>(share, 1));
+        left -= frequencies[i];
+        if (frequencies[i] > frequencies[likeliest]) likeliest = i;
+    }
+    if (frequencies[likeliest] + left < 1) fail(ErrorCode::internal, "a model that is too flat");
+    frequencies[likeliest] = static_cast<std::uint16_t>(frequencies[likeliest] + left);
+}
+
+}  // namespace
+
+template <int symbol_count>
+Models<symbol_count>::Models(std::span<const ModelKind> kinds, const char* levels) {
+    if (std::strlen(levels) != symbol_count) fail(ErrorCode::internal, "models of the wrong length");
+    for (const auto& kind : kinds)
+        for (int first = kind.first; first < kind.end(); first += kind.symbols) {
+            set_frequencies(levels + first, kind.symbols, &frequencies_[static_cast<std::size_t>(first)]);
+            std::uint32_t start = 0;
+            for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(first + kind.symbols); ++i) {
+                starts_[i] = static_cast<std::uint16_t>(start);
+                symbols_[i] = rans::symbol_of(start, frequencies_[i]);
+                start += frequencies_[i];
+            }
+        }
+}
+
+template class Models<step_models::symbols>;
+template class Models<picture_models::symbols>;
+
+const std::array<StepModels, step_models::sets>& step_model_sets() {
+    static const auto sets = [] {
+        const auto set = [](int index) { return StepModels(step_models::all, trained_steps[index]); };
+        return std::array{set(0), set(1), set(2), set(3)};
+    }();
+    return sets;
+}
+
+std::span<const std::uint64_t> step_costs() {
+    static const auto costs = [] {
+        std::array<std::uint64_t, step_models::symbols> of{};
+        for (int set = step_models::sets; set-- > 0;)
+            for (std::size_t i = 0; i < of.size(); ++i)
+                of[i] = of[i] << 16 | static_cast<std::uint64_t>(trained_steps[set][i] - '#');
+        return of;
+    }();
+    return costs;
+}
+
+const PictureModels& trained_picture_models() {
+    static const PictureModels models(picture_models::all, trained_pictures);
+    return models;
+}
+
+}  // namespace framewire::delta

@@ -1,0 +1,100 @@
+#pragma once
+
+#include "framewire/delta/entropy/rans.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace framewire::delta {
+
+/// How likely each symbol of a model is, for models of one kind: `count` models of `symbols` symbols each, the first of
+/// them at `first` among all symbols of all models.
+struct ModelKind {
+    int first;
+    int count;
+    int symbols;
+
+    constexpr int end() const { return first + count * symbols; }
+    constexpr int at(int model) const { return first + model * symbols; }
+};
+
+/// The kinds of models of a step; format.md says what their symbols and contexts mean.
+namespace step_models {
+
+inline constexpr ModelKind mode{0, 36, 5};
+inline constexpr ModelKind changed{mode.end(), 702, 2};
+inline constexpr ModelKind pattern{changed.end(), 32, 26};
+inline constexpr ModelKind sign{pattern.end(), 32, 2};
+inline constexpr ModelKind magnitude{sign.end(), 120, 20};
+inline constexpr ModelKind vector_kind{magnitude.end(), 4, 3};
+inline constexpr ModelKind vector_bits{vector_kind.end(), 4, 9};
+inline constexpr int symbols = vector_bits.end();
+inline constexpr ModelKind all[] = {mode, changed, pattern, sign, magnitude, vector_kind, vector_bits};
+inline constexpr int sets = 4;  ///< a block says which one it was coded with
+
+}  // namespace step_models
+
+/// The models of whole blocks: residuals by class, and of a part which predictor and class, by the class before.
+namespace picture_models {
+
+inline constexpr int classes = 12;
+inline constexpr int small_classes = 8;       ///< the first of them, with few symbols
+inline constexpr int small_symbols = 33;      ///< 32 residuals, and one for all others
+inline constexpr int predictors = 3;
+inline constexpr ModelKind small_residual{0, small_classes, small_symbols};
+inline constexpr ModelKind large_residual{small_residual.end(), classes - small_classes, 256};
+inline constexpr ModelKind part{large_residual.end(), classes, predictors * classes};
+inline constexpr int symbols = part.end();
+inline constexpr ModelKind all[] = {small_residual, large_residual, part};
+
+}  // namespace picture_models
+
+/// Frequencies of the symbols of some models, with what encoder and decoder look up.
+template <int symbol_count>
+class Models {
+public:
+    /// `levels`: how likely each symbol is, as a character from '#' on; see format.md.
+    Models(std::span<const ModelKind> kinds, const char* levels);
+
+    const rans::Symbol& symbol(int index) const { return symbols_[static_cast<std::size_t>(index)]; }
+    std::uint32_t start(int index) const { return starts_[static_cast<std::size_t>(index)]; }
+    std::uint32_t frequency(int index) const { return frequencies_[static_cast<std::size_t>(index)]; }
+
+    /// The next symbol of a model of `count` symbols that begins at `first`.
+    int read(rans::Reader& reader, int first, int count) const {
+        const auto place = reader.place();
+        int index = first;
+        const auto* start = &starts_[static_cast<std::size_t>(first)];
+        int symbol = 0;
+        while (symbol + 1 < count && start[symbol + 1] <= place) ++symbol;
+        index += symbol;
+        reader.take(starts_[static_cast<std::size_t>(index)], frequencies_[static_cast<std::size_t>(index)]);
+        return symbol;
+    }
+    /// The same of a model of two.
+    bool read_flag(rans::Reader& reader, int first) const {
+        const auto one_from = starts_[static_cast<std::size_t>(first) + 1];
+        const bool one = reader.place() >= one_from;
+        reader.take(one ? one_from : 0, one ? rans::probability_one - one_from : one_from);
+        return one;
+    }
+
+private:
+    std::array<std::uint16_t, symbol_count> starts_;
+    std::array<std::uint16_t, symbol_count> frequencies_;
+    std::array<rans::Symbol, symbol_count> symbols_;
+};
+
+using StepModels = Models<step_models::symbols>;
+using PictureModels = Models<picture_models::symbols>;
+
+/// The sets of models that steps are coded with.
+const std::array<StepModels, step_models::sets>& step_model_sets();
+/// What each symbol of a step costs with each set, in 1/8 bits: 16 bits per set, the first in the lowest.
+std::span<const std::uint64_t> step_costs();
+inline constexpr int max_symbol_cost = '~' - '#';
+const PictureModels& trained_picture_models();
+
+}  // namespace framewire::delta
