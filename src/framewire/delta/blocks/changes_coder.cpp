@@ -32,12 +32,13 @@ bool part_changes(HostView<const std::uint8_t> differences, int x, int y, int wi
     return any != 0;
 }
 
-/// The steps of a difference other than 0: how far beyond the threshold, with its sign. Differences count modulo 256, so
-/// each stands for two numbers, at least one of them beyond the threshold. The one nearer to `like`, what neighbours
+/// The steps of a difference other than 0: how far beyond the threshold, with its sign. Differences count modulo 256,
+/// so each stands for two numbers, at least one of them beyond the threshold. The one nearer to `like`, what neighbours
 /// changed by, is most often the one that was before the modulus.
 int steps_of(std::uint8_t difference, int threshold, int like) {
     const int positive = difference, negative = difference - 256;
-    const bool up = -negative <= threshold || (positive > threshold && std::abs(positive - like) < std::abs(negative - like));
+    const bool up =
+        -negative <= threshold || (positive > threshold && std::abs(positive - like) < std::abs(negative - like));
     return up ? positive - threshold : negative + threshold;
 }
 
@@ -51,9 +52,9 @@ void ChangesEncoder::encode(HostView<const std::uint8_t> differences, const Bloc
     for (int row = 0; row < block.part_rows(); ++row)
         for (int column = 0; column < block.part_columns(); ++column) {
             const int left = column * part_side, top = row * part_side;
-            const bool any = part_changes(differences, block.x + left, block.y + top,
-                                          std::min(part_side, block.width - left),
-                                          std::min(part_side, block.height - top));
+            const bool any =
+                part_changes(differences, block.x + left, block.y + top, std::min(part_side, block.width - left),
+                             std::min(part_side, block.height - top));
             const int mode = any ? part_changes_mode : part_stays;
             symbols_.add(step_models::mode.at(modes.model(column, row)) + mode);
             modes.of[row][column] = static_cast<std::uint8_t>(mode);
@@ -104,7 +105,8 @@ int ChangesDecoder::decode(std::span<const std::uint8_t> bytes, const BlockPlace
     int count = 0;
     for (int row = 0; row < block.part_rows(); ++row)
         for (int column = 0; column < block.part_columns(); ++column) {
-            const auto mode = models.read(reader, step_models::mode.at(modes.model(column, row)), step_models::mode.symbols);
+            const auto mode =
+                models.read(reader, step_models::mode.at(modes.model(column, row)), step_models::mode.symbols);
             if (mode > part_changes_mode) return -1;
             modes.of[row][column] = static_cast<std::uint8_t>(mode);
             if (mode == part_stays) continue;
@@ -113,7 +115,8 @@ int ChangesDecoder::decode(std::span<const std::uint8_t> bytes, const BlockPlace
                 auto* pixel = differences.row(0, block.y + y) + std::int64_t{block.x + left} * channels;
                 for (int x = left; x < std::min(left + part_side, block.width); ++x, pixel += channels) {
                     const auto near = coded_.neighbours(x, y);
-                    if (!models.read_flag(reader, step_models::changed.at(changed_model(near, Foretold::differences, 0))))
+                    if (!models.read_flag(reader,
+                                          step_models::changed.at(changed_model(near, Foretold::differences, 0))))
                         continue;
                     int steps[3];
                     read_pixel(models, reader, coded_, near, x, y, channels, true, steps);

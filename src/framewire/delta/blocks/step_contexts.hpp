@@ -104,14 +104,15 @@ struct MagnitudeContext {
     int model;
 };
 
-/// `before`: the channel of the same pixel coded before that changes too, else -1; `steps_before` its steps. `first`: the
-/// channel is the first in the order of coding.
+/// `before`: the channel of the same pixel coded before that changes too, else -1; `steps_before` its steps. `first`:
+/// the channel is the first in the order of coding.
 inline MagnitudeContext magnitude_context(const CodedPixels& coded, int x, int y, int channel, int sign, int before,
                                           int steps_before, bool first, bool fine) {
     const int left = coded.steps(x - 1, y, channel) * sign, above = coded.steps(x, y - 1, channel) * sign;
     int expected = 1, support;
     if (before >= 0 && steps_before * sign > 0) {
-        const int left_before = coded.steps(x - 1, y, before) * sign, above_before = coded.steps(x, y - 1, before) * sign;
+        const int left_before = coded.steps(x - 1, y, before) * sign,
+                  above_before = coded.steps(x, y - 1, before) * sign;
         const bool use_left = left > 0 && left_before > 0, use_above = above > 0 && above_before > 0;
         const int by_left = left - left_before, by_above = above - above_before;
         int more = (use_left ? by_left : 0) + (use_above ? by_above : 0);

@@ -1,15 +1,12 @@
 #include "framewire/delta/blocks/step_pixels.hpp"
 
-
 namespace framewire::delta {
-void read_pixel(const StepModels& models, rans::Reader& reader, CodedPixels& coded,
-                const CodedPixels::Neighbours& near, int x, int y, int channels, bool fine, int* steps) {
+void read_pixel(const StepModels& models, rans::Reader& reader, CodedPixels& coded, const CodedPixels::Neighbours& near,
+                int x, int y, int channels, bool fine, int* steps) {
     const int model = pattern_model(near);
-    const int pattern =
-        channels == 1
-            ? models.read_flag(reader, step_models::sign.at(model)) ? all_down : all_up
-            : patterns_by_frequency[static_cast<std::size_t>(
-                  models.read(reader, step_models::pattern.at(model), step_models::pattern.symbols))];
+    const int pattern = channels == 1 ? models.read_flag(reader, step_models::sign.at(model)) ? all_down : all_up
+                                      : patterns_by_frequency[static_cast<std::size_t>(models.read(
+                                            reader, step_models::pattern.at(model), step_models::pattern.symbols))];
     coded.set_pattern(x, y, static_cast<Pattern>(pattern));
     constexpr int weights[3] = {1, 3, 9};
     int before = -1, steps_before = 0;

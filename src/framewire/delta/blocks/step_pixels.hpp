@@ -10,7 +10,8 @@
 namespace framewire::delta {
 
 /// Patterns from the most frequent to the least, so that a reader finds them soon.
-inline constexpr std::array<Pattern, patterns - 1> patterns_by_frequency = {13, 26, 2, 18, 1, 9, 6, 3, 24, 8, 12, 4, 16, 23, 17, 22, 25, 14, 20, 10, 15, 21, 7, 5, 19, 11};
+inline constexpr std::array<Pattern, patterns - 1> patterns_by_frequency = {
+    13, 26, 2, 18, 1, 9, 6, 3, 24, 8, 12, 4, 16, 23, 17, 22, 25, 14, 20, 10, 15, 21, 7, 5, 19, 11};
 inline constexpr auto pattern_ranks = [] {
     std::array<std::uint8_t, patterns> ranks{};
     for (std::size_t rank = 0; rank < patterns_by_frequency.size(); ++rank)
@@ -20,8 +21,8 @@ inline constexpr auto pattern_ranks = [] {
 
 /// The symbols of a pixel that changes: its pattern, then each changed channel's magnitude. `coded` has them already.
 template <class Sink>
-void add_pixel(Sink& symbols, const CodedPixels& coded, const CodedPixels::Neighbours& near, int x, int y,
-               int channels, int pattern, const int* steps, bool fine) {
+void add_pixel(Sink& symbols, const CodedPixels& coded, const CodedPixels::Neighbours& near, int x, int y, int channels,
+               int pattern, const int* steps, bool fine) {
     const int model = pattern_model(near);
     symbols.add(channels == 1 ? step_models::sign.at(model) + (steps[0] < 0)
                               : step_models::pattern.at(model) + pattern_ranks[static_cast<std::size_t>(pattern)]);
@@ -40,7 +41,7 @@ void add_pixel(Sink& symbols, const CodedPixels& coded, const CodedPixels::Neigh
 }
 
 /// Reads what add_pixel() wrote: fills `steps` of all channels, and what `coded` has of the pixel.
-void read_pixel(const StepModels& models, rans::Reader& reader, CodedPixels& coded,
-                const CodedPixels::Neighbours& near, int x, int y, int channels, bool fine, int* steps);
+void read_pixel(const StepModels& models, rans::Reader& reader, CodedPixels& coded, const CodedPixels::Neighbours& near,
+                int x, int y, int channels, bool fine, int* steps);
 
 }  // namespace framewire::delta

@@ -40,12 +40,12 @@ inline constexpr int sets = 4;  ///< a block says which one it was coded with
 namespace picture_models {
 
 inline constexpr int classes = 12;
-inline constexpr int small_classes = 8;       ///< the first of them, with few symbols
-inline constexpr int small_symbols = 33;      ///< 32 residuals, and one for all others
+inline constexpr int small_classes = 8;   ///< the first of them, with few symbols
+inline constexpr int small_symbols = 33;  ///< 32 residuals, and one for all others
 inline constexpr int predictors = 3;
 inline constexpr ModelKind small_residual{0, small_classes, small_symbols};
 inline constexpr ModelKind large_residual{small_residual.end(), classes - small_classes, 256};
-inline constexpr ModelKind part{large_residual.end(), classes, predictors * classes};
+inline constexpr ModelKind part{large_residual.end(), classes, predictors* classes};
 inline constexpr int symbols = part.end();
 inline constexpr ModelKind all[] = {small_residual, large_residual, part};
 

@@ -39,8 +39,7 @@ constexpr Symbol symbol_of(std::uint32_t start, std::uint32_t frequency) {
     }
     std::uint32_t shift = 0;
     while (frequency > 1u << shift) ++shift;
-    symbol.reciprocal =
-        static_cast<std::uint32_t>(((std::uint64_t{1} << (shift + 31)) + frequency - 1) / frequency);
+    symbol.reciprocal = static_cast<std::uint32_t>(((std::uint64_t{1} << (shift + 31)) + frequency - 1) / frequency);
     symbol.shift = static_cast<std::uint16_t>(shift - 1);
     symbol.bias = start;
     return symbol;
@@ -63,6 +62,16 @@ inline std::uint32_t put_bits(std::uint32_t state, std::uint32_t value, int bits
         state >>= 16;
     }
     return state << bits | value;
+}
+
+/// Appends words to bytes, little-endian.
+inline void append(const std::uint16_t* words, const std::uint16_t* end, std::vector<std::uint8_t>& out) {
+    const auto begin = out.size();
+    out.resize(begin + static_cast<std::size_t>(end - words) * 2);
+    for (auto* at = out.data() + begin; words != end; ++words) {
+        *at++ = static_cast<std::uint8_t>(*words);
+        *at++ = static_cast<std::uint8_t>(*words >> 8);
+    }
 }
 
 /// Words of 16 bits to read, little-endian, of bytes that nobody vouches for: behind their end there are zeros.

@@ -41,16 +41,9 @@ void Symbols::write(std::vector<std::uint8_t>& out) {
     state = rans::put_bits(state, static_cast<std::uint32_t>(set), set_bits, word);
     *--word = static_cast<std::uint16_t>(state >> 16);
     *--word = static_cast<std::uint16_t>(state);
-    const auto begin = out.size();
-    out.resize(begin + static_cast<std::size_t>(end - word) * 2);
-    for (auto* at = out.data() + begin; word != end; ++word) {
-        *at++ = static_cast<std::uint8_t>(*word);
-        *at++ = static_cast<std::uint8_t>(*word >> 8);
-    }
+    rans::append(word, end, out);
 }
 
-const StepModels& read_set(rans::Reader& reader) {
-    return step_model_sets()[reader.bits(set_bits)];
-}
+const StepModels& read_set(rans::Reader& reader) { return step_model_sets()[reader.bits(set_bits)]; }
 
 }  // namespace framewire::delta

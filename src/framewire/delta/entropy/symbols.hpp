@@ -13,9 +13,7 @@ namespace framewire::delta {
 /// take the fewest bytes.
 class Symbols {
 public:
-    void clear() {
-        entries_.clear();
-    }
+    void clear() { entries_.clear(); }
     /// Symbol `index` among all of step_models.
     void add(int index) { entries_.push_back(static_cast<std::uint32_t>(index)); }
     /// `count` bits of which nothing is known, 0 to 12.
