@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -45,13 +46,14 @@ constexpr Symbol symbol_of(std::uint32_t start, std::uint32_t frequency) {
     return symbol;
 }
 
-/// A state after one more symbol. A word that moves out goes before `words`, which then begins with it.
+/// A state after one more symbol. A word that moves out goes before `words`, which then begins with it. Whether one does
+/// nobody can guess, so it is written in any case.
 inline std::uint32_t put(std::uint32_t state, const Symbol& symbol, std::uint16_t*& words) {
-    if (state >= symbol.first_too_large) {
-        *--words = static_cast<std::uint16_t>(state);
-        state >>= 16;
-    }
-    const auto quotient = static_cast<std::uint32_t>((std::uint64_t{state} * symbol.reciprocal) >> 32) >> symbol.shift;
+    const bool full = state >= symbol.first_too_large;
+    words[-1] = static_cast<std::uint16_t>(state);
+    words -= full;
+    state = full ? state >> 16 : state;
+    const auto quotient = static_cast<std::uint32_t>((std::uint64_t{state} * symbol.reciprocal) >> (32 + symbol.shift));
     return state + symbol.bias + quotient * symbol.complement;
 }
 
@@ -66,12 +68,9 @@ inline std::uint32_t put_bits(std::uint32_t state, std::uint32_t value, int bits
 
 /// Appends words to bytes, little-endian.
 inline void append(const std::uint16_t* words, const std::uint16_t* end, std::vector<std::uint8_t>& out) {
-    const auto begin = out.size();
-    out.resize(begin + static_cast<std::size_t>(end - words) * 2);
-    for (auto* at = out.data() + begin; words != end; ++words) {
-        *at++ = static_cast<std::uint8_t>(*words);
-        *at++ = static_cast<std::uint8_t>(*words >> 8);
-    }
+    static_assert(std::endian::native == std::endian::little);
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(words);
+    out.insert(out.end(), bytes, bytes + (end - words) * 2);
 }
 
 /// Words of 16 bits to read, little-endian, of bytes that nobody vouches for: behind their end there are zeros.

@@ -18,8 +18,10 @@ int Symbols::best_set() const {
     constexpr std::size_t at_once = 0xffff / max_symbol_cost;
     for (std::size_t i = 0; i < entries_.size();) {
         const auto end = std::min(entries_.size(), i + at_once);
-        for (; i < end; ++i)
-            if (!(entries_[i] & plain)) some += costs[entries_[i]];
+        for (; i < end; ++i) {
+            const auto cost = costs[entries_[i] & 0xffff];
+            some += entries_[i] & plain ? 0 : cost;
+        }
         for (std::size_t set = 0; set < total.size(); ++set) total[set] += some >> (16 * set) & 0xffff;
         some = 0;
     }
@@ -29,7 +31,7 @@ int Symbols::best_set() const {
 void Symbols::write(std::vector<std::uint8_t>& out) {
     const auto set = best_set();
     const auto& models = step_model_sets()[static_cast<std::size_t>(set)];
-    words_.resize(entries_.size() + 3);
+    words_.resize(entries_.size() + 4);
     auto* const end = words_.data() + words_.size();
     auto* word = end;
     auto state = rans::least_state;
