@@ -46,6 +46,7 @@ bool PredictionDecoder::decode(std::span<const std::uint8_t> bytes, const BlockP
         for (int column = 0; column < block.part_columns(); ++column) {
             const auto mode = static_cast<PartMode>(
                 models.read(reader, parts_.mode_model(column, row), step_models::mode.symbols));
+            if (mode != PartMode::inside && !before.data()) return false;
             const int left = column * part_side, top = row * part_side;
             MotionVector vector{};
             if (mode == PartMode::moved || mode == PartMode::moved_changes) {

@@ -22,6 +22,12 @@ public:
     bool decode(std::span<const std::uint8_t> bytes, const BlockPlace& block, int threshold,
                 HostView<const std::uint8_t> before, HostView<std::uint8_t> after);
 
+    /// The same where there is no picture before: only parts foretold from inside the block are allowed.
+    bool decode_fresh(std::span<const std::uint8_t> bytes, const BlockPlace& block, int threshold,
+                      HostView<std::uint8_t> picture) {
+        return decode(bytes, block, threshold, {}, picture);
+    }
+
 private:
     CodedPixels coded_;
     CodedParts parts_;

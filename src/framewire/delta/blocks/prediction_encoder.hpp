@@ -50,8 +50,8 @@ private:
     ForetoldPart foretold_;
     MotionSearch search_;
     std::vector<Candidate> candidates_;
-    std::array<std::int16_t, part_side * part_side * 3> steps_;  // of the part
-    std::array<std::uint8_t, part_side * part_side> slopes_;
+    std::array<std::int16_t, part_side * part_side * 3> steps_{};  // of the part
+    std::array<std::uint8_t, part_side * part_side> slopes_{};
     bool has_steps_ = false;
     Symbols symbols_;
 };

@@ -42,12 +42,24 @@ public:
     CodedPixels() { clear(); }
     void clear() {
         patterns_.fill(0);
+        extents_.fill(0);
         steps_.fill(0);
+    }
+    /// The same of the part whose first pixel this is.
+    void clear_part(int left, int top) {
+        for (int y = top; y < top + part_side; ++y) {
+            std::memset(&patterns_[at(left, y)], 0, part_side);
+            std::memset(&extents_[at(left, y)], 0, part_side);
+            std::memset(&steps_[at(left, y) * 3], 0, part_side * 3 * sizeof(steps_[0]));
+        }
     }
 
     Pattern pattern(int x, int y) const { return patterns_[at(x, y)]; }
     int steps(int x, int y, int channel) const { return steps_[at(x, y) * 3 + static_cast<std::size_t>(channel)]; }
-    void set_pattern(int x, int y, Pattern pattern) { patterns_[at(x, y)] = pattern; }
+    void set_pattern(int x, int y, Pattern pattern) {
+        patterns_[at(x, y)] = pattern;
+        extents_[at(x, y)] = pattern_traits.extent[pattern];
+    }
     void set_steps(int x, int y, int channel, int steps) {
         steps_[at(x, y) * 3 + static_cast<std::size_t>(channel)] = static_cast<std::int16_t>(steps);
     }
@@ -66,13 +78,46 @@ public:
                 (patterns_[here - 2] | patterns_[here - 2 * stride]) != 0};
     }
 
+    // Eight numbers of changed_model() at once, from the first pixel of a part's row on, one in each byte. Bytes of pixels
+    // outside the block mean nothing.
+
+    /// What pixels above say, with `second_above` where the second one above changes.
+    std::uint64_t changed_above(int x, int y) const {
+        const auto here = at(x, y);
+        auto right = extents(here - stride + 1);
+        if (y % part_side != 0) right &= ~std::uint64_t{0} >> 8;
+        return 3 * extents(here - stride) + 9 * (ones(extents(here - stride - 1)) + ones(right)) +
+               second_above * ones(extents(here - 2 * stride));
+    }
+    static constexpr std::uint64_t second_above = 32;
+    /// All that changed_model() is made of, without what the part is foretold by, once the row itself is there.
+    std::uint64_t changed_models(int x, int y) const {
+        const auto here = at(x, y);
+        const auto above = changed_above(x, y);
+        const auto second = (above / second_above & each) | ones(extents(here - 2));
+        return (above & each * (second_above - 1)) + extents(here - 1) + 27 * second;
+    }
+    int extent(int x, int y) const { return extents_[at(x, y)]; }
+    bool row_changes(int x, int y) const { return extents(at(x, y)) != 0; }
+
 private:
+    static constexpr std::uint64_t each = ~std::uint64_t{0} / 255;
+
+    std::uint64_t extents(std::size_t at) const {
+        std::uint64_t eight;
+        std::memcpy(&eight, &extents_[at], sizeof(eight));
+        return eight;
+    }
+    /// 1 for each byte that is 1 or 2, 0 for 0.
+    static std::uint64_t ones(std::uint64_t extents) { return (extents | extents >> 1) & each; }
+
     static constexpr std::size_t stride = block_side + 3;
     static std::size_t at(int x, int y) {
         return static_cast<std::size_t>(y + 2) * stride + static_cast<std::size_t>(x + 2);
     }
 
-    std::array<Pattern, stride*(block_side + 2)> patterns_;
+    std::array<Pattern, stride*(block_side + 2) + part_side> patterns_;
+    std::array<std::uint8_t, stride*(block_side + 2) + part_side> extents_;  // of the patterns
     std::array<std::int16_t, stride*(block_side + 2) * 3> steps_;
 };
 
@@ -80,7 +125,7 @@ private:
 enum class Foretold { reference, moved, inside, differences };
 
 /// The model of whether a pixel changes. `slope`: 0 flat to 3 steep.
-inline int changed_model(const CodedPixels::Neighbours& near, Foretold by, int slope) {
+constexpr int changed_model(const CodedPixels::Neighbours& near, Foretold by, int slope) {
     const auto& extent = pattern_traits.extent;
     const int corners = (near.above_left != 0) + (near.above_right != 0);
     const int where = extent[near.left] + 3 * extent[near.above] + 9 * corners + 27 * near.second;

@@ -5,7 +5,8 @@
 #include "framewire/delta/blocks/changes_coder.hpp"
 #include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/blocks/picture_coder.hpp"
-#include "framewire/delta/packing/directory.hpp"
+#include "framewire/delta/blocks/prediction_decoder.hpp"
+#include "framewire/delta/packing/packed.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,29 +18,7 @@
 namespace framewire::delta {
 namespace {
 
-enum class Kind : std::uint8_t { changes = 0, picture = 1 };
-constexpr std::size_t head_bytes = 2;  // kind and threshold
-constexpr int max_threshold = 254;
-
-constexpr std::int64_t shares = 16;  ///< that threads take of the blocks of a frame
-
-std::int64_t share_of(std::size_t blocks) {
-    return std::max<std::int64_t>(1, (static_cast<std::int64_t>(blocks) + shares - 1) / shares);
-}
-
-/// Calls body(share, begin, end) for shares of `count` blocks, on the pool where there is one.
-template <class Body>
-void for_shares(const ThreadPool* pool, std::size_t count, Body&& body) {
-    const auto each = share_of(count), all = static_cast<std::int64_t>(count);
-    if (pool) return pool->for_chunks(all, each, body);
-    for (std::int64_t begin = 0; begin < all; begin += each) body(begin / each, begin, std::min(begin + each, all));
-}
-
-void check_one_frame(const Shape& shape, const char* what) {
-    validate(shape, what);
-    if (shape.frames != 1)
-        fail(ErrorCode::usage, "{} is a batch of {}; streams are packed one by one", what, shape.frames);
-}
+using Kind = PackedHead::Kind;
 
 [[noreturn]] void broken(const char* what) { fail(ErrorCode::source_lost, "broken stream: {}", what); }
 
@@ -51,14 +30,6 @@ public:
     }
     HostView<std::uint8_t> view() { return image_.view(); }
 
-    void clear(const BlockPlace& block) {
-        const auto to = image_.view();
-        const int channels = to.shape().channels;
-        for (int y = block.y; y < block.y + block.height; ++y)
-            std::memset(to.row(0, y) + std::int64_t{block.x} * channels, 0,
-                        static_cast<std::size_t>(block.width) * static_cast<std::size_t>(channels));
-    }
-
 private:
     HostImage image_;
 };
@@ -69,7 +40,7 @@ std::size_t max_packed_bytes(const Shape& shape) {
     // A changed pixel takes a flag, a pattern and three magnitudes with their bits: at most 12 bits a symbol.
     constexpr std::size_t bytes_per_pixel = 16, bytes_per_block = 512;
     const BlockGrid grid(shape);
-    return head_bytes +
+    return PackedHead::bytes +
            static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width) * bytes_per_pixel +
            static_cast<std::size_t>(grid.count()) * bytes_per_block;
 }
@@ -82,14 +53,13 @@ struct Packer::State {
     Differences differences;
     std::vector<int> coded;              // the blocks to code, ascending
     std::vector<std::uint8_t> is_coded;  // of all blocks
-    std::vector<std::size_t> sizes;      // of those coded
+    BlockWriter writer;
 
     struct Share {
         ChangesEncoder changes;
         PictureEncoder picture;
-        std::vector<std::uint8_t> bytes;
     };
-    std::array<Share, shares> share{};
+    std::array<Share, static_cast<std::size_t>(block_shares)> shares{};
 
     State(const Shape& of, int threshold_, const ThreadPool* pool_)
         : shape(of),
@@ -99,32 +69,19 @@ struct Packer::State {
           differences(of),
           is_coded(static_cast<std::size_t>(grid.count())) {}
 
-    /// Codes the blocks of `coded`, each by encode(share, place), and appends all.
+    /// Codes the blocks of `coded`, each by encode(share, place, bytes), and appends all.
     template <class Encode>
     void pack(Kind kind, std::vector<std::uint8_t>& out, Encode&& encode) {
-        out.push_back(static_cast<std::uint8_t>(kind));
-        out.push_back(static_cast<std::uint8_t>(threshold));
-        sizes.resize(coded.size());
-        for (auto& part : share) part.bytes.clear();
-        for_shares(pool, coded.size(), [&](std::int64_t index, std::int64_t begin, std::int64_t end) {
-            auto& part = share[static_cast<std::size_t>(index)];
-            for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-                const auto before = part.bytes.size();
-                encode(part, grid.place(coded[i]));
-                sizes[i] = part.bytes.size() - before;
-            }
-        });
-        DirectoryWriter directory(out);
-        for (std::size_t i = 0; i < coded.size(); ++i) directory.add(coded[i], sizes[i]);
-        directory.finish(grid.count());
-        for (const auto& part : share) out.insert(out.end(), part.bytes.begin(), part.bytes.end());
+        writer.write({kind, threshold}, coded, grid.count(), pool, out,
+                     [&](std::size_t share, int block, std::vector<std::uint8_t>& bytes) {
+                         encode(shares[share], grid.place(block), bytes);
+                     });
     }
 };
 
 Packer::Packer(const Shape& shape, int threshold, const ThreadPool* pool) {
-    check_one_frame(shape, "the packer's frame");
-    if (threshold < 0 || threshold > max_threshold)
-        fail(ErrorCode::usage, "a packer's threshold of {}; 0 to {} are allowed", threshold, max_threshold);
+    validate_one_frame(shape, "the packer's frame");
+    validate_packed_threshold(threshold);
     state_ = std::make_unique<State>(shape, threshold, pool);
 }
 Packer::~Packer() = default;
@@ -162,10 +119,9 @@ void Packer::pack_changes(const ChangesView<MemorySpace::host>& changes, std::ve
     for (int block = 0; block < state.grid.count(); ++block)
         if (std::exchange(state.is_coded[static_cast<std::size_t>(block)], std::uint8_t{0}))
             state.coded.push_back(block);
-    const HostView<const std::uint8_t> differences = state.differences.view();
-    state.pack(Kind::changes, out, [&](State::Share& share, const BlockPlace& place) {
-        share.changes.encode(differences, place, state.threshold, share.bytes);
-        state.differences.clear(place);
+    const auto differences = state.differences.view();
+    state.pack(Kind::changes, out, [&](State::Share& share, const BlockPlace& place, std::vector<std::uint8_t>& to) {
+        clear_parts(differences, place, share.changes.encode(differences, place, state.threshold, to));
     });
 }
 
@@ -174,8 +130,8 @@ void Packer::pack_picture(HostView<const std::uint8_t> picture, std::vector<std:
     validate(picture, state.shape, "the packer's picture");
     state.coded.resize(static_cast<std::size_t>(state.grid.count()));
     std::iota(state.coded.begin(), state.coded.end(), 0);
-    state.pack(Kind::picture, out, [&](State::Share& share, const BlockPlace& place) {
-        share.picture.encode(picture, place, share.bytes);
+    state.pack(Kind::picture, out, [&](State::Share& share, const BlockPlace& place, std::vector<std::uint8_t>& to) {
+        share.picture.encode(picture, place, to);
     });
 }
 
@@ -184,56 +140,112 @@ struct Unpacker::State {
     BlockGrid grid;
     const ThreadPool* pool;
     Differences differences;        // the last changes
-    std::vector<CodedBlock> coded;  // where they are; the bytes are gone
+    HostImage after;                // of the blocks that a prediction makes
+    std::vector<CodedBlock> coded;  // where the last changes are; the bytes are gone
+    std::vector<PartSet> parts;     // of each of them, those with differences
     std::uint32_t last_count = 0;
 
     struct Share {
         ChangesDecoder changes;
         PictureDecoder picture;
+        PredictionDecoder prediction;
     };
-    std::array<Share, shares> share{};
+    std::array<Share, static_cast<std::size_t>(block_shares)> shares{};
 
-    State(const Shape& of, const ThreadPool* pool_) : shape(of), grid(of), pool(pool_), differences(of) {
+    State(const Shape& of, const ThreadPool* pool_) : shape(of), grid(of), pool(pool_), differences(of), after(of) {
         coded.reserve(static_cast<std::size_t>(grid.count()));
+        parts.resize(static_cast<std::size_t>(grid.count()));
     }
 
     void forget() {
-        for (const auto& block : coded) differences.clear(grid.place(block.block));
+        for (std::size_t i = 0; i < coded.size(); ++i)
+            clear_parts(differences.view(), grid.place(coded[i].block), parts[i]);
         coded.clear();
         last_count = 0;
     }
 
-    /// Reads the head and the directory; returns the threshold.
-    int open(std::span<const std::uint8_t> bytes, Kind kind) {
+    /// Reads head and directory.
+    PackedHead open(std::span<const std::uint8_t> bytes) {
         forget();
-        if (bytes.size() < head_bytes) broken("it ends within its head");
-        if (bytes[0] != static_cast<std::uint8_t>(kind)) broken("it is of another kind");
-        const int threshold = bytes[1];
-        if (threshold > max_threshold) broken("a threshold of 255");
-        if (!read_directory(bytes.subspan(head_bytes), grid.count(), coded)) {
+        if (bytes.size() < PackedHead::bytes) broken("it ends within its head");
+        const PackedHead head{static_cast<Kind>(bytes[0]), bytes[1]};
+        if (head.threshold > PackedHead::max_threshold) broken("a threshold of 255");
+        if (!read_directory(bytes.subspan(PackedHead::bytes), grid.count(), coded)) {
             coded.clear();
             broken("its blocks do not fit together");
         }
-        return threshold;
+        std::fill_n(parts.begin(), coded.size(), PartSet{0});
+        return head;
     }
 
-    /// Calls decode(share, place, bytes) for each block that is coded; false when any of them is broken.
-    template <class Decode>
-    bool decode(Decode&& decode_block) {
+    /// Calls body(share, place, bytes, parts) for each block that is coded; false when one of them says so.
+    template <class Body>
+    bool for_each_block(Body&& body) {
         std::atomic<bool> whole = true;
-        for_shares(pool, coded.size(), [&](std::int64_t index, std::int64_t begin, std::int64_t end) {
+        for_block_shares(pool, coded.size(), [&](std::int64_t share, std::int64_t begin, std::int64_t end) {
             for (auto i = begin; i < end; ++i) {
                 const auto& block = coded[static_cast<std::size_t>(i)];
-                if (!decode_block(share[static_cast<std::size_t>(index)], grid.place(block.block), block.bytes))
+                if (!body(shares[static_cast<std::size_t>(share)], grid.place(block.block), block.bytes,
+                          parts[static_cast<std::size_t>(i)]))
                     whole = false;
             }
         });
         return whole;
     }
+
+    /// Calls body(bytes, differences, after, count) for the rows of each block that is coded.
+    template <class Body>
+    void for_each_row(HostView<std::uint8_t> reference, Body&& body) {
+        for_each_block([&](Share&, const BlockPlace& place, std::span<const std::uint8_t>, PartSet& all) {
+            all = ~PartSet{0};
+            const auto from = std::int64_t{place.x} * shape.channels, count = std::int64_t{place.width} * shape.channels;
+            for (int y = place.y; y < place.y + place.height; ++y)
+                body(reference.row(0, y) + from, differences.view().row(0, y) + from, after.view().row(0, y) + from, count);
+            return true;
+        });
+    }
+
+    /// False, with nothing applied, when they are broken.
+    bool apply_changes(int threshold, HostView<std::uint8_t> reference) {
+        std::atomic<std::uint32_t> count = 0;
+        if (!for_each_block([&](Share& share, const BlockPlace& place, std::span<const std::uint8_t> bytes, PartSet& of) {
+                const auto found = share.changes.decode(bytes, place, threshold, differences.view());
+                count += found.count;
+                of = found.parts;
+                return found.whole;
+            }))
+            return false;
+        for_each_block([&](Share&, const BlockPlace& place, std::span<const std::uint8_t>, const PartSet& of) {
+            add_parts(differences.view(), place, of, reference);
+            return true;
+        });
+        last_count = count;
+        return true;
+    }
+
+    bool apply_prediction(int threshold, HostView<std::uint8_t> reference) {
+        const HostView<const std::uint8_t> before = reference;
+        if (!for_each_block([&](Share& share, const BlockPlace& place, std::span<const std::uint8_t> bytes, PartSet&) {
+                return share.prediction.decode(bytes, place, threshold, before, after.view());
+            }))
+            return false;
+        std::atomic<std::uint32_t> count = 0;
+        for_each_row(reference, [&](std::uint8_t* held, std::uint8_t* difference, const std::uint8_t* now, std::int64_t bytes) {
+            std::uint32_t changed = 0;
+            for (std::int64_t i = 0; i < bytes; ++i) {
+                difference[i] = static_cast<std::uint8_t>(now[i] - held[i]);
+                changed += difference[i] != 0;
+                held[i] = now[i];
+            }
+            count += changed;
+        });
+        last_count = count;
+        return true;
+    }
 };
 
 Unpacker::Unpacker(const Shape& shape, const ThreadPool* pool) {
-    check_one_frame(shape, "the unpacker's frame");
+    validate_one_frame(shape, "the unpacker's frame");
     state_ = std::make_unique<State>(shape, pool);
 }
 Unpacker::~Unpacker() = default;
@@ -270,38 +282,26 @@ void Unpacker::last_changes(const ChangesView<MemorySpace::host>& changes) const
 void Unpacker::apply_changes(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference) {
     auto& state = *state_;
     validate(reference, state.shape, "the unpacker's reference");
-    const int threshold = state.open(bytes, Kind::changes);
-    std::atomic<std::uint32_t> count = 0;
-    const auto differences = state.differences.view();
-    if (!state.decode([&](State::Share& share, const BlockPlace& place, std::span<const std::uint8_t> of) {
-            const int found = share.changes.decode(of, place, threshold, differences);
-            if (found > 0) count += static_cast<std::uint32_t>(found);
-            return found >= 0;
-        })) {
-        state.forget();
-        broken("a block's changes make no sense");
-    }
-    state.decode([&](State::Share&, const BlockPlace& place, std::span<const std::uint8_t>) {
-        const auto channels = state.shape.channels;
-        const auto from = std::int64_t{place.x} * channels, count_bytes = std::int64_t{place.width} * channels;
-        for (int y = place.y; y < place.y + place.height; ++y) {
-            const auto* difference = differences.row(0, y) + from;
-            auto* byte = reference.row(0, y) + from;
-            for (std::int64_t x = 0; x < count_bytes; ++x) byte[x] = static_cast<std::uint8_t>(byte[x] + difference[x]);
-        }
-        return true;
-    });
-    state.last_count = count;
+    const auto head = state.open(bytes);
+    const bool whole = head.kind == Kind::changes      ? state.apply_changes(head.threshold, reference)
+                       : head.kind == Kind::prediction && state.apply_prediction(head.threshold, reference);
+    if (whole) return;
+    state.forget();
+    broken(head.kind == Kind::changes || head.kind == Kind::prediction ? "a block's changes make no sense"
+                                                                       : "a picture in place of changes");
 }
 
 void Unpacker::apply_picture(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference) {
     auto& state = *state_;
     validate(reference, state.shape, "the unpacker's reference");
-    state.open(bytes, Kind::picture);
+    const auto head = state.open(bytes);
     const bool all = state.coded.size() == static_cast<std::size_t>(state.grid.count());
+    const bool first = head.kind == Kind::first_picture;
     const bool whole =
-        all && state.decode([&](State::Share& share, const BlockPlace& place, std::span<const std::uint8_t> of) {
-            return share.picture.decode(of, place, reference);
+        all && (first || head.kind == Kind::picture) &&
+        state.for_each_block([&](State::Share& share, const BlockPlace& place, std::span<const std::uint8_t> of, PartSet&) {
+            return first ? share.prediction.decode_fresh(of, place, head.threshold, reference)
+                         : share.picture.decode(of, place, reference);
         });
     state.coded.clear();
     if (!all) broken("a picture without all its blocks");

@@ -1,0 +1,121 @@
+#include "framewire/delta/packing/bounded_packer.hpp"
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/delta/blocks/distance.hpp"
+#include "framewire/delta/blocks/grid.hpp"
+#include "framewire/delta/blocks/prediction_encoder.hpp"
+#include "framewire/delta/packing/packed.hpp"
+
+#include <array>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+namespace framewire::delta {
+namespace {
+
+constexpr PredictionEncoder::Effort efforts[] = {
+    {.range = 0, .candidates = 2}, {.range = 6, .candidates = 3}, {.range = 12, .candidates = 4}};
+static_assert(std::size(efforts) == BoundedPacker::max_effort + 1);
+
+// Steps from a first picture that is off by the whole threshold cost more than such a picture saves; the whole of vtest's
+// first second is smallest at about a quarter.
+int first_threshold(int threshold) { return threshold / 4; }
+
+void copy_block(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, const BlockPlace& block) {
+    const auto channels = std::int64_t{to.shape().channels};
+    for (int y = block.y; y < block.y + block.height; ++y)
+        std::memcpy(to.row(0, y) + block.x * channels, from.row(0, y) + block.x * channels,
+                    static_cast<std::size_t>(block.width * channels));
+}
+
+}  // namespace
+
+struct BoundedPacker::State {
+    Shape shape;
+    BlockGrid grid;
+    int threshold;
+    const ThreadPool* pool;
+    HostImage after;  // of the blocks that are coded
+    std::vector<Summary> found;
+    std::vector<int> coded;
+    std::array<PredictionEncoder, static_cast<std::size_t>(block_shares)> encoders;
+    BlockWriter writer;
+
+    State(const Shape& of, int threshold_, int effort, const ThreadPool* pool_)
+        : shape(of), grid(of), threshold(threshold_), pool(pool_), after(of), found(static_cast<std::size_t>(grid.count())) {
+        encoders.fill(PredictionEncoder(efforts[effort]));
+        coded.reserve(found.size());
+    }
+
+    /// Codes the blocks of `coded` and copies them into `reference`. Leaves in `found` how far they are off then.
+    void pack(PackedHead::Kind kind, int within, HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference,
+              std::vector<std::uint8_t>& out) {
+        const HostView<const std::uint8_t> before = reference;
+        const bool fresh = kind == PackedHead::Kind::first_picture;
+        writer.write({kind, within}, coded, grid.count(), pool, out,
+                     [&](std::size_t share, int block, std::vector<std::uint8_t>& bytes) {
+                         encoders[share].encode(camera, before, grid.place(block), within, fresh, after.view(), bytes);
+                     });
+        for_block_shares(pool, coded.size(), [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+            for (auto i = begin; i < end; ++i) {
+                const int block = coded[static_cast<std::size_t>(i)];
+                const auto place = grid.place(block);
+                copy_block(std::as_const(after).view(), reference, place);
+                const auto count = found[static_cast<std::size_t>(block)].count;
+                found[static_cast<std::size_t>(block)] = block_distance(camera, before, place, threshold);
+                found[static_cast<std::size_t>(block)].count = count;
+            }
+        });
+    }
+
+    Summary sum() const {
+        Summary all;
+        for (const auto& block : found) add(all, block);
+        return all;
+    }
+};
+
+BoundedPacker::BoundedPacker(const Shape& shape, int threshold, int effort, const ThreadPool* pool) {
+    validate_one_frame(shape, "the bounded packer's frame");
+    validate_packed_threshold(threshold);
+    if (effort < 0 || effort > max_effort)
+        fail(ErrorCode::usage, "an effort of {}; 0 to {} are allowed", effort, max_effort);
+    state_ = std::make_unique<State>(shape, threshold, effort, pool);
+}
+BoundedPacker::~BoundedPacker() = default;
+BoundedPacker::BoundedPacker(BoundedPacker&&) noexcept = default;
+BoundedPacker& BoundedPacker::operator=(BoundedPacker&&) noexcept = default;
+
+Summary BoundedPacker::pack_first(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference,
+                                  std::vector<std::uint8_t>& out) {
+    auto& state = *state_;
+    validate(camera, state.shape, "the bounded packer's frame");
+    validate(reference, state.shape, "the bounded packer's reference");
+    state.coded.resize(state.found.size());
+    std::iota(state.coded.begin(), state.coded.end(), 0);
+    std::fill(state.found.begin(), state.found.end(), Summary{});
+    state.pack(PackedHead::Kind::first_picture, first_threshold(state.threshold), camera, reference, out);
+    return state.sum();
+}
+
+Summary BoundedPacker::pack_step(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference,
+                                 std::vector<std::uint8_t>& out) {
+    auto& state = *state_;
+    validate(camera, state.shape, "the bounded packer's frame");
+    validate(reference, state.shape, "the bounded packer's reference");
+    const HostView<const std::uint8_t> before = reference;
+    for_block_shares(state.pool, state.found.size(), [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+        for (auto block = begin; block < end; ++block)
+            state.found[static_cast<std::size_t>(block)] =
+                block_distance(camera, before, state.grid.place(static_cast<int>(block)), state.threshold);
+    });
+    state.coded.clear();
+    for (int block = 0; block < state.grid.count(); ++block)
+        if (state.found[static_cast<std::size_t>(block)].count > 0) state.coded.push_back(block);
+    state.pack(PackedHead::Kind::prediction, state.threshold, camera, reference, out);
+    return state.sum();
+}
+
+}  // namespace framewire::delta

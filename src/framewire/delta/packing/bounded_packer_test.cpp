@@ -1,0 +1,162 @@
+#include "framewire/delta/packing/bounded_packer.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/delta/packing/packing.hpp"
+#include "kit/images.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <random>
+#include <utility>
+
+namespace framewire::delta {
+namespace bounded_packer_test {
+
+using kit::GuardedImage;
+using Bytes = std::vector<std::uint8_t>;
+
+// A textured scene that moves by `shift` pixels, under noise of up to `noise`.
+void film(HostView<std::uint8_t> to, int shift, int noise, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    for (int y = 0; y < to.shape().height; ++y)
+        for (std::int64_t i = 0; i < to.shape().row_bytes(); ++i) {
+            const auto x = static_cast<int>(i / to.shape().channels) + shift;
+            const int texture = ((x * 37 + y * 59) ^ (x * y)) % 97 + (x / 9 % 2 ? 90 : 20);
+            const int wobble = noise ? static_cast<int>(random() % static_cast<unsigned>(2 * noise + 1)) - noise : 0;
+            to.row(0, y)[i] = static_cast<std::uint8_t>(std::clamp(texture + wobble, 0, 255));
+        }
+}
+
+Summary distance_reference(HostView<const std::uint8_t> a, HostView<const std::uint8_t> b, int threshold) {
+    Summary sum;
+    for (int y = 0; y < a.shape().height; ++y)
+        for (std::int64_t i = 0; i < a.shape().row_bytes(); ++i) {
+            const auto distance = static_cast<std::uint32_t>(std::abs(a.row(0, y)[i] - b.row(0, y)[i]));
+            sum.count += distance > static_cast<std::uint32_t>(threshold);
+            sum.max_error = std::max(sum.max_error, distance);
+            sum.squared_error += distance * distance;
+        }
+    return sum;
+}
+
+TEST(BoundedPacker, ViewersHoldWhatTheEncoderHoldsAndThatIsWithinTheThreshold) {
+    for (const int channels : {1, 3})
+        for (const auto& shape : kit::small_shapes(channels))
+            for (const auto& layout : kit::layouts())
+                for (const int threshold : {0, 8, 20, 254}) {
+                    SCOPED_TRACE(to_string(shape) + ", " + kit::to_string(layout) + ", " + std::to_string(threshold));
+                    BoundedPacker packer(shape, threshold, BoundedPacker::max_effort);
+                    Unpacker unpacker(shape);
+                    GuardedImage camera(shape, layout), held(shape, layout), viewer(shape, layout);
+                    HostImage before(shape);
+                    Bytes packed;
+                    for (int frame = 0; frame < 4; ++frame) {
+                        film(camera.view(), frame, 6, kit::seed() + static_cast<std::uint64_t>(frame));
+                        copy(held.view(), before.view());
+                        packed.clear();
+                        const auto found = frame ? packer.pack_step(camera.view(), held.view(), packed)
+                                                 : packer.pack_first(camera.view(), held.view(), packed);
+                        frame ? unpacker.apply_changes(packed, viewer.view()) : unpacker.apply_picture(packed, viewer.view());
+                        ASSERT_EQ(kit::first_difference(viewer.view(), held.view()), std::nullopt);
+                        ASSERT_FALSE(viewer.broken_guard() || held.broken_guard());
+                        const auto want = distance_reference(camera.view(), held.view(), threshold);
+                        ASSERT_EQ(want.count, 0u) << "beyond the threshold in frame " << frame;
+                        ASSERT_EQ(found.max_error, want.max_error);
+                        ASSERT_EQ(found.squared_error, want.squared_error);
+                        const auto off = distance_reference(camera.view(), std::as_const(before).view(), threshold);
+                        ASSERT_EQ(found.count, frame ? off.count : 0);
+                        ASSERT_LE(packed.size(), max_packed_bytes(shape));
+                    }
+                }
+}
+
+TEST(BoundedPacker, BytesAreTheSameForEveryNumberOfThreads) {
+    const Shape shape{1, 150, 210, 3};
+    const ThreadPool one(1), three(3);
+    std::optional<Bytes> want;
+    for (const ThreadPool* pool : {static_cast<const ThreadPool*>(nullptr), &one, &three}) {
+        BoundedPacker packer(shape, 20, 1, pool);
+        HostImage camera(shape), held(shape);
+        Bytes packed;
+        for (int frame = 0; frame < 3; ++frame) {
+            film(camera.view(), 2 * frame, 12, 5 + static_cast<std::uint64_t>(frame));
+            frame ? packer.pack_step(std::as_const(camera).view(), held.view(), packed)
+                  : packer.pack_first(std::as_const(camera).view(), held.view(), packed);
+        }
+        if (!want) want = packed;
+        EXPECT_EQ(packed, *want);
+    }
+}
+
+TEST(BoundedPacker, WhatStaysWithinTheThresholdCostsNothing) {
+    const Shape shape{1, 150, 210, 3};
+    BoundedPacker packer(shape, 20, 2);
+    HostImage camera(shape), held(shape);
+    film(camera.view(), 0, 0, 1);
+    copy(std::as_const(camera).view(), held.view());
+    film(camera.view(), 0, 20, 1);
+    Bytes packed;
+    EXPECT_EQ(packer.pack_step(std::as_const(camera).view(), held.view(), packed).count, 0u);
+    EXPECT_LE(packed.size(), 4u);
+}
+
+TEST(BoundedPacker, MotionIsFoundAndSavesBytes) {
+    const Shape shape{1, 150, 210, 3};
+    std::size_t bytes[3];
+    for (const int effort : {0, 1, 2}) {
+        BoundedPacker packer(shape, 8, effort);
+        HostImage camera(shape), held(shape);
+        film(camera.view(), 0, 0, 1);
+        copy(std::as_const(camera).view(), held.view());
+        film(camera.view(), 5, 0, 1);
+        Bytes packed;
+        packer.pack_step(std::as_const(camera).view(), held.view(), packed);
+        bytes[effort] = packed.size();
+    }
+    EXPECT_LT(bytes[2] * 4, bytes[0]);
+    EXPECT_LE(bytes[2], bytes[1]);
+}
+
+TEST(BoundedPacker, BrokenStepsAreRefusedAndChangeNothing) {
+    const Shape shape{1, 31, 70, 3};
+    BoundedPacker packer(shape, 8, 2);
+    HostImage camera(shape), held(shape), before(shape);
+    film(camera.view(), 0, 0, 1);
+    copy(std::as_const(camera).view(), held.view());
+    copy(std::as_const(camera).view(), before.view());
+    film(camera.view(), 3, 9, 2);
+    Bytes packed;
+    packer.pack_step(std::as_const(camera).view(), held.view(), packed);
+    Unpacker unpacker(shape);
+    GuardedImage viewer(shape, {});
+    copy(std::as_const(before).view(), viewer.view());
+    for (std::size_t size = 0; size < packed.size(); ++size)
+        EXPECT_THROW(unpacker.apply_changes(std::span(packed).first(size), viewer.view()), Error) << size;
+    EXPECT_THROW(unpacker.apply_picture(packed, viewer.view()), Error);
+    EXPECT_EQ(kit::first_difference(viewer.view(), std::as_const(before).view()), std::nullopt);
+    int refused = 0;
+    for (std::size_t bit = 0; bit < packed.size() * 8; ++bit) {
+        auto bytes = packed;
+        bytes[bit / 8] = static_cast<std::uint8_t>(bytes[bit / 8] ^ 1 << (bit % 8));
+        try {
+            unpacker.apply_changes(bytes, viewer.view());
+        } catch (const Error&) {
+            ++refused;
+        }
+        ASSERT_FALSE(viewer.broken_guard()) << "bit " << bit;
+    }
+    EXPECT_GT(refused, 0);
+}
+
+TEST(BoundedPacker, WhatIsNotAllowedIsSaid) {
+    EXPECT_THROW(BoundedPacker({2, 8, 8, 3}, 20, 1), Error);
+    EXPECT_THROW(BoundedPacker({1, 8, 8, 3}, 255, 1), Error);
+    EXPECT_THROW(BoundedPacker({1, 8, 8, 3}, -1, 1), Error);
+    EXPECT_THROW(BoundedPacker({1, 8, 8, 3}, 20, 3), Error);
+}
+
+}  // namespace bounded_packer_test
+}  // namespace framewire::delta
