@@ -3,6 +3,7 @@
 #include "framewire/delta/blocks/step_pixels.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -42,15 +43,18 @@ bool part_changes(HostView<const std::uint8_t> differences, int x, int y, int wi
     return any;
 }
 
-/// The steps of a difference other than 0: how far beyond the threshold, with its sign. Differences count modulo 256,
-/// so each stands for two numbers, at least one of them beyond the threshold. The one nearer to `like`, what neighbours
-/// changed by, is most often the one that was before the modulus.
-int steps_of(std::uint8_t difference, int threshold, int like) {
-    const int positive = difference, negative = difference - 256;
-    const bool up =
-        -negative <= threshold || (positive > threshold && std::abs(positive - like) < std::abs(negative - like));
-    return up ? positive - threshold : negative + threshold;
-}
+/// The symbol of each folded magnitude, and the bits that follow it.
+struct FoldedEntries {
+    std::uint16_t symbol, bits;
+};
+constexpr auto folded_entries = [] {
+    std::array<FoldedEntries, 2 * (max_steps + 1)> entries{};
+    for (std::size_t folded = 0; folded < entries.size(); ++folded) {
+        const auto token = token_of(static_cast<int>(folded));
+        entries[folded] = {static_cast<std::uint16_t>(token.symbol), Symbols::bits_entry(token.value, token.bits)};
+    }
+    return entries;
+}();
 
 constexpr int changed_first =
     step_models::changed.at(changed_model({}, Foretold::differences, 0));  // of the models of this form
@@ -109,7 +113,7 @@ PartSet ChangesEncoder::encode(HostView<const std::uint8_t> differences, const B
             else
                 add_part<3>(differences, block, threshold, left, top);
         }
-    for_each_of(parts, block, [&](int left, int top, int, int) { coded_.clear_part(left, top); });
+    for_each_of(parts, block, [&](int left, int top, int, int) { planes_.clear_part(left, top); });
     symbols_.write(out);
     return parts;
 }
@@ -118,33 +122,35 @@ template <int channels>
 void ChangesEncoder::add_part(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold,
                               int left, int top) {
     const int width = std::min(part_side, block.width - left), height = std::min(part_side, block.height - top);
+    RowSymbols row;
     for (int y = top; y < top + height; ++y) {
-        const auto* pixel = differences.row(0, block.y + y) + std::int64_t{block.x + left} * channels;
-        if (any_of(pixel, width * channels))
-            for (int x = left; x < left + width; ++x, pixel += channels) {
-                int pattern = 0, like_before = 0;
-                for (int i = 0; i < channels; ++i) {
-                    const int channel = channels == 1 ? 0 : channel_order[i];
-                    if (!pixel[channel]) continue;
-                    constexpr int weights[] = {channels == 1 ? all_up : 1, 3, 9};
-                    const int near = coded_.steps(x - 1, y, channel) + coded_.steps(x, y - 1, channel);
-                    const int steps = steps_of(pixel[channel], threshold, like_before ? like_before : near);
-                    like_before = steps;
-                    pattern += weights[channel] * (steps > 0 ? 1 : 2);
-                    coded_.set_steps(x, y, channel, steps);
-                }
-                if (pattern) coded_.set_pattern(x, y, static_cast<Pattern>(pattern));
-            }
-        auto models = coded_.changed_models(left, y);
-        const bool any = coded_.row_changes(left, y);
-        for (int x = left; x < left + width; ++x, models >>= 8) {
-            const int changed = changed_first + 2 * static_cast<int>(models & 0xff);
-            const int pattern = any ? coded_.pattern(x, y) : 0;
-            symbols_.add(changed + (pattern != 0));
-            if (!pattern) continue;
-            const int steps[3] = {coded_.steps(x, y, 0), coded_.steps(x, y, 1), coded_.steps(x, y, 2)};
-            add_pixel(symbols_, coded_, coded_.neighbours(x, y), x, y, channels, pattern, steps, true);
+        const auto* bytes = differences.row(0, block.y + y) + std::int64_t{block.x + left} * channels;
+        std::uint8_t whole_row[part_side * channels] = {};
+        if (width < part_side) {
+            std::copy_n(bytes, width * channels, whole_row);
+            bytes = whole_row;
         }
+        find_row_symbols(bytes, channels, threshold, left, y, planes_, row);
+        constexpr std::size_t most_each = 2 + 2 * channels;
+        auto* entry = symbols_.room(part_side * most_each);
+        for (std::size_t x = 0; x < static_cast<std::size_t>(width); ++x) {
+            const auto pattern = row.pattern[x];
+            *entry++ = static_cast<std::uint16_t>(row.changed[x] + (pattern != 0));
+            if (!pattern) continue;
+            *entry++ = static_cast<std::uint16_t>(row.by[x] +
+                                                  (channels == 1 ? pattern == all_down : pattern_ranks[pattern]));
+            for (int i = 0; i < channels; ++i) {
+                const auto channel = static_cast<std::size_t>(channels == 1 ? 0 : channel_order[i]);
+                // Written in any case: whether a channel changes nobody can guess.
+                const bool changes = pattern_signs[pattern][channel] != 0;
+                const auto& of = folded_entries[row.folded[channel][x]];
+                *entry = static_cast<std::uint16_t>(row.magnitude[channel][x] + of.symbol);
+                entry += changes;
+                *entry = of.bits;
+                entry += changes && of.bits;
+            }
+        }
+        symbols_.take(entry);
     }
 }
 

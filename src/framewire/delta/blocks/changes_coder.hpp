@@ -2,6 +2,7 @@
 
 #include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/blocks/part_modes.hpp"
+#include "framewire/delta/blocks/part_steps.hpp"
 #include "framewire/delta/blocks/step_contexts.hpp"
 #include "framewire/delta/entropy/symbols.hpp"
 
@@ -32,7 +33,7 @@ private:
     template <int channels>
     void add_part(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left, int top);
 
-    CodedPixels coded_;
+    StepPlanes planes_;
     Symbols symbols_;
 };
 

@@ -78,10 +78,9 @@ public:
                 (patterns_[here - 2] | patterns_[here - 2 * stride]) != 0};
     }
 
-    // Eight numbers of changed_model() at once, from the first pixel of a part's row on, one in each byte. Bytes of pixels
-    // outside the block mean nothing.
-
-    /// What pixels above say, with `second_above` where the second one above changes.
+    /// What pixels above say to changed_model(), of eight pixels at once, from the first one of a part's row on: one
+    /// number in each byte, with `second_above` where the second one above changes. Bytes of pixels outside the block mean
+    /// nothing.
     std::uint64_t changed_above(int x, int y) const {
         const auto here = at(x, y);
         auto right = extents(here - stride + 1);
@@ -90,15 +89,7 @@ public:
                second_above * ones(extents(here - 2 * stride));
     }
     static constexpr std::uint64_t second_above = 32;
-    /// All that changed_model() is made of, without what the part is foretold by, once the row itself is there.
-    std::uint64_t changed_models(int x, int y) const {
-        const auto here = at(x, y);
-        const auto above = changed_above(x, y);
-        const auto second = (above / second_above & each) | ones(extents(here - 2));
-        return (above & each * (second_above - 1)) + extents(here - 1) + 27 * second;
-    }
     int extent(int x, int y) const { return extents_[at(x, y)]; }
-    bool row_changes(int x, int y) const { return extents(at(x, y)) != 0; }
 
 private:
     static constexpr std::uint64_t each = ~std::uint64_t{0} / 255;
@@ -199,7 +190,7 @@ inline int unfold(int folded, int expected) {
 struct Token {
     int symbol, bits, value;
 };
-inline Token token_of(int folded) {
+constexpr Token token_of(int folded) {
     if (folded < 8) return {folded, 0, 0};
     const int top = std::bit_width(static_cast<unsigned>(folded)) - 1;
     const int bits = top - 1;
@@ -208,6 +199,16 @@ inline Token token_of(int folded) {
 inline constexpr int token_bits(int symbol) { return symbol < 8 ? 0 : (symbol - 8) / 2 + 2; }
 inline int folded_of(int symbol, int value) {
     return symbol < 8 ? symbol : ((2 + symbol % 2) << token_bits(symbol)) + value;
+}
+
+/// The steps of a difference other than 0: how far beyond the threshold, with its sign. Differences count modulo 256, so
+/// each stands for two numbers, at least one of them beyond the threshold. The one nearer to `like`, what neighbours
+/// changed by, is most often the one that was before the modulus.
+inline int signed_steps(std::uint8_t difference, int threshold, int like) {
+    const int positive = difference, negative = difference - 256;
+    const bool up =
+        -negative <= threshold || (positive > threshold && std::abs(positive - like) < std::abs(negative - like));
+    return up ? positive - threshold : negative + threshold;
 }
 
 /// The order in which a pixel's channels are coded: green tells most of the other two.
