@@ -122,15 +122,10 @@ template <int channels>
 void ChangesEncoder::add_part(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold,
                               int left, int top) {
     const int width = std::min(part_side, block.width - left), height = std::min(part_side, block.height - top);
-    RowSymbols row;
-    for (int y = top; y < top + height; ++y) {
-        const auto* bytes = differences.row(0, block.y + y) + std::int64_t{block.x + left} * channels;
-        std::uint8_t whole_row[part_side * channels] = {};
-        if (width < part_side) {
-            std::copy_n(bytes, width * channels, whole_row);
-            bytes = whole_row;
-        }
-        find_row_symbols(bytes, channels, threshold, left, y, planes_, row);
+    PartSymbols part;
+    find_part_symbols(differences, block, threshold, left, top, planes_, part);
+    for (int y = 0; y < height; ++y) {
+        const auto& row = part[static_cast<std::size_t>(y)];
         constexpr std::size_t most_each = 2 + 2 * channels;
         auto* entry = symbols_.room(part_side * most_each);
         for (std::size_t x = 0; x < static_cast<std::size_t>(width); ++x) {

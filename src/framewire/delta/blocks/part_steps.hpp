@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/core/view.hpp"
 #include "framewire/delta/blocks/grid.hpp"
 
 #include <array>
@@ -43,9 +44,11 @@ struct RowSymbols {
     std::array<std::array<std::uint16_t, part_side>, 3> folded;     ///< how far each channel's is from what was expected
 };
 
-/// Finds the steps of a row of a part from its differences, 8 pixels of 1 or 3 channels, writes them into `planes` at the
-/// pixel (x, y), and finds its symbols.
-void find_row_symbols(const std::uint8_t* differences, int channels, int threshold, int x, int y, StepPlanes& planes,
-                      RowSymbols& symbols);
+using PartSymbols = std::array<RowSymbols, part_side>;
+
+/// Finds the steps of a part from its differences, writes them into `planes`, and finds its symbols. `left` and `top`: its
+/// first pixel in the block.
+void find_part_symbols(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left, int top,
+                       StepPlanes& planes, PartSymbols& symbols);
 
 }  // namespace framewire::delta

@@ -8,6 +8,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cstring>
 
 HWY_BEFORE_NAMESPACE();
@@ -30,15 +31,20 @@ HWY_INLINE void store(Steps steps, std::uint16_t* to) {
     hn::StoreU(hn::BitCast(hn::RebindToUnsigned<Row>(), steps), hn::RebindToUnsigned<Row>(), to);
 }
 
+/// A row and the one pixel before it, less its last. Loading that from where the row was just stored would wait long.
+HWY_INLINE Steps moved_on(Steps row, int before) {
+    return hn::InsertLane(hn::ShiftLeftLanes<1>(Row(), row), 0, static_cast<std::int16_t>(before));
+}
+
 /// A channel's steps of a row and what is around it.
 struct Around {
     Steps here, left, above, corner;
 };
-HWY_INLINE Around around(const std::int16_t* steps) {
+/// `steps`: where those of `here` are.
+HWY_INLINE Around around(Steps here, const std::int16_t* steps) {
     constexpr std::size_t stride = StepPlanes::stride;
     const Row row;
-    return {hn::LoadU(row, steps), hn::LoadU(row, steps - 1), hn::LoadU(row, steps - stride),
-            hn::LoadU(row, steps - stride - 1)};
+    return {here, moved_on(here, steps[-1]), hn::LoadU(row, steps - stride), hn::LoadU(row, steps - stride - 1)};
 }
 HWY_INLINE Around where(hn::MFromD<Row> mask, const Around& yes, const Around& no) {
     return {hn::IfThenElse(mask, yes.here, no.here), hn::IfThenElse(mask, yes.left, no.left),
@@ -104,31 +110,31 @@ HWY_INLINE Steps steps_of(Steps difference, hn::MFromD<Row> up, Steps threshold)
     return hn::IfThenZeroElse(hn::Eq(difference, number(0)), steps);
 }
 
-/// Finds the steps of a row. Each depends on those to its left, so all are guessed at once, and taken where each agrees
-/// with what its neighbours then tell. Else they are found one after the other.
+/// Finds the steps of a row and stores them. Each depends on those to its left, so all are guessed at once, and taken where
+/// each agrees with what its neighbours then tell. Else they are found one after the other.
 template <int channels>
-HWY_INLINE void find_steps(const Steps* differences, int threshold, int x, int y, StepPlanes& planes) {
+HWY_INLINE void find_steps(const Steps* differences, int threshold, int x, int y, StepPlanes& planes, Around* found) {
     constexpr std::ptrdiff_t stride = StepPlanes::stride;
     const Row row;
     const auto zero = number(0), limit = number(threshold);
-    bool agree = true;
-    auto like_before = zero;
+    auto disagree = zero, like_before = zero;
     for (int i = 0; i < channels; ++i) {
         const int channel = channels == 1 ? 0 : channel_order[i];
         const auto difference = differences[channel];
-        const auto changes = hn::Not(hn::Eq(difference, zero));
+        const auto stays = hn::Eq(difference, zero);
         auto* const at = planes.steps(channel, x, y);
         const auto up = hn::Or(hn::And(hn::Lt(difference, number(128)), hn::Gt(difference, limit)),
                                hn::Gt(difference, hn::Sub(number(255), limit)));
         const auto steps = steps_of(difference, up, limit);
         hn::StoreU(steps, row, at);
-        const auto near = hn::Add(hn::LoadU(row, at - 1), hn::LoadU(row, at - stride));
+        found[channel] = around(steps, at);
+        const auto near = hn::Add(found[channel].left, found[channel].above);
         const auto like = hn::IfThenElse(hn::Eq(like_before, zero), near, like_before);
         const auto told = hn::Xor(hn::VecFromMask(row, up), hn::VecFromMask(row, goes_up(difference, like, limit)));
-        agree = agree && hn::AllTrue(row, hn::Eq(hn::IfThenElseZero(changes, told), zero));
-        like_before = hn::IfThenElse(changes, steps, like_before);
+        disagree = hn::Or(disagree, hn::IfThenZeroElse(stays, told));
+        like_before = hn::IfThenElse(stays, like_before, steps);
     }
-    if (agree) return;
+    if (hn::AllTrue(row, hn::Eq(disagree, zero))) return;
     HWY_ALIGN std::int16_t of[3][part_side];
     for (int channel = 0; channel < channels; ++channel) hn::Store(differences[channel], row, of[channel]);
     for (int pixel = 0; pixel < part_side; ++pixel) {
@@ -143,10 +149,14 @@ HWY_INLINE void find_steps(const Steps* differences, int threshold, int x, int y
             *at = static_cast<std::int16_t>(like);
         }
     }
+    for (int channel = 0; channel < channels; ++channel) {
+        const auto* at = planes.steps(channel, x, y);
+        found[channel] = around(hn::LoadU(row, at), at);
+    }
 }
 
 template <int channels>
-void find_row(const std::uint8_t* bytes, int threshold, int x, int y, StepPlanes& planes, RowSymbols& symbols) {
+HWY_INLINE void find_row(const std::uint8_t* bytes, int threshold, int x, int y, StepPlanes& planes, RowSymbols& symbols) {
     constexpr std::ptrdiff_t stride = StepPlanes::stride;
     const Row row;
     const RowBytes row_bytes;
@@ -159,12 +169,11 @@ void find_row(const std::uint8_t* bytes, int threshold, int x, int y, StepPlanes
         hn::LoadInterleaved3(row_bytes, bytes, of[0], of[1], of[2]);
         for (int channel = 0; channel < channels; ++channel) differences[channel] = hn::PromoteTo(row, of[channel]);
     }
-    find_steps<channels>(differences, threshold, x, y, planes);
-
     Around of[3];
+    find_steps<channels>(differences, threshold, x, y, planes, of);
+
     auto pattern = zero, count = zero, up = zero, down = zero;
     for (int channel = 0; channel < channels; ++channel) {
-        of[channel] = around(planes.steps(channel, x, y));
         const auto ups = one_if(hn::Gt(of[channel].here, zero)), downs = one_if(hn::Lt(of[channel].here, zero));
         constexpr int weights[3] = {channels == 1 ? all_up : 1, 3, 9};
         pattern = hn::Add(pattern, hn::Mul(hn::Add(ups, hn::Add(downs, downs)), number(weights[channel])));
@@ -184,11 +193,11 @@ void find_row(const std::uint8_t* bytes, int threshold, int x, int y, StepPlanes
     HWY_ALIGN static constexpr std::int16_t known[2][part_side] = {{-1, -1, -1, -1, -1, -1, -1, 0},
                                                                    {-1, -1, -1, -1, -1, -1, -1, -1}};
     const auto right_known = hn::Load(row, known[y % part_side == 0]);
-    const auto extent_left = bytes_at(extents - 1), extent_above = bytes_at(extents - stride);
-    const auto direction_left = bytes_at(directions - 1), direction_above = bytes_at(directions - stride);
+    const auto extent_left = moved_on(extent, extents[-1]), extent_above = bytes_at(extents - stride);
+    const auto direction_left = moved_on(direction, directions[-1]), direction_above = bytes_at(directions - stride);
     const auto corner_left = bytes_at(directions - stride - 1);
     const auto corner_right = hn::And(bytes_at(directions - stride + 1), right_known);
-    const auto second = hn::Or(bytes_at(extents - 2), bytes_at(extents - 2 * stride));
+    const auto second = hn::Or(moved_on(extent_left, extents[-2]), bytes_at(extents - 2 * stride));
     const auto corners = hn::Add(one_if(hn::Gt(corner_left, zero)), one_if(hn::Gt(corner_right, zero)));
     const auto changed = hn::Add(hn::Add(extent_left, hn::Mul(extent_above, number(3))),
                                  hn::Add(hn::Mul(corners, number(9)), hn::IfThenElseZero(hn::Gt(second, zero), number(27))));
@@ -213,14 +222,27 @@ void find_row(const std::uint8_t* bytes, int threshold, int x, int y, StepPlanes
     }
 }
 
+template <int channels>
+void find_rows(const std::uint8_t* bytes, std::ptrdiff_t row_stride, int width, int height, int threshold, int x, int y,
+               StepPlanes& planes, PartSymbols& symbols) {
+    for (int row = 0; row < height; ++row, bytes += row_stride) {
+        std::uint8_t whole_row[part_side * channels];
+        const auto* from = bytes;
+        if (width < part_side) {
+            std::memset(whole_row, 0, sizeof(whole_row));
+            std::memcpy(whole_row, bytes, static_cast<std::size_t>(width * channels));
+            from = whole_row;
+        }
+        find_row<channels>(from, threshold, x, y + row, planes, symbols[static_cast<std::size_t>(row)]);
+    }
+}
+
 }  // namespace
 
-void find_gray_row(const std::uint8_t* differences, int threshold, int x, int y, StepPlanes& planes, RowSymbols& symbols) {
-    find_row<1>(differences, threshold, x, y, planes, symbols);
-}
-void find_colour_row(const std::uint8_t* differences, int threshold, int x, int y, StepPlanes& planes,
-                     RowSymbols& symbols) {
-    find_row<3>(differences, threshold, x, y, planes, symbols);
+void find_part(const std::uint8_t* differences, std::ptrdiff_t row_stride, int channels, int width, int height,
+               int threshold, int x, int y, StepPlanes& planes, PartSymbols& symbols) {
+    const auto find = channels == 1 ? &find_rows<1> : &find_rows<3>;
+    find(differences, row_stride, width, height, threshold, x, y, planes, symbols);
 }
 
 }  // namespace framewire::delta::HWY_NAMESPACE
@@ -230,8 +252,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace framewire::delta {
 
-HWY_EXPORT(find_gray_row);
-HWY_EXPORT(find_colour_row);
+HWY_EXPORT(find_part);
 
 void StepPlanes::clear_part(int left, int top) {
     for (int y = top; y < top + part_side; ++y) {
@@ -242,12 +263,12 @@ void StepPlanes::clear_part(int left, int top) {
     }
 }
 
-void find_row_symbols(const std::uint8_t* differences, int channels, int threshold, int x, int y, StepPlanes& planes,
-                      RowSymbols& symbols) {
-    if (channels == 1)
-        HWY_DYNAMIC_DISPATCH(find_gray_row)(differences, threshold, x, y, planes, symbols);
-    else
-        HWY_DYNAMIC_DISPATCH(find_colour_row)(differences, threshold, x, y, planes, symbols);
+void find_part_symbols(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left, int top,
+                       StepPlanes& planes, PartSymbols& symbols) {
+    const int channels = differences.shape().channels;
+    HWY_DYNAMIC_DISPATCH(find_part)
+    (differences.row(0, block.y + top) + std::int64_t{block.x + left} * channels, differences.row_stride_bytes(), channels,
+     std::min(part_side, block.width - left), std::min(part_side, block.height - top), threshold, left, top, planes, symbols);
 }
 
 }  // namespace framewire::delta
