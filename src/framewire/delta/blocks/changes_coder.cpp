@@ -92,9 +92,20 @@ void add_parts(HostView<const std::uint8_t> differences, const BlockPlace& block
     });
 }
 
-PartSet ChangesEncoder::encode(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold,
-                               std::vector<std::uint8_t>& out) {
-    symbols_.clear();
+void ChangesEncoder::encode(HostView<std::uint8_t> differences, std::span<const BlockPlace> blocks, int threshold,
+                            std::vector<std::uint8_t>& out, std::span<std::size_t> sizes) {
+    while (!blocks.empty()) {
+        const auto count = std::min(at_once, blocks.size());
+        for (std::size_t i = 0; i < count; ++i) add_block(differences, blocks[i], threshold, symbols_[i]);
+        Symbols::write(std::span(symbols_).first(count), out, sizes.first(count));
+        blocks = blocks.subspan(count);
+        sizes = sizes.subspan(count);
+    }
+}
+
+void ChangesEncoder::add_block(HostView<std::uint8_t> differences, const BlockPlace& block, int threshold,
+                               Symbols& symbols) {
+    symbols.clear();
     CodedParts modes;
     PartSet parts = 0;
     for (int row = 0; row < block.part_rows(); ++row)
@@ -104,30 +115,29 @@ PartSet ChangesEncoder::encode(HostView<const std::uint8_t> differences, const B
                 part_changes(differences, block.x + left, block.y + top, std::min(part_side, block.width - left),
                              std::min(part_side, block.height - top));
             const auto mode = any ? PartMode::changes : PartMode::stays;
-            symbols_.add(modes.mode_model(column, row) + static_cast<int>(mode));
+            symbols.add(modes.mode_model(column, row) + static_cast<int>(mode));
             modes.set(column, row, mode);
             if (!any) continue;
             parts |= part_bit(column, row);
             if (differences.shape().channels == 1)
-                add_part<1>(differences, block, threshold, left, top);
+                add_part<1>(differences, block, threshold, left, top, symbols);
             else
-                add_part<3>(differences, block, threshold, left, top);
+                add_part<3>(differences, block, threshold, left, top, symbols);
         }
     for_each_of(parts, block, [&](int left, int top, int, int) { planes_.clear_part(left, top); });
-    symbols_.write(out);
-    return parts;
+    clear_parts(differences, block, parts);
 }
 
 template <int channels>
 void ChangesEncoder::add_part(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold,
-                              int left, int top) {
+                              int left, int top, Symbols& symbols) {
     const int width = std::min(part_side, block.width - left), height = std::min(part_side, block.height - top);
     PartSymbols part;
     find_part_symbols(differences, block, threshold, left, top, planes_, part);
     for (int y = 0; y < height; ++y) {
         const auto& row = part[static_cast<std::size_t>(y)];
         constexpr std::size_t most_each = 2 + 2 * channels;
-        auto* entry = symbols_.room(part_side * most_each);
+        auto* entry = symbols.room(part_side * most_each);
         for (std::size_t x = 0; x < static_cast<std::size_t>(width); ++x) {
             const auto pattern = row.pattern[x];
             *entry++ = static_cast<std::uint16_t>(row.changed[x] + (pattern != 0));
@@ -145,7 +155,7 @@ void ChangesEncoder::add_part(HostView<const std::uint8_t> differences, const Bl
                 entry += changes && of.bits;
             }
         }
-        symbols_.take(entry);
+        symbols.take(entry);
     }
 }
 

@@ -6,6 +6,8 @@
 #include "framewire/delta/blocks/step_contexts.hpp"
 #include "framewire/delta/entropy/symbols.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -25,16 +27,22 @@ void add_parts(HostView<const std::uint8_t> differences, const BlockPlace& block
 class ChangesEncoder {
 public:
     /// `differences`: of the frame, rows without gaps, new minus old modulo 256; 0 where a byte stays. Changes are
-    /// further than `threshold` from 0. Appends the block to `out`, and returns the parts that change.
-    PartSet encode(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold,
-                   std::vector<std::uint8_t>& out);
+    /// further than `threshold` from 0. Appends the blocks to `out`, each with `sizes` bytes, and sets their differences
+    /// to 0.
+    void encode(HostView<std::uint8_t> differences, std::span<const BlockPlace> blocks, int threshold,
+                std::vector<std::uint8_t>& out, std::span<std::size_t> sizes);
+
+    /// Blocks are best coded so many at once.
+    static constexpr std::size_t at_once = 8;
 
 private:
+    void add_block(HostView<std::uint8_t> differences, const BlockPlace& block, int threshold, Symbols& symbols);
     template <int channels>
-    void add_part(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left, int top);
+    void add_part(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left, int top,
+                  Symbols& symbols);
 
     StepPlanes planes_;
-    Symbols symbols_;
+    std::array<Symbols, at_once> symbols_;
 };
 
 /// Undoes it. Bytes that no encoder makes are refused, not all of them: those read as some changes within the block.

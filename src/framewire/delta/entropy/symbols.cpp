@@ -28,22 +28,88 @@ int Symbols::best_set() const {
     return static_cast<int>(std::min_element(total.begin(), total.end()) - total.begin());
 }
 
-void Symbols::write(std::vector<std::uint8_t>& out) {
-    const auto set = best_set();
-    const auto& models = step_model_sets()[static_cast<std::size_t>(set)];
+/// A block half coded: from the last entry on, so that those before `entry` are left.
+struct Symbols::Coding {
+    const rans::Symbol* symbols;
+    const std::uint16_t* first;
+    const std::uint16_t* entry;
+    std::uint32_t state;
+    std::uint16_t* word;
+
+    std::size_t left() const { return static_cast<std::size_t>(entry - first); }
+};
+
+Symbols::Coding Symbols::begin(int set) {
     words_.resize(count_ + 4);
-    auto* const end = words_.data() + words_.size();
-    auto* word = end;
-    auto state = rans::least_state;
-    for (auto i = count_; i-- > 0;) {
-        const auto entry = entries_[i];
-        state = entry & plain ? rans::put_bits(state, entry & 0xff, entry >> 8 & 15, word)
-                              : rans::put(state, models.symbol(static_cast<int>(entry)), word);
-    }
-    state = rans::put_bits(state, static_cast<std::uint32_t>(set), set_bits, word);
+    return {&step_model_sets()[static_cast<std::size_t>(set)].symbol(0), entries_.data(), entries_.data() + count_,
+            rans::least_state, words_.data() + words_.size()};
+}
+
+/// Codes as many entries of each. A state waits for what it was before, so a processor has time for several.
+template <std::size_t count>
+void Symbols::code(Coding* const* codings, std::size_t entries) {
+    std::array<Coding, count> of;
+    for (std::size_t i = 0; i < count; ++i) of[i] = *codings[i];
+    for (; entries > 0; --entries)
+        for (auto& [symbols, first, entry, state, word] : of) {
+            const auto next = *--entry;
+            state = next & plain ? rans::put_bits(state, next & 0xff, next >> 8 & 15, word)
+                                 : rans::put(state, symbols[next], word);
+        }
+    for (std::size_t i = 0; i < count; ++i) *codings[i] = of[i];
+}
+
+/// Codes `count` blocks until one is over or more of them, and returns how many are left, which lie first then.
+template <std::size_t count>
+std::size_t Symbols::code_some(std::span<Coding*> active) {
+    const auto least = [](const Coding* a, const Coding* b) { return a->left() < b->left(); };
+    code<count>(active.data(), (*std::min_element(active.begin(), active.end(), least))->left());
+    const auto is_over = [](const Coding* coding) { return coding->left() == 0; };
+    return static_cast<std::size_t>(std::remove_if(active.begin(), active.end(), is_over) - active.begin());
+}
+
+void Symbols::finish(const Coding& coding, int set, std::vector<std::uint8_t>& out) {
+    auto* word = coding.word;
+    const auto state = rans::put_bits(coding.state, static_cast<std::uint32_t>(set), set_bits, word);
     *--word = static_cast<std::uint16_t>(state >> 16);
     *--word = static_cast<std::uint16_t>(state);
-    rans::append(word, end, out);
+    rans::append(word, words_.data() + words_.size(), out);
+}
+
+void Symbols::write(std::vector<std::uint8_t>& out) {
+    const int set = best_set();
+    auto coding = begin(set);
+    Coding* const only = &coding;
+    code<1>(&only, coding.left());
+    finish(coding, set, out);
+}
+
+void Symbols::write(std::span<Symbols> blocks, std::vector<std::uint8_t>& out, std::span<std::size_t> sizes) {
+    constexpr std::size_t most = 16, at_once = 4;
+    while (blocks.size() > most) {
+        write(blocks.first(most), out, sizes.first(most));
+        blocks = blocks.subspan(most);
+        sizes = sizes.subspan(most);
+    }
+    std::array<int, most> sets;
+    std::array<Coding, most> codings;
+    std::array<Coding*, at_once> active;
+    std::size_t active_count = 0;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        sets[i] = blocks[i].best_set();
+        codings[i] = blocks[i].begin(sets[i]);
+        active[active_count++] = &codings[i];
+        while (active_count == at_once) active_count = code_some<at_once>(active);
+    }
+    while (active_count > 0) {
+        const auto left = std::span(active).first(active_count);
+        active_count = active_count == 1 ? code_some<1>(left) : active_count == 2 ? code_some<2>(left) : code_some<3>(left);
+    }
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        const auto before = out.size();
+        blocks[i].finish(codings[i], sets[i], out);
+        sizes[i] = out.size() - before;
+    }
 }
 
 const StepModels& read_set(rans::Reader& reader) { return step_model_sets()[reader.bits(set_bits)]; }

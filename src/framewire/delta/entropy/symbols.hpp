@@ -4,7 +4,9 @@
 #include "framewire/delta/entropy/rans.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace framewire::delta {
@@ -42,12 +44,24 @@ public:
 
     /// Appends them as bytes, coded with the set of models that is best for them; a reader begins with read_set().
     void write(std::vector<std::uint8_t>& out);
+    /// The same of several blocks, one after the other, several of them at once. `sizes`: how many bytes each takes.
+    static void write(std::span<Symbols> blocks, std::vector<std::uint8_t>& out, std::span<std::size_t> sizes);
 
 private:
     static constexpr int plain = 1 << 15;
     static_assert(step_models::symbols <= plain);
 
+    struct Coding;
+
     int best_set() const;
+    /// Makes room for words, so that coding begins behind them.
+    Coding begin(int set);
+    /// Writes what is left to write behind the first symbol, and appends all.
+    void finish(const Coding& coding, int set, std::vector<std::uint8_t>& out);
+    template <std::size_t count>
+    static void code(Coding* const* codings, std::size_t entries);
+    template <std::size_t count>
+    static std::size_t code_some(std::span<Coding*> active);
 
     std::vector<std::uint16_t> entries_;
     std::size_t count_ = 0;

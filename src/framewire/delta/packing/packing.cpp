@@ -58,6 +58,7 @@ struct Packer::State {
     struct Share {
         ChangesEncoder changes;
         PictureEncoder picture;
+        std::vector<BlockPlace> places;
     };
     std::array<Share, static_cast<std::size_t>(block_shares)> shares{};
 
@@ -68,6 +69,29 @@ struct Packer::State {
           pool(pool_),
           differences(of),
           is_coded(static_cast<std::size_t>(grid.count())) {}
+
+    /// Writes the changes from number `from` to before `to` as differences and marks their blocks.
+    void spread(const std::uint32_t* positions, const std::uint8_t* changes, std::ptrdiff_t from, std::ptrdiff_t to) {
+        if (from == to) return;
+        auto* const bytes = differences.view().data();
+        const auto row_bytes = shape.row_bytes(), block_bytes = std::int64_t{block_side} * shape.channels;
+        // Positions ascend: the row and the block move on from change to change.
+        auto y = positions[from] / row_bytes;
+        auto row_end = (y + 1) * row_bytes, block_end = row_end - row_bytes;
+        for (auto i = from; i < to; ++i) {
+            const std::int64_t position = positions[i];
+            if (position >= block_end) {
+                while (position >= row_end) {
+                    row_end += row_bytes;
+                    ++y;
+                }
+                const auto column = (position - (row_end - row_bytes)) / block_bytes;
+                block_end = std::min(row_end, row_end - row_bytes + (column + 1) * block_bytes);
+                is_coded[static_cast<std::size_t>(y / block_side * grid.columns() + column)] = 1;
+            }
+            bytes[position] = changes[i];
+        }
+    }
 
     /// Codes the blocks of `coded`, each by encode(share, place, bytes), and appends all.
     template <class Encode>
@@ -97,32 +121,30 @@ void Packer::pack_changes(const ChangesView<MemorySpace::host>& changes, std::ve
     if (std::int64_t{count} > std::min(changes.capacity, frame_bytes))
         fail(ErrorCode::usage, "{} changes in room for {}, of a frame of {} bytes", count, changes.capacity,
              frame_bytes);
-    // Positions ascend, so the row moves on from change to change.
-    const auto row_bytes = static_cast<std::uint32_t>(shape.row_bytes());
-    const auto block_bytes = static_cast<std::uint32_t>(block_side * shape.channels);
-    auto* const bytes = state.differences.view().data();
     if (count && changes.positions[count - 1] >= frame_bytes)
         fail(ErrorCode::usage, "a change at byte {} of a frame of {}", changes.positions[count - 1], frame_bytes);
-    std::uint32_t row_end = row_bytes;
-    auto* of_row = state.is_coded.data();
-    for (std::uint32_t i = 0, y = 0; i < count; ++i) {
-        const auto position = changes.positions[i];
-        while (position >= row_end) {
-            row_end += row_bytes;
-            of_row = state.is_coded.data() +
-                     static_cast<std::size_t>(++y / block_side) * static_cast<std::size_t>(state.grid.columns());
-        }
-        bytes[position] = changes.differences[i];
-        of_row[(position - (row_end - row_bytes)) / block_bytes] = 1;
-    }
+    const auto differences = state.differences.view();
+    for_block_shares(state.pool, static_cast<std::size_t>(state.grid.rows()),
+                     [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                         const auto first = begin * block_side * shape.row_bytes();
+                         const auto last = std::min(frame_bytes, end * block_side * shape.row_bytes());
+                         const auto* const positions = changes.positions;
+                         const auto from = std::lower_bound(positions, positions + count, first) - positions;
+                         const auto to = std::lower_bound(positions + from, positions + count, last) - positions;
+                         state.spread(positions, changes.differences, from, to);
+                     });
     state.coded.clear();
     for (int block = 0; block < state.grid.count(); ++block)
         if (std::exchange(state.is_coded[static_cast<std::size_t>(block)], std::uint8_t{0}))
             state.coded.push_back(block);
-    const auto differences = state.differences.view();
-    state.pack(Kind::changes, out, [&](State::Share& share, const BlockPlace& place, std::vector<std::uint8_t>& to) {
-        clear_parts(differences, place, share.changes.encode(differences, place, state.threshold, to));
-    });
+    state.writer.write_shares({Kind::changes, state.threshold}, state.coded, state.grid.count(), state.pool, out,
+                              [&](std::size_t share, std::span<const int> blocks, std::vector<std::uint8_t>& to,
+                                  std::span<std::size_t> sizes) {
+                                  auto& [encoder, picture, places] = state.shares[share];
+                                  places.clear();
+                                  for (const int block : blocks) places.push_back(state.grid.place(block));
+                                  encoder.encode(differences, places, state.threshold, to, sizes);
+                              });
 }
 
 void Packer::pack_picture(HostView<const std::uint8_t> picture, std::vector<std::uint8_t>& out) {
