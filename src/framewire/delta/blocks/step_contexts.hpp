@@ -142,37 +142,33 @@ struct MagnitudeContext {
 
 /// `before`: the channel of the same pixel coded before that changes too, else -1; `steps_before` its steps. `first`:
 /// the channel is the first in the order of coding.
-inline MagnitudeContext magnitude_context(const CodedPixels& coded, int x, int y, int channel, int sign, int before,
-                                          int steps_before, bool first, bool fine) {
+[[gnu::always_inline]] inline MagnitudeContext magnitude_context(const CodedPixels& coded, int x, int y, int channel,
+                                                                 int sign, int before, int steps_before, bool first,
+                                                                 bool fine) {
+    // Few branches: which neighbours change nobody can guess.
     const int left = coded.steps(x - 1, y, channel) * sign, above = coded.steps(x, y - 1, channel) * sign;
-    int expected = 1, support;
+    int expected, support;
     if (before >= 0 && steps_before * sign > 0) {
         const int left_before = coded.steps(x - 1, y, before) * sign,
                   above_before = coded.steps(x, y - 1, before) * sign;
-        const bool use_left = left > 0 && left_before > 0, use_above = above > 0 && above_before > 0;
+        const int use_left = (left > 0) & (left_before > 0), use_above = (above > 0) & (above_before > 0);
         const int by_left = left - left_before, by_above = above - above_before;
-        int more = (use_left ? by_left : 0) + (use_above ? by_above : 0);
-        if (use_left && use_above) {
-            more /= 2;
-            const int apart = std::abs(by_left - by_above);
-            support = apart < 3 ? 0 : apart < 8 ? 1 : 2;
-        } else {
-            support = use_left || use_above ? 3 : 4;
-        }
-        expected = std::clamp(steps_before * sign + more, 1, max_steps);
-    } else if (left > 0 && above > 0) {
-        const int corner = coded.steps(x - 1, y - 1, channel) * sign;
-        const int straight = corner > 0 ? left + above - corner : (left + above) / 2;
-        expected = std::clamp(straight, std::min(left, above), std::max(left, above));
-        const int apart = std::abs(left - above);
-        support = apart < 4 ? 5 : apart < 16 ? 6 : 7;
-    } else if (left > 0 || above > 0) {
-        expected = std::max(left, above);
-        support = 8;
+        const int both = use_left & use_above, more = (by_left & -use_left) + (by_above & -use_above);
+        const int apart = std::abs(by_left - by_above);
+        // Half of it, rounded towards zero, where both tell.
+        expected = std::clamp(steps_before * sign + ((more + ((more < 0) & both)) >> both), 1, max_steps);
+        support = both ? (apart > 2) + (apart > 7) : 4 - (use_left | use_above);
     } else {
-        support = 9;
+        const int has_left = left > 0, has_above = above > 0;
+        const int larger = std::max(left, above), smaller = std::min(left, above), apart = larger - smaller;
+        const int corner = coded.steps(x - 1, y - 1, channel) * sign;
+        const int straight = corner > 0 ? left + above - corner : (left + above) >> 1;
+        const int held = std::min(std::max(straight, smaller), larger);
+        const int both = has_left & has_above;
+        expected = std::max(both ? held : larger, 1);
+        support = both ? 5 + (apart > 3) + (apart > 15) : 9 - (has_left | has_above);
     }
-    const int size = expected < 2 ? 0 : expected < 12 ? 1 : 2;
+    const int size = (expected > 1) + (expected > 11);
     return {expected, size + 3 * support + 30 * first + 60 * fine};
 }
 
@@ -182,8 +178,8 @@ inline int fold(int magnitude, int expected) {
     return off > both ? off + both : off > 0 ? 2 * off - 1 : -2 * off;
 }
 inline int unfold(int folded, int expected) {
-    const int both = expected - 1;
-    return expected + (folded > 2 * both ? folded - both : folded % 2 ? (folded + 1) / 2 : -folded / 2);
+    const int both = expected - 1, half = (folded + 1) / 2;
+    return expected + (folded > 2 * both ? folded - both : folded & 1 ? half : -half);
 }
 
 /// A folded number as a symbol and the bits that follow it.

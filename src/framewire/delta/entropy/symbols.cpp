@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace framewire::delta {
 namespace {
@@ -48,15 +49,17 @@ Symbols::Coding Symbols::begin(int set) {
 /// Codes as many entries of each. A state waits for what it was before, so a processor has time for several.
 template <std::size_t count>
 void Symbols::code(Coding* const* codings, std::size_t entries) {
-    std::array<Coding, count> of;
-    for (std::size_t i = 0; i < count; ++i) of[i] = *codings[i];
-    for (; entries > 0; --entries)
-        for (auto& [symbols, first, entry, state, word] : of) {
-            const auto next = *--entry;
-            state = next & plain ? rans::put_bits(state, next & 0xff, next >> 8 & 15, word)
-                                 : rans::put(state, symbols[next], word);
-        }
-    for (std::size_t i = 0; i < count; ++i) *codings[i] = of[i];
+    // Each in registers of its own.
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+        Coding of[count] = {*codings[i]...};
+        const auto code_one = [](Coding& to) {
+            const auto next = *--to.entry;
+            to.state = next & plain ? rans::put_bits(to.state, next & 0xff, next >> 8 & 15, to.word)
+                                    : rans::put(to.state, to.symbols[next], to.word);
+        };
+        for (; entries > 0; --entries) (code_one(of[i]), ...);
+        ((*codings[i] = of[i]), ...);
+    }(std::make_index_sequence<count>());
 }
 
 /// Codes `count` blocks until one is over or more of them, and returns how many are left, which lie first then.
