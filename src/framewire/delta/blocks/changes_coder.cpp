@@ -142,8 +142,8 @@ void ChangesEncoder::add_part(HostView<const std::uint8_t> differences, const Bl
             const auto pattern = row.pattern[x];
             *entry++ = static_cast<std::uint16_t>(row.changed[x] + (pattern != 0));
             if (!pattern) continue;
-            *entry++ = static_cast<std::uint16_t>(row.by[x] +
-                                                  (channels == 1 ? pattern == all_down : pattern_ranks[pattern]));
+            *entry++ =
+                static_cast<std::uint16_t>(row.by[x] + (channels == 1 ? pattern == all_down : pattern_ranks[pattern]));
             for (int i = 0; i < channels; ++i) {
                 const auto channel = static_cast<std::size_t>(channels == 1 ? 0 : channel_order[i]);
                 // Written in any case: whether a channel changes nobody can guess.
@@ -159,8 +159,8 @@ void ChangesEncoder::add_part(HostView<const std::uint8_t> differences, const Bl
     }
 }
 
-ChangesDecoder::Found ChangesDecoder::decode(std::span<const std::uint8_t> bytes, const BlockPlace& block, int threshold,
-                                             HostView<std::uint8_t> differences) {
+ChangesDecoder::Found ChangesDecoder::decode(std::span<const std::uint8_t> bytes, const BlockPlace& block,
+                                             int threshold, HostView<std::uint8_t> differences) {
     const auto found = differences.shape().channels == 1 ? decode_channels<1>(bytes, block, threshold, differences)
                                                          : decode_channels<3>(bytes, block, threshold, differences);
     for_each_of(found.parts, block, [&](int left, int top, int, int) { coded_.clear_part(left, top); });
@@ -177,8 +177,8 @@ ChangesDecoder::Found ChangesDecoder::decode_channels(std::span<const std::uint8
     Found found{false, 0, 0};
     for (int row = 0; row < block.part_rows(); ++row)
         for (int column = 0; column < block.part_columns(); ++column) {
-            const auto mode = static_cast<PartMode>(
-                models.read(reader, modes.mode_model(column, row), step_models::mode.symbols));
+            const auto mode =
+                static_cast<PartMode>(models.read(reader, modes.mode_model(column, row), step_models::mode.symbols));
             if (mode != PartMode::stays && mode != PartMode::changes) return found;
             modes.set(column, row, mode);
             if (mode == PartMode::stays) continue;

@@ -27,8 +27,8 @@ void add_parts(HostView<const std::uint8_t> differences, const BlockPlace& block
 class ChangesEncoder {
 public:
     /// `differences`: of the frame, rows without gaps, new minus old modulo 256; 0 where a byte stays. Changes are
-    /// further than `threshold` from 0. Appends the blocks to `out`, each with `sizes` bytes, and sets their differences
-    /// to 0.
+    /// further than `threshold` from 0. Appends the blocks to `out`, each with `sizes` bytes, and sets their
+    /// differences to 0.
     void encode(HostView<std::uint8_t> differences, std::span<const BlockPlace> blocks, int threshold,
                 std::vector<std::uint8_t>& out, std::span<std::size_t> sizes);
 

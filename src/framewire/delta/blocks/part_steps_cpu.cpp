@@ -72,25 +72,26 @@ HWY_INLINE void find_magnitudes(const Around& of, const Around& before, bool fir
     more = hn::IfThenElse(use_both, half, more);
     const auto foretold = hn::Min(hn::Max(hn::Add(steps_before, more), one), number(max_steps));
     auto apart = hn::Abs(hn::Sub(by_left, by_above));
-    const auto foretold_support = hn::IfThenElse(
-        use_both, hn::Add(one_if(hn::Gt(apart, number(2))), one_if(hn::Gt(apart, number(7)))),
-        hn::IfThenElse(hn::Or(use_left, use_above), number(3), number(4)));
+    const auto foretold_support =
+        hn::IfThenElse(use_both, hn::Add(one_if(hn::Gt(apart, number(2))), one_if(hn::Gt(apart, number(7)))),
+                       hn::IfThenElse(hn::Or(use_left, use_above), number(3), number(4)));
 
     const auto sum = hn::Add(left, above), larger = hn::Max(left, above);
     const auto straight = hn::IfThenElse(hn::Gt(corner, zero), hn::Sub(sum, corner), hn::ShiftRight<1>(sum));
     const auto held = hn::Min(hn::Max(straight, hn::Min(left, above)), larger);
     apart = hn::Abs(hn::Sub(left, above));
-    const auto held_support = hn::Add(number(5), hn::Add(one_if(hn::Gt(apart, number(3))), one_if(hn::Gt(apart, number(15)))));
+    const auto held_support =
+        hn::Add(number(5), hn::Add(one_if(hn::Gt(apart, number(3))), one_if(hn::Gt(apart, number(15)))));
 
     const auto same = hn::Gt(steps_before, zero);
     const auto both = hn::And(has_left, has_above), any = hn::Or(has_left, has_above);
-    const auto expected = hn::IfThenElse(
-        same, foretold, hn::IfThenElse(both, held, hn::IfThenElse(any, larger, one)));
-    const auto support = hn::IfThenElse(
-        same, foretold_support, hn::IfThenElse(both, held_support, hn::IfThenElse(any, number(8), number(9))));
+    const auto expected = hn::IfThenElse(same, foretold, hn::IfThenElse(both, held, hn::IfThenElse(any, larger, one)));
+    const auto support = hn::IfThenElse(same, foretold_support,
+                                        hn::IfThenElse(both, held_support, hn::IfThenElse(any, number(8), number(9))));
     const auto size = hn::Add(one_if(hn::Gt(expected, one)), one_if(hn::Gt(expected, number(11))));
     const auto model = hn::Add(hn::Add(size, hn::Mul(support, number(3))), number((first ? 30 : 0) + 60));
-    store(hn::Add(hn::Mul(model, number(step_models::magnitude.symbols)), number(step_models::magnitude.first)), magnitude);
+    store(hn::Add(hn::Mul(model, number(step_models::magnitude.symbols)), number(step_models::magnitude.first)),
+          magnitude);
 
     const auto off = hn::Sub(hn::Abs(of.here), expected), reach = hn::Sub(expected, one), twice = hn::Add(off, off);
     const auto around_it = hn::IfThenElse(hn::Gt(off, zero), hn::Sub(twice, one), hn::Sub(zero, twice));
@@ -105,13 +106,13 @@ HWY_INLINE hn::MFromD<Row> goes_up(Steps difference, Steps like, Steps threshold
                   hn::And(hn::Gt(difference, threshold), nearer));
 }
 HWY_INLINE Steps steps_of(Steps difference, hn::MFromD<Row> up, Steps threshold) {
-    const auto steps = hn::IfThenElse(up, hn::Sub(difference, threshold),
-                                      hn::Add(hn::Sub(difference, number(256)), threshold));
+    const auto steps =
+        hn::IfThenElse(up, hn::Sub(difference, threshold), hn::Add(hn::Sub(difference, number(256)), threshold));
     return hn::IfThenZeroElse(hn::Eq(difference, number(0)), steps);
 }
 
-/// Finds the steps of a row and stores them. Each depends on those to its left, so all are guessed at once, and taken where
-/// each agrees with what its neighbours then tell. Else they are found one after the other.
+/// Finds the steps of a row and stores them. Each depends on those to its left, so all are guessed at once, and taken
+/// where each agrees with what its neighbours then tell. Else they are found one after the other.
 template <int channels>
 HWY_INLINE void find_steps(const Steps* differences, int threshold, int x, int y, StepPlanes& planes, Around* found) {
     constexpr std::ptrdiff_t stride = StepPlanes::stride;
@@ -156,7 +157,8 @@ HWY_INLINE void find_steps(const Steps* differences, int threshold, int x, int y
 }
 
 template <int channels>
-HWY_INLINE void find_row(const std::uint8_t* bytes, int threshold, int x, int y, StepPlanes& planes, RowSymbols& symbols) {
+HWY_INLINE void find_row(const std::uint8_t* bytes, int threshold, int x, int y, StepPlanes& planes,
+                         RowSymbols& symbols) {
     constexpr std::ptrdiff_t stride = StepPlanes::stride;
     const Row row;
     const RowBytes row_bytes;
@@ -199,9 +201,11 @@ HWY_INLINE void find_row(const std::uint8_t* bytes, int threshold, int x, int y,
     const auto corner_right = hn::And(bytes_at(directions - stride + 1), right_known);
     const auto second = hn::Or(moved_on(extent_left, extents[-2]), bytes_at(extents - 2 * stride));
     const auto corners = hn::Add(one_if(hn::Gt(corner_left, zero)), one_if(hn::Gt(corner_right, zero)));
-    const auto changed = hn::Add(hn::Add(extent_left, hn::Mul(extent_above, number(3))),
-                                 hn::Add(hn::Mul(corners, number(9)), hn::IfThenElseZero(hn::Gt(second, zero), number(27))));
-    store(hn::Add(hn::Add(changed, changed), number(step_models::changed.at(changed_model({}, Foretold::differences, 0)))),
+    const auto changed =
+        hn::Add(hn::Add(extent_left, hn::Mul(extent_above, number(3))),
+                hn::Add(hn::Mul(corners, number(9)), hn::IfThenElseZero(hn::Gt(second, zero), number(27))));
+    store(hn::Add(hn::Add(changed, changed),
+                  number(step_models::changed.at(changed_model({}, Foretold::differences, 0)))),
           symbols.changed.data());
 
     if (hn::AllTrue(row, hn::Eq(count, zero))) return;
@@ -209,7 +213,8 @@ HWY_INLINE void find_row(const std::uint8_t* bytes, int threshold, int x, int y,
     const auto told_left = hn::IfThenElse(hn::Gt(direction_left, zero), direction_left, corner_left);
     const auto told_above = hn::IfThenElse(hn::Gt(direction_above, zero), direction_above, corner_right);
     const auto whole = hn::Gt(hn::Max(extent_left, extent_above), one);
-    const auto model = hn::Add(hn::Add(told_left, hn::Mul(told_above, number(4))), hn::IfThenElseZero(whole, number(16)));
+    const auto model =
+        hn::Add(hn::Add(told_left, hn::Mul(told_above, number(4))), hn::IfThenElseZero(whole, number(16)));
     constexpr auto& kind = channels == 1 ? step_models::sign : step_models::pattern;
     store(hn::Add(hn::Mul(model, number(kind.symbols)), number(kind.first)), symbols.by.data());
 
@@ -263,12 +268,13 @@ void StepPlanes::clear_part(int left, int top) {
     }
 }
 
-void find_part_symbols(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left, int top,
-                       StepPlanes& planes, PartSymbols& symbols) {
+void find_part_symbols(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left,
+                       int top, StepPlanes& planes, PartSymbols& symbols) {
     const int channels = differences.shape().channels;
     HWY_DYNAMIC_DISPATCH(find_part)
-    (differences.row(0, block.y + top) + std::int64_t{block.x + left} * channels, differences.row_stride_bytes(), channels,
-     std::min(part_side, block.width - left), std::min(part_side, block.height - top), threshold, left, top, planes, symbols);
+    (differences.row(0, block.y + top) + std::int64_t{block.x + left} * channels, differences.row_stride_bytes(),
+     channels, std::min(part_side, block.width - left), std::min(part_side, block.height - top), threshold, left, top,
+     planes, symbols);
 }
 
 }  // namespace framewire::delta

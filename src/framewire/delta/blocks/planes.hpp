@@ -16,8 +16,8 @@ public:
     static constexpr int stride = block_side + 16;
 
     std::uint8_t* row(int plane, int y) {
-        return samples_.data() + (static_cast<std::size_t>(plane) * (block_side + 1) + static_cast<std::size_t>(y + 1)) *
-                                     stride + 16;
+        return samples_.data() +
+               (static_cast<std::size_t>(plane) * (block_side + 1) + static_cast<std::size_t>(y + 1)) * stride + 16;
     }
     void take(HostView<const std::uint8_t> picture, const BlockPlace& block);
     void give(HostView<std::uint8_t> picture, const BlockPlace& block);

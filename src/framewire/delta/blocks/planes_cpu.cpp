@@ -22,7 +22,8 @@ template <class V>
 HWY_INLINE V fold(V residual) {
     const hn::DFromV<V> d;
     const hn::RebindToSigned<decltype(d)> d_signed;
-    const auto negative = hn::BitCast(d, hn::VecFromMask(d_signed, hn::Lt(hn::BitCast(d_signed, residual), hn::Zero(d_signed))));
+    const auto negative =
+        hn::BitCast(d, hn::VecFromMask(d_signed, hn::Lt(hn::BitCast(d_signed, residual), hn::Zero(d_signed))));
     return hn::Xor(hn::Add(residual, residual), negative);
 }
 template <class V>
@@ -70,7 +71,8 @@ void give_colours(const std::uint8_t* green, const std::uint8_t* blue, const std
     int x = 0;
     for (; x + n <= width; x += n) {
         const auto g = hn::LoadU(d, green + x);
-        hn::StoreInterleaved3(hn::Add(hn::LoadU(d, blue + x), g), g, hn::Add(hn::LoadU(d, red + x), g), d, pixel + 3 * x);
+        hn::StoreInterleaved3(hn::Add(hn::LoadU(d, blue + x), g), g, hn::Add(hn::LoadU(d, red + x), g), d,
+                              pixel + 3 * x);
     }
     for (; x < width; ++x) {
         pixel[3 * x] = static_cast<std::uint8_t>(blue[x] + green[x]);
@@ -121,12 +123,12 @@ void add_part(std::uint8_t* sample, Predictor by, const std::uint8_t* residuals)
     for (int y = 0; y < part_side; ++y, sample += stride) {
         const auto residual = unfold(hn::LoadU(d, residuals + y * part_side));
         switch (by) {
-        case Predictor::left: above = hn::Add(along(residual), hn::Set(d, sample[-1])); break;
-        case Predictor::above: above = hn::Add(above, residual); break;
-        case Predictor::slope:
-            above = hn::Add(hn::Add(above, along(residual)),
-                            hn::Set(d, static_cast<std::uint8_t>(sample[-1] - sample[-stride - 1])));
-            break;
+            case Predictor::left: above = hn::Add(along(residual), hn::Set(d, sample[-1])); break;
+            case Predictor::above: above = hn::Add(above, residual); break;
+            case Predictor::slope:
+                above = hn::Add(hn::Add(above, along(residual)),
+                                hn::Set(d, static_cast<std::uint8_t>(sample[-1] - sample[-stride - 1])));
+                break;
         }
         hn::StoreU(above, d, sample);
     }
@@ -150,9 +152,9 @@ namespace {
 std::uint8_t foretold_by(Predictor by, const std::uint8_t* sample) {
     constexpr std::ptrdiff_t above = -BlockPlanes::stride;
     switch (by) {
-    case Predictor::left: return sample[-1];
-    case Predictor::above: return sample[above];
-    case Predictor::slope: break;
+        case Predictor::left: return sample[-1];
+        case Predictor::above: return sample[above];
+        case Predictor::slope: break;
     }
     return static_cast<std::uint8_t>(sample[-1] + sample[above] - sample[above - 1]);
 }

@@ -79,8 +79,8 @@ public:
     }
 
     /// What pixels above say to changed_model(), of eight pixels at once, from the first one of a part's row on: one
-    /// number in each byte, with `second_above` where the second one above changes. Bytes of pixels outside the block mean
-    /// nothing.
+    /// number in each byte, with `second_above` where the second one above changes. Bytes of pixels outside the block
+    /// mean nothing.
     std::uint64_t changed_above(int x, int y) const {
         const auto here = at(x, y);
         auto right = extents(here - stride + 1);
@@ -197,8 +197,8 @@ inline int folded_of(int symbol, int value) {
     return symbol < 8 ? symbol : ((2 + symbol % 2) << token_bits(symbol)) + value;
 }
 
-/// The steps of a difference other than 0: how far beyond the threshold, with its sign. Differences count modulo 256, so
-/// each stands for two numbers, at least one of them beyond the threshold. The one nearer to `like`, what neighbours
+/// The steps of a difference other than 0: how far beyond the threshold, with its sign. Differences count modulo 256,
+/// so each stands for two numbers, at least one of them beyond the threshold. The one nearer to `like`, what neighbours
 /// changed by, is most often the one that was before the modulus.
 inline int signed_steps(std::uint8_t difference, int threshold, int like) {
     const int positive = difference, negative = difference - 256;

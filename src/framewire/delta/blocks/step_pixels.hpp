@@ -53,11 +53,11 @@ void add_pixel(Sink& symbols, const CodedPixels& coded, const CodedPixels::Neigh
     }
 }
 
-/// Reads what add_pixel() wrote: fills `steps` of all channels, and what `coded` has of the pixel. Within its caller, so
-/// that the reader stays in registers.
+/// Reads what add_pixel() wrote: fills `steps` of all channels, and what `coded` has of the pixel. Within its caller,
+/// so that the reader stays in registers.
 [[gnu::always_inline]] inline void read_pixel(const StepModels& models, rans::Reader& reader, CodedPixels& coded,
-                                              const CodedPixels::Neighbours& near, int x, int y, int channels, bool fine,
-                                              int* steps) {
+                                              const CodedPixels::Neighbours& near, int x, int y, int channels,
+                                              bool fine, int* steps) {
     const int model = pattern_model(near);
     const int pattern = channels == 1 ? models.read_flag(reader, step_models::sign.at(model)) ? all_down : all_up
                                       : patterns_by_frequency[static_cast<std::size_t>(models.read(

@@ -22,7 +22,8 @@ const LaneTables& lane_tables() {
                 const auto frequency = models.frequency(LaneTables::first(part_class) + symbol);
                 for (std::uint32_t i = 0; i < frequency; ++i)
                     *place++ = i | frequency << LaneTables::place_bits |
-                               static_cast<std::uint32_t>(symbol) << (LaneTables::place_bits + LaneTables::frequency_bits);
+                               static_cast<std::uint32_t>(symbol)
+                                   << (LaneTables::place_bits + LaneTables::frequency_bits);
             }
         }
         return made;

@@ -53,8 +53,7 @@ inline std::uint32_t put_residual(const rans::Symbol* symbols, bool small, std::
 /// Words to read, with some zeros behind them so that vectors may be loaded up to the last word.
 class PaddedWords {
 public:
-    explicit PaddedWords(std::span<const std::uint8_t> bytes)
-        : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+    explicit PaddedWords(std::span<const std::uint8_t> bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
     /// Where the next words are, at least most_at_once of them or zeros.
     const std::uint8_t* ahead() {
@@ -145,7 +144,8 @@ HWY_INLINE unsigned bits_of(Mask mask) {
 HWY_INLINE hn::VFromD<D32> high_product(hn::VFromD<D32> a, hn::VFromD<D32> b) {
     const D32 d32;
     const D64 d64;
-    const auto odd = [&](hn::VFromD<D32> v) HWY_ATTR { return hn::BitCast(d32, hn::ShiftRight<32>(hn::BitCast(d64, v))); };
+    const auto odd = [&](hn::VFromD<D32> v)
+                         HWY_ATTR { return hn::BitCast(d32, hn::ShiftRight<32>(hn::BitCast(d64, v))); };
     const auto even = hn::MulEven(a, b);
     return hn::OddEven(hn::BitCast(d32, hn::MulEven(odd(a), odd(b))), hn::BitCast(d32, hn::ShiftRight<32>(even)));
 }
@@ -236,8 +236,7 @@ bool read_all(const LaneTables& tables, const ResidualPart* parts, std::size_t p
             auto* const lane = states + index % residual_lanes;
             if (count == n) {
                 auto state = hn::Load(d32, lane);
-                const auto place =
-                    hn::GatherIndex(d32, places, hn::BitCast(d_signed, hn::And(state, place_mask)));
+                const auto place = hn::GatherIndex(d32, places, hn::BitCast(d_signed, hn::And(state, place_mask)));
                 const auto symbol =
                     hn::BitCast(d_signed, hn::ShiftRight<LaneTables::place_bits + LaneTables::frequency_bits>(place));
                 if (hn::AllFalse(d_signed, hn::Eq(symbol, other))) {
@@ -261,7 +260,8 @@ bool read_all(const LaneTables& tables, const ResidualPart* parts, std::size_t p
                 if (!read_residual(places, small, lane[i], words, residuals[index])) return false;
         }
     }
-    return words.at_end() && std::all_of(states, states + residual_lanes, [](auto state) { return state == rans::least_state; });
+    return words.at_end() &&
+           std::all_of(states, states + residual_lanes, [](auto state) { return state == rans::least_state; });
 }
 
 }  // namespace framewire::delta::HWY_NAMESPACE

@@ -46,8 +46,8 @@ constexpr Symbol symbol_of(std::uint32_t start, std::uint32_t frequency) {
     return symbol;
 }
 
-/// A state after one more symbol. A word that moves out goes before `words`, which then begins with it. Whether one does
-/// nobody can guess, so it is written in any case.
+/// A state after one more symbol. A word that moves out goes before `words`, which then begins with it. Whether one
+/// does nobody can guess, so it is written in any case.
 inline std::uint32_t put(std::uint32_t state, const Symbol& symbol, std::uint16_t*& words) {
     const bool full = state >= symbol.first_too_large;
     words[-1] = static_cast<std::uint16_t>(state);

@@ -59,7 +59,8 @@ void Symbols::code(Coding* const* codings, std::size_t entries) {
         };
         for (; entries > 0; --entries) (code_one(of[i]), ...);
         ((*codings[i] = of[i]), ...);
-    }(std::make_index_sequence<count>());
+    }
+    (std::make_index_sequence<count>());
 }
 
 /// Codes `count` blocks until one is over or more of them, and returns how many are left, which lie first then.
@@ -106,7 +107,9 @@ void Symbols::write(std::span<Symbols> blocks, std::vector<std::uint8_t>& out, s
     }
     while (active_count > 0) {
         const auto left = std::span(active).first(active_count);
-        active_count = active_count == 1 ? code_some<1>(left) : active_count == 2 ? code_some<2>(left) : code_some<3>(left);
+        active_count = active_count == 1   ? code_some<1>(left)
+                       : active_count == 2 ? code_some<2>(left)
+                                           : code_some<3>(left);
     }
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         const auto before = out.size();

@@ -220,9 +220,11 @@ struct Unpacker::State {
     void for_each_row(HostView<std::uint8_t> reference, Body&& body) {
         for_each_block([&](Share&, const BlockPlace& place, std::span<const std::uint8_t>, PartSet& all) {
             all = ~PartSet{0};
-            const auto from = std::int64_t{place.x} * shape.channels, count = std::int64_t{place.width} * shape.channels;
+            const auto from = std::int64_t{place.x} * shape.channels,
+                       count = std::int64_t{place.width} * shape.channels;
             for (int y = place.y; y < place.y + place.height; ++y)
-                body(reference.row(0, y) + from, differences.view().row(0, y) + from, after.view().row(0, y) + from, count);
+                body(reference.row(0, y) + from, differences.view().row(0, y) + from, after.view().row(0, y) + from,
+                     count);
             return true;
         });
     }
@@ -230,12 +232,13 @@ struct Unpacker::State {
     /// False, with nothing applied, when they are broken.
     bool apply_changes(int threshold, HostView<std::uint8_t> reference) {
         std::atomic<std::uint32_t> count = 0;
-        if (!for_each_block([&](Share& share, const BlockPlace& place, std::span<const std::uint8_t> bytes, PartSet& of) {
-                const auto found = share.changes.decode(bytes, place, threshold, differences.view());
-                count += found.count;
-                of = found.parts;
-                return found.whole;
-            }))
+        if (!for_each_block(
+                [&](Share& share, const BlockPlace& place, std::span<const std::uint8_t> bytes, PartSet& of) {
+                    const auto found = share.changes.decode(bytes, place, threshold, differences.view());
+                    count += found.count;
+                    of = found.parts;
+                    return found.whole;
+                }))
             return false;
         for_each_block([&](Share&, const BlockPlace& place, std::span<const std::uint8_t>, const PartSet& of) {
             add_parts(differences.view(), place, of, reference);
@@ -252,15 +255,16 @@ struct Unpacker::State {
             }))
             return false;
         std::atomic<std::uint32_t> count = 0;
-        for_each_row(reference, [&](std::uint8_t* held, std::uint8_t* difference, const std::uint8_t* now, std::int64_t bytes) {
-            std::uint32_t changed = 0;
-            for (std::int64_t i = 0; i < bytes; ++i) {
-                difference[i] = static_cast<std::uint8_t>(now[i] - held[i]);
-                changed += difference[i] != 0;
-                held[i] = now[i];
-            }
-            count += changed;
-        });
+        for_each_row(reference,
+                     [&](std::uint8_t* held, std::uint8_t* difference, const std::uint8_t* now, std::int64_t bytes) {
+                         std::uint32_t changed = 0;
+                         for (std::int64_t i = 0; i < bytes; ++i) {
+                             difference[i] = static_cast<std::uint8_t>(now[i] - held[i]);
+                             changed += difference[i] != 0;
+                             held[i] = now[i];
+                         }
+                         count += changed;
+                     });
         last_count = count;
         return true;
     }
@@ -305,8 +309,9 @@ void Unpacker::apply_changes(std::span<const std::uint8_t> bytes, HostView<std::
     auto& state = *state_;
     validate(reference, state.shape, "the unpacker's reference");
     const auto head = state.open(bytes);
-    const bool whole = head.kind == Kind::changes      ? state.apply_changes(head.threshold, reference)
-                       : head.kind == Kind::prediction && state.apply_prediction(head.threshold, reference);
+    const bool whole = head.kind == Kind::changes
+                           ? state.apply_changes(head.threshold, reference)
+                           : head.kind == Kind::prediction && state.apply_prediction(head.threshold, reference);
     if (whole) return;
     state.forget();
     broken(head.kind == Kind::changes || head.kind == Kind::prediction ? "a block's changes make no sense"
@@ -319,12 +324,12 @@ void Unpacker::apply_picture(std::span<const std::uint8_t> bytes, HostView<std::
     const auto head = state.open(bytes);
     const bool all = state.coded.size() == static_cast<std::size_t>(state.grid.count());
     const bool first = head.kind == Kind::first_picture;
-    const bool whole =
-        all && (first || head.kind == Kind::picture) &&
-        state.for_each_block([&](State::Share& share, const BlockPlace& place, std::span<const std::uint8_t> of, PartSet&) {
-            return first ? share.prediction.decode_fresh(of, place, head.threshold, reference)
-                         : share.picture.decode(of, place, reference);
-        });
+    const bool whole = all && (first || head.kind == Kind::picture) &&
+                       state.for_each_block([&](State::Share& share, const BlockPlace& place,
+                                                std::span<const std::uint8_t> of, PartSet&) {
+                           return first ? share.prediction.decode_fresh(of, place, head.threshold, reference)
+                                        : share.picture.decode(of, place, reference);
+                       });
     state.coded.clear();
     if (!all) broken("a picture without all its blocks");
     if (!whole) broken("a block of a picture makes no sense");
