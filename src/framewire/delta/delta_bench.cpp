@@ -146,8 +146,9 @@ void bench_gpu(Session& session, double share, bool scattered) {
 
 void bench_packing(Session& session) {
     Moments moments(bench_frame, 0.02, false);
-    delta::Packer packer(bench_frame);
-    delta::Unpacker unpacker(bench_frame);
+    const auto* pool = &session.cpu().pool();
+    delta::Packer packer(bench_frame, threshold, pool);
+    delta::Unpacker unpacker(bench_frame, pool);
     std::vector<std::uint8_t> changes, picture;
     packer.pack_changes(moments.want[1].view(), changes);
     packer.pack_picture(moments.images[1].view(), picture);
@@ -162,13 +163,11 @@ void bench_packing(Session& session) {
                           [&] { scratch.clear(), packer.pack_picture(moments.images[1].view(), scratch); },
                           [&] { unpacker.apply_picture(picture, viewer.view()); },
                           [&] { decoder.decode(moments.want[1].view(), viewer.view()); }});
-    session.add(
-        {"delta", fmt::format("pack 2 % in blobs to {} bytes", changes.size()), "framewire cpu", timings[0], 0, {}});
-    session.add({"delta", "unpack the same", "framewire cpu", timings[1], 0, {}});
-    session.add(
-        {"delta", fmt::format("pack a picture to {} bytes", picture.size()), "framewire cpu", timings[2], 0, {}});
-    session.add({"delta", "unpack the same picture", "framewire cpu", timings[3], 0, {}});
-    session.add({"delta", "decode 2 % in blobs", "framewire cpu", timings[4], 0, {}});
+    const std::string operations[] = {fmt::format("pack 2 % in blobs to {} bytes", changes.size()), "unpack the same",
+                                      fmt::format("pack a picture to {} bytes", picture.size()),
+                                      "unpack the same picture", "decode 2 % in blobs"};
+    for (std::size_t i = 0; i < std::size(operations); ++i)
+        session.add({"delta", operations[i], "framewire cpu", timings[i], 0, {}});
 }
 
 void bench_delta(Session& session) {

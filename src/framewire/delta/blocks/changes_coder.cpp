@@ -3,131 +3,213 @@
 #include "framewire/delta/blocks/step_pixels.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 
 namespace framewire::delta {
 namespace {
 
-/// What a part of a block in this form is. The other modes belong to the form "prediction".
-constexpr int part_stays = 0, part_changes_mode = 1, no_part = 5;
+constexpr PartSet part_bit(int column, int row) { return PartSet{1} << (column + parts_per_row * row); }
 
-/// The model of a part's mode, by those to its left and above it.
-int mode_model(int left, int above) { return left * 6 + above; }
-
-/// The modes of a block's parts coded so far.
-struct PartModes {
-    std::uint8_t of[parts_per_row][parts_per_row];
-    int model(int column, int row) const {
-        return mode_model(column ? of[row][column - 1] : no_part, row ? of[row - 1][column] : no_part);
+/// Calls body(left, top, width, height), in pixels of the block, for each part of `parts` that the block has.
+template <class Body>
+void for_each_of(PartSet parts, const BlockPlace& block, Body&& body) {
+    for (; parts; parts &= parts - 1) {
+        const int part = std::countr_zero(parts);
+        const int left = part % parts_per_row * part_side, top = part / parts_per_row * part_side;
+        if (left >= block.width || top >= block.height) continue;
+        body(left, top, std::min(part_side, block.width - left), std::min(part_side, block.height - top));
     }
-};
+}
 
-bool part_changes(HostView<const std::uint8_t> differences, int x, int y, int width, int height) {
-    const auto channels = differences.shape().channels;
-    std::uint8_t any = 0;
-    for (int row = y; row < y + height; ++row) {
-        const auto* byte = differences.row(0, row) + std::int64_t{x} * channels;
-        for (int i = 0; i < width * channels; ++i) any |= byte[i];
+/// Whether any of `count` bytes is not 0.
+bool any_of(const std::uint8_t* bytes, int count) {
+    std::uint64_t any = 0, eight;
+    int i = 0;
+    for (; i + 8 <= count; i += 8) {
+        std::memcpy(&eight, bytes + i, sizeof(eight));
+        any |= eight;
     }
+    for (; i < count; ++i) any |= bytes[i];
     return any != 0;
 }
 
-/// The steps of a difference other than 0: how far beyond the threshold, with its sign. Differences count modulo 256, so
-/// each stands for two numbers, at least one of them beyond the threshold. The one nearer to `like`, what neighbours
-/// changed by, is most often the one that was before the modulus.
-int steps_of(std::uint8_t difference, int threshold, int like) {
-    const int positive = difference, negative = difference - 256;
-    const bool up = -negative <= threshold || (positive > threshold && std::abs(positive - like) < std::abs(negative - like));
-    return up ? positive - threshold : negative + threshold;
+bool part_changes(HostView<const std::uint8_t> differences, int x, int y, int width, int height) {
+    const auto channels = differences.shape().channels;
+    bool any = false;
+    for (int row = y; row < y + height; ++row)
+        any |= any_of(differences.row(0, row) + std::int64_t{x} * channels, width * channels);
+    return any;
 }
+
+/// The symbol of each folded magnitude, and the bits that follow it.
+struct FoldedEntries {
+    std::uint16_t symbol, bits;
+};
+constexpr auto folded_entries = [] {
+    std::array<FoldedEntries, 2 * (max_steps + 1)> entries{};
+    for (std::size_t folded = 0; folded < entries.size(); ++folded) {
+        const auto token = token_of(static_cast<int>(folded));
+        entries[folded] = {static_cast<std::uint16_t>(token.symbol), Symbols::bits_entry(token.value, token.bits)};
+    }
+    return entries;
+}();
+
+constexpr int changed_first =
+    step_models::changed.at(changed_model({}, Foretold::differences, 0));  // of the models of this form
 
 }  // namespace
 
-void ChangesEncoder::encode(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold,
-                            std::vector<std::uint8_t>& out) {
-    coded_.clear();
-    symbols_.clear();
-    PartModes modes;
-    for (int row = 0; row < block.part_rows(); ++row)
-        for (int column = 0; column < block.part_columns(); ++column) {
-            const int left = column * part_side, top = row * part_side;
-            const bool any = part_changes(differences, block.x + left, block.y + top,
-                                          std::min(part_side, block.width - left),
-                                          std::min(part_side, block.height - top));
-            const int mode = any ? part_changes_mode : part_stays;
-            symbols_.add(step_models::mode.at(modes.model(column, row)) + mode);
-            modes.of[row][column] = static_cast<std::uint8_t>(mode);
-            if (any) add_part(differences, block, threshold, left, top);
-        }
-    symbols_.write(out);
+void clear_parts(HostView<std::uint8_t> differences, const BlockPlace& block, PartSet parts) {
+    const int channels = differences.shape().channels;
+    for_each_of(parts, block, [&](int left, int top, int width, int height) {
+        for (int y = block.y + top; y < block.y + top + height; ++y)
+            std::memset(differences.row(0, y) + std::int64_t{block.x + left} * channels, 0,
+                        static_cast<std::size_t>(width * channels));
+    });
 }
 
-void ChangesEncoder::add_part(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold,
-                              int left, int top) {
+void add_parts(HostView<const std::uint8_t> differences, const BlockPlace& block, PartSet parts,
+               HostView<std::uint8_t> held) {
     const int channels = differences.shape().channels;
-    for (int y = top; y < std::min(top + part_side, block.height); ++y) {
-        const auto* pixel = differences.row(0, block.y + y) + std::int64_t{block.x + left} * channels;
-        for (int x = left; x < std::min(left + part_side, block.width); ++x, pixel += channels) {
-            const auto near = coded_.neighbours(x, y);
-            const auto changed = step_models::changed.at(changed_model(near, Foretold::differences, 0));
-            int steps[3], pattern = 0;
-            constexpr int gray_weight[] = {all_up}, weights[] = {1, 3, 9};
-            int like_before = 0;
-            for (int i = 0; i < channels; ++i) {
-                const int channel = channels == 1 ? 0 : channel_order[i];
-                steps[channel] = 0;
-                if (pixel[channel]) {
-                    int like = like_before;
-                    if (!like) like = coded_.steps(x - 1, y, channel) + coded_.steps(x, y - 1, channel);
-                    steps[channel] = steps_of(pixel[channel], threshold, like);
-                    like_before = steps[channel];
-                    pattern += (channels == 1 ? gray_weight : weights)[channel] * (steps[channel] > 0 ? 1 : 2);
-                }
-                coded_.set_steps(x, y, channel, steps[channel]);
+    for_each_of(parts, block, [&](int left, int top, int width, int height) {
+        const auto from = std::int64_t{block.x + left} * channels;
+        for (int y = block.y + top; y < block.y + top + height; ++y) {
+            const auto* more = differences.row(0, y) + from;
+            auto* byte = held.row(0, y) + from;
+            int i = 0;
+            for (; i + 8 <= width * channels; i += 8) {
+                constexpr std::uint64_t highest = 0x8080808080808080;
+                std::uint64_t a, b;
+                std::memcpy(&a, byte + i, sizeof(a));
+                std::memcpy(&b, more + i, sizeof(b));
+                a = ((a & ~highest) + (b & ~highest)) ^ ((a ^ b) & highest);
+                std::memcpy(byte + i, &a, sizeof(a));
             }
-            symbols_.add(changed + (pattern != 0));
-            if (!pattern) continue;
-            coded_.set_pattern(x, y, static_cast<Pattern>(pattern));
-            add_pixel(symbols_, coded_, near, x, y, channels, pattern, steps, true);
+            for (; i < width * channels; ++i) byte[i] = static_cast<std::uint8_t>(byte[i] + more[i]);
         }
+    });
+}
+
+void ChangesEncoder::encode(HostView<std::uint8_t> differences, std::span<const BlockPlace> blocks, int threshold,
+                            std::vector<std::uint8_t>& out, std::span<std::size_t> sizes) {
+    while (!blocks.empty()) {
+        const auto count = std::min(at_once, blocks.size());
+        for (std::size_t i = 0; i < count; ++i) add_block(differences, blocks[i], threshold, symbols_[i]);
+        Symbols::write(std::span(symbols_).first(count), out, sizes.first(count));
+        blocks = blocks.subspan(count);
+        sizes = sizes.subspan(count);
     }
 }
 
-int ChangesDecoder::decode(std::span<const std::uint8_t> bytes, const BlockPlace& block, int threshold,
-                           HostView<std::uint8_t> differences) {
-    coded_.clear();
+void ChangesEncoder::add_block(HostView<std::uint8_t> differences, const BlockPlace& block, int threshold,
+                               Symbols& symbols) {
+    symbols.clear();
+    CodedParts modes;
+    PartSet parts = 0;
+    for (int row = 0; row < block.part_rows(); ++row)
+        for (int column = 0; column < block.part_columns(); ++column) {
+            const int left = column * part_side, top = row * part_side;
+            const bool any =
+                part_changes(differences, block.x + left, block.y + top, std::min(part_side, block.width - left),
+                             std::min(part_side, block.height - top));
+            const auto mode = any ? PartMode::changes : PartMode::stays;
+            symbols.add(modes.mode_model(column, row) + static_cast<int>(mode));
+            modes.set(column, row, mode);
+            if (!any) continue;
+            parts |= part_bit(column, row);
+            if (differences.shape().channels == 1)
+                add_part<1>(differences, block, threshold, left, top, symbols);
+            else
+                add_part<3>(differences, block, threshold, left, top, symbols);
+        }
+    for_each_of(parts, block, [&](int left, int top, int, int) { planes_.clear_part(left, top); });
+    clear_parts(differences, block, parts);
+}
+
+template <int channels>
+void ChangesEncoder::add_part(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold,
+                              int left, int top, Symbols& symbols) {
+    const int width = std::min(part_side, block.width - left), height = std::min(part_side, block.height - top);
+    PartSymbols part;
+    find_part_symbols(differences, block, threshold, left, top, planes_, part);
+    for (int y = 0; y < height; ++y) {
+        const auto& row = part[static_cast<std::size_t>(y)];
+        constexpr std::size_t most_each = 2 + 2 * channels;
+        auto* entry = symbols.room(part_side * most_each);
+        for (std::size_t x = 0; x < static_cast<std::size_t>(width); ++x) {
+            const auto pattern = row.pattern[x];
+            *entry++ = static_cast<std::uint16_t>(row.changed[x] + (pattern != 0));
+            if (!pattern) continue;
+            *entry++ =
+                static_cast<std::uint16_t>(row.by[x] + (channels == 1 ? pattern == all_down : pattern_ranks[pattern]));
+            for (int i = 0; i < channels; ++i) {
+                const auto channel = static_cast<std::size_t>(channels == 1 ? 0 : channel_order[i]);
+                // Written in any case: whether a channel changes nobody can guess.
+                const bool changes = pattern_signs[pattern][channel] != 0;
+                const auto& of = folded_entries[row.folded[channel][x]];
+                *entry = static_cast<std::uint16_t>(row.magnitude[channel][x] + of.symbol);
+                entry += changes;
+                *entry = of.bits;
+                entry += changes && of.bits;
+            }
+        }
+        symbols.take(entry);
+    }
+}
+
+ChangesDecoder::Found ChangesDecoder::decode(std::span<const std::uint8_t> bytes, const BlockPlace& block,
+                                             int threshold, HostView<std::uint8_t> differences) {
+    const auto found = differences.shape().channels == 1 ? decode_channels<1>(bytes, block, threshold, differences)
+                                                         : decode_channels<3>(bytes, block, threshold, differences);
+    for_each_of(found.parts, block, [&](int left, int top, int, int) { coded_.clear_part(left, top); });
+    return found;
+}
+
+template <int channels>
+ChangesDecoder::Found ChangesDecoder::decode_channels(std::span<const std::uint8_t> bytes, const BlockPlace& block,
+                                                      int threshold, HostView<std::uint8_t> differences) {
     rans::Words words(bytes);
     rans::Reader reader(words);
     const auto& models = read_set(reader);
-    const int channels = differences.shape().channels;
-    PartModes modes;
-    int count = 0;
+    CodedParts modes;
+    Found found{false, 0, 0};
     for (int row = 0; row < block.part_rows(); ++row)
         for (int column = 0; column < block.part_columns(); ++column) {
-            const auto mode = models.read(reader, step_models::mode.at(modes.model(column, row)), step_models::mode.symbols);
-            if (mode > part_changes_mode) return -1;
-            modes.of[row][column] = static_cast<std::uint8_t>(mode);
-            if (mode == part_stays) continue;
+            const auto mode =
+                static_cast<PartMode>(models.read(reader, modes.mode_model(column, row), step_models::mode.symbols));
+            if (mode != PartMode::stays && mode != PartMode::changes) return found;
+            modes.set(column, row, mode);
+            if (mode == PartMode::stays) continue;
+            found.parts |= part_bit(column, row);
             const int left = column * part_side, top = row * part_side;
             for (int y = top; y < std::min(top + part_side, block.height); ++y) {
                 auto* pixel = differences.row(0, block.y + y) + std::int64_t{block.x + left} * channels;
-                for (int x = left; x < std::min(left + part_side, block.width); ++x, pixel += channels) {
-                    const auto near = coded_.neighbours(x, y);
-                    if (!models.read_flag(reader, step_models::changed.at(changed_model(near, Foretold::differences, 0))))
-                        continue;
+                auto above = coded_.changed_above(left, y);
+                int before = coded_.extent(left - 1, y), second = coded_.extent(left - 2, y);
+                for (int x = left; x < std::min(left + part_side, block.width); ++x, pixel += channels, above >>= 8) {
+                    const int of_above = static_cast<int>(above & (CodedPixels::second_above - 1));
+                    const bool seconds = second || (above & CodedPixels::second_above) != 0;
+                    second = before;
+                    const int model = changed_first + 2 * (of_above + before + 27 * seconds);
+                    before = 0;
+                    if (!models.read_flag(reader, model)) continue;
                     int steps[3];
-                    read_pixel(models, reader, coded_, near, x, y, channels, true, steps);
+                    read_pixel(models, reader, coded_, coded_.neighbours(x, y), x, y, channels, true, steps);
+                    before = coded_.extent(x, y);
                     for (int channel = 0; channel < channels; ++channel) {
                         if (!steps[channel]) continue;
                         const int far = std::abs(steps[channel]) + threshold;
-                        if (far > 255) return -1;
+                        if (far > 255) return found;
                         pixel[channel] = static_cast<std::uint8_t>(steps[channel] > 0 ? far : -far);
-                        ++count;
+                        ++found.count;
                     }
                 }
             }
         }
-    return words.at_end() && reader.at_end() ? count : -1;
+    found.whole = words.at_end() && reader.at_end();
+    return found;
 }
 
 }  // namespace framewire::delta

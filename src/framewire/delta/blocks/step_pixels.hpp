@@ -10,7 +10,8 @@
 namespace framewire::delta {
 
 /// Patterns from the most frequent to the least, so that a reader finds them soon.
-inline constexpr std::array<Pattern, patterns - 1> patterns_by_frequency = {13, 26, 2, 18, 1, 9, 6, 3, 24, 8, 12, 4, 16, 23, 17, 22, 25, 14, 20, 10, 15, 21, 7, 5, 19, 11};
+inline constexpr std::array<Pattern, patterns - 1> patterns_by_frequency = {
+    13, 26, 2, 18, 1, 9, 6, 3, 24, 8, 12, 4, 16, 23, 17, 22, 25, 14, 20, 10, 15, 21, 7, 5, 19, 11};
 inline constexpr auto pattern_ranks = [] {
     std::array<std::uint8_t, patterns> ranks{};
     for (std::size_t rank = 0; rank < patterns_by_frequency.size(); ++rank)
@@ -18,10 +19,23 @@ inline constexpr auto pattern_ranks = [] {
     return ranks;
 }();
 
+/// Of each pattern which way each channel goes: 1, -1 or, where it stays, 0.
+inline constexpr auto pattern_signs = [] {
+    std::array<std::array<std::int8_t, 3>, patterns> signs{};
+    for (std::size_t pattern = 0; pattern < patterns; ++pattern) {
+        auto rest = pattern;
+        for (auto& sign : signs[pattern]) {
+            sign = static_cast<std::int8_t>(rest % 3 == 2 ? -1 : static_cast<int>(rest % 3));
+            rest /= 3;
+        }
+    }
+    return signs;
+}();
+
 /// The symbols of a pixel that changes: its pattern, then each changed channel's magnitude. `coded` has them already.
 template <class Sink>
-void add_pixel(Sink& symbols, const CodedPixels& coded, const CodedPixels::Neighbours& near, int x, int y,
-               int channels, int pattern, const int* steps, bool fine) {
+void add_pixel(Sink& symbols, const CodedPixels& coded, const CodedPixels::Neighbours& near, int x, int y, int channels,
+               int pattern, const int* steps, bool fine) {
     const int model = pattern_model(near);
     symbols.add(channels == 1 ? step_models::sign.at(model) + (steps[0] < 0)
                               : step_models::pattern.at(model) + pattern_ranks[static_cast<std::size_t>(pattern)]);
@@ -39,8 +53,34 @@ void add_pixel(Sink& symbols, const CodedPixels& coded, const CodedPixels::Neigh
     }
 }
 
-/// Reads what add_pixel() wrote: fills `steps` of all channels, and what `coded` has of the pixel.
-void read_pixel(const StepModels& models, rans::Reader& reader, CodedPixels& coded,
-                const CodedPixels::Neighbours& near, int x, int y, int channels, bool fine, int* steps);
+/// Reads what add_pixel() wrote: fills `steps` of all channels, and what `coded` has of the pixel. Within its caller,
+/// so that the reader stays in registers.
+[[gnu::always_inline]] inline void read_pixel(const StepModels& models, rans::Reader& reader, CodedPixels& coded,
+                                              const CodedPixels::Neighbours& near, int x, int y, int channels,
+                                              bool fine, int* steps) {
+    const int model = pattern_model(near);
+    const int pattern = channels == 1 ? models.read_flag(reader, step_models::sign.at(model)) ? all_down : all_up
+                                      : patterns_by_frequency[static_cast<std::size_t>(models.read(
+                                            reader, step_models::pattern.at(model), step_models::pattern.symbols))];
+    coded.set_pattern(x, y, static_cast<Pattern>(pattern));
+    const auto& signs = pattern_signs[static_cast<std::size_t>(pattern)];
+    int before = -1, steps_before = 0;
+    for (int i = 0; i < channels; ++i) {
+        const int channel = channels == 1 ? 0 : channel_order[i];
+        const int sign = signs[static_cast<std::size_t>(channel)];
+        steps[channel] = 0;
+        if (!sign) continue;
+        const auto context = magnitude_context(coded, x, y, channel, sign, before, steps_before, i == 0, fine);
+        const int symbol =
+            models.read(reader, step_models::magnitude.at(context.model), step_models::magnitude.symbols);
+        const int bits = token_bits(symbol);
+        const int folded = folded_of(symbol, bits ? static_cast<int>(reader.bits(bits)) : 0);
+        // Too large a number is refused by whoever makes a byte of it.
+        steps[channel] = sign * unfold(folded, context.expected);
+        coded.set_steps(x, y, channel, steps[channel]);
+        before = channel;
+        steps_before = steps[channel];
+    }
+}
 
 }  // namespace framewire::delta

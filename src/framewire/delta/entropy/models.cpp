@@ -51,6 +51,14 @@ Models<symbol_count>::Models(std::span<const ModelKind> kinds, const char* level
                 symbols_[i] = rans::symbol_of(start, frequencies_[i]);
                 start += frequencies_[i];
             }
+            if (kind.symbols < least_guessed) continue;
+            auto* const guess = &guesses_[static_cast<std::size_t>(first) * guesses_per_symbol];
+            for (int at = 0, symbol = 0; at < guesses; ++at) {
+                while (symbol + 1 < kind.symbols &&
+                       starts_[static_cast<std::size_t>(first + symbol + 1)] <= at << guess_shift)
+                    ++symbol;
+                guess[at] = static_cast<std::uint8_t>(symbol);
+            }
         }
 }
 

@@ -40,12 +40,12 @@ inline constexpr int sets = 4;  ///< a block says which one it was coded with
 namespace picture_models {
 
 inline constexpr int classes = 12;
-inline constexpr int small_classes = 8;       ///< the first of them, with few symbols
-inline constexpr int small_symbols = 33;      ///< 32 residuals, and one for all others
+inline constexpr int small_classes = 8;   ///< the first of them, with few symbols
+inline constexpr int small_symbols = 33;  ///< 32 residuals, and one for all others
 inline constexpr int predictors = 3;
 inline constexpr ModelKind small_residual{0, small_classes, small_symbols};
 inline constexpr ModelKind large_residual{small_residual.end(), classes - small_classes, 256};
-inline constexpr ModelKind part{large_residual.end(), classes, predictors * classes};
+inline constexpr ModelKind part{large_residual.end(), classes, predictors* classes};
 inline constexpr int symbols = part.end();
 inline constexpr ModelKind all[] = {small_residual, large_residual, part};
 
@@ -65,12 +65,12 @@ public:
     /// The next symbol of a model of `count` symbols that begins at `first`.
     int read(rans::Reader& reader, int first, int count) const {
         const auto place = reader.place();
-        int index = first;
         const auto* start = &starts_[static_cast<std::size_t>(first)];
         int symbol = 0;
+        if (count >= least_guessed)
+            symbol = guesses_[static_cast<std::size_t>(first) * guesses_per_symbol + (place >> guess_shift)];
         while (symbol + 1 < count && start[symbol + 1] <= place) ++symbol;
-        index += symbol;
-        reader.take(starts_[static_cast<std::size_t>(index)], frequencies_[static_cast<std::size_t>(index)]);
+        reader.take(start[symbol], frequencies_[static_cast<std::size_t>(first + symbol)]);
         return symbol;
     }
     /// The same of a model of two.
@@ -82,6 +82,12 @@ public:
     }
 
 private:
+    // Of every 32nd place which symbol it belongs to, so that no reader searches long; for models of many symbols.
+    static constexpr int guess_shift = 5, guesses = rans::probability_one >> guess_shift;
+    static constexpr std::size_t guesses_per_symbol = 8;
+    static constexpr int least_guessed = guesses / static_cast<int>(guesses_per_symbol);
+
+    std::array<std::uint8_t, static_cast<std::size_t>(symbol_count) * guesses_per_symbol> guesses_{};
     std::array<std::uint16_t, symbol_count> starts_;
     std::array<std::uint16_t, symbol_count> frequencies_;
     std::array<rans::Symbol, symbol_count> symbols_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -39,20 +40,20 @@ constexpr Symbol symbol_of(std::uint32_t start, std::uint32_t frequency) {
     }
     std::uint32_t shift = 0;
     while (frequency > 1u << shift) ++shift;
-    symbol.reciprocal =
-        static_cast<std::uint32_t>(((std::uint64_t{1} << (shift + 31)) + frequency - 1) / frequency);
+    symbol.reciprocal = static_cast<std::uint32_t>(((std::uint64_t{1} << (shift + 31)) + frequency - 1) / frequency);
     symbol.shift = static_cast<std::uint16_t>(shift - 1);
     symbol.bias = start;
     return symbol;
 }
 
-/// A state after one more symbol. A word that moves out goes before `words`, which then begins with it.
+/// A state after one more symbol. A word that moves out goes before `words`, which then begins with it. Whether one
+/// does nobody can guess, so it is written in any case.
 inline std::uint32_t put(std::uint32_t state, const Symbol& symbol, std::uint16_t*& words) {
-    if (state >= symbol.first_too_large) {
-        *--words = static_cast<std::uint16_t>(state);
-        state >>= 16;
-    }
-    const auto quotient = static_cast<std::uint32_t>((std::uint64_t{state} * symbol.reciprocal) >> 32) >> symbol.shift;
+    const bool full = state >= symbol.first_too_large;
+    words[-1] = static_cast<std::uint16_t>(state);
+    words -= full;
+    state = full ? state >> 16 : state;
+    const auto quotient = static_cast<std::uint32_t>((std::uint64_t{state} * symbol.reciprocal) >> (32 + symbol.shift));
     return state + symbol.bias + quotient * symbol.complement;
 }
 
@@ -63,6 +64,13 @@ inline std::uint32_t put_bits(std::uint32_t state, std::uint32_t value, int bits
         state >>= 16;
     }
     return state << bits | value;
+}
+
+/// Appends words to bytes, little-endian.
+inline void append(const std::uint16_t* words, const std::uint16_t* end, std::vector<std::uint8_t>& out) {
+    static_assert(std::endian::native == std::endian::little);
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(words);
+    out.insert(out.end(), bytes, bytes + (end - words) * 2);
 }
 
 /// Words of 16 bits to read, little-endian, of bytes that nobody vouches for: behind their end there are zeros.

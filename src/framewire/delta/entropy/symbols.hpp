@@ -4,7 +4,9 @@
 #include "framewire/delta/entropy/rans.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace framewire::delta {
@@ -13,27 +15,56 @@ namespace framewire::delta {
 /// take the fewest bytes.
 class Symbols {
 public:
-    void clear() {
-        entries_.clear();
-    }
+    void clear() { count_ = 0; }
     /// Symbol `index` among all of step_models.
-    void add(int index) { entries_.push_back(static_cast<std::uint32_t>(index)); }
-    /// `count` bits of which nothing is known, 0 to 12.
+    void add(int index) {
+        auto* const to = room(1);
+        *to = static_cast<std::uint16_t>(index);
+        take(to + 1);
+    }
+    /// `count` bits of which nothing is known, 0 to 8.
     void add_bits(int value, int count) {
         if (count == 0) return;
-        entries_.push_back(plain | static_cast<std::uint32_t>(count) << 16 | static_cast<std::uint32_t>(value));
+        auto* const to = room(1);
+        *to = bits_entry(value, count);
+        take(to + 1);
     }
-    std::size_t size() const { return entries_.size(); }
+
+    /// Room for `most` more, to be written there: symbols as their index, bits as bits_entry().
+    std::uint16_t* room(std::size_t most) {
+        if (entries_.size() < count_ + most) entries_.resize(2 * (count_ + most));
+        return entries_.data() + count_;
+    }
+    /// Those before `end` have been.
+    void take(const std::uint16_t* end) { count_ = static_cast<std::size_t>(end - entries_.data()); }
+    /// 0 where there are none.
+    static constexpr std::uint16_t bits_entry(int value, int count) {
+        return static_cast<std::uint16_t>(count ? plain | count << 8 | value : 0);
+    }
 
     /// Appends them as bytes, coded with the set of models that is best for them; a reader begins with read_set().
     void write(std::vector<std::uint8_t>& out);
+    /// The same of several blocks, one after the other, several of them at once. `sizes`: how many bytes each takes.
+    static void write(std::span<Symbols> blocks, std::vector<std::uint8_t>& out, std::span<std::size_t> sizes);
 
 private:
-    static constexpr std::uint32_t plain = 1u << 31;
+    static constexpr int plain = 1 << 15;
+    static_assert(step_models::symbols <= plain);
+
+    struct Coding;
 
     int best_set() const;
+    /// Makes room for words, so that coding begins behind them.
+    Coding begin(int set);
+    /// Writes what is left to write behind the first symbol, and appends all.
+    void finish(const Coding& coding, int set, std::vector<std::uint8_t>& out);
+    template <std::size_t count>
+    static void code(Coding* const* codings, std::size_t entries);
+    template <std::size_t count>
+    static std::size_t code_some(std::span<Coding*> active);
 
-    std::vector<std::uint32_t> entries_;
+    std::vector<std::uint16_t> entries_;
+    std::size_t count_ = 0;
     std::vector<std::uint16_t> words_;
 };
 

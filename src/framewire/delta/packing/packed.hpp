@@ -48,15 +48,26 @@ public:
     template <class Encode>
     void write(const PackedHead& head, std::span<const int> coded, int blocks, const ThreadPool* pool,
                std::vector<std::uint8_t>& out, Encode&& encode) {
+        write_shares(head, coded, blocks, pool, out,
+                     [&](std::size_t share, std::span<const int> of, std::vector<std::uint8_t>& bytes,
+                         std::span<std::size_t> sizes) {
+                         for (std::size_t i = 0; i < of.size(); ++i) {
+                             const auto before = bytes.size();
+                             encode(share, of[i], bytes);
+                             sizes[i] = bytes.size() - before;
+                         }
+                     });
+    }
+    /// The same by encode(share, coded, bytes, sizes), which codes several blocks and says how many bytes each takes.
+    template <class Encode>
+    void write_shares(const PackedHead& head, std::span<const int> coded, int blocks, const ThreadPool* pool,
+                      std::vector<std::uint8_t>& out, Encode&& encode) {
         sizes_.resize(coded.size());
         for (auto& bytes : shares_) bytes.clear();
         for_block_shares(pool, coded.size(), [&](std::int64_t share, std::int64_t begin, std::int64_t end) {
-            auto& bytes = shares_[static_cast<std::size_t>(share)];
-            for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-                const auto before = bytes.size();
-                encode(static_cast<std::size_t>(share), coded[i], bytes);
-                sizes_[i] = bytes.size() - before;
-            }
+            const auto from = static_cast<std::size_t>(begin), count = static_cast<std::size_t>(end - begin);
+            encode(static_cast<std::size_t>(share), coded.subspan(from, count),
+                   shares_[static_cast<std::size_t>(share)], std::span(sizes_).subspan(from, count));
         });
         out.push_back(static_cast<std::uint8_t>(head.kind));
         out.push_back(static_cast<std::uint8_t>(head.threshold));

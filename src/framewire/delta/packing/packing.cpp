@@ -30,14 +30,6 @@ public:
     }
     HostView<std::uint8_t> view() { return image_.view(); }
 
-    void clear(const BlockPlace& block) {
-        const auto to = image_.view();
-        const int channels = to.shape().channels;
-        for (int y = block.y; y < block.y + block.height; ++y)
-            std::memset(to.row(0, y) + std::int64_t{block.x} * channels, 0,
-                        static_cast<std::size_t>(block.width) * static_cast<std::size_t>(channels));
-    }
-
 private:
     HostImage image_;
 };
@@ -66,6 +58,7 @@ struct Packer::State {
     struct Share {
         ChangesEncoder changes;
         PictureEncoder picture;
+        std::vector<BlockPlace> places;
     };
     std::array<Share, static_cast<std::size_t>(block_shares)> shares{};
 
@@ -76,6 +69,29 @@ struct Packer::State {
           pool(pool_),
           differences(of),
           is_coded(static_cast<std::size_t>(grid.count())) {}
+
+    /// Writes the changes from number `from` to before `to` as differences and marks their blocks.
+    void spread(const std::uint32_t* positions, const std::uint8_t* changes, std::ptrdiff_t from, std::ptrdiff_t to) {
+        if (from == to) return;
+        auto* const bytes = differences.view().data();
+        const auto row_bytes = shape.row_bytes(), block_bytes = std::int64_t{block_side} * shape.channels;
+        // Positions ascend: the row and the block move on from change to change.
+        auto y = positions[from] / row_bytes;
+        auto row_end = (y + 1) * row_bytes, block_end = row_end - row_bytes;
+        for (auto i = from; i < to; ++i) {
+            const std::int64_t position = positions[i];
+            if (position >= block_end) {
+                while (position >= row_end) {
+                    row_end += row_bytes;
+                    ++y;
+                }
+                const auto column = (position - (row_end - row_bytes)) / block_bytes;
+                block_end = std::min(row_end, row_end - row_bytes + (column + 1) * block_bytes);
+                is_coded[static_cast<std::size_t>(y / block_side * grid.columns() + column)] = 1;
+            }
+            bytes[position] = changes[i];
+        }
+    }
 
     /// Codes the blocks of `coded`, each by encode(share, place, bytes), and appends all.
     template <class Encode>
@@ -105,33 +121,30 @@ void Packer::pack_changes(const ChangesView<MemorySpace::host>& changes, std::ve
     if (std::int64_t{count} > std::min(changes.capacity, frame_bytes))
         fail(ErrorCode::usage, "{} changes in room for {}, of a frame of {} bytes", count, changes.capacity,
              frame_bytes);
-    // Positions ascend, so the row moves on from change to change.
-    const auto row_bytes = static_cast<std::uint32_t>(shape.row_bytes());
-    const auto block_bytes = static_cast<std::uint32_t>(block_side * shape.channels);
-    auto* const bytes = state.differences.view().data();
     if (count && changes.positions[count - 1] >= frame_bytes)
         fail(ErrorCode::usage, "a change at byte {} of a frame of {}", changes.positions[count - 1], frame_bytes);
-    std::uint32_t row_end = row_bytes;
-    auto* of_row = state.is_coded.data();
-    for (std::uint32_t i = 0, y = 0; i < count; ++i) {
-        const auto position = changes.positions[i];
-        while (position >= row_end) {
-            row_end += row_bytes;
-            of_row = state.is_coded.data() +
-                     static_cast<std::size_t>(++y / block_side) * static_cast<std::size_t>(state.grid.columns());
-        }
-        bytes[position] = changes.differences[i];
-        of_row[(position - (row_end - row_bytes)) / block_bytes] = 1;
-    }
+    const auto differences = state.differences.view();
+    for_block_shares(state.pool, static_cast<std::size_t>(state.grid.rows()),
+                     [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                         const auto first = begin * block_side * shape.row_bytes();
+                         const auto last = std::min(frame_bytes, end * block_side * shape.row_bytes());
+                         const auto* const positions = changes.positions;
+                         const auto from = std::lower_bound(positions, positions + count, first) - positions;
+                         const auto to = std::lower_bound(positions + from, positions + count, last) - positions;
+                         state.spread(positions, changes.differences, from, to);
+                     });
     state.coded.clear();
     for (int block = 0; block < state.grid.count(); ++block)
         if (std::exchange(state.is_coded[static_cast<std::size_t>(block)], std::uint8_t{0}))
             state.coded.push_back(block);
-    const HostView<const std::uint8_t> differences = state.differences.view();
-    state.pack(Kind::changes, out, [&](State::Share& share, const BlockPlace& place, std::vector<std::uint8_t>& to) {
-        share.changes.encode(differences, place, state.threshold, to);
-        state.differences.clear(place);
-    });
+    state.writer.write_shares({Kind::changes, state.threshold}, state.coded, state.grid.count(), state.pool, out,
+                              [&](std::size_t share, std::span<const int> blocks, std::vector<std::uint8_t>& to,
+                                  std::span<std::size_t> sizes) {
+                                  auto& [encoder, picture, places] = state.shares[share];
+                                  places.clear();
+                                  for (const int block : blocks) places.push_back(state.grid.place(block));
+                                  encoder.encode(differences, places, state.threshold, to, sizes);
+                              });
 }
 
 void Packer::pack_picture(HostView<const std::uint8_t> picture, std::vector<std::uint8_t>& out) {
@@ -151,6 +164,7 @@ struct Unpacker::State {
     Differences differences;        // the last changes
     HostImage after;                // of the blocks that a prediction makes
     std::vector<CodedBlock> coded;  // where the last changes are; the bytes are gone
+    std::vector<PartSet> parts;     // of each of them, those with differences
     std::uint32_t last_count = 0;
 
     struct Share {
@@ -162,10 +176,12 @@ struct Unpacker::State {
 
     State(const Shape& of, const ThreadPool* pool_) : shape(of), grid(of), pool(pool_), differences(of), after(of) {
         coded.reserve(static_cast<std::size_t>(grid.count()));
+        parts.resize(static_cast<std::size_t>(grid.count()));
     }
 
     void forget() {
-        for (const auto& block : coded) differences.clear(grid.place(block.block));
+        for (std::size_t i = 0; i < coded.size(); ++i)
+            clear_parts(differences.view(), grid.place(coded[i].block), parts[i]);
         coded.clear();
         last_count = 0;
     }
@@ -180,17 +196,20 @@ struct Unpacker::State {
             coded.clear();
             broken("its blocks do not fit together");
         }
+        std::fill_n(parts.begin(), coded.size(), PartSet{0});
         return head;
     }
 
-    /// Calls body(share, place, bytes) for each block that is coded; false when one of them says so.
+    /// Calls body(share, place, bytes, parts) for each block that is coded; false when one of them says so.
     template <class Body>
     bool for_each_block(Body&& body) {
         std::atomic<bool> whole = true;
         for_block_shares(pool, coded.size(), [&](std::int64_t share, std::int64_t begin, std::int64_t end) {
             for (auto i = begin; i < end; ++i) {
                 const auto& block = coded[static_cast<std::size_t>(i)];
-                if (!body(shares[static_cast<std::size_t>(share)], grid.place(block.block), block.bytes)) whole = false;
+                if (!body(shares[static_cast<std::size_t>(share)], grid.place(block.block), block.bytes,
+                          parts[static_cast<std::size_t>(i)]))
+                    whole = false;
             }
         });
         return whole;
@@ -199,10 +218,13 @@ struct Unpacker::State {
     /// Calls body(bytes, differences, after, count) for the rows of each block that is coded.
     template <class Body>
     void for_each_row(HostView<std::uint8_t> reference, Body&& body) {
-        for_each_block([&](Share&, const BlockPlace& place, std::span<const std::uint8_t>) {
-            const auto from = std::int64_t{place.x} * shape.channels, count = std::int64_t{place.width} * shape.channels;
+        for_each_block([&](Share&, const BlockPlace& place, std::span<const std::uint8_t>, PartSet& all) {
+            all = ~PartSet{0};
+            const auto from = std::int64_t{place.x} * shape.channels,
+                       count = std::int64_t{place.width} * shape.channels;
             for (int y = place.y; y < place.y + place.height; ++y)
-                body(reference.row(0, y) + from, differences.view().row(0, y) + from, after.view().row(0, y) + from, count);
+                body(reference.row(0, y) + from, differences.view().row(0, y) + from, after.view().row(0, y) + from,
+                     count);
             return true;
         });
     }
@@ -210,14 +232,17 @@ struct Unpacker::State {
     /// False, with nothing applied, when they are broken.
     bool apply_changes(int threshold, HostView<std::uint8_t> reference) {
         std::atomic<std::uint32_t> count = 0;
-        if (!for_each_block([&](Share& share, const BlockPlace& place, std::span<const std::uint8_t> bytes) {
-                const int found = share.changes.decode(bytes, place, threshold, differences.view());
-                if (found > 0) count += static_cast<std::uint32_t>(found);
-                return found >= 0;
-            }))
+        if (!for_each_block(
+                [&](Share& share, const BlockPlace& place, std::span<const std::uint8_t> bytes, PartSet& of) {
+                    const auto found = share.changes.decode(bytes, place, threshold, differences.view());
+                    count += found.count;
+                    of = found.parts;
+                    return found.whole;
+                }))
             return false;
-        for_each_row(reference, [](std::uint8_t* held, const std::uint8_t* difference, const std::uint8_t*, std::int64_t bytes) {
-            for (std::int64_t i = 0; i < bytes; ++i) held[i] = static_cast<std::uint8_t>(held[i] + difference[i]);
+        for_each_block([&](Share&, const BlockPlace& place, std::span<const std::uint8_t>, const PartSet& of) {
+            add_parts(differences.view(), place, of, reference);
+            return true;
         });
         last_count = count;
         return true;
@@ -225,20 +250,21 @@ struct Unpacker::State {
 
     bool apply_prediction(int threshold, HostView<std::uint8_t> reference) {
         const HostView<const std::uint8_t> before = reference;
-        if (!for_each_block([&](Share& share, const BlockPlace& place, std::span<const std::uint8_t> bytes) {
+        if (!for_each_block([&](Share& share, const BlockPlace& place, std::span<const std::uint8_t> bytes, PartSet&) {
                 return share.prediction.decode(bytes, place, threshold, before, after.view());
             }))
             return false;
         std::atomic<std::uint32_t> count = 0;
-        for_each_row(reference, [&](std::uint8_t* held, std::uint8_t* difference, const std::uint8_t* now, std::int64_t bytes) {
-            std::uint32_t changed = 0;
-            for (std::int64_t i = 0; i < bytes; ++i) {
-                difference[i] = static_cast<std::uint8_t>(now[i] - held[i]);
-                changed += difference[i] != 0;
-                held[i] = now[i];
-            }
-            count += changed;
-        });
+        for_each_row(reference,
+                     [&](std::uint8_t* held, std::uint8_t* difference, const std::uint8_t* now, std::int64_t bytes) {
+                         std::uint32_t changed = 0;
+                         for (std::int64_t i = 0; i < bytes; ++i) {
+                             difference[i] = static_cast<std::uint8_t>(now[i] - held[i]);
+                             changed += difference[i] != 0;
+                             held[i] = now[i];
+                         }
+                         count += changed;
+                     });
         last_count = count;
         return true;
     }
@@ -283,8 +309,9 @@ void Unpacker::apply_changes(std::span<const std::uint8_t> bytes, HostView<std::
     auto& state = *state_;
     validate(reference, state.shape, "the unpacker's reference");
     const auto head = state.open(bytes);
-    const bool whole = head.kind == Kind::changes      ? state.apply_changes(head.threshold, reference)
-                       : head.kind == Kind::prediction && state.apply_prediction(head.threshold, reference);
+    const bool whole = head.kind == Kind::changes
+                           ? state.apply_changes(head.threshold, reference)
+                           : head.kind == Kind::prediction && state.apply_prediction(head.threshold, reference);
     if (whole) return;
     state.forget();
     broken(head.kind == Kind::changes || head.kind == Kind::prediction ? "a block's changes make no sense"
@@ -297,12 +324,12 @@ void Unpacker::apply_picture(std::span<const std::uint8_t> bytes, HostView<std::
     const auto head = state.open(bytes);
     const bool all = state.coded.size() == static_cast<std::size_t>(state.grid.count());
     const bool first = head.kind == Kind::first_picture;
-    const bool whole =
-        all && (first || head.kind == Kind::picture) &&
-        state.for_each_block([&](State::Share& share, const BlockPlace& place, std::span<const std::uint8_t> of) {
-            return first ? share.prediction.decode_fresh(of, place, head.threshold, reference)
-                         : share.picture.decode(of, place, reference);
-        });
+    const bool whole = all && (first || head.kind == Kind::picture) &&
+                       state.for_each_block([&](State::Share& share, const BlockPlace& place,
+                                                std::span<const std::uint8_t> of, PartSet&) {
+                           return first ? share.prediction.decode_fresh(of, place, head.threshold, reference)
+                                        : share.picture.decode(of, place, reference);
+                       });
     state.coded.clear();
     if (!all) broken("a picture without all its blocks");
     if (!whole) broken("a block of a picture makes no sense");

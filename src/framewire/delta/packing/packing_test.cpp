@@ -58,6 +58,64 @@ TEST(Packing, RoundTripsOnEveryShapeAndLayout) {
                 }
 }
 
+// A slope with texture and noise, the same everywhere and always, and a moment later: a part of it is lighter, a part
+// inverted, and some bytes are anything.
+void fill_moment(HostView<std::uint8_t> image, bool later) {
+    const auto& shape = image.shape();
+    std::uint32_t random = 1;
+    for (int y = 0; y < shape.height; ++y)
+        for (int i = 0; i < shape.width * shape.channels; ++i) {
+            random = random * 1664525 + 1013904223;
+            const int x = i / shape.channels, noise = static_cast<int>(random >> 29);
+            int value = x + y / 2 + 20 * ((x / 24 + y / 18) % 2) + 8 * (i % shape.channels) + noise * (x / 60);
+            if (later && x / 3 + y > 40 && x / 3 + y < 70) value += 60 + y % 7;
+            if (later && y > 60 && x > 90) value = 255 - value;
+            if (later && random >> 16 & 1 && x > 170) value = static_cast<int>(random >> 24);
+            image.row(0, y)[i] = static_cast<std::uint8_t>(value);
+        }
+}
+
+// FNV-1a (Fowler, Noll, Vo).
+std::uint64_t hash_of(const std::vector<std::uint8_t>& bytes) {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const auto byte : bytes) hash = (hash ^ byte) * 0x100000001b3;
+    return hash;
+}
+
+// What is packed today is unpacked tomorrow, so its bytes stay: on every instruction set those that they were at first.
+TEST(Packing, GivesTheSameBytesAsEver) {
+    struct Case {
+        int channels, threshold;
+        std::uint64_t changes_hash, picture_hash;
+    };
+    for (const auto& [channels, threshold, changes_hash, picture_hash] :
+         {Case{3, 0, 0xb5dab055925e6e77, 0x355911f6f3522f70}, Case{3, 20, 0xc03e718fe31ace28, 0xf333a51734f0ee6d},
+          Case{3, 110, 0xc8fe28eb110ecae7, 0x1efc08bccb7e85bb}, Case{1, 0, 0x59eb681b9ec3526c, 0xe16e10e2c3e7ee0f},
+          Case{1, 20, 0x1a063b9099bf2c87, 0x443d0276e70c6e2d}})
+        kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
+            const Shape shape{1, 99, 211, channels};
+            SCOPED_TRACE(instruction_set + ", threshold " + std::to_string(threshold) + ", " + to_string(shape));
+            GuardedImage viewer(shape, {}), camera(shape, {}), after(shape, {});
+            HostChanges found(shape);
+            fill_moment(viewer.view(), false);
+            fill_moment(camera.view(), true);
+            copy(viewer.view(), after.view());
+            encode_reference(threshold, camera.view(), after.view(), found.view());
+            Packer packer(shape, threshold);
+            Unpacker unpacker(shape);
+            std::vector<std::uint8_t> changes, picture;
+            packer.pack_changes(found.view(), changes);
+            packer.pack_picture(after.view(), picture);
+            EXPECT_EQ(hash_of(changes), changes_hash);
+            EXPECT_EQ(hash_of(picture), picture_hash);
+            unpacker.apply_changes(changes, viewer.view());
+            ASSERT_EQ(kit::first_difference(viewer.view(), after.view()), std::nullopt);
+            viewer.reset(0x77);
+            unpacker.apply_picture(picture, viewer.view());
+            ASSERT_EQ(kit::first_difference(viewer.view(), after.view()), std::nullopt);
+        });
+}
+
 TEST(Packing, GivesBackTheChangesItApplied) {
     for (const int channels : {1, 3})
         for (const auto& shape : kit::small_shapes(channels)) {

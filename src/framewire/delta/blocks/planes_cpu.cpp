@@ -1,0 +1,228 @@
+#include "framewire/core/simd/simd.hpp"
+#include "framewire/delta/blocks/planes.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "framewire/delta/blocks/planes_cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::delta::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr std::ptrdiff_t stride = BlockPlanes::stride;
+
+/// Residuals as numbers from 0 on, the smallest first.
+template <class V>
+HWY_INLINE V fold(V residual) {
+    const hn::DFromV<V> d;
+    const hn::RebindToSigned<decltype(d)> d_signed;
+    const auto negative =
+        hn::BitCast(d, hn::VecFromMask(d_signed, hn::Lt(hn::BitCast(d_signed, residual), hn::Zero(d_signed))));
+    return hn::Xor(hn::Add(residual, residual), negative);
+}
+template <class V>
+HWY_INLINE V unfold(V folded) {
+    const hn::DFromV<V> d;
+    const hn::Repartition<std::uint16_t, decltype(d)> d16;
+    const auto one = hn::Set(d, 1);
+    const auto half = hn::And(hn::BitCast(d, hn::ShiftRight<1>(hn::BitCast(d16, folded))), hn::Set(d, 0x7f));
+    return hn::Xor(half, hn::Sub(hn::Zero(d), hn::And(folded, one)));
+}
+
+template <class D>
+HWY_INLINE hn::VFromD<D> residual_of(D d, const std::uint8_t* sample, Predictor by) {
+    const auto here = hn::LoadU(d, sample);
+    if (by == Predictor::left) return hn::Sub(here, hn::LoadU(d, sample - 1));
+    const auto rise = hn::Sub(here, hn::LoadU(d, sample - stride));
+    if (by == Predictor::above) return rise;
+    return hn::Sub(rise, hn::Sub(hn::LoadU(d, sample - 1), hn::LoadU(d, sample - stride - 1)));
+}
+
+}  // namespace
+
+void take_colours(const std::uint8_t* pixel, int width, std::uint8_t* green, std::uint8_t* blue, std::uint8_t* red) {
+    const hn::CappedTag<std::uint8_t, 32> d;
+    const int n = static_cast<int>(hn::Lanes(d));
+    int x = 0;
+    for (; x + n <= width; x += n) {
+        hn::VFromD<decltype(d)> b, g, r;
+        hn::LoadInterleaved3(d, pixel + 3 * x, b, g, r);
+        hn::StoreU(g, d, green + x);
+        hn::StoreU(hn::Sub(b, g), d, blue + x);
+        hn::StoreU(hn::Sub(r, g), d, red + x);
+    }
+    for (; x < width; ++x) {
+        green[x] = pixel[3 * x + 1];
+        blue[x] = static_cast<std::uint8_t>(pixel[3 * x] - green[x]);
+        red[x] = static_cast<std::uint8_t>(pixel[3 * x + 2] - green[x]);
+    }
+}
+
+void give_colours(const std::uint8_t* green, const std::uint8_t* blue, const std::uint8_t* red, int width,
+                  std::uint8_t* pixel) {
+    const hn::CappedTag<std::uint8_t, 32> d;
+    const int n = static_cast<int>(hn::Lanes(d));
+    int x = 0;
+    for (; x + n <= width; x += n) {
+        const auto g = hn::LoadU(d, green + x);
+        hn::StoreInterleaved3(hn::Add(hn::LoadU(d, blue + x), g), g, hn::Add(hn::LoadU(d, red + x), g), d,
+                              pixel + 3 * x);
+    }
+    for (; x < width; ++x) {
+        pixel[3 * x] = static_cast<std::uint8_t>(blue[x] + green[x]);
+        pixel[3 * x + 1] = green[x];
+        pixel[3 * x + 2] = static_cast<std::uint8_t>(red[x] + green[x]);
+    }
+}
+
+void sum_parts(const std::uint8_t* sample, std::array<ResidualSums, parts_per_row>& sums) {
+    const hn::CappedTag<std::uint8_t, 32> d;
+    const hn::RebindToSigned<decltype(d)> d_signed;
+    const hn::Repartition<std::uint64_t, decltype(d)> d64;
+    const int n = static_cast<int>(hn::Lanes(d));
+    for (int x = 0; x < block_side; x += n) {
+        hn::VFromD<decltype(d64)> sum[predictors] = {hn::Zero(d64), hn::Zero(d64), hn::Zero(d64)};
+        for (int y = 0; y < part_side; ++y)
+            for (int by = 0; by < predictors; ++by) {
+                const auto residual = residual_of(d, sample + y * stride + x, static_cast<Predictor>(by));
+                const auto far = hn::BitCast(d, hn::Abs(hn::BitCast(d_signed, residual)));
+                sum[by] = hn::Add(sum[by], hn::SumsOf8(far));
+            }
+        for (int by = 0; by < predictors; ++by) {
+            HWY_ALIGN std::uint64_t of[4];
+            hn::Store(sum[by], d64, of);
+            for (int part = 0; part < n / part_side; ++part)
+                sums[static_cast<std::size_t>(x / part_side + part)][static_cast<std::size_t>(by)] =
+                    static_cast<std::uint32_t>(of[part]);
+        }
+    }
+}
+
+void take_part(const std::uint8_t* sample, Predictor by, std::uint8_t* residuals) {
+    const hn::CappedTag<std::uint8_t, part_side> d;
+    for (int y = 0; y < part_side; ++y)
+        hn::StoreU(fold(residual_of(d, sample + y * stride, by)), d, residuals + y * part_side);
+}
+
+void add_part(std::uint8_t* sample, Predictor by, const std::uint8_t* residuals) {
+    const hn::CappedTag<std::uint8_t, part_side> d;
+    const hn::Repartition<std::uint64_t, decltype(d)> d64;
+    // Along a row residuals add up, whichever of the left ones is the first.
+    const auto along = [&](hn::VFromD<decltype(d)> v) HWY_ATTR {
+        v = hn::Add(v, hn::BitCast(d, hn::ShiftLeft<8>(hn::BitCast(d64, v))));
+        v = hn::Add(v, hn::BitCast(d, hn::ShiftLeft<16>(hn::BitCast(d64, v))));
+        return hn::Add(v, hn::BitCast(d, hn::ShiftLeft<32>(hn::BitCast(d64, v))));
+    };
+    auto above = hn::LoadU(d, sample - stride);
+    for (int y = 0; y < part_side; ++y, sample += stride) {
+        const auto residual = unfold(hn::LoadU(d, residuals + y * part_side));
+        switch (by) {
+            case Predictor::left: above = hn::Add(along(residual), hn::Set(d, sample[-1])); break;
+            case Predictor::above: above = hn::Add(above, residual); break;
+            case Predictor::slope:
+                above = hn::Add(hn::Add(above, along(residual)),
+                                hn::Set(d, static_cast<std::uint8_t>(sample[-1] - sample[-stride - 1])));
+                break;
+        }
+        hn::StoreU(above, d, sample);
+    }
+}
+
+}  // namespace framewire::delta::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace framewire::delta {
+
+HWY_EXPORT(take_colours);
+HWY_EXPORT(give_colours);
+HWY_EXPORT(sum_parts);
+HWY_EXPORT(take_part);
+HWY_EXPORT(add_part);
+
+namespace {
+
+std::uint8_t foretold_by(Predictor by, const std::uint8_t* sample) {
+    constexpr std::ptrdiff_t above = -BlockPlanes::stride;
+    switch (by) {
+        case Predictor::left: return sample[-1];
+        case Predictor::above: return sample[above];
+        case Predictor::slope: break;
+    }
+    return static_cast<std::uint8_t>(sample[-1] + sample[above] - sample[above - 1]);
+}
+
+bool is_full(int width, int height) { return width == part_side && height == part_side; }
+
+/// Calls body(sample, i) for each sample of a part.
+template <class Sample, class Body>
+void for_samples(Sample* sample, int width, int height, Body&& body) {
+    for (int y = 0, i = 0; y < height; ++y, sample += BlockPlanes::stride)
+        for (int x = 0; x < width; ++x, ++i) body(sample + x, i);
+}
+
+}  // namespace
+
+void BlockPlanes::take(HostView<const std::uint8_t> picture, const BlockPlace& block) {
+    const int channels = picture.shape().channels;
+    for (int y = 0; y < block.height; ++y) {
+        const auto* pixel = picture.row(0, block.y + y) + std::int64_t{block.x} * channels;
+        if (channels == 1)
+            std::copy_n(pixel, block.width, row(0, y));
+        else
+            HWY_DYNAMIC_DISPATCH(take_colours)(pixel, block.width, row(0, y), row(1, y), row(2, y));
+    }
+}
+
+void BlockPlanes::give(HostView<std::uint8_t> picture, const BlockPlace& block) {
+    const int channels = picture.shape().channels;
+    for (int y = 0; y < block.height; ++y) {
+        auto* pixel = picture.row(0, block.y + y) + std::int64_t{block.x} * channels;
+        if (channels == 1)
+            std::copy_n(row(0, y), block.width, pixel);
+        else
+            HWY_DYNAMIC_DISPATCH(give_colours)(row(0, y), row(1, y), row(2, y), block.width, pixel);
+    }
+}
+
+void sum_residuals(const std::uint8_t* sample, std::array<ResidualSums, parts_per_row>& sums) {
+    HWY_DYNAMIC_DISPATCH(sum_parts)(sample, sums);
+}
+
+ResidualSums sum_residuals(const std::uint8_t* sample, int width, int height) {
+    ResidualSums sums{};
+    for_samples(sample, width, height, [&](const std::uint8_t* at, int) {
+        for (int by = 0; by < predictors; ++by) {
+            const auto residual = static_cast<std::int8_t>(*at - foretold_by(static_cast<Predictor>(by), at));
+            sums[static_cast<std::size_t>(by)] += static_cast<std::uint32_t>(std::abs(residual));
+        }
+    });
+    return sums;
+}
+
+void take_residuals(const std::uint8_t* sample, Predictor by, int width, int height, std::uint8_t* residuals) {
+    if (is_full(width, height)) return HWY_DYNAMIC_DISPATCH(take_part)(sample, by, residuals);
+    for_samples(sample, width, height, [&](const std::uint8_t* at, int i) {
+        const auto residual = static_cast<std::int8_t>(*at - foretold_by(by, at));
+        residuals[i] = static_cast<std::uint8_t>(residual < 0 ? -2 * residual - 1 : 2 * residual);
+    });
+}
+
+void add_residuals(std::uint8_t* sample, Predictor by, int width, int height, const std::uint8_t* residuals) {
+    if (is_full(width, height)) return HWY_DYNAMIC_DISPATCH(add_part)(sample, by, residuals);
+    for_samples(sample, width, height, [&](std::uint8_t* at, int i) {
+        const int folded = residuals[i];
+        *at = static_cast<std::uint8_t>(foretold_by(by, at) + (folded & 1 ? ~(folded >> 1) : folded >> 1));
+    });
+}
+
+}  // namespace framewire::delta
+
+#endif

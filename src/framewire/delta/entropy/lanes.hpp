@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace framewire::delta {
+
+/// The residuals of a part of a whole block: how many, and the class that says by which model they are coded.
+struct ResidualPart {
+    std::uint8_t part_class;
+    std::uint8_t count;  ///< at most 64
+};
+
+/// Residuals are coded with this many states, number i with state i modulo this.
+inline constexpr std::size_t residual_lanes = 32;
+
+/// Words that put_residuals() may write below what it returns.
+inline constexpr std::size_t words_below = 8;
+
+/// Writes residuals, folded, all parts one after the other, and then the states, before `words`. Returns where they
+/// begin. There is room for two words per residual, two per lane, and `words_below`.
+std::uint16_t* put_residuals(std::span<const ResidualPart> parts, std::span<const std::uint8_t> residuals,
+                             std::uint16_t* words);
+
+/// Undoes it: fills `residuals`, as many as `parts` have. False when `bytes` are not the words of these parts, no more
+/// and no less.
+bool read_residuals(std::span<const std::uint8_t> bytes, std::span<const ResidualPart> parts,
+                    std::span<std::uint8_t> residuals);
+
+}  // namespace framewire::delta

@@ -1,0 +1,291 @@
+#include "framewire/core/simd/simd.hpp"
+#include "framewire/delta/entropy/lane_tables.hpp"
+#include "framewire/delta/entropy/lanes.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "framewire/delta/entropy/lanes_cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+// What all instruction sets share; once, though this source is compiled for each.
+#ifndef FRAMEWIRE_DELTA_LANES_SHARED
+#define FRAMEWIRE_DELTA_LANES_SHARED
+
+namespace framewire::delta {
+namespace lanes_shared {
+
+constexpr std::size_t most_at_once = 8;
+constexpr std::uint32_t other_residual = picture_models::small_symbols - 1;
+
+/// For each set of lanes, as bits, where words come from and go to.
+struct LaneOrders {
+    std::uint8_t spread[256][most_at_once];  ///< lane -> which of the words that lie one after the other is its own
+    std::uint8_t gathered4[16][most_at_once], gathered8[256][most_at_once];  ///< the lanes of the set, last things last
+};
+constexpr LaneOrders lane_orders = [] {
+    LaneOrders orders{};
+    const auto gather = [](unsigned set, unsigned lanes, std::uint8_t* to) {
+        auto place = lanes;
+        for (auto lane = lanes; lane-- > 0;)
+            if (set >> lane & 1) to[--place] = static_cast<std::uint8_t>(lane);
+    };
+    for (unsigned set = 0; set < 256; ++set) {
+        std::uint8_t next = 0;
+        for (unsigned lane = 0; lane < most_at_once; ++lane) orders.spread[set][lane] = (set >> lane & 1) ? next++ : 0;
+        gather(set, 8, orders.gathered8[set]);
+        if (set < 16) gather(set, 4, orders.gathered4[set]);
+    }
+    return orders;
+}();
+
+inline std::uint32_t put_residual(const rans::Symbol* symbols, bool small, std::uint32_t state, std::uint32_t residual,
+                                  std::uint16_t*& word) {
+    const bool other = small && residual >= other_residual;
+    if (other) state = rans::put_bits(state, residual, 8, word);
+    return rans::put(state, symbols[other ? other_residual : residual], word);
+}
+
+/// Words to read, with some zeros behind them so that vectors may be loaded up to the last word.
+class PaddedWords {
+public:
+    explicit PaddedWords(std::span<const std::uint8_t> bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+
+    /// Where the next words are, at least most_at_once of them or zeros.
+    const std::uint8_t* ahead() {
+        if (end_ - at_ < vector_bytes && !in_tail_) {
+            const auto left = static_cast<std::size_t>(end_ - at_);
+            if (left) std::memcpy(tail_, at_, left);
+            at_ = tail_;
+            end_ = tail_ + left;
+            in_tail_ = true;
+        }
+        return at_;
+    }
+    /// False when that is behind the end.
+    bool pass(int words) {
+        at_ += 2 * words;
+        return at_ <= end_;
+    }
+    bool next(std::uint32_t& word) {
+        const auto* from = ahead();
+        word = static_cast<std::uint32_t>(from[0] | from[1] << 8);
+        return pass(1);
+    }
+    bool at_end() const { return at_ == end_; }
+
+private:
+    static constexpr std::ptrdiff_t vector_bytes = 2 * most_at_once;
+
+    const std::uint8_t* at_;
+    const std::uint8_t* end_;
+    bool in_tail_ = false;
+    std::uint8_t tail_[2 * vector_bytes] = {};
+};
+
+/// One residual of one lane; false behind the end of the words.
+inline bool read_residual(const std::uint32_t* places, bool small, std::uint32_t& state, PaddedWords& words,
+                          std::uint8_t& residual) {
+    const auto place = places[state & (rans::probability_one - 1)];
+    state = (place >> LaneTables::place_bits & (rans::probability_one - 1)) * (state >> rans::probability_bits) +
+            (place & (rans::probability_one - 1));
+    const auto fill = [&] {
+        if (state >= rans::least_state) return true;
+        std::uint32_t word;
+        if (!words.next(word)) return false;
+        state = state << 16 | word;
+        return true;
+    };
+    if (!fill()) return false;
+    const auto symbol = place >> (LaneTables::place_bits + LaneTables::frequency_bits);
+    residual = static_cast<std::uint8_t>(symbol);
+    if (!small || symbol != other_residual) return true;
+    residual = static_cast<std::uint8_t>(state);
+    state >>= 8;
+    return fill();
+}
+
+}  // namespace lanes_shared
+}  // namespace framewire::delta
+
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::delta::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using namespace lanes_shared;
+
+using D32 = hn::CappedTag<std::uint32_t, most_at_once>;
+using DSigned = hn::RebindToSigned<D32>;
+using D64 = hn::Repartition<std::uint64_t, D32>;
+using D16 = hn::Rebind<std::uint16_t, D32>;
+using D8 = hn::Rebind<std::uint8_t, D32>;
+using DBytesOf16 = hn::Repartition<std::uint8_t, D16>;
+
+HWY_INLINE hn::VFromD<D32> reorder(hn::VFromD<D32> v, const std::uint8_t* order) {
+    const D32 d32;
+    return hn::TableLookupLanes(
+        v, hn::IndicesFromVec(d32, hn::BitCast(DSigned(), hn::PromoteTo(d32, hn::LoadU(D8(), order)))));
+}
+
+template <class Mask>
+HWY_INLINE unsigned bits_of(Mask mask) {
+    std::uint8_t bits[8] = {};
+    hn::StoreMaskBits(DSigned(), mask, bits);
+    return bits[0];
+}
+
+HWY_INLINE hn::VFromD<D32> high_product(hn::VFromD<D32> a, hn::VFromD<D32> b) {
+    const D32 d32;
+    const D64 d64;
+    const auto odd = [&](hn::VFromD<D32> v)
+                         HWY_ATTR { return hn::BitCast(d32, hn::ShiftRight<32>(hn::BitCast(d64, v))); };
+    const auto even = hn::MulEven(a, b);
+    return hn::OddEven(hn::BitCast(d32, hn::MulEven(odd(a), odd(b))), hn::BitCast(d32, hn::ShiftRight<32>(even)));
+}
+
+}  // namespace
+
+std::uint16_t* put_all(const LaneTables& tables, const rans::Symbol* symbols, const ResidualPart* parts,
+                       std::size_t part_count, const std::uint8_t* residuals, std::size_t index, std::uint16_t* word) {
+    const D32 d32;
+    const DSigned d_signed;
+    const std::size_t n = hn::Lanes(d32);
+    const auto* orders = n == 4 ? lane_orders.gathered4 : lane_orders.gathered8;
+    HWY_ALIGN std::uint32_t states[residual_lanes];
+    std::fill_n(states, residual_lanes, rans::least_state);
+    for (auto part = part_count; part-- > 0;) {
+        const bool small = LaneTables::is_small(parts[part].part_class);
+        const int first = LaneTables::first(parts[part].part_class);
+        const auto begin = index - parts[part].count;
+        const auto put_one = [&] {
+            --index;
+            auto& state = states[index % residual_lanes];
+            state = put_residual(symbols + first, small, state, residuals[index], word);
+        };
+        const auto offset = hn::Set(d32, static_cast<std::uint32_t>(first));
+        const auto other = hn::Set(d_signed, small ? static_cast<std::int32_t>(other_residual) : 256);
+        while (index > begin) {
+            if (index % n != 0 || index - begin < n) {
+                put_one();
+                continue;
+            }
+            const auto residual = hn::PromoteTo(d32, hn::LoadU(D8(), residuals + index - n));
+            if (!hn::AllTrue(d_signed, hn::Lt(hn::BitCast(d_signed, residual), other))) {
+                for (std::size_t i = 0; i < n; ++i) put_one();
+                continue;
+            }
+            index -= n;
+            auto* const lane = states + index % residual_lanes;
+            const auto symbol = hn::BitCast(d_signed, hn::Add(residual, offset));
+            const auto step = hn::GatherIndex(d32, tables.steps.data(), symbol);
+            const auto reciprocal = hn::GatherIndex(d32, tables.reciprocals.data(), symbol);
+            const auto frequency = hn::And(hn::ShiftRight<LaneTables::bias_bits>(step),
+                                           hn::Set(d32, (1u << LaneTables::frequency_bits) - 1));
+            const auto bias = hn::And(step, hn::Set(d32, (1u << LaneTables::bias_bits) - 1));
+            const auto shift = hn::ShiftRight<LaneTables::bias_bits + LaneTables::frequency_bits>(step);
+            auto state = hn::Load(d32, lane);
+            // From 2^15 / 4096 * 2^16 times the frequency on a word moves out; all of them are below 2^31.
+            const auto limit = hn::BitCast(d_signed, hn::ShiftLeft<19>(frequency));
+            const auto full = hn::Not(hn::Gt(limit, hn::BitCast(d_signed, state)));
+            const auto set = bits_of(full);
+            const auto out = hn::And(reorder(state, orders[set]), hn::Set(d32, 0xffff));
+            hn::StoreU(hn::DemoteTo(D16(), hn::BitCast(d_signed, out)), D16(), word - n);
+            word -= std::popcount(set);
+            state = hn::IfThenElse(hn::RebindMask(d32, full), hn::ShiftRight<16>(state), state);
+            const auto quotient = hn::Shr(high_product(state, reciprocal), shift);
+            const auto complement = hn::Sub(hn::Set(d32, rans::probability_one), frequency);
+            hn::Store(hn::Add(hn::Add(state, bias), hn::Mul(quotient, complement)), d32, lane);
+        }
+    }
+    for (auto lane = residual_lanes; lane-- > 0;) {
+        *--word = static_cast<std::uint16_t>(states[lane] >> 16);
+        *--word = static_cast<std::uint16_t>(states[lane]);
+    }
+    return word;
+}
+
+bool read_all(const LaneTables& tables, const ResidualPart* parts, std::size_t part_count, const std::uint8_t* bytes,
+              std::size_t byte_count, std::uint8_t* residuals) {
+    const D32 d32;
+    const DSigned d_signed;
+    const std::size_t n = hn::Lanes(d32);
+    HWY_ALIGN std::uint32_t states[residual_lanes];
+    PaddedWords words({bytes, byte_count});
+    for (auto& state : states) {
+        std::uint32_t low, high;
+        if (!words.next(low) || !words.next(high)) return false;
+        state = low | high << 16;
+    }
+    const auto place_mask = hn::Set(d32, rans::probability_one - 1);
+    std::size_t index = 0;
+    for (std::size_t part = 0; part < part_count; ++part) {
+        const bool small = LaneTables::is_small(parts[part].part_class);
+        const auto* places = tables.places_of(parts[part].part_class);
+        const auto end = index + parts[part].count;
+        // A residual that is one of the others takes its bits from its own lane before the next lane's word is read.
+        const auto other = hn::Set(d_signed, small ? static_cast<std::int32_t>(other_residual) : 256);
+        while (index < end) {
+            const std::size_t count = index % n != 0 || end - index < n ? 1 : n;
+            auto* const lane = states + index % residual_lanes;
+            if (count == n) {
+                auto state = hn::Load(d32, lane);
+                const auto place = hn::GatherIndex(d32, places, hn::BitCast(d_signed, hn::And(state, place_mask)));
+                const auto symbol =
+                    hn::BitCast(d_signed, hn::ShiftRight<LaneTables::place_bits + LaneTables::frequency_bits>(place));
+                if (hn::AllFalse(d_signed, hn::Eq(symbol, other))) {
+                    const auto frequency = hn::And(hn::ShiftRight<LaneTables::place_bits>(place), place_mask);
+                    state = hn::Add(hn::Mul(frequency, hn::ShiftRight<rans::probability_bits>(state)),
+                                    hn::And(place, place_mask));
+                    // States of hostile bytes may have their highest bit set: those are not below it either.
+                    const auto is_low = hn::Eq(hn::ShiftRight<15>(state), hn::Zero(d32));
+                    const auto set = bits_of(hn::RebindMask(d_signed, is_low));
+                    const auto ahead = hn::BitCast(D16(), hn::LoadU(DBytesOf16(), words.ahead()));
+                    const auto word = reorder(hn::PromoteTo(d32, ahead), lane_orders.spread[set]);
+                    state = hn::IfThenElse(is_low, hn::Or(hn::ShiftLeft<16>(state), word), state);
+                    hn::Store(state, d32, lane);
+                    hn::StoreU(hn::DemoteTo(D8(), symbol), D8(), residuals + index);
+                    if (!words.pass(std::popcount(set))) return false;
+                    index += n;
+                    continue;
+                }
+            }
+            for (std::size_t i = 0; i < count; ++i, ++index)
+                if (!read_residual(places, small, lane[i], words, residuals[index])) return false;
+        }
+    }
+    return words.at_end() &&
+           std::all_of(states, states + residual_lanes, [](auto state) { return state == rans::least_state; });
+}
+
+}  // namespace framewire::delta::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace framewire::delta {
+
+HWY_EXPORT(put_all);
+HWY_EXPORT(read_all);
+
+std::uint16_t* put_residuals(std::span<const ResidualPart> parts, std::span<const std::uint8_t> residuals,
+                             std::uint16_t* words) {
+    return HWY_DYNAMIC_DISPATCH(put_all)(lane_tables(), &trained_picture_models().symbol(0), parts.data(), parts.size(),
+                                         residuals.data(), residuals.size(), words);
+}
+
+bool read_residuals(std::span<const std::uint8_t> bytes, std::span<const ResidualPart> parts,
+                    std::span<std::uint8_t> residuals) {
+    return HWY_DYNAMIC_DISPATCH(read_all)(lane_tables(), parts.data(), parts.size(), bytes.data(), bytes.size(),
+                                          residuals.data());
+}
+
+}  // namespace framewire::delta
+
+#endif
