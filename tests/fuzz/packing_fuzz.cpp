@@ -6,6 +6,7 @@
 #include "framewire/delta/plain/streams.hpp"
 #include "framewire/delta/unpack_ref.hpp"
 
+#include <array>
 #include <cstdlib>
 #include <functional>
 #include <optional>
@@ -38,7 +39,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     delta::plain::film(before.view(), 0, 9, 1);
     copy(std::as_const(before).view(), picture.view());
     const auto was = delta::plain::bytes_of(std::as_const(before).view());
-    delta::Unpacker unpacker(shape);
+    static std::array unpackers{delta::Unpacker(shapes[0]), delta::Unpacker(shapes[1]), delta::Unpacker(shapes[2]),
+                                delta::Unpacker(shapes[3])};
+    auto& unpacker = unpackers[data[0] % 4];
     const bool whole = data[1] % 2;
     const auto got = taken([&] {
         whole ? unpacker.apply_picture(packed, picture.view()) : unpacker.apply_changes(packed, picture.view());
