@@ -1,24 +1,57 @@
-// Packed changes and pictures as a hostile sender makes them: refused or applied, never outside the picture.
+// Packed frames as a hostile sender makes them: refused or applied as the plain decoder does, never outside the
+// picture.
 
 #include "framewire/core/error.hpp"
-#include "framewire/delta/packing/packing.hpp"
+#include "framewire/delta/plain/scene.hpp"
+#include "framewire/delta/plain/streams.hpp"
+#include "framewire/delta/unpack_ref.hpp"
 
-#include <cstring>
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <optional>
+
+namespace framewire::packing_fuzz {
+namespace {
+
+using delta::plain::Bytes;
+
+std::optional<Bytes> taken(const std::function<Bytes()>& read) {
+    try {
+        return read();
+    } catch (const Error&) {
+        return {};
+    }
+}
+
+}  // namespace
+}  // namespace framewire::packing_fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace framewire;
-    constexpr Shape shape{1, 13, 21, 3};
-    static delta::Unpacker unpacker(shape);
-    // The first byte says which kind of message the rest is.
-    if (size == 0) return 0;
-    HostImage picture(shape);
-    static const delta::HostChanges changes(shape);
-    std::memset(picture.view().data(), 0, static_cast<std::size_t>(shape.bytes()));
-    try {
-        const std::span rest(data + 1, size - 1);
-        data[0] % 2 ? unpacker.apply_changes(rest, picture.view()) : unpacker.apply_picture(rest, picture.view());
-    } catch (const Error&) {
-    }
+    using namespace framewire::packing_fuzz;
+    // The first byte is the shape, the second one 1 where the rest is read as a whole picture.
+    if (size < 2) return 0;
+    const Shape shapes[] = {{1, 13, 21, 3}, {1, 13, 21, 1}, {1, 3, 130, 3}, {1, 70, 2, 1}};
+    const auto& shape = shapes[data[0] % 4];
+    const Bytes packed(data + 2, data + size);
+    HostImage before(shape), picture(shape);
+    delta::plain::film(before.view(), 0, 9, 1);
+    copy(std::as_const(before).view(), picture.view());
+    const auto was = delta::plain::bytes_of(std::as_const(before).view());
+    static std::array unpackers{delta::Unpacker(shapes[0]), delta::Unpacker(shapes[1]), delta::Unpacker(shapes[2]),
+                                delta::Unpacker(shapes[3])};
+    auto& unpacker = unpackers[data[0] % 4];
+    const bool whole = data[1] % 2;
+    const auto got = taken([&] {
+        whole ? unpacker.apply_picture(packed, picture.view()) : unpacker.apply_changes(packed, picture.view());
+        return delta::plain::bytes_of(std::as_const(picture).view());
+    });
+    const bool of_that_kind = !packed.empty() && packed[0] % 2 == whole;
+    const auto want = of_that_kind ? taken([&] { return delta::unpack_reference(shape, packed, was); }) : std::nullopt;
+    if (got != want) std::abort();
+    if (!got && !whole && delta::plain::bytes_of(std::as_const(picture).view()) != was) std::abort();
+    const delta::HostChanges changes(shape);
     unpacker.last_changes(changes.view());
     return 0;
 }

@@ -1,0 +1,171 @@
+#pragma once
+
+#include "framewire/delta/plain/frame.hpp"
+#include "framewire/delta/plain/pictures.hpp"
+#include "framewire/delta/plain/steps.hpp"
+#include "framewire/delta/plain/symbols.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+/// Packed bytes that no encoder writes: a decoder that makes up the symbols it should read, and writes them down. They
+/// reach what the page allows and encoders do not use, and just beyond.
+namespace framewire::delta::plain {
+
+/// A number of 0 to `below` - 1; decides everything about an invention.
+using Choose = std::function<int(int below)>;
+
+/// One symbol or number of bits, of the state `lane`.
+struct Said {
+    std::size_t lane;
+    std::uint32_t start, frequency;  ///< of a symbol; bits have frequency 0
+    int bits;                        ///< then their number, and `start` is their value
+};
+
+/// How symbols are made up, so that most of them are allowed.
+struct Fancy {
+    const Choose& choose;
+    int draws;                ///< of so many places the one with the most frequent symbol is taken
+    int mode_low, mode_high;  ///< which modes parts have, but for one in 1000
+};
+
+struct Invented final : Symbols {
+    const Fancy& fancy;
+    std::vector<Said>& said;
+    std::size_t lane;
+
+    Invented(const Fancy& by, std::vector<Said>& to, std::size_t index) : fancy(by), said(to), lane(index) {}
+    int symbol(const Model& model) override {
+        const auto& [choose, draws, mode_low, mode_high] = fancy;
+        Found best{};
+        int frequency = 0;
+        for (int i = 0; i < draws; ++i) {
+            const auto found = find(model, choose(scale));
+            if (model[std::size_t(found.symbol)] <= frequency) continue;
+            best = found;
+            frequency = model[std::size_t(found.symbol)];
+        }
+        if (model.size() == 5 && !between(mode_low, best.symbol, mode_high) && choose(1000)) {
+            best.symbol = mode_low + choose(mode_high - mode_low + 1);
+            best.start = std::accumulate(model.begin(), model.begin() + best.symbol, 0);
+            frequency = model[std::size_t(best.symbol)];
+        }
+        said.push_back({lane, static_cast<std::uint32_t>(best.start), static_cast<std::uint32_t>(frequency), 0});
+        return best.symbol;
+    }
+    int bits(int count) override {
+        const int value = fancy.choose(1 << count);
+        said.push_back({lane, static_cast<std::uint32_t>(value), 0, count});
+        return value;
+    }
+};
+
+inline void append_word(std::vector<std::uint8_t>& out, std::uint32_t word) {
+    out.push_back(static_cast<std::uint8_t>(word));
+    out.push_back(static_cast<std::uint8_t>(word >> 8));
+}
+
+/// The section "Symbols" backwards: appends to `out` the states of `count` lanes and the words from which they read
+/// what was said.
+inline void write_symbols(const std::vector<Said>& said, std::size_t count, std::vector<std::uint8_t>& out) {
+    std::vector<std::uint32_t> states(count, State::least), words;  // the last word first
+    for (auto one = said.rbegin(); one != said.rend(); ++one) {
+        auto& state = states[one->lane];
+        const auto most = one->frequency ? State::beyond / scale * one->frequency : State::beyond >> one->bits;
+        if (state >= most) {
+            words.push_back(state % 65536);
+            state /= 65536;
+        }
+        if (one->frequency)
+            state = state / one->frequency * scale + state % one->frequency + one->start;
+        else
+            state = (state << one->bits) + one->start;
+    }
+    for (const auto state : states) {
+        append_word(out, state % 65536);
+        append_word(out, state / 65536);
+    }
+    for (auto word = words.rbegin(); word != words.rend(); ++word) append_word(out, *word);
+}
+
+/// A frame that somebody made up.
+struct Invention {
+    std::vector<std::uint8_t> packed, after;
+    bool allowed = true;  ///< false where it went beyond the page; then `after` says nothing
+};
+
+inline void append_number(std::vector<std::uint8_t>& out, std::size_t number) {
+    for (; number >= 128; number /= 128) out.push_back(static_cast<std::uint8_t>(128 + number % 128));
+    out.push_back(static_cast<std::uint8_t>(number));
+}
+
+/// The bytes of one block.
+inline std::vector<std::uint8_t> invent_block(int kind, int threshold, const Area& block, const Picture& before,
+                                              const Fancy& fancy, Invention& invention, Picture& after) {
+    std::vector<std::uint8_t> bytes;
+    std::vector<Said> said;
+    const auto beyond = [&](auto&& read) {
+        try {
+            read();
+        } catch (const Error&) {
+            invention.allowed = false;
+        }
+    };
+    if (kind != 1) {
+        Invented symbols(fancy, said, 0);
+        beyond([&] {
+            if (kind == 0) read_changes(symbols, block, threshold, after);
+            if (kind != 0) read_prediction(symbols, block, threshold, kind == 3, before, after);
+        });
+        write_symbols(said, 1, bytes);
+        return bytes;
+    }
+    if (fancy.choose(8) == 0) {
+        append_word(bytes, 2), append_word(bytes, 0);
+        const auto samples = static_cast<std::size_t>(block.width * block.height * after.shape.channels);
+        for (std::size_t i = 0; i < samples; ++i) bytes.push_back(static_cast<std::uint8_t>(fancy.choose(256)));
+        if (samples % 2) bytes.push_back(0);
+        Reader reader{std::span<const std::uint8_t>(bytes).subspan(4)};
+        read_plain(reader, block, after);
+        return bytes;
+    }
+    append_word(bytes, 1), append_word(bytes, 0);
+    Invented of_parts(fancy, said, 0);
+    const auto codings = read_codings(of_parts, block, after.shape.channels);
+    write_symbols(said, 1, bytes);
+    said.clear();
+    std::vector<Invented> symbols;
+    for (std::size_t lane = 0; lane < lanes; ++lane) symbols.emplace_back(fancy, said, lane);
+    read_whole(codings, symbols, block, after);
+    write_symbols(said, lanes, bytes);
+    return bytes;
+}
+
+/// A frame of `shape` as `choose` wants it, and what it makes of `before`.
+inline Invention invent(const Shape& shape, const std::vector<std::uint8_t>& before, const Choose& choose) {
+    constexpr int thresholds[] = {0, 1, 8, 20, 100, 254};
+    const int kind = choose(4), threshold = thresholds[choose(6)];
+    const Fancy fancy{choose, 1 + choose(4), kind == 3 ? 4 : 0, kind == 0 ? 1 : 4};
+    const Picture was{shape, before};
+    Picture after = was;
+    Invention invention;
+    invention.packed = {static_cast<std::uint8_t>(kind), static_cast<std::uint8_t>(threshold)};
+    std::vector<std::uint8_t> blocks;
+    for (const auto& block : cut(shape.width, shape.height, block_side)) {
+        if ((kind == 0 || kind == 2) && choose(4) == 0) {
+            append_number(invention.packed, 1);
+            continue;
+        }
+        const auto bytes = invent_block(kind, threshold, block, was, fancy, invention, after);
+        append_number(invention.packed, bytes.size());
+        blocks.insert(blocks.end(), bytes.begin(), bytes.end());
+    }
+    invention.packed.insert(invention.packed.end(), blocks.begin(), blocks.end());
+    invention.after = after.bytes;
+    return invention;
+}
+
+}  // namespace framewire::delta::plain

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "framewire/delta/plain/pictures.hpp"
+#include "framewire/delta/plain/steps.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+/// delta/format.md as code, section by section and without any care for speed: what the Unpacker is compared with. It
+/// shares nothing with that but the trained tables, so that each finds the other's mistakes, and the page's.
+namespace framewire::delta::plain {
+
+/// One block of a step: changes, or else a prediction.
+inline void read_step_block(Reader reader, int kind, int threshold, const Area& block, const Picture& before,
+                            Picture& after) {
+    State state(reader);
+    if (kind == 0)
+        read_changes(state, block, threshold, after);
+    else
+        read_prediction(state, block, threshold, kind == 3, before, after);
+    state.end();
+    check(reader.left.empty(), "a block has more words than symbols");
+}
+
+inline void read_picture_block(Reader reader, const Area& block, Picture& picture) {
+    const auto form = reader.two_words();
+    check(form == 1 || form == 2, "a block of a picture is neither whole nor plain");
+    if (form == 2) {
+        read_plain(reader, block, picture);
+    } else {
+        State of_parts(reader);
+        const auto codings = read_codings(of_parts, block, picture.shape.channels);
+        of_parts.end();
+        std::vector<State> states;
+        for (std::size_t i = 0; i < lanes; ++i) states.emplace_back(reader);
+        read_whole(codings, states, block, picture);
+        for (const auto& state : states) state.end();
+    }
+    check(reader.left.empty(), "a block of a picture has bytes left");
+}
+
+}  // namespace framewire::delta::plain
+
+namespace framewire::delta {
+
+/// What `packed` makes of `before`, one frame of `shape` whose rows have no gaps; of kinds 1 and 3 it is not looked at.
+/// Throws Error{source_lost} on broken bytes.
+inline std::vector<std::uint8_t> unpack_reference(const Shape& shape, std::span<const std::uint8_t> packed,
+                                                  const std::vector<std::uint8_t>& before) {
+    using namespace plain;
+    Reader reader{packed};
+    const int kind = reader.byte(), threshold = reader.byte();
+    check(kind <= 3, "there is no such kind");
+    check(threshold <= 254, "the threshold is 255");
+    const auto blocks = cut(shape.width, shape.height, block_side);
+    const auto bytes = read_directory(reader, blocks.size());
+    const Picture was{shape, before};
+    Picture picture = was;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        if (bytes[i].empty()) {
+            check(kind == 0 || kind == 2, "a block of the picture is missing");
+            continue;
+        }
+        if (kind == 1)
+            read_picture_block({bytes[i]}, blocks[i], picture);
+        else
+            read_step_block({bytes[i]}, kind, threshold, blocks[i], was, picture);
+    }
+    return picture.bytes;
+}
+
+}  // namespace framewire::delta

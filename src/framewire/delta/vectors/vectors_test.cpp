@@ -1,0 +1,188 @@
+// The streams of this folder, in the form that format.md says. They are made anew by FRAMEWIRE_WRITE_VECTORS=1 in the
+// environment of delta_tests --gtest_filter='Vectors.*'.
+
+#include "framewire/core/error.hpp"
+#include "framewire/delta/plain/invention.hpp"
+#include "framewire/delta/plain/scene.hpp"
+#include "framewire/delta/plain/streams.hpp"
+#include "framewire/delta/unpack_ref.hpp"
+#include "kit/needs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+
+namespace framewire::delta {
+namespace vectors_test {
+
+using namespace plain;
+namespace fs = std::filesystem;
+
+struct Frame {
+    Bytes packed;
+    std::uint64_t hash;  // of the picture after it
+
+    bool operator==(const Frame&) const = default;
+};
+
+struct Stream {
+    Shape shape;
+    std::vector<Frame> frames;
+
+    bool operator==(const Stream&) const = default;
+};
+
+/// FNV-1a of 64 bits.
+std::uint64_t hash_of(const Bytes& bytes) {
+    std::uint64_t hash = 0xCBF29CE484222325u;
+    for (const auto byte : bytes) hash = (hash ^ byte) * 0x100000001B3u;
+    return hash;
+}
+
+struct Recipe {
+    std::string name;
+    Shape shape;
+    enum class Kind { exact, bounded, invented } kind;
+    int threshold, effort, noise, frames;
+};
+
+std::vector<Recipe> recipes() {
+    using enum Recipe::Kind;
+    return {
+        {"exact-gray-1x1", {1, 1, 1, 1}, exact, 0, 0, 20, 4},
+        {"exact-bgr-70x31", {1, 31, 70, 3}, exact, 8, 0, 2, 3},
+        {"exact-bgr-17x9-noise", {1, 9, 17, 3}, exact, 20, 0, 255, 3},
+        {"exact-gray-150x130", {1, 130, 150, 1}, exact, 20, 0, 0, 4},
+        {"exact-bgr-5x80-far", {1, 80, 5, 3}, exact, 254, 0, 255, 3},
+        {"bounded-bgr-1x1", {1, 1, 1, 3}, bounded, 8, 2, 20, 4},
+        {"bounded-gray-70x31", {1, 31, 70, 1}, bounded, 0, 1, 0, 3},
+        {"bounded-bgr-33x20-lossless", {1, 20, 33, 3}, bounded, 0, 2, 4, 3},
+        {"bounded-bgr-70x31", {1, 31, 70, 3}, bounded, 8, 2, 3, 4},
+        {"bounded-bgr-70x31-far", {1, 31, 70, 3}, bounded, 254, 2, 255, 3},
+        {"bounded-bgr-150x130", {1, 130, 150, 3}, bounded, 20, 2, 6, 3},
+        {"bounded-gray-150x130", {1, 130, 150, 1}, bounded, 8, 1, 2, 3},
+        {"invented-bgr-67x20", {1, 20, 67, 3}, invented, 0, 0, 0, 8},
+        {"invented-gray-20x67", {1, 67, 20, 1}, invented, 0, 0, 0, 12},
+    };
+}
+
+void PrintTo(const Recipe& recipe, std::ostream* out) { *out << recipe.name; }
+
+Stream encoded(const Recipe& recipe) {
+    Stream stream{recipe.shape, {}};
+    Sender sender(recipe.shape, recipe.threshold, recipe.kind == Recipe::Kind::bounded, recipe.effort);
+    HostImage camera(recipe.shape);
+    for (int time = 0; time < recipe.frames; ++time) {
+        film(camera.view(), time, recipe.noise, 1);
+        auto packed = sender.send(std::as_const(camera).view());
+        stream.frames.push_back({std::move(packed), hash_of(sender.held())});
+    }
+    return stream;
+}
+
+/// Inventions that are allowed, of each kind in turn.
+Stream invented(const Recipe& recipe) {
+    Stream stream{recipe.shape, {}};
+    Bytes before(static_cast<std::size_t>(recipe.shape.bytes()));
+    std::uint64_t drawn = 0;
+    while (static_cast<int>(stream.frames.size()) < recipe.frames) {
+        const auto invention = invent(recipe.shape, before, [&](int below) {
+            return static_cast<int>(scatter(++drawn) % static_cast<std::uint64_t>(below));
+        });
+        const auto kind = static_cast<std::size_t>(invention.packed[0]);
+        if (!invention.allowed || kind != (stream.frames.size() + 1) % 4) continue;
+        stream.frames.push_back({invention.packed, hash_of(invention.after)});
+        before = invention.after;
+    }
+    return stream;
+}
+
+Stream make(const Recipe& recipe) { return recipe.kind == Recipe::Kind::invented ? invented(recipe) : encoded(recipe); }
+
+fs::path path_of(const std::string& name) { return fs::path(FRAMEWIRE_VECTORS) / (name + ".stream"); }
+
+void write(const Stream& stream, const fs::path& path) {
+    std::ofstream file(path, std::ios::binary);
+    const auto number = [&](std::uint64_t value, int bytes) {
+        for (int i = 0; i < bytes; ++i) file.put(static_cast<char>(value >> 8 * i));
+    };
+    const auto& shape = stream.shape;
+    file << shape.width << ' ' << shape.height << ' ' << shape.channels << ' ' << stream.frames.size() << '\n';
+    for (const auto& [packed, hash] : stream.frames) {
+        number(packed.size(), 4);
+        file.write(reinterpret_cast<const char*>(packed.data()), static_cast<std::streamsize>(packed.size()));
+        number(hash, 8);
+    }
+    ASSERT_TRUE(file.flush()) << path;
+}
+
+Stream read(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    Stream stream;
+    std::size_t frames = 0;
+    file >> stream.shape.width >> stream.shape.height >> stream.shape.channels >> frames;
+    file.get();
+    const auto number = [&](int bytes) {
+        std::uint64_t value = 0;
+        for (int i = 0; i < bytes; ++i)
+            value |= static_cast<std::uint64_t>(static_cast<unsigned char>(file.get())) << 8 * i;
+        return value;
+    };
+    while (file && stream.frames.size() < frames) {
+        Bytes packed(number(4));
+        file.read(reinterpret_cast<char*>(packed.data()), static_cast<std::streamsize>(packed.size()));
+        stream.frames.push_back({std::move(packed), number(8)});
+    }
+    EXPECT_TRUE(file && file.peek() == std::ifstream::traits_type::eof()) << path << " is broken";
+    return stream;
+}
+
+class Vectors : public testing::TestWithParam<Recipe> {
+protected:
+    void SetUp() override {
+        FRAMEWIRE_NEEDS(fs::is_directory(FRAMEWIRE_VECTORS), "no streams to read: they lie with the sources");
+        if (std::getenv("FRAMEWIRE_WRITE_VECTORS")) write(make(GetParam()), path_of(GetParam().name));
+    }
+};
+
+TEST_P(Vectors, AreReadAlikeByBothDecoders) {
+    const auto stream = read(path_of(GetParam().name));
+    ASSERT_FALSE(stream.frames.empty());
+    Bytes before(static_cast<std::size_t>(stream.shape.bytes()));
+    for (const auto& [packed, hash] : stream.frames) {
+        const auto after = unpack_reference(stream.shape, packed, before);
+        ASSERT_EQ(hash_of(after), hash);
+        ASSERT_EQ(unpack(stream.shape, packed, before), after);
+        before = after;
+    }
+}
+
+TEST_P(Vectors, AreWhatTheEncodersStillWrite) {
+    EXPECT_EQ(make(GetParam()), read(path_of(GetParam().name)))
+        << "the packed form has changed; where that is meant, the first lines of this file say how vectors are made "
+           "anew";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Vectors, testing::ValuesIn(recipes()), [](const auto& one) {
+    auto name = one.param.name;
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+});
+
+TEST(VectorFiles, AreThoseThatTestsRead) {
+    FRAMEWIRE_NEEDS(fs::is_directory(FRAMEWIRE_VECTORS), "no streams to read: they lie with the sources");
+    std::set<fs::path> wanted, found;
+    for (const auto& recipe : recipes()) wanted.insert(path_of(recipe.name));
+    for (const auto& entry : fs::directory_iterator(FRAMEWIRE_VECTORS))
+        if (entry.path().extension() == ".stream") found.insert(entry.path());
+    EXPECT_EQ(found, wanted);
+}
+
+}  // namespace vectors_test
+}  // namespace framewire::delta

@@ -1,0 +1,29 @@
+// Pictures that the encoders pack: both decoders give what the encoder holds, within the threshold of the picture.
+
+#include "framewire/delta/plain/streams.hpp"
+#include "framewire/delta/unpack_ref.hpp"
+
+#include <cstdlib>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace framewire;
+    using delta::plain::Bytes;
+    // Height, width, threshold, and a byte of channels, mode and effort; then the bytes of two pictures, over and over.
+    if (size < 5) return 0;
+    const Shape shape{1, 1 + data[0] % 80, 1 + data[1] % 80, data[3] % 2 ? 1 : 3};
+    const int threshold = data[2] % 255;
+    delta::plain::Sender sender(shape, threshold, data[3] / 2 % 2, data[3] / 4 % 3);
+    Bytes seen(static_cast<std::size_t>(shape.bytes()));
+    std::size_t next = 0;
+    for (int frame = 0; frame < 2; ++frame) {
+        Bytes camera(seen.size());
+        for (auto& byte : camera) byte = data[4 + next++ % (size - 4)];
+        const auto packed = sender.send({camera.data(), shape});
+        const auto unpacked = delta::plain::unpack(shape, packed, seen);
+        seen = delta::unpack_reference(shape, packed, seen);
+        if (seen != sender.held() || unpacked != seen || packed.size() > delta::max_packed_bytes(shape)) std::abort();
+        for (std::size_t i = 0; i < seen.size(); ++i)
+            if (std::abs(seen[i] - camera[i]) > threshold) std::abort();
+    }
+    return 0;
+}

@@ -1,0 +1,33 @@
+// Symbols in packed blocks, well coded but made up: taken or refused by the Unpacker as by the plain decoder.
+
+#include "framewire/core/error.hpp"
+#include "framewire/delta/plain/invention.hpp"
+#include "framewire/delta/plain/scene.hpp"
+#include "framewire/delta/plain/streams.hpp"
+
+#include <cstdlib>
+#include <optional>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace framewire;
+    // The shape, then what is chosen, two bytes each.
+    if (size < 3) return 0;
+    const Shape shape{1, 1 + data[0] % 80, 1 + data[1] % 80, data[2] % 2 ? 1 : 3};
+    std::size_t next = 3;
+    const delta::plain::Choose choose = [&](int below) {
+        if (size - next < 2) return 0;
+        next += 2;
+        return (data[next - 2] + 256 * data[next - 1]) % below;
+    };
+    HostImage before(shape);
+    delta::plain::film(before.view(), 0, 9, 1);
+    const auto was = delta::plain::bytes_of(std::as_const(before).view());
+    const auto invention = delta::plain::invent(shape, was, choose);
+    std::optional<delta::plain::Bytes> got;
+    try {
+        got = delta::plain::unpack(shape, invention.packed, was);
+    } catch (const Error&) {
+    }
+    if (got != (invention.allowed ? std::optional(invention.after) : std::nullopt)) std::abort();
+    return 0;
+}
