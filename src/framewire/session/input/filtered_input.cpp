@@ -100,12 +100,19 @@ std::optional<std::vector<PixelMove>> FilteredInput::moves_of_chain() const {
     return moves;
 }
 
+// Own pictures are moved on the host, wherever filters run, by as many threads as those have.
+Executor& FilteredInput::on_host() {
+    if (executor_.backend() == Backend::cpu) return executor_;
+    if (!host_executor_) host_executor_.emplace(BackendChoice::cpu, executor_.pool().threads());
+    return *host_executor_;
+}
+
 // The frame's own picture through all filters; false where it does not go through one as it is.
-bool FilteredInput::move_own(InputFrame& frame) const {
+bool FilteredInput::move_own(InputFrame& frame) {
     auto own = frame.own;
     const auto move_all = [&] {
         for (const auto& move : *moves_)
-            if (own) own = own->moved(move);
+            if (own) own = own->moved(move, on_host());
     };
     moves_->empty() ? move_all() : executor_.step("moves", move_all);
     if (!own) return false;
@@ -123,8 +130,8 @@ std::optional<PlanesPass> FilteredInput::make_planes_pass(const YuvInfo& planes)
     if (backend() == Backend::cpu) return PlanesPass::of(plan_, planes, executor_.pool());
     const auto& calls = chain_.after.calls;
     if (!std::ranges::all_of(calls, [](const auto& call) { return call.filter->draws; })) return std::nullopt;
-    drawing_ = std::make_unique<Drawing>(chain_.after, rated_shape(), executor_.pool().threads());
-    return PlanesPass::of(drawing_->plan, planes, drawing_->executor.pool());
+    drawing_.emplace(chain_.after, rated_shape(), on_host());
+    return PlanesPass::of(*drawing_, planes, on_host().pool());
 }
 
 // The frame's own picture from planes to planes; false where it has none that goes so.

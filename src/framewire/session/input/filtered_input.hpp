@@ -91,7 +91,8 @@ private:
     bool capture_next(InputFrame& frame, FrameTime& time);
     bool capture_at_rate(InputFrame& frame, FrameTime& time);
     std::optional<std::vector<PixelMove>> moves_of_chain() const;
-    bool move_own(InputFrame& frame) const;
+    bool move_own(InputFrame& frame);
+    Executor& on_host();
     bool filter_planes(InputFrame& frame, const FrameTime& time, const Statistics& statistics);
     std::optional<PlanesPass> make_planes_pass(const YuvInfo& planes);
     void show_values(ChainPlan& plan, const FrameTime& time, const Statistics& statistics) const;
@@ -114,18 +115,13 @@ private:
     SourceInfo info_;
     std::string shown_name_;
     Executor executor_;
+    std::optional<Executor> host_executor_;  // beside one of a GPU, where it is needed
     std::optional<BeforeRate> before_;
     ChainPlan plan_;
     std::optional<std::vector<PixelMove>> moves_;  // what all filters do, where they only move pixels
     // Where results are wanted as planes: of plan_, or on CUDA of a plan of the CPU's, where filters only draw on a
     // part.
-    struct Drawing {
-        Drawing(const Chain& chain, const Shape& frame, int threads)
-            : executor(BackendChoice::cpu, threads), plan(chain, frame, executor) {}
-        Executor executor;
-        ChainPlan plan;
-    };
-    std::unique_ptr<Drawing> drawing_;
+    std::optional<ChainPlan> drawing_;
     std::optional<PlanesPass> planes_pass_;
     bool gives_own_ = false;
     std::optional<FrameResampler> resampler_;
