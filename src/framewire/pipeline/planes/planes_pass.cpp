@@ -14,7 +14,7 @@ namespace framewire {
 namespace {
 
 // Of all images of a strip together: they stay in a core's L2 with what is read and written beside them.
-constexpr std::int64_t strip_bytes = 96 * 1024, most_strip_bytes = 512 * 1024;
+constexpr std::int64_t strip_bytes = 192 * 1024, most_strip_bytes = 512 * 1024;
 
 // The samples of an area's pixels: of chroma those that stand for one of them.
 void copy_samples(const HostYuv<const std::uint8_t>& from, const ImageArea& area, const HostYuv<std::uint8_t>& to) {

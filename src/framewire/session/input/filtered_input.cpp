@@ -130,8 +130,8 @@ std::optional<PlanesPass> FilteredInput::make_planes_pass(const YuvInfo& planes)
     if (backend() == Backend::cpu) return PlanesPass::of(plan_, planes, executor_.pool());
     const auto& calls = chain_.after.calls;
     if (!std::ranges::all_of(calls, [](const auto& call) { return call.filter->draws; })) return std::nullopt;
-    drawing_ = std::make_unique<Drawing>(chain_.after, rated_shape(), executor_.pool().threads());
-    return PlanesPass::of(drawing_->plan, planes, drawing_->executor.pool());
+    drawing_.emplace(chain_.after, rated_shape(), on_host());
+    return PlanesPass::of(*drawing_, planes, on_host().pool());
 }
 
 // The frame's own picture from planes to planes; false where it has none that goes so.

@@ -121,13 +121,7 @@ private:
     std::optional<std::vector<PixelMove>> moves_;  // what all filters do, where they only move pixels
     // Where results are wanted as planes: of plan_, or on CUDA of a plan of the CPU's, where filters only draw on a
     // part.
-    struct Drawing {
-        Drawing(const Chain& chain, const Shape& frame, int threads)
-            : executor(BackendChoice::cpu, threads), plan(chain, frame, executor) {}
-        Executor executor;
-        ChainPlan plan;
-    };
-    std::unique_ptr<Drawing> drawing_;
+    std::optional<ChainPlan> drawing_;
     std::optional<PlanesPass> planes_pass_;
     bool gives_own_ = false;
     std::optional<FrameResampler> resampler_;
