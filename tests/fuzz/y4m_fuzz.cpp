@@ -24,6 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         FrameTime time;
         while (source->read(image.view(), time)) {
         }
+        if (source->seek(0.04)) source->read(image.view(), time);
     } catch (const Error&) {
     }
     return 0;

@@ -5,9 +5,7 @@
 #include "framewire/core/log.hpp"
 #include "framewire/core/parameters/amounts.hpp"
 #include "framewire/media/media.hpp"
-#include "framewire/media/sinks/pieces/joined_file.hpp"
-#include "framewire/media/sources/frame_times.hpp"
-#include "framewire/session/input/stretch/stretch_position.hpp"
+#include "framewire/session/batch/parts/cut_video.hpp"
 #include "framewire/session/outputs/folders.hpp"
 
 #include <fmt/format.h>
@@ -84,47 +82,17 @@ void require_can_be_cut(const BatchFlags& flags, const CommonOptions& common, co
     session::require_can_be_cut(jobs.input, flags.cutting);
 }
 
-void require_can_be_joined(const session::JobFiles& files) {
-    for (const auto& output : files.outputs())
-        if (!can_be_joined(output.path))
-            fail(ErrorCode::usage,
-                 "{}: pieces of it cannot be joined (--segment); those of .jsonl, .txt, .npy, .y4m, .bgr, .gray, .mp4, "
-                 ".mkv and .avi can",
-                 output.path);
-}
-
-// What joins each output of the parts.
-void join(const session::Piece& whole, const std::vector<session::Piece>& parts, const std::vector<double>& begins,
-          const std::optional<MediumFile>& medium, bool audio, const session::JobOptions& job) {
-    const auto& outputs = whole.files.outputs();
-    for (std::size_t output = 0; output < outputs.size(); ++output) {
-        std::vector<FilePart> files;
-        for (std::size_t part = 0; part < parts.size(); ++part)
-            files.push_back({parts[part].files.outputs()[output].path, begins[part]});
-        join_files(files, outputs[output].path, {.stop = job.stop, .replace = job.replace},
-                   output == 0 ? medium : std::nullopt, audio);
-    }
-}
-
 session::CutPiece cut(const BatchFlags& flags, PieceRequest request, const std::string& folder, const ManyJobs& jobs) {
     const auto whole = jobs.piece(request);
-    const auto times = frame_times_of(request.input.path, {.stop = request.job.stop});
-    if (!times.unknown.empty()) log_info("{} is not cut: {}", request.input.path, times.unknown);
     auto input = jobs.input;
-    session::CutPiece result;
-    std::vector<double> begins;
+    request.take(input);
     request.parts_folder = session::parts_folder(folder, whole.name);
-    for (const auto& stretch : session::stretches_of(times, jobs.input, flags.cutting)) {
-        request.stretch = input.stretch = stretch;
-        request.part = fmt::format("{:05}", result.parts.size());
-        result.parts.push_back(jobs.piece(request));
-        begins.push_back(session::whole_seconds_before(input));
-    }
-    const auto medium = jobs.input.fps > 0 ? std::nullopt : times.medium;
-    result.join = [whole, parts = result.parts, begins, medium, audio = jobs.audio](const session::JobOptions& job) {
-        join(whole, parts, begins, medium, audio, job);
-    };
-    return result;
+    return session::cut_video(whole, input, flags.cutting, jobs.audio, request.job.stop,
+                              [&](const session::Stretch& stretch, const std::string& name) {
+                                  request.stretch = stretch;
+                                  request.part = name;
+                                  return jobs.piece(request);
+                              });
 }
 
 void add_segment_options(Command& group, BatchFlags& flags) {
@@ -238,7 +206,7 @@ void make_many(const Command& command, const BatchFlags& flags, CommonOptions& c
         const PieceRequest request{.input = input, .job = each};
         pieces.push_back(jobs.piece(request));
         if (!cuts || input.image) continue;
-        require_can_be_joined(pieces.back().files);
+        session::require_can_be_joined(pieces.back().files);
         pieces.back().cut = [&, request] { return cut(cutting, request, folder, jobs); };
     }
     session::BatchJob job(options, std::move(pieces));

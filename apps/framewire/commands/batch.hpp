@@ -51,10 +51,10 @@ struct PieceRequest {
     void take(session::InputOptions& options) const;
     /// `name` in `folder`; empty where no folder is wanted. Throws Error{usage} where it is none: `option` names it.
     std::string in_folder(const std::string& option, const std::string& folder, const std::string& name) const;
-    /// The piece whose first output is `name`, by a RunJob or the like with these options.
+    /// The piece whose first output is `name`, by a RunJob or the like with these options. `film`: see session::Piece.
     template <class AnyJob, class Options>
-    session::Piece piece(const std::string& name, const Options& options) const {
-        return {shown_input(), shown_name(name), files_of(options), session::piece_work<AnyJob>(options)};
+    session::Piece piece(const std::string& name, const Options& options, const std::string& film = "") const {
+        return {shown_input(), shown_name(name), files_of(options), film, session::piece_work<AnyJob>(options)};
     }
 
 private:
@@ -66,7 +66,7 @@ private:
 struct ManyJobs {
     const session::InputOptions& input;
     const BackgroundModel* background = nullptr;  ///< of a detector; null where there is none
-    bool audio = true;                            ///< goes along into the first output
+    bool audio = true;                            ///< goes along into the film
     std::function<session::Piece(const PieceRequest& request)> piece;
 };
 

@@ -51,11 +51,11 @@ void detect_many(const Command& command, DetectFlags& flags, const std::stop_tok
         options.annotate = request.in_folder("--annotate", flags.annotate, flags.many.video_name(request.input));
         options.mask = request.in_folder("--mask", flags.mask, flags.many.video_name(request.input));
         options.labels = request.in_folder("--labels", flags.labels, request.input.name + ".npy");
-        return request.piece<session::DetectJob>(name, options);
+        return request.piece<session::DetectJob>(name, options, "--annotate");
     };
     const auto background = flags.detector.options().parameters.background;
     make_many(command, flags.many, flags.common, flags.output,
-              {.input = flags.input, .background = &background, .piece = piece}, stop);
+              {.input = flags.input, .background = &background, .audio = !flags.no_audio, .piece = piece}, stop);
 }
 
 void detect(const Command& command, DetectFlags& flags, const std::stop_token& stop) {

@@ -44,7 +44,7 @@ void run_many(const Command& command, RunFlags& flags, const std::stop_token& st
         options.job = request.job;
         request.take(options.input);
         options.output = request.in_folder("-o", flags.output, name);
-        return request.piece<session::RunJob>(name, options);
+        return request.piece<session::RunJob>(name, options, "-o");
     };
     const auto input = flags.options(stop).input;
     make_many(command, flags.many, flags.common, flags.output,

@@ -104,6 +104,9 @@ void add_serve(CommandLine& program, Action& chosen) {
         if (encoder.mode == delta::Mode::lossless && flags->encoder.is_given("threshold") && encoder.threshold > 0)
             fail(ErrorCode::usage, "--threshold {} does not go with --mode lossless, whose threshold is 0",
                  encoder.threshold);
+        if (encoder.mode != delta::Mode::bounded && flags->encoder.is_given("effort"))
+            fail(ErrorCode::usage, "--effort is of --mode bounded; --mode {} looks for no motion",
+                 to_string(encoder.mode));
         serve(*flags, stop.get_token());
     });
 }

@@ -1,5 +1,6 @@
 #include "framewire/delta/delta.hpp"
 
+#include "framewire/core/error.hpp"
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/delta/encoder_layout.hpp"
 
@@ -7,7 +8,7 @@ namespace framewire::delta {
 
 namespace {
 
-constexpr NamedValue<Mode> mode_names[] = {{"exact", Mode::exact}, {"lossless", Mode::lossless}};
+constexpr NamedValue<Mode> mode_names[] = {{"exact", Mode::exact}, {"lossless", Mode::lossless}, {"bounded", Mode::bounded}};
 
 }  // namespace
 
@@ -19,7 +20,9 @@ const ParameterFields<EncoderParameters>& encoder_fields() {
             &EncoderParameters::threshold,
             {.name = "threshold", .help = "bytes are sent when they differ by more than this", .maximum = 254}),
         parameter_field(&EncoderParameters::mode, mode_names,
-                        {.name = "mode", .help = "exact: sent bytes arrive exactly; lossless: threshold 0"}),
+                        {.name = "mode", .help = "exact: sent bytes arrive exactly; lossless: threshold 0; bounded: fewest bytes"}),
+        parameter_field(&EncoderParameters::effort,
+                        {.name = "effort", .help = "how long the mode bounded looks for motion", .maximum = 2}),
     };
     return fields;
 }
@@ -28,6 +31,7 @@ Encoder::Encoder(EncoderParameters parameters, const Shape& shape, Executor& exe
     : parameters_(parameters), shape_(shape), executor_(&executor) {
     validate(shape, "the encoder's frame");
     encoder_fields().check(parameters, "the encoder");
+    if (parameters.mode == Mode::bounded) fail(ErrorCode::usage, "the mode bounded has no changes to find");
     workspace_ =
         BackendBuffer(executor.backend() == Backend::cpu
                           ? static_cast<std::size_t>(CpuChunks(shape).per_frame * shape.frames) * sizeof(Summary)

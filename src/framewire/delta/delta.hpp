@@ -17,20 +17,22 @@ class ParameterFields;
 
 namespace framewire::delta {
 
-/// How changes reach the viewer: `exact`, every sent byte as it is; `lossless`, the same with threshold 0.
-enum class Mode { exact, lossless };
+/// How changes reach the viewer: `exact`, every sent byte as it is; `lossless`, the same with threshold 0; `bounded`, the
+/// picture within the threshold that costs the fewest bytes (BoundedPacker).
+enum class Mode { exact, lossless, bounded };
 
 std::string_view to_string(Mode mode);
 
 struct EncoderParameters {
     Mode mode = Mode::exact;
     int threshold = 20;  ///< a byte is sent when it differs from R by more; 0..254
+    int effort = 1;      ///< of mode bounded: how long motion is looked for, 0..2
 
     /// The threshold in force: 0 in lossless mode.
     int effective_threshold() const { return mode == Mode::lossless ? 0 : threshold; }
 };
 
-/// The parameters as data: threshold and mode.
+/// The parameters as data: threshold, mode and effort.
 const ParameterFields<EncoderParameters>& encoder_fields();
 
 /// The difference encoder (streaming report, section 2): for each byte, d = current - R; if |d| > threshold the byte is
@@ -39,7 +41,7 @@ const ParameterFields<EncoderParameters>& encoder_fields();
 class Encoder {
 public:
     /// For batches of `shape`, each frame a stream of its own. Throws Error{usage} on a threshold or shape that is not
-    /// allowed.
+    /// allowed, and on the mode bounded, which finds no changes.
     Encoder(EncoderParameters parameters, const Shape& shape, Executor& executor);
 
     const EncoderParameters& parameters() const { return parameters_; }

@@ -39,8 +39,9 @@ public:
     /// Makes the image of it that the source would have read. Of its size, 1 frame of 3 channels.
     virtual void to_image(HostView<std::uint8_t> image) const = 0;
 
-    /// The picture with its pixels at other places, where that comes to the same for all its planes; else null.
-    virtual std::shared_ptr<const OwnPicture> moved(const PixelMove& move) const = 0;
+    /// The picture with its pixels at other places, where that comes to the same for all its planes; else null. On the
+    /// threads of `executor`, which is of the CPU backend.
+    virtual std::shared_ptr<const OwnPicture> moved(const PixelMove& move, Executor& executor) const = 0;
 };
 
 /// What is known of a source before its first frame.

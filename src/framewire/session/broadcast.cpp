@@ -2,6 +2,7 @@
 
 #include "framewire/delta/packing/packing.hpp"
 #include "framewire/net/stream/stream_state.hpp"
+#include "framewire/pipeline/frames/bounded_encoder.hpp"
 #include "framewire/pipeline/frames/moved_objects.hpp"
 #include "framewire/pipeline/frames/stream_encoder.hpp"
 #include "framewire/session/detector.hpp"
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,13 +29,15 @@ struct Found {
     FrameChanges changes;
     FrameObjects objects;
     bool has_objects;
-    delta::Packer packer;
-    std::vector<std::uint8_t> packed{};  // the changes, where somebody watches
+    std::optional<delta::Packer> packer;  // none in the mode bounded, which packs frames in their order
+    std::vector<std::uint8_t> packed{};   // the changes, where somebody watches
 
     void wait() {
-        changes.wait();
-        packed.clear();
-        if (!changes.first() && stream->watched()) packer.pack_changes(changes.changes(), packed);
+        if (packer) {
+            changes.wait();
+            packed.clear();
+            if (!changes.first() && stream->watched()) packer->pack_changes(changes.changes(), packed);
+        }
         if (has_objects) objects.wait();
     }
 };
@@ -59,14 +63,19 @@ struct BroadcastJob::State {
     void run();
     Found make_found();
     void start(InputFrame& frame, Found& found);
-    void send(const FrameTime& time, const Found& found);
+    void send(InputFrame& frame, const FrameTime& time, const Found& found);
+    void send_changes(const FrameTime& time, const Found& found, std::span<const Component> objects);
+    void send_bounded(HostView<const std::uint8_t> camera, const FrameTime& time, std::span<const Component> objects);
     std::span<const Component> seen_by_viewers(const FrameObjects& objects);
     void finish(const FirstFailure& failure);
 
     int wait_for_viewers;
     bool hurries;
     FrameJob<FilteredInput> job;
-    StreamEncoder encoder;
+    delta::EncoderParameters parameters;
+    Shape shape;  // of the stream's pictures
+    std::optional<StreamEncoder> encoder;
+    std::optional<BoundedEncoder> bounded;  // one of the two
     std::unique_ptr<FrameDetector> detector;
     net::StreamState stream;
     std::vector<Component> moved;  // objects of one frame, where filters take them
@@ -78,12 +87,18 @@ BroadcastJob::State::State(const BroadcastOptions& options)
     : wait_for_viewers(options.wait_for_viewers),
       hurries(options.hurries),
       job(options.job, shown_to_viewers(options.input), files_of(options)),
-      encoder(options.encoder, job.input().shape(), job.input().executor()),
+      parameters(options.encoder),
+      shape(job.input().shape()),
       detector(options.detector
                    ? make_detector(*options.detector, job.input().info().shape, job.input().executor(), job.stop())
                    : nullptr),
       stream(stream_info(), job.input().executor()),
       server(stream, options.server, job.stop()) {
+    auto& executor = job.input().executor();
+    if (parameters.mode == delta::Mode::bounded)
+        bounded.emplace(parameters, shape, executor);
+    else
+        encoder.emplace(parameters, shape, executor);
     if (detector) moved.reserve(net::max_objects);
 }
 
@@ -91,33 +106,34 @@ net::StreamInfo BroadcastJob::State::stream_info() const {
     auto rate = job.input().rate();
     const auto term_allowed = [](std::int64_t term) { return term >= 1 && term <= net::max_rate_term; };
     if (!term_allowed(rate.numerator) || !term_allowed(rate.denominator)) rate = {30, 1};
-    const auto& parameters = encoder.parameters();
-    return {encoder.shape(), parameters.mode, parameters.effective_threshold(), rate,
+    return {shape, parameters.mode, parameters.effective_threshold(), rate,
             public_name(job.input().info().name)};
 }
 
 void BroadcastJob::State::run() {
     job.run<Found>(
-        {.wanted = {.by_stages = true},
+        {.wanted = {.on_host = bounded.has_value(), .by_stages = encoder || detector},
          .waiters = packing_threads(job.input().executor()),
          .at_source_rate = !job.input().info().live && !hurries,
          .begin = [this] { return wait_for_viewers == 0 || server.wait_for_viewers(wait_for_viewers, job.stop()); },
          .make = [this] { return make_found(); },
          .start = [this](InputFrame& frame, const FrameTime&, Found& found) { start(frame, found); },
-         .send = [this](InputFrame&, const FrameTime& time, Found& found) { send(time, found); },
+         .send = [this](InputFrame& frame, const FrameTime& time, Found& found) { send(frame, time, found); },
          .finish = [this](FirstFailure& failure, Ending) { finish(failure); }},
         result);
 }
 
 Found BroadcastJob::State::make_found() {
-    return {&stream, encoder.make_changes(), detector ? detector->make_objects() : FrameObjects(), false,
-            delta::Packer(encoder.shape())};
+    Found found{&stream, encoder ? encoder->make_changes() : FrameChanges(),
+                detector ? detector->make_objects() : FrameObjects(), false, std::nullopt};
+    if (encoder) found.packer.emplace(shape, parameters.effective_threshold());
+    return found;
 }
 
 void BroadcastJob::State::start(InputFrame& frame, Found& found) {
     found.has_objects = detector && frame.signal;
     if (found.has_objects) detector->start(frame.captured, found.objects);
-    encoder.start(frame.result(), found.changes);
+    if (encoder) encoder->start(frame.result(), found.changes);
 }
 
 // Objects are found in frames as captured, and drawn over what the filters make of them.
@@ -126,24 +142,41 @@ std::span<const Component> BroadcastJob::State::seen_by_viewers(const FrameObjec
     objects = objects.first(std::min(objects.size(), net::max_objects));
     const auto& placement = job.input().placement();
     if (placement == PlaneMap{}) return objects;
-    move_objects(objects, placement, encoder.shape(), moved);
+    move_objects(objects, placement, shape, moved);
     return moved;
 }
 
-void BroadcastJob::State::send(const FrameTime& time, const Found& found) {
+void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const Found& found) {
     const auto objects = found.has_objects ? seen_by_viewers(found.objects) : std::span<const Component>();
-    const auto frame_bytes = encoder.shape().frame_bytes();
-    auto& statistics = job.statistics();
-    if (found.changes.first()) {
-        stream.start(encoder.first_picture(), time, objects);
-        statistics.add_first_picture(frame_bytes);
-    } else {
-        const auto& changes = found.changes.changes();
-        stream.advance(changes, time, objects, found.packed);
-        statistics.add_delta(changes.summaries[0], frame_bytes);
-    }
+    if (bounded)
+        send_bounded(frame.result().host(), time, objects);
+    else
+        send_changes(time, found, objects);
     server.publish();
-    statistics.set_sent_bytes(stream.counts().up_to_date_bytes);
+    job.statistics().set_sent_bytes(stream.counts().up_to_date_bytes);
+}
+
+void BroadcastJob::State::send_changes(const FrameTime& time, const Found& found, std::span<const Component> objects) {
+    if (found.changes.first()) {
+        stream.start(encoder->first_picture(), time, objects);
+        job.statistics().add_first_picture(shape.frame_bytes());
+        return;
+    }
+    const auto& changes = found.changes.changes();
+    stream.advance(changes, time, objects, found.packed);
+    job.statistics().add_delta(changes.summaries[0], shape.frame_bytes());
+}
+
+void BroadcastJob::State::send_bounded(HostView<const std::uint8_t> camera, const FrameTime& time,
+                                       std::span<const Component> objects) {
+    const bool first = stream.counts().version == 0;
+    const auto outcome = bounded->encode(camera, stream.watched());
+    if (outcome.whole)
+        stream.start(bounded->reference(), time, objects, outcome.packed);
+    else
+        stream.advance(bounded->reference(), outcome.packed, time, objects);
+    if (first) job.statistics().add_first_picture(shape.frame_bytes());
+    else job.statistics().add_delta(outcome.found, shape.frame_bytes());
 }
 
 // Nobody hurries the viewers of a job that failed.

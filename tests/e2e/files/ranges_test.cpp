@@ -95,6 +95,38 @@ INSTANTIATE_TEST_SUITE_P(
                     Medium{"VariableRate", "a.mp4",
                            "-vf \"select='not(mod(n,7))+not(mod(n,5))'\" -fps_mode vfr -c:v libx264 -bf 2"}));
 
+// From a key frame, from between two, and from the last group, whose end a decoder may reach by another way.
+void expect_asked_colours(const TemporaryFolder& folder, const std::string& name, const std::string& encoding) {
+    SCOPED_TRACE(name);
+    ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=96x64:rate=25 -frames:v 130 -pix_fmt yuv420p -c:v libx264 -bf 3 " +
+                       encoding + " " + (folder / name)));
+    const auto pixels = [&](std::size_t first) {
+        const auto output = folder / (name + std::to_string(first) + ".bgr");
+        const auto made = run_framewire({"run", "--backend", "cpu", "--progress", "none", "-i", folder / name,
+                                         "--range", "full", "--matrix", "bt2020", "--start",
+                                         std::to_string(static_cast<double>(first) / 25), "-o", output});
+        EXPECT_EQ(made.code, 0) << made.err;
+        return contents(output);
+    };
+    constexpr std::size_t frame_bytes = 96 * 64 * 3, frames = 130;
+    const auto whole = pixels(0);
+    ASSERT_EQ(whole.size(), frames * frame_bytes);
+    for (const std::size_t first : {20, 27, 40, 105, 129}) {
+        const auto part = pixels(first);
+        ASSERT_EQ(part.size(), (frames - first) * frame_bytes) << first;
+        for (std::size_t frame = first; frame < frames; ++frame)
+            EXPECT_EQ(part.compare((frame - first) * frame_bytes, frame_bytes, whole, frame * frame_bytes, frame_bytes),
+                      0)
+                << frame << " from " << first;
+    }
+}
+
+TEST(ColoursOfRanges, AreWhatTheUserSays) {
+    const TemporaryFolder folder;
+    expect_asked_colours(folder, "a.mp4", "-g 20");
+    expect_asked_colours(folder, "a.ts", "-g 20 -x264-params open-gop=1:scenecut=0");
+}
+
 TEST(RealRanges, AreFfmpegsFrames) {
     const auto clip = real_data("moving_objects/intel/car-detection.mp4");
     FRAMEWIRE_NEEDS_REAL(clip);

@@ -158,6 +158,34 @@ TEST(Serve, ExactRecordingsStayWithinTheThreshold) {
     EXPECT_GT(largest, 0);
 }
 
+// In fewer bytes, and every one of them within the threshold.
+TEST(Serve, BoundedRecordingsStayWithinTheThreshold) {
+    const TemporaryFolder folder;
+    const std::vector<std::string> input{"synth:size=160x120:fps=20:noise=3:objects=3:seed=3", "--frames", "20"};
+    const auto source = raw_frames(folder, input);
+    double bytes[2];
+    for (const std::string mode : {"exact", "bounded"}) {
+        SCOPED_TRACE(mode);
+        Serving serving({"-i", input[0], "--mode", mode, "--threshold", "12", "--frames", "20", "--wait", "1", "-y",
+                         "--stats", folder / "serve.json"});
+        Program viewer(view({serving.url(), "-o", folder / "seen.mkv", "-y"}));
+        EXPECT_EQ(viewer.wait().code, 0);
+        EXPECT_EQ(serving.program().wait().code, 0);
+        const auto figures = Json::parse(contents(folder / "serve.json"));
+        EXPECT_LE(figures["max_error"], 12);
+        bytes[mode == "bounded"] = figures["sent_bytes"];
+        const auto seen = raw_frames(folder, {folder / "seen.mkv"});
+        ASSERT_GE(seen.size(), small_bytes);
+        int largest = 0;
+        for (std::size_t i = 1; i <= small_bytes; ++i)
+            largest = std::max(largest, std::abs(static_cast<std::uint8_t>(seen[seen.size() - i]) -
+                                                 static_cast<std::uint8_t>(source[source.size() - i])));
+        EXPECT_LE(largest, 12);
+        EXPECT_GT(largest, 0);
+    }
+    EXPECT_LT(bytes[1], bytes[0] * 3 / 4) << "most of so short a stream is its first picture";
+}
+
 TEST(Serve, PlaysAFileAtItsOwnRateOrAsAsked) {
     const auto seconds = [](const std::string& rate) {
         const TemporaryFolder folder;
@@ -341,7 +369,8 @@ INSTANTIATE_TEST_SUITE_P(
                 78,
                 "cannot listen on 192.0.2.1:7878"},
         Refused{"Threshold", {"serve", "-i", small_synth, "--threshold", "255"}, 2, "--threshold"},
-        Refused{"Mode", {"serve", "-i", small_synth, "--mode", "bounded"}, 2, "--mode"},
+        Refused{"Mode", {"serve", "-i", small_synth, "--mode", "bonded"}, 2, "--mode"},
+        Refused{"Effort", {"serve", "-i", small_synth, "--effort", "2"}, 2, "--effort is of --mode bounded"},
         Refused{"Rate", {"serve", "-i", small_synth, "--rate", "fast"}, 2, "own, max"},
         Refused{"Name", {"serve", "-i", small_synth, "--listen", "127.0.0.1:0", "--name", "a b"}, 2, "'a b'"},
         Refused{"Filter", {"serve", "-i", small_synth, "-f", "grey"}, 2, "did you mean 'gray'?"},

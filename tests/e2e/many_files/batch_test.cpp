@@ -279,6 +279,32 @@ TEST_F(ManyFiles, HaveDescriptorsAndPeople) {
     EXPECT_EQ(run_framewire({"hog", "-i", clips(), "-o", out(), "--json"}).code, 2);
 }
 
+// Records of a folder's images go into one file, or a folder has those of each.
+TEST_F(ManyFiles, HavePeopleOfEachImage) {
+    const auto pictures = folder_ / "pictures/", model = folder_ / "model.npy", records = folder_ / "all.jsonl";
+    fs::create_directory(pictures);
+    for (const std::string name : {"a.png", "b.png"})
+        ASSERT_EQ(run_framewire({"run", "-i", "synth:size=64x48", "--frames", "1", "-o", pictures + name}).code, 0);
+    ASSERT_EQ(
+        run_framewire({"hog", "--norm", "l2hys", "-i", pictures + "a.png", "-f", "crop=32:32:0:0", "-o", model}).code,
+        0);
+    const auto find = [&](const std::string& into) {
+        const auto result = run_framewire(
+            {"hog", "--backend", "cpu", "--people", model, "--window", "32x32", "-i", pictures, "-o", into});
+        EXPECT_EQ(result.code, 0) << result.err;
+    };
+    find(records);
+    find(out());
+    std::ifstream all(records);
+    for (const auto* name : {"a", "b"}) {
+        std::string line;
+        ASSERT_TRUE(std::getline(all, line));
+        const auto own = contents(out() + name + ".jsonl");
+        EXPECT_EQ(nlohmann::json::parse(own)["objects"], nlohmann::json::parse(line)["objects"]);
+    }
+    EXPECT_TRUE(fs::exists(out() + ".framewire/a.jsonl.done"));
+}
+
 TEST_F(ManyFiles, HaveLabelsButStepsAndTimesAreOfOneFile) {
     make_clips(2);
     const auto labels = folder_ / "labels/";

@@ -13,6 +13,8 @@
 #include <fstream>
 #include <map>
 #include <random>
+#include <set>
+#include <sstream>
 #include <thread>
 
 namespace framewire::e2e {
@@ -22,6 +24,19 @@ namespace fs = std::filesystem;
 using Arguments = std::vector<std::string>;
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+// Packets of sound, as they are played.
+std::string sound(const std::string& path) {
+    return printed_by("ffmpeg -nostdin -v error -i " + path + " -map 0:a -f framemd5 -");
+}
+
+// Where the encoder began anew the order of packets is another.
+std::multiset<std::string> sorted_lines(const std::string& text) {
+    std::multiset<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) lines.insert(line);
+    return lines;
+}
 
 // Every file and folder below a folder, files with their bytes, without the marks of what is done.
 std::map<std::string, std::string> outputs_in(const fs::path& folder) {
@@ -45,6 +60,11 @@ protected:
         return path;
     }
     std::string h264(const std::string& name = "a.mp4") const { return clip(name, "-c:v libx264 -g 25 -bf 3"); }
+    // The same with sound and a title.
+    std::string beep() const {
+        return clip("a.mp4", "-c:v libx264 -g 25 -bf 3 -c:a aac -metadata title=Beep",
+                    "-f lavfi -i sine=frequency=440:duration=12");
+    }
 
     std::string run(int code, const std::string& into, Arguments arguments) const {
         arguments.insert(arguments.end(), {"--backend", "cpu", "--progress", "none", "-o", folder_ / into});
@@ -128,13 +148,9 @@ TEST_F(Segments, OfEveryKindOfVideoAreExact) {
 }
 
 TEST_F(Segments, OfEncodedVideoAreJoinedWithTheSoundOnce) {
-    const auto a = clip("a.mp4", "-c:v libx264 -g 25 -bf 3 -c:a aac -metadata title=Beep",
-                        "-f lavfi -i sine=frequency=440:duration=12");
+    const auto a = beep();
     const auto pictures = [](const std::string& path) {
         return printed_by("ffmpeg -nostdin -v error -i " + path + " -map 0:v -fps_mode passthrough -f framemd5 -");
-    };
-    const auto sound = [](const std::string& path) {
-        return printed_by("ffmpeg -nostdin -v error -i " + path + " -map 0:a -f framemd5 -");
     };
     const auto times = [](const std::string& path) {
         return printed_by("ffprobe -v error -show_entries packet=stream_index,pts_time -of csv=p=0 " + path +
@@ -157,6 +173,57 @@ TEST_F(Segments, OfEncodedVideoAreJoinedWithTheSoundOnce) {
     }
     run(0, "silent/", {"run", "-i", a, "--no-audio", "--segment", "3s"});
     EXPECT_EQ(probed(folder_ / "silent/a.mp4", "stream=codec_type"), "video\n");
+}
+
+// Pieces begin between the thousandths of a second that MP4 tells beginnings by.
+TEST_F(Segments, OfEncodedVideoHaveTheTimesOfAnyRate) {
+    const auto a = clip("a.mp4", "-c:v libx264 -g 25 -bf 3", "-r 30000/1001");
+    for (const auto& [ending, rate] : {std::pair{"mp4", "max"}, {"mp4", "12"}, {"mkv", "max"}, {"avi", "12"}}) {
+        SCOPED_TRACE(ending + std::string(" ") + rate);
+        const Arguments arguments{"run", "-i", a, "-f", "gray", "--rate", rate, "--ending", ending};
+        run(0, "u/", arguments);
+        auto cut = arguments;
+        cut.insert(cut.end(), {"--segment", "3s"});
+        EXPECT_TRUE(has(run(0, "c/", cut), "4 of 4 pieces"));
+        const auto u = folder_ / ("u/a." + std::string(ending)), c = folder_ / ("c/a." + std::string(ending));
+        EXPECT_EQ(probed(c, "stream=avg_frame_rate"), probed(u, "stream=avg_frame_rate"));
+        const auto times = [](const std::string& path) { return probed(path, "packet=pts_time", "-select_streams v"); };
+        EXPECT_EQ(times(c).size(), times(u).size());
+        EXPECT_TRUE(sorted_lines(times(c)) == sorted_lines(times(u)));
+    }
+}
+
+// What is drawn on is the film, whichever output it is; masks are none.
+TEST_F(Segments, OfAnnotatedVideoAreJoinedWithTheSound) {
+    const auto a = beep(), model = folder_ / "model.npy";
+    run(0, "model.npy", {"hog", "-i", a, "-f", "crop=32:32:0:0", "--frames", "1", "--norm", "l2hys"});
+    const Arguments kinds[] = {
+        {"detect", "--background", "first", "--mask", folder_ / "masks/"},
+        {"hog", "--people", model, "--window", "32x32"},
+    };
+    const auto annotated = [&](Arguments arguments, const std::string& into, const Arguments& more) {
+        const Arguments all{"-i", a, "--ending", "mkv", "--annotate", folder_ / into};
+        arguments.insert(arguments.end(), all.begin(), all.end());
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        fs::remove_all(folder_ / "masks");
+        run(0, "records-" + into, arguments);
+        return folder_ / (into + "a.mkv");
+    };
+    for (const auto& kind : kinds) {
+        SCOPED_TRACE(kind.front());
+        const auto of = [&](const std::string& what) { return kind.front() + "-" + what + "/"; };
+        const auto uncut = annotated(kind, of("u"), {}), cut = annotated(kind, of("c"), {"--segment", "3s"});
+        EXPECT_TRUE(has(sound(uncut), "0,"));
+        EXPECT_TRUE(sound(cut) == sound(uncut));
+        EXPECT_EQ(probed(cut, "format_tags=title"), "Beep\n");
+        EXPECT_EQ(frames_in(cut), 300);
+        if (kind.front() == "detect") {
+            EXPECT_EQ(probed(folder_ / "masks/a.mkv", "stream=codec_type"), "video\n");
+        }
+        const auto silent = annotated(kind, of("s"), {"--segment", "3s", "--no-audio"});
+        EXPECT_EQ(probed(silent, "stream=codec_type"), "video\n");
+        EXPECT_EQ(probed(silent, "format_tags=title"), "Beep\n");
+    }
 }
 
 TEST_F(Segments, OfARunKilledAtAnyMomentAreThoseOfAnUncutOne) {
@@ -227,6 +294,18 @@ TEST_F(Segments, AreSharedOutAndThenJoined) {
     EXPECT_TRUE(outputs_in(folder_ / "cut") == outputs_in(folder_ / "uncut"));
 }
 
+TEST_F(Segments, OfARunThatWasBrokenOffGoWithAnUncutOne) {
+    const auto a = h264();
+    const Arguments arguments{"run", "-i", a, "--ending", "y4m"};
+    auto share = arguments;
+    share.insert(share.end(), {"--segment", "2s", "--shard", "1/4"});
+    run(0, "out/", share);
+    EXPECT_TRUE(fs::exists(folder_ / "out/.framewire/.parts/a.y4m"));
+    run(0, "out/", arguments);
+    EXPECT_FALSE(fs::exists(folder_ / "out/.framewire/.parts"));
+    EXPECT_EQ(frames_in(folder_ / "out/a.y4m"), 300);
+}
+
 TEST_F(Segments, OfWhatCannotBeExactAreRefused) {
     const auto a = h264();
     const auto refused = [&](Arguments arguments, const std::string& words) {
@@ -260,6 +339,24 @@ TEST_F(Segments, WarmUpWhatLearns) {
     int lines = 0;
     for (std::string line; std::getline(records, line); ++lines) EXPECT_EQ(nlohmann::json::parse(line)["frame"], lines);
     EXPECT_EQ(lines, 300);
+}
+
+// Where they are cut, what they learn from and whether they have sound makes other outputs.
+TEST_F(Segments, AreMadeAnewWhereTheirOptionsChange) {
+    const auto a = beep();
+    const auto made = [&](const Arguments& more) {
+        Arguments arguments{"detect", "-i", a, "--min-area", "9", "--annotate", folder_ / "seen/"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return has(run(0, "out/", arguments), "1 of 1 files made");
+    };
+    const Arguments cut{"--segment", "3s", "--warm-up", "1s"};
+    EXPECT_TRUE(made(cut));
+    EXPECT_FALSE(made(cut));
+    EXPECT_FALSE(made({"--segment", "3s", "--warm-up", "1s", "--jobs", "2"}));
+    EXPECT_TRUE(made({"--segment", "4s", "--warm-up", "1s"}));
+    EXPECT_TRUE(made({"--segment", "4s", "--warm-up", "2s"}));
+    EXPECT_TRUE(made({"--segment", "4s", "--warm-up", "2s", "--no-audio"}));
+    EXPECT_TRUE(made({}));
 }
 
 TEST_F(Segments, OfADamagedFileAreWhatAnUncutRunMakes) {

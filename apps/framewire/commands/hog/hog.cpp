@@ -11,6 +11,7 @@
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/media/images/image_folder.hpp"
 #include "framewire/session/hog/describe_options.hpp"
+#include "framewire/session/outputs/folders.hpp"
 
 #include <memory>
 
@@ -23,11 +24,12 @@ struct AllFlags : HogFlags {
     TrainFlags train;
 };
 
-// A folder's images of any sizes are one job, with one plan for those of one size, where nothing more is asked for.
-bool makes_many(HogFlags& flags) {
+// A folder's images of any sizes are one job, with one plan for those of one size, where nothing more is asked for, as
+// records of people of each are.
+bool makes_many(HogFlags& flags, bool people) {
     const auto& inputs = flags.many.inputs;
     const bool is_one_job = inputs.size() == 1 && !image_paths(inputs.front()).empty() && !shares_work(flags.many) &&
-                            flags.many.ending.empty();
+                            flags.many.ending.empty() && !(people && session::is_output_folder(flags.output));
     if (is_one_job) flags.input.source = inputs.front();
     return !is_one_job && is_of_many(flags.many, flags.output, flags.input);
 }
@@ -86,7 +88,7 @@ void add_hog(CommandLine& program, Action& chosen) {
             return train_model(*flags, flags->train, stop.get_token());
         }
         if (!input.given()) fail(ErrorCode::usage, "-i is missing: where frames come from");
-        const bool many = makes_many(*flags);
+        const bool many = makes_many(*flags, people);
         if (many && flags->json)
             fail(ErrorCode::usage, "--json is a summary of one file; --stats FILE.json has the figures of many");
         if (people) {

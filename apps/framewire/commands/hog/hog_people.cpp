@@ -122,9 +122,10 @@ void find_people_of_many(const Command& command, HogFlags& flags, const PeopleFl
         request.take(options.input);
         options.output = request.in_folder("-o", flags.output, name);
         options.annotate = request.in_folder("--annotate", people.annotate, flags.many.video_name(request.input));
-        return request.piece<session::PeopleJob>(name, options);
+        return request.piece<session::PeopleJob>(name, options, "--annotate");
     };
-    make_many(command, flags.many, flags.common, flags.output, {.input = flags.input, .piece = piece}, stop);
+    make_many(command, flags.many, flags.common, flags.output,
+              {.input = flags.input, .audio = !people.no_audio, .piece = piece}, stop);
 }
 
 }  // namespace framewire::app

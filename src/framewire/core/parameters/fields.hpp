@@ -8,10 +8,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +36,26 @@ inline constexpr bool is_optional = false;
 template <class Value>
 inline constexpr bool is_optional<std::optional<Value>> = true;
 
+/// The number of a text that was checked. What is too small for a float is 0, as of any other number.
+template <class Number>
+std::optional<Number> checked_number(std::string_view text) {
+    auto number = number_in<Number>(text);
+    if constexpr (std::same_as<Number, float>)
+        if (!number) number = number_in<double>(text);
+    return number;
+}
+
+/// Its type, and where that is a float no more than one holds.
+template <class Number>
+void set_type(ParameterInfo& info) {
+    info.type = std::is_floating_point_v<Number> ? ParameterInfo::Type::real : ParameterInfo::Type::integer;
+    if constexpr (std::same_as<Number, float>) {
+        constexpr double largest = std::numeric_limits<float>::max();
+        info.minimum = std::max(info.minimum, -largest);
+        info.maximum = std::min(info.maximum, largest);
+    }
+}
+
 /// The field of a number, a bool, a text or a number that may be left out: `access` is a pointer to the member, or a
 /// function that gives a reference to it.
 template <class Aggregate, class Access>
@@ -50,20 +72,21 @@ ParameterField<Aggregate> parameter_field(Access access, ParameterInfo info) {
                 [access](Aggregate& all, const std::string& text) { std::invoke(access, all) = text; }};
     } else if constexpr (is_optional<Member>) {
         using Value = typename Member::value_type;
-        info.type = std::is_floating_point_v<Value> ? Type::real : Type::integer;
+        set_type<Value>(info);
         info.optional = true;
-        return {
-            std::move(info),
-            [access](const Aggregate& all) {
-                const auto& value = std::invoke(access, all);
-                return value ? fmt::to_string(*value) : std::string();
-            },
-            [access](Aggregate& all, const std::string& text) { std::invoke(access, all) = number_in<Value>(text); }};
+        return {std::move(info),
+                [access](const Aggregate& all) {
+                    const auto& value = std::invoke(access, all);
+                    return value ? fmt::to_string(*value) : std::string();
+                },
+                [access](Aggregate& all, const std::string& text) {
+                    std::invoke(access, all) = checked_number<Value>(text);
+                }};
     } else {
-        info.type = std::is_floating_point_v<Member> ? Type::real : Type::integer;
+        set_type<Member>(info);
         return {std::move(info), [access](const Aggregate& all) { return fmt::to_string(std::invoke(access, all)); },
                 [access](Aggregate& all, const std::string& text) {
-                    const auto number = number_in<Member>(text);
+                    const auto number = checked_number<Member>(text);
                     if (!number) fail(ErrorCode::internal, "'{}' was not checked", text);
                     std::invoke(access, all) = *number;
                 }};

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace framewire {
 namespace {
@@ -73,9 +74,12 @@ std::string_view problem_with_size(const ParameterInfo& parameter, std::string_v
     return {};
 }
 
+// What a type holds, and infinity, is none.
+bool is_limit(double number) { return std::abs(number) < std::numeric_limits<float>::max(); }
+
 std::string allowed_reals(const ParameterInfo& parameter) {
     std::string words = "a number";
-    const bool from = std::isfinite(parameter.minimum), to = std::isfinite(parameter.maximum);
+    const bool from = is_limit(parameter.minimum), to = is_limit(parameter.maximum);
     if (from && parameter.above_minimum)
         words += fmt::format(" above {}{}", parameter.minimum, to ? fmt::format(" up to {}", parameter.maximum) : "");
     else if (from)

@@ -207,6 +207,43 @@ TEST(ParameterFields, SetTheMembers) {
     EXPECT_EQ(basket.inner.weight, 7);
 }
 
+struct Scale {
+    float offset = 0;
+    float factor = 1;
+};
+
+const ParameterFields<Scale>& scale_fields() {
+    constexpr double any = std::numeric_limits<double>::infinity();
+    static const ParameterFields<Scale> fields = {
+        parameter_field(&Scale::offset, {.name = "offset", .help = "", .minimum = -any, .maximum = any}),
+        parameter_field(&Scale::factor, {.name = "factor", .help = "", .maximum = any, .above_minimum = true}),
+    };
+    return fields;
+}
+
+// Numbers are checked as doubles.
+TEST(ParameterFields, OfFloatsTakeWhatFloatsHold) {
+    const auto scale_of = [](std::string_view text) {
+        return scale_fields().from(parse_parameters(text, {.who = "scale", .parameters = scale_fields().infos()}));
+    };
+    EXPECT_EQ(scale_of("offset=-3.4e38").offset, -3.4e38f);
+    EXPECT_EQ(scale_of("offset=1e-60").offset, 0);
+    const auto refusal = [&](std::string_view text) -> std::string {
+        try {
+            scale_fields().check(scale_of(text), "scale");
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::usage);
+            return error.what();
+        }
+        return {};
+    };
+    EXPECT_EQ(refusal("offset=1e38:factor=1e-38"), "");
+    EXPECT_NE(refusal("offset=1e39").find("offset '1e39' is out of range; allowed is a number"), std::string::npos);
+    EXPECT_NE(refusal("offset=-1e39").find("'-1e39' is out of range"), std::string::npos);
+    EXPECT_NE(refusal("factor=1e39").find("allowed is a number above 0"), std::string::npos);
+    EXPECT_EQ(refusal("factor=1e-60"), "scale: factor '0' is out of range; allowed is a number above 0");
+}
+
 struct Label {
     std::string text = "ripe";
     std::optional<int> limit{};

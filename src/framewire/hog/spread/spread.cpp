@@ -17,10 +17,17 @@ SpreadAxis spread_axis(const HogParameters& parameters) {
             const double off = (pixel + 0.5 - side / 2.0) / (side / 4.0);
             axis.weights.push_back(static_cast<float>(blocks ? near * std::exp(-off * off / 2) : near));
         }
+    for (auto weights = axis.weights.begin(); weights != axis.weights.end(); weights += side) {
+        SpreadAxis::Span span{0, side};
+        while (span.begin < span.end && weights[span.begin] == 0) ++span.begin;
+        while (span.end > span.begin && weights[span.end - 1] == 0) --span.end;
+        axis.spans.push_back(span);
+    }
     return axis;
 }
 
-HogSpread::HogSpread(const HogParameters& parameters, Executor& executor) : axis(spread_axis(parameters)) {
+HogSpread::HogSpread(const HogParameters& parameters, Executor& executor)
+    : axis(spread_axis(parameters)), strip(spread_strip(axis.cells, axis.targets, parameters.cell)) {
     const int cell = parameters.cell, side = axis.cells * cell;
     const auto weight = [&](const Way& way, int pixel) {
         return axis.weights[static_cast<std::size_t>(way.target * side + way.place * cell + pixel)];

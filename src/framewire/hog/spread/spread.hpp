@@ -5,6 +5,7 @@
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/hog_arithmetic.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -25,8 +26,29 @@ struct SpreadAxis {
     /// of it there and nothing from a cell's side away on. With a norm that is multiplied by exp(-d^2 / (2 s^2)), d
     /// being how far the pixel is from the block's middle and s a quarter of its side, as in OpenCV's HOGDescriptor.
     std::vector<float> weights{};
+
+    /// Pixels of the window.
+    struct Span {
+        int begin, end;
+    };
+    std::vector<Span> spans{};  ///< of each target those whose votes count for anything
 };
 SpreadAxis spread_axis(const HogParameters& parameters);
+
+/// Windows side by side that a block of threads on a GPU has, and the pixels of a row of them.
+struct SpreadStrip {
+    int windows, px;
+};
+
+inline constexpr int hog_spread_threads = 128;        ///< of a block, each with a histogram
+inline constexpr int hog_spread_most_strip_px = 768;  ///< of a strip
+
+/// As many windows as there are threads or pixels for; one always fits.
+constexpr SpreadStrip spread_strip(int cells, int targets, int cell) {
+    const int windows =
+        std::clamp(hog_spread_most_strip_px / cell - cells + 1, 1, hog_spread_threads / (targets * targets));
+    return {windows, (windows + cells - 1) * cell};
+}
 
 /// What a plan keeps for spreading votes.
 struct HogSpread {
@@ -38,6 +60,7 @@ struct HogSpread {
     HogSpread(const HogParameters& parameters, Executor& executor);
 
     SpreadAxis axis;
+    SpreadStrip strip;      ///< CUDA
     std::vector<Way> ways;  ///< along an axis
     int lanes = 0;          ///< ways x ways, and so many more that they are whole vectors
     /// CPU: pixels of a cell x lanes, the products of both axes' weights. CUDA: those of the axis.

@@ -10,12 +10,6 @@
 namespace framewire {
 namespace {
 
-// Planes are moved here, wherever filters run.
-Executor& moving_threads() {
-    static Executor threads(BackendChoice::cpu, 0);
-    return threads;
-}
-
 // One axis of a move. Samples stand for `each` pixels.
 struct AxisMove {
     int first, step;  // in the image, of the result's first pixel
@@ -63,7 +57,7 @@ void DecodedPicture::to_image(HostView<std::uint8_t> image) const {
     PictureConverter().to_image(*frame_, coding_, image);
 }
 
-std::shared_ptr<const OwnPicture> DecodedPicture::moved(const PixelMove& move) const {
+std::shared_ptr<const OwnPicture> DecodedPicture::moved(const PixelMove& move, Executor& executor) const {
     const auto info = yuv_info(*frame_, coding_);
     if (!info || info->format.bits != 8 || info->format.interleaved) return nullptr;
     std::array<PixelMove, 3> moves;
@@ -83,8 +77,7 @@ std::shared_ptr<const OwnPicture> DecodedPicture::moved(const PixelMove& move) c
         const std::int64_t from_stride = frame_->linesize[plane], to_stride = to->linesize[plane];
         const HostView<const std::uint8_t> in(frame_->data[plane], from, from_stride, from_stride * from.height);
         const HostView<std::uint8_t> out(to->data[plane], own.to, to_stride, to_stride * own.to.height);
-        PixelMoves(own.map, own.outside, from, own.to, moving_threads())
-            .run(FilterImages<MemorySpace::host>{in, {}, out});
+        PixelMoves(own.map, own.outside, from, own.to, executor).run(FilterImages<MemorySpace::host>{in, {}, out});
     }
     return std::make_shared<const DecodedPicture>(std::move(to), coding_);
 }

@@ -18,7 +18,7 @@ public:
     void to_image(HostView<std::uint8_t> image) const override;
     /// Of planar pictures of 8 bits, where no chroma sample comes to lie between two of the result's: crops and edges
     /// at even places, mirrored where chroma is in the middle of its pixels.
-    std::shared_ptr<const OwnPicture> moved(const PixelMove& move) const override;
+    std::shared_ptr<const OwnPicture> moved(const PixelMove& move, Executor& executor) const override;
 
 private:
     FramePointer frame_;

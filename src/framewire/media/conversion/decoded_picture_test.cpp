@@ -29,9 +29,14 @@ int sample(const AVFrame& frame, int plane, int x, int y) {
     return frame.data[plane][std::ptrdiff_t{y} * frame.linesize[plane] + x];
 }
 
+Executor& threads() {
+    static Executor executor(BackendChoice::cpu, 2);
+    return executor;
+}
+
 // Each sample of the result is the image's at the map's place, or the colour's.
 void expect_moved(const DecodedPicture& from, const PixelMove& move, const std::array<int, 3>& outside) {
-    const auto moved = from.moved(move);
+    const auto moved = from.moved(move, threads());
     ASSERT_TRUE(moved);
     const auto& to = dynamic_cast<const DecodedPicture&>(*moved).frame();
     ASSERT_EQ(to.width, move.to.width);
@@ -71,14 +76,15 @@ TEST(DecodedPicture, IsMovedPlaneByPlane) {
 
 // Chroma would come to lie between two samples.
 TEST(DecodedPicture, IsNotMovedWhereItsChromaDoesNotFit) {
-    EXPECT_FALSE(picture().moved({.map = {.x = 3, .y = 6}, .to = {1, 20, 30, 3}}));
-    EXPECT_FALSE(picture().moved({.map = {.x = 4, .y = 5}, .to = {1, 20, 30, 3}}));
-    EXPECT_FALSE(picture().moved({.map = {.x = 4, .y = 6}, .to = {1, 21, 30, 3}}));
-    EXPECT_FALSE(picture().moved({.map = {.x = 4, .y = 6}, .to = {1, 20, 31, 3}}));
-    EXPECT_FALSE(picture().moved({.map = mirrored(whole, true, false), .to = whole}));
+    EXPECT_FALSE(picture().moved({.map = {.x = 3, .y = 6}, .to = {1, 20, 30, 3}}, threads()));
+    EXPECT_FALSE(picture().moved({.map = {.x = 4, .y = 5}, .to = {1, 20, 30, 3}}, threads()));
+    EXPECT_FALSE(picture().moved({.map = {.x = 4, .y = 6}, .to = {1, 21, 30, 3}}, threads()));
+    EXPECT_FALSE(picture().moved({.map = {.x = 4, .y = 6}, .to = {1, 20, 31, 3}}, threads()));
+    EXPECT_FALSE(picture().moved({.map = mirrored(whole, true, false), .to = whole}, threads()));
     const auto upper = picture(AV_PIX_FMT_YUV420P, AVCHROMA_LOC_TOPLEFT);
-    EXPECT_FALSE(upper.moved({.map = mirrored(whole, false, true), .to = whole}));
-    EXPECT_FALSE(picture().moved({.map = {.x = 0, .y = 0, .transposed = true}, .to = {1, width, height, 3}}));
+    EXPECT_FALSE(upper.moved({.map = mirrored(whole, false, true), .to = whole}, threads()));
+    EXPECT_FALSE(
+        picture().moved({.map = {.x = 0, .y = 0, .transposed = true}, .to = {1, width, height, 3}}, threads()));
 }
 
 }  // namespace decoded_picture_test

@@ -95,6 +95,13 @@ std::size_t InputFile::read(void* data, std::size_t bytes) {
     return got;
 }
 
+bool InputFile::go_to(std::int64_t position_bytes) {
+    if (!own_file_ || position_bytes < 0 || position_bytes > length_bytes_) return false;
+    position_bytes_ = position_bytes;
+    begin_ = end_ = 0;
+    return true;
+}
+
 int InputFile::get() {
     if (begin_ == end_) {
         begin_ = 0;

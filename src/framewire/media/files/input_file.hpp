@@ -24,6 +24,11 @@ public:
     /// The next byte, or -1 at the end.
     int get();
 
+    /// Where the next byte is, of a regular file that is no standard input.
+    std::int64_t position_bytes() const { return position_bytes_ - static_cast<std::int64_t>(end_ - begin_); }
+    /// Reads on from another place. False, and nothing changed, where that is none or this no such file.
+    bool go_to(std::int64_t position_bytes);
+
     bool stopped() const { return stop_.stop_requested(); }
     const std::string& name() const { return name_; }
     /// Length of a regular file; -1 of anything else.

@@ -20,8 +20,8 @@ namespace {
 // Of what the parser gets, which takes a hundred times as much memory: room for 100,000 weights.
 constexpr std::size_t most_yaml_bytes = std::size_t{2} << 20;
 
-// OpenCV's text as YAML: without its first line, which YAML has otherwise, and without the support vectors of a linear
-// SVM as they were before they became one, which are nearly all of the file.
+// OpenCV's text as YAML: with nothing in its first line, which YAML has otherwise, and without the support vectors of a
+// linear SVM as they were before they became one, which are nearly all of the file.
 std::string as_yaml(std::string_view text, const std::string& name) {
     constexpr std::string_view left_out = "uncompressed_support_vectors:";
     std::string yaml;
@@ -34,7 +34,7 @@ std::string as_yaml(std::string_view text, const std::string& name) {
         if (skipping && indent != std::string_view::npos && indent > skipped_indent) continue;
         skipping = indent != std::string_view::npos && line.substr(indent).starts_with(left_out);
         skipped_indent = indent;
-        if (!skipping && !first) yaml += line;
+        if (!skipping) yaml += first ? "\n" : line;
         first = false;
         if (yaml.size() > most_yaml_bytes)
             fail(ErrorCode::no_input, "{} is no model: it has more than {} bytes of YAML", name, most_yaml_bytes);
@@ -48,9 +48,8 @@ public:
     explicit AliasRefusal(const std::string& name) : name_(name) {}
 
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-        // Its first line is not in what the parser sees, and lines count from 0.
         fail(ErrorCode::no_input, "{} is no model: line {} has an alias (*name), which is not read", name_,
-             mark.line + 2);
+             mark.line + 1);
     }
     void OnDocumentStart(const YAML::Mark&) override {}
     void OnDocumentEnd() override {}
@@ -136,9 +135,9 @@ int square_side(const Object& hog, const char* key) {
     return width;
 }
 
-void require(const Object& hog, const char* key, double value, const char* meaning) {
+void require(const Object& hog, const char* key, double value, std::string_view meaning) {
     if (!hog.has(key)) return;  // OpenCV's default, which is the one we have
-    if (std::abs(hog.number(key) - value) > 1e-6)
+    if (!(std::abs(hog.number(key) - value) <= 1e-6))
         hog.refuse("{} is {}; only {} is known", key, hog.number(key), meaning);
 }
 
@@ -150,8 +149,12 @@ WindowModel hog_model(const Object& hog, const std::string& name, const Paramete
     const double bins = hog.number("nbins");
     require(hog, "histogramNormType", 0, "0 (L2Hys)");
     require(hog, "L2HysThreshold", 0.2, "0.2");
+    // Where it is negative it is a quarter of the block's side, and ours always is.
+    if (hog.has("winSigma") && !(hog.number("winSigma") < 0))
+        require(hog, "winSigma", block / 4.0, fmt::format("{} (a quarter of blockSize)", block / 4.0));
     if (square_side(hog, "blockStride") != cell) hog.refuse("blockStride is not cellSize; blocks lie a cell apart");
     if (block % cell != 0) hog.refuse("blockSize is {}, which is not made of cells of {}", block, cell);
+    if (bins != std::floor(bins)) hog.broken("nbins");
     if (!(bins >= 2 && bins <= 36)) hog.refuse("nbins is {}; allowed are 2 to 36", bins);
     model.hog = {.gradient = HogGradient::central,
                  .cell = cell,

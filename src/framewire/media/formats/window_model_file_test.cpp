@@ -26,7 +26,7 @@ std::vector<float> ascending(std::size_t count) {
 }
 
 WindowModel parse(const std::string& text, WindowModel like = small_window()) {
-    return parse_window_model({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "model",
+    return parse_window_model({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "people.txt",
                               std::move(like));
 }
 
@@ -150,6 +150,19 @@ std::string opencv_hog(const std::vector<float>& numbers, const std::string& blo
         block_stride, more, fmt::join(numbers, ",\n       "));
 }
 
+// The same with another value of what is in it.
+std::string opencv_hog_with(const std::string& key, const std::string& value) {
+    auto text = opencv_hog(ascending(48));
+    const auto at = text.find(key + ":") + key.size() + 1;
+    return text.replace(at, text.find('\n', at) - at, " " + value);
+}
+
+// Another weight of pixels far from a block's middle makes another descriptor; a negative one is the default.
+TEST(WindowModelFile, OpenCvsWeightOfABlocksPixelsMustBeOurs) {
+    for (const auto* sigma : {"-1", "-1.", "4", "4.0000000001"})
+        EXPECT_EQ(parse(opencv_hog_with("winSigma", sigma), WindowModel{}).weights.size(), 48u) << sigma;
+}
+
 TEST(WindowModelFile, OpenCvsHogDescriptorBringsTheWindowAndItsOrder) {
     auto numbers = ascending(48);
     numbers.push_back(-7);
@@ -243,7 +256,7 @@ class WindowModelRefusal : public ::testing::TestWithParam<Refused> {};
 TEST_P(WindowModelRefusal, SaysWhy) {
     std::string message;
     EXPECT_EQ(error_of([&] { parse(GetParam().file); }, &message), GetParam().code);
-    EXPECT_NE(message.find("model"), std::string::npos) << message;
+    EXPECT_NE(message.find("people.txt"), std::string::npos) << message;
     EXPECT_NE(message.find(GetParam().says), std::string::npos) << message;
 }
 
@@ -275,7 +288,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"OtherWeights", npy_with(48, npy_text("window=32x32:bins=2:norm=l2")), ErrorCode::usage,
                 "3 x 3 x 8 = 72"},
         Refused{"NpyOfNothing", npy_with(0, ""), ErrorCode::no_input, "no numbers"},
-        Refused{"BrokenYaml", "%YAML:1.0\n---\nhog: [ 1, 2", ErrorCode::no_input, "YAML"},
+        Refused{"BrokenYaml", "%YAML:1.0\n---\nhog: [ 1, 2", ErrorCode::no_input, "line 3"},
         Refused{"DeepYaml", "%YAML:1.0\n---\n" + std::string(100000, '['), ErrorCode::no_input, "YAML"},
         Refused{"LongYaml", "%YAML:1.0\n---\n" + std::string(std::size_t{3} << 20, ' '), ErrorCode::no_input, "bytes"},
         Refused{"NoObject", "%YAML:1.0\n---\n- 1\n", ErrorCode::no_input, "object of OpenCV"},
@@ -287,6 +300,11 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"HogStride", opencv_hog(ascending(48), "[ 16, 16 ]"), ErrorCode::usage, "blockStride"},
         Refused{"HogOblong", opencv_hog(ascending(48), "[ 8, 16 ]"), ErrorCode::usage, "squares"},
         Refused{"HogFraction", opencv_hog(ascending(48), "[ 8.5, 8.5 ]"), ErrorCode::no_input, "blockStride"},
+        Refused{"HogBins", opencv_hog_with("nbins", "2.5"), ErrorCode::no_input, "nbins"},
+        Refused{"HogManyBins", opencv_hog_with("nbins", "37"), ErrorCode::usage, "allowed are 2 to 36"},
+        Refused{"HogSigma", opencv_hog_with("winSigma", "8."), ErrorCode::usage, "winSigma is 8; only 4"},
+        Refused{"HogSigmaIsNone", opencv_hog_with("winSigma", ".nan"), ErrorCode::no_input, "winSigma"},
+        Refused{"HogNorm", opencv_hog_with("L2HysThreshold", "0.3"), ErrorCode::usage, "0.3"},
         Refused{"HogCount", opencv_hog(ascending(47)), ErrorCode::usage, "47 numbers"},
         Refused{"HogWord", opencv_hog(ascending(48), "[ 8, x ]"), ErrorCode::no_input, "blockStride"},
         Refused{"SvmKernel", opencv_svm("C_SVC", "[ -1, 1 ]", one_vector, function, "RBF"), ErrorCode::usage, "RBF"},

@@ -26,7 +26,11 @@ WindowModel with_weights(WindowModel like, std::vector<float> numbers, const std
         numbers.pop_back();
     }
     like.weights = std::move(numbers);
-    validate(like);
+    try {
+        validate(like);
+    } catch (const Error& error) {
+        fail(error.code(), "{}: {}", name, error.what());
+    }
     return like;
 }
 

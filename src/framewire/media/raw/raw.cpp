@@ -3,6 +3,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/media/files/input_file.hpp"
 #include "framewire/media/files/output_file.hpp"
+#include "framewire/media/sources/even_frames.hpp"
 #include "framewire/media/sources/source_kind.hpp"
 
 #include <vector>
@@ -34,8 +35,16 @@ public:
         if (got < static_cast<std::size_t>(shape.bytes()))
             fail(ErrorCode::source_lost, "{}: cut off in frame {}: {} of its {} bytes are there", info_.name, index_,
                  got, shape.bytes());
-        time = {index_, static_cast<double>(index_) / info_.rate.value(), Clock::now()};
+        time = {index_, even_time(index_, info_.rate), Clock::now()};
         ++index_;
+        return true;
+    }
+
+    bool seek(double seconds) override {
+        if (!info_.frames) return false;
+        const auto frame = even_frame_at(seconds, info_.rate, *info_.frames);
+        if (!file_.go_to(frame * info_.shape.bytes())) return false;
+        index_ = frame;
         return true;
     }
 

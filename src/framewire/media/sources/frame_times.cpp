@@ -1,5 +1,6 @@
 #include "framewire/media/sources/frame_times.hpp"
 
+#include "framewire/media/sources/even_frames.hpp"
 #include "framewire/media/sources/source_registry.hpp"
 
 #ifdef FRAMEWIRE_FFMPEG
@@ -17,7 +18,7 @@ FrameTimes unknown_times(std::string why) { return {.unknown = std::move(why)}; 
 FrameTimes even_times(std::int64_t frames, Rational rate) {
     FrameTimes times;
     for (std::int64_t number = 0; number < frames; ++number) {
-        times.seconds.push_back(static_cast<double>(number) / rate.value());
+        times.seconds.push_back(even_time(number, rate));
         times.entries.push_back(static_cast<std::size_t>(number));
     }
     return times;

@@ -120,6 +120,45 @@ TEST(Range, OfASourceThatCannotSeekReadsUpToThere) {
     }
 }
 
+TEST(Range, OfRawBytesIsExactToTheFrame) {
+    const TemporaryFolder folder;
+    const Shape shape{1, 24, 32, 3};
+    std::vector<Bytes> frames;
+    for (std::uint64_t number = 0; number < 20; ++number) frames.push_back(random_frame(shape, number));
+    write_video(folder / "a.bgr", shape, frames);
+    const auto raw = fmt::format("raw:{}:size=32x24:fps=30000/1001", folder / "a.bgr");
+    const auto whole = read_video(raw);
+    EXPECT_EQ(whole.frames, frames);
+    for (const double start : {0.0, 0.03, 0.033366, 0.04, 0.6, 0.634, 0.64, 1e9})
+        expect_part(raw, whole, start, std::nullopt);
+    expect_part(raw, whole, 0.2, 0.3);
+    const auto source = open_source(raw, {.seekable = true});
+    HostImage image(shape);
+    FrameTime time;
+    for (const std::int64_t wanted : {5, 3, 3, 4, 19, 0}) {
+        ASSERT_TRUE(source->seek(static_cast<double>(wanted) * 1001 / 30000));
+        ASSERT_TRUE(source->read(image.view(), time));
+        EXPECT_EQ(time.index, wanted);
+    }
+}
+
+// 18 frames whose lines have parameters are as long as 19 whose lines have none.
+TEST(Range, OfY4mThatIsNotAsItSeemsIsReadUpToThere) {
+    const TemporaryFolder folder;
+    const Shape shape{1, 6, 8, 1};
+    std::string bytes = "YUV4MPEG2 W8 H6 F25:1 Cmono\n";
+    for (std::uint64_t number = 0; number < 18; ++number) {
+        const auto picture = random_frame(shape, number);
+        bytes += "FRAME Ip\n" + std::string(picture.begin(), picture.end());
+    }
+    write_file(folder / "a.y4m", bytes);
+    EXPECT_EQ(open_source(folder / "a.y4m")->info().frames, 19);
+    const auto whole = read_video(folder / "a.y4m");
+    EXPECT_EQ(whole.frames.size(), 18u) << whole.message;
+    for (const double start : {0.04, 0.28, 0.4, 0.68, 0.72, 0.76})
+        expect_part(folder / "a.y4m", whole, start, std::nullopt);
+}
+
 TEST(Range, BehindTheEndSaysSo) {
     const auto reading = read_video("synth:size=32x24:fps=10:frames=20", {.start_seconds = 2});
     EXPECT_EQ(reading.error, ErrorCode::no_input);

@@ -86,7 +86,7 @@ public:
         for (int plane = 0; plane < info_.planes(); ++plane)
             without_gaps &= from.linesize[plane] == info_.plane_row_bytes(plane);
         if (without_gaps) {
-            put_planes(from);
+            put_planes(from, time);
             return true;
         }
         for (int plane = 0; plane < info_.planes(); ++plane) {
@@ -140,7 +140,8 @@ private:
         file_.mark_whole();
     }
 
-    void put_planes(const AVFrame& picture) {
+    void put_planes(const AVFrame& picture, const FrameTime& time) {
+        uneven_.look_at(time, rate_.value(), file_.name());
         file_.write(frame_line.data(), frame_line.size());
         for (int plane = 0; plane < info_.planes(); ++plane)
             file_.write(picture.data[plane], static_cast<std::size_t>(info_.plane_bytes(plane)));

@@ -1,16 +1,20 @@
-#include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
 #include "framewire/core/parameters/numbers.hpp"
 #include "framewire/core/time/frame_rate.hpp"
+#include "framewire/media/conversion/decoded_picture.hpp"
 #include "framewire/media/files/input_file.hpp"
+#include "framewire/media/sources/even_frames.hpp"
 #include "framewire/media/sources/source_kind.hpp"
 #include "framewire/media/y4m/y4m.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 namespace framewire {
 namespace {
@@ -76,57 +80,99 @@ public:
         info_.rate = header_.rate;
         // As every writer has it: frames whose FRAME lines have no parameters.
         const auto pictures_bytes = file_.length_bytes() - static_cast<std::int64_t>(line->size()) - 1;
-        const auto frame_bytes = header_.picture_bytes() + 6;
-        if (file_.length_bytes() >= 0 && pictures_bytes % frame_bytes == 0) info_.frames = pictures_bytes / frame_bytes;
+        if (file_.length_bytes() >= 0 && pictures_bytes % frame_bytes() == 0)
+            info_.frames = pictures_bytes / frame_bytes();
         if (header_.matrix_assumed || header_.range_assumed)
             log_debug("{}: its tags leave open what its colours mean; taken as {}", file_.name(),
                       to_string(header_.coding));
-        picture_ = HostBuffer(static_cast<std::size_t>(header_.picture_bytes()));
-        lay_out_frame();
-        if (const auto picture = yuv_info(*frame_, header_.coding); picture && !mono)
+        if (const auto picture = yuv_info(*described_frame(), header_.coding); picture && !mono) {
             info_.facts = {.coding = picture->coding, .sampling = picture->format.chroma, .siting = picture->siting};
+            info_.has_own_pictures = true;
+        }
         info_.facts.pixel_aspect = header_.pixel_aspect;
+        // Encoders may look a vector further.
+        constexpr std::size_t further_bytes = 64;
+        pool_.reset(av_buffer_pool_init(static_cast<std::size_t>(header_.picture_bytes()) + further_bytes, nullptr));
+        if (!pool_) fail(ErrorCode::config, "no memory to read {}", file_.name());
     }
 
     const SourceInfo& info() const override { return info_; }
 
-    bool read(HostView<std::uint8_t> image, FrameTime& time) override {
+    bool read(HostView<std::uint8_t> image, FrameTime& time) override { return read_frame(image, time, true); }
+    bool read_own(HostView<std::uint8_t> image, FrameTime& time) override { return read_frame(image, time, false); }
+
+    std::shared_ptr<const OwnPicture> own_picture() const override { return own_; }
+
+    bool seek(double seconds) override {
+        if (!info_.frames) return false;
+        const auto frame = even_frame_at(seconds, info_.rate, *info_.frames);
+        const auto from = file_.position_bytes(), to = file_.length_bytes() - (*info_.frames - frame) * frame_bytes();
+        if (!file_.go_to(to)) return false;
+        // Lines with parameters may have led to the number of frames by chance.
+        const auto line = read_line(file_);
+        const bool is_there = line ? *line == "FRAME" : frame == *info_.frames;
+        file_.go_to(is_there ? to : from);
+        if (is_there) index_ = frame;
+        return is_there;
+    }
+
+private:
+    // Of one whose line has no parameters.
+    std::int64_t frame_bytes() const { return header_.picture_bytes() + 6; }
+
+    bool read_frame(HostView<std::uint8_t> image, FrameTime& time, bool with_image) {
         validate(image, info_.shape, "the image to read into");
         const auto line = read_line(file_);
         if (file_.stopped() || !line) return false;
         if (*line != "FRAME" && !line->starts_with("FRAME "))
             fail(ErrorCode::source_lost, "{}: broken after frame {}: a FRAME line is missing", file_.name(), index_);
+        auto frame = new_frame();
         const auto wanted = static_cast<std::size_t>(header_.picture_bytes());
-        const auto got = file_.read(picture_.data(), wanted);
+        const auto got = file_.read(frame->data[0], wanted);
         if (file_.stopped()) return false;
         if (got < wanted)
             fail(ErrorCode::source_lost, "{}: cut off in frame {}: {} of its {} bytes are there", file_.name(), index_,
                  got, wanted);
-        time = {index_, static_cast<double>(index_) / info_.rate.value(), Clock::now()};
-        converter_.to_image(*frame_, header_.coding, image);
+        time = {index_, even_time(index_, info_.rate), Clock::now()};
+        if (with_image || !info_.has_own_pictures) converter_.to_image(*frame, header_.coding, image);
+        if (info_.has_own_pictures) own_ = std::make_shared<const DecodedPicture>(std::move(frame), header_.coding);
         ++index_;
         return true;
     }
 
-private:
-    void lay_out_frame() {
-        frame_->format = header_.format;
-        frame_->width = header_.width;
-        frame_->height = header_.height;
-        frame_->chroma_location = header_.chroma;
-        frame_->data[0] = picture_.data();
-        frame_->linesize[0] = header_.width;
-        if (header_.format == AV_PIX_FMT_GRAY8) return;
-        frame_->linesize[1] = frame_->linesize[2] = chroma_width(header_);
-        frame_->data[1] = frame_->data[0] + std::ptrdiff_t{header_.width} * header_.height;
-        frame_->data[2] = frame_->data[1] + std::ptrdiff_t{chroma_width(header_)} * chroma_height(header_);
+    FramePointer described_frame() const {
+        auto frame = make_frame();
+        frame->format = header_.format;
+        frame->width = header_.width;
+        frame->height = header_.height;
+        frame->chroma_location = header_.chroma;
+        tag(*frame, header_.coding);
+        return frame;
     }
+
+    // With memory for its planes, which lie one behind the other as in the file.
+    FramePointer new_frame() const {
+        auto frame = described_frame();
+        frame->buf[0] = av_buffer_pool_get(pool_.get());
+        if (!frame->buf[0]) fail(ErrorCode::config, "no memory for a picture of {}", file_.name());
+        frame->data[0] = frame->buf[0]->data;
+        frame->linesize[0] = header_.width;
+        if (header_.format == AV_PIX_FMT_GRAY8) return frame;
+        frame->linesize[1] = frame->linesize[2] = chroma_width(header_);
+        frame->data[1] = frame->data[0] + std::ptrdiff_t{header_.width} * header_.height;
+        frame->data[2] = frame->data[1] + std::ptrdiff_t{chroma_width(header_)} * chroma_height(header_);
+        return frame;
+    }
+
+    struct FreePool {
+        void operator()(AVBufferPool* pool) const noexcept { av_buffer_pool_uninit(&pool); }
+    };
 
     InputFile file_;
     Y4mHeader header_;
     SourceInfo info_;
-    HostBuffer picture_;
-    FramePointer frame_ = make_frame();  // looks at picture_
+    std::unique_ptr<AVBufferPool, FreePool> pool_;  // of frames' bytes, which may live on without it
+    std::shared_ptr<const DecodedPicture> own_;
     PictureConverter converter_;
     std::int64_t index_ = 0;
 };

@@ -149,6 +149,49 @@ std::string header_of(const std::string& path) {
     return {bytes.begin(), std::find(bytes.begin(), bytes.end(), std::uint8_t{'\n'})};
 }
 
+// Bytes without any order are such as no way over BGR gives back.
+TEST(Y4m, PicturesThatNobodyTouchedStayAsTheyAre) {
+    const TemporaryFolder folder;
+    const auto in = folder / "in.y4m", out = folder / "out.y4m";
+    for (const std::string form :
+         {"C420jpeg XYSCSS=420JPEG XCOLORRANGE=FULL", "C420mpeg2 XYSCSS=420MPEG2 XCOLORRANGE=LIMITED",
+          "C420paldv XYSCSS=420PALDV XCOLORRANGE=LIMITED", "C422 XYSCSS=422 XCOLORRANGE=LIMITED",
+          "C444 XYSCSS=444 XCOLORRANGE=FULL"}) {
+        SCOPED_TRACE(form);
+        const auto line = "YUV4MPEG2 W161 H119 F30:1 Ip A4:3 " + form;
+        const auto picture_bytes = static_cast<int>(parse(line).picture_bytes());
+        Bytes bytes(line.begin(), line.end());
+        bytes.push_back('\n');
+        for (std::uint64_t number = 0; number < 3; ++number) {
+            for (const char letter : std::string_view("FRAME\n")) bytes.push_back(static_cast<std::uint8_t>(letter));
+            const auto picture = random_frame({1, 1, picture_bytes, 1}, number);
+            bytes.insert(bytes.end(), picture.begin(), picture.end());
+        }
+        write_file(in, bytes.data(), bytes.size());
+
+        const auto source = open_source(in);
+        const auto& info = source->info();
+        EXPECT_TRUE(info.has_own_pictures);
+        const auto sink = open_sink(out, info.shape, info.rate, {.replace = true, .facts = info.facts});
+        HostImage image(info.shape);
+        std::vector<std::shared_ptr<const OwnPicture>> pictures;
+        for (FrameTime time; source->read_own(image.view(), time);) {
+            pictures.push_back(source->own_picture());
+            ASSERT_TRUE(pictures.back());
+            EXPECT_TRUE(sink->write_own(*pictures.back(), time));
+        }
+        sink->finish();
+        EXPECT_TRUE(read_file(out) == bytes);
+        // They stay while others are read, and are what images are made of.
+        const auto images = read_video(in).frames;
+        ASSERT_EQ(images.size(), pictures.size());
+        for (std::size_t number = 0; number < images.size(); ++number) {
+            pictures[number]->to_image(image.view());
+            EXPECT_TRUE(std::equal(images[number].begin(), images[number].end(), image.view().data())) << number;
+        }
+    }
+}
+
 #ifdef FRAMEWIRE_FFMPEG
 TEST(Y4m, IsUnderstoodAsFfmpegMeansIt) {
     const TemporaryFolder folder;

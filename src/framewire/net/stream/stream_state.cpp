@@ -15,7 +15,7 @@ struct StreamState::State {
     State(const StreamInfo& info_, Executor& executor)
         : info((net::validate(info_), info_)),
           decoder(info.shape, executor),
-          step_packer(info.shape),
+          step_packer(info.shape, info.threshold),
           reference(info.shape),
           snapshot(info.shape),
           picture_packer(info.shape),
@@ -73,6 +73,14 @@ struct StreamState::State {
     // The version that viewers can be brought to by steps.
     std::uint64_t newest_for_steps() const { return newest.version - (packing_step ? 1 : 0); }
 
+    void keep_picture(StateMessage message) {
+        const auto bytes = static_cast<std::int64_t>(message.bytes->size());
+        ++counts.pictures;
+        counts.picture_bytes += bytes;
+        if (counts.pictures == 1) counts.up_to_date_bytes += bytes;
+        newest_picture = std::move(message);
+    }
+
     // Keeps the step just packed, and of the older ones only what some viewer may still be sent.
     void keep_step() {
         steps.push_back({newest.version, std::make_shared<const Bytes>(packed.begin(), packed.end())});
@@ -95,12 +103,18 @@ StreamState::~StreamState() = default;
 const StreamInfo& StreamState::info() const { return state_->info; }
 
 void StreamState::start(HostView<const std::uint8_t> picture, const FrameTime& time,
-                        std::span<const Component> objects) {
-    validate(picture, state_->info.shape, "the picture to start a stream with");
-    const std::lock_guard lock(state_->mutex);
-    framewire::copy(picture, state_->reference.view());
-    state_->move_on(time, objects);
-    state_->forget_steps();
+                        std::span<const Component> objects, std::span<const std::uint8_t> packed) {
+    auto& state = *state_;
+    validate(picture, state.info.shape, "the picture to start a stream with");
+    const std::lock_guard lock(state.mutex);
+    framewire::copy(picture, state.reference.view());
+    state.move_on(time, objects);
+    state.forget_steps();
+    if (packed.empty()) return;
+    begin_state(MessageType::picture, state.newest, state.objects, state.packed);
+    state.packed.insert(state.packed.end(), packed.begin(), packed.end());
+    end_state(state.packed);
+    state.keep_picture({state.newest.version, std::make_shared<const Bytes>(state.packed.begin(), state.packed.end())});
 }
 
 bool StreamState::watched() const {
@@ -145,6 +159,21 @@ void StreamState::advance(const delta::ChangesView<MemorySpace::host>& changes, 
         state.packing_step = false;
         throw;
     }
+}
+
+void StreamState::advance(HostView<const std::uint8_t> picture, std::span<const std::uint8_t> packed,
+                          const FrameTime& time, std::span<const Component> objects) {
+    auto& state = *state_;
+    validate(picture, state.info.shape, "the picture a step leads to");
+    const std::lock_guard lock(state.mutex);
+    if (state.newest.version == 0) fail(ErrorCode::internal, "a step of a stream that was not started");
+    framewire::copy(picture, state.reference.view());
+    state.move_on(time, objects);
+    if (state.viewers == 0) return state.forget_steps();
+    begin_state(MessageType::changes, state.newest, state.objects, state.packed);
+    state.packed.insert(state.packed.end(), packed.begin(), packed.end());
+    end_state(state.packed);
+    state.keep_step();
 }
 
 void StreamState::finish() {
@@ -204,11 +233,7 @@ StateMessage StreamState::picture() {
     StateMessage message{header.version, std::make_shared<const Bytes>(state.packed_picture)};
 
     const std::lock_guard lock(state.mutex);
-    const auto bytes = static_cast<std::int64_t>(message.bytes->size());
-    ++state.counts.pictures;
-    state.counts.picture_bytes += bytes;
-    if (state.counts.pictures == 1) state.counts.up_to_date_bytes += bytes;
-    state.newest_picture = message;
+    state.keep_picture(message);
     return message;
 }
 

@@ -1,6 +1,7 @@
 #include "framewire/net/stream/stream_state.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/delta/packing/bounded_packer.hpp"
 #include "framewire/net/stream/receiver.hpp"
 #include "framewire/net/testing/test_stream.hpp"
 
@@ -99,6 +100,45 @@ TEST(StreamState, TakesStepsPackedBefore) {
     }
     stream.state.detach();
     EXPECT_FALSE(stream.state.watched());
+}
+
+// A stream whose steps come packed, with the picture that each leads to.
+TEST(StreamState, TakesPicturesWithTheirSteps) {
+    const Shape shape{1, 60, 80, 3};
+    TestStream scene(shape);
+    StreamState state({shape, delta::Mode::bounded, 20, {30, 1}, "a test"}, kit::executor(Backend::cpu));
+    delta::BoundedPacker packer(shape, 20, 1);
+    HostImage reference(shape);
+    state.attach();
+    Receiver viewer(state.info()), late(state.info());
+    std::int64_t bytes = 0;
+    for (int i = 0; i < 10; ++i) {
+        scene.step();
+        Bytes packed;
+        if (i == 0)
+            packer.pack_first(scene.current(), reference.view(), packed);
+        else
+            packer.pack_step(scene.current(), reference.view(), packed);
+        const FrameTime time{i, i / 30.0, Clock::now()};
+        if (i == 0)
+            state.start(std::as_const(reference).view(), time, {}, packed);
+        else
+            state.advance(std::as_const(reference).view(), packed, time);
+        bytes += static_cast<std::int64_t>(packed.size() + state_header_bytes + header_bytes);
+        bring_up_to_date(state, viewer);
+        expect_equal(viewer.picture(), std::as_const(reference).view());
+    }
+    EXPECT_EQ(viewer.counts().pictures, 1);
+    EXPECT_EQ(viewer.counts().changes, 9);
+    EXPECT_EQ(state.counts().up_to_date_bytes, bytes);
+    bring_up_to_date(state, late);
+    expect_equal(late.picture(), std::as_const(reference).view());
+    state.detach();
+    scene.step();
+    state.start(scene.current(), {10, 10 / 30.0, Clock::now()});
+    EXPECT_TRUE(state.missing(10).picture) << "no step leads to a picture that came by itself";
+    bring_up_to_date(state, late);
+    expect_equal(late.picture(), scene.current());
 }
 
 TEST(StreamState, NothingIsPackedWithoutViewers) {

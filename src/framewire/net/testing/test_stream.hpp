@@ -36,7 +36,7 @@ public:
           current_(shape),
           reference_(shape),
           changes_(shape),
-          packer_(shape),
+          packer_(shape, parameters_.effective_threshold()),
           noise_(noise),
           state({shape, mode, parameters_.effective_threshold(), {30, 1}, "a test"}, kit::executor(Backend::cpu)) {}
 

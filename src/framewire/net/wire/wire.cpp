@@ -15,6 +15,10 @@ namespace framewire::net {
 
 namespace {
 
+// As the hello numbers them.
+constexpr delta::Mode modes[] = {delta::Mode::exact, delta::Mode::lossless, delta::Mode::bounded};
+
+
 constexpr std::array<std::uint8_t, 4> magic{'F', 'W', 'I', 'R'};
 constexpr std::size_t max_hello_bytes = 512;
 constexpr std::size_t max_error_bytes = 512;
@@ -196,7 +200,7 @@ Bytes server_hello(const StreamInfo& info) {
     put(out, static_cast<std::uint16_t>(info.shape.width));
     put(out, static_cast<std::uint16_t>(info.shape.height));
     put(out, static_cast<std::uint8_t>(info.shape.channels));
-    put(out, static_cast<std::uint8_t>(info.mode == delta::Mode::lossless ? 1 : 0));
+    put(out, static_cast<std::uint8_t>(std::find(std::begin(modes), std::end(modes), info.mode) - std::begin(modes)));
     put(out, static_cast<std::uint8_t>(info.threshold));
     put(out, static_cast<std::uint32_t>(info.rate.numerator));
     put(out, static_cast<std::uint32_t>(info.rate.denominator));
@@ -289,8 +293,8 @@ StreamInfo read_server_hello(ByteSpan payload) {
     info.shape.height = reader.take<std::uint16_t>();
     info.shape.channels = reader.take<std::uint8_t>();
     const auto mode = reader.take<std::uint8_t>();
-    if (mode > 1) fail(ErrorCode::source_lost, "the server's hello has the unknown mode {}", mode);
-    info.mode = mode == 1 ? delta::Mode::lossless : delta::Mode::exact;
+    if (mode >= std::size(modes)) fail(ErrorCode::source_lost, "the server's hello has the unknown mode {}", mode);
+    info.mode = modes[mode];
     info.threshold = reader.take<std::uint8_t>();
     info.rate.numerator = reader.take<std::uint32_t>();
     info.rate.denominator = reader.take<std::uint32_t>();

@@ -23,7 +23,7 @@ using Bytes = std::vector<std::uint8_t>;
 using ByteSpan = std::span<const std::uint8_t>;
 
 /// The protocol this build speaks; both ends have to agree on it.
-inline constexpr std::uint16_t wire_version = 2;
+inline constexpr std::uint16_t wire_version = 3;
 
 /// Both ends begin with the magic and the version.
 inline constexpr std::size_t preamble_bytes = 6;

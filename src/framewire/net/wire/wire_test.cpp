@@ -54,7 +54,7 @@ TEST(Wire, ClientHelloComesBack) {
 }
 
 TEST(Wire, ServerHelloComesBack) {
-    for (const auto mode : {delta::Mode::exact, delta::Mode::lossless}) {
+    for (const auto mode : {delta::Mode::exact, delta::Mode::lossless, delta::Mode::bounded}) {
         auto info = some_info();
         info.mode = mode;
         info.shape.channels = mode == delta::Mode::exact ? 3 : 1;
@@ -70,9 +70,9 @@ TEST(Wire, ServerHelloComesBack) {
 
 // The protocol is written down in docs/protocol.md; these bytes are what it says.
 TEST(Wire, BytesAreThoseOfTheDocument) {
-    EXPECT_EQ(client_hello("main"), (Bytes{'F', 'W', 'I', 'R', 2, 0, 1, 5, 0, 0, 0, 4, 'm', 'a', 'i', 'n'}));
+    EXPECT_EQ(client_hello("main"), (Bytes{'F', 'W', 'I', 'R', 3, 0, 1, 5, 0, 0, 0, 4, 'm', 'a', 'i', 'n'}));
     EXPECT_EQ(server_hello({{1, 2, 258, 3}, delta::Mode::exact, 20, {25, 1}, "a"}),
-              (Bytes{'F', 'W', 'I', 'R', 2, 0, 1, 17, 0, 0, 0, 2, 1, 2, 0, 3, 0, 20, 25, 0, 0, 0, 1, 0, 0, 0, 1, 'a'}));
+              (Bytes{'F', 'W', 'I', 'R', 3, 0, 1, 17, 0, 0, 0, 2, 1, 2, 0, 3, 0, 20, 25, 0, 0, 0, 1, 0, 0, 0, 1, 'a'}));
     EXPECT_EQ(empty_message(MessageType::end), (Bytes{5, 0, 0, 0, 0}));
     EXPECT_EQ(error_message(Refusal::too_many_viewers, "full", false),
               (Bytes{6, 6, 0, 0, 0, 2, 4, 'f', 'u', 'l', 'l'}));
@@ -215,7 +215,7 @@ TEST(Wire, HostileValuesAreRefused) {
     expect_lost([&] { read_server_hello(with(2, {0xff, 0xff})); }, "height 65535");
     expect_lost([&] { read_server_hello(with(4, {2})); }, "2 channels");
     expect_lost([&] { read_server_hello(with(4, {0})); }, "no channels");
-    expect_lost([&] { read_server_hello(with(5, {2})); }, "mode 2");
+    expect_lost([&] { read_server_hello(with(5, {3})); }, "mode 3");
     expect_lost([&] { read_server_hello(with(6, {255})); }, "threshold 255");
     expect_lost([&] { read_server_hello(with(7, {0, 0, 0, 0})); }, "rate 0");
     expect_lost([&] { read_server_hello(with(11, {0, 0, 0, 0})); }, "rate 1/0");

@@ -104,7 +104,6 @@ struct BatchJob::State {
         bool is_part = false;
         bool in_the_way = false;  // of a part: what it is for is
         std::function<void(const JobOptions&)> join{};
-        std::string parts_folder{};
     };
 
     State(const BatchOptions& asked, std::vector<Piece> pieces);
@@ -166,10 +165,9 @@ CutPiece BatchJob::State::cut(const Piece& piece) const {
 // Those of this shard, and where it is the only one, what joins them. False where the piece is not cut, or done.
 bool BatchJob::State::add_parts(Piece& piece, std::size_t index) {
     if (!piece.cut) return false;
-    const auto folder = parts_folder(options.folder, piece.name);
     const auto found = look_at(piece, PieceMarks(options.folder, piece.name));
     if (found.is == Is::done) {
-        remove_parts(folder);  // a run was killed before it did
+        remove_parts(parts_folder(options.folder, piece.name));  // a run was killed before it did
         return false;
     }
     auto cut_up = cut(piece);
@@ -190,7 +188,6 @@ bool BatchJob::State::add_parts(Piece& piece, std::size_t index) {
     auto& task = add(std::move(piece), 0);
     task.joins = true;
     task.join = std::move(cut_up.join);
-    task.parts_folder = folder;
     return true;
 }
 
@@ -286,7 +283,8 @@ void BatchJob::State::make(const Task& task, std::size_t index) {
     run_job(task, index);
     if (outcome.end != End::made) return;
     marked.finish(making);
-    if (task.joins) remove_parts(task.parts_folder);
+    // Also those that a run left which cut it.
+    if (!task.is_part) remove_parts(parts_folder(options.folder, task.piece.name));
 }
 
 // Joins a piece of its parts. False where its source cannot be cut or is damaged: then it is made in one, and is what

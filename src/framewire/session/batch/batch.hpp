@@ -28,6 +28,8 @@ struct Piece {
     std::string input;  ///< as people are told
     std::string name;   ///< of its first output, as seen from the output folder
     JobFiles files;     ///< what the job reads and writes
+    /// The option of that output which stands for the source's video: sound and words go along into it. Empty: none.
+    std::string film;
     /// Makes the job with these options and runs it. Throws as jobs do.
     std::function<JobResult(const JobOptions& job, const PieceWatch& watch)> work;
     /// Cuts it, where it may be cut. Throws as work does.
@@ -37,7 +39,6 @@ struct Piece {
 /// A piece of work that is made in parts, which are pieces of work of their own: `work` is done where these cannot be.
 struct CutPiece {
     std::vector<Piece> parts{};  ///< fewer than two: it is not cut
-    std::string folder{};        ///< where they are, and nothing else; goes when they are joined
     /// Joins what was made of the parts. Throws Error.
     std::function<void(const JobOptions& job)> join{};
 };

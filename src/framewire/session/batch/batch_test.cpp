@@ -22,7 +22,7 @@ protected:
             {.job = job(), .input = {.source = endless_camera() + fmt::format(":frames={}", length)}, .output = clip})
             .run();
         const RunOptions options{.job = job(), .input = {.source = clip}, .output = folder_ / ("out/" + name + ".bgr")};
-        return {clip, name + ".bgr", files_of(options), piece_work<RunJob>(options)};
+        return {clip, name + ".bgr", files_of(options), "-o", piece_work<RunJob>(options)};
     }
     BatchOptions options(int jobs) const {
         return {.job = job(), .folder = folder_ / "out", .version = "1", .jobs = jobs};

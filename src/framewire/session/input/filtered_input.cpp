@@ -100,12 +100,19 @@ std::optional<std::vector<PixelMove>> FilteredInput::moves_of_chain() const {
     return moves;
 }
 
+// Own pictures are moved on the host, wherever filters run, by as many threads as those have.
+Executor& FilteredInput::on_host() {
+    if (executor_.backend() == Backend::cpu) return executor_;
+    if (!host_executor_) host_executor_.emplace(BackendChoice::cpu, executor_.pool().threads());
+    return *host_executor_;
+}
+
 // The frame's own picture through all filters; false where it does not go through one as it is.
-bool FilteredInput::move_own(InputFrame& frame) const {
+bool FilteredInput::move_own(InputFrame& frame) {
     auto own = frame.own;
     const auto move_all = [&] {
         for (const auto& move : *moves_)
-            if (own) own = own->moved(move);
+            if (own) own = own->moved(move, on_host());
     };
     moves_->empty() ? move_all() : executor_.step("moves", move_all);
     if (!own) return false;

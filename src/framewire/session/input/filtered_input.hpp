@@ -89,7 +89,8 @@ private:
     bool capture_next(InputFrame& frame, FrameTime& time);
     bool capture_at_rate(InputFrame& frame, FrameTime& time);
     std::optional<std::vector<PixelMove>> moves_of_chain() const;
-    bool move_own(InputFrame& frame) const;
+    bool move_own(InputFrame& frame);
+    Executor& on_host();
     bool read(HostView<std::uint8_t> image, FrameTime& time, std::shared_ptr<const OwnPicture>& own);
     void set_time(FrameTime& time);
     std::optional<BeforeRate> make_before();
@@ -109,6 +110,7 @@ private:
     SourceInfo info_;
     std::string shown_name_;
     Executor executor_;
+    std::optional<Executor> host_executor_;  // beside one of a GPU, where it is needed
     std::optional<BeforeRate> before_;
     ChainPlan plan_;
     std::optional<std::vector<PixelMove>> moves_;  // what all filters do, where they only move pixels

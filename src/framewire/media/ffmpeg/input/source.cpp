@@ -95,9 +95,16 @@ private:
         return false;
     }
 
+    // The next picture, with the colours that the user says it has.
+    Progress next_picture() {
+        const auto progress = input_->next(*frame_);
+        if (progress == Progress::frame) take_overrides();
+        return progress;
+    }
+
     // What can be decoded without what is before it, and its time. Frames before it may be broken after a seek.
     std::optional<double> next_key_frame() {
-        while (input_->next(*frame_) == Progress::frame)
+        while (next_picture() == Progress::frame)
             if (frame_->key_frame) return input_->seconds(*frame_);
         return std::nullopt;
     }
@@ -128,7 +135,7 @@ private:
         if (!key_s || *key_s < before_s || !input_->seek(*key_s - before_s - offset_seconds_)) return false;
         for (auto own = next_key_frame(); own; own = input_->seconds(*frame_)) {
             if (*own + offset_seconds_ > last_seconds_ + later_s) return true;
-            if (input_->next(*frame_) != Progress::frame) return false;
+            if (next_picture() != Progress::frame) return false;
         }
         return false;
     }
@@ -163,7 +170,7 @@ private:
     };
 
     void open_first_frame() {
-        switch (input_->next(*frame_)) {
+        switch (next_picture()) {
             case Progress::frame: break;
             case Progress::stopped: fail(ErrorCode::no_input, "{}: stopped before its first frame", address_.name);
             case Progress::lost:
@@ -174,7 +181,6 @@ private:
         }
         have_frame_ = true;
         refuse_hdr();
-        take_overrides();
         const int channels = is_gray(static_cast<AVPixelFormat>(frame_->format)) ? 1 : 3;
         info_.name = address_.name;
         info_.shape = input_->orientation(*frame_).turned({1, frame_->height, frame_->width, channels});
@@ -196,10 +202,9 @@ private:
     Next next_frame() {
         if (loss_) return come_back();
         if (!input_) return Next::none;  // given up before
-        switch (input_->next(*frame_)) {
+        switch (next_picture()) {
             case Progress::frame:
                 if (frame_->key_frame) entered_s_.reset();
-                take_overrides();
                 return Next::frame;
             case Progress::stopped: return Next::none;
             case Progress::end:
@@ -257,10 +262,9 @@ private:
     Next attempt() {
         try {
             input_ = std::make_unique<FfmpegInput>(address_, options_, interrupt_);
-            const auto progress = input_->next(*frame_);
+            const auto progress = next_picture();
             if (progress == Progress::stopped) return Next::none;
             if (progress == Progress::frame) {
-                take_overrides();
                 loss_.reset();
                 rejoining_ = true;
                 warned_of_size_ = false;

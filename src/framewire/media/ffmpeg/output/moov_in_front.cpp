@@ -114,7 +114,7 @@ void copy_packets(AVFormatContext& from, AVFormatContext& to) {
 }
 
 void rewrite(int from, int to, const AVFormatContext& written, const std::string& muxer, std::int64_t packets,
-             const std::function<void(AVFormatContext&)>& add_chapters) {
+             int movie_ticks, const std::function<void(AVFormatContext&)>& add_chapters) {
     const DescriptorIo in(from, false), out(to, true);
     auto* opened = avformat_alloc_context();
     if (!opened) fail(ErrorCode::config, "no memory to read");
@@ -133,6 +133,7 @@ void rewrite(int from, int to, const AVFormatContext& written, const std::string
     Dictionary dictionary;
     dictionary.set("moov_size", moov_bytes(*input, *output, packets));
     dictionary.set("use_editlist", 1);
+    dictionary.set("movie_timescale", movie_ticks);
     require(avformat_write_header(output.get(), dictionary.address()), "begin");
     copy_packets(*input, *output);
     require(av_write_trailer(output.get()), "complete");
@@ -143,9 +144,9 @@ void rewrite(int from, int to, const AVFormatContext& written, const std::string
 }  // namespace
 
 void put_moov_in_front(OutputFile& file, const AVFormatContext& written, const std::string& muxer, std::int64_t packets,
-                       const std::function<void(AVFormatContext&)>& add_chapters) {
+                       int movie_ticks, const std::function<void(AVFormatContext&)>& add_chapters) {
     try {
-        file.rewrite([&](int from, int to) { rewrite(from, to, written, muxer, packets, add_chapters); });
+        file.rewrite([&](int from, int to) { rewrite(from, to, written, muxer, packets, movie_ticks, add_chapters); });
     } catch (const Error& error) {
         log_warning("{}: {}; it stays in fragments, which play too", file.name(), error.what());
     }

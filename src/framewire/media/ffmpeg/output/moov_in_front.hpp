@@ -9,11 +9,15 @@
 
 namespace framewire {
 
+/// Ticks a second by which such a file tells when its streams begin, where not told otherwise; they have own ones for
+/// the rest.
+inline constexpr int mp4_movie_ticks = 1000;
+
 /// Writes a whole fragmented MP4 or QuickTime file anew as one with a single table of its frames before them, as
 /// players, editors and downloads want it. `written` is what wrote it, for its words; `packets` how many it wrote,
-/// which bounds the table; `add_chapters` is called before the new header. Where that fails, a full disk for one, the
-/// file stays as it is and a warning says so.
+/// which bounds the table; `movie_ticks` is mp4_movie_ticks or its own; `add_chapters` is called before the new header.
+/// Where that fails, a full disk for one, the file stays as it is and a warning says so.
 void put_moov_in_front(OutputFile& file, const AVFormatContext& written, const std::string& muxer, std::int64_t packets,
-                       const std::function<void(AVFormatContext&)>& add_chapters);
+                       int movie_ticks, const std::function<void(AVFormatContext&)>& add_chapters);
 
 }  // namespace framewire

@@ -123,6 +123,8 @@ public:
             // In pieces that each play, so that a recording survives whatever ends it: what is written at any time.
             dictionary.set("movflags", "frag_custom+delay_moov+default_base_moof");
             dictionary.set("use_editlist", 1);
+            if (options.begin_seconds) movie_ticks_ = fine_clock.den;  // thousandths would move all frames behind it
+            dictionary.set("movie_timescale", movie_ticks_);
         }
         if (muxer == "hls") {
             dictionary.set("hls_time", 2);
@@ -169,7 +171,7 @@ public:
             check(file_->context()->error, "complete");
             format_->pb = nullptr;
             if (!rewritten_muxer_.empty())
-                put_moov_in_front(file_->file(), *format_, rewritten_muxer_, packets_,
+                put_moov_in_front(file_->file(), *format_, rewritten_muxer_, packets_, movie_ticks_,
                                   [&](AVFormatContext& to) { add_chapters(to, ending); });
             file_->file().finish(ending);
         } else if (hls_) {
@@ -315,6 +317,7 @@ private:
     bool to_the_end_ = false;  // of the companions
     AVRational clock_ = fine_clock;
     std::string rewritten_muxer_;  // of MP4, whose tables go to the front at the end
+    int movie_ticks_ = mp4_movie_ticks;
     bool constant_rate_ = false;
     bool begun_ = false;   // header written, trailer not
     bool warned_ = false;  // of times
