@@ -8,7 +8,8 @@ namespace framewire::delta {
 
 namespace {
 
-constexpr NamedValue<Mode> mode_names[] = {{"exact", Mode::exact}, {"lossless", Mode::lossless}, {"bounded", Mode::bounded}};
+constexpr NamedValue<Mode> mode_names[] = {
+    {"exact", Mode::exact}, {"lossless", Mode::lossless}, {"bounded", Mode::bounded}};
 
 }  // namespace
 
@@ -19,8 +20,9 @@ const ParameterFields<EncoderParameters>& encoder_fields() {
         parameter_field(
             &EncoderParameters::threshold,
             {.name = "threshold", .help = "bytes are sent when they differ by more than this", .maximum = 254}),
-        parameter_field(&EncoderParameters::mode, mode_names,
-                        {.name = "mode", .help = "exact: sent bytes arrive exactly; lossless: threshold 0; bounded: fewest bytes"}),
+        parameter_field(
+            &EncoderParameters::mode, mode_names,
+            {.name = "mode", .help = "exact: sent bytes arrive exactly; lossless: threshold 0; bounded: fewest bytes"}),
         parameter_field(&EncoderParameters::effort,
                         {.name = "effort", .help = "how long the mode bounded looks for motion", .maximum = 2}),
     };

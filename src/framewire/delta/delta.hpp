@@ -17,8 +17,8 @@ class ParameterFields;
 
 namespace framewire::delta {
 
-/// How changes reach the viewer: `exact`, every sent byte as it is; `lossless`, the same with threshold 0; `bounded`, the
-/// picture within the threshold that costs the fewest bytes (BoundedPacker).
+/// How changes reach the viewer: `exact`, every sent byte as it is; `lossless`, the same with threshold 0; `bounded`,
+/// the picture within the threshold that costs the fewest bytes (BoundedPacker).
 enum class Mode { exact, lossless, bounded };
 
 std::string_view to_string(Mode mode);

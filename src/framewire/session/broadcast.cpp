@@ -106,8 +106,7 @@ net::StreamInfo BroadcastJob::State::stream_info() const {
     auto rate = job.input().rate();
     const auto term_allowed = [](std::int64_t term) { return term >= 1 && term <= net::max_rate_term; };
     if (!term_allowed(rate.numerator) || !term_allowed(rate.denominator)) rate = {30, 1};
-    return {shape, parameters.mode, parameters.effective_threshold(), rate,
-            public_name(job.input().info().name)};
+    return {shape, parameters.mode, parameters.effective_threshold(), rate, public_name(job.input().info().name)};
 }
 
 void BroadcastJob::State::run() {
@@ -175,8 +174,10 @@ void BroadcastJob::State::send_bounded(HostView<const std::uint8_t> camera, cons
         stream.start(bounded->reference(), time, objects, outcome.packed);
     else
         stream.advance(bounded->reference(), outcome.packed, time, objects);
-    if (first) job.statistics().add_first_picture(shape.frame_bytes());
-    else job.statistics().add_delta(outcome.found, shape.frame_bytes());
+    if (first)
+        job.statistics().add_first_picture(shape.frame_bytes());
+    else
+        job.statistics().add_delta(outcome.found, shape.frame_bytes());
 }
 
 // Nobody hurries the viewers of a job that failed.

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "framewire/delta/blocks/grid.hpp"
-#include "framewire/delta/blocks/part_modes.hpp"
 #include "framewire/delta/blocks/part_steps.hpp"
 #include "framewire/delta/blocks/step_contexts.hpp"
 #include "framewire/delta/entropy/symbols.hpp"
+#include "framewire/delta/prediction/part_modes.hpp"
 
 #include <array>
 #include <cstddef>

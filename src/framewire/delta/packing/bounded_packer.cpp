@@ -2,10 +2,10 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/delta/blocks/distance.hpp"
 #include "framewire/delta/blocks/grid.hpp"
-#include "framewire/delta/blocks/prediction_encoder.hpp"
 #include "framewire/delta/packing/packed.hpp"
+#include "framewire/delta/prediction/distance.hpp"
+#include "framewire/delta/prediction/prediction_encoder.hpp"
 
 #include <array>
 #include <cstring>
@@ -19,8 +19,8 @@ constexpr PredictionEncoder::Effort efforts[] = {
     {.range = 0, .candidates = 2}, {.range = 6, .candidates = 3}, {.range = 12, .candidates = 4}};
 static_assert(std::size(efforts) == BoundedPacker::max_effort + 1);
 
-// Steps from a first picture that is off by the whole threshold cost more than such a picture saves; the whole of vtest's
-// first second is smallest at about a quarter.
+// Steps from a first picture that is off by the whole threshold cost more than such a picture saves; the whole of
+// vtest's first second is smallest at about a quarter.
 int first_threshold(int threshold) { return threshold / 4; }
 
 void copy_block(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, const BlockPlace& block) {
@@ -44,7 +44,12 @@ struct BoundedPacker::State {
     BlockWriter writer;
 
     State(const Shape& of, int threshold_, int effort, const ThreadPool* pool_)
-        : shape(of), grid(of), threshold(threshold_), pool(pool_), after(of), found(static_cast<std::size_t>(grid.count())) {
+        : shape(of),
+          grid(of),
+          threshold(threshold_),
+          pool(pool_),
+          after(of),
+          found(static_cast<std::size_t>(grid.count())) {
         encoders.fill(PredictionEncoder(efforts[effort]));
         coded.reserve(found.size());
     }

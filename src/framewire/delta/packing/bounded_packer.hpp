@@ -10,10 +10,10 @@
 
 namespace framewire::delta {
 
-/// The difference encoder's mode `bounded`: R takes the cheapest picture within the threshold of the camera's, and the way
-/// there is packed at once, as delta/format.md says. Where nothing is off by more than the threshold R stays. The errors
-/// never add up: whatever R was before, each byte of what it is then is within the threshold of this frame. Move-only; not
-/// for two threads at once.
+/// The difference encoder's mode `bounded`: R takes the cheapest picture within the threshold of the camera's, and the
+/// way there is packed at once, as delta/format.md says. Where nothing is off by more than the threshold R stays. The
+/// errors never add up: whatever R was before, each byte of what it is then is within the threshold of this frame.
+/// Move-only; not for two threads at once.
 class BoundedPacker {
 public:
     /// For frames of `shape` (one frame). `effort` is how long motion is looked for: 0 not at all, 1 a little, 2 well.
@@ -25,8 +25,8 @@ public:
 
     static constexpr int max_effort = 2;
 
-    /// Sets `reference` to a first picture near `camera`, nearer than the threshold asks for, so that noise seldom leaves
-    /// it, and appends it packed. The summary's count is 0.
+    /// Sets `reference` to a first picture near `camera`, nearer than the threshold asks for, so that noise seldom
+    /// leaves it, and appends it packed. The summary's count is 0.
     Summary pack_first(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference,
                        std::vector<std::uint8_t>& out);
     /// Brings `reference` near `camera` and appends the step packed. The summary counts the bytes that were off by more

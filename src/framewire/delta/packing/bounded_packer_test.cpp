@@ -59,7 +59,8 @@ TEST(BoundedPacker, ViewersHoldWhatTheEncoderHoldsAndThatIsWithinTheThreshold) {
                         packed.clear();
                         const auto found = frame ? packer.pack_step(camera.view(), held.view(), packed)
                                                  : packer.pack_first(camera.view(), held.view(), packed);
-                        frame ? unpacker.apply_changes(packed, viewer.view()) : unpacker.apply_picture(packed, viewer.view());
+                        frame ? unpacker.apply_changes(packed, viewer.view())
+                              : unpacker.apply_picture(packed, viewer.view());
                         ASSERT_EQ(kit::first_difference(viewer.view(), held.view()), std::nullopt);
                         ASSERT_FALSE(viewer.broken_guard() || held.broken_guard());
                         const auto want = distance_reference(camera.view(), held.view(), threshold);

@@ -30,8 +30,8 @@ private:
     int next_ = 0;
 };
 
-/// Reads a directory of `blocks` and gives the blocks with their bytes, which lie behind it; nothing where `bytes` do not
-/// fit together. Fills `coded` without allocating where it has room for all blocks.
+/// Reads a directory of `blocks` and gives the blocks with their bytes, which lie behind it; nothing where `bytes` do
+/// not fit together. Fills `coded` without allocating where it has room for all blocks.
 bool read_directory(std::span<const std::uint8_t> bytes, int blocks, std::vector<CodedBlock>& coded);
 
 }  // namespace framewire::delta

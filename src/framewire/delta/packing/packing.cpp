@@ -4,9 +4,9 @@
 #include "framewire/core/error.hpp"
 #include "framewire/delta/blocks/changes_coder.hpp"
 #include "framewire/delta/blocks/grid.hpp"
-#include "framewire/delta/blocks/picture_coder.hpp"
-#include "framewire/delta/blocks/prediction_decoder.hpp"
 #include "framewire/delta/packing/packed.hpp"
+#include "framewire/delta/pictures/picture_coder.hpp"
+#include "framewire/delta/prediction/prediction_decoder.hpp"
 
 #include <algorithm>
 #include <array>

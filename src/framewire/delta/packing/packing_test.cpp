@@ -184,7 +184,7 @@ TEST(Packing, FlippedBitsStayInside) {
     EXPECT_GT(refused, 0);
 }
 
-// Bodies that no packer makes, inside honest zstd frames of another shape's packer.
+// Bodies that no packer makes, of an honest frame of another shape's packer.
 TEST(Packing, MessagesOfOtherShapesAreRefused) {
     const Shape small{1, 8, 8, 1}, large{1, 64, 64, 3};
     const Step of_small(small, {}, 0), of_large(large, {}, 0);

@@ -1,5 +1,5 @@
 // The streams of this folder, in the form that format.md says. They are made anew by FRAMEWIRE_WRITE_VECTORS=1 in the
-// environment of delta_tests --gtest_filter='Vectors.*'.
+// environment of delta_tests --gtest_filter='*/Vectors.*'.
 
 #include "framewire/core/error.hpp"
 #include "framewire/delta/plain/invention.hpp"

@@ -102,8 +102,8 @@ StreamState::~StreamState() = default;
 
 const StreamInfo& StreamState::info() const { return state_->info; }
 
-void StreamState::start(HostView<const std::uint8_t> picture, const FrameTime& time,
-                        std::span<const Component> objects, std::span<const std::uint8_t> packed) {
+void StreamState::start(HostView<const std::uint8_t> picture, const FrameTime& time, std::span<const Component> objects,
+                        std::span<const std::uint8_t> packed) {
     auto& state = *state_;
     validate(picture, state.info.shape, "the picture to start a stream with");
     const std::lock_guard lock(state.mutex);

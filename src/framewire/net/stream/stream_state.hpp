@@ -48,8 +48,8 @@ public:
 
     // The feeding thread.
 
-    /// Sets R, as version 1 or the one after the version there is. Viewers see the boxes of `objects` with it. `packed` is
-    /// the picture as a delta packer made it, where that was done already.
+    /// Sets R, as version 1 or the one after the version there is. Viewers see the boxes of `objects` with it. `packed`
+    /// is the picture as a delta packer made it, where that was done already.
     void start(HostView<const std::uint8_t> picture, const FrameTime& time, std::span<const Component> objects = {},
                std::span<const std::uint8_t> packed = {});
     /// Whether somebody watches, so that a step is to be packed. Any thread may ask, to pack several steps at once.

@@ -18,7 +18,6 @@ namespace {
 // As the hello numbers them.
 constexpr delta::Mode modes[] = {delta::Mode::exact, delta::Mode::lossless, delta::Mode::bounded};
 
-
 constexpr std::array<std::uint8_t, 4> magic{'F', 'W', 'I', 'R'};
 constexpr std::size_t max_hello_bytes = 512;
 constexpr std::size_t max_error_bytes = 512;

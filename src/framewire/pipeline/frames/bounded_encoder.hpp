@@ -12,8 +12,8 @@
 
 namespace framewire {
 
-/// The difference stream's mode `bounded` behind a run's frames, one after the other. Owns R. Works on the host, with the
-/// executor's threads, whatever the backend is.
+/// The difference stream's mode `bounded` behind a run's frames, one after the other. Owns R. Works on the host, with
+/// the executor's threads, whatever the backend is.
 class BoundedEncoder {
 public:
     /// What became of R with a frame.
@@ -23,8 +23,8 @@ public:
         std::span<const std::uint8_t> packed;  ///< the step, or the picture if it was packed; until the next frame
     };
 
-    /// For frames of `frame`, one each, with `parameters` of the mode bounded. Throws as delta::BoundedPacker does. Keeps a
-    /// reference to `executor`.
+    /// For frames of `frame`, one each, with `parameters` of the mode bounded. Throws as delta::BoundedPacker does.
+    /// Keeps a reference to `executor`.
     BoundedEncoder(const delta::EncoderParameters& parameters, const Shape& frame, Executor& executor);
     BoundedEncoder(const BoundedEncoder&) = delete;
     BoundedEncoder& operator=(const BoundedEncoder&) = delete;

@@ -2,7 +2,7 @@
 
 #include "framewire/core/view.hpp"
 #include "framewire/delta/blocks/grid.hpp"
-#include "framewire/delta/blocks/part_modes.hpp"
+#include "framewire/delta/prediction/part_modes.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,8 +1,8 @@
 #include "framewire/core/simd/simd.hpp"
-#include "framewire/delta/blocks/planes.hpp"
+#include "framewire/delta/pictures/planes.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "framewire/delta/blocks/planes_cpu.cpp"
+#define HWY_TARGET_INCLUDE "framewire/delta/pictures/planes_cpu.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

@@ -10,12 +10,12 @@ namespace framewire::delta {
 
 /// How a part of a block comes to be; see format.md.
 enum class PartMode : std::uint8_t {
-    stays = 0,         ///< as it was
-    changes = 1,       ///< as it was, and steps
-    moved = 2,         ///< from elsewhere in the picture before
-    moved_changes = 3, ///< the same, and steps
-    inside = 4,        ///< from the part's own neighbours, and steps
-    none = 5           ///< there is no such part
+    stays = 0,          ///< as it was
+    changes = 1,        ///< as it was, and steps
+    moved = 2,          ///< from elsewhere in the picture before
+    moved_changes = 3,  ///< the same, and steps
+    inside = 4,         ///< from the part's own neighbours, and steps
+    none = 5            ///< there is no such part
 };
 
 /// From where a part is moved, in quarters of a pixel.
@@ -32,9 +32,7 @@ inline constexpr int quarters = 4;
 /// The parts of a block coded so far.
 class CodedParts {
 public:
-    void set(int column, int row, PartMode mode, MotionVector vector = {}) {
-        parts_[at(column, row)] = {mode, vector};
-    }
+    void set(int column, int row, PartMode mode, MotionVector vector = {}) { parts_[at(column, row)] = {mode, vector}; }
     /// The model of a part's mode, by those to its left and above it.
     int mode_model(int column, int row) const {
         return step_models::mode.at(static_cast<int>(left(column, row).mode) * 6 +

@@ -1,6 +1,6 @@
-#include "framewire/delta/blocks/motion_search.hpp"
+#include "framewire/delta/prediction/motion_search.hpp"
 
-#include "framewire/delta/blocks/motion_cost.hpp"
+#include "framewire/delta/prediction/motion_cost.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -39,7 +39,8 @@ void MotionSearch::load(HostView<const std::uint8_t> camera, HostView<const std:
     for (int row = 0; row < window_side; ++row) {
         const auto* from = before.row(0, std::clamp(from_y + row, 0, shape.height - 1));
         auto* to = &window_[static_cast<std::size_t>(row * window_stride)];
-        for (int column = 0; column < first; ++column) std::memcpy(to + column * channels_, from, static_cast<std::size_t>(channels_));
+        for (int column = 0; column < first; ++column)
+            std::memcpy(to + column * channels_, from, static_cast<std::size_t>(channels_));
         std::memcpy(to + first * channels_, from + std::int64_t{from_x + first} * channels_,
                     static_cast<std::size_t>((last - first) * channels_));
         for (int column = last; column < window_side; ++column)
@@ -70,9 +71,10 @@ int MotionSearch::cost_of(MotionVector vector, int limit) {
     return cost(part_.data(), mask_.data(), moved_.data(), part_stride);
 }
 
-std::span<const ScoredVector> MotionSearch::find(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> before,
-                                                 int x, int y, int width, int height, int threshold, int range,
-                                                 int count, std::span<const MotionVector> near) {
+std::span<const ScoredVector> MotionSearch::find(HostView<const std::uint8_t> camera,
+                                                 HostView<const std::uint8_t> before, int x, int y, int width,
+                                                 int height, int threshold, int range, int count,
+                                                 std::span<const MotionVector> near) {
     load(camera, before, x, y, width, height);
     threshold_ = threshold;
     step_ = 2 * threshold + 1;

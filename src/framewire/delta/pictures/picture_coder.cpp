@@ -1,4 +1,4 @@
-#include "framewire/delta/blocks/picture_coder.hpp"
+#include "framewire/delta/pictures/picture_coder.hpp"
 
 #include "framewire/delta/entropy/models.hpp"
 #include "framewire/delta/entropy/rans.hpp"

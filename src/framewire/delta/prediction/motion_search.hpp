@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/core/view.hpp"
-#include "framewire/delta/blocks/part_modes.hpp"
+#include "framewire/delta/prediction/part_modes.hpp"
 
 #include <array>
 #include <cstdint>
@@ -16,21 +16,23 @@ struct ScoredVector {
 };
 
 /// Looks for the places of a picture that a part of another one may have come from. What counts is how many samples are
-/// off by more than the threshold, and by how many steps: not squares, since what is within the threshold costs nothing.
+/// off by more than the threshold, and by how many steps: not squares, since what is within the threshold costs
+/// nothing.
 class MotionSearch {
 public:
     static constexpr int max_range = 15;  ///< pixels each way
     static constexpr int max_found = 8;
 
     /// The best vectors for the part of `camera` with the upper left pixel (x, y) and `width` x `height` pixels, from
-    /// `before`: at most `count`, the best first, each better than none by its cost. `near` are tried too, and cost less.
+    /// `before`: at most `count`, the best first, each better than none by its cost. `near` are tried too, and cost
+    /// less.
     std::span<const ScoredVector> find(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> before, int x,
                                        int y, int width, int height, int threshold, int range, int count,
                                        std::span<const MotionVector> near);
 
 private:
-    // One part with so much around it that any vector stays inside, bilinear neighbours too. Rows have room to be loaded
-    // in whole vectors.
+    // One part with so much around it that any vector stays inside, bilinear neighbours too. Rows have room to be
+    // loaded in whole vectors.
     static constexpr int margin = max_range + 1;
     static constexpr int window_side = 8 + 2 * margin + 1;
     static constexpr int window_stride = window_side * 3 + 32;

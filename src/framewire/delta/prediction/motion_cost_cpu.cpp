@@ -1,8 +1,8 @@
 #include "framewire/core/simd/simd.hpp"
-#include "framewire/delta/blocks/motion_cost.hpp"
+#include "framewire/delta/prediction/motion_cost.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "framewire/delta/blocks/motion_cost_cpu.cpp"
+#define HWY_TARGET_INCLUDE "framewire/delta/prediction/motion_cost_cpu.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -62,9 +62,8 @@ void interpolate_rows(const std::uint8_t* from, std::int64_t stride, int channel
         for (int at = 0; at < row_samples; at += lanes) {
             const auto* above = from + row * stride + at;
             const auto* below = above + stride;
-            const auto wide = [&](const std::uint8_t* sample) HWY_ATTR {
-                return hn::PromoteTo(d16, hn::LoadU(half, sample));
-            };
+            const auto wide = [&](const std::uint8_t* sample)
+                                  HWY_ATTR { return hn::PromoteTo(d16, hn::LoadU(half, sample)); };
             const auto a = hn::Add(hn::Mul(wide(above), left), hn::Mul(wide(above + channels), right));
             const auto b = hn::Add(hn::Mul(wide(below), left), hn::Mul(wide(below + channels), right));
             const auto sum = hn::Add(hn::Add(hn::Mul(a, upper), hn::Mul(b, lower)), rounding);

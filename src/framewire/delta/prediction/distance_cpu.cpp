@@ -1,8 +1,8 @@
 #include "framewire/core/simd/simd.hpp"
-#include "framewire/delta/blocks/distance.hpp"
+#include "framewire/delta/prediction/distance.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "framewire/delta/blocks/distance_cpu.cpp"
+#define HWY_TARGET_INCLUDE "framewire/delta/prediction/distance_cpu.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -42,8 +42,7 @@ void rows_distance(const std::uint8_t* camera, std::int64_t camera_stride, const
             count = hn::Add(count, hn::SumsOf8(hn::Min(hn::SaturatedSub(distance, limit), one)));
             const auto low = hn::BitCast(d16, hn::InterleaveLower(d8, distance, zero));
             const auto high = hn::BitCast(d16, hn::InterleaveUpper(d8, distance, zero));
-            squares =
-                hn::Add(squares, hn::Add(multiply_add_pairs(d32, low, low), multiply_add_pairs(d32, high, high)));
+            squares = hn::Add(squares, hn::Add(multiply_add_pairs(d32, low, low), multiply_add_pairs(d32, high, high)));
         }
         for (; i < bytes; ++i) {
             const auto distance = static_cast<std::uint32_t>(std::abs(camera[i] - reference[i]));

@@ -1,13 +1,13 @@
 #pragma once
 
 #include "framewire/core/view.hpp"
-#include "framewire/delta/blocks/foretold.hpp"
 #include "framewire/delta/blocks/grid.hpp"
-#include "framewire/delta/blocks/motion_search.hpp"
-#include "framewire/delta/blocks/part_modes.hpp"
-#include "framewire/delta/blocks/quantizer.hpp"
 #include "framewire/delta/blocks/step_contexts.hpp"
 #include "framewire/delta/entropy/symbols.hpp"
+#include "framewire/delta/prediction/foretold.hpp"
+#include "framewire/delta/prediction/motion_search.hpp"
+#include "framewire/delta/prediction/part_modes.hpp"
+#include "framewire/delta/prediction/quantizer.hpp"
 
 #include <array>
 #include <cstdint>
@@ -15,9 +15,9 @@
 
 namespace framewire::delta {
 
-/// Codes blocks in the form "prediction" of format.md, so that every sample of what results is within the threshold of the
-/// camera's. Each part is what costs the fewest bits: the sample as it was, moved from elsewhere, or foretold by its
-/// neighbours, and steps where that is not near enough.
+/// Codes blocks in the form "prediction" of format.md, so that every sample of what results is within the threshold of
+/// the camera's. Each part is what costs the fewest bits: the sample as it was, moved from elsewhere, or foretold by
+/// its neighbours, and steps where that is not near enough.
 class PredictionEncoder {
 public:
     struct Effort {
@@ -28,8 +28,9 @@ public:
     PredictionEncoder() = default;
     explicit PredictionEncoder(Effort effort) : effort_(effort) {}
 
-    /// Codes a block of `camera` from the whole picture `before`, appends it to `out` and writes the block of `after`, the
-    /// picture that a viewer has then. All of one shape; `after` overlaps none. With `fresh` nothing of `before` is used.
+    /// Codes a block of `camera` from the whole picture `before`, appends it to `out` and writes the block of `after`,
+    /// the picture that a viewer has then. All of one shape; `after` overlaps none. With `fresh` nothing of `before` is
+    /// used.
     void encode(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> before, const BlockPlace& block,
                 int threshold, bool fresh, HostView<std::uint8_t> after, std::vector<std::uint8_t>& out);
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "framewire/delta/blocks/grid.hpp"
-#include "framewire/delta/blocks/planes.hpp"
 #include "framewire/delta/entropy/lanes.hpp"
+#include "framewire/delta/pictures/planes.hpp"
 
 #include <array>
 #include <cstddef>

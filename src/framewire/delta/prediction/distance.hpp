@@ -8,8 +8,8 @@
 
 namespace framewire::delta {
 
-/// Compares two pictures of one shape within a block: how many bytes are further apart than `threshold`, the furthest, and
-/// the sum of all squares.
+/// Compares two pictures of one shape within a block: how many bytes are further apart than `threshold`, the furthest,
+/// and the sum of all squares.
 Summary block_distance(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> reference,
                        const BlockPlace& block, int threshold);
 

@@ -1,4 +1,4 @@
-#include "framewire/delta/blocks/prediction_decoder.hpp"
+#include "framewire/delta/prediction/prediction_decoder.hpp"
 
 #include "framewire/delta/blocks/step_pixels.hpp"
 #include "framewire/delta/entropy/symbols.hpp"
@@ -18,7 +18,8 @@ int read_distance(const StepModels& models, rans::Reader& reader, int model) {
     return reader.bits(1) ? -distance : distance;
 }
 
-std::optional<MotionVector> read_vector(const StepModels& models, rans::Reader& reader, const CodedParts::Motion& motion) {
+std::optional<MotionVector> read_vector(const StepModels& models, rans::Reader& reader,
+                                        const CodedParts::Motion& motion) {
     const int kind = models.read(reader, motion.kind_model(), step_models::vector_kind.symbols);
     if (kind == as_left) return motion.has_left ? std::optional(motion.left) : std::nullopt;
     if (kind == as_above) return motion.has_above ? std::optional(motion.above) : std::nullopt;
@@ -44,8 +45,8 @@ bool PredictionDecoder::decode(std::span<const std::uint8_t> bytes, const BlockP
     const HostView<const std::uint8_t> done = after;
     for (int row = 0; row < block.part_rows(); ++row)
         for (int column = 0; column < block.part_columns(); ++column) {
-            const auto mode = static_cast<PartMode>(
-                models.read(reader, parts_.mode_model(column, row), step_models::mode.symbols));
+            const auto mode =
+                static_cast<PartMode>(models.read(reader, parts_.mode_model(column, row), step_models::mode.symbols));
             if (mode != PartMode::inside && !before.data()) return false;
             const int left = column * part_side, top = row * part_side;
             MotionVector vector{};
@@ -56,9 +57,9 @@ bool PredictionDecoder::decode(std::span<const std::uint8_t> bytes, const BlockP
             }
             parts_.set(column, row, mode, vector);
             const bool has_steps = mode != PartMode::stays && mode != PartMode::moved;
-            const auto by = mode == PartMode::inside ? Foretold::inside
-                                                     : mode == PartMode::moved_changes ? Foretold::moved
-                                                                                       : Foretold::reference;
+            const auto by = mode == PartMode::inside          ? Foretold::inside
+                            : mode == PartMode::moved_changes ? Foretold::moved
+                                                              : Foretold::reference;
             if (by != Foretold::inside) foretold_.move(before, block.x + left, block.y + top, vector);
             for (int y = top; y < std::min(top + part_side, block.height); ++y) {
                 auto* pixel = after.row(0, block.y + y) + std::int64_t{block.x + left} * channels;

@@ -1,13 +1,13 @@
 #pragma once
 
 #include "framewire/core/view.hpp"
-#include "framewire/delta/blocks/foretold.hpp"
 #include "framewire/delta/blocks/grid.hpp"
-#include "framewire/delta/blocks/part_modes.hpp"
-#include "framewire/delta/blocks/quantizer.hpp"
 #include "framewire/delta/blocks/step_contexts.hpp"
 #include "framewire/delta/entropy/models.hpp"
 #include "framewire/delta/entropy/rans.hpp"
+#include "framewire/delta/prediction/foretold.hpp"
+#include "framewire/delta/prediction/part_modes.hpp"
+#include "framewire/delta/prediction/quantizer.hpp"
 
 #include <cstdint>
 #include <span>
@@ -17,8 +17,8 @@ namespace framewire::delta {
 /// Reads blocks in the form "prediction" of format.md.
 class PredictionDecoder {
 public:
-    /// Writes the block of `after`, of the frame's shape, from the whole picture `before`; they do not overlap. False when
-    /// `bytes` are broken: what the block is then nobody knows.
+    /// Writes the block of `after`, of the frame's shape, from the whole picture `before`; they do not overlap. False
+    /// when `bytes` are broken: what the block is then nobody knows.
     bool decode(std::span<const std::uint8_t> bytes, const BlockPlace& block, int threshold,
                 HostView<const std::uint8_t> before, HostView<std::uint8_t> after);
 

@@ -11,8 +11,8 @@ struct MotionCost {
     int rows;
     int limit;  ///< from this cost on it does not matter
 
-    /// Rows of 32 samples, those of `part` and `mask` one after the other; where `mask` is 0 nothing counts, where it is
-    /// not it is 255.
+    /// Rows of 32 samples, those of `part` and `mask` one after the other; where `mask` is 0 nothing counts, where it
+    /// is not it is 255.
     int operator()(const std::uint8_t* part, const std::uint8_t* mask, const std::uint8_t* foretold,
                    std::int64_t stride) const;
 };

@@ -1,4 +1,4 @@
-#include "framewire/delta/blocks/foretold.hpp"
+#include "framewire/delta/prediction/foretold.hpp"
 
 #include <algorithm>
 
@@ -18,11 +18,13 @@ void ForetoldPart::move(HostView<const std::uint8_t> before, int x, int y, Motio
         const auto* upper = before.row(0, std::clamp(from_y + row, 0, shape.height - 1));
         const auto* lower = before.row(0, std::clamp(from_y + row + 1, 0, shape.height - 1));
         for (int column = 0; column < side; ++column, sample += 3) {
-            const auto left = columns[static_cast<std::size_t>(column)], right = columns[static_cast<std::size_t>(column) + 1];
+            const auto left = columns[static_cast<std::size_t>(column)],
+                       right = columns[static_cast<std::size_t>(column) + 1];
             for (int channel = 0; channel < channels; ++channel) {
                 const int above = upper[left + channel] * (quarters - fraction_x) + upper[right + channel] * fraction_x;
                 const int below = lower[left + channel] * (quarters - fraction_x) + lower[right + channel] * fraction_x;
-                sample[channel] = static_cast<std::uint8_t>((above * (quarters - fraction_y) + below * fraction_y + 8) / 16);
+                sample[channel] =
+                    static_cast<std::uint8_t>((above * (quarters - fraction_y) + below * fraction_y + 8) / 16);
             }
         }
     }

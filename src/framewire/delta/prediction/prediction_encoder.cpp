@@ -1,4 +1,4 @@
-#include "framewire/delta/blocks/prediction_encoder.hpp"
+#include "framewire/delta/prediction/prediction_encoder.hpp"
 
 #include "framewire/delta/blocks/step_pixels.hpp"
 
@@ -76,7 +76,8 @@ struct PredictionEncoder::Job {
     void stay(int left, int top) const {
         const auto from = std::int64_t{block.x + left} * channels;
         for (int y = block.y + top; y < block.y + top + height(top); ++y)
-            std::memcpy(after.row(0, y) + from, before.row(0, y) + from, static_cast<std::size_t>(width(left) * channels));
+            std::memcpy(after.row(0, y) + from, before.row(0, y) + from,
+                        static_cast<std::size_t>(width(left) * channels));
     }
 };
 
