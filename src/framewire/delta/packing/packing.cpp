@@ -37,8 +37,10 @@ private:
 }  // namespace
 
 std::size_t max_packed_bytes(const Shape& shape) {
-    // A changed pixel takes a flag, a pattern and three magnitudes with their bits: at most 12 bits a symbol.
-    constexpr std::size_t bytes_per_pixel = 16, bytes_per_block = 512;
+    // A symbol takes 12 bits at most. A pixel has a flag, a pattern, and for each channel a magnitude with 7 bits
+    // behind it; each of 64 parts a mode and a vector, which take 64 bits.
+    const auto bytes_per_pixel = static_cast<std::size_t>((2 * 12 + shape.channels * (12 + 7) + 7) / 8);
+    constexpr std::size_t bytes_per_block = 640;
     const BlockGrid grid(shape);
     return PackedHead::bytes +
            static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width) * bytes_per_pixel +
@@ -314,8 +316,8 @@ void Unpacker::apply_changes(std::span<const std::uint8_t> bytes, HostView<std::
                            : head.kind == Kind::prediction && state.apply_prediction(head.threshold, reference);
     if (whole) return;
     state.forget();
-    broken(head.kind == Kind::changes || head.kind == Kind::prediction ? "a block's changes make no sense"
-                                                                       : "a picture in place of changes");
+    const bool of_changes = head.kind == Kind::changes || head.kind == Kind::prediction;
+    broken(of_changes ? "a block's changes make no sense" : "no changes where some should be");
 }
 
 void Unpacker::apply_picture(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference) {
