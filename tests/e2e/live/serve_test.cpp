@@ -137,6 +137,15 @@ TEST(View, ChangesOfAGrayStreamHaveColours) {
     EXPECT_EQ(Program(view({serving.url(), "--changes", "all"})).wait().code, 2);
 }
 
+// Of the last small frames of two recordings.
+int largest_difference_of_last(const std::string& a, const std::string& b) {
+    int largest = 0;
+    for (std::size_t i = 1; i <= small_bytes; ++i)
+        largest = std::max(
+            largest, std::abs(static_cast<std::uint8_t>(a[a.size() - i]) - static_cast<std::uint8_t>(b[b.size() - i])));
+    return largest;
+}
+
 TEST(Serve, ExactRecordingsStayWithinTheThreshold) {
     const TemporaryFolder folder;
     const std::vector<std::string> input{"synth:size=160x120:fps=20:noise=6:objects=3:seed=3"};
@@ -150,10 +159,7 @@ TEST(Serve, ExactRecordingsStayWithinTheThreshold) {
     const auto seen = raw_frames(folder, {folder / "seen.mkv"});
     // With this much noise a viewer late by two frames is sent the newest picture instead, so compare the last ones.
     ASSERT_GE(seen.size(), small_bytes);
-    int largest = 0;
-    for (std::size_t i = 1; i <= small_bytes; ++i)
-        largest = std::max(largest, std::abs(static_cast<std::uint8_t>(seen[seen.size() - i]) -
-                                             static_cast<std::uint8_t>(source[source.size() - i])));
+    const int largest = largest_difference_of_last(seen, source);
     EXPECT_LE(largest, 9);
     EXPECT_GT(largest, 0);
 }
@@ -176,10 +182,7 @@ TEST(Serve, BoundedRecordingsStayWithinTheThreshold) {
         bytes[mode == "bounded"] = figures["sent_bytes"];
         const auto seen = raw_frames(folder, {folder / "seen.mkv"});
         ASSERT_GE(seen.size(), small_bytes);
-        int largest = 0;
-        for (std::size_t i = 1; i <= small_bytes; ++i)
-            largest = std::max(largest, std::abs(static_cast<std::uint8_t>(seen[seen.size() - i]) -
-                                                 static_cast<std::uint8_t>(source[source.size() - i])));
+        const int largest = largest_difference_of_last(seen, source);
         EXPECT_LE(largest, 12);
         EXPECT_GT(largest, 0);
     }
