@@ -4,8 +4,10 @@
 #include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/prediction/part_modes.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 
 namespace framewire::delta {
 

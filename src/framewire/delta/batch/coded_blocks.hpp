@@ -1,0 +1,61 @@
+#pragma once
+
+#include "framewire/core/host_device.hpp"
+#include "framewire/delta/blocks/grid.hpp"
+#include "framewire/delta/changes.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace framewire::delta {
+
+/// The most bytes a coded block takes: a symbol takes 12 bits at most. A pixel has a flag, a pattern, and for each
+/// channel a magnitude with 7 bits behind it; each of 64 parts a mode and a vector, which take 64 bits.
+FRAMEWIRE_HOST_DEVICE constexpr std::size_t max_block_bytes(int pixels, int channels) {
+    return static_cast<std::size_t>(pixels) * static_cast<std::size_t>((2 * 12 + channels * (12 + 7) + 7) / 8) + 640;
+}
+
+/// The blocks of a batch of streams as kernels count them: those of one stream after those of the one before.
+struct BatchBlocks {
+    BlockGrid grid;
+    int channels, streams;
+
+    FRAMEWIRE_HOST_DEVICE int count() const { return grid.count() * streams; }
+    FRAMEWIRE_HOST_DEVICE int stream(int block) const { return block / grid.count(); }
+    FRAMEWIRE_HOST_DEVICE BlockPlace place(int block) const { return grid.place(block % grid.count()); }
+};
+
+/// Where kernels leave the coded blocks of a batch, in any order. In device memory.
+struct CodedBlocks {
+    std::uint8_t* bytes;
+    unsigned long long* used;    ///< how many bytes are
+    std::uint32_t* sizes;        ///< of each block; 0 where it is not coded
+    unsigned long long* places;  ///< of each coded block, where in `bytes` it begins; even
+
+    /// Room for `size` bytes, which are block `block`.
+#ifdef __CUDACC__
+    __device__ std::uint8_t* take(int block, std::uint32_t size) const {
+        const auto place = atomicAdd(used, static_cast<unsigned long long>(size));
+        sizes[block] = size;
+        places[block] = place;
+        return bytes + place;
+    }
+#endif
+};
+
+/// Blocks that are to be coded, in any order. In device memory.
+struct BlockList {
+    std::uint32_t* count;
+    std::uint32_t* next;  ///< of the list, whose turn it is
+    std::uint32_t* blocks;
+
+#ifdef __CUDACC__
+    __device__ std::uint32_t add(int block) const {
+        const auto at = atomicAdd(count, 1u);
+        blocks[at] = static_cast<std::uint32_t>(block);
+        return at;
+    }
+#endif
+};
+
+}  // namespace framewire::delta
