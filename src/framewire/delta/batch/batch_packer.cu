@@ -96,12 +96,13 @@ PackedBatch BatchPacker::pack_steps(DeviceView<const std::uint8_t> current, Devi
     return state.finish({PackedHead::Kind::changes, threshold});
 }
 
-PackedBatch BatchPacker::pack_pictures(DeviceView<const std::uint8_t> pictures) {
+PackedBatch BatchPacker::pack_pictures(DeviceView<const std::uint8_t> pictures, int threshold) {
     auto& state = *state_;
+    validate_packed_threshold(threshold);
     validate(pictures, state.shape, "the batch packer's pictures");
     state.begin();
     encode_pictures(pictures, state.tables.tables(), state.coded(), state.stream());
-    return state.finish({PackedHead::Kind::picture, 0});
+    return state.finish({PackedHead::Kind::picture, threshold});
 }
 
 }  // namespace framewire::delta

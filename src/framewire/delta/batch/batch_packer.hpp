@@ -34,8 +34,8 @@ public:
     /// Compares `current` with `reference`, updates `reference` as Encoder does with `threshold`, 0 to 254, and packs
     /// the steps. Any strides; no overlap.
     PackedBatch pack_steps(DeviceView<const std::uint8_t> current, DeviceView<std::uint8_t> reference, int threshold);
-    /// Packs whole pictures.
-    PackedBatch pack_pictures(DeviceView<const std::uint8_t> pictures);
+    /// Packs whole pictures, of steps with `threshold`.
+    PackedBatch pack_pictures(DeviceView<const std::uint8_t> pictures, int threshold);
 
 private:
     struct State;

@@ -92,7 +92,7 @@ void check_steps(Executor& executor, const Shape& shape, kit::Layout layout, Sce
         device_reference.download(executor.stream());
         ASSERT_EQ(kit::first_difference(reference.view(), want_reference.view()), std::nullopt);
         ASSERT_FALSE(reference.broken_guard());
-        Packer on_cpu(shape.with_frames(1), threshold);
+        Packer on_cpu(shape.with_frames(1));
         for (int stream = 0; stream < shape.frames; ++stream) {
             SCOPED_TRACE(fmt::format("stream {}", stream));
             auto of = want.view();
@@ -101,7 +101,7 @@ void check_steps(Executor& executor, const Shape& shape, kit::Layout layout, Sce
             of.summaries += stream;
             of.streams = 1;
             std::vector<std::uint8_t> bytes;
-            on_cpu.pack_changes(of, bytes);
+            on_cpu.pack_changes(of, threshold, bytes);
             ASSERT_NO_FATAL_FAILURE(expect_frame(got.frame(stream), bytes));
             const auto& summary = got.summaries[static_cast<std::size_t>(stream)];
             ASSERT_EQ(summary.count, of.summaries[0].count);
@@ -115,7 +115,7 @@ void check_steps(Executor& executor, const Shape& shape, kit::Layout layout, Sce
             HostChanges none(shape.with_frames(1));
             none.view().summaries[0] = {};
             std::vector<std::uint8_t> bytes;
-            on_cpu.pack_changes(none.view(), bytes);
+            on_cpu.pack_changes(none.view(), threshold, bytes);
             ASSERT_NO_FATAL_FAILURE(expect_frame(again.frame(stream), bytes));
         }
     }
@@ -130,12 +130,12 @@ void check_pictures(Executor& executor, const Shape& shape, kit::Layout layout, 
         DeviceTwin device(pictures);
         device.upload(executor.stream());
         BatchPacker packer(shape, executor);
-        const Packed got(packer.pack_pictures(device.view()), executor.stream());
+        const Packed got(packer.pack_pictures(device.view(), 20), executor.stream());
         Packer on_cpu(shape.with_frames(1));
         for (int stream = 0; stream < shape.frames; ++stream) {
             SCOPED_TRACE(fmt::format("stream {}", stream));
             std::vector<std::uint8_t> bytes;
-            on_cpu.pack_picture(std::as_const(pictures).view().frames(stream, 1), bytes);
+            on_cpu.pack_picture(std::as_const(pictures).view().frames(stream, 1), 20, bytes);
             ASSERT_NO_FATAL_FAILURE(expect_frame(got.frame(stream), bytes));
         }
     }
