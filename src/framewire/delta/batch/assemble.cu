@@ -117,8 +117,7 @@ __global__ void __launch_bounds__(copy_threads) copy_kernel(Job job) {
         if (size) put_number(to, size);
     }
     if (size)
-        copy_bytes(job.coded.bytes + job.coded.places[block], size,
-                   frame + job.to.headings[stream] + place.contents);
+        copy_bytes(job.coded.slot_end(block) - size, size, frame + job.to.headings[stream] + place.contents);
 }
 
 }  // namespace

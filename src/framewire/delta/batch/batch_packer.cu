@@ -23,12 +23,11 @@ struct BatchPacker::State {
     BatchChangesEncoder changes;
     std::size_t bytes;  // that packed frames take at most
     cuda::DeviceBuffer differences, coded_bytes, packed_bytes;
-    // Set to zero before each call: how much of each is used, and of each block how long it is.
+    // Set to zero before each call: how far the list goes, and of each block how long it is.
     struct Counts {
-        unsigned long long coded;
         std::uint32_t listed, next;
     };
-    cuda::DeviceBuffer counts, summaries, listed, coded_places, begins, headings, places;
+    cuda::DeviceBuffer counts, summaries, listed, begins, headings, places;
 
     State(const Shape& of, Executor& executor_)
         : shape(of),
@@ -38,24 +37,25 @@ struct BatchPacker::State {
           changes(of.channels),
           bytes(max_packed_bytes(of.with_frames(1)) * static_cast<std::size_t>(of.frames)),
           differences(count() * block_slot_bytes(of.channels)),
-          coded_bytes(bytes + 16),
+          coded_bytes(count() * slot_bytes() + 16),
           packed_bytes(bytes),
           counts(sizeof(Counts) + count() * sizeof(std::uint32_t)),
           summaries(streams() * sizeof(Summary)),
           listed(count() * sizeof(std::uint32_t)),
-          coded_places(count() * sizeof(unsigned long long)),
           begins((streams() + 1) * sizeof(unsigned long long)),
           headings(streams() * sizeof(std::uint32_t)),
           places(count() * sizeof(FramePlace)) {}
 
     std::size_t count() const { return static_cast<std::size_t>(blocks.count()); }
     std::size_t streams() const { return static_cast<std::size_t>(shape.frames); }
+    /// A multiple of 16, so that slots begin at one.
+    std::uint32_t slot_bytes() const {
+        return static_cast<std::uint32_t>((max_block_bytes(block_side * block_side, shape.channels) + 15) / 16 * 16);
+    }
     const cuda::Stream& stream() const { return executor->stream(); }
 
     CodedBlocks coded() const {
-        return {coded_bytes.data(), &counts.as<Counts>()->coded,
-                reinterpret_cast<std::uint32_t*>(counts.data() + sizeof(Counts)),
-                coded_places.as<unsigned long long>()};
+        return {coded_bytes.data(), slot_bytes(), reinterpret_cast<std::uint32_t*>(counts.data() + sizeof(Counts))};
     }
     BlockList list() const {
         return {&counts.as<Counts>()->listed, &counts.as<Counts>()->next, listed.as<std::uint32_t>()};

@@ -24,13 +24,11 @@ constexpr int parts = parts_per_row * parts_per_row;
 constexpr int part_pixels = part_side * part_side;
 constexpr int pixels_each = block_side * block_side / threads_per_block;
 
-/// Of a thread block, in device memory: the symbols of each part, and the words they become.
+/// Of a thread block, in device memory: the symbols of each part.
 template <int channels>
 struct Scratch {
     static constexpr int part_entries = 1 + part_pixels * PixelEntries<channels>::most;
-    static constexpr int most_words = static_cast<int>(max_block_bytes(block_side * block_side, channels) / 2);
     std::uint16_t entries[parts][part_entries];
-    std::uint16_t words[most_words];
 };
 
 template <int channels>
@@ -41,8 +39,6 @@ struct Shared {
     std::uint32_t costs[step_models::sets];
     std::uint32_t changed_parts[2];
     std::uint32_t item;
-    std::uint8_t* to;
-    std::uint32_t size;
 
     __device__ bool part_changes(int part) const { return changed_parts[part / 32] >> (part % 32) & 1; }
 };
@@ -210,8 +206,8 @@ __global__ void __launch_bounds__(threads_per_block) changes_kernel(Job job) {
             for (int set = 1; set < step_models::sets; ++set)
                 if (shared.costs[set] < shared.costs[best]) best = set;
             const auto* const symbols = job.tables.steps + best * step_models::symbols;
-            auto* const end = scratch.words + Scratch<channels>::most_words;
-            Chain chain{rans::least_state, end};
+            auto* const end = job.coded.slot_end(block);
+            Chain chain{rans::least_state, reinterpret_cast<std::uint16_t*>(end)};
             for (int part = parts - 1; part >= 0; --part) {
                 const auto* const entries = scratch.entries[part];
                 chain.put_all(static_cast<int>(shared.counts[part]), shared.staged, [&](int i) {
@@ -222,16 +218,10 @@ __global__ void __launch_bounds__(threads_per_block) changes_kernel(Job job) {
             }
             chain.put(chain_bits(static_cast<std::uint32_t>(best), 2), lane == 0);
             chain.finish(lane == 0);
-            if (lane == 0) {
-                shared.size = static_cast<std::uint32_t>(end - chain.word) * 2;
-                shared.to = job.coded.take(block, shared.size);
-            }
+            if (lane == 0)
+                job.coded.sizes[block] =
+                    static_cast<std::uint32_t>(end - reinterpret_cast<const std::uint8_t*>(chain.word));
         }
-        __syncthreads();
-        const auto words = shared.size / 2;
-        const auto* const from = scratch.words + Scratch<channels>::most_words - words;
-        for (auto i = threadIdx.x; i < words; i += threads_per_block)
-            reinterpret_cast<std::uint16_t*>(shared.to)[i] = from[i];
         __syncthreads();
     }
 }

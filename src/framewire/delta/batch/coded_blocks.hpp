@@ -25,22 +25,16 @@ struct BatchBlocks {
     FRAMEWIRE_HOST_DEVICE BlockPlace place(int block) const { return grid.place(block % grid.count()); }
 };
 
-/// Where kernels leave the coded blocks of a batch, in any order. In device memory.
+/// Where kernels leave the coded blocks of a batch: each in a slot of its own, at its end. In device memory.
 struct CodedBlocks {
     std::uint8_t* bytes;
-    unsigned long long* used;    ///< how many bytes are
-    std::uint32_t* sizes;        ///< of each block; 0 where it is not coded
-    unsigned long long* places;  ///< of each coded block, where in `bytes` it begins; even
+    std::uint32_t slot_bytes;  ///< even
+    std::uint32_t* sizes;      ///< of each block; 0 where it is not coded; even
 
-    /// Room for `size` bytes, which are block `block`.
-#ifdef __CUDACC__
-    __device__ std::uint8_t* take(int block, std::uint32_t size) const {
-        const auto place = atomicAdd(used, static_cast<unsigned long long>(size));
-        sizes[block] = size;
-        places[block] = place;
-        return bytes + place;
+    FRAMEWIRE_HOST_DEVICE std::uint8_t* slot(int block) const {
+        return bytes + static_cast<unsigned long long>(block) * slot_bytes;
     }
-#endif
+    FRAMEWIRE_HOST_DEVICE std::uint8_t* slot_end(int block) const { return slot(block) + slot_bytes; }
 };
 
 /// Blocks that are to be coded, in any order. In device memory.

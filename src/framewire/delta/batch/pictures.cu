@@ -8,8 +8,8 @@
 
 #include <cstdint>
 
-// A thread block codes one block of 64x64 pixels. All its threads find each part's best predictor; then the lanes of
-// one warp are the 32 states of its residuals.
+// A thread block codes one block of 64x64 pixels. Eight lanes hold the rows of a part, find its best predictor and
+// leave its residuals in shared memory. Then the lanes of one warp are the 32 states that these go into.
 
 namespace framewire::delta {
 namespace pictures_kernels {
@@ -19,7 +19,6 @@ constexpr int threads_per_block = 128;
 constexpr int warp_lanes = 32;
 static_assert(residual_lanes == warp_lanes);
 constexpr int parts_per_plane = parts_per_row * parts_per_row;
-constexpr int rows_of_parts = parts_per_plane * part_side;  // of one plane, each of 8 samples
 constexpr int other_residual = picture_models::small_symbols - 1;
 
 struct Job {
@@ -29,201 +28,201 @@ struct Job {
     CodedBlocks coded;
 };
 
-/// Rows of a plane begin at a multiple of 4 bytes and have a column of zeros before and a row of zeros above.
-constexpr int plane_stride = block_side + 8, plane_first = 4;
-constexpr int most_part_words = 3 * parts_per_plane + 2;  // one for each part, and the state
-
 template <int channels>
 struct Shared {
-    std::uint8_t planes[channels][block_side + 1][plane_stride];
-    std::uint16_t words[block_side * block_side * channels / 2 + most_part_words];  // more are never sent
+    std::uint8_t residuals[block_side * block_side * channels];  // folded, in the order in which they are coded
     ChainSymbol staged[warp_lanes];
+    std::uint16_t first[channels * parts_per_plane];  // the number of each part's first residual
     std::uint8_t by[channels * parts_per_plane], part_class[channels * parts_per_plane];
-    // Of each part the number of its first residual, and where among the planes its first sample is.
-    std::uint16_t first[channels * parts_per_plane], sample[channels * parts_per_plane];
-    std::uint8_t* to;
-    std::uint32_t size, form;
-
-    __device__ const std::uint8_t* row(int plane, int y) const { return &planes[plane][y + 1][plane_first]; }
+    bool whole;
 };
 
-// The parts of a block in the order in which they are coded; those at its edges may be smaller.
+/// The parts of a block in the order in which they are coded; those at its edges may be smaller.
 struct Parts {
     BlockPlace place;
-    int columns, rows;
+    int columns, per_plane;
 
-    __device__ explicit Parts(const BlockPlace& of) : place(of), columns(of.part_columns()), rows(of.part_rows()) {}
-    __device__ int per_plane() const { return columns * rows; }
-    __device__ int left(int part) const { return part % columns * part_side; }
-    __device__ int top(int part) const { return part / columns * part_side; }
-    __device__ int width(int part) const { return min(part_side, place.width - left(part)); }
-    __device__ int height(int part) const { return min(part_side, place.height - top(part)); }
-    // How many samples of its plane lie in parts before it.
-    __device__ int before(int part) const {
-        return top(part) * place.width + left(part) * height(part);
-    }
+    __device__ explicit Parts(const BlockPlace& of)
+        : place(of), columns(of.part_columns()), per_plane(of.part_columns() * of.part_rows()) {}
+    __device__ bool all_full() const { return place.width % part_side == 0 && place.height % part_side == 0; }
 };
 
+/// The samples of a row of a part, of one plane, in two words; and those one to the left.
+struct Row {
+    std::uint32_t low = 0, high = 0, left_low = 0, left_high = 0;
+};
+
+// The planes' samples of 8 pixels of a row from x on and the one before them; zeros outside the block.
 template <int channels>
-__device__ void load_planes(const Job& job, int stream, const BlockPlace& place, Shared<channels>& shared) {
-    auto* const all = reinterpret_cast<std::uint32_t*>(shared.planes);
-    for (int i = static_cast<int>(threadIdx.x); i < static_cast<int>(sizeof(shared.planes) / 4);
-         i += threads_per_block)
-        all[i] = 0;
-    __syncthreads();
-    for (int i = static_cast<int>(threadIdx.x); i < block_side * block_side; i += threads_per_block) {
-        const int x = i % block_side, y = i / block_side;
-        if (x >= place.width || y >= place.height) continue;
-        const auto* pixel = job.pictures.row(stream, place.y + y) + std::int64_t{place.x + x} * channels;
-        const auto to = [&](int plane) -> std::uint8_t& { return shared.planes[plane][y + 1][plane_first + x]; };
-        if constexpr (channels == 1) {
-            to(0) = pixel[0];
-        } else {
-            const auto green = pixel[1];
-            to(0) = green;
-            to(1) = static_cast<std::uint8_t>(pixel[0] - green);
-            to(2) = static_cast<std::uint8_t>(pixel[2] - green);
+__device__ void load_row(const Job& job, int stream, const BlockPlace& place, int x, int y, Row* rows) {
+    if (y < 0 || y >= place.height) return;
+    const auto* pixel = job.pictures.row(stream, place.y + y) + std::int64_t{place.x + x} * channels;
+    const auto sample = [&](int at, int plane) -> std::uint32_t {
+        if constexpr (channels == 1) return pixel[at];
+        const auto green = pixel[at * channels + 1];
+        if (plane == 0) return green;
+        return static_cast<std::uint8_t>(pixel[at * channels + (plane == 1 ? 0 : 2)] - green);
+    };
+    const int width = min(part_side, place.width - x);
+#pragma unroll
+    for (int plane = 0; plane < channels; ++plane) {
+        const auto before = x > 0 ? sample(-1, plane) : 0u;
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            if (i < width) rows[plane].low |= sample(i, plane) << (8 * i);
+            if (i + 4 < width) rows[plane].high |= sample(i + 4, plane) << (8 * i);
+        }
+        rows[plane].left_low = rows[plane].low << 8 | before;
+        rows[plane].left_high = __funnelshift_l(rows[plane].low, rows[plane].high, 8);
+    }
+}
+
+struct Residuals {
+    std::uint32_t low, high;
+};
+__device__ Residuals residuals_of(const Row& here, const Row& above, Predictor by) {
+    if (by == Predictor::left) return {__vsub4(here.low, here.left_low), __vsub4(here.high, here.left_high)};
+    const Residuals rise{__vsub4(here.low, above.low), __vsub4(here.high, above.high)};
+    if (by == Predictor::above) return rise;
+    return {__vsub4(rise.low, __vsub4(here.left_low, above.left_low)),
+            __vsub4(rise.high, __vsub4(here.left_high, above.left_high))};
+}
+/// 0, -1, 1, -2, 2 ... as 0, 1, 2, 3, 4 ...
+__device__ std::uint32_t fold4(std::uint32_t residuals) {
+    const auto twice = (residuals & 0x7F7F7F7Fu) << 1;
+    return twice ^ __vcmplts4(residuals, 0u);
+}
+
+// The bits of the bytes 0 to `count` - 1, of four.
+__device__ std::uint32_t first_bytes(int count) { return count >= 4 ? ~0u : count <= 0 ? 0u : (1u << (8 * count)) - 1; }
+
+// Finds each part's predictor and class, and its residuals. Eight lanes are the rows of a part.
+template <int channels>
+__device__ void find_residuals(const Job& job, int stream, const Parts& parts, Shared<channels>& shared) {
+    const auto& place = parts.place;
+    for (int i = static_cast<int>(threadIdx.x); i < parts_per_plane * part_side; i += threads_per_block) {
+        const int y = i % part_side, part = i / part_side;
+        const bool is_part = part < parts.per_plane;
+        const int left = part % parts.columns * part_side, top = part / parts.columns * part_side;
+        const int width = min(part_side, place.width - left), height = min(part_side, place.height - top);
+        Row here[channels], above[channels];
+        if (is_part && y < height) {
+            load_row<channels>(job, stream, place, left, top + y, here);
+            load_row<channels>(job, stream, place, left, top + y - 1, above);
+        }
+        const auto low_mask = first_bytes(width), high_mask = first_bytes(width - 4);
+#pragma unroll
+        for (int plane = 0; plane < channels; ++plane) {
+            std::uint32_t sums[predictors];
+#pragma unroll
+            for (int by = 0; by < predictors; ++by) {
+                const auto of = residuals_of(here[plane], above[plane], static_cast<Predictor>(by));
+                sums[by] = __dp4a(__vabs4(of.low) & low_mask, 0x01010101u,
+                                  __dp4a(__vabs4(of.high) & high_mask, 0x01010101u, 0u));
+#pragma unroll
+                for (int step = 1; step < part_side; step *= 2) sums[by] += __shfl_xor_sync(~0u, sums[by], step);
+            }
+            if (!is_part || y >= height) continue;
+            int best = 0;
+            auto least = sums[0];
+#pragma unroll
+            for (int by = 1; by < predictors; ++by)
+                if (sums[by] < least) {
+                    least = sums[by];
+                    best = by;
+                }
+            const int index = plane * parts.per_plane + part;
+            const int first = plane * place.pixels() + top * place.width + left * height;
+            if (y == 0) {
+                shared.by[index] = static_cast<std::uint8_t>(best);
+                shared.part_class[index] = static_cast<std::uint8_t>(residual_class(least, width * height));
+                shared.first[index] = static_cast<std::uint16_t>(first);
+            }
+            const auto residuals = residuals_of(here[plane], above[plane], static_cast<Predictor>(best));
+            const auto low = fold4(residuals.low), high = fold4(residuals.high);
+            auto* const to = shared.residuals + first + y * width;
+            if (parts.all_full()) {
+                *reinterpret_cast<uint2*>(to) = {low, high};
+            } else {
+                for (int x = 0; x < width; ++x)
+                    to[x] = static_cast<std::uint8_t>((x < 4 ? low : high) >> (8 * (x % 4)));
+            }
         }
     }
-    __syncthreads();
 }
 
-// The bytes at `at`, which begins one after a word does, or the byte before them.
-__device__ std::uint32_t word_before(std::uint32_t before, std::uint32_t word) {
-    return __funnelshift_l(before, word, 8);
-}
-
-// Sums of the residuals of one row of a part, without their signs, for the three predictors.
-struct RowSums {
-    std::uint32_t of[predictors];
-};
-__device__ RowSums sum_row(const std::uint8_t* row, int x, int width) {
-    RowSums sums{};
-    const auto* here = reinterpret_cast<const std::uint32_t*>(row + x);
-    const auto* above = reinterpret_cast<const std::uint32_t*>(row - plane_stride + x);
-    std::uint32_t here_before = here[-1], above_before = above[-1];
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-        const int inside = min(4, width - 4 * half);
-        if (inside <= 0) break;
-        const auto mask = inside == 4 ? ~0u : (1u << (8 * inside)) - 1;
-        const auto now = here[half], up = above[half];
-        const auto left = word_before(here_before, now), corner = word_before(above_before, up);
-        const auto rise = __vsub4(now, up);
-        const auto add = [&](Predictor by, std::uint32_t residual) {
-            sums.of[static_cast<int>(by)] = __dp4a(__vabs4(residual) & mask, 0x01010101u,
-                                                   sums.of[static_cast<int>(by)]);
-        };
-        add(Predictor::slope, __vsub4(rise, __vsub4(left, corner)));
-        add(Predictor::left, __vsub4(now, left));
-        add(Predictor::above, rise);
-        here_before = now;
-        above_before = up;
-    }
-    return sums;
-}
-
-// Finds each part's predictor and class: eight lanes for the eight rows of a part.
-template <int channels>
-__device__ void choose(const Parts& parts, Shared<channels>& shared) {
-    const int rows = channels * rows_of_parts;
-    for (int i = static_cast<int>(threadIdx.x); i < rows; i += threads_per_block) {
-        const int y = i % part_side, number = i / part_side;
-        const int plane = number / parts_per_plane, part = number % parts_per_plane;
-        const bool is_part = part < parts.per_plane();
-        RowSums sums{};
-        if (is_part && y < parts.height(part))
-            sums = sum_row(shared.row(plane, parts.top(part) + y), parts.left(part), parts.width(part));
-#pragma unroll
-        for (int step = 1; step < part_side; step *= 2)
-#pragma unroll
-            for (auto& of : sums.of) of += __shfl_xor_sync(~0u, of, step);
-        if (!is_part || y != 0) continue;
-        int by = 0;
-#pragma unroll
-        for (int other = 1; other < predictors; ++other)
-            if (sums.of[other] < sums.of[by]) by = other;
-        const int samples = parts.width(part) * parts.height(part);
-        const int index = plane * parts.per_plane() + part;
-        std::uint32_t least = sums.of[0];
-        for (const auto of : sums.of) least = min(least, of);
-        shared.by[index] = static_cast<std::uint8_t>(by);
-        shared.part_class[index] = static_cast<std::uint8_t>(residual_class(least, samples));
-        shared.first[index] = static_cast<std::uint16_t>(plane * parts.place.pixels() + parts.before(part));
-        shared.sample[index] = static_cast<std::uint16_t>(shared.row(plane, parts.top(part)) + parts.left(part) -
-                                                          &shared.planes[0][0][0]);
-    }
-}
-
-// `number`: within its part, which is `width` wide.
-template <int channels>
-__device__ std::uint32_t residual_of(const Shared<channels>& shared, int index, int number, int width) {
-    const int y = width == part_side ? number / part_side : number / width, x = number - y * width;
-    const auto* const at = &shared.planes[0][0][0] + shared.sample[index] + y * plane_stride + x;
-    const int left = at[-1], above = at[-plane_stride], corner = at[-plane_stride - 1];
-    const auto by = static_cast<Predictor>(shared.by[index]);
-    const int foretold = by == Predictor::left ? left : by == Predictor::above ? above : left + above - corner;
-    const int residual = static_cast<std::int8_t>(at[0] - foretold);
-    return static_cast<std::uint32_t>(residual < 0 ? -2 * residual - 1 : 2 * residual);
-}
-
-// Words of all lanes, from the end of a block's words on; those that no longer fit are only counted.
+/// The words of all lanes, before `end`; those that are not among the `room` last ones are only counted.
 struct Words {
-    std::uint16_t* words;
+    std::uint16_t* end;
     int room, used;
 
-    __device__ void put(int before, std::uint32_t state) {
-        const int at = room - 1 - used - before;
-        if (at >= 0) words[at] = static_cast<std::uint16_t>(state);
+    __device__ void put(int before, std::uint32_t state) const {
+        const int at = used + before;
+        if (at < room) end[-1 - at] = static_cast<std::uint16_t>(state);
     }
+};
+
+/// A residual on its way: how it is coded, and whether it is one of the others, told by bits.
+struct Coming {
+    ChainSymbol symbol;
+    std::uint32_t residual;
+    bool other;
 };
 
 // Codes the residuals, the last one first, 32 at a time.
-template <int channels>
+template <int channels, bool full_parts>
 __device__ void put_residuals(const Job& job, const Parts& parts, const Shared<channels>& shared, Words& words) {
     const int lane = static_cast<int>(threadIdx.x % warp_lanes);
-    const auto later = lane == 31 ? 0u : ~0u << (lane + 1);  // lanes whose residuals come before, being later ones
+    const auto later = lane == 31 ? 0u : ~0u << (lane + 1);  // lanes whose words come before, their residuals being later
     const int samples = channels * parts.place.pixels();
-    const int last_width = parts.width(parts.columns - 1);
-    int index = channels * parts.per_plane() - 1;
-    std::uint32_t state = rans::least_state;
-    const auto prepare = [&](int number, std::uint32_t& residual, bool& other) {
-        while (shared.first[index] > number) --index;
+    int index = channels * parts.per_plane - 1;
+    const auto look_up = [&](int number) {
+        if constexpr (full_parts)
+            index = number / (part_side * part_side);
+        else
+            while (shared.first[index] > number) --index;
         const int part_class = shared.part_class[index];
         const bool small = part_class < picture_models::small_classes;
-        // Parts but those at the right edge are as wide as any.
-        const int width = last_width == part_side || (index + 1) % parts.columns ? part_side : last_width;
-        residual = residual_of(shared, index, number - shared.first[index], width);
-        other = small && residual >= other_residual;
+        const std::uint32_t residual = shared.residuals[number];
+        const bool other = small && residual >= other_residual;
         const int first = small ? first_symbol<picture_models::small_residual>(part_class)
-                                : first_symbol<picture_models::large_residual>(part_class - picture_models::small_classes);
-        return chain_symbol(job.tables.pictures, first + static_cast<int>(other ? other_residual : residual));
+                                : first_symbol<picture_models::large_residual>(part_class -
+                                                                               picture_models::small_classes);
+        return Coming{chain_symbol(job.tables.pictures, first + static_cast<int>(other ? other_residual : residual)),
+                      residual, other};
     };
+    std::uint32_t state = rans::least_state;
     int begin = (samples - 1) / warp_lanes * warp_lanes;
-    std::uint32_t residual = 0;
-    bool other = false;
-    ChainSymbol symbol{};
-    if (begin + lane < samples) symbol = prepare(begin + lane, residual, other);
+    Coming next{};
+    if (begin + lane < samples) next = look_up(begin + lane);
     for (; begin >= 0; begin -= warp_lanes) {
-        const bool active = begin + lane < samples;
-        const bool bits_full = active && other && state >= 1u << (31 - 8);
-        const auto before_bits = state;
-        if (bits_full) state >>= 16;
-        if (active && other) state = state << 8 | residual;
-        const bool full = active && state >= symbol.first_too_large;
-        const auto of_bits = __ballot_sync(~0u, bits_full), of_symbols = __ballot_sync(~0u, full);
-        const int before = __popc(of_bits & later) + __popc(of_symbols & later);
-        if (bits_full) words.put(before, before_bits);
-        if (full) words.put(before + bits_full, state);
-        words.used += __popc(of_bits) + __popc(of_symbols);
-        const auto coded = symbol;
+        const auto now = next;
         // What comes next is looked up while this is coded.
-        const bool was_active = active;
-        if (begin > 0) symbol = prepare(begin - warp_lanes + lane, residual, other);
-        if (was_active) {
-            const auto rest = full ? state >> 16 : state;
-            const auto quotient = __umulhi(rest, coded.reciprocal) >> (coded.complement_and_shift >> 16);
-            state = rest + coded.bias + quotient * (coded.complement_and_shift & 0xFFFFu);
+        if (begin > 0) next = look_up(begin - warp_lanes + lane);
+        const bool active = full_parts || begin + lane < samples;
+        const bool other = active && now.other;
+        if (__any_sync(~0u, other)) {
+            const bool bits_full = other && state >= 1u << (31 - 8);
+            const auto before_bits = state;
+            if (bits_full) state >>= 16;
+            if (other) state = state << 8 | now.residual;
+            const bool full = active && state >= now.symbol.first_too_large;
+            const auto of_bits = __ballot_sync(~0u, bits_full), of_symbols = __ballot_sync(~0u, full);
+            const int before = __popc(of_bits & later) + __popc(of_symbols & later);
+            if (bits_full) words.put(before, before_bits);
+            if (full) words.put(before + bits_full, state);
+            words.used += __popc(of_bits) + __popc(of_symbols);
+            if (full) state >>= 16;
+        } else {
+            const bool full = active && state >= now.symbol.first_too_large;
+            const auto of_symbols = __ballot_sync(~0u, full);
+            if (full) words.put(__popc(of_symbols & later), state);
+            words.used += __popc(of_symbols);
+            if (full) state >>= 16;
+        }
+        if (active) {
+            const auto quotient = __umulhi(state, now.symbol.reciprocal) >> (now.symbol.complement_and_shift >> 16);
+            state += now.symbol.bias + quotient * (now.symbol.complement_and_shift & 0xFFFFu);
         }
     }
     words.put(2 * (31 - lane), state >> 16);
@@ -233,56 +232,53 @@ __device__ void put_residuals(const Job& job, const Parts& parts, const Shared<c
 
 template <int channels>
 __global__ void __launch_bounds__(threads_per_block) pictures_kernel(Job job) {
-    extern __shared__ std::uint8_t memory[];
-    auto& shared = *reinterpret_cast<Shared<channels>*>(memory);
+    __shared__ __align__(16) Shared<channels> shared;
     const int block = static_cast<int>(blockIdx.x), stream = job.blocks.stream(block);
     const auto place = job.blocks.place(block);
     const Parts parts(place);
     const int plain_bytes = place.pixels() * channels;
+    auto* const slot_end = job.coded.slot_end(block);
 
-    load_planes(job, stream, place, shared);
-    choose(parts, shared);
+    find_residuals(job, stream, parts, shared);
     __syncthreads();
     if (threadIdx.x < warp_lanes) {
         const int lane = static_cast<int>(threadIdx.x);
+        Words words{reinterpret_cast<std::uint16_t*>(slot_end), plain_bytes / 2 + 2 * warp_lanes, 0};
+        parts.all_full() ? put_residuals<channels, true>(job, parts, shared, words)
+                         : put_residuals<channels, false>(job, parts, shared, words);
         // A block whose words would take as much as its bytes is sent plain.
-        Words words{shared.words, plain_bytes / 2 + most_part_words, 0};
-        put_residuals(job, parts, shared, words);
-        __syncwarp();
-        if (words.used * 2 < plain_bytes) {
-            Chain chain{rans::least_state, shared.words + words.room - words.used};
-            chain.put_all(channels * parts.per_plane(), shared.staged, [&](int part) {
+        bool whole = words.used * 2 < plain_bytes;
+        if (whole) {
+            Chain chain{rans::least_state, words.end - words.used};
+            chain.put_all(channels * parts.per_plane, shared.staged, [&](int part) {
                 const int before = part ? shared.part_class[part - 1] : 0;
                 return chain_symbol(job.tables.pictures, first_symbol<picture_models::part>(before) +
                                                              shared.by[part] * picture_models::classes +
                                                              shared.part_class[part]);
             });
             chain.finish(lane == 0);
-            words.used = static_cast<int>(shared.words + words.room - chain.word);
+            words.used = static_cast<int>(words.end - chain.word);
+            whole = words.used * 2 < plain_bytes;
         }
         if (lane == 0) {
-            shared.form = words.used * 2 < plain_bytes ? form_whole : form_plain;
-            shared.size = form_bytes + (shared.form == form_whole
-                                            ? static_cast<std::uint32_t>(words.used) * 2
-                                            : static_cast<std::uint32_t>(plain_bytes + plain_bytes % 2));
-            shared.to = job.coded.take(block, shared.size);
+            shared.whole = whole;
+            job.coded.sizes[block] = static_cast<std::uint32_t>(
+                form_bytes + (whole ? words.used * 2 : plain_bytes + plain_bytes % 2));
         }
+        if (whole && lane < form_bytes)
+            (reinterpret_cast<std::uint8_t*>(words.end - words.used) - form_bytes)[lane] =
+                static_cast<std::uint8_t>(form_whole >> (8 * lane));
     }
     __syncthreads();
-    auto* const to = shared.to;
-    if (threadIdx.x < form_bytes) to[threadIdx.x] = static_cast<std::uint8_t>(shared.form >> (8 * threadIdx.x));
-    if (shared.form == form_whole) {
-        const auto count = (shared.size - form_bytes) / 2;
-        const auto* const from = shared.words + plain_bytes / 2 + most_part_words - count;
-        for (auto i = threadIdx.x; i < count; i += threads_per_block)
-            reinterpret_cast<std::uint16_t*>(to + form_bytes)[i] = from[i];
-        return;
-    }
-    const int row_bytes = place.width * channels;
-    for (int i = static_cast<int>(threadIdx.x); i < plain_bytes + plain_bytes % 2; i += threads_per_block)
-        to[form_bytes + i] = i < plain_bytes ? job.pictures.row(stream, place.y + i / row_bytes)[
-                                                   std::int64_t{place.x} * channels + i % row_bytes]
-                                             : std::uint8_t{0};
+    if (shared.whole) return;
+    const int row_bytes = place.width * channels, all_bytes = plain_bytes + plain_bytes % 2;
+    auto* const to = slot_end - all_bytes;
+    for (int i = static_cast<int>(threadIdx.x); i < all_bytes; i += threads_per_block)
+        to[i] = i < plain_bytes ? job.pictures.row(stream, place.y + i / row_bytes)[std::int64_t{place.x} * channels +
+                                                                                   i % row_bytes]
+                                : std::uint8_t{0};
+    if (threadIdx.x < form_bytes)
+        (to - form_bytes)[threadIdx.x] = static_cast<std::uint8_t>(form_plain >> (8 * threadIdx.x));
 }
 
 }  // namespace
@@ -293,11 +289,9 @@ void encode_pictures(DeviceView<const std::uint8_t> pictures, const CoderTables&
     using namespace pictures_kernels;
     const auto& shape = pictures.shape();
     const Job job{cuda::KernelImage(pictures), {BlockGrid(shape), shape.channels, shape.frames}, tables, coded};
-    const auto launch = [&](auto* kernel, std::size_t shared) {
-        kernel<<<static_cast<unsigned>(job.blocks.count()), threads_per_block, shared, stream.handle()>>>(job);
-        cuda::check_launch();
-    };
-    shape.channels == 1 ? launch(pictures_kernel<1>, sizeof(Shared<1>)) : launch(pictures_kernel<3>, sizeof(Shared<3>));
+    const auto kernel = shape.channels == 1 ? pictures_kernel<1> : pictures_kernel<3>;
+    kernel<<<static_cast<unsigned>(job.blocks.count()), threads_per_block, 0, stream.handle()>>>(job);
+    cuda::check_launch();
 }
 
 }  // namespace framewire::delta

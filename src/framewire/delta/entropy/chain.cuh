@@ -41,15 +41,18 @@ struct Chain {
     std::uint32_t state;
     std::uint16_t* word;
 
+    /// Writes the word before the last one in any case: whether it moves out is known late, and a branch would hold up
+    /// the loads of what comes next. Both states that may follow are found before it is known which one does.
     __device__ void put(const ChainSymbol& symbol, bool writes) {
+        if (writes) word[-1] = static_cast<std::uint16_t>(state);
+        const auto shift = symbol.complement_and_shift >> 16, complement = symbol.complement_and_shift & 0xFFFFu;
+        const auto after = [&](std::uint32_t before) {
+            return (__umulhi(before, symbol.reciprocal) >> shift) * complement + (before + symbol.bias);
+        };
+        const auto same = after(state), moved = after(state >> 16);
         const bool full = state >= symbol.first_too_large;
-        if (full) {
-            --word;
-            if (writes) *word = static_cast<std::uint16_t>(state);
-        }
-        const auto rest = full ? state >> 16 : state;
-        const auto quotient = __umulhi(rest, symbol.reciprocal) >> (symbol.complement_and_shift >> 16);
-        state = rest + symbol.bias + quotient * (symbol.complement_and_shift & 0xFFFFu);
+        state = full ? moved : same;
+        word -= full;
     }
     /// The state itself, where nothing more comes before it.
     __device__ void finish(bool writes) {
@@ -70,10 +73,15 @@ struct Chain {
             __syncwarp();
             if (lane < left - 32) next = symbol_at(left - 33 - lane);
             if (left >= 32) {
-#pragma unroll 8
+#pragma unroll 16
                 for (int i = 0; i < 32; ++i) put(staged[i], lane == 0);
             } else {
-                for (int i = 0; i < left; ++i) put(staged[i], lane == 0);
+                auto symbol = staged[0];
+                for (int i = 1; i <= left; ++i) {
+                    const auto following = staged[i % 32];
+                    put(symbol, lane == 0);
+                    symbol = following;
+                }
             }
             __syncwarp();
         }
