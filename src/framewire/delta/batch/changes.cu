@@ -153,8 +153,8 @@ __device__ void find_part(const Job& job, const BlockPlace& place, int part, Sha
             const bool inside = i < width * height;
             PixelEntries<channels> pixel{};
             if (inside) {
-                pixel = pixel_entries(shared.block, left + i % width, top + i / width, Foretold::differences, 0, true,
-                                      job.tables.pattern_ranks);
+                pixel = pixel_entries<channels>(shared.block, left + i % width, top + i / width, Foretold::differences,
+                                                0, true, job.tables.pattern_ranks);
                 cost += pixel.cost(job.tables.step_costs);
             }
             const auto own = inside ? static_cast<std::uint32_t>(pixel.count()) : 0u;

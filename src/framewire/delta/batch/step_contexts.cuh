@@ -63,8 +63,9 @@ struct PixelNeighbours {
     }
 };
 
-template <int channels>
-__device__ PixelNeighbours neighbours_of(const BlockSteps<channels>& block, int x, int y) {
+/// `Block`: BlockSteps, or what has its step() and traits_at().
+template <class Block>
+__device__ PixelNeighbours neighbours_of(const Block& block, int x, int y) {
     // What lies above and to the right is known only where its part came before.
     const bool unknown = x % part_side == part_side - 1 && y % part_side != 0;
     return {block.traits_at(x - 1, y), block.traits_at(x, y - 1), block.traits_at(x - 1, y - 1),
@@ -112,9 +113,9 @@ struct PixelEntries {
 };
 
 /// The symbols of the pixel (x, y) of a block whose steps are there, those of what was coded before it too.
-template <int channels>
-__device__ PixelEntries<channels> pixel_entries(const BlockSteps<channels>& block, int x, int y, Foretold by, int slope,
-                                                bool fine, const std::uint8_t* pattern_ranks) {
+template <int channels, class Block>
+__device__ PixelEntries<channels> pixel_entries(const Block& block, int x, int y, Foretold by, int slope, bool fine,
+                                                const std::uint8_t* pattern_ranks) {
     const auto near = neighbours_of(block, x, y);
     PixelEntries<channels> entries{};
     int own[channels];
@@ -122,7 +123,7 @@ __device__ PixelEntries<channels> pixel_entries(const BlockSteps<channels>& bloc
     int pattern = 0, weight = channels == 1 ? 13 : 1;
 #pragma unroll
     for (int channel = 0; channel < channels; ++channel, weight *= 3) {
-        own[channel] = block.steps[channel][BlockSteps<channels>::at(x, y)];
+        own[channel] = block.step(x, y, channel);
         pattern += own[channel] > 0 ? weight : own[channel] < 0 ? 2 * weight : 0;
     }
     entries.changes = pattern != 0;
