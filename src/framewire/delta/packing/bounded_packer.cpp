@@ -4,6 +4,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/packing/packed.hpp"
+#include "framewire/delta/pictures/picture_coder.hpp"
 #include "framewire/delta/prediction/distance.hpp"
 #include "framewire/delta/prediction/prediction_encoder.hpp"
 
@@ -41,7 +42,9 @@ struct BoundedPacker::State {
     std::vector<Summary> found;
     std::vector<int> coded;
     std::array<PredictionEncoder, static_cast<std::size_t>(block_shares)> encoders;
+    std::array<PictureEncoder, static_cast<std::size_t>(block_shares)> pictures;
     BlockWriter writer;
+    std::vector<std::uint8_t> whole;  // a first picture without loss
 
     State(const Shape& of, int threshold_, int effort, const ThreadPool* pool_)
         : shape(of),
@@ -75,6 +78,15 @@ struct BoundedPacker::State {
         });
     }
 
+    /// Packs `camera` without loss into `whole`.
+    void pack_whole(HostView<const std::uint8_t> camera) {
+        whole.clear();
+        writer.write({PackedHead::Kind::picture, threshold}, coded, grid.count(), pool, whole,
+                     [&](std::size_t share, int block, std::vector<std::uint8_t>& bytes) {
+                         pictures[share].encode(camera, grid.place(block), bytes);
+                     });
+    }
+
     Summary sum() const {
         Summary all;
         for (const auto& block : found) add(all, block);
@@ -101,8 +113,15 @@ Summary BoundedPacker::pack_first(HostView<const std::uint8_t> camera, HostView<
     state.coded.resize(state.found.size());
     std::iota(state.coded.begin(), state.coded.end(), 0);
     std::fill(state.found.begin(), state.found.end(), Summary{});
-    state.pack(PackedHead::Kind::first_picture, first_threshold(state.threshold), camera, reference, out);
-    return state.sum();
+    state.pack_whole(camera);
+    const int within = first_threshold(state.threshold);
+    const auto before = out.size();
+    if (within > 0) state.pack(PackedHead::Kind::first_picture, within, camera, reference, out);
+    if (within > 0 && out.size() - before < state.whole.size()) return state.sum();
+    out.resize(before);
+    out.insert(out.end(), state.whole.begin(), state.whole.end());
+    copy(camera, reference);
+    return {};
 }
 
 Summary BoundedPacker::pack_step(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference,

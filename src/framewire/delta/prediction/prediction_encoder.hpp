@@ -17,7 +17,8 @@ namespace framewire::delta {
 
 /// Codes blocks in the form "prediction" of format.md, so that every sample of what results is within the threshold of
 /// the camera's. Each part is what costs the fewest bits: the sample as it was, moved from elsewhere, or foretold by
-/// its neighbours, and steps where that is not near enough.
+/// its neighbours, and steps where that is not near enough. Steps of a third of the largest size leave R nearer to what
+/// the camera sees next; a block takes the largest where that saves much now.
 class PredictionEncoder {
 public:
     struct Effort {
@@ -41,9 +42,14 @@ private:
     };
     struct Job;
 
+    /// Fills `symbols` with the block and writes it as a viewer will have it.
+    void code_block(const Job& job, bool fresh, Symbols& symbols);
     template <class Sink>
     PartMode code(const Job& job, int column, int row, const Candidate& candidate, Sink&& sink);
     void quantize(const Job& job, int left, int top, const Candidate& candidate);
+    void count_steps(int width, int height, int channels);  // of the part last coded
+    void keep(const Job& job);
+    void restore(const Job& job) const;
 
     Effort effort_;
     CodedPixels coded_;
@@ -54,7 +60,9 @@ private:
     std::array<std::int16_t, part_side * part_side * 3> steps_{};  // of the part
     std::array<std::uint8_t, part_side * part_side> slopes_{};
     bool has_steps_ = false;
-    Symbols symbols_;
+    int changed_samples_ = 0, all_steps_ = 0;  // of the block: how many samples have steps, and how many they have
+    Symbols symbols_, large_symbols_;
+    std::array<std::uint8_t, static_cast<std::size_t>(block_side* block_side * 3)> kept_;
 };
 
 }  // namespace framewire::delta
