@@ -158,11 +158,25 @@ void PredictionEncoder::count_steps(int width, int height, int channels) {
             }
 }
 
-void PredictionEncoder::code_block(const Job& job, bool fresh, Symbols& symbols) {
-    const auto& [camera, before, block, quantizer, after, channels] = job;
+void PredictionEncoder::find_vectors(const Job& job, int column, int row, std::vector<MotionVector>& vectors) {
+    const int left = column * part_side, top = row * part_side;
+    const auto motion = parts_.motion(column, row);
+    MotionVector near[2];
+    std::size_t near_count = 0;
+    if (motion.has_left) near[near_count++] = motion.left;
+    if (motion.has_above) near[near_count++] = motion.above;
+    vectors.clear();
+    for (const auto& found : search_.find(job.camera, job.before, job.block.x + left, job.block.y + top,
+                                          job.width(left), job.height(top), job.quantizer.threshold(), effort_.range,
+                                          effort_.candidates, {near, near_count}))
+        vectors.push_back(found.vector);
+}
+
+void PredictionEncoder::code_block(const Job& job, bool fresh, bool look, Symbols& symbols) {
+    const auto& block = job.block;
     coded_.clear();
     symbols.clear();
-    symbols.add_bits(quantizer.size(), Quantizer::size_bits);
+    symbols.add_bits(job.quantizer.size(), Quantizer::size_bits);
     changed_samples_ = all_steps_ = 0;
     for (int row = 0; row < block.part_rows(); ++row)
         for (int column = 0; column < block.part_columns(); ++column) {
@@ -177,20 +191,14 @@ void PredictionEncoder::code_block(const Job& job, bool fresh, Symbols& symbols)
             candidates_.push_back({Foretold::inside});
             if (!fresh) {
                 candidates_.push_back({Foretold::reference});
-                const auto motion = parts_.motion(column, row);
-                MotionVector near[2];
-                std::size_t near_count = 0;
-                if (motion.has_left) near[near_count++] = motion.left;
-                if (motion.has_above) near[near_count++] = motion.above;
-                for (const auto& found :
-                     search_.find(camera, before, block.x + left, block.y + top, job.width(left), job.height(top),
-                                  quantizer.threshold(), effort_.range, effort_.candidates, {near, near_count}))
-                    candidates_.push_back({Foretold::moved, found.vector});
+                auto& vectors = vectors_[static_cast<std::size_t>(row * parts_per_row + column)];
+                if (look) find_vectors(job, column, row, vectors);
+                for (const auto vector : vectors) candidates_.push_back({Foretold::moved, vector});
             }
             std::size_t best = 0;
             std::uint64_t least = ~std::uint64_t{0};
             for (std::size_t i = 0; candidates_.size() > 1 && i < candidates_.size(); ++i) {
-                CostSink sink(quantizer.threshold(), least);
+                CostSink sink(job.quantizer.threshold(), least);
                 code(job, column, row, candidates_[i], sink);
                 if (sink.cost() >= least) continue;
                 least = sink.cost();
@@ -198,7 +206,7 @@ void PredictionEncoder::code_block(const Job& job, bool fresh, Symbols& symbols)
             }
             const auto mode = code(job, column, row, candidates_[best], symbols);
             parts_.set(column, row, mode, candidates_[best].vector);
-            count_steps(job.width(left), job.height(top), channels);
+            count_steps(job.width(left), job.height(top), job.channels);
         }
 }
 
@@ -222,10 +230,10 @@ void PredictionEncoder::encode(HostView<const std::uint8_t> camera, HostView<con
     constexpr int largest = 0, third = 1;
     const int channels = camera.shape().channels;
     const Job job{camera, before, block, Quantizer(threshold, third), after, channels};
-    code_block(job, fresh, symbols_);
+    code_block(job, fresh, true, symbols_);
     if (threshold > 0 && 2 * all_steps_ > 3 * changed_samples_) {
         keep(job);
-        code_block({camera, before, block, Quantizer(threshold, largest), after, channels}, fresh, large_symbols_);
+        code_block({camera, before, block, Quantizer(threshold, largest), after, channels}, fresh, false, large_symbols_);
         // What the largest saves now it costs about as much later if that is less than an eighth: measured.
         if (8 * large_symbols_.cost() < 7 * symbols_.cost()) return large_symbols_.write(out);
         restore(job);

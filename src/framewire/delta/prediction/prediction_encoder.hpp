@@ -42,8 +42,10 @@ private:
     };
     struct Job;
 
-    /// Fills `symbols` with the block and writes it as a viewer will have it.
-    void code_block(const Job& job, bool fresh, Symbols& symbols);
+    /// Fills `symbols` with the block and writes it as a viewer will have it. Vectors are those found the last time
+    /// unless it is to `look` for them.
+    void code_block(const Job& job, bool fresh, bool look, Symbols& symbols);
+    void find_vectors(const Job& job, int column, int row, std::vector<MotionVector>& vectors);
     template <class Sink>
     PartMode code(const Job& job, int column, int row, const Candidate& candidate, Sink&& sink);
     void quantize(const Job& job, int left, int top, const Candidate& candidate);
@@ -56,6 +58,7 @@ private:
     CodedParts parts_;
     ForetoldPart foretold_;
     MotionSearch search_;
+    std::array<std::vector<MotionVector>, static_cast<std::size_t>(parts_per_row* parts_per_row)> vectors_;
     std::vector<Candidate> candidates_;
     std::array<std::int16_t, part_side * part_side * 3> steps_{};  // of the part
     std::array<std::uint8_t, part_side * part_side> slopes_{};
