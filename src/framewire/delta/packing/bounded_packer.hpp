@@ -26,7 +26,7 @@ public:
     static constexpr int max_effort = 2;
 
     /// Sets `reference` to a first picture near `camera`, nearer than the threshold asks for, so that noise seldom
-    /// leaves it, and appends it packed. The summary's count is 0.
+    /// leaves it, and appends it packed. Where that saves little it is the camera's own. The summary's count is 0.
     Summary pack_first(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference,
                        std::vector<std::uint8_t>& out);
     /// Brings `reference` near `camera` and appends the step packed. The summary counts the bytes that were off by more

@@ -1,6 +1,7 @@
 #include "framewire/delta/prediction/prediction_encoder.hpp"
 
 #include "framewire/delta/blocks/step_pixels.hpp"
+#include "framewire/delta/prediction/distance.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -166,9 +167,9 @@ void PredictionEncoder::find_vectors(const Job& job, int column, int row, std::v
     if (motion.has_left) near[near_count++] = motion.left;
     if (motion.has_above) near[near_count++] = motion.above;
     vectors.clear();
-    for (const auto& found : search_.find(job.camera, job.before, job.block.x + left, job.block.y + top,
-                                          job.width(left), job.height(top), job.quantizer.threshold(), effort_.range,
-                                          effort_.candidates, {near, near_count}))
+    for (const auto& found :
+         search_.find(job.camera, job.before, job.block.x + left, job.block.y + top, job.width(left), job.height(top),
+                      job.quantizer.threshold(), effort_.range, effort_.candidates, {near, near_count}))
         vectors.push_back(found.vector);
 }
 
@@ -227,14 +228,20 @@ void PredictionEncoder::restore(const Job& job) const {
 void PredictionEncoder::encode(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> before,
                                const BlockPlace& block, int threshold, bool fresh, HostView<std::uint8_t> after,
                                std::vector<std::uint8_t>& out) {
-    constexpr int largest = 0, third = 1;
+    constexpr int largest = 0, third = 1, single = 2;
     const int channels = camera.shape().channels;
-    const Job job{camera, before, block, Quantizer(threshold, third), after, channels};
+    const auto job_of = [&](int size) {
+        return Job{camera, before, block, Quantizer(threshold, size), after, channels};
+    };
+    // Noise that barely leaves the bound is best followed as little as can be.
+    const bool barely = !fresh && block_distance(camera, before, block, threshold).max_error <=
+                                      static_cast<std::uint32_t>(threshold + threshold / 4);
+    const auto job = job_of(barely ? single : third);
     code_block(job, fresh, true, symbols_);
     if (threshold > 0 && 2 * all_steps_ > 3 * changed_samples_) {
         keep(job);
-        code_block({camera, before, block, Quantizer(threshold, largest), after, channels}, fresh, false, large_symbols_);
-        // What the largest saves now it costs about as much later if that is less than an eighth: measured.
+        code_block(job_of(largest), fresh, false, large_symbols_);
+        // The largest leave R further off. What that costs later is more than an eighth of the block: measured.
         if (8 * large_symbols_.cost() < 7 * symbols_.cost()) return large_symbols_.write(out);
         restore(job);
     }

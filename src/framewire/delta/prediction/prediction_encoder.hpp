@@ -18,7 +18,8 @@ namespace framewire::delta {
 /// Codes blocks in the form "prediction" of format.md, so that every sample of what results is within the threshold of
 /// the camera's. Each part is what costs the fewest bits: the sample as it was, moved from elsewhere, or foretold by
 /// its neighbours, and steps where that is not near enough. Steps of a third of the largest size leave R nearer to what
-/// the camera sees next; a block takes the largest where that saves much now.
+/// the camera sees next. A block takes the largest where that saves much now, and single ones where all that leaves the
+/// bound is noise.
 class PredictionEncoder {
 public:
     struct Effort {
