@@ -189,7 +189,7 @@ void bench_gpu_packing(Session& session) {
         for (int frame = 0; frame < gpu_batch; ++frame)
             cuda::upload(moments.reference.view(), reference.view().frames(frame, 1), stream);
 
-        delta::BatchPacker packer(shape, executor);
+        delta::BatchPacker packer({.threshold = threshold}, shape, executor);
         delta::Packer on_cpu(bench_frame);
         std::vector<std::uint8_t> changes[2], picture;
         for (int moment = 0; moment < 2; ++moment)
@@ -216,10 +216,18 @@ void bench_gpu_packing(Session& session) {
             return packer.pack_pictures(std::as_const(images[turn % 2]).view(), threshold);
         };
         check(pack_pictures(1), picture);
-        session.add({"delta", fmt::format("compare and pack 2 % in blobs, batch {}", gpu_batch), "framewire cuda",
-                     session.time_gpu([&](int turn) { pack(turn); }), 0, {}});
-        session.add({"delta", fmt::format("pack a picture, batch {}", gpu_batch), "framewire cuda",
-                     session.time_gpu([&](int turn) { pack_pictures(turn); }), 0, {}});
+        session.add({"delta",
+                     fmt::format("compare and pack 2 % in blobs, batch {}", gpu_batch),
+                     "framewire cuda",
+                     session.time_gpu([&](int turn) { pack(turn); }),
+                     0,
+                     {}});
+        session.add({"delta",
+                     fmt::format("pack a picture, batch {}", gpu_batch),
+                     "framewire cuda",
+                     session.time_gpu([&](int turn) { pack_pictures(turn); }),
+                     0,
+                     {}});
 
         // The same from and to pinned memory, several batches under way.
         struct Slot {
@@ -232,7 +240,7 @@ void bench_gpu_packing(Session& session) {
 
             Slot(const Shape& of, std::size_t most, Executor& on)
                 : image(of),
-                  packer(of, on),
+                  packer({.threshold = threshold}, of, on),
                   up(on),
                   sizes(on),
                   bytes(on),
@@ -260,7 +268,8 @@ void bench_gpu_packing(Session& session) {
                 auto& slot = slots[turn % slots.size()];
                 slot.bytes.wait();
                 moment ^= 1;
-                slot.up.up([&](const cuda::Stream& up) { cuda::upload(batches[moment].view(), slot.image.view(), up); });
+                slot.up.up(
+                    [&](const cuda::Stream& up) { cuda::upload(batches[moment].view(), slot.image.view(), up); });
                 slot.batch = slot.packer.pack_steps(std::as_const(slot.image).view(), reference.view(), threshold);
                 slot.sizes.down([&](const cuda::Stream& down) {
                     cuda::download(slot.batch.begins, slot.begins.data(), slot.begins.bytes(), down);
@@ -272,8 +281,12 @@ void bench_gpu_packing(Session& session) {
         }});
         auto timing = timings[0];
         for (auto* us : {&timing.median_us, &timing.low_us, &timing.high_us}) *us /= 12 * gpu_batch;
-        session.add({"delta", fmt::format("the same from and to pinned memory, batch {}", gpu_batch), "framewire cuda",
-                     timing, 0, {}});
+        session.add({"delta",
+                     fmt::format("the same from and to pinned memory, batch {}", gpu_batch),
+                     "framewire cuda",
+                     timing,
+                     0,
+                     {}});
     }
 }
 

@@ -20,11 +20,19 @@ struct PackedFrames {
     std::uint8_t* bytes;         ///< one frame after the other
     unsigned long long* begins;  ///< of each stream; and behind them where the last one ends
     std::uint32_t* headings;     ///< of each stream: how long head and directory are
+    std::uint8_t* chosen;        ///< of each stream: 1 where the frame is the one that may take its place, else 0
     FramePlace* places;          ///< of each block
 };
 
-/// Writes head, directory and blocks of each stream, as BlockWriter does.
-void assemble_frames(const BatchBlocks& blocks, const CodedBlocks& coded, const PackedHead& head,
+/// The blocks of frames and what they are.
+struct CodedFrames {
+    CodedBlocks blocks;
+    PackedHead head;
+};
+
+/// Writes head, directory and blocks of each stream, as BlockWriter does. Where there is a picture `without_loss`, each
+/// stream takes it instead of the one that is `near` if takes_near_picture() says so.
+void assemble_frames(const BatchBlocks& blocks, const CodedFrames& near, const CodedFrames* without_loss,
                      const PackedFrames& to, const cuda::Stream& stream);
 
 }  // namespace framewire::delta

@@ -1,6 +1,7 @@
 #include "framewire/delta/batch/batch_packer.hpp"
 
 #include "framewire/delta/delta_ref.hpp"
+#include "framewire/delta/packing/bounded_packer.hpp"
 #include "framewire/delta/packing/packing.hpp"
 #include "kit/filter_check.hpp"
 
@@ -68,6 +69,12 @@ void expect_frame(std::span<const std::uint8_t> got, const std::vector<std::uint
     FAIL() << got.size() << " bytes where " << want.size() << " should be; the first to differ is " << at;
 }
 
+void expect_equal(const Summary& got, const Summary& want) {
+    ASSERT_EQ(got.count, want.count);
+    ASSERT_EQ(got.max_error, want.max_error);
+    ASSERT_EQ(got.squared_error, want.squared_error);
+}
+
 using BatchPackerTest = kit::BackendTest;
 INSTANTIATE_TEST_SUITE_P(Backends, BatchPackerTest, testing::Values(Backend::cuda), kit::backend_name);
 
@@ -86,7 +93,7 @@ void check_steps(Executor& executor, const Shape& shape, kit::Layout layout, Sce
         DeviceTwin device_current(current), device_reference(reference);
         device_current.upload(executor.stream());
         device_reference.upload(executor.stream());
-        BatchPacker packer(shape, executor);
+        BatchPacker packer({}, shape, executor);
         const Packed got(packer.pack_steps(device_current.view(), device_reference.view(), threshold),
                          executor.stream());
         device_reference.download(executor.stream());
@@ -104,9 +111,7 @@ void check_steps(Executor& executor, const Shape& shape, kit::Layout layout, Sce
             on_cpu.pack_changes(of, threshold, bytes);
             ASSERT_NO_FATAL_FAILURE(expect_frame(got.frame(stream), bytes));
             const auto& summary = got.summaries[static_cast<std::size_t>(stream)];
-            ASSERT_EQ(summary.count, of.summaries[0].count);
-            ASSERT_EQ(summary.max_error, of.summaries[0].max_error);
-            ASSERT_EQ(summary.squared_error, of.summaries[0].squared_error);
+            ASSERT_NO_FATAL_FAILURE(expect_equal(summary, of.summaries[0]));
         }
         // Again, with R as it is now: nothing is left of the first time.
         const Packed again(packer.pack_steps(device_current.view(), device_reference.view(), threshold),
@@ -129,7 +134,7 @@ void check_pictures(Executor& executor, const Shape& shape, kit::Layout layout, 
         fill_scene(pictures.view(), scene, true, 2);
         DeviceTwin device(pictures);
         device.upload(executor.stream());
-        BatchPacker packer(shape, executor);
+        BatchPacker packer({}, shape, executor);
         const Packed got(packer.pack_pictures(device.view(), 20), executor.stream());
         Packer on_cpu(shape.with_frames(1));
         for (int stream = 0; stream < shape.frames; ++stream) {
@@ -137,6 +142,45 @@ void check_pictures(Executor& executor, const Shape& shape, kit::Layout layout, 
             std::vector<std::uint8_t> bytes;
             on_cpu.pack_picture(std::as_const(pictures).view().frames(stream, 1), 20, bytes);
             ASSERT_NO_FATAL_FAILURE(expect_frame(got.frame(stream), bytes));
+        }
+    }
+}
+
+// A first picture and steps of the mode bounded.
+void check_bounded(Executor& executor, const Shape& shape, kit::Layout layout, Scene scene, int threshold, int effort) {
+    if constexpr (cuda::compiled) {
+        SCOPED_TRACE(fmt::format("{}, {}, scene {}, threshold {}, effort {}, seed {}", to_string(shape),
+                                 kit::to_string(layout), static_cast<int>(scene), threshold, effort, kit::seed()));
+        const EncoderParameters parameters{.mode = Mode::bounded, .threshold = threshold, .effort = effort};
+        BatchPacker packer(parameters, shape, executor);
+        GuardedImage current(shape, layout), reference(shape, layout);
+        reference.reset(0x55);
+        DeviceTwin device_current(current), device_reference(reference);
+        device_reference.upload(executor.stream());
+        HostImage want_reference(shape);
+        std::vector<BoundedPacker> on_cpu;
+        for (int stream = 0; stream < shape.frames; ++stream) on_cpu.emplace_back(shape.with_frames(1), effort);
+        for (int frame = 0; frame < 4; ++frame) {
+            SCOPED_TRACE(fmt::format("frame {}", frame));
+            fill_scene(current.view(), scene, frame % 2 == 1, static_cast<std::uint64_t>(frame) + 3);
+            device_current.upload(executor.stream());
+            const Packed got(frame == 0 ? packer.pack_first(device_current.view(), device_reference.view(), threshold)
+                                        : packer.pack_steps(device_current.view(), device_reference.view(), threshold),
+                             executor.stream());
+            device_reference.download(executor.stream());
+            for (int stream = 0; stream < shape.frames; ++stream) {
+                SCOPED_TRACE(fmt::format("stream {}", stream));
+                const auto camera = std::as_const(current).view().frames(stream, 1);
+                const auto held = want_reference.view().frames(stream, 1);
+                auto& packs = on_cpu[static_cast<std::size_t>(stream)];
+                std::vector<std::uint8_t> bytes;
+                const auto summary = frame == 0 ? packs.pack_first(camera, held, threshold, bytes)
+                                                : packs.pack_step(camera, held, threshold, bytes);
+                ASSERT_NO_FATAL_FAILURE(expect_frame(got.frame(stream), bytes));
+                ASSERT_NO_FATAL_FAILURE(expect_equal(got.summaries[static_cast<std::size_t>(stream)], summary));
+            }
+            ASSERT_EQ(kit::first_difference(reference.view(), want_reference.view()), std::nullopt);
+            ASSERT_FALSE(reference.broken_guard());
         }
     }
 }
@@ -155,9 +199,8 @@ void on_all_shapes(Check&& check) {
 
 TEST_P(BatchPackerTest, StepsAreThoseOfTheCpu) {
     auto& executor = kit::executor(GetParam());
-    on_all_shapes([&](const Shape& shape, kit::Layout layout, Scene scene) {
-        check_steps(executor, shape, layout, scene, 20);
-    });
+    on_all_shapes(
+        [&](const Shape& shape, kit::Layout layout, Scene scene) { check_steps(executor, shape, layout, scene, 20); });
 }
 
 TEST_P(BatchPackerTest, StepsOfEveryThreshold) {
@@ -184,6 +227,32 @@ TEST_P(BatchPackerTest, PicturesAreThoseOfTheCpu) {
     for (const auto scene : all_scenes) {
         if (HasFailure()) return;
         check_pictures(executor, kit::hd_shape(3, 3), {}, scene);
+    }
+}
+
+TEST_P(BatchPackerTest, BoundedIsThatOfTheCpu) {
+    auto& executor = kit::executor(GetParam());
+    for (const int channels : {1, 3})
+        for (const int streams : {1, 3})
+            for (const auto& shape : kit::small_shapes(channels, streams))
+                for (const auto scene : all_scenes) {
+                    if (HasFailure()) return;
+                    check_bounded(executor, shape, {}, scene, 20, 1);
+                }
+    for (const auto& layout : kit::layouts())
+        for (const int threshold : {0, 1, 3, 8, 13, 14, 60, 254})
+            for (const int effort : {0, 1, 2})
+                for (const auto scene : {Scene::blobs, Scene::shifted}) {
+                    if (HasFailure()) return;
+                    check_bounded(executor, {2, 75, 131, 3}, layout, scene, threshold, effort);
+                }
+}
+
+TEST_P(BatchPackerTest, BoundedOfLargeFrames) {
+    auto& executor = kit::executor(GetParam());
+    for (const auto scene : all_scenes) {
+        if (HasFailure()) return;
+        check_bounded(executor, kit::hd_shape(3, 2), {}, scene, 20, 1);
     }
 }
 

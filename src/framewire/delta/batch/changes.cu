@@ -69,8 +69,9 @@ __device__ void find_steps(const Job& job, const std::uint8_t* differences, Shar
             const bool either = difference > threshold && 256 - difference > threshold;
             doubtful |= static_cast<std::uint32_t>(either) << i;
             const bool up = (difference < 128 && difference > threshold) || difference > 255 - threshold;
-            steps[channel][at] = static_cast<std::int16_t>(
-                difference == 0 ? 0 : up ? difference - threshold : difference - 256 + threshold);
+            steps[channel][at] = static_cast<std::int16_t>(difference == 0 ? 0
+                                                           : up            ? difference - threshold
+                                                                           : difference - 256 + threshold);
         }
     }
     bool disagree;

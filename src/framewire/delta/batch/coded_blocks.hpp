@@ -40,8 +40,8 @@ struct CodedBlocks {
 /// Blocks that are to be coded, in any order. In device memory.
 struct BlockList {
     std::uint32_t* count;
-    std::uint32_t* next;  ///< of the list, whose turn it is
-    std::uint32_t* blocks;
+    std::uint32_t* next;    ///< of the list, whose turn it is; 0 before
+    std::uint32_t* blocks;  ///< null for all blocks
 
 #ifdef __CUDACC__
     __device__ std::uint32_t add(int block) const {
@@ -49,6 +49,10 @@ struct BlockList {
         blocks[at] = static_cast<std::uint32_t>(block);
         return at;
     }
+    __device__ std::uint32_t size(const BatchBlocks& all) const {
+        return blocks ? *count : static_cast<std::uint32_t>(all.count());
+    }
+    __device__ int block(std::uint32_t item) const { return static_cast<int>(blocks ? blocks[item] : item); }
 #endif
 };
 

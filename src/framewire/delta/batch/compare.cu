@@ -151,7 +151,7 @@ void compare_blocks(DeviceView<const std::uint8_t> current, DeviceView<std::uint
                   summaries};
     const bool vectors = job.current.aligned_to(group_bytes) && job.reference.aligned_to(group_bytes);
     const auto kernel = shape.channels == 1 ? vectors ? compare_kernel<1, true> : compare_kernel<1, false>
-                        : vectors           ? compare_kernel<3, true>
+                        : vectors ? compare_kernel<3, true>
                                             : compare_kernel<3, false>;
     kernel<<<static_cast<unsigned>(job.blocks.count()), threads_per_block, 0, stream.handle()>>>(job);
     cuda::check_launch();

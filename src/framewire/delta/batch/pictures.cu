@@ -173,7 +173,8 @@ struct Coming {
 template <int channels, bool full_parts>
 __device__ void put_residuals(const Job& job, const Parts& parts, const Shared<channels>& shared, Words& words) {
     const int lane = static_cast<int>(threadIdx.x % warp_lanes);
-    const auto later = lane == 31 ? 0u : ~0u << (lane + 1);  // lanes whose words come before, their residuals being later
+    const auto later =
+        lane == 31 ? 0u : ~0u << (lane + 1);  // lanes whose words come before, their residuals being later
     const int samples = channels * parts.place.pixels();
     int index = channels * parts.per_plane - 1;
     const auto look_up = [&](int number) {
@@ -185,9 +186,9 @@ __device__ void put_residuals(const Job& job, const Parts& parts, const Shared<c
         const bool small = part_class < picture_models::small_classes;
         const std::uint32_t residual = shared.residuals[number];
         const bool other = small && residual >= other_residual;
-        const int first = small ? first_symbol<picture_models::small_residual>(part_class)
-                                : first_symbol<picture_models::large_residual>(part_class -
-                                                                               picture_models::small_classes);
+        const int first =
+            small ? first_symbol<picture_models::small_residual>(part_class)
+                  : first_symbol<picture_models::large_residual>(part_class - picture_models::small_classes);
         return Coming{chain_symbol(job.tables.pictures, first + static_cast<int>(other ? other_residual : residual)),
                       residual, other};
     };
@@ -262,8 +263,8 @@ __global__ void __launch_bounds__(threads_per_block) pictures_kernel(Job job) {
         }
         if (lane == 0) {
             shared.whole = whole;
-            job.coded.sizes[block] = static_cast<std::uint32_t>(
-                form_bytes + (whole ? words.used * 2 : plain_bytes + plain_bytes % 2));
+            job.coded.sizes[block] =
+                static_cast<std::uint32_t>(form_bytes + (whole ? words.used * 2 : plain_bytes + plain_bytes % 2));
         }
         if (whole && lane < form_bytes)
             (reinterpret_cast<std::uint8_t*>(words.end - words.used) - form_bytes)[lane] =
@@ -274,8 +275,8 @@ __global__ void __launch_bounds__(threads_per_block) pictures_kernel(Job job) {
     const int row_bytes = place.width * channels, all_bytes = plain_bytes + plain_bytes % 2;
     auto* const to = slot_end - all_bytes;
     for (int i = static_cast<int>(threadIdx.x); i < all_bytes; i += threads_per_block)
-        to[i] = i < plain_bytes ? job.pictures.row(stream, place.y + i / row_bytes)[std::int64_t{place.x} * channels +
-                                                                                   i % row_bytes]
+        to[i] = i < plain_bytes ? job.pictures.row(
+                                      stream, place.y + i / row_bytes)[std::int64_t{place.x} * channels + i % row_bytes]
                                 : std::uint8_t{0};
     if (threadIdx.x < form_bytes)
         (to - form_bytes)[threadIdx.x] = static_cast<std::uint8_t>(form_plain >> (8 * threadIdx.x));

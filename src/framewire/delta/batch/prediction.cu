@@ -10,19 +10,20 @@
 #include "framewire/delta/prediction/foretold_formulas.hpp"
 #include "framewire/delta/prediction/part_modes.hpp"
 #include "framewire/delta/prediction/quantizer.hpp"
+#include "framewire/delta/prediction/step_sizes.hpp"
 
 #include <algorithm>
 #include <cstdint>
 
-// A thread block takes the blocks of the list one by one, and the parts of a block one after the other, since each looks
-// at those before. All its threads look for motion; a warp each finds what a candidate costs.
+// A thread block takes the blocks of the list one by one, and the parts of a block one after the other, since each
+// looks at those before. All its threads look for motion; a warp each finds what a candidate costs.
 
 namespace framewire::delta {
 namespace prediction_kernels {
 namespace {
 
 constexpr int threads_per_block = 128, warps_per_block = threads_per_block / 32;
-constexpr int parts = parts_per_row * parts_per_row;
+constexpr int part_count = parts_per_row * parts_per_row;
 constexpr int part_pixels = part_side * part_side;
 constexpr int most_found = 4;
 constexpr int most_candidates = most_found + 2;
@@ -33,7 +34,8 @@ constexpr int pair_lanes = part_side / 2;  // lanes that share a vector, two row
 
 struct Job {
     cuda::KernelImage<const std::uint8_t> camera;
-    cuda::KernelImage<std::uint8_t> before, after;
+    cuda::KernelImage<const std::uint8_t> before;
+    cuda::KernelImage<std::uint8_t> after;
     int frame_width, frame_height;
     BatchBlocks blocks;
     BlockList list;
@@ -41,7 +43,6 @@ struct Job {
     bool fresh;
     CoderTables tables;
     CodedBlocks coded;
-    Summary* summaries;
     std::uint8_t* scratch;
 };
 
@@ -51,7 +52,7 @@ struct Scratch {
     // Those before a part's pixels: its mode, a kind of vector, and of two numbers each a symbol, bits, and a sign.
     static constexpr int before_pixels = 8;
     static constexpr int part_entries = before_pixels + part_pixels * PixelEntries<channels>::most;
-    std::uint16_t entries[sizes_tried][parts][part_entries];
+    std::uint16_t entries[sizes_tried][part_count][part_entries];
 };
 
 /// What a part may be foretold by, and what comes of it. Pixels in rows of 8.
@@ -84,16 +85,16 @@ struct Shared {
     Candidate<channels> candidates[most_candidates];
     Tried tried[most_tried_vectors];
     Tried found[most_found];
-    MotionVector vectors[parts][most_found];
-    std::uint8_t vector_counts[parts];
-    Part parts[delta::prediction_kernels::parts];
+    MotionVector vectors[part_count][most_found];
+    std::uint8_t vector_counts[part_count];
+    Part parts[part_count];
     ChainSymbol staged[32];
-    std::uint16_t counts[sizes_tried][delta::prediction_kernels::parts];
+    std::uint16_t counts[sizes_tried][part_count];
     std::uint32_t costs[sizes_tried][step_models::sets];
     std::uint32_t plain_bits[sizes_tried], all_steps[sizes_tried], changed_samples[sizes_tried];
     std::uint32_t may_stay[2];
     std::uint32_t item;
-    int candidate_count, found_count;
+    int found_count, furthest;  // how far samples are off as they were
 
     __device__ std::uint8_t& sample(int x, int y, int channel) {
         return after[(y * block_side + x) * channels + channel];
@@ -206,12 +207,18 @@ struct Costs {
             for (int i = 1; i < PixelEntries<channels>::most; ++i)
                 if (pixel.of[i]) add(tables, pixel.of[i]);
     }
-    __device__ std::uint32_t of_set(int set) const { return static_cast<std::uint32_t>(of_sets >> (16 * set)) & 0xFFFFu; }
+    __device__ std::uint32_t of_set(int set) const {
+        return static_cast<std::uint32_t>(of_sets >> (16 * set)) & 0xFFFFu;
+    }
 };
 
-// Which parts are within the threshold as they were; and the block as it was.
+// Which parts are within the threshold as they were; and the block as it was. By all threads.
 template <int channels>
 __device__ void begin_block(const Job& job, int stream, const BlockPlace& place, Shared<channels>& shared) {
+    if (threadIdx.x < 2) shared.may_stay[threadIdx.x] = ~0u;
+    if (threadIdx.x == 0) shared.furthest = 0;
+    __syncthreads();
+    int furthest = 0;
     for (int i = static_cast<int>(threadIdx.x); i < block_side * block_side; i += threads_per_block) {
         const int x = i % block_side, y = i / block_side;
 #pragma unroll
@@ -226,13 +233,17 @@ __device__ void begin_block(const Job& job, int stream, const BlockPlace& place,
         for (int channel = 0; channel < channels; ++channel) {
             const int was = job.fresh ? 0 : held[channel];
             shared.sample(x, y, channel) = static_cast<std::uint8_t>(was);
-            far |= abs(now[channel] - was) > job.threshold;
+            const int distance = abs(now[channel] - was);
+            far |= distance > job.threshold;
+            furthest = max(furthest, distance);
         }
         if (far) {
             const int part = y / part_side * parts_per_row + x / part_side;
             atomicAnd(&shared.may_stay[part / 32], ~(1u << (part % 32)));
         }
     }
+    const auto furthest_of_warp = cuda::warp_max(static_cast<std::uint32_t>(furthest));
+    if (threadIdx.x % 32 == 0) atomicMax(&shared.furthest, static_cast<int>(furthest_of_warp));
 }
 
 // The `count` first of what was tried, by cost and then by order, each vector once. By one warp.
@@ -279,7 +290,8 @@ __device__ void find_costs(const Job& job, Shared<channels>& shared, const PartP
         if (i < tried) {
             const auto vector = shared.tried[i].vector;
             counts = shared.tried[i].cost != nothing;
-            if (counts) cost = motion_cost_of_rows(shared.camera, shared.window, vector, row, place.height, job.threshold);
+            if (counts)
+                cost = motion_cost_of_rows(shared.camera, shared.window, vector, row, place.height, job.threshold);
         }
 #pragma unroll
         for (int step = 1; step < pair_lanes; step *= 2) cost += __shfl_xor_sync(~0u, cost, step);
@@ -364,7 +376,7 @@ template <int channels>
 __device__ void quantize(Shared<channels>& shared, const PartPlace& place, const Quantizer& quantizer,
                          Candidate<channels>& candidate) {
     const int lane = static_cast<int>(threadIdx.x % 32);
-    constexpr int slope_channel = channels == 3 ? 1 : 0;
+    constexpr int slope_from = slope_channel(channels);
     bool any = false;
     for (int at = lane; at < part_pixels; at += 32) {
         const int x = at % part_side, y = at / part_side;
@@ -375,7 +387,7 @@ __device__ void quantize(Shared<channels>& shared, const PartPlace& place, const
             for (int channel = 0; channel < channels; ++channel)
                 foretold[channel] = shared.window.sample(x, y, channel, candidate.vector);
             const auto beside = [&](int right, int down) {
-                return shared.window.sample(x + right, y + down, slope_channel, candidate.vector);
+                return shared.window.sample(x + right, y + down, slope_from, candidate.vector);
             };
             const int rise = max(abs(beside(1, 0) - beside(-1, 0)), abs(beside(0, 1) - beside(0, -1)));
             any |= take_pixel(shared, quantizer, candidate, x, y, foretold, rise);
@@ -405,7 +417,7 @@ __device__ void quantize(Shared<channels>& shared, const PartPlace& place, const
                     const int left = sample(-1, 0, channel), above = sample(0, -1, channel),
                               corner = sample(-1, -1, channel);
                     foretold[channel] = min(max(left + above - corner, min(left, above)), max(left, above));
-                    if (channel == slope_channel) rise = max(abs(left - corner), abs(above - corner));
+                    if (channel == slope_from) rise = max(abs(left - corner), abs(above - corner));
                 } else if (has_left) {
                     foretold[channel] = sample(-1, 0, channel);
                 } else if (has_above) {
@@ -506,11 +518,8 @@ __device__ void code_block(const Job& job, int stream, const BlockPlace& block, 
     const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
     if (threadIdx.x < step_models::sets) shared.costs[tried][threadIdx.x] = 0;
     if (threadIdx.x == 0) shared.plain_bits[tried] = shared.all_steps[tried] = shared.changed_samples[tried] = 0;
-    if (threadIdx.x < 2) shared.may_stay[threadIdx.x] = ~0u;
     __syncthreads();
-    begin_block(job, stream, block, shared);
-    __syncthreads();
-    for (int index = 0; index < parts; ++index) {
+    for (int index = 0; index < part_count; ++index) {
         const PartPlace place(block, index);
         if (place.width <= 0 || place.height <= 0) {
             if (threadIdx.x == 0) shared.counts[tried][index] = 0;
@@ -534,9 +543,7 @@ __device__ void code_block(const Job& job, int stream, const BlockPlace& block, 
         }
         const int x = block.x + place.left, y = block.y + place.top;
         shared.camera.load(job.camera, stream, x, y, place.width, place.height);
-        if (!job.fresh)
-            shared.window.load({job.before.data, job.before.row_stride, job.before.frame_stride}, stream,
-                               job.frame_width, job.frame_height, x, y);
+        if (!job.fresh) shared.window.load(job.before, stream, job.frame_width, job.frame_height, x, y);
         __syncthreads();
         if (!job.fresh && look) {
             find_vectors(job, near, place, shared);
@@ -597,8 +604,7 @@ __device__ int best_set(const std::uint32_t (&costs)[step_models::sets]) {
 // What the symbols take that were tried, in 1/8 bits.
 template <int channels>
 __device__ std::uint32_t cost_of(const Shared<channels>& shared, int tried) {
-    return shared.costs[tried][best_set(shared.costs[tried])] +
-           8 * (shared.plain_bits[tried] + Quantizer::size_bits);
+    return shared.costs[tried][best_set(shared.costs[tried])] + 8 * (shared.plain_bits[tried] + Quantizer::size_bits);
 }
 
 // By one warp.
@@ -609,7 +615,7 @@ __device__ void write_block(const Job& job, int block, int size, int tried, Shar
     const auto* const symbols = job.tables.steps + set * step_models::symbols;
     auto* const end = job.coded.slot_end(block);
     Chain chain{rans::least_state, reinterpret_cast<std::uint16_t*>(end)};
-    for (int part = parts - 1; part >= 0; --part) {
+    for (int part = part_count - 1; part >= 0; --part) {
         const auto* const entries = scratch.entries[tried][part];
         chain.put_all(shared.counts[tried][part], shared.staged, [&](int i) {
             const std::uint32_t entry = entries[i];
@@ -630,8 +636,7 @@ __device__ void give_block(const Job& job, int stream, const BlockPlace& place, 
     const int row_bytes = place.width * channels;
     for (int i = static_cast<int>(threadIdx.x); i < place.height * block_side * channels; i += threads_per_block) {
         const int y = i / (block_side * channels), at = i % (block_side * channels);
-        if (at < row_bytes)
-            job.after.row(stream, place.y + y)[std::int64_t{place.x} * channels + at] = shared.after[i];
+        if (at < row_bytes) job.after.row(stream, place.y + y)[std::int64_t{place.x} * channels + at] = shared.after[i];
     }
 }
 
@@ -640,20 +645,23 @@ __global__ void __launch_bounds__(threads_per_block) prediction_kernel(Job job) 
     extern __shared__ __align__(16) std::uint8_t memory[];
     auto& shared = *reinterpret_cast<Shared<channels>*>(memory);
     auto& scratch = reinterpret_cast<Scratch<channels>*>(job.scratch)[blockIdx.x];
-    const auto count = *job.list.count;
+    const auto count = job.list.size(job.blocks);
     for (;;) {
         if (threadIdx.x == 0) shared.item = atomicAdd(job.list.next, 1u);
         __syncthreads();
         const auto item = shared.item;
         if (item >= count) return;
-        const int block = static_cast<int>(job.list.blocks[item]), stream = job.blocks.stream(block);
+        const int block = job.list.block(item), stream = job.blocks.stream(block);
         const auto place = job.blocks.place(block);
 
-        int size = step_sizes::third, tried = 0;
+        begin_block(job, stream, place, shared);
+        __syncthreads();
+        int size = first_step_size(job.threshold, shared.furthest, job.fresh), tried = 0;
         code_block(job, stream, place, Quantizer(job.threshold, size), 0, true, shared, scratch);
         give_block(job, stream, place, shared);
         __syncthreads();
-        if (may_take_largest(job.threshold, shared.all_steps[0], shared.changed_samples[0])) {
+        if (tries_largest(job.threshold, shared.all_steps[0], shared.changed_samples[0])) {
+            begin_block(job, stream, place, shared);
             code_block(job, stream, place, Quantizer(job.threshold, step_sizes::largest), 1, false, shared, scratch);
             if (takes_largest(cost_of(shared, 1), cost_of(shared, 0))) {
                 size = step_sizes::largest;
@@ -666,19 +674,28 @@ __global__ void __launch_bounds__(threads_per_block) prediction_kernel(Job job) 
     }
 }
 
-constexpr int copy_threads = 128;
+constexpr int advance_threads = 128;
 
-// Brings R to where it is after the listed blocks were coded, and adds up how far they are off.
-__global__ void __launch_bounds__(copy_threads) advance_kernel(Job job) {
-    const auto count = *job.list.count;
+struct AdvanceJob {
+    cuda::KernelImage<const std::uint8_t> camera, after;
+    cuda::KernelImage<std::uint8_t> before;
+    BatchBlocks blocks;
+    BlockList list;
+    const std::uint8_t* is_camera;
+    Summary* summaries;
+};
+
+__global__ void __launch_bounds__(advance_threads) advance_kernel(AdvanceJob job) {
+    const auto count = job.list.size(job.blocks);
     for (auto item = blockIdx.x; item < count; item += gridDim.x) {
-        const int block = static_cast<int>(job.list.blocks[item]), stream = job.blocks.stream(block);
+        const int block = job.list.block(item), stream = job.blocks.stream(block);
         const auto place = job.blocks.place(block);
         const int row_bytes = place.width * job.blocks.channels, lane = static_cast<int>(threadIdx.x % 32);
         std::uint32_t largest = 0, squared = 0;
-        for (int y = static_cast<int>(threadIdx.x / 32); y < place.height; y += copy_threads / 32) {
+        for (int y = static_cast<int>(threadIdx.x / 32); y < place.height; y += advance_threads / 32) {
             const auto from = std::int64_t{place.x} * job.blocks.channels;
-            const auto* after = job.after.row(stream, place.y + y) + from;
+            const auto& taken = job.is_camera && job.is_camera[stream] ? job.camera : job.after;
+            const auto* after = taken.row(stream, place.y + y) + from;
             const auto* now = job.camera.row(stream, place.y + y) + from;
             auto* held = job.before.row(stream, place.y + y) + from;
             for (int i = lane; i < row_bytes; i += 32) {
@@ -720,10 +737,9 @@ BatchPredictionEncoder::BatchPredictionEncoder(int channels, Effort effort) : ch
     });
 }
 
-void BatchPredictionEncoder::encode(DeviceView<const std::uint8_t> camera, DeviceView<std::uint8_t> before,
+void BatchPredictionEncoder::encode(DeviceView<const std::uint8_t> camera, DeviceView<const std::uint8_t> before,
                                     DeviceView<std::uint8_t> after, const BlockList& list, int threshold, bool fresh,
-                                    const CoderTables& tables, const CodedBlocks& coded, Summary* summaries,
-                                    const cuda::Stream& stream) {
+                                    const CoderTables& tables, const CodedBlocks& coded, const cuda::Stream& stream) {
     using namespace prediction_kernels;
     const auto& shape = camera.shape();
     const Job job{cuda::KernelImage(camera),
@@ -739,14 +755,29 @@ void BatchPredictionEncoder::encode(DeviceView<const std::uint8_t> camera, Devic
                   fresh,
                   tables,
                   coded,
-                  summaries,
                   scratch_.data()};
-    const auto most = static_cast<unsigned>(job.blocks.count());
     with_kernel(channels_, [&](auto* kernel, std::size_t shared, std::size_t) {
-        kernel<<<std::min(workers_, most), threads_per_block, shared, stream.handle()>>>(job);
+        kernel<<<std::min(workers_, static_cast<unsigned>(job.blocks.count())), threads_per_block, shared,
+                 stream.handle()>>>(job);
         cuda::check_launch();
     });
-    advance_kernel<<<std::min(most, 8 * workers_), copy_threads, 0, stream.handle()>>>(job);
+}
+
+void advance_blocks(DeviceView<const std::uint8_t> camera, DeviceView<const std::uint8_t> after,
+                    DeviceView<std::uint8_t> before, const BlockList& list, const std::uint8_t* is_camera,
+                    Summary* summaries, const cuda::Stream& stream) {
+    using namespace prediction_kernels;
+    const auto& shape = camera.shape();
+    const AdvanceJob job{cuda::KernelImage(camera),
+                         cuda::KernelImage(after),
+                         cuda::KernelImage(before),
+                         {BlockGrid(shape), shape.channels, shape.frames},
+                         list,
+                         is_camera,
+                         summaries};
+    constexpr unsigned most = 4096;
+    advance_kernel<<<std::min(most, static_cast<unsigned>(job.blocks.count())), advance_threads, 0, stream.handle()>>>(
+        job);
     cuda::check_launch();
 }
 

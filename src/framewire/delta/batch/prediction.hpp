@@ -15,12 +15,11 @@ public:
     /// For pictures of so many channels, on the current GPU.
     BatchPredictionEncoder(int channels, Effort effort);
 
-    /// Codes blocks of `camera` from the whole pictures `before`, and then brings these where they are after it. Adds
-    /// the errors that are left in those blocks to `summaries`. With `fresh` nothing of `before` is used.
-    /// `after`: room for the same, of which nothing is wanted.
-    void encode(DeviceView<const std::uint8_t> camera, DeviceView<std::uint8_t> before, DeviceView<std::uint8_t> after,
-                const BlockList& list, int threshold, bool fresh, const CoderTables& tables, const CodedBlocks& coded,
-                Summary* summaries, const cuda::Stream& stream);
+    /// Codes blocks of `camera` from the whole pictures `before`, and writes these blocks of `after`. With `fresh`
+    /// nothing of `before` is used.
+    void encode(DeviceView<const std::uint8_t> camera, DeviceView<const std::uint8_t> before,
+                DeviceView<std::uint8_t> after, const BlockList& list, int threshold, bool fresh,
+                const CoderTables& tables, const CodedBlocks& coded, const cuda::Stream& stream);
 
 private:
     int channels_;
@@ -28,5 +27,11 @@ private:
     unsigned workers_;  // thread blocks, each with scratch of its own
     cuda::DeviceBuffer scratch_;
 };
+
+/// Copies the listed blocks of `after` to `before`, of those streams for which `is_camera` is not 0 those of `camera`;
+/// null for none of them. Adds how far they are off then to `summaries`.
+void advance_blocks(DeviceView<const std::uint8_t> camera, DeviceView<const std::uint8_t> after,
+                    DeviceView<std::uint8_t> before, const BlockList& list, const std::uint8_t* is_camera,
+                    Summary* summaries, const cuda::Stream& stream);
 
 }  // namespace framewire::delta

@@ -30,9 +30,7 @@ struct BlockSteps {
 
     FRAMEWIRE_HOST_DEVICE static constexpr int at(int x, int y) { return y * block_side + x; }
 
-    __device__ int step(int x, int y, int channel) const {
-        return x < 0 || y < 0 ? 0 : steps[channel][at(x, y)];
-    }
+    __device__ int step(int x, int y, int channel) const { return x < 0 || y < 0 ? 0 : steps[channel][at(x, y)]; }
     __device__ PixelTraits traits_at(int x, int y) const {
         return {x < 0 || y < 0 || x >= block_side ? std::uint8_t{0} : traits[at(x, y)]};
     }
@@ -132,20 +130,21 @@ __device__ PixelEntries<channels> pixel_entries(const Block& block, int x, int y
     if (!entries.changes) return entries;
 
     const int pattern_model = near.pattern_model();
-    entries.of[1] =
-        static_cast<std::uint16_t>(channels == 1 ? first_symbol<step_models::sign>(pattern_model) + (own[0] < 0)
-                                                 : first_symbol<step_models::pattern>(pattern_model) + __ldg(pattern_ranks + pattern));
+    entries.of[1] = static_cast<std::uint16_t>(
+        channels == 1 ? first_symbol<step_models::sign>(pattern_model) + (own[0] < 0)
+                      : first_symbol<step_models::pattern>(pattern_model) + __ldg(pattern_ranks + pattern));
     int before = -1, steps_before = 0;
 #pragma unroll
     for (int i = 0; i < channels; ++i) {
         const int channel = coded_channel(i, channels);
         if (!own[channel]) continue;
         const int sign = own[channel] > 0 ? 1 : -1;
-        const auto context = magnitude_context(
-            [&](int right, int down, int of) { return block.step(x + right, y + down, of); }, channel, sign, before,
-            steps_before, i == 0, fine);
+        const auto context =
+            magnitude_context([&](int right, int down, int of) { return block.step(x + right, y + down, of); }, channel,
+                              sign, before, steps_before, i == 0, fine);
         const auto token = token_of(fold(own[channel] * sign, context.expected));
-        entries.of[2 + 2 * i] = static_cast<std::uint16_t>(first_symbol<step_models::magnitude>(context.model) + token.symbol);
+        entries.of[2 + 2 * i] =
+            static_cast<std::uint16_t>(first_symbol<step_models::magnitude>(context.model) + token.symbol);
         entries.of[3 + 2 * i] = token.bits ? bits_entry(token.value, token.bits) : std::uint16_t{0};
         before = channel;
         steps_before = own[channel];

@@ -12,8 +12,8 @@ namespace framewire::delta {
 enum class Foretold { reference, moved, inside, differences };
 
 /// The model of whether a pixel changes. `left` and `above`: none (0), some (1) or all (2) channels of that neighbour
-/// change; `corners`: how many of those above to the left and right change; `second`: whether the second one to the left
-/// or above does; `slope`: 0 flat to 3 steep.
+/// change; `corners`: how many of those above to the left and right change; `second`: whether the second one to the
+/// left or above does; `slope`: 0 flat to 3 steep.
 FRAMEWIRE_HOST_DEVICE constexpr int changed_model(int left, int above, int corners, bool second, Foretold by,
                                                   int slope) {
     return left + 3 * above + 9 * corners + 27 * second + 54 * (static_cast<int>(by) * 4 + slope);

@@ -27,7 +27,7 @@ __device__ inline ChainSymbol chain_symbol(const PackedSymbol* table, int index)
     const auto frequency = packed.y >> PackedSymbol::bias_bits & ((1u << PackedSymbol::frequency_bits) - 1);
     return {frequency << 19, packed.x, packed.y & ((1u << PackedSymbol::bias_bits) - 1),
             (rans::probability_one - frequency) | packed.y >> (PackedSymbol::bias_bits + PackedSymbol::frequency_bits)
-                                                      << 16};
+                                                                  << 16};
 }
 
 /// `bits` bits, 1 to 12: a state s becomes s * 2^bits + value.

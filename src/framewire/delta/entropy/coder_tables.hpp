@@ -19,15 +19,15 @@ struct PackedSymbol {
 
 /// What kernels look up to code and decode symbols. Pointers into device memory.
 struct CoderTables {
-    const PackedSymbol* steps;           ///< of all sets of models of steps, one after the other
-    const std::uint64_t* step_costs;     ///< as step_costs()
-    const std::uint32_t* step_ranges;    ///< of each symbol of each set: where it starts, and its frequency << 16
-    const std::uint8_t* step_guesses;    ///< of each symbol's model, in the place of the symbol, eight guesses each
-    const PackedSymbol* pictures;        ///< of the models of pictures
-    const std::uint32_t* picture_places; ///< as LaneTables::places
-    const std::uint32_t* picture_ranges; ///< as step_ranges
-    const std::uint8_t* pattern_ranks;   ///< of the 27 patterns
-    const std::uint8_t* patterns;        ///< by their rank
+    const PackedSymbol* steps;            ///< of all sets of models of steps, one after the other
+    const std::uint64_t* step_costs;      ///< as step_costs()
+    const std::uint32_t* step_ranges;     ///< of each symbol of each set: where it starts, and its frequency << 16
+    const std::uint8_t* step_guesses;     ///< of each symbol's model, in the place of the symbol, eight guesses each
+    const PackedSymbol* pictures;         ///< of the models of pictures
+    const std::uint32_t* picture_places;  ///< as LaneTables::places
+    const std::uint32_t* picture_ranges;  ///< as step_ranges
+    const std::uint8_t* pattern_ranks;    ///< of the 27 patterns
+    const std::uint8_t* patterns;         ///< by their rank
 };
 
 /// Owns them. Move-only.

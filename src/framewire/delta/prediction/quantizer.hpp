@@ -14,16 +14,21 @@ public:
     static constexpr int size_bits = 2;
     static constexpr int sizes = 3;
 
-    FRAMEWIRE_HOST_DEVICE Quantizer(int threshold, int size) : threshold_(threshold), step_(step_of(threshold, size)) {}
+    FRAMEWIRE_HOST_DEVICE Quantizer(int threshold, int size)
+        : threshold_(threshold), size_(size), step_(step_of(threshold, size)) {}
 
     /// Steps of less than 3 make for other magnitudes.
     FRAMEWIRE_HOST_DEVICE bool fine() const { return step_ < 3; }
     FRAMEWIRE_HOST_DEVICE int threshold() const { return threshold_; }
+    FRAMEWIRE_HOST_DEVICE int size() const { return size_; }
 
+    /// The fewest that bring `foretold` within the threshold of `sample`. Noise that leaves the bound by a little is
+    /// thus not followed all the way, and few steps take few bits.
     FRAMEWIRE_HOST_DEVICE int steps(int sample, int foretold) const {
         const int difference = sample - foretold, distance = difference < 0 ? -difference : difference;
         if (distance <= threshold_) return 0;
-        const int count = (distance - threshold_ - 1) / step_ + 1;
+        const int beyond_one = distance - 2 * threshold_ - (step_ + 1) / 2;
+        const int count = beyond_one > 0 ? (beyond_one - 1) / step_ + 2 : 1;
         return difference > 0 ? count : -count;
     }
     /// Steps of up to 512 either way are allowed, whoever they come from.
@@ -40,7 +45,7 @@ private:
         return size == 0 ? largest : size == 1 ? (largest / 3) | 1 : 1;
     }
 
-    int threshold_, step_;
+    int threshold_, size_, step_;
 };
 
 }  // namespace framewire::delta
