@@ -1,5 +1,6 @@
 #include "framewire/delta/batch/batch_packer.hpp"
 
+#include "framewire/delta/batch/test_scenes.hpp"
 #include "framewire/delta/delta_ref.hpp"
 #include "framewire/delta/packing/bounded_packer.hpp"
 #include "framewire/delta/packing/packing.hpp"
@@ -9,7 +10,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <random>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +17,9 @@
 namespace framewire::delta {
 namespace batch_packer_test {
 
+using batch_testing::all_scenes;
+using batch_testing::fill_scene;
+using batch_testing::Scene;
 using kit::DeviceTwin;
 using kit::GuardedImage;
 
@@ -40,28 +43,6 @@ struct Packed {
         return std::span(bytes).subspan(begins[at], begins[at + 1] - begins[at]);
     }
 };
-
-// How a frame differs from the one before.
-enum class Scene { still, blobs, scattered, shifted, noise };
-constexpr Scene all_scenes[] = {Scene::still, Scene::blobs, Scene::scattered, Scene::shifted, Scene::noise};
-
-// A slope with texture, and then what became of it; the noise of a sensor over all.
-void fill_scene(HostView<std::uint8_t> image, Scene scene, bool later, std::uint64_t salt) {
-    std::mt19937_64 random(kit::seed() * 7 + salt * 2 + later);
-    const auto& shape = image.shape();
-    for (int frame = 0; frame < shape.frames; ++frame)
-        for (int y = 0; y < shape.height; ++y)
-            for (int i = 0; i < shape.width * shape.channels; ++i) {
-                const int x = i / shape.channels, moved = later && scene == Scene::shifted ? x + 3 : x;
-                int value = moved + y / 2 + 30 * ((moved / 9 + y / 7 + frame) % 2) + 8 * (i % shape.channels) +
-                            static_cast<int>(random() % 5);
-                if (later && scene == Scene::blobs && (x / 23 + y / 19 + frame) % 4 == 0)
-                    value += 70 - 2 * (x % 23) + static_cast<int>(random() % 9);
-                if (later && scene == Scene::scattered && random() % 40 == 0) value += 90;
-                if (scene == Scene::noise) value = static_cast<int>(random());
-                image.row(frame, y)[i] = static_cast<std::uint8_t>(value);
-            }
-}
 
 void expect_frame(std::span<const std::uint8_t> got, const std::vector<std::uint8_t>& want) {
     if (std::ranges::equal(got, want)) return;

@@ -592,6 +592,7 @@ __device__ void code_block(const Job& job, int stream, const BlockPlace& block, 
         }
         __syncthreads();
     }
+    __syncthreads();
 }
 
 __device__ int best_set(const std::uint32_t (&costs)[step_models::sets]) {
