@@ -312,7 +312,7 @@ TEST(Receiver, CountsRightWhateverVersionsAServerClaims) {
     // Each connection may begin anew and pass over all versions there are, which the sum has no room for.
     std::int64_t before = viewer.counts().skipped;
     for (int i = 0; i < 3000; ++i) {
-        viewer.restart();
+        viewer.restart(stream.state.info());
         deliver(with_version(picture, 1), viewer);
         deliver(with_version(picture, max_version), viewer);
         EXPECT_GE(viewer.counts().skipped, before);
@@ -330,7 +330,7 @@ TEST(Receiver, ANewConnectionMayCountItsVersionsAnew) {
     const auto step = *stream.state.missing(1).steps.at(0).bytes;
     Receiver viewer(stream.state.info());
     deliver(with_version(picture, 100), viewer);
-    viewer.restart();
+    viewer.restart(stream.state.info());
     EXPECT_EQ(viewer.state().version, 100u) << "what is held is held until there is something new";
     EXPECT_THROW(deliver(with_version(step, 101), viewer), Error) << "no picture came over the new connection";
     deliver(with_version(picture, 1), viewer);

@@ -9,6 +9,7 @@
 #include "framewire/session/receive/changes_picture.hpp"
 #include "framewire/session/receive/recording_time.hpp"
 
+#include <atomic>
 #include <utility>
 
 namespace framewire::session {
@@ -36,6 +37,8 @@ struct ReceiveJob::State {
     HostImage boxed;  // there once the server has detected something
     VideoOutput recording;
     std::int64_t frames = 0;
+    ThresholdTally thresholds;
+    std::atomic<int> threshold;  // of the newest picture
 };
 
 ReceiveJob::State::State(const ReceiveOptions& options)
@@ -46,7 +49,8 @@ ReceiveJob::State::State(const ReceiveOptions& options)
       job(options.job, files_of(options)),
       client(net::parse_stream_address(options.url), options.client, job.stop()),
       result{.stream = client.info()},
-      time(result.stream.rate) {
+      time(result.stream.rate),
+      threshold(result.stream.threshold) {
     if (options.changes)
         changes = std::make_unique<ChangesPicture>(*options.changes, result.stream.shape, options.job.threads);
     const auto& shown = changes ? changes->shape() : result.stream.shape;
@@ -72,6 +76,8 @@ void ReceiveJob::State::run() {
     result.figures = job.statistics().snapshot();
     result.counts = client.counts();
     result.state = client.state();
+    result.threshold = client.threshold();
+    result.thresholds = thresholds.figures();
     failure.attempt([&] {
         if (job.statistics_file()) job.statistics_file().write(to_json(result));
     });
@@ -88,6 +94,8 @@ void ReceiveJob::State::receive() {
         if (recording.wanted()) recording.write(picture, time.next(client.state().seconds));
         if (on_picture) on_picture(picture);
         ++frames;
+        threshold = client.threshold();
+        thresholds.add(threshold);
         statistics.count_frame(result.stream.shape.frame_bytes());
         statistics.set_sent_bytes(client.counts().bytes);
     }
@@ -110,5 +118,6 @@ const net::StreamInfo& ReceiveJob::stream() const { return state_->result.stream
 const ReceiveResult& ReceiveJob::run() { return state_->run(), state_->result; }
 const ReceiveResult& ReceiveJob::result() const { return state_->result; }
 const Statistics& ReceiveJob::statistics() const { return state_->job.statistics(); }
+int ReceiveJob::threshold() const { return state_->threshold; }
 
 }  // namespace framewire::session
