@@ -72,7 +72,7 @@ void report(const session::BroadcastResult& result) {
                  threshold.min == threshold.max
                      ? fmt::format("{}", threshold.max)
                      : fmt::format("{} to {}, {:.1f} in the mean", threshold.min, threshold.max, threshold.mean));
-        if (over > 0) log_warning("{} steps took more than was asked for even within {}", over, threshold.max);
+        if (over > 0) log_info("{} steps took more than was asked for even within {}", over, threshold.max);
     }
     log_info("{} viewers were sent {} pictures, {} steps, {:.2f} MB; {} were dropped, {} refused",
              viewers.viewers_total, viewers.pictures, viewers.steps,

@@ -141,6 +141,67 @@ TEST(StreamState, TakesPicturesWithTheirSteps) {
     expect_equal(late.picture(), scene.current());
 }
 
+// The hello tells the greatest threshold, each state its own, to those who come late too.
+TEST(StreamState, ViewersKnowTheThresholdInForce) {
+    const Shape shape{1, 60, 80, 3};
+    TestStream scene(shape, delta::Mode::exact, 40);
+    const StreamInfo info{shape, delta::Mode::exact, 64, {30, 1}, "a test"};
+    StreamState state(info, kit::executor(Backend::cpu));
+    delta::Encoder encoder({}, shape, kit::executor(Backend::cpu));
+    delta::Packer packer(shape);
+    delta::HostChanges changes(shape);
+    HostImage reference(shape);
+    state.attach();
+    Receiver viewer(info);
+    EXPECT_EQ(viewer.threshold(), 64);
+    bool packed_before = false;
+    for (const int threshold : {20, 20, 64, 31, 30, 0, 64}) {
+        SCOPED_TRACE(threshold);
+        scene.step();
+        const FrameTime time{scene.frames(), static_cast<double>(scene.frames()), Clock::now()};
+        if (scene.frames() == 1) {
+            copy(scene.current(), reference.view());
+            state.start(std::as_const(reference).view(), time, {}, {}, threshold);
+        } else {
+            encoder.encode(scene.current(), reference.view(), changes.view(), threshold);
+            Bytes packed;
+            if (packed_before) packer.pack_changes(changes.view(), threshold, packed);
+            packed_before = !packed_before;
+            state.advance(changes.view(), time, {}, packed, threshold);
+        }
+        Receiver late(info);
+        bring_up_to_date(state, viewer);
+        bring_up_to_date(state, late);
+        expect_equal(viewer.picture(), std::as_const(reference).view());
+        expect_equal(late.picture(), std::as_const(reference).view());
+        EXPECT_EQ(viewer.threshold(), threshold);
+        EXPECT_EQ(late.threshold(), threshold == 0 ? 64 : threshold) << "0 in a picture is the hello's";
+        EXPECT_EQ(kit::first_difference(viewer.picture(), scene.current(), threshold), std::nullopt);
+    }
+    EXPECT_THROW(state.advance(changes.view(), {}, {}, {}, 65), Error);
+    EXPECT_THROW(state.advance(changes.view(), {}, {}, {}, -1), Error);
+    EXPECT_THROW(state.start(scene.current(), {}, {}, {}, 65), Error);
+}
+
+// A server that goes beyond what it promised is none.
+TEST(Receiver, RefusesAThresholdAboveTheHellos) {
+    TestStream stream;
+    stream.state.attach();
+    stream.step();
+    stream.step();
+    auto narrow = stream.state.info();
+    narrow.threshold = stream.threshold() - 1;
+    Receiver viewer(narrow);
+    deliver(*stream.state.picture().bytes, viewer);
+    stream.step();
+    const auto step = *stream.state.missing(2).steps.at(0).bytes;
+    EXPECT_THROW(deliver(step, viewer), Error);
+    Receiver again(stream.state.info());
+    again.restart(narrow);
+    bring_up_to_date(stream.state, again);
+    EXPECT_EQ(again.threshold(), narrow.threshold);
+}
+
 TEST(StreamState, NothingIsPackedWithoutViewers) {
     TestStream stream;
     for (int i = 0; i < 10; ++i) stream.step();

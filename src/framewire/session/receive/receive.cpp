@@ -23,6 +23,7 @@ struct ReceiveJob::State {
 
     void run();
     void receive();
+    void count_threshold();
     HostView<const std::uint8_t> with_boxes(HostView<const std::uint8_t> picture);
 
     std::string url;
@@ -38,6 +39,7 @@ struct ReceiveJob::State {
     VideoOutput recording;
     std::int64_t frames = 0;
     ThresholdTally thresholds;
+    std::int64_t steps = 0;      // those that thresholds count
     std::atomic<int> threshold;  // of the newest picture
 };
 
@@ -77,6 +79,7 @@ void ReceiveJob::State::run() {
     result.counts = client.counts();
     result.state = client.state();
     result.threshold = client.threshold();
+    if (thresholds.count() == 0) thresholds.add(result.threshold);
     result.thresholds = thresholds.figures();
     failure.attempt([&] {
         if (job.statistics_file()) job.statistics_file().write(to_json(result));
@@ -94,11 +97,18 @@ void ReceiveJob::State::receive() {
         if (recording.wanted()) recording.write(picture, time.next(client.state().seconds));
         if (on_picture) on_picture(picture);
         ++frames;
-        threshold = client.threshold();
-        thresholds.add(threshold);
+        count_threshold();
         statistics.count_frame(result.stream.shape.frame_bytes());
         statistics.set_sent_bytes(client.counts().bytes);
     }
+}
+
+// A first picture may be nearer to the source than the steps that follow: those are what counts.
+void ReceiveJob::State::count_threshold() {
+    threshold = client.threshold();
+    const auto received = client.counts().received.changes;
+    if (received > steps) thresholds.add(threshold);
+    steps = received;
 }
 
 // The picture with the boxes of what the server detected in it; holds until the next call.

@@ -45,7 +45,7 @@ struct ReceiveResult {
     net::ClientCounts counts{};
     net::StateHeader state{};       ///< of the last picture
     int threshold = 0;              ///< what that is within
-    ThresholdFigures thresholds{};  ///< those of the pictures seen
+    ThresholdFigures thresholds{};  ///< those of the steps; of the last picture where there was none
     Ending ending = Ending::complete;
 };
 
