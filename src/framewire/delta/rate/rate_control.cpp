@@ -25,6 +25,7 @@ constexpr double least_slack = 1;
 // From the greatest to the least takes this long at least.
 constexpr double sinking_seconds = 2;
 constexpr double largest_step = 1.0 / 8;
+// What steps took of late is the mean over about this time.
 constexpr double flow_seconds = 0.25;
 // Times further apart are not believed.
 constexpr double longest_gap_seconds = 1e6;
@@ -102,7 +103,7 @@ void RateControl::took(double seconds, int threshold, std::int64_t bytes) {
     flow_ += news * (static_cast<double>(bytes) / gap - flow_);
     known_at_ = seconds;
     known_threshold_ = threshold;
-    if (threshold == greatest_ && bytes > 0 && fullness() > 1) ++over_;
+    if (threshold == greatest_ && fullness() > 1 && flow_ > bytes_per_second_ / share_used) ++over_;
 }
 
 }  // namespace framewire::delta

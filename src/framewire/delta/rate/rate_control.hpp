@@ -45,7 +45,7 @@ public:
 
     /// Of the bucket after the last frame known: 1 is full. More was sent than the rate allows where it is above.
     double fullness() const { return bytes_ / capacity_bytes_; }
-    /// How many steps within the greatest threshold found the bucket full, or filled it.
+    /// How many steps came to a full bucket while those within the greatest threshold took more than the rate allows.
     std::int64_t over() const { return over_; }
 
 private:
@@ -55,7 +55,8 @@ private:
     int least_, greatest_;
     double bytes_per_second_, frame_seconds_, capacity_bytes_;
     // Of the frames whose steps are known.
-    double bytes_ = 0, flow_ = 0, known_at_ = 0;
+    double bytes_ = 0, known_at_ = 0;
+    double flow_ = 0;  // bytes per second of late, within the threshold of the last one
     int known_threshold_;
     std::int64_t over_ = 0;
     // Of the frames asked for.

@@ -165,6 +165,7 @@ TEST(RateControl, ForgetsACut) {
     EXPECT_EQ(trace.thresholds[101], 64);
     EXPECT_EQ(trace.highest(101 + 5 * 30, 600), 10);
     EXPECT_EQ(trace.turns(101, 600), 0);
+    EXPECT_EQ(trace.over.back(), 0) << "within the greatest threshold it takes next to nothing";
 }
 
 // What changes by less than the threshold of that moment is withheld by it, all of it, and sent at once later: once.
