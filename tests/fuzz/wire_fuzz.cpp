@@ -10,8 +10,9 @@ namespace {
 using namespace framewire::net;
 
 void receive(ByteSpan rest) {
-    static Receiver receiver({{1, 13, 21, 3}, framewire::delta::Mode::exact, 20, {30, 1}, "fuzz"});
-    receiver.restart();
+    static const StreamInfo info{{1, 13, 21, 3}, framewire::delta::Mode::exact, 20, {30, 1}, "fuzz"};
+    static Receiver receiver(info);
+    receiver.restart(info);
     while (rest.size() >= header_bytes) {
         const auto header = read_header(rest.first(header_bytes), receiver.max_packed_bytes());
         rest = rest.subspan(header_bytes);

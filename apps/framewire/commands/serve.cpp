@@ -6,6 +6,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
+#include "framewire/core/parameters/amounts.hpp"
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/session/broadcast.hpp"
 #include "framewire/session/job/failure.hpp"
@@ -14,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -26,6 +28,8 @@ struct ServeFlags {
     DetectorFlags detector;
     std::string listen = "127.0.0.1:7878", name{net::default_stream}, rate = "own";
     ParameterValues encoder;  // those of encoder_fields() that were given
+    std::optional<double> max_bitrate{};
+    std::optional<int> threshold_max{};
     int wait = 0, viewers = 64;
     bool loop = false, detect = false;
 
@@ -36,6 +40,7 @@ session::BroadcastOptions ServeFlags::options(const std::stop_token& stop) const
     session::BroadcastOptions options{.job = common.job(stop), .input = input};
     options.input.loop = loop;
     options.encoder = delta::encoder_fields().from(encoder);
+    if (max_bitrate) options.rate = {*max_bitrate, threshold_max};
     options.wait_for_viewers = wait;
     options.hurries = take_rate(rate, "own, max", options.input) == PlayRate::max;
     options.server.listen = net::parse_address(listen);
@@ -60,10 +65,52 @@ void report(const session::BroadcastResult& result) {
              megabytes(delta.report_bytes), megabytes(figures.raw_bytes));
     log_info("{:.2f}% of bytes changed, off by {} at most, {}", 100 * delta.changed, delta.max_error,
              delta.psnr ? fmt::format("PSNR {:.1f} dB", *delta.psnr) : "equal to the source");
+    if (figures.rate) {
+        const auto& [threshold, mean, most, limit, over] = *figures.rate;
+        log_info("each viewer's steps took {:.3f} Mbit/s, {:.3f} in the busiest second, within {}", 1e-6 * mean,
+                 1e-6 * most,
+                 threshold.min == threshold.max
+                     ? fmt::format("{}", threshold.max)
+                     : fmt::format("{} to {}, {:.1f} in the mean", threshold.min, threshold.max, threshold.mean));
+        if (over > 0) log_info("{} steps took more than was asked for even within {}", over, threshold.max);
+    }
     log_info("{} viewers were sent {} pictures, {} steps, {:.2f} MB; {} were dropped, {} refused",
              viewers.viewers_total, viewers.pictures, viewers.steps,
              megabytes(viewers.picture_bytes + viewers.step_bytes + viewers.other_bytes), viewers.dropped,
              viewers.refused);
+}
+
+std::string problem_with_bitrate(const std::string& text) {
+    return bits_per_second_of(text) ? "" : "'" + text + "' is no bitrate from 1k to 1000G; 500k, 2M and the like are";
+}
+
+void add_rate_options(Command& command, ServeFlags& flags) {
+    auto bitrate = command.option(
+        "--max-bitrate", [&flags](const std::string& text) { flags.max_bitrate = bits_per_second_of(text); },
+        "raise the threshold while the stream of a viewer would take more bits per second: 500k, 2M, 1.5G");
+    bitrate.check(problem_with_bitrate).type_name("BITS");
+    command
+        .option("--threshold-max", flags.threshold_max,
+                fmt::format("raise it no higher than this; without, {}, or --threshold where that is more",
+                            delta::RateLimits::usual_threshold_max))
+        .within(0, 254)
+        .type_name("N")
+        .needs(bitrate);
+}
+
+void check(const ServeFlags& flags) {
+    const auto encoder = delta::encoder_fields().from(flags.encoder);
+    if (encoder.mode == delta::Mode::lossless && flags.encoder.is_given("threshold") && encoder.threshold > 0)
+        fail(ErrorCode::usage, "--threshold {} does not go with --mode lossless, whose threshold is 0",
+             encoder.threshold);
+    if (encoder.mode != delta::Mode::bounded && flags.encoder.is_given("effort"))
+        fail(ErrorCode::usage, "--effort is of --mode bounded; --mode {} looks for no motion", to_string(encoder.mode));
+    if (encoder.mode == delta::Mode::lossless && flags.max_bitrate)
+        fail(ErrorCode::usage,
+             "--max-bitrate does not go with --mode lossless, whose threshold is 0; --mode exact --threshold 0 begins "
+             "there");
+    if (flags.threshold_max && *flags.threshold_max < encoder.threshold)
+        fail(ErrorCode::usage, "--threshold-max {} is below --threshold {}", *flags.threshold_max, encoder.threshold);
 }
 
 void serve(ServeFlags& flags, const std::stop_token& stop) {
@@ -86,6 +133,7 @@ void add_serve(CommandLine& program, Action& chosen) {
     command.option("--listen", flags->listen, "where viewers connect; port 0 takes a free one").type_name("HOST:PORT");
     command.option("--name", flags->name, "the stream's name, as in tcp://HOST:PORT/NAME").type_name("NAME");
     for (const auto& parameter : delta::encoder_fields().infos()) add_parameter(command, parameter, flags->encoder);
+    add_rate_options(command, *flags);
     command.option("--rate", flags->rate, "how a file is played: own rate, max, or so many frames a second")
         .type_name("own|max|FPS");
     command.flag("--loop", flags->loop, "begin again when the source ends");
@@ -100,13 +148,7 @@ void add_serve(CommandLine& program, Action& chosen) {
     add_common_options(command, flags->common);
     add_times_option(command, flags->common);
     set_work(command, chosen, flags->common, [flags](const std::stop_source& stop) {
-        const auto encoder = delta::encoder_fields().from(flags->encoder);
-        if (encoder.mode == delta::Mode::lossless && flags->encoder.is_given("threshold") && encoder.threshold > 0)
-            fail(ErrorCode::usage, "--threshold {} does not go with --mode lossless, whose threshold is 0",
-                 encoder.threshold);
-        if (encoder.mode != delta::Mode::bounded && flags->encoder.is_given("effort"))
-            fail(ErrorCode::usage, "--effort is of --mode bounded; --mode {} looks for no motion",
-                 to_string(encoder.mode));
+        check(*flags);
         serve(*flags, stop.get_token());
     });
 }

@@ -48,6 +48,9 @@ void report(const session::ReceiveResult& result) {
     log_info("{} frames in {:.2f} s, {:.1f} fps, {:.2f} MB received; {} versions skipped, {} reconnections",
              figures.frames, figures.seconds, figures.fps, 1e-6 * static_cast<double>(counts.bytes),
              counts.received.skipped, counts.reconnections);
+    const auto& within = result.thresholds;
+    if (within.min != within.max)
+        log_info("within {} to {} of the source, {:.1f} in the mean", within.min, within.max, within.mean);
 }
 
 void view(ViewFlags& flags, const std::stop_source& stop) {

@@ -67,9 +67,10 @@ bool Viewer::take_keys() {
 void Viewer::show_figures(const session::ReceiveJob& job) {
     const auto now = job.statistics().snapshot();
     const double seconds = std::chrono::duration<double>(title_period).count();
-    window_->set_title(fmt::format("framewire: {}, {:.0f} fps, {:.2f} Mbit/s", job.stream().source,
+    window_->set_title(fmt::format("framewire: {}, {:.0f} fps, {:.2f} Mbit/s, within {}", job.stream().source,
                                    static_cast<double>(now.frames - titled_.frames) / seconds,
-                                   8e-6 * static_cast<double>(now.sent_bytes - titled_.sent_bytes) / seconds));
+                                   8e-6 * static_cast<double>(now.sent_bytes - titled_.sent_bytes) / seconds,
+                                   job.threshold()));
     titled_ = now;
 }
 

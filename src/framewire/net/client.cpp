@@ -102,7 +102,7 @@ struct Client::State {
             if (offered.shape != info.shape)
                 fail(ErrorCode::source_lost, "the stream changed from {} to {}", to_string(info.shape),
                      to_string(offered.shape));
-            receiver->restart();
+            receiver->restart(offered);
         } else {
             if (std::int64_t{offered.shape.width} * offered.shape.height > options.max_pixels)
                 fail(ErrorCode::source_lost, "its pictures are {}, and more than {} pixels are not allowed",
@@ -213,6 +213,7 @@ bool Client::next() {
 
 HostView<const std::uint8_t> Client::picture() const { return state_->receiver->picture(); }
 const StateHeader& Client::state() const { return state_->receiver->state(); }
+int Client::threshold() const { return state_->receiver->threshold(); }
 std::span<const Component> Client::objects() const { return state_->receiver->objects(); }
 ClientCounts Client::counts() const { return {state_->receiver->counts(), state_->bytes, state_->reconnections}; }
 void Client::last_changes(const delta::ChangesView<MemorySpace::host>& changes) const {

@@ -58,6 +58,8 @@ public:
 
     HostView<const std::uint8_t> picture() const;
     const StateHeader& state() const;
+    /// What no byte of picture() is further than from the source.
+    int threshold() const;
     /// What the server detected in the frame of picture(); without sums of coordinates.
     std::span<const Component> objects() const;
     ClientCounts counts() const;

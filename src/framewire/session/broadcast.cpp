@@ -1,6 +1,8 @@
 #include "framewire/session/broadcast.hpp"
 
+#include "framewire/core/log.hpp"
 #include "framewire/delta/packing/packing.hpp"
+#include "framewire/delta/rate/rate_control.hpp"
 #include "framewire/net/stream/stream_state.hpp"
 #include "framewire/pipeline/frames/bounded_encoder.hpp"
 #include "framewire/pipeline/frames/moved_objects.hpp"
@@ -13,6 +15,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -26,6 +29,7 @@ constexpr std::chrono::seconds ending_deadline{10}, stopped_deadline{2};
 // What changed in a frame, and what moves in it.
 struct Found {
     const net::StreamState* stream;
+    int threshold;
     FrameChanges changes;
     FrameObjects objects;
     bool has_objects;
@@ -36,8 +40,7 @@ struct Found {
         if (packer) {
             changes.wait();
             packed.clear();
-            if (!changes.first() && stream->watched())
-                packer->pack_changes(changes.changes(), stream->info().threshold, packed);
+            if (!changes.first() && stream->watched()) packer->pack_changes(changes.changes(), threshold, packed);
         }
         if (has_objects) objects.wait();
     }
@@ -48,6 +51,47 @@ int packing_threads(const Executor& executor) {
     constexpr int most = 8;
     return std::clamp(executor.pool().threads() / 2, 1, most);
 }
+
+// Raises and lowers the threshold for a rate, where one is asked for. Frames begin on one thread and are sent on
+// another.
+class ThresholdInForce {
+public:
+    ThresholdInForce(const delta::EncoderParameters& encoder, const std::optional<delta::RateLimits>& limits)
+        : least_(encoder.effective_threshold()), limits_(limits) {
+        if (!limits) return;
+        if (encoder.mode == delta::Mode::lossless)
+            fail(ErrorCode::usage, "a rate does not go with the mode lossless, whose threshold is 0");
+        validate(*limits, least_);
+    }
+
+    int greatest() const { return limits_ ? limits_->greatest_threshold(least_) : least_; }
+    /// To be called once, before the others.
+    void set_frame_rate(double frames_per_second) {
+        if (limits_) control_.emplace(*limits_, least_, frames_per_second);
+    }
+    int next(double seconds) {
+        const std::lock_guard lock(mutex_);
+        return control_ ? control_->threshold(seconds) : least_;
+    }
+    void took(double seconds, int threshold, std::int64_t bytes, Statistics& statistics) {
+        statistics.add_step(seconds, threshold, bytes);
+        const std::lock_guard lock(mutex_);
+        if (!control_) return;
+        control_->took(seconds, threshold, bytes);
+        statistics.set_rate_limit(limits_->bits_per_second, control_->over());
+        if (control_->over() == 0 || warned_) return;
+        warned_ = true;
+        log_warning("the stream takes more than {:.6g} Mbit/s even within {}", 1e-6 * limits_->bits_per_second,
+                    greatest());
+    }
+
+private:
+    int least_;
+    std::optional<delta::RateLimits> limits_;
+    std::mutex mutex_;
+    std::optional<delta::RateControl> control_;
+    bool warned_ = false;
+};
 
 InputOptions shown_to_viewers(InputOptions input) {
     input.public_name = true;
@@ -63,10 +107,10 @@ struct BroadcastJob::State {
     net::StreamInfo stream_info() const;
     void run();
     Found make_found();
-    void start(InputFrame& frame, Found& found);
+    void start(InputFrame& frame, const FrameTime& time, Found& found);
     void send(InputFrame& frame, const FrameTime& time, const Found& found);
     void send_changes(const FrameTime& time, const Found& found, std::span<const Component> objects);
-    void send_bounded(HostView<const std::uint8_t> camera, const FrameTime& time, std::span<const Component> objects);
+    int send_bounded(HostView<const std::uint8_t> camera, const FrameTime& time, std::span<const Component> objects);
     std::span<const Component> seen_by_viewers(const FrameObjects& objects);
     void finish(const FirstFailure& failure);
 
@@ -74,6 +118,7 @@ struct BroadcastJob::State {
     bool hurries;
     FrameJob<FilteredInput> job;
     delta::EncoderParameters parameters;
+    ThresholdInForce threshold;
     Shape shape;  // of the stream's pictures
     std::optional<StreamEncoder> encoder;
     std::optional<BoundedEncoder> bounded;  // one of the two
@@ -89,6 +134,7 @@ BroadcastJob::State::State(const BroadcastOptions& options)
       hurries(options.hurries),
       job(options.job, shown_to_viewers(options.input), files_of(options)),
       parameters(options.encoder),
+      threshold(parameters, options.rate),
       shape(job.input().shape()),
       detector(options.detector
                    ? make_detector(*options.detector, job.input().info().shape, job.input().executor(), job.stop())
@@ -100,6 +146,7 @@ BroadcastJob::State::State(const BroadcastOptions& options)
         bounded.emplace(parameters, shape, executor);
     else
         encoder.emplace(parameters, shape, executor);
+    threshold.set_frame_rate(stream.info().rate.value());
     if (detector) moved.reserve(net::max_objects);
 }
 
@@ -107,7 +154,7 @@ net::StreamInfo BroadcastJob::State::stream_info() const {
     auto rate = job.input().rate();
     const auto term_allowed = [](std::int64_t term) { return term >= 1 && term <= net::max_rate_term; };
     if (!term_allowed(rate.numerator) || !term_allowed(rate.denominator)) rate = {30, 1};
-    return {shape, parameters.mode, parameters.effective_threshold(), rate, public_name(job.input().info().name)};
+    return {shape, parameters.mode, threshold.greatest(), rate, public_name(job.input().info().name)};
 }
 
 void BroadcastJob::State::run() {
@@ -117,23 +164,29 @@ void BroadcastJob::State::run() {
          .at_source_rate = !job.input().info().live && !hurries,
          .begin = [this] { return wait_for_viewers == 0 || server.wait_for_viewers(wait_for_viewers, job.stop()); },
          .make = [this] { return make_found(); },
-         .start = [this](InputFrame& frame, const FrameTime&, Found& found) { start(frame, found); },
+         .start = [this](InputFrame& frame, const FrameTime& time, Found& found) { start(frame, time, found); },
          .send = [this](InputFrame& frame, const FrameTime& time, Found& found) { send(frame, time, found); },
          .finish = [this](FirstFailure& failure, Ending) { finish(failure); }},
         result);
 }
 
 Found BroadcastJob::State::make_found() {
-    Found found{&stream, encoder ? encoder->make_changes() : FrameChanges(),
-                detector ? detector->make_objects() : FrameObjects(), false, std::nullopt};
+    Found found{&stream,
+                0,
+                encoder ? encoder->make_changes() : FrameChanges(),
+                detector ? detector->make_objects() : FrameObjects(),
+                false,
+                std::nullopt};
     if (encoder) found.packer.emplace(shape);
     return found;
 }
 
-void BroadcastJob::State::start(InputFrame& frame, Found& found) {
+void BroadcastJob::State::start(InputFrame& frame, const FrameTime& time, Found& found) {
     found.has_objects = detector && frame.signal;
     if (found.has_objects) detector->start(frame.captured, found.objects);
-    if (encoder) encoder->start(frame.result(), found.changes);
+    if (!encoder) return;
+    found.threshold = threshold.next(time.seconds);
+    encoder->start(frame.result(), found.changes, found.threshold);
 }
 
 // Objects are found in frames as captured, and drawn over what the filters make of them.
@@ -148,37 +201,43 @@ std::span<const Component> BroadcastJob::State::seen_by_viewers(const FrameObjec
 
 void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const Found& found) {
     const auto objects = found.has_objects ? seen_by_viewers(found.objects) : std::span<const Component>();
+    const auto bytes_before = stream.counts().step_bytes;
+    int within = found.threshold;
     if (bounded)
-        send_bounded(frame.result().host(), time, objects);
+        within = send_bounded(frame.result().host(), time, objects);
     else
         send_changes(time, found, objects);
     server.publish();
+    threshold.took(time.seconds, within, stream.counts().step_bytes - bytes_before, job.statistics());
     job.statistics().set_sent_bytes(stream.counts().up_to_date_bytes);
 }
 
 void BroadcastJob::State::send_changes(const FrameTime& time, const Found& found, std::span<const Component> objects) {
     if (found.changes.first()) {
-        stream.start(encoder->first_picture(), time, objects);
+        stream.start(encoder->first_picture(), time, objects, {}, found.threshold);
         job.statistics().add_first_picture(shape.frame_bytes());
         return;
     }
     const auto& changes = found.changes.changes();
-    stream.advance(changes, time, objects, found.packed);
+    stream.advance(changes, time, objects, found.packed, found.threshold);
     job.statistics().add_delta(changes.summaries[0], shape.frame_bytes());
 }
 
-void BroadcastJob::State::send_bounded(HostView<const std::uint8_t> camera, const FrameTime& time,
-                                       std::span<const Component> objects) {
+// Gives the threshold of the frame.
+int BroadcastJob::State::send_bounded(HostView<const std::uint8_t> camera, const FrameTime& time,
+                                      std::span<const Component> objects) {
     const bool first = stream.counts().version == 0;
-    const auto outcome = bounded->encode(camera, stream.watched());
+    const int within = threshold.next(time.seconds);
+    const auto outcome = bounded->encode(camera, stream.watched(), within);
     if (outcome.whole)
-        stream.start(bounded->reference(), time, objects, outcome.packed);
+        stream.start(bounded->reference(), time, objects, outcome.packed, within);
     else
-        stream.advance(bounded->reference(), outcome.packed, time, objects);
+        stream.advance(bounded->reference(), outcome.packed, time, objects, within);
     if (first)
         job.statistics().add_first_picture(shape.frame_bytes());
     else
         job.statistics().add_delta(outcome.found, shape.frame_bytes());
+    return within;
 }
 
 // Nobody hurries the viewers of a job that failed.

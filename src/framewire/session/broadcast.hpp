@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/delta/delta.hpp"
+#include "framewire/delta/rate/rate_control.hpp"
 #include "framewire/net/server.hpp"
 #include "framewire/pipeline/chain/camera_panel.hpp"
 #include "framewire/pipeline/source.hpp"
@@ -19,6 +20,9 @@ struct BroadcastOptions {
     JobOptions job{};
     InputOptions input{};  ///< filters show its public_name(), as viewers are told it
     delta::EncoderParameters encoder{};
+    /// What the steps of one viewer may take by the frames' own times: the encoder's threshold is then the least in
+    /// force. Whole pictures, which viewers get first or when they are behind, come on top.
+    std::optional<delta::RateLimits> rate{};
     net::ServerOptions server{};
     int wait_for_viewers = 0;  ///< the first frame waits for so many
     bool hurries = false;      ///< frames that do not come live are sent as soon as they are there
@@ -38,7 +42,7 @@ struct BroadcastResult : JobResult {
 class BroadcastJob {
 public:
     /// Opens all there is, what is cheap to refuse first, and listens from then on. Throws as FrameJob, StreamEncoder,
-    /// make_detector() and net::Server do.
+    /// delta::RateControl, make_detector() and net::Server do, and Error{usage} on a rate of the mode lossless.
     explicit BroadcastJob(const BroadcastOptions& options);
     ~BroadcastJob();
 

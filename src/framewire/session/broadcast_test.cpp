@@ -54,6 +54,53 @@ TEST_P(Broadcast, ViewersStayWithinTheThreshold) {
     EXPECT_EQ(result.viewers_left, 0);
 }
 
+// Every byte is within the threshold that came with its picture, while that rises and sinks.
+TEST_P(Broadcast, ViewersKnowTheThresholdOfARate) {
+    const std::string noisy = "synth:size=128x96:fps=20:noise=30:objects=5:seed=4:frames=60";
+    const auto camera = read_video(noisy).frames;
+    for (const auto mode : {delta::Mode::exact, delta::Mode::bounded}) {
+        SCOPED_TRACE(to_string(mode));
+        auto limited = options(noisy);
+        limited.encoder.mode = mode;
+        limited.rate = {.bits_per_second = 300e3, .threshold_max = 60};
+        BroadcastJob broadcast(limited);
+        auto viewer = std::async(std::launch::async, [&] {
+            net::Client client({broadcast.address()});
+            EXPECT_EQ(client.info().threshold, 60);
+            int least = 255, most = 0;
+            while (client.next()) {
+                const auto& frame = camera.at(static_cast<std::size_t>(client.state().frame));
+                const auto* seen = client.picture().data();
+                int far = 0;
+                for (std::size_t at = 0; at < frame.size(); ++at) far = std::max(far, std::abs(seen[at] - frame[at]));
+                EXPECT_LE(far, client.threshold()) << "frame " << client.state().frame;
+                least = std::min(least, client.threshold());
+                most = std::max(most, client.threshold());
+            }
+            return std::pair(least, most);
+        });
+        const auto& result = broadcast.run();
+        const auto [least, most] = viewer.get();
+        EXPECT_LE(least, threshold);
+        EXPECT_GT(most, threshold);
+        EXPECT_LE(most, 60);
+        ASSERT_TRUE(result.figures.rate);
+        EXPECT_GT(result.figures.rate->threshold.max, threshold);
+        EXPECT_EQ(result.figures.rate->max_bitrate, 300e3);
+        EXPECT_GT(result.figures.rate->mean_bits_per_second, 0);
+    }
+}
+
+TEST_P(Broadcast, RefusesARateOfTheModeLossless) {
+    auto limited = options(camera());
+    limited.rate = {.bits_per_second = 300e3};
+    limited.encoder.mode = delta::Mode::lossless;
+    EXPECT_EQ(error_of([&] { BroadcastJob broadcast(limited); }), ErrorCode::usage);
+    limited.encoder.mode = delta::Mode::exact;
+    limited.rate->threshold_max = threshold - 1;
+    EXPECT_EQ(error_of([&] { BroadcastJob broadcast(limited); }), ErrorCode::usage);
+}
+
 // A viewer takes no box that is outside the picture. There is one in the last frame, which reaches every viewer.
 TEST_P(Broadcast, BoxesGoWhereFiltersTakeThem) {
     auto filtered = options(camera());

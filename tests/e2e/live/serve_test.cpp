@@ -189,6 +189,50 @@ TEST(Serve, BoundedRecordingsStayWithinTheThreshold) {
     EXPECT_LT(bytes[1], bytes[0] * 3 / 4) << "most of so short a stream is its first picture";
 }
 
+// Frames come one after the other in this mode, so the rate holds however fast they are sent.
+TEST(Serve, HoldsARateWithinTheThresholdTold) {
+    const TemporaryFolder folder;
+    const std::string noisy = "synth:size=160x120:fps=20:noise=8:objects=3:seed=3";
+    const auto serve = [&](std::vector<std::string> more) {
+        std::vector<std::string> arguments{"-i",     noisy,      "--mode", "bounded", "--threshold",
+                                           "8",      "--frames", "200",    "--rate",  "max",
+                                           "--wait", "1",        "-y",     "--stats", folder / "serve.json"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        Serving serving(arguments);
+        Program viewer(view({serving.url(), "-y", "--stats", folder / "view.json"}));
+        EXPECT_EQ(viewer.wait().code, 0);
+        const auto served = serving.program().wait();
+        EXPECT_EQ(served.code, 0) << served.err;
+        return std::pair(Json::parse(contents(folder / "serve.json")), served.err);
+    };
+    const auto [free, free_words] = serve({});
+    EXPECT_EQ(free["threshold"], (Json{{"min", 8}, {"mean", 8.0}, {"max", 8}}));
+    EXPECT_FALSE(free.contains("max_bitrate"));
+    const double asked = free["bits_per_second"]["mean"].get<double>() / 4;
+
+    const auto [held, held_words] = serve({"--max-bitrate", std::to_string(static_cast<int>(asked))});
+    EXPECT_LE(held["bits_per_second"]["mean"], asked);
+    EXPECT_GE(held["bits_per_second"]["mean"], 0.7 * asked);
+    EXPECT_LE(held["bits_per_second"]["max"], 2 * asked) << "of the second in which the noise begins";
+    EXPECT_EQ(held["threshold"]["min"], 8);
+    EXPECT_GT(held["threshold"]["max"], 8);
+    EXPECT_LE(held["max_error"], held["threshold"]["max"]);
+    EXPECT_EQ(held["over"], 0);
+    const auto viewed = Json::parse(contents(folder / "view.json"));
+    EXPECT_EQ(viewed["threshold"], 64);
+    const auto& in_force = viewed["threshold_in_force"];
+    EXPECT_GT(in_force["last"], 8);
+    EXPECT_LE(in_force["max"], held["threshold"]["max"]);
+
+    const auto [over, over_words] = serve({"--max-bitrate", "20k", "--threshold-max", "10"});
+    EXPECT_EQ(over["threshold"]["max"], 10);
+    EXPECT_GT(over["over"], 100);
+    const std::string warning = "the stream takes more than 0.02 Mbit/s even within 10";
+    const auto said = over_words.find(warning);
+    ASSERT_NE(said, std::string::npos) << over_words;
+    EXPECT_EQ(over_words.find(warning, said + 1), std::string::npos) << "once";
+}
+
 TEST(Serve, PlaysAFileAtItsOwnRateOrAsAsked) {
     const auto seconds = [](const std::string& rate) {
         const TemporaryFolder folder;
@@ -374,6 +418,16 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"Threshold", {"serve", "-i", small_synth, "--threshold", "255"}, 2, "--threshold"},
         Refused{"Mode", {"serve", "-i", small_synth, "--mode", "bonded"}, 2, "--mode"},
         Refused{"Effort", {"serve", "-i", small_synth, "--effort", "2"}, 2, "--effort is of --mode bounded"},
+        Refused{"Bitrate", {"serve", "-i", small_synth, "--max-bitrate", "2X"}, 2, "'2X' is no bitrate"},
+        Refused{"BitrateOfLossless",
+                {"serve", "-i", small_synth, "--max-bitrate", "2M", "--mode", "lossless"},
+                2,
+                "--mode exact --threshold 0"},
+        Refused{"GreatestAlone", {"serve", "-i", small_synth, "--threshold-max", "40"}, 2, "--max-bitrate"},
+        Refused{"GreatestBelow",
+                {"serve", "-i", small_synth, "--max-bitrate", "2M", "--threshold-max", "19"},
+                2,
+                "--threshold-max 19 is below --threshold 20"},
         Refused{"Rate", {"serve", "-i", small_synth, "--rate", "fast"}, 2, "own, max"},
         Refused{"Name", {"serve", "-i", small_synth, "--listen", "127.0.0.1:0", "--name", "a b"}, 2, "'a b'"},
         Refused{"Filter", {"serve", "-i", small_synth, "-f", "grey"}, 2, "did you mean 'gray'?"},

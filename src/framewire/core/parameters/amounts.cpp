@@ -33,4 +33,8 @@ std::optional<double> bytes_of(std::string_view text) {
     return amount_of(text, {{"B", 1}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}}, 1, 1e18);
 }
 
+std::optional<double> bits_per_second_of(std::string_view text) {
+    return amount_of(text, {{"", 1}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}}, 1e3, 1e12);
+}
+
 }  // namespace framewire

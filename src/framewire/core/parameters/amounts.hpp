@@ -13,4 +13,8 @@ std::optional<double> seconds_of(std::string_view text);
 /// it is no such text, and where it is not at least 1 and at most a thousand petabytes.
 std::optional<double> bytes_of(std::string_view text);
 
+/// Bits per second of a text: a number with k, M or G behind it, thousands each, or alone: "2M", "500k", "96000".
+/// Nothing where it is no such text, and where it is not at least a thousand and at most 1000G.
+std::optional<double> bits_per_second_of(std::string_view text);
+
 }  // namespace framewire

@@ -165,6 +165,7 @@ struct Unpacker::State {
     std::vector<CodedBlock> coded;  // where the last changes are; the bytes are gone
     std::vector<PartSet> parts;     // of each of them, those with differences
     std::uint32_t last_count = 0;
+    int last_threshold = 0;
 
     struct Share {
         ChangesDecoder changes;
@@ -277,6 +278,7 @@ Unpacker::~Unpacker() = default;
 Unpacker::Unpacker(Unpacker&&) noexcept = default;
 Unpacker& Unpacker::operator=(Unpacker&&) noexcept = default;
 
+int Unpacker::last_threshold() const { return state_->last_threshold; }
 std::uint32_t Unpacker::last_count() const { return state_->last_count; }
 
 void Unpacker::last_changes(const ChangesView<MemorySpace::host>& changes) const {
@@ -311,6 +313,7 @@ void Unpacker::apply_changes(std::span<const std::uint8_t> bytes, HostView<std::
     const bool whole = head.kind == Kind::changes
                            ? state.apply_changes(head.threshold, reference)
                            : head.kind == Kind::prediction && state.apply_prediction(head.threshold, reference);
+    state.last_threshold = head.threshold;
     if (whole) return;
     state.forget();
     const bool of_changes = head.kind == Kind::changes || head.kind == Kind::prediction;
@@ -330,6 +333,7 @@ void Unpacker::apply_picture(std::span<const std::uint8_t> bytes, HostView<std::
                                         : share.picture.decode(of, place, reference);
                        });
     state.coded.clear();
+    state.last_threshold = head.threshold;
     if (!all) broken("a picture without all its blocks");
     if (!whole) broken("a block of a picture makes no sense");
 }

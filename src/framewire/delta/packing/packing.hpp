@@ -49,6 +49,8 @@ public:
     void apply_changes(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference);
     /// Replaces `reference` by a packed picture; its content is unspecified when that is broken.
     void apply_picture(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference);
+    /// What the last frame applied tells of the threshold it was made with; 0 before the first.
+    int last_threshold() const;
     /// The count of changes the last apply_changes() made; 0 after a picture.
     std::uint32_t last_count() const;
     /// Those changes as the encoder gave them: positions, differences and count. Throws Error{usage} where `changes`

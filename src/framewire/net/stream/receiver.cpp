@@ -9,6 +9,8 @@ namespace framewire::net {
 Receiver::Receiver(const StreamInfo& info)
     : picture_((validate(info), info.shape)),
       unpacker_(info.shape),
+      greatest_threshold_(info.threshold),
+      threshold_(info.threshold),
       max_packed_bytes_(delta::max_packed_bytes(info.shape)) {}
 
 Receiver::Outcome Receiver::take(MessageType type, ByteSpan payload) {
@@ -26,6 +28,8 @@ Receiver::Outcome Receiver::take(MessageType type, ByteSpan payload) {
                 fail(ErrorCode::source_lost, "the server goes back from version {} to {}", state_.version,
                      next.version);
             unpacker_.apply_picture(payload, picture_.view());
+            check_threshold();
+            threshold_ = unpacker_.last_threshold() ? unpacker_.last_threshold() : greatest_threshold_;
             if (follows_) count_skipped(next.version - state_.version - 1);
             ++counts_.pictures;
             move_on(next);
@@ -40,6 +44,8 @@ Receiver::Outcome Receiver::take(MessageType type, ByteSpan payload) {
                 fail(ErrorCode::source_lost, "the server sends the step to version {} while version {} is held",
                      next.version, state_.version);
             unpacker_.apply_changes(payload, picture_.view());
+            check_threshold();
+            threshold_ = unpacker_.last_threshold();
             counts_.changed_bytes += unpacker_.last_count();
             ++counts_.changes;
             move_on(next);
@@ -49,7 +55,16 @@ Receiver::Outcome Receiver::take(MessageType type, ByteSpan payload) {
     fail(ErrorCode::source_lost, "a message of the unknown type {}", static_cast<int>(type));
 }
 
-void Receiver::restart() { follows_ = false; }
+void Receiver::check_threshold() const {
+    if (unpacker_.last_threshold() > greatest_threshold_)
+        fail(ErrorCode::source_lost, "the server sends a state within {} in a stream within {}",
+             unpacker_.last_threshold(), greatest_threshold_);
+}
+
+void Receiver::restart(const StreamInfo& info) {
+    greatest_threshold_ = info.threshold;
+    follows_ = false;
+}
 
 void Receiver::move_on(const StateHeader& next) {
     state_ = next;

@@ -32,18 +32,21 @@ public:
     /// The most bytes one picture or one step can have on the wire, without its front.
     std::size_t max_packed_bytes() const { return max_packed_bytes_; }
 
-    /// Takes one message of the server. `picture` means that picture(), state() and counts() are new. Throws
-    /// Error{source_lost} on what no server sends and when the message is the server's error; picture() is then
+    /// Takes one message of the server. `picture` means that picture(), threshold(), state() and counts() are new.
+    /// Throws Error{source_lost} on what no server sends and when the message is the server's error; picture() is then
     /// unspecified.
     Outcome take(MessageType type, ByteSpan payload);
 
-    /// For a new connection, whose server may count its versions anew: the next message has to be a whole picture, of
-    /// whatever version. What is held stays so until then.
-    void restart();
+    /// For a new connection, whose server says `info`, of the same shape, and may count its versions anew: the next
+    /// message has to be a whole picture, of whatever version. What is held stays so until then.
+    void restart(const StreamInfo& info);
 
     HostView<const std::uint8_t> picture() const { return picture_.view(); }
     /// Of the picture held; version 0 before the first.
     const StateHeader& state() const { return state_; }
+    /// What no byte of the picture held is further than from the source: what came with the picture tells it, or the
+    /// hello did.
+    int threshold() const { return threshold_; }
     /// What the server detected in the frame of the picture held; without sums of coordinates.
     std::span<const Component> objects() const { return objects_; }
     const ReceiverCounts& counts() const { return counts_; }
@@ -55,8 +58,11 @@ private:
     void move_on(const StateHeader& next);
     void count_skipped(std::uint64_t versions);
 
+    void check_threshold() const;
+
     HostImage picture_;
     delta::Unpacker unpacker_;
+    int greatest_threshold_, threshold_;  // the hello's, that of the picture held
     std::size_t max_packed_bytes_ = 0;
     StateHeader state_{};
     bool follows_ = false;  // the picture held is this connection's

@@ -17,6 +17,7 @@ struct StreamState::State {
           decoder(info.shape, executor),
           step_packer(info.shape),
           reference(info.shape),
+          threshold(info.threshold),
           snapshot(info.shape),
           picture_packer(info.shape),
           picture_bytes_limit(delta::max_packed_bytes(info.shape) + state_header_bytes + header_bytes) {
@@ -33,7 +34,8 @@ struct StreamState::State {
 
     mutable std::mutex mutex;  // guards what follows, up to the picture's part
     HostImage reference;
-    StateHeader newest{};            // of `reference`
+    int threshold;                   // what `reference` is within
+    StateHeader newest{};            // of it
     std::vector<Component> objects;  // of the same frame
     bool packing_step = false;       // the step to `newest` is on its way
     std::deque<StateMessage> steps;  // no gaps between them; the last one leads to newest_for_steps()
@@ -51,6 +53,12 @@ struct StreamState::State {
     Bytes packed_picture;
 
     std::size_t picture_bytes_limit;  // until the first picture shows what one takes
+
+    int allowed(std::optional<int> of_frame) const {
+        if (of_frame && (*of_frame < 0 || *of_frame > info.threshold))
+            fail(ErrorCode::usage, "a frame's threshold of {} in a stream within {}", *of_frame, info.threshold);
+        return of_frame.value_or(info.threshold);
+    }
 
     // All with `mutex` held:
 
@@ -103,11 +111,13 @@ StreamState::~StreamState() = default;
 const StreamInfo& StreamState::info() const { return state_->info; }
 
 void StreamState::start(HostView<const std::uint8_t> picture, const FrameTime& time, std::span<const Component> objects,
-                        std::span<const std::uint8_t> packed) {
+                        std::span<const std::uint8_t> packed, std::optional<int> threshold) {
     auto& state = *state_;
     validate(picture, state.info.shape, "the picture to start a stream with");
+    const int within = state.allowed(threshold);
     const std::lock_guard lock(state.mutex);
     framewire::copy(picture, state.reference.view());
+    state.threshold = within;
     state.move_on(time, objects);
     state.forget_steps();
     if (packed.empty()) return;
@@ -123,8 +133,10 @@ bool StreamState::watched() const {
 }
 
 void StreamState::advance(const delta::ChangesView<MemorySpace::host>& changes, const FrameTime& time,
-                          std::span<const Component> objects, std::span<const std::uint8_t> packed) {
+                          std::span<const Component> objects, std::span<const std::uint8_t> packed,
+                          std::optional<int> threshold) {
     auto& state = *state_;
+    const int within = state.allowed(threshold);
     StateHeader header;
     {
         const std::lock_guard lock(state.mutex);
@@ -134,6 +146,7 @@ void StreamState::advance(const delta::ChangesView<MemorySpace::host>& changes, 
         } catch (const Error& error) {
             fail(ErrorCode::internal, "changes that do not fit the reference: {}", error.what());
         }
+        state.threshold = within;
         state.move_on(time, objects);
         if (state.viewers == 0) {
             state.forget_steps();
@@ -146,7 +159,7 @@ void StreamState::advance(const delta::ChangesView<MemorySpace::host>& changes, 
     try {
         begin_state(MessageType::changes, header, objects, state.packed);
         if (packed.empty())
-            state.step_packer.pack_changes(changes, state.info.threshold, state.packed);
+            state.step_packer.pack_changes(changes, within, state.packed);
         else
             state.packed.insert(state.packed.end(), packed.begin(), packed.end());
         end_state(state.packed);
@@ -162,12 +175,14 @@ void StreamState::advance(const delta::ChangesView<MemorySpace::host>& changes, 
 }
 
 void StreamState::advance(HostView<const std::uint8_t> picture, std::span<const std::uint8_t> packed,
-                          const FrameTime& time, std::span<const Component> objects) {
+                          const FrameTime& time, std::span<const Component> objects, std::optional<int> threshold) {
     auto& state = *state_;
     validate(picture, state.info.shape, "the picture a step leads to");
+    const int within = state.allowed(threshold);
     const std::lock_guard lock(state.mutex);
     if (state.newest.version == 0) fail(ErrorCode::internal, "a step of a stream that was not started");
     framewire::copy(picture, state.reference.view());
+    state.threshold = within;
     state.move_on(time, objects);
     if (state.viewers == 0) return state.forget_steps();
     begin_state(MessageType::changes, state.newest, state.objects, state.packed);
@@ -219,16 +234,18 @@ StateMessage StreamState::picture() {
     auto& state = *state_;
     const std::lock_guard packing(state.picture_mutex);
     StateHeader header;
+    int told = 0;  // the hello's
     {
         const std::lock_guard lock(state.mutex);
         header = state.newest;
+        if (state.threshold != state.info.threshold) told = state.threshold;
         if (header.version == 0) return {};
         if (state.newest_picture.version == header.version) return state.newest_picture;
         framewire::copy(state.reference.view(), state.snapshot.view());
         state.picture_objects = state.objects;
     }
     begin_state(MessageType::picture, header, state.picture_objects, state.packed_picture);
-    state.picture_packer.pack_picture(std::as_const(state.snapshot).view(), 0, state.packed_picture);
+    state.picture_packer.pack_picture(std::as_const(state.snapshot).view(), told, state.packed_picture);
     end_state(state.packed_picture);
     StateMessage message{header.version, std::make_shared<const Bytes>(state.packed_picture)};
 

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -46,21 +47,23 @@ public:
 
     const StreamInfo& info() const;
 
-    // The feeding thread.
+    // The feeding thread. `threshold` is what R is within of the camera's picture, where that is not the stream's: no
+    // more than that. Throw Error{usage} where it is.
 
     /// Sets R, as version 1 or the one after the version there is. Viewers see the boxes of `objects` with it. `packed`
     /// is the picture as a delta packer made it, where that was done already.
     void start(HostView<const std::uint8_t> picture, const FrameTime& time, std::span<const Component> objects = {},
-               std::span<const std::uint8_t> packed = {});
+               std::span<const std::uint8_t> packed = {}, std::optional<int> threshold = {});
     /// Whether somebody watches, so that a step is to be packed. Any thread may ask, to pack several steps at once.
     bool watched() const;
     /// Brings R forward by one step, packing it when somebody watches. `packed` is what delta::Packer made of
     /// `changes`, where that was done already. Throws Error{internal} before start() and on changes that do not fit R.
     void advance(const delta::ChangesView<MemorySpace::host>& changes, const FrameTime& time,
-                 std::span<const Component> objects = {}, std::span<const std::uint8_t> packed = {});
+                 std::span<const Component> objects = {}, std::span<const std::uint8_t> packed = {},
+                 std::optional<int> threshold = {});
     /// The same for a step that is packed and leads to `picture`. Where nobody watches, nothing of it is kept.
     void advance(HostView<const std::uint8_t> picture, std::span<const std::uint8_t> packed, const FrameTime& time,
-                 std::span<const Component> objects = {});
+                 std::span<const Component> objects = {}, std::optional<int> threshold = {});
     /// The source ended; R stays.
     void finish();
 

@@ -141,6 +141,67 @@ TEST(StreamState, TakesPicturesWithTheirSteps) {
     expect_equal(late.picture(), scene.current());
 }
 
+// The hello tells the greatest threshold, each state its own, to those who come late too.
+TEST(StreamState, ViewersKnowTheThresholdInForce) {
+    const Shape shape{1, 60, 80, 3};
+    TestStream scene(shape, delta::Mode::exact, 40);
+    const StreamInfo info{shape, delta::Mode::exact, 64, {30, 1}, "a test"};
+    StreamState state(info, kit::executor(Backend::cpu));
+    delta::Encoder encoder({}, shape, kit::executor(Backend::cpu));
+    delta::Packer packer(shape);
+    delta::HostChanges changes(shape);
+    HostImage reference(shape);
+    state.attach();
+    Receiver viewer(info);
+    EXPECT_EQ(viewer.threshold(), 64);
+    bool packed_before = false;
+    for (const int threshold : {20, 20, 64, 31, 30, 0, 64}) {
+        SCOPED_TRACE(threshold);
+        scene.step();
+        const FrameTime time{scene.frames(), static_cast<double>(scene.frames()), Clock::now()};
+        if (scene.frames() == 1) {
+            copy(scene.current(), reference.view());
+            state.start(std::as_const(reference).view(), time, {}, {}, threshold);
+        } else {
+            encoder.encode(scene.current(), reference.view(), changes.view(), threshold);
+            Bytes packed;
+            if (packed_before) packer.pack_changes(changes.view(), threshold, packed);
+            packed_before = !packed_before;
+            state.advance(changes.view(), time, {}, packed, threshold);
+        }
+        Receiver late(info);
+        bring_up_to_date(state, viewer);
+        bring_up_to_date(state, late);
+        expect_equal(viewer.picture(), std::as_const(reference).view());
+        expect_equal(late.picture(), std::as_const(reference).view());
+        EXPECT_EQ(viewer.threshold(), threshold);
+        EXPECT_EQ(late.threshold(), threshold == 0 ? 64 : threshold) << "0 in a picture is the hello's";
+        EXPECT_EQ(kit::first_difference(viewer.picture(), scene.current(), threshold), std::nullopt);
+    }
+    EXPECT_THROW(state.advance(changes.view(), {}, {}, {}, 65), Error);
+    EXPECT_THROW(state.advance(changes.view(), {}, {}, {}, -1), Error);
+    EXPECT_THROW(state.start(scene.current(), {}, {}, {}, 65), Error);
+}
+
+// A server that goes beyond what it promised is none.
+TEST(Receiver, RefusesAThresholdAboveTheHellos) {
+    TestStream stream;
+    stream.state.attach();
+    stream.step();
+    stream.step();
+    auto narrow = stream.state.info();
+    narrow.threshold = stream.threshold() - 1;
+    Receiver viewer(narrow);
+    deliver(*stream.state.picture().bytes, viewer);
+    stream.step();
+    const auto step = *stream.state.missing(2).steps.at(0).bytes;
+    EXPECT_THROW(deliver(step, viewer), Error);
+    Receiver again(stream.state.info());
+    again.restart(narrow);
+    bring_up_to_date(stream.state, again);
+    EXPECT_EQ(again.threshold(), narrow.threshold);
+}
+
 TEST(StreamState, NothingIsPackedWithoutViewers) {
     TestStream stream;
     for (int i = 0; i < 10; ++i) stream.step();
@@ -312,7 +373,7 @@ TEST(Receiver, CountsRightWhateverVersionsAServerClaims) {
     // Each connection may begin anew and pass over all versions there are, which the sum has no room for.
     std::int64_t before = viewer.counts().skipped;
     for (int i = 0; i < 3000; ++i) {
-        viewer.restart();
+        viewer.restart(stream.state.info());
         deliver(with_version(picture, 1), viewer);
         deliver(with_version(picture, max_version), viewer);
         EXPECT_GE(viewer.counts().skipped, before);
@@ -330,7 +391,7 @@ TEST(Receiver, ANewConnectionMayCountItsVersionsAnew) {
     const auto step = *stream.state.missing(1).steps.at(0).bytes;
     Receiver viewer(stream.state.info());
     deliver(with_version(picture, 100), viewer);
-    viewer.restart();
+    viewer.restart(stream.state.info());
     EXPECT_EQ(viewer.state().version, 100u) << "what is held is held until there is something new";
     EXPECT_THROW(deliver(with_version(step, 101), viewer), Error) << "no picture came over the new connection";
     deliver(with_version(picture, 1), viewer);

@@ -12,16 +12,18 @@ BoundedEncoder::BoundedEncoder(const delta::EncoderParameters& parameters, const
         fail(ErrorCode::usage, "a bounded encoder in mode {}", to_string(parameters.mode));
 }
 
-BoundedEncoder::Outcome BoundedEncoder::encode(HostView<const std::uint8_t> camera, bool watched) {
+BoundedEncoder::Outcome BoundedEncoder::encode(HostView<const std::uint8_t> camera, bool watched,
+                                               std::optional<int> threshold) {
+    const int within = threshold.value_or(threshold_);
     Outcome outcome;
     outcome.whole = !watched || !started_;
     packed_.clear();
     if (!watched)
         copy(camera, reference_.view());
     else if (!started_)
-        outcome.found = packer_.pack_first(camera, reference_.view(), threshold_, packed_);
+        outcome.found = packer_.pack_first(camera, reference_.view(), within, packed_);
     else
-        outcome.found = packer_.pack_step(camera, reference_.view(), threshold_, packed_);
+        outcome.found = packer_.pack_step(camera, reference_.view(), within, packed_);
     started_ = true;
     outcome.packed = packed_;
     return outcome;

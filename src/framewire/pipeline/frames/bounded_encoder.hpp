@@ -7,6 +7,7 @@
 #include "framewire/delta/packing/bounded_packer.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,8 +30,9 @@ public:
     BoundedEncoder(const BoundedEncoder&) = delete;
     BoundedEncoder& operator=(const BoundedEncoder&) = delete;
 
-    /// The next frame. Where nobody watches, R becomes the frame itself, and nothing is packed.
-    Outcome encode(HostView<const std::uint8_t> camera, bool watched);
+    /// The next frame. Where nobody watches, R becomes the frame itself, and nothing is packed. `threshold` is this
+    /// frame's, 0..254; none: that of the parameters.
+    Outcome encode(HostView<const std::uint8_t> camera, bool watched, std::optional<int> threshold = {});
 
     HostView<const std::uint8_t> reference() const { return reference_.view(); }
 

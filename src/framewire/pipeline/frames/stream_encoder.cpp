@@ -55,7 +55,7 @@ FrameChanges StreamEncoder::make_changes() {
     return changes;
 }
 
-void StreamEncoder::start(Frame& frame, FrameChanges& changes) {
+void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int> threshold) {
     changes.first_ = !started_;
     executor_->in_its_space([&]<MemorySpace space>() {
         const View<const std::uint8_t, space> current = frame.in<space>();
@@ -72,10 +72,10 @@ void StreamEncoder::start(Frame& frame, FrameChanges& changes) {
                     [&](const cuda::Stream& stream) { cuda::download(current, first_picture_.view(), stream); });
         } else if constexpr (space == MemorySpace::host) {
             changes.found_ = changes.host_.view();
-            encoder_.encode(current, reference, changes.found_);
+            encoder_.encode(current, reference, changes.found_, threshold);
         } else {
             const auto on_device = changes.device_.view();
-            encoder_.encode(current, reference, on_device);
+            encoder_.encode(current, reference, on_device, threshold);
             // Neighbours in time change alike: with a quarter more a second journey is rare.
             const auto landing = changes.landing_.view();
             changes.expected_ = std::min(landing.capacity, last_count_ * 5 / 4 + least_landing_changes);

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 namespace framewire {
 
@@ -55,9 +56,10 @@ public:
 
     /// Room for what changes in one frame. The encoder lives longer.
     FrameChanges make_changes();
-    /// The next frame; what changed in it is in `changes` once they are waited for. On the CUDA backend only changes
-    /// come down. Allocates nothing. Throws Error{usage} on another shape.
-    void start(Frame& frame, FrameChanges& changes);
+    /// The next frame; what changed in it is in `changes` once they are waited for. `threshold` is this frame's,
+    /// 0..254; none: that of the parameters. On the CUDA backend only changes come down. Allocates nothing. Throws
+    /// Error{usage} on another shape.
+    void start(Frame& frame, FrameChanges& changes, std::optional<int> threshold = {});
 
     /// R as the first frame made it, once its changes were waited for; stays as it is from then on.
     HostView<const std::uint8_t> first_picture() const { return first_picture_.view(); }

@@ -69,6 +69,19 @@ void Statistics::add_delta(const delta::Summary& summary, std::int64_t frame_byt
     squared_error_ += static_cast<double>(summary.squared_error);
 }
 
+void Statistics::add_step(double seconds, int threshold, std::int64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    if (bytes == 0) return rate_.pause();
+    thresholds_.add(threshold);
+    rate_.add(seconds, bytes);
+}
+
+void Statistics::set_rate_limit(double max_bitrate, std::int64_t over) {
+    const std::lock_guard lock(mutex_);
+    max_bitrate_ = max_bitrate;
+    over_ = over;
+}
+
 StatisticsSnapshot Statistics::snapshot() const {
     const std::lock_guard lock(mutex_);
     StatisticsSnapshot snapshot;
@@ -91,6 +104,9 @@ StatisticsSnapshot Statistics::snapshot() const {
         figures.max_error = static_cast<int>(max_error_);
         if (squared_error_ > 0) figures.psnr = 10 * std::log10(255.0 * 255.0 * bytes / squared_error_);
     }
+    if (thresholds_.count() > 0)
+        snapshot.rate = {thresholds_.figures(), rate_.mean_bits_per_second(), rate_.most_bits_per_second(),
+                         max_bitrate_, over_};
     return snapshot;
 }
 
@@ -121,6 +137,15 @@ std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& ru
         json["changed"] = delta->changed;
         json["max_error"] = delta->max_error;
         json["psnr"] = delta->psnr ? nlohmann::ordered_json(*delta->psnr) : nlohmann::ordered_json(nullptr);
+    }
+    if (const auto& rate = snapshot.rate) {
+        const auto& [min, mean, max] = rate->threshold;
+        json["threshold"] = {{"min", min}, {"mean", mean}, {"max", max}};
+        json["bits_per_second"] = {{"mean", rate->mean_bits_per_second}, {"max", rate->most_bits_per_second}};
+        if (rate->max_bitrate) {
+            json["max_bitrate"] = *rate->max_bitrate;
+            json["over"] = rate->over;
+        }
     }
     for (const auto& step : snapshot.steps)
         json["steps"].push_back({{"step", step.name},

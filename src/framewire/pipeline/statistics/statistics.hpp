@@ -4,7 +4,9 @@
 #include "framewire/core/view.hpp"
 #include "framewire/delta/changes.hpp"
 #include "framewire/pipeline/chain/chain_plan.hpp"
+#include "framewire/pipeline/statistics/rate_meter.hpp"
 #include "framewire/pipeline/statistics/step_times.hpp"
+#include "framewire/pipeline/statistics/threshold_tally.hpp"
 #include "framewire/pipeline/statistics/time_histogram.hpp"
 
 #include <array>
@@ -29,6 +31,15 @@ struct DeltaFigures {
     std::optional<double> psnr;  ///< of the viewer's picture against the camera, in dB; empty when they are equal
 };
 
+/// What the steps of the difference stream took while somebody watched, for each viewer; there only then.
+struct RateFigures {
+    ThresholdFigures threshold;           ///< in force
+    double mean_bits_per_second = 0;      ///< by the frames' own times
+    double most_bits_per_second = 0;      ///< of the busiest second
+    std::optional<double> max_bitrate{};  ///< what they were to take at most
+    std::int64_t over = 0;                ///< steps that took more even within the greatest threshold
+};
+
 /// All figures of a run at one moment.
 struct StatisticsSnapshot {
     std::int64_t frames = 0;  ///< sent
@@ -39,6 +50,7 @@ struct StatisticsSnapshot {
     std::int64_t raw_bytes = 0;   ///< of the frames sent, as raw pixels
     std::int64_t sent_bytes = 0;  ///< put out
     std::optional<DeltaFigures> delta;
+    std::optional<RateFigures> rate{};
     std::vector<StepSummary> steps;  ///< where they are timed: read, what filters and stages do, transfers, send
 };
 
@@ -62,6 +74,10 @@ public:
     void add_first_picture(std::int64_t frame_bytes);
     /// What the difference encoder found in one frame of `frame_bytes` bytes.
     void add_delta(const delta::Summary& summary, std::int64_t frame_bytes);
+    /// What the step to the frame at `seconds`, within `threshold`, took; 0 while nobody watches.
+    void add_step(double seconds, int threshold, std::int64_t bytes);
+    /// Of a stream whose steps are to take no more than so much: how many took more within the greatest threshold.
+    void set_rate_limit(double max_bitrate, std::int64_t over);
 
     StatisticsSnapshot snapshot() const;
 
@@ -75,6 +91,10 @@ private:
     std::int64_t delta_bytes_ = 0, first_picture_bytes_ = 0, changed_bytes_ = 0;
     std::uint32_t max_error_ = 0;
     double squared_error_ = 0;
+    ThresholdTally thresholds_;
+    RateMeter rate_;
+    std::optional<double> max_bitrate_;
+    std::int64_t over_ = 0;
 };
 
 /// What a run was, for its statistics.
@@ -88,8 +108,9 @@ struct RunDescription {
 /// The figures as JSON: frames, drops, seconds, fps, read_ms, process_ms and send_ms (each mean, median, p99, min and
 /// max),
 /// raw_bytes, sent_bytes, backend, source, size, and with a difference stream report_bytes, changed, max_error and psnr
-/// (null when the pictures are equal), where steps are timed `steps`, and where filters found something an object each
-/// in `filters`: its `filter` and its figures by name.
+/// (null when the pictures are equal), once somebody watched it `threshold` (min, mean and max) and `bits_per_second`
+/// (mean and max), where those were limited max_bitrate and over, where steps are timed `steps`, and where filters
+/// found something an object each in `filters`: its `filter` and its figures by name.
 std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& run);
 
 }  // namespace framewire

@@ -154,6 +154,48 @@ TEST(Statistics, FirstPictureCountsWholeInTheReportsFormat) {
     EXPECT_DOUBLE_EQ(delta->changed, 0.005);
 }
 
+TEST(RateMeter, TellsTheMeanAndTheBusiestSecond) {
+    RateMeter meter;
+    EXPECT_EQ(meter.mean_bits_per_second(), 0);
+    // 100 bytes per frame, and 1000 in each of a second's, of which half a second follows a leap back in time.
+    for (int frame = 0; frame < 90; ++frame)
+        meter.add((frame < 45 ? 7 : 0) + frame / 30.0, frame >= 30 && frame < 60 ? 1000 : 100);
+    EXPECT_NEAR(meter.most_bits_per_second(), 8 * 30'000, 1e-6);
+    EXPECT_NEAR(meter.mean_bits_per_second(), 8 * 36'000 / 3.0, 1);
+    meter.pause();
+    meter.add(1000, 100);
+    EXPECT_NEAR(meter.mean_bits_per_second(), 8 * 36'100 / (91 / 30.0), 1) << "a pause does not count";
+    meter.add(2000, 60'000);
+    EXPECT_NEAR(meter.most_bits_per_second(), 8 * 60'000, 1e-6);
+}
+
+TEST(RateMeter, TakesTimesThatMakeNoSense) {
+    RateMeter meter;
+    const double nan = std::numeric_limits<double>::quiet_NaN(), far = std::numeric_limits<double>::max();
+    for (int i = 0; i < 30; ++i)
+        for (const double seconds : {nan, far, -far, 0.0, 1e-300, -nan}) meter.add(seconds, 10);
+    EXPECT_GT(meter.most_bits_per_second(), 0);
+    EXPECT_GT(meter.mean_bits_per_second(), 0);
+    EXPECT_LE(meter.most_bits_per_second(), 8 * 10 * 180);
+}
+
+TEST(Statistics, RatesAreThoseOfStepsThatWereSent) {
+    Statistics statistics;
+    statistics.add_step(0, 20, 0);
+    EXPECT_FALSE(statistics.snapshot().rate) << "nobody watches";
+    EXPECT_FALSE(nlohmann::json::parse(to_json(statistics.snapshot(), {})).contains("threshold"));
+    statistics.add_step(0.5, 20, 1000);
+    statistics.add_step(1, 40, 2000);
+    const auto json = nlohmann::json::parse(to_json(statistics.snapshot(), {}));
+    EXPECT_EQ(json["threshold"], (nlohmann::json{{"min", 20}, {"mean", 30.0}, {"max", 40}}));
+    EXPECT_EQ(json["bits_per_second"], (nlohmann::json{{"mean", 24'000.0}, {"max", 24'000.0}}));
+    EXPECT_FALSE(json.contains("max_bitrate"));
+    statistics.set_rate_limit(2e6, 3);
+    const auto limited = nlohmann::json::parse(to_json(statistics.snapshot(), {}));
+    EXPECT_EQ(limited["max_bitrate"], 2e6);
+    EXPECT_EQ(limited["over"], 3);
+}
+
 TEST(Statistics, JsonHasEveryFigure) {
     Statistics statistics;
     statistics.record(Stage::read, 1);

@@ -9,6 +9,7 @@
 #include "framewire/session/receive/changes_picture.hpp"
 #include "framewire/session/receive/recording_time.hpp"
 
+#include <atomic>
 #include <utility>
 
 namespace framewire::session {
@@ -22,6 +23,7 @@ struct ReceiveJob::State {
 
     void run();
     void receive();
+    void count_threshold();
     HostView<const std::uint8_t> with_boxes(HostView<const std::uint8_t> picture);
 
     std::string url;
@@ -36,6 +38,9 @@ struct ReceiveJob::State {
     HostImage boxed;  // there once the server has detected something
     VideoOutput recording;
     std::int64_t frames = 0;
+    ThresholdTally thresholds;
+    std::int64_t steps = 0;      // those that thresholds count
+    std::atomic<int> threshold;  // of the newest picture
 };
 
 ReceiveJob::State::State(const ReceiveOptions& options)
@@ -46,7 +51,8 @@ ReceiveJob::State::State(const ReceiveOptions& options)
       job(options.job, files_of(options)),
       client(net::parse_stream_address(options.url), options.client, job.stop()),
       result{.stream = client.info()},
-      time(result.stream.rate) {
+      time(result.stream.rate),
+      threshold(result.stream.threshold) {
     if (options.changes)
         changes = std::make_unique<ChangesPicture>(*options.changes, result.stream.shape, options.job.threads);
     const auto& shown = changes ? changes->shape() : result.stream.shape;
@@ -72,6 +78,9 @@ void ReceiveJob::State::run() {
     result.figures = job.statistics().snapshot();
     result.counts = client.counts();
     result.state = client.state();
+    result.threshold = client.threshold();
+    if (thresholds.count() == 0) thresholds.add(result.threshold);
+    result.thresholds = thresholds.figures();
     failure.attempt([&] {
         if (job.statistics_file()) job.statistics_file().write(to_json(result));
     });
@@ -88,9 +97,18 @@ void ReceiveJob::State::receive() {
         if (recording.wanted()) recording.write(picture, time.next(client.state().seconds));
         if (on_picture) on_picture(picture);
         ++frames;
+        count_threshold();
         statistics.count_frame(result.stream.shape.frame_bytes());
         statistics.set_sent_bytes(client.counts().bytes);
     }
+}
+
+// A first picture may be nearer to the source than the steps that follow: those are what counts.
+void ReceiveJob::State::count_threshold() {
+    threshold = client.threshold();
+    const auto received = client.counts().received.changes;
+    if (received > steps) thresholds.add(threshold);
+    steps = received;
 }
 
 // The picture with the boxes of what the server detected in it; holds until the next call.
@@ -110,5 +128,6 @@ const net::StreamInfo& ReceiveJob::stream() const { return state_->result.stream
 const ReceiveResult& ReceiveJob::run() { return state_->run(), state_->result; }
 const ReceiveResult& ReceiveJob::result() const { return state_->result; }
 const Statistics& ReceiveJob::statistics() const { return state_->job.statistics(); }
+int ReceiveJob::threshold() const { return state_->threshold; }
 
 }  // namespace framewire::session

@@ -6,6 +6,7 @@
 #include "framewire/net/wire/wire.hpp"
 #include "framewire/pipeline/source.hpp"
 #include "framewire/pipeline/statistics/statistics.hpp"
+#include "framewire/pipeline/statistics/threshold_tally.hpp"
 #include "framewire/session/job/job_files.hpp"
 #include "framewire/session/options.hpp"
 #include "framewire/session/receive/changes_kind.hpp"
@@ -42,11 +43,14 @@ struct ReceiveResult {
     net::StreamInfo stream{};
     StatisticsSnapshot figures{};
     net::ClientCounts counts{};
-    net::StateHeader state{};  ///< of the last picture
+    net::StateHeader state{};       ///< of the last picture
+    int threshold = 0;              ///< what that is within
+    ThresholdFigures thresholds{};  ///< those of the steps; of the last picture where there was none
     Ending ending = Ending::complete;
 };
 
-/// For the file of the statistics: source, size, mode, threshold, frames, seconds, fps, raw_bytes, received_bytes,
+/// For the file of the statistics: source, size, mode, threshold (the greatest there may be), threshold_in_force (of
+/// the last picture, and min, mean and max), frames, seconds, fps, raw_bytes, received_bytes,
 /// pictures, steps, skipped, changed (share of the bytes that a step has), version, frame and reconnections.
 std::string to_json(const ReceiveResult& result);
 
@@ -66,6 +70,8 @@ public:
     const ReceiveResult& result() const;
     /// Of the run as it goes; from any thread.
     const Statistics& statistics() const;
+    /// What no byte of the newest picture is further than from the source; from any thread.
+    int threshold() const;
 
 private:
     struct State;

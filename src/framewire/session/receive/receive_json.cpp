@@ -5,7 +5,7 @@
 namespace framewire::session {
 
 std::string to_json(const ReceiveResult& result) {
-    const auto& [stream, figures, counts, state, ending] = result;
+    const auto& [stream, figures, counts, state, threshold, thresholds, ending] = result;
     const auto changed_of =
         static_cast<double>(counts.received.changes) * static_cast<double>(stream.shape.frame_bytes());
     const nlohmann::ordered_json json{
@@ -13,6 +13,8 @@ std::string to_json(const ReceiveResult& result) {
         {"size", {{"width", stream.shape.width}, {"height", stream.shape.height}, {"channels", stream.shape.channels}}},
         {"mode", to_string(stream.mode)},
         {"threshold", stream.threshold},
+        {"threshold_in_force",
+         {{"last", threshold}, {"min", thresholds.min}, {"mean", thresholds.mean}, {"max", thresholds.max}}},
         {"frames", figures.frames},
         {"seconds", figures.seconds},
         {"fps", figures.fps},

@@ -74,6 +74,12 @@ TEST(Amounts, AreReadWithTheirUnits) {
     for (const auto* text : {"", "m", "10x", "-5s", "0", "1e300h", "nan", "inf", "10 m", "200G"})
         EXPECT_FALSE(seconds_of(text)) << text;
     for (const auto* text : {"", "G", "10", "10m", "-5G", "0B", "1e300T", "nanG"}) EXPECT_FALSE(bytes_of(text)) << text;
+    EXPECT_EQ(bits_per_second_of("2M"), 2e6);
+    EXPECT_EQ(bits_per_second_of("1.5G"), 1.5e9);
+    EXPECT_EQ(bits_per_second_of("500k"), 5e5);
+    EXPECT_EQ(bits_per_second_of("1000"), 1000);
+    for (const auto* text : {"", "M", "999", "0.5k", "2T", "1001G", "-2M", "2 M", "2Mb", "nan", "infM"})
+        EXPECT_FALSE(bits_per_second_of(text)) << text;
 }
 
 }  // namespace piece_names_test

@@ -1,0 +1,231 @@
+#include "framewire/delta/rate/rate_control.hpp"
+
+#include "framewire/core/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <vector>
+
+namespace framewire::delta {
+namespace rate_control_test {
+
+// What a camera sees, in few bytes, and what a viewer holds of it: a step sends 2 bytes for each that is off by more
+// than the threshold. What a threshold withholds stays withheld until a lower one sends it.
+class Scene {
+public:
+    static constexpr int size = 6000;
+
+    Scene() : camera_(size), held_(size) {}
+
+    /// Each byte is somewhere within `noise` of `level`, and of the first `moving` ones anywhere.
+    void film(int level, int noise, int moving = 0) {
+        for (int i = 0; i < size; ++i)
+            camera_[at(i)] = i < moving
+                                 ? static_cast<int>(random() % 256)
+                                 : level + static_cast<int>(random() % static_cast<unsigned>(2 * noise + 1)) - noise;
+    }
+    std::int64_t step(int threshold) {
+        std::int64_t bytes = 10;
+        for (int i = 0; i < size; ++i)
+            if (std::abs(camera_[at(i)] - held_[at(i)]) > threshold) {
+                held_[at(i)] = camera_[at(i)];
+                bytes += 2;
+            }
+        return bytes;
+    }
+
+private:
+    static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+    unsigned random() { return (state_ = state_ * 1664525u + 1013904223u) >> 8; }
+
+    std::vector<int> camera_, held_;
+    unsigned state_ = 1;
+};
+
+struct Trace {
+    std::vector<int> thresholds;
+    std::vector<double> bits;  // of each step
+    std::vector<std::int64_t> over;
+
+    int highest(std::size_t from, std::size_t to) const {
+        return *std::max_element(thresholds.begin() + std::ptrdiff_t(from), thresholds.begin() + std::ptrdiff_t(to));
+    }
+    int lowest(std::size_t from, std::size_t to) const {
+        return *std::min_element(thresholds.begin() + std::ptrdiff_t(from), thresholds.begin() + std::ptrdiff_t(to));
+    }
+    /// Bits of the busiest second that begins with one of these frames.
+    double busiest(std::size_t from, std::size_t to, std::size_t frames_a_second) const {
+        double most = 0;
+        for (auto i = from; i + frames_a_second <= to; ++i) {
+            double sum = 0;
+            for (auto j = i; j < i + frames_a_second; ++j) sum += bits[j];
+            most = std::max(most, sum);
+        }
+        return most;
+    }
+    /// How often the threshold turns from rising to sinking or back.
+    int turns(std::size_t from, std::size_t to) const {
+        int count = 0, direction = 0;
+        for (auto i = from + 1; i < to; ++i) {
+            const int moved = thresholds[i] - thresholds[i - 1];
+            if (moved == 0) continue;
+            count += direction != 0 && (moved > 0) != (direction > 0);
+            direction = moved;
+        }
+        return count;
+    }
+};
+
+struct Run {
+    RateLimits limits{.bits_per_second = 200'000};
+    int threshold = 10;
+    int frames = 600;
+    double rate = 30;
+    int late = 0;  // so many frames are under way before it is known what they took
+    std::function<double(int)> time{};
+};
+
+// Films and sends; `film(scene, frame)` is what the camera sees.
+template <class Film>
+Trace run(const Run& how, Film&& film) {
+    RateControl control(how.limits, how.threshold, how.rate);
+    Scene scene;
+    Trace trace;
+    struct Step {
+        double seconds;
+        int threshold;
+        std::int64_t bytes;
+    };
+    std::deque<Step> under_way;
+    for (int frame = 0; frame < how.frames; ++frame) {
+        film(scene, frame);
+        const double seconds = how.time ? how.time(frame) : frame / how.rate;
+        const int threshold = control.threshold(seconds);
+        const auto bytes = frame == 0 ? (scene.step(0), 0) : scene.step(threshold);
+        trace.thresholds.push_back(threshold);
+        trace.bits.push_back(8.0 * static_cast<double>(bytes));
+        under_way.push_back({seconds, threshold, bytes});
+        if (static_cast<int>(under_way.size()) > how.late) {
+            control.took(under_way.front().seconds, under_way.front().threshold, under_way.front().bytes);
+            under_way.pop_front();
+        }
+        trace.over.push_back(control.over());
+        EXPECT_GE(threshold, how.threshold) << "frame " << frame;
+        EXPECT_LE(threshold, how.limits.greatest_threshold(how.threshold)) << "frame " << frame;
+    }
+    return trace;
+}
+
+TEST(RateControl, LeavesAQuietStreamAlone) {
+    const auto trace = run({}, [](Scene& scene, int) { scene.film(100, 5); });
+    EXPECT_EQ(trace.highest(0, 600), 10);
+    EXPECT_EQ(trace.over.back(), 0);
+}
+
+// Noise of 40 differs by up to 80: it takes 1.6 Mbit/s at a threshold of 10.
+TEST(RateControl, HoldsNoiseToTheRateWithoutSwinging) {
+    for (const double rate : {5.0, 12.0, 30.0, 120.0})
+        for (const double bits : {30'000.0, 100'000.0, 400'000.0}) {
+            SCOPED_TRACE(testing::Message() << bits << " bits at " << rate << " frames per second");
+            const auto frames = static_cast<int>(20 * rate);
+            const auto second = static_cast<std::size_t>(rate), all = static_cast<std::size_t>(frames);
+            const auto trace =
+                run({.limits = {.bits_per_second = bits, .threshold_max = 90}, .frames = frames, .rate = rate},
+                    [](Scene& scene, int) { scene.film(100, 40); });
+            EXPECT_GT(trace.busiest(0, 5 * second, second), 0);
+            EXPECT_LE(trace.busiest(5 * second, all, second), bits);
+            EXPECT_GE(trace.busiest(5 * second, all, second), 0.7 * bits) << "what may be used is used";
+            EXPECT_LE(trace.highest(5 * second, all) - trace.lowest(5 * second, all), 10);
+            EXPECT_LE(trace.turns(5 * second, all), frames / 4);
+        }
+}
+
+TEST(RateControl, SinksToTheBaseAfterMotion) {
+    const auto trace =
+        run({}, [](Scene& scene, int frame) { scene.film(100, 5, frame >= 100 && frame < 250 ? 600 : 0); });
+    EXPECT_EQ(trace.highest(0, 100), 10);
+    EXPECT_GT(trace.highest(100, 250), 30);
+    EXPECT_LE(trace.busiest(160, 250, 30), 200'000) << "a second after it began";
+    EXPECT_EQ(trace.highest(250 + 4 * 30, 600), 10) << "four seconds after its end";
+    for (std::size_t i = 1; i < trace.thresholds.size(); ++i)
+        EXPECT_LE(trace.thresholds[i - 1] - trace.thresholds[i], 3) << "in small steps, frame " << i;
+}
+
+// A cut is one step that nobody could foresee. Then there is quiet, and soon the threshold of before.
+TEST(RateControl, ForgetsACut) {
+    const auto trace = run({.limits = {.bits_per_second = 60'000}},
+                           [](Scene& scene, int frame) { scene.film(frame < 100 ? 60 : 200, 5); });
+    EXPECT_EQ(trace.highest(0, 101), 10);
+    EXPECT_EQ(trace.thresholds[101], 64);
+    EXPECT_EQ(trace.highest(101 + 5 * 30, 600), 10);
+    EXPECT_EQ(trace.turns(101, 600), 0);
+    EXPECT_EQ(trace.over.back(), 0) << "within the greatest threshold it takes next to nothing";
+}
+
+// What changes by less than the threshold of that moment is withheld by it, all of it, and sent at once later: once.
+TEST(RateControl, SendsWhatWasWithheldOnce) {
+    const auto trace = run({.limits = {.bits_per_second = 60'000}}, [](Scene& scene, int frame) {
+        scene.film(frame < 150 ? 100 : 140, 3, frame >= 100 && frame < 200 ? 600 : 0);
+    });
+    int bursts = 0;
+    for (std::size_t i = 201; i < 600; ++i) bursts += trace.bits[i] > 20'000;
+    EXPECT_GE(bursts, 1);
+    EXPECT_LE(bursts, 3) << "noise spreads it over neighbouring thresholds";
+    EXPECT_EQ(trace.highest(600 - 60, 600), 10);
+}
+
+TEST(RateControl, SaysWhereEvenTheGreatestTakesMore) {
+    const auto trace = run({.limits = {.bits_per_second = 20'000, .threshold_max = 30}},
+                           [](Scene& scene, int) { scene.film(100, 60); });
+    EXPECT_EQ(trace.lowest(30, 600), 30);
+    EXPECT_GT(trace.over.back(), 500);
+    const auto held = run({}, [](Scene& scene, int) { scene.film(100, 40); });
+    EXPECT_EQ(held.over.back(), 0);
+}
+
+TEST(RateControl, HoldsWithFramesUnderWay) {
+    const auto trace = run({.limits = {.bits_per_second = 200'000, .threshold_max = 90}, .late = 6},
+                           [](Scene& scene, int) { scene.film(100, 40); });
+    EXPECT_LE(trace.busiest(300, 600, 30), 300'000);
+    EXPECT_LE(trace.highest(300, 600) - trace.lowest(300, 600), 32);
+}
+
+// The bucket leaks in a gap; nothing else does as if time went by.
+TEST(RateControl, TimesMayMakeNoSense) {
+    const auto film = [](Scene& scene, int) { scene.film(100, 40); };
+    const auto want = run({}, film);
+    const double nan = std::numeric_limits<double>::quiet_NaN(), far = std::numeric_limits<double>::max();
+    for (const auto& time : {std::function<double(int)>([](int) { return 0.0; }),
+                             {[nan](int) { return nan; }},
+                             {[far](int frame) { return frame % 2 ? far : -far; }},
+                             {[](int frame) { return -frame / 30.0; }}})
+        EXPECT_EQ(run({.time = time}, film).thresholds, want.thresholds);
+    const auto cut = [](Scene& scene, int frame) { scene.film(frame < 300 ? 60 : 200, 5); };
+    EXPECT_GT(run({}, cut).thresholds[301], 10);
+    EXPECT_EQ(run({.time = [](int frame) { return frame / 30.0 + (frame <= 300 ? 0 : 60); }}, cut).highest(0, 600), 10);
+}
+
+TEST(RateControl, RefusesWhatIsNotAllowed) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    for (const double bits : {0.0, -1.0, 999.0, 2e12, nan})
+        EXPECT_THROW(validate({.bits_per_second = bits}, 20), Error) << bits;
+    const double bits = 1e6;
+    EXPECT_THROW(validate({bits, 19}, 20), Error);
+    EXPECT_THROW(validate({bits, 255}, 20), Error);
+    EXPECT_THROW(validate({bits}, -1), Error);
+    EXPECT_THROW(RateControl({bits}, 20, 0), Error);
+    EXPECT_THROW(RateControl({bits}, 20, nan), Error);
+    EXPECT_NO_THROW(validate({bits, 20}, 20));
+    EXPECT_EQ(RateLimits{bits}.greatest_threshold(20), 64);
+    EXPECT_EQ(RateLimits{bits}.greatest_threshold(100), 100);
+    EXPECT_EQ((RateLimits{bits, 30}.greatest_threshold(20)), 30);
+}
+
+}  // namespace rate_control_test
+}  // namespace framewire::delta

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace framewire {
+
+/// The thresholds that the steps of a difference stream were made with.
+struct ThresholdFigures {
+    int min = 0;
+    double mean = 0;
+    int max = 0;
+};
+
+/// Gathers them, step by step.
+class ThresholdTally {
+public:
+    void add(int threshold) {
+        min_ = count_ ? std::min(min_, threshold) : threshold;
+        max_ = std::max(max_, threshold);
+        sum_ += threshold;
+        ++count_;
+    }
+    std::int64_t count() const { return count_; }
+    /// All 0 where there was none.
+    ThresholdFigures figures() const {
+        return {min_, count_ ? static_cast<double>(sum_) / static_cast<double>(count_) : 0.0, max_};
+    }
+
+private:
+    int min_ = 0, max_ = 0;
+    std::int64_t sum_ = 0, count_ = 0;
+};
+
+}  // namespace framewire
