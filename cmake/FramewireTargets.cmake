@@ -60,7 +60,7 @@ function(framewire_join_simd target)
     endif()
 endfunction()
 
-# Where CMAKE_UNITY_BUILD joins other sources, this joins up to eight CUDA sources, which CMake before 3.31 leaves apart. Joined
+# Where CMAKE_UNITY_BUILD joins other sources, this joins up to nine CUDA sources, which CMake before 3.31 leaves apart. Joined
 # are those with a namespace of their own, NAME_kernels for NAME.cu, for they share short names.
 function(framewire_join_cuda target)
     get_target_property(sources ${target} SOURCES)
@@ -72,7 +72,7 @@ function(framewire_join_cuda target)
             list(APPEND joined ${source})
         endif()
     endforeach()
-    framewire_join(${target} cu 8 "${joined}")
+    framewire_join(${target} cu 9 "${joined}")
 endfunction()
 
 # Units of up to `most` of `sources`, much the same number in each, named joined/TARGET_0.ENDING. Those with compile options
