@@ -207,3 +207,13 @@ function(framewire_tests name)
     add_test(NAME ${name} COMMAND ${target})
     set_tests_properties(${name} PROPERTIES TIMEOUT 900)
 endfunction()
+
+# framewire_runs_program(TARGET): the program is there when TARGET is. With add_dependencies() TARGET's sources would wait for it,
+# where Ninja can wait with linking.
+function(framewire_runs_program target)
+    if(CMAKE_GENERATOR MATCHES Ninja)
+        set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS $<TARGET_FILE:framewire>)
+    else()
+        add_dependencies(${target} framewire)
+    endif()
+endfunction()
