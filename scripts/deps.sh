@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages=(
     # building
-    build-essential cmake ninja-build ccache pkg-config git
+    build-essential cmake ninja-build ccache lld pkg-config git
     # libraries of the product
     libtbb-dev libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev libboost-dev
     libavformat-dev libavcodec-dev libavdevice-dev libavfilter-dev libswscale-dev libavutil-dev

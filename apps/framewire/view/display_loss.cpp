@@ -1,5 +1,7 @@
 #include "view/display_loss.hpp"
 
+#include "view/window/sdl_functions.hpp"
+
 #include <SDL.h>
 #include <SDL_syswm.h>
 
@@ -22,7 +24,7 @@ using IoErrorExitHandler = void (*)(Display*, void*);
 void survive_display_loss(SDL_Window& window) {
     SDL_SysWMinfo info;
     SDL_VERSION(&info.version);
-    if (!SDL_GetWindowWMInfo(&window, &info) || info.subsystem != SDL_SYSWM_X11) return;
+    if (!sdl().SDL_GetWindowWMInfo(&window, &info) || info.subsystem != SDL_SYSWM_X11) return;
     void* xlib = dlopen("libX11.so.6", RTLD_LAZY | RTLD_NOLOAD);
     if (!xlib) return;
     const auto set_handler = reinterpret_cast<IoErrorHandler (*)(IoErrorHandler)>(dlsym(xlib, "XSetIOErrorHandler"));

@@ -6,6 +6,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/time/clock.hpp"
 #include "view/shown_text.hpp"
+#include "view/window/sdl_functions.hpp"
 
 #include <SDL.h>
 
@@ -28,37 +29,41 @@ bool draws_for_nobody(std::string_view driver) { return driver == "offscreen" ||
 
 struct VideoSystem {
     explicit VideoSystem(std::string_view instead) {
-        SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");  // signals are the program's own affair
-        SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
-        SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear");
-        if (SDL_Init(SDL_INIT_VIDEO) != 0)
-            fail(ErrorCode::config, "no window can be opened ({}){}", SDL_GetError(), instead);
-        if (!SDL_getenv("SDL_VIDEODRIVER") && draws_for_nobody(SDL_GetCurrentVideoDriver())) {
-            SDL_Quit();
+        load(instead);
+        sdl().SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");  // signals are the program's own affair
+        sdl().SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
+        sdl().SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear");
+        if (sdl().SDL_Init(SDL_INIT_VIDEO) != 0)
+            fail(ErrorCode::config, "no window can be opened ({}){}", sdl().SDL_GetError(), instead);
+        if (!sdl().SDL_getenv("SDL_VIDEODRIVER") && draws_for_nobody(sdl().SDL_GetCurrentVideoDriver())) {
+            sdl().SDL_Quit();
             fail(ErrorCode::config, "no window can be opened (there is no display){}", instead);
         }
     }
+    static void load(std::string_view instead) try { sdl(); } catch (const Error& error) {
+        fail(ErrorCode::config, "no window can be opened ({}){}", error.what(), instead);
+    }
     ~VideoSystem() {
-        if (!display_lost()) SDL_Quit();
+        if (!display_lost()) sdl().SDL_Quit();
     }
 };
 
 struct Destroy {
     // What a lost display had is left to the end of the program.
     void operator()(SDL_Window* window) const {
-        if (!display_lost()) SDL_DestroyWindow(window);
+        if (!display_lost()) sdl().SDL_DestroyWindow(window);
     }
     void operator()(SDL_Renderer* renderer) const {
-        if (!display_lost()) SDL_DestroyRenderer(renderer);
+        if (!display_lost()) sdl().SDL_DestroyRenderer(renderer);
     }
     void operator()(SDL_Texture* texture) const {
-        if (!display_lost()) SDL_DestroyTexture(texture);
+        if (!display_lost()) sdl().SDL_DestroyTexture(texture);
     }
 };
 
 template <class T>
 std::unique_ptr<T, Destroy> made(T* object, const char* what) {
-    if (!object) fail(ErrorCode::config, "no {} for the window ({})", what, SDL_GetError());
+    if (!object) fail(ErrorCode::config, "no {} for the window ({})", what, sdl().SDL_GetError());
     return std::unique_ptr<T, Destroy>(object);
 }
 
@@ -66,7 +71,7 @@ std::unique_ptr<T, Destroy> made(T* object, const char* what) {
 std::pair<int, int> size_on_screen(double width, double height) {
     SDL_Rect screen{};
     double scale = 1;
-    if (SDL_GetDisplayUsableBounds(0, &screen) == 0 && screen.w > 0 && screen.h > 0)
+    if (sdl().SDL_GetDisplayUsableBounds(0, &screen) == 0 && screen.w > 0 && screen.h > 0)
         scale =
             std::min({1.0, largest_share_of_screen * screen.w / width, largest_share_of_screen * screen.h / height});
     const auto side = [&](double px) { return std::max(smallest_side_px, static_cast<int>(scale * px)); };
@@ -90,36 +95,41 @@ std::string_view name_of(SDL_Keycode key) {
 
 }  // namespace
 
+const SdlFunctions& sdl() {
+    static const SdlFunctions functions;
+    return functions;
+}
+
 struct Window::State {
     State(const std::vector<Shape>& pictures, const std::string& title, std::string_view instead)
         : video(instead), shapes(pictures), shown(pictures.size()) {
         const auto [width, height] = size_on_screen(shapes.front().width, shapes.front().height);
-        window = made(SDL_CreateWindow(shown_text(title).c_str(), SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, width,
-                                       height, SDL_WINDOW_RESIZABLE),
+        window = made(sdl().SDL_CreateWindow(shown_text(title).c_str(), SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED,
+                                             width, height, SDL_WINDOW_RESIZABLE),
                       "window");
         survive_display_loss(*window);
-        renderer.reset(SDL_CreateRenderer(window.get(), -1, SDL_RENDERER_ACCELERATED));
-        if (!renderer) renderer = made(SDL_CreateRenderer(window.get(), -1, SDL_RENDERER_SOFTWARE), "renderer");
+        renderer.reset(sdl().SDL_CreateRenderer(window.get(), -1, SDL_RENDERER_ACCELERATED));
+        if (!renderer) renderer = made(sdl().SDL_CreateRenderer(window.get(), -1, SDL_RENDERER_SOFTWARE), "renderer");
         for (const auto& shape : shapes)
-            textures.push_back(made(SDL_CreateTexture(renderer.get(), SDL_PIXELFORMAT_BGR24,
-                                                      SDL_TEXTUREACCESS_STREAMING, shape.width, shape.height),
+            textures.push_back(made(sdl().SDL_CreateTexture(renderer.get(), SDL_PIXELFORMAT_BGR24,
+                                                            SDL_TEXTUREACCESS_STREAMING, shape.width, shape.height),
                                     "texture"));
         draw();
     }
 
     void draw() {
         require_display();
-        SDL_SetRenderDrawColor(renderer.get(), 0, 0, 0, 255);
-        SDL_RenderClear(renderer.get());
+        sdl().SDL_SetRenderDrawColor(renderer.get(), 0, 0, 0, 255);
+        sdl().SDL_RenderClear(renderer.get());
         for (const auto& place : places)
             if (shown[place.picture]) draw(place);
         for (const auto& each : words) draw(each);
-        SDL_RenderPresent(renderer.get());
+        sdl().SDL_RenderPresent(renderer.get());
     }
 
     SDL_FRect cell(int column, int row) const {
         int width = 0, height = 0;
-        SDL_GetRendererOutputSize(renderer.get(), &width, &height);
+        sdl().SDL_GetRendererOutputSize(renderer.get(), &width, &height);
         const float cell_width = static_cast<float>(width) / static_cast<float>(columns);
         const float cell_height = static_cast<float>(height) / static_cast<float>(rows);
         return {static_cast<float>(column) * cell_width, static_cast<float>(row) * cell_height, cell_width,
@@ -137,7 +147,7 @@ struct Window::State {
         const int from_x = static_cast<int>(std::lround(place.from * shape.width));
         const int to_x = static_cast<int>(std::lround(place.to * shape.width));
         const SDL_Rect from{from_x, 0, to_x - from_x, shape.height};
-        SDL_RenderCopyF(renderer.get(), textures[place.picture].get(), &from, &to);
+        sdl().SDL_RenderCopyF(renderer.get(), textures[place.picture].get(), &from, &to);
     }
 
     void draw(const Words& each) {
@@ -145,11 +155,11 @@ struct Window::State {
         const int size_px = std::clamp(static_cast<int>(std::min(room.w / 45, room.h / 24)), 10, 28);
         const auto picture = drawn.draw(each.text, size_px, static_cast<int>(room.w) - size_px, each.alarming);
         if (picture.empty()) return;
-        const std::unique_ptr<SDL_Texture, Destroy> texture(SDL_CreateTexture(
+        const std::unique_ptr<SDL_Texture, Destroy> texture(sdl().SDL_CreateTexture(
             renderer.get(), SDL_PIXELFORMAT_BGRA32, SDL_TEXTUREACCESS_STATIC, picture.width, picture.height));
         if (!texture) return;  // larger than the renderer's textures may be
-        SDL_UpdateTexture(texture.get(), nullptr, picture.pixels.data(), 4 * picture.width);
-        SDL_SetTextureBlendMode(texture.get(), SDL_BLENDMODE_BLEND);
+        sdl().SDL_UpdateTexture(texture.get(), nullptr, picture.pixels.data(), 4 * picture.width);
+        sdl().SDL_SetTextureBlendMode(texture.get(), SDL_BLENDMODE_BLEND);
         // What is too long for the cell becomes smaller.
         const auto width = static_cast<float>(picture.width), height = static_cast<float>(picture.height);
         const float gap = static_cast<float>(size_px) / 2;
@@ -161,7 +171,7 @@ struct Window::State {
             to.x = room.x + (room.w - to.w) / 2;
             to.y = room.y + (room.h - to.h) / 2;
         }
-        SDL_RenderCopyF(renderer.get(), texture.get(), nullptr, &to);
+        sdl().SDL_RenderCopyF(renderer.get(), texture.get(), nullptr, &to);
     }
 
     static void require_display() {
@@ -215,8 +225,8 @@ void Window::arrange(int columns, int rows, const std::vector<Place>& places) {
         height = std::max(height, state.shapes[place.picture].height);
     }
     const auto [fit_width, fit_height] = size_on_screen(double(width) * columns, double(height) * rows);
-    SDL_SetWindowSize(state.window.get(), fit_width, fit_height);
-    SDL_SetWindowPosition(state.window.get(), SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED);
+    sdl().SDL_SetWindowSize(state.window.get(), fit_width, fit_height);
+    sdl().SDL_SetWindowPosition(state.window.get(), SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED);
 }
 
 void Window::set_words(const std::vector<Words>& words) { state_->words = words; }
@@ -228,8 +238,8 @@ void Window::take(HostView<const std::uint8_t> picture, std::size_t number) {
     State::require_display();
     void* pixels = nullptr;
     int pitch = 0;
-    if (SDL_LockTexture(state.textures[number].get(), nullptr, &pixels, &pitch) != 0)
-        fail(ErrorCode::internal, "a picture cannot be shown: {}", SDL_GetError());
+    if (sdl().SDL_LockTexture(state.textures[number].get(), nullptr, &pixels, &pitch) != 0)
+        fail(ErrorCode::internal, "a picture cannot be shown: {}", sdl().SDL_GetError());
     for (int y = 0; y < shape.height; ++y) {
         const auto* from = picture.row(0, y);
         auto* to = static_cast<std::uint8_t*>(pixels) + std::int64_t{pitch} * y;
@@ -238,7 +248,7 @@ void Window::take(HostView<const std::uint8_t> picture, std::size_t number) {
         else
             for (int x = 0; x < shape.width; ++x) std::fill_n(to + 3 * std::int64_t{x}, 3, from[x]);
     }
-    SDL_UnlockTexture(state.textures[number].get());
+    sdl().SDL_UnlockTexture(state.textures[number].get());
     state.shown[number] = true;
 }
 
@@ -246,12 +256,12 @@ void Window::draw() { state_->draw(); }
 
 void Window::set_title(const std::string& title) {
     State::require_display();
-    SDL_SetWindowTitle(state_->window.get(), shown_text(title).c_str());
+    sdl().SDL_SetWindowTitle(state_->window.get(), shown_text(title).c_str());
 }
 
 void Window::set_full_screen(bool full) {
     State::require_display();
-    if (SDL_SetWindowFullscreen(state_->window.get(), full ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0) == 0)
+    if (sdl().SDL_SetWindowFullscreen(state_->window.get(), full ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0) == 0)
         state_->full = full;
 }
 
@@ -265,7 +275,7 @@ bool Window::wait(std::chrono::milliseconds longest) {
     for (;;) {
         State::require_display();
         bool any = false;
-        for (SDL_Event event; SDL_PollEvent(&event) != 0; any = true)
+        for (SDL_Event event; sdl().SDL_PollEvent(&event) != 0; any = true)
             if (!state.handle(event)) return false;
         State::require_display();
         if (any || Clock::now() >= end) return true;

@@ -13,19 +13,19 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-using D16 = hn::ScalableTag<std::uint16_t>;
-using V16 = hn::VFromD<D16>;
-using D8 = hn::Rebind<std::uint8_t, D16>;  // half a vector of bytes: as many lanes as D16
-using V8 = hn::VFromD<D8>;
+using DWords = hn::ScalableTag<std::uint16_t>;
+using VWords = hn::VFromD<DWords>;
+using DBytes = hn::Rebind<std::uint8_t, DWords>;  // half a vector of bytes: as many lanes as DWords
+using VBytes = hn::VFromD<DBytes>;
 
-V16 divided_by_255(V16 value) {
-    const auto raised = hn::Add(value, hn::Set(D16(), 128));
+VWords divided_by_255(VWords value) {
+    const auto raised = hn::Add(value, hn::Set(DWords(), 128));
     return hn::ShiftRight<8>(hn::Add(raised, hn::ShiftRight<8>(raised)));
 }
 
-V8 blended(V8 under, V16 color_times_alpha, V16 rest) {
-    const auto sum = hn::Add(hn::Mul(hn::PromoteTo(D16(), under), rest), color_times_alpha);
-    return hn::DemoteTo(D8(), hn::BitCast(hn::RebindToSigned<D16>(), divided_by_255(sum)));
+VBytes blended(VBytes under, VWords color_times_alpha, VWords rest) {
+    const auto sum = hn::Add(hn::Mul(hn::PromoteTo(DWords(), under), rest), color_times_alpha);
+    return hn::DemoteTo(DBytes(), hn::BitCast(hn::RebindToSigned<DWords>(), divided_by_255(sum)));
 }
 
 }  // namespace
@@ -33,8 +33,8 @@ V8 blended(V8 under, V16 color_times_alpha, V16 rest) {
 // Pixels under a colour, each by its coverage times the colour's alpha.
 void blend_pixels(const Color& color, const std::uint8_t* coverage, int channels, std::int64_t pixels,
                   std::uint8_t* out) {
-    const D8 d8;
-    const D16 d16;
+    const DBytes d8;
+    const DWords d16;
     const auto step = static_cast<std::int64_t>(hn::Lanes(d8));
     const auto alpha = hn::Set(d16, static_cast<std::uint16_t>(color.alpha));
     const auto level = [&](int channel) HWY_ATTR {
@@ -52,7 +52,7 @@ void blend_pixels(const Color& color, const std::uint8_t* coverage, int channels
             hn::StoreU(blended(hn::LoadU(d8, pixel), hn::Mul(b, share), rest), d8, pixel);
             continue;
         }
-        V8 under_b, under_g, under_r;
+        VBytes under_b, under_g, under_r;
         hn::LoadInterleaved3(d8, pixel, under_b, under_g, under_r);
         hn::StoreInterleaved3(blended(under_b, hn::Mul(b, share), rest), blended(under_g, hn::Mul(g, share), rest),
                               blended(under_r, hn::Mul(r, share), rest), d8, pixel);

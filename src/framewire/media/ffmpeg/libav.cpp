@@ -1,8 +1,8 @@
 #include "framewire/media/ffmpeg/libav.hpp"
 
+#include "framewire/core/late_library/late_library.hpp"
 #include "framewire/core/log.hpp"
 #include "framewire/core/text/credentials.hpp"
-#include "framewire/media/ffmpeg/late_library.hpp"
 
 extern "C" {
 #include <libavdevice/avdevice.h>

@@ -11,6 +11,7 @@
 // keeps the 32 around its median, for medians of neighbours are close; when one is not, the window is counted anew.
 
 namespace framewire {
+namespace median_histogram_kernels {
 namespace {
 
 constexpr int groups = 16, group_levels = 16;
@@ -266,11 +267,13 @@ __global__ void __launch_bounds__(MedianHistogramBlocks::most_threads)
 }
 
 }  // namespace
+}  // namespace median_histogram_kernels
 
-void allow_histogram_median() { cuda::allow_shared_memory(histogram_median); }
+void allow_histogram_median() { cuda::allow_shared_memory(median_histogram_kernels::histogram_median); }
 
 void histogram_median_on_device(const MedianImages& images, int size, Border border,
                                 const MedianHistogramBlocks& blocks, cudaStream_t stream) {
+    using namespace median_histogram_kernels;
     const dim3 grid(static_cast<unsigned>(blocks.strips * images.channels), cuda::blocks(images.height, blocks.rows),
                     static_cast<unsigned>(images.frames));
     histogram_median<<<grid, static_cast<unsigned>(blocks.threads), static_cast<std::size_t>(blocks.shared_bytes),

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 namespace framewire {
+namespace median_network_kernels {
 namespace {
 
 #define MEDIAN_NETWORK __device__ __forceinline__
@@ -11,6 +12,10 @@ namespace {
 #define MEDIAN_LOOP _Pragma("unroll 1")
 #define MEDIAN_SIZES_UP_TO 7
 #include "median_networks.inc"
+#undef MEDIAN_SIZES_UP_TO
+#undef MEDIAN_LOOP
+#undef MEDIAN_SIZES_FROM
+#undef MEDIAN_NETWORK
 
 template <int size, int tile_width, int tile_height, int channels>
 struct Layout {
@@ -56,8 +61,10 @@ void launch_for_channels(const MedianImages& images, Border border, cudaStream_t
 }
 
 }  // namespace
+}  // namespace median_network_kernels
 
 void network_median_on_device(const MedianImages& images, int size, Border border, cudaStream_t stream) {
+    using namespace median_network_kernels;
     switch (size) {
         case 5: return launch_for_channels<5, 4, 2>(images, border, stream);
         case 7: return launch_for_channels<7, 4, 4>(images, border, stream);

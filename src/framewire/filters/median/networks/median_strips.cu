@@ -6,6 +6,7 @@
 // Tiles side by side share sorted strips of columns, each sorted by one thread.
 
 namespace framewire {
+namespace median_strips_kernels {
 namespace {
 
 #define MEDIAN_NETWORK __device__ __forceinline__
@@ -13,6 +14,10 @@ namespace {
 #define MEDIAN_LOOP _Pragma("unroll 1")
 #define MEDIAN_SIZES_UP_TO 15
 #include "median_networks.inc"
+#undef MEDIAN_SIZES_UP_TO
+#undef MEDIAN_LOOP
+#undef MEDIAN_SIZES_FROM
+#undef MEDIAN_NETWORK
 
 constexpr int side = 4;  // of a tile, in pixels
 
@@ -117,13 +122,16 @@ void with_layout(int size, int channels, Use&& use) {
 }
 
 }  // namespace
+}  // namespace median_strips_kernels
 
 void allow_strip_median(int size, int channels) {
+    using namespace median_strips_kernels;
     with_layout(size, channels, [](auto layout) { cuda::allow_shared_memory(strip_median<decltype(layout)>); });
 }
 
 void strip_median_on_device(const MedianImages& images, int size, Border border, int shared_bytes,
                             cudaStream_t stream) {
+    using namespace median_strips_kernels;
     with_layout(size, images.channels,
                 [&](auto layout) { launch<decltype(layout)>(images, border, shared_bytes, stream); });
 }

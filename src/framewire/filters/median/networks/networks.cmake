@@ -13,6 +13,8 @@ add_custom_command(
     DEPENDS framewire_median_networks
     COMMENT "Writing the median's networks"
     VERBATIM)
+# A target of its own: were this the library's, all its sources would wait for the libraries below it.
+add_custom_target(framewire_median_networks_written DEPENDS ${FRAMEWIRE_MEDIAN_NETWORKS})
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # What these passes look for, long straight code does not have; nor is its memory worth walking far for values that

@@ -1,6 +1,6 @@
 #include "framewire/media/ffmpeg/encoding/gif_palette.hpp"
 
-#include "framewire/media/ffmpeg/late_library.hpp"
+#include "framewire/core/late_library/late_library.hpp"
 
 extern "C" {
 #include <libavfilter/avfilter.h>

@@ -5,8 +5,8 @@
 
 namespace framewire {
 
-/// A shared library that few jobs need, loaded when one does, for good. libavdevice and libavfilter bring eighty others
-/// along, which would take half of every start of the program.
+/// A shared library that few jobs need, loaded when one does, for good. Some bring dozens of others along: libavdevice
+/// and libavfilter would take half of every start of the program, SDL a quarter.
 class LateLibrary {
 public:
     /// `file` is looked for as the dynamic linker does. Throws Error{config} where it cannot be loaded.

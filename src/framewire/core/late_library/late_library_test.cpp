@@ -1,4 +1,4 @@
-#include "framewire/media/ffmpeg/late_library.hpp"
+#include "framewire/core/late_library/late_library.hpp"
 
 #include "framewire/core/error.hpp"
 

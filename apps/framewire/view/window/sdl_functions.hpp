@@ -1,0 +1,49 @@
+#pragma once
+
+#include "framewire/core/late_library/late_library.hpp"
+
+#include <SDL.h>
+#include <SDL_syswm.h>
+
+namespace framewire::app {
+
+/// The functions of SDL that are called here, by their own names.
+struct SdlFunctions {
+    const LateLibrary library{"libSDL2-2.0.so.0"};
+#define FRAMEWIRE_FUNCTION(name) decltype(&::name) name = library.function<decltype(::name)>(#name)
+    FRAMEWIRE_FUNCTION(SDL_CreateRenderer);
+    FRAMEWIRE_FUNCTION(SDL_CreateTexture);
+    FRAMEWIRE_FUNCTION(SDL_CreateWindow);
+    FRAMEWIRE_FUNCTION(SDL_DestroyRenderer);
+    FRAMEWIRE_FUNCTION(SDL_DestroyTexture);
+    FRAMEWIRE_FUNCTION(SDL_DestroyWindow);
+    FRAMEWIRE_FUNCTION(SDL_GetCurrentVideoDriver);
+    FRAMEWIRE_FUNCTION(SDL_GetDisplayUsableBounds);
+    FRAMEWIRE_FUNCTION(SDL_GetError);
+    FRAMEWIRE_FUNCTION(SDL_GetRendererOutputSize);
+    FRAMEWIRE_FUNCTION(SDL_GetWindowWMInfo);
+    FRAMEWIRE_FUNCTION(SDL_Init);
+    FRAMEWIRE_FUNCTION(SDL_LockTexture);
+    FRAMEWIRE_FUNCTION(SDL_PollEvent);
+    FRAMEWIRE_FUNCTION(SDL_Quit);
+    FRAMEWIRE_FUNCTION(SDL_RenderClear);
+    FRAMEWIRE_FUNCTION(SDL_RenderCopyF);
+    FRAMEWIRE_FUNCTION(SDL_RenderPresent);
+    FRAMEWIRE_FUNCTION(SDL_SetHint);
+    FRAMEWIRE_FUNCTION(SDL_SetRenderDrawColor);
+    FRAMEWIRE_FUNCTION(SDL_SetTextureBlendMode);
+    FRAMEWIRE_FUNCTION(SDL_SetWindowFullscreen);
+    FRAMEWIRE_FUNCTION(SDL_SetWindowPosition);
+    FRAMEWIRE_FUNCTION(SDL_SetWindowSize);
+    FRAMEWIRE_FUNCTION(SDL_SetWindowTitle);
+    FRAMEWIRE_FUNCTION(SDL_UnlockTexture);
+    FRAMEWIRE_FUNCTION(SDL_UpdateTexture);
+    FRAMEWIRE_FUNCTION(SDL_getenv);
+#undef FRAMEWIRE_FUNCTION
+};
+
+/// Loads SDL when first asked: it brings two dozen other libraries along, which would take a quarter of every start of the
+/// program. Throws Error{config} where it cannot be loaded.
+const SdlFunctions& sdl();
+
+}  // namespace framewire::app
