@@ -2,6 +2,7 @@
 
 #include "framewire/core/thread_pool.hpp"
 #include "framewire/core/view.hpp"
+#include "framewire/delta/blocks/block_set.hpp"
 #include "framewire/delta/changes.hpp"
 
 #include <cstddef>
@@ -48,6 +49,12 @@ public:
     void apply_changes(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference);
     /// Replaces `reference` by a packed picture; its content is unspecified when that is broken.
     void apply_picture(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference);
+    /// The same where `left_out`, one number for each block of the frame, is not 0 for blocks that stay as they are:
+    /// those whose bytes are damaged, and before changes those that are not as they should be. Blocks whose bytes make
+    /// no sense, and those that are foretold by such before, stay as they are too, and are marked. Throws when head or
+    /// directory are broken, with `reference` untouched, and Error{usage} on another number of blocks.
+    void apply_changes(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference, BlockSet& left_out);
+    void apply_picture(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference, BlockSet& left_out);
     /// The count of changes the last apply_changes() made; 0 after a picture.
     std::uint32_t last_count() const;
     /// Those changes as the encoder gave them: positions, differences and count. Throws Error{usage} where `changes`

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "framewire/delta/delta.hpp"
+#include "framewire/media/sinks/sink_kind.hpp"
+
+#include <optional>
+
+namespace framewire::fwd {
+
+/// What is said behind the name of a `.fwd` file.
+struct Settings {
+    delta::EncoderParameters encoder{};
+    double key_seconds = 0;  ///< from one picture to the next, at most
+};
+
+/// Throws Error{usage} on settings that do not go together.
+Settings settings_of(const SinkCall& call);
+
+/// When a frame is written as a whole picture.
+class PictureClock {
+public:
+    explicit PictureClock(double seconds) : seconds_(seconds) {}
+
+    bool is_due(double seconds) const { return !last_ || seconds >= *last_ + seconds_ || seconds < *last_; }
+    void wrote_one(double seconds) { last_ = seconds; }
+
+private:
+    double seconds_;
+    std::optional<double> last_;
+};
+
+}  // namespace framewire::fwd
