@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace framewire::session {
 
@@ -20,6 +21,7 @@ struct BroadcastOptions {
     InputOptions input{};  ///< filters show its public_name(), as viewers are told it
     delta::EncoderParameters encoder{};
     net::ServerOptions server{};
+    std::string record{};      ///< a .fwd file of what viewers get, `:key=SECONDS` behind it; empty: none
     int wait_for_viewers = 0;  ///< the first frame waits for so many
     bool hurries = false;      ///< frames that do not come live are sent as soon as they are there
     std::optional<DetectorOptions>
@@ -38,7 +40,7 @@ struct BroadcastResult : JobResult {
 class BroadcastJob {
 public:
     /// Opens all there is, what is cheap to refuse first, and listens from then on. Throws as FrameJob, StreamEncoder,
-    /// make_detector() and net::Server do.
+    /// make_detector(), fwd::Recorder and net::Server do.
     explicit BroadcastJob(const BroadcastOptions& options);
     ~BroadcastJob();
 
@@ -48,7 +50,8 @@ public:
     /// Brightness and its like while frames flow; from any thread.
     CameraPanel& panel();
 
-    /// To be called once. Throws what failed on the way, after the viewers were told; Error{no_input} where the source
+    /// To be called once. Throws what failed on the way, after the viewers were told, but what failed of the recording
+    /// only at the end; Error{no_input} where the source
     /// has no frames.
     const BroadcastResult& run();
     /// Of run(), when it threw, too.

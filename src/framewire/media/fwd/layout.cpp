@@ -1,6 +1,7 @@
 #include "framewire/media/fwd/layout.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/delta/packing/packed.hpp"
 
 #include <boost/crc.hpp>
 
@@ -133,6 +134,12 @@ std::optional<Header> read_header(ByteSpan bytes, const std::string& name) {
         (header.rate && (!is_allowed(*header.rate) || header.rate->value() > 1000)))
         fail(ErrorCode::no_input, "{} says a time base, a rate or an aspect that cannot be", name);
     return header;
+}
+
+bool is_picture(ByteSpan packed) {
+    using Kind = delta::PackedHead::Kind;
+    const auto kind = static_cast<Kind>(packed[0]);
+    return kind == Kind::picture || kind == Kind::first_picture;
 }
 
 ByteSpan frame_mark() { return frame_begins; }

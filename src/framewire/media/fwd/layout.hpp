@@ -67,6 +67,9 @@ struct FrameHead {
     std::uint32_t directory_bytes = 0;  ///< of the packed bytes, those before the blocks
 };
 
+/// Whether packed bytes are a whole picture.
+bool is_picture(ByteSpan packed);
+
 /// The four bytes that a frame begins with, and those that the index does.
 ByteSpan frame_mark();
 ByteSpan index_mark();

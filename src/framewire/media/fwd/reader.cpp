@@ -31,13 +31,6 @@ std::int64_t coded_blocks(ByteSpan directory) {
     return blocks;
 }
 
-bool agrees(const FrameHead& head, ByteSpan packed) {
-    using Kind = delta::PackedHead::Kind;
-    const auto kind = static_cast<Kind>(packed[0]);
-    return head.whole ? kind == Kind::picture || kind == Kind::first_picture
-                      : kind == Kind::changes || kind == Kind::prediction;
-}
-
 }  // namespace
 
 Reader::Reader(const std::string& path, const SourceOptions& options) : file_(path, options.stop), damage_(path) {
@@ -150,7 +143,7 @@ bool Reader::read_head(std::int64_t offset, Frame& frame) {
     if (std::ssize(all) < head_bytes) return false;
     const auto directory = all.subspan(frame_head_bytes);
     search_budget_bytes_ -= head_bytes;
-    if (!is_frame_head_whole(all, directory) || !agrees(*head, directory)) return false;
+    if (!is_frame_head_whole(all, directory) || head->whole != is_picture(directory)) return false;
     const auto checks = coded_blocks(directory.subspan(delta::PackedHead::bytes)) * std::int64_t{check_bytes};
     const auto bytes = std::int64_t{frame_head_bytes} + head->packed_bytes + checks;
     is_cut_ = left < bytes;

@@ -3,6 +3,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/media/fwd/fwd.hpp"
+#include "framewire/media/sinks/sink_registry.hpp"
 
 namespace framewire {
 
@@ -32,6 +33,16 @@ Settings settings_of(const SinkCall& call) {
         fail(ErrorCode::usage, "{}: effort is of mode=bounded; mode={} looks for no motion", call.path,
              to_string(encoder.mode));
     return settings;
+}
+
+RecordCall parse_record(const std::string& text) {
+    const auto call = parse_sink(text);
+    if (call.kind->name != "fwd") fail(ErrorCode::usage, "{}: a stream is recorded into a .fwd file", call.path);
+    for (const auto& parameter : delta::encoder_fields().infos())
+        if (call.values.is_given(parameter.name))
+            fail(ErrorCode::usage, "{}: {} is the stream's own, and not to be said of its recording", call.path,
+                 parameter.name);
+    return {call.path, call.values.real("key")};
 }
 
 }  // namespace framewire::fwd

@@ -4,6 +4,7 @@
 #include "framewire/media/sinks/sink_kind.hpp"
 
 #include <optional>
+#include <string>
 
 namespace framewire::fwd {
 
@@ -15,6 +16,14 @@ struct Settings {
 
 /// Throws Error{usage} on settings that do not go together.
 Settings settings_of(const SinkCall& call);
+
+/// The same of a stream that is made already, whose encoder is not chosen here: seconds from picture to picture of the
+/// file that `text` names. Throws Error{usage} on what is no `.fwd` file, and on an encoder's settings.
+struct RecordCall {
+    std::string path;
+    double key_seconds;
+};
+RecordCall parse_record(const std::string& text);
 
 /// When a frame is written as a whole picture.
 class PictureClock {

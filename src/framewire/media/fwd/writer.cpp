@@ -32,11 +32,6 @@ std::int64_t time_of_day_us(const FrameTime& time) {
     return duration_cast<microseconds>(now.time_since_epoch()).count();
 }
 
-bool is_picture(ByteSpan packed) {
-    const auto kind = static_cast<delta::PackedHead::Kind>(packed[0]);
-    return kind == delta::PackedHead::Kind::picture || kind == delta::PackedHead::Kind::first_picture;
-}
-
 }  // namespace
 
 Writer::Writer(const std::string& path, const Recording& recording, const OutputFileOptions& options,
