@@ -32,8 +32,10 @@ void Damage::log(const std::string& text) {
 
 void Damage::require_none() const {
     if (!any()) return;
-    fail(ErrorCode::source_lost, "{} is damaged; {} of the frames read are lost or not whole: {}", name_, frames_,
-         first_);
+    const auto frames = frames_ == 0 ? std::string()
+                                     : fmt::format("; {} of the frames read {} lost or not whole", frames_,
+                                                   frames_ == 1 ? "is" : "are");
+    fail(ErrorCode::source_lost, "{} is damaged: {}{}", name_, first_, frames);
 }
 
 }  // namespace framewire::fwd
