@@ -3,6 +3,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/delta/encoder_layout.hpp"
+#include "framewire/delta/packing/packed.hpp"
 
 namespace framewire::delta {
 
@@ -40,6 +41,11 @@ Encoder::Encoder(EncoderParameters parameters, const Shape& shape, Executor& exe
                           : CudaWorkspace::bytes(shape),
                       executor);
     workspace_.fill(0);
+}
+
+int Encoder::threshold_of_frame(std::optional<int> threshold) const {
+    if (threshold) validate_packed_threshold(*threshold);
+    return threshold.value_or(parameters_.effective_threshold());
 }
 
 Decoder::Decoder(const Shape& shape, Executor& executor) : shape_(shape), executor_(&executor) {

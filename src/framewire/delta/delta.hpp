@@ -6,6 +6,7 @@
 #include "framewire/delta/changes.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace framewire {
@@ -48,14 +49,16 @@ public:
     const Shape& shape() const { return shape_; }
 
     /// Compares `current` with `reference`, updates `reference` and writes `changes`. Any strides; no overlap.
-    /// `changes` has room for every byte of every frame. Host: returns when done. Device: queued on the executor's
-    /// stream, one launch.
+    /// `changes` has room for every byte of every frame. `threshold` is that of these frames, 0..254; none: that of the
+    /// parameters. Host: returns when done. Device: queued on the executor's stream, one launch.
     void encode(HostView<const std::uint8_t> current, HostView<std::uint8_t> reference,
-                const ChangesView<MemorySpace::host>& changes);
+                const ChangesView<MemorySpace::host>& changes, std::optional<int> threshold = {});
     void encode(DeviceView<const std::uint8_t> current, DeviceView<std::uint8_t> reference,
-                const ChangesView<MemorySpace::device>& changes);
+                const ChangesView<MemorySpace::device>& changes, std::optional<int> threshold = {});
 
 private:
+    int threshold_of_frame(std::optional<int> threshold) const;
+
     EncoderParameters parameters_;
     Shape shape_;
     Executor* executor_;

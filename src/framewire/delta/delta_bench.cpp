@@ -147,20 +147,20 @@ void bench_gpu(Session& session, double share, bool scattered) {
 void bench_packing(Session& session) {
     Moments moments(bench_frame, 0.02, false);
     const auto* pool = &session.cpu().pool();
-    delta::Packer packer(bench_frame, threshold, pool);
+    delta::Packer packer(bench_frame, pool);
     delta::Unpacker unpacker(bench_frame, pool);
     std::vector<std::uint8_t> changes, picture;
-    packer.pack_changes(moments.want[1].view(), changes);
-    packer.pack_picture(moments.images[1].view(), picture);
+    packer.pack_changes(moments.want[1].view(), threshold, changes);
+    packer.pack_picture(moments.images[1].view(), threshold, picture);
     HostImage viewer(bench_frame);
     unpacker.apply_picture(picture, viewer.view());
     Session::require_equal(viewer.view(), moments.images[1].view(), "packing a picture");
     const delta::Decoder decoder(bench_frame, session.cpu());
     std::vector<std::uint8_t> scratch;
     const auto timings =
-        session.time_cpu({[&] { scratch.clear(), packer.pack_changes(moments.want[1].view(), scratch); },
+        session.time_cpu({[&] { scratch.clear(), packer.pack_changes(moments.want[1].view(), threshold, scratch); },
                           [&] { unpacker.apply_changes(changes, viewer.view()); },
-                          [&] { scratch.clear(), packer.pack_picture(moments.images[1].view(), scratch); },
+                          [&] { scratch.clear(), packer.pack_picture(moments.images[1].view(), threshold, scratch); },
                           [&] { unpacker.apply_picture(picture, viewer.view()); },
                           [&] { decoder.decode(moments.want[1].view(), viewer.view()); }});
     const std::string operations[] = {fmt::format("pack 2 % in blobs to {} bytes", changes.size()), "unpack the same",

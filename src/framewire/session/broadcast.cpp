@@ -39,7 +39,7 @@ struct Found {
             changes.wait();
             packed.clear();
             if (!changes.first() && (stream->watched() || (recorder && recorder->goes_on())))
-                packer->pack_changes(changes.changes(), packed);
+                packer->pack_changes(changes.changes(), stream->info().threshold, packed);
         }
         if (has_objects) objects.wait();
     }
@@ -137,7 +137,7 @@ Found BroadcastJob::State::make_found() {
                 detector ? detector->make_objects() : FrameObjects(),
                 false,
                 std::nullopt};
-    if (encoder) found.packer.emplace(shape, parameters.effective_threshold());
+    if (encoder) found.packer.emplace(shape);
     return found;
 }
 
@@ -170,7 +170,9 @@ void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const F
 void BroadcastJob::State::send_changes(const FrameTime& time, const Found& found, std::span<const Component> objects) {
     if (found.changes.first()) {
         stream.start(encoder->first_picture(), time, objects);
-        if (records()) recorder->add_picture(time, [&](auto picture) { copy(encoder->first_picture(), picture); });
+        if (records())
+            recorder->add_picture(time, stream.info().threshold,
+                                  [&](auto picture) { copy(encoder->first_picture(), picture); });
         job.statistics().add_first_picture(shape.frame_bytes());
         return;
     }
@@ -199,7 +201,7 @@ void BroadcastJob::State::send_bounded(HostView<const std::uint8_t> camera, cons
 void BroadcastJob::State::record(std::span<const std::uint8_t> packed, const FrameTime& time) {
     if (!packed.empty() && (fwd::is_picture(packed) || !recorder->wants_picture(time)))
         return recorder->add(packed, time);
-    recorder->add_picture(time, [this](auto picture) { stream.copy_reference(picture); });
+    recorder->add_picture(time, stream.info().threshold, [this](auto picture) { stream.copy_reference(picture); });
 }
 
 std::unique_ptr<fwd::Recorder> BroadcastJob::State::make_recorder(const BroadcastOptions& options) {

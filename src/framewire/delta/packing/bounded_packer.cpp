@@ -35,7 +35,6 @@ void copy_block(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, co
 struct BoundedPacker::State {
     Shape shape;
     BlockGrid grid;
-    int threshold;
     const ThreadPool* pool;
     HostImage after;  // of the blocks that are coded
     std::vector<Summary> found;
@@ -43,13 +42,8 @@ struct BoundedPacker::State {
     std::array<PredictionEncoder, static_cast<std::size_t>(block_shares)> encoders;
     BlockWriter writer;
 
-    State(const Shape& of, int threshold_, int effort, const ThreadPool* pool_)
-        : shape(of),
-          grid(of),
-          threshold(threshold_),
-          pool(pool_),
-          after(of),
-          found(static_cast<std::size_t>(grid.count())) {
+    State(const Shape& of, int effort, const ThreadPool* pool_)
+        : shape(of), grid(of), pool(pool_), after(of), found(static_cast<std::size_t>(grid.count())) {
         encoders.fill(PredictionEncoder(efforts[effort]));
         coded.reserve(found.size());
     }
@@ -69,7 +63,7 @@ struct BoundedPacker::State {
                 const auto place = grid.place(block);
                 copy_block(std::as_const(after).view(), reference, place);
                 const auto count = found[static_cast<std::size_t>(block)].count;
-                found[static_cast<std::size_t>(block)] = block_distance(camera, before, place, threshold);
+                found[static_cast<std::size_t>(block)] = block_distance(camera, before, place, within);
                 found[static_cast<std::size_t>(block)].count = count;
             }
         });
@@ -82,44 +76,45 @@ struct BoundedPacker::State {
     }
 };
 
-BoundedPacker::BoundedPacker(const Shape& shape, int threshold, int effort, const ThreadPool* pool) {
+BoundedPacker::BoundedPacker(const Shape& shape, int effort, const ThreadPool* pool) {
     validate_one_frame(shape, "the bounded packer's frame");
-    validate_packed_threshold(threshold);
     if (effort < 0 || effort > max_effort)
         fail(ErrorCode::usage, "an effort of {}; 0 to {} are allowed", effort, max_effort);
-    state_ = std::make_unique<State>(shape, threshold, effort, pool);
+    state_ = std::make_unique<State>(shape, effort, pool);
 }
 BoundedPacker::~BoundedPacker() = default;
 BoundedPacker::BoundedPacker(BoundedPacker&&) noexcept = default;
 BoundedPacker& BoundedPacker::operator=(BoundedPacker&&) noexcept = default;
 
-Summary BoundedPacker::pack_first(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference,
+Summary BoundedPacker::pack_first(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
                                   std::vector<std::uint8_t>& out) {
     auto& state = *state_;
+    validate_packed_threshold(threshold);
     validate(camera, state.shape, "the bounded packer's frame");
     validate(reference, state.shape, "the bounded packer's reference");
     state.coded.resize(state.found.size());
     std::iota(state.coded.begin(), state.coded.end(), 0);
     std::fill(state.found.begin(), state.found.end(), Summary{});
-    state.pack(PackedHead::Kind::first_picture, first_threshold(state.threshold), camera, reference, out);
+    state.pack(PackedHead::Kind::first_picture, first_threshold(threshold), camera, reference, out);
     return state.sum();
 }
 
-Summary BoundedPacker::pack_step(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference,
+Summary BoundedPacker::pack_step(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
                                  std::vector<std::uint8_t>& out) {
     auto& state = *state_;
+    validate_packed_threshold(threshold);
     validate(camera, state.shape, "the bounded packer's frame");
     validate(reference, state.shape, "the bounded packer's reference");
     const HostView<const std::uint8_t> before = reference;
     for_block_shares(state.pool, state.found.size(), [&](std::int64_t, std::int64_t begin, std::int64_t end) {
         for (auto block = begin; block < end; ++block)
             state.found[static_cast<std::size_t>(block)] =
-                block_distance(camera, before, state.grid.place(static_cast<int>(block)), state.threshold);
+                block_distance(camera, before, state.grid.place(static_cast<int>(block)), threshold);
     });
     state.coded.clear();
     for (int block = 0; block < state.grid.count(); ++block)
         if (state.found[static_cast<std::size_t>(block)].count > 0) state.coded.push_back(block);
-    state.pack(PackedHead::Kind::prediction, state.threshold, camera, reference, out);
+    state.pack(PackedHead::Kind::prediction, threshold, camera, reference, out);
     return state.sum();
 }
 

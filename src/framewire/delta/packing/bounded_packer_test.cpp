@@ -48,7 +48,7 @@ TEST(BoundedPacker, ViewersHoldWhatTheEncoderHoldsAndThatIsWithinTheThreshold) {
             for (const auto& layout : kit::layouts())
                 for (const int threshold : {0, 8, 20, 254}) {
                     SCOPED_TRACE(to_string(shape) + ", " + kit::to_string(layout) + ", " + std::to_string(threshold));
-                    BoundedPacker packer(shape, threshold, BoundedPacker::max_effort);
+                    BoundedPacker packer(shape, BoundedPacker::max_effort);
                     Unpacker unpacker(shape);
                     GuardedImage camera(shape, layout), held(shape, layout), viewer(shape, layout);
                     HostImage before(shape);
@@ -57,8 +57,8 @@ TEST(BoundedPacker, ViewersHoldWhatTheEncoderHoldsAndThatIsWithinTheThreshold) {
                         film(camera.view(), frame, 6, kit::seed() + static_cast<std::uint64_t>(frame));
                         copy(held.view(), before.view());
                         packed.clear();
-                        const auto found = frame ? packer.pack_step(camera.view(), held.view(), packed)
-                                                 : packer.pack_first(camera.view(), held.view(), packed);
+                        const auto found = frame ? packer.pack_step(camera.view(), held.view(), threshold, packed)
+                                                 : packer.pack_first(camera.view(), held.view(), threshold, packed);
                         frame ? unpacker.apply_changes(packed, viewer.view())
                               : unpacker.apply_picture(packed, viewer.view());
                         ASSERT_EQ(kit::first_difference(viewer.view(), held.view()), std::nullopt);
@@ -74,18 +74,42 @@ TEST(BoundedPacker, ViewersHoldWhatTheEncoderHoldsAndThatIsWithinTheThreshold) {
                 }
 }
 
+// Each frame is within its own threshold, whatever those before it had.
+TEST(BoundedPacker, EachFrameHasItsThreshold) {
+    const Shape shape{1, 70, 131, 3};
+    BoundedPacker packer(shape, 1);
+    Unpacker unpacker(shape);
+    GuardedImage camera(shape, {}), held(shape, {}), viewer(shape, {});
+    Bytes packed;
+    int frame = 0;
+    for (const int threshold : {20, 64, 40, 254, 8, 8, 0}) {
+        film(camera.view(), frame, 12, kit::seed() + static_cast<std::uint64_t>(frame));
+        packed.clear();
+        if (frame++ == 0) {
+            packer.pack_first(camera.view(), held.view(), threshold, packed);
+            unpacker.apply_picture(packed, viewer.view());
+        } else {
+            packer.pack_step(camera.view(), held.view(), threshold, packed);
+            unpacker.apply_changes(packed, viewer.view());
+            EXPECT_EQ(packed[1], threshold);
+        }
+        ASSERT_EQ(kit::first_difference(viewer.view(), held.view()), std::nullopt);
+        EXPECT_EQ(distance_reference(camera.view(), held.view(), threshold).count, 0u) << threshold;
+    }
+}
+
 TEST(BoundedPacker, BytesAreTheSameForEveryNumberOfThreads) {
     const Shape shape{1, 150, 210, 3};
     const ThreadPool one(1), three(3);
     std::optional<Bytes> want;
     for (const ThreadPool* pool : {static_cast<const ThreadPool*>(nullptr), &one, &three}) {
-        BoundedPacker packer(shape, 20, 1, pool);
+        BoundedPacker packer(shape, 1, pool);
         HostImage camera(shape), held(shape);
         Bytes packed;
         for (int frame = 0; frame < 3; ++frame) {
             film(camera.view(), 2 * frame, 12, 5 + static_cast<std::uint64_t>(frame));
-            frame ? packer.pack_step(std::as_const(camera).view(), held.view(), packed)
-                  : packer.pack_first(std::as_const(camera).view(), held.view(), packed);
+            frame ? packer.pack_step(std::as_const(camera).view(), held.view(), 20, packed)
+                  : packer.pack_first(std::as_const(camera).view(), held.view(), 20, packed);
         }
         if (!want) want = packed;
         EXPECT_EQ(packed, *want);
@@ -94,13 +118,13 @@ TEST(BoundedPacker, BytesAreTheSameForEveryNumberOfThreads) {
 
 TEST(BoundedPacker, WhatStaysWithinTheThresholdCostsNothing) {
     const Shape shape{1, 150, 210, 3};
-    BoundedPacker packer(shape, 20, 2);
+    BoundedPacker packer(shape, 2);
     HostImage camera(shape), held(shape);
     film(camera.view(), 0, 0, 1);
     copy(std::as_const(camera).view(), held.view());
     film(camera.view(), 0, 20, 1);
     Bytes packed;
-    EXPECT_EQ(packer.pack_step(std::as_const(camera).view(), held.view(), packed).count, 0u);
+    EXPECT_EQ(packer.pack_step(std::as_const(camera).view(), held.view(), 20, packed).count, 0u);
     EXPECT_LE(packed.size(), 4u);
 }
 
@@ -108,13 +132,13 @@ TEST(BoundedPacker, MotionIsFoundAndSavesBytes) {
     const Shape shape{1, 150, 210, 3};
     std::size_t bytes[3];
     for (const int effort : {0, 1, 2}) {
-        BoundedPacker packer(shape, 8, effort);
+        BoundedPacker packer(shape, effort);
         HostImage camera(shape), held(shape);
         film(camera.view(), 0, 0, 1);
         copy(std::as_const(camera).view(), held.view());
         film(camera.view(), 5, 0, 1);
         Bytes packed;
-        packer.pack_step(std::as_const(camera).view(), held.view(), packed);
+        packer.pack_step(std::as_const(camera).view(), held.view(), 8, packed);
         bytes[effort] = packed.size();
     }
     EXPECT_LT(bytes[2] * 4, bytes[0]);
@@ -123,14 +147,14 @@ TEST(BoundedPacker, MotionIsFoundAndSavesBytes) {
 
 TEST(BoundedPacker, BrokenStepsAreRefusedAndChangeNothing) {
     const Shape shape{1, 31, 70, 3};
-    BoundedPacker packer(shape, 8, 2);
+    BoundedPacker packer(shape, 2);
     HostImage camera(shape), held(shape), before(shape);
     film(camera.view(), 0, 0, 1);
     copy(std::as_const(camera).view(), held.view());
     copy(std::as_const(camera).view(), before.view());
     film(camera.view(), 3, 9, 2);
     Bytes packed;
-    packer.pack_step(std::as_const(camera).view(), held.view(), packed);
+    packer.pack_step(std::as_const(camera).view(), held.view(), 8, packed);
     Unpacker unpacker(shape);
     GuardedImage viewer(shape, {});
     copy(std::as_const(before).view(), viewer.view());
@@ -153,10 +177,17 @@ TEST(BoundedPacker, BrokenStepsAreRefusedAndChangeNothing) {
 }
 
 TEST(BoundedPacker, WhatIsNotAllowedIsSaid) {
-    EXPECT_THROW(BoundedPacker({2, 8, 8, 3}, 20, 1), Error);
-    EXPECT_THROW(BoundedPacker({1, 8, 8, 3}, 255, 1), Error);
-    EXPECT_THROW(BoundedPacker({1, 8, 8, 3}, -1, 1), Error);
-    EXPECT_THROW(BoundedPacker({1, 8, 8, 3}, 20, 3), Error);
+    const Shape shape{1, 8, 8, 3};
+    EXPECT_THROW(BoundedPacker({2, 8, 8, 3}, 1), Error);
+    EXPECT_THROW(BoundedPacker(shape, 3), Error);
+    BoundedPacker packer(shape, 1);
+    HostImage camera(shape), held(shape);
+    film(camera.view(), 0, 0, 1);
+    Bytes packed;
+    for (const int threshold : {-1, 255}) {
+        EXPECT_THROW(packer.pack_first(std::as_const(camera).view(), held.view(), threshold, packed), Error);
+        EXPECT_THROW(packer.pack_step(std::as_const(camera).view(), held.view(), threshold, packed), Error);
+    }
 }
 
 }  // namespace bounded_packer_test

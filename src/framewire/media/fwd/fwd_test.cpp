@@ -148,7 +148,7 @@ TEST(Fwd, SeekingGivesWhatReadingThroughDoes) {
                 EXPECT_TRUE(image == all.frames[want]) << seconds;
             }
             EXPECT_EQ(read_from(*source, 0.97), Bytes{}) << "behind the end";
-            EXPECT_TRUE(read_from(*source == 0.5), all.frames[13]);
+            EXPECT_TRUE(read_from(*source, 0.5) == all.frames[13]);
             const auto part = read_video(path, {.start_seconds = 0.3, .duration_seconds = 0.2});
             EXPECT_TRUE(part.frames == std::vector<Bytes>(all.frames.begin() + 8, all.frames.begin() + 13));
             const auto times = frame_times_of(path, {});

@@ -16,7 +16,7 @@ constexpr std::int64_t least_limit_bytes = 64 << 20;
 Recorder::Recorder(const std::string& path, const Recording& recording, double key_seconds,
                    const OutputFileOptions& options, const ThreadPool& pool)
     : writer_(path, recording, options, pool),
-      packer_(recording.shape, recording.threshold, &pool),
+      packer_(recording.shape, &pool),
       shape_(recording.shape),
       limit_bytes_(std::max(least_limit_bytes, 4 * recording.shape.bytes())),
       pictures_(key_seconds),
@@ -43,12 +43,13 @@ bool Recorder::wants_picture(const FrameTime& time) const {
 
 void Recorder::add(ByteSpan packed, const FrameTime& time) {
     const bool picture = is_picture(packed);
-    if (!is_refused(std::ssize(packed), picture)) put({time, {packed.begin(), packed.end()}, {}}, picture);
+    if (!is_refused(std::ssize(packed), picture)) put({time, {packed.begin(), packed.end()}}, picture);
 }
 
-void Recorder::add_picture(const FrameTime& time, const std::function<void(HostView<std::uint8_t> picture)>& draw) {
+void Recorder::add_picture(const FrameTime& time, int threshold,
+                           const std::function<void(HostView<std::uint8_t> picture)>& draw) {
     if (is_refused(shape_.bytes(), true)) return;
-    Item item{time, {}, HostImage(shape_)};
+    Item item{time, {}, HostImage(shape_), threshold};
     draw(item.picture.view());
     put(std::move(item), true);
 }
@@ -105,7 +106,7 @@ void Recorder::work() {
 }
 
 void Recorder::write(Item& item) {
-    if (item.packed.empty()) packer_.pack_picture(std::as_const(item.picture).view(), item.packed);
+    if (item.packed.empty()) packer_.pack_picture(std::as_const(item.picture).view(), item.threshold, item.packed);
     writer_.write(item.packed, item.time);
 }
 

@@ -35,8 +35,9 @@ public:
     bool wants_picture(const FrameTime& time) const;
     /// Takes a frame that is packed.
     void add(ByteSpan packed, const FrameTime& time);
-    /// Takes a frame whose picture `draw` copies; it is packed later.
-    void add_picture(const FrameTime& time, const std::function<void(HostView<std::uint8_t> picture)>& draw);
+    /// Takes a frame whose picture, of a stream within `threshold`, `draw` copies; it is packed later.
+    void add_picture(const FrameTime& time, int threshold,
+                     const std::function<void(HostView<std::uint8_t> picture)>& draw);
 
     /// Waits until all is written and lets the file appear. Throws what writing failed with.
     void finish(Ending ending);
@@ -49,6 +50,7 @@ private:
         FrameTime time{};
         Bytes packed{};       // or else
         HostImage picture{};  // to be packed
+        int threshold = 0;    // of the picture
         std::int64_t bytes() const { return std::ssize(packed) + picture.shape().bytes(); }
     };
 

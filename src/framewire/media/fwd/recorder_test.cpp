@@ -26,11 +26,11 @@ struct Stream {
 
     void send(const Bytes& camera, double seconds) {
         packed.clear();
-        first ? packer.pack_first(view_of(camera, shape), picture.view(), packed)
-              : packer.pack_step(view_of(camera, shape), picture.view(), packed);
+        first ? packer.pack_first(view_of(camera, shape), picture.view(), 20, packed)
+              : packer.pack_step(view_of(camera, shape), picture.view(), 20, packed);
         const FrameTime time{0, seconds, {}};
         if (!first && recorder->wants_picture(time))
-            recorder->add_picture(time, [&](auto to) { copy(std::as_const(picture).view(), to); });
+            recorder->add_picture(time, 20, [&](auto to) { copy(std::as_const(picture).view(), to); });
         else
             recorder->add(packed, time);
         first = false;
@@ -39,7 +39,7 @@ struct Stream {
     }
 
     fwd::Recorder* recorder;
-    delta::BoundedPacker packer{shape, 20, 1};
+    delta::BoundedPacker packer{shape, 1};
     HostImage picture{shape};
     std::vector<std::uint8_t> packed;
     std::vector<Bytes> sent;

@@ -18,20 +18,22 @@ namespace {
 struct ChangesPacker {
     ChangesPacker(const delta::EncoderParameters& parameters, const Shape& shape, Executor& executor)
         : encoder(parameters, shape, executor),
-          packer(shape, parameters.effective_threshold(), &executor.pool()),
+          packer(shape, &executor.pool()),
+          threshold(parameters.effective_threshold()),
           changes(shape) {}
 
     void pack(HostView<const std::uint8_t> image, HostView<std::uint8_t> reference, bool whole, fwd::Bytes& out) {
         if (whole) {
             copy(image, reference);
-            return packer.pack_picture(reference, out);
+            return packer.pack_picture(reference, threshold, out);
         }
         encoder.encode(image, reference, changes.view());
-        packer.pack_changes(changes.view(), out);
+        packer.pack_changes(changes.view(), threshold, out);
     }
 
     delta::Encoder encoder;
     delta::Packer packer;
+    int threshold;
     delta::HostChanges changes;
 };
 
@@ -45,7 +47,7 @@ public:
           writer_(call.path, recording(settings_, frame, rate, options), options.file_options(), executor_.pool()) {
         const auto& encoder = settings_.encoder;
         if (encoder.mode == delta::Mode::bounded)
-            bounded_.emplace(frame, encoder.threshold, encoder.effort, &executor_.pool());
+            bounded_.emplace(frame, encoder.effort, &executor_.pool());
         else
             changes_.emplace(encoder, frame, executor_);
     }
@@ -53,13 +55,14 @@ public:
     void write(HostView<const std::uint8_t> image, const FrameTime& time) override {
         validate(image, shape_, "the frame to write");
         const bool whole = pictures_.is_due(time.seconds);
+        const int threshold = settings_.encoder.threshold;
         packed_.clear();
         if (changes_)
             changes_->pack(image, reference_.view(), whole, packed_);
         else if (whole)
-            bounded_->pack_first(image, reference_.view(), packed_);
+            bounded_->pack_first(image, reference_.view(), threshold, packed_);
         else
-            bounded_->pack_step(image, reference_.view(), packed_);
+            bounded_->pack_step(image, reference_.view(), threshold, packed_);
         writer_.write(packed_, time);
         if (whole) pictures_.wrote_one(time.seconds);
     }
