@@ -253,7 +253,7 @@ struct Unpacker::State {
         if (!for_each_block(
                 [&](Share& share, const BlockPlace& place, std::span<const std::uint8_t> bytes, PartSet& of) {
                     const auto found = share.changes.decode(bytes, place, threshold, differences.view());
-                    count += found.count;
+                    if (found.whole) count += found.count;
                     of = found.parts;
                     return found.whole;
                 }))

@@ -14,7 +14,8 @@
 namespace framewire::delta {
 
 /// Puts the changes of one frame, or a whole picture, into bytes to send, as delta/format.md says. These functions and
-/// the Unpacker are all that the network and files know of the codec. Move-only; not for two threads at once.
+/// the Unpacker are all that the network knows of the codec; files know the directory, too. Move-only; not for two
+/// threads at once.
 class Packer {
 public:
     /// For frames of `shape` (one frame). Where there is a `pool`, which lives longer, its threads share the blocks of

@@ -2,7 +2,7 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/delta/packing/packing.hpp"
-#include "framewire/media/fwd/reader.hpp"
+#include "framewire/media/fwd/file/reader.hpp"
 #include "framewire/media/sources/source_kind.hpp"
 #include "framewire/media/threads.hpp"
 
@@ -47,6 +47,7 @@ public:
 
     bool seek(double seconds) override {
         if (!reader_.go_to(seconds)) return false;
+        spread_.reset();
         wanted_seconds_ = seconds;
         return true;
     }
@@ -61,10 +62,12 @@ private:
             if (!frame_.place.whole) return skip_before_picture();
             begin();
         }
-        if (frame_.place.whole)
+        if (frame_.place.whole) {
+            say_spread();
             std::ranges::fill(damaged_, std::uint8_t{0});
-        else if (frame_.lost > 0)
+        } else if (frame_.lost > 0) {
             std::ranges::fill(damaged_, std::uint8_t{1});  // what of it the lost ones changed nobody knows
+        }
         auto left_out = damaged_;
         for (std::size_t i = 0; i < frame_.blocks.size(); ++i)
             if (frame_.broken[i]) left_out[static_cast<std::size_t>(frame_.blocks[i].block)] = 1;
@@ -105,7 +108,6 @@ private:
     void say_damage(const delta::BlockSet& left_out) {
         const delta::BlockGrid grid(info_.shape);
         const auto seconds = reader_.seconds(frame_.place.ticks);
-        int spread = 0, first_spread = 0;
         for (std::size_t i = 0; i < frame_.blocks.size(); ++i) {
             const auto& [block, bytes] = frame_.blocks[i];
             const auto number = static_cast<std::size_t>(block);
@@ -119,24 +121,39 @@ private:
                                      "to {}; it stays as it was until the next picture",
                                      frame_.number, seconds, block, place.width, place.height, place.x, place.y, offset,
                                      offset + std::ssize(bytes) - 1);
-            } else if (spread++ == 0) {
-                first_spread = block;
+            } else if (!spread_) {
+                spread_ = Spread{frame_.number, frame_.place.offset};
+                reader_.damage().say(frame_.place.offset,
+                                     "frame {} at {:.3f} s: block {}, at {},{}, is made of damaged ones or makes no "
+                                     "sense; such blocks stay as they were, too",
+                                     frame_.number, seconds, block, place.x, place.y);
             }
         }
-        if (spread == 0) return;
-        const auto place = grid.place(first_spread);
-        reader_.damage().say(frame_.place.offset,
-                             "frame {} at {:.3f} s: {} more block{} of damaged ones or broken, the first {} at {},{}; "
-                             "{} as before until the next picture",
-                             frame_.number, seconds, spread, spread == 1 ? " is made" : "s are made", first_spread,
-                             place.x, place.y, spread == 1 ? "it stays" : "they stay");
+        if (spread_) spread_->blocks = std::ranges::count_if(left_out, [](auto left) { return left != 0; });
     }
+
+    // When a picture ends what damage made of others.
+    void say_spread() {
+        if (!spread_) return;
+        reader_.damage().say(spread_->offset + 1,
+                             "frames {} to {}: {} of {} blocks stayed as they were at last, until the next picture",
+                             spread_->first, frame_.number - 1, spread_->blocks, damaged_.size());
+        spread_.reset();
+    }
+
+    // Blocks that damage reached beside those that are damaged themselves, since the last picture.
+    struct Spread {
+        std::uint32_t first;    // frame
+        std::int64_t offset;    // its place in the file
+        std::int64_t blocks{};  // that are left out in all
+    };
 
     fwd::Reader reader_;
     SourceInfo info_;
     fwd::Reader::Frame frame_;
     std::optional<delta::Unpacker> unpacker_;
     HostImage picture_;
+    std::optional<Spread> spread_;
     delta::BlockSet damaged_;  // blocks of the picture that are not as they should be
     double wanted_seconds_ = -1;
 };
@@ -163,10 +180,13 @@ SourceKind fwd_source() {
             .named_by_path = true,
             .must_exist = true,
             .matches = is_fwd,
-            .open = [](const SourceCall& call, const SourceOptions& options) -> std::unique_ptr<Source> {
-                return std::make_unique<FwdSource>(call.path, options);
-            },
+            .open = [](const SourceCall& call,
+                       const SourceOptions& options) { return open_fwd_source(call.path, options); },
             .reads = reads_path};
+}
+
+std::unique_ptr<Source> open_fwd_source(const std::string& path, const SourceOptions& options) {
+    return std::make_unique<FwdSource>(path, options);
 }
 
 FrameTimes fwd_frame_times(const std::string& path, const SourceOptions& options) {

@@ -75,7 +75,7 @@ struct Film {
         EXPECT_LE(blocks.size(), in_one_block ? 1u : blocks.size());
         for (auto number = first + 1; between_pictures && first >= 0 && number <= last; ++number)
             EXPECT_FALSE(plain.frames[static_cast<std::size_t>(number)].whole) << first << " to " << last;
-        EXPECT_EQ(first >= 0, read.damaged > 0);
+        EXPECT_TRUE(first < 0 || read.damaged > 0);
     }
 
     TemporaryFolder folder;
@@ -104,7 +104,7 @@ TEST(FwdDamage, FilesCutAnywhereAreGoodToTheirLastWholeFrame) {
 
 TEST(FwdDamage, EveryFlippedBitIsNamedAndConfined) {
     for (const auto* keys : {":mode=exact:key=0.12", ":mode=bounded:key=0.12"}) {
-        const Film film(keys, {1, 5, 130, 1}, 6, 0);
+        const Film film(keys, {1, 5, 130, 1}, 5, 0);
         ASSERT_EQ(film.read(film.bytes).message, "");
         const std::size_t step = kit::brief() ? 13 : 1;
         for (std::size_t bit = 0; bit < 8 * film.bytes.size(); bit += step) {
@@ -159,7 +159,8 @@ TEST(FwdDamage, SpreadsToWhatIsForetoldByIt) {
     const auto read = film.read(bytes);
     film.expect_confined(read, false);
     EXPECT_EQ(read.damaged, 11);
-    EXPECT_NE(log.text().find(" of damaged ones or broken"), std::string::npos) << log.text();
+    EXPECT_NE(log.text().find("is made of damaged ones or makes no sense"), std::string::npos) << log.text();
+    EXPECT_EQ(log.lines(), 2) << log.text();
 }
 
 TEST(FwdDamage, IsSaidOnceHoweverOftenItIsRead) {

@@ -3,7 +3,7 @@
 // What the tests of .fwd files share.
 
 #include "framewire/delta/plain/scene.hpp"
-#include "framewire/media/fwd/fwd_ref.hpp"
+#include "framewire/media/fwd/file/fwd_ref.hpp"
 #include "framewire/media/media_testing.hpp"
 
 #include <string>

@@ -2,8 +2,8 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/delta/packing/packing.hpp"
+#include "framewire/media/fwd/file/writer.hpp"
 #include "framewire/media/fwd/settings.hpp"
-#include "framewire/media/fwd/writer.hpp"
 
 #include <condition_variable>
 #include <cstdint>

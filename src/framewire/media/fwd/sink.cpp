@@ -4,9 +4,9 @@
 #include "framewire/cuda/executor.hpp"
 #include "framewire/delta/packing/bounded_packer.hpp"
 #include "framewire/delta/packing/packing.hpp"
+#include "framewire/media/fwd/file/writer.hpp"
 #include "framewire/media/fwd/fwd.hpp"
 #include "framewire/media/fwd/settings.hpp"
-#include "framewire/media/fwd/writer.hpp"
 
 #include <optional>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "framewire/media/fwd/layout.hpp"
+#include "framewire/media/fwd/file/layout.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/delta/packing/packed.hpp"

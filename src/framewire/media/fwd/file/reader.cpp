@@ -1,4 +1,4 @@
-#include "framewire/media/fwd/reader.hpp"
+#include "framewire/media/fwd/file/reader.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/delta/packing/packed.hpp"

@@ -1,4 +1,4 @@
-#include "framewire/media/fwd/damage.hpp"
+#include "framewire/media/fwd/file/damage.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"

@@ -2,6 +2,7 @@
 
 #include "framewire/delta/unpack_ref.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -55,6 +56,11 @@ inline File read_plain(const Bytes& bytes) {
     File file;
     const auto u32 = [&](std::size_t at) { return number_at<std::uint32_t>(bytes, at); };
     const auto u64 = [&](std::size_t at) { return number_at<std::uint64_t>(bytes, at); };
+    const auto require_bytes = [&](std::size_t at, std::size_t count) {
+        require(at <= bytes.size() && count <= bytes.size() - at, "the file ends too early");
+    };
+    require_bytes(0, 144);
+    require(std::equal(bytes.begin(), bytes.begin() + 64, bytes.begin() + 64), "the header's copy");
     for (const std::size_t copy : {0, 64}) {
         require(std::memcmp(bytes.data() + copy,
                             "\x89"
@@ -83,20 +89,25 @@ inline File read_plain(const Bytes& bytes) {
                        4) == 0;) {
         const auto packed_bytes = u32(at + 12), directory_bytes = u32(at + 24);
         require(u32(at + 8) == file.frames.size(), "a frame's number");
+        require(directory_bytes >= 2 && directory_bytes <= packed_bytes && u32(at + 28) <= 1, "a head");
+        require_bytes(at + 32, packed_bytes);
         require(u32(at + 4) == crc(bytes, at + 8, at + 32 + directory_bytes), "a head's check");
         const Bytes packed(bytes.begin() + static_cast<std::ptrdiff_t>(at + 32),
                            bytes.begin() + static_cast<std::ptrdiff_t>(at + 32 + packed_bytes));
         const bool whole = u32(at + 28) == 1;
         require(whole == (packed[0] % 2 == 1), "a frame is not of its kind");
+        require(whole || !file.frames.empty(), "no picture to begin with");
         picture = delta::unpack_reference(file.shape, packed, picture);
         auto block_at = at + 32 + directory_bytes, check_at = at + 32 + packed_bytes;
         for (std::size_t i = 2; i < directory_bytes;) {
             std::uint32_t number = 0;
             for (int shift = 0;; shift += 7) {
+                require(i < directory_bytes && shift < 28, "a directory's number");
                 number |= (packed[i] & 0x7fu) << shift;
                 if (packed[i++] < 0x80) break;
             }
             if (number % 2) continue;
+            require_bytes(block_at, number);
             require(u32(check_at) == crc(bytes, block_at, block_at + number), "a block's check");
             block_at += number;
             check_at += 4;
@@ -104,7 +115,9 @@ inline File read_plain(const Bytes& bytes) {
         require(block_at == at + 32 + packed_bytes, "a directory's sizes");
         require(file.frames.empty() || file.frames.back().ticks < u64(at + 16), "a frame's time");
         file.frames.push_back({at, check_at - at, u64(at + 16), whole, picture});
+        require(u64(at + 16) < std::uint64_t{1} << 53, "a frame's time");
         at = check_at;
+        require_bytes(at, 4);
     }
 
     const auto index = at;
@@ -115,11 +128,13 @@ inline File read_plain(const Bytes& bytes) {
             "no index");
     require(u32(at + 8) == file.frames.size(), "the index's frames");
     const auto end = at + 16 + u32(at + 12);
+    require_bytes(end, 16);
     require(u32(at + 4) == crc(bytes, at + 8, end), "the index's check");
     at += 16;
     const auto number = [&] {
         std::uint64_t value = 0;
         for (int shift = 0;; shift += 7) {
+            require(at < end && shift < 64, "a number of the index");
             value |= static_cast<std::uint64_t>(bytes[at] & 0x7f) << shift;
             if (bytes[at++] < 0x80) return value;
         }

@@ -3,7 +3,7 @@
 #include "framewire/core/thread_pool.hpp"
 #include "framewire/core/time/frame_time.hpp"
 #include "framewire/media/files/output_file.hpp"
-#include "framewire/media/fwd/layout.hpp"
+#include "framewire/media/fwd/file/layout.hpp"
 
 #include <cstdint>
 #include <optional>

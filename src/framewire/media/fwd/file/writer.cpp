@@ -1,4 +1,4 @@
-#include "framewire/media/fwd/writer.hpp"
+#include "framewire/media/fwd/file/writer.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"

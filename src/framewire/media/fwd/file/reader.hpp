@@ -4,8 +4,8 @@
 #include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/packing/directory.hpp"
 #include "framewire/media/files/input_file.hpp"
-#include "framewire/media/fwd/damage.hpp"
-#include "framewire/media/fwd/layout.hpp"
+#include "framewire/media/fwd/file/damage.hpp"
+#include "framewire/media/fwd/file/layout.hpp"
 #include "framewire/media/media.hpp"
 
 #include <cstdint>
