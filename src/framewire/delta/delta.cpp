@@ -30,10 +30,12 @@ const ParameterFields<EncoderParameters>& encoder_fields() {
     return fields;
 }
 
+void validate(const EncoderParameters& parameters, const char* what) { encoder_fields().check(parameters, what); }
+
 Encoder::Encoder(EncoderParameters parameters, const Shape& shape, Executor& executor)
     : parameters_(parameters), shape_(shape), executor_(&executor) {
     validate(shape, "the encoder's frame");
-    encoder_fields().check(parameters, "the encoder");
+    delta::validate(parameters, "the encoder");
     if (parameters.mode == Mode::bounded) fail(ErrorCode::usage, "the mode bounded has no changes to find");
     workspace_ =
         BackendBuffer(executor.backend() == Backend::cpu

@@ -36,6 +36,9 @@ struct EncoderParameters {
 /// The parameters as data: threshold, mode and effort.
 const ParameterFields<EncoderParameters>& encoder_fields();
 
+/// Throws Error{usage} on parameters that are not allowed; `what` names whose they are.
+void validate(const EncoderParameters& parameters, const char* what);
+
 /// The difference encoder (streaming report, section 2): for each byte, d = current - R; if |d| > threshold the byte is
 /// a change and R takes it, else R keeps its own, so R is what a viewer holds and is never further than the threshold
 /// from the camera. Deterministic: changes come in raster order, the same from every backend.

@@ -12,7 +12,7 @@ static_assert(step_models::sets == 1 << set_bits);
 
 }  // namespace
 
-int Symbols::best_set() const {
+std::array<std::uint64_t, step_models::sets> Symbols::costs_by_set() const {
     const auto& costs = step_costs();
     std::array<std::uint64_t, step_models::sets> total{};
     std::uint64_t some = 0;  // four sums of 16 bits, emptied before they overflow
@@ -26,7 +26,19 @@ int Symbols::best_set() const {
         for (std::size_t set = 0; set < total.size(); ++set) total[set] += some >> (16 * set) & 0xffff;
         some = 0;
     }
-    return static_cast<int>(std::min_element(total.begin(), total.end()) - total.begin());
+    return total;
+}
+
+int Symbols::best_set() const {
+    const auto costs = costs_by_set();
+    return static_cast<int>(std::min_element(costs.begin(), costs.end()) - costs.begin());
+}
+
+std::uint64_t Symbols::cost() const {
+    const auto costs = costs_by_set();
+    std::uint64_t bits = 0;
+    for (std::size_t i = 0; i < count_; ++i) bits += entries_[i] & plain ? entries_[i] >> 8 & 15 : 0;
+    return *std::min_element(costs.begin(), costs.end()) + 8 * bits;
 }
 
 /// A block half coded: from the last entry on, so that those before `entry` are left.

@@ -42,6 +42,9 @@ public:
         return static_cast<std::uint16_t>(count ? plain | count << 8 | value : 0);
     }
 
+    /// What they take with the set of models that is best for them, in 1/8 bits.
+    std::uint64_t cost() const;
+
     /// Appends them as bytes, coded with the set of models that is best for them; a reader begins with read_set().
     void write(std::vector<std::uint8_t>& out);
     /// The same of several blocks, one after the other, several of them at once. `sizes`: how many bytes each takes.
@@ -53,6 +56,8 @@ private:
 
     struct Coding;
 
+    /// Of each set, what those entries take that are no plain bits, in 1/8 bits.
+    std::array<std::uint64_t, step_models::sets> costs_by_set() const;
     int best_set() const;
     /// Makes room for words, so that coding begins behind them.
     Coding begin(int set);

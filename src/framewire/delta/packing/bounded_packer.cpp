@@ -4,8 +4,10 @@
 #include "framewire/core/error.hpp"
 #include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/packing/packed.hpp"
+#include "framewire/delta/pictures/picture_coder.hpp"
 #include "framewire/delta/prediction/distance.hpp"
 #include "framewire/delta/prediction/prediction_encoder.hpp"
+#include "framewire/delta/prediction/step_sizes.hpp"
 
 #include <array>
 #include <cstring>
@@ -14,14 +16,6 @@
 
 namespace framewire::delta {
 namespace {
-
-constexpr PredictionEncoder::Effort efforts[] = {
-    {.range = 0, .candidates = 2}, {.range = 6, .candidates = 3}, {.range = 12, .candidates = 4}};
-static_assert(std::size(efforts) == BoundedPacker::max_effort + 1);
-
-// Steps from a first picture that is off by the whole threshold cost more than such a picture saves; the whole of
-// vtest's first second is smallest at about a quarter.
-int first_threshold(int threshold) { return threshold / 4; }
 
 void copy_block(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, const BlockPlace& block) {
     const auto channels = std::int64_t{to.shape().channels};
@@ -40,11 +34,13 @@ struct BoundedPacker::State {
     std::vector<Summary> found;
     std::vector<int> coded;
     std::array<PredictionEncoder, static_cast<std::size_t>(block_shares)> encoders;
+    std::array<PictureEncoder, static_cast<std::size_t>(block_shares)> pictures;
     BlockWriter writer;
+    std::vector<std::uint8_t> whole;  // a first picture without loss
 
     State(const Shape& of, int effort, const ThreadPool* pool_)
         : shape(of), grid(of), pool(pool_), after(of), found(static_cast<std::size_t>(grid.count())) {
-        encoders.fill(PredictionEncoder(efforts[effort]));
+        encoders.fill(PredictionEncoder(Effort::of(effort)));
         coded.reserve(found.size());
     }
 
@@ -67,6 +63,15 @@ struct BoundedPacker::State {
                 found[static_cast<std::size_t>(block)].count = count;
             }
         });
+    }
+
+    /// Packs `camera` without loss into `whole`.
+    void pack_whole(HostView<const std::uint8_t> camera, int threshold) {
+        whole.clear();
+        writer.write({PackedHead::Kind::picture, threshold}, coded, grid.count(), pool, whole,
+                     [&](std::size_t share, int block, std::vector<std::uint8_t>& bytes) {
+                         pictures[share].encode(camera, grid.place(block), bytes);
+                     });
     }
 
     Summary sum() const {
@@ -95,8 +100,17 @@ Summary BoundedPacker::pack_first(HostView<const std::uint8_t> camera, HostView<
     state.coded.resize(state.found.size());
     std::iota(state.coded.begin(), state.coded.end(), 0);
     std::fill(state.found.begin(), state.found.end(), Summary{});
-    state.pack(PackedHead::Kind::first_picture, first_threshold(threshold), camera, reference, out);
-    return state.sum();
+    state.pack_whole(camera, threshold);
+    const int within = first_threshold(threshold);
+    const auto before = out.size();
+    if (within > 0) {
+        state.pack(PackedHead::Kind::first_picture, within, camera, reference, out);
+        if (takes_near_picture(out.size() - before, state.whole.size())) return state.sum();
+    }
+    out.resize(before);
+    out.insert(out.end(), state.whole.begin(), state.whole.end());
+    copy(camera, reference);
+    return {};
 }
 
 Summary BoundedPacker::pack_step(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,

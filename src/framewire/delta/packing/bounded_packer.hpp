@@ -3,6 +3,7 @@
 #include "framewire/core/thread_pool.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/delta/changes.hpp"
+#include "framewire/delta/prediction/effort.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -23,10 +24,11 @@ public:
     BoundedPacker(BoundedPacker&&) noexcept;
     BoundedPacker& operator=(BoundedPacker&&) noexcept;
 
-    static constexpr int max_effort = 2;
+    static constexpr int max_effort = Effort::most;
 
     /// Sets `reference` to a first picture near `camera`, nearer than `threshold` (0..254) asks for, so that noise
-    /// seldom leaves it, and appends it packed. The summary's count is 0.
+    /// seldom leaves it, and appends it packed. Where that saves little it is the camera's own. The summary's count is
+    /// 0.
     Summary pack_first(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
                        std::vector<std::uint8_t>& out);
     /// Brings `reference` within `threshold` (0..254) of `camera` and appends the step packed. The summary counts the

@@ -1,7 +1,9 @@
 #include "framewire/delta/packing/bounded_packer.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/delta/delta_ref.hpp"
 #include "framewire/delta/packing/packing.hpp"
+#include "framewire/delta/prediction/quantizer.hpp"
 #include "kit/images.hpp"
 
 #include <gtest/gtest.h>
@@ -128,6 +130,34 @@ TEST(BoundedPacker, WhatStaysWithinTheThresholdCostsNothing) {
     EXPECT_LE(packed.size(), 4u);
 }
 
+TEST(BoundedPacker, NoiseNearTheThresholdCostsNoMoreThanInExact) {
+    const Shape shape{1, 150, 210, 3};
+    for (const int threshold : {1, 2, 3, 5, 8, 20})
+        for (const int noise : {threshold / 2, threshold / 2 + 1, threshold, 2 * threshold + 2}) {
+            SCOPED_TRACE("threshold " + std::to_string(threshold) + ", noise up to " + std::to_string(noise));
+            BoundedPacker bounded(shape, 0);
+            Packer exact(shape);
+            HostImage camera(shape), held(shape), exactly_held(shape);
+            HostChanges changes(shape);
+            Bytes packed, exactly_packed;
+            for (int frame = 0; frame < 6; ++frame) {
+                film(camera.view(), 0, noise, 7 + static_cast<std::uint64_t>(frame));
+                const HostView<const std::uint8_t> seen = camera.view();
+                if (frame == 0) {
+                    bounded.pack_first(seen, held.view(), threshold, packed);
+                    exact.pack_picture(seen, threshold, exactly_packed);
+                    copy(seen, exactly_held.view());
+                    EXPECT_LE(packed.size(), exactly_packed.size()) << "of the first picture";
+                } else {
+                    bounded.pack_step(seen, held.view(), threshold, packed);
+                    encode_reference(threshold, seen, exactly_held.view(), changes.view());
+                    exact.pack_changes(changes.view(), threshold, exactly_packed);
+                }
+            }
+            EXPECT_LE(packed.size(), exactly_packed.size());
+        }
+}
+
 TEST(BoundedPacker, MotionIsFoundAndSavesBytes) {
     const Shape shape{1, 150, 210, 3};
     std::size_t bytes[3];
@@ -174,6 +204,23 @@ TEST(BoundedPacker, BrokenStepsAreRefusedAndChangeNothing) {
         ASSERT_FALSE(viewer.broken_guard()) << "bit " << bit;
     }
     EXPECT_GT(refused, 0);
+}
+
+TEST(Quantizer, TakesTheFewestStepsThatBringASampleWithinTheThreshold) {
+    for (const int threshold : {0, 1, 2, 3, 4, 8, 20, 127, 254})
+        for (int size = 0; size < Quantizer::sizes; ++size) {
+            const Quantizer quantizer(threshold, size);
+            const auto is_near = [&](int sample, int foretold, int steps) {
+                return std::abs(quantizer.sample(foretold, steps) - sample) <= threshold;
+            };
+            for (int sample = 0; sample < 256; ++sample)
+                for (int foretold = 0; foretold < 256; ++foretold) {
+                    const int steps = quantizer.steps(sample, foretold);
+                    const int fewer = steps > 0 ? steps - 1 : steps + 1;
+                    ASSERT_TRUE(is_near(sample, foretold, steps)) << threshold << ' ' << sample << ' ' << foretold;
+                    ASSERT_TRUE(steps == 0 || !is_near(sample, foretold, fewer)) << threshold << ' ' << sample;
+                }
+        }
 }
 
 TEST(BoundedPacker, WhatIsNotAllowedIsSaid) {

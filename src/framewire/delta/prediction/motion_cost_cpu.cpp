@@ -1,5 +1,6 @@
 #include "framewire/core/simd/simd.hpp"
 #include "framewire/delta/prediction/motion_cost.hpp"
+#include "framewire/delta/prediction/motion_formulas.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "framewire/delta/prediction/motion_cost_cpu.cpp"
@@ -13,8 +14,6 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int row_samples = 32;
-// 1/16 bits, measured: what a sample beyond the threshold costs, and each further step.
-constexpr int sample_cost = 44, step_cost = 20;
 
 }  // namespace
 
@@ -41,7 +40,7 @@ int motion_cost(const MotionCost& of, const std::uint8_t* part, const std::uint8
             }
         const auto samples = static_cast<int>(hn::GetLane(hn::SumOfLanes(d64, count)));
         const auto excess = static_cast<int>(hn::GetLane(hn::SumOfLanes(d64, beyond)));
-        cost += samples * sample_cost + excess * step_cost / of.step;
+        cost += samples * motion_sample_cost + excess * motion_step_cost / of.step;
         if (cost >= of.limit) break;
     }
     return cost;

@@ -3,23 +3,10 @@
 #include "framewire/delta/prediction/motion_cost.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstdlib>
 #include <cstring>
 
 namespace framewire::delta {
-namespace {
-
-constexpr int bit_cost = 16;
-
-// A new vector's bits grow with its length, as its symbols do.
-int vector_cost(MotionVector vector) {
-    const auto length = static_cast<unsigned>(std::abs(vector.x) + std::abs(vector.y));
-    return bit_cost * (6 + 2 * std::bit_width(length / quarters));
-}
-
-}  // namespace
-
 void MotionSearch::load(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> before, int x, int y,
                         int width, int height) {
     const auto& shape = before.shape();
@@ -90,11 +77,11 @@ std::span<const ScoredVector> MotionSearch::find(HostView<const std::uint8_t> ca
         const int cost = cost_of(vector, limit);
         if (cost < limit) offer(vector, cost + more, count);
     };
-    for (const auto vector : near) attempt(vector, 2 * bit_cost);
+    for (const auto vector : near) attempt(vector, near_vector_cost());
     for (int down = -range; down <= range; ++down)
         for (int right = -range; right <= range; ++right) {
             const MotionVector vector{right * quarters, down * quarters};
-            attempt(vector, vector_cost(vector));
+            attempt(vector, new_vector_cost(vector));
         }
     // Then between the pixels, around the best of them.
     for (const int step : {2, 1}) {
@@ -105,7 +92,7 @@ std::span<const ScoredVector> MotionSearch::find(HostView<const std::uint8_t> ca
                 for (int right = -step; right <= step; right += step) {
                     const auto centre = centres[static_cast<std::size_t>(i)].vector;
                     const MotionVector vector{centre.x + right, centre.y + down};
-                    attempt(vector, vector_cost(vector));
+                    attempt(vector, new_vector_cost(vector));
                 }
     }
     return {found_.data(), static_cast<std::size_t>(found_count_)};

@@ -1,9 +1,12 @@
 #include "framewire/delta/prediction/prediction_encoder.hpp"
 
 #include "framewire/delta/blocks/step_pixels.hpp"
+#include "framewire/delta/prediction/distance.hpp"
+#include "framewire/delta/prediction/step_sizes.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 
 namespace framewire::delta {
@@ -59,6 +62,7 @@ struct PredictionEncoder::Job {
     HostView<std::uint8_t> after;
     int channels;
 
+    std::uint8_t* row(int y) const { return after.row(0, block.y + y) + std::int64_t{block.x} * channels; }
     int width(int left) const { return std::min(part_side, block.width - left); }
     int height(int top) const { return std::min(part_side, block.height - top); }
 
@@ -147,20 +151,43 @@ PartMode PredictionEncoder::code(const Job& job, int column, int row, const Cand
     return mode;
 }
 
-void PredictionEncoder::encode(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> before,
-                               const BlockPlace& block, int threshold, bool fresh, HostView<std::uint8_t> after,
-                               std::vector<std::uint8_t>& out) {
-    constexpr int size = 0;
-    const Job job{camera, before, block, Quantizer(threshold, size), after, camera.shape().channels};
+void PredictionEncoder::count_steps(int width, int height, int channels) {
+    for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x)
+            for (int channel = 0; channel < channels; ++channel) {
+                const auto steps = static_cast<std::uint32_t>(
+                    std::abs(steps_[static_cast<std::size_t>((y * part_side + x) * 3 + channel)]));
+                changed_samples_ += steps > 0;
+                all_steps_ += steps;
+            }
+}
+
+void PredictionEncoder::find_vectors(const Job& job, int column, int row, std::vector<MotionVector>& vectors) {
+    const int left = column * part_side, top = row * part_side;
+    const auto motion = parts_.motion(column, row);
+    MotionVector near[2];
+    std::size_t near_count = 0;
+    if (motion.has_left) near[near_count++] = motion.left;
+    if (motion.has_above) near[near_count++] = motion.above;
+    vectors.clear();
+    for (const auto& found :
+         search_.find(job.camera, job.before, job.block.x + left, job.block.y + top, job.width(left), job.height(top),
+                      job.quantizer.threshold(), effort_.range, effort_.candidates, {near, near_count}))
+        vectors.push_back(found.vector);
+}
+
+void PredictionEncoder::code_block(const Job& job, bool fresh, bool look, Symbols& symbols) {
+    const auto& block = job.block;
     coded_.clear();
-    symbols_.clear();
-    symbols_.add_bits(size, Quantizer::size_bits);
+    symbols.clear();
+    symbols.add_bits(job.quantizer.size(), Quantizer::size_bits);
+    changed_samples_ = all_steps_ = 0;
     for (int row = 0; row < block.part_rows(); ++row)
         for (int column = 0; column < block.part_columns(); ++column) {
             const int left = column * part_side, top = row * part_side;
             if (!fresh && job.may_stay(left, top)) {
                 job.stay(left, top);
-                symbols_.add(parts_.mode_model(column, row) + static_cast<int>(PartMode::stays));
+                symbols.add(parts_.mode_model(column, row) + static_cast<int>(PartMode::stays));
                 parts_.set(column, row, PartMode::stays);
                 continue;
             }
@@ -168,28 +195,55 @@ void PredictionEncoder::encode(HostView<const std::uint8_t> camera, HostView<con
             candidates_.push_back({Foretold::inside});
             if (!fresh) {
                 candidates_.push_back({Foretold::reference});
-                const auto motion = parts_.motion(column, row);
-                MotionVector near[2];
-                std::size_t near_count = 0;
-                if (motion.has_left) near[near_count++] = motion.left;
-                if (motion.has_above) near[near_count++] = motion.above;
-                for (const auto& found :
-                     search_.find(camera, before, block.x + left, block.y + top, job.width(left), job.height(top),
-                                  threshold, effort_.range, effort_.candidates, {near, near_count}))
-                    candidates_.push_back({Foretold::moved, found.vector});
+                auto& vectors = vectors_[static_cast<std::size_t>(row * parts_per_row + column)];
+                if (look) find_vectors(job, column, row, vectors);
+                for (const auto vector : vectors) candidates_.push_back({Foretold::moved, vector});
             }
             std::size_t best = 0;
             std::uint64_t least = ~std::uint64_t{0};
             for (std::size_t i = 0; candidates_.size() > 1 && i < candidates_.size(); ++i) {
-                CostSink sink(threshold, least);
+                CostSink sink(job.quantizer.threshold(), least);
                 code(job, column, row, candidates_[i], sink);
                 if (sink.cost() >= least) continue;
                 least = sink.cost();
                 best = i;
             }
-            const auto mode = code(job, column, row, candidates_[best], symbols_);
+            const auto mode = code(job, column, row, candidates_[best], symbols);
             parts_.set(column, row, mode, candidates_[best].vector);
+            count_steps(job.width(left), job.height(top), job.channels);
         }
+}
+
+void PredictionEncoder::keep(const Job& job) {
+    auto* to = kept_.data();
+    const auto row_bytes = std::int64_t{job.block.width} * job.channels;
+    for (int y = 0; y < job.block.height; ++y, to += row_bytes)
+        std::memcpy(to, job.row(y), static_cast<std::size_t>(row_bytes));
+}
+
+void PredictionEncoder::restore(const Job& job) const {
+    const auto* from = kept_.data();
+    const auto row_bytes = std::int64_t{job.block.width} * job.channels;
+    for (int y = 0; y < job.block.height; ++y, from += row_bytes)
+        std::memcpy(job.row(y), from, static_cast<std::size_t>(row_bytes));
+}
+
+void PredictionEncoder::encode(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> before,
+                               const BlockPlace& block, int threshold, bool fresh, HostView<std::uint8_t> after,
+                               std::vector<std::uint8_t>& out) {
+    const int channels = camera.shape().channels;
+    const auto job_of = [&](int size) {
+        return Job{camera, before, block, Quantizer(threshold, size), after, channels};
+    };
+    const auto furthest = fresh ? 0u : block_distance(camera, before, block, threshold).max_error;
+    const auto job = job_of(first_step_size(threshold, static_cast<int>(furthest), fresh));
+    code_block(job, fresh, true, symbols_);
+    if (tries_largest(threshold, all_steps_, changed_samples_)) {
+        keep(job);
+        code_block(job_of(step_sizes::largest), fresh, false, large_symbols_);
+        if (takes_largest(large_symbols_.cost(), symbols_.cost())) return large_symbols_.write(out);
+        restore(job);
+    }
     symbols_.write(out);
 }
 

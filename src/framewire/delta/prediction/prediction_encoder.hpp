@@ -4,6 +4,7 @@
 #include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/blocks/step_contexts.hpp"
 #include "framewire/delta/entropy/symbols.hpp"
+#include "framewire/delta/prediction/effort.hpp"
 #include "framewire/delta/prediction/foretold.hpp"
 #include "framewire/delta/prediction/motion_search.hpp"
 #include "framewire/delta/prediction/part_modes.hpp"
@@ -17,14 +18,11 @@ namespace framewire::delta {
 
 /// Codes blocks in the form "prediction" of format.md, so that every sample of what results is within the threshold of
 /// the camera's. Each part is what costs the fewest bits: the sample as it was, moved from elsewhere, or foretold by
-/// its neighbours, and steps where that is not near enough.
+/// its neighbours, and steps where that is not near enough. Steps of a third of the largest size leave R nearer to what
+/// the camera sees next. A block takes the largest where that saves much now, and single ones where all that leaves the
+/// bound is noise.
 class PredictionEncoder {
 public:
-    struct Effort {
-        int range = 12;      ///< pixels that motion is looked for within, each way; 0 to 15
-        int candidates = 4;  ///< vectors whose cost is found exactly
-    };
-
     PredictionEncoder() = default;
     explicit PredictionEncoder(Effort effort) : effort_(effort) {}
 
@@ -41,20 +39,31 @@ private:
     };
     struct Job;
 
+    /// Fills `symbols` with the block and writes it as a viewer will have it. Vectors are those found the last time
+    /// unless it is to `look` for them.
+    void code_block(const Job& job, bool fresh, bool look, Symbols& symbols);
+    void find_vectors(const Job& job, int column, int row, std::vector<MotionVector>& vectors);
     template <class Sink>
     PartMode code(const Job& job, int column, int row, const Candidate& candidate, Sink&& sink);
     void quantize(const Job& job, int left, int top, const Candidate& candidate);
+    void count_steps(int width, int height, int channels);  // of the part last coded
+    void keep(const Job& job);
+    void restore(const Job& job) const;
 
     Effort effort_;
     CodedPixels coded_;
     CodedParts parts_;
     ForetoldPart foretold_;
     MotionSearch search_;
+    std::array<std::vector<MotionVector>, static_cast<std::size_t>(parts_per_row* parts_per_row)> vectors_;
     std::vector<Candidate> candidates_;
     std::array<std::int16_t, part_side * part_side * 3> steps_{};  // of the part
     std::array<std::uint8_t, part_side * part_side> slopes_{};
     bool has_steps_ = false;
-    Symbols symbols_;
+    std::uint32_t changed_samples_ = 0,
+                  all_steps_ = 0;  // of the block: how many samples have steps, and how many they have
+    Symbols symbols_, large_symbols_;
+    std::array<std::uint8_t, static_cast<std::size_t>(block_side* block_side * 3)> kept_;
 };
 
 }  // namespace framewire::delta
