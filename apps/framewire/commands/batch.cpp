@@ -127,7 +127,7 @@ void add_batch_options(Command& command, BatchFlags& flags, session::InputOption
     auto group = command.group("Many files, with -o FOLDER/");
     group.option("--jobs", flags.jobs, "files at once").within(1, session::BatchOptions::most_jobs).type_name("N");
     group.option("--ending", flags.ending, "of the videos and pictures made; else mp4 of videos and png of pictures")
-        .one_of({"mp4", "mkv", "avi", "y4m", "png", "jpg", "bgr", "gray"});
+        .one_of({"mp4", "mkv", "avi", "fwd", "y4m", "png", "jpg", "bgr", "gray"});
     add_segment_options(group, flags);
     const auto shard = group.option("--shard", flags.shard, "only this share of the files: 2/8 is the second of eight")
                            .type_name("I/N");

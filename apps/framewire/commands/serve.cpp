@@ -26,7 +26,7 @@ struct ServeFlags {
     CommonOptions common;
     session::InputOptions input;
     DetectorFlags detector;
-    std::string listen = "127.0.0.1:7878", name{net::default_stream}, rate = "own";
+    std::string record, listen = "127.0.0.1:7878", name{net::default_stream}, rate = "own";
     ParameterValues encoder;  // those of encoder_fields() that were given
     std::optional<double> max_bitrate{};
     std::optional<int> threshold_max{};
@@ -41,6 +41,7 @@ session::BroadcastOptions ServeFlags::options(const std::stop_token& stop) const
     options.input.loop = loop;
     options.encoder = delta::encoder_fields().from(encoder);
     if (max_bitrate) options.rate = {*max_bitrate, threshold_max};
+    options.record = record;
     options.wait_for_viewers = wait;
     options.hurries = take_rate(rate, "own, max", options.input) == PlayRate::max;
     options.server.listen = net::parse_address(listen);
@@ -134,6 +135,8 @@ void add_serve(CommandLine& program, Action& chosen) {
     command.option("--name", flags->name, "the stream's name, as in tcp://HOST:PORT/NAME").type_name("NAME");
     for (const auto& parameter : delta::encoder_fields().infos()) add_parameter(command, parameter, flags->encoder);
     add_rate_options(command, *flags);
+    command.option("--record", flags->record, "a .fwd file of what viewers get; :key=SECONDS may follow")
+        .type_name("DST");
     command.option("--rate", flags->rate, "how a file is played: own rate, max, or so many frames a second")
         .type_name("own|max|FPS");
     command.flag("--loop", flags->loop, "begin again when the source ends");

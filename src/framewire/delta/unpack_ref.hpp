@@ -54,7 +54,7 @@ inline std::vector<std::uint8_t> unpack_reference(const Shape& shape, std::span<
     const int kind = reader.byte(), threshold = reader.byte();
     check(kind <= 3, "there is no such kind");
     check(threshold <= 254, "the threshold is 255");
-    const auto blocks = cut(shape.width, shape.height, block_side);
+    const auto blocks = cut(shape.width, shape.height, plain::block_side);
     const auto bytes = read_directory(reader, blocks.size());
     const Picture was{shape, before};
     Picture picture = was;

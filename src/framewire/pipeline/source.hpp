@@ -92,6 +92,10 @@ public:
     /// Broken packets and pictures so far, for which frames were left out or patched up.
     virtual std::int64_t damaged() const { return 0; }
 
+    /// Throws Error{source_lost} where the medium proves that frames read so far are not what was written, and was read
+    /// on all the same.
+    virtual void require_whole() const {}
+
     /// Takes over what the source itself can of the settings, as a camera does that has controls for them; gives the
     /// settings with those changing nothing any more. From any thread. Throws Error{usage} on a setting that is not
     /// allowed, Error{config} when the source does not take one it has.

@@ -3,6 +3,7 @@
 #include "framewire/core/log.hpp"
 #include "framewire/delta/packing/packing.hpp"
 #include "framewire/delta/rate/rate_control.hpp"
+#include "framewire/media/fwd/recorder.hpp"
 #include "framewire/net/stream/stream_state.hpp"
 #include "framewire/pipeline/frames/bounded_encoder.hpp"
 #include "framewire/pipeline/frames/moved_objects.hpp"
@@ -30,6 +31,7 @@ constexpr std::chrono::seconds ending_deadline{10}, stopped_deadline{2};
 struct Found {
     const net::StreamState* stream;
     int threshold;
+    const fwd::Recorder* recorder;  // none: nothing is recorded
     FrameChanges changes;
     FrameObjects objects;
     bool has_objects;
@@ -40,7 +42,8 @@ struct Found {
         if (packer) {
             changes.wait();
             packed.clear();
-            if (!changes.first() && stream->watched()) packer->pack_changes(changes.changes(), threshold, packed);
+            if (!changes.first() && (stream->watched() || (recorder && recorder->goes_on())))
+                packer->pack_changes(changes.changes(), threshold, packed);
         }
         if (has_objects) objects.wait();
     }
@@ -110,9 +113,12 @@ struct BroadcastJob::State {
     void start(InputFrame& frame, const FrameTime& time, Found& found);
     void send(InputFrame& frame, const FrameTime& time, const Found& found);
     void send_changes(const FrameTime& time, const Found& found, std::span<const Component> objects);
-    int send_bounded(HostView<const std::uint8_t> camera, const FrameTime& time, std::span<const Component> objects);
+    int send_bounded(Frame& camera, const FrameTime& time, std::span<const Component> objects);
+    void record(std::span<const std::uint8_t> packed, const FrameTime& time, int within);
     std::span<const Component> seen_by_viewers(const FrameObjects& objects);
-    void finish(const FirstFailure& failure);
+    std::unique_ptr<fwd::Recorder> make_recorder(const BroadcastOptions& options);
+    bool records() const { return recorder && recorder->goes_on(); }
+    void finish(FirstFailure& failure, Ending ending);
 
     int wait_for_viewers;
     bool hurries;
@@ -124,6 +130,7 @@ struct BroadcastJob::State {
     std::optional<BoundedEncoder> bounded;  // one of the two
     std::unique_ptr<FrameDetector> detector;
     net::StreamState stream;
+    std::unique_ptr<fwd::Recorder> recorder;
     std::vector<Component> moved;  // objects of one frame, where filters take them
     net::Server server;
     BroadcastResult result;
@@ -140,6 +147,7 @@ BroadcastJob::State::State(const BroadcastOptions& options)
                    ? make_detector(*options.detector, job.input().info().shape, job.input().executor(), job.stop())
                    : nullptr),
       stream(stream_info(), job.input().executor()),
+      recorder(make_recorder(options)),
       server(stream, options.server, job.stop()) {
     auto& executor = job.input().executor();
     if (parameters.mode == delta::Mode::bounded)
@@ -159,20 +167,21 @@ net::StreamInfo BroadcastJob::State::stream_info() const {
 
 void BroadcastJob::State::run() {
     job.run<Found>(
-        {.wanted = {.on_host = bounded.has_value(), .by_stages = encoder || detector},
+        {.wanted = {.by_stages = true},
          .waiters = packing_threads(job.input().executor()),
          .at_source_rate = !job.input().info().live && !hurries,
          .begin = [this] { return wait_for_viewers == 0 || server.wait_for_viewers(wait_for_viewers, job.stop()); },
          .make = [this] { return make_found(); },
          .start = [this](InputFrame& frame, const FrameTime& time, Found& found) { start(frame, time, found); },
          .send = [this](InputFrame& frame, const FrameTime& time, Found& found) { send(frame, time, found); },
-         .finish = [this](FirstFailure& failure, Ending) { finish(failure); }},
+         .finish = [this](FirstFailure& failure, Ending ending) { finish(failure, ending); }},
         result);
 }
 
 Found BroadcastJob::State::make_found() {
     Found found{&stream,
                 0,
+                recorder.get(),
                 encoder ? encoder->make_changes() : FrameChanges(),
                 detector ? detector->make_objects() : FrameObjects(),
                 false,
@@ -204,7 +213,7 @@ void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const F
     const auto bytes_before = stream.counts().step_bytes;
     int within = found.threshold;
     if (bounded)
-        within = send_bounded(frame.result().host(), time, objects);
+        within = send_bounded(frame.result(), time, objects);
     else
         send_changes(time, found, objects);
     server.publish();
@@ -215,24 +224,28 @@ void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const F
 void BroadcastJob::State::send_changes(const FrameTime& time, const Found& found, std::span<const Component> objects) {
     if (found.changes.first()) {
         stream.start(encoder->first_picture(), time, objects, {}, found.threshold);
+        if (records())
+            recorder->add_picture(time, found.threshold,
+                                  [&](auto picture) { copy(encoder->first_picture(), picture); });
         job.statistics().add_first_picture(shape.frame_bytes());
         return;
     }
     const auto& changes = found.changes.changes();
     stream.advance(changes, time, objects, found.packed, found.threshold);
+    if (records()) record(found.packed, time, found.threshold);
     job.statistics().add_delta(changes.summaries[0], shape.frame_bytes());
 }
 
 // Gives the threshold of the frame.
-int BroadcastJob::State::send_bounded(HostView<const std::uint8_t> camera, const FrameTime& time,
-                                      std::span<const Component> objects) {
+int BroadcastJob::State::send_bounded(Frame& camera, const FrameTime& time, std::span<const Component> objects) {
     const bool first = stream.counts().version == 0;
     const int within = threshold.next(time.seconds);
-    const auto outcome = bounded->encode(camera, stream.watched(), within);
+    const auto outcome = bounded->encode(camera, stream.watched() || records(), within);
     if (outcome.whole)
         stream.start(bounded->reference(), time, objects, outcome.packed, within);
     else
         stream.advance(bounded->reference(), outcome.packed, time, objects, within);
+    if (records()) record(outcome.packed, time, within);
     if (first)
         job.statistics().add_first_picture(shape.frame_bytes());
     else
@@ -240,17 +253,42 @@ int BroadcastJob::State::send_bounded(HostView<const std::uint8_t> camera, const
     return within;
 }
 
+// The frame that the stream came to last: what viewers get, or from time to time R as a picture.
+void BroadcastJob::State::record(std::span<const std::uint8_t> packed, const FrameTime& time, int within) {
+    if (!packed.empty() && (fwd::is_picture(packed) || !recorder->wants_picture(time)))
+        return recorder->add(packed, time);
+    recorder->add_picture(time, within, [this](auto picture) { stream.copy_reference(picture); });
+}
+
+std::unique_ptr<fwd::Recorder> BroadcastJob::State::make_recorder(const BroadcastOptions& options) {
+    if (options.record.empty()) return nullptr;
+    const auto call = fwd::parse_record(options.record);
+    const auto sink = job.sink_options();
+    return std::make_unique<fwd::Recorder>(call.path,
+                                           fwd::Recording{.shape = shape,
+                                                          .mode = parameters.mode,
+                                                          .threshold = threshold.greatest(),
+                                                          .rate = job.input().rate(),
+                                                          .pixel_aspect = sink.facts.pixel_aspect,
+                                                          .live = job.input().info().live},
+                                           call.key_seconds, sink.file_options(), job.input().executor().pool());
+}
+
 // Nobody hurries the viewers of a job that failed.
-void BroadcastJob::State::finish(const FirstFailure& failure) {
+void BroadcastJob::State::finish(FirstFailure& failure, Ending ending) {
     const bool in_a_hurry = job.stopped() && !failure;
     result.viewers_left =
         server.finish(in_a_hurry ? stopped_deadline : ending_deadline, failure ? "the source was lost" : "");
     result.viewers = server.metrics();
+    if (recorder && stream.counts().version > 0) failure.attempt([&] { recorder->finish(ending); });
     job.statistics().set_sent_bytes(stream.counts().up_to_date_bytes);
 }
 
 JobFiles files_of(const BroadcastOptions& options) {
-    auto files = JobFiles().source(options.input.source).output("--stats", options.job.statistics_path);
+    auto files = JobFiles()
+                     .source(options.input.source)
+                     .sink("--record", options.record)
+                     .output("--stats", options.job.statistics_path);
     if (options.detector) add_input_files(files, *options.detector);
     return files;
 }

@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace framewire::session {
 
@@ -24,6 +25,7 @@ struct BroadcastOptions {
     /// force. Whole pictures, which viewers get first or when they are behind, come on top.
     std::optional<delta::RateLimits> rate{};
     net::ServerOptions server{};
+    std::string record{};      ///< a .fwd file of what viewers get, `:key=SECONDS` behind it; empty: none
     int wait_for_viewers = 0;  ///< the first frame waits for so many
     bool hurries = false;      ///< frames that do not come live are sent as soon as they are there
     std::optional<DetectorOptions>
@@ -42,7 +44,8 @@ struct BroadcastResult : JobResult {
 class BroadcastJob {
 public:
     /// Opens all there is, what is cheap to refuse first, and listens from then on. Throws as FrameJob, StreamEncoder,
-    /// delta::RateControl, make_detector() and net::Server do, and Error{usage} on a rate of the mode lossless.
+    /// delta::RateControl, make_detector(), fwd::Recorder and net::Server do, and Error{usage} on a rate of the mode
+    /// lossless.
     explicit BroadcastJob(const BroadcastOptions& options);
     ~BroadcastJob();
 
@@ -52,7 +55,8 @@ public:
     /// Brightness and its like while frames flow; from any thread.
     CameraPanel& panel();
 
-    /// To be called once. Throws what failed on the way, after the viewers were told; Error{no_input} where the source
+    /// To be called once. Throws what failed on the way, after the viewers were told, but what failed of the recording
+    /// only at the end; Error{no_input} where the source
     /// has no frames.
     const BroadcastResult& run();
     /// Of run(), when it threw, too.

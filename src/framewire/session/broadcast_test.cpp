@@ -101,6 +101,52 @@ TEST_P(Broadcast, RefusesARateOfTheModeLossless) {
     EXPECT_EQ(error_of([&] { BroadcastJob broadcast(limited); }), ErrorCode::usage);
 }
 
+// The recording has what the viewer saw, and all frames when there was none.
+TEST_P(Broadcast, IsRecordedAsViewersSeeIt) {
+    for (const auto mode : {delta::Mode::exact, delta::Mode::bounded})
+        for (const bool viewed : {true, false}) {
+            auto recorded = options(camera());
+            recorded.encoder.mode = mode;
+            recorded.wait_for_viewers = viewed ? 1 : 0;
+            recorded.record = folder_ / (std::string(to_string(mode)) + (viewed ? "1" : "0") + ".fwd:key=1");
+            BroadcastJob broadcast(recorded);
+            std::vector<std::pair<std::int64_t, Bytes>> seen;
+            std::future<void> viewer;
+            if (viewed)
+                viewer = std::async(std::launch::async, [&] {
+                    net::Client client({broadcast.address()});
+                    while (client.next()) {
+                        const auto* picture = client.picture().data();
+                        seen.emplace_back(client.state().frame, Bytes(picture, picture + frame_bytes));
+                    }
+                });
+            broadcast.run();
+            if (viewed) viewer.get();
+            const auto recording = read_video(recorded.record.substr(0, recorded.record.rfind(':')));
+            ASSERT_FALSE(recording.error) << recording.message;
+            ASSERT_EQ(recording.frames.size(), std::size_t{frames});
+            const auto captured = camera_frames();
+            for (std::size_t frame = 0; frame < frames; ++frame) {
+                int far = 0;
+                for (std::size_t at = 0; at < frame_bytes; ++at)
+                    far = std::max(far, std::abs(recording.frames[frame][at] - captured[frame][at]));
+                EXPECT_LE(far, threshold) << frame;
+                EXPECT_DOUBLE_EQ(recording.times[frame].seconds, static_cast<double>(frame) / 3);
+            }
+            EXPECT_EQ(seen.empty(), !viewed);
+            for (const auto& [frame, picture] : seen)
+                EXPECT_TRUE(recording.frames.at(static_cast<std::size_t>(frame)) == picture) << frame;
+        }
+}
+
+TEST_P(Broadcast, RefusesRecordingsOfOtherKinds) {
+    for (const auto* name : {"a.mp4", "a.fwd:mode=bounded", "a.fwd:threshold=3", "a.fwd:key=x"}) {
+        auto refused = options(camera());
+        refused.record = folder_ / name;
+        EXPECT_EQ(error_of([&] { BroadcastJob broadcast(refused); }), ErrorCode::usage) << name;
+    }
+}
+
 // A viewer takes no box that is outside the picture. There is one in the last frame, which reaches every viewer.
 TEST_P(Broadcast, BoxesGoWhereFiltersTakeThem) {
     auto filtered = options(camera());

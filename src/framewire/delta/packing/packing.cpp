@@ -167,6 +167,11 @@ struct Unpacker::State {
     std::uint32_t last_count = 0;
     int last_threshold = 0;
 
+    // Of the frame being read:
+    BlockSet* left_out = nullptr;       // blocks that stay as they are; none: broken ones break the frame
+    BlockSet left_out_before;           // the same, before the frame
+    std::vector<std::uint8_t> skipped;  // of the coded blocks, those of them
+
     struct Share {
         ChangesDecoder changes;
         PictureDecoder picture;
@@ -187,8 +192,11 @@ struct Unpacker::State {
     }
 
     /// Reads head and directory.
-    PackedHead open(std::span<const std::uint8_t> bytes) {
+    PackedHead open(std::span<const std::uint8_t> bytes, BlockSet* to_leave_out) {
         forget();
+        if (to_leave_out && to_leave_out->size() != static_cast<std::size_t>(grid.count()))
+            fail(ErrorCode::usage, "{} blocks to leave out or not, of a frame of {}", to_leave_out->size(),
+                 grid.count());
         if (bytes.size() < PackedHead::bytes) broken("it ends within its head");
         const PackedHead head{static_cast<Kind>(bytes[0]), bytes[1]};
         if (head.threshold > PackedHead::max_threshold) broken("a threshold of 255");
@@ -197,22 +205,33 @@ struct Unpacker::State {
             broken("its blocks do not fit together");
         }
         std::fill_n(parts.begin(), coded.size(), PartSet{0});
+        left_out = to_leave_out;
+        skipped.assign(coded.size(), 0);
+        if (!left_out) return head;
+        left_out_before = *left_out;
+        for (std::size_t i = 0; i < coded.size(); ++i)
+            skipped[i] = left_out_before[static_cast<std::size_t>(coded[i].block)];
         return head;
     }
 
-    /// Calls body(share, place, bytes, parts) for each block that is coded; false when one of them says so.
+    /// Calls body(share, place, bytes, parts) for each block that is coded and not left out. Where one says false it is
+    /// left out from then on; where none may be, this is false.
     template <class Body>
     bool for_each_block(Body&& body) {
         std::atomic<bool> whole = true;
         for_block_shares(pool, coded.size(), [&](std::int64_t share, std::int64_t begin, std::int64_t end) {
-            for (auto i = begin; i < end; ++i) {
-                const auto& block = coded[static_cast<std::size_t>(i)];
-                if (!body(shares[static_cast<std::size_t>(share)], grid.place(block.block), block.bytes,
-                          parts[static_cast<std::size_t>(i)]))
-                    whole = false;
+            for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+                const auto place = grid.place(coded[i].block);
+                if (skipped[i] || body(shares[static_cast<std::size_t>(share)], place, coded[i].bytes, parts[i]))
+                    continue;
+                whole = false;
+                skipped[i] = 1;
+                if (!left_out) continue;
+                (*left_out)[static_cast<std::size_t>(coded[i].block)] = 1;
+                clear_parts(differences.view(), place, std::exchange(parts[i], PartSet{0}));
             }
         });
-        return whole;
+        return whole || left_out;
     }
 
     /// Calls body(bytes, differences, after, count) for the rows of each block that is coded.
@@ -235,7 +254,7 @@ struct Unpacker::State {
         if (!for_each_block(
                 [&](Share& share, const BlockPlace& place, std::span<const std::uint8_t> bytes, PartSet& of) {
                     const auto found = share.changes.decode(bytes, place, threshold, differences.view());
-                    count += found.count;
+                    if (found.whole) count += found.count;
                     of = found.parts;
                     return found.whole;
                 }))
@@ -250,8 +269,10 @@ struct Unpacker::State {
 
     bool apply_prediction(int threshold, HostView<std::uint8_t> reference) {
         const HostView<const std::uint8_t> before = reference;
+        const AvoidedBlocks avoided(shape, left_out_before);
         if (!for_each_block([&](Share& share, const BlockPlace& place, std::span<const std::uint8_t> bytes, PartSet&) {
-                return share.prediction.decode(bytes, place, threshold, before, after.view());
+                return share.prediction.decode(bytes, place, threshold, before, after.view(),
+                                               left_out ? &avoided : nullptr);
             }))
             return false;
         std::atomic<std::uint32_t> count = 0;
@@ -267,6 +288,47 @@ struct Unpacker::State {
                      });
         last_count = count;
         return true;
+    }
+
+    // Apply whole frames; see Unpacker.
+    void change(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference, BlockSet* to_leave_out) {
+        validate(reference, shape, "the unpacker's reference");
+        const auto head = open(bytes, to_leave_out);
+        last_threshold = head.threshold;
+        const bool whole = head.kind == Kind::changes
+                               ? apply_changes(head.threshold, reference)
+                               : head.kind == Kind::prediction && apply_prediction(head.threshold, reference);
+        if (whole) return;
+        forget();
+        const bool of_changes = head.kind == Kind::changes || head.kind == Kind::prediction;
+        broken(of_changes ? "a block's changes make no sense" : "no changes where some should be");
+    }
+
+    void replace(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference, BlockSet* to_leave_out) {
+        validate(reference, shape, "the unpacker's reference");
+        const auto head = open(bytes, to_leave_out);
+        last_threshold = head.threshold;
+        const bool all = coded.size() == static_cast<std::size_t>(grid.count());
+        const bool first = head.kind == Kind::first_picture;
+        // Broken blocks may have been written in part when that shows.
+        const auto picture = left_out ? after.view() : reference;
+        const bool whole =
+            all && (first || head.kind == Kind::picture) &&
+            for_each_block([&](Share& share, const BlockPlace& place, std::span<const std::uint8_t> of, PartSet&) {
+                return first ? share.prediction.decode_fresh(of, place, head.threshold, picture)
+                             : share.picture.decode(of, place, picture);
+            });
+        if (whole && left_out)
+            for_each_block([&](Share&, const BlockPlace& place, std::span<const std::uint8_t>, PartSet&) {
+                const auto from = std::int64_t{place.x} * shape.channels;
+                for (int y = place.y; y < place.y + place.height; ++y)
+                    std::memcpy(reference.row(0, y) + from, picture.row(0, y) + from,
+                                static_cast<std::size_t>(place.width * shape.channels));
+                return true;
+            });
+        coded.clear();
+        if (!all) broken("a picture without all its blocks");
+        if (!whole) broken("a block of a picture makes no sense");
     }
 };
 
@@ -307,35 +369,19 @@ void Unpacker::last_changes(const ChangesView<MemorySpace::host>& changes) const
 }
 
 void Unpacker::apply_changes(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference) {
-    auto& state = *state_;
-    validate(reference, state.shape, "the unpacker's reference");
-    const auto head = state.open(bytes);
-    const bool whole = head.kind == Kind::changes
-                           ? state.apply_changes(head.threshold, reference)
-                           : head.kind == Kind::prediction && state.apply_prediction(head.threshold, reference);
-    state.last_threshold = head.threshold;
-    if (whole) return;
-    state.forget();
-    const bool of_changes = head.kind == Kind::changes || head.kind == Kind::prediction;
-    broken(of_changes ? "a block's changes make no sense" : "no changes where some should be");
+    state_->change(bytes, reference, nullptr);
+}
+void Unpacker::apply_changes(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference,
+                             BlockSet& left_out) {
+    state_->change(bytes, reference, &left_out);
 }
 
 void Unpacker::apply_picture(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference) {
-    auto& state = *state_;
-    validate(reference, state.shape, "the unpacker's reference");
-    const auto head = state.open(bytes);
-    const bool all = state.coded.size() == static_cast<std::size_t>(state.grid.count());
-    const bool first = head.kind == Kind::first_picture;
-    const bool whole = all && (first || head.kind == Kind::picture) &&
-                       state.for_each_block([&](State::Share& share, const BlockPlace& place,
-                                                std::span<const std::uint8_t> of, PartSet&) {
-                           return first ? share.prediction.decode_fresh(of, place, head.threshold, reference)
-                                        : share.picture.decode(of, place, reference);
-                       });
-    state.coded.clear();
-    state.last_threshold = head.threshold;
-    if (!all) broken("a picture without all its blocks");
-    if (!whole) broken("a block of a picture makes no sense");
+    state_->replace(bytes, reference, nullptr);
+}
+void Unpacker::apply_picture(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference,
+                             BlockSet& left_out) {
+    state_->replace(bytes, reference, &left_out);
 }
 
 }  // namespace framewire::delta

@@ -2,6 +2,7 @@
 
 #include "framewire/core/thread_pool.hpp"
 #include "framewire/core/view.hpp"
+#include "framewire/delta/blocks/block_set.hpp"
 #include "framewire/delta/changes.hpp"
 
 #include <cstddef>
@@ -13,7 +14,8 @@
 namespace framewire::delta {
 
 /// Puts the changes of one frame, or a whole picture, into bytes to send, as delta/format.md says. These functions and
-/// the Unpacker are all that the network and files know of the codec. Move-only; not for two threads at once.
+/// the Unpacker are all that the network knows of the codec; files know the directory, too. Move-only; not for two
+/// threads at once.
 class Packer {
 public:
     /// For frames of `shape` (one frame). Where there is a `pool`, which lives longer, its threads share the blocks of
@@ -49,6 +51,12 @@ public:
     void apply_changes(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference);
     /// Replaces `reference` by a packed picture; its content is unspecified when that is broken.
     void apply_picture(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference);
+    /// The same where `left_out`, one number for each block of the frame, is not 0 for blocks that stay as they are:
+    /// those whose bytes are damaged, and before changes those that are not as they should be. Blocks whose bytes make
+    /// no sense, and those that are foretold by such before, stay as they are too, and are marked. Throws when head or
+    /// directory are broken, with `reference` untouched, and Error{usage} on another number of blocks.
+    void apply_changes(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference, BlockSet& left_out);
+    void apply_picture(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference, BlockSet& left_out);
     /// What the last frame applied tells of the threshold it was made with; 0 before the first.
     int last_threshold() const;
     /// The count of changes the last apply_changes() made; 0 after a picture.

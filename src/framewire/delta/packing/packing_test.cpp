@@ -1,11 +1,16 @@
 #include "framewire/delta/packing/packing.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/delta_ref.hpp"
+#include "framewire/delta/packing/bounded_packer.hpp"
+#include "framewire/delta/packing/directory.hpp"
+#include "framewire/delta/plain/scene.hpp"
 #include "kit/images.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 namespace framewire::delta {
@@ -185,6 +190,107 @@ TEST(Packing, FlippedBitsStayInside) {
 }
 
 // Bodies that no packer makes, of an honest frame of another shape's packer.
+// The bytes of a block in what was packed.
+std::size_t place_of(int block, const Shape& shape, const std::vector<std::uint8_t>& packed) {
+    std::vector<CodedBlock> coded;
+    EXPECT_TRUE(read_directory(std::span(packed).subspan(2), BlockGrid(shape).count(), coded));
+    for (const auto& one : coded)
+        if (one.block == block) return static_cast<std::size_t>(one.bytes.data() - packed.data());
+    return 0;
+}
+
+// `image` with the block of another in its place.
+void take_block(int block, HostView<const std::uint8_t> other, HostView<std::uint8_t> image) {
+    const auto place = BlockGrid(image.shape()).place(block);
+    for (int y = place.y; y < place.y + place.height; ++y)
+        std::copy_n(other.row(0, y) + place.x * image.shape().channels, place.width * image.shape().channels,
+                    image.row(0, y) + place.x * image.shape().channels);
+}
+
+TEST(Packing, BlocksAreLeftOut) {
+    const Shape shape{1, 130, 150, 3};
+    Step step(shape, {}, 0);
+    Unpacker unpacker(shape);
+    const BlockGrid grid(shape);
+    ASSERT_EQ(grid.count(), 9);
+    for (const bool picture : {false, true})
+        for (const bool broken : {false, true}) {
+            SCOPED_TRACE(std::string(picture ? "a picture, " : "changes, ") + (broken ? "broken" : "left out"));
+            auto packed = picture ? step.picture : step.changes;
+            BlockSet left_out(9, 0);
+            if (broken) {
+                // States are never that small: no block begins so.
+                const auto at = static_cast<std::ptrdiff_t>(place_of(4, shape, packed));
+                ASSERT_GT(at, 0);
+                std::fill_n(packed.begin() + at, 4, std::uint8_t{0});
+            } else {
+                left_out[4] = 1;
+            }
+            GuardedImage viewer(shape, {}), want(shape, {});
+            copy(step.before.view(), viewer.view());
+            copy(step.after.view(), want.view());
+            take_block(4, step.before.view(), want.view());
+            picture ? unpacker.apply_picture(packed, viewer.view(), left_out)
+                    : unpacker.apply_changes(packed, viewer.view(), left_out);
+            EXPECT_EQ(left_out, (BlockSet{0, 0, 0, 0, 1, 0, 0, 0, 0}));
+            EXPECT_EQ(kit::first_difference(viewer.view(), want.view()), std::nullopt);
+            // What was left out is not among the changes, and the next frame is read as ever.
+            if (!picture) {
+                const HostChanges found(shape);
+                unpacker.last_changes(found.view());
+                EXPECT_EQ(found.view().summaries[0].count, unpacker.last_count());
+                copy(step.before.view(), viewer.view());
+                unpacker.apply_changes(step.changes, viewer.view());
+                EXPECT_EQ(kit::first_difference(viewer.view(), step.after.view()), std::nullopt);
+            }
+        }
+    BlockSet few(8, 0);
+    GuardedImage viewer(shape, {});
+    EXPECT_THROW(unpacker.apply_changes(step.changes, viewer.view(), few), Error);
+}
+
+// A prediction from a block that is left out cannot be proved: no sample of it may reach the result.
+TEST(Packing, PredictionsFromBlocksLeftOutAreLeftOut) {
+    const Shape shape{1, 130, 190, 3};
+    BoundedPacker packer(shape, 2);
+    Unpacker unpacker(shape);
+    GuardedImage camera(shape, {}), held(shape, {});
+    std::vector<std::uint8_t> packed;
+    plain::film(camera.view(), 0, 3, 5);
+    packer.pack_first(camera.view(), held.view(), 20, packed);
+    bool spread = false, kept = false;
+    for (int frame = 1; frame < 12; ++frame) {
+        GuardedImage before(shape, {});
+        copy(held.view(), before.view());
+        plain::film(camera.view(), frame, 3, 5);
+        packed.clear();
+        packer.pack_step(camera.view(), held.view(), 20, packed);
+        for (int block = 0; block < 9; ++block) {
+            // Whatever is in the block, the others are as they should be or as they were.
+            BlockSet first(9, 0), second(9, 0);
+            first[static_cast<std::size_t>(block)] = second[static_cast<std::size_t>(block)] = 1;
+            GuardedImage one(shape, {}), other(shape, {}), noise(shape, {});
+            copy(before.view(), one.view());
+            copy(before.view(), other.view());
+            kit::fill(noise.view(), kit::Fill::noise);
+            take_block(block, noise.view(), other.view());
+            unpacker.apply_changes(packed, one.view(), first);
+            unpacker.apply_changes(packed, other.view(), second);
+            ASSERT_EQ(first, second);
+            GuardedImage want(shape, {});
+            copy(held.view(), want.view());
+            for (int i = 0; i < 9; ++i)
+                if (first[static_cast<std::size_t>(i)]) take_block(i, before.view(), want.view());
+            ASSERT_EQ(kit::first_difference(one.view(), want.view()), std::nullopt);
+            take_block(block, noise.view(), want.view());
+            ASSERT_EQ(kit::first_difference(other.view(), want.view()), std::nullopt);
+            spread |= std::ranges::count(first, 1) > 1;
+            kept |= std::ranges::count(first, 1) == 1;
+        }
+    }
+    EXPECT_TRUE(spread && kept);
+}
+
 TEST(Packing, MessagesOfOtherShapesAreRefused) {
     const Shape small{1, 8, 8, 1}, large{1, 64, 64, 3};
     const Step of_small(small, {}, 0), of_large(large, {}, 0);

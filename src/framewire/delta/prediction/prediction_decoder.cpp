@@ -31,10 +31,23 @@ std::optional<MotionVector> read_vector(const StepModels& models, rans::Reader& 
     return vector;
 }
 
+// Whether the samples that foretell a part from another place of the picture before are of blocks to be avoided.
+// Parts with steps look one pixel further, for slopes.
+bool needs(const AvoidedBlocks& avoided, const BlockPlace& block, int left, int top, MotionVector vector,
+           bool has_steps) {
+    const auto from = [&](int at, int moved) { return at + (moved - (moved & (quarters - 1))) / quarters - has_steps; };
+    const auto side = [&](int most, int moved) {
+        return std::min(part_side, most) - 1 + 2 * has_steps + (moved & (quarters - 1) ? 1 : 0);
+    };
+    const int x = from(block.x + left, vector.x), y = from(block.y + top, vector.y);
+    return avoided.has(x, y, x + side(block.width - left, vector.x), y + side(block.height - top, vector.y));
+}
+
 }  // namespace
 
 bool PredictionDecoder::decode(std::span<const std::uint8_t> bytes, const BlockPlace& block, int threshold,
-                               HostView<const std::uint8_t> before, HostView<std::uint8_t> after) {
+                               HostView<const std::uint8_t> before, HostView<std::uint8_t> after,
+                               const AvoidedBlocks* avoided) {
     coded_.clear();
     rans::Words words(bytes);
     rans::Reader reader(words);
@@ -61,6 +74,7 @@ bool PredictionDecoder::decode(std::span<const std::uint8_t> bytes, const BlockP
             const auto by = mode == PartMode::inside          ? Foretold::inside
                             : mode == PartMode::moved_changes ? Foretold::moved
                                                               : Foretold::reference;
+            if (avoided && by != Foretold::inside && needs(*avoided, block, left, top, vector, has_steps)) return false;
             if (by != Foretold::inside) foretold_.move(before, block.x + left, block.y + top, vector);
             for (int y = top; y < std::min(top + part_side, block.height); ++y) {
                 auto* pixel = after.row(0, block.y + y) + std::int64_t{block.x + left} * channels;

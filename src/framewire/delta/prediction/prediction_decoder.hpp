@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/core/view.hpp"
+#include "framewire/delta/blocks/avoided_blocks.hpp"
 #include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/blocks/step_contexts.hpp"
 #include "framewire/delta/entropy/models.hpp"
@@ -18,9 +19,10 @@ namespace framewire::delta {
 class PredictionDecoder {
 public:
     /// Writes the block of `after`, of the frame's shape, from the whole picture `before`; they do not overlap. False
-    /// when `bytes` are broken: what the block is then nobody knows.
+    /// when `bytes` are broken, or it is foretold by one of the blocks `avoided`: what the block is then nobody knows.
     bool decode(std::span<const std::uint8_t> bytes, const BlockPlace& block, int threshold,
-                HostView<const std::uint8_t> before, HostView<std::uint8_t> after);
+                HostView<const std::uint8_t> before, HostView<std::uint8_t> after,
+                const AvoidedBlocks* avoided = nullptr);
 
     /// The same where there is no picture before: only parts foretold from inside the block are allowed.
     bool decode_fresh(std::span<const std::uint8_t> bytes, const BlockPlace& block, int threshold,

@@ -2,6 +2,7 @@
 
 #include "framewire/media/sinks/sink_kinds.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/media/fwd/fwd.hpp"
 #include "framewire/media/images/png.hpp"
 #include "framewire/media/images/sequence.hpp"
 #include "framewire/media/raw/raw.hpp"
@@ -109,6 +110,12 @@ std::vector<SinkKind> sink_kinds() {
          .parameters = y4m_sink_parameters(),
          .is_cut = true,
          .open = open_y4m_sink},
+        {.name = "fwd",
+         .summary = "the difference stream: every byte within the threshold, or lossless",
+         .endings = {".fwd"},
+         .parameters = fwd_sink_parameters(),
+         .is_cut = true,
+         .open = open_fwd_sink},
         {.name = "raw",
          .summary = "raw bytes",
          .endings = {".bgr", ".gray"},

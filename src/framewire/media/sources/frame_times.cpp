@@ -1,5 +1,6 @@
 #include "framewire/media/sources/frame_times.hpp"
 
+#include "framewire/media/fwd/fwd.hpp"
 #include "framewire/media/sources/even_frames.hpp"
 #include "framewire/media/sources/source_registry.hpp"
 
@@ -29,7 +30,9 @@ FrameTimes even_times(std::int64_t frames, Rational rate) {
 FrameTimes frame_times_of(const std::string& text, const SourceOptions& options) {
     const auto info = open_source(text, options)->info();
     if (info.live) return unknown_times("it is live");
-    if (parse_source(text).kind->name == "playlist") return unknown_times("it is a playlist");
+    const auto call = parse_source(text);
+    if (call.kind->name == "fwd") return fwd_frame_times(call.path, options);
+    if (call.kind->name == "playlist") return unknown_times("it is a playlist");
 #ifdef FRAMEWIRE_FFMPEG
     if (info.medium) return packet_times(*info.medium, options);
 #endif

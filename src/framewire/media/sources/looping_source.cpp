@@ -2,6 +2,7 @@
 
 #include "framewire/core/error.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace framewire {
@@ -40,6 +41,13 @@ public:
         return true;
     }
 
+    // Of all passes.
+    std::int64_t damaged() const override { return damaged_before_ + (source_ ? source_->damaged() : 0); }
+    void require_whole() const override {
+        if (damage_before_) throw *damage_before_;
+        if (source_) source_->require_whole();
+    }
+
     std::shared_ptr<const OwnPicture> own_picture() const override {
         return source_ ? source_->own_picture() : nullptr;
     }
@@ -51,6 +59,7 @@ private:
         if (!source_) return false;
         if (!read_one()) {
             if (info_.live || !frames_in_pass_ || stop_.stop_requested()) return false;
+            keep_damage();
             source_.reset();  // before it is opened again: its files may be the same
             source_ = open_();
             if (source_->info().shape != info_.shape)
@@ -68,6 +77,15 @@ private:
         return true;
     }
 
+    void keep_damage() {
+        damaged_before_ += source_->damaged();
+        try {
+            if (!damage_before_) source_->require_whole();
+        } catch (const Error& error) {
+            damage_before_ = error;
+        }
+    }
+
     std::function<std::unique_ptr<Source>()> open_;
     std::stop_token stop_;
     std::unique_ptr<Source> source_;
@@ -76,6 +94,8 @@ private:
     std::int64_t first_index_ = 0;
     double first_seconds_ = 0;
     bool frames_in_pass_ = false;
+    std::int64_t damaged_before_ = 0;
+    std::optional<Error> damage_before_;
 };
 
 }  // namespace

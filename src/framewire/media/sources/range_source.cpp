@@ -56,6 +56,7 @@ public:
     }
 
     std::int64_t damaged() const override { return source_->damaged(); }
+    void require_whole() const override { source_->require_whole(); }
 
     Adjustment set_adjustment(const Adjustment& wanted) override { return source_->set_adjustment(wanted); }
 

@@ -18,6 +18,7 @@
     kind(folder) \
     kind(sequence) \
     kind(y4m) \
+    kind(fwd) \
     kind(png) \
     kind(image) \
     kind(playlist) \

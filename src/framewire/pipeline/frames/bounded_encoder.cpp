@@ -3,30 +3,87 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/fields.hpp"
 
+#include <cstddef>
+#include <utility>
+
 namespace framewire {
+namespace {
+
+struct Told {
+    unsigned long long begins[2];
+    delta::Summary found;
+};
+
+}  // namespace
 
 BoundedEncoder::BoundedEncoder(const delta::EncoderParameters& parameters, const Shape& frame, Executor& executor)
-    : threshold_(parameters.threshold), packer_(frame, parameters.effort, &executor.pool()), reference_(frame) {
+    : executor_(&executor), threshold_(parameters.threshold), reference_(frame, executor.frame_memory()) {
     delta::encoder_fields().check(parameters, "the encoder");
     if (parameters.mode != delta::Mode::bounded)
         fail(ErrorCode::usage, "a bounded encoder in mode {}", to_string(parameters.mode));
+    if (frame.frames != 1) fail(ErrorCode::usage, "a stream of {} frames at a time; it takes one", frame.frames);
+    executor.in_its_space([&]<MemorySpace space>() {
+        if constexpr (space == MemorySpace::host)
+            packer_.emplace(frame, parameters.effort, &executor.pool());
+        else
+            on_gpu_.emplace(OnGpu{delta::BatchPacker(parameters, frame, executor), cuda::DeviceImage(frame),
+                                  HostBuffer(sizeof(Told), executor.frame_memory()), cuda::Transfer(executor)});
+    });
 }
 
-BoundedEncoder::Outcome BoundedEncoder::encode(HostView<const std::uint8_t> camera, bool watched,
-                                               std::optional<int> threshold) {
-    const int within = threshold.value_or(threshold_);
+BoundedEncoder::Outcome BoundedEncoder::encode(Frame& frame, bool watched, std::optional<int> threshold) {
     Outcome outcome;
     outcome.whole = !watched || !started_;
     packed_.clear();
-    if (!watched)
-        copy(camera, reference_.view());
-    else if (!started_)
-        outcome.found = packer_.pack_first(camera, reference_.view(), within, packed_);
-    else
-        outcome.found = packer_.pack_step(camera, reference_.view(), within, packed_);
+    const auto step = !watched ? Step::unwatched : started_ ? Step::next : Step::first;
+    executor_->in_its_space([&]<MemorySpace space>() {
+        const View<const std::uint8_t, space> camera = frame.in<space>();
+        validate(camera, reference_.shape(), "the frame to encode");
+        outcome.found = advance(camera, step, threshold.value_or(threshold_));
+    });
     started_ = true;
     outcome.packed = packed_;
     return outcome;
+}
+
+delta::Summary BoundedEncoder::advance(HostView<const std::uint8_t> camera, Step step, int within) {
+    switch (step) {
+        case Step::unwatched: copy(camera, reference_.view()); return {};
+        case Step::first: return packer_->pack_first(camera, reference_.view(), within, packed_);
+        case Step::next: break;
+    }
+    return packer_->pack_step(camera, reference_.view(), within, packed_);
+}
+
+delta::Summary BoundedEncoder::advance(DeviceView<const std::uint8_t> camera, Step step, int within) {
+    auto& gpu = *on_gpu_;
+    const auto reference = gpu.reference.view();
+    delta::Summary found;
+    // Left out of builds without CUDA, which have no batch packer.
+    if constexpr (cuda::compiled) {
+        if (step == Step::unwatched)
+            cuda::copy(camera, reference, executor_->stream());
+        else
+            found = fetch(step == Step::first ? gpu.packer.pack_first(camera, reference, within)
+                                              : gpu.packer.pack_steps(camera, reference, within));
+    }
+    gpu.transfer.down([&](const cuda::Stream& stream) { cuda::download(reference, reference_.view(), stream); });
+    gpu.transfer.wait();
+    return found;
+}
+
+delta::Summary BoundedEncoder::fetch(const delta::PackedBatch& batch) {
+    auto& transfer = on_gpu_->transfer;
+    auto& told = *reinterpret_cast<Told*>(on_gpu_->told.data());
+    transfer.down([&](const cuda::Stream& stream) {
+        cuda::download(batch.begins, told.begins, sizeof(told.begins), stream);
+        cuda::download(batch.summaries, &told.found, sizeof(told.found), stream);
+    });
+    transfer.wait();
+    packed_.resize(static_cast<std::size_t>(told.begins[1]));
+    transfer.down(
+        [&](const cuda::Stream& stream) { cuda::download(batch.bytes, packed_.data(), packed_.size(), stream); });
+    return told.found;
 }
 
 }  // namespace framewire

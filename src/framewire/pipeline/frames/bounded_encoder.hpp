@@ -2,9 +2,13 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/view.hpp"
+#include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/executor.hpp"
+#include "framewire/cuda/transfer.hpp"
+#include "framewire/delta/batch/batch_packer.hpp"
 #include "framewire/delta/delta.hpp"
 #include "framewire/delta/packing/bounded_packer.hpp"
+#include "framewire/pipeline/frames/frame.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -13,8 +17,8 @@
 
 namespace framewire {
 
-/// The difference stream's mode `bounded` behind a run's frames, one after the other. Owns R. Works on the host, with
-/// the executor's threads, whatever the backend is.
+/// The difference stream's mode `bounded` behind a run's frames, one after the other. Owns R. On the CUDA backend frames
+/// stay on the GPU, and what is packed comes down, with R for those who want it whole.
 class BoundedEncoder {
 public:
     /// What became of R with a frame.
@@ -24,24 +28,40 @@ public:
         std::span<const std::uint8_t> packed;  ///< the step, or the picture if it was packed; until the next frame
     };
 
-    /// For frames of `frame`, one each, with `parameters` of the mode bounded. Throws as delta::BoundedPacker does.
-    /// Keeps a reference to `executor`.
+    /// For frames of `frame`, one each, with `parameters` of the mode bounded. Throws as delta::BoundedPacker and
+    /// delta::BatchPacker do. Keeps a reference to `executor`.
     BoundedEncoder(const delta::EncoderParameters& parameters, const Shape& frame, Executor& executor);
     BoundedEncoder(const BoundedEncoder&) = delete;
     BoundedEncoder& operator=(const BoundedEncoder&) = delete;
 
-    /// The next frame. Where nobody watches, R becomes the frame itself, and nothing is packed. `threshold` is this
-    /// frame's, 0..254; none: that of the parameters.
-    Outcome encode(HostView<const std::uint8_t> camera, bool watched, std::optional<int> threshold = {});
+    /// The next frame; returns when all is there. Where nobody watches, R becomes the frame itself, and nothing is
+    /// packed. `threshold` is this frame's, 0..254; none: that of the parameters. Throws Error{usage} on another shape.
+    Outcome encode(Frame& frame, bool watched, std::optional<int> threshold = {});
 
     HostView<const std::uint8_t> reference() const { return reference_.view(); }
 
 private:
+    enum class Step { unwatched, first, next };
+
+    delta::Summary advance(HostView<const std::uint8_t> camera, Step step, int within);
+    delta::Summary advance(DeviceView<const std::uint8_t> camera, Step step, int within);
+    /// Brings what was packed to the host.
+    delta::Summary fetch(const delta::PackedBatch& batch);
+
+    Executor* executor_;
     int threshold_;
-    delta::BoundedPacker packer_;
+    std::optional<delta::BoundedPacker> packer_;
     HostImage reference_;
     std::vector<std::uint8_t> packed_;
     bool started_ = false;
+
+    struct OnGpu {
+        delta::BatchPacker packer;
+        cuda::DeviceImage reference;
+        HostBuffer told;  // where the packed bytes begin and end, and what the step found
+        cuda::Transfer transfer;
+    };
+    std::optional<OnGpu> on_gpu_;
 };
 
 }  // namespace framewire

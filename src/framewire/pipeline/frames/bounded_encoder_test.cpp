@@ -14,19 +14,27 @@ namespace bounded_encoder_test {
 
 constexpr delta::EncoderParameters bounded{.mode = delta::Mode::bounded, .threshold = 20};
 
-TEST(BoundedEncoder, PacksWhatIsWatched) {
+class BoundedEncoderTest : public kit::BackendTest {
+protected:
+    Executor& executor() { return kit::executor(GetParam()); }
+};
+FRAMEWIRE_ON_EVERY_BACKEND(BoundedEncoderTest);
+
+TEST_P(BoundedEncoderTest, PacksWhatIsWatched) {
     const Shape shape{1, 70, 90, 3};
-    BoundedEncoder encoder(bounded, shape, kit::executor(Backend::cpu));
+    BoundedEncoder encoder(bounded, shape, executor());
     delta::Unpacker unpacker(shape);
-    HostImage camera(shape), viewer(shape);
+    Frame camera(shape, executor());
+    HostImage viewer(shape);
     for (int frame = 0; frame < 6; ++frame) {
-        kit::fill(camera.view(), frame % 2 ? kit::Fill::ramp : kit::Fill::checkerboard);
+        kit::fill(camera.fill_on_host(), frame % 2 ? kit::Fill::ramp : kit::Fill::checkerboard);
+        camera.upload();
         const bool watched = frame != 3;
-        const auto outcome = encoder.encode(std::as_const(camera).view(), watched);
+        const auto outcome = encoder.encode(camera, watched);
         if (!watched) {
             EXPECT_TRUE(outcome.whole);
             EXPECT_TRUE(outcome.packed.empty());
-            EXPECT_EQ(kit::first_difference(encoder.reference(), std::as_const(camera).view()), std::nullopt);
+            EXPECT_EQ(kit::first_difference(encoder.reference(), std::as_const(camera).host()), std::nullopt);
             copy(encoder.reference(), viewer.view());
             continue;
         }
@@ -38,11 +46,15 @@ TEST(BoundedEncoder, PacksWhatIsWatched) {
     }
 }
 
-TEST(BoundedEncoder, RefusesOtherModes) {
-    EXPECT_THROW(BoundedEncoder({}, {1, 16, 16, 3}, kit::executor(Backend::cpu)), Error);
+TEST_P(BoundedEncoderTest, RefusesOtherModesAndFrames) {
+    EXPECT_THROW(BoundedEncoder({}, {1, 16, 16, 3}, executor()), Error);
     auto parameters = bounded;
     parameters.effort = 3;
-    EXPECT_THROW(BoundedEncoder(parameters, {1, 16, 16, 3}, kit::executor(Backend::cpu)), Error);
+    EXPECT_THROW(BoundedEncoder(parameters, {1, 16, 16, 3}, executor()), Error);
+    EXPECT_THROW(BoundedEncoder(bounded, {2, 16, 16, 3}, executor()), Error);
+    BoundedEncoder encoder(bounded, {1, 16, 16, 3}, executor());
+    Frame other({1, 16, 17, 3}, executor());
+    EXPECT_THROW(encoder.encode(other, true), Error);
 }
 
 }  // namespace bounded_encoder_test

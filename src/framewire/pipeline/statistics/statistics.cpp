@@ -160,6 +160,7 @@ std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& ru
             if (figure.frame == 0) one[std::string(figure.name)] = figure.value;
         json["filters"].push_back(std::move(one));
     }
+    if (run.damaged > 0) json["damaged"] = run.damaged;
     // A source's name is whatever bytes the user typed: those that are no UTF-8 are replaced, not refused.
     return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

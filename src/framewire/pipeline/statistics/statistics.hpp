@@ -103,6 +103,7 @@ struct RunDescription {
     std::string backend;
     Shape size{};                         ///< of the frames sent
     std::vector<ChainFigures> filters{};  ///< what the filters found in the last frame
+    std::int64_t damaged = 0;             ///< of the source, as Source::damaged() counts
 };
 
 /// The figures as JSON: frames, drops, seconds, fps, read_ms, process_ms and send_ms (each mean, median, p99, min and
@@ -110,7 +111,8 @@ struct RunDescription {
 /// raw_bytes, sent_bytes, backend, source, size, and with a difference stream report_bytes, changed, max_error and psnr
 /// (null when the pictures are equal), once somebody watched it `threshold` (min, mean and max) and `bits_per_second`
 /// (mean and max), where those were limited max_bitrate and over, where steps are timed `steps`, and where filters
-/// found something an object each in `filters`: its `filter` and its figures by name.
+/// found something an object each in `filters`: its `filter` and its figures by name. Of a damaged source there is
+/// `damaged`, a count.
 std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& run);
 
 }  // namespace framewire

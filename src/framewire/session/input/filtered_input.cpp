@@ -278,7 +278,7 @@ void FilteredInput::filter_at_rate(InputFrame& frame, const FrameTime& time, con
 RunDescription FilteredInput::description() const {
     auto figures = before_ ? before_->plan.figures() : std::vector<ChainFigures>();
     std::ranges::move(plan_.figures(), std::back_inserter(figures));
-    return {info_.name, std::string(to_string(executor_.backend())), shape(), std::move(figures)};
+    return {info_.name, std::string(to_string(executor_.backend())), shape(), std::move(figures), source_->damaged()};
 }
 
 std::optional<std::int64_t> expected_frames(const SourceInfo& source, std::optional<std::int64_t> limit) {

@@ -67,6 +67,9 @@ public:
     /// Brightness and its like while frames flow; from any thread.
     CameraPanel& panel() { return panel_; }
 
+    /// See Source.
+    void require_whole() const { source_->require_whole(); }
+
     /// For the statistics, with what the filters found in the last frame.
     RunDescription description() const;
 

@@ -81,6 +81,7 @@ public:
         failure.attempt([&] {
             if (!stages.begin || stages.begin()) pump(stages);
         });
+        failure.attempt([&] { input_.require_whole(); });
         result.ending = ending_of(failure, stopped(), input_.info().live);
         stages.finish(failure, result.ending);
         result.figures = statistics().snapshot();

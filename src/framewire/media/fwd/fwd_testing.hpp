@@ -1,0 +1,31 @@
+#pragma once
+
+// What the tests of .fwd files share.
+
+#include "framewire/delta/plain/scene.hpp"
+#include "framewire/media/fwd/file/fwd_ref.hpp"
+#include "framewire/media/media_testing.hpp"
+
+#include <string>
+#include <vector>
+
+namespace framewire::testing {
+
+/// A film with motion and noise.
+inline std::vector<Bytes> film_frames(const Shape& shape, int count, int noise = 4, std::uint64_t seed = 7) {
+    std::vector<Bytes> frames;
+    for (int number = 0; number < count; ++number) {
+        frames.emplace_back(static_cast<std::size_t>(shape.bytes()));
+        delta::plain::film({frames.back().data(), shape}, number, noise, seed);
+    }
+    return frames;
+}
+
+inline int largest_difference(const Bytes& one, const Bytes& other) {
+    int most = one.size() == other.size() ? 0 : 256;
+    for (std::size_t at = 0; at < std::min(one.size(), other.size()); ++at)
+        most = std::max(most, std::abs(one[at] - other[at]));
+    return most;
+}
+
+}  // namespace framewire::testing
