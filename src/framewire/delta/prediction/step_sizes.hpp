@@ -14,8 +14,8 @@ inline constexpr int largest = 0, third = 1, single = 2;
 
 }  // namespace step_sizes
 
-/// The size that is tried first. `furthest`: how far a block's samples are off before; `fresh`: there is nothing before.
-/// Noise that barely leaves the bound is best followed as little as can be.
+/// The size that is tried first. `furthest`: how far a block's samples are off before; `fresh`: there is nothing
+/// before. Noise that barely leaves the bound is best followed as little as can be.
 FRAMEWIRE_HOST_DEVICE constexpr int first_step_size(int threshold, int furthest, bool fresh) {
     return !fresh && furthest <= threshold + threshold / 4 ? step_sizes::single : step_sizes::third;
 }
@@ -34,7 +34,8 @@ FRAMEWIRE_HOST_DEVICE constexpr bool takes_largest(std::uint64_t cost, std::uint
 /// more than such a picture saves. The whole of vtest's first second is smallest at about a quarter.
 constexpr int first_threshold(int threshold) { return threshold / 4; }
 
-/// Whether the near picture is taken and not the one without loss, which costs fewer bytes later: about an eighth of it.
+/// Whether the near picture is taken and not the one without loss, which costs fewer bytes later: about an eighth of
+/// it.
 FRAMEWIRE_HOST_DEVICE constexpr bool takes_near_picture(std::uint64_t bytes, std::uint64_t whole_bytes) {
     return 8 * bytes < 7 * whole_bytes;
 }
