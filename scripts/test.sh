@@ -7,8 +7,7 @@ preset=${1:-dev}
 scripts/deps.sh
 build=build/$preset
 cmake --preset "$preset" >/dev/null
-# Benches are built on demand otherwise; here they are held to compiling.
-ninja -C "$build" all $([ "$preset" != dev ] || echo framewire-bench opencv-detection-curve)
+ninja -C "$build" all
 
 export TEST_JOBS=3              # many tests wait more than they compute
 export FRAMEWIRE_REQUIRE_DATA=1 # deps.sh has installed all that tests read
@@ -22,10 +21,10 @@ long=("$build/tests/e2e_tests@1/2" "$build/tests/e2e_tests@2/2")
 programs=()
 for program in "$build"/tests/*_tests; do [ "$program" = "$build/tests/e2e_tests" ] || programs+=("$program"); done
 if [ "$preset" = dev ]; then
-    # Not GoogleTest: the format and the layering of the sources, how tests are counted, what CUDA sources compile for, and
-    # the installed package as another project uses it.
-    scripts/count-tests.sh "$build/logs" "${long[@]}" tests/cuda_objects_test.sh tests/consumers/consumer_test.sh \
-        tests/format_test.sh tests/layering_test.sh tests/count_tests_test.sh "${programs[@]}"
+    # Not GoogleTest: the benches, the format and the layering of the sources, how tests are counted, what CUDA sources compile
+    # for, and the installed package as another project uses it.
+    scripts/count-tests.sh "$build/logs" "${long[@]}" tests/cuda_objects_test.sh tests/benches_test.sh \
+        tests/consumers/consumer_test.sh tests/format_test.sh tests/layering_test.sh tests/count_tests_test.sh "${programs[@]}"
 else
     scripts/count-tests.sh "$build/logs" "${long[@]}" "${programs[@]}"
 fi

@@ -42,8 +42,8 @@ struct SdlFunctions {
 #undef FRAMEWIRE_FUNCTION
 };
 
-/// Loads SDL when first asked: it brings two dozen other libraries along, which would take a quarter of every start of the
-/// program. Throws Error{config} where it cannot be loaded.
+/// Loads SDL when first asked: it brings two dozen other libraries along, which would take a fifth of every start of
+/// the program. Throws Error{config} where it cannot be loaded.
 const SdlFunctions& sdl();
 
 }  // namespace framewire::app

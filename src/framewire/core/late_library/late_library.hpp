@@ -6,7 +6,7 @@
 namespace framewire {
 
 /// A shared library that few jobs need, loaded when one does, for good. Some bring dozens of others along: libavdevice
-/// and libavfilter would take half of every start of the program, SDL a quarter.
+/// and libavfilter would take half of every start of the program, SDL a fifth.
 class LateLibrary {
 public:
     /// `file` is looked for as the dynamic linker does. Throws Error{config} where it cannot be loaded.
