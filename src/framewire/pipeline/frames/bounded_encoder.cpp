@@ -59,14 +59,11 @@ delta::Summary BoundedEncoder::advance(DeviceView<const std::uint8_t> camera, St
     auto& gpu = *on_gpu_;
     const auto reference = gpu.reference.view();
     delta::Summary found;
-    // Left out of builds without CUDA, which have no batch packer.
-    if constexpr (cuda::compiled) {
-        if (step == Step::unwatched)
-            cuda::copy(camera, reference, executor_->stream());
-        else
-            found = fetch(step == Step::first ? gpu.packer.pack_first(camera, reference, within)
-                                              : gpu.packer.pack_steps(camera, reference, within));
-    }
+    if (step == Step::unwatched)
+        cuda::copy(camera, reference, executor_->stream());
+    else
+        found = fetch(step == Step::first ? gpu.packer.pack_first(camera, reference, within)
+                                          : gpu.packer.pack_steps(camera, reference, within));
     gpu.transfer.down([&](const cuda::Stream& stream) { cuda::download(reference, reference_.view(), stream); });
     gpu.transfer.wait();
     return found;
