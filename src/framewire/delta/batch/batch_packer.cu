@@ -22,10 +22,13 @@ namespace {
 class BlockSlots {
 public:
     BlockSlots() = default;
-    BlockSlots(int blocks, int channels)
+    BlockSlots(int blocks, int channels, const cuda::Stream& stream)
         : slot_bytes_(static_cast<std::uint32_t>((max_block_bytes(block_side * block_side, channels) + 15) / 16 * 16)),
           bytes_(static_cast<std::size_t>(blocks) * slot_bytes_ + 16),
-          sizes_(static_cast<std::size_t>(blocks) * sizeof(std::uint32_t)) {}
+          sizes_(static_cast<std::size_t>(blocks) * sizeof(std::uint32_t)) {
+        // Words are copied in pairs, and one of a pair may not be the block's.
+        cuda::fill(bytes_.data(), 0, bytes_.bytes(), stream);
+    }
 
     /// With no block coded.
     CodedBlocks empty(const cuda::Stream& stream) const {
@@ -41,6 +44,8 @@ private:
 }  // namespace
 
 struct BatchPacker::State {
+    static constexpr std::size_t list_counts = 3;  // of BlockList
+
     Shape shape;
     BatchBlocks blocks;
     Executor* executor;
@@ -66,8 +71,8 @@ struct BatchPacker::State {
           blocks{BlockGrid(of), of.channels, of.frames},
           executor(&executor_),
           tables(executor_.stream()),
-          slots(blocks.count(), of.channels),
-          list((2 + count()) * sizeof(std::uint32_t)),
+          slots(blocks.count(), of.channels, executor_.stream()),
+          list((list_counts + count()) * sizeof(std::uint32_t)),
           summaries(streams() * sizeof(Summary)),
           packed(max_packed_bytes(of.with_frames(1)) * streams()),
           begins((streams() + 1) * sizeof(unsigned long long)),
@@ -76,7 +81,7 @@ struct BatchPacker::State {
           places(count() * sizeof(FramePlace)) {
         if (parameters.mode == Mode::bounded)
             bounded.emplace(Bounded{BatchPredictionEncoder(of.channels, Effort::of(parameters.effort)),
-                                    BlockSlots(blocks.count(), of.channels), cuda::DeviceImage(of)});
+                                    BlockSlots(blocks.count(), of.channels, executor_.stream()), cuda::DeviceImage(of)});
         else
             exact.emplace(
                 Exact{BatchChangesEncoder(of.channels), cuda::DeviceBuffer(count() * block_slot_bytes(of.channels))});
@@ -95,9 +100,9 @@ struct BatchPacker::State {
     /// An empty list, or that of all blocks; and no summaries.
     BlockList begin(bool all_blocks) const {
         auto* const counts = list.as<std::uint32_t>();
-        cuda::fill(counts, 0, 2 * sizeof(std::uint32_t), stream());
+        cuda::fill(counts, 0, list_counts * sizeof(std::uint32_t), stream());
         cuda::fill(summaries.data(), 0, summaries.bytes(), stream());
-        return {counts, counts + 1, all_blocks ? nullptr : counts + 2};
+        return {counts, all_blocks ? nullptr : counts + list_counts, static_cast<std::uint32_t>(count())};
     }
     PackedBatch assemble(const CodedFrames& near, const CodedFrames* without_loss = nullptr) const {
         const PackedFrames frames{packed.data(), begins.as<unsigned long long>(), headings.as<std::uint32_t>(),

@@ -176,19 +176,20 @@ __global__ void __launch_bounds__(threads_per_block) changes_kernel(Job job) {
     auto& shared = *reinterpret_cast<Shared<channels>*>(memory);
     auto& scratch = reinterpret_cast<Scratch<channels>*>(job.scratch)[blockIdx.x];
     const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-    const auto count = *job.list.count;
+    const auto count = job.list.size();
 
     for (;;) {
-        if (threadIdx.x == 0) shared.item = atomicAdd(job.list.next, 1u);
+        if (threadIdx.x == 0) shared.item = job.list.next();
         if (threadIdx.x < step_models::sets) shared.costs[threadIdx.x] = 0;
         if (threadIdx.x < 2) shared.changed_parts[threadIdx.x] = 0;
         __syncthreads();
         const auto item = shared.item;
         if (item >= count) return;
-        const int block = static_cast<int>(job.list.blocks[item]);
+        const auto slot = job.list.place(item);
+        const int block = job.list.block(slot);
         const auto place = job.blocks.place(block);
 
-        find_steps(job, job.differences + item * block_slot_bytes(channels), shared);
+        find_steps(job, job.differences + slot * block_slot_bytes(channels), shared);
         __syncthreads();
         find_traits(place, shared);
         __syncthreads();

@@ -37,22 +37,27 @@ struct CodedBlocks {
     FRAMEWIRE_HOST_DEVICE std::uint8_t* slot_end(int block) const { return slot(block) + slot_bytes; }
 };
 
-/// Blocks that are to be coded, in any order. In device memory.
+/// Blocks that are to be coded; those that will take long come first. In device memory.
 struct BlockList {
-    std::uint32_t* count;
-    std::uint32_t* next;    ///< of the list, whose turn it is; 0 before
-    std::uint32_t* blocks;  ///< null for all blocks
+    std::uint32_t* counts;  ///< how many take long, how many do not, and whose turn it is; 0 before
+    std::uint32_t* blocks;  ///< those that take long from the beginning on, the others from the end on; null: all blocks
+    std::uint32_t capacity;
 
 #ifdef __CUDACC__
-    __device__ std::uint32_t add(int block) const {
-        const auto at = atomicAdd(count, 1u);
-        blocks[at] = static_cast<std::uint32_t>(block);
-        return at;
+    /// Returns which place of the list it has.
+    __device__ std::uint32_t add(int block, bool takes_long) const {
+        const auto number = atomicAdd(&counts[takes_long ? 0 : 1], 1u);
+        const auto place = takes_long ? number : capacity - 1 - number;
+        blocks[place] = static_cast<std::uint32_t>(block);
+        return place;
     }
-    __device__ std::uint32_t size(const BatchBlocks& all) const {
-        return blocks ? *count : static_cast<std::uint32_t>(all.count());
+    __device__ std::uint32_t size() const { return blocks ? counts[0] + counts[1] : capacity; }
+    __device__ std::uint32_t next() const { return atomicAdd(&counts[2], 1u); }
+    /// Which place the list's item number `item` has.
+    __device__ std::uint32_t place(std::uint32_t item) const {
+        return !blocks || item < counts[0] ? item : capacity - 1 - (item - counts[0]);
     }
-    __device__ int block(std::uint32_t item) const { return static_cast<int>(blocks ? blocks[item] : item); }
+    __device__ int block(std::uint32_t place) const { return static_cast<int>(blocks ? blocks[place] : place); }
 #endif
 };
 

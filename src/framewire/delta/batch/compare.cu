@@ -125,7 +125,8 @@ __global__ void __launch_bounds__(threads_per_block) compare_kernel(Job job) {
                 atomicAdd(reinterpret_cast<unsigned long long*>(&summary.squared_error),
                           static_cast<unsigned long long>(sum.squared));
         }
-        slot = sum.count ? job.list.add(block) : ~0u;
+        const auto samples = static_cast<std::uint32_t>(place.pixels() * channels);
+        slot = sum.count ? job.list.add(block, sum.count > samples / 8) : ~0u;
     }
     if (!job.differences) return;
     __syncthreads();

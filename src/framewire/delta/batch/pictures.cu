@@ -26,6 +26,7 @@ struct Job {
     BatchBlocks blocks;
     CoderTables tables;
     CodedBlocks coded;
+    bool vectors;  // rows begin at multiples of 8 bytes
 };
 
 template <int channels>
@@ -52,28 +53,55 @@ struct Row {
     std::uint32_t low = 0, high = 0, left_low = 0, left_high = 0;
 };
 
+// Of 4 pixels in three words: blue, green and red.
+struct Colours {
+    std::uint32_t blue, green, red;
+};
+__device__ Colours colours_of(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+    return {__byte_perm(__byte_perm(a, b, 0x0630), c, 0x5210), __byte_perm(__byte_perm(a, b, 0x0741), c, 0x6210),
+            __byte_perm(__byte_perm(a, b, 0x0052), c, 0x7410)};
+}
+
+__device__ Row row_of(std::uint32_t low, std::uint32_t high, std::uint32_t before) {
+    return {low, high, low << 8 | before, __funnelshift_l(low, high, 8)};
+}
+
 // The planes' samples of 8 pixels of a row from x on and the one before them; zeros outside the block.
 template <int channels>
 __device__ void load_row(const Job& job, int stream, const BlockPlace& place, int x, int y, Row* rows) {
     if (y < 0 || y >= place.height) return;
     const auto* pixel = job.pictures.row(stream, place.y + y) + std::int64_t{place.x + x} * channels;
+    const int width = min(part_side, place.width - x);
+    if (job.vectors && width == part_side) {
+        const auto* const eights = reinterpret_cast<const uint2*>(pixel);
+        const auto before = x > 0 ? reinterpret_cast<const std::uint32_t*>(pixel)[-1] : 0u;
+        if constexpr (channels == 1) {
+            rows[0] = row_of(eights[0].x, eights[0].y, before >> 24);
+        } else {
+            const auto a = eights[0], b = eights[1], c = eights[2];
+            const auto low = colours_of(a.x, a.y, b.x), high = colours_of(b.y, c.x, c.y);
+            const auto blue = before >> 8 & 0xFFu, green = before >> 16 & 0xFFu, red = before >> 24;
+            rows[0] = row_of(low.green, high.green, green);
+            rows[1] = row_of(__vsub4(low.blue, low.green), __vsub4(high.blue, high.green), blue - green & 0xFFu);
+            rows[2] = row_of(__vsub4(low.red, low.green), __vsub4(high.red, high.green), red - green & 0xFFu);
+        }
+        return;
+    }
     const auto sample = [&](int at, int plane) -> std::uint32_t {
         if constexpr (channels == 1) return pixel[at];
         const auto green = pixel[at * channels + 1];
         if (plane == 0) return green;
         return static_cast<std::uint8_t>(pixel[at * channels + (plane == 1 ? 0 : 2)] - green);
     };
-    const int width = min(part_side, place.width - x);
 #pragma unroll
     for (int plane = 0; plane < channels; ++plane) {
-        const auto before = x > 0 ? sample(-1, plane) : 0u;
+        std::uint32_t low = 0, high = 0;
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-            if (i < width) rows[plane].low |= sample(i, plane) << (8 * i);
-            if (i + 4 < width) rows[plane].high |= sample(i + 4, plane) << (8 * i);
+            if (i < width) low |= sample(i, plane) << (8 * i);
+            if (i + 4 < width) high |= sample(i + 4, plane) << (8 * i);
         }
-        rows[plane].left_low = rows[plane].low << 8 | before;
-        rows[plane].left_high = __funnelshift_l(rows[plane].low, rows[plane].high, 8);
+        rows[plane] = row_of(low, high, x > 0 ? sample(-1, plane) : 0u);
     }
 }
 
@@ -289,7 +317,8 @@ void encode_pictures(DeviceView<const std::uint8_t> pictures, const CoderTables&
                      const cuda::Stream& stream) {
     using namespace pictures_kernels;
     const auto& shape = pictures.shape();
-    const Job job{cuda::KernelImage(pictures), {BlockGrid(shape), shape.channels, shape.frames}, tables, coded};
+    const cuda::KernelImage image(pictures);
+    const Job job{image, {BlockGrid(shape), shape.channels, shape.frames}, tables, coded, image.aligned_to(8)};
     const auto kernel = shape.channels == 1 ? pictures_kernel<1> : pictures_kernel<3>;
     kernel<<<static_cast<unsigned>(job.blocks.count()), threads_per_block, 0, stream.handle()>>>(job);
     cuda::check_launch();

@@ -646,13 +646,13 @@ __global__ void __launch_bounds__(threads_per_block) prediction_kernel(Job job) 
     extern __shared__ __align__(16) std::uint8_t memory[];
     auto& shared = *reinterpret_cast<Shared<channels>*>(memory);
     auto& scratch = reinterpret_cast<Scratch<channels>*>(job.scratch)[blockIdx.x];
-    const auto count = job.list.size(job.blocks);
+    const auto count = job.list.size();
     for (;;) {
-        if (threadIdx.x == 0) shared.item = atomicAdd(job.list.next, 1u);
+        if (threadIdx.x == 0) shared.item = job.list.next();
         __syncthreads();
         const auto item = shared.item;
         if (item >= count) return;
-        const int block = job.list.block(item), stream = job.blocks.stream(block);
+        const int block = job.list.block(job.list.place(item)), stream = job.blocks.stream(block);
         const auto place = job.blocks.place(block);
 
         begin_block(job, stream, place, shared);
@@ -687,9 +687,9 @@ struct AdvanceJob {
 };
 
 __global__ void __launch_bounds__(advance_threads) advance_kernel(AdvanceJob job) {
-    const auto count = job.list.size(job.blocks);
+    const auto count = job.list.size();
     for (auto item = blockIdx.x; item < count; item += gridDim.x) {
-        const int block = job.list.block(item), stream = job.blocks.stream(block);
+        const int block = job.list.block(job.list.place(item)), stream = job.blocks.stream(block);
         const auto place = job.blocks.place(block);
         const int row_bytes = place.width * job.blocks.channels, lane = static_cast<int>(threadIdx.x % 32);
         std::uint32_t largest = 0, squared = 0;

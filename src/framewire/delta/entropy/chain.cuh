@@ -72,16 +72,19 @@ struct Chain {
             staged[lane] = next;
             __syncwarp();
             if (lane < left - 32) next = symbol_at(left - 33 - lane);
+            // Two symbols are loaded ahead: the words that are written hold up loads behind them.
+            auto symbol = staged[0], following = staged[1];
+            const auto put_next = [&](int i) {
+                const auto second = staged[(i + 2) % 32];
+                put(symbol, lane == 0);
+                symbol = following;
+                following = second;
+            };
             if (left >= 32) {
 #pragma unroll 16
-                for (int i = 0; i < 32; ++i) put(staged[i], lane == 0);
+                for (int i = 0; i < 32; ++i) put_next(i);
             } else {
-                auto symbol = staged[0];
-                for (int i = 1; i <= left; ++i) {
-                    const auto following = staged[i % 32];
-                    put(symbol, lane == 0);
-                    symbol = following;
-                }
+                for (int i = 0; i < left; ++i) put_next(i);
             }
             __syncwarp();
         }
