@@ -91,7 +91,8 @@ struct SinkOptions {
 
 /// Opens what `text` names, one of sink_registry()'s kinds, by its ending in any case: `.mp4`, `.mov`, `.ts` (H.264),
 /// `.mkv` (FFV1, lossless), `.webm` (VP9), `.avi` (Motion JPEG), `.gif`, `.y4m`, `.png`, `.jpg`, `.webp`, `.tif` and
-/// `.bmp` (one image, or many as `img%04d.png`; several frames into one WebP move), `.bgr`, `.gray` (raw bytes),
+/// `.bmp` (one image, or many as `img%04d.png`; several frames into one WebP move), `.fwd` (the difference stream; see
+/// docs/recordings.md), `.bgr`, `.gray` (raw bytes),
 /// `.m3u8` (HLS), `-` (y4m on standard output) or a URL FFmpeg writes (`rtsp://`, `udp://`, `srt://`, `rtmp://`).
 /// Parameters follow as `:key=value`; see parse_sink(). Files appear under their name when finish() returns, HLS as it
 /// goes. H.264 is 4:2:0, but 4:4:4 where a side is odd, for 4:2:0 knows even sizes only and framewire neither pads nor

@@ -108,6 +108,7 @@ private:
     void say_damage(const delta::BlockSet& left_out) {
         const delta::BlockGrid grid(info_.shape);
         const auto seconds = reader_.seconds(frame_.place.ticks);
+        int first_spread = grid.count();
         for (std::size_t i = 0; i < frame_.blocks.size(); ++i) {
             const auto& [block, bytes] = frame_.blocks[i];
             const auto number = static_cast<std::size_t>(block);
@@ -115,19 +116,24 @@ private:
             const auto place = grid.place(block);
             const auto offset = frame_.place.offset + static_cast<std::int64_t>(fwd::frame_head_bytes) +
                                 (bytes.data() - frame_.packed.data());
-            if (frame_.broken[i]) {
-                reader_.damage().say(offset,
-                                     "frame {} at {:.3f} s: block {}, {}x{} pixels at {},{}, is damaged, at bytes {} "
-                                     "to {}; it stays as it was until the next picture",
-                                     frame_.number, seconds, block, place.width, place.height, place.x, place.y, offset,
-                                     offset + std::ssize(bytes) - 1);
-            } else if (!spread_) {
-                spread_ = Spread{frame_.number, frame_.place.offset};
-                reader_.damage().say(frame_.place.offset,
-                                     "frame {} at {:.3f} s: block {}, at {},{}, is made of damaged ones or makes no "
-                                     "sense; such blocks stay as they were, too",
-                                     frame_.number, seconds, block, place.x, place.y);
+            if (!frame_.broken[i]) {
+                first_spread = std::min(first_spread, block);
+                continue;
             }
+            reader_.damage().say(
+                offset,
+                "frame {} at {:.3f} s: block {}, {}x{} pixels at {},{}, is damaged, at bytes {} to {}; "
+                "it stays as it was until the next picture",
+                frame_.number, seconds, block, place.width, place.height, place.x, place.y, offset,
+                offset + std::ssize(bytes) - 1);
+        }
+        if (first_spread < grid.count() && !spread_) {
+            const auto place = grid.place(first_spread);
+            spread_ = Spread{frame_.number, frame_.place.offset};
+            reader_.damage().say(frame_.place.offset,
+                                 "frame {} at {:.3f} s: block {}, at {},{}, is made of damaged ones or makes no sense; "
+                                 "such blocks stay as they were, too",
+                                 frame_.number, seconds, first_spread, place.x, place.y);
         }
         if (spread_) spread_->blocks = std::ranges::count_if(left_out, [](auto left) { return left != 0; });
     }
