@@ -22,8 +22,8 @@ std::optional<Coded> code_jpeg_ls(const Film& film, int threshold) {
         const double begin = processor_ms();
         charls::jpegls_encoder encoder;
         encoder
-            .frame_info({static_cast<std::uint32_t>(shape.width), static_cast<std::uint32_t>(shape.height), 8,
-                         shape.channels})
+            .frame_info(
+                {static_cast<std::uint32_t>(shape.width), static_cast<std::uint32_t>(shape.height), 8, shape.channels})
             .near_lossless(std::min(threshold, most_near))
             .interleave_mode(shape.channels == 1 ? charls::interleave_mode::none : charls::interleave_mode::sample);
         bytes.resize(encoder.estimated_destination_size());

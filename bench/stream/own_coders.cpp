@@ -97,7 +97,9 @@ std::optional<Coded> code_as_bitmaps(const Film& film, int threshold) {
     std::size_t packed_size = 0;  // told by whoever sends them
     return code_changes(
         film, threshold, "zstd",
-        [&](HostView<const std::uint8_t> picture, Bytes& bytes) { bytes = compress({picture.data(), size}); },
+        [&](HostView<const std::uint8_t> picture, Bytes& bytes) {
+            bytes = compress({picture.data(), size});
+        },
         [&](const Bytes& bytes, HostView<std::uint8_t> picture) { take_plain(expand(bytes, size), picture); },
         [&](const Changes& changes, Bytes& bytes) {
             std::fill(sparse.begin(), sparse.end(), std::uint8_t{0});

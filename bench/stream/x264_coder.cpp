@@ -6,6 +6,7 @@
 #include "stream/bitmaps.hpp"
 
 extern "C" {
+#include <libavutil/log.h>
 #include <libavutil/opt.h>
 }
 
@@ -50,12 +51,13 @@ CodecPointer open_encoder(const AVCodec* codec, AVPixelFormat format, const Shap
     check(av_opt_set(context->priv_data, "preset", "ultrafast", 0), "its preset");
     check(av_opt_set(context->priv_data, "tune", "zerolatency", 0), "its tuning");
     check(av_opt_set(context->priv_data, "crf", fmt::format("{}", rate_factor).c_str(), 0), "its rate factor");
-    check(av_opt_set(context->priv_data, "x264-params", "keyint=infinite:scenecut=0:log-level=-1", 0), "its options");
+    check(av_opt_set(context->priv_data, "x264-params", "keyint=infinite:scenecut=0", 0), "its options");
     return avcodec_open2(context.get(), codec, nullptr) < 0 ? nullptr : std::move(context);
 }
 
 /// All frames as packets, or nothing where there is no such encoder. `coded` gets bytes and times.
 std::optional<std::vector<PacketPointer>> encode(const Film& film, const X264& settings, Coded& coded) {
+    av_log_set_level(AV_LOG_ERROR);  // x264 prints its statistics at the end of each run
     const auto* codec = avcodec_find_encoder_by_name("libx264");
     if (!codec) return std::nullopt;
     const auto format = film.shape.channels == 1 ? AV_PIX_FMT_GRAY8
@@ -118,8 +120,8 @@ std::vector<std::uint8_t> correct(HostView<const std::uint8_t> camera, HostView<
         const int error = camera.data()[i] - seen.data()[i];
         const int count = (std::abs(error) + threshold) / step;
         steps[i] = static_cast<std::uint8_t>(error < 0 ? -count : count);
-        seen.data()[i] = static_cast<std::uint8_t>(
-            std::clamp(seen.data()[i] + (error < 0 ? -count : count) * step, 0, 255));
+        seen.data()[i] =
+            static_cast<std::uint8_t>(std::clamp(seen.data()[i] + (error < 0 ? -count : count) * step, 0, 255));
     }
     return compress(bitmap_of(steps));
 }
