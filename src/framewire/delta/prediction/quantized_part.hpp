@@ -17,8 +17,8 @@ using PartSamples = std::array<std::uint8_t, static_cast<std::size_t>(part_side*
 /// What a part is foretold by, made right.
 struct QuantizedPart {
     alignas(64) std::array<std::int16_t, static_cast<std::size_t>(part_side* part_row)> steps;
-    alignas(64) PartSamples samples;                ///< as a viewer will have them
-    alignas(64) PartSamples slopes;                 ///< slope_of() at each sample
+    alignas(64) PartSamples samples;               ///< as a viewer will have them
+    alignas(64) PartSamples slopes;                ///< slope_of() at each sample
     std::array<std::uint32_t, part_side> changed;  ///< of each row, a bit per sample that has steps
 
     bool has_steps(int rows) const {

@@ -75,7 +75,8 @@ void quantize_rows(const Quantizer& quantizer, const std::uint8_t* camera, const
             count = hn::IfThenElseZero(changes, count);
             const auto far = hn::IfThenElseZero(changes, hn::Add(before_first, hn::Mul(count, step)));
             const auto up = hn::Gt(difference, zero);
-            hn::Store(hn::IfThenElse(up, count, hn::Neg(count)), d16, &part.steps[row_at + static_cast<std::size_t>(at)]);
+            hn::Store(hn::IfThenElse(up, count, hn::Neg(count)), d16,
+                      &part.steps[row_at + static_cast<std::size_t>(at)]);
             const auto sample = hn::IfThenElse(up, hn::Add(b, far), hn::Sub(b, far));
             hn::StoreU(hn::DemoteTo(half, sample), half, &part.samples[row_at + static_cast<std::size_t>(at)]);
         }
