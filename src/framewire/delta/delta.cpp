@@ -3,6 +3,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/delta/encoder_layout.hpp"
+#include "framewire/delta/packing/packed.hpp"
 
 namespace framewire::delta {
 
@@ -29,10 +30,12 @@ const ParameterFields<EncoderParameters>& encoder_fields() {
     return fields;
 }
 
+void validate(const EncoderParameters& parameters, const char* what) { encoder_fields().check(parameters, what); }
+
 Encoder::Encoder(EncoderParameters parameters, const Shape& shape, Executor& executor)
     : parameters_(parameters), shape_(shape), executor_(&executor) {
     validate(shape, "the encoder's frame");
-    encoder_fields().check(parameters, "the encoder");
+    delta::validate(parameters, "the encoder");
     if (parameters.mode == Mode::bounded) fail(ErrorCode::usage, "the mode bounded has no changes to find");
     workspace_ =
         BackendBuffer(executor.backend() == Backend::cpu
@@ -40,6 +43,11 @@ Encoder::Encoder(EncoderParameters parameters, const Shape& shape, Executor& exe
                           : CudaWorkspace::bytes(shape),
                       executor);
     workspace_.fill(0);
+}
+
+int Encoder::threshold_of_frame(std::optional<int> threshold) const {
+    if (threshold) validate_packed_threshold(*threshold);
+    return threshold.value_or(parameters_.effective_threshold());
 }
 
 Decoder::Decoder(const Shape& shape, Executor& executor) : shape_(shape), executor_(&executor) {

@@ -6,6 +6,7 @@
 #include "framewire/delta/changes.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace framewire {
@@ -35,6 +36,9 @@ struct EncoderParameters {
 /// The parameters as data: threshold, mode and effort.
 const ParameterFields<EncoderParameters>& encoder_fields();
 
+/// Throws Error{usage} on parameters that are not allowed; `what` names whose they are.
+void validate(const EncoderParameters& parameters, const char* what);
+
 /// The difference encoder (streaming report, section 2): for each byte, d = current - R; if |d| > threshold the byte is
 /// a change and R takes it, else R keeps its own, so R is what a viewer holds and is never further than the threshold
 /// from the camera. Deterministic: changes come in raster order, the same from every backend.
@@ -48,14 +52,16 @@ public:
     const Shape& shape() const { return shape_; }
 
     /// Compares `current` with `reference`, updates `reference` and writes `changes`. Any strides; no overlap.
-    /// `changes` has room for every byte of every frame. Host: returns when done. Device: queued on the executor's
-    /// stream, one launch.
+    /// `changes` has room for every byte of every frame. `threshold` is that of these frames, 0..254; none: that of the
+    /// parameters. Host: returns when done. Device: queued on the executor's stream, one launch.
     void encode(HostView<const std::uint8_t> current, HostView<std::uint8_t> reference,
-                const ChangesView<MemorySpace::host>& changes);
+                const ChangesView<MemorySpace::host>& changes, std::optional<int> threshold = {});
     void encode(DeviceView<const std::uint8_t> current, DeviceView<std::uint8_t> reference,
-                const ChangesView<MemorySpace::device>& changes);
+                const ChangesView<MemorySpace::device>& changes, std::optional<int> threshold = {});
 
 private:
+    int threshold_of_frame(std::optional<int> threshold) const;
+
     EncoderParameters parameters_;
     Shape shape_;
     Executor* executor_;

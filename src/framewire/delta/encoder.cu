@@ -249,12 +249,12 @@ bool vectors_fit(DeviceView<Byte> frames) {
 }  // namespace encoder_kernels
 
 void Encoder::encode(DeviceView<const std::uint8_t> current, DeviceView<std::uint8_t> reference,
-                     const ChangesView<MemorySpace::device>& changes) {
+                     const ChangesView<MemorySpace::device>& changes, std::optional<int> of_frame) {
     using namespace encoder_kernels;
     validate(current, shape_, "the encoder's frame");
     validate(reference, shape_, "the encoder's reference");
     validate(changes, shape_, "the encoder's changes");
-    const auto threshold = static_cast<std::uint32_t>(parameters_.effective_threshold());
+    const auto threshold = static_cast<std::uint32_t>(threshold_of_frame(of_frame));
     const bool low = threshold < 128;
     const auto tiles_per_frame = cuda_tiles_per_frame(shape_);
     const Job job{cuda::KernelImage(current),

@@ -153,12 +153,12 @@ void close_gaps(const Shape& shape, const CpuChunks& chunks, const Summary* chun
 }  // namespace
 
 void Encoder::encode(HostView<const std::uint8_t> current, HostView<std::uint8_t> reference,
-                     const ChangesView<MemorySpace::host>& changes) {
+                     const ChangesView<MemorySpace::host>& changes, std::optional<int> of_frame) {
     validate(current, shape_, "the encoder's frame");
     validate(reference, shape_, "the encoder's reference");
     validate(changes, shape_, "the encoder's changes");
     const CpuChunks chunks(shape_);
-    const auto threshold = parameters_.effective_threshold();
+    const auto threshold = threshold_of_frame(of_frame);
     auto* chunk_summaries = workspace_.as<Summary>();
     executor_->pool().for_chunks(shape_.frames * chunks.per_frame, 1,
                                  [&](std::int64_t index, std::int64_t, std::int64_t) {

@@ -97,15 +97,16 @@ struct Changes {
     }
 };
 
-Encoded encode(Encoder& encoder, Executor& executor, GuardedImage& current, GuardedImage& reference) {
+Encoded encode(Encoder& encoder, Executor& executor, GuardedImage& current, GuardedImage& reference,
+               std::optional<int> threshold = {}) {
     Changes changes(encoder.shape(), executor.backend());
     if (executor.backend() == Backend::cpu) {
-        encoder.encode(current.view(), reference.view(), changes.host.view());
+        encoder.encode(current.view(), reference.view(), changes.host.view(), threshold);
     } else if constexpr (cuda::compiled) {
         DeviceTwin device_current(current), device_reference(reference);
         device_current.upload(executor.stream());
         device_reference.upload(executor.stream());
-        encoder.encode(device_current.view(), device_reference.view(), changes.device->view());
+        encoder.encode(device_current.view(), device_reference.view(), changes.device->view(), threshold);
         device_current.download(executor.stream());
         device_reference.download(executor.stream());
         changes.download(executor.stream());
@@ -221,6 +222,36 @@ TEST_P(DeltaTest, ReferenceNeverDriftsOverManyFrames) {
         ASSERT_EQ(kit::first_difference(viewer.view(), reference.view()), std::nullopt) << "frame " << frame;
         ASSERT_EQ(kit::first_difference(viewer.view(), current.view(), 20), std::nullopt) << "frame " << frame;
     }
+}
+
+// Lowered, it sends what was withheld; raised, it leaves R as it is.
+TEST_P(DeltaTest, EachFrameHasItsThreshold) {
+    const Shape shape{2, 33, 65, 3};
+    auto& executor = kit::executor(GetParam());
+    Encoder encoder({.threshold = 20}, shape, executor);
+    GuardedImage current(shape, {}), reference(shape, {});
+    HostImage want_reference(shape);
+    kit::fill(reference.view(), kit::Fill::noise);
+    copy(reference.view(), want_reference.view());
+    move(reference.view(), current.view(), Motion::most, 1);
+    HostChanges want(shape);
+    std::vector<std::uint32_t> counts;
+    for (const int threshold : {254, 130, 131, 20, 60, 19, 0, 0}) {
+        SCOPED_TRACE(threshold);
+        encode_reference(threshold, current.view(), want_reference.view(), want.view());
+        const auto got = encode(encoder, executor, current, reference, threshold);
+        expect_equal(got, collect(want.view()));
+        ASSERT_EQ(kit::first_difference(reference.view(), want_reference.view()), std::nullopt);
+        ASSERT_EQ(kit::first_difference(reference.view(), current.view(), threshold), std::nullopt);
+        counts.push_back(got.summaries[0].count);
+    }
+    EXPECT_EQ(counts[2], 0u);
+    EXPECT_GT(counts[3], 0u);
+    EXPECT_EQ(counts[4], 0u);
+    EXPECT_GT(counts[6], 0u);
+    EXPECT_EQ(counts[7], 0u);
+    EXPECT_THROW(encode(encoder, executor, current, reference, 255), Error);
+    EXPECT_THROW(encode(encoder, executor, current, reference, -1), Error);
 }
 
 TEST(Delta, RefusesWhatIsNotAllowed) {

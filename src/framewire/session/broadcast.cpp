@@ -36,7 +36,8 @@ struct Found {
         if (packer) {
             changes.wait();
             packed.clear();
-            if (!changes.first() && stream->watched()) packer->pack_changes(changes.changes(), packed);
+            if (!changes.first() && stream->watched())
+                packer->pack_changes(changes.changes(), stream->info().threshold, packed);
         }
         if (has_objects) objects.wait();
     }
@@ -125,7 +126,7 @@ void BroadcastJob::State::run() {
 Found BroadcastJob::State::make_found() {
     Found found{&stream, encoder ? encoder->make_changes() : FrameChanges(),
                 detector ? detector->make_objects() : FrameObjects(), false, std::nullopt};
-    if (encoder) found.packer.emplace(shape, parameters.effective_threshold());
+    if (encoder) found.packer.emplace(shape);
     return found;
 }
 

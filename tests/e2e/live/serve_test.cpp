@@ -321,7 +321,7 @@ TEST(View, ARecordingHasNoGapsOfYears) {
     for (const double seconds : {0.0, net::max_seconds, -net::max_seconds, net::max_seconds - 1, net::max_seconds}) {
         net::Bytes message;
         net::begin_state(net::MessageType::picture, {++version, 0, seconds}, {}, message);
-        packer.pack_picture(std::as_const(picture).view(), message);
+        packer.pack_picture(std::as_const(picture).view(), info.threshold, message);
         net::end_state(message);
         server->send(message);
     }

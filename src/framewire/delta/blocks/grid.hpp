@@ -1,8 +1,8 @@
 #pragma once
 
+#include "framewire/core/host_device.hpp"
 #include "framewire/core/view.hpp"
 
-#include <algorithm>
 #include <cstdint>
 
 namespace framewire::delta {
@@ -16,26 +16,27 @@ inline constexpr int parts_per_row = block_side / part_side;
 struct BlockPlace {
     int x, y, width, height;  ///< pixels
 
-    int part_columns() const { return (width + part_side - 1) / part_side; }
-    int part_rows() const { return (height + part_side - 1) / part_side; }
-    int pixels() const { return width * height; }
+    FRAMEWIRE_HOST_DEVICE int part_columns() const { return (width + part_side - 1) / part_side; }
+    FRAMEWIRE_HOST_DEVICE int part_rows() const { return (height + part_side - 1) / part_side; }
+    FRAMEWIRE_HOST_DEVICE int pixels() const { return width * height; }
 };
 
 /// The blocks of a frame, numbered row by row.
 class BlockGrid {
 public:
-    explicit BlockGrid(const Shape& frame)
+    FRAMEWIRE_HOST_DEVICE explicit BlockGrid(const Shape& frame)
         : width_(frame.width),
           height_(frame.height),
           columns_((frame.width + block_side - 1) / block_side),
           rows_((frame.height + block_side - 1) / block_side) {}
 
-    int columns() const { return columns_; }
-    int rows() const { return rows_; }
-    int count() const { return columns_ * rows_; }
-    BlockPlace place(int block) const {
+    FRAMEWIRE_HOST_DEVICE int columns() const { return columns_; }
+    FRAMEWIRE_HOST_DEVICE int rows() const { return rows_; }
+    FRAMEWIRE_HOST_DEVICE int count() const { return columns_ * rows_; }
+    FRAMEWIRE_HOST_DEVICE BlockPlace place(int block) const {
         const int x = block % columns_ * block_side, y = block / columns_ * block_side;
-        return {x, y, std::min(block_side, width_ - x), std::min(block_side, height_ - y)};
+        return {x, y, width_ - x < block_side ? width_ - x : block_side,
+                height_ - y < block_side ? height_ - y : block_side};
     }
 
 private:

@@ -1,13 +1,11 @@
 #pragma once
 
 #include "framewire/delta/blocks/grid.hpp"
+#include "framewire/delta/blocks/step_formulas.hpp"
 #include "framewire/delta/entropy/models.hpp"
 
-#include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 
 namespace framewire::delta {
@@ -137,15 +135,11 @@ private:
     std::array<std::int16_t, stride*(block_side + 2) * 3> steps_;
 };
 
-/// What the bytes of a part are foretold by; how steep the foretold picture is counts where there is one.
-enum class Foretold { reference, moved, inside, differences };
-
-/// The model of whether a pixel changes. `slope`: 0 flat to 3 steep.
+/// The model of whether a pixel changes.
 constexpr int changed_model(const CodedPixels::Neighbours& near, Foretold by, int slope) {
     const auto& extent = pattern_traits.extent;
-    const int corners = (near.above_left != 0) + (near.above_right != 0);
-    const int where = extent[near.left] + 3 * extent[near.above] + 9 * corners + 27 * near.second;
-    return where + 54 * (static_cast<int>(by) * 4 + slope);
+    return changed_model(extent[near.left], extent[near.above], (near.above_left != 0) + (near.above_right != 0),
+                         near.second, by, slope);
 }
 
 /// The model of which of its channels do, or of a gray pixel's sign.
@@ -156,83 +150,12 @@ inline int pattern_model(const CodedPixels::Neighbours& near) {
     return left + 4 * above + 16 * (traits.extent[near.left] == 2 || traits.extent[near.above] == 2);
 }
 
-/// Most steps a byte goes up or down.
-inline constexpr int max_steps = 255;
-
-/// What is expected of a byte's magnitude, in steps, and the model of how far off that is.
-struct MagnitudeContext {
-    int expected;  ///< at least 1
-    int model;
-};
-
-/// `before`: the channel of the same pixel coded before that changes too, else -1; `steps_before` its steps. `first`:
-/// the channel is the first in the order of coding.
+/// magnitude_context() of a channel of the pixel (x, y).
 [[gnu::always_inline]] inline MagnitudeContext magnitude_context(const CodedPixels& coded, int x, int y, int channel,
                                                                  int sign, int before, int steps_before, bool first,
                                                                  bool fine) {
-    // Few branches: which neighbours change nobody can guess.
-    const int left = coded.steps(x - 1, y, channel) * sign, above = coded.steps(x, y - 1, channel) * sign;
-    int expected, support;
-    if (before >= 0 && steps_before * sign > 0) {
-        const int left_before = coded.steps(x - 1, y, before) * sign,
-                  above_before = coded.steps(x, y - 1, before) * sign;
-        const int use_left = (left > 0) & (left_before > 0), use_above = (above > 0) & (above_before > 0);
-        const int by_left = left - left_before, by_above = above - above_before;
-        const int both = use_left & use_above, more = (by_left & -use_left) + (by_above & -use_above);
-        const int apart = std::abs(by_left - by_above);
-        // Half of it, rounded towards zero, where both tell.
-        expected = std::clamp(steps_before * sign + ((more + ((more < 0) & both)) >> both), 1, max_steps);
-        support = both ? (apart > 2) + (apart > 7) : 4 - (use_left | use_above);
-    } else {
-        const int has_left = left > 0, has_above = above > 0;
-        const int larger = std::max(left, above), smaller = std::min(left, above), apart = larger - smaller;
-        const int corner = coded.steps(x - 1, y - 1, channel) * sign;
-        const int straight = corner > 0 ? left + above - corner : (left + above) >> 1;
-        const int held = std::min(std::max(straight, smaller), larger);
-        const int both = has_left & has_above;
-        expected = std::max(both ? held : larger, 1);
-        support = both ? 5 + (apart > 3) + (apart > 15) : 9 - (has_left | has_above);
-    }
-    const int size = (expected > 1) + (expected > 11);
-    return {expected, size + 3 * support + 30 * first + 60 * fine};
+    return magnitude_context([&](int right, int down, int of) { return coded.steps(x + right, y + down, of); }, channel,
+                             sign, before, steps_before, first, fine);
 }
-
-/// A magnitude folded around what was expected, nearest first: a number from 0 on.
-inline int fold(int magnitude, int expected) {
-    const int off = magnitude - expected, both = expected - 1;
-    return off > both ? off + both : off > 0 ? 2 * off - 1 : -2 * off;
-}
-inline int unfold(int folded, int expected) {
-    const int both = expected - 1, half = (folded + 1) / 2;
-    return expected + (folded > 2 * both ? folded - both : folded & 1 ? half : -half);
-}
-
-/// A folded number as a symbol and the bits that follow it.
-struct Token {
-    int symbol, bits, value;
-};
-constexpr Token token_of(int folded) {
-    if (folded < 8) return {folded, 0, 0};
-    const int top = std::bit_width(static_cast<unsigned>(folded)) - 1;
-    const int bits = top - 1;
-    return {8 + 2 * (top - 3) + (folded >> bits & 1), bits, folded & ((1 << bits) - 1)};
-}
-inline constexpr int token_bits(int symbol) { return symbol < 8 ? 0 : (symbol - 8) / 2 + 2; }
-inline int folded_of(int symbol, int value) {
-    return symbol < 8 ? symbol : ((2 + symbol % 2) << token_bits(symbol)) + value;
-}
-
-/// The steps of a difference other than 0: how far beyond the threshold, with its sign. Differences count modulo 256,
-/// so each stands for two numbers, at least one of them beyond the threshold. The one nearer to `like`, what neighbours
-/// changed by, is most often the one that was before the modulus.
-inline int signed_steps(std::uint8_t difference, int threshold, int like) {
-    const int positive = difference, negative = difference - 256;
-    const bool up =
-        -negative <= threshold || (positive > threshold && std::abs(positive - like) < std::abs(negative - like));
-    return up ? positive - threshold : negative + threshold;
-}
-
-/// The order in which a pixel's channels are coded: green tells most of the other two.
-inline constexpr int channel_order[3] = {1, 0, 2};
 
 }  // namespace framewire::delta

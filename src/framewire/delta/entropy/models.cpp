@@ -53,7 +53,7 @@ Models<symbol_count>::Models(std::span<const ModelKind> kinds, const char* level
             }
             if (kind.symbols < least_guessed) continue;
             auto* const guess = &guesses_[static_cast<std::size_t>(first) * guesses_per_symbol];
-            for (int at = 0, symbol = 0; at < guesses; ++at) {
+            for (int at = 0, symbol = 0; at < guess_count; ++at) {
                 while (symbol + 1 < kind.symbols &&
                        starts_[static_cast<std::size_t>(first + symbol + 1)] <= at << guess_shift)
                     ++symbol;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/core/host_device.hpp"
 #include "framewire/delta/entropy/rans.hpp"
 
 #include <array>
@@ -16,8 +17,8 @@ struct ModelKind {
     int count;
     int symbols;
 
-    constexpr int end() const { return first + count * symbols; }
-    constexpr int at(int model) const { return first + model * symbols; }
+    FRAMEWIRE_HOST_DEVICE constexpr int end() const { return first + count * symbols; }
+    FRAMEWIRE_HOST_DEVICE constexpr int at(int model) const { return first + model * symbols; }
 };
 
 /// The kinds of models of a step; format.md says what their symbols and contexts mean.
@@ -61,6 +62,9 @@ public:
     const rans::Symbol& symbol(int index) const { return symbols_[static_cast<std::size_t>(index)]; }
     std::uint32_t start(int index) const { return starts_[static_cast<std::size_t>(index)]; }
     std::uint32_t frequency(int index) const { return frequencies_[static_cast<std::size_t>(index)]; }
+    /// Of models of many symbols: eight numbers for each symbol, those of a model one after the other, of every 32nd
+    /// place which symbol it belongs to.
+    std::span<const std::uint8_t> guesses() const { return guesses_; }
 
     /// The next symbol of a model of `count` symbols that begins at `first`.
     int read(rans::Reader& reader, int first, int count) const {
@@ -82,10 +86,10 @@ public:
     }
 
 private:
-    // Of every 32nd place which symbol it belongs to, so that no reader searches long; for models of many symbols.
-    static constexpr int guess_shift = 5, guesses = rans::probability_one >> guess_shift;
+    // So that no reader searches long.
+    static constexpr int guess_shift = 5, guess_count = rans::probability_one >> guess_shift;
     static constexpr std::size_t guesses_per_symbol = 8;
-    static constexpr int least_guessed = guesses / static_cast<int>(guesses_per_symbol);
+    static constexpr int least_guessed = guess_count / static_cast<int>(guesses_per_symbol);
 
     std::array<std::uint8_t, static_cast<std::size_t>(symbol_count) * guesses_per_symbol> guesses_{};
     std::array<std::uint16_t, symbol_count> starts_;

@@ -7,6 +7,7 @@
 #include "framewire/delta/pictures/picture_coder.hpp"
 #include "framewire/delta/prediction/distance.hpp"
 #include "framewire/delta/prediction/prediction_encoder.hpp"
+#include "framewire/delta/prediction/step_sizes.hpp"
 
 #include <array>
 #include <cstring>
@@ -15,14 +16,6 @@
 
 namespace framewire::delta {
 namespace {
-
-constexpr PredictionEncoder::Effort efforts[] = {
-    {.range = 0, .candidates = 2}, {.range = 6, .candidates = 3}, {.range = 12, .candidates = 4}};
-static_assert(std::size(efforts) == BoundedPacker::max_effort + 1);
-
-// Steps from a first picture that is off by the whole threshold cost more than such a picture saves; the whole of
-// vtest's first second is smallest at about a quarter.
-int first_threshold(int threshold) { return threshold / 4; }
 
 void copy_block(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, const BlockPlace& block) {
     const auto channels = std::int64_t{to.shape().channels};
@@ -36,7 +29,6 @@ void copy_block(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, co
 struct BoundedPacker::State {
     Shape shape;
     BlockGrid grid;
-    int threshold;
     const ThreadPool* pool;
     HostImage after;  // of the blocks that are coded
     std::vector<Summary> found;
@@ -46,14 +38,9 @@ struct BoundedPacker::State {
     BlockWriter writer;
     std::vector<std::uint8_t> whole;  // a first picture without loss
 
-    State(const Shape& of, int threshold_, int effort, const ThreadPool* pool_)
-        : shape(of),
-          grid(of),
-          threshold(threshold_),
-          pool(pool_),
-          after(of),
-          found(static_cast<std::size_t>(grid.count())) {
-        encoders.fill(PredictionEncoder(efforts[effort]));
+    State(const Shape& of, int effort, const ThreadPool* pool_)
+        : shape(of), grid(of), pool(pool_), after(of), found(static_cast<std::size_t>(grid.count())) {
+        encoders.fill(PredictionEncoder(Effort::of(effort)));
         coded.reserve(found.size());
     }
 
@@ -72,14 +59,14 @@ struct BoundedPacker::State {
                 const auto place = grid.place(block);
                 copy_block(std::as_const(after).view(), reference, place);
                 const auto count = found[static_cast<std::size_t>(block)].count;
-                found[static_cast<std::size_t>(block)] = block_distance(camera, before, place, threshold);
+                found[static_cast<std::size_t>(block)] = block_distance(camera, before, place, within);
                 found[static_cast<std::size_t>(block)].count = count;
             }
         });
     }
 
     /// Packs `camera` without loss into `whole`.
-    void pack_whole(HostView<const std::uint8_t> camera) {
+    void pack_whole(HostView<const std::uint8_t> camera, int threshold) {
         whole.clear();
         writer.write({PackedHead::Kind::picture, threshold}, coded, grid.count(), pool, whole,
                      [&](std::size_t share, int block, std::vector<std::uint8_t>& bytes) {
@@ -94,52 +81,54 @@ struct BoundedPacker::State {
     }
 };
 
-BoundedPacker::BoundedPacker(const Shape& shape, int threshold, int effort, const ThreadPool* pool) {
+BoundedPacker::BoundedPacker(const Shape& shape, int effort, const ThreadPool* pool) {
     validate_one_frame(shape, "the bounded packer's frame");
-    validate_packed_threshold(threshold);
     if (effort < 0 || effort > max_effort)
         fail(ErrorCode::usage, "an effort of {}; 0 to {} are allowed", effort, max_effort);
-    state_ = std::make_unique<State>(shape, threshold, effort, pool);
+    state_ = std::make_unique<State>(shape, effort, pool);
 }
 BoundedPacker::~BoundedPacker() = default;
 BoundedPacker::BoundedPacker(BoundedPacker&&) noexcept = default;
 BoundedPacker& BoundedPacker::operator=(BoundedPacker&&) noexcept = default;
 
-Summary BoundedPacker::pack_first(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference,
+Summary BoundedPacker::pack_first(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
                                   std::vector<std::uint8_t>& out) {
     auto& state = *state_;
+    validate_packed_threshold(threshold);
     validate(camera, state.shape, "the bounded packer's frame");
     validate(reference, state.shape, "the bounded packer's reference");
     state.coded.resize(state.found.size());
     std::iota(state.coded.begin(), state.coded.end(), 0);
     std::fill(state.found.begin(), state.found.end(), Summary{});
-    state.pack_whole(camera);
-    const int within = first_threshold(state.threshold);
+    state.pack_whole(camera, threshold);
+    const int within = first_threshold(threshold);
     const auto before = out.size();
-    if (within > 0) state.pack(PackedHead::Kind::first_picture, within, camera, reference, out);
-    // The one without loss costs fewer bytes later: about an eighth of it.
-    if (within > 0 && 8 * (out.size() - before) < 7 * state.whole.size()) return state.sum();
+    if (within > 0) {
+        state.pack(PackedHead::Kind::first_picture, within, camera, reference, out);
+        if (takes_near_picture(out.size() - before, state.whole.size())) return state.sum();
+    }
     out.resize(before);
     out.insert(out.end(), state.whole.begin(), state.whole.end());
     copy(camera, reference);
     return {};
 }
 
-Summary BoundedPacker::pack_step(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference,
+Summary BoundedPacker::pack_step(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
                                  std::vector<std::uint8_t>& out) {
     auto& state = *state_;
+    validate_packed_threshold(threshold);
     validate(camera, state.shape, "the bounded packer's frame");
     validate(reference, state.shape, "the bounded packer's reference");
     const HostView<const std::uint8_t> before = reference;
     for_block_shares(state.pool, state.found.size(), [&](std::int64_t, std::int64_t begin, std::int64_t end) {
         for (auto block = begin; block < end; ++block)
             state.found[static_cast<std::size_t>(block)] =
-                block_distance(camera, before, state.grid.place(static_cast<int>(block)), state.threshold);
+                block_distance(camera, before, state.grid.place(static_cast<int>(block)), threshold);
     });
     state.coded.clear();
     for (int block = 0; block < state.grid.count(); ++block)
         if (state.found[static_cast<std::size_t>(block)].count > 0) state.coded.push_back(block);
-    state.pack(PackedHead::Kind::prediction, state.threshold, camera, reference, out);
+    state.pack(PackedHead::Kind::prediction, threshold, camera, reference, out);
     return state.sum();
 }
 

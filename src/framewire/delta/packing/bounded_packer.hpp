@@ -3,6 +3,7 @@
 #include "framewire/core/thread_pool.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/delta/changes.hpp"
+#include "framewire/delta/prediction/effort.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -18,20 +19,21 @@ class BoundedPacker {
 public:
     /// For frames of `shape` (one frame). `effort` is how long motion is looked for: 0 not at all, 1 a little, 2 well.
     /// Where there is a `pool`, which lives longer, its threads share the blocks of each frame; the bytes are the same.
-    BoundedPacker(const Shape& shape, int threshold, int effort, const ThreadPool* pool = nullptr);
+    BoundedPacker(const Shape& shape, int effort, const ThreadPool* pool = nullptr);
     ~BoundedPacker();
     BoundedPacker(BoundedPacker&&) noexcept;
     BoundedPacker& operator=(BoundedPacker&&) noexcept;
 
-    static constexpr int max_effort = 2;
+    static constexpr int max_effort = Effort::most;
 
-    /// Sets `reference` to a first picture near `camera`, nearer than the threshold asks for, so that noise seldom
-    /// leaves it, and appends it packed. Where that saves little it is the camera's own. The summary's count is 0.
-    Summary pack_first(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference,
+    /// Sets `reference` to a first picture near `camera`, nearer than `threshold` (0..254) asks for, so that noise
+    /// seldom leaves it, and appends it packed. Where that saves little it is the camera's own. The summary's count is
+    /// 0.
+    Summary pack_first(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
                        std::vector<std::uint8_t>& out);
-    /// Brings `reference` near `camera` and appends the step packed. The summary counts the bytes that were off by more
-    /// than the threshold.
-    Summary pack_step(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference,
+    /// Brings `reference` within `threshold` (0..254) of `camera` and appends the step packed. The summary counts the
+    /// bytes that were off by more.
+    Summary pack_step(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
                       std::vector<std::uint8_t>& out);
 
 private:

@@ -50,7 +50,7 @@ TEST(BoundedPacker, ViewersHoldWhatTheEncoderHoldsAndThatIsWithinTheThreshold) {
             for (const auto& layout : kit::layouts())
                 for (const int threshold : {0, 8, 20, 254}) {
                     SCOPED_TRACE(to_string(shape) + ", " + kit::to_string(layout) + ", " + std::to_string(threshold));
-                    BoundedPacker packer(shape, threshold, BoundedPacker::max_effort);
+                    BoundedPacker packer(shape, BoundedPacker::max_effort);
                     Unpacker unpacker(shape);
                     GuardedImage camera(shape, layout), held(shape, layout), viewer(shape, layout);
                     HostImage before(shape);
@@ -59,8 +59,8 @@ TEST(BoundedPacker, ViewersHoldWhatTheEncoderHoldsAndThatIsWithinTheThreshold) {
                         film(camera.view(), frame, 6, kit::seed() + static_cast<std::uint64_t>(frame));
                         copy(held.view(), before.view());
                         packed.clear();
-                        const auto found = frame ? packer.pack_step(camera.view(), held.view(), packed)
-                                                 : packer.pack_first(camera.view(), held.view(), packed);
+                        const auto found = frame ? packer.pack_step(camera.view(), held.view(), threshold, packed)
+                                                 : packer.pack_first(camera.view(), held.view(), threshold, packed);
                         frame ? unpacker.apply_changes(packed, viewer.view())
                               : unpacker.apply_picture(packed, viewer.view());
                         ASSERT_EQ(kit::first_difference(viewer.view(), held.view()), std::nullopt);
@@ -76,18 +76,42 @@ TEST(BoundedPacker, ViewersHoldWhatTheEncoderHoldsAndThatIsWithinTheThreshold) {
                 }
 }
 
+// Each frame is within its own threshold, whatever those before it had.
+TEST(BoundedPacker, EachFrameHasItsThreshold) {
+    const Shape shape{1, 70, 131, 3};
+    BoundedPacker packer(shape, 1);
+    Unpacker unpacker(shape);
+    GuardedImage camera(shape, {}), held(shape, {}), viewer(shape, {});
+    Bytes packed;
+    int frame = 0;
+    for (const int threshold : {20, 64, 40, 254, 8, 8, 0}) {
+        film(camera.view(), frame, 12, kit::seed() + static_cast<std::uint64_t>(frame));
+        packed.clear();
+        if (frame++ == 0) {
+            packer.pack_first(camera.view(), held.view(), threshold, packed);
+            unpacker.apply_picture(packed, viewer.view());
+        } else {
+            packer.pack_step(camera.view(), held.view(), threshold, packed);
+            unpacker.apply_changes(packed, viewer.view());
+            EXPECT_EQ(packed[1], threshold);
+        }
+        ASSERT_EQ(kit::first_difference(viewer.view(), held.view()), std::nullopt);
+        EXPECT_EQ(distance_reference(camera.view(), held.view(), threshold).count, 0u) << threshold;
+    }
+}
+
 TEST(BoundedPacker, BytesAreTheSameForEveryNumberOfThreads) {
     const Shape shape{1, 150, 210, 3};
     const ThreadPool one(1), three(3);
     std::optional<Bytes> want;
     for (const ThreadPool* pool : {static_cast<const ThreadPool*>(nullptr), &one, &three}) {
-        BoundedPacker packer(shape, 20, 1, pool);
+        BoundedPacker packer(shape, 1, pool);
         HostImage camera(shape), held(shape);
         Bytes packed;
         for (int frame = 0; frame < 3; ++frame) {
             film(camera.view(), 2 * frame, 12, 5 + static_cast<std::uint64_t>(frame));
-            frame ? packer.pack_step(std::as_const(camera).view(), held.view(), packed)
-                  : packer.pack_first(std::as_const(camera).view(), held.view(), packed);
+            frame ? packer.pack_step(std::as_const(camera).view(), held.view(), 20, packed)
+                  : packer.pack_first(std::as_const(camera).view(), held.view(), 20, packed);
         }
         if (!want) want = packed;
         EXPECT_EQ(packed, *want);
@@ -96,13 +120,13 @@ TEST(BoundedPacker, BytesAreTheSameForEveryNumberOfThreads) {
 
 TEST(BoundedPacker, WhatStaysWithinTheThresholdCostsNothing) {
     const Shape shape{1, 150, 210, 3};
-    BoundedPacker packer(shape, 20, 2);
+    BoundedPacker packer(shape, 2);
     HostImage camera(shape), held(shape);
     film(camera.view(), 0, 0, 1);
     copy(std::as_const(camera).view(), held.view());
     film(camera.view(), 0, 20, 1);
     Bytes packed;
-    EXPECT_EQ(packer.pack_step(std::as_const(camera).view(), held.view(), packed).count, 0u);
+    EXPECT_EQ(packer.pack_step(std::as_const(camera).view(), held.view(), 20, packed).count, 0u);
     EXPECT_LE(packed.size(), 4u);
 }
 
@@ -111,8 +135,8 @@ TEST(BoundedPacker, NoiseNearTheThresholdCostsNoMoreThanInExact) {
     for (const int threshold : {1, 2, 3, 5, 8, 20})
         for (const int noise : {threshold / 2, threshold / 2 + 1, threshold, 2 * threshold + 2}) {
             SCOPED_TRACE("threshold " + std::to_string(threshold) + ", noise up to " + std::to_string(noise));
-            BoundedPacker bounded(shape, threshold, 0);
-            Packer exact(shape, threshold);
+            BoundedPacker bounded(shape, 0);
+            Packer exact(shape);
             HostImage camera(shape), held(shape), exactly_held(shape);
             HostChanges changes(shape);
             Bytes packed, exactly_packed;
@@ -120,14 +144,14 @@ TEST(BoundedPacker, NoiseNearTheThresholdCostsNoMoreThanInExact) {
                 film(camera.view(), 0, noise, 7 + static_cast<std::uint64_t>(frame));
                 const HostView<const std::uint8_t> seen = camera.view();
                 if (frame == 0) {
-                    bounded.pack_first(seen, held.view(), packed);
-                    exact.pack_picture(seen, exactly_packed);
+                    bounded.pack_first(seen, held.view(), threshold, packed);
+                    exact.pack_picture(seen, threshold, exactly_packed);
                     copy(seen, exactly_held.view());
                     EXPECT_LE(packed.size(), exactly_packed.size()) << "of the first picture";
                 } else {
-                    bounded.pack_step(seen, held.view(), packed);
+                    bounded.pack_step(seen, held.view(), threshold, packed);
                     encode_reference(threshold, seen, exactly_held.view(), changes.view());
-                    exact.pack_changes(changes.view(), exactly_packed);
+                    exact.pack_changes(changes.view(), threshold, exactly_packed);
                 }
             }
             EXPECT_LE(packed.size(), exactly_packed.size());
@@ -138,13 +162,13 @@ TEST(BoundedPacker, MotionIsFoundAndSavesBytes) {
     const Shape shape{1, 150, 210, 3};
     std::size_t bytes[3];
     for (const int effort : {0, 1, 2}) {
-        BoundedPacker packer(shape, 8, effort);
+        BoundedPacker packer(shape, effort);
         HostImage camera(shape), held(shape);
         film(camera.view(), 0, 0, 1);
         copy(std::as_const(camera).view(), held.view());
         film(camera.view(), 5, 0, 1);
         Bytes packed;
-        packer.pack_step(std::as_const(camera).view(), held.view(), packed);
+        packer.pack_step(std::as_const(camera).view(), held.view(), 8, packed);
         bytes[effort] = packed.size();
     }
     EXPECT_LT(bytes[2] * 4, bytes[0]);
@@ -153,14 +177,14 @@ TEST(BoundedPacker, MotionIsFoundAndSavesBytes) {
 
 TEST(BoundedPacker, BrokenStepsAreRefusedAndChangeNothing) {
     const Shape shape{1, 31, 70, 3};
-    BoundedPacker packer(shape, 8, 2);
+    BoundedPacker packer(shape, 2);
     HostImage camera(shape), held(shape), before(shape);
     film(camera.view(), 0, 0, 1);
     copy(std::as_const(camera).view(), held.view());
     copy(std::as_const(camera).view(), before.view());
     film(camera.view(), 3, 9, 2);
     Bytes packed;
-    packer.pack_step(std::as_const(camera).view(), held.view(), packed);
+    packer.pack_step(std::as_const(camera).view(), held.view(), 8, packed);
     Unpacker unpacker(shape);
     GuardedImage viewer(shape, {});
     copy(std::as_const(before).view(), viewer.view());
@@ -200,10 +224,17 @@ TEST(Quantizer, TakesTheFewestStepsThatBringASampleWithinTheThreshold) {
 }
 
 TEST(BoundedPacker, WhatIsNotAllowedIsSaid) {
-    EXPECT_THROW(BoundedPacker({2, 8, 8, 3}, 20, 1), Error);
-    EXPECT_THROW(BoundedPacker({1, 8, 8, 3}, 255, 1), Error);
-    EXPECT_THROW(BoundedPacker({1, 8, 8, 3}, -1, 1), Error);
-    EXPECT_THROW(BoundedPacker({1, 8, 8, 3}, 20, 3), Error);
+    const Shape shape{1, 8, 8, 3};
+    EXPECT_THROW(BoundedPacker({2, 8, 8, 3}, 1), Error);
+    EXPECT_THROW(BoundedPacker(shape, 3), Error);
+    BoundedPacker packer(shape, 1);
+    HostImage camera(shape), held(shape);
+    film(camera.view(), 0, 0, 1);
+    Bytes packed;
+    for (const int threshold : {-1, 255}) {
+        EXPECT_THROW(packer.pack_first(std::as_const(camera).view(), held.view(), threshold, packed), Error);
+        EXPECT_THROW(packer.pack_step(std::as_const(camera).view(), held.view(), threshold, packed), Error);
+    }
 }
 
 }  // namespace bounded_packer_test

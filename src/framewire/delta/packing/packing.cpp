@@ -50,7 +50,6 @@ std::size_t max_packed_bytes(const Shape& shape) {
 struct Packer::State {
     Shape shape;
     BlockGrid grid;
-    int threshold;
     const ThreadPool* pool;
     Differences differences;
     std::vector<int> coded;              // the blocks to code, ascending
@@ -64,13 +63,8 @@ struct Packer::State {
     };
     std::array<Share, static_cast<std::size_t>(block_shares)> shares{};
 
-    State(const Shape& of, int threshold_, const ThreadPool* pool_)
-        : shape(of),
-          grid(of),
-          threshold(threshold_),
-          pool(pool_),
-          differences(of),
-          is_coded(static_cast<std::size_t>(grid.count())) {}
+    State(const Shape& of, const ThreadPool* pool_)
+        : shape(of), grid(of), pool(pool_), differences(of), is_coded(static_cast<std::size_t>(grid.count())) {}
 
     /// Writes the changes from number `from` to before `to` as differences and marks their blocks.
     void spread(const std::uint32_t* positions, const std::uint8_t* changes, std::ptrdiff_t from, std::ptrdiff_t to) {
@@ -97,25 +91,26 @@ struct Packer::State {
 
     /// Codes the blocks of `coded`, each by encode(share, place, bytes), and appends all.
     template <class Encode>
-    void pack(Kind kind, std::vector<std::uint8_t>& out, Encode&& encode) {
-        writer.write({kind, threshold}, coded, grid.count(), pool, out,
+    void pack(const PackedHead& head, std::vector<std::uint8_t>& out, Encode&& encode) {
+        writer.write(head, coded, grid.count(), pool, out,
                      [&](std::size_t share, int block, std::vector<std::uint8_t>& bytes) {
                          encode(shares[share], grid.place(block), bytes);
                      });
     }
 };
 
-Packer::Packer(const Shape& shape, int threshold, const ThreadPool* pool) {
+Packer::Packer(const Shape& shape, const ThreadPool* pool) {
     validate_one_frame(shape, "the packer's frame");
-    validate_packed_threshold(threshold);
-    state_ = std::make_unique<State>(shape, threshold, pool);
+    state_ = std::make_unique<State>(shape, pool);
 }
 Packer::~Packer() = default;
 Packer::Packer(Packer&&) noexcept = default;
 Packer& Packer::operator=(Packer&&) noexcept = default;
 
-void Packer::pack_changes(const ChangesView<MemorySpace::host>& changes, std::vector<std::uint8_t>& out) {
+void Packer::pack_changes(const ChangesView<MemorySpace::host>& changes, int threshold,
+                          std::vector<std::uint8_t>& out) {
     auto& state = *state_;
+    validate_packed_threshold(threshold);
     const auto& shape = state.shape;
     validate_found(changes, shape, "the packer's changes");
     const auto count = changes.summaries[0].count;
@@ -139,24 +134,26 @@ void Packer::pack_changes(const ChangesView<MemorySpace::host>& changes, std::ve
     for (int block = 0; block < state.grid.count(); ++block)
         if (std::exchange(state.is_coded[static_cast<std::size_t>(block)], std::uint8_t{0}))
             state.coded.push_back(block);
-    state.writer.write_shares({Kind::changes, state.threshold}, state.coded, state.grid.count(), state.pool, out,
+    state.writer.write_shares({Kind::changes, threshold}, state.coded, state.grid.count(), state.pool, out,
                               [&](std::size_t share, std::span<const int> blocks, std::vector<std::uint8_t>& to,
                                   std::span<std::size_t> sizes) {
                                   auto& [encoder, picture, places] = state.shares[share];
                                   places.clear();
                                   for (const int block : blocks) places.push_back(state.grid.place(block));
-                                  encoder.encode(differences, places, state.threshold, to, sizes);
+                                  encoder.encode(differences, places, threshold, to, sizes);
                               });
 }
 
-void Packer::pack_picture(HostView<const std::uint8_t> picture, std::vector<std::uint8_t>& out) {
+void Packer::pack_picture(HostView<const std::uint8_t> picture, int threshold, std::vector<std::uint8_t>& out) {
     auto& state = *state_;
+    validate_packed_threshold(threshold);
     validate(picture, state.shape, "the packer's picture");
     state.coded.resize(static_cast<std::size_t>(state.grid.count()));
     std::iota(state.coded.begin(), state.coded.end(), 0);
-    state.pack(Kind::picture, out, [&](State::Share& share, const BlockPlace& place, std::vector<std::uint8_t>& to) {
-        share.picture.encode(picture, place, to);
-    });
+    state.pack({Kind::picture, threshold}, out,
+               [&](State::Share& share, const BlockPlace& place, std::vector<std::uint8_t>& to) {
+                   share.picture.encode(picture, place, to);
+               });
 }
 
 struct Unpacker::State {

@@ -16,18 +16,19 @@ namespace framewire::delta {
 /// the Unpacker are all that the network and files know of the codec. Move-only; not for two threads at once.
 class Packer {
 public:
-    /// For frames of `shape` (one frame) and changes further than `threshold` from what was there. Where there is a
-    /// `pool`, which lives longer, its threads share the blocks of each frame; the bytes are the same.
-    explicit Packer(const Shape& shape, int threshold = 0, const ThreadPool* pool = nullptr);
+    /// For frames of `shape` (one frame). Where there is a `pool`, which lives longer, its threads share the blocks of
+    /// each frame; the bytes are the same.
+    explicit Packer(const Shape& shape, const ThreadPool* pool = nullptr);
     ~Packer();
     Packer(Packer&&) noexcept;
     Packer& operator=(Packer&&) noexcept;
 
-    /// The changes of one stream (of `changes`, which holds one) as bytes appended to `out`. Throws Error{usage} on
-    /// more changes than bytes and on positions outside the frame.
-    void pack_changes(const ChangesView<MemorySpace::host>& changes, std::vector<std::uint8_t>& out);
-    /// The whole picture as bytes appended to `out`.
-    void pack_picture(HostView<const std::uint8_t> picture, std::vector<std::uint8_t>& out);
+    /// The changes of one stream (of `changes`, which holds one), each further than `threshold` from what was there, as
+    /// bytes appended to `out`. Throws Error{usage} on a threshold not in 0..254, on more changes than bytes and on
+    /// positions outside the frame.
+    void pack_changes(const ChangesView<MemorySpace::host>& changes, int threshold, std::vector<std::uint8_t>& out);
+    /// The whole picture, as it is, as bytes appended to `out`; `threshold` is only told. Throws likewise.
+    void pack_picture(HostView<const std::uint8_t> picture, int threshold, std::vector<std::uint8_t>& out);
 
 private:
     struct State;

@@ -31,8 +31,8 @@ struct Step {
         copy(before.view(), after.view());
         encode_reference(threshold, camera.view(), after.view(), found.view());
         Packer packer(shape);
-        packer.pack_changes(found.view(), changes);
-        packer.pack_picture(after.view(), picture);
+        packer.pack_changes(found.view(), 0, changes);
+        packer.pack_picture(after.view(), 0, picture);
     }
 };
 
@@ -101,11 +101,11 @@ TEST(Packing, GivesTheSameBytesAsEver) {
             fill_moment(camera.view(), true);
             copy(viewer.view(), after.view());
             encode_reference(threshold, camera.view(), after.view(), found.view());
-            Packer packer(shape, threshold);
+            Packer packer(shape);
             Unpacker unpacker(shape);
             std::vector<std::uint8_t> changes, picture;
-            packer.pack_changes(found.view(), changes);
-            packer.pack_picture(after.view(), picture);
+            packer.pack_changes(found.view(), threshold, changes);
+            packer.pack_picture(after.view(), threshold, picture);
             EXPECT_EQ(hash_of(changes), changes_hash);
             EXPECT_EQ(hash_of(picture), picture_hash);
             unpacker.apply_changes(changes, viewer.view());
@@ -194,6 +194,13 @@ TEST(Packing, MessagesOfOtherShapesAreRefused) {
     EXPECT_THROW(Unpacker(small).apply_picture(of_large.picture, small_viewer.view()), Error);
     EXPECT_THROW(Unpacker(large).apply_picture(of_small.picture, large_viewer.view()), Error);
     EXPECT_THROW(Packer({2, 8, 8, 1}), Error);
+    HostChanges none(small);
+    none.view().summaries[0] = {};
+    std::vector<std::uint8_t> packed;
+    for (const int threshold : {-1, 255}) {
+        EXPECT_THROW(Packer(small).pack_changes(none.view(), threshold, packed), Error);
+        EXPECT_THROW(Packer(small).pack_picture(small_viewer.view(), threshold, packed), Error);
+    }
 }
 
 TEST(Packing, NothingChangedIsSmall) {
@@ -201,7 +208,7 @@ TEST(Packing, NothingChangedIsSmall) {
     HostChanges none(shape);
     none.view().summaries[0] = {};
     std::vector<std::uint8_t> packed;
-    Packer(shape).pack_changes(none.view(), packed);
+    Packer(shape).pack_changes(none.view(), 0, packed);
     EXPECT_LT(packed.size(), 40u);
 }
 

@@ -9,20 +9,6 @@
 namespace framewire::delta {
 namespace {
 
-// The first four bytes of a block; those of a step are a state, which is never that small.
-constexpr std::uint32_t form_whole = 1, form_plain = 2;
-constexpr int form_bytes = 4;
-
-/// The class of a part whose residuals add up to `sum`, without their signs.
-int class_of(std::uint32_t sum, int samples) {
-    // Their mean in 1/256, each 1.7 times the one before.
-    constexpr int limits[picture_models::classes - 1] = {20, 35, 59, 101, 171, 291, 494, 840, 1429, 2429, 4129};
-    const int mean = static_cast<int>(sum) * 256 / samples;
-    int part_class = 0;
-    for (const int limit : limits) part_class += mean > limit;
-    return part_class;
-}
-
 void put_form(std::vector<std::uint8_t>& out, std::uint32_t form) {
     for (int byte = 0; byte < form_bytes; ++byte) out.push_back(static_cast<std::uint8_t>(form >> (8 * byte)));
 }
@@ -57,7 +43,7 @@ void PictureEncoder::choose(const BlockPlace& block, int planes) {
         const auto least = std::min_element(of.begin(), of.end());
         const auto by = static_cast<Predictor>(least - of.begin());
         parts_.by[part] = by;
-        parts_.sizes[part++] = {static_cast<std::uint8_t>(class_of(*least, width * height)),
+        parts_.sizes[part++] = {static_cast<std::uint8_t>(residual_class(*least, width * height)),
                                 static_cast<std::uint8_t>(width * height)};
         take_residuals(sample, by, width, height, residuals);
         residuals += width * height;

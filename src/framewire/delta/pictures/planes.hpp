@@ -2,6 +2,7 @@
 
 #include "framewire/core/view.hpp"
 #include "framewire/delta/blocks/grid.hpp"
+#include "framewire/delta/pictures/picture_forms.hpp"
 
 #include <array>
 #include <cstddef>
@@ -25,10 +26,6 @@ public:
 private:
     std::array<std::uint8_t, 3 * (block_side + 1) * stride + 16> samples_{};
 };
-
-/// What a sample of a plane is foretold by.
-enum class Predictor : std::uint8_t { slope = 0, left = 1, above = 2 };
-inline constexpr int predictors = 3;
 
 /// Of a part of a plane: for each predictor the sum of the residuals without their signs.
 using ResidualSums = std::array<std::uint32_t, predictors>;

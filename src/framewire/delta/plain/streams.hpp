@@ -40,20 +40,20 @@ public:
           bounded_(bounded),
           held_(shape),
           found_(shape),
-          packer_(shape, threshold),
-          bounded_packer_(shape, threshold, effort) {}
+          packer_(shape),
+          bounded_packer_(shape, effort) {}
 
     Bytes send(HostView<const std::uint8_t> camera) {
         Bytes packed;
         if (bounded_) {
-            first_ ? bounded_packer_.pack_first(camera, held_.view(), packed)
-                   : bounded_packer_.pack_step(camera, held_.view(), packed);
+            first_ ? bounded_packer_.pack_first(camera, held_.view(), threshold_, packed)
+                   : bounded_packer_.pack_step(camera, held_.view(), threshold_, packed);
         } else if (first_) {
             copy(camera, held_.view());
-            packer_.pack_picture(camera, packed);
+            packer_.pack_picture(camera, threshold_, packed);
         } else {
             encode_reference(threshold_, camera, held_.view(), found_.view());
-            packer_.pack_changes(found_.view(), packed);
+            packer_.pack_changes(found_.view(), threshold_, packed);
         }
         first_ = false;
         return packed;

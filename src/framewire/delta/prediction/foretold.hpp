@@ -2,6 +2,7 @@
 
 #include "framewire/core/view.hpp"
 #include "framewire/delta/blocks/grid.hpp"
+#include "framewire/delta/prediction/foretold_formulas.hpp"
 #include "framewire/delta/prediction/part_modes.hpp"
 #include "framewire/delta/prediction/quantized_part.hpp"
 
@@ -45,13 +46,5 @@ struct ForetoldInside {
     int rise;
 };
 ForetoldInside foretell_inside(HostView<const std::uint8_t> picture, const BlockPlace& block, int x, int y);
-
-/// 0 where a picture is flat beside the threshold, to 3 where it is steep.
-inline int slope_of(int rise, int threshold) {
-    return rise < threshold / 3 ? 0 : rise < threshold ? 1 : rise < 2 * threshold ? 2 : 3;
-}
-
-/// The channel whose slope counts: green, or gray.
-inline int slope_channel(int channels) { return channels == 3 ? 1 : 0; }
 
 }  // namespace framewire::delta

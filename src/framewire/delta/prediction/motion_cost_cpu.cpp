@@ -1,12 +1,12 @@
 #include "framewire/core/simd/simd.hpp"
 #include "framewire/delta/prediction/motion_cost.hpp"
+#include "framewire/delta/prediction/motion_formulas.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "framewire/delta/prediction/motion_cost_cpu.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include <bit>
 #include <cstdlib>
 
 HWY_BEFORE_NAMESPACE();
@@ -16,9 +16,6 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int row_samples = MotionWindow::part_stride;
-// 1/16 bits, measured: what a sample beyond the threshold costs, and each further step.
-constexpr int sample_cost = 44, step_cost = 20;
-constexpr int bit_cost = 16;
 
 /// What a part costs foretold by some samples, in 1/16 bits.
 class PartCost {
@@ -54,8 +51,8 @@ public:
                     }
                 const auto excess = hn::GetLane(hn::SumOfLanes(d64, beyond));
                 // Divided by a step, exactly: the product is far below 2^shift.
-                cost += static_cast<int>(samples) * sample_cost +
-                        static_cast<int>(excess * step_cost * reciprocal_ >> shift);
+                cost += static_cast<int>(samples) * motion_sample_cost +
+                        static_cast<int>(excess * motion_step_cost * reciprocal_ >> shift);
             }
         return cost;
     }
@@ -67,12 +64,6 @@ private:
     std::uint8_t threshold_;
     std::uint64_t reciprocal_;
 };
-
-// A new vector's bits grow with its length, as its symbols do.
-HWY_INLINE int vector_cost(MotionVector vector) {
-    const auto length = static_cast<unsigned>(std::abs(vector.x) + std::abs(vector.y));
-    return bit_cost * (6 + 2 * static_cast<int>(std::bit_width(length / quarters)));
-}
 
 }  // namespace
 
@@ -122,11 +113,11 @@ void look_for_vectors(const MotionWindow& window, int threshold, int range, std:
         const int cost = cost_of(from, stride, limit);
         if (cost < limit) best.offer(vector, cost + more);
     };
-    for (const auto vector : near) attempt(vector, 2 * bit_cost);
+    for (const auto vector : near) attempt(vector, near_vector_cost());
     for (int down = -range; down <= range; ++down)
         for (int right = -range; right <= range; ++right) {
             const MotionVector vector{right * quarters, down * quarters};
-            attempt(vector, vector_cost(vector));
+            attempt(vector, new_vector_cost(vector));
         }
     for (const int step : {2, 1}) {
         const auto centres = best;
@@ -134,7 +125,7 @@ void look_for_vectors(const MotionWindow& window, int threshold, int range, std:
             for (int down = -step; down <= step; down += step)
                 for (int right = -step; right <= step; right += step) {
                     const MotionVector vector{centre.vector.x + right, centre.vector.y + down};
-                    attempt(vector, vector_cost(vector));
+                    attempt(vector, new_vector_cost(vector));
                 }
     }
 }

@@ -2,6 +2,7 @@
 
 #include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/entropy/models.hpp"
+#include "framewire/delta/prediction/motion_formulas.hpp"
 
 #include <array>
 #include <cstdint>
@@ -17,17 +18,6 @@ enum class PartMode : std::uint8_t {
     inside = 4,         ///< from the part's own neighbours, and steps
     none = 5            ///< there is no such part
 };
-
-/// From where a part is moved, in quarters of a pixel.
-struct MotionVector {
-    int x = 0, y = 0;
-
-    friend bool operator==(const MotionVector&, const MotionVector&) = default;
-};
-
-/// Furthest that a part is moved from, each way.
-inline constexpr int max_motion = 63;
-inline constexpr int quarters = 4;
 
 /// The parts of a block coded so far.
 class CodedParts {

@@ -4,6 +4,7 @@
 #include "framewire/delta/entropy/symbols.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 
 namespace framewire::delta {

@@ -4,6 +4,7 @@
 #include "framewire/delta/prediction/distance.hpp"
 #include "framewire/delta/prediction/inside_part.hpp"
 #include "framewire/delta/prediction/part_symbols.hpp"
+#include "framewire/delta/prediction/step_sizes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -144,9 +145,10 @@ void PredictionEncoder::code_part(const Job& job, int column, int row, Symbols& 
 void PredictionEncoder::count_steps(const QuantizedPart& part, int rows) {
     for (int y = 0; y < rows; ++y) {
         auto changed = part.changed[static_cast<std::size_t>(y)];
-        changed_samples_ += std::popcount(changed);
+        changed_samples_ += static_cast<std::uint32_t>(std::popcount(changed));
         for (; changed; changed &= changed - 1)
-            all_steps_ += std::abs(part.steps[static_cast<std::size_t>(y * part_row + std::countr_zero(changed))]);
+            all_steps_ += static_cast<std::uint32_t>(
+                std::abs(part.steps[static_cast<std::size_t>(y * part_row + std::countr_zero(changed))]));
     }
 }
 
@@ -208,21 +210,17 @@ void PredictionEncoder::restore(const Job& job) const {
 void PredictionEncoder::encode(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> before,
                                const BlockPlace& block, int threshold, bool fresh, HostView<std::uint8_t> after,
                                std::vector<std::uint8_t>& out) {
-    constexpr int largest = 0, third = 1, single = 2;
     const int channels = camera.shape().channels;
     const auto job_of = [&](int size) {
         return Job{camera, before, block, Quantizer(threshold, size), after, channels};
     };
-    // Noise that barely leaves the bound is best followed as little as can be.
-    const bool barely = !fresh && block_distance(camera, before, block, threshold).max_error <=
-                                      static_cast<std::uint32_t>(threshold + threshold / 4);
-    const auto job = job_of(barely ? single : third);
+    const auto furthest = fresh ? 0u : block_distance(camera, before, block, threshold).max_error;
+    const auto job = job_of(first_step_size(threshold, static_cast<int>(furthest), fresh));
     code_block(job, fresh, true, symbols_);
-    if (threshold > 0 && 2 * all_steps_ > 3 * changed_samples_) {
+    if (tries_largest(threshold, all_steps_, changed_samples_)) {
         keep(job);
-        code_block(job_of(largest), fresh, false, large_symbols_);
-        // The largest leave R further off. What that costs later is more than an eighth of the block: measured.
-        if (8 * large_symbols_.cost() < 7 * symbols_.cost()) return large_symbols_.write(out);
+        code_block(job_of(step_sizes::largest), fresh, false, large_symbols_);
+        if (takes_largest(large_symbols_.cost(), symbols_.cost())) return large_symbols_.write(out);
         restore(job);
     }
     symbols_.write(out);

@@ -4,6 +4,7 @@
 #include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/blocks/step_contexts.hpp"
 #include "framewire/delta/entropy/symbols.hpp"
+#include "framewire/delta/prediction/effort.hpp"
 #include "framewire/delta/prediction/foretold.hpp"
 #include "framewire/delta/prediction/motion_search.hpp"
 #include "framewire/delta/prediction/part_modes.hpp"
@@ -23,11 +24,6 @@ namespace framewire::delta {
 /// bound is noise.
 class PredictionEncoder {
 public:
-    struct Effort {
-        int range = 12;      ///< pixels that motion is looked for within, each way; 0 to 15
-        int candidates = 4;  ///< vectors whose cost is found exactly
-    };
-
     PredictionEncoder() = default;
     explicit PredictionEncoder(Effort effort) : effort_(effort) {}
 
@@ -72,7 +68,8 @@ private:
     std::vector<Candidate> candidates_;
     alignas(64) PartSamples camera_, mask_;  // of the part
     std::array<QuantizedPart, 2> quantized_;
-    int changed_samples_ = 0, all_steps_ = 0;  // of the block: how many samples have steps, and how many they have
+    std::uint32_t changed_samples_ = 0,
+                  all_steps_ = 0;  // of the block: how many samples have steps, and how many they have
     Symbols symbols_, large_symbols_;
     std::array<std::uint8_t, static_cast<std::size_t>(block_side* block_side * 3)> kept_;
 };

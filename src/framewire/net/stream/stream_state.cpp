@@ -15,7 +15,7 @@ struct StreamState::State {
     State(const StreamInfo& info_, Executor& executor)
         : info((net::validate(info_), info_)),
           decoder(info.shape, executor),
-          step_packer(info.shape, info.threshold),
+          step_packer(info.shape),
           reference(info.shape),
           snapshot(info.shape),
           picture_packer(info.shape),
@@ -146,7 +146,7 @@ void StreamState::advance(const delta::ChangesView<MemorySpace::host>& changes, 
     try {
         begin_state(MessageType::changes, header, objects, state.packed);
         if (packed.empty())
-            state.step_packer.pack_changes(changes, state.packed);
+            state.step_packer.pack_changes(changes, state.info.threshold, state.packed);
         else
             state.packed.insert(state.packed.end(), packed.begin(), packed.end());
         end_state(state.packed);
@@ -228,7 +228,7 @@ StateMessage StreamState::picture() {
         state.picture_objects = state.objects;
     }
     begin_state(MessageType::picture, header, state.picture_objects, state.packed_picture);
-    state.picture_packer.pack_picture(std::as_const(state.snapshot).view(), state.packed_picture);
+    state.picture_packer.pack_picture(std::as_const(state.snapshot).view(), 0, state.packed_picture);
     end_state(state.packed_picture);
     StateMessage message{header.version, std::make_shared<const Bytes>(state.packed_picture)};
 

@@ -107,7 +107,7 @@ TEST(StreamState, TakesPicturesWithTheirSteps) {
     const Shape shape{1, 60, 80, 3};
     TestStream scene(shape);
     StreamState state({shape, delta::Mode::bounded, 20, {30, 1}, "a test"}, kit::executor(Backend::cpu));
-    delta::BoundedPacker packer(shape, 20, 1);
+    delta::BoundedPacker packer(shape, 1);
     HostImage reference(shape);
     state.attach();
     Receiver viewer(state.info()), late(state.info());
@@ -116,9 +116,9 @@ TEST(StreamState, TakesPicturesWithTheirSteps) {
         scene.step();
         Bytes packed;
         if (i == 0)
-            packer.pack_first(scene.current(), reference.view(), packed);
+            packer.pack_first(scene.current(), reference.view(), 20, packed);
         else
-            packer.pack_step(scene.current(), reference.view(), packed);
+            packer.pack_step(scene.current(), reference.view(), 20, packed);
         const FrameTime time{i, i / 30.0, Clock::now()};
         if (i == 0)
             state.start(std::as_const(reference).view(), time, {}, packed);

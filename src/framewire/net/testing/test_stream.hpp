@@ -36,7 +36,7 @@ public:
           current_(shape),
           reference_(shape),
           changes_(shape),
-          packer_(shape, parameters_.effective_threshold()),
+          packer_(shape),
           noise_(noise),
           state({shape, mode, parameters_.effective_threshold(), {30, 1}, "a test"}, kit::executor(Backend::cpu)) {}
 
@@ -49,7 +49,7 @@ public:
         } else {
             encoder_.encode(current_.view(), reference_.view(), changes_.view());
             Bytes packed;
-            if (packed_before) packer_.pack_changes(changes_.view(), packed);
+            if (packed_before) packer_.pack_changes(changes_.view(), threshold(), packed);
             state.advance(changes_.view(), time(), {}, packed);
         }
         ++frames_;

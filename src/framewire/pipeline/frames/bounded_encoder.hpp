@@ -35,6 +35,7 @@ public:
     HostView<const std::uint8_t> reference() const { return reference_.view(); }
 
 private:
+    int threshold_;
     delta::BoundedPacker packer_;
     HostImage reference_;
     std::vector<std::uint8_t> packed_;

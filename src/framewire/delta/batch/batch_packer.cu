@@ -1,0 +1,175 @@
+#include "framewire/delta/batch/batch_packer.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/cuda/buffer.hpp"
+#include "framewire/delta/batch/assemble.hpp"
+#include "framewire/delta/batch/changes.hpp"
+#include "framewire/delta/batch/coded_blocks.hpp"
+#include "framewire/delta/batch/compare.hpp"
+#include "framewire/delta/batch/pictures.hpp"
+#include "framewire/delta/batch/prediction.hpp"
+#include "framewire/delta/entropy/coder_tables.hpp"
+#include "framewire/delta/packing/packed.hpp"
+#include "framewire/delta/packing/packing.hpp"
+#include "framewire/delta/prediction/step_sizes.hpp"
+
+#include <optional>
+
+namespace framewire::delta {
+namespace {
+
+/// Room for the coded blocks of a batch.
+class BlockSlots {
+public:
+    BlockSlots() = default;
+    BlockSlots(int blocks, int channels)
+        : slot_bytes_(static_cast<std::uint32_t>((max_block_bytes(block_side * block_side, channels) + 15) / 16 * 16)),
+          bytes_(static_cast<std::size_t>(blocks) * slot_bytes_ + 16),
+          sizes_(static_cast<std::size_t>(blocks) * sizeof(std::uint32_t)) {}
+
+    /// With no block coded.
+    CodedBlocks empty(const cuda::Stream& stream) const {
+        cuda::fill(sizes_.data(), 0, sizes_.bytes(), stream);
+        return {bytes_.data(), slot_bytes_, sizes_.as<std::uint32_t>()};
+    }
+
+private:
+    std::uint32_t slot_bytes_ = 0;  // a multiple of 16, so that slots begin at one
+    cuda::DeviceBuffer bytes_, sizes_;
+};
+
+}  // namespace
+
+struct BatchPacker::State {
+    Shape shape;
+    BatchBlocks blocks;
+    Executor* executor;
+    DeviceCoderTables tables;
+    BlockSlots slots;
+    cuda::DeviceBuffer list, summaries, packed, begins, headings, chosen, places;
+
+    // Of the modes that find changes, and of the mode bounded.
+    struct Exact {
+        BatchChangesEncoder encoder;
+        cuda::DeviceBuffer differences;
+    };
+    struct Bounded {
+        BatchPredictionEncoder encoder;
+        BlockSlots without_loss;
+        cuda::DeviceImage after;
+    };
+    std::optional<Exact> exact;
+    std::optional<Bounded> bounded;
+
+    State(const EncoderParameters& parameters, const Shape& of, Executor& executor_)
+        : shape(of),
+          blocks{BlockGrid(of), of.channels, of.frames},
+          executor(&executor_),
+          tables(executor_.stream()),
+          slots(blocks.count(), of.channels),
+          list((2 + count()) * sizeof(std::uint32_t)),
+          summaries(streams() * sizeof(Summary)),
+          packed(max_packed_bytes(of.with_frames(1)) * streams()),
+          begins((streams() + 1) * sizeof(unsigned long long)),
+          headings(streams() * sizeof(std::uint32_t)),
+          chosen(streams()),
+          places(count() * sizeof(FramePlace)) {
+        if (parameters.mode == Mode::bounded)
+            bounded.emplace(Bounded{BatchPredictionEncoder(of.channels, Effort::of(parameters.effort)),
+                                    BlockSlots(blocks.count(), of.channels), cuda::DeviceImage(of)});
+        else
+            exact.emplace(
+                Exact{BatchChangesEncoder(of.channels), cuda::DeviceBuffer(count() * block_slot_bytes(of.channels))});
+    }
+
+    std::size_t count() const { return static_cast<std::size_t>(blocks.count()); }
+    std::size_t streams() const { return static_cast<std::size_t>(shape.frames); }
+    const cuda::Stream& stream() const { return executor->stream(); }
+
+    void validate_views(DeviceView<const std::uint8_t> current, DeviceView<const std::uint8_t> reference,
+                        int threshold) const {
+        validate(current, shape, "the batch packer's frames");
+        validate(reference, shape, "the batch packer's reference");
+        validate_packed_threshold(threshold);
+    }
+    /// An empty list, or that of all blocks; and no summaries.
+    BlockList begin(bool all_blocks) const {
+        auto* const counts = list.as<std::uint32_t>();
+        cuda::fill(counts, 0, 2 * sizeof(std::uint32_t), stream());
+        cuda::fill(summaries.data(), 0, summaries.bytes(), stream());
+        return {counts, counts + 1, all_blocks ? nullptr : counts + 2};
+    }
+    PackedBatch assemble(const CodedFrames& near, const CodedFrames* without_loss = nullptr) const {
+        const PackedFrames frames{packed.data(), begins.as<unsigned long long>(), headings.as<std::uint32_t>(),
+                                  chosen.data(), places.as<FramePlace>()};
+        assemble_frames(blocks, near, without_loss, frames, stream());
+        return {frames.bytes, frames.begins, summaries.as<Summary>(), shape.frames};
+    }
+    CodedFrames pictures(DeviceView<const std::uint8_t> of, const BlockSlots& in, int threshold) const {
+        const auto coded = in.empty(stream());
+        encode_pictures(of, tables.tables(), coded, stream());
+        return {coded, {PackedHead::Kind::picture, threshold}};
+    }
+};
+
+BatchPacker::BatchPacker(const EncoderParameters& parameters, const Shape& shape, Executor& executor) {
+    validate(shape, "the batch packer's frames");
+    validate(parameters, "the batch packer");
+    executor.require_space<MemorySpace::device>("a batch packer");
+    state_ = std::make_unique<State>(parameters, shape, executor);
+}
+BatchPacker::~BatchPacker() = default;
+BatchPacker::BatchPacker(BatchPacker&&) noexcept = default;
+BatchPacker& BatchPacker::operator=(BatchPacker&&) noexcept = default;
+
+PackedBatch BatchPacker::pack_first(DeviceView<const std::uint8_t> current, DeviceView<std::uint8_t> reference,
+                                    int threshold) {
+    auto& state = *state_;
+    state.validate_views(current, reference, threshold);
+    const int within = first_threshold(threshold);
+    if (!state.bounded || within == 0) {
+        cuda::copy(current, reference, state.stream());
+        return pack_pictures(current, threshold);
+    }
+    const auto all = state.begin(true);
+    const auto coded = state.slots.empty(state.stream());
+    const auto without_loss = state.pictures(current, state.bounded->without_loss, threshold);
+    const auto after = state.bounded->after.view();
+    state.bounded->encoder.encode(current, reference, after, all, within, true, state.tables.tables(), coded,
+                                  state.stream());
+    const auto packed = state.assemble({coded, {PackedHead::Kind::first_picture, within}}, &without_loss);
+    advance_blocks(current, after, reference, all, state.chosen.data(), state.summaries.as<Summary>(), state.stream());
+    return packed;
+}
+
+PackedBatch BatchPacker::pack_steps(DeviceView<const std::uint8_t> current, DeviceView<std::uint8_t> reference,
+                                    int threshold) {
+    auto& state = *state_;
+    state.validate_views(current, reference, threshold);
+    const auto list = state.begin(false);
+    const auto coded = state.slots.empty(state.stream());
+    auto* const summaries = state.summaries.as<Summary>();
+    if (state.exact) {
+        auto* const differences = state.exact->differences.data();
+        compare_blocks(current, reference, threshold, list, differences, summaries, state.stream());
+        state.exact->encoder.encode(state.blocks, list, differences, threshold, state.tables.tables(), coded,
+                                    state.stream());
+        return state.assemble({coded, {PackedHead::Kind::changes, threshold}});
+    }
+    compare_blocks(current, reference, threshold, list, nullptr, summaries, state.stream());
+    const auto after = state.bounded->after.view();
+    state.bounded->encoder.encode(current, reference, after, list, threshold, false, state.tables.tables(), coded,
+                                  state.stream());
+    advance_blocks(current, after, reference, list, nullptr, summaries, state.stream());
+    return state.assemble({coded, {PackedHead::Kind::prediction, threshold}});
+}
+
+PackedBatch BatchPacker::pack_pictures(DeviceView<const std::uint8_t> pictures, int threshold) {
+    auto& state = *state_;
+    validate(pictures, state.shape, "the batch packer's pictures");
+    validate_packed_threshold(threshold);
+    state.begin(true);
+    return state.assemble(state.pictures(pictures, state.slots, threshold));
+}
+
+}  // namespace framewire::delta

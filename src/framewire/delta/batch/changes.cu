@@ -1,0 +1,262 @@
+#include "framewire/cuda/device/check.hpp"
+#include "framewire/cuda/kernel/grid.cuh"
+#include "framewire/cuda/kernel/scan.cuh"
+#include "framewire/cuda/kernel/warp.cuh"
+#include "framewire/delta/batch/changes.hpp"
+#include "framewire/delta/batch/compare.hpp"
+#include "framewire/delta/batch/step_contexts.cuh"
+#include "framewire/delta/entropy/chain.cuh"
+#include "framewire/delta/prediction/part_modes.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+// A thread block takes the blocks of the list one by one. All its threads find the symbols, each of pixels of its own:
+// what contexts ask for is known beforehand. Then one warp codes them, which is the long part of it, so there are as
+// many thread blocks as fit.
+
+namespace framewire::delta {
+namespace changes_kernels {
+namespace {
+
+constexpr int threads_per_block = 128, warps_per_block = threads_per_block / 32;
+constexpr int parts = parts_per_row * parts_per_row;
+constexpr int part_pixels = part_side * part_side;
+constexpr int pixels_each = block_side * block_side / threads_per_block;
+
+/// Of a thread block, in device memory: the symbols of each part.
+template <int channels>
+struct Scratch {
+    static constexpr int part_entries = 1 + part_pixels * PixelEntries<channels>::most;
+    std::uint16_t entries[parts][part_entries];
+};
+
+template <int channels>
+struct Shared {
+    BlockSteps<channels> block;
+    ChainSymbol staged[32];
+    std::uint32_t counts[parts];
+    std::uint32_t costs[step_models::sets];
+    std::uint32_t changed_parts[2];
+    std::uint32_t item;
+
+    __device__ bool part_changes(int part) const { return changed_parts[part / 32] >> (part % 32) & 1; }
+};
+
+struct Job {
+    BatchBlocks blocks;
+    BlockList list;
+    const std::uint8_t* differences;
+    int threshold;
+    CoderTables tables;
+    CodedBlocks coded;
+    std::uint8_t* scratch;
+};
+
+// Finds the steps from the differences. Each stands for two numbers, and which one depends on the steps to the left and
+// above; so the nearer ones are guessed, and what disagrees with its neighbours turned round until nothing does.
+template <int channels>
+__device__ void find_steps(const Job& job, const std::uint8_t* differences, Shared<channels>& shared) {
+    auto& steps = shared.block.steps;
+    const int threshold = job.threshold;
+    std::uint32_t doubtful = 0;  // a bit for each pixel of this thread
+#pragma unroll 4
+    for (int i = 0; i < pixels_each; ++i) {
+        const int at = static_cast<int>(threadIdx.x) + i * threads_per_block;
+#pragma unroll
+        for (int channel = 0; channel < channels; ++channel) {
+            const int difference = differences[at * channels + channel];
+            const bool either = difference > threshold && 256 - difference > threshold;
+            doubtful |= static_cast<std::uint32_t>(either) << i;
+            const bool up = (difference < 128 && difference > threshold) || difference > 255 - threshold;
+            steps[channel][at] = static_cast<std::int16_t>(difference == 0 ? 0
+                                                           : up            ? difference - threshold
+                                                                           : difference - 256 + threshold);
+        }
+    }
+    bool disagree;
+    do {
+        __syncthreads();
+        std::uint32_t turned[channels] = {};
+        for (auto left = doubtful; left; left &= left - 1) {
+            const int i = __ffs(static_cast<int>(left)) - 1;
+            const int at = static_cast<int>(threadIdx.x) + i * threads_per_block;
+            const int x = at % block_side, y = at / block_side;
+            int like = 0;
+#pragma unroll
+            for (int j = 0; j < channels; ++j) {
+                const int channel = coded_channel(j, channels);
+                const int own = steps[channel][at];
+                if (!own) continue;
+                const auto difference = static_cast<std::uint8_t>(own > 0 ? own + threshold : own - threshold + 256);
+                if (!like) like = shared.block.step(x - 1, y, channel) + shared.block.step(x, y - 1, channel);
+                like = signed_steps(difference, threshold, like);
+                turned[channel] |= static_cast<std::uint32_t>(like != own) << i;
+            }
+        }
+        std::uint32_t any = 0;
+#pragma unroll
+        for (int channel = 0; channel < channels; ++channel) any |= turned[channel];
+        disagree = __syncthreads_or(any != 0);
+#pragma unroll
+        for (int channel = 0; channel < channels; ++channel)
+            for (auto left = turned[channel]; left; left &= left - 1) {
+                const int i = __ffs(static_cast<int>(left)) - 1;
+                auto& own = steps[channel][static_cast<int>(threadIdx.x) + i * threads_per_block];
+                own = static_cast<std::int16_t>(own > 0 ? own + 2 * threshold - 256 : own - 2 * threshold + 256);
+            }
+    } while (disagree);
+}
+
+template <int channels>
+__device__ void find_traits(const BlockPlace& place, Shared<channels>& shared) {
+    for (int i = 0; i < pixels_each; ++i) {
+        const int at = static_cast<int>(threadIdx.x) + i * threads_per_block;
+        const int x = at % block_side, y = at / block_side;
+        int own[channels];
+#pragma unroll
+        for (int channel = 0; channel < channels; ++channel) own[channel] = shared.block.steps[channel][at];
+        const auto traits = BlockSteps<channels>::traits_of(own);
+        shared.block.traits[at] = traits;
+        if (traits && x < place.width && y < place.height) {
+            const int part = y / part_side * parts_per_row + x / part_side;
+            atomicOr(&shared.changed_parts[part / 32], 1u << (part % 32));
+        }
+    }
+}
+
+// A warp finds the symbols of a part, and adds what they cost to `costs` of this lane.
+template <int channels>
+__device__ void find_part(const Job& job, const BlockPlace& place, int part, Shared<channels>& shared,
+                          std::uint16_t* entries, std::uint32_t (&costs)[step_models::sets]) {
+    const int lane = static_cast<int>(threadIdx.x % 32);
+    const int column = part % parts_per_row, row = part / parts_per_row;
+    if (column >= place.part_columns() || row >= place.part_rows()) {
+        if (lane == 0) shared.counts[part] = 0;
+        return;
+    }
+    constexpr int none = static_cast<int>(PartMode::none);
+    const bool changes = shared.part_changes(part);
+    std::uint32_t count = 1;
+    unsigned long long cost = 0;
+    if (lane == 0) {
+        const int left = column ? shared.part_changes(part - 1) : none;
+        const int above = row ? shared.part_changes(part - parts_per_row) : none;
+        const int entry = first_symbol<step_models::mode>(left * 6 + above) + changes;
+        entries[0] = static_cast<std::uint16_t>(entry);
+        cost = job.tables.step_costs[entry];
+    }
+    if (changes) {
+        const int left = column * part_side, top = row * part_side;
+        const int width = min(part_side, place.width - left), height = min(part_side, place.height - top);
+        for (int first = 0; first < width * height; first += 32) {
+            const int i = first + lane;
+            const bool inside = i < width * height;
+            PixelEntries<channels> pixel{};
+            if (inside) {
+                pixel = pixel_entries<channels>(shared.block, left + i % width, top + i / width, Foretold::differences,
+                                                0, true, job.tables.pattern_ranks);
+                cost += pixel.cost(job.tables.step_costs);
+            }
+            const auto own = inside ? static_cast<std::uint32_t>(pixel.count()) : 0u;
+            const auto up_to = cuda::inclusive_warp_sum(own);
+            if (inside) pixel.write(entries + count + up_to - own);
+            count += __shfl_sync(~0u, up_to, 31);
+        }
+    }
+    if (lane == 0) shared.counts[part] = count;
+#pragma unroll
+    for (int set = 0; set < step_models::sets; ++set)
+        costs[set] += static_cast<std::uint32_t>(cost >> (16 * set)) & 0xFFFFu;
+}
+
+template <int channels>
+__global__ void __launch_bounds__(threads_per_block) changes_kernel(Job job) {
+    extern __shared__ std::uint8_t memory[];
+    auto& shared = *reinterpret_cast<Shared<channels>*>(memory);
+    auto& scratch = reinterpret_cast<Scratch<channels>*>(job.scratch)[blockIdx.x];
+    const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
+    const auto count = *job.list.count;
+
+    for (;;) {
+        if (threadIdx.x == 0) shared.item = atomicAdd(job.list.next, 1u);
+        if (threadIdx.x < step_models::sets) shared.costs[threadIdx.x] = 0;
+        if (threadIdx.x < 2) shared.changed_parts[threadIdx.x] = 0;
+        __syncthreads();
+        const auto item = shared.item;
+        if (item >= count) return;
+        const int block = static_cast<int>(job.list.blocks[item]);
+        const auto place = job.blocks.place(block);
+
+        find_steps(job, job.differences + item * block_slot_bytes(channels), shared);
+        __syncthreads();
+        find_traits(place, shared);
+        __syncthreads();
+        std::uint32_t costs[step_models::sets] = {};
+        for (int part = warp; part < parts; part += warps_per_block)
+            find_part(job, place, part, shared, scratch.entries[part], costs);
+#pragma unroll
+        for (int set = 0; set < step_models::sets; ++set) {
+            const auto sum = cuda::warp_sum(costs[set]);
+            if (lane == 0) atomicAdd(&shared.costs[set], sum);
+        }
+        __syncthreads();
+
+        if (warp == 0) {
+            int best = 0;
+            for (int set = 1; set < step_models::sets; ++set)
+                if (shared.costs[set] < shared.costs[best]) best = set;
+            const auto* const symbols = job.tables.steps + best * step_models::symbols;
+            auto* const end = job.coded.slot_end(block);
+            Chain chain{rans::least_state, reinterpret_cast<std::uint16_t*>(end)};
+            for (int part = parts - 1; part >= 0; --part) {
+                const auto* const entries = scratch.entries[part];
+                chain.put_all(static_cast<int>(shared.counts[part]), shared.staged, [&](int i) {
+                    const std::uint32_t entry = entries[i];
+                    return entry & plain_entry ? chain_bits(entry & 0xFFu, static_cast<int>(entry >> 8 & 15))
+                                               : chain_symbol(symbols, static_cast<int>(entry));
+                });
+            }
+            chain.put(chain_bits(static_cast<std::uint32_t>(best), 2), lane == 0);
+            chain.finish(lane == 0);
+            if (lane == 0)
+                job.coded.sizes[block] =
+                    static_cast<std::uint32_t>(end - reinterpret_cast<const std::uint8_t*>(chain.word));
+        }
+        __syncthreads();
+    }
+}
+
+template <class Body>
+auto with_kernel(int channels, Body&& body) {
+    return channels == 1 ? body(changes_kernel<1>, sizeof(Shared<1>), sizeof(Scratch<1>))
+                         : body(changes_kernel<3>, sizeof(Shared<3>), sizeof(Scratch<3>));
+}
+
+}  // namespace
+}  // namespace changes_kernels
+
+BatchChangesEncoder::BatchChangesEncoder(int channels) : channels_(channels) {
+    using namespace changes_kernels;
+    scratch_ = with_kernel(channels, [&](auto* kernel, std::size_t shared, std::size_t scratch) {
+        cuda::allow_shared_memory(kernel);
+        int each = 0;
+        cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads_per_block, shared));
+        workers_ = static_cast<unsigned>(std::max(1, each) * cuda::multiprocessors());
+        return cuda::DeviceBuffer(workers_ * scratch);
+    });
+}
+
+void BatchChangesEncoder::encode(const BatchBlocks& blocks, const BlockList& list, const std::uint8_t* differences,
+                                 int threshold, const CoderTables& tables, const CodedBlocks& coded,
+                                 const cuda::Stream& stream) {
+    using namespace changes_kernels;
+    const Job job{blocks, list, differences, threshold, tables, coded, scratch_.data()};
+    with_kernel(channels_, [&](auto* kernel, std::size_t shared, std::size_t) {
+        kernel<<<std::min(workers_, static_cast<unsigned>(blocks.count())), threads_per_block, shared,
+                 stream.handle()>>>(job);
+        cuda::check_launch();
+    });
+}
+
+}  // namespace framewire::delta

@@ -1,0 +1,298 @@
+#include "framewire/cuda/device/check.hpp"
+#include "framewire/cuda/kernel/kernel_image.hpp"
+#include "framewire/delta/batch/pictures.hpp"
+#include "framewire/delta/entropy/chain.cuh"
+#include "framewire/delta/entropy/lane_tables.hpp"
+#include "framewire/delta/entropy/lanes.hpp"
+#include "framewire/delta/pictures/picture_forms.hpp"
+
+#include <cstdint>
+
+// A thread block codes one block of 64x64 pixels. Eight lanes hold the rows of a part, find its best predictor and
+// leave its residuals in shared memory. Then the lanes of one warp are the 32 states that these go into.
+
+namespace framewire::delta {
+namespace pictures_kernels {
+namespace {
+
+constexpr int threads_per_block = 128;
+constexpr int warp_lanes = 32;
+static_assert(residual_lanes == warp_lanes);
+constexpr int parts_per_plane = parts_per_row * parts_per_row;
+constexpr int other_residual = picture_models::small_symbols - 1;
+
+struct Job {
+    cuda::KernelImage<const std::uint8_t> pictures;
+    BatchBlocks blocks;
+    CoderTables tables;
+    CodedBlocks coded;
+};
+
+template <int channels>
+struct Shared {
+    std::uint8_t residuals[block_side * block_side * channels];  // folded, in the order in which they are coded
+    ChainSymbol staged[warp_lanes];
+    std::uint16_t first[channels * parts_per_plane];  // the number of each part's first residual
+    std::uint8_t by[channels * parts_per_plane], part_class[channels * parts_per_plane];
+    bool whole;
+};
+
+/// The parts of a block in the order in which they are coded; those at its edges may be smaller.
+struct Parts {
+    BlockPlace place;
+    int columns, per_plane;
+
+    __device__ explicit Parts(const BlockPlace& of)
+        : place(of), columns(of.part_columns()), per_plane(of.part_columns() * of.part_rows()) {}
+    __device__ bool all_full() const { return place.width % part_side == 0 && place.height % part_side == 0; }
+};
+
+/// The samples of a row of a part, of one plane, in two words; and those one to the left.
+struct Row {
+    std::uint32_t low = 0, high = 0, left_low = 0, left_high = 0;
+};
+
+// The planes' samples of 8 pixels of a row from x on and the one before them; zeros outside the block.
+template <int channels>
+__device__ void load_row(const Job& job, int stream, const BlockPlace& place, int x, int y, Row* rows) {
+    if (y < 0 || y >= place.height) return;
+    const auto* pixel = job.pictures.row(stream, place.y + y) + std::int64_t{place.x + x} * channels;
+    const auto sample = [&](int at, int plane) -> std::uint32_t {
+        if constexpr (channels == 1) return pixel[at];
+        const auto green = pixel[at * channels + 1];
+        if (plane == 0) return green;
+        return static_cast<std::uint8_t>(pixel[at * channels + (plane == 1 ? 0 : 2)] - green);
+    };
+    const int width = min(part_side, place.width - x);
+#pragma unroll
+    for (int plane = 0; plane < channels; ++plane) {
+        const auto before = x > 0 ? sample(-1, plane) : 0u;
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            if (i < width) rows[plane].low |= sample(i, plane) << (8 * i);
+            if (i + 4 < width) rows[plane].high |= sample(i + 4, plane) << (8 * i);
+        }
+        rows[plane].left_low = rows[plane].low << 8 | before;
+        rows[plane].left_high = __funnelshift_l(rows[plane].low, rows[plane].high, 8);
+    }
+}
+
+struct Residuals {
+    std::uint32_t low, high;
+};
+__device__ Residuals residuals_of(const Row& here, const Row& above, Predictor by) {
+    if (by == Predictor::left) return {__vsub4(here.low, here.left_low), __vsub4(here.high, here.left_high)};
+    const Residuals rise{__vsub4(here.low, above.low), __vsub4(here.high, above.high)};
+    if (by == Predictor::above) return rise;
+    return {__vsub4(rise.low, __vsub4(here.left_low, above.left_low)),
+            __vsub4(rise.high, __vsub4(here.left_high, above.left_high))};
+}
+/// 0, -1, 1, -2, 2 ... as 0, 1, 2, 3, 4 ...
+__device__ std::uint32_t fold4(std::uint32_t residuals) {
+    const auto twice = (residuals & 0x7F7F7F7Fu) << 1;
+    return twice ^ __vcmplts4(residuals, 0u);
+}
+
+// The bits of the bytes 0 to `count` - 1, of four.
+__device__ std::uint32_t first_bytes(int count) { return count >= 4 ? ~0u : count <= 0 ? 0u : (1u << (8 * count)) - 1; }
+
+// Finds each part's predictor and class, and its residuals. Eight lanes are the rows of a part.
+template <int channels>
+__device__ void find_residuals(const Job& job, int stream, const Parts& parts, Shared<channels>& shared) {
+    const auto& place = parts.place;
+    for (int i = static_cast<int>(threadIdx.x); i < parts_per_plane * part_side; i += threads_per_block) {
+        const int y = i % part_side, part = i / part_side;
+        const bool is_part = part < parts.per_plane;
+        const int left = part % parts.columns * part_side, top = part / parts.columns * part_side;
+        const int width = min(part_side, place.width - left), height = min(part_side, place.height - top);
+        Row here[channels], above[channels];
+        if (is_part && y < height) {
+            load_row<channels>(job, stream, place, left, top + y, here);
+            load_row<channels>(job, stream, place, left, top + y - 1, above);
+        }
+        const auto low_mask = first_bytes(width), high_mask = first_bytes(width - 4);
+#pragma unroll
+        for (int plane = 0; plane < channels; ++plane) {
+            std::uint32_t sums[predictors];
+#pragma unroll
+            for (int by = 0; by < predictors; ++by) {
+                const auto of = residuals_of(here[plane], above[plane], static_cast<Predictor>(by));
+                sums[by] = __dp4a(__vabs4(of.low) & low_mask, 0x01010101u,
+                                  __dp4a(__vabs4(of.high) & high_mask, 0x01010101u, 0u));
+#pragma unroll
+                for (int step = 1; step < part_side; step *= 2) sums[by] += __shfl_xor_sync(~0u, sums[by], step);
+            }
+            if (!is_part || y >= height) continue;
+            int best = 0;
+            auto least = sums[0];
+#pragma unroll
+            for (int by = 1; by < predictors; ++by)
+                if (sums[by] < least) {
+                    least = sums[by];
+                    best = by;
+                }
+            const int index = plane * parts.per_plane + part;
+            const int first = plane * place.pixels() + top * place.width + left * height;
+            if (y == 0) {
+                shared.by[index] = static_cast<std::uint8_t>(best);
+                shared.part_class[index] = static_cast<std::uint8_t>(residual_class(least, width * height));
+                shared.first[index] = static_cast<std::uint16_t>(first);
+            }
+            const auto residuals = residuals_of(here[plane], above[plane], static_cast<Predictor>(best));
+            const auto low = fold4(residuals.low), high = fold4(residuals.high);
+            auto* const to = shared.residuals + first + y * width;
+            if (parts.all_full()) {
+                *reinterpret_cast<uint2*>(to) = {low, high};
+            } else {
+                for (int x = 0; x < width; ++x)
+                    to[x] = static_cast<std::uint8_t>((x < 4 ? low : high) >> (8 * (x % 4)));
+            }
+        }
+    }
+}
+
+/// The words of all lanes, before `end`; those that are not among the `room` last ones are only counted.
+struct Words {
+    std::uint16_t* end;
+    int room, used;
+
+    __device__ void put(int before, std::uint32_t state) const {
+        const int at = used + before;
+        if (at < room) end[-1 - at] = static_cast<std::uint16_t>(state);
+    }
+};
+
+/// A residual on its way: how it is coded, and whether it is one of the others, told by bits.
+struct Coming {
+    ChainSymbol symbol;
+    std::uint32_t residual;
+    bool other;
+};
+
+// Codes the residuals, the last one first, 32 at a time.
+template <int channels, bool full_parts>
+__device__ void put_residuals(const Job& job, const Parts& parts, const Shared<channels>& shared, Words& words) {
+    const int lane = static_cast<int>(threadIdx.x % warp_lanes);
+    const auto later =
+        lane == 31 ? 0u : ~0u << (lane + 1);  // lanes whose words come before, their residuals being later
+    const int samples = channels * parts.place.pixels();
+    int index = channels * parts.per_plane - 1;
+    const auto look_up = [&](int number) {
+        if constexpr (full_parts)
+            index = number / (part_side * part_side);
+        else
+            while (shared.first[index] > number) --index;
+        const int part_class = shared.part_class[index];
+        const bool small = part_class < picture_models::small_classes;
+        const std::uint32_t residual = shared.residuals[number];
+        const bool other = small && residual >= other_residual;
+        const int first =
+            small ? first_symbol<picture_models::small_residual>(part_class)
+                  : first_symbol<picture_models::large_residual>(part_class - picture_models::small_classes);
+        return Coming{chain_symbol(job.tables.pictures, first + static_cast<int>(other ? other_residual : residual)),
+                      residual, other};
+    };
+    std::uint32_t state = rans::least_state;
+    int begin = (samples - 1) / warp_lanes * warp_lanes;
+    Coming next{};
+    if (begin + lane < samples) next = look_up(begin + lane);
+    for (; begin >= 0; begin -= warp_lanes) {
+        const auto now = next;
+        // What comes next is looked up while this is coded.
+        if (begin > 0) next = look_up(begin - warp_lanes + lane);
+        const bool active = full_parts || begin + lane < samples;
+        const bool other = active && now.other;
+        if (__any_sync(~0u, other)) {
+            const bool bits_full = other && state >= 1u << (31 - 8);
+            const auto before_bits = state;
+            if (bits_full) state >>= 16;
+            if (other) state = state << 8 | now.residual;
+            const bool full = active && state >= now.symbol.first_too_large;
+            const auto of_bits = __ballot_sync(~0u, bits_full), of_symbols = __ballot_sync(~0u, full);
+            const int before = __popc(of_bits & later) + __popc(of_symbols & later);
+            if (bits_full) words.put(before, before_bits);
+            if (full) words.put(before + bits_full, state);
+            words.used += __popc(of_bits) + __popc(of_symbols);
+            if (full) state >>= 16;
+        } else {
+            const bool full = active && state >= now.symbol.first_too_large;
+            const auto of_symbols = __ballot_sync(~0u, full);
+            if (full) words.put(__popc(of_symbols & later), state);
+            words.used += __popc(of_symbols);
+            if (full) state >>= 16;
+        }
+        if (active) {
+            const auto quotient = __umulhi(state, now.symbol.reciprocal) >> (now.symbol.complement_and_shift >> 16);
+            state += now.symbol.bias + quotient * (now.symbol.complement_and_shift & 0xFFFFu);
+        }
+    }
+    words.put(2 * (31 - lane), state >> 16);
+    words.put(2 * (31 - lane) + 1, state);
+    words.used += 2 * warp_lanes;
+}
+
+template <int channels>
+__global__ void __launch_bounds__(threads_per_block) pictures_kernel(Job job) {
+    __shared__ __align__(16) Shared<channels> shared;
+    const int block = static_cast<int>(blockIdx.x), stream = job.blocks.stream(block);
+    const auto place = job.blocks.place(block);
+    const Parts parts(place);
+    const int plain_bytes = place.pixels() * channels;
+    auto* const slot_end = job.coded.slot_end(block);
+
+    find_residuals(job, stream, parts, shared);
+    __syncthreads();
+    if (threadIdx.x < warp_lanes) {
+        const int lane = static_cast<int>(threadIdx.x);
+        Words words{reinterpret_cast<std::uint16_t*>(slot_end), plain_bytes / 2 + 2 * warp_lanes, 0};
+        parts.all_full() ? put_residuals<channels, true>(job, parts, shared, words)
+                         : put_residuals<channels, false>(job, parts, shared, words);
+        // A block whose words would take as much as its bytes is sent plain.
+        bool whole = words.used * 2 < plain_bytes;
+        if (whole) {
+            Chain chain{rans::least_state, words.end - words.used};
+            chain.put_all(channels * parts.per_plane, shared.staged, [&](int part) {
+                const int before = part ? shared.part_class[part - 1] : 0;
+                return chain_symbol(job.tables.pictures, first_symbol<picture_models::part>(before) +
+                                                             shared.by[part] * picture_models::classes +
+                                                             shared.part_class[part]);
+            });
+            chain.finish(lane == 0);
+            words.used = static_cast<int>(words.end - chain.word);
+            whole = words.used * 2 < plain_bytes;
+        }
+        if (lane == 0) {
+            shared.whole = whole;
+            job.coded.sizes[block] =
+                static_cast<std::uint32_t>(form_bytes + (whole ? words.used * 2 : plain_bytes + plain_bytes % 2));
+        }
+        if (whole && lane < form_bytes)
+            (reinterpret_cast<std::uint8_t*>(words.end - words.used) - form_bytes)[lane] =
+                static_cast<std::uint8_t>(form_whole >> (8 * lane));
+    }
+    __syncthreads();
+    if (shared.whole) return;
+    const int row_bytes = place.width * channels, all_bytes = plain_bytes + plain_bytes % 2;
+    auto* const to = slot_end - all_bytes;
+    for (int i = static_cast<int>(threadIdx.x); i < all_bytes; i += threads_per_block)
+        to[i] = i < plain_bytes ? job.pictures.row(
+                                      stream, place.y + i / row_bytes)[std::int64_t{place.x} * channels + i % row_bytes]
+                                : std::uint8_t{0};
+    if (threadIdx.x < form_bytes)
+        (to - form_bytes)[threadIdx.x] = static_cast<std::uint8_t>(form_plain >> (8 * threadIdx.x));
+}
+
+}  // namespace
+}  // namespace pictures_kernels
+
+void encode_pictures(DeviceView<const std::uint8_t> pictures, const CoderTables& tables, const CodedBlocks& coded,
+                     const cuda::Stream& stream) {
+    using namespace pictures_kernels;
+    const auto& shape = pictures.shape();
+    const Job job{cuda::KernelImage(pictures), {BlockGrid(shape), shape.channels, shape.frames}, tables, coded};
+    const auto kernel = shape.channels == 1 ? pictures_kernel<1> : pictures_kernel<3>;
+    kernel<<<static_cast<unsigned>(job.blocks.count()), threads_per_block, 0, stream.handle()>>>(job);
+    cuda::check_launch();
+}
+
+}  // namespace framewire::delta

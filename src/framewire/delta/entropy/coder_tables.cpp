@@ -1,0 +1,87 @@
+#include "framewire/delta/entropy/coder_tables.hpp"
+
+#include "framewire/delta/blocks/step_pixels.hpp"
+#include "framewire/delta/entropy/lane_tables.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+namespace framewire::delta {
+namespace {
+
+PackedSymbol packed(const rans::Symbol& symbol) {
+    const auto frequency = rans::probability_one - symbol.complement;
+    return {symbol.reciprocal,
+            symbol.bias | frequency << PackedSymbol::bias_bits |
+                std::uint32_t{symbol.shift} << (PackedSymbol::bias_bits + PackedSymbol::frequency_bits)};
+}
+
+template <class Models>
+std::uint32_t range_of(const Models& models, int symbol) {
+    return models.start(symbol) | models.frequency(symbol) << 16;
+}
+
+/// Tables one after the other, each from a multiple of 16 bytes on.
+class Tables {
+public:
+    template <class T>
+    std::size_t add(const T* values, std::size_t count) {
+        const auto at = (bytes_.size() + 15) / 16 * 16;
+        bytes_.resize(at + count * sizeof(T));
+        std::memcpy(bytes_.data() + at, values, count * sizeof(T));
+        return at;
+    }
+    template <class Container>
+    std::size_t add(const Container& values) {
+        return add(values.data(), values.size());
+    }
+    const std::vector<std::uint8_t>& bytes() const { return bytes_; }
+
+private:
+    std::vector<std::uint8_t> bytes_;
+};
+
+}  // namespace
+
+DeviceCoderTables::DeviceCoderTables(const cuda::Stream& stream) {
+    std::vector<PackedSymbol> steps, pictures;
+    std::vector<std::uint32_t> step_ranges, picture_ranges;
+    std::vector<std::uint8_t> guesses;
+    for (const auto& models : step_model_sets()) {
+        for (int symbol = 0; symbol < step_models::symbols; ++symbol) {
+            steps.push_back(packed(models.symbol(symbol)));
+            step_ranges.push_back(range_of(models, symbol));
+        }
+        guesses.insert(guesses.end(), models.guesses().begin(), models.guesses().end());
+    }
+    const auto& picture_models_ = trained_picture_models();
+    for (int symbol = 0; symbol < picture_models::symbols; ++symbol) {
+        pictures.push_back(packed(picture_models_.symbol(symbol)));
+        picture_ranges.push_back(range_of(picture_models_, symbol));
+    }
+    Tables all;
+    const auto steps_at = all.add(steps), costs_at = all.add(step_costs()), ranges_at = all.add(step_ranges),
+               guesses_at = all.add(guesses), pictures_at = all.add(pictures),
+               places_at = all.add(lane_tables().places), picture_ranges_at = all.add(picture_ranges),
+               ranks_at = all.add(pattern_ranks), patterns_at = all.add(patterns_by_frequency);
+    memory_ = cuda::DeviceBuffer(all.bytes().size());
+    cuda::upload(all.bytes().data(), memory_.data(), all.bytes().size(), stream);
+    stream.synchronize();
+    const auto* const first = memory_.data();
+    const auto set = [&](auto*& table, std::size_t at) {
+        table = reinterpret_cast<std::remove_reference_t<decltype(table)>>(first + at);
+    };
+    set(tables_.steps, steps_at);
+    set(tables_.step_costs, costs_at);
+    set(tables_.step_ranges, ranges_at);
+    set(tables_.step_guesses, guesses_at);
+    set(tables_.pictures, pictures_at);
+    set(tables_.picture_places, places_at);
+    set(tables_.picture_ranges, picture_ranges_at);
+    set(tables_.pattern_ranks, ranks_at);
+    set(tables_.patterns, patterns_at);
+}
+
+}  // namespace framewire::delta

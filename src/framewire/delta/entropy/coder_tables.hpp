@@ -1,0 +1,46 @@
+#pragma once
+
+#include "framewire/cuda/buffer.hpp"
+#include "framewire/cuda/executor.hpp"
+#include "framewire/delta/entropy/models.hpp"
+#include "framewire/delta/entropy/rans.hpp"
+
+#include <cstdint>
+
+namespace framewire::delta {
+
+/// A symbol as kernels code it: rans::Symbol in two words, so that one load brings it.
+struct PackedSymbol {
+    std::uint32_t reciprocal;
+    std::uint32_t rest;  ///< bias, frequency and shift, as in LaneTables::steps
+
+    static constexpr int bias_bits = 13, frequency_bits = 12;
+};
+
+/// What kernels look up to code and decode symbols. Pointers into device memory.
+struct CoderTables {
+    const PackedSymbol* steps;            ///< of all sets of models of steps, one after the other
+    const std::uint64_t* step_costs;      ///< as step_costs()
+    const std::uint32_t* step_ranges;     ///< of each symbol of each set: where it starts, and its frequency << 16
+    const std::uint8_t* step_guesses;     ///< of each symbol's model, in the place of the symbol, eight guesses each
+    const PackedSymbol* pictures;         ///< of the models of pictures
+    const std::uint32_t* picture_places;  ///< as LaneTables::places
+    const std::uint32_t* picture_ranges;  ///< as step_ranges
+    const std::uint8_t* pattern_ranks;    ///< of the 27 patterns
+    const std::uint8_t* patterns;         ///< by their rank
+};
+
+/// Owns them. Move-only.
+class DeviceCoderTables {
+public:
+    /// Uploads them; returns when they are there. Throws Error{config} without memory.
+    explicit DeviceCoderTables(const cuda::Stream& stream);
+
+    const CoderTables& tables() const { return tables_; }
+
+private:
+    cuda::DeviceBuffer memory_;
+    CoderTables tables_{};
+};
+
+}  // namespace framewire::delta
