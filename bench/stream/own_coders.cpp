@@ -117,18 +117,18 @@ std::optional<Coded> code_as_bitmaps(const Film& film, int threshold) {
 }
 
 Coded code_exact(const Film& film, int threshold) {
-    delta::Packer packer(film.shape, threshold);
+    delta::Packer packer(film.shape);
     delta::Unpacker unpacker(film.shape);
     return code_changes(
         film, threshold, "exact",
-        [&](HostView<const std::uint8_t> picture, Bytes& bytes) { packer.pack_picture(picture, bytes); },
+        [&](HostView<const std::uint8_t> picture, Bytes& bytes) { packer.pack_picture(picture, threshold, bytes); },
         [&](const Bytes& bytes, HostView<std::uint8_t> viewer) { unpacker.apply_picture(bytes, viewer); },
-        [&](const Changes& changes, Bytes& bytes) { packer.pack_changes(changes, bytes); },
+        [&](const Changes& changes, Bytes& bytes) { packer.pack_changes(changes, threshold, bytes); },
         [&](const Bytes& bytes, HostView<std::uint8_t> viewer) { unpacker.apply_changes(bytes, viewer); });
 }
 
 Coded code_bounded(const Film& film, int threshold, int effort) {
-    delta::BoundedPacker packer(film.shape, threshold, effort);
+    delta::BoundedPacker packer(film.shape, effort);
     delta::Unpacker unpacker(film.shape);
     HostImage reference(film.shape), viewer(film.shape);
     Coded coded;
@@ -137,8 +137,8 @@ Coded code_bounded(const Film& film, int threshold, int effort) {
         bytes.clear();
         const bool first = coded.bytes.empty();
         const double begin = processor_ms();
-        first ? packer.pack_first(frame.view(), reference.view(), bytes)
-              : packer.pack_step(frame.view(), reference.view(), bytes);
+        first ? packer.pack_first(frame.view(), reference.view(), threshold, bytes)
+              : packer.pack_step(frame.view(), reference.view(), threshold, bytes);
         const double middle = processor_ms();
         first ? unpacker.apply_picture(bytes, viewer.view()) : unpacker.apply_changes(bytes, viewer.view());
         const double end = processor_ms();
