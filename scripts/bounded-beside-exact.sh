@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the modes exact and bounded take on clips: the first picture, bytes per step, and how bounded stands to exact in all.
+# What the modes exact and bounded take on clips: the first picture, bytes per step, and bounded over exact for FRAMES.
 #   scripts/bounded-beside-exact.sh THRESHOLD FRAMES CLIP...
 # FRAMEWIRE_PRESET (dev) is what is built. Ends with 1 where bounded takes more than exact.
 set -euo pipefail
@@ -21,14 +21,14 @@ row() {
 }
 
 result=0
-printf '%-60s %10s %10s %10s %10s %6s\n' clip exact step bounded step ratio
+printf '%-44s %10s %10s %10s %10s %6s\n' clip exact step bounded step ratio
 for clip in "$@"; do
     exact=$(row 'framewire exact' "$clip")
     bounded=$(row 'framewire bounded, effort 1' "$clip")
-    awk -v clip="${clip: -60}" -v steps=$((frames - 1)) -v a="$exact" -v b="$bounded" 'BEGIN {
+    awk -v clip="$(basename "$clip")" -v steps=$((frames - 1)) -v a="$exact" -v b="$bounded" 'BEGIN {
         split(a, exact); split(b, bounded)
         of_exact = exact[1] + steps * exact[2]; of_bounded = bounded[1] + steps * bounded[2]
-        printf "%-60s %10d %10d %10d %10d %6.3f\n", clip, exact[1], exact[2], bounded[1], bounded[2], of_bounded / of_exact
+        printf "%-44s %10d %10d %10d %10d %6.3f\n", clip, exact[1], exact[2], bounded[1], bounded[2], of_bounded / of_exact
         exit of_bounded > of_exact }' || result=1
 done
 exit $result
