@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
     std::vector<std::string> wanted;
     std::string json_path, cdnet_folder, video, only;
     bool quick = false;
+    StreamChoices stream;
     int threads = 2;
     app.add_option("suites", wanted, "which suites; all without");
     app.add_flag("--quick", quick, "repeat less, for an overview");
@@ -27,16 +28,25 @@ int main(int argc, char** argv) {
     app.add_option(
         "--cdnet", cdnet_folder,
         "a scene of changedetection.net (its input/ and groundtruth/): the mixture suite tells how well it does there");
-    app.add_option("--input", video, "a video that the suite peers reads; one is made where none is given")
-        ->check(CLI::ExistingFile);
-    app.add_option("--only", only, "of the suites peers and peers-mp4 only rows with this in their names");
+    app.add_option("--input", video, "a video that the suites peers and stream read; one is made where none is given")
+        ->check(CLI::ExistingPath);
+    app.add_option("--only", only, "of the suites peers, peers-mp4 and stream only rows with this in their names");
+    app.add_option("--threshold", stream.threshold, "of the suite stream: furthest that a byte may be off")
+        ->capture_default_str()
+        ->check(CLI::Range(0, 254));
+    app.add_option("--frames", stream.frames, "of the suite stream: how many frames it codes")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 10000));
+    app.add_option("--noise", stream.noise,
+                   "of the suite stream: the first frame as a still under noise of this sigma, instead of the video")
+        ->check(CLI::Range(0.0, 100.0));
     CLI11_PARSE(app, argc, argv);
 
     try {
         for (const auto& name : wanted)
             if (std::none_of(suites().begin(), suites().end(), [&](const auto& suite) { return name == suite.name; }))
                 fail(ErrorCode::usage, "no suite '{}'", name);
-        Session session(quick, threads, cdnet_folder, video, only);
+        Session session(quick, threads, cdnet_folder, video, only, stream);
         std::sort(suites().begin(), suites().end(),
                   [](const auto& a, const auto& b) { return std::string_view(a.name) < b.name; });
         for (const auto& suite : suites())

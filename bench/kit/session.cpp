@@ -24,11 +24,13 @@ Timing summarize(std::vector<double> samples_us) {
 
 }  // namespace
 
-Session::Session(bool quick, int threads, std::string cdnet_folder, std::string video, std::string only)
+Session::Session(bool quick, int threads, std::string cdnet_folder, std::string video, std::string only,
+                 const StreamChoices& stream)
     : quick_(quick),
       cdnet_folder_(std::move(cdnet_folder)),
       video_(std::move(video)),
       only_(std::move(only)),
+      stream_(stream),
       cpu_(BackendChoice::cpu, threads) {
     if (!cuda::devices().empty()) gpu_.emplace(BackendChoice::cuda, threads);
     cpu_copy_bandwidth_ = measure_cpu_copy();

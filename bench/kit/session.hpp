@@ -39,13 +39,21 @@ inline constexpr int gpu_batch = 32;
 /// Different batches in rotation on the GPU, together far larger than its L2.
 inline constexpr int gpu_rotation = 6;
 
+/// Of the suite stream: which frames it codes, and within what.
+struct StreamChoices {
+    int threshold = 20;
+    int frames = 60;
+    double noise = 0;  ///< other than 0: the first frame, still, under fresh noise of this sigma
+};
+
 /// One run of benches: the executors, this machine's measured copy speeds, and the rows so far.
 class Session {
 public:
     /// `quick` repeats less. The CPU runs on `threads` threads. `cdnet_folder`: a scene to try background models on, or
-    /// none. `video`: a file for whole jobs beside another program's, or none; `only`: what the names of those have in
-    /// them.
-    Session(bool quick, int threads, std::string cdnet_folder, std::string video, std::string only);
+    /// none. `video`: a file for the suite stream and for whole jobs beside another program's, or none; `only`: what
+    /// the names of those have in them.
+    Session(bool quick, int threads, std::string cdnet_folder, std::string video, std::string only,
+            const StreamChoices& stream);
 
     Executor& cpu() { return cpu_; }
     /// Null on a machine without a GPU.
@@ -53,6 +61,7 @@ public:
     bool quick() const { return quick_; }
     const std::string& cdnet_folder() const { return cdnet_folder_; }
     const std::string& video() const { return video_; }
+    const StreamChoices& stream() const { return stream_; }
     bool wants(std::string_view operation) const { return operation.find(only_) != operation.npos; }
     int threads() const { return cpu_.pool().threads(); }
 
@@ -84,6 +93,7 @@ private:
 
     bool quick_;
     std::string cdnet_folder_, video_, only_;
+    StreamChoices stream_;
     Executor cpu_;
     std::optional<Executor> gpu_;
     double cpu_copy_bandwidth_ = 0, gpu_copy_bandwidth_ = 0;

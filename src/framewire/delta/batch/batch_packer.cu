@@ -81,7 +81,8 @@ struct BatchPacker::State {
           places(count() * sizeof(FramePlace)) {
         if (parameters.mode == Mode::bounded)
             bounded.emplace(Bounded{BatchPredictionEncoder(of.channels, Effort::of(parameters.effort)),
-                                    BlockSlots(blocks.count(), of.channels, executor_.stream()), cuda::DeviceImage(of)});
+                                    BlockSlots(blocks.count(), of.channels, executor_.stream()),
+                                    cuda::DeviceImage(of)});
         else
             exact.emplace(
                 Exact{BatchChangesEncoder(of.channels), cuda::DeviceBuffer(count() * block_slot_bytes(of.channels))});

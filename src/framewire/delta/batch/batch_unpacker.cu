@@ -55,8 +55,7 @@ struct BatchUnpacker::State {
         if (is_picture && coded.size() != static_cast<std::size_t>(grid.count())) return false;
         for (const auto& block : coded)
             host_items.push_back({host_bytes.size() + static_cast<std::size_t>(block.bytes.data() - frame.data()),
-                                  static_cast<std::uint32_t>(block.bytes.size()),
-                                  stream * grid.count() + block.block});
+                                  static_cast<std::uint32_t>(block.bytes.size()), stream * grid.count() + block.block});
         host_bytes.insert(host_bytes.end(), frame.begin(), frame.end());
         return true;
     }

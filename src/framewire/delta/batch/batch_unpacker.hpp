@@ -13,17 +13,17 @@ namespace framewire::delta {
 /// Only with the CUDA backend. Move-only; not for two threads at once.
 class BatchUnpacker {
 public:
-    /// For batches of `shape`, each frame a stream of its own. Keeps a reference to `executor`. Throws Error{usage} on a
-    /// shape that is not allowed, Error{internal} without the CUDA backend, Error{config} without memory.
+    /// For batches of `shape`, each frame a stream of its own. Keeps a reference to `executor`. Throws Error{usage} on
+    /// a shape that is not allowed, Error{internal} without the CUDA backend, Error{config} without memory.
     BatchUnpacker(const Shape& shape, Executor& executor);
     ~BatchUnpacker();
     BatchUnpacker(BatchUnpacker&&) noexcept;
     BatchUnpacker& operator=(BatchUnpacker&&) noexcept;
 
     /// Applies a packed frame of each stream, steps and pictures alike, to `reference`; returns when that is done. An
-    /// empty one leaves its stream as it is. Throws Error{source_lost} on bytes that no packer of this shape makes, when
-    /// all other streams have theirs; those of the broken ones are untouched. Throws Error{usage} on another number of
-    /// frames.
+    /// empty one leaves its stream as it is. Throws Error{source_lost} on bytes that no packer of this shape makes,
+    /// when all other streams have theirs; those of the broken ones are untouched. Throws Error{usage} on another
+    /// number of frames.
     void apply(std::span<const std::span<const std::uint8_t>> frames, DeviceView<std::uint8_t> reference);
 
 private:

@@ -40,7 +40,8 @@ struct CodedBlocks {
 /// Blocks that are to be coded; those that will take long come first. In device memory.
 struct BlockList {
     std::uint32_t* counts;  ///< how many take long, how many do not, and whose turn it is; 0 before
-    std::uint32_t* blocks;  ///< those that take long from the beginning on, the others from the end on; null: all blocks
+    std::uint32_t*
+        blocks;  ///< those that take long from the beginning on, the others from the end on; null: all blocks
     std::uint32_t capacity;
 
 #ifdef __CUDACC__

@@ -16,8 +16,8 @@
 #include <algorithm>
 #include <cstdint>
 
-// A warp decodes a block. What is read next hangs on what was read before, so its lanes do the same, but where they find
-// symbols, foretell a part's samples, and are the states of a picture's residuals.
+// A warp decodes a block. What is read next hangs on what was read before, so its lanes do the same, but where they
+// find symbols, foretell a part's samples, and are the states of a picture's residuals.
 
 namespace framewire::delta {
 namespace decode_kernels {
@@ -103,9 +103,9 @@ __device__ void read_pixel(const Job& job, WarpReader& reader, BlockSteps<channe
         const int channel = coded_channel(i, channels);
         steps[channel] = 0;
         if (!signs[channel]) continue;
-        const auto context = magnitude_context(
-            [&](int right, int down, int of) { return block.step(x + right, y + down, of); }, channel, signs[channel],
-            before, steps_before, i == 0, fine);
+        const auto context =
+            magnitude_context([&](int right, int down, int of) { return block.step(x + right, y + down, of); }, channel,
+                              signs[channel], before, steps_before, i == 0, fine);
         const int symbol = reader.read(first_symbol<step_models::magnitude>(context.model), 20);
         const int bits = token_bits(symbol);
         const int folded = folded_of(symbol, bits ? reader.bits(bits) : 0);
@@ -218,7 +218,8 @@ __device__ bool read_steps(const Job& job, const Block& of, StepsMemory<channels
     for (int row = 0; row < of.place.part_rows(); ++row)
         for (int column = 0; column < of.place.part_columns(); ++column) {
             const int index = row * parts_per_row + column, left = column * part_side, top = row * part_side;
-            const NearParts near{column ? memory.parts[index - 1] : none, row ? memory.parts[index - parts_per_row] : none};
+            const NearParts near{column ? memory.parts[index - 1] : none,
+                                 row ? memory.parts[index - parts_per_row] : none};
             const auto mode = static_cast<PartMode>(
                 reader.read(first_symbol<step_models::mode>(near.left.mode * 6 + near.above.mode), 5));
             if (changes ? mode != PartMode::stays && mode != PartMode::changes : fresh && mode != PartMode::inside)
@@ -264,7 +265,9 @@ __device__ bool read_steps(const Job& job, const Block& of, StepsMemory<channels
                         if (changes) {
                             const int far = abs(steps[channel]) + of.threshold;
                             too_far |= steps[channel] && far > 255;
-                            value = static_cast<std::uint8_t>(steps[channel] == 0 ? 0 : steps[channel] > 0 ? far : -far);
+                            value = static_cast<std::uint8_t>(steps[channel] == 0  ? 0
+                                                              : steps[channel] > 0 ? far
+                                                                                   : -far);
                         } else {
                             value = quantizer.sample(foretold[channel], steps[channel]);
                         }
@@ -309,9 +312,9 @@ __device__ bool read_residuals(const Job& job, const Block& of, PictureMemory<ch
             const int part_class = memory.part_class[index];
             const auto place = __ldg(job.of.tables.picture_places + part_class * rans::probability_one +
                                      (state & (rans::probability_one - 1)));
-            state = (place >> LaneTables::place_bits & (rans::probability_one - 1)) *
-                        (state >> rans::probability_bits) +
-                    (place & (rans::probability_one - 1));
+            state =
+                (place >> LaneTables::place_bits & (rans::probability_one - 1)) * (state >> rans::probability_bits) +
+                (place & (rans::probability_one - 1));
             symbol = place >> (LaneTables::place_bits + LaneTables::frequency_bits);
             other = part_class < picture_models::small_classes && symbol == other_residual;
             first_word = state < rans::least_state;
@@ -411,15 +414,12 @@ __device__ bool read_picture(const Job& job, const Block& of, PictureMemory<chan
         }
     __syncwarp();
     if (!reader.at_end() || words.overrun()) return false;
-    if (!read_residuals(job, of, memory,
-                        LaneWords{of.bytes + form_bytes, of.size - form_bytes, words.words_read()}))
+    if (!read_residuals(job, of, memory, LaneWords{of.bytes + form_bytes, of.size - form_bytes, words.words_read()}))
         return false;
     add_residuals(of, memory);
     for (int i = lane; i < of.place.pixels(); i += warp_lanes) {
         const int x = i % of.place.width, y = i / of.place.width;
-        const auto sample = [&](int plane) {
-            return memory.planes[plane][y + 1][PictureMemory<channels>::column + x];
-        };
+        const auto sample = [&](int plane) { return memory.planes[plane][y + 1][PictureMemory<channels>::column + x]; };
         auto* const pixel = row(y) + x * channels;
         const auto green = sample(0);
         if constexpr (channels == 1) {
@@ -506,8 +506,12 @@ void decode_blocks(const DecodeJob& of, DeviceView<const std::uint8_t> before, D
     using namespace decode_kernels;
     if (of.item_count == 0) return;
     const auto& shape = before.shape();
-    const Job job{of,          cuda::KernelImage(before), cuda::KernelImage(after), {BlockGrid(shape), shape.channels, shape.frames},
-                  shape.width, shape.height};
+    const Job job{of,
+                  cuda::KernelImage(before),
+                  cuda::KernelImage(after),
+                  {BlockGrid(shape), shape.channels, shape.frames},
+                  shape.width,
+                  shape.height};
     with_kernel(shape.channels, [&](auto* kernel, std::size_t shared) {
         cuda::allow_shared_memory(kernel);
         int each = 0;
@@ -523,8 +527,8 @@ void apply_blocks(const DecodeJob& of, DeviceView<const std::uint8_t> after, Dev
     using namespace decode_kernels;
     if (of.item_count == 0) return;
     const auto& shape = reference.shape();
-    const ApplyJob job{of, cuda::KernelImage(after), cuda::KernelImage(reference),
-                       {BlockGrid(shape), shape.channels, shape.frames}};
+    const ApplyJob job{
+        of, cuda::KernelImage(after), cuda::KernelImage(reference), {BlockGrid(shape), shape.channels, shape.frames}};
     apply_blocks_kernel<<<of.item_count, apply_threads, 0, stream.handle()>>>(job);
     cuda::check_launch();
 }

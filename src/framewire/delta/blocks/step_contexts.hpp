@@ -16,6 +16,16 @@ using Pattern = std::uint8_t;
 inline constexpr int patterns = 27;
 inline constexpr Pattern all_up = 13, all_down = 26;
 
+/// The pattern of a pixel's steps.
+template <int channels>
+Pattern pattern_of(const std::int16_t* steps) {
+    constexpr int weights[3] = {1, 3, 9};
+    int pattern = 0;
+    for (int channel = 0; channel < channels; ++channel)
+        pattern += (channels == 1 ? int{all_up} : weights[channel]) * ((steps[channel] > 0) + 2 * (steps[channel] < 0));
+    return static_cast<Pattern>(pattern);
+}
+
 /// What neighbours tell by their pattern.
 struct PatternTraits {
     std::array<std::uint8_t, patterns> extent;     ///< 0 none, 1 some, 2 all channels change
@@ -60,6 +70,21 @@ public:
     }
     void set_steps(int x, int y, int channel, int steps) {
         steps_[at(x, y) * 3 + static_cast<std::size_t>(channel)] = static_cast<std::int16_t>(steps);
+    }
+
+    /// Eight pixels of a part's row; those outside the block have the pattern 0 and no steps.
+    template <int channels>
+    void set_row(int left, int y, const std::array<Pattern, part_side>& of, const std::int16_t* steps) {
+        const auto here = at(left, y);
+        for (std::size_t x = 0; x < of.size(); ++x) {
+            patterns_[here + x] = of[x];
+            extents_[here + x] = pattern_traits.extent[of[x]];
+        }
+        auto* to = &steps_[here * 3];
+        if constexpr (channels == 3)
+            std::memcpy(to, steps, part_side * 3 * sizeof(*to));
+        else
+            for (int x = 0; x < part_side; ++x) to[x * 3] = steps[x];
     }
 
     /// The context of a pixel's pattern. A pixel above and to the right is known only where its part came before:

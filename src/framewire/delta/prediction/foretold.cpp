@@ -1,32 +1,43 @@
 #include "framewire/delta/prediction/foretold.hpp"
 
+#include "framewire/delta/prediction/motion_cost.hpp"
+
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 namespace framewire::delta {
 
 void ForetoldPart::move(HostView<const std::uint8_t> before, int x, int y, MotionVector vector) {
     const auto& shape = before.shape();
-    const int channels = shape.channels;
+    channels_ = shape.channels;
     // Whole pixels round down, so that fractions are 0 to 3.
     const int fraction_x = vector.x & (quarters - 1), fraction_y = vector.y & (quarters - 1);
     const int from_x = x + (vector.x - fraction_x) / quarters - 1, from_y = y + (vector.y - fraction_y) / quarters - 1;
-    std::array<std::int64_t, side + 1> columns;
-    for (int i = 0; i <= side; ++i)
-        columns[static_cast<std::size_t>(i)] = std::int64_t{std::clamp(from_x + i, 0, shape.width - 1)} * channels;
-    auto* sample = samples_.data();
-    for (int row = 0; row < side; ++row) {
-        const auto* upper = before.row(0, std::clamp(from_y + row, 0, shape.height - 1));
-        const auto* lower = before.row(0, std::clamp(from_y + row + 1, 0, shape.height - 1));
-        for (int column = 0; column < side; ++column, sample += 3) {
-            const auto left = columns[static_cast<std::size_t>(column)],
-                       right = columns[static_cast<std::size_t>(column) + 1];
-            for (int channel = 0; channel < channels; ++channel) {
-                const int above = upper[left + channel] * (quarters - fraction_x) + upper[right + channel] * fraction_x;
-                const int below = lower[left + channel] * (quarters - fraction_x) + lower[right + channel] * fraction_x;
-                sample[channel] =
-                    static_cast<std::uint8_t>((above * (quarters - fraction_y) + below * fraction_y + 8) / 16);
-            }
+    constexpr int rows = side + 1, row_bytes = 48;  // with those below and to the right, and room for whole vectors
+    const bool is_inside = from_x >= 0 && from_y >= 0 && from_y + rows <= shape.height &&
+                           std::int64_t{from_x} * channels_ + row_bytes <= shape.row_bytes();
+    std::array<std::uint8_t, static_cast<std::size_t>(rows * row_bytes)> window;
+    const auto* from = window.data();
+    auto stride = std::int64_t{row_bytes};
+    if (is_inside) {
+        from = before.row(0, from_y) + std::int64_t{from_x} * channels_;
+        stride = before.row_stride_bytes();
+    } else {
+        for (int row = 0; row < rows; ++row) {
+            const auto* held = before.row(0, std::clamp(from_y + row, 0, shape.height - 1));
+            auto* to = &window[static_cast<std::size_t>(row * row_bytes)];
+            for (int column = 0; column <= side; ++column)
+                std::memcpy(to + column * channels_,
+                            held + std::int64_t{std::clamp(from_x + column, 0, shape.width - 1)} * channels_,
+                            static_cast<std::size_t>(channels_));
         }
+    }
+    if (fraction_x == 0 && fraction_y == 0) {
+        for (int row = 0; row < side; ++row)
+            std::memcpy(&samples_[static_cast<std::size_t>(row * part_row)], from + row * stride, part_row);
+    } else {
+        interpolate(from, stride, channels_, fraction_x, fraction_y, side, samples_.data());
     }
 }
 

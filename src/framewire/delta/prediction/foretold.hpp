@@ -4,6 +4,7 @@
 #include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/prediction/foretold_formulas.hpp"
 #include "framewire/delta/prediction/part_modes.hpp"
+#include "framewire/delta/prediction/quantized_part.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,10 +23,9 @@ public:
     void move(HostView<const std::uint8_t> before, int x, int y, MotionVector vector);
 
     /// The sample of a pixel of the part, from -1 to part_side.
-    std::uint8_t at(int x, int y, int channel) const {
-        return samples_[(static_cast<std::size_t>(y + 1) * side + static_cast<std::size_t>(x + 1)) * 3 +
-                        static_cast<std::size_t>(channel)];
-    }
+    std::uint8_t at(int x, int y, int channel) const { return first()[y * part_row + x * channels_ + channel]; }
+    /// The part's first sample, in rows of part_row.
+    const std::uint8_t* first() const { return samples_.data() + part_row + channels_; }
     /// How steep the part is there, in its `channel`: the larger difference across the pixel.
     int rise(int x, int y, int channel) const {
         const int across = at(x + 1, y, channel) - at(x - 1, y, channel);
@@ -34,7 +34,9 @@ public:
     }
 
 private:
-    std::array<std::uint8_t, static_cast<std::size_t>(side* side * 3)> samples_;
+    int channels_ = 3;
+    // Rows may be read as whole vectors from any of their pixels on.
+    alignas(64) std::array<std::uint8_t, static_cast<std::size_t>((side + 2) * part_row)> samples_{};
 };
 
 /// What a pixel's neighbours within its block foretell: the median of left, above and left + above - corner (Martucci

@@ -2,59 +2,17 @@
 
 #include "framewire/delta/blocks/step_pixels.hpp"
 #include "framewire/delta/prediction/distance.hpp"
+#include "framewire/delta/prediction/inside_part.hpp"
+#include "framewire/delta/prediction/part_symbols.hpp"
 #include "framewire/delta/prediction/step_sizes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdlib>
 #include <cstring>
 
 namespace framewire::delta {
-namespace {
-
-/// Adds up what symbols cost, in 1/8 bits.
-class CostSink {
-public:
-    CostSink(int threshold, std::uint64_t limit) : shift_(16 * cost_set(threshold)), limit_(limit) {}
-
-    void add(int index) { cost_ += step_costs()[static_cast<std::size_t>(index)] >> shift_ & 0xffff; }
-    void add_bits(int, int count) { cost_ += static_cast<std::uint64_t>(count) * 8; }
-    std::uint64_t cost() const { return cost_; }
-    bool too_much() const { return cost_ >= limit_; }
-
-private:
-    /// The set of models that most blocks take.
-    static int cost_set(int threshold) { return threshold >= 14 ? 2 : 3; }
-
-    int shift_;
-    std::uint64_t limit_, cost_ = 0;
-};
-
-bool too_much(const Symbols&) { return false; }
-bool too_much(const CostSink& sink) { return sink.too_much(); }
-
-template <class Sink>
-void add_distance(Sink& sink, int model, int distance) {
-    const int far = std::abs(distance), bits = std::bit_width(static_cast<unsigned>(far));
-    sink.add(model + bits);
-    if (bits == 0) return;
-    if (bits > 1) sink.add_bits(far & ((1 << (bits - 1)) - 1), bits - 1);
-    sink.add_bits(distance < 0, 1);
-}
-
-template <class Sink>
-void add_vector(Sink& sink, MotionVector vector, const CodedParts::Motion& motion) {
-    const auto kind = motion.has_left && vector == motion.left     ? as_left
-                      : motion.has_above && vector == motion.above ? as_above
-                                                                   : new_vector;
-    sink.add(motion.kind_model() + kind);
-    if (kind != new_vector) return;
-    add_distance(sink, motion.bits_model(0), vector.x - motion.near().x);
-    add_distance(sink, motion.bits_model(1), vector.y - motion.near().y);
-}
-
-}  // namespace
-
 struct PredictionEncoder::Job {
     HostView<const std::uint8_t> camera, before;
     BlockPlace block;
@@ -85,81 +43,113 @@ struct PredictionEncoder::Job {
     }
 };
 
-/// Fills the part's steps and slopes and writes it as a viewer will have it.
-void PredictionEncoder::quantize(const Job& job, int left, int top, const Candidate& candidate) {
-    const int channels = job.channels;
-    const bool inside = candidate.by == Foretold::inside;
-    const HostView<const std::uint8_t> done = job.after;
-    if (!inside) foretold_.move(job.before, job.block.x + left, job.block.y + top, candidate.vector);
-    has_steps_ = false;
+void PredictionEncoder::load_part(const Job& job, int left, int top) {
+    const auto bytes = static_cast<std::size_t>(job.width(left) * job.channels);
+    mask_.fill(0);
     for (int y = 0; y < job.height(top); ++y) {
-        const auto from = std::int64_t{job.block.x + left} * channels;
-        const auto* now = job.camera.row(0, job.block.y + top + y) + from;
-        auto* pixel = job.after.row(0, job.block.y + top + y) + from;
-        for (int x = 0; x < job.width(left); ++x, now += channels, pixel += channels) {
-            ForetoldInside foretold;
-            if (inside) {
-                foretold = foretell_inside(done, job.block, left + x, top + y);
-            } else {
-                for (int channel = 0; channel < channels; ++channel)
-                    foretold.samples[channel] = foretold_.at(x, y, channel);
-                foretold.rise = foretold_.rise(x, y, slope_channel(channels));
-            }
-            const auto at = static_cast<std::size_t>(y * part_side + x);
-            slopes_[at] = static_cast<std::uint8_t>(slope_of(foretold.rise, job.quantizer.threshold()));
-            for (int channel = 0; channel < channels; ++channel) {
-                const int steps = job.quantizer.steps(now[channel], foretold.samples[channel]);
-                steps_[at * 3 + static_cast<std::size_t>(channel)] = static_cast<std::int16_t>(steps);
-                has_steps_ |= steps != 0;
-                pixel[channel] = job.quantizer.sample(foretold.samples[channel], steps);
-            }
-        }
+        const auto at = static_cast<std::size_t>(y * part_row);
+        std::memcpy(&camera_[at],
+                    job.camera.row(0, job.block.y + top + y) + std::int64_t{job.block.x + left} * job.channels, bytes);
+        std::memset(&mask_[at], 255, bytes);
     }
 }
 
-template <class Sink>
-PartMode PredictionEncoder::code(const Job& job, int column, int row, const Candidate& candidate, Sink&& sink) {
-    const int left = column * part_side, top = row * part_side, channels = job.channels;
-    quantize(job, left, top, candidate);
+void PredictionEncoder::quantize_part(const Job& job, int left, int top, const Candidate& candidate,
+                                      QuantizedPart& part) {
+    if (candidate.by == Foretold::inside)
+        return quantize_inside(job.quantizer, camera_, job.after, job.block, left, top, part);
+    foretold_.move(job.before, job.block.x + left, job.block.y + top, candidate.vector);
+    delta::quantize(job.quantizer, camera_, mask_, foretold_.first(), job.channels, job.height(top), part);
+}
+
+template <int channels, class Sink>
+PartMode PredictionEncoder::add_part(const Job& job, int column, int row, const Candidate& candidate,
+                                     const QuantizedPart& part, Sink&& sink) {
+    const int left = column * part_side, top = row * part_side, width = job.width(left), height = job.height(top);
     const auto mode = candidate.by == Foretold::inside      ? PartMode::inside
                       : candidate.by == Foretold::reference ? PartMode::changes
-                      : has_steps_                          ? PartMode::moved_changes
+                      : part.has_steps(height)              ? PartMode::moved_changes
                                                             : PartMode::moved;
     sink.add(parts_.mode_model(column, row) + static_cast<int>(mode));
     if (candidate.by == Foretold::moved) add_vector(sink, candidate.vector, parts_.motion(column, row));
-    const bool writes_steps = mode != PartMode::moved;
-    constexpr int weights[3] = {1, 3, 9};
-    for (int y = 0; y < job.height(top); ++y) {
-        for (int x = 0; x < job.width(left); ++x) {
-            const auto at = static_cast<std::size_t>(y * part_side + x);
-            int steps[3], pattern = 0;
-            for (int channel = 0; channel < channels; ++channel) {
-                steps[channel] = steps_[at * 3 + static_cast<std::size_t>(channel)];
-                coded_.set_steps(left + x, top + y, channel, steps[channel]);
-                if (steps[channel])
-                    pattern += (channels == 1 ? int{all_up} : weights[channel]) * (steps[channel] > 0 ? 1 : 2);
-            }
-            coded_.set_pattern(left + x, top + y, static_cast<Pattern>(pattern));
-            if (!writes_steps) continue;
-            const auto near = coded_.neighbours(left + x, top + y);
-            sink.add(step_models::changed.at(changed_model(near, candidate.by, slopes_[at])) + (pattern != 0));
-            if (pattern)
-                add_pixel(sink, coded_, near, left + x, top + y, channels, pattern, steps, job.quantizer.fine());
+    const auto models = step_models::changed.at(changed_model({}, candidate.by, 0));
+    for (int y = 0; y < height; ++y) {
+        const auto* steps = &part.steps[static_cast<std::size_t>(y * part_row)];
+        const auto* slopes = &part.slopes[static_cast<std::size_t>(y * part_row + slope_channel(channels))];
+        std::array<Pattern, part_side> row_patterns{};
+        if (part.changed[static_cast<std::size_t>(y)])
+            for (int x = 0; x < width; ++x)
+                row_patterns[static_cast<std::size_t>(x)] = pattern_of<channels>(steps + x * channels);
+        coded_.set_row<channels>(left, top + y, row_patterns, steps);
+        if (mode == PartMode::moved) continue;
+        auto above = coded_.changed_above(left, top + y);
+        int before = coded_.extent(left - 1, top + y), second = coded_.extent(left - 2, top + y);
+        for (int x = 0; x < width; ++x, above >>= 8) {
+            const auto pattern = row_patterns[static_cast<std::size_t>(x)];
+            const bool seconds = second || (above & CodedPixels::second_above) != 0;
+            const int model = static_cast<int>(above & (CodedPixels::second_above - 1)) + before + 27 * seconds +
+                              54 * slopes[x * channels];
+            sink.add(models + step_models::changed.symbols * model + (pattern != 0));
+            second = before;
+            before = pattern_traits.extent[pattern];
+            if (!pattern) continue;
+            int all[channels];
+            for (int channel = 0; channel < channels; ++channel) all[channel] = steps[x * channels + channel];
+            add_pixel(sink, coded_, coded_.neighbours(left + x, top + y), left + x, top + y, channels, pattern, all,
+                      job.quantizer.fine());
         }
         if (too_much(sink)) break;
     }
     return mode;
 }
 
-void PredictionEncoder::count_steps(int width, int height, int channels) {
-    for (int y = 0; y < height; ++y)
-        for (int x = 0; x < width; ++x)
-            for (int channel = 0; channel < channels; ++channel) {
-                const auto steps = static_cast<std::uint32_t>(
-                    std::abs(steps_[static_cast<std::size_t>((y * part_side + x) * 3 + channel)]));
-                changed_samples_ += steps > 0;
-                all_steps_ += steps;
-            }
+template <class Sink>
+PartMode PredictionEncoder::add_part(const Job& job, int column, int row, const Candidate& candidate,
+                                     const QuantizedPart& part, Sink&& sink) {
+    return job.channels == 1 ? add_part<1>(job, column, row, candidate, part, sink)
+                             : add_part<3>(job, column, row, candidate, part, sink);
+}
+
+void PredictionEncoder::code_part(const Job& job, int column, int row, Symbols& symbols) {
+    const int left = column * part_side, top = row * part_side;
+    load_part(job, left, top);
+    std::size_t best = 0, best_at = 0;
+    if (candidates_.size() > 1) {
+        auto least = ~std::uint64_t{0};
+        const auto attempt = [&](std::size_t i, std::uint64_t limit) {
+            auto& part = quantized_[1 - best_at];
+            quantize_part(job, left, top, candidates_[i], part);
+            CostSink sink(job.quantizer.threshold(), limit);
+            add_part(job, column, row, candidates_[i], part, sink);
+            if (sink.cost() >= limit) return;
+            least = sink.cost();
+            best = i;
+            best_at = 1 - best_at;
+        };
+        // The first candidate, that from inside, takes longest. Last it is often broken off; it wins where two are
+        // even.
+        for (std::size_t i = 1; i < candidates_.size(); ++i) attempt(i, least);
+        attempt(0, least + 1);
+    } else {
+        quantize_part(job, left, top, candidates_[0], quantized_[best_at]);
+    }
+    const auto& part = quantized_[best_at];
+    const auto mode = add_part(job, column, row, candidates_[best], part, symbols);
+    parts_.set(column, row, mode, candidates_[best].vector);
+    count_steps(part, job.height(top));
+    for (int y = 0; y < job.height(top); ++y)
+        std::memcpy(job.row(top + y) + left * job.channels, &part.samples[static_cast<std::size_t>(y * part_row)],
+                    static_cast<std::size_t>(job.width(left) * job.channels));
+}
+
+void PredictionEncoder::count_steps(const QuantizedPart& part, int rows) {
+    for (int y = 0; y < rows; ++y) {
+        auto changed = part.changed[static_cast<std::size_t>(y)];
+        changed_samples_ += static_cast<std::uint32_t>(std::popcount(changed));
+        for (; changed; changed &= changed - 1)
+            all_steps_ += static_cast<std::uint32_t>(
+                std::abs(part.steps[static_cast<std::size_t>(y * part_row + std::countr_zero(changed))]));
+    }
 }
 
 void PredictionEncoder::find_vectors(const Job& job, int column, int row, std::vector<MotionVector>& vectors) {
@@ -199,18 +189,7 @@ void PredictionEncoder::code_block(const Job& job, bool fresh, bool look, Symbol
                 if (look) find_vectors(job, column, row, vectors);
                 for (const auto vector : vectors) candidates_.push_back({Foretold::moved, vector});
             }
-            std::size_t best = 0;
-            std::uint64_t least = ~std::uint64_t{0};
-            for (std::size_t i = 0; candidates_.size() > 1 && i < candidates_.size(); ++i) {
-                CostSink sink(job.quantizer.threshold(), least);
-                code(job, column, row, candidates_[i], sink);
-                if (sink.cost() >= least) continue;
-                least = sink.cost();
-                best = i;
-            }
-            const auto mode = code(job, column, row, candidates_[best], symbols);
-            parts_.set(column, row, mode, candidates_[best].vector);
-            count_steps(job.width(left), job.height(top), job.channels);
+            code_part(job, column, row, symbols);
         }
 }
 

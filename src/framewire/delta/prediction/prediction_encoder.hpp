@@ -8,6 +8,7 @@
 #include "framewire/delta/prediction/foretold.hpp"
 #include "framewire/delta/prediction/motion_search.hpp"
 #include "framewire/delta/prediction/part_modes.hpp"
+#include "framewire/delta/prediction/quantized_part.hpp"
 #include "framewire/delta/prediction/quantizer.hpp"
 
 #include <array>
@@ -43,10 +44,18 @@ private:
     /// unless it is to `look` for them.
     void code_block(const Job& job, bool fresh, bool look, Symbols& symbols);
     void find_vectors(const Job& job, int column, int row, std::vector<MotionVector>& vectors);
+    void load_part(const Job& job, int left, int top);
+    void quantize_part(const Job& job, int left, int top, const Candidate& candidate, QuantizedPart& part);
+    /// Adds the symbols of a part that is foretold by `candidate`, and keeps in coded_ what the next ones need of it.
+    template <int channels, class Sink>
+    PartMode add_part(const Job& job, int column, int row, const Candidate& candidate, const QuantizedPart& part,
+                      Sink&& sink);
     template <class Sink>
-    PartMode code(const Job& job, int column, int row, const Candidate& candidate, Sink&& sink);
-    void quantize(const Job& job, int left, int top, const Candidate& candidate);
-    void count_steps(int width, int height, int channels);  // of the part last coded
+    PartMode add_part(const Job& job, int column, int row, const Candidate& candidate, const QuantizedPart& part,
+                      Sink&& sink);
+    /// Codes the part by the one of candidates_ that takes the fewest bits.
+    void code_part(const Job& job, int column, int row, Symbols& symbols);
+    void count_steps(const QuantizedPart& part, int rows);
     void keep(const Job& job);
     void restore(const Job& job) const;
 
@@ -57,9 +66,8 @@ private:
     MotionSearch search_;
     std::array<std::vector<MotionVector>, static_cast<std::size_t>(parts_per_row* parts_per_row)> vectors_;
     std::vector<Candidate> candidates_;
-    std::array<std::int16_t, part_side * part_side * 3> steps_{};  // of the part
-    std::array<std::uint8_t, part_side * part_side> slopes_{};
-    bool has_steps_ = false;
+    alignas(64) PartSamples camera_, mask_;  // of the part
+    std::array<QuantizedPart, 2> quantized_;
     std::uint32_t changed_samples_ = 0,
                   all_steps_ = 0;  // of the block: how many samples have steps, and how many they have
     Symbols symbols_, large_symbols_;

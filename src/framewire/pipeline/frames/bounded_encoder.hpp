@@ -17,8 +17,8 @@
 
 namespace framewire {
 
-/// The difference stream's mode `bounded` behind a run's frames, one after the other. Owns R. On the CUDA backend frames
-/// stay on the GPU, and what is packed comes down, with R for those who want it whole.
+/// The difference stream's mode `bounded` behind a run's frames, one after the other. Owns R. On the CUDA backend
+/// frames stay on the GPU, and what is packed comes down, with R for those who want it whole.
 class BoundedEncoder {
 public:
     /// What became of R with a frame.
