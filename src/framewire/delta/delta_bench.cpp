@@ -2,8 +2,10 @@
 #include "framewire/cuda/device/build.hpp"
 #include "framewire/cuda/transfer.hpp"
 #include "framewire/delta/batch/batch_packer.hpp"
+#include "framewire/delta/batch/batch_unpacker.hpp"
 #include "framewire/delta/delta.hpp"
 #include "framewire/delta/delta_ref.hpp"
+#include "framewire/delta/packing/bounded_packer.hpp"
 #include "framewire/delta/packing/packing.hpp"
 #include "suites.hpp"
 
@@ -11,6 +13,8 @@
 
 #include <array>
 #include <cstring>
+#include <span>
+#include <vector>
 
 namespace framewire::bench {
 namespace delta_bench {
@@ -165,6 +169,15 @@ void bench_packing(Session& session) {
                           [&] { scratch.clear(), packer.pack_picture(moments.images[1].view(), threshold, scratch); },
                           [&] { unpacker.apply_picture(picture, viewer.view()); },
                           [&] { decoder.decode(moments.want[1].view(), viewer.view()); }});
+    delta::BoundedPacker bounded(bench_frame, 1, pool);
+    HostImage held(bench_frame);
+    bounded.pack_first(moments.images[0].view(), held.view(), threshold, scratch);
+    int moment = 0;
+    const auto bounded_timings = session.time_cpu({[&] {
+        scratch.clear();
+        bounded.pack_step(moments.images[moment ^= 1].view(), held.view(), threshold, scratch);
+    }});
+    session.add({"delta", "pack bounded 2 % in blobs", "framewire cpu", bounded_timings[0], 0, {}});
     const std::string operations[] = {fmt::format("pack 2 % in blobs to {} bytes", changes.size()), "unpack the same",
                                       fmt::format("pack a picture to {} bytes", picture.size()),
                                       "unpack the same picture", "decode 2 % in blobs"};
@@ -228,6 +241,40 @@ void bench_gpu_packing(Session& session) {
                      session.time_gpu([&](int turn) { pack_pictures(turn); }),
                      0,
                      {}});
+
+        // Each moment is packed from the other one, as R nearly is then.
+        delta::BatchPacker bounded({.mode = delta::Mode::bounded, .threshold = threshold}, shape, executor);
+        bounded.pack_first(std::as_const(images[0]).view(), reference.view(), threshold);
+        int bounded_moment = 0;
+        session.add({"delta",
+                     fmt::format("pack bounded 2 % in blobs, batch {}", gpu_batch),
+                     "framewire cuda",
+                     session.time_gpu([&](int) {
+                         bounded_moment ^= 1;
+                         bounded.pack_steps(std::as_const(images[bounded_moment]).view(), reference.view(), threshold);
+                     }),
+                     0,
+                     {}});
+        for (int frame = 0; frame < gpu_batch; ++frame)
+            cuda::upload(moments.reference.view(), reference.view().frames(frame, 1), stream);
+        stream.synchronize();
+
+        delta::BatchUnpacker unpacker(shape, executor);
+        const auto unpack = [&](const std::vector<std::uint8_t>& bytes) {
+            const std::vector<std::span<const std::uint8_t>> all(static_cast<std::size_t>(gpu_batch), bytes);
+            unpacker.apply(all, reference.view());
+        };
+        auto unpacked = session.time_cpu({[&] { unpack(changes[1]); }, [&] { unpack(picture); }});
+        for (auto& of : unpacked)
+            for (auto* us : {&of.median_us, &of.low_us, &of.high_us}) *us /= gpu_batch;
+        session.add(
+            {"delta", fmt::format("unpack 2 % in blobs, batch {}", gpu_batch), "framewire cuda", unpacked[0], 0, {}});
+        session.add(
+            {"delta", fmt::format("unpack a picture, batch {}", gpu_batch), "framewire cuda", unpacked[1], 0, {}});
+        for (int frame = 0; frame < gpu_batch; ++frame)
+            cuda::upload(moments.reference.view(), reference.view().frames(frame, 1), stream);
+        stream.synchronize();
+        moment = 0;
 
         // The same from and to pinned memory, several batches under way.
         struct Slot {

@@ -15,7 +15,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr std::ptrdiff_t stride = BlockPlanes::stride;
+constexpr std::ptrdiff_t plane_stride = BlockPlanes::stride;
 
 /// Residuals as numbers from 0 on, the smallest first.
 template <class V>
@@ -39,9 +39,9 @@ template <class D>
 HWY_INLINE hn::VFromD<D> residual_of(D d, const std::uint8_t* sample, Predictor by) {
     const auto here = hn::LoadU(d, sample);
     if (by == Predictor::left) return hn::Sub(here, hn::LoadU(d, sample - 1));
-    const auto rise = hn::Sub(here, hn::LoadU(d, sample - stride));
+    const auto rise = hn::Sub(here, hn::LoadU(d, sample - plane_stride));
     if (by == Predictor::above) return rise;
-    return hn::Sub(rise, hn::Sub(hn::LoadU(d, sample - 1), hn::LoadU(d, sample - stride - 1)));
+    return hn::Sub(rise, hn::Sub(hn::LoadU(d, sample - 1), hn::LoadU(d, sample - plane_stride - 1)));
 }
 
 }  // namespace
@@ -90,7 +90,7 @@ void sum_parts(const std::uint8_t* sample, std::array<ResidualSums, parts_per_ro
         hn::VFromD<decltype(d64)> sum[predictors] = {hn::Zero(d64), hn::Zero(d64), hn::Zero(d64)};
         for (int y = 0; y < part_side; ++y)
             for (int by = 0; by < predictors; ++by) {
-                const auto residual = residual_of(d, sample + y * stride + x, static_cast<Predictor>(by));
+                const auto residual = residual_of(d, sample + y * plane_stride + x, static_cast<Predictor>(by));
                 const auto far = hn::BitCast(d, hn::Abs(hn::BitCast(d_signed, residual)));
                 sum[by] = hn::Add(sum[by], hn::SumsOf8(far));
             }
@@ -107,7 +107,7 @@ void sum_parts(const std::uint8_t* sample, std::array<ResidualSums, parts_per_ro
 void take_part(const std::uint8_t* sample, Predictor by, std::uint8_t* residuals) {
     const hn::CappedTag<std::uint8_t, part_side> d;
     for (int y = 0; y < part_side; ++y)
-        hn::StoreU(fold(residual_of(d, sample + y * stride, by)), d, residuals + y * part_side);
+        hn::StoreU(fold(residual_of(d, sample + y * plane_stride, by)), d, residuals + y * part_side);
 }
 
 void add_part(std::uint8_t* sample, Predictor by, const std::uint8_t* residuals) {
@@ -119,15 +119,15 @@ void add_part(std::uint8_t* sample, Predictor by, const std::uint8_t* residuals)
         v = hn::Add(v, hn::BitCast(d, hn::ShiftLeft<16>(hn::BitCast(d64, v))));
         return hn::Add(v, hn::BitCast(d, hn::ShiftLeft<32>(hn::BitCast(d64, v))));
     };
-    auto above = hn::LoadU(d, sample - stride);
-    for (int y = 0; y < part_side; ++y, sample += stride) {
+    auto above = hn::LoadU(d, sample - plane_stride);
+    for (int y = 0; y < part_side; ++y, sample += plane_stride) {
         const auto residual = unfold(hn::LoadU(d, residuals + y * part_side));
         switch (by) {
             case Predictor::left: above = hn::Add(along(residual), hn::Set(d, sample[-1])); break;
             case Predictor::above: above = hn::Add(above, residual); break;
             case Predictor::slope:
                 above = hn::Add(hn::Add(above, along(residual)),
-                                hn::Set(d, static_cast<std::uint8_t>(sample[-1] - sample[-stride - 1])));
+                                hn::Set(d, static_cast<std::uint8_t>(sample[-1] - sample[-plane_stride - 1])));
                 break;
         }
         hn::StoreU(above, d, sample);
