@@ -211,8 +211,10 @@ TEST(PlanesPass, KeepsWhatIsNotDrawnOn) {
                 EXPECT_EQ(drawn > 0, std::string_view(filters) != "text=' ':x=3:y=3");
             }
     // Of a picture of another form nothing can stay.
-    check("text=ab:x=5:y=3:size=20", {yuv_p010, codings[2], siting_left, 1, 97, 131}, {yuv_420, codings[2]}, 2);
-    check("text=ab:x=5:y=3:size=20,gray", {yuv_420, codings[2], siting_left, 1, 97, 131}, {yuv_420, codings[2]}, 2);
+    check(with_test_font("text=ab:x=5:y=3:size=20"), {yuv_p010, codings[2], siting_left, 1, 97, 131},
+          {yuv_420, codings[2]}, 2);
+    check(with_test_font("text=ab:x=5:y=3:size=20,gray"), {yuv_420, codings[2], siting_left, 1, 97, 131},
+          {yuv_420, codings[2]}, 2);
 }
 
 // A gray image goes out as one.
