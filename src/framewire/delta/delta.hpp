@@ -50,6 +50,9 @@ public:
 
     const EncoderParameters& parameters() const { return parameters_; }
     const Shape& shape() const { return shape_; }
+    /// The threshold of a frame that asks for this one: in lossless mode 0, and without one that of the parameters.
+    /// Throws Error{usage} on one that is not allowed.
+    int threshold_of_frame(std::optional<int> threshold) const;
 
     /// Compares `current` with `reference`, updates `reference` and writes `changes`. Any strides; no overlap.
     /// `changes` has room for every byte of every frame. `threshold` is that of these frames, 0..254; none: that of the
@@ -60,8 +63,6 @@ public:
                 const ChangesView<MemorySpace::device>& changes, std::optional<int> threshold = {});
 
 private:
-    int threshold_of_frame(std::optional<int> threshold) const;
-
     EncoderParameters parameters_;
     Shape shape_;
     Executor* executor_;

@@ -2,12 +2,14 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/buffer.hpp"
-#include "framewire/delta/batch/assemble.hpp"
-#include "framewire/delta/batch/changes.hpp"
 #include "framewire/delta/batch/coded_blocks.hpp"
-#include "framewire/delta/batch/compare.hpp"
-#include "framewire/delta/batch/pictures.hpp"
-#include "framewire/delta/batch/prediction.hpp"
+#include "framewire/delta/batch/packing/advance.hpp"
+#include "framewire/delta/batch/packing/assemble.hpp"
+#include "framewire/delta/batch/packing/changes.hpp"
+#include "framewire/delta/batch/packing/compare.hpp"
+#include "framewire/delta/batch/packing/pictures.hpp"
+#include "framewire/delta/batch/packing/prediction.hpp"
+#include "framewire/delta/blocks/block_bytes.hpp"
 #include "framewire/delta/entropy/coder_tables.hpp"
 #include "framewire/delta/packing/packed.hpp"
 #include "framewire/delta/packing/packing.hpp"
@@ -23,7 +25,8 @@ class BlockSlots {
 public:
     BlockSlots() = default;
     BlockSlots(int blocks, int channels, const cuda::Stream& stream)
-        : slot_bytes_(static_cast<std::uint32_t>((max_block_bytes(block_side * block_side, channels) + 15) / 16 * 16)),
+        : slot_bytes_(static_cast<std::uint32_t>(
+              (block_side * block_side * max_pixel_bytes(channels) + max_part_bytes + 15) / 16 * 16)),
           bytes_(static_cast<std::size_t>(blocks) * slot_bytes_ + 16),
           sizes_(static_cast<std::size_t>(blocks) * sizeof(std::uint32_t)) {
         // Words are copied in pairs, and one of a pair may not be the block's.
@@ -79,6 +82,8 @@ struct BatchPacker::State {
           headings(streams() * sizeof(std::uint32_t)),
           chosen(streams()),
           places(count() * sizeof(FramePlace)) {
+        // Who expects more bytes than there are takes some behind them along.
+        cuda::fill(packed.data(), 0, packed.bytes(), stream());
         if (parameters.mode == Mode::bounded)
             bounded.emplace(Bounded{BatchPredictionEncoder(of.channels, Effort::of(parameters.effort)),
                                     BlockSlots(blocks.count(), of.channels, executor_.stream()),

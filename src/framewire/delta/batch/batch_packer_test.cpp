@@ -60,109 +60,101 @@ using BatchPackerTest = kit::BackendTest;
 INSTANTIATE_TEST_SUITE_P(Backends, BatchPackerTest, testing::Values(Backend::cuda), kit::backend_name);
 
 void check_steps(Executor& executor, const Shape& shape, kit::Layout layout, Scene scene, int threshold) {
-    if constexpr (cuda::compiled) {
-        SCOPED_TRACE(fmt::format("{}, {}, scene {}, threshold {}, seed {}", to_string(shape), kit::to_string(layout),
-                                 static_cast<int>(scene), threshold, kit::seed()));
-        GuardedImage current(shape, layout), reference(shape, layout);
-        fill_scene(reference.view(), scene, false, 1);
-        fill_scene(current.view(), scene, true, 1);
-        HostImage want_reference(shape);
-        copy(reference.view(), want_reference.view());
-        HostChanges want(shape);
-        encode_reference(threshold, current.view(), want_reference.view(), want.view());
+    SCOPED_TRACE(fmt::format("{}, {}, scene {}, threshold {}, seed {}", to_string(shape), kit::to_string(layout),
+                             static_cast<int>(scene), threshold, kit::seed()));
+    GuardedImage current(shape, layout), reference(shape, layout);
+    fill_scene(reference.view(), scene, false, 1);
+    fill_scene(current.view(), scene, true, 1);
+    HostImage want_reference(shape);
+    copy(reference.view(), want_reference.view());
+    HostChanges want(shape);
+    encode_reference(threshold, current.view(), want_reference.view(), want.view());
 
-        DeviceTwin device_current(current), device_reference(reference);
-        device_current.upload(executor.stream());
-        device_reference.upload(executor.stream());
-        BatchPacker packer({}, shape, executor);
-        const Packed got(packer.pack_steps(device_current.view(), device_reference.view(), threshold),
-                         executor.stream());
-        device_reference.download(executor.stream());
-        ASSERT_EQ(kit::first_difference(reference.view(), want_reference.view()), std::nullopt);
-        ASSERT_FALSE(reference.broken_guard());
-        Packer on_cpu(shape.with_frames(1));
-        for (int stream = 0; stream < shape.frames; ++stream) {
-            SCOPED_TRACE(fmt::format("stream {}", stream));
-            auto of = want.view();
-            of.positions += stream * of.capacity;
-            of.differences += stream * of.capacity;
-            of.summaries += stream;
-            of.streams = 1;
-            std::vector<std::uint8_t> bytes;
-            on_cpu.pack_changes(of, threshold, bytes);
-            ASSERT_NO_FATAL_FAILURE(expect_frame(got.frame(stream), bytes));
-            const auto& summary = got.summaries[static_cast<std::size_t>(stream)];
-            ASSERT_NO_FATAL_FAILURE(expect_equal(summary, of.summaries[0]));
-        }
-        // Again, with R as it is now: nothing is left of the first time.
-        const Packed again(packer.pack_steps(device_current.view(), device_reference.view(), threshold),
-                           executor.stream());
-        for (int stream = 0; stream < shape.frames; ++stream) {
-            HostChanges none(shape.with_frames(1));
-            none.view().summaries[0] = {};
-            std::vector<std::uint8_t> bytes;
-            on_cpu.pack_changes(none.view(), threshold, bytes);
-            ASSERT_NO_FATAL_FAILURE(expect_frame(again.frame(stream), bytes));
-        }
+    DeviceTwin device_current(current), device_reference(reference);
+    device_current.upload(executor.stream());
+    device_reference.upload(executor.stream());
+    BatchPacker packer({}, shape, executor);
+    const Packed got(packer.pack_steps(device_current.view(), device_reference.view(), threshold), executor.stream());
+    device_reference.download(executor.stream());
+    ASSERT_EQ(kit::first_difference(reference.view(), want_reference.view()), std::nullopt);
+    ASSERT_FALSE(reference.broken_guard());
+    Packer on_cpu(shape.with_frames(1));
+    for (int stream = 0; stream < shape.frames; ++stream) {
+        SCOPED_TRACE(fmt::format("stream {}", stream));
+        auto of = want.view();
+        of.positions += stream * of.capacity;
+        of.differences += stream * of.capacity;
+        of.summaries += stream;
+        of.streams = 1;
+        std::vector<std::uint8_t> bytes;
+        on_cpu.pack_changes(of, threshold, bytes);
+        ASSERT_NO_FATAL_FAILURE(expect_frame(got.frame(stream), bytes));
+        const auto& summary = got.summaries[static_cast<std::size_t>(stream)];
+        ASSERT_NO_FATAL_FAILURE(expect_equal(summary, of.summaries[0]));
+    }
+    // Again, with R as it is now: nothing is left of the first time.
+    const Packed again(packer.pack_steps(device_current.view(), device_reference.view(), threshold), executor.stream());
+    for (int stream = 0; stream < shape.frames; ++stream) {
+        HostChanges none(shape.with_frames(1));
+        none.view().summaries[0] = {};
+        std::vector<std::uint8_t> bytes;
+        on_cpu.pack_changes(none.view(), threshold, bytes);
+        ASSERT_NO_FATAL_FAILURE(expect_frame(again.frame(stream), bytes));
     }
 }
 
 void check_pictures(Executor& executor, const Shape& shape, kit::Layout layout, Scene scene) {
-    if constexpr (cuda::compiled) {
-        SCOPED_TRACE(fmt::format("pictures of {}, {}, scene {}, seed {}", to_string(shape), kit::to_string(layout),
-                                 static_cast<int>(scene), kit::seed()));
-        GuardedImage pictures(shape, layout);
-        fill_scene(pictures.view(), scene, true, 2);
-        DeviceTwin device(pictures);
-        device.upload(executor.stream());
-        BatchPacker packer({}, shape, executor);
-        const Packed got(packer.pack_pictures(device.view(), 20), executor.stream());
-        Packer on_cpu(shape.with_frames(1));
-        for (int stream = 0; stream < shape.frames; ++stream) {
-            SCOPED_TRACE(fmt::format("stream {}", stream));
-            std::vector<std::uint8_t> bytes;
-            on_cpu.pack_picture(std::as_const(pictures).view().frames(stream, 1), 20, bytes);
-            ASSERT_NO_FATAL_FAILURE(expect_frame(got.frame(stream), bytes));
-        }
+    SCOPED_TRACE(fmt::format("pictures of {}, {}, scene {}, seed {}", to_string(shape), kit::to_string(layout),
+                             static_cast<int>(scene), kit::seed()));
+    GuardedImage pictures(shape, layout);
+    fill_scene(pictures.view(), scene, true, 2);
+    DeviceTwin device(pictures);
+    device.upload(executor.stream());
+    BatchPacker packer({}, shape, executor);
+    const Packed got(packer.pack_pictures(device.view(), 20), executor.stream());
+    Packer on_cpu(shape.with_frames(1));
+    for (int stream = 0; stream < shape.frames; ++stream) {
+        SCOPED_TRACE(fmt::format("stream {}", stream));
+        std::vector<std::uint8_t> bytes;
+        on_cpu.pack_picture(std::as_const(pictures).view().frames(stream, 1), 20, bytes);
+        ASSERT_NO_FATAL_FAILURE(expect_frame(got.frame(stream), bytes));
     }
 }
 
 // A first picture and steps of the mode bounded.
 void check_bounded(Executor& executor, const Shape& shape, kit::Layout layout, Scene scene, int threshold, int effort) {
-    if constexpr (cuda::compiled) {
-        SCOPED_TRACE(fmt::format("{}, {}, scene {}, threshold {}, effort {}, seed {}", to_string(shape),
-                                 kit::to_string(layout), static_cast<int>(scene), threshold, effort, kit::seed()));
-        const EncoderParameters parameters{.mode = Mode::bounded, .threshold = threshold, .effort = effort};
-        BatchPacker packer(parameters, shape, executor);
-        GuardedImage current(shape, layout), reference(shape, layout);
-        reference.reset(0x55);
-        DeviceTwin device_current(current), device_reference(reference);
-        device_reference.upload(executor.stream());
-        HostImage want_reference(shape);
-        std::vector<BoundedPacker> on_cpu;
-        for (int stream = 0; stream < shape.frames; ++stream) on_cpu.emplace_back(shape.with_frames(1), effort);
-        for (int frame = 0; frame < 4; ++frame) {
-            SCOPED_TRACE(fmt::format("frame {}", frame));
-            fill_scene(current.view(), scene, frame % 2 == 1, static_cast<std::uint64_t>(frame) + 3);
-            device_current.upload(executor.stream());
-            const Packed got(frame == 0 ? packer.pack_first(device_current.view(), device_reference.view(), threshold)
-                                        : packer.pack_steps(device_current.view(), device_reference.view(), threshold),
-                             executor.stream());
-            device_reference.download(executor.stream());
-            for (int stream = 0; stream < shape.frames; ++stream) {
-                SCOPED_TRACE(fmt::format("stream {}", stream));
-                const auto camera = std::as_const(current).view().frames(stream, 1);
-                const auto held = want_reference.view().frames(stream, 1);
-                auto& packs = on_cpu[static_cast<std::size_t>(stream)];
-                std::vector<std::uint8_t> bytes;
-                const auto summary = frame == 0 ? packs.pack_first(camera, held, threshold, bytes)
-                                                : packs.pack_step(camera, held, threshold, bytes);
-                ASSERT_NO_FATAL_FAILURE(expect_frame(got.frame(stream), bytes));
-                ASSERT_NO_FATAL_FAILURE(expect_equal(got.summaries[static_cast<std::size_t>(stream)], summary));
-            }
-            ASSERT_EQ(kit::first_difference(reference.view(), want_reference.view()), std::nullopt);
-            ASSERT_FALSE(reference.broken_guard());
+    SCOPED_TRACE(fmt::format("{}, {}, scene {}, threshold {}, effort {}, seed {}", to_string(shape),
+                             kit::to_string(layout), static_cast<int>(scene), threshold, effort, kit::seed()));
+    const EncoderParameters parameters{.mode = Mode::bounded, .threshold = threshold, .effort = effort};
+    BatchPacker packer(parameters, shape, executor);
+    GuardedImage current(shape, layout), reference(shape, layout);
+    reference.reset(0x55);
+    DeviceTwin device_current(current), device_reference(reference);
+    device_reference.upload(executor.stream());
+    HostImage want_reference(shape);
+    std::vector<BoundedPacker> on_cpu;
+    for (int stream = 0; stream < shape.frames; ++stream) on_cpu.emplace_back(shape.with_frames(1), effort);
+    for (int frame = 0; frame < 4; ++frame) {
+        SCOPED_TRACE(fmt::format("frame {}", frame));
+        fill_scene(current.view(), scene, frame % 2 == 1, static_cast<std::uint64_t>(frame) + 3);
+        device_current.upload(executor.stream());
+        const Packed got(frame == 0 ? packer.pack_first(device_current.view(), device_reference.view(), threshold)
+                                    : packer.pack_steps(device_current.view(), device_reference.view(), threshold),
+                         executor.stream());
+        device_reference.download(executor.stream());
+        for (int stream = 0; stream < shape.frames; ++stream) {
+            SCOPED_TRACE(fmt::format("stream {}", stream));
+            const auto camera = std::as_const(current).view().frames(stream, 1);
+            const auto held = want_reference.view().frames(stream, 1);
+            auto& packs = on_cpu[static_cast<std::size_t>(stream)];
+            std::vector<std::uint8_t> bytes;
+            const auto summary = frame == 0 ? packs.pack_first(camera, held, threshold, bytes)
+                                            : packs.pack_step(camera, held, threshold, bytes);
+            ASSERT_NO_FATAL_FAILURE(expect_frame(got.frame(stream), bytes));
+            ASSERT_NO_FATAL_FAILURE(expect_equal(got.summaries[static_cast<std::size_t>(stream)], summary));
         }
+        ASSERT_EQ(kit::first_difference(reference.view(), want_reference.view()), std::nullopt);
+        ASSERT_FALSE(reference.broken_guard());
     }
 }
 

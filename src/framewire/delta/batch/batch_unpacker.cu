@@ -2,7 +2,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/buffer.hpp"
-#include "framewire/delta/batch/decode.hpp"
+#include "framewire/delta/batch/unpacking/decode.hpp"
 #include "framewire/delta/entropy/coder_tables.hpp"
 #include "framewire/delta/packing/directory.hpp"
 #include "framewire/delta/packing/packed.hpp"

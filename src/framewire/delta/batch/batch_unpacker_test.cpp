@@ -11,7 +11,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <optional>
 #include <random>
 #include <span>
 #include <string>
@@ -72,14 +71,18 @@ bool apply_on_cpu(Unpacker& unpacker, const Bytes& bytes, HostView<std::uint8_t>
 class Beside {
 public:
     Beside(const Shape& shape, kit::Layout layout, Executor& executor)
-        : executor_(&executor), image_(shape, layout), device_(image_), want_(shape), on_cpu_(shape.with_frames(1)) {
+        : executor_(&executor),
+          image_(shape, layout),
+          device_(image_),
+          want_(shape),
+          on_cpu_(shape.with_frames(1)),
+          unpacker_(shape, executor) {
         image_.reset(0x31);
         kit::fill(want_.view(), kit::Fill::zeros);
         for (int stream = 0; stream < shape.frames; ++stream)
             for (int y = 0; y < shape.height; ++y)
                 std::fill_n(want_.view().row(stream, y), shape.row_bytes(), std::uint8_t{0x31});
         device_.upload(executor.stream());
-        if constexpr (cuda::compiled) unpacker_.emplace(shape, executor);
     }
 
     void apply(const std::vector<Bytes>& frames) {
@@ -88,7 +91,7 @@ public:
         for (std::size_t stream = 0; stream < frames.size(); ++stream)
             whole &= apply_on_cpu(on_cpu_, frames[stream], want_.view().frames(static_cast<int>(stream), 1));
         try {
-            if constexpr (cuda::compiled) unpacker_->apply(spans, device_.view());
+            unpacker_.apply(spans, device_.view());
         } catch (const Error& error) {
             EXPECT_EQ(error.code(), ErrorCode::source_lost);
             whole_on_gpu = false;
@@ -105,7 +108,7 @@ private:
     DeviceTwin device_;
     HostImage want_;
     Unpacker on_cpu_;
-    std::optional<BatchUnpacker> unpacker_;
+    BatchUnpacker unpacker_;
 };
 
 using BatchUnpackerTest = kit::BackendTest;

@@ -9,12 +9,6 @@
 
 namespace framewire::delta {
 
-/// The most bytes a coded block takes: a symbol takes 12 bits at most. A pixel has a flag, a pattern, and for each
-/// channel a magnitude with 7 bits behind it; each of 64 parts a mode and a vector, which take 64 bits.
-FRAMEWIRE_HOST_DEVICE constexpr std::size_t max_block_bytes(int pixels, int channels) {
-    return static_cast<std::size_t>(pixels) * static_cast<std::size_t>((2 * 12 + channels * (12 + 7) + 7) / 8) + 640;
-}
-
 /// The blocks of a batch of streams as kernels count them: those of one stream after those of the one before.
 struct BatchBlocks {
     BlockGrid grid;

@@ -11,11 +11,9 @@
 namespace framewire::delta {
 namespace {
 
-PackedSymbol packed(const rans::Symbol& symbol) {
-    const auto frequency = rans::probability_one - symbol.complement;
-    return {symbol.reciprocal,
-            symbol.bias | frequency << PackedSymbol::bias_bits |
-                std::uint32_t{symbol.shift} << (PackedSymbol::bias_bits + PackedSymbol::frequency_bits)};
+ChainSymbol chain_symbol(const rans::Symbol& symbol) {
+    return {symbol.first_too_large, symbol.reciprocal, symbol.bias,
+            std::uint32_t{symbol.complement} << ChainSymbol::shift_bits | symbol.shift};
 }
 
 template <class Models>
@@ -46,20 +44,20 @@ private:
 }  // namespace
 
 DeviceCoderTables::DeviceCoderTables(const cuda::Stream& stream) {
-    std::vector<PackedSymbol> steps, pictures;
+    std::vector<ChainSymbol> steps, pictures;
     std::vector<std::uint32_t> step_ranges, picture_ranges;
     std::vector<std::uint8_t> guesses;
     for (const auto& models : step_model_sets()) {
         for (int symbol = 0; symbol < step_models::symbols; ++symbol) {
-            steps.push_back(packed(models.symbol(symbol)));
+            steps.push_back(chain_symbol(models.symbol(symbol)));
             step_ranges.push_back(range_of(models, symbol));
         }
         guesses.insert(guesses.end(), models.guesses().begin(), models.guesses().end());
     }
-    const auto& picture_models_ = trained_picture_models();
+    const auto& of_pictures = trained_picture_models();
     for (int symbol = 0; symbol < picture_models::symbols; ++symbol) {
-        pictures.push_back(packed(picture_models_.symbol(symbol)));
-        picture_ranges.push_back(range_of(picture_models_, symbol));
+        pictures.push_back(chain_symbol(of_pictures.symbol(symbol)));
+        picture_ranges.push_back(range_of(of_pictures, symbol));
     }
     Tables all;
     const auto steps_at = all.add(steps), costs_at = all.add(step_costs()), ranges_at = all.add(step_ranges),

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "framewire/core/host_device.hpp"
 #include "framewire/delta/entropy/rans.hpp"
 
 #include <array>
@@ -17,8 +16,8 @@ struct ModelKind {
     int count;
     int symbols;
 
-    FRAMEWIRE_HOST_DEVICE constexpr int end() const { return first + count * symbols; }
-    FRAMEWIRE_HOST_DEVICE constexpr int at(int model) const { return first + model * symbols; }
+    constexpr int end() const { return first + count * symbols; }
+    constexpr int at(int model) const { return first + model * symbols; }
 };
 
 /// The kinds of models of a step; format.md says what their symbols and contexts mean.

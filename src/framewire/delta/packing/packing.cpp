@@ -2,6 +2,7 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/delta/blocks/block_bytes.hpp"
 #include "framewire/delta/blocks/changes_coder.hpp"
 #include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/packing/packed.hpp"
@@ -37,14 +38,11 @@ private:
 }  // namespace
 
 std::size_t max_packed_bytes(const Shape& shape) {
-    // A symbol takes 12 bits at most. A pixel has a flag, a pattern, and for each channel a magnitude with 7 bits
-    // behind it; each of 64 parts a mode and a vector, which take 64 bits.
-    const auto bytes_per_pixel = static_cast<std::size_t>((2 * 12 + shape.channels * (12 + 7) + 7) / 8);
-    constexpr std::size_t bytes_per_block = 640;
     const BlockGrid grid(shape);
     return PackedHead::bytes +
-           static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width) * bytes_per_pixel +
-           static_cast<std::size_t>(grid.count()) * bytes_per_block;
+           static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width) *
+               max_pixel_bytes(shape.channels) +
+           static_cast<std::size_t>(grid.count()) * max_part_bytes;
 }
 
 struct Packer::State {

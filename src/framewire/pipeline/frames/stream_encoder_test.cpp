@@ -1,6 +1,7 @@
 #include "framewire/pipeline/frames/stream_encoder.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/delta/packing/packing.hpp"
 #include "kit/allocations.hpp"
 #include "kit/filter_check.hpp"
 #include "kit/images.hpp"
@@ -35,9 +36,10 @@ void paint(HostView<std::uint8_t> image, int number) {
 // A viewer that is sent the first picture and the changes, against the frames.
 class Viewer {
 public:
-    Viewer(const StreamEncoder& encoder) : encoder_(encoder), held_(encoder.shape()) {}
+    Viewer(const StreamEncoder& encoder) : encoder_(encoder), held_(encoder.shape()), packer_(encoder.shape()) {}
 
-    void take(FrameChanges& changes, HostView<const std::uint8_t> frame) {
+    /// `packs`: whether the frame was to be packed.
+    void take(FrameChanges& changes, HostView<const std::uint8_t> frame, bool packs) {
         changes.wait();
         auto* held = held_.view().data();
         const auto& found = changes.changes();
@@ -46,6 +48,13 @@ public:
         if (changes.first()) {
             copy(encoder_.first_picture(), held_.view());
             EXPECT_EQ(summary.count, 0u);
+        }
+        if (!changes.packed().empty()) {
+            EXPECT_TRUE(packs && !changes.first());
+            std::vector<std::uint8_t> packed;
+            packer_.pack_changes(found, encoder_.parameters().effective_threshold(), packed);
+            EXPECT_TRUE(std::ranges::equal(changes.packed(), packed));
+            ++packed_;
         }
         for (std::uint32_t i = 0; i < summary.count; ++i) {
             auto& byte = held[found.positions[i]];
@@ -63,11 +72,13 @@ public:
         EXPECT_EQ(summary.squared_error, squares);
         ++taken_;
     }
+    int packed() const { return packed_; }
 
 private:
     const StreamEncoder& encoder_;
     HostImage held_;
-    int taken_ = 0;
+    delta::Packer packer_;
+    int taken_ = 0, packed_ = 0;  // frames, and those that came packed
 };
 
 TEST_P(StreamEncoderTest, ViewerStaysWithinTheThreshold) {
@@ -84,9 +95,10 @@ TEST_P(StreamEncoderTest, ViewerStaysWithinTheThreshold) {
                     frames.emplace_back(shape, executor());
                     changes.push_back(encoder.make_changes());
                 }
+                const auto packs = [](int number) { return number % 4 != 2; };
                 const auto take = [&](int number) {
                     const auto slot = static_cast<std::size_t>(number % slots);
-                    viewer.take(changes[slot], frames[slot].host());
+                    viewer.take(changes[slot], frames[slot].host(), packs(number));
                 };
                 constexpr int count = 12;
                 for (int number = 0; number < count; ++number) {
@@ -94,9 +106,11 @@ TEST_P(StreamEncoderTest, ViewerStaysWithinTheThreshold) {
                     const auto slot = static_cast<std::size_t>(number % slots);
                     paint(frames[slot].host(), number);
                     frames[slot].upload();
-                    encoder.start(frames[slot], changes[slot]);
+                    encoder.start(frames[slot], changes[slot], {}, packs(number));
                 }
                 for (int number = count - slots; number < count; ++number) take(number);
+                // Where little changes, as was expected, it has room to land.
+                if (slots == 1) EXPECT_EQ(viewer.packed() > 0, GetParam() == Backend::cuda);
             }
 }
 

@@ -1,8 +1,7 @@
 #include "framewire/cuda/device/check.hpp"
 #include "framewire/cuda/kernel/kernel_image.hpp"
-#include "framewire/delta/batch/pictures.hpp"
+#include "framewire/delta/batch/packing/pictures.hpp"
 #include "framewire/delta/entropy/chain.cuh"
-#include "framewire/delta/entropy/lane_tables.hpp"
 #include "framewire/delta/entropy/lanes.hpp"
 #include "framewire/delta/pictures/picture_forms.hpp"
 
@@ -20,6 +19,7 @@ constexpr int warp_lanes = 32;
 static_assert(residual_lanes == warp_lanes);
 constexpr int parts_per_plane = parts_per_row * parts_per_row;
 constexpr int other_residual = picture_models::small_symbols - 1;
+constexpr int first_large = picture_models::large_residual.first;  // symbol of the classes without others
 
 struct Job {
     cuda::KernelImage<const std::uint8_t> pictures;
@@ -32,8 +32,9 @@ struct Job {
 template <int channels>
 struct Shared {
     std::uint8_t residuals[block_side * block_side * channels];  // folded, in the order in which they are coded
-    ChainSymbol staged[warp_lanes];
-    std::uint16_t first[channels * parts_per_plane];  // the number of each part's first residual
+    ChainMemory chain;
+    // Of each part the number of its first residual, and the first symbol of its class.
+    std::uint16_t first[channels * parts_per_plane], symbols[channels * parts_per_plane];
     std::uint8_t by[channels * parts_per_plane], part_class[channels * parts_per_plane];
     bool whole;
 };
@@ -163,7 +164,12 @@ __device__ void find_residuals(const Job& job, int stream, const Parts& parts, S
             const int first = plane * place.pixels() + top * place.width + left * height;
             if (y == 0) {
                 shared.by[index] = static_cast<std::uint8_t>(best);
-                shared.part_class[index] = static_cast<std::uint8_t>(residual_class(least, width * height));
+                const int part_class = residual_class(least, width * height);
+                shared.part_class[index] = static_cast<std::uint8_t>(part_class);
+                shared.symbols[index] = static_cast<std::uint16_t>(
+                    part_class < picture_models::small_classes
+                        ? first_symbol<picture_models::small_residual>(part_class)
+                        : first_symbol<picture_models::large_residual>(part_class - picture_models::small_classes));
                 shared.first[index] = static_cast<std::uint16_t>(first);
             }
             const auto residuals = residuals_of(here[plane], above[plane], static_cast<Predictor>(best));
@@ -210,13 +216,9 @@ __device__ void put_residuals(const Job& job, const Parts& parts, const Shared<c
             index = number / (part_side * part_side);
         else
             while (shared.first[index] > number) --index;
-        const int part_class = shared.part_class[index];
-        const bool small = part_class < picture_models::small_classes;
+        const int first = shared.symbols[index];
         const std::uint32_t residual = shared.residuals[number];
-        const bool other = small && residual >= other_residual;
-        const int first =
-            small ? first_symbol<picture_models::small_residual>(part_class)
-                  : first_symbol<picture_models::large_residual>(part_class - picture_models::small_classes);
+        const bool other = first < first_large && residual >= other_residual;
         return Coming{chain_symbol(job.tables.pictures, first + static_cast<int>(other ? other_residual : residual)),
                       residual, other};
     };
@@ -249,10 +251,7 @@ __device__ void put_residuals(const Job& job, const Parts& parts, const Shared<c
             words.used += __popc(of_symbols);
             if (full) state >>= 16;
         }
-        if (active) {
-            const auto quotient = __umulhi(state, now.symbol.reciprocal) >> (now.symbol.complement_and_shift >> 16);
-            state += now.symbol.bias + quotient * (now.symbol.complement_and_shift & 0xFFFFu);
-        }
+        if (active) state = state_after(state, now.symbol);
     }
     words.put(2 * (31 - lane), state >> 16);
     words.put(2 * (31 - lane) + 1, state);
@@ -278,15 +277,14 @@ __global__ void __launch_bounds__(threads_per_block) pictures_kernel(Job job) {
         // A block whose words would take as much as its bytes is sent plain.
         bool whole = words.used * 2 < plain_bytes;
         if (whole) {
-            Chain chain{rans::least_state, words.end - words.used};
-            chain.put_all(channels * parts.per_plane, shared.staged, [&](int part) {
+            Chain chain(words.end - words.used, shared.chain);
+            chain.put_all(channels * parts.per_plane, [&](int part) {
                 const int before = part ? shared.part_class[part - 1] : 0;
                 return chain_symbol(job.tables.pictures, first_symbol<picture_models::part>(before) +
                                                              shared.by[part] * picture_models::classes +
                                                              shared.part_class[part]);
             });
-            chain.finish(lane == 0);
-            words.used = static_cast<int>(words.end - chain.word);
+            words.used = static_cast<int>(words.end - chain.finish());
             whole = words.used * 2 < plain_bytes;
         }
         if (lane == 0) {

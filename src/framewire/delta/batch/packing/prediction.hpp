@@ -28,10 +28,4 @@ private:
     cuda::DeviceBuffer scratch_;
 };
 
-/// Copies the listed blocks of `after` to `before`, of those streams for which `is_camera` is not 0 those of `camera`;
-/// null for none of them. Adds how far they are off then to `summaries`.
-void advance_blocks(DeviceView<const std::uint8_t> camera, DeviceView<const std::uint8_t> after,
-                    DeviceView<std::uint8_t> before, const BlockList& list, const std::uint8_t* is_camera,
-                    Summary* summaries, const cuda::Stream& stream);
-
 }  // namespace framewire::delta

@@ -2,8 +2,8 @@
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/cuda/kernel/scan.cuh"
 #include "framewire/cuda/kernel/warp.cuh"
-#include "framewire/delta/batch/changes.hpp"
-#include "framewire/delta/batch/compare.hpp"
+#include "framewire/delta/batch/packing/changes.hpp"
+#include "framewire/delta/batch/packing/compare.hpp"
 #include "framewire/delta/batch/step_contexts.cuh"
 #include "framewire/delta/entropy/chain.cuh"
 #include "framewire/delta/prediction/part_modes.hpp"
@@ -34,7 +34,7 @@ struct Scratch {
 template <int channels>
 struct Shared {
     BlockSteps<channels> block;
-    ChainSymbol staged[32];
+    ChainMemory chain;
     std::uint32_t counts[parts];
     std::uint32_t costs[step_models::sets];
     std::uint32_t changed_parts[2];
@@ -209,20 +209,18 @@ __global__ void __launch_bounds__(threads_per_block) changes_kernel(Job job) {
                 if (shared.costs[set] < shared.costs[best]) best = set;
             const auto* const symbols = job.tables.steps + best * step_models::symbols;
             auto* const end = job.coded.slot_end(block);
-            Chain chain{rans::least_state, reinterpret_cast<std::uint16_t*>(end)};
+            Chain chain(reinterpret_cast<std::uint16_t*>(end), shared.chain);
             for (int part = parts - 1; part >= 0; --part) {
                 const auto* const entries = scratch.entries[part];
-                chain.put_all(static_cast<int>(shared.counts[part]), shared.staged, [&](int i) {
+                chain.put_all(static_cast<int>(shared.counts[part]), [&](int i) {
                     const std::uint32_t entry = entries[i];
                     return entry & plain_entry ? chain_bits(entry & 0xFFu, static_cast<int>(entry >> 8 & 15))
                                                : chain_symbol(symbols, static_cast<int>(entry));
                 });
             }
-            chain.put(chain_bits(static_cast<std::uint32_t>(best), 2), lane == 0);
-            chain.finish(lane == 0);
-            if (lane == 0)
-                job.coded.sizes[block] =
-                    static_cast<std::uint32_t>(end - reinterpret_cast<const std::uint8_t*>(chain.word));
+            chain.put_bits(static_cast<std::uint32_t>(best), 2);
+            const auto* const begin = reinterpret_cast<const std::uint8_t*>(chain.finish());
+            if (lane == 0) job.coded.sizes[block] = static_cast<std::uint32_t>(end - begin);
         }
         __syncthreads();
     }

@@ -1,7 +1,7 @@
 #include "framewire/cuda/device/check.hpp"
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/cuda/kernel/scan.cuh"
-#include "framewire/delta/batch/assemble.hpp"
+#include "framewire/delta/batch/packing/assemble.hpp"
 #include "framewire/delta/prediction/step_sizes.hpp"
 
 #include <cstdint>
