@@ -50,8 +50,8 @@ public:
 
     const EncoderParameters& parameters() const { return parameters_; }
     const Shape& shape() const { return shape_; }
-    /// The threshold of a frame that asks for this one: in lossless mode 0, and without one that of the parameters.
-    /// Throws Error{usage} on one that is not allowed.
+    /// The threshold of a frame: the one it asks for, or that of the parameters, which is 0 in lossless mode. Throws
+    /// Error{usage} on one that is not allowed.
     int threshold_of_frame(std::optional<int> threshold) const;
 
     /// Compares `current` with `reference`, updates `reference` and writes `changes`. Any strides; no overlap.

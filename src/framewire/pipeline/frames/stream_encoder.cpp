@@ -14,7 +14,8 @@ constexpr std::int64_t least_landing_changes = 4096;
 // The same of packed bytes; what does not fit is packed by who waits.
 constexpr std::int64_t bytes_per_landing_byte = 16;
 constexpr std::int64_t least_landing_bytes = 4096;
-constexpr std::size_t begins_bytes = 2 * sizeof(unsigned long long);  // before the packed bytes: where they begin and end
+constexpr std::size_t begins_bytes =
+    2 * sizeof(unsigned long long);  // before the packed bytes: where they begin and end
 
 void copy_image(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, const Executor&) { copy(from, to); }
 [[maybe_unused]] void copy_image(DeviceView<const std::uint8_t> from, DeviceView<std::uint8_t> to,

@@ -156,7 +156,7 @@ __device__ bool take_pixel(const PartInput<channels>& input, const Quantizer& qu
 
 /// Fills a candidate's steps and samples. By one warp.
 template <int channels>
-__device__ void quantize(PartInput<channels>& input, const PartPlace& place, const Quantizer& quantizer,
+__device__ void quantize(const PartInput<channels>& input, const PartPlace& place, const Quantizer& quantizer,
                          Candidate<channels>& candidate) {
     const int lane = static_cast<int>(threadIdx.x % 32);
     constexpr int slope_from = slope_channel(channels);

@@ -84,7 +84,7 @@ __device__ void find_costs(VectorSearch<channels>& search, int height, int first
 }
 
 /// What is tried at first costs what telling it does; `nothing` where it is no vector to try.
-__device__ TriedVector to_try(MotionVector vector, int cost) {
+__device__ inline TriedVector to_try(MotionVector vector, int cost) {
     const bool none = vector == MotionVector{} || abs(vector.x) > max_motion || abs(vector.y) > max_motion;
     return {vector, none ? nothing : static_cast<std::uint32_t>(cost)};
 }
@@ -108,9 +108,9 @@ __device__ void find_vectors(const NearParts& near, int height, VectorSearch<cha
         search.tried[i] = of;
     }
     __syncthreads();
-    find_costs(job, shared, place, 0, tried);
+    find_costs(search, height, 0, tried);
     __syncthreads();
-    if (threadIdx.x < 32) keep_best(shared, tried, search.wanted);
+    if (threadIdx.x < 32) keep_best(search, tried, search.wanted);
     __syncthreads();
     // Then between the pixels, around the best of them.
     for (const int step : {2, 1}) {
@@ -129,9 +129,9 @@ __device__ void find_vectors(const NearParts& near, int height, VectorSearch<cha
             search.tried[i] = of;
         }
         __syncthreads();
-        find_costs(job, shared, place, centres, around);
+        find_costs(search, height, centres, around);
         __syncthreads();
-        if (threadIdx.x < 32) keep_best(shared, around, search.wanted);
+        if (threadIdx.x < 32) keep_best(search, around, search.wanted);
         __syncthreads();
     }
 }

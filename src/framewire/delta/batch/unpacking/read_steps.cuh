@@ -147,8 +147,7 @@ __device__ bool read_steps(const DecodeImages& images, const CodedBlockBytes& of
     for (int row = 0; row < of.place.part_rows(); ++row)
         for (int column = 0; column < of.place.part_columns(); ++column) {
             const int index = row * parts_per_row + column, left = column * part_side, top = row * part_side;
-            const NearParts near{column ? memory.parts[index - 1] : none,
-                                 row ? memory.parts[index - parts_per_row] : none};
+            const NearParts near(memory.parts, index);
             const auto mode = static_cast<PartMode>(reader.read(near.mode_model(), 5));
             if (changes ? mode != PartMode::stays && mode != PartMode::changes : fresh && mode != PartMode::inside)
                 return false;
