@@ -50,9 +50,6 @@ public:
 
     const EncoderParameters& parameters() const { return parameters_; }
     const Shape& shape() const { return shape_; }
-    /// The threshold of a frame: the one it asks for, or that of the parameters, which is 0 in lossless mode. Throws
-    /// Error{usage} on one that is not allowed.
-    int threshold_of_frame(std::optional<int> threshold) const;
 
     /// Compares `current` with `reference`, updates `reference` and writes `changes`. Any strides; no overlap.
     /// `changes` has room for every byte of every frame. `threshold` is that of these frames, 0..254; none: that of the
@@ -63,6 +60,8 @@ public:
                 const ChangesView<MemorySpace::device>& changes, std::optional<int> threshold = {});
 
 private:
+    int threshold_of_frame(std::optional<int> threshold) const;
+
     EncoderParameters parameters_;
     Shape shape_;
     Executor* executor_;

@@ -42,9 +42,7 @@ struct Found {
         if (packer) {
             changes.wait();
             packed.clear();
-            if (!changes.packed().empty())
-                packed.assign(changes.packed().begin(), changes.packed().end());
-            else if (!changes.first() && (stream->watched() || (recorder && recorder->goes_on())))
+            if (!changes.first() && (stream->watched() || (recorder && recorder->goes_on())))
                 packer->pack_changes(changes.changes(), threshold, packed);
         }
         if (has_objects) objects.wait();
@@ -197,7 +195,7 @@ void BroadcastJob::State::start(InputFrame& frame, const FrameTime& time, Found&
     if (found.has_objects) detector->start(frame.captured, found.objects);
     if (!encoder) return;
     found.threshold = threshold.next(time.seconds);
-    encoder->start(frame.result(), found.changes, found.threshold, stream.watched() || records());
+    encoder->start(frame.result(), found.changes, found.threshold);
 }
 
 // Objects are found in frames as captured, and drawn over what the filters make of them.

@@ -82,8 +82,6 @@ struct BatchPacker::State {
           headings(streams() * sizeof(std::uint32_t)),
           chosen(streams()),
           places(count() * sizeof(FramePlace)) {
-        // Who expects more bytes than there are takes some behind them along.
-        cuda::fill(packed.data(), 0, packed.bytes(), stream());
         if (parameters.mode == Mode::bounded)
             bounded.emplace(Bounded{BatchPredictionEncoder(of.channels, Effort::of(parameters.effort)),
                                     BlockSlots(blocks.count(), of.channels, executor_.stream()),

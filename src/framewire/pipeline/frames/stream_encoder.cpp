@@ -11,11 +11,6 @@ namespace {
 // A frame with more changes than one in so many bytes takes a second journey.
 constexpr std::int64_t bytes_per_landing_change = 8;
 constexpr std::int64_t least_landing_changes = 4096;
-// The same of packed bytes; what does not fit is packed by who waits.
-constexpr std::int64_t bytes_per_landing_byte = 16;
-constexpr std::int64_t least_landing_bytes = 4096;
-constexpr std::size_t begins_bytes =
-    2 * sizeof(unsigned long long);  // before the packed bytes: where they begin and end
 
 void copy_image(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, const Executor&) { copy(from, to); }
 [[maybe_unused]] void copy_image(DeviceView<const std::uint8_t> from, DeviceView<std::uint8_t> to,
@@ -39,8 +34,6 @@ StreamEncoder::StreamEncoder(const delta::EncoderParameters& parameters, const S
       reference_(frame, executor),
       first_picture_(frame, executor.frame_memory()) {
     if (frame.frames != 1) fail(ErrorCode::usage, "a stream of {} frames at a time; it takes one", frame.frames);
-    if (executor.backend() == Backend::cuda)
-        on_gpu_.emplace(OnGpu{delta::BatchPacker(parameters, frame, executor), cuda::DeviceImage(frame)});
 }
 
 FrameChanges StreamEncoder::make_changes() {
@@ -57,17 +50,13 @@ FrameChanges StreamEncoder::make_changes() {
         changes.landing_ = delta::HostChanges(
             1, std::min(shape().bytes(), std::max(least_landing_changes, shape().bytes() / bytes_per_landing_change)),
             cuda::pinned_memory());
-        const auto packed = std::max(least_landing_bytes, shape().bytes() / bytes_per_landing_byte);
-        changes.packed_landing_ = HostBuffer(begins_bytes + static_cast<std::size_t>(packed), cuda::pinned_memory());
     }
     changes.transfer_ = cuda::Transfer(*executor_);
     return changes;
 }
 
-void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int> threshold, bool pack) {
+void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int> threshold) {
     changes.first_ = !started_;
-    changes.packed_ = {};
-    changes.expected_packed_ = 0;
     executor_->in_its_space([&]<MemorySpace space>() {
         const View<const std::uint8_t, space> current = frame.in<space>();
         const auto reference = reference_.view<space>();
@@ -76,23 +65,17 @@ void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int
             copy_image(current, reference, *executor_);
             changes.found_ = changes.host_.view();
             changes.found_.summaries[0] = {};
-            if constexpr (space == MemorySpace::host) {
+            if constexpr (space == MemorySpace::host)
                 copy(current, first_picture_.view());
-            } else {
-                cuda::copy(current, on_gpu_->reference.view(), executor_->stream());
+            else
                 changes.transfer_.down(
                     [&](const cuda::Stream& stream) { cuda::download(current, first_picture_.view(), stream); });
-            }
         } else if constexpr (space == MemorySpace::host) {
             changes.found_ = changes.host_.view();
             encoder_.encode(current, reference, changes.found_, threshold);
         } else {
             const auto on_device = changes.device_.view();
             encoder_.encode(current, reference, on_device, threshold);
-            if (pack)
-                pack_on_gpu(current, encoder_.threshold_of_frame(threshold), changes);
-            else
-                cuda::copy(reference, on_gpu_->reference.view(), executor_->stream());
             // Neighbours in time change alike: with a quarter more a second journey is rare.
             const auto landing = changes.landing_.view();
             changes.expected_ = std::min(landing.capacity, last_count_ * 5 / 4 + least_landing_changes);
@@ -103,26 +86,9 @@ void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int
     started_ = true;
 }
 
-// What is packed next overwrites it, so it comes down in the order of the work.
-void StreamEncoder::pack_on_gpu(DeviceView<const std::uint8_t> current, int threshold, FrameChanges& changes) {
-    const auto& stream = executor_->stream();
-    const auto batch = on_gpu_->packer.pack_steps(current, on_gpu_->reference.view(), threshold);
-    auto* const landing = changes.packed_landing_.data();
-    const auto room = static_cast<std::int64_t>(changes.packed_landing_.bytes() - begins_bytes);
-    changes.expected_packed_ = std::min(room, last_packed_ * 5 / 4 + least_landing_bytes);
-    cuda::download(batch.begins, landing, begins_bytes, stream);
-    cuda::download(batch.bytes, landing + begins_bytes, static_cast<std::size_t>(changes.expected_packed_), stream);
-}
-
 void FrameChanges::wait() {
     transfer_.wait();
     if (first_ || encoder_->executor_->backend() == Backend::cpu) return;
-    if (expected_packed_ > 0) {
-        const auto bytes = static_cast<std::int64_t>(packed_landing_.as<unsigned long long>()[1]);
-        encoder_->last_packed_ = bytes;
-        if (bytes <= expected_packed_)
-            packed_ = {packed_landing_.data() + begins_bytes, static_cast<std::size_t>(bytes)};
-    }
     found_ = landing_.view();
     const auto count = std::int64_t{found_.summaries[0].count};
     if (count > host_.view().capacity)

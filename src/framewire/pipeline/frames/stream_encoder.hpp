@@ -4,7 +4,6 @@
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/transfer.hpp"
-#include "framewire/delta/batch/batch_packer.hpp"
 #include "framewire/delta/changes.hpp"
 #include "framewire/delta/delta.hpp"
 #include "framewire/pipeline/frames/frame.hpp"
@@ -12,7 +11,6 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
-#include <span>
 
 namespace framewire {
 
@@ -28,8 +26,6 @@ public:
     bool first() const { return first_; }
     /// One stream's. Has room for those that are there.
     const delta::ChangesView<MemorySpace::host>& changes() const { return found_; }
-    /// The changes as delta::Packer packs them, where the GPU did; else nothing. Until the next frame.
-    std::span<const std::uint8_t> packed() const { return packed_; }
 
 private:
     friend class StreamEncoder;
@@ -42,9 +38,6 @@ private:
     delta::DeviceChanges device_;
     delta::HostChanges landing_;
     std::int64_t expected_ = 0;
-    HostBuffer packed_landing_;  // where the packed bytes begin and end, and as many of them as are expected
-    std::int64_t expected_packed_ = 0;
-    std::span<const std::uint8_t> packed_{};
     cuda::Transfer transfer_;  // last: it is over before the changes go
 };
 
@@ -64,9 +57,9 @@ public:
     /// Room for what changes in one frame. The encoder lives longer.
     FrameChanges make_changes();
     /// The next frame; what changed in it is in `changes` once they are waited for. `threshold` is this frame's,
-    /// 0..254; none: that of the parameters. On the CUDA backend only changes come down, and if they are to be packed,
-    /// what the GPU packed. Allocates nothing. Throws Error{usage} on another shape.
-    void start(Frame& frame, FrameChanges& changes, std::optional<int> threshold = {}, bool pack = false);
+    /// 0..254; none: that of the parameters. On the CUDA backend only changes come down. Allocates nothing. Throws
+    /// Error{usage} on another shape.
+    void start(Frame& frame, FrameChanges& changes, std::optional<int> threshold = {});
 
     /// R as the first frame made it, once its changes were waited for; stays as it is from then on.
     HostView<const std::uint8_t> first_picture() const { return first_picture_.view(); }
@@ -79,15 +72,7 @@ private:
     bool started_ = false;
     BackendImage reference_;
     HostImage first_picture_;
-    std::atomic<std::int64_t> last_count_ = 0, last_packed_ = 0;  // changes and bytes of the last frame waited for
-
-    struct OnGpu {
-        delta::BatchPacker packer;
-        cuda::DeviceImage reference;  // R again: the packer finds the changes for itself
-    };
-    void pack_on_gpu(DeviceView<const std::uint8_t> current, int threshold, FrameChanges& changes);
-
-    std::optional<OnGpu> on_gpu_;
+    std::atomic<std::int64_t> last_count_ = 0;  // changes of the last frame waited for
 };
 
 }  // namespace framewire

@@ -1,7 +1,6 @@
 #include "framewire/pipeline/frames/stream_encoder.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/delta/packing/packing.hpp"
 #include "kit/allocations.hpp"
 #include "kit/filter_check.hpp"
 #include "kit/images.hpp"
@@ -36,10 +35,9 @@ void paint(HostView<std::uint8_t> image, int number) {
 // A viewer that is sent the first picture and the changes, against the frames.
 class Viewer {
 public:
-    Viewer(const StreamEncoder& encoder) : encoder_(encoder), held_(encoder.shape()), packer_(encoder.shape()) {}
+    Viewer(const StreamEncoder& encoder) : encoder_(encoder), held_(encoder.shape()) {}
 
-    /// `packs`: whether the frame was to be packed.
-    void take(FrameChanges& changes, HostView<const std::uint8_t> frame, bool packs) {
+    void take(FrameChanges& changes, HostView<const std::uint8_t> frame) {
         changes.wait();
         auto* held = held_.view().data();
         const auto& found = changes.changes();
@@ -48,13 +46,6 @@ public:
         if (changes.first()) {
             copy(encoder_.first_picture(), held_.view());
             EXPECT_EQ(summary.count, 0u);
-        }
-        if (!changes.packed().empty()) {
-            EXPECT_TRUE(packs && !changes.first());
-            std::vector<std::uint8_t> packed;
-            packer_.pack_changes(found, encoder_.parameters().effective_threshold(), packed);
-            EXPECT_TRUE(std::ranges::equal(changes.packed(), packed));
-            ++packed_;
         }
         for (std::uint32_t i = 0; i < summary.count; ++i) {
             auto& byte = held[found.positions[i]];
@@ -72,13 +63,11 @@ public:
         EXPECT_EQ(summary.squared_error, squares);
         ++taken_;
     }
-    int packed() const { return packed_; }
 
 private:
     const StreamEncoder& encoder_;
     HostImage held_;
-    delta::Packer packer_;
-    int taken_ = 0, packed_ = 0;  // frames, and those that came packed
+    int taken_ = 0;
 };
 
 TEST_P(StreamEncoderTest, ViewerStaysWithinTheThreshold) {
@@ -95,10 +84,9 @@ TEST_P(StreamEncoderTest, ViewerStaysWithinTheThreshold) {
                     frames.emplace_back(shape, executor());
                     changes.push_back(encoder.make_changes());
                 }
-                const auto packs = [](int number) { return number % 4 != 2; };
                 const auto take = [&](int number) {
                     const auto slot = static_cast<std::size_t>(number % slots);
-                    viewer.take(changes[slot], frames[slot].host(), packs(number));
+                    viewer.take(changes[slot], frames[slot].host());
                 };
                 constexpr int count = 12;
                 for (int number = 0; number < count; ++number) {
@@ -106,11 +94,9 @@ TEST_P(StreamEncoderTest, ViewerStaysWithinTheThreshold) {
                     const auto slot = static_cast<std::size_t>(number % slots);
                     paint(frames[slot].host(), number);
                     frames[slot].upload();
-                    encoder.start(frames[slot], changes[slot], {}, packs(number));
+                    encoder.start(frames[slot], changes[slot]);
                 }
                 for (int number = count - slots; number < count; ++number) take(number);
-                // Where little changes, as was expected, it has room to land.
-                if (slots == 1) EXPECT_EQ(viewer.packed() > 0, GetParam() == Backend::cuda);
             }
 }
 
