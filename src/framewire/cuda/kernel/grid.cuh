@@ -6,6 +6,7 @@
 #include "framewire/cuda/device/device.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <type_traits>
 
 namespace framewire::cuda {
@@ -50,6 +51,16 @@ inline int multiprocessors() { return device_attribute(cudaDevAttrMultiProcessor
 template <class Kernel>
 void allow_shared_memory(Kernel* kernel) {
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_memory().block_bytes));
+}
+
+/// How many blocks of a kernel the current GPU has under way at once, with so much dynamic shared memory each: for
+/// kernels whose blocks take work until there is none. Lets it have as much.
+template <class Kernel>
+unsigned blocks_at_once(Kernel* kernel, int threads_per_block, std::size_t shared_bytes) {
+    allow_shared_memory(kernel);
+    int each = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads_per_block, shared_bytes));
+    return static_cast<unsigned>(std::max(1, each) * multiprocessors());
 }
 
 }  // namespace framewire::cuda

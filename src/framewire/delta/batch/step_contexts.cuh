@@ -77,6 +77,12 @@ __device__ inline std::uint16_t bits_entry(int value, int count) {
     return static_cast<std::uint16_t>(plain_entry | static_cast<unsigned>(count) << 8 | static_cast<unsigned>(value));
 }
 
+/// How an entry is coded; `symbols`: of a set of models.
+__device__ inline ChainSymbol entry_symbol(const ChainSymbol* symbols, std::uint32_t entry) {
+    return entry & plain_entry ? chain_bits(entry & 0xFFu, static_cast<int>(entry >> 8 & 15))
+                               : chain_symbol(symbols, static_cast<int>(entry));
+}
+
 /// The symbols of a pixel, at most 2 and 2 for each channel.
 template <int channels>
 struct PixelEntries {

@@ -212,11 +212,8 @@ __global__ void __launch_bounds__(threads_per_block) changes_kernel(Job job) {
             Chain chain(reinterpret_cast<std::uint16_t*>(end), shared.chain);
             for (int part = parts - 1; part >= 0; --part) {
                 const auto* const entries = scratch.entries[part];
-                chain.put_all(static_cast<int>(shared.counts[part]), [&](int i) {
-                    const std::uint32_t entry = entries[i];
-                    return entry & plain_entry ? chain_bits(entry & 0xFFu, static_cast<int>(entry >> 8 & 15))
-                                               : chain_symbol(symbols, static_cast<int>(entry));
-                });
+                chain.put_all(static_cast<int>(shared.counts[part]),
+                              [&](int i) { return entry_symbol(symbols, entries[i]); });
             }
             chain.put_bits(static_cast<std::uint32_t>(best), 2);
             const auto* const begin = reinterpret_cast<const std::uint8_t*>(chain.finish());
@@ -238,10 +235,7 @@ auto with_kernel(int channels, Body&& body) {
 BatchChangesEncoder::BatchChangesEncoder(int channels) : channels_(channels) {
     using namespace changes_kernels;
     scratch_ = with_kernel(channels, [&](auto* kernel, std::size_t shared, std::size_t scratch) {
-        cuda::allow_shared_memory(kernel);
-        int each = 0;
-        cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads_per_block, shared));
-        workers_ = static_cast<unsigned>(std::max(1, each) * cuda::multiprocessors());
+        workers_ = cuda::blocks_at_once(kernel, threads_per_block, shared);
         return cuda::DeviceBuffer(workers_ * scratch);
     });
 }

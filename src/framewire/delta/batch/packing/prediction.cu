@@ -65,6 +65,8 @@ struct Shared {
     }
 };
 
+static_assert(sizeof(Shared<3>) <= 64 * 1024, "as much as a block has on Turing");
+
 // Which parts are within the threshold as they were; and the block as it was. By all threads.
 template <int channels>
 __device__ void begin_block(const Job& job, int stream, const BlockPlace& place, Shared<channels>& shared) {
@@ -244,11 +246,7 @@ __device__ void write_block(const Job& job, int block, int size, int tried, Shar
     Chain chain(reinterpret_cast<std::uint16_t*>(end), shared.chain);
     for (int part = part_count - 1; part >= 0; --part) {
         const auto* const entries = scratch.entries[tried][part];
-        chain.put_all(shared.counts[tried][part], [&](int i) {
-            const std::uint32_t entry = entries[i];
-            return entry & plain_entry ? chain_bits(entry & 0xFFu, static_cast<int>(entry >> 8 & 15))
-                                       : chain_symbol(symbols, static_cast<int>(entry));
-        });
+        chain.put_all(shared.counts[tried][part], [&](int i) { return entry_symbol(symbols, entries[i]); });
     }
     chain.put_bits(static_cast<std::uint32_t>(size), Quantizer::size_bits);
     chain.put_bits(static_cast<std::uint32_t>(set), 2);
@@ -317,10 +315,7 @@ auto with_kernel(int channels, Body&& body) {
 BatchPredictionEncoder::BatchPredictionEncoder(int channels, Effort effort) : channels_(channels), effort_(effort) {
     using namespace prediction_kernels;
     scratch_ = with_kernel(channels, [&](auto* kernel, std::size_t shared, std::size_t scratch) {
-        cuda::allow_shared_memory(kernel);
-        int each = 0;
-        cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads_per_block, shared));
-        workers_ = static_cast<unsigned>(std::max(1, each) * cuda::multiprocessors());
+        workers_ = cuda::blocks_at_once(kernel, threads_per_block, shared);
         return cuda::DeviceBuffer(workers_ * scratch);
     });
 }

@@ -106,10 +106,7 @@ void decode_blocks(const DecodeJob& of, DeviceView<const std::uint8_t> before, D
                   {cuda::KernelImage(before), cuda::KernelImage(after), shape.width, shape.height, of.tables},
                   {BlockGrid(shape), shape.channels, shape.frames}};
     with_kernel(shape.channels, [&](auto* kernel, std::size_t shared) {
-        cuda::allow_shared_memory(kernel);
-        int each = 0;
-        cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, warp_lanes, shared));
-        const auto workers = static_cast<unsigned>(std::max(1, each) * cuda::multiprocessors());
+        const auto workers = cuda::blocks_at_once(kernel, warp_lanes, shared);
         kernel<<<std::min(workers, of.item_count), warp_lanes, shared, stream.handle()>>>(job);
         cuda::check_launch();
     });
