@@ -15,12 +15,15 @@ namespace framewire::delta::plain {
 /// One block of a step: changes, or else a prediction.
 inline void read_step_block(Reader reader, int kind, int threshold, const Area& block, const Picture& before,
                             Picture& after) {
-    State state(reader);
+    State first(reader);
+    const auto& models = step_models(first.bits(2));
+    const int choice = first.symbol(states_model);
+    States states(first, reader, states_counts[choice]);
     if (kind == 0)
-        read_changes(state, block, threshold, after);
+        read_changes(states, models, block, threshold, after);
     else
-        read_prediction(state, block, threshold, kind == 3, before, after);
-    state.end();
+        read_prediction(states, models, block, threshold, kind == 3, before, after);
+    states.end();
     check(reader.left.empty(), "a block has more words than symbols");
 }
 

@@ -13,7 +13,7 @@ FRAMEWIRE_HOST_DEVICE constexpr std::size_t max_pixel_bytes(int channels) {
     return static_cast<std::size_t>((2 * 12 + channels * (12 + 7) + 7) / 8);
 }
 
-/// Of a block besides: each of 64 parts has a mode and a vector, which take 64 bits.
-inline constexpr std::size_t max_part_bytes = 640;
+/// Of a block besides: each of 64 parts has a mode and a vector, which take 64 bits, and there are 32 states.
+inline constexpr std::size_t max_part_bytes = 768;
 
 }  // namespace framewire::delta

@@ -161,25 +161,24 @@ void ChangesEncoder::add_part(HostView<const std::uint8_t> differences, const Bl
 
 ChangesDecoder::Found ChangesDecoder::decode(std::span<const std::uint8_t> bytes, const BlockPlace& block,
                                              int threshold, HostView<std::uint8_t> differences) {
-    const auto found = differences.shape().channels == 1 ? decode_channels<1>(bytes, block, threshold, differences)
-                                                         : decode_channels<3>(bytes, block, threshold, differences);
+    const auto found = bytes_.read(bytes, [&](const auto& reader, const StepModels& models) {
+        return differences.shape().channels == 1 ? decode_channels<1>(reader, models, block, threshold, differences)
+                                                 : decode_channels<3>(reader, models, block, threshold, differences);
+    });
     for_each_of(found.parts, block, [&](int left, int top, int, int) { coded_.clear_part(left, top); });
     return found;
 }
 
-template <int channels>
-ChangesDecoder::Found ChangesDecoder::decode_channels(std::span<const std::uint8_t> bytes, const BlockPlace& block,
+template <int channels, class Reader>
+ChangesDecoder::Found ChangesDecoder::decode_channels(Reader reader, const StepModels& models, const BlockPlace& block,
                                                       int threshold, HostView<std::uint8_t> differences) {
-    rans::Words words(bytes);
-    rans::Reader reader(words);
-    const auto& models = read_set(reader);
     CodedParts modes;
     Found found{false, 0, 0};
     for (int row = 0; row < block.part_rows(); ++row)
         for (int column = 0; column < block.part_columns(); ++column) {
             const auto mode =
                 static_cast<PartMode>(models.read(reader, modes.mode_model(column, row), step_models::mode.symbols));
-            if (mode != PartMode::stays && mode != PartMode::changes) return found;
+            if (reader.behind_end() || (mode != PartMode::stays && mode != PartMode::changes)) return found;
             modes.set(column, row, mode);
             if (mode == PartMode::stays) continue;
             found.parts |= part_bit(column, row);
@@ -208,7 +207,7 @@ ChangesDecoder::Found ChangesDecoder::decode_channels(std::span<const std::uint8
                 }
             }
         }
-    found.whole = words.at_end() && reader.at_end();
+    found.whole = reader.at_end();
     return found;
 }
 

@@ -3,6 +3,7 @@
 #include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/blocks/part_steps.hpp"
 #include "framewire/delta/blocks/step_contexts.hpp"
+#include "framewire/delta/entropy/step_reader.hpp"
 #include "framewire/delta/entropy/symbols.hpp"
 #include "framewire/delta/prediction/part_modes.hpp"
 
@@ -58,10 +59,11 @@ public:
                  HostView<std::uint8_t> differences);
 
 private:
-    template <int channels>
-    Found decode_channels(std::span<const std::uint8_t> bytes, const BlockPlace& block, int threshold,
+    template <int channels, class Reader>
+    Found decode_channels(Reader reader, const StepModels& models, const BlockPlace& block, int threshold,
                           HostView<std::uint8_t> differences);
 
+    StepBytes bytes_;
     CodedPixels coded_;
 };
 

@@ -55,7 +55,8 @@ void add_pixel(Sink& symbols, const CodedPixels& coded, const CodedPixels::Neigh
 
 /// Reads what add_pixel() wrote: fills `steps` of all channels, and what `coded` has of the pixel. Within its caller,
 /// so that the reader stays in registers.
-[[gnu::always_inline]] inline void read_pixel(const StepModels& models, rans::Reader& reader, CodedPixels& coded,
+template <class Reader>
+[[gnu::always_inline]] inline void read_pixel(const StepModels& models, Reader& reader, CodedPixels& coded,
                                               const CodedPixels::Neighbours& near, int x, int y, int channels,
                                               bool fine, int* steps) {
     const int model = pattern_model(near);

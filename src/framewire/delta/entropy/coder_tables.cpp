@@ -46,14 +46,11 @@ private:
 DeviceCoderTables::DeviceCoderTables(const cuda::Stream& stream) {
     std::vector<ChainSymbol> steps, pictures;
     std::vector<std::uint32_t> step_ranges, picture_ranges;
-    std::vector<std::uint8_t> guesses;
-    for (const auto& models : step_model_sets()) {
+    for (const auto& models : step_model_sets())
         for (int symbol = 0; symbol < step_models::symbols; ++symbol) {
             steps.push_back(chain_symbol(models.symbol(symbol)));
             step_ranges.push_back(range_of(models, symbol));
         }
-        guesses.insert(guesses.end(), models.guesses().begin(), models.guesses().end());
-    }
     const auto& of_pictures = trained_picture_models();
     for (int symbol = 0; symbol < picture_models::symbols; ++symbol) {
         pictures.push_back(chain_symbol(of_pictures.symbol(symbol)));
@@ -61,7 +58,7 @@ DeviceCoderTables::DeviceCoderTables(const cuda::Stream& stream) {
     }
     Tables all;
     const auto steps_at = all.add(steps), costs_at = all.add(step_costs()), ranges_at = all.add(step_ranges),
-               guesses_at = all.add(guesses), pictures_at = all.add(pictures),
+               pictures_at = all.add(pictures),
                places_at = all.add(lane_tables().places), picture_ranges_at = all.add(picture_ranges),
                ranks_at = all.add(pattern_ranks), patterns_at = all.add(patterns_by_frequency);
     memory_ = cuda::DeviceBuffer(all.bytes().size());
@@ -74,7 +71,6 @@ DeviceCoderTables::DeviceCoderTables(const cuda::Stream& stream) {
     set(tables_.steps, steps_at);
     set(tables_.step_costs, costs_at);
     set(tables_.step_ranges, ranges_at);
-    set(tables_.step_guesses, guesses_at);
     set(tables_.pictures, pictures_at);
     set(tables_.picture_places, places_at);
     set(tables_.picture_ranges, picture_ranges_at);

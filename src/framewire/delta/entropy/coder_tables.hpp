@@ -9,7 +9,7 @@
 
 namespace framewire::delta {
 
-/// A symbol as kernels code it: rans::Symbol, or so many plain bits, which are coded alike. One load brings it.
+/// A symbol as kernels code it: rans::Symbol, which one load brings.
 struct alignas(16) ChainSymbol {
     std::uint32_t first_too_large, reciprocal, bias;
     std::uint32_t factor_and_shift;  ///< the shift in the lowest 5 bits, and rans::Symbol's complement
@@ -22,7 +22,6 @@ struct CoderTables {
     const ChainSymbol* steps;             ///< of all sets of models of steps, one after the other
     const std::uint64_t* step_costs;      ///< as step_costs()
     const std::uint32_t* step_ranges;     ///< of each symbol of each set: where it starts, and its frequency << 16
-    const std::uint8_t* step_guesses;     ///< of each symbol's model, in the place of the symbol, eight guesses each
     const ChainSymbol* pictures;          ///< of the models of pictures
     const std::uint32_t* picture_places;  ///< as LaneTables::places
     const std::uint32_t* picture_ranges;  ///< as step_ranges

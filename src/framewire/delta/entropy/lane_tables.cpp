@@ -3,6 +3,16 @@
 #include <memory>
 
 namespace framewire::delta {
+namespace {
+
+/// LaneSymbols::steps of a symbol.
+std::uint32_t lane_step(const rans::Symbol& symbol) {
+    const auto frequency = rans::probability_one - symbol.complement;
+    return symbol.bias | frequency << LaneTables::bias_bits |
+           std::uint32_t{symbol.shift} << (LaneTables::bias_bits + LaneTables::frequency_bits);
+}
+
+}  // namespace
 
 const LaneTables& lane_tables() {
     static const auto tables = [] {
@@ -10,10 +20,8 @@ const LaneTables& lane_tables() {
         const auto& models = trained_picture_models();
         for (std::size_t i = 0; i < LaneTables::symbols; ++i) {
             const auto& symbol = models.symbol(static_cast<int>(i));
-            const auto frequency = rans::probability_one - symbol.complement;
             made->reciprocals[i] = symbol.reciprocal;
-            made->steps[i] = symbol.bias | frequency << LaneTables::bias_bits |
-                             std::uint32_t{symbol.shift} << (LaneTables::bias_bits + LaneTables::frequency_bits);
+            made->steps[i] = lane_step(symbol);
         }
         auto* place = made->places.data();
         for (int part_class = 0; part_class < picture_models::classes; ++part_class) {
@@ -29,6 +37,20 @@ const LaneTables& lane_tables() {
         return made;
     }();
     return *tables;
+}
+
+const std::array<StepLaneSymbols, step_models::sets>& step_lane_symbols() {
+    static const auto sets = [] {
+        auto made = std::make_unique<std::array<StepLaneSymbols, step_models::sets>>();
+        for (std::size_t set = 0; set < made->size(); ++set)
+            for (std::size_t i = 0; i < step_models::symbols; ++i) {
+                const auto& symbol = step_model_sets()[set].symbol(static_cast<int>(i));
+                (*made)[set].reciprocals[i] = symbol.reciprocal;
+                (*made)[set].steps[i] = lane_step(symbol);
+            }
+        return made;
+    }();
+    return *sets;
 }
 
 }  // namespace framewire::delta

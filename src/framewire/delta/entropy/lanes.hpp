@@ -15,7 +15,7 @@ struct ResidualPart {
 /// Residuals are coded with this many states, number i with state i modulo this.
 inline constexpr std::size_t residual_lanes = 32;
 
-/// Words that put_residuals() may write below what it returns.
+/// Words that put_residuals() and put_steps() may write below what they return.
 inline constexpr std::size_t words_below = 8;
 
 /// Writes residuals, folded, all parts one after the other, and then the states, before `words`. Returns where they
@@ -27,5 +27,16 @@ std::uint16_t* put_residuals(std::span<const ResidualPart> parts, std::span<cons
 /// and no less.
 bool read_residuals(std::span<const std::uint8_t> bytes, std::span<const ResidualPart> parts,
                     std::span<std::uint8_t> residuals);
+
+/// What is left when all but the first state are written.
+struct PutSteps {
+    std::uint16_t* words;  ///< where they begin
+    std::uint32_t first_state;
+};
+
+/// Writes symbols, number i with state i modulo `states` (8 or 32), and then all states but the first, before `words`.
+/// `entries`: of step_models, coded with that set of them. There is room for a word each, two per state, and
+/// `words_below`.
+PutSteps put_steps(int set, std::span<const std::uint16_t> entries, int states, std::uint16_t* words);
 
 }  // namespace framewire::delta

@@ -1,6 +1,7 @@
 #include "framewire/core/simd/simd.hpp"
 #include "framewire/delta/entropy/lane_tables.hpp"
 #include "framewire/delta/entropy/lanes.hpp"
+#include "framewire/delta/entropy/step_states.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "framewire/delta/entropy/lanes_cpu.cpp"
@@ -104,8 +105,9 @@ inline bool read_residual(const std::uint32_t* places, bool small, std::uint32_t
     const auto symbol = place >> (LaneTables::place_bits + LaneTables::frequency_bits);
     residual = static_cast<std::uint8_t>(symbol);
     if (!small || symbol != other_residual) return true;
-    residual = static_cast<std::uint8_t>(state);
-    state >>= 8;
+    const auto bits = rans::take_bits(state, 8);
+    residual = static_cast<std::uint8_t>(bits.value);
+    state = bits.state;
     return fill();
 }
 
@@ -150,14 +152,64 @@ HWY_INLINE hn::VFromD<D32> high_product(hn::VFromD<D32> a, hn::VFromD<D32> b) {
     return hn::OddEven(hn::BitCast(d32, hn::MulEven(odd(a), odd(b))), hn::BitCast(d32, hn::ShiftRight<32>(even)));
 }
 
+/// As many symbols as a vector has lanes, one into each of the states from `lane` on. Words that move out go before
+/// `word`.
+HWY_INLINE void put_vector(const LaneSymbols& symbols, hn::VFromD<DSigned> symbol, std::uint32_t* lane,
+                           std::uint16_t*& word) {
+    const D32 d32;
+    const DSigned d_signed;
+    const std::size_t n = hn::Lanes(d32);
+    const auto* orders = n == 4 ? lane_orders.gathered4 : lane_orders.gathered8;
+    const auto step = hn::GatherIndex(d32, symbols.steps, symbol);
+    const auto reciprocal = hn::GatherIndex(d32, symbols.reciprocals, symbol);
+    const auto frequency = hn::And(hn::ShiftRight<LaneTables::bias_bits>(step),
+                                   hn::Set(d32, (1u << LaneTables::frequency_bits) - 1));
+    const auto bias = hn::And(step, hn::Set(d32, (1u << LaneTables::bias_bits) - 1));
+    const auto shift = hn::ShiftRight<LaneTables::bias_bits + LaneTables::frequency_bits>(step);
+    auto state = hn::Load(d32, lane);
+    // From 2^15 / 4096 * 2^16 times the frequency on a word moves out; all of them are below 2^31.
+    const auto limit = hn::BitCast(d_signed, hn::ShiftLeft<19>(frequency));
+    const auto full = hn::Not(hn::Gt(limit, hn::BitCast(d_signed, state)));
+    const auto set = bits_of(full);
+    const auto out = hn::And(reorder(state, orders[set]), hn::Set(d32, 0xffff));
+    hn::StoreU(hn::DemoteTo(D16(), hn::BitCast(d_signed, out)), D16(), word - n);
+    word -= std::popcount(set);
+    state = hn::IfThenElse(hn::RebindMask(d32, full), hn::ShiftRight<16>(state), state);
+    const auto quotient = hn::Shr(high_product(state, reciprocal), shift);
+    const auto complement = hn::Sub(hn::Set(d32, rans::probability_one), frequency);
+    hn::Store(hn::Add(hn::Add(state, bias), hn::Mul(quotient, complement)), d32, lane);
+}
+
 }  // namespace
+
+PutSteps put_step_entries(const LaneSymbols& symbols, const rans::Symbol* one_by_one, const std::uint16_t* entries,
+                          std::size_t count, std::size_t lanes, std::uint16_t* word) {
+    const D32 d32;
+    const std::size_t n = hn::Lanes(d32);
+    HWY_ALIGN std::uint32_t states[step_states::most];
+    std::fill_n(states, lanes, rans::least_state);
+    while (count % n != 0) {
+        --count;
+        auto& state = states[count % lanes];
+        state = rans::put(state, one_by_one[entries[count]], word);
+    }
+    while (count > 0) {
+        count -= n;
+        const auto symbol = hn::BitCast(DSigned(), hn::PromoteTo(d32, hn::LoadU(D16(), entries + count)));
+        put_vector(symbols, symbol, states + count % lanes, word);
+    }
+    for (auto lane = lanes; --lane > 0;) {
+        *--word = static_cast<std::uint16_t>(states[lane] >> 16);
+        *--word = static_cast<std::uint16_t>(states[lane]);
+    }
+    return {word, states[0]};
+}
 
 std::uint16_t* put_all(const LaneTables& tables, const rans::Symbol* symbols, const ResidualPart* parts,
                        std::size_t part_count, const std::uint8_t* residuals, std::size_t index, std::uint16_t* word) {
     const D32 d32;
     const DSigned d_signed;
     const std::size_t n = hn::Lanes(d32);
-    const auto* orders = n == 4 ? lane_orders.gathered4 : lane_orders.gathered8;
     HWY_ALIGN std::uint32_t states[residual_lanes];
     std::fill_n(states, residual_lanes, rans::least_state);
     for (auto part = part_count; part-- > 0;) {
@@ -182,26 +234,8 @@ std::uint16_t* put_all(const LaneTables& tables, const rans::Symbol* symbols, co
                 continue;
             }
             index -= n;
-            auto* const lane = states + index % residual_lanes;
             const auto symbol = hn::BitCast(d_signed, hn::Add(residual, offset));
-            const auto step = hn::GatherIndex(d32, tables.steps.data(), symbol);
-            const auto reciprocal = hn::GatherIndex(d32, tables.reciprocals.data(), symbol);
-            const auto frequency = hn::And(hn::ShiftRight<LaneTables::bias_bits>(step),
-                                           hn::Set(d32, (1u << LaneTables::frequency_bits) - 1));
-            const auto bias = hn::And(step, hn::Set(d32, (1u << LaneTables::bias_bits) - 1));
-            const auto shift = hn::ShiftRight<LaneTables::bias_bits + LaneTables::frequency_bits>(step);
-            auto state = hn::Load(d32, lane);
-            // From 2^15 / 4096 * 2^16 times the frequency on a word moves out; all of them are below 2^31.
-            const auto limit = hn::BitCast(d_signed, hn::ShiftLeft<19>(frequency));
-            const auto full = hn::Not(hn::Gt(limit, hn::BitCast(d_signed, state)));
-            const auto set = bits_of(full);
-            const auto out = hn::And(reorder(state, orders[set]), hn::Set(d32, 0xffff));
-            hn::StoreU(hn::DemoteTo(D16(), hn::BitCast(d_signed, out)), D16(), word - n);
-            word -= std::popcount(set);
-            state = hn::IfThenElse(hn::RebindMask(d32, full), hn::ShiftRight<16>(state), state);
-            const auto quotient = hn::Shr(high_product(state, reciprocal), shift);
-            const auto complement = hn::Sub(hn::Set(d32, rans::probability_one), frequency);
-            hn::Store(hn::Add(hn::Add(state, bias), hn::Mul(quotient, complement)), d32, lane);
+            put_vector({tables.reciprocals.data(), tables.steps.data()}, symbol, states + index % residual_lanes, word);
         }
     }
     for (auto lane = residual_lanes; lane-- > 0;) {
@@ -222,6 +256,7 @@ bool read_all(const LaneTables& tables, const ResidualPart* parts, std::size_t p
         std::uint32_t low, high;
         if (!words.next(low) || !words.next(high)) return false;
         state = low | high << 16;
+        if (!rans::is_state(state)) return false;
     }
     const auto place_mask = hn::Set(d32, rans::probability_one - 1);
     std::size_t index = 0;
@@ -271,8 +306,16 @@ HWY_AFTER_NAMESPACE();
 
 namespace framewire::delta {
 
+HWY_EXPORT(put_step_entries);
 HWY_EXPORT(put_all);
 HWY_EXPORT(read_all);
+
+PutSteps put_steps(int set, std::span<const std::uint16_t> entries, int states, std::uint16_t* words) {
+    const auto of_set = static_cast<std::size_t>(set);
+    return HWY_DYNAMIC_DISPATCH(put_step_entries)(step_lane_symbols()[of_set].symbols(),
+                                                  &step_model_sets()[of_set].symbol(0), entries.data(), entries.size(),
+                                                  static_cast<std::size_t>(states), words);
+}
 
 std::uint16_t* put_residuals(std::span<const ResidualPart> parts, std::span<const std::uint8_t> residuals,
                              std::uint16_t* words) {

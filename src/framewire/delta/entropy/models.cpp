@@ -3,7 +3,10 @@
 #include "framewire/core/error.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
+#include <iterator>
+#include <string>
+#include <vector>
 
 namespace framewire::delta {
 namespace {
@@ -40,23 +43,22 @@ void set_frequencies(const char* levels, int count, std::uint16_t* frequencies) 
 }  // namespace
 
 template <int symbol_count>
-Models<symbol_count>::Models(std::span<const ModelKind> kinds, const char* levels) {
-    if (std::strlen(levels) != symbol_count) fail(ErrorCode::internal, "models of the wrong length");
+Models<symbol_count>::Models(std::span<const ModelKind> kinds, std::string_view levels) {
+    if (levels.size() != symbol_count) fail(ErrorCode::internal, "models of the wrong length");
+    std::array<std::uint16_t, symbol_count> frequencies;
     for (const auto& kind : kinds)
         for (int first = kind.first; first < kind.end(); first += kind.symbols) {
-            set_frequencies(levels + first, kind.symbols, &frequencies_[static_cast<std::size_t>(first)]);
+            set_frequencies(levels.data() + first, kind.symbols, &frequencies[static_cast<std::size_t>(first)]);
             std::uint32_t start = 0;
             for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(first + kind.symbols); ++i) {
-                starts_[i] = static_cast<std::uint16_t>(start);
-                symbols_[i] = rans::symbol_of(start, frequencies_[i]);
-                start += frequencies_[i];
+                symbols_[i] = rans::symbol_of(start, frequencies[i]);
+                ranges_[i] = {static_cast<std::uint16_t>(start), static_cast<std::uint16_t>(start + frequencies[i])};
+                start += frequencies[i];
             }
             if (kind.symbols < least_guessed) continue;
             auto* const guess = &guesses_[static_cast<std::size_t>(first) * guesses_per_symbol];
             for (int at = 0, symbol = 0; at < guess_count; ++at) {
-                while (symbol + 1 < kind.symbols &&
-                       starts_[static_cast<std::size_t>(first + symbol + 1)] <= at << guess_shift)
-                    ++symbol;
+                while (ranges_[static_cast<std::size_t>(first + symbol)].end <= at << guess_shift) ++symbol;
                 guess[at] = static_cast<std::uint8_t>(symbol);
             }
         }
@@ -67,7 +69,13 @@ template class Models<picture_models::symbols>;
 
 const std::array<StepModels, step_models::sets>& step_model_sets() {
     static const auto sets = [] {
-        const auto set = [](int index) { return StepModels(step_models::all, trained_steps[index]); };
+        std::vector<ModelKind> kinds(std::begin(step_models::trained), std::end(step_models::trained));
+        for (int bits = 1; bits <= step_models::most_bits; ++bits) kinds.push_back(step_models::plain_bits(bits));
+        const auto set = [&](int index) {
+            std::string levels = trained_steps[index];
+            levels.resize(step_models::symbols, '#');
+            return StepModels(kinds, levels);
+        };
         return std::array{set(0), set(1), set(2), set(3)};
     }();
     return sets;
@@ -77,7 +85,7 @@ std::span<const std::uint64_t> step_costs() {
     static const auto costs = [] {
         std::array<std::uint64_t, step_models::symbols> of{};
         for (int set = step_models::sets; set-- > 0;)
-            for (std::size_t i = 0; i < of.size(); ++i)
+            for (std::size_t i = 0; i < step_models::trained_symbols; ++i)
                 of[i] = of[i] << 16 | static_cast<std::uint64_t>(trained_steps[set][i] - '#');
         return of;
     }();

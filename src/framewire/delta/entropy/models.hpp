@@ -1,11 +1,13 @@
 #pragma once
 
+#include "framewire/core/host_device.hpp"
 #include "framewire/delta/entropy/rans.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace framewire::delta {
 
@@ -30,8 +32,17 @@ inline constexpr ModelKind sign{pattern.end(), 32, 2};
 inline constexpr ModelKind magnitude{sign.end(), 120, 20};
 inline constexpr ModelKind vector_kind{magnitude.end(), 4, 3};
 inline constexpr ModelKind vector_bits{vector_kind.end(), 4, 9};
-inline constexpr int symbols = vector_bits.end();
-inline constexpr ModelKind all[] = {mode, changed, pattern, sign, magnitude, vector_kind, vector_bits};
+inline constexpr ModelKind trained[] = {mode, changed, pattern, sign, magnitude, vector_kind, vector_bits};
+/// Numbers of so many bits are symbols too, of models whose symbols are all as likely.
+inline constexpr int most_bits = 8, trained_symbols = vector_bits.end();
+inline constexpr int symbols = trained_symbols + (2 << most_bits);
+constexpr ModelKind plain_bits(int count) { return {trained_symbols + (1 << count), 1, 1 << count}; }
+/// How many bits the number has that a symbol stands for; 0 of other symbols.
+FRAMEWIRE_HOST_DEVICE constexpr int bits_of(int symbol) {
+    int bits = 0;
+    for (int rest = symbol - trained_symbols; rest > 1; rest >>= 1) ++bits;
+    return bits;
+}
 inline constexpr int sets = 4;  ///< a block says which one it was coded with
 
 }  // namespace step_models
@@ -56,44 +67,52 @@ template <int symbol_count>
 class Models {
 public:
     /// `levels`: how likely each symbol is, as a character from '#' on; see format.md.
-    Models(std::span<const ModelKind> kinds, const char* levels);
+    Models(std::span<const ModelKind> kinds, std::string_view levels);
 
     const rans::Symbol& symbol(int index) const { return symbols_[static_cast<std::size_t>(index)]; }
-    std::uint32_t start(int index) const { return starts_[static_cast<std::size_t>(index)]; }
-    std::uint32_t frequency(int index) const { return frequencies_[static_cast<std::size_t>(index)]; }
-    /// Of models of many symbols: eight numbers for each symbol, those of a model one after the other, of every 32nd
-    /// place which symbol it belongs to.
-    std::span<const std::uint8_t> guesses() const { return guesses_; }
+    std::uint32_t start(int index) const { return ranges_[static_cast<std::size_t>(index)].start; }
+    std::uint32_t frequency(int index) const {
+        const auto range = ranges_[static_cast<std::size_t>(index)];
+        return static_cast<std::uint32_t>(range.end - range.start);
+    }
 
-    /// The next symbol of a model of `count` symbols that begins at `first`.
-    int read(rans::Reader& reader, int first, int count) const {
+    /// The next symbol of a model of `count` symbols that begins at `first`. `Reader`: rans::Reader or what has its
+    /// place() and take().
+    template <class Reader>
+    int read(Reader& reader, int first, int count) const {
         const auto place = reader.place();
-        const auto* start = &starts_[static_cast<std::size_t>(first)];
+        const auto* const ranges = &ranges_[static_cast<std::size_t>(first)];
         int symbol = 0;
-        if (count >= least_guessed)
+        if (count >= least_guessed) {
             symbol = guesses_[static_cast<std::size_t>(first) * guesses_per_symbol + (place >> guess_shift)];
-        while (symbol + 1 < count && start[symbol + 1] <= place) ++symbol;
-        reader.take(start[symbol], frequencies_[static_cast<std::size_t>(first + symbol)]);
+            // Mostly this one or the next. Which nobody can guess, so that is no branch.
+            symbol += ranges[symbol].end <= place;
+        }
+        while (ranges[symbol].end <= place) ++symbol;
+        reader.take(ranges[symbol].start, static_cast<std::uint32_t>(ranges[symbol].end - ranges[symbol].start));
         return symbol;
     }
     /// The same of a model of two.
-    bool read_flag(rans::Reader& reader, int first) const {
-        const auto one_from = starts_[static_cast<std::size_t>(first) + 1];
+    template <class Reader>
+    bool read_flag(Reader& reader, int first) const {
+        const std::uint32_t one_from = ranges_[static_cast<std::size_t>(first)].end;
         const bool one = reader.place() >= one_from;
         reader.take(one ? one_from : 0, one ? rans::probability_one - one_from : one_from);
         return one;
     }
 
 private:
-    // So that no reader searches long.
+    // So that no reader searches long: for each model of many symbols, of every 32nd place whose it is.
     static constexpr int guess_shift = 5, guess_count = rans::probability_one >> guess_shift;
     static constexpr std::size_t guesses_per_symbol = 8;
     static constexpr int least_guessed = guess_count / static_cast<int>(guesses_per_symbol);
 
+    struct Range {
+        std::uint16_t start, end;
+    };
     std::array<std::uint8_t, static_cast<std::size_t>(symbol_count) * guesses_per_symbol> guesses_{};
-    std::array<std::uint16_t, symbol_count> starts_;
-    std::array<std::uint16_t, symbol_count> frequencies_;
-    std::array<rans::Symbol, symbol_count> symbols_;
+    std::array<Range, symbol_count> ranges_{};
+    std::array<rans::Symbol, symbol_count> symbols_{};
 };
 
 using StepModels = Models<step_models::symbols>;
@@ -101,7 +120,8 @@ using PictureModels = Models<picture_models::symbols>;
 
 /// The sets of models that steps are coded with.
 const std::array<StepModels, step_models::sets>& step_model_sets();
-/// What each symbol of a step costs with each set, in 1/8 bits: 16 bits per set, the first in the lowest.
+/// What each symbol of a step costs with each set, in 1/8 bits: 16 bits per set, the first in the lowest. 0 for numbers
+/// of bits.
 std::span<const std::uint64_t> step_costs();
 inline constexpr int max_symbol_cost = '~' - '#';
 const PictureModels& trained_picture_models();

@@ -16,6 +16,7 @@ inline constexpr int probability_bits = 12;  ///< frequencies of the symbols of 
 inline constexpr std::uint32_t probability_one = 1u << probability_bits;
 /// A state is at least this and below 2^31. Coding begins with it, so decoding ends with it unless bytes are broken.
 inline constexpr std::uint32_t least_state = 1u << 15;
+constexpr bool is_state(std::uint32_t state) { return state >= least_state && state < 1u << 31; }
 
 /// A symbol as the encoder needs it: its place among the 4096 and, in place of a division by its frequency, a product
 /// (Granlund and Montgomery 1994), exact for states below 2^31.
@@ -57,13 +58,23 @@ inline std::uint32_t put(std::uint32_t state, const Symbol& symbol, std::uint16_
     return state + symbol.bias + quotient * symbol.complement;
 }
 
-/// The same for `bits` bits, 1 to 12, of which each value is as likely as any other.
+/// The same for `bits` bits, 1 to 12: a symbol of a model whose 2^bits symbols are all as likely.
 inline std::uint32_t put_bits(std::uint32_t state, std::uint32_t value, int bits, std::uint16_t*& words) {
+    const int rest = probability_bits - bits;
     if (state >= std::uint32_t{1} << (31 - bits)) {
         *--words = static_cast<std::uint16_t>(state);
         state >>= 16;
     }
-    return state << bits | value;
+    return state >> rest << probability_bits | value << rest | (state & ((1u << rest) - 1));
+}
+/// Undoes it, but for the word: the number that comes next, and the state without it.
+struct TakenBits {
+    std::uint32_t value, state;
+};
+constexpr TakenBits take_bits(std::uint32_t state, int bits) {
+    const int rest = probability_bits - bits;
+    return {(state & (probability_one - 1)) >> rest,
+            state >> probability_bits << rest | (state & ((1u << rest) - 1))};
 }
 
 /// Appends words to bytes, little-endian.
@@ -106,29 +117,18 @@ private:
 class Reader {
 public:
     explicit Reader(Words& words) : words_(&words), state_(words.next_state()) {}
-    Reader(Words& words, std::uint32_t state) : words_(&words), state_(state) {}
 
     /// Which of the 4096 places comes next; whose it is is to be taken.
     std::uint32_t place() const { return state_ & (probability_one - 1); }
     void take(std::uint32_t start, std::uint32_t frequency) {
         state_ = frequency * (state_ >> probability_bits) + place() - start;
-        fill();
-    }
-    std::uint32_t bits(int count) {
-        const auto value = state_ & ((1u << count) - 1);
-        state_ >>= count;
-        fill();
-        return value;
+        if (state_ < least_state) state_ = state_ << 16 | words_->next();
     }
     std::uint32_t state() const { return state_; }
     /// Whether the state is the one that coding began with.
     bool at_end() const { return state_ == least_state; }
 
 private:
-    void fill() {
-        if (state_ < least_state) state_ = state_ << 16 | words_->next();
-    }
-
     Words* words_;
     std::uint32_t state_;
 };

@@ -1,16 +1,13 @@
 #include "framewire/delta/entropy/symbols.hpp"
 
+#include "framewire/delta/entropy/lanes.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <utility>
 
 namespace framewire::delta {
-namespace {
-
-constexpr int set_bits = 2;
-static_assert(step_models::sets == 1 << set_bits);
-
-}  // namespace
+static_assert(step_models::sets == 1 << step_states::set_bits);
 
 std::array<std::uint64_t, step_models::sets> Symbols::costs_by_set() const {
     const auto& costs = step_costs();
@@ -19,10 +16,7 @@ std::array<std::uint64_t, step_models::sets> Symbols::costs_by_set() const {
     constexpr std::size_t at_once = 0xffff / max_symbol_cost;
     for (std::size_t i = 0; i < count_;) {
         const auto end = std::min(count_, i + at_once);
-        for (; i < end; ++i) {
-            const bool is_plain = entries_[i] & plain;
-            some += is_plain ? 0 : costs[is_plain ? 0 : entries_[i]];
-        }
+        for (; i < end; ++i) some += costs[entries_[i]];
         for (std::size_t set = 0; set < total.size(); ++set) total[set] += some >> (16 * set) & 0xffff;
         some = 0;
     }
@@ -37,11 +31,12 @@ int Symbols::best_set() const {
 std::uint64_t Symbols::cost() const {
     const auto costs = costs_by_set();
     std::uint64_t bits = 0;
-    for (std::size_t i = 0; i < count_; ++i) bits += entries_[i] & plain ? entries_[i] >> 8 & 15 : 0;
+    for (std::size_t i = 0; i < count_; ++i) bits += static_cast<std::uint64_t>(step_models::bits_of(entries_[i]));
     return *std::min_element(costs.begin(), costs.end()) + 8 * bits;
 }
 
-/// A block half coded: from the last entry on, so that those before `entry` are left.
+/// A block half coded: from the last entry on, so that those before `entry` are left. Several states are coded all at
+/// once; then only the first is left.
 struct Symbols::Coding {
     const rans::Symbol* symbols;
     const std::uint16_t* first;
@@ -53,9 +48,18 @@ struct Symbols::Coding {
 };
 
 Symbols::Coding Symbols::begin(int set) {
-    words_.resize(count_ + 4);
+    words_.resize(words_below + 4 + 2 * step_states::most + count_);
     return {&step_model_sets()[static_cast<std::size_t>(set)].symbol(0), entries_.data(), entries_.data() + count_,
             rans::least_state, words_.data() + words_.size()};
+}
+
+Symbols::Coding Symbols::code_in_lanes(int set) {
+    auto coding = begin(set);
+    const auto put = put_steps(set, std::span(entries_).first(count_), step_states::count(choice()), coding.word);
+    coding.entry = coding.first;
+    coding.state = put.first_state;
+    coding.word = put.words;
+    return coding;
 }
 
 /// Codes as many entries of each. A state waits for what it was before, so a processor has time for several.
@@ -65,9 +69,7 @@ void Symbols::code(Coding* const* codings, std::size_t entries) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {
         Coding of[count] = {*codings[i]...};
         const auto code_one = [](Coding& to) {
-            const auto next = *--to.entry;
-            to.state = next & plain ? rans::put_bits(to.state, next & 0xff, next >> 8 & 15, to.word)
-                                    : rans::put(to.state, to.symbols[next], to.word);
+            to.state = rans::put(to.state, to.symbols[*--to.entry], to.word);
         };
         for (; entries > 0; --entries) (code_one(of[i]), ...);
         ((*codings[i] = of[i]), ...);
@@ -86,18 +88,17 @@ std::size_t Symbols::code_some(std::span<Coding*> active) {
 
 void Symbols::finish(const Coding& coding, int set, std::vector<std::uint8_t>& out) {
     auto* word = coding.word;
-    const auto state = rans::put_bits(coding.state, static_cast<std::uint32_t>(set), set_bits, word);
+    const auto states = rans::symbol_of(step_states::start(choice()), step_states::frequency(choice()));
+    auto state = rans::put(coding.state, states, word);
+    state = rans::put_bits(state, static_cast<std::uint32_t>(set), step_states::set_bits, word);
     *--word = static_cast<std::uint16_t>(state >> 16);
     *--word = static_cast<std::uint16_t>(state);
     rans::append(word, words_.data() + words_.size(), out);
 }
 
 void Symbols::write(std::vector<std::uint8_t>& out) {
-    const int set = best_set();
-    auto coding = begin(set);
-    Coding* const only = &coding;
-    code<1>(&only, coding.left());
-    finish(coding, set, out);
+    std::size_t size;
+    write({this, 1}, out, {&size, 1});
 }
 
 void Symbols::write(std::span<Symbols> blocks, std::vector<std::uint8_t>& out, std::span<std::size_t> sizes) {
@@ -113,6 +114,10 @@ void Symbols::write(std::span<Symbols> blocks, std::vector<std::uint8_t>& out, s
     std::size_t active_count = 0;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         sets[i] = blocks[i].best_set();
+        if (blocks[i].choice() > 0) {
+            codings[i] = blocks[i].code_in_lanes(sets[i]);
+            continue;
+        }
         codings[i] = blocks[i].begin(sets[i]);
         active[active_count++] = &codings[i];
         while (active_count == at_once) active_count = code_some<at_once>(active);
@@ -129,7 +134,5 @@ void Symbols::write(std::span<Symbols> blocks, std::vector<std::uint8_t>& out, s
         sizes[i] = out.size() - before;
     }
 }
-
-const StepModels& read_set(rans::Reader& reader) { return step_model_sets()[reader.bits(set_bits)]; }
 
 }  // namespace framewire::delta

@@ -2,6 +2,7 @@
 
 #include "framewire/delta/entropy/models.hpp"
 #include "framewire/delta/entropy/rans.hpp"
+#include "framewire/delta/entropy/step_states.hpp"
 
 #include <array>
 #include <cstddef>
@@ -22,7 +23,7 @@ public:
         *to = static_cast<std::uint16_t>(index);
         take(to + 1);
     }
-    /// `count` bits of which nothing is known, 0 to 8.
+    /// A number of `count` bits, 0 to 8, of which nothing is known.
     void add_bits(int value, int count) {
         if (count == 0) return;
         auto* const to = room(1);
@@ -30,7 +31,7 @@ public:
         take(to + 1);
     }
 
-    /// Room for `most` more, to be written there: symbols as their index, bits as bits_entry().
+    /// Room for `most` more, to be written there: indices, of numbers of bits bits_entry().
     std::uint16_t* room(std::size_t most) {
         if (entries_.size() < count_ + most) entries_.resize(2 * (count_ + most));
         return entries_.data() + count_;
@@ -39,29 +40,30 @@ public:
     void take(const std::uint16_t* end) { count_ = static_cast<std::size_t>(end - entries_.data()); }
     /// 0 where there are none.
     static constexpr std::uint16_t bits_entry(int value, int count) {
-        return static_cast<std::uint16_t>(count ? plain | count << 8 | value : 0);
+        return static_cast<std::uint16_t>(count ? step_models::plain_bits(count).first + value : 0);
     }
 
     /// What they take with the set of models that is best for them, in 1/8 bits.
     std::uint64_t cost() const;
 
-    /// Appends them as bytes, coded with the set of models that is best for them; a reader begins with read_set().
+    /// Appends them as bytes, coded with the set of models that is best for them, for StepBytes to read.
     void write(std::vector<std::uint8_t>& out);
     /// The same of several blocks, one after the other, several of them at once. `sizes`: how many bytes each takes.
     static void write(std::span<Symbols> blocks, std::vector<std::uint8_t>& out, std::span<std::size_t> sizes);
 
 private:
-    static constexpr int plain = 1 << 15;
-    static_assert(step_models::symbols <= plain);
-
     struct Coding;
 
-    /// Of each set, what those entries take that are no plain bits, in 1/8 bits.
+    /// Of each set, what those entries take that are no numbers of bits, in 1/8 bits.
     std::array<std::uint64_t, step_models::sets> costs_by_set() const;
     int best_set() const;
+    /// How many states they are coded with, as step_states has it.
+    int choice() const { return step_states::choice_for(static_cast<int>(count_)); }
     /// Makes room for words, so that coding begins behind them.
     Coding begin(int set);
-    /// Writes what is left to write behind the first symbol, and appends all.
+    /// The same with all entries coded, which have several states.
+    Coding code_in_lanes(int set);
+    /// Writes what stands before the first symbol, and appends all.
     void finish(const Coding& coding, int set, std::vector<std::uint8_t>& out);
     template <std::size_t count>
     static void code(Coding* const* codings, std::size_t entries);
@@ -72,8 +74,5 @@ private:
     std::size_t count_ = 0;
     std::vector<std::uint16_t> words_;
 };
-
-/// The set of models that the symbols of a block were coded with.
-const StepModels& read_set(rans::Reader& reader);
 
 }  // namespace framewire::delta

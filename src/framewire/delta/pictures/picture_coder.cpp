@@ -114,6 +114,7 @@ bool PictureDecoder::decode_whole(std::span<const std::uint8_t> bytes, const Blo
     const auto& models = trained_picture_models();
     rans::Words words(bytes);
     rans::Reader reader(words);
+    if (!rans::is_state(reader.state())) return false;
     int before = 0;
     std::size_t part = 0;
     for_each_part(block, planes, [&](int, int, int, int width, int height) {

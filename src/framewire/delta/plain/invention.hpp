@@ -18,11 +18,10 @@ namespace framewire::delta::plain {
 /// A number of 0 to `below` - 1; decides everything about an invention.
 using Choose = std::function<int(int below)>;
 
-/// One symbol or number of bits, of the state `lane`.
+/// One symbol, of the state `lane`.
 struct Said {
     std::size_t lane;
-    std::uint32_t start, frequency;  ///< of a symbol; bits have frequency 0
-    int bits;                        ///< then their number, and `start` is their value
+    std::uint32_t start, frequency;
 };
 
 /// How symbols are made up, so that most of them are allowed.
@@ -35,9 +34,15 @@ struct Fancy {
 struct Invented final : Symbols {
     const Fancy& fancy;
     std::vector<Said>& said;
-    std::size_t lane;
+    std::size_t first, lanes, symbols = 0;
 
-    Invented(const Fancy& by, std::vector<Said>& to, std::size_t index) : fancy(by), said(to), lane(index) {}
+    /// Of `count` states in turn from `lane` on.
+    Invented(const Fancy& by, std::vector<Said>& to, std::size_t lane, std::size_t count = 1)
+        : fancy(by), said(to), first(lane), lanes(count) {}
+    void say(int start, int frequency) {
+        said.push_back({first + symbols++ % lanes, static_cast<std::uint32_t>(start),
+                        static_cast<std::uint32_t>(frequency)});
+    }
     int symbol(const Model& model) override {
         const auto& [choose, draws, mode_low, mode_high] = fancy;
         Found best{};
@@ -53,12 +58,12 @@ struct Invented final : Symbols {
             best.start = std::accumulate(model.begin(), model.begin() + best.symbol, 0);
             frequency = model[std::size_t(best.symbol)];
         }
-        said.push_back({lane, static_cast<std::uint32_t>(best.start), static_cast<std::uint32_t>(frequency), 0});
+        say(best.start, frequency);
         return best.symbol;
     }
     int bits(int count) override {
         const int value = fancy.choose(1 << count);
-        said.push_back({lane, static_cast<std::uint32_t>(value), 0, count});
+        say(value * (scale >> count), scale >> count);
         return value;
     }
 };
@@ -69,25 +74,27 @@ inline void append_word(std::vector<std::uint8_t>& out, std::uint32_t word) {
 }
 
 /// The section "Symbols" backwards: appends to `out` the states of `count` lanes and the words from which they read
-/// what was said.
-inline void write_symbols(const std::vector<Said>& said, std::size_t count, std::vector<std::uint8_t>& out) {
+/// what was said. The first lane says the first `alone` of it before the others are there.
+inline void write_symbols(const std::vector<Said>& said, std::size_t count, std::size_t alone,
+                          std::vector<std::uint8_t>& out) {
     std::vector<std::uint32_t> states(count, State::least), words;  // the last word first
-    for (auto one = said.rbegin(); one != said.rend(); ++one) {
-        auto& state = states[one->lane];
-        const auto most = one->frequency ? State::beyond / scale * one->frequency : State::beyond >> one->bits;
-        if (state >= most) {
+    const auto put_state = [&](std::uint32_t state) {
+        words.push_back(state / 65536);
+        words.push_back(state % 65536);
+    };
+    for (auto left = said.size() + 1; left-- > 0;) {
+        if (left == alone)
+            for (auto lane = count; --lane > 0;) put_state(states[lane]);
+        if (left == 0) break;
+        const auto& one = said[left - 1];
+        auto& state = states[one.lane];
+        if (state >= State::beyond / scale * one.frequency) {
             words.push_back(state % 65536);
             state /= 65536;
         }
-        if (one->frequency)
-            state = state / one->frequency * scale + state % one->frequency + one->start;
-        else
-            state = (state << one->bits) + one->start;
+        state = state / one.frequency * scale + state % one.frequency + one.start;
     }
-    for (const auto state : states) {
-        append_word(out, state % 65536);
-        append_word(out, state / 65536);
-    }
+    put_state(states[0]);
     for (auto word = words.rbegin(); word != words.rend(); ++word) append_word(out, *word);
 }
 
@@ -115,12 +122,18 @@ inline std::vector<std::uint8_t> invent_block(int kind, int threshold, const Are
         }
     };
     if (kind != 1) {
-        Invented symbols(fancy, said, 0);
+        Invented head(fancy, said, 0);
+        const auto& models = step_models(head.bits(2));
+        const int choice = fancy.choose(3);
+        head.say(std::accumulate(states_model.begin(), states_model.begin() + choice, 0),
+                 states_model[std::size_t(choice)]);
+        const auto alone = said.size(), count = static_cast<std::size_t>(states_counts[choice]);
+        Invented symbols(fancy, said, 0, count);
         beyond([&] {
-            if (kind == 0) read_changes(symbols, block, threshold, after);
-            if (kind != 0) read_prediction(symbols, block, threshold, kind == 3, before, after);
+            if (kind == 0) read_changes(symbols, models, block, threshold, after);
+            if (kind != 0) read_prediction(symbols, models, block, threshold, kind == 3, before, after);
         });
-        write_symbols(said, 1, bytes);
+        write_symbols(said, count, alone, bytes);
         return bytes;
     }
     if (fancy.choose(8) == 0) {
@@ -135,12 +148,12 @@ inline std::vector<std::uint8_t> invent_block(int kind, int threshold, const Are
     append_word(bytes, 1), append_word(bytes, 0);
     Invented of_parts(fancy, said, 0);
     const auto codings = read_codings(of_parts, block, after.shape.channels);
-    write_symbols(said, 1, bytes);
+    write_symbols(said, 1, 0, bytes);
     said.clear();
     std::vector<Invented> symbols;
     for (std::size_t lane = 0; lane < lanes; ++lane) symbols.emplace_back(fancy, said, lane);
     read_whole(codings, symbols, block, after);
-    write_symbols(said, lanes, bytes);
+    write_symbols(said, lanes, 0, bytes);
     return bytes;
 }
 

@@ -27,8 +27,8 @@ struct Parts {
     }
 };
 
-inline void read_changes(Symbols& symbols, const Area& block, int threshold, Picture& picture) {
-    const auto& models = step_models(symbols.bits(2));
+inline void read_changes(Symbols& symbols, const StepModels& models, const Area& block, int threshold,
+                         Picture& picture) {
     Parts parts;
     Pixels pixels{block};
     const int channels = picture.shape.channels;
@@ -120,9 +120,8 @@ struct Foretelling {
     }
 };
 
-inline void read_prediction(Symbols& symbols, const Area& block, int threshold, bool first_picture,
-                            const Picture& before, Picture& after) {
-    const auto& models = step_models(symbols.bits(2));
+inline void read_prediction(Symbols& symbols, const StepModels& models, const Area& block, int threshold,
+                            bool first_picture, const Picture& before, Picture& after) {
     const int size = symbols.bits(2);
     check(size < 3, "there is no such size of a step");
     const int step = size == 0 ? 2 * threshold + 1 : size == 1 ? (2 * threshold + 1) / 3 | 1 : 1;

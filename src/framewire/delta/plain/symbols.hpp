@@ -53,16 +53,31 @@ struct State final : Symbols {
         refill();
         return symbol;
     }
-    int bits(int count) override {
-        const int value = static_cast<int>(state % (1u << count));
-        state /= 1u << count;
-        refill();
-        return value;
-    }
+    int bits(int count) override { return symbol(Model(std::size_t{1} << count, scale >> count)); }
     void refill() {
         if (state < least) state = state * 65536 + words.word();
     }
     void end() const { check(state == least, "a state does not end at 2^15"); }
+};
+
+/// How many states a block of steps has, by its own model.
+inline const Model states_model = {3840, 192, 64};
+inline constexpr int states_counts[] = {1, 8, 32};
+
+/// Several states, whose turn it is one after the other.
+struct States final : Symbols {
+    std::vector<State> states;
+    std::size_t coded = 0;
+
+    States(const State& first, Reader& reader, int count) : states{first} {
+        while (static_cast<int>(states.size()) < count) states.emplace_back(reader);
+    }
+    State& next() { return states[coded++ % states.size()]; }
+    int symbol(const Model& model) override { return next().symbol(model); }
+    int bits(int count) override { return next().bits(count); }
+    void end() const {
+        for (const auto& state : states) state.end();
+    }
 };
 
 inline Model make_model(std::string_view characters) {

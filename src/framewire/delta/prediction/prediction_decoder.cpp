@@ -1,7 +1,6 @@
 #include "framewire/delta/prediction/prediction_decoder.hpp"
 
 #include "framewire/delta/blocks/step_pixels.hpp"
-#include "framewire/delta/entropy/symbols.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,7 +10,8 @@ namespace framewire::delta {
 namespace {
 
 /// One axis of a vector: its distance from the one near it.
-int read_distance(const StepModels& models, rans::Reader& reader, int model) {
+template <class Reader>
+int read_distance(const StepModels& models, Reader& reader, int model) {
     const int bits = models.read(reader, model, step_models::vector_bits.symbols);
     if (bits == 0) return 0;
     const int low = bits > 1 ? static_cast<int>(reader.bits(bits - 1)) : 0;
@@ -19,8 +19,8 @@ int read_distance(const StepModels& models, rans::Reader& reader, int model) {
     return reader.bits(1) ? -distance : distance;
 }
 
-std::optional<MotionVector> read_vector(const StepModels& models, rans::Reader& reader,
-                                        const CodedParts::Motion& motion) {
+template <class Reader>
+std::optional<MotionVector> read_vector(const StepModels& models, Reader& reader, const CodedParts::Motion& motion) {
     const int kind = models.read(reader, motion.kind_model(), step_models::vector_kind.symbols);
     if (kind == as_left) return motion.has_left ? std::optional(motion.left) : std::nullopt;
     if (kind == as_above) return motion.has_above ? std::optional(motion.above) : std::nullopt;
@@ -45,13 +45,26 @@ bool needs(const AvoidedBlocks& avoided, const BlockPlace& block, int left, int 
 
 }  // namespace
 
+struct PredictionDecoder::Job {
+    const BlockPlace& block;
+    int threshold;
+    HostView<const std::uint8_t> before;
+    HostView<std::uint8_t> after;
+    const AvoidedBlocks* avoided;
+};
+
 bool PredictionDecoder::decode(std::span<const std::uint8_t> bytes, const BlockPlace& block, int threshold,
                                HostView<const std::uint8_t> before, HostView<std::uint8_t> after,
                                const AvoidedBlocks* avoided) {
+    return bytes_.read(bytes, [&](const auto& reader, const StepModels& models) {
+        return decode(reader, models, {block, threshold, before, after, avoided});
+    });
+}
+
+template <class Reader>
+bool PredictionDecoder::decode(Reader reader, const StepModels& models, const Job& job) {
+    const auto& [block, threshold, before, after, avoided] = job;
     coded_.clear();
-    rans::Words words(bytes);
-    rans::Reader reader(words);
-    const auto& models = read_set(reader);
     const auto size = static_cast<int>(reader.bits(Quantizer::size_bits));
     if (size >= Quantizer::sizes) return false;
     const Quantizer quantizer(threshold, size);
@@ -61,7 +74,7 @@ bool PredictionDecoder::decode(std::span<const std::uint8_t> bytes, const BlockP
         for (int column = 0; column < block.part_columns(); ++column) {
             const auto mode =
                 static_cast<PartMode>(models.read(reader, parts_.mode_model(column, row), step_models::mode.symbols));
-            if (mode != PartMode::inside && !before.data()) return false;
+            if (reader.behind_end() || (mode != PartMode::inside && !before.data())) return false;
             const int left = column * part_side, top = row * part_side;
             MotionVector vector{};
             if (mode == PartMode::moved || mode == PartMode::moved_changes) {
@@ -99,7 +112,7 @@ bool PredictionDecoder::decode(std::span<const std::uint8_t> bytes, const BlockP
                 }
             }
         }
-    return words.at_end() && reader.at_end();
+    return reader.at_end();
 }
 
 }  // namespace framewire::delta

@@ -5,7 +5,7 @@
 #include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/blocks/step_contexts.hpp"
 #include "framewire/delta/entropy/models.hpp"
-#include "framewire/delta/entropy/rans.hpp"
+#include "framewire/delta/entropy/step_reader.hpp"
 #include "framewire/delta/prediction/foretold.hpp"
 #include "framewire/delta/prediction/part_modes.hpp"
 #include "framewire/delta/prediction/quantizer.hpp"
@@ -31,6 +31,11 @@ public:
     }
 
 private:
+    struct Job;
+    template <class Reader>
+    bool decode(Reader reader, const StepModels& models, const Job& job);
+
+    StepBytes bytes_;
     CodedPixels coded_;
     CodedParts parts_;
     ForetoldPart foretold_;

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "framewire/core/host_device.hpp"
+#include "framewire/delta/entropy/rans.hpp"
+
+#include <cstdint>
+
+namespace framewire::delta {
+
+/// How many states the symbols of a block of steps take turns with: a block says so with a symbol of its own model.
+/// Many symbols have many, so that vectors and warps code them side by side; each takes about 3 bytes.
+namespace step_states {
+
+inline constexpr int choices = 3, most = 32;
+
+/// How many it is of each choice.
+FRAMEWIRE_HOST_DEVICE constexpr int count(int choice) { return choice == 0 ? 1 : choice == 1 ? 8 : most; }
+/// What an encoder chooses for so many symbols.
+FRAMEWIRE_HOST_DEVICE constexpr int choice_for(int symbols) { return symbols < 2048 ? 0 : symbols < 8192 ? 1 : 2; }
+
+/// The model: where a choice starts, and its frequency.
+FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t start(int choice) { return choice == 0 ? 0 : choice == 1 ? 3840 : 4032; }
+FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t frequency(int choice) {
+    return (choice == 2 ? rans::probability_one : start(choice + 1)) - start(choice);
+}
+FRAMEWIRE_HOST_DEVICE constexpr int choice_at(std::uint32_t place) { return (place >= start(1)) + (place >= start(2)); }
+
+/// A set of models is told with so many bits.
+inline constexpr int set_bits = 2;
+
+}  // namespace step_states
+}  // namespace framewire::delta
