@@ -71,16 +71,14 @@ __device__ PixelNeighbours neighbours_of(const Block& block, int x, int y) {
             (block.traits_at(x - 2, y).bits | block.traits_at(x, y - 2).bits) != 0};
 }
 
-/// Symbols as in class Symbols: an index, or plain bits.
-inline constexpr std::uint32_t plain_entry = 1u << 15;
+/// A number of `count` bits as a symbol, as in class Symbols.
 __device__ inline std::uint16_t bits_entry(int value, int count) {
-    return static_cast<std::uint16_t>(plain_entry | static_cast<unsigned>(count) << 8 | static_cast<unsigned>(value));
+    return static_cast<std::uint16_t>(step_models::trained_symbols + (1 << count) + value);
 }
-
-/// How an entry is coded; `symbols`: of a set of models.
-__device__ inline ChainSymbol entry_symbol(const ChainSymbol* symbols, std::uint32_t entry) {
-    return entry & plain_entry ? chain_bits(entry & 0xFFu, static_cast<int>(entry >> 8 & 15))
-                               : chain_symbol(symbols, static_cast<int>(entry));
+/// How many bits the number has that a symbol stands for; 0 of other symbols.
+__device__ inline int bits_of_entry(std::uint32_t entry) {
+    return entry > step_models::trained_symbols ? 31 - __clz(static_cast<int>(entry - step_models::trained_symbols))
+                                                : 0;
 }
 
 /// The symbols of a pixel, at most 2 and 2 for each channel.
@@ -110,8 +108,7 @@ struct PixelEntries {
         if (changes)
 #pragma unroll
             for (int i = 1; i < most; ++i)
-                if (of[i] && !(of[i] & plain_entry))
-                    sum += __ldg(reinterpret_cast<const unsigned long long*>(costs + of[i]));
+                if (of[i]) sum += __ldg(reinterpret_cast<const unsigned long long*>(costs + of[i]));
         return sum;
     }
 };

@@ -22,10 +22,12 @@ __device__ inline ChainSymbol chain_symbol(const ChainSymbol* table, int index) 
     return {symbol.x, symbol.y, symbol.z, symbol.w};
 }
 
-/// `bits` bits, 1 to 12: a state s becomes s * 2^bits + value.
+/// A number of `bits` bits, 1 to 11.
 __device__ inline ChainSymbol chain_bits(std::uint32_t value, int bits) {
-    const auto factor = (1u << bits) - 1;
-    return {1u << (31 - bits), ~0u, value + factor, factor << ChainSymbol::shift_bits};
+    const int rest = rans::probability_bits - bits;
+    const auto complement = rans::probability_one - (1u << rest);
+    return {1u << (31 - bits), 1u << 31, value << rest,
+            complement << ChainSymbol::shift_bits | static_cast<std::uint32_t>(rest - 1)};
 }
 
 /// A state, from which a word has moved out if need be, after one more symbol.
@@ -45,7 +47,8 @@ struct ChainMemory {
 /// call together.
 class Chain {
 public:
-    __device__ Chain(std::uint16_t* word, ChainMemory& memory) : word_(word), memory_(&memory) {}
+    __device__ Chain(std::uint16_t* word, ChainMemory& memory, std::uint32_t state = rans::least_state)
+        : state_(state), word_(word), memory_(&memory) {}
 
     /// `count` symbols, of which symbol_at(i) is looked up by one lane each.
     template <class SymbolAt>
@@ -103,9 +106,62 @@ private:
         __syncwarp();
     }
 
-    std::uint32_t state_ = rans::least_state;
+    std::uint32_t state_;
     std::uint16_t* word_;
     ChainMemory* memory_;
+};
+
+/// Several states, one in each of a warp's first lanes, that take symbols in turn: number i goes to state i modulo
+/// their number. The last symbol first. All lanes call together.
+class LaneChain {
+public:
+    /// `states`: 8 or 32.
+    __device__ LaneChain(std::uint16_t* word, int states) : word_(word), states_(states) {}
+
+    /// Symbols number `first` to before `first` + `count`, of which symbol_at(i) is looked up by one lane each, i from
+    /// `first` on counted.
+    template <class SymbolAt>
+    __device__ void put_all(int first, int count, SymbolAt&& symbol_at) {
+        const int lane = static_cast<int>(threadIdx.x % 32);
+        const auto later = ~1u << lane;
+        const auto is_one = [&](int turn) {
+            const int i = turn + lane - first;
+            return lane < states_ && i >= 0 && i < count;
+        };
+        int turn = (first + count - 1) / states_ * states_;
+        ChainSymbol next{};
+        if (is_one(turn)) next = symbol_at(turn + lane - first);
+        for (; turn + states_ > first; turn -= states_) {
+            const bool active = is_one(turn);
+            const auto symbol = next;
+            // What comes next is looked up while this is coded.
+            if (is_one(turn - states_)) next = symbol_at(turn - states_ + lane - first);
+            const bool full = active && state_ >= symbol.first_too_large;
+            const auto all_full = __ballot_sync(~0u, full);
+            if (full) {
+                word_[-1 - __popc(all_full & later)] = static_cast<std::uint16_t>(state_);
+                state_ >>= 16;
+            }
+            word_ -= __popc(all_full);
+            if (active) state_ = state_after(state_, symbol);
+        }
+    }
+    /// All states but the first. Returns where the words begin.
+    __device__ std::uint16_t* finish() {
+        const int lane = static_cast<int>(threadIdx.x % 32);
+        word_ -= 2 * (states_ - 1);
+        if (lane > 0 && lane < states_) {
+            word_[2 * lane - 2] = static_cast<std::uint16_t>(state_);
+            word_[2 * lane - 1] = static_cast<std::uint16_t>(state_ >> 16);
+        }
+        return word_;
+    }
+    __device__ std::uint32_t first_state() const { return __shfl_sync(~0u, state_, 0); }
+
+private:
+    std::uint32_t state_ = rans::least_state;
+    std::uint16_t* word_;
+    int states_;
 };
 
 }  // namespace framewire::delta

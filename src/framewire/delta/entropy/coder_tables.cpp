@@ -2,6 +2,7 @@
 
 #include "framewire/delta/blocks/step_pixels.hpp"
 #include "framewire/delta/entropy/lane_tables.hpp"
+#include "framewire/delta/entropy/step_states.hpp"
 
 #include <array>
 #include <cstddef>
@@ -44,21 +45,23 @@ private:
 }  // namespace
 
 DeviceCoderTables::DeviceCoderTables(const cuda::Stream& stream) {
-    std::vector<ChainSymbol> steps, pictures;
+    std::vector<ChainSymbol> steps, states, pictures;
     std::vector<std::uint32_t> step_ranges, picture_ranges;
     for (const auto& models : step_model_sets())
         for (int symbol = 0; symbol < step_models::symbols; ++symbol) {
             steps.push_back(chain_symbol(models.symbol(symbol)));
             step_ranges.push_back(range_of(models, symbol));
         }
+    for (int choice = 0; choice < step_states::choices; ++choice)
+        states.push_back(chain_symbol(rans::symbol_of(step_states::start(choice), step_states::frequency(choice))));
     const auto& of_pictures = trained_picture_models();
     for (int symbol = 0; symbol < picture_models::symbols; ++symbol) {
         pictures.push_back(chain_symbol(of_pictures.symbol(symbol)));
         picture_ranges.push_back(range_of(of_pictures, symbol));
     }
     Tables all;
-    const auto steps_at = all.add(steps), costs_at = all.add(step_costs()), ranges_at = all.add(step_ranges),
-               pictures_at = all.add(pictures),
+    const auto steps_at = all.add(steps), states_at = all.add(states), costs_at = all.add(step_costs()),
+               ranges_at = all.add(step_ranges), pictures_at = all.add(pictures),
                places_at = all.add(lane_tables().places), picture_ranges_at = all.add(picture_ranges),
                ranks_at = all.add(pattern_ranks), patterns_at = all.add(patterns_by_frequency);
     memory_ = cuda::DeviceBuffer(all.bytes().size());
@@ -69,6 +72,7 @@ DeviceCoderTables::DeviceCoderTables(const cuda::Stream& stream) {
         table = reinterpret_cast<std::remove_reference_t<decltype(table)>>(first + at);
     };
     set(tables_.steps, steps_at);
+    set(tables_.states, states_at);
     set(tables_.step_costs, costs_at);
     set(tables_.step_ranges, ranges_at);
     set(tables_.pictures, pictures_at);

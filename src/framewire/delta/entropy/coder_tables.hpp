@@ -20,6 +20,7 @@ struct alignas(16) ChainSymbol {
 /// What kernels look up to code and decode symbols. Pointers into device memory.
 struct CoderTables {
     const ChainSymbol* steps;             ///< of all sets of models of steps, one after the other
+    const ChainSymbol* states;            ///< how many states a block of steps has
     const std::uint64_t* step_costs;      ///< as step_costs()
     const std::uint32_t* step_ranges;     ///< of each symbol of each set: where it starts, and its frequency << 16
     const ChainSymbol* pictures;          ///< of the models of pictures

@@ -9,8 +9,8 @@
 
 namespace framewire::delta {
 
-/// What coding symbols in lanes looks up: of each symbol rans::Symbol's reciprocal, and its bias, frequency and shift in
-/// one.
+/// What coding symbols in lanes looks up: of each symbol rans::Symbol's reciprocal, and its bias, frequency and shift
+/// in one.
 struct LaneSymbols {
     const std::uint32_t *reciprocals, *steps;
 };

@@ -162,8 +162,8 @@ HWY_INLINE void put_vector(const LaneSymbols& symbols, hn::VFromD<DSigned> symbo
     const auto* orders = n == 4 ? lane_orders.gathered4 : lane_orders.gathered8;
     const auto step = hn::GatherIndex(d32, symbols.steps, symbol);
     const auto reciprocal = hn::GatherIndex(d32, symbols.reciprocals, symbol);
-    const auto frequency = hn::And(hn::ShiftRight<LaneTables::bias_bits>(step),
-                                   hn::Set(d32, (1u << LaneTables::frequency_bits) - 1));
+    const auto frequency =
+        hn::And(hn::ShiftRight<LaneTables::bias_bits>(step), hn::Set(d32, (1u << LaneTables::frequency_bits) - 1));
     const auto bias = hn::And(step, hn::Set(d32, (1u << LaneTables::bias_bits) - 1));
     const auto shift = hn::ShiftRight<LaneTables::bias_bits + LaneTables::frequency_bits>(step);
     auto state = hn::Load(d32, lane);

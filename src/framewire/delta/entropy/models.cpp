@@ -55,11 +55,13 @@ Models<symbol_count>::Models(std::span<const ModelKind> kinds, std::string_view 
                 ranges_[i] = {static_cast<std::uint16_t>(start), static_cast<std::uint16_t>(start + frequencies[i])};
                 start += frequencies[i];
             }
-            if (kind.symbols < least_guessed) continue;
+            if (kind.symbols < least_guessed || kind.symbols > most_guessed) continue;
             auto* const guess = &guesses_[static_cast<std::size_t>(first) * guesses_per_symbol];
             for (int at = 0, symbol = 0; at < guess_count; ++at) {
                 while (ranges_[static_cast<std::size_t>(first + symbol)].end <= at << guess_shift) ++symbol;
-                guess[at] = static_cast<std::uint8_t>(symbol);
+                const auto& range = ranges_[static_cast<std::size_t>(first + symbol)];
+                guess[at] = {range.start | std::uint32_t{range.end} << Guess::end_from |
+                             static_cast<std::uint32_t>(symbol) << Guess::symbol_from};
             }
         }
 }

@@ -81,13 +81,16 @@ public:
     template <class Reader>
     int read(Reader& reader, int first, int count) const {
         const auto place = reader.place();
-        const auto* const ranges = &ranges_[static_cast<std::size_t>(first)];
         int symbol = 0;
-        if (count >= least_guessed) {
-            symbol = guesses_[static_cast<std::size_t>(first) * guesses_per_symbol + (place >> guess_shift)];
-            // Mostly this one or the next. Which nobody can guess, so that is no branch.
-            symbol += ranges[symbol].end <= place;
+        if (count >= least_guessed && count <= most_guessed) {
+            const auto guess = guesses_[static_cast<std::size_t>(first) * guesses_per_symbol + (place >> guess_shift)];
+            if (place < guess.end()) [[likely]] {
+                reader.take(guess.start(), guess.end() - guess.start());
+                return guess.symbol();
+            }
+            symbol = guess.symbol() + 1;
         }
+        const auto* const ranges = &ranges_[static_cast<std::size_t>(first)];
         while (ranges[symbol].end <= place) ++symbol;
         reader.take(ranges[symbol].start, static_cast<std::uint32_t>(ranges[symbol].end - ranges[symbol].start));
         return symbol;
@@ -105,12 +108,21 @@ private:
     // So that no reader searches long: for each model of many symbols, of every 32nd place whose it is.
     static constexpr int guess_shift = 5, guess_count = rans::probability_one >> guess_shift;
     static constexpr std::size_t guesses_per_symbol = 8;
-    static constexpr int least_guessed = guess_count / static_cast<int>(guesses_per_symbol);
+    static constexpr int least_guessed = guess_count / static_cast<int>(guesses_per_symbol), most_guessed = 128;
 
     struct Range {
         std::uint16_t start, end;
     };
-    std::array<std::uint8_t, static_cast<std::size_t>(symbol_count) * guesses_per_symbol> guesses_{};
+    /// A symbol and its range in one number, so that one load brings all.
+    struct Guess {
+        std::uint32_t all;
+
+        static constexpr int end_from = rans::probability_bits, symbol_from = end_from + rans::probability_bits + 1;
+        std::uint32_t start() const { return all & (rans::probability_one - 1); }
+        std::uint32_t end() const { return all >> end_from & (2 * rans::probability_one - 1); }
+        int symbol() const { return static_cast<int>(all >> symbol_from); }
+    };
+    std::array<Guess, static_cast<std::size_t>(symbol_count) * guesses_per_symbol> guesses_{};
     std::array<Range, symbol_count> ranges_{};
     std::array<rans::Symbol, symbol_count> symbols_{};
 };

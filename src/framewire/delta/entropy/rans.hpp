@@ -1,5 +1,7 @@
 #pragma once
 
+#include "framewire/core/host_device.hpp"
+
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -16,7 +18,7 @@ inline constexpr int probability_bits = 12;  ///< frequencies of the symbols of 
 inline constexpr std::uint32_t probability_one = 1u << probability_bits;
 /// A state is at least this and below 2^31. Coding begins with it, so decoding ends with it unless bytes are broken.
 inline constexpr std::uint32_t least_state = 1u << 15;
-constexpr bool is_state(std::uint32_t state) { return state >= least_state && state < 1u << 31; }
+FRAMEWIRE_HOST_DEVICE constexpr bool is_state(std::uint32_t state) { return state >= least_state && state < 1u << 31; }
 
 /// A symbol as the encoder needs it: its place among the 4096 and, in place of a division by its frequency, a product
 /// (Granlund and Montgomery 1994), exact for states below 2^31.
@@ -71,10 +73,9 @@ inline std::uint32_t put_bits(std::uint32_t state, std::uint32_t value, int bits
 struct TakenBits {
     std::uint32_t value, state;
 };
-constexpr TakenBits take_bits(std::uint32_t state, int bits) {
+FRAMEWIRE_HOST_DEVICE constexpr TakenBits take_bits(std::uint32_t state, int bits) {
     const int rest = probability_bits - bits;
-    return {(state & (probability_one - 1)) >> rest,
-            state >> probability_bits << rest | (state & ((1u << rest) - 1))};
+    return {(state & (probability_one - 1)) >> rest, state >> probability_bits << rest | (state & ((1u << rest) - 1))};
 }
 
 /// Appends words to bytes, little-endian.

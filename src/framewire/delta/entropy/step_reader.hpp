@@ -31,10 +31,9 @@ public:
     }
     /// A state after a symbol. Whether it lacks a word nobody can guess.
     std::uint32_t filled(std::uint32_t state) {
-        const auto word = here();
-        const bool low = state < rans::least_state;
-        at_ += 2 * low;
-        return low ? state << 16 | word : state;
+        const auto low = state < rans::least_state ? ~0u : 0u, word = here() & low;
+        at_ += 2 & low;
+        return state << (16 & low) | word;
     }
     const std::uint8_t* at() const { return at_; }
 

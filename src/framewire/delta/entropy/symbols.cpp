@@ -68,9 +68,7 @@ void Symbols::code(Coding* const* codings, std::size_t entries) {
     // Each in registers of its own.
     [&]<std::size_t... i>(std::index_sequence<i...>) {
         Coding of[count] = {*codings[i]...};
-        const auto code_one = [](Coding& to) {
-            to.state = rans::put(to.state, to.symbols[*--to.entry], to.word);
-        };
+        const auto code_one = [](Coding& to) { to.state = rans::put(to.state, to.symbols[*--to.entry], to.word); };
         for (; entries > 0; --entries) (code_one(of[i]), ...);
         ((*codings[i] = of[i]), ...);
     }

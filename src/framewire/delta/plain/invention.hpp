@@ -40,8 +40,8 @@ struct Invented final : Symbols {
     Invented(const Fancy& by, std::vector<Said>& to, std::size_t lane, std::size_t count = 1)
         : fancy(by), said(to), first(lane), lanes(count) {}
     void say(int start, int frequency) {
-        said.push_back({first + symbols++ % lanes, static_cast<std::uint32_t>(start),
-                        static_cast<std::uint32_t>(frequency)});
+        said.push_back(
+            {first + symbols++ % lanes, static_cast<std::uint32_t>(start), static_cast<std::uint32_t>(frequency)});
     }
     int symbol(const Model& model) override {
         const auto& [choose, draws, mode_low, mode_high] = fancy;

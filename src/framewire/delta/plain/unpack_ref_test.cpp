@@ -140,14 +140,16 @@ struct LargestSteps final : Symbols {
         if (is_one_of(models.changed)) symbol = 1;
         if (is_one_of(models.magnitude)) symbol = 19;
         const auto start = std::accumulate(model.begin(), model.begin() + symbol, 0);
-        said.push_back({0, static_cast<std::uint32_t>(start),
-                        static_cast<std::uint32_t>(model[static_cast<std::size_t>(symbol)]), 0});
+        say(start, model[static_cast<std::size_t>(symbol)]);
         return symbol;
     }
     int bits(int count) override {
         const int value = count == 2 ? 0 : (1 << count) - 1;
-        said.push_back({0, static_cast<std::uint32_t>(value), 0, count});
+        say(value * (scale >> count), scale >> count);
         return value;
+    }
+    void say(int start, int frequency) {
+        said.push_back({0, static_cast<std::uint32_t>(start), static_cast<std::uint32_t>(frequency)});
     }
 };
 
@@ -158,9 +160,11 @@ TEST(UnpackReference, StepsMayPileUp) {
         const Picture was{shape, before};
         Picture after = was;
         LargestSteps steps;
-        read_prediction(steps, {0, 0, 64, 64}, 254, true, was, after);
+        steps.bits(2);                  // the set of models
+        steps.say(0, states_model[0]);  // one state
+        read_prediction(steps, steps.models, {0, 0, 64, 64}, 254, true, was, after);
         Bytes block, packed{3, 254};
-        write_symbols(steps.said, 1, block);
+        write_symbols(steps.said, 1, 0, block);
         append_number(packed, block.size());
         packed.insert(packed.end(), block.begin(), block.end());
         ASSERT_EQ(unpack_reference(shape, packed, before), after.bytes);

@@ -60,6 +60,8 @@ std::vector<Recipe> recipes() {
         {"exact-bgr-70x31", {1, 31, 70, 3}, exact, 8, 0, 2, 3},
         {"exact-bgr-17x9-noise", {1, 9, 17, 3}, exact, 20, 0, 255, 3},
         {"exact-gray-150x130", {1, 130, 150, 1}, exact, 20, 0, 0, 4},
+        {"exact-gray-40x40-states-8", {1, 40, 40, 1}, exact, 20, 0, 255, 2},
+        {"exact-bgr-64x64-states-32", {1, 64, 64, 3}, exact, 20, 0, 255, 2},
         {"exact-bgr-5x80-far", {1, 80, 5, 3}, exact, 254, 0, 255, 3},
         {"bounded-bgr-1x1", {1, 1, 1, 3}, bounded, 8, 2, 20, 4},
         {"bounded-gray-70x31", {1, 31, 70, 1}, bounded, 0, 1, 0, 3},

@@ -107,20 +107,14 @@ __device__ inline int part_entries(const NearParts& near, PartMode mode, MotionV
     }
     return static_cast<int>(writer.to - to);
 }
-__device__ inline int plain_bits(std::uint32_t entry) {
-    return entry & plain_entry ? static_cast<int>(entry >> 8 & 15) : 0;
-}
-
-/// Adds up what entries cost: of all sets, as step_costs() has them, and plain bits.
+/// Adds up what entries cost: of all sets, as step_costs() has them, and numbers of bits.
 struct Costs {
     unsigned long long of_sets = 0;
     int bits = 0;
 
     __device__ void add(const CoderTables& tables, std::uint32_t entry) {
-        if (entry & plain_entry)
-            bits += plain_bits(entry);
-        else
-            of_sets += tables.step_costs[entry];
+        bits += bits_of_entry(entry);
+        of_sets += tables.step_costs[entry];
     }
     template <int channels>
     __device__ void add(const CoderTables& tables, const PixelEntries<channels>& pixel) {

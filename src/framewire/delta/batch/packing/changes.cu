@@ -4,8 +4,8 @@
 #include "framewire/cuda/kernel/warp.cuh"
 #include "framewire/delta/batch/packing/changes.hpp"
 #include "framewire/delta/batch/packing/compare.hpp"
+#include "framewire/delta/batch/packing/step_chain.cuh"
 #include "framewire/delta/batch/step_contexts.cuh"
-#include "framewire/delta/entropy/chain.cuh"
 #include "framewire/delta/prediction/part_modes.hpp"
 
 #include <algorithm>
@@ -207,16 +207,10 @@ __global__ void __launch_bounds__(threads_per_block) changes_kernel(Job job) {
             int best = 0;
             for (int set = 1; set < step_models::sets; ++set)
                 if (shared.costs[set] < shared.costs[best]) best = set;
-            const auto* const symbols = job.tables.steps + best * step_models::symbols;
             auto* const end = job.coded.slot_end(block);
-            Chain chain(reinterpret_cast<std::uint16_t*>(end), shared.chain);
-            for (int part = parts - 1; part >= 0; --part) {
-                const auto* const entries = scratch.entries[part];
-                chain.put_all(static_cast<int>(shared.counts[part]),
-                              [&](int i) { return entry_symbol(symbols, entries[i]); });
-            }
-            chain.put_bits(static_cast<std::uint32_t>(best), 2);
-            const auto* const begin = reinterpret_cast<const std::uint8_t*>(chain.finish());
+            const auto* const begin = reinterpret_cast<const std::uint8_t*>(
+                put_step_symbols(reinterpret_cast<std::uint16_t*>(end), shared.chain, job.tables, best, -1,
+                                 shared.counts, [&](int part) { return scratch.entries[part]; }));
             if (lane == 0) job.coded.sizes[block] = static_cast<std::uint32_t>(end - begin);
         }
         __syncthreads();

@@ -236,7 +236,7 @@ __device__ void put_residuals(const Job& job, const Parts& parts, const Shared<c
             const bool bits_full = other && state >= 1u << (31 - 8);
             const auto before_bits = state;
             if (bits_full) state >>= 16;
-            if (other) state = state << 8 | now.residual;
+            if (other) state = state >> 4 << 12 | now.residual << 4 | (state & 15u);
             const bool full = active && state >= now.symbol.first_too_large;
             const auto of_bits = __ballot_sync(~0u, bits_full), of_symbols = __ballot_sync(~0u, full);
             const int before = __popc(of_bits & later) + __popc(of_symbols & later);

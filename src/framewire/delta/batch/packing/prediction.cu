@@ -4,7 +4,7 @@
 #include "framewire/cuda/kernel/warp.cuh"
 #include "framewire/delta/batch/packing/candidates.cuh"
 #include "framewire/delta/batch/packing/prediction.hpp"
-#include "framewire/delta/entropy/chain.cuh"
+#include "framewire/delta/batch/packing/step_chain.cuh"
 #include "framewire/delta/prediction/step_sizes.hpp"
 
 #include <algorithm>
@@ -241,16 +241,10 @@ template <int channels>
 __device__ void write_block(const Job& job, int block, int size, int tried, Shared<channels>& shared,
                             const Scratch<channels>& scratch) {
     const int lane = static_cast<int>(threadIdx.x % 32), set = best_set(shared.costs[tried]);
-    const auto* const symbols = job.tables.steps + set * step_models::symbols;
     auto* const end = job.coded.slot_end(block);
-    Chain chain(reinterpret_cast<std::uint16_t*>(end), shared.chain);
-    for (int part = part_count - 1; part >= 0; --part) {
-        const auto* const entries = scratch.entries[tried][part];
-        chain.put_all(shared.counts[tried][part], [&](int i) { return entry_symbol(symbols, entries[i]); });
-    }
-    chain.put_bits(static_cast<std::uint32_t>(size), Quantizer::size_bits);
-    chain.put_bits(static_cast<std::uint32_t>(set), 2);
-    const auto* const begin = reinterpret_cast<const std::uint8_t*>(chain.finish());
+    const auto* const begin = reinterpret_cast<const std::uint8_t*>(put_step_symbols(
+        reinterpret_cast<std::uint16_t*>(end), shared.chain, job.tables, set, bits_entry(size, Quantizer::size_bits),
+        shared.counts[tried], [&](int part) { return scratch.entries[tried][part]; }));
     if (lane == 0) job.coded.sizes[block] = static_cast<std::uint32_t>(end - begin);
 }
 

@@ -43,7 +43,7 @@ __device__ bool read_residuals(const DecodeImages& images, const CodedBlockBytes
     std::uint32_t state = words.at(words.read + 2 * static_cast<std::uint32_t>(lane)) |
                           words.at(words.read + 2 * static_cast<std::uint32_t>(lane) + 1) << 16;
     words.read += 2 * 32;
-    if (2 * words.read > words.size) return false;
+    if (2 * words.read > words.size || !__all_sync(~0u, rans::is_state(state))) return false;
     int index = 0;
     for (int begin = 0; begin < samples; begin += 32) {
         const int number = begin + lane;
@@ -68,8 +68,9 @@ __device__ bool read_residuals(const DecodeImages& images, const CodedBlockBytes
         const auto at = words.read + static_cast<std::uint32_t>(__popc(first & lower) + __popc(second & lower));
         if (first_word) state = state << 16 | words.at(at);
         if (other) {
-            symbol = state & 0xFFu;
-            state >>= 8;
+            const auto bits = rans::take_bits(state, 8);
+            symbol = bits.value;
+            state = bits.state;
             if (second_word) state = state << 16 | words.at(at + first_word);
         }
         if (active) memory.residuals[number] = static_cast<std::uint8_t>(symbol);

@@ -140,7 +140,8 @@ __device__ bool read_steps(const DecodeImages& images, const CodedBlockBytes& of
     clear_memory(&memory, sizeof(memory));
     WarpWords words(of.bytes, of.size);
     WarpReader reader(words, images.tables.step_ranges);
-    reader.use(images.tables.step_ranges + reader.bits(2) * step_models::symbols);
+    reader.use(images.tables.step_ranges + reader.bits(step_states::set_bits) * step_models::symbols);
+    reader.use_turns(reader.read_states());
     const int size = changes ? 0 : reader.bits(Quantizer::size_bits);
     if (size >= Quantizer::sizes) return false;
     const Quantizer quantizer(of.threshold, size);
