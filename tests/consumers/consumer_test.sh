@@ -6,7 +6,8 @@ build=${FRAMEWIRE_CONSUMER_BUILD:-build/dev}
 folder=$PWD/$build/consumer # the same in every run, for ccache
 rm -rf "$folder"
 mkdir -p "$folder"
-launcher="env;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache" # as ccache wants it for precompiled headers
+# As ccache wants it for precompiled headers; what is in these the compiler names in no list of dependencies.
+launcher="env;-u;CCACHE_DEPEND;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache"
 attempt() {
     cmake --install "$build" --prefix "$folder/prefix" &&
         cmake -S tests/consumers/project -B "$folder/build" -G Ninja -DCMAKE_PREFIX_PATH="$folder/prefix" \
