@@ -15,23 +15,21 @@ function(framewire_choose_architectures)
     if(FRAMEWIRE_GPUS STREQUAL "HERE" AND CMAKE_CUDA_ARCHITECTURES_NATIVE)
         set(architectures ${CMAKE_CUDA_ARCHITECTURES_NATIVE})
     elseif(FRAMEWIRE_GPUS STREQUAL "CHECK")
-        # The sources tell nothing apart but what is before sm_80 (tests/cuda_objects_test.sh holds them to it): one
-        # intermediate code for all from there on. What is written for compute_80 every later GPU takes, within limits
-        # that are the same for all. So one kernel tries all of them, and the sources the oldest and the newest.
+        # What is written for compute_75 every later GPU takes, within limits that are the same for all: one intermediate
+        # code of the sources, which the assemblers of the oldest and the newest try. What they tell apart are functions
+        # that use what sm_80 brought (tests/cuda_objects_test.sh holds them to it). These are compiled here, for all.
         set(architectures OFF)
-        list(REMOVE_ITEM all 75)
-        list(TRANSFORM all PREPEND sm_)
-        list(JOIN all "," from_80)
-        set(kernel ${PROJECT_BINARY_DIR}/one_kernel.cu)
-        file(WRITE ${kernel} "__global__ void one_kernel(int* value) { *value = 1; }\n")
-        execute_process(COMMAND ${CMAKE_CUDA_COMPILER} -fatbin -gencode arch=compute_75,code=sm_75
-            -gencode arch=compute_80,code=[${from_80}] ${kernel} -o ${kernel}.fatbin COMMAND_ERROR_IS_FATAL ANY)
         list(GET all 0 oldest)
         list(GET all -1 newest)
-        set(from_80 ${oldest},${newest})
-        set(options -gencode arch=compute_75,code=sm_75 "-gencode arch=compute_80,code=[${from_80}]")
-        list(JOIN options " " options)
-        set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} ${options}" PARENT_SCOPE)
+        list(REMOVE_ITEM all ${oldest})
+        list(TRANSFORM all PREPEND sm_)
+        list(JOIN all "," from_80)
+        execute_process(COMMAND ${CMAKE_CUDA_COMPILER} -std=c++20 -fatbin -I ${PROJECT_SOURCE_DIR}/src
+            -gencode arch=compute_${oldest},code=sm_${oldest} -gencode arch=compute_80,code=[${from_80}]
+            ${PROJECT_SOURCE_DIR}/cmake/all_gpus.cu -o ${PROJECT_BINARY_DIR}/all_gpus.fatbin
+            COMMAND_ERROR_IS_FATAL ANY)
+        string(APPEND CMAKE_CUDA_FLAGS " -gencode arch=compute_${oldest},code=[sm_${oldest},sm_${newest}]")
+        set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS}" PARENT_SCOPE)
         # Without the host's half, which any other build compiles.
         string(REPLACE "<CUDA_COMPILE_MODE>" "-fatbin" rule "${CMAKE_CUDA_COMPILE_OBJECT}")
         set(CMAKE_CUDA_COMPILE_OBJECT "${rule}" PARENT_SCOPE)

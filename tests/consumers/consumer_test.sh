@@ -6,11 +6,12 @@ build=${FRAMEWIRE_CONSUMER_BUILD:-build/dev}
 folder=$PWD/$build/consumer # the same in every run, for ccache
 rm -rf "$folder"
 mkdir -p "$folder"
-launcher="env;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache" # as ccache wants it for precompiled headers
+# As ccache wants it for precompiled headers, which take longest to hash; -fpch-deps names what is in them, as it needs to know.
+launcher="env;CCACHE_DEPEND=1;CCACHE_INODECACHE=1;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache"
 attempt() {
     cmake --install "$build" --prefix "$folder/prefix" &&
         cmake -S tests/consumers/project -B "$folder/build" -G Ninja -DCMAKE_PREFIX_PATH="$folder/prefix" \
-            -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" &&
+            -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" -DCMAKE_CXX_FLAGS=-fpch-deps &&
         cmake --build "$folder/build" &&
         for program in encode record mirror broadcast job; do (cd "$folder" && "build/$program") || return 1; done &&
         "$folder/prefix/bin/framewire" --version

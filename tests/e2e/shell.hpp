@@ -28,15 +28,23 @@ inline std::string probed(const std::string& path, const std::string& entries, c
     return printed_by("ffprobe -v error " + more + " -show_entries " + entries + " -of csv=p=0 '" + path + "'");
 }
 
-/// PSNR in dB that FFmpeg's filter psnr finds between two videos, frame by frame: of "y", "u", "v" or "average"; -1
-/// where it finds none.
-inline double psnr(const std::string& path, const std::string& other, const std::string& plane) {
+/// What FFmpeg's filter psnr says of two videos, compared frame by frame.
+inline std::string psnr_words(const std::string& path, const std::string& other) {
     const auto said =
         printed_by("ffmpeg -nostdin -hide_banner -nostats -i '" + path + "' -i '" + other +
                    "' -lavfi '[0:v]settb=1/1000,setpts=N*40[a];[1:v]settb=1/1000,setpts=N*40[b];[a][b]psnr' -f null -");
     const auto line = said.rfind("PSNR ");
-    const auto at = line == said.npos ? line : said.find(plane + ":", line);
-    return at == said.npos ? -1 : std::strtod(said.c_str() + at + plane.size() + 1, nullptr);
+    return line == said.npos ? "" : said.substr(line);
+}
+
+/// Of psnr_words() the dB of "y", "u", "v" or "average"; -1 where there are none.
+inline double decibels(const std::string& words, const std::string& plane) {
+    const auto at = words.find(plane + ":");
+    return at == words.npos ? -1 : std::strtod(words.c_str() + at + plane.size() + 1, nullptr);
+}
+
+inline double psnr(const std::string& path, const std::string& other, const std::string& plane) {
+    return decibels(psnr_words(path, other), plane);
 }
 
 }  // namespace framewire::e2e

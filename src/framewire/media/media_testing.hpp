@@ -54,7 +54,12 @@ private:
 inline Bytes read_file(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     EXPECT_TRUE(file) << path;
-    return {std::istreambuf_iterator<char>(file), {}};
+    std::error_code none;
+    const auto size = std::filesystem::file_size(path, none);
+    Bytes bytes(none ? 0 : size);
+    file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    EXPECT_EQ(file.gcount(), static_cast<std::streamsize>(bytes.size())) << path;
+    return bytes;
 }
 
 inline void write_file(const std::string& path, const void* data, std::size_t bytes) {

@@ -17,8 +17,8 @@ struct Npy {
 Npy read_npy(const std::string& path) {
     const auto bytes = read_file(path);
     Npy npy;
-    const std::string all(bytes.begin(), bytes.end());
-    EXPECT_EQ(all.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
+    const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    EXPECT_EQ(all.substr(0, 8), std::string_view("\x93NUMPY\x01\x00", 8));
     const auto length = static_cast<std::size_t>(bytes.at(8)) + 256u * bytes.at(9);
     EXPECT_EQ((10 + length) % 64, 0u) << "values begin at a multiple of 64";
     EXPECT_EQ(all.at(10 + length - 1), '\n');
