@@ -112,38 +112,37 @@ private:
 };
 
 /// Several states, one in each of a warp's first lanes, that take symbols in turn: number i goes to state i modulo
-/// their number. The last symbol first. All lanes call together.
+/// their number, the last one first. All lanes call together.
 class LaneChain {
 public:
     /// `states`: 8 or 32.
     __device__ LaneChain(std::uint16_t* word, int states) : word_(word), states_(states) {}
 
-    /// Symbols number `first` to before `first` + `count`, of which symbol_at(i) is looked up by one lane each, i from
-    /// `first` on counted.
-    template <class SymbolAt>
-    __device__ void put_all(int first, int count, SymbolAt&& symbol_at) {
-        const int lane = static_cast<int>(threadIdx.x % 32);
-        const auto later = ~1u << lane;
-        const auto is_one = [&](int turn) {
-            const int i = turn + lane - first;
-            return lane < states_ && i >= 0 && i < count;
+    /// `count` entries, each a symbol of `table`.
+    __device__ void put_all(const std::uint16_t* entries, int count, const ChainSymbol* table) {
+        // What comes next is looked up while others are coded: symbols one turn of `turns` before, entries two.
+        std::uint32_t entries_after[turns];
+        ChainSymbol now[turns], next[turns];
+        const int all = turns * states_;
+        const auto load_entries = [&](int from) {
+#pragma unroll
+            for (int i = 0; i < turns; ++i) entries_after[i] = is_one(from, i, count) ? entries[number(from, i)] : 0u;
         };
-        int turn = (first + count - 1) / states_ * states_;
-        ChainSymbol next{};
-        if (is_one(turn)) next = symbol_at(turn + lane - first);
-        for (; turn + states_ > first; turn -= states_) {
-            const bool active = is_one(turn);
-            const auto symbol = next;
-            // What comes next is looked up while this is coded.
-            if (is_one(turn - states_)) next = symbol_at(turn - states_ + lane - first);
-            const bool full = active && state_ >= symbol.first_too_large;
-            const auto all_full = __ballot_sync(~0u, full);
-            if (full) {
-                word_[-1 - __popc(all_full & later)] = static_cast<std::uint16_t>(state_);
-                state_ >>= 16;
-            }
-            word_ -= __popc(all_full);
-            if (active) state_ = state_after(state_, symbol);
+        const auto load_symbols = [&] {
+#pragma unroll
+            for (int i = 0; i < turns; ++i) next[i] = chain_symbol(table, static_cast<int>(entries_after[i]));
+        };
+        int from = (count - 1) / all * all;
+        load_entries(from);
+        load_symbols();
+        load_entries(from - all);
+        for (; from >= 0; from -= all) {
+#pragma unroll
+            for (int i = 0; i < turns; ++i) now[i] = next[i];
+            load_symbols();
+            load_entries(from - 2 * all);
+#pragma unroll
+            for (int i = turns - 1; i >= 0; --i) put(now[i], is_one(from, i, count));
         }
     }
     /// All states but the first. Returns where the words begin.
@@ -159,6 +158,28 @@ public:
     __device__ std::uint32_t first_state() const { return __shfl_sync(~0u, state_, 0); }
 
 private:
+    static constexpr int turns = 4;
+
+    // The entry of this lane in turn `turn` from `from` on.
+    __device__ int number(int from, int turn) const {
+        return from + turn * states_ + static_cast<int>(threadIdx.x % 32);
+    }
+    __device__ bool is_one(int from, int turn, int count) const {
+        const int at = number(from, turn);
+        return static_cast<int>(threadIdx.x % 32) < states_ && at >= 0 && at < count;
+    }
+    __device__ void put(const ChainSymbol& symbol, bool active) {
+        const auto later = ~1u << (threadIdx.x % 32);
+        const bool full = active && state_ >= symbol.first_too_large;
+        const auto all_full = __ballot_sync(~0u, full);
+        if (full) {
+            word_[-1 - __popc(all_full & later)] = static_cast<std::uint16_t>(state_);
+            state_ >>= 16;
+        }
+        word_ -= __popc(all_full);
+        if (active) state_ = state_after(state_, symbol);
+    }
+
     std::uint32_t state_ = rans::least_state;
     std::uint16_t* word_;
     int states_;

@@ -24,11 +24,11 @@ constexpr int parts = parts_per_row * parts_per_row;
 constexpr int part_pixels = part_side * part_side;
 constexpr int pixels_each = block_side * block_side / threads_per_block;
 
-/// Of a thread block, in device memory: the symbols of each part.
+/// Of a thread block, in device memory: the symbols of each part, and of all of them.
 template <int channels>
 struct Scratch {
     static constexpr int part_entries = 1 + part_pixels * PixelEntries<channels>::most;
-    std::uint16_t entries[parts][part_entries];
+    std::uint16_t entries[parts][part_entries], joined[parts * part_entries];
 };
 
 template <int channels>
@@ -53,35 +53,59 @@ struct Job {
     std::uint8_t* scratch;
 };
 
-// Finds the steps from the differences. Each stands for two numbers, and which one depends on the steps to the left and
-// above; so the nearer ones are guessed, and what disagrees with its neighbours turned round until nothing does.
+// Pixels lie in groups of four, whose differences are whole words and mostly 0. A thread has each group that is number
+// threads_per_block * i + its own, and a bit for each of its pixels.
+constexpr int group = 4, groups_each = pixels_each / group;
+
+__device__ int first_of_group(int i) { return (static_cast<int>(threadIdx.x) + i * threads_per_block) * group; }
+/// The pixel that a bit stands for.
+__device__ int pixel_of(int bit) { return first_of_group(bit / group) + bit % group; }
+
+// Finds the steps from the differences, and which pixels have some. Each difference stands for two numbers, and which
+// one depends on the steps to the left and above; so the nearer ones are guessed, and what disagrees with its
+// neighbours turned round until nothing does.
 template <int channels>
-__device__ void find_steps(const Job& job, const std::uint8_t* differences, Shared<channels>& shared) {
+__device__ std::uint32_t find_steps(const Job& job, const std::uint8_t* differences, Shared<channels>& shared) {
     auto& steps = shared.block.steps;
     const int threshold = job.threshold;
-    std::uint32_t doubtful = 0;  // a bit for each pixel of this thread
-#pragma unroll 4
-    for (int i = 0; i < pixels_each; ++i) {
-        const int at = static_cast<int>(threadIdx.x) + i * threads_per_block;
+    std::uint32_t changed = 0, doubtful = 0;
+#pragma unroll 2
+    for (int i = 0; i < groups_each; ++i) {
+        const int first = first_of_group(i);
+        std::uint32_t words[channels], any = 0;
 #pragma unroll
-        for (int channel = 0; channel < channels; ++channel) {
-            const int difference = differences[at * channels + channel];
-            const bool either = difference > threshold && 256 - difference > threshold;
-            doubtful |= static_cast<std::uint32_t>(either) << i;
-            const bool up = (difference < 128 && difference > threshold) || difference > 255 - threshold;
-            steps[channel][at] = static_cast<std::int16_t>(difference == 0 ? 0
-                                                           : up            ? difference - threshold
-                                                                           : difference - 256 + threshold);
+        for (int word = 0; word < channels; ++word) {
+            words[word] = reinterpret_cast<const std::uint32_t*>(differences + first * channels)[word];
+            any |= words[word];
         }
+        if (!any) {
+#pragma unroll
+            for (int channel = 0; channel < channels; ++channel)
+                *reinterpret_cast<short4*>(&steps[channel][first]) = short4{0, 0, 0, 0};
+            continue;
+        }
+#pragma unroll
+        for (int pixel = 0; pixel < group; ++pixel)
+#pragma unroll
+            for (int channel = 0; channel < channels; ++channel) {
+                const int byte = pixel * channels + channel;
+                const int difference = static_cast<int>(words[byte / 4] >> (8 * (byte % 4)) & 0xFFu);
+                const bool either = difference > threshold && 256 - difference > threshold;
+                const bool up = (difference < 128 && difference > threshold) || difference > 255 - threshold;
+                changed |= static_cast<std::uint32_t>(difference != 0) << (i * group + pixel);
+                doubtful |= static_cast<std::uint32_t>(either) << (i * group + pixel);
+                steps[channel][first + pixel] = static_cast<std::int16_t>(difference == 0 ? 0
+                                                                          : up            ? difference - threshold
+                                                                               : difference - 256 + threshold);
+            }
     }
     bool disagree;
     do {
         __syncthreads();
         std::uint32_t turned[channels] = {};
         for (auto left = doubtful; left; left &= left - 1) {
-            const int i = __ffs(static_cast<int>(left)) - 1;
-            const int at = static_cast<int>(threadIdx.x) + i * threads_per_block;
-            const int x = at % block_side, y = at / block_side;
+            const int bit = __ffs(static_cast<int>(left)) - 1;
+            const int at = pixel_of(bit), x = at % block_side, y = at / block_side;
             int like = 0;
 #pragma unroll
             for (int j = 0; j < channels; ++j) {
@@ -91,7 +115,7 @@ __device__ void find_steps(const Job& job, const std::uint8_t* differences, Shar
                 const auto difference = static_cast<std::uint8_t>(own > 0 ? own + threshold : own - threshold + 256);
                 if (!like) like = shared.block.step(x - 1, y, channel) + shared.block.step(x, y - 1, channel);
                 like = signed_steps(difference, threshold, like);
-                turned[channel] |= static_cast<std::uint32_t>(like != own) << i;
+                turned[channel] |= static_cast<std::uint32_t>(like != own) << bit;
             }
         }
         std::uint32_t any = 0;
@@ -101,27 +125,32 @@ __device__ void find_steps(const Job& job, const std::uint8_t* differences, Shar
 #pragma unroll
         for (int channel = 0; channel < channels; ++channel)
             for (auto left = turned[channel]; left; left &= left - 1) {
-                const int i = __ffs(static_cast<int>(left)) - 1;
-                auto& own = steps[channel][static_cast<int>(threadIdx.x) + i * threads_per_block];
+                auto& own = steps[channel][pixel_of(__ffs(static_cast<int>(left)) - 1)];
                 own = static_cast<std::int16_t>(own > 0 ? own + 2 * threshold - 256 : own - 2 * threshold + 256);
             }
     } while (disagree);
+    return changed;
 }
 
+// `changed`: which of this thread's pixels have steps.
 template <int channels>
-__device__ void find_traits(const BlockPlace& place, Shared<channels>& shared) {
-    for (int i = 0; i < pixels_each; ++i) {
-        const int at = static_cast<int>(threadIdx.x) + i * threads_per_block;
-        const int x = at % block_side, y = at / block_side;
-        int own[channels];
+__device__ void find_traits(std::uint32_t changed, Shared<channels>& shared) {
+    for (int i = 0; i < groups_each; ++i) {
+        const int first = first_of_group(i);
+        std::uint32_t all = 0;
+        if (changed >> (i * group) & 0xFu) {
 #pragma unroll
-        for (int channel = 0; channel < channels; ++channel) own[channel] = shared.block.steps[channel][at];
-        const auto traits = BlockSteps<channels>::traits_of(own);
-        shared.block.traits[at] = traits;
-        if (traits && x < place.width && y < place.height) {
-            const int part = y / part_side * parts_per_row + x / part_side;
+            for (int pixel = 0; pixel < group; ++pixel) {
+                int own[channels];
+#pragma unroll
+                for (int channel = 0; channel < channels; ++channel)
+                    own[channel] = shared.block.steps[channel][first + pixel];
+                all |= std::uint32_t{BlockSteps<channels>::traits_of(own)} << (8 * pixel);
+            }
+            const int part = first / block_side / part_side * parts_per_row + first % block_side / part_side;
             atomicOr(&shared.changed_parts[part / 32], 1u << (part % 32));
         }
+        *reinterpret_cast<std::uint32_t*>(&shared.block.traits[first]) = all;
     }
 }
 
@@ -172,7 +201,7 @@ __device__ void find_part(const Job& job, const BlockPlace& place, int part, Sha
 
 template <int channels>
 __global__ void __launch_bounds__(threads_per_block) changes_kernel(Job job) {
-    extern __shared__ std::uint8_t memory[];
+    extern __shared__ __align__(16) std::uint8_t memory[];
     auto& shared = *reinterpret_cast<Shared<channels>*>(memory);
     auto& scratch = reinterpret_cast<Scratch<channels>*>(job.scratch)[blockIdx.x];
     const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
@@ -189,9 +218,9 @@ __global__ void __launch_bounds__(threads_per_block) changes_kernel(Job job) {
         const int block = job.list.block(slot);
         const auto place = job.blocks.place(block);
 
-        find_steps(job, job.differences + slot * block_slot_bytes(channels), shared);
+        const auto changed = find_steps(job, job.differences + slot * block_slot_bytes(channels), shared);
         __syncthreads();
-        find_traits(place, shared);
+        find_traits(changed, shared);
         __syncthreads();
         std::uint32_t costs[step_models::sets] = {};
         for (int part = warp; part < parts; part += warps_per_block)
@@ -203,14 +232,16 @@ __global__ void __launch_bounds__(threads_per_block) changes_kernel(Job job) {
         }
         __syncthreads();
 
+        const int entries = join_entries<warps_per_block>(
+            shared.counts, [&](int part) { return scratch.entries[part]; }, scratch.joined);
+        __syncthreads();
         if (warp == 0) {
             int best = 0;
             for (int set = 1; set < step_models::sets; ++set)
                 if (shared.costs[set] < shared.costs[best]) best = set;
             auto* const end = job.coded.slot_end(block);
-            const auto* const begin = reinterpret_cast<const std::uint8_t*>(
-                put_step_symbols(reinterpret_cast<std::uint16_t*>(end), shared.chain, job.tables, best, -1,
-                                 shared.counts, [&](int part) { return scratch.entries[part]; }));
+            const auto* const begin = reinterpret_cast<const std::uint8_t*>(put_step_symbols(
+                reinterpret_cast<std::uint16_t*>(end), shared.chain, job.tables, best, scratch.joined, entries));
             if (lane == 0) job.coded.sizes[block] = static_cast<std::uint32_t>(end - begin);
         }
         __syncthreads();

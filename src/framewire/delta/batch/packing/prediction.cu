@@ -35,11 +35,12 @@ struct Job {
     std::uint8_t* scratch;
 };
 
-/// Of a thread block, in device memory: the symbols of each part, for each size of a step that is tried.
+/// Of a thread block, in device memory: the symbols of each part, for each size of a step that is tried; and the size
+/// and all symbols of the one that is taken.
 template <int channels>
 struct Scratch {
     static constexpr int part_entries = entries_before_pixels + part_pixels * PixelEntries<channels>::most;
-    std::uint16_t entries[sizes_tried][part_count][part_entries];
+    std::uint16_t entries[sizes_tried][part_count][part_entries], joined[1 + part_count * part_entries];
 };
 
 template <int channels>
@@ -236,16 +237,21 @@ __device__ std::uint32_t cost_of(const Shared<channels>& shared, int tried) {
     return shared.costs[tried][best_set(shared.costs[tried])] + 8 * (shared.plain_bits[tried] + Quantizer::size_bits);
 }
 
-// By one warp.
+// By all threads.
 template <int channels>
 __device__ void write_block(const Job& job, int block, int size, int tried, Shared<channels>& shared,
-                            const Scratch<channels>& scratch) {
-    const int lane = static_cast<int>(threadIdx.x % 32), set = best_set(shared.costs[tried]);
+                            Scratch<channels>& scratch) {
+    if (threadIdx.x == 0) scratch.joined[0] = bits_entry(size, Quantizer::size_bits);
+    const int count =
+        1 + join_entries<warps_per_block>(
+                shared.counts[tried], [&](int part) { return scratch.entries[tried][part]; }, scratch.joined + 1);
+    __syncthreads();
+    if (threadIdx.x >= 32) return;
     auto* const end = job.coded.slot_end(block);
-    const auto* const begin = reinterpret_cast<const std::uint8_t*>(put_step_symbols(
-        reinterpret_cast<std::uint16_t*>(end), shared.chain, job.tables, set, bits_entry(size, Quantizer::size_bits),
-        shared.counts[tried], [&](int part) { return scratch.entries[tried][part]; }));
-    if (lane == 0) job.coded.sizes[block] = static_cast<std::uint32_t>(end - begin);
+    const auto* const begin = reinterpret_cast<const std::uint8_t*>(
+        put_step_symbols(reinterpret_cast<std::uint16_t*>(end), shared.chain, job.tables, best_set(shared.costs[tried]),
+                         scratch.joined, count));
+    if (threadIdx.x == 0) job.coded.sizes[block] = static_cast<std::uint32_t>(end - begin);
 }
 
 // The block as it is now, for the picture after.
@@ -292,7 +298,7 @@ __global__ void __launch_bounds__(threads_per_block) prediction_kernel(Job job) 
                 give_block(job, stream, place, shared);
             }
         }
-        if (threadIdx.x < 32) write_block(job, block, size, tried, shared, scratch);
+        write_block(job, block, size, tried, shared, scratch);
         __syncthreads();
     }
 }

@@ -2,7 +2,7 @@
 
 // Only for .cu files: the symbols of a block of steps as bytes.
 
-#include "framewire/cuda/kernel/warp.cuh"
+#include "framewire/cuda/kernel/scan.cuh"
 #include "framewire/delta/batch/step_contexts.cuh"
 #include "framewire/delta/entropy/chain.cuh"
 #include "framewire/delta/entropy/step_states.hpp"
@@ -11,36 +11,36 @@
 
 namespace framewire::delta {
 
-/// Codes what class Symbols does: `first`, if it is an entry and not negative, and those of the parts, counts[part] at
-/// entries_of(part), with `set` of the models. They end at `end`; returns where they begin. By one warp.
-template <class Count, class EntriesOf>
-__device__ std::uint16_t* put_step_symbols(std::uint16_t* end, ChainMemory& memory, const CoderTables& tables, int set,
-                                           int first, const Count* counts, EntriesOf&& entries_of) {
-    constexpr int parts = parts_per_row * parts_per_row;
+/// Lays the entries of a block's parts, counts[part] at entries_of(part), one after the other from `to` on. Returns how
+/// many there are. By all threads of a thread block.
+template <int warps, class Count, class EntriesOf>
+__device__ int join_entries(const Count* counts, EntriesOf&& entries_of, std::uint16_t* to) {
+    static_assert(parts_per_row * parts_per_row == 64);
     const int lane = static_cast<int>(threadIdx.x % 32);
-    std::uint32_t own = lane == 0 && first >= 0;
-    for (int part = lane; part < parts; part += 32) own += counts[part];
-    int left = static_cast<int>(cuda::warp_sum(own));
-    left = __shfl_sync(~0u, left, 0);
-    const int choice = step_states::choice_for(left);
+    const auto first_half = cuda::inclusive_warp_sum(static_cast<std::uint32_t>(counts[lane]));
+    const auto half = __shfl_sync(~0u, first_half, 31);
+    const auto second_half = half + cuda::inclusive_warp_sum(static_cast<std::uint32_t>(counts[lane + 32]));
+    for (int part = static_cast<int>(threadIdx.x / 32); part < 64; part += warps) {
+        const auto end = __shfl_sync(~0u, part < 32 ? first_half : second_half, part % 32);
+        const auto count = static_cast<std::uint32_t>(counts[part]);
+        const auto* const from = entries_of(part);
+        for (auto i = static_cast<std::uint32_t>(lane); i < count; i += 32) to[end - count + i] = from[i];
+    }
+    return static_cast<int>(__shfl_sync(~0u, second_half, 31));
+}
+
+/// Codes `count` entries as class Symbols does, with `set` of the models. They end at `end`; returns where they begin.
+/// By one warp.
+__device__ inline std::uint16_t* put_step_symbols(std::uint16_t* end, ChainMemory& memory, const CoderTables& tables,
+                                                  int set, const std::uint16_t* entries, int count) {
+    const int choice = step_states::choice_for(count);
     const auto* const symbols = tables.steps + set * step_models::symbols;
-    const auto first_symbol = [&](int) { return chain_symbol(symbols, first); };
     Chain chain(end, memory);
     if (choice == 0) {
-        for (int part = parts - 1; part >= 0; --part) {
-            const auto* const entries = entries_of(part);
-            chain.put_all(static_cast<int>(counts[part]), [&](int i) { return chain_symbol(symbols, entries[i]); });
-        }
-        if (first >= 0) chain.put_all(1, first_symbol);
+        chain.put_all(count, [&](int i) { return chain_symbol(symbols, entries[i]); });
     } else {
         LaneChain lanes(end, step_states::count(choice));
-        for (int part = parts - 1; part >= 0; --part) {
-            const auto* const entries = entries_of(part);
-            const int count = static_cast<int>(counts[part]);
-            left -= count;
-            if (count) lanes.put_all(left, count, [&](int i) { return chain_symbol(symbols, entries[i]); });
-        }
-        if (first >= 0) lanes.put_all(0, 1, first_symbol);
+        lanes.put_all(entries, count, symbols);
         auto* const word = lanes.finish();
         chain = Chain(word, memory, lanes.first_state());
     }
