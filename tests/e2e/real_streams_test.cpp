@@ -90,7 +90,8 @@ TEST_F(RealStreams, AreWithinTheirBound) {
         SCOPED_TRACE(clips[i]);
         const auto film = first_frames(clips[i]);
         ASSERT_FALSE(film.empty());
-        const int low = static_cast<int>(i) % 24, high = static_cast<int>(i * 37 % 255), effort = static_cast<int>(i) % 3;
+        const int low = static_cast<int>(i) % 24, high = static_cast<int>(i * 37 % 255),
+                  effort = static_cast<int>(i) % 3;
         ASSERT_NO_THROW({
             const auto window = window_of(film, 90, 72);
             for (const int within : {low, high}) {
@@ -105,7 +106,8 @@ TEST_F(RealStreams, AreWithinTheirBound) {
         });
     }
     EXPECT_GT(at_their_bound_, streams_ / 2) << "hardly a byte is as far off as it may be";
-    std::cout << clips.size() << " clips: " << streams_ << " streams, " << frames_ << " frames within their thresholds\n";
+    std::cout << clips.size() << " clips: " << streams_ << " streams, " << frames_
+              << " frames within their thresholds\n";
 }
 
 }  // namespace real_streams_test
