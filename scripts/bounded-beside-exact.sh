@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# What the modes exact and bounded take on clips: the first picture, bytes per step, and bounded over exact for FRAMES.
+# What the modes exact and bounded take on clips beside bitmaps and differences under zstd -3: bytes per step, a sixtieth of the
+# first picture included, and shares of that.
 #   scripts/bounded-beside-exact.sh THRESHOLD FRAMES CLIP...
-# FRAMEWIRE_PRESET (dev) is what is built. Ends with 1 where bounded takes more than exact.
+# A clip may be a folder of pictures. FRAMEWIRE_PRESET (dev) is what is built. The last line has geometric means. Ends with 1 where
+# bounded takes more than exact.
 set -euo pipefail
 [ $# -ge 3 ] || {
-    sed -n '2,4s/^# *//p' "$0" >&2
+    sed -n '2,6s/^# *//p' "$0" >&2
     exit 2
 }
 threshold=$1 frames=$2
@@ -20,15 +22,17 @@ row() {
         sed -n "s/^$1 *\([0-9]*\) *\([0-9]*\) .*/\1 \2/p"
 }
 
-result=0
-printf '%-44s %10s %10s %10s %10s %6s\n' clip exact step bounded step ratio
+printf '%-44s %10s %10s %10s %8s %8s\n' clip before exact bounded exact bounded
 for clip in "$@"; do
+    before=$(row 'bitmap and differences, zstd -3' "$clip")
     exact=$(row 'framewire exact' "$clip")
     bounded=$(row 'framewire bounded, effort 1' "$clip")
-    awk -v clip="$(basename "$clip")" -v steps=$((frames - 1)) -v a="$exact" -v b="$bounded" 'BEGIN {
-        split(a, exact); split(b, bounded)
-        of_exact = exact[1] + steps * exact[2]; of_bounded = bounded[1] + steps * bounded[2]
-        printf "%-44s %10d %10d %10d %10d %6.3f\n", clip, exact[1], exact[2], bounded[1], bounded[2], of_bounded / of_exact
-        exit of_bounded > of_exact }' || result=1
-done
-exit $result
+    echo "$(basename "$clip")" $before $exact $bounded
+done | awk '{
+        before = $2 / 60 + $3; exact = $4 / 60 + $5; bounded = $6 / 60 + $7
+        printf "%-44s %10d %10d %10d %8.3f %8.3f\n", $1, before, exact, bounded, exact / before, bounded / before
+        fflush()
+        of_exact += log(exact / before); of_bounded += log(bounded / before); larger += bounded > exact
+    } END {
+        printf "%-44s %10s %10s %10s %8.3f %8.3f\n", "geometric mean", 1, "", "", exp(of_exact / NR), exp(of_bounded / NR)
+        exit larger > 0 }'

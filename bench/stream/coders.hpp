@@ -11,8 +11,8 @@ namespace framewire::bench {
 
 /// The streaming report's: a position of 4 bytes and a difference per byte that changes. The first picture plain.
 Coded code_as_report(const Film& film, int threshold);
-/// The same changes as a bitmap and their differences, under zstd -3; the first picture under zstd -3. Nothing where
-/// this build is without zstd.
+/// The same changes as a bitmap and their differences, under zstd -3; the first picture as differences from the pixel
+/// to the left, likewise. Nothing where this build is without zstd.
 std::optional<Coded> code_as_bitmaps(const Film& film, int threshold);
 Coded code_exact(const Film& film, int threshold);
 Coded code_bounded(const Film& film, int threshold, int effort);

@@ -93,14 +93,24 @@ Coded code_as_report(const Film& film, int threshold) {
 std::optional<Coded> code_as_bitmaps(const Film& film, int threshold) {
     if (!has_zstd()) return std::nullopt;
     const auto size = static_cast<std::size_t>(film.shape.frame_bytes());
+    const auto row = static_cast<std::size_t>(film.shape.row_bytes());
+    const auto channels = static_cast<std::size_t>(film.shape.channels);
     Bytes sparse(size);
     std::size_t packed_size = 0;  // told by whoever sends them
     return code_changes(
         film, threshold, "zstd",
         [&](HostView<const std::uint8_t> picture, Bytes& bytes) {
-            bytes = compress({picture.data(), size});
+            Bytes rises(picture.data(), picture.data() + size);
+            for (std::size_t i = size; i-- > 0;)
+                if (i % row >= channels) rises[i] = static_cast<std::uint8_t>(rises[i] - rises[i - channels]);
+            bytes = compress(rises);
         },
-        [&](const Bytes& bytes, HostView<std::uint8_t> picture) { take_plain(expand(bytes, size), picture); },
+        [&](const Bytes& bytes, HostView<std::uint8_t> picture) {
+            auto rises = expand(bytes, size);
+            for (std::size_t i = 0; i < size; ++i)
+                if (i % row >= channels) rises[i] = static_cast<std::uint8_t>(rises[i] + rises[i - channels]);
+            take_plain(rises, picture);
+        },
         [&](const Changes& changes, Bytes& bytes) {
             std::fill(sparse.begin(), sparse.end(), std::uint8_t{0});
             for (std::uint32_t i = 0; i < changes.summaries[0].count; ++i)

@@ -113,6 +113,7 @@ struct BroadcastJob::State {
     void start(InputFrame& frame, const FrameTime& time, Found& found);
     void send(InputFrame& frame, const FrameTime& time, const Found& found);
     void send_changes(const FrameTime& time, const Found& found, std::span<const Component> objects);
+    BoundedEncoder::Packs packed_of(const FrameTime& time) const;
     int send_bounded(Frame& camera, const FrameTime& time, std::span<const Component> objects);
     void record(std::span<const std::uint8_t> packed, const FrameTime& time, int within);
     std::span<const Component> seen_by_viewers(const FrameObjects& objects);
@@ -236,11 +237,20 @@ void BroadcastJob::State::send_changes(const FrameTime& time, const Found& found
     job.statistics().add_delta(changes.summaries[0], shape.frame_bytes());
 }
 
+// A recording's pictures are new ones, near the camera, while there is no viewer who would have to get them, too. R as
+// it is takes more than twice as many bytes.
+BoundedEncoder::Packs BroadcastJob::State::packed_of(const FrameTime& time) const {
+    using enum BoundedEncoder::Packs;
+    if (stream.watched()) return step;
+    if (!records()) return nothing;
+    return recorder->wants_picture(time) ? picture : step;
+}
+
 // Gives the threshold of the frame.
 int BroadcastJob::State::send_bounded(Frame& camera, const FrameTime& time, std::span<const Component> objects) {
     const bool first = stream.counts().version == 0;
     const int within = threshold.next(time.seconds);
-    const auto outcome = bounded->encode(camera, stream.watched() || records(), within);
+    const auto outcome = bounded->encode(camera, packed_of(time), within);
     if (outcome.whole)
         stream.start(bounded->reference(), time, objects, outcome.packed, within);
     else

@@ -2,6 +2,7 @@
 
 #include "framewire/session/job_testing.hpp"
 #include "framewire/session/receive/receive.hpp"
+#include "framewire/session/run.hpp"
 
 #include <cstdlib>
 #include <future>
@@ -81,10 +82,11 @@ TEST_P(Broadcast, ViewersKnowTheThresholdOfARate) {
         });
         const auto& result = broadcast.run();
         const auto [least, most] = viewer.get();
-        EXPECT_LE(least, threshold);
-        EXPECT_GT(most, threshold);
+        EXPECT_GE(least, threshold);
+        EXPECT_GT(most, least) << "it is not the same all the time";
         EXPECT_LE(most, 60);
         ASSERT_TRUE(result.figures.rate);
+        EXPECT_GE(result.figures.rate->threshold.min, threshold);
         EXPECT_GT(result.figures.rate->threshold.max, threshold);
         EXPECT_EQ(result.figures.rate->max_bitrate, 300e3);
         EXPECT_GT(result.figures.rate->mean_bits_per_second, 0);
@@ -137,6 +139,25 @@ TEST_P(Broadcast, IsRecordedAsViewersSeeIt) {
             for (const auto& [frame, picture] : seen)
                 EXPECT_TRUE(recording.frames.at(static_cast<std::size_t>(frame)) == picture) << frame;
         }
+}
+
+// Nobody watches: its pictures are new ones, as those that `run` writes.
+TEST_P(Broadcast, RecordsWithoutViewersWhatRunWrites) {
+    const std::string scene = "synth:size=192x128:fps=10:noise=12:objects=5:seed=4:frames=35";
+    auto recorded = options(scene);
+    recorded.encoder.mode = delta::Mode::bounded;
+    recorded.wait_for_viewers = 0;
+    recorded.record = folder_ / "served.fwd:key=1";
+    BroadcastJob(recorded).run();
+    const auto own = folder_ / "own.fwd";
+    RunJob({.job = job(),
+            .input = {.source = scene},
+            .output = fmt::format("{}:mode=bounded:threshold={}:key=1", own, threshold)})
+        .run();
+    const auto served = read_video(folder_ / "served.fwd"), run = read_video(own);
+    EXPECT_EQ(served.frames.size(), 35u);
+    EXPECT_TRUE(served.frames == run.frames);
+    EXPECT_EQ(read_file(folder_ / "served.fwd").size(), read_file(own).size());
 }
 
 TEST_P(Broadcast, RefusesRecordingsOfOtherKinds) {

@@ -213,8 +213,8 @@ TEST(Serve, HoldsARateWithinTheThresholdTold) {
     const auto [held, held_words] = serve({"--max-bitrate", std::to_string(static_cast<int>(asked))});
     EXPECT_LE(held["bits_per_second"]["mean"], asked);
     EXPECT_GE(held["bits_per_second"]["mean"], 0.7 * asked);
-    EXPECT_LE(held["bits_per_second"]["max"], 2 * asked) << "of the second in which the noise begins";
-    EXPECT_EQ(held["threshold"]["min"], 8);
+    EXPECT_LE(held["bits_per_second"]["max"], 1.15 * asked);
+    EXPECT_GE(held["threshold"]["min"], 8);
     EXPECT_GT(held["threshold"]["max"], 8);
     EXPECT_LE(held["max_error"], held["threshold"]["max"]);
     EXPECT_EQ(held["over"], 0);

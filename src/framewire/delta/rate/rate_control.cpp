@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace framewire::delta {
 namespace {
@@ -14,6 +15,9 @@ constexpr double share_used = 0.9;
 constexpr double bucket_seconds = 1, bucket_frames = 10;
 // It holds no more than this, so that what nobody could have avoided is forgotten in so many seconds.
 constexpr double most_fullness = 2;
+// So full it is taken to be before the first step, and while none is sent: were it empty, the first second would take
+// what leaks and what fills it.
+constexpr double first_fullness = 0.5;
 // Where the threshold begins to rise, and where it is the greatest.
 constexpr double low_fullness = 0.1, high_fullness = 0.9;
 // Thresholds grow by even ratios from this below 0: the bytes of a step halve with every so many per cent more, but
@@ -55,8 +59,9 @@ RateControl::RateControl(const RateLimits& limits, int threshold, double frames_
       bytes_per_second_(limits.bits_per_second / 8 * share_used),
       frame_seconds_(1 / frames_per_second),
       capacity_bytes_(bytes_per_second_ * std::max(bucket_seconds, bucket_frames * frame_seconds_)),
+      bytes_(first_fullness * capacity_bytes_),
       known_threshold_(threshold),
-      threshold_(threshold) {
+      threshold_(static_cast<int>(std::lround(wanted(first_fullness)))) {
     if (!(frames_per_second > 0)) fail(ErrorCode::usage, "a rate of {} frames per second", frames_per_second);
 }
 
@@ -74,8 +79,8 @@ double RateControl::wanted(double fullness) const {
 
 int RateControl::threshold(double seconds) {
     const double gap = asked_ ? seconds_between(asked_at_, seconds) : frame_seconds_;
-    asked_ = true;
     asked_at_ = seconds;
+    if (!std::exchange(asked_, true)) return least_;
     steady_seconds_ += gap;
     // Frames that are not known yet are taken to be what the rate allows.
     const double want = wanted((bytes_ - gap * bytes_per_second_) / capacity_bytes_);
@@ -98,7 +103,7 @@ int RateControl::threshold(double seconds) {
 void RateControl::took(double seconds, int threshold, std::int64_t bytes) {
     const double gap = seconds_between(known_at_, seconds);
     bytes_ = std::max(0.0, bytes_ - gap * bytes_per_second_) + static_cast<double>(bytes);
-    bytes_ = std::min(bytes_, most_fullness * capacity_bytes_);
+    bytes_ = std::clamp(bytes_, bytes == 0 ? first_fullness * capacity_bytes_ : 0, most_fullness * capacity_bytes_);
     const double news = threshold == known_threshold_ ? 1 - std::exp(-gap / flow_seconds) : 1;
     flow_ += news * (static_cast<double>(bytes) / gap - flow_);
     known_at_ = seconds;

@@ -26,7 +26,8 @@ void validate(const RateLimits& limits, int threshold);
 /// The steps fill a bucket that holds what one second may take and leaks at nearly the rate allowed. The threshold
 /// follows how full it is, as in MPEG-2's Test Model 5 (section 10, step 2) quantizers follow the fullness of a virtual
 /// buffer: the least while it is nearly empty, the greatest when it is nearly full, even ratios between. So it rises as
-/// fast as the bucket fills. A lower threshold sends at once all that the higher one withheld: it sinks in small steps,
+/// fast as the bucket fills. Before anything is sent the bucket counts as half full, so that the first second holds the
+/// rate, too. A lower threshold sends at once all that the higher one withheld: it sinks in small steps,
 /// each when it is known what the one before took.
 ///
 /// Not for two threads at once.
@@ -37,7 +38,7 @@ public:
     RateControl(const RateLimits& limits, int threshold, double frames_per_second);
 
     /// The threshold of the frame at `seconds`, the one after those asked for before. Several may be asked for before
-    /// it is known what they took.
+    /// it is known what they took. The first frame has the least: it is a whole picture, which does not count.
     int threshold(double seconds);
     /// The step to the frame at `seconds`, within `threshold`, took `bytes`: 0 where none was sent. In the frames'
     /// order.
@@ -55,7 +56,7 @@ private:
     int least_, greatest_;
     double bytes_per_second_, frame_seconds_, capacity_bytes_;
     // Of the frames whose steps are known.
-    double bytes_ = 0, known_at_ = 0;
+    double bytes_, known_at_ = 0;
     double flow_ = 0;  // bytes per second of late, within the threshold of the last one
     int known_threshold_;
     std::int64_t over_ = 0;

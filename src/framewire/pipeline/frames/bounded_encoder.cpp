@@ -31,39 +31,39 @@ BoundedEncoder::BoundedEncoder(const delta::EncoderParameters& parameters, const
     });
 }
 
-BoundedEncoder::Outcome BoundedEncoder::encode(Frame& frame, bool watched, std::optional<int> threshold) {
+BoundedEncoder::Outcome BoundedEncoder::encode(Frame& frame, Packs packs, std::optional<int> threshold) {
+    if (packs == Packs::step && !started_) packs = Packs::picture;
     Outcome outcome;
-    outcome.whole = !watched || !started_;
+    outcome.whole = packs != Packs::step;
     packed_.clear();
-    const auto step = !watched ? Step::unwatched : started_ ? Step::next : Step::first;
     executor_->in_its_space([&]<MemorySpace space>() {
         const View<const std::uint8_t, space> camera = frame.in<space>();
         validate(camera, reference_.shape(), "the frame to encode");
-        outcome.found = advance(camera, step, threshold.value_or(threshold_));
+        outcome.found = advance(camera, packs, threshold.value_or(threshold_));
     });
     started_ = true;
     outcome.packed = packed_;
     return outcome;
 }
 
-delta::Summary BoundedEncoder::advance(HostView<const std::uint8_t> camera, Step step, int within) {
-    switch (step) {
-        case Step::unwatched: copy(camera, reference_.view()); return {};
-        case Step::first: return packer_->pack_first(camera, reference_.view(), within, packed_);
-        case Step::next: break;
+delta::Summary BoundedEncoder::advance(HostView<const std::uint8_t> camera, Packs packs, int within) {
+    switch (packs) {
+        case Packs::nothing: copy(camera, reference_.view()); return {};
+        case Packs::picture: return packer_->pack_first(camera, reference_.view(), within, packed_);
+        case Packs::step: break;
     }
     return packer_->pack_step(camera, reference_.view(), within, packed_);
 }
 
-delta::Summary BoundedEncoder::advance(DeviceView<const std::uint8_t> camera, Step step, int within) {
+delta::Summary BoundedEncoder::advance(DeviceView<const std::uint8_t> camera, Packs packs, int within) {
     auto& gpu = *on_gpu_;
     const auto reference = gpu.reference.view();
     delta::Summary found;
-    if (step == Step::unwatched)
+    if (packs == Packs::nothing)
         cuda::copy(camera, reference, executor_->stream());
     else
-        found = fetch(step == Step::first ? gpu.packer.pack_first(camera, reference, within)
-                                          : gpu.packer.pack_steps(camera, reference, within));
+        found = fetch(packs == Packs::picture ? gpu.packer.pack_first(camera, reference, within)
+                                              : gpu.packer.pack_steps(camera, reference, within));
     gpu.transfer.down([&](const cuda::Stream& stream) { cuda::download(reference, reference_.view(), stream); });
     gpu.transfer.wait();
     return found;

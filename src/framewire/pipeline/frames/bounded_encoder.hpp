@@ -34,17 +34,19 @@ public:
     BoundedEncoder(const BoundedEncoder&) = delete;
     BoundedEncoder& operator=(const BoundedEncoder&) = delete;
 
-    /// The next frame; returns when all is there. Where nobody watches, R becomes the frame itself, and nothing is
-    /// packed. `threshold` is this frame's, 0..254; none: that of the parameters. Throws Error{usage} on another shape.
-    Outcome encode(Frame& frame, bool watched, std::optional<int> threshold = {});
+    /// What is packed of a frame: nothing, and R becomes the frame itself; a picture that needs none before; or a step
+    /// to it, which is such a picture where there was no frame before.
+    enum class Packs { nothing, picture, step };
+
+    /// The next frame; returns when all is there. `threshold` is this frame's, 0..254; none: that of the parameters.
+    /// Throws Error{usage} on another shape.
+    Outcome encode(Frame& frame, Packs packs, std::optional<int> threshold = {});
 
     HostView<const std::uint8_t> reference() const { return reference_.view(); }
 
 private:
-    enum class Step { unwatched, first, next };
-
-    delta::Summary advance(HostView<const std::uint8_t> camera, Step step, int within);
-    delta::Summary advance(DeviceView<const std::uint8_t> camera, Step step, int within);
+    delta::Summary advance(HostView<const std::uint8_t> camera, Packs packs, int within);
+    delta::Summary advance(DeviceView<const std::uint8_t> camera, Packs packs, int within);
     /// Brings what was packed to the host.
     delta::Summary fetch(const delta::PackedBatch& batch);
 

@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <ranges>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -81,7 +81,7 @@ NpyHeader read_header(InputFile& file) {
     const auto rest_bytes = file.length_bytes() - std::ssize(bytes);
     if (header.fortran_order || header.bytes != bytes.size() || header.shape.size() < 2 || rest_bytes < 0)
         fail(ErrorCode::no_input, "{} holds no arrays of frames", file.name());
-    for (const auto side : header.shape | std::views::drop(1))
+    for (const auto side : std::span(header.shape).subspan(1))
         if (side < 1 || (frame_bytes *= static_cast<std::uint64_t>(side)) > static_cast<std::uint64_t>(rest_bytes))
             fail(ErrorCode::no_input, "{} ends within its first array", file.name());
     const auto frames = static_cast<std::uint64_t>(rest_bytes) / frame_bytes;
@@ -116,7 +116,7 @@ void join_arrays(const std::vector<FilePart>& parts, const std::string& output, 
             file.emplace(output, shape, true, options, floats ? NpyValues::float32 : NpyValues::int32);
             first = header;
         }
-        if (header.type != first.type || !std::ranges::equal(shape, first.shape | std::views::drop(1)))
+        if (header.type != first.type || !std::ranges::equal(shape, std::span(first.shape).subspan(1)))
             fail(ErrorCode::no_input, "{} holds other arrays than the part before", one.path);
         if (floats)
             copy_arrays<float>(from, header.shape[0], values, *file);
