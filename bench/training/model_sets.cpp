@@ -84,7 +84,7 @@ class SetBits {
 public:
     explicit SetBits(std::span<const Levels> levels) : bits_(levels.front().size()) {
         for (std::size_t set = 0; set < levels.size(); ++set) {
-            const auto of = bits_of(step_models::all, levels[set]);
+            const auto of = bits_of(step_models::trained, levels[set]);
             for (std::size_t i = 0; i < of.size(); ++i) bits_[i][set] = of[i];
         }
     }
@@ -160,18 +160,18 @@ void divide_by_bits(std::span<WeighedBlock> blocks, const Weights& bits) {
 
 std::vector<Levels> train_step_sets(std::span<const StreamCounts> streams) {
     auto blocks = weigh(streams);
-    Weights all(step_models::symbols);
+    Weights all(step_models::trained_symbols);
     for (const auto& block : blocks) add(all, block);
-    const auto shared = likelihoods(step_models::all, all, evenly(step_models::all, all.size()), unknown_symbols);
-    divide_by_bits(blocks, bits_of(step_models::all, levels_of(shared)));
+    const auto shared = likelihoods(step_models::trained, all, evenly(step_models::trained, all.size()), unknown_symbols);
+    divide_by_bits(blocks, bits_of(step_models::trained, levels_of(shared)));
 
     std::vector<Levels> trained(sets);
     double bits_before = 0;
     for (int round = 0; round < most_rounds; ++round) {
-        std::vector<Weights> counts(sets, Weights(step_models::symbols));
+        std::vector<Weights> counts(sets, Weights(step_models::trained_symbols));
         for (const auto& block : blocks) add(counts[static_cast<std::size_t>(block.set)], block);
         for (std::size_t set = 0; set < trained.size(); ++set)
-            trained[set] = levels_of(likelihoods(step_models::all, counts[set], shared, shared_symbols));
+            trained[set] = levels_of(likelihoods(step_models::trained, counts[set], shared, shared_symbols));
         const SetBits set_bits(trained);
         double bits = 0;
         for (auto& block : blocks) {

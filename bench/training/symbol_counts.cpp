@@ -69,14 +69,17 @@ struct Counted final : Symbols {
 
 BlockCounts count_step(Reader reader, int kind, int threshold, const Area& block, const Picture& before,
                        Picture& after) {
-    static std::vector<std::uint32_t> counts(step_models::symbols);
-    State state(reader);
-    Counted symbols(state, step_places(), counts);
+    static std::vector<std::uint32_t> counts(step_models::trained_symbols);
+    State first(reader);
+    const auto& models = delta::plain::step_models(first.bits(2));
+    const int choice = first.symbol(states_model);
+    States states(first, reader, states_counts[choice]);
+    Counted symbols(states, step_places(), counts);
     if (kind == 0)
-        read_changes(symbols, block, threshold, after);
+        read_changes(symbols, models, block, threshold, after);
     else
-        read_prediction(symbols, block, threshold, kind == 3, before, after);
-    state.end();
+        read_prediction(symbols, models, block, threshold, kind == 3, before, after);
+    states.end();
     BlockCounts found{.symbols = {}, .first = kind == 3};
     for (std::size_t i = 0; i < counts.size(); ++i) {
         if (!counts[i]) continue;
