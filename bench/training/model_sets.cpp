@@ -162,7 +162,8 @@ std::vector<Levels> train_step_sets(std::span<const StreamCounts> streams) {
     auto blocks = weigh(streams);
     Weights all(step_models::trained_symbols);
     for (const auto& block : blocks) add(all, block);
-    const auto shared = likelihoods(step_models::trained, all, evenly(step_models::trained, all.size()), unknown_symbols);
+    const auto shared =
+        likelihoods(step_models::trained, all, evenly(step_models::trained, all.size()), unknown_symbols);
     divide_by_bits(blocks, bits_of(step_models::trained, levels_of(shared)));
 
     std::vector<Levels> trained(sets);

@@ -8,15 +8,19 @@
 namespace framewire::delta {
 
 /// How many states the symbols of a block of steps take turns with: a block says so with a symbol of its own model.
-/// Many symbols have many, so that vectors and warps code them side by side; each takes about 3 bytes.
+/// Large blocks have many, so that vectors and warps code symbols side by side; each takes about 3 bytes.
 namespace step_states {
 
 inline constexpr int choices = 3, most = 32;
 
 /// How many it is of each choice.
 FRAMEWIRE_HOST_DEVICE constexpr int count(int choice) { return choice == 0 ? 1 : choice == 1 ? 8 : most; }
-/// What an encoder chooses for so many symbols.
-FRAMEWIRE_HOST_DEVICE constexpr int choice_for(int symbols) { return symbols < 2048 ? 0 : symbols < 8192 ? 1 : 2; }
+/// What an encoder chooses for a block whose symbols, numbers of bits aside, cost so much, in 1/8 bits: states may take
+/// a fiftieth of it.
+FRAMEWIRE_HOST_DEVICE constexpr int choice_for(std::uint64_t cost) {
+    constexpr std::uint64_t kilobyte = 1024 * 64;
+    return cost < kilobyte ? 0 : cost < 5 * kilobyte ? 1 : 2;
+}
 
 /// The model: where a choice starts, and its frequency.
 FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t start(int choice) { return choice == 0 ? 0 : choice == 1 ? 3840 : 4032; }

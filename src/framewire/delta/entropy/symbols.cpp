@@ -23,9 +23,10 @@ std::array<std::uint64_t, step_models::sets> Symbols::costs_by_set() const {
     return total;
 }
 
-int Symbols::best_set() const {
+Symbols::Best Symbols::best() const {
     const auto costs = costs_by_set();
-    return static_cast<int>(std::min_element(costs.begin(), costs.end()) - costs.begin());
+    const auto least = std::min_element(costs.begin(), costs.end());
+    return {static_cast<int>(least - costs.begin()), step_states::choice_for(*least)};
 }
 
 std::uint64_t Symbols::cost() const {
@@ -53,9 +54,10 @@ Symbols::Coding Symbols::begin(int set) {
             rans::least_state, words_.data() + words_.size()};
 }
 
-Symbols::Coding Symbols::code_in_lanes(int set) {
-    auto coding = begin(set);
-    const auto put = put_steps(set, std::span(entries_).first(count_), step_states::count(choice()), coding.word);
+Symbols::Coding Symbols::code_in_lanes(const Best& best) {
+    auto coding = begin(best.set);
+    const auto put =
+        put_steps(best.set, std::span(entries_).first(count_), step_states::count(best.states), coding.word);
     coding.entry = coding.first;
     coding.state = put.first_state;
     coding.word = put.words;
@@ -84,11 +86,11 @@ std::size_t Symbols::code_some(std::span<Coding*> active) {
     return static_cast<std::size_t>(std::remove_if(active.begin(), active.end(), is_over) - active.begin());
 }
 
-void Symbols::finish(const Coding& coding, int set, std::vector<std::uint8_t>& out) {
+void Symbols::finish(const Coding& coding, const Best& best, std::vector<std::uint8_t>& out) {
     auto* word = coding.word;
-    const auto states = rans::symbol_of(step_states::start(choice()), step_states::frequency(choice()));
+    const auto states = rans::symbol_of(step_states::start(best.states), step_states::frequency(best.states));
     auto state = rans::put(coding.state, states, word);
-    state = rans::put_bits(state, static_cast<std::uint32_t>(set), step_states::set_bits, word);
+    state = rans::put_bits(state, static_cast<std::uint32_t>(best.set), step_states::set_bits, word);
     *--word = static_cast<std::uint16_t>(state >> 16);
     *--word = static_cast<std::uint16_t>(state);
     rans::append(word, words_.data() + words_.size(), out);
@@ -106,17 +108,17 @@ void Symbols::write(std::span<Symbols> blocks, std::vector<std::uint8_t>& out, s
         blocks = blocks.subspan(most);
         sizes = sizes.subspan(most);
     }
-    std::array<int, most> sets;
+    std::array<Best, most> best;
     std::array<Coding, most> codings;
     std::array<Coding*, at_once> active;
     std::size_t active_count = 0;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-        sets[i] = blocks[i].best_set();
-        if (blocks[i].choice() > 0) {
-            codings[i] = blocks[i].code_in_lanes(sets[i]);
+        best[i] = blocks[i].best();
+        if (best[i].states > 0) {
+            codings[i] = blocks[i].code_in_lanes(best[i]);
             continue;
         }
-        codings[i] = blocks[i].begin(sets[i]);
+        codings[i] = blocks[i].begin(best[i].set);
         active[active_count++] = &codings[i];
         while (active_count == at_once) active_count = code_some<at_once>(active);
     }
@@ -128,7 +130,7 @@ void Symbols::write(std::span<Symbols> blocks, std::vector<std::uint8_t>& out, s
     }
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         const auto before = out.size();
-        blocks[i].finish(codings[i], sets[i], out);
+        blocks[i].finish(codings[i], best[i], out);
         sizes[i] = out.size() - before;
     }
 }

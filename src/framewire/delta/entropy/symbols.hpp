@@ -56,15 +56,17 @@ private:
 
     /// Of each set, what those entries take that are no numbers of bits, in 1/8 bits.
     std::array<std::uint64_t, step_models::sets> costs_by_set() const;
-    int best_set() const;
-    /// How many states they are coded with, as step_states has it.
-    int choice() const { return step_states::choice_for(static_cast<int>(count_)); }
+    /// With which set, and with how many states, as step_states has it.
+    struct Best {
+        int set, states;
+    };
+    Best best() const;
     /// Makes room for words, so that coding begins behind them.
     Coding begin(int set);
     /// The same with all entries coded, which have several states.
-    Coding code_in_lanes(int set);
+    Coding code_in_lanes(const Best& best);
     /// Writes what stands before the first symbol, and appends all.
-    void finish(const Coding& coding, int set, std::vector<std::uint8_t>& out);
+    void finish(const Coding& coding, const Best& best, std::vector<std::uint8_t>& out);
     template <std::size_t count>
     static void code(Coding* const* codings, std::size_t entries);
     template <std::size_t count>

@@ -236,12 +236,10 @@ __global__ void __launch_bounds__(threads_per_block) changes_kernel(Job job) {
             shared.counts, [&](int part) { return scratch.entries[part]; }, scratch.joined);
         __syncthreads();
         if (warp == 0) {
-            int best = 0;
-            for (int set = 1; set < step_models::sets; ++set)
-                if (shared.costs[set] < shared.costs[best]) best = set;
             auto* const end = job.coded.slot_end(block);
-            const auto* const begin = reinterpret_cast<const std::uint8_t*>(put_step_symbols(
-                reinterpret_cast<std::uint16_t*>(end), shared.chain, job.tables, best, scratch.joined, entries));
+            const auto* const begin = reinterpret_cast<const std::uint8_t*>(
+                put_step_symbols(reinterpret_cast<std::uint16_t*>(end), shared.chain, job.tables, shared.costs,
+                                 scratch.joined, entries));
             if (lane == 0) job.coded.sizes[block] = static_cast<std::uint32_t>(end - begin);
         }
         __syncthreads();

@@ -224,13 +224,6 @@ __device__ void code_block(const Job& job, int stream, const BlockPlace& block, 
     __syncthreads();
 }
 
-__device__ int best_set(const std::uint32_t (&costs)[step_models::sets]) {
-    int best = 0;
-    for (int set = 1; set < step_models::sets; ++set)
-        if (costs[set] < costs[best]) best = set;
-    return best;
-}
-
 // What the symbols take that were tried, in 1/8 bits.
 template <int channels>
 __device__ std::uint32_t cost_of(const Shared<channels>& shared, int tried) {
@@ -248,9 +241,8 @@ __device__ void write_block(const Job& job, int block, int size, int tried, Shar
     __syncthreads();
     if (threadIdx.x >= 32) return;
     auto* const end = job.coded.slot_end(block);
-    const auto* const begin = reinterpret_cast<const std::uint8_t*>(
-        put_step_symbols(reinterpret_cast<std::uint16_t*>(end), shared.chain, job.tables, best_set(shared.costs[tried]),
-                         scratch.joined, count));
+    const auto* const begin = reinterpret_cast<const std::uint8_t*>(put_step_symbols(
+        reinterpret_cast<std::uint16_t*>(end), shared.chain, job.tables, shared.costs[tried], scratch.joined, count));
     if (threadIdx.x == 0) job.coded.sizes[block] = static_cast<std::uint32_t>(end - begin);
 }
 

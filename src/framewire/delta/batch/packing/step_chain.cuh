@@ -29,11 +29,20 @@ __device__ int join_entries(const Count* counts, EntriesOf&& entries_of, std::ui
     return static_cast<int>(__shfl_sync(~0u, second_half, 31));
 }
 
-/// Codes `count` entries as class Symbols does, with `set` of the models. They end at `end`; returns where they begin.
-/// By one warp.
+/// Which set of models costs the least; the first of these.
+__device__ inline int best_set(const std::uint32_t (&costs)[step_models::sets]) {
+    int best = 0;
+    for (int set = 1; set < step_models::sets; ++set)
+        if (costs[set] < costs[best]) best = set;
+    return best;
+}
+
+/// Codes `count` entries as class Symbols does, with the set of the models that `costs` the least. They end at `end`;
+/// returns where they begin. By one warp.
 __device__ inline std::uint16_t* put_step_symbols(std::uint16_t* end, ChainMemory& memory, const CoderTables& tables,
-                                                  int set, const std::uint16_t* entries, int count) {
-    const int choice = step_states::choice_for(count);
+                                                  const std::uint32_t (&costs)[step_models::sets],
+                                                  const std::uint16_t* entries, int count) {
+    const int set = best_set(costs), choice = step_states::choice_for(costs[set]);
     const auto* const symbols = tables.steps + set * step_models::symbols;
     Chain chain(end, memory);
     if (choice == 0) {
