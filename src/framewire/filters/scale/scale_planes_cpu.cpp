@@ -112,7 +112,7 @@ HWY_INLINE void combine_planes(const std::uint8_t* const* rows, const std::int16
 }
 
 // A vector's blocks of a channel's line.
-HWY_INLINE hn::Vec<PlaneBytes> blocks_of(const std::int16_t* line, int first, int second) {
+HWY_INLINE hn::Vec<PlaneBytes> blocks_of(const std::int16_t* line, std::int64_t first, std::int64_t second) {
     const PlaneHalves d16;
     if constexpr (plane_lanes == 32) {
         const hn::Half<PlaneHalves> half;
@@ -131,6 +131,9 @@ HWY_INLINE void weigh_group(const ScaleBlocks& blocks, const ScaleTile& tile, in
     const PlaneHalves d16;
     const PlaneWords d32;
     const int pairs = fixed_pairs ? fixed_pairs : blocks.pairs;
+    constexpr std::int64_t line_elements = sizeof tile.line[0] / sizeof tile.line[0][0];
+    const auto* line = tile.line[0];
+    const std::int64_t begin = tile.begin;
     const auto* first = blocks.first.data() + group * ScaleBlocks::group_blocks + 4 * half;
     hn::Vec<PlaneHalves> halves[channels][2];
 #pragma GCC unroll 2
@@ -141,25 +144,29 @@ HWY_INLINE void weigh_group(const ScaleBlocks& blocks, const ScaleTile& tile, in
             const int vector = 2 * two + one;
             const auto order = hn::LoadU(d8, blocks.order.data() + (group * 4 + vector) * 32 + 16 * half);
             const auto* weights = blocks.weights.data() + std::int64_t{group * 4 + vector} * pairs * 16 + 8 * half;
-            const int at = first[vector] - tile.begin;
-            const int second = plane_lanes == 32 ? first[vector + 4] - tile.begin : 0;
-            for (auto& sum : sums) sum[one] = hn::Set(d32, 1 << (scale_row_shift - 1));
+            const std::int64_t at = first[vector] - begin,
+                               second = plane_lanes == 32 ? first[vector + 4] - begin : 0;
+#pragma GCC unroll 3
+            for (int channel = 0; channel < channels; ++channel)
+                sums[channel][one] = hn::Set(d32, 1 << (scale_row_shift - 1));
 #pragma GCC unroll 4
             for (int pair = 0; pair < pairs; ++pair) {
                 const auto weight = hn::LoadU(d16, weights + 16 * pair);
 #pragma GCC unroll 3
                 for (int channel = 0; channel < channels; ++channel) {
                     const auto taps =
-                        hn::TableLookupBytes(blocks_of(tile.line[channel], at + 2 * pair, second + 2 * pair), order);
+                        hn::TableLookupBytes(blocks_of(line + channel * line_elements, at + 2 * pair, second + 2 * pair), order);
                     sums[channel][one] =
                         hn::Add(sums[channel][one], multiply_add_pairs(d32, hn::BitCast(d16, taps), weight));
                 }
             }
         }
+#pragma GCC unroll 3
         for (int channel = 0; channel < channels; ++channel)
             halves[channel][two] = hn::ReorderDemote2To(d16, hn::ShiftRight<scale_row_shift>(sums[channel][0]),
                                                         hn::ShiftRight<scale_row_shift>(sums[channel][1]));
     }
+#pragma GCC unroll 3
     for (int channel = 0; channel < channels; ++channel)
         out[channel] = narrow_in_blocks(d8, halves[channel][0], halves[channel][1]);
 }
