@@ -144,8 +144,7 @@ HWY_INLINE void weigh_group(const ScaleBlocks& blocks, const ScaleTile& tile, in
             const int vector = 2 * two + one;
             const auto order = hn::LoadU(d8, blocks.order.data() + (group * 4 + vector) * 32 + 16 * half);
             const auto* weights = blocks.weights.data() + std::int64_t{group * 4 + vector} * pairs * 16 + 8 * half;
-            const std::int64_t at = first[vector] - begin,
-                               second = plane_lanes == 32 ? first[vector + 4] - begin : 0;
+            const std::int64_t at = first[vector] - begin, second = plane_lanes == 32 ? first[vector + 4] - begin : 0;
 #pragma GCC unroll 3
             for (int channel = 0; channel < channels; ++channel)
                 sums[channel][one] = hn::Set(d32, 1 << (scale_row_shift - 1));
@@ -154,8 +153,8 @@ HWY_INLINE void weigh_group(const ScaleBlocks& blocks, const ScaleTile& tile, in
                 const auto weight = hn::LoadU(d16, weights + 16 * pair);
 #pragma GCC unroll 3
                 for (int channel = 0; channel < channels; ++channel) {
-                    const auto taps =
-                        hn::TableLookupBytes(blocks_of(line + channel * line_elements, at + 2 * pair, second + 2 * pair), order);
+                    const auto taps = hn::TableLookupBytes(
+                        blocks_of(line + channel * line_elements, at + 2 * pair, second + 2 * pair), order);
                     sums[channel][one] =
                         hn::Add(sums[channel][one], multiply_add_pairs(d32, hn::BitCast(d16, taps), weight));
                 }
