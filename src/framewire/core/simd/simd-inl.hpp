@@ -30,6 +30,37 @@ HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D32> multiply_add_pairs(D32 d32, V16 a, V1
 #endif
 }
 
+/// Signed 16-bit numbers of two vectors held to 0..255, as bytes: in each 16-byte block those of `a`, then those of
+/// `b`.
+template <class D8, class V16>
+HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_in_blocks(D8 d8, V16 a, V16 b) {
+    namespace hn = hwy::HWY_NAMESPACE;
+    using V8 = hn::VFromD<D8>;
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+    // One packuswb, which this Highway has for single vectors alone.
+    if constexpr (hn::MaxLanes(d8) == 16) return V8{_mm_packus_epi16(a.raw, b.raw)};
+#if HWY_TARGET <= HWY_AVX2
+    if constexpr (hn::MaxLanes(d8) == 32) return V8{_mm256_packus_epi16(a.raw, b.raw)};
+#endif
+#if HWY_TARGET <= HWY_AVX3
+    if constexpr (hn::MaxLanes(d8) == 64) return V8{_mm512_packus_epi16(a.raw, b.raw)};
+#endif
+#else
+    const hn::RepartitionToWide<D8> d16;
+    const hn::Repartition<std::int16_t, D8> signed16;
+    const hn::Repartition<std::uint64_t, D8> d64;
+    const auto held = [&](V16 value) {
+        return hn::BitCast(d16, hn::Min(hn::Max(value, hn::Zero(signed16)), hn::Set(signed16, 255)));
+    };
+    // The even bytes of each vector in the lower half of its blocks.
+    const auto even = [&](V16 value) {
+        HWY_ALIGN static constexpr std::uint8_t order[16] = {0, 2, 4, 6, 8, 10, 12, 14, 0, 2, 4, 6, 8, 10, 12, 14};
+        return hn::BitCast(d64, hn::TableLookupBytes(hn::BitCast(d8, held(value)), hn::LoadDup128(d8, order)));
+    };
+    return hn::BitCast(d8, hn::InterleaveLower(d64, even(a), even(b)));
+#endif
+}
+
 /// Four vectors of 32-bit numbers in 0..255 as one vector of bytes, in order.
 template <class D8, class V32>
 HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_to_bytes(D8 d8, V32 q0, V32 q1, V32 q2, V32 q3) {

@@ -125,7 +125,7 @@ HWY_EXPORT(transpose_bgr);
 namespace {
 
 // Rows of a transposed result that are written side by side, and how far at a time: both images stay in L1.
-constexpr int transposed_rows = 32, transposed_columns = 64;
+constexpr int transposed_rows = 64, transposed_columns = 32;
 
 struct MovedRow {
     const PixelMap& map;

@@ -1,6 +1,7 @@
 #include "framewire/filters/scale/scale.hpp"
 
 #include "framewire/filters/geometry/measure.hpp"
+#include "framewire/filters/scale/scale_planes.hpp"
 
 #include <algorithm>
 
@@ -48,9 +49,10 @@ ScaleParameters scale_parameters(const ParameterValues& values, const Shape& sha
     return {width, height, method_from(values)};
 }
 
-// The CPU's vectors take two taps of BGR or eight of gray at a time, CUDA two.
-int taps_at_a_time(const Shape& shape, const Executor& executor) {
-    return executor.backend() == Backend::cpu && shape.channels == 1 ? 8 : 2;
+// Of the CPU, where they serve.
+ScaleBlocks blocks_for(const ScaleAxis& columns, const ScaleAxis& rows, const Executor& executor) {
+    if (executor.backend() != Backend::cpu || columns.stride > scale_planes_most_taps) return {};
+    return scale_blocks(rows);
 }
 
 }  // namespace
@@ -60,7 +62,11 @@ Scale::Scale(ScaleParameters parameters, const Shape& shape, Executor& executor)
       to_(scaled(parameters, shape)),
       executor_(&executor),
       columns_(scale_axis(parameters.method, from_.height, to_.height, 2)),
-      rows_(scale_axis(parameters.method, from_.width, to_.width, taps_at_a_time(shape, executor))) {
+      rows_(scale_axis(parameters.method, from_.width, to_.width, 2)),
+      blocks_(blocks_for(columns_, rows_, executor)) {
+    // Without blocks the CPU's vectors take two taps of BGR or eight of gray at a time.
+    if (executor.backend() == Backend::cpu && blocks_.empty() && shape.channels == 1)
+        rows_ = scale_axis(parameters.method, from_.width, to_.width, 8);
     if constexpr (cuda::compiled)
         if (executor.backend() == Backend::cuda) on_device_ = plan_for_cuda();
 }

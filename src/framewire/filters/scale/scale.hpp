@@ -3,6 +3,7 @@
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/filters/filter.hpp"
 #include "framewire/filters/scale/scale_axis.hpp"
+#include "framewire/filters/scale/scale_blocks.hpp"
 
 #include <cstdint>
 
@@ -38,10 +39,12 @@ public:
 
 private:
     FilterOnDevice plan_for_cuda() const;
+    void make_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
 
     Shape from_, to_;
     Executor* executor_;
     ScaleAxis columns_, rows_;  // along y and along x
+    ScaleBlocks blocks_;        // CPU: of rows_, where neighbours see nearly the same pixels
     FilterOnDevice on_device_;
 };
 

@@ -205,11 +205,19 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
+#include "framewire/filters/scale/scale_planes.hpp"
 #include "framewire/filters/spans.hpp"
 
 namespace framewire {
 
 HWY_EXPORT(scale_rows);
+
+void Scale::make_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const {
+    if (blocks_.empty())
+        HWY_DYNAMIC_DISPATCH(scale_rows)(columns_, rows_, in, out);
+    else
+        scale_rows_in_planes(columns_, blocks_, in, out);
+}
 
 void Scale::run(const FilterImages<MemorySpace::host>& images) const {
     validate(images.in, from_, "scale's image");
@@ -221,8 +229,7 @@ void Scale::run(const FilterImages<MemorySpace::host>& images) const {
     executor_->pool().for_chunks(to_.frames * bands, 1, [&](std::int64_t index, std::int64_t, std::int64_t) {
         const auto frame = static_cast<int>(index / bands), y = static_cast<int>(index % bands * rows_each);
         const RowRange made{y, std::min(y + static_cast<int>(rows_each), to_.height)};
-        HWY_DYNAMIC_DISPATCH(scale_rows)
-        (columns_, rows_, ImageRows(images.in.frames(frame, 1)), ImageRows(images.out.frames(frame, 1)).part(made));
+        make_rows(ImageRows(images.in.frames(frame, 1)), ImageRows(images.out.frames(frame, 1)).part(made));
     });
 }
 
@@ -238,7 +245,7 @@ RowRange Scale::rows_needed(const RowRange& made) const {
 void Scale::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const {
     validate_rows(in, from_, "scale's rows");
     validate_rows(out, to_, "scale's resulting rows");
-    HWY_DYNAMIC_DISPATCH(scale_rows)(columns_, rows_, in, out);
+    make_rows(in, out);
 }
 
 }  // namespace framewire

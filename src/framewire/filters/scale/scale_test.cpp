@@ -71,6 +71,18 @@ TEST_P(ScaleTest, FarAwaySizesEqualTheFixedPointFormula) {
         }
 }
 
+// Several tiles of 1024 pixels, whose last one is cut anywhere, and pixels near the limit where neighbours are too far
+// from each other for blocks of four.
+TEST_P(ScaleTest, WideImagesEqualTheFixedPointFormula) {
+    for (const auto& method : methods)
+        for (const int channels : {3, 1}) {
+            check(GetParam(), method, "iw/2", "ih/2", channels, {{1, 20, 2050, channels}, {1, 9, 4097, channels}});
+            check(GetParam(), method, "iw*4/3", "ih*4/3", channels, {{1, 11, 1033, channels}, {2, 7, 2111, channels}});
+            for (const char* w : {"iw*10/21", "iw*10/23", "iw*10/25"})
+                check(GetParam(), method, w, "ih", channels, {{1, 3, 2200, channels}});
+        }
+}
+
 TEST_P(ScaleTest, WithinOneOfTheFormulaInDoubles) {
     for (const auto& method : methods)
         for (const auto& [w, h] : {std::pair{"iw*2/3", "ih/2"}, {"iw*2", "ih*3/2"}, {"iw/7", "ih/9"}})

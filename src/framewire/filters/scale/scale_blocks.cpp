@@ -1,0 +1,62 @@
+#include "framewire/filters/scale/scale_blocks.hpp"
+
+#include <algorithm>
+
+namespace framewire {
+namespace {
+
+// Numbers of 16 bits that the places of a block's taps can be among.
+constexpr int block_reach = 8;
+// A lone pixel may see a whole image, which tiles have no room for.
+constexpr int most_taps = 32;
+
+}  // namespace
+
+int ScaleBlocks::group_begin(int group) const {
+    const auto* of_group = first.data() + group * group_blocks;
+    return *std::min_element(of_group, of_group + group_blocks);
+}
+
+int ScaleBlocks::group_end(int group) const {
+    const auto* of_group = first.data() + group * group_blocks;
+    return *std::max_element(of_group, of_group + group_blocks) + 2 * (pairs - 1) + block_reach;
+}
+
+ScaleBlocks scale_blocks(const ScaleAxis& axis) {
+    constexpr int group_px = ScaleBlocks::group_px, block_px = ScaleBlocks::block_px;
+    if (axis.taps > most_taps) return {};
+    const int groups = (axis.to + group_px - 1) / group_px;
+    ScaleBlocks blocks{.pairs = (axis.taps + 1) / 2};
+    const auto first_of = [&](int x) { return axis.first[static_cast<std::size_t>(std::min(x, axis.to - 1))]; };
+    for (int x = 0; x < groups * group_px; x += block_px) {
+        int least = first_of(x), most = least;
+        for (int pixel = 1; pixel < block_px; ++pixel) {
+            least = std::min(least, first_of(x + pixel));
+            most = std::max(most, first_of(x + pixel));
+        }
+        if (most - least + 2 > block_reach) return {};
+        blocks.first.push_back(least);
+    }
+    for (int group = 0; group < groups; ++group)
+        for (int two = 0; two < ScaleBlocks::group_blocks / 2; ++two) {
+            const auto each_pixel = [&](auto&& body) {
+                for (const int block : {two, two + ScaleBlocks::group_blocks / 2})
+                    for (int pixel = 0; pixel < block_px; ++pixel)
+                        body(group * group_px + block * block_px + pixel,
+                             blocks.first[static_cast<std::size_t>(group * ScaleBlocks::group_blocks + block)]);
+            };
+            each_pixel([&](int x, int first) {
+                const int at = 2 * (first_of(x) - first);
+                for (int byte = 0; byte < 4; ++byte) blocks.order.push_back(static_cast<std::uint8_t>(at + byte));
+            });
+            for (int tap = 0; tap < 2 * blocks.pairs; tap += 2)
+                each_pixel([&](int x, int) {
+                    const auto* weights = axis.weights_of(std::min(x, axis.to - 1));
+                    for (const int one : {tap, tap + 1})
+                        blocks.weights.push_back(one < axis.stride ? weights[one] : std::int16_t{0});
+                });
+        }
+    return blocks;
+}
+
+}  // namespace framewire

@@ -1,0 +1,272 @@
+#include "framewire/core/simd/simd.hpp"
+#include "framewire/filters/scale/scale_planes.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "framewire/filters/scale/scale_planes_cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "framewire/core/simd/simd-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Vectors of one block of four pixels, or of two where they are that wide.
+using PlaneBytes = hn::CappedTag<std::uint8_t, 32>;
+using PlaneHalves = hn::Repartition<std::int16_t, PlaneBytes>;
+using PlaneWords = hn::Repartition<std::int32_t, PlaneBytes>;
+constexpr int plane_lanes = static_cast<int>(hn::MaxLanes(PlaneBytes()));
+
+// Pixels of the image that a tile sees; a multiple of what vectors take.
+constexpr int tile_px = 1024;
+// Vectors write, and blocks see, up to so many pixels behind those.
+constexpr int tile_slack_px = 64;
+
+// Rows of the image that a tile sees, each channel by itself, and one row of what became of the columns.
+struct ScaleTile {
+    HWY_ALIGN std::uint8_t rows[scale_planes_most_taps][3][tile_px + tile_slack_px];
+    HWY_ALIGN std::int16_t line[3][tile_px + tile_slack_px];
+    int row_at[scale_planes_most_taps];  // which row of the image each of `rows` is, or -1
+    int begin, count;                    // the pixels
+};
+
+// Interleaving bytes of two rows leaves results of a wide vector in order when its quarters are in this one.
+HWY_INLINE hn::Vec<PlaneBytes> quarters_in_turn(hn::Vec<PlaneBytes> bytes) {
+    if constexpr (plane_lanes == 32) {
+        const hn::Repartition<std::uint64_t, PlaneBytes> d64;
+        HWY_ALIGN static constexpr std::int64_t order[4] = {0, 2, 1, 3};
+        return hn::BitCast(PlaneBytes(),
+                           hn::TableLookupLanes(hn::BitCast(d64, bytes), hn::SetTableIndices(d64, order)));
+    } else {
+        return bytes;
+    }
+}
+
+// The tile's pixels of a row of an image as wide as `width`.
+template <int channels>
+void split_row(const std::uint8_t* row, int width, const ScaleTile& tile, std::uint8_t (*to)[tile_px + tile_slack_px]) {
+    const PlaneBytes d8;
+    for (int x = 0; x < tile.count; x += plane_lanes) {
+        const auto* from = row + std::int64_t{channels} * (tile.begin + x);
+        HWY_ALIGN std::uint8_t last[3 * plane_lanes];
+        if (const int left = width - tile.begin - x; left < plane_lanes) {
+            std::memcpy(last, from, static_cast<std::size_t>(channels * left));
+            std::memset(last + channels * left, 0, static_cast<std::size_t>(channels * (plane_lanes - left)));
+            from = last;
+        }
+        if constexpr (channels == 3) {
+            hn::Vec<PlaneBytes> b, g, r;
+            hn::LoadInterleaved3(d8, from, b, g, r);
+            hn::Store(quarters_in_turn(b), d8, to[0] + x);
+            hn::Store(quarters_in_turn(g), d8, to[1] + x);
+            hn::Store(quarters_in_turn(r), d8, to[2] + x);
+        } else {
+            hn::Store(quarters_in_turn(hn::LoadU(d8, from)), d8, to[0] + x);
+        }
+    }
+}
+
+// Two weights side by side, as multiply_add_pairs takes them.
+HWY_INLINE std::int32_t two_weights(const std::int16_t* weights) {
+    std::int32_t pair;
+    std::memcpy(&pair, weights, sizeof pair);
+    return pair;
+}
+
+// One row of the columns' results. `fixed_pairs` 0 stands for any number.
+template <int fixed_pairs>
+HWY_INLINE void combine_planes(const std::uint8_t* const* rows, const std::int16_t* weights, int pairs, int count,
+                               std::int16_t* line) {
+    const PlaneBytes d8;
+    const PlaneHalves d16;
+    const PlaneWords d32;
+    if (fixed_pairs) pairs = fixed_pairs;
+    const auto zero = hn::Zero(d8);
+    for (int x = 0; x < count; x += plane_lanes) {
+        auto sum_0 = hn::Set(d32, 1 << (scale_column_shift - 1)), sum_1 = sum_0, sum_2 = sum_0, sum_3 = sum_0;
+#pragma GCC unroll 4
+        for (int pair = 0; pair < pairs; ++pair) {
+            const auto even = hn::Load(d8, rows[2 * pair] + x), odd = hn::Load(d8, rows[2 * pair + 1] + x);
+            const auto weight = hn::BitCast(d16, hn::Set(d32, two_weights(weights + 2 * pair)));
+            const auto low = hn::InterleaveLower(d8, even, odd), high = hn::InterleaveUpper(d8, even, odd);
+            const auto weigh = [&](hn::Vec<PlaneBytes> taps)
+                                   HWY_ATTR { return multiply_add_pairs(d32, hn::BitCast(d16, taps), weight); };
+            sum_0 = hn::Add(sum_0, weigh(hn::InterleaveLower(d8, low, zero)));
+            sum_1 = hn::Add(sum_1, weigh(hn::InterleaveUpper(d8, low, zero)));
+            sum_2 = hn::Add(sum_2, weigh(hn::InterleaveLower(d8, high, zero)));
+            sum_3 = hn::Add(sum_3, weigh(hn::InterleaveUpper(d8, high, zero)));
+        }
+        const auto packed = [&](hn::Vec<PlaneWords> lower, hn::Vec<PlaneWords> upper) HWY_ATTR {
+            return hn::ReorderDemote2To(d16, hn::ShiftRight<scale_column_shift>(lower),
+                                        hn::ShiftRight<scale_column_shift>(upper));
+        };
+        hn::Store(packed(sum_0, sum_1), d16, line + x);
+        hn::Store(packed(sum_2, sum_3), d16, line + x + plane_lanes / 2);
+    }
+}
+
+// A vector's blocks of a channel's line.
+HWY_INLINE hn::Vec<PlaneBytes> blocks_of(const std::int16_t* line, std::int64_t first, std::int64_t second) {
+    const PlaneHalves d16;
+    if constexpr (plane_lanes == 32) {
+        const hn::Half<PlaneHalves> half;
+        return hn::BitCast(PlaneBytes(),
+                           hn::Combine(d16, hn::LoadU(half, line + second), hn::LoadU(half, line + first)));
+    } else {
+        return hn::BitCast(PlaneBytes(), hn::LoadU(d16, line + first));
+    }
+}
+
+// As many results as a vector has bytes, of a group or of half of one.
+template <int channels, int fixed_pairs>
+HWY_INLINE void weigh_group(const ScaleBlocks& blocks, const ScaleTile& tile, int group, int half,
+                            hn::Vec<PlaneBytes>* out) {
+    const PlaneBytes d8;
+    const PlaneHalves d16;
+    const PlaneWords d32;
+    const int pairs = fixed_pairs ? fixed_pairs : blocks.pairs;
+    constexpr std::int64_t line_elements = sizeof tile.line[0] / sizeof tile.line[0][0];
+    const auto* line = tile.line[0];
+    const std::int64_t begin = tile.begin;
+    const auto* first = blocks.first.data() + group * ScaleBlocks::group_blocks + 4 * half;
+    hn::Vec<PlaneHalves> halves[channels][2];
+#pragma GCC unroll 2
+    for (int two = 0; two < 2; ++two) {
+        hn::Vec<PlaneWords> sums[channels][2];
+#pragma GCC unroll 2
+        for (int one = 0; one < 2; ++one) {
+            const int vector = 2 * two + one;
+            const auto order = hn::LoadU(d8, blocks.order.data() + (group * 4 + vector) * 32 + 16 * half);
+            const auto* weights = blocks.weights.data() + std::int64_t{group * 4 + vector} * pairs * 16 + 8 * half;
+            const std::int64_t at = first[vector] - begin, second = plane_lanes == 32 ? first[vector + 4] - begin : 0;
+#pragma GCC unroll 3
+            for (int channel = 0; channel < channels; ++channel)
+                sums[channel][one] = hn::Set(d32, 1 << (scale_row_shift - 1));
+#pragma GCC unroll 4
+            for (int pair = 0; pair < pairs; ++pair) {
+                const auto weight = hn::LoadU(d16, weights + 16 * pair);
+#pragma GCC unroll 3
+                for (int channel = 0; channel < channels; ++channel) {
+                    const auto taps = hn::TableLookupBytes(
+                        blocks_of(line + channel * line_elements, at + 2 * pair, second + 2 * pair), order);
+                    sums[channel][one] =
+                        hn::Add(sums[channel][one], multiply_add_pairs(d32, hn::BitCast(d16, taps), weight));
+                }
+            }
+        }
+#pragma GCC unroll 3
+        for (int channel = 0; channel < channels; ++channel)
+            halves[channel][two] = hn::ReorderDemote2To(d16, hn::ShiftRight<scale_row_shift>(sums[channel][0]),
+                                                        hn::ShiftRight<scale_row_shift>(sums[channel][1]));
+    }
+#pragma GCC unroll 3
+    for (int channel = 0; channel < channels; ++channel)
+        out[channel] = narrow_in_blocks(d8, halves[channel][0], halves[channel][1]);
+}
+
+// Groups `begin` to `end` of a row of the result as wide as `width`.
+template <int channels, int fixed_pairs>
+void weigh_rows(const ScaleBlocks& blocks, const ScaleTile& tile, int begin, int end, int width, std::uint8_t* out) {
+    const PlaneBytes d8;
+    const auto store = [&](const hn::Vec<PlaneBytes>* results, std::uint8_t* to) HWY_ATTR {
+        if constexpr (channels == 3)
+            hn::StoreInterleaved3(results[0], results[1], results[2], d8, to);
+        else
+            hn::StoreU(results[0], d8, to);
+    };
+    for (int group = begin; group < end; ++group)
+        for (int half = 0; half < ScaleBlocks::group_px / plane_lanes; ++half) {
+            const int x = group * ScaleBlocks::group_px + half * plane_lanes;
+            hn::Vec<PlaneBytes> results[channels];
+            if (x >= width) return;
+            weigh_group<channels, fixed_pairs>(blocks, tile, group, half, results);
+            auto* to = out + std::int64_t{channels} * x;
+            if (width - x >= plane_lanes) {
+                store(results, to);
+            } else {
+                HWY_ALIGN std::uint8_t last[3 * plane_lanes];
+                store(results, last);
+                std::memcpy(to, last, static_cast<std::size_t>(channels * (width - x)));
+            }
+        }
+}
+
+// The groups from `begin` on whose pixels a tile has room for; at least one.
+int tile_groups(const ScaleBlocks& blocks, int begin) {
+    const int first = blocks.group_begin(begin);
+    int end = begin + 1;
+    while (end < blocks.groups() && blocks.group_begin(end) >= first && blocks.group_end(end) - first <= tile_px) ++end;
+    return end;
+}
+
+template <int channels>
+void scale_tile(const ScaleAxis& columns, const ScaleBlocks& blocks, const ImageRows<const std::uint8_t>& in,
+                const ImageRows<std::uint8_t>& out, int begin, int end, ScaleTile& tile) {
+    const int width = in.view.shape().width, pairs = columns.stride / 2;
+    tile.begin = blocks.group_begin(begin);
+    int tile_end = 0;
+    for (int group = begin; group < end; ++group) tile_end = std::max(tile_end, blocks.group_end(group));
+    tile.count = std::min(tile_end, width) - tile.begin;
+    const int count = (tile.count + plane_lanes - 1) / plane_lanes * plane_lanes;
+    tile.count = count;
+    std::fill_n(tile.row_at, scale_planes_most_taps, -1);
+    const auto combine = pairs == 1 ? combine_planes<1> : pairs == 2 ? combine_planes<2> : combine_planes<0>;
+    const auto weigh = blocks.pairs == 1   ? weigh_rows<channels, 1>
+                       : blocks.pairs == 2 ? weigh_rows<channels, 2>
+                                           : weigh_rows<channels, 0>;
+    for (int y = out.range().begin; y < out.range().end; ++y) {
+        const int first = columns.first[static_cast<std::size_t>(y)];
+        const std::uint8_t* rows[3][scale_planes_most_taps];
+        for (int tap = 0; tap < columns.stride; ++tap) {
+            const int row = std::min(first + tap, in.range().end - 1), slot = row % scale_planes_most_taps;
+            if (tile.row_at[slot] != row) {
+                split_row<channels>(in.row(row), width, tile, tile.rows[slot]);
+                tile.row_at[slot] = row;
+            }
+            for (int channel = 0; channel < channels; ++channel) rows[channel][tap] = tile.rows[slot][channel];
+        }
+        for (int channel = 0; channel < channels; ++channel)
+            combine(rows[channel], columns.weights_of(y), pairs, count, tile.line[channel]);
+        weigh(blocks, tile, begin, end, out.view.shape().width, out.row(y));
+    }
+}
+
+}  // namespace
+
+void scale_planes_rows(const ScaleAxis& columns, const ScaleBlocks& blocks, const ImageRows<const std::uint8_t>& in,
+                       const ImageRows<std::uint8_t>& out) {
+    ScaleTile tile;
+    std::memset(tile.line, 0, sizeof tile.line);  // what blocks see behind the image has no weight, but is defined
+    for (int begin = 0; begin < blocks.groups();) {
+        const int end = tile_groups(blocks, begin);
+        if (in.view.shape().channels == 3)
+            scale_tile<3>(columns, blocks, in, out, begin, end, tile);
+        else
+            scale_tile<1>(columns, blocks, in, out, begin, end, tile);
+        begin = end;
+    }
+}
+
+}  // namespace framewire::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace framewire {
+
+HWY_EXPORT(scale_planes_rows);
+
+void scale_rows_in_planes(const ScaleAxis& columns, const ScaleBlocks& blocks, const ImageRows<const std::uint8_t>& in,
+                          const ImageRows<std::uint8_t>& out) {
+    HWY_DYNAMIC_DISPATCH(scale_planes_rows)(columns, blocks, in, out);
+}
+
+}  // namespace framewire
+
+#endif
