@@ -328,10 +328,11 @@ TEST(ZshCompletion, KnowsWhatBashKnows) {
     const auto offered = [&](const std::string& line) {
         std::filesystem::remove(folder / "offers");
         written_to(folder, "offers", "");
+        // What is typed comes back too, in lines of the terminal's width, so it has to differ from what is waited for.
         const auto script = "zmodload zsh/zpty zsh/zselect; zpty z zsh -f -i; zpty -w z 'source " +
                             (folder / "inner.zsh") +
-                            "; print READY'; "
-                            "zpty -r z x '*READY*READY*'; zpty -w -n z '" +
+                            "; print RE\\ADY'; "
+                            "zpty -r z x '*READY*'; zpty -w -n z '" +
                             line + "'$'\\t'; " + until_all_is_offered + "; zpty -d z";
         const auto result = Program({"zsh", "-f", "-c", script}).wait(std::chrono::seconds(60));
         EXPECT_EQ(result.code, 0) << result.err;
