@@ -49,11 +49,11 @@ HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_in_blocks(D8 d8, V16 a, V16 b) 
     const hn::RepartitionToWide<D8> d16;
     const hn::Repartition<std::int16_t, D8> signed16;
     const hn::Repartition<std::uint64_t, D8> d64;
-    const auto held = [&](V16 value) {
+    const auto held = [&](V16 value) HWY_ATTR {
         return hn::BitCast(d16, hn::Min(hn::Max(value, hn::Zero(signed16)), hn::Set(signed16, 255)));
     };
     // The even bytes of each vector in the lower half of its blocks.
-    const auto even = [&](V16 value) {
+    const auto even = [&](V16 value) HWY_ATTR {
         HWY_ALIGN static constexpr std::uint8_t order[16] = {0, 2, 4, 6, 8, 10, 12, 14, 0, 2, 4, 6, 8, 10, 12, 14};
         return hn::BitCast(d64, hn::TableLookupBytes(hn::BitCast(d8, held(value)), hn::LoadDup128(d8, order)));
     };

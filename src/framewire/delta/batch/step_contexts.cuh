@@ -75,7 +75,7 @@ __device__ PixelNeighbours neighbours_of(const Block& block, int x, int y) {
 __device__ inline std::uint16_t bits_entry(int value, int count) {
     return static_cast<std::uint16_t>(step_models::trained_symbols + (1 << count) + value);
 }
-/// How many bits the number has that a symbol stands for; 0 of other symbols.
+/// step_models::bits_of().
 __device__ inline int bits_of_entry(std::uint32_t entry) {
     return entry > step_models::trained_symbols ? 31 - __clz(static_cast<int>(entry - step_models::trained_symbols))
                                                 : 0;

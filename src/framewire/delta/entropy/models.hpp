@@ -1,9 +1,9 @@
 #pragma once
 
-#include "framewire/core/host_device.hpp"
 #include "framewire/delta/entropy/rans.hpp"
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -38,10 +38,8 @@ inline constexpr int most_bits = 8, trained_symbols = vector_bits.end();
 inline constexpr int symbols = trained_symbols + (2 << most_bits);
 constexpr ModelKind plain_bits(int count) { return {trained_symbols + (1 << count), 1, 1 << count}; }
 /// How many bits the number has that a symbol stands for; 0 of other symbols.
-FRAMEWIRE_HOST_DEVICE constexpr int bits_of(int symbol) {
-    int bits = 0;
-    for (int rest = symbol - trained_symbols; rest > 1; rest >>= 1) ++bits;
-    return bits;
+constexpr int bits_of(int symbol) {
+    return symbol < trained_symbols ? 0 : std::bit_width(static_cast<unsigned>(symbol - trained_symbols)) - 1;
 }
 inline constexpr int sets = 4;  ///< a block says which one it was coded with
 

@@ -33,7 +33,7 @@ struct ScaleTile {
     HWY_ALIGN std::uint8_t rows[scale_planes_most_taps][3][tile_px + tile_slack_px];
     HWY_ALIGN std::int16_t line[3][tile_px + tile_slack_px];
     int row_at[scale_planes_most_taps];  // which row of the image each of `rows` is, or -1
-    int begin, count;                    // the pixels
+    int begin, count;                    // the pixels; whole vectors, so some may lie behind the image
 };
 
 // Interleaving bytes of two rows leaves results of a wide vector in order when its quarters are in this one.
@@ -212,9 +212,7 @@ void scale_tile(const ScaleAxis& columns, const ScaleBlocks& blocks, const Image
     tile.begin = blocks.group_begin(begin);
     int tile_end = 0;
     for (int group = begin; group < end; ++group) tile_end = std::max(tile_end, blocks.group_end(group));
-    tile.count = std::min(tile_end, width) - tile.begin;
-    const int count = (tile.count + plane_lanes - 1) / plane_lanes * plane_lanes;
-    tile.count = count;
+    tile.count = (std::min(tile_end, width) - tile.begin + plane_lanes - 1) / plane_lanes * plane_lanes;
     std::fill_n(tile.row_at, scale_planes_most_taps, -1);
     const auto combine = pairs == 1 ? combine_planes<1> : pairs == 2 ? combine_planes<2> : combine_planes<0>;
     const auto weigh = blocks.pairs == 1   ? weigh_rows<channels, 1>
@@ -232,7 +230,7 @@ void scale_tile(const ScaleAxis& columns, const ScaleBlocks& blocks, const Image
             for (int channel = 0; channel < channels; ++channel) rows[channel][tap] = tile.rows[slot][channel];
         }
         for (int channel = 0; channel < channels; ++channel)
-            combine(rows[channel], columns.weights_of(y), pairs, count, tile.line[channel]);
+            combine(rows[channel], columns.weights_of(y), pairs, tile.count, tile.line[channel]);
         weigh(blocks, tile, begin, end, out.view.shape().width, out.row(y));
     }
 }
