@@ -33,8 +33,8 @@ Shape rotated(const RotateParameters& parameters, const Shape& shape) {
     const double cosine = std::abs(turn.cosine), sine = std::abs(turn.sine);
     // What only a double's rounding adds is no pixel.
     const auto side = [&](int along, int across) {
-        constexpr double rounding = 1e-6;
-        return static_cast<int>(std::ceil(along * cosine + across * sine - rounding));
+        constexpr double rounding_error = 1e-6;
+        return static_cast<int>(std::ceil(along * cosine + across * sine - rounding_error));
     };
     const Shape to{shape.frames, side(shape.height, shape.width), side(shape.width, shape.height), shape.channels};
     validate(to, "rotate's result");
