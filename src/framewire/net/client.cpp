@@ -3,6 +3,8 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/time/clock.hpp"
 #include "framewire/net/limits/limited_log.hpp"
+#include "framewire/net/stream/acknowledgements.hpp"
+#include "framewire/net/stream/server_clock.hpp"
 #include "framewire/net/tcp/dialer.hpp"
 
 #include <algorithm>
@@ -52,12 +54,13 @@ struct Client::State {
         connection.reset();
         const auto deadline = dialer->now() + options.connect_deadline;
         connection = dialer->dial(deadline);
-        write(client_hello(address.stream), deadline);
+        write(viewer_hello({address.stream, options.token, receiver ? receiver->held() : HeldBlocks{}}), deadline);
+        acknowledgements = {};
 
         payload.resize(preamble_bytes + header_bytes);
         read(payload, deadline, milliseconds(0));
         const ByteSpan front(payload);
-        read_preamble(front.first(preamble_bytes));
+        read_server_preamble(front.first(preamble_bytes));
         const auto header = read_header(front.subspan(preamble_bytes), 0);
         payload.resize(header.length_bytes);
         read(payload, deadline, milliseconds(0));
@@ -97,29 +100,39 @@ struct Client::State {
         if (outcome.error) throw Lost{outcome.error.message()};
     }
 
-    void accept(const StreamInfo& offered) {
+    void accept(const ServerHello& hello) {
+        const auto& offered = hello.info;
         if (receiver) {
             if (offered.shape != info.shape)
                 fail(ErrorCode::source_lost, "the stream changed from {} to {}", to_string(info.shape),
                      to_string(offered.shape));
-            receiver->restart(offered);
+            receiver->restart(hello);
         } else {
             if (std::int64_t{offered.shape.width} * offered.shape.height > options.max_pixels)
                 fail(ErrorCode::source_lost, "its pictures are {}, and more than {} pixels are not allowed",
                      to_string(offered.shape), options.max_pixels);
-            receiver.emplace(offered);
+            receiver.emplace(hello);
         }
         info = offered;
     }
 
     Receiver::Outcome take_message() {
+        acknowledgements.send(*connection, receiver->state().version, dialer->now());
         std::array<std::uint8_t, header_bytes> front;
         read(front, dialer->now() + options.silence_deadline, options.silence_deadline);
         const auto header = read_header(front, receiver->max_packed_bytes());
         payload.resize(header.length_bytes);
         read(payload, dialer->now() + options.silence_deadline, options.silence_deadline);
         bytes += static_cast<std::int64_t>(header_bytes + payload.size());
-        return receiver->take(header.type, payload);
+        const auto now = dialer->now();
+        if (header.type == MessageType::clock) {
+            clock.compare(read_clocks(payload), now);
+            return Receiver::Outcome::nothing;
+        }
+        const auto outcome = receiver->take(header.type, payload);
+        if (header.type == MessageType::picture || header.type == MessageType::changes)
+            acknowledgements.take(now);
+        return outcome;
     }
 
     // False when told to stop. Throws Error{source_lost} when the time is over.
@@ -146,12 +159,18 @@ struct Client::State {
         fail(ErrorCode::source_lost, "{} was lost: {}", to_string(address), why);
     }
 
+    std::optional<std::chrono::microseconds> age() const {
+        return clock.age(receiver->state().captured_us, dialer->now());
+    }
+
     std::unique_ptr<Dialer> dialer;
     StreamAddress address;
     ClientOptions options;
     StreamInfo info;
     std::optional<Receiver> receiver;
-    ConnectionPointer connection;
+    Acknowledgements acknowledgements;  // of this connection
+    ServerClock clock;
+    ConnectionPointer connection;  // calls back into what is above
     Bytes payload;
     std::int64_t bytes = 0;
     int reconnections = 0;
@@ -214,6 +233,8 @@ bool Client::next() {
 HostView<const std::uint8_t> Client::picture() const { return state_->receiver->picture(); }
 const StateHeader& Client::state() const { return state_->receiver->state(); }
 int Client::threshold() const { return state_->receiver->threshold(); }
+bool Client::complete() const { return state_->receiver->complete(); }
+std::optional<std::chrono::microseconds> Client::age() const { return state_->age(); }
 std::span<const Component> Client::objects() const { return state_->receiver->objects(); }
 ClientCounts Client::counts() const { return {state_->receiver->counts(), state_->bytes, state_->reconnections}; }
 void Client::last_changes(const delta::ChangesView<MemorySpace::host>& changes) const {

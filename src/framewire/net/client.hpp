@@ -9,8 +9,10 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
+#include <string>
 
 namespace framewire::net {
 
@@ -25,6 +27,7 @@ struct ClientOptions {
     std::chrono::milliseconds reconnect{0};
     std::chrono::milliseconds first_pause{100};
     std::chrono::milliseconds longest_pause{2'000};
+    std::string token{};                                  ///< what lets the viewer in; empty: none
     std::int64_t max_pixels = std::int64_t{8192} * 8192;  ///< larger pictures are refused unallocated
     HostLookup lookup = system_lookup;                    ///< how the server's name is resolved
 };
@@ -60,6 +63,11 @@ public:
     const StateHeader& state() const;
     /// What no byte of picture() is further than from the source.
     int threshold() const;
+    /// Whether all of picture() is of state(); on a network that takes less than the stream some blocks may be older.
+    bool complete() const;
+    /// How long ago the server's machine had the newest of picture() from its camera; none before the clocks were
+    /// compared.
+    std::optional<std::chrono::microseconds> age() const;
     /// What the server detected in the frame of picture(); without sums of coordinates.
     std::span<const Component> objects() const;
     ClientCounts counts() const;

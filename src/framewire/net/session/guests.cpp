@@ -38,6 +38,7 @@ struct Guests::Guest : std::enable_shared_from_this<Guests::Guest> {
     Bytes hello = Bytes(preamble_bytes + header_bytes);  // its front, then what follows
     std::size_t heard_bytes = 0;                         // of that
     bool front_heard = false;
+    std::uint16_t version = 0;  // of the protocol, that it offers
     Bytes words;  // the last ones
     std::size_t discarded_bytes = 0;
 };
@@ -105,8 +106,8 @@ void Guests::take_piece(const GuestPointer& guest, std::size_t bytes) {
 
 void Guests::take_header(const GuestPointer& guest) {
     const ByteSpan front(guest->hello);
-    read_preamble(front.first(preamble_bytes));
-    const auto header = read_header(front.subspan(preamble_bytes), 0);
+    guest->version = read_viewer_preamble(front.first(preamble_bytes));
+    const auto header = read_viewer_header(front.subspan(preamble_bytes));
     if (header.type != MessageType::hello) fail(ErrorCode::source_lost, "the viewer does not begin with a hello");
     guest->front_heard = true;
     guest->heard_bytes = 0;
@@ -114,8 +115,8 @@ void Guests::take_header(const GuestPointer& guest) {
 }
 
 void Guests::take_hello(const GuestPointer& guest) {
-    const auto stream = read_client_hello(guest->hello);
-    if (const auto why = admit_(stream, guest->connection))
+    const auto hello = read_viewer_hello(guest->hello, guest->version);
+    if (const auto why = admit_(hello, guest->connection))
         refuse(guest, *why);
     else
         forget(*guest);

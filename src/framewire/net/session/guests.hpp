@@ -29,8 +29,8 @@ public:
         std::chrono::milliseconds hello_deadline{};
         std::chrono::milliseconds farewell_deadline{};  ///< for who was turned away to close
     };
-    /// Takes over the connection of a viewer that asks for `stream`; or says why not, and leaves it as it is.
-    using Admit = std::function<std::optional<ServerError>(const std::string& stream, ConnectionPointer&)>;
+    /// Takes over the connection of a viewer that says `hello`; or says why not, and leaves it as it is.
+    using Admit = std::function<std::optional<ServerError>(const ViewerHello& hello, ConnectionPointer&)>;
     /// Is told of each that was turned away, and of the bytes of words it was sent.
     using Count = std::function<void(std::int64_t refused, std::int64_t word_bytes)>;
 

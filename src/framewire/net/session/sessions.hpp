@@ -42,7 +42,9 @@ public:
 
     /// Serves `state`, which lives longer than the stream, to those who ask for `name`. Throws Error{usage} when the
     /// name is not allowed or taken.
-    Stream& add(const std::string& name, StreamState& state);
+    /// `control` sees to viewers' wishes, see Stream; none: they are not taken.
+    Stream& add(const std::string& name, StreamState& state,
+                std::function<std::string(const std::string&)> control = nullptr);
     /// Takes no new viewers of the stream, sends those there the last state and then the end, or with `failure` these
     /// words as an error.
     void end(Stream& stream, const std::string& failure);
@@ -63,7 +65,7 @@ public:
     ServerMetrics metrics() const;
 
 private:
-    std::optional<ServerError> admit(const std::string& name, ConnectionPointer& connection);
+    std::optional<ServerError> admit(const ViewerHello& hello, ConnectionPointer& connection);
     std::string names() const;
     void set_pinned_limit();
 

@@ -15,7 +15,7 @@ namespace framewire::net {
 
 /// A stream as its server knows it. Only the loop's thread touches it, but for what is said.
 struct Stream {
-    Stream(std::string name, StreamState& state);
+    Stream(std::string name, StreamState& state, std::function<std::string(const std::string&)> control);
 
     const std::string name;
     StreamState& state;
@@ -23,8 +23,10 @@ struct Stream {
     std::shared_ptr<const Bytes> last_words;  ///< the end, or the error in its place
     bool ending = false;                      ///< no new viewers
     std::set<ViewerPointer> viewers;
-    bool packing_picture = false;
-    std::function<void()> when_packed;  ///< called once when no picture is being packed any more
+    bool coding_blocks = false;
+    std::function<void()> when_coded;  ///< called once when no blocks are being coded any more
+    /// Sees to a viewer's wish, on the loop's other thread: gives why not, empty where it was done. None: takes none.
+    std::function<std::string(const std::string&)> control;
 
     std::atomic<bool> publishing{false};  ///< any thread's
 

@@ -19,9 +19,12 @@ namespace {
 constexpr delta::Mode modes[] = {delta::Mode::exact, delta::Mode::lossless, delta::Mode::bounded};
 
 constexpr std::array<std::uint8_t, 4> magic{'F', 'W', 'I', 'R'};
-constexpr std::size_t max_hello_bytes = 512;
+constexpr std::size_t max_server_hello_bytes = 512;
+constexpr std::size_t partial_at = 33;  // in a state's front
+constexpr std::size_t drawn_bytes = 28, clock_bytes = 16, run_bytes = 12;
 constexpr std::size_t max_error_bytes = 512;
 constexpr std::size_t max_text_bytes = 255;  // its length is one byte
+constexpr std::size_t max_viewer_hello_bytes = 2 * (1 + max_text_bytes) + 10 + HeldBlocks::max_runs * run_bytes;
 
 template <std::unsigned_integral T>
 void put(Bytes& out, T value) {
@@ -71,14 +74,12 @@ public:
         return clean_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, max_text_bytes);
     }
 
-    ByteSpan rest() const { return rest_; }
-
-    void expect_end() const {
-        if (!rest_.empty())
-            fail(ErrorCode::source_lost, "{} is {} bytes longer than it should be", what_, rest_.size());
+    bool take_flag() {
+        const auto flag = take<std::uint8_t>();
+        if (flag > 1) fail(ErrorCode::source_lost, "{} has a flag of {}, which is 0 or 1", what_, flag);
+        return flag == 1;
     }
 
-private:
     ByteSpan take_bytes(std::size_t count) {
         if (count > rest_.size())
             fail(ErrorCode::source_lost, "{} is cut off: {} more bytes are needed, {} are there", what_, count,
@@ -88,6 +89,14 @@ private:
         return bytes;
     }
 
+    ByteSpan rest() const { return rest_; }
+
+    void expect_end() const {
+        if (!rest_.empty())
+            fail(ErrorCode::source_lost, "{} is {} bytes longer than it should be", what_, rest_.size());
+    }
+
+private:
     ByteSpan rest_;
     const char* what_;
 };
@@ -158,6 +167,58 @@ Component take_object(Reader& reader, const Shape& shape) {
     return object;
 }
 
+void put_held(Bytes& out, const HeldBlocks& held) {
+    const auto runs = held.runs.size() <= HeldBlocks::max_runs ? std::span(held.runs) : std::span<const HeldBlocks::Run>();
+    put(out, runs.empty() ? 0 : held.epoch);
+    put(out, static_cast<std::uint16_t>(runs.size()));
+    for (const auto& run : runs) {
+        put(out, run.version);
+        put(out, run.blocks);
+    }
+}
+
+HeldBlocks take_held(Reader& reader) {
+    HeldBlocks held{.epoch = reader.take<std::uint64_t>()};
+    const auto count = reader.take<std::uint16_t>();
+    if (count > HeldBlocks::max_runs)
+        fail(ErrorCode::source_lost, "a viewer tells of {} runs of blocks; up to {} are possible", count,
+             HeldBlocks::max_runs);
+    held.runs.reserve(count);
+    for (int i = 0; i < count; ++i) {
+        const auto version = reader.take<std::uint64_t>();
+        held.runs.push_back({version, reader.take<std::uint32_t>()});
+        if (version > max_version) fail(ErrorCode::source_lost, "a viewer holds version {}, which cannot be", version);
+    }
+    return held;
+}
+
+std::uint16_t read_preamble(ByteSpan bytes) {
+    if (bytes.size() != preamble_bytes || !std::equal(magic.begin(), magic.end(), bytes.begin()))
+        fail(ErrorCode::source_lost, "the other end speaks another protocol: it is no framewire stream");
+    return Reader(bytes.subspan(magic.size()), "the preamble").take<std::uint16_t>();
+}
+
+[[noreturn]] void refuse_version(std::uint16_t version) {
+    fail(ErrorCode::source_lost, "the other end speaks version {} of the stream protocol, this is version {}", version,
+         wire_version);
+}
+
+MessageHeader take_header(ByteSpan bytes) {
+    Reader reader(bytes, "a message's header");
+    const auto type = static_cast<MessageType>(reader.take<std::uint8_t>());
+    const auto length = reader.take<std::uint32_t>();
+    reader.expect_end();
+    return {type, length};
+}
+
+// Throws unless the message's length is possible.
+MessageHeader within(const MessageHeader& header, std::size_t least, std::size_t most) {
+    if (header.length_bytes < least || header.length_bytes > most)
+        fail(ErrorCode::source_lost, "a message of type {} claims {} bytes; {} to {} are possible",
+             static_cast<int>(header.type), header.length_bytes, least, most);
+    return header;
+}
+
 // What validate() finds wrong, empty when nothing is.
 std::string problem(const StreamInfo& info) {
     const auto& shape = info.shape;
@@ -181,21 +242,29 @@ void validate(const StreamInfo& info) {
     if (const auto found = problem(info); !found.empty()) fail(ErrorCode::usage, "a stream cannot have {}", found);
 }
 
-Bytes client_hello(std::string_view stream) {
-    validate_stream_name(stream);
+Bytes viewer_hello(const ViewerHello& hello) {
+    validate_stream_name(hello.stream);
+    if (hello.token.size() > max_text_bytes)
+        fail(ErrorCode::usage, "a token of {} bytes; up to {} are allowed", hello.token.size(), max_text_bytes);
     Bytes out;
     put_preamble(out);
     start_message(out, MessageType::hello);
-    put_text(out, stream);
+    put_text(out, hello.stream);
+    put(out, static_cast<std::uint8_t>(hello.token.size()));
+    out.insert(out.end(), hello.token.begin(), hello.token.end());
+    put_held(out, hello.held);
     finish_message(out, preamble_bytes);
     return out;
 }
 
-Bytes server_hello(const StreamInfo& info) {
+Bytes server_hello(const ServerHello& hello) {
+    const auto& info = hello.info;
     validate(info);
     Bytes out;
     put_preamble(out);
     start_message(out, MessageType::hello);
+    put(out, hello.epoch);
+    put(out, static_cast<std::uint8_t>(hello.controls));
     put(out, static_cast<std::uint16_t>(info.shape.width));
     put(out, static_cast<std::uint16_t>(info.shape.height));
     put(out, static_cast<std::uint8_t>(info.shape.channels));
@@ -205,6 +274,43 @@ Bytes server_hello(const StreamInfo& info) {
     put(out, static_cast<std::uint32_t>(info.rate.denominator));
     put_text(out, info.source);
     finish_message(out, preamble_bytes);
+    return out;
+}
+
+Bytes drawn_message(const Drawn& drawn) {
+    Bytes out;
+    start_message(out, MessageType::drawn);
+    put(out, drawn.messages);
+    put(out, drawn.version);
+    put(out, drawn.clock_us);
+    put(out, drawn.held_us);
+    finish_message(out, 0);
+    return out;
+}
+
+Bytes clock_message(const Clocks& clocks) {
+    Bytes out;
+    start_message(out, MessageType::clock);
+    put(out, clocks.viewer_us);
+    put(out, clocks.server_us);
+    finish_message(out, 0);
+    return out;
+}
+
+Bytes control_message(std::string_view text) {
+    Bytes out;
+    start_message(out, MessageType::control);
+    put_text(out, text);
+    finish_message(out, 0);
+    return out;
+}
+
+Bytes answer_message(const ControlAnswer& answer) {
+    Bytes out;
+    start_message(out, MessageType::answer);
+    put(out, static_cast<std::uint8_t>(answer.done));
+    put_text(out, answer.text);
+    finish_message(out, 0);
     return out;
 }
 
@@ -232,6 +338,9 @@ void begin_state(MessageType type, const StateHeader& state, std::span<const Com
     put(out, static_cast<std::uint64_t>(state.frame));
     const double seconds = std::isnan(state.seconds) ? 0 : std::clamp(state.seconds, -max_seconds, max_seconds);
     put(out, std::bit_cast<std::uint64_t>(seconds));
+    put(out, state.captured_us);
+    put(out, static_cast<std::uint8_t>(state.threshold));
+    put(out, static_cast<std::uint8_t>(state.partial));
     objects = objects.first(std::min(objects.size(), max_objects));
     put(out, static_cast<std::uint16_t>(objects.size()));
     for (const auto& object : objects) {
@@ -244,50 +353,60 @@ void begin_state(MessageType type, const StateHeader& state, std::span<const Com
 
 void end_state(Bytes& out) { finish_message(out, 0); }
 
-void read_preamble(ByteSpan bytes) {
-    if (bytes.size() != preamble_bytes || !std::equal(magic.begin(), magic.end(), bytes.begin()))
-        fail(ErrorCode::source_lost, "the other end speaks another protocol: it is no framewire stream");
-    Reader reader(bytes.subspan(magic.size()), "the preamble");
-    if (const auto version = reader.take<std::uint16_t>(); version != wire_version)
-        fail(ErrorCode::source_lost, "the other end speaks version {} of the stream protocol, this is version {}",
-             version, wire_version);
+void mark_partial(Bytes& state) { state[header_bytes + partial_at] = 1; }
+
+std::uint16_t read_viewer_preamble(ByteSpan bytes) {
+    const auto version = read_preamble(bytes);
+    if (version < wire_version) refuse_version(version);
+    return version;
+}
+
+void read_server_preamble(ByteSpan bytes) {
+    if (const auto version = read_preamble(bytes); version != wire_version) refuse_version(version);
 }
 
 MessageHeader read_header(ByteSpan bytes, std::size_t max_packed_bytes) {
-    Reader reader(bytes, "a message's header");
-    const auto type = reader.take<std::uint8_t>();
-    const auto length = reader.take<std::uint32_t>();
-    reader.expect_end();
-    std::size_t least = 0, most = 0;
-    switch (static_cast<MessageType>(type)) {
-        case MessageType::hello: least = 1, most = max_hello_bytes; break;
+    switch (const auto header = take_header(bytes); header.type) {
+        case MessageType::hello: return within(header, 1, max_server_hello_bytes);
         case MessageType::picture:
         case MessageType::changes:
-            least = state_header_bytes;
-            most = state_header_bytes + max_objects * object_bytes + max_packed_bytes;
-            break;
+            return within(header, state_header_bytes,
+                          state_header_bytes + max_objects * object_bytes + max_packed_bytes);
         case MessageType::alive:
-        case MessageType::end: break;
-        case MessageType::error: least = 2, most = max_error_bytes; break;
-        default: fail(ErrorCode::source_lost, "a message of the unknown type {}", type);
+        case MessageType::end: return within(header, 0, 0);
+        case MessageType::error: return within(header, 2, max_error_bytes);
+        case MessageType::clock: return within(header, clock_bytes, clock_bytes);
+        case MessageType::answer: return within(header, 2, 2 + max_text_bytes);
+        default: fail(ErrorCode::source_lost, "a message of the unknown type {}", static_cast<int>(header.type));
     }
-    if (length < least || length > most)
-        fail(ErrorCode::source_lost, "a message of type {} claims {} bytes; {} to {} are possible", type, length, least,
-             most);
-    return {static_cast<MessageType>(type), length};
 }
 
-std::string read_client_hello(ByteSpan payload) {
+MessageHeader read_viewer_header(ByteSpan bytes) {
+    switch (const auto header = take_header(bytes); header.type) {
+        case MessageType::hello: return within(header, 1, max_viewer_hello_bytes);
+        case MessageType::drawn: return within(header, drawn_bytes, drawn_bytes);
+        case MessageType::control: return within(header, 1, 1 + max_text_bytes);
+        default: fail(ErrorCode::source_lost, "a message of the unknown type {}", static_cast<int>(header.type));
+    }
+}
+
+ViewerHello read_viewer_hello(ByteSpan payload, std::uint16_t version) {
     Reader reader(payload, "the viewer's hello");
-    auto stream = reader.take_text();
-    reader.expect_end();
-    if (!is_stream_name(stream)) fail(ErrorCode::source_lost, "the viewer asks for a stream by no valid name");
-    return stream;
+    ViewerHello hello{.stream = reader.take_text()};
+    if (!is_stream_name(hello.stream)) fail(ErrorCode::source_lost, "the viewer asks for a stream by no valid name");
+    const auto token = reader.take_bytes(reader.take<std::uint8_t>());
+    hello.token.assign(token.begin(), token.end());
+    hello.held = take_held(reader);
+    if (version == wire_version) reader.expect_end();
+    return hello;
 }
 
-StreamInfo read_server_hello(ByteSpan payload) {
+ServerHello read_server_hello(ByteSpan payload) {
     Reader reader(payload, "the server's hello");
-    StreamInfo info;
+    ServerHello hello;
+    hello.epoch = reader.take<std::uint64_t>();
+    hello.controls = reader.take_flag();
+    auto& info = hello.info;
     info.shape.width = reader.take<std::uint16_t>();
     info.shape.height = reader.take<std::uint16_t>();
     info.shape.channels = reader.take<std::uint8_t>();
@@ -299,9 +418,49 @@ StreamInfo read_server_hello(ByteSpan payload) {
     info.rate.denominator = reader.take<std::uint32_t>();
     info.source = reader.take_text();
     reader.expect_end();
+    if (hello.epoch == 0) fail(ErrorCode::source_lost, "the server's hello has the epoch 0, which none is");
     if (const auto found = problem(info); !found.empty())
         fail(ErrorCode::source_lost, "the server's hello has {}", found);
-    return info;
+    return hello;
+}
+
+Drawn read_drawn(ByteSpan payload) {
+    Reader reader(payload, "what a viewer has drawn");
+    Drawn drawn;
+    drawn.messages = reader.take<std::uint64_t>();
+    drawn.version = reader.take<std::uint64_t>();
+    drawn.clock_us = reader.take<std::uint64_t>();
+    drawn.held_us = reader.take<std::uint32_t>();
+    reader.expect_end();
+    if (drawn.clock_us > max_version)
+        fail(ErrorCode::source_lost, "a viewer's clock says {}, which cannot be", drawn.clock_us);
+    return drawn;
+}
+
+Clocks read_clocks(ByteSpan payload) {
+    Reader reader(payload, "the server's clock");
+    Clocks clocks;
+    clocks.viewer_us = reader.take<std::uint64_t>();
+    clocks.server_us = reader.take<std::uint64_t>();
+    reader.expect_end();
+    if (clocks.viewer_us > max_version || clocks.server_us > max_version)
+        fail(ErrorCode::source_lost, "clocks say {} and {}, which cannot be", clocks.viewer_us, clocks.server_us);
+    return clocks;
+}
+
+std::string read_control(ByteSpan payload) {
+    Reader reader(payload, "a viewer's wish");
+    auto text = reader.take_text();
+    reader.expect_end();
+    return text;
+}
+
+ControlAnswer read_answer(ByteSpan payload) {
+    Reader reader(payload, "the answer to a wish");
+    ControlAnswer answer{.done = reader.take_flag()};
+    answer.text = reader.take_text();
+    reader.expect_end();
+    return answer;
 }
 
 StateHeader read_state(ByteSpan& payload, const Shape& shape, std::vector<Component>& objects) {
@@ -310,11 +469,15 @@ StateHeader read_state(ByteSpan& payload, const Shape& shape, std::vector<Compon
     state.version = reader.take<std::uint64_t>();
     const auto frame = reader.take<std::uint64_t>();
     state.seconds = std::bit_cast<double>(reader.take<std::uint64_t>());
-    if (state.version < 1 || state.version > max_version || frame > max_version ||
+    const auto captured_us = reader.take<std::uint64_t>();
+    if (state.version < 1 || state.version > max_version || frame > max_version || captured_us > max_version ||
         !(std::abs(state.seconds) <= max_seconds))
-        fail(ErrorCode::source_lost, "a picture has version {}, frame {} and time {}, which cannot be", state.version,
-             frame, state.seconds);
+        fail(ErrorCode::source_lost, "a picture has version {}, frame {}, time {} and clock {}, which cannot be",
+             state.version, frame, state.seconds, captured_us);
     state.frame = static_cast<std::int64_t>(frame);
+    state.captured_us = captured_us;
+    state.threshold = reader.take<std::uint8_t>();
+    state.partial = reader.take_flag();
     const auto count = reader.take<std::uint16_t>();
     if (count > max_objects)
         fail(ErrorCode::source_lost, "a picture has {} objects; up to {} are possible", count, max_objects);
@@ -329,7 +492,7 @@ ServerError read_error(ByteSpan payload) {
     const auto reason = reader.take<std::uint8_t>();
     auto text = reader.take_text();
     reader.expect_end();
-    if (reason < 1 || reason > 4) fail(ErrorCode::source_lost, "an error message of the unknown kind {}", reason);
+    if (reason < 1 || reason > 5) fail(ErrorCode::source_lost, "an error message of the unknown kind {}", reason);
     return {static_cast<Refusal>(reason), std::move(text)};
 }
 
