@@ -120,6 +120,7 @@ struct Client::State {
         acknowledgements.send(*connection, receiver->state().version, dialer->now());
         std::array<std::uint8_t, header_bytes> front;
         read(front, dialer->now() + options.silence_deadline, options.silence_deadline);
+        const auto begin = dialer->now();
         const auto header = read_header(front, receiver->max_packed_bytes());
         payload.resize(header.length_bytes);
         read(payload, dialer->now() + options.silence_deadline, options.silence_deadline);
@@ -131,7 +132,7 @@ struct Client::State {
         }
         const auto outcome = receiver->take(header.type, payload);
         if (header.type == MessageType::picture || header.type == MessageType::changes)
-            acknowledgements.take(now);
+            acknowledgements.take(now - begin, now);
         return outcome;
     }
 

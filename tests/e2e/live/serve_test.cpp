@@ -360,7 +360,7 @@ TEST(View, ARecordingHasNoGapsOfYears) {
     Program viewer(view({fmt::format("tcp://127.0.0.1:{}", listener.port()), "-o", folder / "seen.mkv"}));
     auto server = listener.accept(30s);
     ASSERT_TRUE(server);
-    server->send(net::server_hello(info));
+    server->send(net::server_hello({.epoch = 1, .info = info}));
     std::uint64_t version = 0;
     for (const double seconds : {0.0, net::max_seconds, -net::max_seconds, net::max_seconds - 1, net::max_seconds}) {
         net::Bytes message;

@@ -16,11 +16,11 @@ namespace framewire::delta {
 /// What packed bytes begin with: of which kind they are, and with which threshold they were made.
 struct PackedHead {
     enum class Kind : std::uint8_t {
-        changes = 0,       ///< differences from the picture before
-        picture = 1,       ///< a whole picture as it is
-        prediction = 2,    ///< what becomes of the picture before, within the threshold
-        first_picture = 3, ///< the same where there is none before
-        blocks = 4         ///< some blocks of a picture as they are
+        changes = 0,        ///< differences from the picture before
+        picture = 1,        ///< a whole picture as it is
+        prediction = 2,     ///< what becomes of the picture before, within the threshold
+        first_picture = 3,  ///< the same where there is none before
+        blocks = 4          ///< some blocks of a picture as they are
     };
     static constexpr std::size_t bytes = 2;
     static constexpr int max_threshold = 254;

@@ -39,7 +39,7 @@ struct Guests::Guest : std::enable_shared_from_this<Guests::Guest> {
     std::size_t heard_bytes = 0;                         // of that
     bool front_heard = false;
     std::uint16_t version = 0;  // of the protocol, that it offers
-    Bytes words;  // the last ones
+    Bytes words;                // the last ones
     std::size_t discarded_bytes = 0;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/core/time/clock.hpp"
+#include "framewire/net/wire/wire.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -10,8 +11,10 @@
 namespace framewire::net {
 
 /// How many bytes may be on their way to a viewer, so that what it sees is never long ago: about as many as its network
-/// takes in a round trip. The viewer's acknowledgements tell. While messages take hardly longer than the quickest did,
-/// the window doubles with each round trip; when they queue, it becomes what was delivered in the time of the quickest.
+/// takes in a round trip. The viewer's acknowledgements tell. While messages are hardly longer on their way than a
+/// first byte is at best, the window doubles with each round trip; when they queue, it becomes what the network takes
+/// in the time of that way and half of the queue allowed. Now and then it lets the way run empty, to see how long that
+/// is.
 class SendWindow {
 public:
     /// What a queue on the way may add to the round trip.
@@ -21,12 +24,11 @@ public:
 
     /// A message of so many bytes goes out.
     void sent(std::size_t bytes, Clock::time_point now);
-    /// The viewer has drawn the first `messages` of all sent, and held the last of them for so long before it said so.
-    /// False where it drew that before, or what was not sent.
-    bool drawn(std::uint64_t messages, std::chrono::microseconds held, Clock::time_point now);
+    /// The viewer has drawn messages. False where it had drawn those before, or they were not sent.
+    bool drawn(const Drawn& drawn, Clock::time_point now);
 
-    /// What may be sent now; the least there is where nothing is on its way.
-    std::size_t room_bytes() const;
+    /// What may be sent now: nothing while a message is under way for longer than it should be.
+    std::size_t room_bytes(Clock::time_point now) const;
     bool empty() const { return under_way_.empty(); }
     bool half_empty() const { return 2 * bytes_under_way_ <= window_bytes_; }
     /// When the oldest message on its way was sent; there is one.
@@ -41,16 +43,17 @@ private:
         std::uint64_t delivered_before;  // bytes
     };
 
-    void adapt(std::size_t delivered_bytes, const Message& last, Clock::duration round_trip, bool was_full,
-               Clock::time_point now);
+    Clock::duration way() const;
+    void adapt(std::size_t delivered_bytes, const Message& last, Clock::duration coming, bool was_full);
 
     std::deque<Message> under_way_;
     std::uint64_t messages_drawn_ = 0, bytes_delivered_ = 0;
     std::size_t bytes_under_way_ = 0, window_bytes_ = first_bytes;
     Clock::duration round_trip_{};
-    // The quickest round trip of this stretch of time and the one before: networks change.
+    // The way of a first byte and back at best, in this stretch of time and the one before: networks change.
     Clock::duration quickest_ = Clock::duration::max(), quickest_before_ = Clock::duration::max();
     Clock::time_point stretch_end_{};
+    bool drains_ = false;
 };
 
 }  // namespace framewire::net

@@ -49,6 +49,7 @@ struct Viewer : std::enable_shared_from_this<Viewer> {
     delta::BlockSet lacking;     ///< blocks that it has of older versions, or not at all
     bool complete = false;       ///< it lacks none
     std::size_t next_block = 0;  ///< where those that it lacks are looked for first
+    bool resumes = false;        ///< it has this from another connection, and is to be told what became of it
     bool awaits_blocks = false;
 
     SendWindow window;

@@ -90,7 +90,7 @@ void Viewers::hear(const ViewerPointer& viewer) {
 
 void Viewers::take_drawn(Viewer& viewer, const Drawn& drawn) {
     const auto now = loop_.now();
-    if (!viewer.window.drawn(drawn.messages, std::chrono::microseconds(drawn.held_us), now))
+    if (!viewer.window.drawn(drawn, now))
         fail(ErrorCode::source_lost, "it has drawn {} messages, which cannot be", drawn.messages);
     viewer.drawn_at = now;
     viewer.clocks = {drawn.clock_us, microseconds_since_start(now)};

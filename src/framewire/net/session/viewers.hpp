@@ -20,9 +20,9 @@
 
 namespace framewire::net {
 
-/// The viewers of all streams of a server. Each is sent what it lacks of the newest state, as far as its SendWindow lets
-/// it: a slow one skips states and costs nobody else anything, what waits for it never exceeds one whole picture, and
-/// what waits for all of them is limited. Everything happens in the loop's thread.
+/// The viewers of all streams of a server. Each is sent what it lacks of the newest state, as far as its SendWindow
+/// lets it: a slow one skips states and costs nobody else anything, what waits for it never exceeds one whole picture,
+/// and what waits for all of them is limited. Everything happens in the loop's thread.
 class Viewers {
 public:
     struct Deadlines {

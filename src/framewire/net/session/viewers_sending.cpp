@@ -25,7 +25,8 @@ bool all_of(const delta::BlockSet& blocks) {
 // When nothing else is under way to the viewer.
 void Viewers::send(Viewer& viewer, Answer answer) {
     const auto now = loop_.now();
-    for (const auto& message : std::span(answer.messages).subspan(answer.words)) viewer.window.sent(message->size(), now);
+    for (const auto& message : std::span(answer.messages).subspan(answer.words))
+        viewer.window.sent(message->size(), now);
     tell_clocks(viewer);
     answer.messages.insert(answer.messages.begin(), viewer.words.begin(), viewer.words.end());
     answer.words += viewer.words.size();
@@ -128,8 +129,7 @@ void Viewers::tell_clocks(Viewer& viewer) {
     if (!viewer.clocks || now - viewer.clock_told_at < clocks_told_every) return;
     const auto [viewer_us, server_us] = *std::exchange(viewer.clocks, {});
     const auto now_us = microseconds_since_start(now);
-    viewer.words.push_back(
-        std::make_shared<const Bytes>(clock_message({viewer_us + (now_us - server_us), now_us})));
+    viewer.words.push_back(std::make_shared<const Bytes>(clock_message({viewer_us + (now_us - server_us), now_us})));
     viewer.clock_told_at = now;
 }
 
@@ -146,7 +146,7 @@ void Viewers::resume(Viewer& viewer, const HeldBlocks& held) {
     if (all_of(lacking)) return;
     viewer.held = version;
     viewer.lacking = std::move(lacking);
-    viewer.complete = !any(viewer.lacking);
+    viewer.resumes = true;
 }
 
 void Viewers::send_missing(Viewer& viewer) {
@@ -154,15 +154,15 @@ void Viewers::send_missing(Viewer& viewer) {
     if (viewer.awaits_blocks) return send_words(viewer);
     const auto& state = viewer.stream.state;
     const auto newest = state.version();
-    if (viewer.complete && viewer.held >= newest) {
+    if (newest == 0 || (viewer.complete && viewer.held >= newest)) {
         if (!state.ended()) return send_words(viewer);
         // The viewer closes when it has the last words. Closing first could cost it them.
         enter(viewer, Phase::ending);
         return send(viewer, {Answer::Kind::words, {viewer.stream.last_words}, 1});
     }
-    const auto room_bytes = viewer.window.room_bytes();
+    const auto room_bytes = viewer.window.room_bytes(loop_.now());
     if (room_bytes == 0) return send_words(viewer);
-    if (viewer.held > 0 && viewer.held < newest && send_steps(viewer, newest, room_bytes)) return;
+    if (!viewer.resumes && viewer.held > 0 && viewer.held < newest && send_steps(viewer, newest, room_bytes)) return;
     // Blocks of their own take more than steps: only as many as leave a part of the window to those.
     if (viewer.window.empty() || viewer.window.half_empty()) ask_for_blocks(viewer);
     if (!viewer.writing) send_words(viewer);
@@ -192,7 +192,8 @@ bool Viewers::send_steps(Viewer& viewer, std::uint64_t newest, std::size_t room_
     return true;
 }
 
-// Coding takes milliseconds, in which nobody else should wait: it is done elsewhere, one lot at a time for all who wait.
+// Coding takes milliseconds, in which nobody else should wait: it is done elsewhere, one lot at a time for all who
+// wait.
 void Viewers::ask_for_blocks(Viewer& viewer) {
     auto& stream = viewer.stream;
     viewer.awaits_blocks = true;
@@ -207,7 +208,7 @@ void Viewers::ask_for_blocks(Viewer& viewer) {
 void Viewers::want_blocks(const Viewer& viewer, delta::BlockSet& wanted) const {
     auto lacking = viewer.lacking;
     if (viewer.held > 0) viewer.stream.state.add_changed(viewer.held, lacking);
-    auto most = viewer.window.room_bytes() / small_block_bytes + 1;
+    auto most = viewer.window.room_bytes(loop_.now()) / small_block_bytes + 1;
     for (std::size_t i = 0; i < lacking.size() && most > 0; ++i) {
         const auto block = (viewer.next_block + i) % lacking.size();
         if (!lacking[block]) continue;
@@ -253,21 +254,22 @@ void Viewers::send_blocks(Viewer& viewer, const WholeState& whole) {
     if (whole.header.version < viewer.held) return send_missing(viewer);  // coded before this viewer asked
     const bool has_none = viewer.held == 0;
     if (!has_none) whole.add_changed(viewer.held, viewer.lacking);
-    const auto room_bytes = viewer.window.room_bytes();
+    const auto room_bytes = viewer.window.room_bytes(loop_.now());
     Answer answer{Answer::Kind::picture};
     // A first picture of the mode bounded has no blocks that stand for themselves.
     const bool only_whole = std::ranges::none_of(whole.blocks, [](const auto& block) { return block != nullptr; });
-    if (all_of(viewer.lacking) && whole.picture.version > 0 && (only_whole || whole.picture.bytes->size() <= room_bytes)) {
+    if (all_of(viewer.lacking) && whole.picture.version > 0 &&
+        (only_whole || whole.picture.bytes->size() <= room_bytes)) {
         answer.messages = {whole.picture.bytes};
         std::ranges::fill(viewer.lacking, std::uint8_t{0});
     } else {
         answer.kind = Answer::Kind::blocks;
-        if (auto message = whole.message(viewer.lacking, room_bytes, viewer.next_block); message.version > 0)
-            answer.messages = {std::move(message.bytes)};
+        auto message = whole.message(viewer.lacking, room_bytes, viewer.next_block);
+        if (message.blocks > 0 || viewer.resumes) answer.messages = {std::move(message.bytes)};
     }
-    if (viewer.held > 0 && whole.header.version > viewer.held)
-        answer.skipped = whole.header.version - viewer.held - 1;
+    if (viewer.held > 0 && whole.header.version > viewer.held) answer.skipped = whole.header.version - viewer.held - 1;
     if (answer.messages.empty()) return send_missing(viewer);
+    viewer.resumes = false;
     viewer.held = whole.header.version;
     viewer.complete = !any(viewer.lacking);
     send(viewer, std::move(answer));

@@ -3,6 +3,7 @@
 #include "framewire/net/client.hpp"
 #include "framewire/net/server.hpp"
 #include "framewire/net/stream/receiver.hpp"
+#include "framewire/net/testing/test_hello.hpp"
 #include "framewire/net/testing/test_server.hpp"
 #include "framewire/net/testing/test_stream.hpp"
 #include "framewire/net/testing/test_tcp.hpp"
@@ -22,7 +23,11 @@ using namespace std::chrono_literals;
 using testing::eventually;
 using testing::expect_equal;
 using testing::follow;
+using testing::greeting_of;
+using testing::hello_for;
+using testing::hello_of;
 using testing::on_any_port;
+using testing::picture_of;
 using testing::RawConnection;
 using testing::stuck_in_a_picture;
 using testing::TestStream;
@@ -34,7 +39,7 @@ TEST(Server, SlowViewerSkipsAndDelaysNobody) {
     options.write_deadline = 5min;  // on a slow machine the steps take a while
     Server server(stream.state, options);
     auto slow = RawConnection::connect(server.address().server.port, 4096);
-    ASSERT_TRUE(slow.send(client_hello("main")));
+    ASSERT_TRUE(slow.send(hello_for("main")));
     Client quick(server.address());
     ASSERT_TRUE(server.wait_for_viewers(2, {}));
 
@@ -59,8 +64,8 @@ TEST(Server, SlowViewerSkipsAndDelaysNobody) {
     EXPECT_GT(server.metrics().skipped, 50);
 
     const ByteSpan all(received);
-    Receiver viewer(stream.state.info());
-    auto rest = all.subspan(server_hello(stream.state.info()).size());
+    Receiver viewer(hello_of(stream.state));
+    auto rest = all.subspan(greeting_of(stream.state).size());
     bool ended = false;
     while (!rest.empty()) {
         ASSERT_GE(rest.size(), header_bytes);
@@ -76,13 +81,13 @@ TEST(Server, SlowViewerSkipsAndDelaysNobody) {
 }
 
 TEST(Server, StuckViewerIsDropped) {
-    TestStream stream({1, 480, 640, 3}, delta::Mode::lossless, 60);
+    TestStream stream({1, 300, 400, 3}, delta::Mode::lossless, 60);
     auto options = on_any_port();
     options.write_deadline = 300ms;
     options.keep_alive = 100ms;
     Server server(stream.state, options);
     auto stuck = RawConnection::connect(server.address().server.port, 4096);
-    ASSERT_TRUE(stuck.send(client_hello("main")));
+    ASSERT_TRUE(stuck.send(hello_for("main")));
     ASSERT_TRUE(server.wait_for_viewers(1, {}));
     EXPECT_TRUE(eventually([&] {
         stream.step();
@@ -101,9 +106,9 @@ public:
         kit::fill(black.view(), kit::Fill::zeros);
         start(black.view(), {});
     }
-    StateMessage picture() override {
+    std::shared_ptr<const WholeState> whole(const delta::BlockSet& wanted) override {
         gate_.wait();
-        return StreamState::picture();
+        return StreamState::whole(wanted);
     }
     void release() { released_.set_value(); }
 
@@ -119,8 +124,8 @@ TEST(Server, KeepAlivesGoOnWhileAPictureIsPacked) {
     options.write_deadline = 200ms;  // is over before the picture is there, through no fault of the viewer's
     Server server(stream, options);
     auto viewer = RawConnection::connect(server.address().server.port);
-    ASSERT_TRUE(viewer.send(client_hello("main")));
-    const auto hello = server_hello(stream.info());
+    ASSERT_TRUE(viewer.send(hello_for("main")));
+    const auto hello = greeting_of(stream);
     EXPECT_EQ(viewer.read_exactly(hello.size()), hello);
     const auto alive = empty_message(MessageType::alive);
     for (int i = 0; i < 20; ++i) EXPECT_EQ(viewer.read_exactly(header_bytes), alive) << i;
@@ -135,7 +140,7 @@ TEST(Server, KeepAlivesGoOnWhileAPictureIsPacked) {
 // Each would keep a picture of its own in memory, for each asks for it at another version.
 TEST(Server, ViewersThatDoNotReadKeepOnlySoMuchInMemory) {
     const kit::CapturedLog log;
-    TestStream stream({1, 480, 640, 3}, delta::Mode::lossless, 60);
+    TestStream stream({1, 300, 400, 3}, delta::Mode::lossless, 60);
     auto options = on_any_port();
     options.write_deadline = 1h;
     const auto picture_bytes = static_cast<std::size_t>(stream.state.info().shape.frame_bytes());
@@ -146,7 +151,7 @@ TEST(Server, ViewersThatDoNotReadKeepOnlySoMuchInMemory) {
     for (int i = 0; i < viewers; ++i) {
         stream.step();
         server.publish();
-        stuck.push_back(stuck_in_a_picture(server, stream.state.info()));
+        stuck.push_back(stuck_in_a_picture(server, stream.state));
         const auto pinned = server.metrics().pinned_bytes;
         EXPECT_LE(pinned, static_cast<std::int64_t>(options.pinned_limit_bytes));
         EXPECT_GT(pinned, static_cast<std::int64_t>(picture_bytes / 2)) << "or this test tells nothing";
@@ -171,15 +176,15 @@ TEST(Server, ViewersThatDoNotReadKeepOnlySoMuchInMemory) {
 }
 
 TEST(Server, CountsWhatWasTaken) {
-    TestStream stream({1, 480, 640, 3}, delta::Mode::lossless, 60);
+    TestStream stream({1, 300, 400, 3}, delta::Mode::lossless, 60);
     stream.step();
     Server server(stream.state, on_any_port());
-    auto viewer = stuck_in_a_picture(server, stream.state.info());
+    auto viewer = stuck_in_a_picture(server, stream.state);
     const auto before = server.metrics();
     EXPECT_EQ(before.pictures, 0);
     EXPECT_EQ(before.picture_bytes, 0);
-    EXPECT_EQ(before.other_bytes, static_cast<std::int64_t>(server_hello(stream.state.info()).size()));
-    const auto size = stream.state.picture().bytes->size();
+    EXPECT_EQ(before.other_bytes, static_cast<std::int64_t>(greeting_of(stream.state).size()));
+    const auto size = picture_of(stream.state).bytes->size();
     EXPECT_EQ(viewer.read_exactly(size - header_bytes).size(), size - header_bytes);
     EXPECT_TRUE(eventually([&] { return server.metrics().pictures == 1; }));
     EXPECT_EQ(server.metrics().picture_bytes, static_cast<std::int64_t>(size));

@@ -6,20 +6,30 @@
 
 namespace framewire::net {
 
-void Acknowledgements::take(Clock::time_point now) {
+namespace {
+
+std::uint32_t microseconds(Clock::duration time) {
+    constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+    const auto count = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
+    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(count, 0, most));
+}
+
+}  // namespace
+
+void Acknowledgements::take(Clock::duration coming, Clock::time_point now) {
     ++taken_;
+    coming_ = coming;
     came_at_ = now;
 }
 
 void Acknowledgements::send(Connection& connection, std::uint64_t version, Clock::time_point now) {
     if (writing_ || told_ == taken_) return;
     told_ = taken_;
-    const auto held = std::chrono::duration_cast<std::chrono::microseconds>(now - came_at_).count();
-    constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
     message_ = drawn_message({.messages = taken_,
                               .version = version,
                               .clock_us = microseconds_since_start(now),
-                              .held_us = static_cast<std::uint32_t>(std::clamp<std::int64_t>(held, 0, most))});
+                              .held_us = microseconds(now - came_at_),
+                              .coming_us = microseconds(coming_)});
     writing_ = true;
     const ByteSpan piece(message_);
     // A connection that broke says so to who reads.

@@ -59,9 +59,8 @@ Receiver::Outcome Receiver::take_changes(ByteSpan payload) {
     const auto next = read_front(payload);
     const bool alone = !payload.empty() && payload[0] == static_cast<std::uint8_t>(delta::PackedHead::Kind::blocks);
     if (!alone && !follows_)
-        fail(ErrorCode::source_lost, "the server begins with the step to version {}, not with a picture",
-             next.version);
-    if (!alone && !resumes_ && next.version != state_.version + 1)
+        fail(ErrorCode::source_lost, "the server begins with the step to version {}, not with a picture", next.version);
+    if (!alone && (resumes_ || next.version != state_.version + 1))
         fail(ErrorCode::source_lost, "the server sends the step to version {} while version {} is held", next.version,
              state_.version);
     if (follows_ && next.version < state_.version)

@@ -74,7 +74,7 @@ private:
     StateHeader state_{};
     std::vector<std::uint64_t> versions_;  // in which each block came last; 0: not of this stream
     bool follows_ = false;                 // the picture held is of this stream
-    bool resumes_ = false;                 // the next message may lead on from wherever the server says
+    bool resumes_ = false;                 // nothing has come over this connection yet
     bool whole_ = false;                   // all blocks have come, of this stream
     std::vector<Component> objects_;
     ReceiverCounts counts_{};

@@ -2,8 +2,8 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/delta/delta.hpp"
 #include "framewire/delta/blocks/grid.hpp"
+#include "framewire/delta/delta.hpp"
 #include "framewire/delta/packing/packed.hpp"
 #include "framewire/delta/packing/packing.hpp"
 #include "framewire/delta/pictures/picture_coder.hpp"
@@ -76,9 +76,9 @@ struct StreamState::State {
     HostImage reference;
     StateHeader newest{};                // of it
     std::vector<std::uint64_t> changed;  // the version in which each block came last
-    std::vector<Component> objects;  // of the same frame
-    bool packing_step = false;       // the step to `newest` is on its way
-    std::deque<StateMessage> steps;  // no gaps between them; the last one leads to newest_for_steps()
+    std::vector<Component> objects;      // of the same frame
+    bool packing_step = false;           // the step to `newest` is on its way
+    std::deque<StateMessage> steps;      // no gaps between them; the last one leads to newest_for_steps()
     std::size_t steps_bytes = 0;
     StateMessage newest_picture;
     StreamCounts counts{};
@@ -194,8 +194,8 @@ void StreamState::advance(const delta::ChangesView<MemorySpace::host>& changes, 
                           std::optional<int> threshold) {
     auto& state = *state_;
     const int within = state.allowed(threshold);
-    const auto blocks = packed.empty() ? blocks_of_changes(changes, state.info.shape)
-                                       : blocks_of(packed, state.info.shape);
+    const auto blocks =
+        packed.empty() ? blocks_of_changes(changes, state.info.shape) : blocks_of(packed, state.info.shape);
     StateHeader header;
     {
         const std::lock_guard lock(state.mutex);
@@ -340,7 +340,7 @@ std::shared_ptr<const WholeState> StreamState::whole(const delta::BlockSet& want
     }
     for (std::size_t block = 0; block < state.coded.size(); ++block)
         result->blocks.push_back(state.coded[block].version == result->changed[block] ? state.coded[block].bytes
-                                                                                       : nullptr);
+                                                                                      : nullptr);
     const bool new_picture = all && result->picture.version == 0;
     if (new_picture) result->picture = result->whole_picture();
     const std::lock_guard lock(state.mutex);

@@ -28,9 +28,9 @@ struct StreamCounts {
     std::int64_t up_to_date_bytes = 0;
 };
 
-/// The broadcaster's side of a stream: the host's mirror of R with a version for each of its blocks, the last steps, and
-/// blocks that stand for themselves, coded when somebody asks for them. It streams state, not packets: what a viewer
-/// needs follows from the versions it holds. Thread-safe; one thread feeds it.
+/// The broadcaster's side of a stream: the host's mirror of R with a version for each of its blocks, the last steps,
+/// and blocks that stand for themselves, coded when somebody asks for them. It streams state, not packets: what a
+/// viewer needs follows from the versions it holds. Thread-safe; one thread feeds it.
 class StreamState {
 public:
     /// The steps kept for viewers that are a little behind.

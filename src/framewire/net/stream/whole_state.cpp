@@ -13,7 +13,8 @@ void WholeState::add_changed(std::uint64_t version, delta::BlockSet& lacking) co
 
 StateMessage WholeState::whole_picture() const {
     std::vector<delta::CodedBlock> all;
-    for (std::size_t block = 0; block < blocks.size(); ++block) all.push_back({static_cast<int>(block), *blocks[block]});
+    for (std::size_t block = 0; block < blocks.size(); ++block)
+        all.push_back({static_cast<int>(block), *blocks[block]});
     Bytes message;
     begin_state(MessageType::picture, header, objects, message);
     delta::append_packed({delta::PackedHead::Kind::picture, 0}, all, static_cast<int>(blocks.size()), message);
@@ -21,7 +22,7 @@ StateMessage WholeState::whole_picture() const {
     return {header.version, std::make_shared<const Bytes>(std::move(message))};
 }
 
-StateMessage WholeState::message(delta::BlockSet& lacking, std::size_t budget, std::size_t& first) const {
+WholeState::Part WholeState::message(delta::BlockSet& lacking, std::size_t budget, std::size_t& first) const {
     const auto count = blocks.size();
     std::vector<delta::CodedBlock> sent;
     std::size_t bytes = state_header_bytes;
@@ -37,7 +38,6 @@ StateMessage WholeState::message(delta::BlockSet& lacking, std::size_t budget, s
         first = (block + 1) % count;
         sent.push_back({static_cast<int>(block), *blocks[block]});
     }
-    if (sent.empty()) return {};
     std::ranges::sort(sent, {}, &delta::CodedBlock::block);
     auto front = header;
     front.partial = any(lacking);
@@ -45,7 +45,7 @@ StateMessage WholeState::message(delta::BlockSet& lacking, std::size_t budget, s
     begin_state(MessageType::changes, front, objects, message);
     delta::append_packed({delta::PackedHead::Kind::blocks, 0}, sent, static_cast<int>(count), message);
     end_state(message);
-    return {header.version, std::make_shared<const Bytes>(std::move(message))};
+    return {std::make_shared<const Bytes>(std::move(message)), sent.size()};
 }
 
 }  // namespace framewire::net

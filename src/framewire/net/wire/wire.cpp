@@ -21,7 +21,7 @@ constexpr delta::Mode modes[] = {delta::Mode::exact, delta::Mode::lossless, delt
 constexpr std::array<std::uint8_t, 4> magic{'F', 'W', 'I', 'R'};
 constexpr std::size_t max_server_hello_bytes = 512;
 constexpr std::size_t partial_at = 33;  // in a state's front
-constexpr std::size_t drawn_bytes = 28, clock_bytes = 16, run_bytes = 12;
+constexpr std::size_t drawn_bytes = 32, clock_bytes = 16, run_bytes = 12;
 constexpr std::size_t max_error_bytes = 512;
 constexpr std::size_t max_text_bytes = 255;  // its length is one byte
 constexpr std::size_t max_viewer_hello_bytes = 2 * (1 + max_text_bytes) + 10 + HeldBlocks::max_runs * run_bytes;
@@ -168,7 +168,8 @@ Component take_object(Reader& reader, const Shape& shape) {
 }
 
 void put_held(Bytes& out, const HeldBlocks& held) {
-    const auto runs = held.runs.size() <= HeldBlocks::max_runs ? std::span(held.runs) : std::span<const HeldBlocks::Run>();
+    const auto runs =
+        held.runs.size() <= HeldBlocks::max_runs ? std::span(held.runs) : std::span<const HeldBlocks::Run>();
     put(out, runs.empty() ? 0 : held.epoch);
     put(out, static_cast<std::uint16_t>(runs.size()));
     for (const auto& run : runs) {
@@ -284,6 +285,7 @@ Bytes drawn_message(const Drawn& drawn) {
     put(out, drawn.version);
     put(out, drawn.clock_us);
     put(out, drawn.held_us);
+    put(out, drawn.coming_us);
     finish_message(out, 0);
     return out;
 }
@@ -431,6 +433,7 @@ Drawn read_drawn(ByteSpan payload) {
     drawn.version = reader.take<std::uint64_t>();
     drawn.clock_us = reader.take<std::uint64_t>();
     drawn.held_us = reader.take<std::uint32_t>();
+    drawn.coming_us = reader.take<std::uint32_t>();
     reader.expect_end();
     if (drawn.clock_us > max_version)
         fail(ErrorCode::source_lost, "a viewer's clock says {}, which cannot be", drawn.clock_us);

@@ -86,12 +86,12 @@ inline constexpr double max_seconds = 1e10;
 
 /// The front of a picture or of changes: what they lead to.
 struct StateHeader {
-    std::uint64_t version = 0;    ///< 1 to max_version, once there is one
-    std::int64_t frame = 0;       ///< 0 to max_version
-    double seconds = 0;           ///< of the frame in its source
+    std::uint64_t version = 0;      ///< 1 to max_version, once there is one
+    std::int64_t frame = 0;         ///< 0 to max_version
+    double seconds = 0;             ///< of the frame in its source
     std::uint64_t captured_us = 0;  ///< when the camera's machine had it, by the server's clock; 0 to max_version
-    int threshold = 0;            ///< no byte of the state is further from the source, 0..254
-    bool partial = false;         ///< blocks of an older version are left after this message
+    int threshold = 0;              ///< no byte of the state is further from the source, 0..254
+    bool partial = false;           ///< blocks of an older version are left after this message
 };
 
 struct ServerError {
@@ -114,7 +114,7 @@ struct HeldBlocks {
 
 /// What a viewer begins with.
 struct ViewerHello {
-    std::string stream;  ///< by its name
+    std::string stream;   ///< by its name
     std::string token{};  ///< what lets it in, up to 255 bytes; empty: none
     HeldBlocks held{};
 };
@@ -128,10 +128,11 @@ struct ServerHello {
 
 /// What a viewer has drawn.
 struct Drawn {
-    std::uint64_t messages = 0;  ///< pictures and changes taken on this connection so far
-    std::uint64_t version = 0;   ///< of the last of them
-    std::uint64_t clock_us = 0;  ///< the viewer's, when it sends this
-    std::uint32_t held_us = 0;   ///< from when that had come to when this is sent
+    std::uint64_t messages = 0;   ///< pictures and changes taken on this connection so far
+    std::uint64_t version = 0;    ///< of the last of them
+    std::uint64_t clock_us = 0;   ///< the viewer's, when it sends this
+    std::uint32_t held_us = 0;    ///< from when that had come to when this is sent
+    std::uint32_t coming_us = 0;  ///< from its first byte to its last
 };
 
 /// Two clocks at one time.
