@@ -15,8 +15,7 @@ namespace {
 // Gives the exit code.
 int check(const std::string& path) {
     const auto configuration = session::read_configuration(path);
-    for (const auto& problem : configuration.problems)
-        fmt::print("{}\n", printable(to_string(configuration, problem)));
+    for (const auto& problem : configuration.problems) fmt::print("{}\n", printable(to_string(configuration, problem)));
     if (!configuration.problems.empty()) return static_cast<int>(ErrorCode::config);
     fmt::print("{}: nothing is wrong with it; cameras at {}:\n", printable(path),
                to_string(configuration.listener.listen));

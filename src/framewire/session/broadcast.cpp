@@ -50,9 +50,9 @@ struct Found {
 };
 
 // A step takes longer to pack than to find: so many threads pack at once.
-int packing_threads(const Executor& executor) {
+int packing_threads(int asked, const Executor& executor) {
     constexpr int most = 8;
-    return std::clamp(executor.pool().threads() / 2, 1, most);
+    return asked > 0 ? asked : std::clamp(executor.pool().threads() / 2, 1, most);
 }
 
 // Raises and lowers the threshold for a rate, where one is asked for. Frames begin on one thread and are sent on
@@ -123,7 +123,7 @@ struct BroadcastJob::State {
     bool records() const { return recorder && recorder->goes_on(); }
     void finish(FirstFailure& failure, Ending ending);
 
-    int wait_for_viewers;
+    int asked_packing_threads, wait_for_viewers;
     bool hurries;
     FrameJob<FilteredInput> job;
     delta::EncoderParameters parameters;
@@ -142,7 +142,8 @@ struct BroadcastJob::State {
 };
 
 BroadcastJob::State::State(const BroadcastOptions& options)
-    : wait_for_viewers(options.wait_for_viewers),
+    : asked_packing_threads(options.packing_threads),
+      wait_for_viewers(options.wait_for_viewers),
       hurries(options.hurries),
       job(options.job, shown_to_viewers(options.input), files_of(options)),
       parameters(options.encoder),
@@ -180,7 +181,7 @@ net::StreamInfo BroadcastJob::State::stream_info() const {
 void BroadcastJob::State::run() {
     job.run<Found>(
         {.wanted = {.by_stages = true},
-         .waiters = packing_threads(job.input().executor()),
+         .waiters = packing_threads(asked_packing_threads, job.input().executor()),
          .at_source_rate = !job.input().info().live && !hurries,
          .begin = [this] { return wait_for_viewers == 0 || served.wait_for_viewers(wait_for_viewers, job.stop()); },
          .make = [this] { return make_found(); },

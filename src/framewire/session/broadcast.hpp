@@ -28,6 +28,7 @@ struct BroadcastOptions {
     /// Where it is served under the name of `server`, in place of a listener of its own; lives longer.
     net::Listener* listener = nullptr;
     std::string record{};      ///< a .fwd file of what viewers get, `:key=SECONDS` behind it; empty: none
+    int packing_threads = 0;   ///< that pack steps at once; 0: half of those of the filters, up to 8
     int wait_for_viewers = 0;  ///< the first frame waits for so many
     bool hurries = false;      ///< frames that do not come live are sent as soon as they are there
     std::optional<DetectorOptions>

@@ -44,6 +44,7 @@ struct InputOptions {
     std::string matrix{};  ///< bt601, bt709 or bt2020 instead of what the medium says of its YUV colours
     std::string range{};   ///< limited or full, likewise
     std::optional<std::chrono::milliseconds> reconnect{};  ///< see SourceOptions
+    int decoder_threads = 0;                               ///< see SourceOptions
     bool follows_size = false;                             ///< see SourceOptions; the job ends there
     /// In place of opening `source`: one that a job before has read.
     std::shared_ptr<OpenedSource> opened{};

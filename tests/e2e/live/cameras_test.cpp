@@ -44,9 +44,10 @@ Shape shape_of(const std::string& path) { return open_source(path)->info().shape
 
 TEST(Cameras, TwoOverOnePort) {
     const TemporaryFolder folder;
-    Program serving(serve({"-i", "door=synth:size=64x48:fps=20:frames=20", "-i", "yard=synth:size=96x64:fps=20:frames=20",
-                           "-f", "gray", "-f", "yard=scale=48:32", "--mode", "lossless", "--wait", "1", "--record",
-                           folder / "{name}.fwd", "--stats", folder / "stats.json"}));
+    Program serving(
+        serve({"-i", "door=synth:size=64x48:fps=20:frames=20", "-i", "yard=synth:size=96x64:fps=20:frames=20", "-f",
+               "gray", "-f", "yard=scale=48:32", "--mode", "lossless", "--wait", "1", "--record", folder / "{name}.fwd",
+               "--stats", folder / "stats.json"}));
     Program door(view({address(serving, "door"), "-o", folder / "door.mkv", "--stats", folder / "door.json"}));
     Program yard(view({address(serving, "yard"), "-o", folder / "yard.mkv"}));
     EXPECT_EQ(door.wait().code, 0) << door.err();
@@ -84,7 +85,8 @@ TEST(Cameras, AreSaidInAFile) {
     EXPECT_EQ(serving.wait().code, 0) << serving.err();
     EXPECT_EQ(Json::parse(contents(folder / "stats.json"))["cameras"]["yard"]["frames"], 5);
 
-    std::ofstream(folder / "wrong.yaml") << "cameras:\n  door:\n    source: synth\n    treshold: 3\n    filters: grey\n";
+    std::ofstream(folder / "wrong.yaml")
+        << "cameras:\n  door:\n    source: synth\n    treshold: 3\n    filters: grey\n";
     const auto wrong = run_framewire({"check", folder / "wrong.yaml"});
     EXPECT_EQ(wrong.code, 78);
     EXPECT_NE(wrong.out.find("wrong.yaml:4:5: 'treshold' is not known here; did you mean 'threshold'?\n"),
@@ -129,9 +131,9 @@ TEST(Cameras, OneThatDiesComesBackWithAnotherSize) {
     const TemporaryFolder folder;
     const int port = free_port();
     auto camera = network_camera(port, "white", "160x120");
-    Program serving(serve({"-i", fmt::format("door=tcp://127.0.0.1:{}", port), "-i",
-                           "yard=lavfi:testsrc2=size=64x48:rate=20", "--mode", "lossless", "--record",
-                           "door=" + folder / "door.fwd", "--stats", folder / "stats.json"}));
+    Program serving(
+        serve({"-i", fmt::format("door=tcp://127.0.0.1:{}", port), "-i", "yard=lavfi:testsrc2=size=64x48:rate=20",
+               "--mode", "lossless", "--record", "door=" + folder / "door.fwd", "--stats", folder / "stats.json"}));
     const auto door_at = address(serving, "door"), yard_at = address(serving, "yard");
     Program yard(view({yard_at, "--stats", folder / "yard.json"}));
     Program door(view({door_at, "--stats", folder / "door.json", "-o", folder / "seen.mkv"}));
@@ -171,8 +173,8 @@ TEST(Cameras, OneThatDiesComesBackWithAnotherSize) {
 // Of several, one that is not there at the start comes later.
 TEST(Cameras, OneThatIsNotThereYetComesLater) {
     const int port = free_port();
-    Program serving(serve({"-i", fmt::format("door=tcp://127.0.0.1:{}", port), "-i",
-                           "yard=lavfi:testsrc2=size=64x48:rate=20"}));
+    Program serving(
+        serve({"-i", fmt::format("door=tcp://127.0.0.1:{}", port), "-i", "yard=lavfi:testsrc2=size=64x48:rate=20"}));
     const auto yard_at = address(serving, "yard");
     const auto door_at = yard_at.substr(0, yard_at.rfind('/')) + "/door";
     const auto early = run_framewire({"view", "--no-window", door_at});

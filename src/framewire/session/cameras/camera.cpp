@@ -78,7 +78,8 @@ void Camera::open(bool may_come_later) {
 bool Camera::open_with_patience() {
     const auto begin = Clock::now();
     const auto patience = options_.input.reconnect.value_or(SourceOptions::for_ever);
-    for (auto pause = first_retry_pause; wait(options_.job.stop, pause); pause = std::min(2 * pause, longest_retry_pause)) {
+    for (auto pause = first_retry_pause; wait(options_.job.stop, pause);
+         pause = std::min(2 * pause, longest_retry_pause)) {
         try {
             make_job();
             tell_address();

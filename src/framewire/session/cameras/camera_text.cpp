@@ -11,7 +11,8 @@ namespace {
 
 CameraText split(std::string_view text) {
     const auto equals = text.find('=');
-    if (equals == std::string_view::npos || !net::is_stream_name(text.substr(0, equals))) return {"", std::string(text)};
+    if (equals == std::string_view::npos || !net::is_stream_name(text.substr(0, equals)))
+        return {"", std::string(text)};
     return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
 }
 

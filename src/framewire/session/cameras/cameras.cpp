@@ -10,6 +10,7 @@
 #include "framewire/session/job/failure.hpp"
 #include "framewire/session/job/job.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <set>
 #include <thread>
@@ -29,6 +30,16 @@ void naming(const std::string& name, bool several, const Body& body) {
     } catch (const Error& error) {
         throw Error(error.code(), fmt::format("camera '{}': {}", name, error.what()));
     }
+}
+
+// Each camera has threads of its own that capture, begin, pack and send. Those that a camera alone has to be quicker
+// with a frame are shared out: with more cameras than cores frames of several are worked on at once anyway. Loops of
+// all cameras' filters run on one set of workers (ThreadPool).
+void share_machine(BroadcastOptions& camera, int cameras) {
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    constexpr int most_packing = 8;
+    camera.packing_threads = std::clamp(cores / 2 / cameras, 1, most_packing);
+    camera.input.decoder_threads = std::max(1, (cores + 2) / cameras);
 }
 
 const CamerasOptions& checked(const CamerasOptions& options) {
@@ -61,6 +72,7 @@ struct CamerasJob::State {
             camera.job.stop = job.stop();
             camera.job.progress = several ? ProgressMode::none : options.job.progress;
             camera.job.replace = options.job.replace;
+            if (several) share_machine(camera, static_cast<int>(options.cameras.size()));
             cameras.push_back(std::make_unique<Camera>(camera, listener));
             result.cameras.push_back({.name = camera.server.stream});
         }

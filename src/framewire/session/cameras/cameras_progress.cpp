@@ -14,12 +14,9 @@ using Json = nlohmann::ordered_json;
 double per_second(double amount, double seconds) { return seconds > 0 ? amount / seconds : 0; }
 
 Json total_json(const CamerasTotal& total) {
-    return {{"frames", total.frames},
-            {"drops", total.drops},
-            {"seconds", total.seconds},
-            {"fps", per_second(static_cast<double>(total.frames), total.seconds)},
-            {"raw_bytes", total.raw_bytes},
-            {"sent_bytes", total.sent_bytes}};
+    return {{"frames", total.frames},       {"drops", total.drops},
+            {"seconds", total.seconds},     {"fps", per_second(static_cast<double>(total.frames), total.seconds)},
+            {"raw_bytes", total.raw_bytes}, {"sent_bytes", total.sent_bytes}};
 }
 
 }  // namespace

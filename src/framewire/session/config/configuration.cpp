@@ -95,9 +95,9 @@ private:
 
     void unknown(const DocumentEntry& entry, const std::vector<std::string_view>& known) {
         const auto nearest = did_you_mean(entry.key, known);
-        problem(entry.place, fmt::format("{} is not known here{}", in_quotes(entry.key),
-                                         nearest.empty() ? fmt::format("; allowed are {}", fmt::join(known, ", "))
-                                                         : nearest));
+        problem(entry.place,
+                fmt::format("{} is not known here{}", in_quotes(entry.key),
+                            nearest.empty() ? fmt::format("; allowed are {}", fmt::join(known, ", ")) : nearest));
     }
 
     // False where none of the settings has that name.
@@ -193,8 +193,7 @@ private:
 
     void read_camera(const DocumentEntry& camera, const DocumentNode* defaults) {
         CameraSettings settings;
-        if (!net::is_stream_name(camera.key))
-            attempt(camera.place, [&] { net::validate_stream_name(camera.key); });
+        if (!net::is_stream_name(camera.key)) attempt(camera.place, [&] { net::validate_stream_name(camera.key); });
         if (defaults) {  // whose problems are told once
             silent_ = true;
             for (const auto& entry : defaults->entries)

@@ -17,8 +17,7 @@ using testing::error_of;
 std::vector<std::string> problems_of(const std::string& text) {
     std::vector<std::string> problems;
     const auto configuration = parse_configuration(text, "x");
-    for (const auto& problem : configuration.problems)
-        problems.push_back(to_string(configuration, problem).substr(2));
+    for (const auto& problem : configuration.problems) problems.push_back(to_string(configuration, problem).substr(2));
     return problems;
 }
 
@@ -106,7 +105,8 @@ TEST(Configuration, SaysWhereWhatIsWrong) {
     expect_problem(camera + "    reconnect: often\n", "4:16", "or forever");
     expect_problem(camera + "    detect:\n      blurr: 5\n", "5:7", "did you mean 'blur'?");
     expect_problem(camera + "    detect:\n      roi: 1,2\n", "5:7", "zone");
-    expect_problem(camera + "    mode: lossless\n    threshold: 5\n", "2:3", "threshold 5 does not go with mode lossless");
+    expect_problem(camera + "    mode: lossless\n    threshold: 5\n", "2:3",
+                   "threshold 5 does not go with mode lossless");
     expect_problem(camera + "listen: nowhere\n", "4:9", "has no port");
     expect_problem(camera + "viewers: 0\n", "4:10", "from 1 to 10000");
     expect_problem(camera + "camera: 0\n", "4:1", "did you mean 'cameras'?");
@@ -125,7 +125,8 @@ TEST(Configuration, SaysWhereWhatIsWrong) {
 }
 
 TEST(Configuration, SaysAllProblemsInTheirOrder) {
-    const auto problems = problems_of("cameras:\n  b:\n    source: synth\n    wait: x\nviewers: -1\ndefaults:\n  efort: 1\n");
+    const auto problems =
+        problems_of("cameras:\n  b:\n    source: synth\n    wait: x\nviewers: -1\ndefaults:\n  efort: 1\n");
     ASSERT_EQ(problems.size(), 3u);
     EXPECT_TRUE(problems[0].starts_with("4:11")) << problems[0];
     EXPECT_TRUE(problems[1].starts_with("5:10")) << problems[1];

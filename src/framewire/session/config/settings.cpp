@@ -74,14 +74,13 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
           .unit = "BITS"},
          [](CameraSettings& camera, const std::string& text) { camera.max_bitrate = bits_per_second_of(text); },
          problem_with_bitrate});
-    settings.push_back({{.name = "threshold-max",
-                         .help = "with a bitrate, raise it no higher than this; without, 64, or the threshold where "
-                                 "that is more",
-                         .maximum = 254,
-                         .optional = true},
-                        [](CameraSettings& camera, const std::string& text) {
-                            camera.threshold_max = number_in<int>(text);
-                        }});
+    settings.push_back(
+        {{.name = "threshold-max",
+          .help = "with a bitrate, raise it no higher than this; without, 64, or the threshold where "
+                  "that is more",
+          .maximum = 254,
+          .optional = true},
+         [](CameraSettings& camera, const std::string& text) { camera.threshold_max = number_in<int>(text); }});
     settings.push_back({{.name = "record",
                          .help = "a .fwd file of what viewers get; :key=SECONDS may follow, {name} is the camera's",
                          .type = Type::text,
@@ -102,14 +101,13 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
     settings.push_back(
         {{.name = "loop", .help = "begin again when the source ends", .type = Type::flag, .default_value = "0"},
          [](CameraSettings& camera, const std::string& text) { camera.input.loop = text == "1"; }});
-    settings.push_back({{.name = "wait",
-                         .help = "hold the first frame until so many viewers are there",
-                         .default_value = "0",
-                         .maximum = 10'000,
-                         .unit = "N"},
-                        [](CameraSettings& camera, const std::string& text) {
-                            camera.wait = number_in<int>(text).value_or(0);
-                        }});
+    settings.push_back(
+        {{.name = "wait",
+          .help = "hold the first frame until so many viewers are there",
+          .default_value = "0",
+          .maximum = 10'000,
+          .unit = "N"},
+         [](CameraSettings& camera, const std::string& text) { camera.wait = number_in<int>(text).value_or(0); }});
     settings.push_back({{.name = "detect",
                          .help = "look for moving objects; viewers draw boxes around them",
                          .type = Type::flag,
@@ -141,7 +139,11 @@ const std::vector<Setting<InputOptions>>& input_settings() {
           .unit = "TIME"},
          [](InputOptions& input, const std::string& text) { input.start_seconds = parse_seconds(text).value_or(0); },
          problem_with_time},
-        {{.name = "duration", .help = "end so long after the start", .type = Type::text, .optional = true, .unit = "TIME"},
+        {{.name = "duration",
+          .help = "end so long after the start",
+          .type = Type::text,
+          .optional = true,
+          .unit = "TIME"},
          [](InputOptions& input, const std::string& text) { input.duration_seconds = parse_seconds(text); },
          problem_with_time},
         {{.name = "reconnect",

@@ -37,6 +37,7 @@ SourceOptions source_options(const InputOptions& input, bool replace_truth, std:
                           .duration_seconds = input.duration_seconds,
                           .seekable = input.seekable || input.stretch,
                           .one_size = input.one_size,
+                          .decoder_threads = input.decoder_threads,
                           .matrix = asked_matrix(input.matrix),
                           .full_range = asked_range(input.range),
                           .replace_truth = replace_truth};
