@@ -102,10 +102,11 @@ struct Client::State {
 
     void accept(const ServerHello& hello) {
         const auto& offered = hello.info;
-        if (receiver) {
-            if (offered.shape != info.shape)
-                fail(ErrorCode::source_lost, "the stream changed from {} to {}", to_string(info.shape),
-                     to_string(offered.shape));
+        const bool again = receiver.has_value() && offered.shape == info.shape;
+        if (receiver && !again && !options.follows_size)
+            fail(ErrorCode::source_lost, "the stream changed from {} to {}", to_string(info.shape),
+                 to_string(offered.shape));
+        if (again) {
             receiver->restart(hello);
         } else {
             if (std::int64_t{offered.shape.width} * offered.shape.height > options.max_pixels)

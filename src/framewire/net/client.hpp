@@ -27,7 +27,9 @@ struct ClientOptions {
     std::chrono::milliseconds reconnect{0};
     std::chrono::milliseconds first_pause{100};
     std::chrono::milliseconds longest_pause{2'000};
-    std::string token{};                                  ///< what lets the viewer in; empty: none
+    /// A stream that is had again with pictures of another size is taken so, and info() is of it; else it is lost.
+    bool follows_size = false;
+    std::string token{};  ///< what lets the viewer in; empty: none
     std::int64_t max_pixels = std::int64_t{8192} * 8192;  ///< larger pictures are refused unallocated
     HostLookup lookup = system_lookup;                    ///< how the server's name is resolved
 };

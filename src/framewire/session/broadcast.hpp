@@ -25,7 +25,10 @@ struct BroadcastOptions {
     /// force. Whole pictures, which viewers get first or when they are behind, come on top.
     std::optional<delta::RateLimits> rate{};
     net::ServerOptions server{};
+    /// Where it is served under the name of `server`, in place of a listener of its own; lives longer.
+    net::Listener* listener = nullptr;
     std::string record{};      ///< a .fwd file of what viewers get, `:key=SECONDS` behind it; empty: none
+    int packing_threads = 0;   ///< that pack steps at once; 0: half of those of the filters, up to 8
     int wait_for_viewers = 0;  ///< the first frame waits for so many
     bool hurries = false;      ///< frames that do not come live are sent as soon as they are there
     std::optional<DetectorOptions>
@@ -36,8 +39,10 @@ struct BroadcastOptions {
 JobFiles files_of(const BroadcastOptions& options);
 
 struct BroadcastResult : JobResult {
-    net::ServerMetrics viewers{};
-    int viewers_left = 0;  ///< who did not take the end of the stream in time
+    net::ServerMetrics viewers{};  ///< of a listener of its own, or of the stream
+    int viewers_left = 0;          ///< who did not take the end of the stream in time
+    /// The source goes on with frames of another size, for a job of its own: viewers were cut off, to come back.
+    bool ended_at_new_size = false;
 };
 
 /// From a source through filters to any number of viewers, as a difference stream. For one run.
@@ -52,6 +57,8 @@ public:
     /// Where viewers find the stream.
     const net::StreamAddress& address() const;
     const SourceInfo& source() const;
+    /// For InputOptions::opened of the job that goes on where this one ended.
+    std::shared_ptr<OpenedSource> opened() const;
     /// Brightness and its like while frames flow; from any thread.
     CameraPanel& panel();
 

@@ -1,9 +1,8 @@
 #include "framewire/session/input/filtered_input.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/core/parameters/named_value.hpp"
-#include "framewire/media/media.hpp"
 #include "framewire/pipeline/chain/run_values.hpp"
+#include "framewire/session/input/asked_rate.hpp"
 #include "framewire/session/input/pixel_move_of.hpp"
 #include "framewire/session/input/public_name.hpp"
 
@@ -12,47 +11,15 @@
 #include <iterator>
 
 namespace framewire::session {
-namespace {
-
-std::optional<Rational> asked_rate(double fps) {
-    if (fps <= 0) return std::nullopt;
-    return Rational{std::llround(fps * 1000), 1000};
-}
-
-std::optional<YuvMatrix> asked_matrix(const std::string& name) {
-    static constexpr NamedValue<YuvMatrix> matrices[] = {
-        {"bt601", YuvMatrix::bt601}, {"bt709", YuvMatrix::bt709}, {"bt2020", YuvMatrix::bt2020}};
-    if (name.empty()) return std::nullopt;
-    if (const auto* matrix = value_named(matrices, name)) return *matrix;
-    fail(ErrorCode::usage, "matrix '{}' is not known; allowed are bt601, bt709 and bt2020", name);
-}
-
-std::optional<bool> asked_range(const std::string& name) {
-    if (name.empty()) return std::nullopt;
-    if (name != "limited" && name != "full")
-        fail(ErrorCode::usage, "range '{}' is not known; allowed are limited and full", name);
-    return name == "full";
-}
-
-}  // namespace
 
 FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, std::stop_token stop)
     : chain_(split_at_rate(parse_chain(input.filters))),
       stop_(stop),
       fps_(input.fps),
       loop_(input.loop),
-      source_(open_source(input.source, {.stop = std::move(stop),
-                                         .reconnect = input.reconnect,
-                                         .draw_loss = input.shows_loss ? no_signal_.drawing() : nullptr,
-                                         .rate = asked_rate(input.fps),
-                                         .loop = input.loop,
-                                         .start_seconds = input.start_seconds,
-                                         .duration_seconds = input.duration_seconds,
-                                         .seekable = input.seekable || input.stretch,
-                                         .one_size = input.one_size,
-                                         .matrix = asked_matrix(input.matrix),
-                                         .full_range = asked_range(input.range),
-                                         .replace_truth = job.replace})),
+      opened_(input.opened ? input.opened : std::make_shared<OpenedSource>(input, job.replace, stop)),
+      on_stop_(std::move(stop), [this] { opened_->stop(); }),
+      source_(&opened_->source()),
       info_(source_->info()),
       shown_name_(input.public_name ? public_name(info_.name) : info_.name),
       executor_(job.backend, job.threads),
@@ -73,7 +40,7 @@ FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, s
                                    return read(picture.image.view(), picture.time, picture.own);
                                };
                                if (!read_next(picture.time, read_one)) return false;
-                               picture.signal = !no_signal_.take_drawn();
+                               picture.signal = !opened_->no_signal().take_drawn();
                                return true;
                            });
 }
@@ -232,7 +199,7 @@ bool FilteredInput::capture_next(InputFrame& frame, FrameTime& time) {
     if (!read_next(time, read_one)) return false;
     if (reading_ == Reading::stretch && place_ == StretchPosition::Is::behind) return false;
     frame.sent = place_ == StretchPosition::Is::within;
-    frame.signal = !no_signal_.take_drawn();
+    frame.signal = !opened_->no_signal().take_drawn();
     return true;
 }
 

@@ -8,12 +8,13 @@
 #include "framewire/pipeline/planes/planes_pass.hpp"
 #include "framewire/pipeline/source.hpp"
 #include "framewire/session/input/input_frame.hpp"
-#include "framewire/session/input/no_signal.hpp"
+#include "framewire/session/input/opened_source.hpp"
 #include "framewire/session/input/rate/frame_resampler.hpp"
 #include "framewire/session/input/stretch/stretch_position.hpp"
 #include "framewire/session/options.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -67,6 +68,10 @@ public:
     /// Brightness and its like while frames flow; from any thread.
     CameraPanel& panel() { return panel_; }
 
+    /// Whether it ended before frames of another size; and for a job of those, the source.
+    bool is_at_new_size() const { return source_->is_at_new_size(); }
+    const std::shared_ptr<OpenedSource>& opened() const { return opened_; }
+
     /// See Source.
     void require_whole() const { source_->require_whole(); }
 
@@ -113,8 +118,9 @@ private:
     std::stop_token stop_;
     double fps_;
     bool loop_;
-    NoSignal no_signal_;
-    std::unique_ptr<Source> source_;
+    std::shared_ptr<OpenedSource> opened_;
+    std::stop_callback<std::function<void()>> on_stop_;
+    Source* source_;  // that one
     SourceInfo info_;
     std::string shown_name_;
     Executor executor_;

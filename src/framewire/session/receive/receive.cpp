@@ -2,6 +2,7 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/detect/overlay/box_overlay.hpp"
 #include "framewire/pipeline/statistics/progress.hpp"
 #include "framewire/session/job/job.hpp"
@@ -18,10 +19,22 @@ JobFiles files_of(const ReceiveOptions& options) {
     return JobFiles().sink("-o", options.recording).output("--stats", options.job.statistics_path);
 }
 
+namespace {
+
+// Neither a recording nor who is told of the stream once can go on with pictures of another size.
+net::ClientOptions client_options(const ReceiveOptions& options) {
+    auto client = options.client;
+    client.follows_size = options.recording.empty() && !options.on_stream;
+    return client;
+}
+
+}  // namespace
+
 struct ReceiveJob::State {
     explicit State(const ReceiveOptions& options);
 
     void run();
+    void make_changes();
     void receive();
     void count_threshold();
     HostView<const std::uint8_t> with_boxes(HostView<const std::uint8_t> picture);
@@ -34,6 +47,7 @@ struct ReceiveJob::State {
     net::Client client;
     ReceiveResult result;
     RecordingTime time;
+    std::optional<ChangesKind> changes_kind;
     std::unique_ptr<ChangesPicture> changes;
     HostImage boxed;  // there once the server has detected something
     VideoOutput recording;
@@ -49,12 +63,12 @@ ReceiveJob::State::State(const ReceiveOptions& options)
       on_picture(options.on_picture),
       on_end(options.on_end),
       job(options.job, files_of(options)),
-      client(net::parse_stream_address(options.url), options.client, job.stop()),
+      client(net::parse_stream_address(options.url), client_options(options), job.stop()),
       result{.stream = client.info()},
       time(result.stream.rate),
+      changes_kind(options.changes),
       threshold(result.stream.threshold) {
-    if (options.changes)
-        changes = std::make_unique<ChangesPicture>(*options.changes, result.stream.shape, options.job.threads);
+    make_changes();
     const auto& shown = changes ? changes->shape() : result.stream.shape;
     if (options.on_stream) options.on_stream(result.stream, shown);
     recording = VideoOutput(options.recording, shown, result.stream.rate,
@@ -63,6 +77,11 @@ ReceiveJob::State::State(const ReceiveOptions& options)
                              .replace = options.job.replace,
                              .once_only = true,
                              .segments = options.segments});
+}
+
+void ReceiveJob::State::make_changes() {
+    if (changes_kind)
+        changes = std::make_unique<ChangesPicture>(*changes_kind, result.stream.shape, job.options().threads);
 }
 
 void ReceiveJob::State::run() {
@@ -92,6 +111,12 @@ void ReceiveJob::State::receive() {
     const auto& limit = job.options().frames;
     auto& statistics = job.statistics();
     while ((!limit || frames < *limit) && client.next()) {
+        if (client.info().shape != result.stream.shape) {
+            log_warning("{}: its pictures change from {} to {}", url, to_string(result.stream.shape),
+                        to_string(client.info().shape));
+            result.stream = client.info();
+            make_changes();
+        }
         if (frames == 0) statistics.start();  // the wait for the first says nothing of the rate
         const auto picture = with_boxes(changes ? changes->draw(client) : client.picture());
         if (recording.wanted()) recording.write(picture, time.next(client.state().seconds));
