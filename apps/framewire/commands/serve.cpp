@@ -1,5 +1,6 @@
 #include "commands/commands.hpp"
 #include "commands/work.hpp"
+#include "options/access_options.hpp"
 #include "options/common.hpp"
 #include "options/detector_options.hpp"
 #include "options/parameter_options.hpp"
@@ -26,6 +27,7 @@ struct ServeFlags {
     CommonOptions common;
     session::InputOptions input;
     DetectorFlags detector;
+    session::AccessOptions access;
     std::string record, listen = "127.0.0.1:7878", name{net::default_stream}, rate = "own";
     ParameterValues encoder;  // those of encoder_fields() that were given
     std::optional<double> max_bitrate{};
@@ -116,7 +118,10 @@ void check(const ServeFlags& flags) {
 
 void serve(ServeFlags& flags, const std::stop_token& stop) {
     if (!may_write(files_of(flags.options(stop)), flags.common, stop)) return;
-    session::BroadcastJob job(flags.options(stop));
+    auto options = flags.options(stop);
+    const auto access = prepare_access(flags.access, options.server);
+    tell_access(access, options.server);
+    session::BroadcastJob job(options);
     log_info("serving {} at {}", job.source().name, to_string(job.address()));
     session::FirstFailure failure;
     failure.attempt([&] { job.run(); });
@@ -133,6 +138,7 @@ void add_serve(CommandLine& program, Action& chosen) {
     add_input_options(command, flags->input);
     command.option("--listen", flags->listen, "where viewers connect; port 0 takes a free one").type_name("HOST:PORT");
     command.option("--name", flags->name, "the stream's name, as in tcp://HOST:PORT/NAME").type_name("NAME");
+    add_access_options(command, flags->access);
     for (const auto& parameter : delta::encoder_fields().infos()) add_parameter(command, parameter, flags->encoder);
     add_rate_options(command, *flags);
     command.option("--record", flags->record, "a .fwd file of what viewers get; :key=SECONDS may follow")

@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <stop_token>
+#include <string>
 
 namespace framewire::net {
 
@@ -25,6 +26,10 @@ struct ClientOptions {
     std::chrono::milliseconds reconnect{0};
     std::chrono::milliseconds first_pause{100};
     std::chrono::milliseconds longest_pause{2'000};
+    std::string token{};  ///< what the server wants to hear; empty: nothing
+    /// Of tls:// only: the certificate's, as parse_fingerprint() gives it. Empty: the certificate is verified by the
+    /// system's roots and the host's name.
+    std::string fingerprint{};
     std::int64_t max_pixels = std::int64_t{8192} * 8192;  ///< larger pictures are refused unallocated
     HostLookup lookup = system_lookup;                    ///< how the server's name is resolved
 };

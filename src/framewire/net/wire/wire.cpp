@@ -66,9 +66,12 @@ public:
         return value;
     }
 
-    std::string take_text() {
+    std::string take_text() { return clean_text(take_raw_text(), max_text_bytes); }
+
+    // As it is: to be compared, never to be shown.
+    std::string take_raw_text() {
         const auto bytes = take_bytes(take<std::uint8_t>());
-        return clean_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, max_text_bytes);
+        return {bytes.begin(), bytes.end()};
     }
 
     ByteSpan rest() const { return rest_; }
@@ -181,12 +184,16 @@ void validate(const StreamInfo& info) {
     if (const auto found = problem(info); !found.empty()) fail(ErrorCode::usage, "a stream cannot have {}", found);
 }
 
-Bytes client_hello(std::string_view stream) {
+Bytes client_hello(std::string_view stream, std::string_view token) {
     validate_stream_name(stream);
+    if (token.size() > max_text_bytes)
+        fail(ErrorCode::usage, "a token of {} bytes; {} is the most", token.size(), max_text_bytes);
     Bytes out;
     put_preamble(out);
     start_message(out, MessageType::hello);
     put_text(out, stream);
+    put(out, static_cast<std::uint8_t>(token.size()));
+    out.insert(out.end(), token.begin(), token.end());
     finish_message(out, preamble_bytes);
     return out;
 }
@@ -245,6 +252,9 @@ void begin_state(MessageType type, const StateHeader& state, std::span<const Com
 void end_state(Bytes& out) { finish_message(out, 0); }
 
 void read_preamble(ByteSpan bytes) {
+    // What a connection over TLS begins with: a handshake, or an alert (RFC 8446, 5.1).
+    if (bytes.size() >= 2 && (bytes[0] == 0x16 || bytes[0] == 0x15) && bytes[1] == 0x03)
+        fail(ErrorCode::source_lost, "the other end speaks TLS, and this one does not: tcp:// and tls:// are mixed up");
     if (bytes.size() != preamble_bytes || !std::equal(magic.begin(), magic.end(), bytes.begin()))
         fail(ErrorCode::source_lost, "the other end speaks another protocol: it is no framewire stream");
     Reader reader(bytes.subspan(magic.size()), "the preamble");
@@ -277,12 +287,14 @@ MessageHeader read_header(ByteSpan bytes, std::size_t max_packed_bytes) {
     return {static_cast<MessageType>(type), length};
 }
 
-std::string read_client_hello(ByteSpan payload) {
+ClientHello read_client_hello(ByteSpan payload) {
     Reader reader(payload, "the viewer's hello");
-    auto stream = reader.take_text();
+    ClientHello hello;
+    hello.stream = reader.take_text();
+    hello.token = reader.take_raw_text();
     reader.expect_end();
-    if (!is_stream_name(stream)) fail(ErrorCode::source_lost, "the viewer asks for a stream by no valid name");
-    return stream;
+    if (!is_stream_name(hello.stream)) fail(ErrorCode::source_lost, "the viewer asks for a stream by no valid name");
+    return hello;
 }
 
 StreamInfo read_server_hello(ByteSpan payload) {
@@ -329,7 +341,7 @@ ServerError read_error(ByteSpan payload) {
     const auto reason = reader.take<std::uint8_t>();
     auto text = reader.take_text();
     reader.expect_end();
-    if (reason < 1 || reason > 4) fail(ErrorCode::source_lost, "an error message of the unknown kind {}", reason);
+    if (reason < 1 || reason > 5) fail(ErrorCode::source_lost, "an error message of the unknown kind {}", reason);
     return {static_cast<Refusal>(reason), std::move(text)};
 }
 

@@ -23,7 +23,7 @@ using Bytes = std::vector<std::uint8_t>;
 using ByteSpan = std::span<const std::uint8_t>;
 
 /// The protocol this build speaks; both ends have to agree on it.
-inline constexpr std::uint16_t wire_version = 3;
+inline constexpr std::uint16_t wire_version = 4;
 
 /// Both ends begin with the magic and the version.
 inline constexpr std::size_t preamble_bytes = 6;
@@ -62,7 +62,13 @@ struct StreamInfo {
 void validate(const StreamInfo& info);
 
 /// Why a server turns a viewer away or breaks off.
-enum class Refusal : std::uint8_t { no_such_stream = 1, too_many_viewers = 2, bad_request = 3, failed = 4 };
+enum class Refusal : std::uint8_t {
+    no_such_stream = 1,
+    too_many_viewers = 2,
+    bad_request = 3,
+    failed = 4,
+    not_allowed = 5,  ///< no token, or a wrong one; another time it will be no different
+};
 
 struct MessageHeader {
     MessageType type{};
@@ -81,6 +87,12 @@ struct StateHeader {
     double seconds = 0;
 };
 
+/// What a viewer asks for.
+struct ClientHello {
+    std::string stream;  ///< of the characters allowed
+    std::string token;   ///< any bytes; empty: none
+};
+
 struct ServerError {
     Refusal reason{};
     std::string text;
@@ -88,7 +100,8 @@ struct ServerError {
 
 // Writing. Each gives or appends whole messages; the hellos have the preamble in front.
 
-Bytes client_hello(std::string_view stream);
+/// A token longer than 255 bytes throws Error{usage}, and a stream's name that is not allowed; empty: no token.
+Bytes client_hello(std::string_view stream, std::string_view token = {});
 Bytes server_hello(const StreamInfo& info);
 /// A message without content: alive, end.
 Bytes empty_message(MessageType type);
@@ -107,8 +120,7 @@ void end_state(Bytes& out);
 void read_preamble(ByteSpan bytes);
 /// Throws on unknown types and on lengths that type cannot have; `max_packed_bytes` bounds pictures and changes.
 MessageHeader read_header(ByteSpan bytes, std::size_t max_packed_bytes);
-/// The stream's name, of the characters allowed.
-std::string read_client_hello(ByteSpan payload);
+ClientHello read_client_hello(ByteSpan payload);
 StreamInfo read_server_hello(ByteSpan payload);
 /// Gives the front and replaces `objects` by those of the frame, whose boxes lie within `shape`; their sums of
 /// coordinates stay 0. Advances `payload` to the packed bytes.

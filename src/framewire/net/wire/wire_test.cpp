@@ -45,12 +45,15 @@ void expect_lost(Call call, const std::string& what) {
 }
 
 TEST(Wire, ClientHelloComesBack) {
-    const auto bytes = client_hello("yard");
+    const auto bytes = client_hello("yard", "a\x01 token");
     read_preamble(ByteSpan(bytes).first(preamble_bytes));
     const auto header = read_header(ByteSpan(bytes).subspan(preamble_bytes, header_bytes), max_packed_bytes);
     EXPECT_EQ(header.type, MessageType::hello);
     EXPECT_EQ(header.length_bytes, bytes.size() - preamble_bytes - header_bytes);
-    EXPECT_EQ(read_client_hello(payload_of(bytes, preamble_bytes)), "yard");
+    const auto hello = read_client_hello(payload_of(bytes, preamble_bytes));
+    EXPECT_EQ(hello.stream, "yard");
+    EXPECT_EQ(hello.token, "a\x01 token");
+    EXPECT_EQ(read_client_hello(payload_of(client_hello("yard"), preamble_bytes)).token, "");
 }
 
 TEST(Wire, ServerHelloComesBack) {
@@ -70,9 +73,10 @@ TEST(Wire, ServerHelloComesBack) {
 
 // The protocol is written down in docs/protocol.md; these bytes are what it says.
 TEST(Wire, BytesAreThoseOfTheDocument) {
-    EXPECT_EQ(client_hello("main"), (Bytes{'F', 'W', 'I', 'R', 3, 0, 1, 5, 0, 0, 0, 4, 'm', 'a', 'i', 'n'}));
+    EXPECT_EQ(client_hello("main"), (Bytes{'F', 'W', 'I', 'R', 4, 0, 1, 6, 0, 0, 0, 4, 'm', 'a', 'i', 'n', 0}));
+    EXPECT_EQ(client_hello("a", "key"), (Bytes{'F', 'W', 'I', 'R', 4, 0, 1, 6, 0, 0, 0, 1, 'a', 3, 'k', 'e', 'y'}));
     EXPECT_EQ(server_hello({{1, 2, 258, 3}, delta::Mode::exact, 20, {25, 1}, "a"}),
-              (Bytes{'F', 'W', 'I', 'R', 3, 0, 1, 17, 0, 0, 0, 2, 1, 2, 0, 3, 0, 20, 25, 0, 0, 0, 1, 0, 0, 0, 1, 'a'}));
+              (Bytes{'F', 'W', 'I', 'R', 4, 0, 1, 17, 0, 0, 0, 2, 1, 2, 0, 3, 0, 20, 25, 0, 0, 0, 1, 0, 0, 0, 1, 'a'}));
     EXPECT_EQ(empty_message(MessageType::end), (Bytes{5, 0, 0, 0, 0}));
     EXPECT_EQ(error_message(Refusal::too_many_viewers, "full", false),
               (Bytes{6, 6, 0, 0, 0, 2, 4, 'f', 'u', 'l', 'l'}));
@@ -243,8 +247,8 @@ TEST(Wire, HostileValuesAreRefused) {
     many[header_bytes + 25] = 0x04;  // 1025
     many.resize(many.size() + 1025 * object_bytes, 1);
     expect_lost([&] { read_any_state(payload_of(many)); }, "too many objects");
-    expect_lost([] { read_client_hello(Bytes{3, 'a', '/', 'b'}); }, "a name with a slash");
-    expect_lost([] { read_client_hello(Bytes{0}); }, "an empty name");
+    expect_lost([] { read_client_hello(Bytes{3, 'a', '/', 'b', 0}); }, "a name with a slash");
+    expect_lost([] { read_client_hello(Bytes{0, 0}); }, "an empty name");
 }
 
 TEST(Wire, RandomBytesAreRefusedOrUnderstood) {
@@ -325,6 +329,7 @@ TEST(CleanText, IsWhatPeersSayAndAreTold) {
     at[1] = 0x9b;
     EXPECT_EQ(read_error(payload_of(error)).text, "go? home");
     EXPECT_THROW(client_hello("ma\x1bin"), Error);
+    EXPECT_THROW(client_hello("main", std::string(256, 'a')), Error);
 }
 
 }  // namespace wire_test
