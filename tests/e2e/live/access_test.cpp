@@ -1,9 +1,7 @@
 // Who gets in, on the command line: tokens.
 
-#include "e2e/program.hpp"
+#include "e2e/live/guarded.hpp"
 
-#include "framewire/net/address.hpp"
-#include "framewire/net/client.hpp"
 #include "framewire/net/testing/test_tcp.hpp"
 #include "framewire/net/wire/wire.hpp"
 
@@ -23,52 +21,11 @@
 namespace framewire::e2e {
 namespace access_test {
 
-const std::string small_synth = "synth:size=160x120:fps=20:noise=0:objects=3:seed=3";
+using guarded::GuardedServer;
+using guarded::small_synth;
+using guarded::view;
+
 const std::string right = "correct-horse-battery-staple", wrong = "incorrect-horse-battery-staple";
-
-// A server with a folder of its own for what it keeps, and where it serves.
-class Serving {
-public:
-    Serving(const std::string& listen, std::vector<std::string> arguments, const TemporaryFolder& state)
-        : program_(with_state(state, listen, std::move(arguments))) {
-        EXPECT_TRUE(program_.wait_for_err("serving ")) << program_.err();
-        const auto words = program_.err();
-        const auto begin = words.find("://", words.find("serving ")) - 3;
-        url_ = words.substr(begin, words.find('\n', begin) - begin);
-    }
-
-    /// At 127.0.0.1, wherever it listens.
-    std::string url() const {
-        auto url = url_;
-        if (const auto at = url.find("0.0.0.0"); at != std::string::npos) url.replace(at, 7, "127.0.0.1");
-        return url;
-    }
-    std::uint16_t port() const { return net::parse_stream_address(url_).server.port; }
-    Program& program() { return program_; }
-    Result stop() {
-        program_.signal(SIGINT);
-        return program_.wait();
-    }
-
-private:
-    static std::vector<std::string> with_state(const TemporaryFolder& state, const std::string& listen,
-                                               std::vector<std::string> arguments) {
-        arguments.insert(arguments.begin(), {"serve", "--backend", "cpu", "-i", small_synth, "--listen", listen});
-        arguments = framewire(std::move(arguments));
-        arguments.insert(arguments.begin(), {"env", "XDG_STATE_HOME=" + state.path().string()});
-        return arguments;
-    }
-
-    Program program_;
-    std::string url_;
-};
-
-std::vector<std::string> view(std::vector<std::string> arguments, const std::string& environment = "NONE=1") {
-    arguments.insert(arguments.begin(), {"view", "--no-window", "--frames", "3"});
-    arguments = framewire(std::move(arguments));
-    arguments.insert(arguments.begin(), {"env", environment});
-    return arguments;
-}
 
 std::string token_file(const TemporaryFolder& folder, const std::string& name, const std::string& token) {
     const auto path = folder / name;
@@ -80,7 +37,7 @@ std::string token_file(const TemporaryFolder& folder, const std::string& name, c
 TEST(Access, OnlyTheRightTokenGetsIn) {
     const TemporaryFolder folder;
     const auto right_file = token_file(folder, "right", right), wrong_file = token_file(folder, "wrong", wrong);
-    Serving serving("127.0.0.1:0", {"--token-file", right_file, "--stats", folder / "stats.json"}, folder);
+    GuardedServer serving("127.0.0.1:0", {"--token-file", right_file, "--stats", folder / "stats.json"}, folder);
 
     const auto with_file = Program(view({serving.url(), "--token-file", right_file})).wait();
     EXPECT_EQ(with_file.code, 0) << with_file.err;
@@ -109,7 +66,7 @@ TEST(Access, BeyondLoopbackATokenIsMadeKeptAndShownOnce) {
     const TemporaryFolder state, other;
     std::string token;
     {
-        Serving serving("0.0.0.0:0", {}, state);
+        GuardedServer serving("0.0.0.0:0", {}, state);
         EXPECT_EQ(Program(view({serving.url()})).wait().code, 66);
         const auto served = serving.stop();
         ASSERT_EQ(served.out.substr(0, 7), "token: ") << served.out;
@@ -121,13 +78,13 @@ TEST(Access, BeyondLoopbackATokenIsMadeKeptAndShownOnce) {
     EXPECT_EQ(contents(file), token + "\n");
     EXPECT_EQ(std::filesystem::status(file).permissions(),
               std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-    Serving again("0.0.0.0:0", {}, state);
+    GuardedServer again("0.0.0.0:0", {}, state);
     EXPECT_EQ(Program(view({again.url(), "--token-file", file})).wait().code, 0);
     const auto served = again.stop();
     EXPECT_EQ(served.out, "");
     EXPECT_NE(served.err.find("viewers need the token in " + file), std::string::npos) << served.err;
 
-    Serving open("0.0.0.0:0", {"--no-token"}, other);
+    GuardedServer open("0.0.0.0:0", {"--no-token"}, other);
     EXPECT_EQ(Program(view({open.url()})).wait().code, 0);
     EXPECT_NE(open.stop().err.find("can watch: no token is needed"), std::string::npos);
     EXPECT_TRUE(other.names().empty());
@@ -137,7 +94,7 @@ TEST(Access, BeyondLoopbackATokenIsMadeKeptAndShownOnce) {
 TEST(Access, AFloodOfLoginsKeepsNobodyElseOut) {
     const TemporaryFolder folder;
     const auto file = token_file(folder, "token", right);
-    Serving serving("127.0.0.1:0", {"--token-file", file}, folder);
+    GuardedServer serving("127.0.0.1:0", {"--token-file", file}, folder);
     int heard = 0, unheard = 0;
     const auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < 300; ++i) {
@@ -162,14 +119,14 @@ TEST(Access, AFloodOfLoginsKeepsNobodyElseOut) {
 TEST(Access, AViewerWithAWrongTokenDoesNotTryAgain) {
     const TemporaryFolder folder;
     const auto file = token_file(folder, "token", right), other = token_file(folder, "other", wrong);
-    Serving first("127.0.0.1:0", {"--token-file", file}, folder);
+    GuardedServer first("127.0.0.1:0", {"--token-file", file}, folder);
     const auto port = first.port();
     auto arguments = framewire({"view", "--no-window", "--reconnect", "forever", "--token-file", file, first.url()});
     Program viewer(arguments);
     ASSERT_TRUE(viewer.wait_for_err("viewing")) << viewer.err();
     first.program().signal(SIGKILL);
     first.program().wait();
-    Serving second("127.0.0.1:" + std::to_string(port), {"--token-file", other}, folder);
+    GuardedServer second("127.0.0.1:" + std::to_string(port), {"--token-file", other}, folder);
     const auto viewed = viewer.wait();
     EXPECT_EQ(viewed.code, 69) << viewed.err;
     EXPECT_NE(viewed.err.find("the token is wrong"), std::string::npos) << viewed.err;
