@@ -61,7 +61,7 @@ void view(ViewFlags& flags, const std::stop_source& stop) {
     if (!may_write(files_of(flags.options(stop.get_token())), flags.common, stop.get_token())) return;
     Viewer viewer;
     auto options = flags.options(stop.get_token());
-    flags.entry.apply(options.client);
+    flags.entry.apply(flags.url, options.client);
     if (!flags.no_window) viewer.look_at(options);
     session::ReceiveJob job(options);
     const auto& stream = job.stream();

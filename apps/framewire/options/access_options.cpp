@@ -37,7 +37,7 @@ void tell_access(const session::Access& access, const net::ListenerOptions& list
     std::fflush(stdout);
 }
 
-void EntryFlags::apply(net::ClientOptions& client) const {
+void EntryFlags::apply(const std::string& url, net::ClientOptions& client) const {
     if (!fingerprint.empty()) client.fingerprint = net::parse_fingerprint(fingerprint);
     if (!token_file.empty()) {
         client.token = net::read_token_file(token_file);
@@ -45,6 +45,9 @@ void EntryFlags::apply(net::ClientOptions& client) const {
         net::validate_token(token, "the environment's FRAMEWIRE_TOKEN");
         client.token = token;
     }
+    const auto address = net::parse_stream_address(url);
+    if (!client.token.empty() && address.scheme == net::Scheme::tcp && !is_loopback(address.server))
+        log_warning("the token can be read on its way to {}: there is no TLS", to_string(address.server));
 }
 
 void add_entry_options(Command& command, EntryFlags& flags) {

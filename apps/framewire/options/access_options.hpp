@@ -22,7 +22,8 @@ struct EntryFlags {
 
     /// The token of the file or, without one, of the environment's FRAMEWIRE_TOKEN. Throws as net::read_token_file(),
     /// net::validate_token() and net::parse_fingerprint() do.
-    void apply(net::ClientOptions& client) const;
+    /// Warns where the token would be readable on its way to `url`. Throws Error{usage} where that is no address.
+    void apply(const std::string& url, net::ClientOptions& client) const;
 };
 
 /// `--token-file` and `--fingerprint`.

@@ -13,7 +13,7 @@ namespace framewire::net {
 namespace {
 
 // Handed on at once: large enough for whole records, small enough that what waits for a slow viewer stays little.
-constexpr std::size_t sealed_at_once_bytes = 64 * 1024;
+constexpr std::size_t sealed_at_once_bytes = 32 * 1024;
 // Heard in a row without a byte for the reader: handshakes with long chains of certificates take less.
 constexpr std::size_t idle_limit_bytes = 128 * 1024;
 // Of answers that TLS itself has for the peer: as long as it takes none, no more is heard of it.
@@ -150,7 +150,7 @@ struct TlsConnection::Core : std::enable_shared_from_this<Core> {
 
     void sent(const std::error_code& error) {
         sends = false;
-        underway.clear();
+        underway = Bytes();  // who is sent nothing keeps no memory
         if (error) {
             fail(error);
         } else if (phase != Phase::broken) {

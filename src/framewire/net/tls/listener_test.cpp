@@ -153,6 +153,10 @@ TEST(TlsListener, CutsOffWhoComesTooOften) {
     EXPECT_TRUE(comes("b"));
     loop.pass(TlsListener::handshakes_window);
     EXPECT_TRUE(comes("a"));
+    for (int i = 1; i < TlsListener::all_handshakes_allowed; ++i) ASSERT_TRUE(comes(std::to_string(i))) << i;
+    EXPECT_FALSE(comes("somebody else")) << "all together came too often";
+    loop.pass(TlsListener::handshakes_window);
+    EXPECT_TRUE(comes("somebody else"));
 }
 
 }  // namespace tls_listener_test
