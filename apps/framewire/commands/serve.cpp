@@ -1,5 +1,6 @@
 #include "commands/commands.hpp"
 #include "commands/work.hpp"
+#include "options/access_options.hpp"
 #include "options/common.hpp"
 #include "options/detector_options.hpp"
 #include "options/parameter_options.hpp"
@@ -34,6 +35,7 @@ struct ServeFlags {
     session::CameraSettings cameras;                                   // what holds for all of them
     std::string config;                                                // a file of all that, but for what follows
     std::vector<std::function<void(net::ListenerOptions&)>> listener;  // sets what was given
+    session::AccessOptions access;
 
     session::CamerasOptions options(const std::stop_token& stop) const;
     std::vector<session::CameraText> named_sources() const;
@@ -130,7 +132,10 @@ void serve(ServeFlags& flags, const std::stop_token& stop) {
     if (flags.sources.empty() && flags.config.empty())
         fail(ErrorCode::usage, "--input is required, or --config with cameras");
     if (!may_write(files_of(flags.options(stop)), flags.common, stop)) return;
-    session::CamerasJob job(flags.options(stop));
+    auto options = flags.options(stop);
+    const auto access = prepare_access(flags.access, options.listener);
+    tell_access(access, options.listener);
+    session::CamerasJob job(options);
     session::FirstFailure failure;
     failure.attempt([&] { job.run(); });
     report(job.result());
@@ -195,6 +200,7 @@ void add_serve(CommandLine& program, Action& chosen) {
                 flags->listener.push_back([&setting, text](auto& listener) { setting.set(listener, text); });
             },
             how_to_read(setting));
+    add_access_options(command, flags->access);
     for (const auto& option : add_detector_options(command, flags->cameras.detector, "--detect-threshold"))
         config.excludes(option);
     add_common_options(command, flags->common);

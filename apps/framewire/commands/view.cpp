@@ -1,5 +1,6 @@
 #include "commands/commands.hpp"
 #include "commands/work.hpp"
+#include "options/access_options.hpp"
 #include "options/common.hpp"
 #include "options/recording_options.hpp"
 #include "view/viewer.hpp"
@@ -29,6 +30,7 @@ struct ViewFlags {
     std::optional<std::chrono::milliseconds> reconnect{};
     std::int64_t max_pixels = net::ClientOptions{}.max_pixels;
     SegmentOptions segments;
+    EntryFlags entry;
 
     session::ReceiveOptions options(const std::stop_token& stop) const;
 };
@@ -59,6 +61,7 @@ void view(ViewFlags& flags, const std::stop_source& stop) {
     if (!may_write(files_of(flags.options(stop.get_token())), flags.common, stop.get_token())) return;
     Viewer viewer;
     auto options = flags.options(stop.get_token());
+    flags.entry.apply(flags.url, options.client);
     if (!flags.no_window) viewer.look_at(options);
     session::ReceiveJob job(options);
     const auto& stream = job.stream();
@@ -81,9 +84,10 @@ void add_view(CommandLine& program, Action& chosen) {
     auto command =
         program.subcommand("view", "Receives a difference stream and shows it in a window, records it, or both");
     const auto flags = std::make_shared<ViewFlags>();
-    command.option("url", flags->url, "where the stream is: tcp://HOST:PORT or tcp://HOST:PORT/NAME")
+    command.option("url", flags->url, "where the stream is: tcp://HOST:PORT or tcp://HOST:PORT/NAME, or with tls://")
         .required()
         .type_name("URL");
+    add_entry_options(command, flags->entry);
     command.option("-o,--output", flags->output, "record to a file by its ending, -, a URL").type_name("DST");
     command
         .option("--changes", flags->changes,

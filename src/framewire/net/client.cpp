@@ -2,10 +2,12 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/time/clock.hpp"
+#include "framewire/net/access/token.hpp"
 #include "framewire/net/limits/limited_log.hpp"
 #include "framewire/net/stream/acknowledgements.hpp"
 #include "framewire/net/stream/server_clock.hpp"
 #include "framewire/net/tcp/dialer.hpp"
+#include "framewire/net/tls/dialer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -65,8 +67,12 @@ struct Client::State {
         payload.resize(header.length_bytes);
         read(payload, deadline, milliseconds(0));
         bytes += static_cast<std::int64_t>(preamble_bytes + header_bytes + payload.size());
-        // In words, too many viewers or a stream not there yet: another time it may be different.
-        if (header.type == MessageType::error) throw Lost{"the server says: " + read_error(payload).text};
+        if (header.type == MessageType::error) {
+            const auto error = read_error(payload);
+            if (error.reason == Refusal::not_allowed) fail(ErrorCode::source_lost, "the server says: {}", error.text);
+            // In words, too many viewers or a stream not there yet: another time it may be different.
+            throw Lost{"the server says: " + error.text};
+        }
         if (header.type != MessageType::hello) fail(ErrorCode::source_lost, "the server does not begin with a hello");
         accept(read_server_hello(payload));
     }
@@ -189,6 +195,7 @@ struct Client::State {
 namespace {
 
 const ClientOptions& checked(const ClientOptions& options) {
+    if (!options.token.empty()) validate_token(options.token, "the viewer's options");
     for (const auto deadline :
          {options.connect_deadline, options.silence_deadline, options.first_pause, options.longest_pause})
         if (deadline <= milliseconds(0) || deadline > std::chrono::hours(1))
@@ -199,10 +206,18 @@ const ClientOptions& checked(const ClientOptions& options) {
     return options;
 }
 
+std::unique_ptr<Dialer> dialer_to(const StreamAddress& address, const ClientOptions& options, std::stop_token stop) {
+    auto dialer = tcp_dialer(address.server, options.lookup, std::move(stop));
+    if (address.scheme == Scheme::tls) return tls_dialer(std::move(dialer), address.server, options.fingerprint);
+    if (!options.fingerprint.empty())
+        fail(ErrorCode::usage, "a fingerprint goes with tls://, not with {}", to_string(address));
+    return dialer;
+}
+
 }  // namespace
 
 Client::Client(const StreamAddress& address, const ClientOptions& options, std::stop_token stop)
-    : Client(tcp_dialer(address.server, options.lookup, std::move(stop)), address, options) {}
+    : Client(dialer_to(address, options, std::move(stop)), address, options) {}
 Client::Client(std::unique_ptr<Dialer> dialer, const StreamAddress& address, const ClientOptions& options)
     : state_((validate_stream_name(address.stream),
               std::make_unique<State>(std::move(dialer), address, checked(options)))) {}

@@ -29,7 +29,10 @@ struct ClientOptions {
     std::chrono::milliseconds longest_pause{2'000};
     /// A stream that is had again with pictures of another size is taken so, and info() is of it; else it is lost.
     bool follows_size = false;
-    std::string token{};  ///< what lets the viewer in; empty: none
+    std::string token{};  ///< what the server wants to hear; empty: nothing
+    /// Of tls:// only: the certificate's, as parse_fingerprint() gives it. Empty: the certificate is verified by the
+    /// system's roots and the host's name.
+    std::string fingerprint{};
     std::int64_t max_pixels = std::int64_t{8192} * 8192;  ///< larger pictures are refused unallocated
     HostLookup lookup = system_lookup;                    ///< how the server's name is resolved
 };

@@ -114,7 +114,7 @@ TEST(Client, RefusesWhatGreetsWrongly) {
         {huge, "a message of type 1 claims 4294967295 bytes"},
         {no_width, "the server's hello has frames of 0x8"},
         {version, "speaks version 1"},
-        {joined({Bytes{'F', 'W', 'I', 'R', 4, 0}, Bytes{4, 0, 0, 0, 0}}), "does not begin with a hello"},
+        {joined({Bytes{'F', 'W', 'I', 'R', wire_version, 0}, Bytes{4, 0, 0, 0, 0}}), "does not begin with a hello"},
     };
     for (const auto& [bytes, words] : wrong) {
         const Impostor impostor(bytes);

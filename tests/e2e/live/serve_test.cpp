@@ -412,7 +412,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Refused{"NoPort", {"serve", "-i", small_synth, "--listen", "127.0.0.1"}, 2, "has no port"},
         Refused{"NobodysAddress",
-                {"serve", "-i", small_synth, "--listen", "192.0.2.1:7878"},
+                {"serve", "-i", small_synth, "--listen", "192.0.2.1:7878", "--no-token"},
                 78,
                 "cannot listen on 192.0.2.1:7878"},
         Refused{"Threshold", {"serve", "-i", small_synth, "--threshold", "255"}, 2, "--threshold"},

@@ -43,15 +43,17 @@ struct Guests::Guest : std::enable_shared_from_this<Guests::Guest> {
     std::size_t discarded_bytes = 0;
 };
 
-Guests::Guests(const Limits& limits, Loop& loop, Admit admit, Count count)
+Guests::Guests(const Limits& limits, std::string_view token, Loop& loop, Admit admit, Count count)
     : limits_(limits),
       loop_(loop),
       admit_(std::move(admit)),
       count_(std::move(count)),
-      places_(limits.greeting, limits.greeting_per_peer) {}
+      places_(limits.greeting, limits.greeting_per_peer),
+      gate_(token) {}
 
 void Guests::come(ConnectionPointer connection) {
     const auto guest = std::make_shared<Guest>(++come_so_far_, std::move(connection), loop_.now());
+    if (const auto why = gate_.closed_to(guest->connection->peer(), loop_.now())) return refuse(guest, *why);
     make_place(guest);
     if (guest->phase == Guest::Phase::greeting) read_on(*guest);
 }
@@ -77,7 +79,10 @@ void Guests::read_on(Guest& guest) {
         const auto held = guest.shared_from_this();
         guest.reading = false;
         if (error || bytes == 0) {
-            if (guest.phase == Guest::Phase::greeting) count_(1, 0);
+            if (guest.phase == Guest::Phase::greeting) {
+                count_(1, 0);
+                if (error) refusals_.line("{} refused: {}", guest.connection->name(), error.message());
+            }
             close(held);
         } else if (guest.phase == Guest::Phase::greeting) {
             take_piece(held, bytes);
@@ -116,8 +121,11 @@ void Guests::take_header(const GuestPointer& guest) {
 
 void Guests::take_hello(const GuestPointer& guest) {
     const auto hello = read_viewer_hello(guest->hello, guest->version);
-    if (const auto why = admit_(hello, guest->connection))
+    // Before anything is said of streams: their names are for those who may come in.
+    if (const auto why = gate_.check(guest->connection->peer(), hello.token, loop_.now()))
         refuse(guest, *why);
+    else if (const auto why_not = admit_(hello, guest->connection))
+        refuse(guest, *why_not);
     else
         forget(*guest);
 }

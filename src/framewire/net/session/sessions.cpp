@@ -17,12 +17,12 @@ constexpr std::size_t names_bytes_told = 100;
 
 }  // namespace
 
-Sessions::Sessions(const Limits& limits, Loop& loop)
+Sessions::Sessions(const Limits& limits, Loop& loop, std::string_view token)
     : limits_(limits),
       loop_(loop),
       viewers_(limits.viewer_deadlines, loop, streams_, tally_),
       guests_(
-          limits.guests, loop,
+          limits.guests, token, loop,
           [this](const ViewerHello& hello, ConnectionPointer& connection) { return admit(hello, connection); },
           [this](std::int64_t refused, std::int64_t bytes) {
               tally_.count([&] {

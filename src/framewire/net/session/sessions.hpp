@@ -14,6 +14,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 namespace framewire::net {
 
@@ -30,8 +31,8 @@ public:
         std::size_t pinned_bytes = 0;
     };
 
-    /// `loop` lives longer, and runs nothing any more when this ends.
-    Sessions(const Limits& limits, Loop& loop);
+    /// `loop` lives longer, and runs nothing any more when this ends. Viewers need the token; empty: none.
+    Sessions(const Limits& limits, Loop& loop, std::string_view token = {});
 
     /// A new connection.
     void come(ConnectionPointer connection);
