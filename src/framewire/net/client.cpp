@@ -4,8 +4,8 @@
 #include "framewire/core/time/clock.hpp"
 #include "framewire/net/access/token.hpp"
 #include "framewire/net/limits/limited_log.hpp"
-#include "framewire/net/stream/acknowledgements.hpp"
 #include "framewire/net/stream/server_clock.hpp"
+#include "framewire/net/stream/viewer_outbox.hpp"
 #include "framewire/net/tcp/dialer.hpp"
 #include "framewire/net/tls/dialer.hpp"
 
@@ -57,7 +57,8 @@ struct Client::State {
         const auto deadline = dialer->now() + options.connect_deadline;
         connection = dialer->dial(deadline);
         write(viewer_hello({address.stream, options.token, receiver ? receiver->held() : HeldBlocks{}}), deadline);
-        acknowledgements = {};
+        outbox = {};
+        wishes->restart();
 
         payload.resize(preamble_bytes + header_bytes);
         read(payload, deadline, milliseconds(0));
@@ -121,10 +122,11 @@ struct Client::State {
             receiver.emplace(hello);
         }
         info = offered;
+        controls = hello.controls;
     }
 
     Receiver::Outcome take_message() {
-        acknowledgements.send(*connection, receiver->state().version, dialer->now());
+        outbox.send(*connection, receiver->state().version, controls ? wishes.get() : nullptr, dialer->now());
         std::array<std::uint8_t, header_bytes> front;
         read(front, dialer->now() + options.silence_deadline, options.silence_deadline);
         const auto begin = dialer->now();
@@ -137,10 +139,20 @@ struct Client::State {
             clock.compare(read_clocks(payload), now);
             return Receiver::Outcome::nothing;
         }
+        if (header.type == MessageType::answer) {
+            wishes->take(read_answer(payload));
+            return Receiver::Outcome::nothing;
+        }
         const auto outcome = receiver->take(header.type, payload);
         if (header.type == MessageType::picture || header.type == MessageType::changes)
-            acknowledgements.take(now - begin, now);
+            take_state(header.type, now - begin, now);
         return outcome;
+    }
+
+    void take_state(MessageType type, Clock::duration coming, Clock::time_point now) {
+        outbox.take(coming, now);
+        ++messages;
+        last = type;
     }
 
     // False when told to stop. Throws Error{source_lost} when the time is over.
@@ -176,7 +188,11 @@ struct Client::State {
     ClientOptions options;
     StreamInfo info;
     std::optional<Receiver> receiver;
-    Acknowledgements acknowledgements;  // of this connection
+    ViewerOutbox outbox;  // of this connection
+    int messages = 0;     // pictures and changes since next() was called
+    MessageType last{};   // of the last of them
+    bool controls = false;
+    std::shared_ptr<Wishes> wishes = std::make_shared<Wishes>();
     ServerClock clock;
     ConnectionPointer connection;  // calls back into what is above
     Bytes payload;
@@ -229,6 +245,7 @@ const StreamInfo& Client::info() const { return state_->info; }
 
 bool Client::next() {
     auto& state = *state_;
+    state.messages = 0;
     while (!state.ended && !state.dialer->stopped()) {
         try {
             const auto outcome = state.take_message();
@@ -250,6 +267,17 @@ bool Client::next() {
 HostView<const std::uint8_t> Client::picture() const { return state_->receiver->picture(); }
 const StateHeader& Client::state() const { return state_->receiver->state(); }
 int Client::threshold() const { return state_->receiver->threshold(); }
+std::shared_ptr<RemoteControl> Client::remote_control() const { return state_->controls ? state_->wishes : nullptr; }
+ByteSpan Client::packed() const {
+    const auto& state = *state_;
+    return ByteSpan(state.payload).subspan(state_header_bytes + state.receiver->objects().size() * object_bytes);
+}
+bool Client::follows() const { return state_->messages == 1 && state_->last == MessageType::changes; }
+std::optional<Clock::time_point> Client::captured() const {
+    const auto here_us = state_->clock.here_us(state_->receiver->state().captured_us);
+    if (!here_us) return std::nullopt;
+    return Clock::time_point(std::chrono::duration_cast<Clock::duration>(std::chrono::microseconds(*here_us)));
+}
 bool Client::complete() const { return state_->receiver->complete(); }
 std::optional<std::chrono::microseconds> Client::age() const { return state_->age(); }
 std::span<const Component> Client::objects() const { return state_->receiver->objects(); }

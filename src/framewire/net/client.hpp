@@ -1,6 +1,8 @@
 #pragma once
 
+#include "framewire/core/time/clock.hpp"
 #include "framewire/net/address.hpp"
+#include "framewire/net/remote_control.hpp"
 #include "framewire/net/stream/receiver.hpp"
 #include "framewire/net/tcp/name_lookup.hpp"
 #include "framewire/net/transport/dialer.hpp"
@@ -73,9 +75,17 @@ public:
     /// How long ago the server's machine had the newest of picture() from its camera; none before the clocks were
     /// compared.
     std::optional<std::chrono::microseconds> age() const;
+    /// When the newest of picture() was captured, by this machine's clock; none likewise.
+    std::optional<Clock::time_point> captured() const;
+    /// Whether picture() came of the one before by packed() alone; else it is new.
+    bool follows() const;
+    /// What came last, as delta/format.md says.
+    ByteSpan packed() const;
     /// What the server detected in the frame of picture(); without sums of coordinates.
     std::span<const Component> objects() const;
     ClientCounts counts() const;
+    /// Orders to the server; null where it takes none.
+    std::shared_ptr<RemoteControl> remote_control() const;
     /// As Receiver's.
     void last_changes(const delta::ChangesView<MemorySpace::host>& changes) const;
 

@@ -121,8 +121,8 @@ Listener::~Listener() = default;
 
 const Address& Listener::address() const { return state_->acceptor.address(); }
 
-ServedStream Listener::add(const std::string& name, StreamState& state) {
-    auto& stream = state_->in_loop([&]() -> Stream& { return state_->sessions.add(name, state); });
+ServedStream Listener::add(const std::string& name, StreamState& state, Control control) {
+    auto& stream = state_->in_loop([&]() -> Stream& { return state_->sessions.add(name, state, std::move(control)); });
     return ServedStream(std::unique_ptr<ServedStream::State>(
         new ServedStream::State{*state_, stream, {address(), name, state_->options.tls ? Scheme::tls : Scheme::tcp}}));
 }

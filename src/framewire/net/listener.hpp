@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/net/address.hpp"
+#include "framewire/net/session/control.hpp"
 #include "framewire/net/session/metrics.hpp"
 #include "framewire/net/stream/stream_state.hpp"
 #include "framewire/net/tcp/name_lookup.hpp"
@@ -58,7 +59,8 @@ public:
 
     /// Serves `state`, which lives longer than what is given, as tcp://HOST:PORT/NAME. Throws Error{usage} when the
     /// name is not allowed or taken.
-    ServedStream add(const std::string& name, StreamState& state);
+    /// `control` sees to viewers' wishes, on a thread of its own; none: they are not taken.
+    ServedStream add(const std::string& name, StreamState& state, Control control = nullptr);
 
     /// Takes no new connections, and turns away who has not said hello, in these words. Viewers stay.
     void close(const std::string& why);

@@ -9,6 +9,7 @@
 #include "framewire/pipeline/frames/moved_objects.hpp"
 #include "framewire/pipeline/frames/stream_encoder.hpp"
 #include "framewire/session/detector.hpp"
+#include "framewire/session/ending_deadlines.hpp"
 #include "framewire/session/input/filtered_input.hpp"
 #include "framewire/session/input/public_name.hpp"
 #include "framewire/session/job/frame_job.hpp"
@@ -23,9 +24,6 @@
 
 namespace framewire::session {
 namespace {
-
-// How long viewers may take for the last state and the end; less when the user wants the program gone.
-constexpr std::chrono::seconds ending_deadline{10}, stopped_deadline{2};
 
 // What changed in a frame, and what moves in it.
 struct Found {

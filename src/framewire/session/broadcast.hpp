@@ -2,6 +2,7 @@
 
 #include "framewire/delta/delta.hpp"
 #include "framewire/delta/rate/rate_control.hpp"
+#include "framewire/net/client.hpp"
 #include "framewire/net/server.hpp"
 #include "framewire/pipeline/chain/camera_panel.hpp"
 #include "framewire/pipeline/source.hpp"
@@ -27,10 +28,11 @@ struct BroadcastOptions {
     net::ServerOptions server{};
     /// Where it is served under the name of `server`, in place of a listener of its own; lives longer.
     net::Listener* listener = nullptr;
-    std::string record{};      ///< a .fwd file of what viewers get, `:key=SECONDS` behind it; empty: none
-    int packing_threads = 0;   ///< that pack steps at once; 0: half of those of the filters, up to 8
-    int wait_for_viewers = 0;  ///< the first frame waits for so many
-    bool hurries = false;      ///< frames that do not come live are sent as soon as they are there
+    std::string record{};           ///< a .fwd file of what viewers get, `:key=SECONDS` behind it; empty: none
+    net::ClientOptions upstream{};  ///< of a stream that is forwarded: what lets this in there
+    int packing_threads = 0;        ///< that pack steps at once; 0: half of those of the filters, up to 8
+    int wait_for_viewers = 0;       ///< the first frame waits for so many
+    bool hurries = false;           ///< frames that do not come live are sent as soon as they are there
     std::optional<DetectorOptions>
         detector{};  ///< finds objects in frames as captured; viewers draw them where filters took them
 };

@@ -71,8 +71,7 @@ void Sessions::check_deadlines() {
     guests_.check_deadlines();
 }
 
-Stream& Sessions::add(const std::string& name, StreamState& state,
-                      std::function<std::string(const std::string&)> control) {
+Stream& Sessions::add(const std::string& name, StreamState& state, Control control) {
     validate_stream_name(name);
     if (streams_.contains(name)) fail(ErrorCode::usage, "there is a stream '{}' already", name);
     auto& stream = *streams_.emplace(name, std::make_unique<Stream>(name, state, std::move(control))).first->second;
@@ -102,12 +101,12 @@ void Sessions::end(Stream& stream, const std::string& failure) {
 void Sessions::remove(Stream& stream, std::function<void()> removed) {
     stream.ending = true;
     viewers_.cut_off(stream);
-    stream.when_coded = [this, &stream, removed = std::move(removed)] {
+    stream.when_idle = [this, &stream, removed = std::move(removed)] {
         streams_.erase(std::string(stream.name));
         set_pinned_limit();
         removed();
     };
-    if (!stream.coding_blocks) std::exchange(stream.when_coded, nullptr)();
+    stream.tell_when_idle();
 }
 
 void Sessions::publish(Stream& stream) {

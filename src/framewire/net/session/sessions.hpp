@@ -43,9 +43,8 @@ public:
 
     /// Serves `state`, which lives longer than the stream, to those who ask for `name`. Throws Error{usage} when the
     /// name is not allowed or taken.
-    /// `control` sees to viewers' wishes, see Stream; none: they are not taken.
-    Stream& add(const std::string& name, StreamState& state,
-                std::function<std::string(const std::string&)> control = nullptr);
+    /// `control` sees to viewers' wishes; none: they are not taken.
+    Stream& add(const std::string& name, StreamState& state, Control control = nullptr);
     /// Takes no new viewers of the stream, sends those there the last state and then the end, or with `failure` these
     /// words as an error.
     void end(Stream& stream, const std::string& failure);

@@ -244,25 +244,30 @@ TEST_F(SessionsTest, ClocksAreCompared) {
 TEST_F(SessionsTest, WishesAreSeenToOneAfterTheOther) {
     auto& stream = streams.emplace_back();
     std::vector<std::string> wishes;
-    auto& served = sessions.add("main", stream.state, [&](const std::string& wish) {
+    auto& served = sessions.add("main", stream.state, [&](const std::string& wish) -> std::string {
         wishes.push_back(wish);
-        return wish == "no" ? "not this" : "";
+        if (wish == "no") fail(ErrorCode::usage, "not this");
+        return "after " + wish;
     });
     auto peer = come();
     peer.say(hello_for("main"));
     auto hello = hello_of(stream.state);
     hello.controls = true;
     EXPECT_EQ(peer.hear(), server_hello(hello));
+    auto other_one = come();
+    other_one.say(hello_for("main"));
+    other_one.hear();
     peer.say(control_message("yes"));
     peer.say(control_message("no"));
     EXPECT_TRUE(wishes.empty());
     loop.run();
     EXPECT_EQ(wishes, (std::vector<std::string>{"yes", "no"}));
-    auto answers = answer_message({true, ""});
+    auto answers = answer_message({true, "after yes"});
     const auto second = answer_message({false, "not this"});
     answers.insert(answers.end(), second.begin(), second.end());
     EXPECT_EQ(peer.hear(), answers);
-    EXPECT_EQ(sessions.metrics(served).viewers, 1);
+    EXPECT_EQ(other_one.hear(), answer_message({true, "after yes"})) << "who is told what another one changed";
+    EXPECT_EQ(sessions.metrics(served).viewers, 2);
 
     auto& other = streams.emplace_back();
     sessions.add("other", other.state);

@@ -18,7 +18,7 @@ std::shared_ptr<const Bytes> shared(Bytes bytes) { return std::make_shared<const
 
 }  // namespace
 
-Stream::Stream(std::string name_, StreamState& state_, std::function<std::string(const std::string&)> control_)
+Stream::Stream(std::string name_, StreamState& state_, Control control_)
     : name(std::move(name_)),
       state(state_),
       hello(shared(server_hello({state.epoch(), control_ != nullptr, state.info()}))),
@@ -98,28 +98,38 @@ void Viewers::take_drawn(Viewer& viewer, const Drawn& drawn) {
 }
 
 // One at a time: nothing more is read of a viewer until its wish was seen to.
-void Viewers::take_control(const ViewerPointer& viewer, const std::string& text) {
+void Viewers::take_control(const ViewerPointer& viewer, const std::string& wish) {
     auto& stream = viewer->stream;
     if (!stream.control) fail(ErrorCode::source_lost, "it has a wish of a stream that takes none");
     if (viewer->phase != Phase::watching) return;
     viewer->awaits_control = true;
-    loop_.post_work([this, viewer, text, control = stream.control] {
-        std::string problem;
+    ++stream.controls_under_way;
+    loop_.post_work([this, viewer, wish, &stream] {
+        ControlAnswer answer{.done = true};
         try {
-            problem = control(text);
+            answer.text = stream.control(wish);
         } catch (const std::exception& error) {
-            problem = error.what();
+            answer = {false, error.what()};
         }
-        loop_.post([this, viewer, problem] { answer_control(viewer, problem); });
+        loop_.post([this, viewer, answer, asked = wish.empty()] { answer_control(viewer, answer, asked); });
     });
 }
 
-void Viewers::answer_control(const ViewerPointer& viewer, const std::string& problem) {
-    if (viewer->phase == Phase::gone) return;
-    viewer->awaits_control = false;
-    viewer->words.push_back(shared(answer_message({problem.empty(), problem})));
-    listen_to(*viewer);
-    send_missing(*viewer);
+// What one viewer has changed, all are told.
+void Viewers::answer_control(const ViewerPointer& viewer, const ControlAnswer& answer, bool only_asked) {
+    auto& stream = viewer->stream;
+    --stream.controls_under_way;
+    const auto words = shared(answer_message(answer));
+    for_everyone(stream, [&](const ViewerPointer& other) {
+        if (other != viewer && (!answer.done || only_asked)) return;
+        other->words.push_back(words);
+        send_missing(*other);
+    });
+    if (viewer->phase != Phase::gone) {
+        viewer->awaits_control = false;
+        listen_to(*viewer);
+    }
+    stream.tell_when_idle();
 }
 
 // --- going ---

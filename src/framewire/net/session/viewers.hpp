@@ -56,8 +56,8 @@ private:
     void listen_to(Viewer& viewer);
     void hear(const ViewerPointer& viewer);
     void take_drawn(Viewer& viewer, const Drawn& drawn);
-    void take_control(const ViewerPointer& viewer, const std::string& text);
-    void answer_control(const ViewerPointer& viewer, const std::string& problem);
+    void take_control(const ViewerPointer& viewer, const std::string& wish);
+    void answer_control(const ViewerPointer& viewer, const ControlAnswer& answer, bool only_asked);
     void drop(const ViewerPointer& viewer, std::string_view why);
     void part(const ViewerPointer& viewer, std::string_view why);
     void close(const ViewerPointer& viewer);

@@ -245,8 +245,7 @@ void Viewers::hand_out(Stream& stream, const WholeState* whole) {
             send_blocks(*viewer, *whole);
     });
     // Last, for the stream may be gone after it.
-    if (stream.coding_blocks) return;
-    if (const auto call = std::exchange(stream.when_coded, nullptr)) call();
+    stream.tell_when_idle();
 }
 
 void Viewers::send_blocks(Viewer& viewer, const WholeState& whole) {

@@ -238,14 +238,13 @@ void StreamState::advance(HostView<const std::uint8_t> picture, std::span<const 
     auto& state = *state_;
     validate(picture, state.info.shape, "the picture a step leads to");
     const int within = state.allowed(threshold);
+    const auto blocks = packed.empty() ? delta::BlockSet(state.changed.size(), 1) : blocks_of(packed, state.info.shape);
     const std::lock_guard lock(state.mutex);
     if (state.newest.version == 0) fail(ErrorCode::internal, "a step of a stream that was not started");
-    framewire::copy(picture, state.reference.view());
+    for (std::size_t block = 0; block < blocks.size(); ++block)
+        if (blocks[block]) copy_block(picture, state.grid.place(static_cast<int>(block)), state.reference.view());
     state.move_on(time, objects, within);
-    if (packed.empty())
-        state.mark_all_changed();
-    else
-        state.mark_changed(blocks_of(packed, state.info.shape));
+    state.mark_changed(blocks);
     if (state.viewers == 0) return state.forget_steps();
     begin_state(MessageType::changes, state.newest, state.objects, state.packed);
     state.packed.insert(state.packed.end(), packed.begin(), packed.end());

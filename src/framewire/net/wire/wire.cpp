@@ -311,7 +311,8 @@ Bytes answer_message(const ControlAnswer& answer) {
     Bytes out;
     start_message(out, MessageType::answer);
     put(out, static_cast<std::uint8_t>(answer.done));
-    put_text(out, answer.text);
+    const auto text = clean_text(answer.text, ControlAnswer::max_text_bytes);
+    out.insert(out.end(), text.begin(), text.end());
     finish_message(out, 0);
     return out;
 }
@@ -378,7 +379,7 @@ MessageHeader read_header(ByteSpan bytes, std::size_t max_packed_bytes) {
         case MessageType::end: return within(header, 0, 0);
         case MessageType::error: return within(header, 2, max_error_bytes);
         case MessageType::clock: return within(header, clock_bytes, clock_bytes);
-        case MessageType::answer: return within(header, 2, 2 + max_text_bytes);
+        case MessageType::answer: return within(header, 1, 1 + ControlAnswer::max_text_bytes);
         default: fail(ErrorCode::source_lost, "a message of the unknown type {}", static_cast<int>(header.type));
     }
 }
@@ -461,8 +462,8 @@ std::string read_control(ByteSpan payload) {
 ControlAnswer read_answer(ByteSpan payload) {
     Reader reader(payload, "the answer to a wish");
     ControlAnswer answer{.done = reader.take_flag()};
-    answer.text = reader.take_text();
-    reader.expect_end();
+    const auto text = reader.rest();
+    answer.text = clean_text({reinterpret_cast<const char*>(text.data()), text.size()}, ControlAnswer::max_text_bytes);
     return answer;
 }
 

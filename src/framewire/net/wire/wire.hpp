@@ -141,10 +141,11 @@ struct Clocks {
     std::uint64_t server_us = 0;
 };
 
-/// What became of a wish.
+/// What became of a wish, and unasked, how what may be wished for stands.
 struct ControlAnswer {
     bool done = false;
-    std::string text{};  ///< why not
+    std::string text{};  ///< how it stands then, in the words of the server's program, or why it was not done
+    static constexpr std::size_t max_text_bytes = 8192;
 };
 
 // Writing. Each gives or appends whole messages; the hellos have the preamble in front.

@@ -128,7 +128,7 @@ TEST(Wire, BytesAreThoseOfTheDocument) {
                                                      0, 0,  3, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0}));
     EXPECT_EQ(clock_message({1, 2}), (Bytes{8, 16, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0}));
     EXPECT_EQ(control_message("x"), (Bytes{9, 2, 0, 0, 0, 1, 'x'}));
-    EXPECT_EQ(answer_message({true, ""}), (Bytes{10, 2, 0, 0, 0, 1, 0}));
+    EXPECT_EQ(answer_message({true, ""}), (Bytes{10, 1, 0, 0, 0, 1}));
     EXPECT_EQ(empty_message(MessageType::end), (Bytes{5, 0, 0, 0, 0}));
     EXPECT_EQ(error_message(Refusal::too_many_viewers, "full", false),
               (Bytes{6, 6, 0, 0, 0, 2, 4, 'f', 'u', 'l', 'l'}));

@@ -56,20 +56,27 @@ Camera::Camera(const BroadcastOptions& options, net::Listener& listener) : optio
     options_.job.statistics_path.clear();
 }
 
+bool Camera::relays() const { return relayed_stream(options_.input.source).has_value(); }
+
 void Camera::make_job() {
-    job_ = std::make_unique<BroadcastJob>(options_);
+    if (relays())
+        relay_ = std::make_unique<RelayJob>(options_);
+    else
+        job_ = std::make_unique<BroadcastJob>(options_);
     options_.wait_for_viewers = 0;  // only once
 }
 
 void Camera::tell_address() const {
     if (job_) log_info("serving {} at {}", job_->source().name, to_string(job_->address()));
+    if (relay_) log_info("forwarding {} at {}", relay_->source(), to_string(relay_->address()));
 }
 
 void Camera::open(bool may_come_later) {
     try {
         make_job();
     } catch (const Error& error) {
-        if (!may_come_later || !is_away(error) || !parse_source(options_.input.source).kind->may_be_away) throw;
+        const bool may_be_away = relays() || parse_source(options_.input.source).kind->may_be_away;
+        if (!may_come_later || !is_away(error) || !may_be_away) throw;
         log_warning("{}: {}; trying again", name(), error.what());
     }
 }
@@ -95,24 +102,41 @@ bool Camera::open_with_patience() {
 }
 
 void Camera::run() {
-    if (!job_ && !open_with_patience()) return;
-    do run_job();
+    if (!job_ && !relay_ && !open_with_patience()) return;
+    if (relay_) return run_relay();
+    do run_job(*job_);
     while (go_on_with_new_size());
 }
 
-void Camera::run_job() {
+template <class Job>
+void Camera::run_job(Job& job) {
     const auto viewers_before = result_.viewers;
     const auto take = [&] {
-        result_ = job_->result();
+        result_ = job.result();
         add(result_.viewers, viewers_before);
     };
     try {
-        job_->run();
+        job.run();
     } catch (...) {
         take();
         throw;
     }
     take();
+}
+
+// A stream that was lost for good, or came back as another one, is had anew.
+void Camera::run_relay() {
+    for (;;) {
+        try {
+            return run_job(*relay_);
+        } catch (const Error& error) {
+            const bool goes_on = options_.input.reconnect.value_or(SourceOptions::for_ever).count() > 0;
+            if (!is_away(error) || !goes_on || options_.job.stop.stop_requested()) throw;
+            log_warning("{}: {}; trying again", name(), error.what());
+        }
+        relay_.reset();  // its name is free then
+        if (!open_with_patience()) return;
+    }
 }
 
 // False where the run ended otherwise.

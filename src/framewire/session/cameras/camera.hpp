@@ -3,6 +3,7 @@
 #include "framewire/net/listener.hpp"
 #include "framewire/pipeline/statistics/statistics.hpp"
 #include "framewire/session/broadcast.hpp"
+#include "framewire/session/relay/relay.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -11,7 +12,7 @@
 namespace framewire::session {
 
 /// One of the cameras that a listener serves, for as long as it is to be: a BroadcastJob, and another one each time its
-/// pictures come in another size.
+/// pictures come in another size; or a RelayJob, of the stream of another server.
 class Camera {
 public:
     /// Opens nothing yet. The listener lives longer; `options` name the stream, and their job's files are not written.
@@ -36,7 +37,10 @@ private:
     bool open_with_patience();
     void make_job();
     bool go_on_with_new_size();
-    void run_job();
+    template <class Job>
+    void run_job(Job& job);
+    void run_relay();
+    bool relays() const;
 
     BroadcastOptions options_;
     std::string record_;  // as it was asked for
@@ -44,6 +48,7 @@ private:
     std::int64_t counted_frames_ = 0;  // of the sizes before
     std::shared_ptr<Statistics> statistics_ = std::make_shared<Statistics>();
     std::unique_ptr<BroadcastJob> job_;
+    std::unique_ptr<RelayJob> relay_;  // one of the two
     BroadcastResult result_;
 };
 

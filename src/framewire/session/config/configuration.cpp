@@ -1,5 +1,7 @@
 #include "framewire/session/config/configuration.hpp"
 
+#include "framewire/session/relay/relay.hpp"
+
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/core/text/excerpt.hpp"
@@ -136,7 +138,7 @@ private:
     void take_source(const DocumentEntry& entry, CameraSettings& settings) {
         if (!is_text(entry)) return;
         settings.input.source = entry.value.text;
-        attempt(entry.value.place, [&] { check_source(entry.value.text); });
+        attempt(entry.value.place, [&] { check_served_source(entry.value.text); });
     }
 
     void take_filters(const DocumentEntry& entry, CameraSettings& settings) {

@@ -7,9 +7,12 @@
 #include "framewire/core/time/seconds.hpp"
 #include "framewire/media/fwd/settings.hpp"
 #include "framewire/media/media.hpp"
+#include "framewire/net/access/token.hpp"
+#include "framewire/net/tls/identity.hpp"
 #include "framewire/pipeline/chain/chain.hpp"
 #include "framewire/session/cameras/camera_text.hpp"
 #include "framewire/session/input/play_rate.hpp"
+#include "framewire/session/relay/relay.hpp"
 
 #include <chrono>
 #include <cmath>
@@ -113,6 +116,23 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
                          .type = Type::flag,
                          .default_value = "0"},
                         [](CameraSettings& camera, const std::string& text) { camera.detects = text == "1"; }});
+    settings.push_back(
+        {{.name = "relay-token-file",
+          .help = "of a stream that is forwarded: the token that its server wants to hear",
+          .type = Type::text,
+          .optional = true,
+          .unit = "FILE"},
+         [](CameraSettings& camera, const std::string& text) { camera.upstream.token = net::read_token_file(text); },
+         problem_of([](const std::string& text) { net::read_token_file(text); })});
+    settings.push_back({{.name = "relay-fingerprint",
+                         .help = "of a stream that is forwarded over TLS: trust the certificate with this one",
+                         .type = Type::text,
+                         .optional = true,
+                         .unit = "SHA256:HEX"},
+                        [](CameraSettings& camera, const std::string& text) {
+                            camera.upstream.fingerprint = net::parse_fingerprint(text);
+                        },
+                        problem_of([](const std::string& text) { net::parse_fingerprint(text); })});
     return settings;
 }
 
@@ -210,12 +230,20 @@ BroadcastOptions broadcast_of(const CameraSettings& settings, const std::string&
     options.hurries = take_rate(settings.rate, "own, max", options.input) == PlayRate::max;
     options.server.stream = name;
     if (settings.detects) options.detector = detector_of(settings.detector, dashes);
+    options.upstream = settings.upstream;
+    if (relayed_stream(settings.input.source)) {
+        for (const auto* parameter : {"threshold", "mode", "effort"})
+            if (settings.encoder.is_given(parameter))
+                fail(ErrorCode::usage, "{0}{1} does not go with {2}, which is forwarded as it comes", dashes, parameter,
+                     settings.input.source);
+        check_relay(options);
+    }
     return options;
 }
 
 void check_camera(const BroadcastOptions& camera) {
     parse_chain(camera.input.filters);
-    check_source(camera.input.source);
+    check_served_source(camera.input.source);
     if (!camera.record.empty()) fwd::parse_record(camera.record);
 }
 

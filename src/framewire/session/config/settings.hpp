@@ -39,6 +39,7 @@ struct CameraSettings {
     std::optional<int> threshold_max{};
     std::string record{};  ///< {name} in it is the camera's
     std::string rate = "own";
+    net::ClientOptions upstream{};
     int wait = 0;
     bool detects = false;
     DetectorSettings detector{};
