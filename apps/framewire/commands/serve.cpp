@@ -136,7 +136,10 @@ void add_serve(CommandLine& program, Action& chosen) {
     auto command = program.subcommand("serve", "Source -> filters -> difference stream to any number of viewers");
     const auto flags = std::make_shared<ServeFlags>();
     add_input_options(command, flags->input);
-    command.option("--listen", flags->listen, "where viewers connect; port 0 takes a free one").type_name("HOST:PORT");
+    command
+        .option("--listen", flags->listen,
+                "where viewers connect; port 0 takes a free one; beyond loopback they need a token")
+        .type_name("HOST:PORT");
     command.option("--name", flags->name, "the stream's name, as in tcp://HOST:PORT/NAME").type_name("NAME");
     add_access_options(command, flags->access);
     for (const auto& parameter : delta::encoder_fields().infos()) add_parameter(command, parameter, flags->encoder);
