@@ -185,7 +185,7 @@ const std::vector<Setting<CameraSettings>>& camera_settings() {
 const std::vector<Setting<net::ListenerOptions>>& listener_settings() {
     static const std::vector<Setting<net::ListenerOptions>> settings = {
         {{.name = "listen",
-          .help = "where viewers connect; port 0 takes a free one",
+          .help = "where viewers connect; port 0 takes a free one; beyond loopback they need a token",
           .type = Type::text,
           .default_value = to_string(net::ListenerOptions{}.listen),
           .unit = "HOST:PORT"},
