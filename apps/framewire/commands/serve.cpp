@@ -37,6 +37,8 @@ struct ServeFlags {
     std::vector<std::function<void(net::ListenerOptions&)>> listener;  // sets what was given
     session::AccessOptions access;
 
+    std::vector<Option> of_cameras;  // which a configuration says instead
+
     session::CamerasOptions options(const std::stop_token& stop) const;
     std::vector<session::CameraText> named_sources() const;
 };
@@ -131,6 +133,10 @@ void report(const session::CamerasResult& result) {
 void serve(ServeFlags& flags, const std::stop_token& stop) {
     if (flags.sources.empty() && flags.config.empty())
         fail(ErrorCode::usage, "--input is required, or --config with cameras");
+    for (const auto& option : flags.of_cameras)
+        if (!flags.config.empty() && option.given())
+            fail(ErrorCode::usage, "{} does not go with --config, whose file says what cameras are like",
+                 option.name());
     if (!may_write(files_of(flags.options(stop)), flags.common, stop)) return;
     auto options = flags.options(stop);
     const auto access = prepare_access(flags.access, options.listener);
@@ -150,14 +156,14 @@ std::vector<Option> add_texts_of_cameras(Command& command, ServeFlags& flags) {
         command
             .option("-i,--input", flags.sources,
                     source_help() + ". Several cameras over one port: -i door=SRC -i yard=SRC, seen at /door and /yard")
-            .type_name("SRC..."),
+            .type_name("SRC"),
         command
             .option("-f,--filters", flags.filters,
                     "name=value:key=value,name=...; 'framewire filters' lists them. door=FILTERS is of that "
                     "camera only")
-            .type_name("FILTERS..."),
+            .type_name("FILTERS"),
         command.option("--record", flags.records, fmt::format("{}. door=DST is of that camera only", record.help))
-            .type_name(std::string(record.unit) + "...")};
+            .type_name(std::string(record.unit))};
 }
 
 // What is said of cameras.
@@ -186,13 +192,11 @@ std::vector<Option> add_camera_options(Command& command, ServeFlags& flags) {
 void add_serve(CommandLine& program, Action& chosen) {
     auto command = program.subcommand("serve", "Sources -> filters -> difference streams to any number of viewers");
     const auto flags = std::make_shared<ServeFlags>();
-    const auto of_cameras = add_camera_options(command, *flags);
-    auto config =
-        command
-            .option("--config", flags->config,
-                    "cameras and what holds for each, in a file; 'framewire check' says what is wrong with it")
-            .type_name("FILE");
-    for (const auto& option : of_cameras) config.excludes(option);
+    flags->of_cameras = add_camera_options(command, *flags);
+    command
+        .option("--config", flags->config,
+                "cameras and what holds for each, in a file; 'framewire check' says what is wrong with it")
+        .type_name("FILE");
     for (const auto& setting : session::listener_settings())
         add_parameter(
             command, setting.info,
@@ -202,7 +206,7 @@ void add_serve(CommandLine& program, Action& chosen) {
             how_to_read(setting));
     add_access_options(command, flags->access);
     for (const auto& option : add_detector_options(command, flags->cameras.detector, "--detect-threshold"))
-        config.excludes(option);
+        flags->of_cameras.push_back(option);
     add_common_options(command, flags->common);
     add_times_option(command, flags->common);
     set_work(command, chosen, flags->common,

@@ -354,5 +354,28 @@ TEST(Client, RefusesAStreamThatChangedItsSize) {
     EXPECT_NE(text.find("changed from 80x60"), std::string::npos) << text;
 }
 
+TEST(Client, FollowsAStreamToAnotherSizeWhereItIsTold) {
+    TestStream stream;
+    TestStream other({1, 30, 40, 3});
+    stream.step();
+    other.step();
+    ServerOptions options;
+    options.listen = {"127.0.0.1", 0};
+    auto server = std::make_unique<Server>(stream.state, options);
+    options.listen = server->address().server;
+    ClientOptions client_options;
+    client_options.reconnect = 20s;
+    client_options.follows_size = true;
+    client_options.max_pixels = 80 * 60;
+    Client client(server->address(), client_options);
+    ASSERT_TRUE(client.next());
+    server.reset();
+    server = std::make_unique<Server>(other.state, options);
+    ASSERT_TRUE(client.next());
+    EXPECT_EQ(client.info().shape, (Shape{1, 30, 40, 3}));
+    expect_equal(client.picture(), other.reference());
+    EXPECT_EQ(client.counts().reconnections, 1);
+}
+
 }  // namespace client_test
 }  // namespace framewire::net

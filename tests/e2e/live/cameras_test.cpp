@@ -112,9 +112,9 @@ TEST(Cameras, WhatCannotBeServedIsRefused) {
         {{"-i", "a=synth", "-i", "b=synth", "--record", "x.fwd"}, 2, "are one file"},
         {{"-i", "a=synth", "-i", "b=synth", "-f", "b=grey"}, 2, "camera 'b'"},
         {{"-i", "a=synth", "-i", "b=/no/such/file.mkv"}, 66, "camera 'b': /no/such/file.mkv"},
-        {{"-i", "a=synth", "--config", "x.yaml"}, 2, "--config"},
-        {{"--threshold", "3", "--config", "x.yaml"}, 2, "--config"},
-        {{"--blur", "3", "--config", "x.yaml"}, 2, "--config"},
+        {{"-i", "a=synth", "--config", "x.yaml"}, 2, "--input does not go with --config"},
+        {{"--threshold", "3", "--config", "x.yaml"}, 2, "--threshold does not go with --config"},
+        {{"--blur", "3", "--config", "x.yaml"}, 2, "--blur does not go with --config"},
         {{"--config", "/no/such/file.yaml"}, 66, "/no/such/file.yaml"},
     };
     for (const auto& wrong : all) {
