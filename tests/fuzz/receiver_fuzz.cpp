@@ -30,7 +30,8 @@ struct Message {
 std::vector<Message> sent_by_a_server() {
     testing::ManualLoop loop;
     fuzz::SmallStream stream;
-    Sessions sessions({.viewers = 1, .guests = {1, 1, std::chrono::seconds(5), std::chrono::seconds(5)},
+    Sessions sessions({.viewers = 1,
+                       .guests = {1, 1, std::chrono::seconds(5), std::chrono::seconds(5)},
                        .viewer_deadlines = {std::chrono::seconds(5), std::chrono::seconds(1)}},
                       loop);
     auto& served = sessions.add("main", stream.state);

@@ -148,7 +148,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             case 2: server.leave(who); break;
             case 3:
             case 4: server.say(who, hello); break;
-            case 5: server.say(who, net::Bytes(hello.begin(), hello.begin() + static_cast<std::ptrdiff_t>(byte() % hello.size()))); break;
+            case 5:
+                server.say(
+                    who, net::Bytes(hello.begin(), hello.begin() + static_cast<std::ptrdiff_t>(byte() % hello.size())));
+                break;
             case 6:
             case 7:
             case 8: {

@@ -13,7 +13,8 @@ std::int64_t take_off(const std::uint8_t* shown, const std::uint8_t* frame, std:
     std::int64_t left = 0;
     for (int byte = 0; byte < bytes; ++byte) {
         const int difference = shown[byte] - frame[byte];
-        outside[byte] = static_cast<std::uint8_t>(outside[byte] & ((difference > threshold) | (-difference > threshold)));
+        outside[byte] =
+            static_cast<std::uint8_t>(outside[byte] & ((difference > threshold) | (-difference > threshold)));
         left += outside[byte];
     }
     return left;

@@ -10,9 +10,9 @@ namespace framewire::network {
 
 /// What a picture that somebody shows has of the frames of its camera.
 struct BoundFinding {
-    std::int64_t outside = 0;    ///< bytes within the threshold of no frame of the time asked for
-    double oldest_age_ms = 0;    ///< of the oldest frame that was needed for the others
-    std::uint32_t stamped = 0;   ///< the frame whose number the picture bears; 0 for none
+    std::int64_t outside = 0;   ///< bytes within the threshold of no frame of the time asked for
+    double oldest_age_ms = 0;   ///< of the oldest frame that was needed for the others
+    std::uint32_t stamped = 0;  ///< the frame whose number the picture bears; 0 for none
 };
 
 /// Holds pictures against what a camera sent: each byte has to be within the threshold of that byte of some frame. For

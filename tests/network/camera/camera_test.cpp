@@ -42,8 +42,10 @@ TEST(Stamp, OutlastsAThresholdAndTellsPartsOfTwoApart) {
     for (int y = 8; y < stamp_height_px; ++y)
         std::copy_n(other.view().row(0, y), shape.row_bytes(), picture.view().row(0, y));
     EXPECT_EQ(read_stamp(picture.view()), std::nullopt);
-    fill(picture.view(), 200);
-    EXPECT_EQ(read_stamp(picture.view()), std::nullopt);
+    for (const int value : {0, 255}) {
+        fill(picture.view(), value);
+        EXPECT_EQ(read_stamp(picture.view()), std::nullopt) << value;
+    }
 }
 
 TEST(FrameLog, KeepsTheLastFramesForOthersToRead) {

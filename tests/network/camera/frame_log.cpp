@@ -50,8 +50,7 @@ FrameLog::FrameLog(const std::string& path, const Shape& shape, int pixels_kept)
 FrameLog::FrameLog(const std::string& path) {
     const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     struct stat there {};
-    if (file.number() < 0 || fstat(file.number(), &there) != 0 ||
-        there.st_size < static_cast<off_t>(front_room_bytes))
+    if (file.number() < 0 || fstat(file.number(), &there) != 0 || there.st_size < static_cast<off_t>(front_room_bytes))
         throw std::runtime_error("no log " + path);
     map(file.number(), static_cast<std::size_t>(there.st_size), false);
     shape_ = {1, front_->height, front_->width, front_->channels};

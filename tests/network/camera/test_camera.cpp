@@ -1,5 +1,6 @@
-// A camera that remembers what it sent: a wall with squares that move, over and over, each frame with its number in the corner, to
-// whoever reads the pipe or the address. It waits for nobody: what is not taken in time is left out, as cameras do.
+// A camera that remembers what it sent: a wall with squares that move, over and over, each frame with its number in the
+// corner, to whoever reads the pipe or the address. It waits for nobody: what is not taken in time is left out, as
+// cameras do.
 //   test-camera LOG pipe:PATH|http:PORT [size=WxH] [fps=N] [noise=LEVELS] [kept=SECONDS] [frames=N]
 // Through a pipe go raw BGR frames; over HTTP, gray ones as y4m, to one reader at a time. LOG is a FrameLog's file; one
 // that is there is gone on with.
@@ -41,7 +42,8 @@ CameraOptions read_options(const std::vector<std::string>& words) {
     CameraOptions options{.log = words[0], .to = words[1]};
     for (std::size_t i = 2; i < words.size(); ++i) {
         const auto equals = words[i].find('=');
-        const auto name = words[i].substr(0, equals), value = words[i].substr(std::min(equals, words[i].size() - 1) + 1);
+        const auto name = words[i].substr(0, equals),
+                   value = words[i].substr(std::min(equals, words[i].size() - 1) + 1);
         if (name == "size")
             options.size = value;
         else if (name == "fps")

@@ -119,7 +119,7 @@ TEST(BadLine, PicturesStayWithinTheBoundAndTheSecond) {
     tell("latency, largest", viewer["latency_ms"]["max"], "ms");
     tell("oldest frame that was needed", viewer["oldest_age_ms"], "ms");
     EXPECT_GT(viewer["checked"], 10);
-    EXPECT_EQ(viewer["failed"], 0) << viewer["outside"] << " bytes of no frame";
+    EXPECT_EQ(viewer["failed"], Json::array()) << viewer["outside"] << " bytes of no frame";
     EXPECT_LT(viewer["oldest_age_ms"], 1'000);
 }
 

@@ -49,7 +49,8 @@ std::vector<Bytes> bad_words(std::mt19937& random) {
     const auto hello = client_hello("main");
     const Bytes preamble(hello.begin(), hello.begin() + net::preamble_bytes);
     std::vector<Bytes> all;
-    for (std::size_t cut = 1; cut < hello.size(); ++cut) all.emplace_back(hello.begin(), hello.begin() + static_cast<std::ptrdiff_t>(cut));
+    for (std::size_t cut = 1; cut < hello.size(); ++cut)
+        all.emplace_back(hello.begin(), hello.begin() + static_cast<std::ptrdiff_t>(cut));
     for (int i = 0; i < 30; ++i) all.push_back(random_bytes(random, 2000));
     for (int i = 0; i < 30; ++i) all.push_back(joined(preamble, random_bytes(random, 300)));
     for (int i = 0; i < 30; ++i) all.push_back(joined(hello, random_bytes(random, 300)));
@@ -58,7 +59,7 @@ std::vector<Bytes> bad_words(std::mt19937& random) {
             all.push_back(joined(preamble, message(type, length, Bytes(200, 'x'))));
             all.push_back(joined(hello, message(type, length, Bytes(200, 'x'))));
         }
-    all.push_back(joined(hello, hello));                                             // repeated
+    all.push_back(joined(hello, hello));                                                       // repeated
     all.push_back(joined(Bytes(hello.begin() + net::preamble_bytes, hello.end()), preamble));  // reordered
     all.push_back(client_hello("another"));
     auto of_another_version = hello;
@@ -123,7 +124,7 @@ TEST(BadPeers, AreRefusedAndCostAGoodViewerNothing) {
     EXPECT_EQ(viewer["errors"], Json::array());
     EXPECT_EQ(viewer["connections"], 1);
     EXPECT_GT(viewer["checked"], 5 * seconds);
-    EXPECT_EQ(viewer["failed"], 0) << viewer["outside"] << " bytes of no frame";
+    EXPECT_EQ(viewer["failed"], Json::array()) << viewer["outside"] << " bytes of no frame";
     EXPECT_EQ(viewer["skipped"], 0);
     const auto log = served.program().err();
     tell("bad peers", done, "");

@@ -62,7 +62,7 @@ TEST(Crowd, AStoppedViewerCostsTheOthersNothing) {
         tell("viewers", viewers, "");
         tell("states of all viewers", moved.seen["all"]["states"], "");
         tell("versions skipped by all viewers", moved.seen["all"]["skipped"], "");
-        tell("latency before, p50", moved.seen["all"]["latency_ms"]["p50"], "ms");
+        tell("latency of all, p50", moved.seen["all"]["latency_ms"]["p50"], "ms");
         tell("latency before, p99", moved.before_ms, "ms");
         tell("latency beside the stopped one, p99", moved.after_ms, "ms");
         tell("memory of the server grown by", moved.grown_bytes / 1e6, "MB");

@@ -56,7 +56,7 @@ Camera::Camera(const e2e::TemporaryFolder& folder, const std::string& name, cons
         to = "pipe:" + pipe;
         source_ = fmt::format("raw:{}:size={}:fps={}:format=bgr", pipe, size, fps);
     }
-    command_ = {FRAMEWIRE_TEST_CAMERA, log_, to, "size=" + size, fmt::format("fps={}", fps),
+    command_ = {FRAMEWIRE_TEST_CAMERA,         log_, to, "size=" + size, fmt::format("fps={}", fps),
                 fmt::format("noise={}", noise)};
     start();
 }

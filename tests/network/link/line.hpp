@@ -41,8 +41,8 @@ public:
         auto until = now + std::chrono::milliseconds(20);
         for (const auto& direction : directions_)
             if (const auto next = direction.next()) until = std::min(until, *next);
-        const auto left = std::max<std::int64_t>(
-            0, std::chrono::duration_cast<std::chrono::nanoseconds>(until - now).count());
+        const auto left =
+            std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::nanoseconds>(until - now).count());
         return {0, static_cast<long>(left)};
     }
 

@@ -213,8 +213,7 @@ TEST_P(LinkTest, LostPacketsAreLostAndConnectionsSurviveIt) {
     EXPECT_GT(link->counts(Way::down).lost, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, LinkTest, testing::Values("packets", "proxy"),
-                         [](const auto& one) { return one.param; });
+INSTANTIATE_TEST_SUITE_P(All, LinkTest, testing::Values("packets", "proxy"), [](const auto& one) { return one.param; });
 
 }  // namespace link_test
 }  // namespace framewire::network

@@ -46,8 +46,8 @@ void make_small_and_quick(int socket) {
 struct End {
     Descriptor socket;
     std::vector<std::uint8_t> untaken;
-    bool heard_all = false;   // nothing more comes from it
-    bool closing = false;     // nothing more goes to it
+    bool heard_all = false;  // nothing more comes from it
+    bool closing = false;    // nothing more goes to it
 };
 
 struct Carried {

@@ -43,7 +43,9 @@ int run(const std::vector<std::string>& words) {
     if (!link) throw std::runtime_error(why);
     Settings settings;
     for (const auto& word : words) obey(word, *link, settings);
-    const auto shown = [](const std::vector<std::string>& command) { return fmt::format("{}", fmt::join(command, " ")); };
+    const auto shown = [](const std::vector<std::string>& command) {
+        return fmt::format("{}", fmt::join(command, " "));
+    };
     fmt::print("servers: {} # at {}\nviewers: {}\n", shown(link->at_servers({})), link->listen_address(),
                shown(link->at_viewers({})));
     std::cout.flush();

@@ -27,6 +27,7 @@ public:
           target_(target),
           socket_(context),
           pause_(context),
+          number_(number),
           random_(static_cast<std::uint32_t>(number)),
           stalls_(number < options.stalled) {
         report_.url = target.url;
@@ -66,12 +67,15 @@ private:
         const auto begin = Clock::now();
         auto until = end;
         if (options_.stay_seconds > 0)
-            until = std::min(end, begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
-                                              options_.stay_seconds * std::uniform_real_distribution<>(0, 2)(random_))));
+            until =
+                std::min(end, begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+                                          options_.stay_seconds * std::uniform_real_distribution<>(0, 2)(random_))));
         ++report_.connections;
         const auto& server = target_.address.server;
         socket_ = tcp::socket(socket_.get_executor());
-        co_await socket_.async_connect({asio::ip::make_address(server.host), server.port}, use_awaitable);
+        const tcp::endpoint to(asio::ip::make_address(server.host), server.port);
+        if (to.address().is_loopback()) come_from_an_address_of_its_own();
+        co_await socket_.async_connect(to, use_awaitable);
         socket_.set_option(tcp::no_delay(true));
         const auto hello = client_hello(target_.address.stream);
         const auto said_at = Clock::now();
@@ -93,6 +97,15 @@ private:
             if (stalls_) co_await wait_until(until);
         }
         socket_.close();
+    }
+
+    // Servers count the connections of each address, and a crowd has many.
+    void come_from_an_address_of_its_own() {
+        constexpr int own_addresses = 200;
+        socket_.open(tcp::v4());
+        socket_.bind({asio::ip::address_v4(asio::ip::address_v4::loopback().to_uint() + 1 +
+                                           static_cast<unsigned>(number_ % own_addresses)),
+                      0});
     }
 
     awaitable<void> wait_until(Clock::time_point time) {
@@ -134,6 +147,7 @@ private:
     const LoadTarget& target_;
     tcp::socket socket_;
     asio::steady_timer pause_;
+    int number_;
     std::mt19937 random_;
     bool stalls_;
     Bytes payload_;

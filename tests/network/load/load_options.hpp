@@ -23,10 +23,10 @@ struct LoadOptions {
     int checking = 0;                 ///< who decode and hold pixels against the camera's, a thread each
     int stalled = 0;                  ///< of the viewers, who read no more after their first state
     double seconds = 10;
-    double stay_seconds = 0;          ///< of a connection, in the mean; 0: all the time
-    double window_ms = 1000;          ///< how old a frame may be that a byte shown is of
-    double reconnect_seconds = 0;     ///< how long a lost stream is tried to be had again
-    bool arrivals = false;            ///< tell of each state
+    double stay_seconds = 0;       ///< of a connection, in the mean; 0: all the time
+    double window_ms = 1000;       ///< how old a frame may be that a byte shown is of
+    double reconnect_seconds = 0;  ///< how long a lost stream is tried to be had again
+    bool arrivals = false;         ///< tell of each state
 };
 
 /// Reads "URL[,LOG]... NAME=VALUE...". Throws std::invalid_argument.

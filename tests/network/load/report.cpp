@@ -27,11 +27,22 @@ Json viewer_json(const ViewerReport& report, bool each_arrival) {
         latencies.push_back(arrival.latency_ms);
         if (each_arrival) arrivals.push_back({since_epoch_ms(arrival.at), arrival.latency_ms});
     }
-    Json json{{"url", report.url},         {"connections", report.connections}, {"states", report.states},
-              {"pictures", report.pictures}, {"skipped", report.skipped},       {"bytes", report.bytes},
-              {"errors", report.errors},   {"latency_ms", spread(latencies)},   {"first_state_ms", spread(report.first_state_ms)},
-              {"checked", report.checked}, {"failed", report.failed},           {"outside", report.outside},
-              {"unstamped", report.unstamped}, {"oldest_age_ms", report.oldest_age_ms}};
+    Json failed = Json::array();
+    for (const auto& at : report.failed) failed.push_back(since_epoch_ms(at));
+    Json json{{"url", report.url},
+              {"connections", report.connections},
+              {"states", report.states},
+              {"pictures", report.pictures},
+              {"skipped", report.skipped},
+              {"bytes", report.bytes},
+              {"errors", report.errors},
+              {"latency_ms", spread(latencies)},
+              {"first_state_ms", spread(report.first_state_ms)},
+              {"checked", report.checked},
+              {"failed", failed},
+              {"outside", report.outside},
+              {"unstamped", report.unstamped},
+              {"oldest_age_ms", report.oldest_age_ms}};
     if (each_arrival) json["arrivals"] = std::move(arrivals);
     return json;
 }
@@ -59,7 +70,8 @@ Json to_json(const std::vector<ViewerReport>& reports, bool each_arrival) {
         p99s.push_back(viewers.back()["latency_ms"]["p99"]);
         all.connections += report.connections;
         all.states += report.states, all.pictures += report.pictures, all.skipped += report.skipped;
-        all.bytes += report.bytes, all.checked += report.checked, all.failed += report.failed;
+        all.bytes += report.bytes, all.checked += report.checked;
+        all.failed.insert(all.failed.end(), report.failed.begin(), report.failed.end());
         all.outside += report.outside, all.unstamped += report.unstamped;
         all.oldest_age_ms = std::max(all.oldest_age_ms, report.oldest_age_ms);
         all.first_state_ms.insert(all.first_state_ms.end(), report.first_state_ms.begin(), report.first_state_ms.end());

@@ -1,5 +1,6 @@
 // Many viewers in one process, and what they saw as JSON on standard output, at the end or when told to stop (SIGTERM).
-//   test-load URL[,LOG]... [viewers=N] [checking=N] [stalled=N] [seconds=S] [stay=S] [window=MS] [reconnect=S] [arrivals=1]
+//   test-load URL[,LOG]... [viewers=N] [checking=N] [stalled=N] [seconds=S] [stay=S] [window=MS] [reconnect=S]
+//   [arrivals=1]
 // LOG is what test-camera wrote: with it there are latencies, and `checking` viewers hold all pixels against it. What
 // the words mean is in load_options.hpp.
 
@@ -34,8 +35,8 @@ void run(const LoadOptions& options) {
     std::vector<std::future<ViewerReport>> checking;
     for (int number = 0; number < options.checking; ++number) {
         const auto& target = options.targets[static_cast<std::size_t>(number) % options.targets.size()];
-        checking.push_back(std::async(std::launch::async,
-                                      [&] { return run_checking_viewer(options, target, stop.get_token()); }));
+        checking.push_back(
+            std::async(std::launch::async, [&] { return run_checking_viewer(options, target, stop.get_token()); }));
     }
     auto reports = run_crowd(options, stop.get_token());
     for (auto& report : checking) reports.push_back(report.get());
