@@ -64,6 +64,9 @@ const StreamInfo info{fuzz::SmallStream::shape, delta::Mode::exact, fuzz::SmallS
 
 class Viewer {
 public:
+    // A new connection of a viewer that lives on: its decoder takes longer to make than many messages to read.
+    Viewer() { receiver_.restart(info); }
+
     // Takes a message; after one that no server sends it is as after a new connection.
     void take(const Message& message, bool as_sent) {
         try {
@@ -85,7 +88,7 @@ public:
     std::size_t next = 0;  // of the messages, in their order
 
 private:
-    Receiver receiver_{info};
+    static inline Receiver receiver_{info};
     bool in_order_ = true;
 };
 

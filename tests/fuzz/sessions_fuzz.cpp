@@ -27,40 +27,51 @@ constexpr std::size_t most_peers = 12;
 // A viewer who keeps to the protocol, and takes what it is sent at once.
 class GoodViewer {
 public:
-    GoodViewer(testing::ManualLoop& loop, ConnectionPointer connection) : peer_(loop, std::move(connection)) {
+    GoodViewer(testing::ManualLoop& loop, ConnectionPointer connection, Receiver& receiver)
+        : peer_(loop, std::move(connection)), receiver_(receiver) {
         peer_.say(client_hello("main"));
-        const auto hello = peer_.hear();
-        if (hello.size() < preamble_bytes + header_bytes) std::abort();
-        receiver_.emplace(read_server_hello(ByteSpan(hello).subspan(preamble_bytes + header_bytes)));
+        // The hello comes first, a picture may follow it.
+        heard_ = peer_.hear();
+        if (heard_.size() < preamble_bytes + header_bytes) std::abort();
+        const ByteSpan front(heard_);
+        const auto header = read_header(front.subspan(preamble_bytes, header_bytes), 0);
+        const auto hello_bytes = preamble_bytes + header_bytes + header.length_bytes;
+        receiver_.restart(read_server_hello(front.subspan(preamble_bytes + header_bytes, header.length_bytes)));
+        heard_.erase(heard_.begin(), heard_.begin() + static_cast<std::ptrdiff_t>(hello_bytes));
     }
 
     void hear() {
-        const auto heard = peer_.hear();
-        for (ByteSpan rest(heard); !rest.empty();) {
-            const auto header = read_header(rest.first(header_bytes), receiver_->max_packed_bytes());
-            ended_ |= receiver_->take(header.type, rest.subspan(header_bytes, header.length_bytes)) ==
-                      Receiver::Outcome::ended;
+        const auto more = peer_.hear();
+        heard_.insert(heard_.end(), more.begin(), more.end());
+        for (ByteSpan rest(heard_); !rest.empty();) {
+            const auto header = read_header(rest.first(header_bytes), receiver_.max_packed_bytes());
+            receiver_.take(header.type, rest.subspan(header_bytes, header.length_bytes));
             rest = rest.subspan(header_bytes + header.length_bytes);
         }
-        if (peer_.closed() && !ended_) std::abort();
+        heard_.clear();
+        if (peer_.closed()) std::abort();
     }
     void require(HostView<const std::uint8_t> reference) const {
-        if (!std::equal(reference.data(), reference.data() + reference.shape().bytes(), receiver_->picture().data()))
+        if (!std::equal(reference.data(), reference.data() + reference.shape().bytes(), receiver_.picture().data()))
             std::abort();
     }
-    bool ended() const { return ended_; }
 
 private:
     testing::MemoryPeer peer_;
-    std::optional<Receiver> receiver_;
-    bool ended_ = false;
+    Receiver& receiver_;
+    Bytes heard_;
+};
+
+// What lives on from one server to the next: codecs take longer to make than all that peers say.
+struct Lasting {
+    fuzz::SmallStream stream;
+    Receiver receiver{stream.state.info()};
 };
 
 class Server {
 public:
-    Server() { step(); }
+    explicit Server(Lasting& lasting) : stream_(lasting.stream), receiver_(lasting.receiver) { step(); }
 
-    // Its peers go first.
     void come(std::size_t who) {
         if (peers_.size() == most_peers) leave(who);
         peers_.push_back(std::make_unique<testing::MemoryPeer>(
@@ -98,13 +109,8 @@ public:
         if (metrics.pinned_bytes > static_cast<std::int64_t>(pinned_limit_bytes) || metrics.viewers > 4) std::abort();
     }
     void end() {
-        sessions_.end(served_, "");
-        loop_.run();
-        good_.hear();
-        if (!good_.ended()) std::abort();
-        good_.require(stream_.reference());
         peers_.clear();
-        sessions_.cut_off(served_);
+        if (sessions_.cut_off(served_) < 1) std::abort();  // the good one at least
         loop_.run();
         if (sessions_.metrics().viewers != 0 || sessions_.metrics().pinned_bytes != 0) std::abort();
     }
@@ -118,14 +124,15 @@ private:
     }
 
     testing::ManualLoop loop_;
-    fuzz::SmallStream stream_;
+    fuzz::SmallStream& stream_;
+    Receiver& receiver_;
     Sessions sessions_{{.viewers = 4,
                         .guests = {4, 2, milliseconds(5'000), milliseconds(10'000)},
                         .viewer_deadlines = {milliseconds(10'000), milliseconds(1'000)},
                         .pinned_bytes = pinned_limit_bytes},
                        loop_};
     Stream& served_ = sessions_.add("main", stream_.state);
-    GoodViewer good_{loop_, connection("a good one", std::size_t{1} << 20)};
+    GoodViewer good_{loop_, connection("a good one", std::size_t{1} << 20), receiver_};
     std::deque<std::unique_ptr<testing::MemoryPeer>> peers_;
 };
 
@@ -136,10 +143,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     using namespace framewire;
     using namespace framewire::sessions_fuzz;
     set_log_output({.least = LogLevel::off});
-    Server server;
+    static Lasting lasting;
+    Server server(lasting);
     const auto byte = [&]() -> std::size_t { return size > 0 ? --size, *data++ : 0; };
     const auto hello = net::client_hello("main");
-    for (int steps = 0; size > 0 && steps < 100; ++steps) {
+    for (int steps = 0; size > 0 && steps < 40; ++steps) {
         const auto what = byte();
         const auto who = what / 16;
         switch (what % 16) {

@@ -19,13 +19,13 @@ public:
           changes_(shape),
           state({shape, delta::Mode::exact, threshold, {30, 1}, "fuzz"}, executor()) {}
 
-    static constexpr Shape shape{1, 70, 67, 3};
+    static constexpr Shape shape{1, 6, 67, 3};  // of two blocks
     static constexpr int threshold = 9;
 
     /// The next frame.
     void step() {
         for (std::int64_t byte = 0; byte < shape.bytes(); ++byte)
-            if (frames_ == 0 || (byte / 500 + frames_) % 7 == 0)
+            if (frames_ == 0 || (byte / 50 + frames_) % 7 == 0)
                 current_.view().data()[byte] = static_cast<std::uint8_t>(byte * 31 + frames_ * 40);
         const FrameTime time{frames_, static_cast<double>(frames_) / 30, Clock::now()};
         if (frames_++ == 0) {
