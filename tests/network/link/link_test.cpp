@@ -98,13 +98,14 @@ TEST(LinkDirection, HoldsTheRateAndDropsWhatWouldWaitLonger) {
 }
 
 // Each kind of line that there may be here, with real connections.
-class LinkTest : public testing::TestWithParam<std::string> {
+class LinkTest : public testing::Test {
 protected:
-    void SetUp() override {
+    void make_packets() {
         std::string why;
-        link = GetParam() == "packets" ? make_packet_link(why) : make_proxy_link();
+        link = make_packet_link(why);
         if (!link) GTEST_SKIP() << why;
     }
+    void expect_delay_and_rate();
 
     sockaddr_in address_of(const std::string& text) {
         const auto colon = text.find(':');
@@ -168,7 +169,7 @@ double bits_per_second(const Descriptor& from, const Descriptor& to, std::size_t
     return 8e3 * static_cast<double>(bytes) / milliseconds_since(begin);
 }
 
-TEST_P(LinkTest, ConnectionsTakeItsDelayAndItsRate) {
+void LinkTest::expect_delay_and_rate() {
     auto [server, viewer] = connect();
     link->set(settings("delay=40"));
     const auto begin = Clock::now();
@@ -189,8 +190,19 @@ TEST_P(LinkTest, ConnectionsTakeItsDelayAndItsRate) {
     EXPECT_EQ(link->counts(Way::down).lost, 0);
 }
 
-TEST_P(LinkTest, LostPacketsAreLostAndConnectionsSurviveIt) {
-    if (!link->can_lose()) GTEST_SKIP() << "a proxy of connections loses nothing";
+TEST_F(LinkTest, ConnectionsOverPacketsTakeItsDelayAndItsRate) {
+    make_packets();
+    if (link) expect_delay_and_rate();
+}
+
+TEST_F(LinkTest, ConnectionsOverAProxyTakeItsDelayAndItsRate) {
+    link = make_proxy_link();
+    expect_delay_and_rate();
+}
+
+TEST_F(LinkTest, LostPacketsAreLostAndConnectionsSurviveIt) {
+    make_packets();
+    if (!link) return;
     link->set(settings("loss=20"));
     Descriptor server;
     link->as_server([&] { server = bound(SOCK_DGRAM); });
@@ -212,8 +224,6 @@ TEST_P(LinkTest, LostPacketsAreLostAndConnectionsSurviveIt) {
     bits_per_second(near, far, 100'000);  // all of it comes
     EXPECT_GT(link->counts(Way::down).lost, 0);
 }
-
-INSTANTIATE_TEST_SUITE_P(All, LinkTest, testing::Values("packets", "proxy"), [](const auto& one) { return one.param; });
 
 }  // namespace link_test
 }  // namespace framewire::network
