@@ -130,6 +130,7 @@ struct Client::State {
                 options.first_pause};
         if (options.reconnect.count() > 0) losses.line("{} was lost: {}; trying again", to_string(address), why);
         while (dialer->now() < loss->give_up) {
+            if (options.on_loss) options.on_loss(why);
             const bool nothing = false;
             dialer->wait(nothing, std::min(dialer->now() + loss->pause, loss->give_up));
             if (dialer->stopped()) return false;
@@ -216,6 +217,8 @@ const StateHeader& Client::state() const { return state_->receiver->state(); }
 int Client::threshold() const { return state_->receiver->threshold(); }
 std::span<const Component> Client::objects() const { return state_->receiver->objects(); }
 ClientCounts Client::counts() const { return {state_->receiver->counts(), state_->bytes, state_->reconnections}; }
+// No version of the protocol has orders yet.
+std::shared_ptr<RemoteControl> Client::remote_control() const { return nullptr; }
 void Client::last_changes(const delta::ChangesView<MemorySpace::host>& changes) const {
     state_->receiver->last_changes(changes);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/net/address.hpp"
+#include "framewire/net/remote_control.hpp"
 #include "framewire/net/stream/receiver.hpp"
 #include "framewire/net/tcp/name_lookup.hpp"
 #include "framewire/net/transport/dialer.hpp"
@@ -8,9 +9,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <stop_token>
+#include <string>
 
 namespace framewire::net {
 
@@ -27,6 +30,8 @@ struct ClientOptions {
     std::chrono::milliseconds longest_pause{2'000};
     std::int64_t max_pixels = std::int64_t{8192} * 8192;  ///< larger pictures are refused unallocated
     HostLookup lookup = system_lookup;                    ///< how the server's name is resolved
+    /// Called in next() when the stream was lost, with why, and after each attempt to have it again that failed.
+    std::function<void(const std::string& why)> on_loss{};
 };
 
 /// What came over the connections so far.
@@ -63,6 +68,8 @@ public:
     /// What the server detected in the frame of picture(); without sums of coordinates.
     std::span<const Component> objects() const;
     ClientCounts counts() const;
+    /// Orders to the server; null where it takes none.
+    std::shared_ptr<RemoteControl> remote_control() const;
     /// As Receiver's.
     void last_changes(const delta::ChangesView<MemorySpace::host>& changes) const;
 

@@ -309,6 +309,8 @@ BroadcastJob::~BroadcastJob() = default;
 const net::StreamAddress& BroadcastJob::address() const { return state_->server.address(); }
 const SourceInfo& BroadcastJob::source() const { return state_->job.input().info(); }
 CameraPanel& BroadcastJob::panel() { return state_->job.input().panel(); }
+Controls BroadcastJob::controls() const { return state_->job.input().controls(); }
+void BroadcastJob::control(const ControlOrder& order) { state_->job.input().control(order); }
 const BroadcastResult& BroadcastJob::run() { return state_->run(), state_->result; }
 const BroadcastResult& BroadcastJob::result() const { return state_->result; }
 const Statistics& BroadcastJob::statistics() const { return state_->job.statistics(); }

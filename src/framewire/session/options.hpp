@@ -38,7 +38,10 @@ struct InputOptions {
     std::string matrix{};  ///< bt601, bt709 or bt2020 instead of what the medium says of its YUV colours
     std::string range{};   ///< limited or full, likewise
     std::optional<std::chrono::milliseconds> reconnect{};  ///< see SourceOptions
-    bool shows_loss = false;   ///< while a lost camera or network source is away, frames come that say "no signal"
+    bool shows_loss = false;  ///< while a lost camera or network source is away, frames come that say "no signal"
+    /// Brightness and its like are taken by a chain without `adjust`, too, and filters may be switched while frames
+    /// flow.
+    bool panel = false;
     bool public_name = false;  ///< filters show the source's public_name()
 };
 

@@ -9,7 +9,8 @@
 #include "framewire/session/receive/changes_picture.hpp"
 #include "framewire/session/receive/recording_time.hpp"
 
-#include <atomic>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 namespace framewire::session {
@@ -24,6 +25,8 @@ struct ReceiveJob::State {
     void run();
     void receive();
     void count_threshold();
+    net::ClientOptions told_of_losses(net::ClientOptions client);
+    void take_state();
     HostView<const std::uint8_t> with_boxes(HostView<const std::uint8_t> picture);
 
     std::string url;
@@ -39,8 +42,10 @@ struct ReceiveJob::State {
     VideoOutput recording;
     std::int64_t frames = 0;
     ThresholdTally thresholds;
-    std::int64_t steps = 0;      // those that thresholds count
-    std::atomic<int> threshold;  // of the newest picture
+    std::int64_t steps = 0;  // those that thresholds count
+    std::shared_ptr<net::RemoteControl> remote;
+    mutable std::mutex mutex;
+    ReceiveState now;  // under the mutex
 };
 
 ReceiveJob::State::State(const ReceiveOptions& options)
@@ -49,10 +54,12 @@ ReceiveJob::State::State(const ReceiveOptions& options)
       on_picture(options.on_picture),
       on_end(options.on_end),
       job(options.job, files_of(options)),
-      client(net::parse_stream_address(options.url), options.client, job.stop()),
+      client(net::parse_stream_address(options.url), told_of_losses(options.client), job.stop()),
       result{.stream = client.info()},
       time(result.stream.rate),
-      threshold(result.stream.threshold) {
+      remote(client.remote_control()) {
+    now.stream = result.stream;
+    now.threshold = result.stream.threshold;
     if (options.changes)
         changes = std::make_unique<ChangesPicture>(*options.changes, result.stream.shape, options.job.threads);
     const auto& shown = changes ? changes->shape() : result.stream.shape;
@@ -98,6 +105,7 @@ void ReceiveJob::State::receive() {
         if (on_picture) on_picture(picture);
         ++frames;
         count_threshold();
+        take_state();
         statistics.count_frame(result.stream.shape.frame_bytes());
         statistics.set_sent_bytes(client.counts().bytes);
     }
@@ -105,10 +113,32 @@ void ReceiveJob::State::receive() {
 
 // A first picture may be nearer to the source than the steps that follow: those are what counts.
 void ReceiveJob::State::count_threshold() {
-    threshold = client.threshold();
     const auto received = client.counts().received.changes;
-    if (received > steps) thresholds.add(threshold);
+    if (received > steps) thresholds.add(client.threshold());
     steps = received;
+}
+
+net::ClientOptions ReceiveJob::State::told_of_losses(net::ClientOptions client_options) {
+    client_options.on_loss = [this, then = client_options.on_loss](const std::string& why) {
+        {
+            const std::lock_guard lock(mutex);
+            now.lost = why;
+        }
+        if (then) then(why);
+    };
+    return client_options;
+}
+
+void ReceiveJob::State::take_state() {
+    const auto counts = client.counts();
+    const std::lock_guard lock(mutex);
+    const auto changed = counts.received.changed_bytes - now.counts.received.changed_bytes;
+    now.changed = static_cast<double>(changed) / static_cast<double>(result.stream.shape.frame_bytes());
+    now.lost.clear();
+    now.stream = client.info();
+    now.state = client.state();
+    now.threshold = client.threshold();
+    now.counts = counts;
 }
 
 // The picture with the boxes of what the server detected in it; holds until the next call.
@@ -128,6 +158,20 @@ const net::StreamInfo& ReceiveJob::stream() const { return state_->result.stream
 const ReceiveResult& ReceiveJob::run() { return state_->run(), state_->result; }
 const ReceiveResult& ReceiveJob::result() const { return state_->result; }
 const Statistics& ReceiveJob::statistics() const { return state_->job.statistics(); }
-int ReceiveJob::threshold() const { return state_->threshold; }
+
+ReceiveState ReceiveJob::state() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->now;
+}
+
+std::optional<Controls> ReceiveJob::controls() const {
+    const auto text = state_->remote ? state_->remote->state() : std::string();
+    return text.empty() ? std::nullopt : std::optional(parse_controls(text));
+}
+
+void ReceiveJob::control(const ControlOrder& order) {
+    if (!state_->remote) fail(ErrorCode::usage, "{} takes no orders", state_->url);
+    state_->remote->order(to_text(order));
+}
 
 }  // namespace framewire::session

@@ -1,0 +1,110 @@
+#include "view/panels/panels.hpp"
+#include "view/shown_text.hpp"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+
+namespace framewire::app {
+namespace {
+
+void line_of(std::string_view text, bool dim = false) {
+    const auto words = shown_text(text);
+    if (dim) ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
+    ImGui::PushTextWrapPos(0);
+    ImGui::TextUnformatted(words.data(), words.data() + words.size());
+    ImGui::PopTextWrapPos();
+    if (dim) ImGui::PopStyleColor();
+}
+
+// Where the slider of that name goes.
+void label(const char* name) {
+    ImGui::TableNextColumn();
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextDisabled("%s", name);
+    ImGui::TableNextColumn();
+    ImGui::SetNextItemWidth(-FLT_MIN);
+}
+
+// A slider with its name before it, 1 where it changes nothing.
+bool factor(const char* name, double& value, double most) {
+    auto moved = static_cast<float>(value);
+    const auto id = fmt::format("##{}", name);
+    label(name);
+    const bool changed = ImGui::SliderFloat(id.c_str(), &moved, 0, static_cast<float>(most), "%.2f",
+                                            ImGuiSliderFlags_NoInput | ImGuiSliderFlags_AlwaysClamp);
+    if (changed) value = moved;
+    return changed;
+}
+
+bool sliders(Adjustment& adjustment) {
+    bool changed = false;
+    if (ImGui::BeginTable("sliders", 2)) {
+        ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed);
+        ImGui::TableSetupColumn("slider", ImGuiTableColumnFlags_WidthStretch);
+        label("brightness");
+        changed |= ImGui::SliderInt("##brightness", &adjustment.brightness, -255, 255, "%+d",
+                                    ImGuiSliderFlags_NoInput | ImGuiSliderFlags_AlwaysClamp);
+        changed |= factor("contrast", adjustment.contrast, 4);
+        changed |= factor("saturation", adjustment.saturation, 4);
+        changed |= factor("gain", adjustment.gain, 8);
+        ImGui::EndTable();
+    }
+    if (ImGui::Button("as it comes")) {
+        adjustment = {};
+        changed = true;
+    }
+    return changed;
+}
+
+void switches(const std::vector<FilterSwitch>& filters, std::vector<session::ControlOrder>& orders) {
+    ImGui::Spacing();
+    ImGui::Separator();
+    ImGui::Spacing();
+    if (filters.empty()) return line_of("no filters", true);
+    for (std::size_t index = 0; index < filters.size(); ++index) {
+        const auto& filter = filters[index];
+        const auto label = fmt::format("{}##filter {}", shown_text(filter.text), index);
+        bool on = filter.on;
+        ImGui::BeginDisabled(!filter.fixed_because.empty());
+        if (ImGui::Checkbox(label.c_str(), &on)) orders.push_back(session::FilterOrder{index + 1, on});
+        ImGui::EndDisabled();
+        if (filter.fixed_because.empty()) continue;
+        ImGui::Indent();
+        line_of(filter.fixed_because, true);
+        ImGui::Unindent();
+    }
+}
+
+}  // namespace
+
+std::vector<session::ControlOrder> draw_controls(int width, int height, const std::string& name,
+                                                 const std::optional<session::Controls>& controls,
+                                                 std::string_view refusal) {
+    std::vector<session::ControlOrder> orders;
+    const auto across = static_cast<float>(width), down = static_cast<float>(height);
+    const float panel_width = std::min(22 * ImGui::GetFontSize(), across - 16);
+    ImGui::SetNextWindowPos({across - 8, 8}, ImGuiCond_Always, {1, 0});
+    ImGui::SetNextWindowSizeConstraints({panel_width, 0}, {panel_width, std::max(40.0F, down - 16)});
+    ImGui::Begin("panel", nullptr,
+                 ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
+                     ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_AlwaysAutoResize);
+    line_of(name);
+    ImGui::Spacing();
+    if (!controls) {
+        line_of("the server takes no orders", true);
+    } else {
+        ImGui::BeginDisabled(!controls->fixed_because.empty());
+        auto adjustment = controls->adjustment;
+        if (sliders(adjustment)) orders.push_back(adjustment);
+        ImGui::EndDisabled();
+        if (!controls->fixed_because.empty()) line_of(controls->fixed_because, true);
+        switches(controls->filters, orders);
+    }
+    if (!refusal.empty()) line_of(refusal);
+    ImGui::End();
+    return orders;
+}
+
+}  // namespace framewire::app
