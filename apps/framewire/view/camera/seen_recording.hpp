@@ -18,8 +18,8 @@ class SeenRecording {
 public:
     /// Into a new file of that name, from the next picture on.
     void start(std::string path, Rational rate);
-    /// Takes a picture where it is on. What breaks the recording ends it, and is said by problem(). One of another shape
-    /// ends it, too.
+    /// Takes a picture where it is on. What breaks the recording ends it, and is said by problem(). One of another
+    /// shape ends it, too.
     void put(HostView<const std::uint8_t> picture);
     /// Completes the file. Gives its name; none where there is none. Throws what breaks it.
     std::optional<std::string> stop();

@@ -124,12 +124,10 @@ std::vector<Figure> StreamCamera::figures() {
     const double mbit = 8e-6 * bytes_(static_cast<double>(now.counts.bytes));
     const double raw_mbit = 8e-6 * fps * static_cast<double>(stream.shape.frame_bytes());
     return {
-        {"source", stream.source},
         {"picture", fmt::format("{}, {}", to_string(stream.shape), to_string(stream.mode))},
         {"frames", fmt::format("{:.1f} of {:.4g} fps", fps, stream.rate.value()), fps},
         {"latency", now.latency_ms ? fmt::format("{:.0f} ms", *now.latency_ms) : "-", now.latency_ms},
-        {"bandwidth", fmt::format("{:.2f} Mbit/s", mbit), mbit},
-        {"raw", fmt::format("{:.1f} Mbit/s", raw_mbit)},
+        {"bandwidth", fmt::format("{:.2f} Mbit/s of {:.0f} raw", mbit, raw_mbit), mbit},
         {"changed", fmt::format("{:.2f} %", 100 * now.changed), 100 * now.changed},
         {"threshold", stream.mode == delta::Mode::lossless ? "lossless" : fmt::format("within {}", now.threshold)},
         {"skipped", fmt::format("{} versions", received.skipped)},

@@ -19,8 +19,8 @@ void draw_caption(const Area& area, Corner corner, Tone tone, std::string_view t
     const auto size = ImGui::CalcTextSize(words.data(), words.data() + words.size(), false, widest);
     const float width = size.x + 2 * padding.x, height = size.y + 2 * padding.y;
     ImVec2 at{area.x + inset_px, area.y + inset_px};
-    if (corner == Corner::upper_right) at.x = area.x + area.width - inset_px - width;
-    if (corner == Corner::lower_left) at.y = area.y + area.height - inset_px - height;
+    if (corner == Corner::lower_right) at.x = area.x + area.width - inset_px - width;
+    if (corner == Corner::lower_left || corner == Corner::lower_right) at.y = area.y + area.height - inset_px - height;
     if (corner == Corner::middle)
         at = {area.x + std::floor((area.width - width) / 2), area.y + std::floor((area.height - height) / 2)};
     const bool is_red = tone != Tone::quiet;

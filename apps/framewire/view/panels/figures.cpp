@@ -16,18 +16,21 @@ constexpr ImGuiWindowFlags looked_at = ImGuiWindowFlags_NoDecoration | ImGuiWind
 
 void words(std::string_view text) { ImGui::TextUnformatted(text.data(), text.data() + text.size()); }
 
-void draw_course(const Figure& figure, const std::deque<float>& values, float width) {
+void name_cell(std::string_view name) {
+    ImGui::TableNextColumn();
+    ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
+    words(name);
+    ImGui::PopStyleColor();
+    ImGui::TableNextColumn();
+}
+
+void draw_course(std::string_view name, const std::deque<float>& values) {
     const std::vector<float> all(values.begin(), values.end());
     const float most = std::max(*std::ranges::max_element(all), 1e-3F);
-    ImGui::PushStyleColor(ImGuiCol_FrameBg, {0.12F, 0.13F, 0.16F, 0.6F});
-    const auto id = fmt::format("##{}", figure.name);
+    name_cell(name);
+    const auto id = fmt::format("##{}", name);
     ImGui::PlotLines(id.c_str(), all.data(), static_cast<int>(all.size()), 0, nullptr, 0, 1.15F * most,
-                     {width, 2 * ImGui::GetTextLineHeight()});
-    ImGui::PopStyleColor();
-    const auto corner = ImGui::GetItemRectMin();
-    const auto name = fmt::format("{}", figure.name);
-    ImGui::GetWindowDrawList()->AddText({corner.x + 4, corner.y + 1}, ImGui::GetColorU32(ImGuiCol_TextDisabled),
-                                        name.c_str());
+                     {10 * ImGui::GetFontSize(), 2 * ImGui::GetTextLineHeight()});
 }
 
 }  // namespace
@@ -56,26 +59,20 @@ void draw_figures(const Area& area, std::size_t number, const std::string& name,
     ImGui::Begin(id.c_str(), nullptr, looked_at);
     words(shown_text(name));
     // What does not fit is left out from the end.
-    const auto room = static_cast<int>((area.height - 32) / line) - 1;
-    int left = std::max(0, room);
+    int left = std::max(0, static_cast<int>((area.height - 32) / line) - 1);
     if (ImGui::BeginTable("figures", 2, ImGuiTableFlags_SizingFixedFit)) {
         for (const auto& figure : figures) {
             if (left-- <= 0) break;
-            ImGui::TableNextColumn();
-            ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
-            words(figure.name);
-            ImGui::PopStyleColor();
-            ImGui::TableNextColumn();
+            name_cell(figure.name);
             words(shown_text(figure.text));
         }
+        for (const auto& figure : figures) {
+            const auto* values = course.values(figure.name);
+            if (!values || !figure.plotted) continue;
+            if ((left -= 2) < 0) break;
+            draw_course(figure.name, *values);
+        }
         ImGui::EndTable();
-    }
-    const float width = std::min(14 * ImGui::GetFontSize(), area.width - 36);
-    for (const auto& figure : figures) {
-        const auto* values = course.values(figure.name);
-        if (!values || !figure.plotted) continue;
-        if ((left -= 2) < 0) break;
-        draw_course(figure, *values, width);
     }
     ImGui::End();
 }

@@ -28,7 +28,8 @@ void draw_help(int width, int height, bool played, bool several) {
     for (const auto& line : key_lines())
         if (means_something(line, played, several)) lines.push_back(&line);
     // Two columns where one would be higher than the window.
-    const bool is_high = static_cast<float>(lines.size() + 2) * ImGui::GetTextLineHeightWithSpacing() > 0.9F * static_cast<float>(height);
+    const bool is_high = static_cast<float>(lines.size() + 2) * ImGui::GetTextLineHeightWithSpacing() >
+                         0.9F * static_cast<float>(height);
     const std::size_t columns = is_high ? 2 : 1, rows = (lines.size() + columns - 1) / columns;
     ImGui::SetNextWindowPos({static_cast<float>(width) / 2, static_cast<float>(height) / 2}, ImGuiCond_Always,
                             {0.5F, 0.5F});

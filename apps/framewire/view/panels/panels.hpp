@@ -31,7 +31,7 @@ private:
     std::map<std::string_view, std::deque<float>> values_;
 };
 
-enum class Corner { upper_left, upper_right, lower_left, middle };
+enum class Corner { upper_left, lower_right, lower_left, middle };
 enum class Tone { quiet, alarming, recording };
 
 /// Words in a corner of an area, within it, broken into lines where they are wide.

@@ -35,7 +35,8 @@ std::string new_file_name(const std::string& folder, const std::string& camera, 
     localtime_r(&now, &local);
     const auto begin = fmt::format("{}-{:%Y%m%d-%H%M%S}", file_name_of(camera), local);
     for (int number = 1;; ++number) {
-        const auto name = number == 1 ? fmt::format("{}.{}", begin, ending) : fmt::format("{}-{}.{}", begin, number, ending);
+        const auto name =
+            number == 1 ? fmt::format("{}.{}", begin, ending) : fmt::format("{}-{}.{}", begin, number, ending);
         const auto path = std::filesystem::path(folder) / name;
         if (!std::filesystem::exists(path) && !std::filesystem::exists(path.string() + ".part")) return path.string();
     }

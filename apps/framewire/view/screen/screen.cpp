@@ -151,7 +151,7 @@ void Screen::State::draw_over(const Cell& cell) {
     else if (several())
         draw_caption(cell.area, Corner::upper_left, Tone::quiet, camera->name());
     if (const auto seconds = camera->recording().seconds())
-        draw_caption(cell.area, Corner::upper_right, Tone::recording, "REC " + to_clock_text(*seconds));
+        draw_caption(cell.area, Corner::lower_right, Tone::recording, "REC " + to_clock_text(*seconds));
     if (shows_panel && several() && !large && cell.number == selected) draw_frame(cell.area);
     if (said_position && trouble.empty() && camera->playing() && milliseconds_since(said_at) < words_last_ms)
         draw_caption(cell.area, Corner::lower_left, Tone::quiet, position_text(*camera->playing()));

@@ -149,8 +149,8 @@ void Screen::State::save_pictures() {
 }
 
 void Screen::State::switch_recording() {
-    const bool ends = std::ranges::any_of(
-        cameras, [](const auto& shown) { return shown.camera->recording().seconds().has_value(); });
+    const bool ends =
+        std::ranges::any_of(cameras, [](const auto& shown) { return shown.camera->recording().seconds().has_value(); });
     if (!ends) {
         for (const auto& cell : cells()) {
             auto& camera = *cameras[cell.number].camera;

@@ -78,7 +78,7 @@ struct Screen::State {
     bool said_position = false;
     std::optional<Adjustment> ordered;  // until the camera has it
     Clock::time_point ordered_at{};
-    std::string refusal;  // of the last order
+    std::string refusal;            // of the last order
     session::FirstFailure failure;  // of the window
 };
 

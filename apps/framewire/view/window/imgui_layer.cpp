@@ -140,12 +140,11 @@ void ImguiLayer::end() {
             if (clip.w <= 0 || clip.h <= 0) continue;
             const auto* vertices = list.VtxBuffer.Data + command.VtxOffset;
             sdl().SDL_RenderSetClipRect(renderer_, &clip);
-            sdl().SDL_RenderGeometryRaw(renderer_, static_cast<SDL_Texture*>(command.GetTexID()), &vertices->pos.x,
-                                        sizeof(ImDrawVert), reinterpret_cast<const SDL_Color*>(&vertices->col),
-                                        sizeof(ImDrawVert), &vertices->uv.x, sizeof(ImDrawVert),
-                                        list.VtxBuffer.Size - static_cast<int>(command.VtxOffset),
-                                        list.IdxBuffer.Data + command.IdxOffset, static_cast<int>(command.ElemCount),
-                                        sizeof(ImDrawIdx));
+            sdl().SDL_RenderGeometryRaw(
+                renderer_, static_cast<SDL_Texture*>(command.GetTexID()), &vertices->pos.x, sizeof(ImDrawVert),
+                reinterpret_cast<const SDL_Color*>(&vertices->col), sizeof(ImDrawVert), &vertices->uv.x,
+                sizeof(ImDrawVert), list.VtxBuffer.Size - static_cast<int>(command.VtxOffset),
+                list.IdxBuffer.Data + command.IdxOffset, static_cast<int>(command.ElemCount), sizeof(ImDrawIdx));
         }
     }
     sdl().SDL_RenderSetClipRect(renderer_, nullptr);
