@@ -18,34 +18,42 @@ void line_of(std::string_view text, bool dim = false) {
     if (dim) ImGui::PopStyleColor();
 }
 
-// Where the slider of that name goes.
-void label(const char* name) {
+constexpr ImGuiSliderFlags by_mouse = ImGuiSliderFlags_NoInput | ImGuiSliderFlags_AlwaysClamp;
+
+// A slider behind its name; what is drawn next stands behind it.
+template <class Slide>
+bool slider(const char* name, Slide&& slide) {
     ImGui::TableNextColumn();
     ImGui::AlignTextToFramePadding();
     ImGui::TextDisabled("%s", name);
     ImGui::TableNextColumn();
     ImGui::SetNextItemWidth(-FLT_MIN);
+    ImGui::PushID(name);
+    const bool moved = slide();
+    ImGui::PopID();
+    ImGui::TableNextColumn();
+    return moved;
 }
 
-// A slider with its name before it, 1 where it changes nothing.
+// 1 changes nothing.
 bool factor(const char* name, double& value, double most) {
     auto moved = static_cast<float>(value);
-    const auto id = fmt::format("##{}", name);
-    label(name);
-    const bool changed = ImGui::SliderFloat(id.c_str(), &moved, 0, static_cast<float>(most), "%.2f",
-                                            ImGuiSliderFlags_NoInput | ImGuiSliderFlags_AlwaysClamp);
+    const bool changed =
+        slider(name, [&] { return ImGui::SliderFloat("##", &moved, 0, static_cast<float>(most), "", by_mouse); });
     if (changed) value = moved;
+    ImGui::Text("%.2f", value);
     return changed;
 }
 
 bool sliders(Adjustment& adjustment) {
     bool changed = false;
-    if (ImGui::BeginTable("sliders", 2)) {
+    if (ImGui::BeginTable("sliders", 3)) {
         ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed);
         ImGui::TableSetupColumn("slider", ImGuiTableColumnFlags_WidthStretch);
-        label("brightness");
-        changed |= ImGui::SliderInt("##brightness", &adjustment.brightness, -255, 255, "%+d",
-                                    ImGuiSliderFlags_NoInput | ImGuiSliderFlags_AlwaysClamp);
+        ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthFixed, ImGui::CalcTextSize("-255").x);
+        changed |= slider("brightness",
+                          [&] { return ImGui::SliderInt("##", &adjustment.brightness, -255, 255, "", by_mouse); });
+        ImGui::Text("%+d", adjustment.brightness);
         changed |= factor("contrast", adjustment.contrast, 4);
         changed |= factor("saturation", adjustment.saturation, 4);
         changed |= factor("gain", adjustment.gain, 8);
