@@ -76,9 +76,8 @@ void Display::click(int x, int y) const {
 
 void Display::drag(int from_x, int from_y, int to_x, int to_y) const {
     const auto result =
-        run({"xdotool",   "mousemove", std::to_string(from_x), std::to_string(from_y), "sleep", "0.2",
-             "mousedown", "1",         "sleep",                "0.2",                  "mousemove",
-             std::to_string(to_x), std::to_string(to_y), "sleep", "0.3", "mouseup", "1"});
+        run({"xdotool", "mousemove", std::to_string(from_x), std::to_string(from_y), "sleep", "0.2", "mousedown", "1",
+             "sleep", "0.2", "mousemove", std::to_string(to_x), std::to_string(to_y), "sleep", "0.3", "mouseup", "1"});
     EXPECT_EQ(result.code, 0) << result.err;
 }
 

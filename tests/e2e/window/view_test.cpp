@@ -46,8 +46,8 @@ public:
 private:
     static std::vector<std::string> arguments(const std::string& chain, const std::string& listen,
                                               const std::string& source) {
-        std::vector<std::string> all{"serve",  "--backend", "cpu",  "--threads", "1",  "--mode",
-                                     "lossless", "-i",      source, "--listen",  listen};
+        std::vector<std::string> all{"serve",    "--backend", "cpu",  "--threads", "1",   "--mode",
+                                     "lossless", "-i",        source, "--listen",  listen};
         if (!chain.empty()) all.insert(all.end(), {"-f", chain});
         return all;
     }
@@ -84,15 +84,15 @@ TEST_F(ViewWindow, HasTheStreamsVeryPixels) {
     const auto picture = still_picture();
     const auto program = view({server.url()});
     // In the middle of the screen, at its own size.
-    EXPECT_TRUE(display_.shows(
-        [&](const Screenshot& screen) { return screen.part_as_bgr(160, 120, 320, 240) == picture; }));
+    EXPECT_TRUE(
+        display_.shows([&](const Screenshot& screen) { return screen.part_as_bgr(160, 120, 320, 240) == picture; }));
     display_.press("i");
-    EXPECT_TRUE(display_.shows(
-        [&](const Screenshot& screen) { return screen.part_as_bgr(160, 120, 320, 240) != picture; }));
+    EXPECT_TRUE(
+        display_.shows([&](const Screenshot& screen) { return screen.part_as_bgr(160, 120, 320, 240) != picture; }));
     display_.press("Tab");
-    EXPECT_TRUE(display_.shows(
-        [&](const Screenshot& screen) { return screen.part_as_bgr(160, 120, 320, 240) == picture; }))
-        << "nothing of the figures is left";
+    EXPECT_TRUE(display_.shows([&](const Screenshot& screen) {
+        return screen.part_as_bgr(160, 120, 320, 240) == picture;
+    })) << "nothing of the figures is left";
     display_.press("q");
     const auto result = program->wait();
     EXPECT_EQ(result.code, 0) << result.err;
@@ -102,8 +102,8 @@ TEST_F(ViewWindow, SavesAndRecordsWhatIsSeen) {
     const Server server("");
     const auto picture = still_picture();
     const auto program = view({server.url()});
-    ASSERT_TRUE(display_.shows(
-        [&](const Screenshot& screen) { return screen.part_as_bgr(160, 120, 320, 240) == picture; }));
+    ASSERT_TRUE(
+        display_.shows([&](const Screenshot& screen) { return screen.part_as_bgr(160, 120, 320, 240) == picture; }));
     display_.press("s");
     ASSERT_TRUE(becomes_true([&] { return saved(".png").size() == 1; }));
     display_.press("r");

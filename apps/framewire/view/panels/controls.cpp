@@ -1,7 +1,6 @@
 #include "view/panels/panels.hpp"
 #include "view/shown_text.hpp"
 
-#include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -73,11 +72,14 @@ void switches(const std::vector<FilterSwitch>& filters, std::vector<session::Con
     if (filters.empty()) return line_of("no filters", true);
     for (std::size_t index = 0; index < filters.size(); ++index) {
         const auto& filter = filters[index];
-        const auto label = fmt::format("{}##filter {}", shown_text(filter.text), index);
         bool on = filter.on;
+        ImGui::PushID(static_cast<int>(index));
         ImGui::BeginDisabled(!filter.fixed_because.empty());
-        if (ImGui::Checkbox(label.c_str(), &on)) orders.push_back(session::FilterOrder{index + 1, on});
+        if (ImGui::Checkbox("##on", &on)) orders.push_back(session::FilterOrder{index + 1, on});
+        ImGui::SameLine();
+        line_of(filter.text);  // apart from the box, for ImGui's labels have signs of their own
         ImGui::EndDisabled();
+        ImGui::PopID();
         if (filter.fixed_because.empty()) continue;
         ImGui::Indent();
         line_of(filter.fixed_because, true);
