@@ -5,6 +5,11 @@
 #include <utility>
 
 namespace framewire::app {
+namespace {
+
+constexpr std::size_t most_samples = 5;
+
+}  // namespace
 
 void ShownCamera::start(std::function<void()> changed) {
     changed_ = std::move(changed);
@@ -59,12 +64,11 @@ void ShownCamera::tell_changed() const {
 }
 
 double RateSince::operator()(double total) {
-    const auto now = Clock::now();
-    const double seconds = last_at_ ? milliseconds(*last_at_, now) / 1000 : 0;
-    const double more = total - last_total_;
-    last_total_ = total;
-    last_at_ = now;
-    return seconds > 0 && more > 0 ? more / seconds : 0;
+    if (!samples_.empty() && total < samples_.back().total) samples_.clear();  // it is counted anew
+    samples_.push_back({Clock::now(), total});
+    if (samples_.size() > most_samples) samples_.pop_front();
+    const double seconds = milliseconds(samples_.front().at, samples_.back().at) / 1000;
+    return seconds > 0 ? (total - samples_.front().total) / seconds : 0;
 }
 
 }  // namespace framewire::app

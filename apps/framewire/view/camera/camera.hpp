@@ -3,10 +3,12 @@
 #include "view/camera/newest_picture.hpp"
 #include "view/camera/seen_recording.hpp"
 
+#include "framewire/core/time/clock.hpp"
 #include "framewire/core/time/rational.hpp"
 #include "framewire/session/control/control.hpp"
 #include "framewire/session/show/show.hpp"
 
+#include <deque>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -58,7 +60,7 @@ public:
     virtual std::string trouble() const = 0;
     /// Whether the window stays for this camera alone.
     virtual bool holds_window() const { return !over(); }
-    /// What there is to tell; rates are since the last call.
+    /// What there is to tell; rates are of the last few calls.
     virtual std::vector<Figure> figures() = 0;
     /// What its panel sets; none where nothing may be set.
     virtual std::optional<session::Controls> controls() const = 0;
@@ -88,15 +90,18 @@ private:
     std::jthread thread_;
 };
 
-/// Mbit/s of what goes on, and the same of another count, since the last time.
+/// How much a second a count grows, in the mean of the last few calls.
 class RateSince {
 public:
-    /// Counts of a total, at this moment, as so much a second.
+    /// With the count at this moment; 0 at first.
     double operator()(double total);
 
 private:
-    double last_total_ = 0;
-    std::optional<Clock::time_point> last_at_{};
+    struct Sample {
+        Clock::time_point at;
+        double total;
+    };
+    std::deque<Sample> samples_;
 };
 
 }  // namespace framewire::app

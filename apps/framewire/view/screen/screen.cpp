@@ -43,7 +43,9 @@ void Screen::open(int width, int height, const std::string& title) {
 
 void Screen::add(std::unique_ptr<ShownCamera> camera) { state_->cameras.push_back({std::move(camera), {}}); }
 
-void Screen::rethrow() const { state_->failure.rethrow(); }
+void Screen::rethrow() const {
+    if (state_->over) state_->failure.rethrow();
+}
 
 void Screen::run() {
     auto& state = *state_;
@@ -51,6 +53,7 @@ void Screen::run() {
         for (const auto& shown : state.cameras) shown.camera->start([&state] { state.window->wake(); });
         state.watch();
     });
+    state.over = true;
     state.stop.request_stop();
     session::FirstFailure joined;
     for (const auto& shown : state.cameras) joined.attempt([&] { shown.camera->join(); });
@@ -91,8 +94,12 @@ bool Screen::State::take_pictures() {
         window->take(picture, number);
     };
     bool any = false;
-    for (std::size_t number = 0; number < cameras.size(); ++number)
-        any |= cameras[number].camera->give(take, ShownCamera::pictures_each * number);
+    for (std::size_t number = 0; number < cameras.size(); ++number) try {
+            any |= cameras[number].camera->give(take, ShownCamera::pictures_each * number);
+        } catch (const Error& error) {  // larger than this display has textures: the others go on
+            if (error.code() != ErrorCode::config || !several()) throw;
+            say(error.what());
+        }
     return any;
 }
 

@@ -7,6 +7,7 @@
 
 #include "framewire/session/job/failure.hpp"
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -78,8 +79,9 @@ struct Screen::State {
     bool said_position = false;
     std::optional<Adjustment> ordered;  // until the camera has it
     Clock::time_point ordered_at{};
-    std::string refusal;            // of the last order
-    session::FirstFailure failure;  // of the window
+    std::string refusal;             // of the last order
+    session::FirstFailure failure;   // of the window
+    std::atomic<bool> over = false;  // and failure stays as it is
 };
 
 }  // namespace framewire::app
