@@ -49,8 +49,11 @@ Display::Display() {
     variable_ = "DISPLAY=:" + std::to_string(std::atoi(server_.err().c_str()));
 }
 
+// SDL draws by itself, so that what is seen does not depend on the machine's Mesa, which also leaks when it is
+// unloaded.
 std::vector<std::string> Display::framewire(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), {"env", variable_, "SDL_VIDEODRIVER=x11", FRAMEWIRE_PROGRAM});
+    arguments.insert(arguments.begin(), {"env", variable_, "SDL_VIDEODRIVER=x11", "SDL_RENDER_DRIVER=software",
+                                         "SDL_FRAMEBUFFER_ACCELERATION=0", FRAMEWIRE_PROGRAM});
     return arguments;
 }
 
