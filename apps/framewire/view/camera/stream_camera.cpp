@@ -97,7 +97,7 @@ std::string StreamCamera::name() const {
 
 Rational StreamCamera::rate() const {
     const auto at = job();
-    return at ? at->stream().rate : Rational{30, 1};
+    return at ? at->state().stream.rate : Rational{30, 1};
 }
 
 std::string StreamCamera::trouble() const {

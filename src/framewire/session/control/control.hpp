@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/filters/adjustment.hpp"
-#include "framewire/pipeline/chain/chain_switches.hpp"
+#include "framewire/pipeline/chain/switches/chain_switches.hpp"
 
 #include <cstddef>
 #include <string>

@@ -2,7 +2,6 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/named_value.hpp"
-#include "framewire/filters/adjust/adjust.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/pipeline/chain/run_values.hpp"
 #include "framewire/session/input/pixel_move_of.hpp"
@@ -14,8 +13,6 @@
 
 namespace framewire::session {
 namespace {
-
-constexpr std::string_view adjust_name = "adjust";
 
 std::optional<Rational> asked_rate(double fps) {
     if (fps <= 0) return std::nullopt;
@@ -35,13 +32,6 @@ std::optional<bool> asked_range(const std::string& name) {
     if (name != "limited" && name != "full")
         fail(ErrorCode::usage, "range '{}' is not known; allowed are limited and full", name);
     return name == "full";
-}
-
-// What the chain's text sets.
-std::optional<Adjustment> first_adjust(const Chain& chain) {
-    for (const auto& call : chain.calls)
-        if (call.filter->name == adjust_name) return adjustment_from(call.values);
-    return std::nullopt;
 }
 
 }  // namespace
@@ -99,16 +89,6 @@ std::optional<FilteredInput::BeforeRate> FilteredInput::make_before() {
 }
 
 ChainPlan FilteredInput::make_plan(const Chain& after) { return {after, rated_shape(), executor_, info_.shape}; }
-
-// Those of the filters that are on; `adjust` in front where it is one's own and has something to change.
-Chain FilteredInput::chain_now() const {
-    auto chain = split_at_rate(switches_.active()).after;
-    if (adjusts_of_own_ && in_chain_ && *in_chain_ != Adjustment{}) {
-        const auto adjust = parse_chain(adjust_name);
-        chain.calls.insert(chain.calls.begin(), adjust.calls.front());
-    }
-    return chain;
-}
 
 std::optional<std::vector<PixelMove>> FilteredInput::moves_of_chain() const {
     if (before_) return std::nullopt;
@@ -190,60 +170,6 @@ bool FilteredInput::seek(double seconds) {
 void FilteredInput::begin_anew() {
     const std::lock_guard lock(plan_mutex_);
     plan_anew();
-}
-
-// Under the mutex.
-void FilteredInput::plan_anew() {
-    plans_are_old_ = false;
-    before_ = make_before();
-    plan_ = make_plan(chain_now());
-    if (in_chain_) tell_plans(*in_chain_);
-    if (planes_pass_) planes_pass_ = make_planes_pass(planes_pass_->result());
-}
-
-void FilteredInput::follow_orders() {
-    const std::lock_guard lock(plan_mutex_);
-    if (plans_are_old_) plan_anew();
-}
-
-bool FilteredInput::tell_plans(const Adjustment& settings) {
-    return (before_ && before_->plan.set_adjustment(settings)) || plan_.set_adjustment(settings);
-}
-
-// Called by the panel.
-bool FilteredInput::set_in_chain(const Adjustment& settings) {
-    const std::lock_guard lock(plan_mutex_);
-    if (!adjusts_of_own_ && !first_adjust(chain_.whole)) return false;
-    const auto before = std::exchange(in_chain_, settings).value_or(Adjustment{});
-    // An `adjust` of one's own is there only while it changes something.
-    if (adjusts_of_own_ && (before == Adjustment{}) != (settings == Adjustment{})) plans_are_old_ = true;
-    tell_plans(settings);
-    return true;
-}
-
-Controls FilteredInput::controls() const {
-    Controls controls{.filters = switches_.all()};
-    if (!may_switch_ && !first_adjust(chain_.whole)) controls.fixed_because = "the picture is not adjusted here";
-    if (!may_switch_)
-        for (auto& filter : controls.filters) filter.fixed_because = "filters are not switched here";
-    const std::lock_guard lock(plan_mutex_);
-    controls.adjustment = adjustment_;
-    return controls;
-}
-
-void FilteredInput::control(const ControlOrder& order) {
-    if (const auto* filter = std::get_if<FilterOrder>(&order)) {
-        if (!may_switch_) fail(ErrorCode::usage, "filters are not switched here");
-        switches_.set(filter->number, filter->on);
-        const std::lock_guard lock(plan_mutex_);
-        plans_are_old_ = true;
-        return;
-    }
-    const auto& wanted = std::get<Adjustment>(order);
-    if (panel_.set(wanted) != Adjustment{})
-        fail(ErrorCode::usage, "neither the camera nor an adjust of the chain takes all of '{}'", to_text(wanted));
-    const std::lock_guard lock(plan_mutex_);
-    adjustment_ = wanted;
 }
 
 Rational FilteredInput::rate() const { return chain_.rate.value_or(asked_rate(fps_).value_or(info_.rate)); }

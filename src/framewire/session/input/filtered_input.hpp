@@ -5,7 +5,7 @@
 #include "framewire/pipeline/chain/camera_panel.hpp"
 #include "framewire/pipeline/chain/chain.hpp"
 #include "framewire/pipeline/chain/chain_plan.hpp"
-#include "framewire/pipeline/chain/chain_switches.hpp"
+#include "framewire/pipeline/chain/switches/chain_switches.hpp"
 #include "framewire/pipeline/planes/planes_pass.hpp"
 #include "framewire/pipeline/source.hpp"
 #include "framewire/session/control/control.hpp"
@@ -113,6 +113,7 @@ private:
     std::optional<BeforeRate> make_before();
     ChainPlan make_plan(const Chain& after);
     Chain chain_now() const;
+    static std::optional<Adjustment> first_adjust(const Chain& chain);
     bool set_in_chain(const Adjustment& settings);
     bool tell_plans(const Adjustment& settings);
     void plan_anew();

@@ -1,4 +1,4 @@
-#include "framewire/pipeline/chain/chain_switches.hpp"
+#include "framewire/pipeline/chain/switches/chain_switches.hpp"
 
 #include "framewire/core/error.hpp"
 
