@@ -163,6 +163,7 @@ struct Client::State {
                 options.first_pause};
         if (options.reconnect.count() > 0) losses.line("{} was lost: {}; trying again", to_string(address), why);
         while (dialer->now() < loss->give_up) {
+            if (options.on_loss) options.on_loss(why);
             const bool nothing = false;
             dialer->wait(nothing, std::min(dialer->now() + loss->pause, loss->give_up));
             if (dialer->stopped()) return false;

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -37,6 +38,8 @@ struct ClientOptions {
     std::string fingerprint{};
     std::int64_t max_pixels = std::int64_t{8192} * 8192;  ///< larger pictures are refused unallocated
     HostLookup lookup = system_lookup;                    ///< how the server's name is resolved
+    /// Called in next() when the stream was lost, with why, and after each attempt to have it again that failed.
+    std::function<void(const std::string& why)> on_loss{};
 };
 
 /// What came over the connections so far.

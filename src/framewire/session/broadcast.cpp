@@ -107,6 +107,7 @@ struct BroadcastJob::State {
     explicit State(const BroadcastOptions& options);
 
     net::Listener& listener(const BroadcastOptions& options);
+    net::Control control_for_viewers(const BroadcastOptions& options);
     net::StreamInfo stream_info() const;
     void run();
     Found make_found();
@@ -152,7 +153,7 @@ BroadcastJob::State::State(const BroadcastOptions& options)
                    : nullptr),
       stream(stream_info(), job.input().executor()),
       recorder(make_recorder(options)),
-      served(listener(options).add(options.server.stream, stream)),
+      served(listener(options).add(options.server.stream, stream, control_for_viewers(options))),
       sent_before(job.statistics().snapshot().sent_bytes) {
     auto& executor = job.input().executor();
     if (parameters.mode == delta::Mode::bounded)
@@ -167,6 +168,14 @@ net::Listener& BroadcastJob::State::listener(const BroadcastOptions& options) {
     if (options.listener) return *options.listener;
     net::validate_stream_name(options.server.stream);  // before anybody listens
     return own_listener.emplace(options.server, job.stop());
+}
+
+net::Control BroadcastJob::State::control_for_viewers(const BroadcastOptions& options) {
+    if (!options.input.panel) return nullptr;
+    return [this](const std::string& wish) {
+        if (!wish.empty()) job.input().control(parse_control(wish));
+        return to_json(job.input().controls());
+    };
 }
 
 net::StreamInfo BroadcastJob::State::stream_info() const {
@@ -323,6 +332,8 @@ const net::StreamAddress& BroadcastJob::address() const { return state_->served.
 const SourceInfo& BroadcastJob::source() const { return state_->job.input().info(); }
 std::shared_ptr<OpenedSource> BroadcastJob::opened() const { return state_->job.input().opened(); }
 CameraPanel& BroadcastJob::panel() { return state_->job.input().panel(); }
+Controls BroadcastJob::controls() const { return state_->job.input().controls(); }
+void BroadcastJob::control(const ControlOrder& order) { state_->job.input().control(order); }
 const BroadcastResult& BroadcastJob::run() { return state_->run(), state_->result; }
 const BroadcastResult& BroadcastJob::result() const { return state_->result; }
 const Statistics& BroadcastJob::statistics() const { return state_->job.statistics(); }

@@ -7,6 +7,7 @@
 #include "framewire/pipeline/chain/camera_panel.hpp"
 #include "framewire/pipeline/source.hpp"
 #include "framewire/pipeline/statistics/statistics.hpp"
+#include "framewire/session/control/control.hpp"
 #include "framewire/session/detector_options.hpp"
 #include "framewire/session/job/job_files.hpp"
 #include "framewire/session/job/result.hpp"
@@ -63,6 +64,9 @@ public:
     std::shared_ptr<OpenedSource> opened() const;
     /// Brightness and its like while frames flow; from any thread.
     CameraPanel& panel();
+    /// As FilteredInput's, for viewers that may; orders of theirs are read by parse_control().
+    Controls controls() const;
+    void control(const ControlOrder& order);
 
     /// To be called once. Throws what failed on the way, after the viewers were told, but what failed of the recording
     /// only at the end; Error{no_input} where the source

@@ -49,6 +49,9 @@ struct InputOptions {
     /// In place of opening `source`: one that a job before has read.
     std::shared_ptr<OpenedSource> opened{};
     bool shows_loss = false;   ///< while a lost camera or network source is away, frames come that say "no signal"
+    /// Brightness and its like are taken by a chain without `adjust`, too, and filters may be switched while frames
+    /// flow.
+    bool panel = false;
     bool public_name = false;  ///< filters show the source's public_name()
 };
 

@@ -24,11 +24,14 @@ FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, s
       shown_name_(input.public_name ? public_name(info_.name) : info_.name),
       executor_(job.backend, job.threads),
       before_(make_before()),
-      plan_(make_plan()),
+      plan_(make_plan(chain_.after)),
       moves_(moves_of_chain()),
-      panel_(chain_.whole, *source_, [this](const auto& settings) {
-          return (before_ && before_->plan.set_adjustment(settings)) || plan_.set_adjustment(settings);
-      }) {
+      shape_(plan_.output_shape()),
+      may_switch_(input.panel),
+      adjusts_of_own_(input.panel && !first_adjust(chain_.whole)),
+      switches_(chain_.whole, info_.shape),
+      adjustment_(first_adjust(chain_.whole).value_or(Adjustment{})),
+      panel_(chain_.whole, *source_, [this](const auto& settings) { return set_in_chain(settings); }) {
     if (input.stretch) {
         stretch_.emplace(input, info_.name);
         stretch_begin_seconds_ = whole_seconds_before(input);
@@ -52,7 +55,7 @@ std::optional<FilteredInput::BeforeRate> FilteredInput::make_before() {
     return BeforeRate{std::move(plan), std::move(result)};
 }
 
-ChainPlan FilteredInput::make_plan() { return {chain_.after, rated_shape(), executor_, info_.shape}; }
+ChainPlan FilteredInput::make_plan(const Chain& after) { return {after, rated_shape(), executor_, info_.shape}; }
 
 std::optional<std::vector<PixelMove>> FilteredInput::moves_of_chain() const {
     if (before_) return std::nullopt;
@@ -121,7 +124,7 @@ bool FilteredInput::read(HostView<std::uint8_t> image, FrameTime& time, std::sha
 
 InputFrame FilteredInput::make_frame() {
     InputFrame frame{Frame(info_.shape, executor_), {}, {}};
-    if (before_ || !plan_.empty()) frame.filtered = Frame(plan_.output_shape(), executor_);
+    if (before_ || !plan_.empty() || may_switch_) frame.filtered = Frame(shape_, executor_);
     return frame;
 }
 
@@ -132,9 +135,8 @@ bool FilteredInput::seek(double seconds) {
 }
 
 void FilteredInput::begin_anew() {
-    before_ = make_before();
-    plan_ = make_plan();
-    if (planes_pass_) planes_pass_ = make_planes_pass(planes_pass_->result());
+    const std::lock_guard lock(plan_mutex_);
+    plan_anew();
 }
 
 Rational FilteredInput::rate() const { return chain_.rate.value_or(asked_rate(fps_).value_or(info_.rate)); }
@@ -217,10 +219,12 @@ bool FilteredInput::capture_at_rate(InputFrame& frame, FrameTime& time) {
 }
 
 void FilteredInput::filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted) {
+    follow_orders();
     if (before_) return filter_at_rate(frame, time, statistics, wanted);
     if (frame.own && moves_ && move_own(frame)) return;
     if (frame.own && planes_pass_ && filter_planes(frame, time, statistics)) return;
     if (const auto own = std::exchange(frame.own, nullptr)) own->to_image(frame.captured.fill_on_host());
+    frame.unfiltered = plan_.empty();
     filter_frame(plan_, executor_, frame, time, statistics, shown_name_, wanted);
 }
 

@@ -10,7 +10,9 @@
 #include "framewire/session/receive/changes_picture.hpp"
 #include "framewire/session/receive/recording_time.hpp"
 
-#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 namespace framewire::session {
@@ -19,17 +21,6 @@ JobFiles files_of(const ReceiveOptions& options) {
     return JobFiles().sink("-o", options.recording).output("--stats", options.job.statistics_path);
 }
 
-namespace {
-
-// Neither a recording nor who is told of the stream once can go on with pictures of another size.
-net::ClientOptions client_options(const ReceiveOptions& options) {
-    auto client = options.client;
-    client.follows_size = options.recording.empty() && !options.on_stream;
-    return client;
-}
-
-}  // namespace
-
 struct ReceiveJob::State {
     explicit State(const ReceiveOptions& options);
 
@@ -37,6 +28,8 @@ struct ReceiveJob::State {
     void make_changes();
     void receive();
     void count_threshold();
+    net::ClientOptions client_options(const ReceiveOptions& options);
+    void take_state();
     HostView<const std::uint8_t> with_boxes(HostView<const std::uint8_t> picture);
 
     std::string url;
@@ -53,8 +46,10 @@ struct ReceiveJob::State {
     VideoOutput recording;
     std::int64_t frames = 0;
     ThresholdTally thresholds;
-    std::int64_t steps = 0;      // those that thresholds count
-    std::atomic<int> threshold;  // of the newest picture
+    std::int64_t steps = 0;  // those that thresholds count
+    std::shared_ptr<net::RemoteControl> remote;
+    mutable std::mutex mutex;
+    ReceiveState now;  // under the mutex
 };
 
 ReceiveJob::State::State(const ReceiveOptions& options)
@@ -67,7 +62,9 @@ ReceiveJob::State::State(const ReceiveOptions& options)
       result{.stream = client.info()},
       time(result.stream.rate),
       changes_kind(options.changes),
-      threshold(result.stream.threshold) {
+      remote(client.remote_control()) {
+    now.stream = result.stream;
+    now.threshold = result.stream.threshold;
     make_changes();
     const auto& shown = changes ? changes->shape() : result.stream.shape;
     if (options.on_stream) options.on_stream(result.stream, shown);
@@ -123,6 +120,7 @@ void ReceiveJob::State::receive() {
         if (on_picture) on_picture(picture);
         ++frames;
         count_threshold();
+        take_state();
         statistics.count_frame(result.stream.shape.frame_bytes());
         statistics.set_sent_bytes(client.counts().bytes);
     }
@@ -130,10 +128,36 @@ void ReceiveJob::State::receive() {
 
 // A first picture may be nearer to the source than the steps that follow: those are what counts.
 void ReceiveJob::State::count_threshold() {
-    threshold = client.threshold();
     const auto received = client.counts().received.changes;
-    if (received > steps) thresholds.add(threshold);
+    if (received > steps) thresholds.add(client.threshold());
     steps = received;
+}
+
+// Neither a recording nor who is told of the stream once can go on with pictures of another size.
+net::ClientOptions ReceiveJob::State::client_options(const ReceiveOptions& options) {
+    auto of_client = options.client;
+    of_client.follows_size = options.recording.empty() && !options.on_stream;
+    of_client.on_loss = [this, then = of_client.on_loss](const std::string& why) {
+        {
+            const std::lock_guard lock(mutex);
+            now.lost = why;
+        }
+        if (then) then(why);
+    };
+    return of_client;
+}
+
+void ReceiveJob::State::take_state() {
+    const auto counts = client.counts();
+    const std::lock_guard lock(mutex);
+    const auto changed = counts.received.changed_bytes - now.counts.received.changed_bytes;
+    now.changed = static_cast<double>(changed) / static_cast<double>(result.stream.shape.frame_bytes());
+    now.lost.clear();
+    now.stream = client.info();
+    now.state = client.state();
+    now.threshold = client.threshold();
+    now.counts = counts;
+    if (const auto age = client.age()) now.latency_ms = std::chrono::duration<double, std::milli>(*age).count();
 }
 
 // The picture with the boxes of what the server detected in it; holds until the next call.
@@ -153,6 +177,20 @@ const net::StreamInfo& ReceiveJob::stream() const { return state_->result.stream
 const ReceiveResult& ReceiveJob::run() { return state_->run(), state_->result; }
 const ReceiveResult& ReceiveJob::result() const { return state_->result; }
 const Statistics& ReceiveJob::statistics() const { return state_->job.statistics(); }
-int ReceiveJob::threshold() const { return state_->threshold; }
+
+ReceiveState ReceiveJob::state() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->now;
+}
+
+std::optional<Controls> ReceiveJob::controls() const {
+    const auto text = state_->remote ? state_->remote->state() : std::string();
+    return text.empty() ? std::nullopt : std::optional(parse_controls(text));
+}
+
+void ReceiveJob::control(const ControlOrder& order) {
+    if (!state_->remote) fail(ErrorCode::usage, "{} takes no orders", state_->url);
+    state_->remote->order(to_text(order));
+}
 
 }  // namespace framewire::session

@@ -1,4 +1,4 @@
-#include "view/display_loss.hpp"
+#include "view/window/display_loss.hpp"
 
 #include "view/window/sdl_functions.hpp"
 
