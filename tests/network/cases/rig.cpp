@@ -91,9 +91,10 @@ Words crowd_command(Words words, const Link* link) {
 
 Served::Served(Words arguments, Link* link, std::uint16_t port)
     : program_(serve_command(std::move(arguments), link, port)) {
-    EXPECT_TRUE(program_.wait_for_err("serving ")) << program_.err();
+    const std::string before_url = " at ";  // "serving SOURCE at URL"
+    EXPECT_TRUE(program_.wait_for_err(before_url + "tcp://")) << program_.err();
     const auto words = program_.err();
-    const auto begin = words.find("tcp://");
+    const auto begin = words.find(before_url + "tcp://") + before_url.size();
     url_ = words.substr(begin, words.find('\n', begin) - begin);
     const auto colon = url_.rfind(':'), slash = url_.find('/', colon);
     port_ = static_cast<std::uint16_t>(std::stoi(url_.substr(colon + 1)));
