@@ -45,14 +45,14 @@ public:
         heard_.insert(heard_.end(), more.begin(), more.end());
         for (ByteSpan rest(heard_); !rest.empty();) {
             const auto header = read_header(rest.first(header_bytes), receiver_.max_packed_bytes());
-            const auto content = rest.subspan(header_bytes, header.length_bytes);
+            if (header.type != MessageType::clock)
+                receiver_.take(header.type, rest.subspan(header_bytes, header.length_bytes));
+            messages_ += header.type == MessageType::picture || header.type == MessageType::changes;
             rest = rest.subspan(header_bytes + header.length_bytes);
-            if (header.type == MessageType::clock) continue;
-            receiver_.take(header.type, content);
-            if (header.type == MessageType::picture || header.type == MessageType::changes) ++taken_;
         }
         heard_.clear();
-        if (taken_ > std::exchange(told_, taken_)) peer_.say(drawn_message({taken_, receiver_.state().version, 1}));
+        if (std::exchange(told_, messages_) < messages_)
+            peer_.say(drawn_message({.messages = messages_, .version = receiver_.state().version}));
         if (peer_.closed()) std::abort();
     }
     void require(HostView<const std::uint8_t> reference) const {
@@ -64,7 +64,7 @@ private:
     testing::MemoryPeer peer_;
     Receiver& receiver_;
     Bytes heard_;
-    std::uint64_t taken_ = 0, told_ = 0;  // pictures and changes
+    std::uint64_t messages_ = 0, told_ = 0;
 };
 
 // What lives on from one server to the next: codecs take longer to make than all that peers say.

@@ -61,6 +61,8 @@ std::vector<Bytes> bad_words(std::mt19937& random) {
     all.push_back(joined(hello, hello));                                                       // repeated
     all.push_back(joined(Bytes(hello.begin() + net::preamble_bytes, hello.end()), preamble));  // reordered
     all.push_back(net::viewer_hello({.stream = "another"}));
+    all.push_back(joined(hello, net::drawn_message({.messages = 1'000'000, .version = 1})));  // what it was never sent
+    all.push_back(joined(hello, net::control_message("brightness=100")));
     auto of_another_version = hello;
     of_another_version[4] ^= 0x80;
     all.push_back(of_another_version);
@@ -140,10 +142,11 @@ TEST(BadPeers, AreRefusedAndCostAGoodViewerNothing) {
 
 // What a bad server says to a viewer after its own hello, or in place of it.
 TEST(BadPeers, AViewerEndsWithWordsWhateverAServerSays) {
-    const auto hello = net::server_hello({.epoch = 1, .info = {{1, 48, 64, 3}, delta::Mode::exact, 20, {10, 1}, "a bad one"}});
+    const auto hello =
+        net::server_hello({.epoch = 1, .info = {{1, 48, 64, 3}, delta::Mode::exact, 20, {10, 1}, "a bad one"}});
     std::mt19937 random(5);
     Bytes picture;
-    net::begin_state(net::MessageType::picture, {1, 0, 0}, {}, picture);
+    net::begin_state(net::MessageType::picture, {.version = 1}, {}, picture);
     picture.insert(picture.end(), 100, 0x5a);
     net::end_state(picture);
     const std::vector<Bytes> said{

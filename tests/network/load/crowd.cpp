@@ -1,7 +1,6 @@
 #include "network/load/crowd.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/delta/packing/packed.hpp"
 #include "framewire/delta/packing/packing.hpp"
 #include "framewire/net/wire/wire.hpp"
 
@@ -72,7 +71,6 @@ private:
                 std::min(end, begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
                                           options_.stay_seconds * std::uniform_real_distribution<>(0, 2)(random_))));
         ++report_.connections;
-        complete_ = false;
         const auto& server = target_.address.server;
         socket_ = tcp::socket(socket_.get_executor());
         const tcp::endpoint to(asio::ip::make_address(server.host), server.port);
@@ -88,20 +86,16 @@ private:
         if (front != MessageType::hello) fail(ErrorCode::source_lost, "refused: {}", read_error(payload_).text);
         const auto info = read_server_hello(payload_).info;
         const auto limit = delta::max_packed_bytes(info.shape);
-        std::uint64_t held = 0;
-        Drawn drawn;
+        held_ = {};
         while (Clock::now() < until) {
             const auto type = co_await read_message(limit);
             if (type == MessageType::end) co_return;
             if (type == MessageType::error) fail(ErrorCode::source_lost, "told: {}", read_error(payload_).text);
-            if (type == MessageType::alive || type == MessageType::clock || type == MessageType::answer) continue;
+            if (type != MessageType::picture && type != MessageType::changes && type != MessageType::hello) continue;
             if (type == MessageType::hello) fail(ErrorCode::source_lost, "greeted twice");
-            take_state(type, info.shape, said_at, held);
+            take_state(type, info.shape, said_at);
+            co_await acknowledge();
             if (stalls_) co_await wait_until(until);
-            drawn = {drawn.messages + 1, held, microseconds_since_start(Clock::now()), 0,
-                     static_cast<std::uint32_t>(milliseconds(front_at_, Clock::now()) * 1000)};
-            const auto message = drawn_message(drawn);
-            co_await asio::async_write(socket_, asio::buffer(message), use_awaitable);
         }
         socket_.close();
     }
@@ -120,23 +114,36 @@ private:
         co_await pause_.async_wait(use_awaitable);
     }
 
-    void take_state(MessageType type, const Shape& shape, Clock::time_point said_at, std::uint64_t& held) {
+    void take_state(MessageType type, const Shape& shape, Clock::time_point said_at) {
         const auto now = Clock::now();
         ByteSpan rest(payload_);
         const auto state = read_state(rest, shape, objects_);
-        const bool whole = type == MessageType::picture;
-        const bool alone = whole || (!rest.empty() && rest[0] == static_cast<std::uint8_t>(delta::PackedHead::Kind::blocks));
-        if (alone ? state.version < held : held == 0 || state.version != held + 1)
-            fail(ErrorCode::source_lost, "version {} came after {}", state.version, held);
-        if (held > 0 && state.version > held)
-            report_.skipped += static_cast<std::int64_t>(state.version) - static_cast<std::int64_t>(held) - 1;
-        if (!complete_ && !state.partial) report_.first_state_ms.push_back(milliseconds(said_at, now));
-        complete_ = complete_ || !state.partial;
-        held = state.version;
+        if (state.version < held_.version)
+            fail(ErrorCode::source_lost, "version {} came after {}", state.version, held_.version);
+        if (held_.messages > 0 && state.version > held_.version)
+            report_.skipped += static_cast<std::int64_t>(state.version - held_.version - 1);
+        ++held_.messages;
+        held_.version = state.version;
+        came_at_ = now;
         ++report_.states;
-        report_.pictures += whole;
+        report_.pictures += type == MessageType::picture;
+        if (state.partial) return;  // the rest of it follows, or of the next
+        if (!std::exchange(held_.complete, true)) report_.first_state_ms.push_back(milliseconds(said_at, now));
         // The camera's frames count from 1, those of a source from 0.
         if (target_.log) report_.came(target_.log->captured(static_cast<std::uint32_t>(state.frame) + 1), now);
+    }
+
+    // What it holds is drawn at once.
+    awaitable<void> acknowledge() {
+        const auto us = [](Clock::duration time) {
+            return std::chrono::duration_cast<std::chrono::microseconds>(time).count();
+        };
+        const auto message = drawn_message({.messages = held_.messages,
+                                            .version = held_.version,
+                                            .clock_us = static_cast<std::uint64_t>(us(Clock::now() - began_at_)),
+                                            .held_us = static_cast<std::uint32_t>(us(Clock::now() - came_at_)),
+                                            .coming_us = static_cast<std::uint32_t>(us(came_at_ - front_at_))});
+        co_await asio::async_write(socket_, asio::buffer(message), use_awaitable);
     }
 
     awaitable<void> read(std::size_t bytes) {
@@ -159,9 +166,13 @@ private:
     int number_;
     std::mt19937 random_;
     bool stalls_;
+    struct Held {
+        std::uint64_t messages = 0, version = 0;
+        bool complete = false;
+    };
+    Held held_{};  // of this connection
+    Clock::time_point began_at_ = Clock::now(), front_at_{}, came_at_{};
     Bytes payload_;
-    Clock::time_point front_at_{};  // when the message began to come
-    bool complete_ = false;         // a whole picture has come over this connection
     std::vector<Component> objects_;
     ViewerReport report_;
 };
