@@ -48,7 +48,7 @@ struct InputOptions {
     bool follows_size = false;                             ///< see SourceOptions; the job ends there
     /// In place of opening `source`: one that a job before has read.
     std::shared_ptr<OpenedSource> opened{};
-    bool shows_loss = false;   ///< while a lost camera or network source is away, frames come that say "no signal"
+    bool shows_loss = false;  ///< while a lost camera or network source is away, frames come that say "no signal"
     /// Brightness and its like are taken by a chain without `adjust`, too, and filters may be switched while frames
     /// flow.
     bool panel = false;

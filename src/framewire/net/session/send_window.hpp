@@ -12,14 +12,14 @@ namespace framewire::net {
 
 /// How many bytes may be on their way to a viewer, so that what it sees is never long ago: about as many as its network
 /// takes in a round trip. The viewer's acknowledgements tell. While messages are hardly longer on their way than a
-/// first byte is at best, the window doubles with each round trip; when they queue, it becomes what the network takes
-/// in the time of that way and half of the queue allowed. Now and then it lets the way run empty, to see how long that
-/// is.
+/// first byte is at best, the window doubles with each round trip. When several in a row queue for longer than a packet
+/// takes to be sent again, it becomes what the network takes in the time of that way and half of the queue allowed. Now
+/// and then it lets the way run empty, to see how long that is.
 class SendWindow {
 public:
     /// What a queue on the way may add to the round trip.
     static constexpr std::chrono::milliseconds longest_queue{80};
-    static constexpr std::size_t first_bytes = std::size_t{512} << 10, least_bytes = 4096,
+    static constexpr std::size_t first_bytes = std::size_t{2} << 20, least_bytes = 4096,
                                  most_bytes = std::size_t{64} << 20;
 
     /// A message of so many bytes goes out.
@@ -44,7 +44,9 @@ private:
     };
 
     Clock::duration way() const;
-    void adapt(std::size_t delivered_bytes, const Message& last, Clock::duration coming, bool was_full);
+    Clock::duration queue_allowed() const;
+    void adapt(std::size_t delivered_bytes, const Message& last, Clock::duration coming, bool was_full,
+               Clock::time_point now);
 
     std::deque<Message> under_way_;
     std::uint64_t messages_drawn_ = 0, bytes_delivered_ = 0;
@@ -53,7 +55,11 @@ private:
     // The way of a first byte and back at best, in this stretch of time and the one before: networks change.
     Clock::duration quickest_ = Clock::duration::max(), quickest_before_ = Clock::duration::max();
     Clock::time_point stretch_end_{};
-    bool drains_ = false;
+    bool drains_ = false, has_drawn_ = false;
+    // The most bytes per second that came, of late; and since when all messages were late.
+    double rate_ = 0, rate_before_ = 0;
+    Clock::time_point rate_end_{}, late_since_{};
+    int late_in_a_row_ = 0;
 };
 
 }  // namespace framewire::net

@@ -93,7 +93,7 @@ Receiver::Outcome Receiver::move_on(const StateHeader& next, const delta::BlockS
     state_ = next;
     follows_ = true;
     resumes_ = false;
-    whole_ = whole_ || !next.partial;
+    whole_ = whole_ || !next.partial || std::ranges::find(versions_, std::uint64_t{0}) == versions_.end();
     return whole_ ? Outcome::picture : Outcome::nothing;
 }
 
