@@ -4,7 +4,6 @@
 
 #include "framewire/session/receive/receive.hpp"
 
-#include <atomic>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -40,7 +39,6 @@ private:
     mutable std::mutex mutex_;
     std::shared_ptr<session::ReceiveJob> job_;  // under the mutex
     std::string missing_;                       // why there is no stream; under the mutex
-    std::atomic<Clock::time_point> seen_at_{Clock::now()};
     RateSince frames_, bytes_;
 };
 
