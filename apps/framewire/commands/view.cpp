@@ -45,7 +45,6 @@ session::ReceiveOptions ViewFlags::options(const std::string& url, const std::st
         .job = common.job(stop), .url = url, .recording = output, .segments = segments, .boxes = !no_boxes};
     options.client.reconnect = reconnect.value_or(default_reconnect);
     options.client.max_pixels = max_pixels;
-    entry.apply(url, options.client);
     if (!changes.empty()) options.changes = session::parse_changes(changes);
     return options;
 }
@@ -96,7 +95,11 @@ void view_several(const ViewFlags& flags, const std::stop_source& stop) {
     constexpr int width_px = 1280, height_px = 720;
     Screen screen(flags.screen, stop);
     screen.open(width_px, height_px, fmt::format("framewire: {} cameras", flags.urls.size()));
-    for (const auto& url : flags.urls) screen.add(std::make_unique<StreamCamera>(flags.options(url, stop.get_token())));
+    for (const auto& url : flags.urls) {
+        auto options = flags.options(url, stop.get_token());
+        flags.entry.apply(url, options.client);
+        screen.add(std::make_unique<StreamCamera>(options));
+    }
     screen.run();
 }
 
@@ -113,11 +116,12 @@ void check(const ViewFlags& flags) {
 
 void view(ViewFlags& flags, const std::stop_source& stop) {
     check(flags);
-    const auto one = [&] { return flags.options(flags.urls.front(), stop.get_token()); };
-    if (!may_write(files_of(one()), flags.common, stop.get_token())) return;
+    auto one = flags.options(flags.urls.front(), stop.get_token());
+    if (!may_write(files_of(one), flags.common, stop.get_token())) return;
     if (flags.urls.size() > 1) return view_several(flags, stop);
-    if (flags.no_window) return view_without_window(one());
-    view_one(one(), flags.screen, stop);
+    flags.entry.apply(one.url, one.client);
+    if (flags.no_window) return view_without_window(one);
+    view_one(one, flags.screen, stop);
 }
 
 }  // namespace

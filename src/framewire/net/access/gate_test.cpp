@@ -69,7 +69,7 @@ TEST(Gate, AViewerBehindTheAddressOfOneWhoGuessesComesBack) {
         auto [near, far] = testing::connection_pair(loop, "a client", 1 << 20);
         sessions.come(std::move(near));
         testing::MemoryPeer guesser(loop, std::move(far));
-        guesser.say(client_hello("main", "wrong"));
+        guesser.say(viewer_hello({.stream = "main", .token = "wrong"}));
         EXPECT_EQ(testing::refusal_in(guesser.hear()).reason, Refusal::not_allowed);
     }
     const auto closed_at = loop.now();

@@ -133,10 +133,10 @@ void ReceiveJob::State::count_threshold() {
     steps = received;
 }
 
-// Neither a recording nor who is told of the stream once can go on with pictures of another size.
+// A recording cannot go on with pictures of another size.
 net::ClientOptions ReceiveJob::State::client_options(const ReceiveOptions& options) {
     auto of_client = options.client;
-    of_client.follows_size = options.recording.empty() && !options.on_stream;
+    of_client.follows_size = options.recording.empty();
     of_client.on_loss = [this, then = of_client.on_loss](const std::string& why) {
         {
             const std::lock_guard lock(mutex);
