@@ -8,6 +8,7 @@
 #include "framewire/core/time/rational.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/delta/delta.hpp"
+#include "framewire/net/wire/clean_text.hpp"
 
 #include <array>
 #include <cstddef>
@@ -193,9 +194,5 @@ ControlAnswer read_answer(ByteSpan payload);
 /// coordinates stay 0. Advances `payload` to the packed bytes.
 StateHeader read_state(ByteSpan& payload, const Shape& shape, std::vector<Component>& objects);
 ServerError read_error(ByteSpan payload);
-
-/// `text` as valid UTF-8 of at most `max_bytes`, without control characters (C0, C1, DEL) and without what would break
-/// its line, turn its direction or hide in it (U+2028, U+202E, ...); what is not is replaced by '?'.
-std::string clean_text(std::string_view text, std::size_t max_bytes);
 
 }  // namespace framewire::net
