@@ -107,6 +107,7 @@ TEST(Cameras, WhatCannotBeServedIsRefused) {
     const Wrong all[] = {
         {{}, 2, "--input is required, or --config"},
         {{"-i", "synth", "-i", "a=synth"}, 2, "-i NAME=synth"},
+        {{"-i", "rtsp://me:geheim@host/", "-i", "a=synth"}, 2, "-i NAME=rtsp://***@host/"},
         {{"-i", "a=synth", "-i", "a=synth"}, 2, "two cameras have the name 'a'"},
         {{"-i", "a=synth", "--name", "b"}, 2, "--name is of one camera without a name"},
         {{"-i", "a=synth", "-i", "b=synth", "--record", "x.fwd"}, 2, "are one file"},
