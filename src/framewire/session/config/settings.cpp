@@ -9,7 +9,7 @@
 #include "framewire/media/media.hpp"
 #include "framewire/pipeline/chain/chain.hpp"
 #include "framewire/session/cameras/camera_text.hpp"
-#include "framewire/session/input/play_rate.hpp"
+#include "framewire/session/input/rate/play_rate.hpp"
 
 #include <chrono>
 #include <cmath>
