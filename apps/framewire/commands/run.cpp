@@ -6,7 +6,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
-#include "framewire/session/input/play_rate.hpp"
+#include "framewire/session/input/rate/play_rate.hpp"
 #include "framewire/session/run.hpp"
 
 #include <memory>

@@ -7,6 +7,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
+#include "framewire/core/text/credentials.hpp"
 #include "framewire/session/cameras/camera_text.hpp"
 #include "framewire/session/cameras/cameras.hpp"
 #include "framewire/session/config/configuration.hpp"
@@ -62,7 +63,8 @@ std::vector<session::CameraText> ServeFlags::named_sources() const {
     for (const auto& source : sources) found.push_back(session::camera_source(source));
     for (auto& camera : found) {
         if (found.size() > 1 && camera.name.empty())
-            fail(ErrorCode::usage, "several cameras are told apart by their names: -i NAME={}", camera.rest);
+            fail(ErrorCode::usage, "several cameras are told apart by their names: -i NAME={}",
+                 without_credentials(camera.rest));
         if (named && (found.size() > 1 || !camera.name.empty()))
             fail(ErrorCode::usage, "--name is of one camera without a name; -i {}=SRC has one",
                  camera.name.empty() ? "NAME" : camera.name);

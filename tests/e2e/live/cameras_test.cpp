@@ -107,6 +107,7 @@ TEST(Cameras, WhatCannotBeServedIsRefused) {
     const Wrong all[] = {
         {{}, 2, "--input is required, or --config"},
         {{"-i", "synth", "-i", "a=synth"}, 2, "-i NAME=synth"},
+        {{"-i", "rtsp://me:geheim@host/", "-i", "a=synth"}, 2, "-i NAME=rtsp://***@host/"},
         {{"-i", "a=synth", "-i", "a=synth"}, 2, "two cameras have the name 'a'"},
         {{"-i", "a=synth", "--name", "b"}, 2, "--name is of one camera without a name"},
         {{"-i", "a=synth", "-i", "b=synth", "--record", "x.fwd"}, 2, "are one file"},
@@ -132,7 +133,7 @@ TEST(Cameras, OneThatDiesComesBackWithAnotherSize) {
     const int port = free_port();
     auto camera = network_camera(port, "white", "160x120");
     Program serving(
-        serve({"-i", fmt::format("door=tcp://127.0.0.1:{}", port), "-i", "yard=lavfi:testsrc2=size=64x48:rate=20",
+        serve({"-i", fmt::format("door=tcp://127.0.0.1:{}?tcp_nodelay=1", port), "-i", "yard=lavfi:testsrc2=size=64x48:rate=20",
                "--mode", "lossless", "--record", "door=" + folder / "door.fwd", "--stats", folder / "stats.json"}));
     const auto door_at = address(serving, "door"), yard_at = address(serving, "yard");
     Program yard(view({yard_at, "--stats", folder / "yard.json"}));
@@ -174,7 +175,7 @@ TEST(Cameras, OneThatDiesComesBackWithAnotherSize) {
 TEST(Cameras, OneThatIsNotThereYetComesLater) {
     const int port = free_port();
     Program serving(
-        serve({"-i", fmt::format("door=tcp://127.0.0.1:{}", port), "-i", "yard=lavfi:testsrc2=size=64x48:rate=20"}));
+        serve({"-i", fmt::format("door=tcp://127.0.0.1:{}?tcp_nodelay=1", port), "-i", "yard=lavfi:testsrc2=size=64x48:rate=20"}));
     const auto yard_at = address(serving, "yard");
     const auto door_at = yard_at.substr(0, yard_at.rfind('/')) + "/door";
     const auto early = run_framewire({"view", "--no-window", door_at});

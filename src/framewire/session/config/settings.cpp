@@ -11,7 +11,7 @@
 #include "framewire/net/tls/identity.hpp"
 #include "framewire/pipeline/chain/chain.hpp"
 #include "framewire/session/cameras/camera_text.hpp"
-#include "framewire/session/input/play_rate.hpp"
+#include "framewire/session/input/rate/play_rate.hpp"
 #include "framewire/session/relay/relay.hpp"
 
 #include <chrono>

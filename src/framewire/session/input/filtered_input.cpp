@@ -2,9 +2,9 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/pipeline/chain/run_values.hpp"
-#include "framewire/session/input/asked_rate.hpp"
 #include "framewire/session/input/pixel_move_of.hpp"
 #include "framewire/session/input/public_name.hpp"
+#include "framewire/session/input/rate/asked_rate.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/named_value.hpp"
 #include "framewire/media/media.hpp"
-#include "framewire/session/input/asked_rate.hpp"
+#include "framewire/session/input/rate/asked_rate.hpp"
 
 #include <optional>
 #include <string>

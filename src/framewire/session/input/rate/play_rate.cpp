@@ -1,4 +1,4 @@
-#include "framewire/session/input/play_rate.hpp"
+#include "framewire/session/input/rate/play_rate.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/numbers.hpp"
