@@ -73,9 +73,9 @@ struct Lasting {
     Receiver receiver{{.epoch = stream.state.epoch(), .info = stream.state.info()}};
 };
 
-class Server {
+class ServedPeers {
 public:
-    explicit Server(Lasting& lasting) : stream_(lasting.stream), receiver_(lasting.receiver) { step(); }
+    explicit ServedPeers(Lasting& lasting) : stream_(lasting.stream), receiver_(lasting.receiver) { step(); }
 
     void come(std::size_t who) {
         if (peers_.size() == most_peers) leave(who);
@@ -149,7 +149,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     using namespace framewire::sessions_fuzz;
     set_log_output({.least = LogLevel::off});
     static Lasting lasting;
-    Server server(lasting);
+    ServedPeers server(lasting);
     const auto byte = [&]() -> std::size_t { return size > 0 ? --size, *data++ : 0; };
     const auto hello = net::viewer_hello({.stream = "main"});
     for (int steps = 0; size > 0 && steps < 40; ++steps) {
