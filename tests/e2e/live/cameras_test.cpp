@@ -132,9 +132,9 @@ TEST(Cameras, OneThatDiesComesBackWithAnotherSize) {
     const TemporaryFolder folder;
     const int port = free_port();
     auto camera = network_camera(port, "white", "160x120");
-    Program serving(
-        serve({"-i", fmt::format("door=tcp://127.0.0.1:{}?tcp_nodelay=1", port), "-i", "yard=lavfi:testsrc2=size=64x48:rate=20",
-               "--mode", "lossless", "--record", "door=" + folder / "door.fwd", "--stats", folder / "stats.json"}));
+    Program serving(serve({"-i", fmt::format("door=tcp://127.0.0.1:{}?tcp_nodelay=1", port), "-i",
+                           "yard=lavfi:testsrc2=size=64x48:rate=20", "--mode", "lossless", "--record",
+                           "door=" + folder / "door.fwd", "--stats", folder / "stats.json"}));
     const auto door_at = address(serving, "door"), yard_at = address(serving, "yard");
     Program yard(view({yard_at, "--stats", folder / "yard.json"}));
     Program door(view({door_at, "--stats", folder / "door.json", "-o", folder / "seen.mkv"}));
@@ -174,8 +174,8 @@ TEST(Cameras, OneThatDiesComesBackWithAnotherSize) {
 // Of several, one that is not there at the start comes later.
 TEST(Cameras, OneThatIsNotThereYetComesLater) {
     const int port = free_port();
-    Program serving(
-        serve({"-i", fmt::format("door=tcp://127.0.0.1:{}?tcp_nodelay=1", port), "-i", "yard=lavfi:testsrc2=size=64x48:rate=20"}));
+    Program serving(serve({"-i", fmt::format("door=tcp://127.0.0.1:{}?tcp_nodelay=1", port), "-i",
+                           "yard=lavfi:testsrc2=size=64x48:rate=20"}));
     const auto yard_at = address(serving, "yard");
     const auto door_at = yard_at.substr(0, yard_at.rfind('/')) + "/door";
     const auto early = run_framewire({"view", "--no-window", door_at});

@@ -94,20 +94,21 @@ TEST_F(SessionsTest, GreetsSendsAPictureThenStepsThenTheEnd) {
     EXPECT_TRUE(peer.hear().empty()) << "it has not said hello";
     peer.say(hello_for("main"));
     EXPECT_EQ(peer.hear(), greeting_of(stream.state));
-    Receiver receiver(hello_of(stream.state));
+    DrawingPeer viewer{std::move(peer), Receiver(hello_of(stream.state))};
     for (int i = 1; i <= 10; ++i) {
         step(stream, served);
-        take_all(receiver, peer.hear());
-        ASSERT_EQ(receiver.state().version, static_cast<std::uint64_t>(i));
-        expect_equal(receiver.picture(), stream.reference());
+        viewer.draw();
+        ASSERT_EQ(viewer.receiver.state().version, static_cast<std::uint64_t>(i));
+        expect_equal(viewer.receiver.picture(), stream.reference());
     }
-    EXPECT_EQ(receiver.counts().pictures, 1);
-    EXPECT_EQ(receiver.counts().changes, 9);
+    EXPECT_EQ(viewer.receiver.counts().pictures, 1);
+    EXPECT_EQ(viewer.receiver.counts().changes, 9);
+    viewer.peer.hear();  // the server's clock, that answers the first one
     sessions.end(served, "");
-    EXPECT_EQ(peer.hear(), empty_message(MessageType::end));
-    EXPECT_TRUE(peer.closed());
+    EXPECT_EQ(viewer.peer.hear(), empty_message(MessageType::end));
+    EXPECT_TRUE(viewer.peer.closed());
     EXPECT_EQ(sessions.metrics().viewers, 0);
-    peer.close();
+    viewer.peer.close();
     loop.run();
     EXPECT_EQ(sessions.cut_off(served), 0);
 }
