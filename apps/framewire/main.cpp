@@ -48,6 +48,7 @@ int main(int argc, char** argv) try {
     framewire::app::Action chosen;
     framewire::app::add_run(program, chosen);
     framewire::app::add_serve(program, chosen);
+    framewire::app::add_check(program, chosen);
     framewire::app::add_view(program, chosen);
     framewire::app::add_show(program, chosen);
     framewire::app::add_detect(program, chosen);

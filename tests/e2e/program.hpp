@@ -44,6 +44,7 @@ public:
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;
 
+    pid_t id() const { return process_; }
     void signal(int number) const;
     /// What it has written to standard error so far.
     std::string err() const;

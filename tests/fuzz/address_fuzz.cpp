@@ -1,10 +1,14 @@
-// Addresses as nobody would write them: refused, or understood so that what is said of them is understood again.
+// Addresses, and fingerprints of certificates, as nobody would write them: refused, or understood so that what is said
+// of them is understood again.
 
 #include "framewire/core/error.hpp"
 #include "framewire/net/address.hpp"
+#include "framewire/net/tls/identity.hpp"
 
 #include <cstdlib>
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace {
 
@@ -22,11 +26,19 @@ void check(Parse&& parse, std::string_view text) {
     parse(to_string(*address));
 }
 
+// One that is understood is understood again.
+struct Fingerprint {
+    std::string text;
+};
+std::string to_string(const Fingerprint& fingerprint) { return fingerprint.text; }
+Fingerprint read_fingerprint(std::string_view text) { return {net::parse_fingerprint(text)}; }
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     check(net::parse_address, text);
     check(net::parse_stream_address, text);
+    check(read_fingerprint, text);
     return 0;
 }

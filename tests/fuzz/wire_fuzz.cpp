@@ -10,13 +10,15 @@ namespace {
 using namespace framewire::net;
 
 void receive(ByteSpan rest) {
-    static const StreamInfo info{{1, 13, 21, 3}, framewire::delta::Mode::exact, 20, {30, 1}, "fuzz"};
-    static Receiver receiver(info);
-    receiver.restart(info);
+    static ServerHello hello{.epoch = 1, .info = {{1, 13, 21, 3}, framewire::delta::Mode::exact, 20, {30, 1}, "fuzz"}};
+    static Receiver receiver(hello);
+    ++hello.epoch;
+    receiver.restart(hello);
     while (rest.size() >= header_bytes) {
         const auto header = read_header(rest.first(header_bytes), receiver.max_packed_bytes());
         rest = rest.subspan(header_bytes);
         if (header.length_bytes > rest.size()) return;
+        if (header.type == MessageType::clock || header.type == MessageType::answer) return;
         if (receiver.take(header.type, rest.first(header.length_bytes)) == Receiver::Outcome::ended) return;
         rest = rest.subspan(header.length_bytes);
     }
@@ -30,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const ByteSpan rest(data + 1, size - 1);
     try {
         switch (data[0] % 4) {
-            case 0: read_client_hello(rest); break;
+            case 0: viewer_hello(read_viewer_hello(rest, wire_version)); break;
             case 1: server_hello(read_server_hello(rest)); break;  // what is understood can be said again
             case 2: read_error(rest); break;
             default: receive(rest); break;

@@ -12,6 +12,7 @@ using Action = std::function<int()>;
 // Each adds its subcommand to the program; when the command line names it, `chosen` is set.
 void add_run(CommandLine& program, Action& chosen);
 void add_serve(CommandLine& program, Action& chosen);
+void add_check(CommandLine& program, Action& chosen);
 void add_view(CommandLine& program, Action& chosen);
 void add_show(CommandLine& program, Action& chosen);
 void add_detect(CommandLine& program, Action& chosen);

@@ -20,15 +20,22 @@ struct DetectFlags {
     CommonOptions common;
     BatchFlags many;
     session::InputOptions input;
-    DetectorFlags detector;
+    session::DetectorSettings detector;
     std::string output = "-", format = "jsonl", annotate, mask, labels;
     bool no_audio = false;
     session::DetectStepsOptions steps;
 
     session::DetectOptions options(const std::stop_token& stop) const {
-        return {
-            common.job(stop), input, detector.options(), output, parse_record_format(format), annotate, !no_audio, mask,
-            labels,           steps};
+        return {common.job(stop),
+                input,
+                detector_of(detector, "--"),
+                output,
+                parse_record_format(format),
+                annotate,
+                !no_audio,
+                mask,
+                labels,
+                steps};
     }
 };
 
@@ -53,7 +60,7 @@ void detect_many(const Command& command, DetectFlags& flags, const std::stop_tok
         options.labels = request.in_folder("--labels", flags.labels, request.input.name + ".npy");
         return request.piece<session::DetectJob>(name, options, "--annotate");
     };
-    const auto background = flags.detector.options().parameters.background;
+    const auto background = detector_of(flags.detector, "--").parameters.background;
     make_many(command, flags.many, flags.common, flags.output,
               {.input = flags.input, .background = &background, .audio = !flags.no_audio, .piece = piece}, stop);
 }

@@ -6,6 +6,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
+#include "framewire/session/input/rate/play_rate.hpp"
 #include "framewire/session/run.hpp"
 
 #include <memory>
@@ -28,9 +29,9 @@ struct RunFlags {
 session::RunOptions RunFlags::options(const std::stop_token& stop) const {
     session::RunOptions options{common.job(stop), input, output, segments, !no_audio};
     switch (take_rate(rate, "auto, own, max", options.input)) {
-        case PlayRate::by_output: break;
-        case PlayRate::own: options.pace = session::Pace::own; break;
-        case PlayRate::max: options.pace = session::Pace::hurried; break;
+        case session::PlayRate::by_output: break;
+        case session::PlayRate::own: options.pace = session::Pace::own; break;
+        case session::PlayRate::max: options.pace = session::Pace::hurried; break;
     }
     return options;
 }

@@ -1,159 +1,218 @@
 #include "commands/commands.hpp"
 #include "commands/work.hpp"
+#include "options/access_options.hpp"
 #include "options/common.hpp"
 #include "options/detector_options.hpp"
 #include "options/parameter_options.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
-#include "framewire/core/parameters/amounts.hpp"
-#include "framewire/core/parameters/fields.hpp"
-#include "framewire/session/broadcast.hpp"
+#include "framewire/core/text/credentials.hpp"
+#include "framewire/session/cameras/camera_text.hpp"
+#include "framewire/session/cameras/cameras.hpp"
+#include "framewire/session/config/configuration.hpp"
+#include "framewire/session/config/settings.hpp"
 #include "framewire/session/job/failure.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace framewire::app {
 namespace {
 
+constexpr std::string_view dashes = "--";
+
 struct ServeFlags {
     CommonOptions common;
-    session::InputOptions input;
-    DetectorFlags detector;
-    std::string record, listen = "127.0.0.1:7878", name{net::default_stream}, rate = "own";
-    ParameterValues encoder;  // those of encoder_fields() that were given
-    std::optional<double> max_bitrate{};
-    std::optional<int> threshold_max{};
-    int wait = 0, viewers = 64;
-    bool loop = false, detect = false;
+    std::vector<std::string> sources, filters, records;
+    std::string name{net::default_stream};
+    bool named = false;                                                // by --name
+    session::CameraSettings cameras;                                   // what holds for all of them
+    std::string config;                                                // a file of all that, but for what follows
+    std::vector<std::function<void(net::ListenerOptions&)>> listener;  // sets what was given
+    session::AccessOptions access;
 
-    session::BroadcastOptions options(const std::stop_token& stop) const;
+    std::vector<Option> of_cameras;  // which a configuration says instead
+
+    session::CamerasOptions options(const std::stop_token& stop) const;
+    std::vector<session::CameraText> named_sources() const;
 };
 
-session::BroadcastOptions ServeFlags::options(const std::stop_token& stop) const {
-    session::BroadcastOptions options{.job = common.job(stop), .input = input};
-    options.input.loop = loop;
-    options.encoder = delta::encoder_fields().from(encoder);
-    if (max_bitrate) options.rate = {*max_bitrate, threshold_max};
-    options.record = record;
-    options.wait_for_viewers = wait;
-    options.hurries = take_rate(rate, "own, max", options.input) == PlayRate::max;
-    options.server.listen = net::parse_address(listen);
-    options.server.viewers_limit = viewers;
-    options.server.stream = name;
-    if (detect) options.detector = detector.options();
+// Of texts for all cameras and texts for one, the last one for `name`; empty without.
+std::string text_for(const std::string& name, const std::vector<std::string>& texts,
+                     const std::vector<std::string>& names) {
+    std::string for_all, for_one;
+    for (const auto& text : texts) {
+        const auto parts = session::camera_text(text, names);
+        if (parts.name.empty())
+            for_all = parts.rest;
+        else if (parts.name == name)
+            for_one = parts.rest;
+    }
+    return for_one.empty() ? for_all : for_one;
+}
+
+std::vector<session::CameraText> ServeFlags::named_sources() const {
+    std::vector<session::CameraText> found;
+    for (const auto& source : sources) found.push_back(session::camera_source(source));
+    for (auto& camera : found) {
+        if (found.size() > 1 && camera.name.empty())
+            fail(ErrorCode::usage, "several cameras are told apart by their names: -i NAME={}",
+                 without_credentials(camera.rest));
+        if (named && (found.size() > 1 || !camera.name.empty()))
+            fail(ErrorCode::usage, "--name is of one camera without a name; -i {}=SRC has one",
+                 camera.name.empty() ? "NAME" : camera.name);
+        if (camera.name.empty()) camera.name = name;
+    }
+    return found;
+}
+
+session::CamerasOptions ServeFlags::options(const std::stop_token& stop) const {
+    session::CamerasOptions options{.job = common.job(stop)};
+    if (!config.empty()) {
+        auto read = session::read_configuration(config, options.job);
+        read.require_right();
+        options.listener = read.listener;
+        options.cameras = std::move(read.cameras);
+    }
+    for (const auto& set : listener) set(options.listener);
+    if (!config.empty()) return options;
+
+    const auto cameras_named = named_sources();
+    std::vector<std::string> names;
+    for (const auto& camera : cameras_named) names.push_back(camera.name);
+    for (const auto& camera : cameras_named) {
+        auto settings = cameras;
+        settings.input.source = camera.rest;
+        settings.input.filters = text_for(camera.name, filters, names);
+        settings.record = text_for(camera.name, records, names);
+        options.cameras.push_back(broadcast_of(settings, camera.name, options.job, dashes));
+    }
     return options;
 }
 
 double megabytes(std::int64_t bytes) { return 1e-6 * static_cast<double>(bytes); }
 
-void report(const session::BroadcastResult& result) {
+void report(const session::BroadcastResult& result, const std::string& who) {
     const auto& figures = result.figures;
+    const auto say = [&who](const std::string& words) { log_info("{}{}", who, words); };
     if (result.viewers_left > 0)
-        log_warning("{} viewers did not take the end of the stream in time", result.viewers_left);
-    log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped", figures.frames, figures.seconds, figures.fps,
-             figures.drops);
+        log_warning("{}{} viewers did not take the end of the stream in time", who, result.viewers_left);
+    say(fmt::format("{} frames in {:.2f} s, {:.1f} fps, {} dropped", figures.frames, figures.seconds, figures.fps,
+                    figures.drops));
     if (!figures.delta) return;
-    const auto& viewers = result.viewers;
     const auto& delta = *figures.delta;
-    log_info("{:.2f} MB for one viewer, {:.2f} MB in the report's format, {:.2f} MB raw", megabytes(figures.sent_bytes),
-             megabytes(delta.report_bytes), megabytes(figures.raw_bytes));
-    log_info("{:.2f}% of bytes changed, off by {} at most, {}", 100 * delta.changed, delta.max_error,
-             delta.psnr ? fmt::format("PSNR {:.1f} dB", *delta.psnr) : "equal to the source");
-    if (figures.rate) {
-        const auto& [threshold, mean, most, limit, over] = *figures.rate;
-        log_info("each viewer's steps took {:.3f} Mbit/s, {:.3f} in the busiest second, within {}", 1e-6 * mean,
-                 1e-6 * most,
-                 threshold.min == threshold.max
-                     ? fmt::format("{}", threshold.max)
-                     : fmt::format("{} to {}, {:.1f} in the mean", threshold.min, threshold.max, threshold.mean));
-        if (over > 0) log_info("{} steps took more than was asked for even within {}", over, threshold.max);
-    }
+    say(fmt::format("{:.2f} MB for one viewer, {:.2f} MB in the report's format, {:.2f} MB raw",
+                    megabytes(figures.sent_bytes), megabytes(delta.report_bytes), megabytes(figures.raw_bytes)));
+    say(fmt::format("{:.2f}% of bytes changed, off by {} at most, {}", 100 * delta.changed, delta.max_error,
+                    delta.psnr ? fmt::format("PSNR {:.1f} dB", *delta.psnr) : "equal to the source"));
+    if (!figures.rate) return;
+    const auto& [threshold, mean, most, limit, over] = *figures.rate;
+    say(fmt::format("each viewer's steps took {:.3f} Mbit/s, {:.3f} in the busiest second, within {}", 1e-6 * mean,
+                    1e-6 * most,
+                    threshold.min == threshold.max
+                        ? fmt::format("{}", threshold.max)
+                        : fmt::format("{} to {}, {:.1f} in the mean", threshold.min, threshold.max, threshold.mean)));
+    if (over > 0) say(fmt::format("{} steps took more than was asked for even within {}", over, threshold.max));
+}
+
+void report(const session::CamerasResult& result) {
+    const bool several = result.cameras.size() > 1;
+    for (const auto& camera : result.cameras) report(camera.broadcast, several ? camera.name + ": " : "");
+    const auto& viewers = result.viewers;
     log_info("{} viewers were sent {} pictures, {} steps, {:.2f} MB; {} were dropped, {} refused",
              viewers.viewers_total, viewers.pictures, viewers.steps,
              megabytes(viewers.picture_bytes + viewers.step_bytes + viewers.other_bytes), viewers.dropped,
              viewers.refused);
 }
 
-std::string problem_with_bitrate(const std::string& text) {
-    return bits_per_second_of(text) ? "" : "'" + text + "' is no bitrate from 1k to 1000G; 500k, 2M and the like are";
-}
-
-void add_rate_options(Command& command, ServeFlags& flags) {
-    auto bitrate = command.option(
-        "--max-bitrate", [&flags](const std::string& text) { flags.max_bitrate = bits_per_second_of(text); },
-        "raise the threshold while the stream of a viewer would take more bits per second: 500k, 2M, 1.5G");
-    bitrate.check(problem_with_bitrate).type_name("BITS");
-    command
-        .option("--threshold-max", flags.threshold_max,
-                fmt::format("raise it no higher than this; without, {}, or --threshold where that is more",
-                            delta::RateLimits::usual_threshold_max))
-        .within(0, 254)
-        .type_name("N")
-        .needs(bitrate);
-}
-
-void check(const ServeFlags& flags) {
-    const auto encoder = delta::encoder_fields().from(flags.encoder);
-    if (encoder.mode == delta::Mode::lossless && flags.encoder.is_given("threshold") && encoder.threshold > 0)
-        fail(ErrorCode::usage, "--threshold {} does not go with --mode lossless, whose threshold is 0",
-             encoder.threshold);
-    if (encoder.mode != delta::Mode::bounded && flags.encoder.is_given("effort"))
-        fail(ErrorCode::usage, "--effort is of --mode bounded; --mode {} looks for no motion", to_string(encoder.mode));
-    if (encoder.mode == delta::Mode::lossless && flags.max_bitrate)
-        fail(ErrorCode::usage,
-             "--max-bitrate does not go with --mode lossless, whose threshold is 0; --mode exact --threshold 0 begins "
-             "there");
-    if (flags.threshold_max && *flags.threshold_max < encoder.threshold)
-        fail(ErrorCode::usage, "--threshold-max {} is below --threshold {}", *flags.threshold_max, encoder.threshold);
-}
-
 void serve(ServeFlags& flags, const std::stop_token& stop) {
+    if (flags.sources.empty() && flags.config.empty())
+        fail(ErrorCode::usage, "--input is required, or --config with cameras");
+    for (const auto& option : flags.of_cameras)
+        if (!flags.config.empty() && option.given())
+            fail(ErrorCode::usage, "{} does not go with --config, whose file says what cameras are like",
+                 option.name());
     if (!may_write(files_of(flags.options(stop)), flags.common, stop)) return;
-    session::BroadcastJob job(flags.options(stop));
-    log_info("serving {} at {}", job.source().name, to_string(job.address()));
+    auto options = flags.options(stop);
+    const auto access = prepare_access(flags.access, options.listener);
+    tell_access(access, options.listener);
+    session::CamerasJob job(options);
     session::FirstFailure failure;
     failure.attempt([&] { job.run(); });
     report(job.result());
-    show_times(flags.common, job.result().figures);
+    for (const auto& camera : job.result().cameras) show_times(flags.common, camera.broadcast.figures);
     failure.rethrow();
+}
+
+// -i, -f and --record, which may be of one camera.
+std::vector<Option> add_texts_of_cameras(Command& command, ServeFlags& flags) {
+    const auto& record = session::setting_named(session::camera_settings(), "record").info;
+    return {
+        command
+            .option("-i,--input", flags.sources,
+                    source_help() + ". Several cameras over one port: -i door=SRC -i yard=SRC, seen at /door and /yard")
+            .type_name("SRC"),
+        command
+            .option("-f,--filters", flags.filters,
+                    "name=value:key=value,name=...; 'framewire filters' lists them. door=FILTERS is of that "
+                    "camera only")
+            .type_name("FILTERS"),
+        command.option("--record", flags.records, fmt::format("{}. door=DST is of that camera only", record.help))
+            .type_name(std::string(record.unit))};
+}
+
+// What is said of cameras.
+std::vector<Option> add_camera_options(Command& command, ServeFlags& flags) {
+    auto options = add_texts_of_cameras(command, flags);
+    for (const auto& setting : session::input_settings()) {
+        options.push_back(add_setting(command, setting, flags.cameras.input));
+        if (setting.info.name == "reconnect") options.back().shown_default("forever");
+    }
+    const auto take_name = [&flags](const std::string& name) {
+        flags.name = name;
+        flags.named = true;
+    };
+    options.push_back(command
+                          .option("--name", take_name,
+                                  "the stream's name, as in tcp://HOST:PORT/NAME, of a camera that -i gives none")
+                          .shown_default(std::string(net::default_stream))
+                          .type_name("NAME"));
+    for (const auto& setting : session::camera_settings())
+        if (setting.info.name != "record") options.push_back(add_setting(command, setting, flags.cameras));
+    return options;
 }
 
 }  // namespace
 
 void add_serve(CommandLine& program, Action& chosen) {
-    auto command = program.subcommand("serve", "Source -> filters -> difference stream to any number of viewers");
+    auto command = program.subcommand("serve", "Sources -> filters -> difference streams to any number of viewers");
     const auto flags = std::make_shared<ServeFlags>();
-    add_input_options(command, flags->input);
-    command.option("--listen", flags->listen, "where viewers connect; port 0 takes a free one").type_name("HOST:PORT");
-    command.option("--name", flags->name, "the stream's name, as in tcp://HOST:PORT/NAME").type_name("NAME");
-    for (const auto& parameter : delta::encoder_fields().infos()) add_parameter(command, parameter, flags->encoder);
-    add_rate_options(command, *flags);
-    command.option("--record", flags->record, "a .fwd file of what viewers get; :key=SECONDS may follow")
-        .type_name("DST");
-    command.option("--rate", flags->rate, "how a file is played: own rate, max, or so many frames a second")
-        .type_name("own|max|FPS");
-    command.flag("--loop", flags->loop, "begin again when the source ends");
-    command.option("--wait", flags->wait, "hold the first frame until so many viewers are there")
-        .within(0, 10'000)
-        .type_name("N");
-    command.option("--viewers", flags->viewers, "how many viewers there may be at a time")
-        .within(1, 10'000)
-        .type_name("N");
-    command.flag("--detect", flags->detect, "look for moving objects; viewers draw boxes around them");
-    add_detector_options(command, flags->detector, "--detect-threshold");
+    flags->of_cameras = add_camera_options(command, *flags);
+    command
+        .option("--config", flags->config,
+                "cameras and what holds for each, in a file; 'framewire check' says what is wrong with it")
+        .type_name("FILE");
+    for (const auto& setting : session::listener_settings())
+        add_parameter(
+            command, setting.info,
+            [&setting, flags = flags.get()](const std::string& text) {
+                flags->listener.push_back([&setting, text](auto& listener) { setting.set(listener, text); });
+            },
+            how_to_read(setting));
+    add_access_options(command, flags->access);
+    for (const auto& option : add_detector_options(command, flags->cameras.detector, "--detect-threshold"))
+        flags->of_cameras.push_back(option);
     add_common_options(command, flags->common);
     add_times_option(command, flags->common);
-    set_work(command, chosen, flags->common, [flags](const std::stop_source& stop) {
-        check(*flags);
-        serve(*flags, stop.get_token());
-    });
+    set_work(command, chosen, flags->common,
+             [flags](const std::stop_source& stop) { serve(*flags, stop.get_token()); });
 }
 
 }  // namespace framewire::app

@@ -1,12 +1,17 @@
 #include "commands/commands.hpp"
 #include "commands/work.hpp"
 #include "options/common.hpp"
-#include "view/player.hpp"
+#include "options/screen_options.hpp"
+#include "view/camera/local_camera.hpp"
+#include "view/screen/screen.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/session/show/show.hpp"
 
-#include <filesystem>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,44 +20,56 @@
 namespace framewire::app {
 namespace {
 
-constexpr std::size_t most_shown_sources = 16;
-
 struct ShowFlags {
     CommonOptions common;
     session::InputOptions input;  // of all sources, but for their names
     std::vector<std::string> sources;
-    std::string snapshots = ".";
+    ScreenOptions screen;
     double speed = 1;
-    bool compare = false, paused = false, full_screen = false;
+    bool compare = false, paused = false;
 
-    PlayerOptions options() const;
+    std::vector<session::ShowOptions> options(const std::stop_token& stop) const;
 };
 
-PlayerOptions ShowFlags::options() const {
-    if (sources.size() > most_shown_sources)
-        fail(ErrorCode::usage, "{} sources are too many for one window; {} are allowed", sources.size(),
-             most_shown_sources);
+std::vector<session::ShowOptions> ShowFlags::options(const std::stop_token& stop) const {
+    require_room(sources.size());
     if (sources.size() > 1 && !common.statistics_path.empty())
         fail(ErrorCode::usage, "--stats is of one source, and {} are shown", sources.size());
-    if (!std::filesystem::is_directory(snapshots)) fail(ErrorCode::usage, "--snapshots: {} is no folder", snapshots);
-    PlayerOptions options{.sources = {},
-                          .comparison = compare ? Comparison::side_by_side : Comparison::none,
-                          .full_screen = full_screen,
-                          .snapshots = snapshots};
+    std::vector<session::ShowOptions> options;
     for (const auto& source : sources) {
-        session::ShowOptions one{.job = common.job({}), .input = input, .paused = paused, .speed = speed};
-        one.input.source = source;
-        options.sources.push_back(std::move(one));
+        options.push_back({.job = common.job(stop), .input = input, .paused = paused, .speed = speed});
+        options.back().input.source = source;
     }
     return options;
 }
 
+// Opens the window as large as its pictures, side by side.
+void open_screen(Screen& screen, const std::vector<std::unique_ptr<LocalCamera>>& cameras, bool compare) {
+    int width = 1, height = 1;
+    for (const auto& camera : cameras)
+        for (const auto& shape : {camera->playing()->shape(), camera->playing()->source().shape}) {
+            width = std::max(width, shape.width);
+            height = std::max(height, shape.height);
+        }
+    const auto count = static_cast<int>(cameras.size());
+    const int columns = static_cast<int>(std::ceil(std::sqrt(count))), rows = (count + columns - 1) / columns;
+    auto title = fmt::format("framewire: {}", cameras.front()->name());
+    if (count > 1) title += fmt::format(" and {} more", count - 1);
+    screen.open((compare ? 2 : 1) * columns * width, rows * height, title);
+}
+
 void show(ShowFlags& flags, const std::stop_source& stop) {
-    if (!Window::supported()) fail(ErrorCode::config, "this build has no windows; run -o writes what it would show");
-    const auto options = flags.options();
-    for (const auto& source : options.sources)
+    if (!Screen::supported()) fail(ErrorCode::config, "this build has no windows; run -o writes what it would show");
+    for (const auto& source : flags.options({}))
         if (!may_write(files_of(source), flags.common, stop.get_token())) return;
-    Player(flags.options(), stop).run();
+    std::vector<std::unique_ptr<LocalCamera>> cameras;
+    for (auto& source : flags.options(stop.get_token())) cameras.push_back(std::make_unique<LocalCamera>(source));
+    auto options = flags.screen;
+    options.comparison = flags.compare ? Comparison::side_by_side : Comparison::none;
+    Screen screen(options, stop);
+    open_screen(screen, cameras, flags.compare);
+    for (auto& camera : cameras) screen.add(std::move(camera));
+    screen.run();
 }
 
 }  // namespace
@@ -76,8 +93,7 @@ void add_show(CommandLine& program, Action& chosen) {
         .within(session::least_playback_speed, session::most_playback_speed)
         .type_name("FACTOR");
     command.flag("--paused", flags->paused, "wait on the first frame");
-    command.flag("--fullscreen", flags->full_screen, "fill the screen");
-    command.option("--snapshots", flags->snapshots, "where the key s saves pictures").type_name("FOLDER");
+    add_screen_options(command, flags->screen);
     add_common_options(command, flags->common);
     set_work(command, chosen, flags->common, [flags](const std::stop_source& stop) { show(*flags, stop); });
 }

@@ -1,8 +1,11 @@
 #include "commands/commands.hpp"
 #include "commands/work.hpp"
+#include "options/access_options.hpp"
 #include "options/common.hpp"
 #include "options/recording_options.hpp"
-#include "view/viewer.hpp"
+#include "options/screen_options.hpp"
+#include "view/camera/stream_camera.hpp"
+#include "view/screen/screen.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
@@ -16,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace framewire::app {
 namespace {
@@ -24,16 +28,19 @@ constexpr std::chrono::seconds default_reconnect{10};
 
 struct ViewFlags {
     CommonOptions common;
-    std::string url, output, changes;
+    std::vector<std::string> urls;
+    std::string output, changes;
+    ScreenOptions screen{.instead = "; --no-window does without"};
     bool no_window = false, no_boxes = false;
     std::optional<std::chrono::milliseconds> reconnect{};
     std::int64_t max_pixels = net::ClientOptions{}.max_pixels;
     SegmentOptions segments;
+    EntryFlags entry;
 
-    session::ReceiveOptions options(const std::stop_token& stop) const;
+    session::ReceiveOptions options(const std::string& url, const std::stop_token& stop) const;
 };
 
-session::ReceiveOptions ViewFlags::options(const std::stop_token& stop) const {
+session::ReceiveOptions ViewFlags::options(const std::string& url, const std::stop_token& stop) const {
     session::ReceiveOptions options{
         .job = common.job(stop), .url = url, .recording = output, .segments = segments, .boxes = !no_boxes};
     options.client.reconnect = reconnect.value_or(default_reconnect);
@@ -53,37 +60,84 @@ void report(const session::ReceiveResult& result) {
         log_info("within {} to {} of the source, {:.1f} in the mean", within.min, within.max, within.mean);
 }
 
-void view(ViewFlags& flags, const std::stop_source& stop) {
-    if (!flags.no_window && !Window::supported())
-        fail(ErrorCode::config, "this build has no windows; --no-window does without");
-    if (!may_write(files_of(flags.options(stop.get_token())), flags.common, stop.get_token())) return;
-    Viewer viewer;
-    auto options = flags.options(stop.get_token());
-    if (!flags.no_window) viewer.look_at(options);
-    session::ReceiveJob job(options);
-    const auto& stream = job.stream();
+void say_what_is_viewed(const net::StreamInfo& stream) {
     log_info("viewing {}: {}, {:.4g} fps, {}", stream.source, to_string(stream.shape), stream.rate.value(),
              stream.mode == delta::Mode::lossless ? "lossless" : fmt::format("within {}", stream.threshold));
+}
+
+void view_without_window(const session::ReceiveOptions& options) {
+    session::ReceiveJob job(options);
+    say_what_is_viewed(job.stream());
     session::FirstFailure failure;
-    failure.attempt([&] {
-        if (flags.no_window)
-            job.run();
-        else
-            viewer.run(job, stop);
-    });
+    failure.attempt([&] { job.run(); });
     report(job.result());
     failure.rethrow();
+}
+
+// The window opens once the stream is there, and before its recording does.
+void view_one(session::ReceiveOptions options, const ScreenOptions& screen_options, const std::stop_source& stop) {
+    Screen screen(screen_options, stop);
+    options.on_stream = [&](const net::StreamInfo& stream, const Shape& shown) {
+        screen.open(shown.width, shown.height, "framewire: " + stream.source);
+    };
+    options.on_end = [&] { screen.rethrow(); };
+    auto camera = std::make_unique<StreamCamera>(options);
+    const auto& job = camera->connect();
+    say_what_is_viewed(job.stream());
+    screen.add(std::move(camera));
+    session::FirstFailure failure;
+    failure.attempt([&] { screen.run(); });
+    report(job.result());
+    failure.rethrow();
+}
+
+void view_several(const ViewFlags& flags, const std::stop_source& stop) {
+    constexpr int width_px = 1280, height_px = 720;
+    Screen screen(flags.screen, stop);
+    screen.open(width_px, height_px, fmt::format("framewire: {} cameras", flags.urls.size()));
+    for (const auto& url : flags.urls) {
+        auto options = flags.options(url, stop.get_token());
+        flags.entry.apply(url, options.client);
+        screen.add(std::make_unique<StreamCamera>(options));
+    }
+    screen.run();
+}
+
+void check(const ViewFlags& flags) {
+    if (!flags.no_window && !Screen::supported())
+        fail(ErrorCode::config, "this build has no windows; --no-window does without");
+    require_room(flags.urls.size());
+    if (flags.urls.size() == 1) return;
+    for (const auto& url : flags.urls) net::parse_stream_address(url);
+    const bool of_one = flags.no_window || !flags.output.empty() || !flags.common.statistics_path.empty();
+    if (of_one)
+        fail(ErrorCode::usage, "--no-window, -o and --stats are of one stream, and {} are viewed", flags.urls.size());
+}
+
+void view(ViewFlags& flags, const std::stop_source& stop) {
+    check(flags);
+    auto one = flags.options(flags.urls.front(), stop.get_token());
+    if (!may_write(files_of(one), flags.common, stop.get_token())) return;
+    if (flags.urls.size() > 1) return view_several(flags, stop);
+    flags.entry.apply(one.url, one.client);
+    if (flags.no_window) return view_without_window(one);
+    view_one(one, flags.screen, stop);
 }
 
 }  // namespace
 
 void add_view(CommandLine& program, Action& chosen) {
-    auto command =
-        program.subcommand("view", "Receives a difference stream and shows it in a window, records it, or both");
+    auto command = program.subcommand(
+        "view",
+        "Receives difference streams and shows them in a window, which keys lead: ? there tells which; or records one");
     const auto flags = std::make_shared<ViewFlags>();
-    command.option("url", flags->url, "where the stream is: tcp://HOST:PORT or tcp://HOST:PORT/NAME")
+    command
+        .option(
+            "url", flags->urls,
+            "where the stream is: tcp://HOST:PORT or tcp://HOST:PORT/NAME, or with tls://; several lie side by side")
         .required()
         .type_name("URL");
+    add_entry_options(command, flags->entry);
     command.option("-o,--output", flags->output, "record to a file by its ending, -, a URL").type_name("DST");
     command
         .option("--changes", flags->changes,
@@ -98,6 +152,7 @@ void add_view(CommandLine& program, Action& chosen) {
     command.option("--max-pixels", flags->max_pixels, "refuse streams of larger pictures")
         .within(std::int64_t{1}, std::int64_t{max_side_px} * max_side_px)
         .type_name("N");
+    add_screen_options(command, flags->screen);
     add_recording_options(command, flags->segments);
     add_common_options(command, flags->common);
     set_work(command, chosen, flags->common, [flags](const std::stop_source& stop) { view(*flags, stop); });

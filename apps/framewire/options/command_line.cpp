@@ -258,6 +258,7 @@ Option& Option::check(const std::function<std::string(const std::string&)>& prob
 Option& Option::needs(const Option& other) { return option_->needs(other.option_), *this; }
 Option& Option::excludes(const Option& other) { return option_->excludes(other.option_), *this; }
 bool Option::given() const { return option_->count() > 0; }
+std::string Option::name() const { return option_->get_name(); }
 
 Option Command::option(const std::string& names, std::string& target, const std::string& help) {
     return Option(*app_->add_option(names, target, help)->type_name("TEXT")->capture_default_str());

@@ -42,6 +42,8 @@ public:
 
     /// Whether the command line has it.
     bool given() const;
+    /// As messages have it: "--input".
+    std::string name() const;
 
 private:
     friend class Command;

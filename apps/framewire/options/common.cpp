@@ -1,16 +1,11 @@
 #include "options/common.hpp"
+#include "options/parameter_options.hpp"
 
-#include "framewire/core/error.hpp"
-#include "framewire/core/parameters/info.hpp"
-#include "framewire/core/parameters/numbers.hpp"
-#include "framewire/core/text/excerpt.hpp"
-#include "framewire/core/time/seconds.hpp"
 #include "framewire/media/sources/source_registry.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cmath>
 #include <cstdio>
 #include <string_view>
 #include <utility>
@@ -34,49 +29,22 @@ void add_filters_option(Command& command, std::string& filters) {
 
 // What options of any kind of source there are, beside its name.
 void add_medium_options(Command& command, session::InputOptions& options) {
-    command.option("--matrix", options.matrix, "of YUV colours, instead of what the medium says")
-        .one_of({"bt601", "bt709", "bt2020"});
-    command.option("--range", options.range, "of YUV colours, instead of what the medium says")
-        .one_of({"limited", "full"});
+    add_input_setting(command, "matrix", options);
+    add_input_setting(command, "range", options);
     add_filters_option(command, options.filters);
     add_range_options(command, options);
-    add_reconnect_option(
-        command, options.reconnect,
-        "how long a camera or a network source that was lost is tried to be had again, from its loss to "
-        "its next frame")
-        .shown_default("5 attempts");
+    add_input_setting(command, "reconnect", options).shown_default("5 attempts");
 }
 
 }  // namespace
 
-void add_range_options(Command& command, session::InputOptions& options) {
-    const auto problem = [](const std::string& text) {
-        return parse_seconds(text) ? std::string()
-                                   : fmt::format("'{}' is no time; allowed are {}", text, allowed_seconds);
-    };
-    command
-        .option(
-            "--start", [&options](const std::string& text) { options.start_seconds = *parse_seconds(text); },
-            "begin with the frame of that time, or the next one")
-        .check(problem)
-        .type_name("TIME");
-    command
-        .option(
-            "--duration", [&options](const std::string& text) { options.duration_seconds = *parse_seconds(text); },
-            "end so long after the start")
-        .check(problem)
-        .type_name("TIME");
+Option add_input_setting(Command& command, std::string_view name, session::InputOptions& options) {
+    return add_setting(command, session::setting_named(session::input_settings(), name), options);
 }
 
-PlayRate take_rate(const std::string& text, std::string_view allowed, session::InputOptions& options) {
-    if (text == "auto" && allowed.starts_with(text)) return PlayRate::by_output;
-    if (text == "own") return PlayRate::own;
-    if (text == "max") return PlayRate::max;
-    auto& fps = options.fps;
-    if (read_number(text, fps) != std::errc{} || !(fps >= 0.01 && fps <= 10'000))
-        fail(ErrorCode::usage, "--rate '{}' is not allowed; allowed are {} and 0.01 to 10000 frames a second", text,
-             allowed);
-    return PlayRate::by_output;
+void add_range_options(Command& command, session::InputOptions& options) {
+    add_input_setting(command, "start", options);
+    add_input_setting(command, "duration", options);
 }
 
 session::JobOptions CommonOptions::job(std::stop_token stop) const {
@@ -119,40 +87,32 @@ void add_common_options(Command& command, CommonOptions& options) {
 }
 
 Option add_reconnect_option(Command& command, std::optional<std::chrono::milliseconds>& time, const std::string& help) {
-    static const ParameterInfo seconds{
-        .name = "reconnect", .help = "", .type = ParameterInfo::Type::real, .minimum = 0, .maximum = 86'400};
-    const auto take = [&time](const std::string& text) {
-        if (text == "forever")
-            time = std::chrono::milliseconds::max();
-        else
-            time = std::chrono::milliseconds(std::llround(1000 * number_in<double>(text).value()));
+    const auto& setting = session::setting_named(session::input_settings(), "reconnect");
+    const auto take = [&setting, &time](const std::string& text) {
+        session::InputOptions input;
+        setting.set(input, text);
+        time = input.reconnect;
     };
     return command.option("--reconnect", take, help)
-        .check([](const std::string& text) {
-            const auto problem = text == "forever" ? std::string_view() : problem_with(seconds, text);
-            return problem.empty() ? std::string()
-                                   : fmt::format("{} {}; allowed is a number of seconds from 0 to 86400, or forever",
-                                                 in_quotes(text), problem);
-        })
-        .type_name("SECONDS|forever");
+        .check([&setting](const std::string& text) { return setting.problem(text); })
+        .type_name(std::string(setting.info.unit));
+}
+
+std::string source_help() {
+    return fmt::format("where frames come from: a path, -, a URL, {}; 'framewire sources' tells more",
+                       fmt::join(source_prefixes(), " "));
 }
 
 void add_input_options(Command& command, session::InputOptions& options) {
-    command
-        .option("-i,--input", options.source,
-                fmt::format("where frames come from: a path, -, a URL, {}; 'framewire sources' tells more",
-                            fmt::join(source_prefixes(), " ")))
-        .required()
-        .type_name("SRC");
+    command.option("-i,--input", options.source, source_help()).required().type_name("SRC");
     add_medium_options(command, options);
 }
 
 void add_input_options(Command& command, std::vector<std::string>& sources, session::InputOptions& options) {
     command
-        .option("-i,--input", sources,
-                fmt::format("where frames come from: a path, -, a URL, {}; 'framewire sources' tells more. Many files, "
-                            "with -o FOLDER/: several of these, folders, patterns ('clips/*.avi'), @LIST",
-                            fmt::join(source_prefixes(), " ")))
+        .option(
+            "-i,--input", sources,
+            source_help() + ". Many files, with -o FOLDER/: several of these, folders, patterns ('clips/*.avi'), @LIST")
         .required()
         .type_name("SRC...");
     add_medium_options(command, options);

@@ -39,19 +39,18 @@ void add_common_options(Command& command, CommonOptions& options);
 /// `--start` and `--duration`: what of a source is wanted.
 void add_range_options(Command& command, session::InputOptions& options);
 
-/// `--reconnect`, SECONDS or forever, which is milliseconds::max().
+/// One of session::input_settings(), as an option.
+Option add_input_setting(Command& command, std::string_view name, session::InputOptions& options);
+
+/// `--reconnect`, SECONDS or forever, which is milliseconds::max(), of something else than an input.
 Option add_reconnect_option(Command& command, std::optional<std::chrono::milliseconds>& time, const std::string& help);
+
+/// What stands behind `-i` in the help.
+std::string source_help();
 
 /// `-i`, `-f`, `--start`, `--duration` and `--reconnect`: where frames come from and through what.
 void add_input_options(Command& command, session::InputOptions& options);
 /// The same of several sources.
 void add_input_options(Command& command, std::vector<std::string>& sources, session::InputOptions& options);
-
-/// What `--rate` says: whether frames keep their own times, or are handed on as soon as they are there.
-enum class PlayRate { by_output, own, max };
-
-/// Reads auto, own, max or so many frames a second, which `options` take and which leave the rest to the output. Throws
-/// Error{usage}, saying what is `allowed`.
-PlayRate take_rate(const std::string& text, std::string_view allowed, session::InputOptions& options);
 
 }  // namespace framewire::app

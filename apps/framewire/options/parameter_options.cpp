@@ -29,17 +29,18 @@ std::string help_of(const ParameterInfo& parameter, std::string_view before) {
     return fmt::format("{}{}{}", before, parameter.help, said ? "" : "; " + allowed_values(parameter));
 }
 
-Option add_value(Command& command, const std::string& flag, const ParameterInfo& parameter, ParameterValues& values,
-                 std::string_view before) {
-    auto option = command.option(
-        flag, [&parameter, &values](const std::string& text) { values.add(parameter.name, text); },
-        help_of(parameter, before));
-    option.check([&parameter](const std::string& text) {
-        const auto problem = problem_with(parameter, text);
-        return problem.empty() ? std::string()
-                               : fmt::format("{} {}; allowed is {}{}", in_quotes(text), problem,
-                                             allowed_values(parameter), did_you_mean(text, parameter.choices));
-    });
+Option add_value(Command& command, const std::string& flag, const ParameterInfo& parameter, const TextTaker& take,
+                 const ParameterOption& how) {
+    auto option = command.option(flag, take, help_of(parameter, how.before));
+    if (how.problem)
+        option.check(how.problem);
+    else
+        option.check([&parameter](const std::string& text) {
+            const auto problem = problem_with(parameter, text);
+            return problem.empty() ? std::string()
+                                   : fmt::format("{} {}; allowed is {}{}", in_quotes(text), problem,
+                                                 allowed_values(parameter), did_you_mean(text, parameter.choices));
+        });
     option.type_name(value_name(parameter));
     if (!parameter.default_value.empty()) option.shown_default(parameter.default_value);
     return option;
@@ -47,15 +48,21 @@ Option add_value(Command& command, const std::string& flag, const ParameterInfo&
 
 }  // namespace
 
-Option add_parameter(Command& command, const ParameterInfo& parameter, ParameterValues& values,
+Option add_parameter(Command& command, const ParameterInfo& parameter, const TextTaker& take,
                      const ParameterOption& how) {
     const auto flag = how.flag.empty() ? fmt::format("--{}", parameter.name) : how.flag;
-    auto option = parameter.type == Type::flag ? command.flag(
-                                                     flag, [&parameter, &values] { values.add(parameter.name, "1"); },
-                                                     fmt::format("{}{}", how.before, parameter.help))
-                                               : add_value(command, flag, parameter, values, how.before);
+    auto option = parameter.type == Type::flag
+                      ? command.flag(
+                            flag, [take] { take("1"); }, fmt::format("{}{}", how.before, parameter.help))
+                      : add_value(command, flag, parameter, take, how);
     if (how.needs) option.needs(*how.needs);
     return option;
+}
+
+Option add_parameter(Command& command, const ParameterInfo& parameter, ParameterValues& values,
+                     const ParameterOption& how) {
+    const auto take = [&parameter, &values](const std::string& text) { values.add(parameter.name, text); };
+    return add_parameter(command, parameter, take, how);
 }
 
 }  // namespace framewire::app

@@ -26,9 +26,9 @@ std::uint32_t count_descents(Positions positions) {
     std::uint32_t descents = 0;
     std::size_t i = 1;
     for (; i + block <= positions.size(); i += block) {
-        const auto* at = positions.data() + i;
+        const auto* before = positions.data() + i - 1;
         std::uint32_t in_block = 0;
-        for (std::size_t j = 0; j < block; ++j) in_block += static_cast<std::uint32_t>(at[j] <= at[j - 1]);
+        for (std::size_t j = 0; j < block; ++j) in_block += static_cast<std::uint32_t>(before[j + 1] <= before[j]);
         descents += in_block;
     }
     for (; i < positions.size(); ++i) descents += positions[i] <= positions[i - 1] ? 1 : 0;

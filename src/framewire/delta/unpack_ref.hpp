@@ -55,7 +55,7 @@ inline std::vector<std::uint8_t> unpack_reference(const Shape& shape, std::span<
     using namespace plain;
     Reader reader{packed};
     const int kind = reader.byte(), threshold = reader.byte();
-    check(kind <= 3, "there is no such kind");
+    check(kind <= 4, "there is no such kind");
     check(threshold <= 254, "the threshold is 255");
     const auto blocks = cut(shape.width, shape.height, plain::block_side);
     const auto bytes = read_directory(reader, blocks.size());
@@ -63,10 +63,10 @@ inline std::vector<std::uint8_t> unpack_reference(const Shape& shape, std::span<
     Picture picture = was;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         if (bytes[i].empty()) {
-            check(kind == 0 || kind == 2, "a block of the picture is missing");
+            check(kind != 1 && kind != 3, "a block of the picture is missing");
             continue;
         }
-        if (kind == 1)
+        if (kind == 1 || kind == 4)
             read_picture_block({bytes[i]}, blocks[i], picture);
         else
             read_step_block({bytes[i]}, kind, threshold, blocks[i], was, picture);

@@ -50,12 +50,16 @@ void require_file(const std::string& path) {
     fail(ErrorCode::no_input, "cannot open {}: {}", path, unknown.message());
 }
 
+SourceCall checked_source(const std::string& text) {
+    auto call = parse_source(text);
+    if (call.kind->must_exist) require_file(call.path);
+    if (!call.kind->open) fail_without_ffmpeg(text);
+    return call;
+}
+
 std::unique_ptr<Source> open_once(const std::string& text, const SourceOptions& options) {
-    const auto call = parse_source(text);
-    const auto& kind = *call.kind;
-    if (kind.must_exist) require_file(call.path);
-    if (!kind.open) fail_without_ffmpeg(text);
-    return kind.open(call, options);
+    const auto call = checked_source(text);
+    return call.kind->open(call, options);
 }
 
 // What of it is asked for.
@@ -83,6 +87,8 @@ std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions
         },
         options.stop);
 }
+
+void check_source(const std::string& text) { checked_source(text); }
 
 std::string ffmpeg_version() {
 #ifdef FRAMEWIRE_FFMPEG

@@ -19,14 +19,18 @@ struct SourceOptions {
     std::stop_token stop{};                      ///< ends a read, a blocking one too, within a quarter of a second
     std::chrono::milliseconds timeout{10'000};   ///< longest wait for a camera's or the network's next data
     int retries = 5;                             ///< attempts to get a lost camera or network source back
-    std::chrono::milliseconds retry_pause{250};  ///< before the first attempt; doubles with each, up to 8 s
+    std::chrono::milliseconds retry_pause{250};  ///< before the first attempt; doubles with each
+    std::chrono::milliseconds longest_retry_pause{8'000};
     /// In place of `retries`: how long it is tried to be had back, from its loss to its next frame. A file over HTTP,
     /// which goes on where it was, is tried about as long.
     std::optional<std::chrono::milliseconds> reconnect{};
     static constexpr std::chrono::milliseconds for_ever = std::chrono::milliseconds::max();
-    /// Draws what is read while a lost camera or network source is away: a frame at once, and one after each attempt
-    /// that failed. None: no frames come meanwhile.
+    /// Draws what is read while a lost camera or network source is away, over what was read last: a frame at once, and
+    /// one after each attempt that failed. None: no frames come meanwhile.
     std::function<void(HostView<std::uint8_t>)> draw_loss{};
+    /// A camera or network source that is back with pictures of another size ends before them, until
+    /// Source::take_new_size(); else they are scaled to the first size.
+    bool follows_size = false;
     int width_px = 0;                          ///< asked of a camera; 0 leaves it to the camera
     int height_px = 0;                         ///< asked of a camera; 0 leaves it to the camera
     std::optional<Rational> rate{};            ///< asked of a camera; the rate of images, which have none (30)
@@ -51,6 +55,10 @@ struct SourceOptions {
 /// but not a frame of it can be decoded; Error{usage} on a text that means nothing; Error{config} when this build or
 /// this machine cannot read it.
 std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions& options = {});
+
+/// What can be told of a source's text without opening it. Throws Error{usage}, Error{no_input} and Error{config} as
+/// open_source() does.
+void check_source(const std::string& text);
 
 /// Of FFmpeg's libraries, as they are at run time: "5.1.6, libavformat 59.27.100 ..."; empty in a build without them.
 std::string ffmpeg_version();

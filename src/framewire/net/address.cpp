@@ -3,7 +3,11 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/numbers.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <algorithm>
+#include <iterator>
 
 namespace framewire::net {
 
@@ -11,7 +15,12 @@ namespace {
 
 constexpr std::size_t max_host_bytes = 253;  // RFC 1035
 constexpr std::size_t max_stream_name_bytes = 64;
-constexpr std::string_view scheme = "tcp://";
+
+struct NamedScheme {
+    Scheme scheme;
+    std::string_view prefix;
+};
+constexpr NamedScheme schemes[] = {{Scheme::tcp, "tcp://"}, {Scheme::tls, "tls://"}};
 
 }  // namespace
 
@@ -37,12 +46,23 @@ Address parse_address(std::string_view text) {
     return address;
 }
 
+bool is_loopback(const Address& address) {
+    in_addr v4{};
+    in6_addr v6{};
+    if (::inet_pton(AF_INET, address.host.c_str(), &v4) == 1) return (ntohl(v4.s_addr) >> 24) == IN_LOOPBACKNET;
+    if (::inet_pton(AF_INET6, address.host.c_str(), &v6) == 1) return IN6_IS_ADDR_LOOPBACK(&v6);
+    return address.host == "localhost";
+}
+
 StreamAddress parse_stream_address(std::string_view url) {
-    if (!url.starts_with(scheme))
-        fail(ErrorCode::usage, "'{}' is no stream address: tcp://HOST:PORT or tcp://HOST:PORT/NAME is needed", url);
-    const auto rest = url.substr(scheme.size());
+    const auto* found = std::find_if(std::begin(schemes), std::end(schemes),
+                                     [&](const NamedScheme& known) { return url.starts_with(known.prefix); });
+    if (found == std::end(schemes))
+        fail(ErrorCode::usage,
+             "'{}' is no stream address: tcp://HOST:PORT or tcp://HOST:PORT/NAME is needed, or tls:// for tcp://", url);
+    const auto rest = url.substr(found->prefix.size());
     const auto slash = rest.find('/');
-    StreamAddress address{parse_address(rest.substr(0, slash)), std::string(default_stream)};
+    StreamAddress address{parse_address(rest.substr(0, slash)), std::string(default_stream), found->scheme};
     if (address.server.port == 0)
         fail(ErrorCode::usage, "the stream address '{}' has port 0; 1 to 65535 is needed", url);
     if (slash != std::string_view::npos && slash + 1 < rest.size()) address.stream = rest.substr(slash + 1);
@@ -70,7 +90,8 @@ std::string to_string(const Address& address) {
 }
 
 std::string to_string(const StreamAddress& address) {
-    return fmt::format("{}{}/{}", scheme, to_string(address.server), address.stream);
+    const auto prefix = schemes[static_cast<std::size_t>(address.scheme)].prefix;
+    return fmt::format("{}{}/{}", prefix, to_string(address.server), address.stream);
 }
 
 }  // namespace framewire::net

@@ -12,10 +12,14 @@ struct Address {
     std::uint16_t port = 0;
 };
 
-/// Where a stream is found: tcp://HOST:PORT/NAME.
+/// What carries a stream.
+enum class Scheme { tcp, tls };
+
+/// Where a stream is found: tcp://HOST:PORT/NAME, or tls:// in its place.
 struct StreamAddress {
     Address server;
     std::string stream;
+    Scheme scheme = Scheme::tcp;
 };
 
 /// The stream a server offers and a viewer asks for when nobody names one.
@@ -25,7 +29,11 @@ inline constexpr std::string_view default_stream = "main";
 /// Throws Error{usage}.
 Address parse_address(std::string_view text);
 
-/// Reads "tcp://HOST:PORT" or "tcp://HOST:PORT/NAME". Throws Error{usage}.
+/// Whether only programs of this machine reach it, as far as that can be told without looking a name up: one of
+/// loopback's addresses, or "localhost".
+bool is_loopback(const Address& address);
+
+/// Reads "tcp://HOST:PORT" or "tcp://HOST:PORT/NAME", or the same with tls://. Throws Error{usage}.
 StreamAddress parse_stream_address(std::string_view url);
 
 /// Throws Error{usage} unless `name` is 1 to 64 of the characters A-Z a-z 0-9 . _ -

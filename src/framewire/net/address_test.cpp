@@ -31,9 +31,18 @@ TEST(Address, RefusesWhatIsNone) {
     EXPECT_EQ(code_of([] { parse_address(std::string(300, 'a') + ":80"); }), ErrorCode::usage);
 }
 
+TEST(Address, TellsLoopbackFromOthers) {
+    for (const char* text : {"127.0.0.1:1", "127.3.2.1:1", "[::1]:1", "localhost:1"})
+        EXPECT_TRUE(is_loopback(parse_address(text))) << text;
+    for (const char* text :
+         {"0.0.0.0:1", "192.0.2.1:1", "[::]:1", "[2001:db8::1]:1", "128.0.0.1:1", "localhost.test:1", "127.1:1"})
+        EXPECT_FALSE(is_loopback(parse_address(text))) << text;
+}
+
 TEST(StreamAddress, NamesTheStreamOrTakesTheDefault) {
     EXPECT_EQ(to_string(parse_stream_address("tcp://127.0.0.1:7878")), "tcp://127.0.0.1:7878/main");
     EXPECT_EQ(to_string(parse_stream_address("tcp://127.0.0.1:7878/")), "tcp://127.0.0.1:7878/main");
+    EXPECT_EQ(to_string(parse_stream_address("tls://camera.test:7878/yard")), "tls://camera.test:7878/yard");
     EXPECT_EQ(to_string(parse_stream_address("tcp://[::1]:7878/yard.2")), "tcp://[::1]:7878/yard.2");
 }
 

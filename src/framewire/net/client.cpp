@@ -2,8 +2,12 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/time/clock.hpp"
+#include "framewire/net/access/token.hpp"
 #include "framewire/net/limits/limited_log.hpp"
+#include "framewire/net/stream/server_clock.hpp"
+#include "framewire/net/stream/viewer_outbox.hpp"
 #include "framewire/net/tcp/dialer.hpp"
+#include "framewire/net/tls/dialer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -52,18 +56,24 @@ struct Client::State {
         connection.reset();
         const auto deadline = dialer->now() + options.connect_deadline;
         connection = dialer->dial(deadline);
-        write(client_hello(address.stream), deadline);
+        write(viewer_hello({address.stream, options.token, receiver ? receiver->held() : HeldBlocks{}}), deadline);
+        outbox = {};
+        wishes->restart();
 
         payload.resize(preamble_bytes + header_bytes);
         read(payload, deadline, milliseconds(0));
         const ByteSpan front(payload);
-        read_preamble(front.first(preamble_bytes));
+        read_server_preamble(front.first(preamble_bytes));
         const auto header = read_header(front.subspan(preamble_bytes), 0);
         payload.resize(header.length_bytes);
         read(payload, deadline, milliseconds(0));
         bytes += static_cast<std::int64_t>(preamble_bytes + header_bytes + payload.size());
-        // In words, too many viewers or a stream not there yet: another time it may be different.
-        if (header.type == MessageType::error) throw Lost{"the server says: " + read_error(payload).text};
+        if (header.type == MessageType::error) {
+            const auto error = read_error(payload);
+            if (error.reason == Refusal::not_allowed) fail(ErrorCode::source_lost, "the server says: {}", error.text);
+            // In words, too many viewers or a stream not there yet: another time it may be different.
+            throw Lost{"the server says: " + error.text};
+        }
         if (header.type != MessageType::hello) fail(ErrorCode::source_lost, "the server does not begin with a hello");
         accept(read_server_hello(payload));
     }
@@ -97,29 +107,52 @@ struct Client::State {
         if (outcome.error) throw Lost{outcome.error.message()};
     }
 
-    void accept(const StreamInfo& offered) {
-        if (receiver) {
-            if (offered.shape != info.shape)
-                fail(ErrorCode::source_lost, "the stream changed from {} to {}", to_string(info.shape),
-                     to_string(offered.shape));
-            receiver->restart(offered);
+    void accept(const ServerHello& hello) {
+        const auto& offered = hello.info;
+        const bool again = receiver.has_value() && offered.shape == info.shape;
+        if (receiver && !again && !options.follows_size)
+            fail(ErrorCode::source_lost, "the stream changed from {} to {}", to_string(info.shape),
+                 to_string(offered.shape));
+        if (again) {
+            receiver->restart(hello);
         } else {
             if (std::int64_t{offered.shape.width} * offered.shape.height > options.max_pixels)
                 fail(ErrorCode::source_lost, "its pictures are {}, and more than {} pixels are not allowed",
                      to_string(offered.shape), options.max_pixels);
-            receiver.emplace(offered);
+            receiver.emplace(hello);
         }
         info = offered;
+        controls = hello.controls;
     }
 
     Receiver::Outcome take_message() {
+        outbox.send(*connection, receiver->state().version, controls ? wishes.get() : nullptr, dialer->now());
         std::array<std::uint8_t, header_bytes> front;
         read(front, dialer->now() + options.silence_deadline, options.silence_deadline);
+        const auto begin = dialer->now();
         const auto header = read_header(front, receiver->max_packed_bytes());
         payload.resize(header.length_bytes);
         read(payload, dialer->now() + options.silence_deadline, options.silence_deadline);
         bytes += static_cast<std::int64_t>(header_bytes + payload.size());
-        return receiver->take(header.type, payload);
+        const auto now = dialer->now();
+        if (header.type == MessageType::clock) {
+            clock.compare(read_clocks(payload), now);
+            return Receiver::Outcome::nothing;
+        }
+        if (header.type == MessageType::answer) {
+            wishes->take(read_answer(payload));
+            return Receiver::Outcome::nothing;
+        }
+        const auto outcome = receiver->take(header.type, payload);
+        if (header.type == MessageType::picture || header.type == MessageType::changes)
+            take_state(header.type, now - begin, now);
+        return outcome;
+    }
+
+    void take_state(MessageType type, Clock::duration coming, Clock::time_point now) {
+        outbox.take(coming, now);
+        ++messages;
+        last = type;
     }
 
     // False when told to stop. Throws Error{source_lost} when the time is over.
@@ -130,6 +163,7 @@ struct Client::State {
                 options.first_pause};
         if (options.reconnect.count() > 0) losses.line("{} was lost: {}; trying again", to_string(address), why);
         while (dialer->now() < loss->give_up) {
+            if (options.on_loss) options.on_loss(why);
             const bool nothing = false;
             dialer->wait(nothing, std::min(dialer->now() + loss->pause, loss->give_up));
             if (dialer->stopped()) return false;
@@ -146,12 +180,22 @@ struct Client::State {
         fail(ErrorCode::source_lost, "{} was lost: {}", to_string(address), why);
     }
 
+    std::optional<std::chrono::microseconds> age() const {
+        return clock.age(receiver->state().captured_us, dialer->now());
+    }
+
     std::unique_ptr<Dialer> dialer;
     StreamAddress address;
     ClientOptions options;
     StreamInfo info;
     std::optional<Receiver> receiver;
-    ConnectionPointer connection;
+    ViewerOutbox outbox;  // of this connection
+    int messages = 0;     // pictures and changes since next() was called
+    MessageType last{};   // of the last of them
+    bool controls = false;
+    std::shared_ptr<Wishes> wishes = std::make_shared<Wishes>();
+    ServerClock clock;
+    ConnectionPointer connection;  // calls back into what is above
     Bytes payload;
     std::int64_t bytes = 0;
     int reconnections = 0;
@@ -168,6 +212,7 @@ struct Client::State {
 namespace {
 
 const ClientOptions& checked(const ClientOptions& options) {
+    if (!options.token.empty()) validate_token(options.token, "the viewer's options");
     for (const auto deadline :
          {options.connect_deadline, options.silence_deadline, options.first_pause, options.longest_pause})
         if (deadline <= milliseconds(0) || deadline > std::chrono::hours(1))
@@ -178,10 +223,18 @@ const ClientOptions& checked(const ClientOptions& options) {
     return options;
 }
 
+std::unique_ptr<Dialer> dialer_to(const StreamAddress& address, const ClientOptions& options, std::stop_token stop) {
+    auto dialer = tcp_dialer(address.server, options.lookup, std::move(stop));
+    if (address.scheme == Scheme::tls) return tls_dialer(std::move(dialer), address.server, options.fingerprint);
+    if (!options.fingerprint.empty())
+        fail(ErrorCode::usage, "a fingerprint goes with tls://, not with {}", to_string(address));
+    return dialer;
+}
+
 }  // namespace
 
 Client::Client(const StreamAddress& address, const ClientOptions& options, std::stop_token stop)
-    : Client(tcp_dialer(address.server, options.lookup, std::move(stop)), address, options) {}
+    : Client(dialer_to(address, options, std::move(stop)), address, options) {}
 Client::Client(std::unique_ptr<Dialer> dialer, const StreamAddress& address, const ClientOptions& options)
     : state_((validate_stream_name(address.stream),
               std::make_unique<State>(std::move(dialer), address, checked(options)))) {}
@@ -193,6 +246,7 @@ const StreamInfo& Client::info() const { return state_->info; }
 
 bool Client::next() {
     auto& state = *state_;
+    state.messages = 0;
     while (!state.ended && !state.dialer->stopped()) {
         try {
             const auto outcome = state.take_message();
@@ -214,6 +268,19 @@ bool Client::next() {
 HostView<const std::uint8_t> Client::picture() const { return state_->receiver->picture(); }
 const StateHeader& Client::state() const { return state_->receiver->state(); }
 int Client::threshold() const { return state_->receiver->threshold(); }
+std::shared_ptr<RemoteControl> Client::remote_control() const { return state_->controls ? state_->wishes : nullptr; }
+ByteSpan Client::packed() const {
+    const auto& state = *state_;
+    return ByteSpan(state.payload).subspan(state_header_bytes + state.receiver->objects().size() * object_bytes);
+}
+bool Client::follows() const { return state_->messages == 1 && state_->last == MessageType::changes; }
+std::optional<Clock::time_point> Client::captured() const {
+    const auto here_us = state_->clock.here_us(state_->receiver->state().captured_us);
+    if (!here_us) return std::nullopt;
+    return Clock::time_point(std::chrono::duration_cast<Clock::duration>(std::chrono::microseconds(*here_us)));
+}
+bool Client::complete() const { return state_->receiver->complete(); }
+std::optional<std::chrono::microseconds> Client::age() const { return state_->age(); }
 std::span<const Component> Client::objects() const { return state_->receiver->objects(); }
 ClientCounts Client::counts() const { return {state_->receiver->counts(), state_->bytes, state_->reconnections}; }
 void Client::last_changes(const delta::ChangesView<MemorySpace::host>& changes) const {

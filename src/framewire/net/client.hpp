@@ -1,6 +1,8 @@
 #pragma once
 
+#include "framewire/core/time/clock.hpp"
 #include "framewire/net/address.hpp"
+#include "framewire/net/remote_control.hpp"
 #include "framewire/net/stream/receiver.hpp"
 #include "framewire/net/tcp/name_lookup.hpp"
 #include "framewire/net/transport/dialer.hpp"
@@ -8,9 +10,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
+#include <string>
 
 namespace framewire::net {
 
@@ -25,8 +30,16 @@ struct ClientOptions {
     std::chrono::milliseconds reconnect{0};
     std::chrono::milliseconds first_pause{100};
     std::chrono::milliseconds longest_pause{2'000};
+    /// A stream that is had again with pictures of another size is taken so, and info() is of it; else it is lost.
+    bool follows_size = false;
+    std::string token{};  ///< what the server wants to hear; empty: nothing
+    /// Of tls:// only: the certificate's, as parse_fingerprint() gives it. Empty: the certificate is verified by the
+    /// system's roots and the host's name.
+    std::string fingerprint{};
     std::int64_t max_pixels = std::int64_t{8192} * 8192;  ///< larger pictures are refused unallocated
     HostLookup lookup = system_lookup;                    ///< how the server's name is resolved
+    /// Called in next() when the stream was lost, with why, and after each attempt to have it again that failed.
+    std::function<void(const std::string& why)> on_loss{};
 };
 
 /// What came over the connections so far.
@@ -60,9 +73,22 @@ public:
     const StateHeader& state() const;
     /// What no byte of picture() is further than from the source.
     int threshold() const;
+    /// Whether all of picture() is of state(); on a network that takes less than the stream some blocks may be older.
+    bool complete() const;
+    /// How long ago the server's machine had the newest of picture() from its camera; none before the clocks were
+    /// compared.
+    std::optional<std::chrono::microseconds> age() const;
+    /// When the newest of picture() was captured, by this machine's clock; none likewise.
+    std::optional<Clock::time_point> captured() const;
+    /// Whether picture() came of the one before by packed() alone; else it is new.
+    bool follows() const;
+    /// What came last, as delta/format.md says.
+    ByteSpan packed() const;
     /// What the server detected in the frame of picture(); without sums of coordinates.
     std::span<const Component> objects() const;
     ClientCounts counts() const;
+    /// Orders to the server; null where it takes none.
+    std::shared_ptr<RemoteControl> remote_control() const;
     /// As Receiver's.
     void last_changes(const delta::ChangesView<MemorySpace::host>& changes) const;
 

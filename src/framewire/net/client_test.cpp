@@ -2,6 +2,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/net/server.hpp"
+#include "framewire/net/testing/test_hello.hpp"
 #include "framewire/net/testing/test_lookup.hpp"
 #include "framewire/net/testing/test_stream.hpp"
 #include "framewire/net/testing/test_tcp.hpp"
@@ -22,6 +23,10 @@ using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 using testing::eventually;
 using testing::expect_equal;
+using testing::greeting_of;
+using testing::hello_for;
+using testing::hello_of;
+using testing::picture_of;
 using testing::RawListener;
 using testing::TestStream;
 
@@ -61,7 +66,7 @@ public:
               while (!stop.stop_requested()) {
                   auto connection = listener_.accept(5ms);
                   if (!connection) continue;
-                  connection->read_exactly(client_hello("main").size());
+                  connection->read_exactly(hello_for("main").size());
                   connection->send(bytes);
               }
           }) {}
@@ -96,11 +101,11 @@ TEST(Client, DoesNotWaitForeverForAHello) {
 }
 
 TEST(Client, RefusesWhatGreetsWrongly) {
-    const auto hello = server_hello(small_stream);
+    const auto hello = server_hello(hello_of(small_stream));
     auto huge = hello;
     huge[preamble_bytes + 1] = huge[preamble_bytes + 2] = huge[preamble_bytes + 3] = huge[preamble_bytes + 4] = 0xff;
     auto no_width = hello;
-    no_width[preamble_bytes + header_bytes] = 0;
+    no_width[preamble_bytes + header_bytes + 9] = 0;  // behind epoch and flag
     auto version = hello;
     version[4] = 1;
     // Each by its own words: who only waited until the time was over did not look at it.
@@ -109,7 +114,7 @@ TEST(Client, RefusesWhatGreetsWrongly) {
         {huge, "a message of type 1 claims 4294967295 bytes"},
         {no_width, "the server's hello has frames of 0x8"},
         {version, "speaks version 1"},
-        {joined({Bytes{'F', 'W', 'I', 'R', 3, 0}, Bytes{4, 0, 0, 0, 0}}), "does not begin with a hello"},
+        {joined({Bytes{'F', 'W', 'I', 'R', wire_version, 0}, Bytes{4, 0, 0, 0, 0}}), "does not begin with a hello"},
     };
     for (const auto& [bytes, words] : wrong) {
         const Impostor impostor(bytes);
@@ -119,7 +124,8 @@ TEST(Client, RefusesWhatGreetsWrongly) {
 }
 
 TEST(Client, RefusesPicturesTooLargeForIt) {
-    const Impostor impostor(server_hello({{1, 16384, 16384, 3}, delta::Mode::exact, 20, {30, 1}, ""}));
+    const Impostor impostor(
+        server_hello(hello_of(StreamInfo{{1, 16384, 16384, 3}, delta::Mode::exact, 20, {30, 1}, ""})));
     const auto text = error_of(ErrorCode::no_input, [&] { Client client(impostor.address(), impatient()); });
     EXPECT_NE(text.find("16384x16384"), std::string::npos) << text;
 }
@@ -134,7 +140,7 @@ TEST(Client, ShowsTheServersWordsWithoutControlCharacters) {
 }
 
 TEST(Client, RefusesWhatFollowsWrongly) {
-    const auto hello = server_hello(small_stream);
+    const auto hello = server_hello(hello_of(small_stream));
     Bytes step;
     begin_state(MessageType::changes, {2, 0, 0}, {}, step);
     end_state(step);
@@ -159,7 +165,7 @@ TEST(Client, RefusesWhatFollowsWrongly) {
 }
 
 TEST(Client, NoticesSilence) {
-    const Impostor impostor(server_hello(small_stream));
+    const Impostor impostor(server_hello(hello_of(small_stream)));
     Client client(impostor.address(), impatient());
     const auto text = error_of(ErrorCode::source_lost, [&] { client.next(); });
     EXPECT_NE(text.find("the server is silent"), std::string::npos) << text;
@@ -288,7 +294,7 @@ TEST(Client, FindsAServerByItsName) {
 }
 
 TEST(Client, GivesUpOnAServerThatOnlyGreets) {
-    const Impostor greeter(server_hello(small_stream), Impostor::Manner::drops_everyone);
+    const Impostor greeter(server_hello(hello_of(small_stream)), Impostor::Manner::drops_everyone);
     ClientOptions options;
     options.reconnect = 1s;
     options.first_pause = 20ms;
@@ -308,7 +314,7 @@ TEST(Client, GivesUpOnAServerThatOnlyGreets) {
 TEST(Client, HasItsTimeAnewWithEachStateReceived) {
     TestStream stream;
     stream.step();
-    const Impostor server(joined({server_hello(stream.state.info()), *stream.state.picture().bytes}),
+    const Impostor server(joined({greeting_of(stream.state), *picture_of(stream.state).bytes}),
                           Impostor::Manner::drops_everyone);
     ClientOptions options;
     options.reconnect = 10s;
@@ -346,6 +352,29 @@ TEST(Client, RefusesAStreamThatChangedItsSize) {
     server = std::make_unique<Server>(other.state, options);
     const auto text = error_of(ErrorCode::source_lost, [&] { client.next(); });
     EXPECT_NE(text.find("changed from 80x60"), std::string::npos) << text;
+}
+
+TEST(Client, FollowsAStreamToAnotherSizeWhereItIsTold) {
+    TestStream stream;
+    TestStream other({1, 30, 40, 3});
+    stream.step();
+    other.step();
+    ServerOptions options;
+    options.listen = {"127.0.0.1", 0};
+    auto server = std::make_unique<Server>(stream.state, options);
+    options.listen = server->address().server;
+    ClientOptions client_options;
+    client_options.reconnect = 20s;
+    client_options.follows_size = true;
+    client_options.max_pixels = 80 * 60;
+    Client client(server->address(), client_options);
+    ASSERT_TRUE(client.next());
+    server.reset();
+    server = std::make_unique<Server>(other.state, options);
+    ASSERT_TRUE(client.next());
+    EXPECT_EQ(client.info().shape, (Shape{1, 30, 40, 3}));
+    expect_equal(client.picture(), other.reference());
+    EXPECT_EQ(client.counts().reconnections, 1);
 }
 
 }  // namespace client_test

@@ -2,16 +2,20 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/time/clock.hpp"
+#include "framewire/net/access/token.hpp"
 #include "framewire/net/limits/limited_log.hpp"
 #include "framewire/net/session/sessions.hpp"
 #include "framewire/net/tcp/acceptor.hpp"
 #include "framewire/net/tcp/io_loop.hpp"
+#include "framewire/net/tls/listener.hpp"
 
 #include <boost/asio.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <future>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -22,6 +26,7 @@ namespace {
 ListenerOptions checked(ListenerOptions options) {
     if (options.viewers_limit < 1 || options.viewers_limit > 10'000)
         fail(ErrorCode::usage, "a limit of {} viewers asked for; 1 to 10000 is allowed", options.viewers_limit);
+    if (!options.token.empty()) validate_token(options.token, "the server's options");
     for (const int limit : {options.greeting_limit, options.greeting_limit_per_peer})
         if (limit < 1 || limit > 10'000)
             fail(ErrorCode::usage, "a limit of {} greeting connections asked for; 1 to 10000 is allowed", limit);
@@ -48,13 +53,21 @@ struct Listener::State {
           acceptor(loop.context(), options.listen, options.lookup, Clock::now() + options.lookup_deadline,
                    std::move(stop)),
           timer(loop.context()),
-          sessions(limits_of(options), loop) {
-        acceptor.start([this](ConnectionPointer connection) { sessions.come(std::move(connection)); });
+          sessions(limits_of(options), loop, options.token) {
+        if (!acceptor.loopback() && options.token.empty() && !options.open)
+            fail(ErrorCode::usage, "listening on {}, which others reach, needs a token", to_string(options.listen));
+        if (options.tls) tls.emplace(*options.tls, [this](std::function<void()> task) { loop.post(std::move(task)); });
+        acceptor.start([this](ConnectionPointer connection) { take(std::move(connection)); });
         tick();
         loop.start(
             [this](const std::string& what) { trouble.line("serving {}: {}", to_string(acceptor.address()), what); });
     }
     ~State() { loop.stop(); }
+
+    void take(ConnectionPointer connection) {
+        if (tls) connection = tls->over(std::move(connection), loop.now());
+        if (connection) sessions.come(std::move(connection));
+    }
 
     void tick() {
         timer.expires_after(std::max(std::chrono::milliseconds(1), options.keep_alive / 4));
@@ -63,6 +76,7 @@ struct Listener::State {
             tick();
             sessions.check_deadlines();
             acceptor.tell_left_out(Clock::now());
+            if (tls) tls->tell_left_out(Clock::now());
             trouble.tell_left_out(Clock::now());
         });
     }
@@ -85,6 +99,7 @@ struct Listener::State {
     Acceptor acceptor;
     boost::asio::steady_timer timer;
     LimitedLog trouble{LogLevel::error, "trouble in serving"};
+    std::optional<TlsListener> tls;
     Sessions sessions;
 };
 
@@ -106,10 +121,10 @@ Listener::~Listener() = default;
 
 const Address& Listener::address() const { return state_->acceptor.address(); }
 
-ServedStream Listener::add(const std::string& name, StreamState& state) {
-    auto& stream = state_->in_loop([&]() -> Stream& { return state_->sessions.add(name, state); });
-    return ServedStream(
-        std::unique_ptr<ServedStream::State>(new ServedStream::State{*state_, stream, {address(), name}}));
+ServedStream Listener::add(const std::string& name, StreamState& state, Control control) {
+    auto& stream = state_->in_loop([&]() -> Stream& { return state_->sessions.add(name, state, std::move(control)); });
+    return ServedStream(std::unique_ptr<ServedStream::State>(
+        new ServedStream::State{*state_, stream, {address(), name, state_->options.tls ? Scheme::tls : Scheme::tcp}}));
 }
 
 void Listener::close(const std::string& why) {

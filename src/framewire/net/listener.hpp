@@ -1,13 +1,16 @@
 #pragma once
 
 #include "framewire/net/address.hpp"
+#include "framewire/net/session/control.hpp"
 #include "framewire/net/session/metrics.hpp"
 #include "framewire/net/stream/stream_state.hpp"
 #include "framewire/net/tcp/name_lookup.hpp"
+#include "framewire/net/tls/identity.hpp"
 
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -16,6 +19,11 @@ namespace framewire::net {
 struct ListenerOptions {
     Address listen{"127.0.0.1", 7878};
     int viewers_limit = 64;  ///< of all streams
+    /// What viewers have to know, see validate_token(); empty: nothing, which is for loopback only unless `open` says
+    /// that everybody is welcome who can reach the address.
+    std::string token{};
+    bool open = false;
+    std::optional<TlsIdentity> tls{};  ///< connections are TLS's, and the server shows this
     /// Connections that have not said hello, all told and of one peer (an address; for IPv6 its first 64 bits). One
     /// more takes the place of an older one, which is told so.
     int greeting_limit = 128, greeting_limit_per_peer = 64;
@@ -51,7 +59,8 @@ public:
 
     /// Serves `state`, which lives longer than what is given, as tcp://HOST:PORT/NAME. Throws Error{usage} when the
     /// name is not allowed or taken.
-    ServedStream add(const std::string& name, StreamState& state);
+    /// `control` sees to viewers' wishes, on a thread of its own; none: they are not taken.
+    ServedStream add(const std::string& name, StreamState& state, Control control = nullptr);
 
     /// Takes no new connections, and turns away who has not said hello, in these words. Viewers stay.
     void close(const std::string& why);

@@ -21,6 +21,27 @@ using testing::follow;
 using testing::on_any_port;
 using testing::TestStream;
 
+TEST(Listener, NeedsATokenWhereOthersReachIt) {
+    TestStream stream;
+    auto options = on_any_port();
+    options.listen.host = "0.0.0.0";
+    expect_code(ErrorCode::usage, "listening on 0.0.0.0:0, which others reach, needs a token",
+                [&] { Listener listener(options); });
+    options.open = true;
+    EXPECT_NO_THROW(Listener{options});
+    options.open = false;
+    options.token = "too short";
+    expect_code(ErrorCode::usage, "holds no token", [&] { Listener listener(options); });
+    options.token = "correct-horse-battery";
+    Listener listener(options);
+    const auto served = listener.add("main", stream.state);
+    auto address = served.address();
+    address.server.host = "127.0.0.1";
+    EXPECT_EQ(Client(address, {.token = options.token}).info().source, "a test");
+    expect_code(ErrorCode::no_input, "the token is wrong",
+                [&] { Client client(address, {.token = "another-horse-battery"}); });
+}
+
 // Two streams of different shapes and modes on one port. One ends while the other goes on.
 TEST(Listener, ServesStreamsOfTheirOwnShapesAtOnePort) {
     TestStream yard({1, 60, 80, 3}), roof({1, 31, 47, 1}, delta::Mode::lossless);

@@ -2,6 +2,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/net/client.hpp"
+#include "framewire/net/testing/test_hello.hpp"
 #include "framewire/net/testing/test_server.hpp"
 #include "framewire/net/testing/test_stream.hpp"
 #include "framewire/net/testing/test_tcp.hpp"
@@ -20,6 +21,7 @@ using namespace std::chrono_literals;
 using testing::expect_code;
 using testing::expect_equal;
 using testing::follow;
+using testing::hello_for;
 using testing::on_any_port;
 using testing::RawConnection;
 using testing::TestStream;
@@ -113,7 +115,7 @@ TEST(Server, FinishCutsOffWhoTakesTooLong) {
     options.write_deadline = 1h;  // on a slow machine the steps take a while
     Server server(stream.state, options);
     auto stuck = RawConnection::connect(server.address().server.port, 4096);
-    ASSERT_TRUE(stuck.send(client_hello("main")));
+    ASSERT_TRUE(stuck.send(hello_for("main")));
     ASSERT_TRUE(server.wait_for_viewers(1, {}));
     for (int i = 0; i < 20; ++i) {
         stream.step();

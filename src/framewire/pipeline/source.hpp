@@ -89,6 +89,12 @@ public:
     /// make it. False where this source cannot, and stays where it is. Throws as read() does.
     virtual bool seek(double seconds) { return static_cast<void>(seconds), false; }
 
+    /// Where reading ended before pictures of another size (SourceOptions::follows_size): takes that on. info() is of
+    /// it then, and the next read gives its first frame. False where it did not end so.
+    virtual bool take_new_size() { return false; }
+    /// Whether it would.
+    virtual bool is_at_new_size() const { return false; }
+
     /// Broken packets and pictures so far, for which frames were left out or patched up.
     virtual std::int64_t damaged() const { return 0; }
 

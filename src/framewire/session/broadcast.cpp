@@ -9,6 +9,7 @@
 #include "framewire/pipeline/frames/moved_objects.hpp"
 #include "framewire/pipeline/frames/stream_encoder.hpp"
 #include "framewire/session/detector.hpp"
+#include "framewire/session/ending_deadlines.hpp"
 #include "framewire/session/input/filtered_input.hpp"
 #include "framewire/session/input/public_name.hpp"
 #include "framewire/session/job/frame_job.hpp"
@@ -23,9 +24,6 @@
 
 namespace framewire::session {
 namespace {
-
-// How long viewers may take for the last state and the end; less when the user wants the program gone.
-constexpr std::chrono::seconds ending_deadline{10}, stopped_deadline{2};
 
 // What changed in a frame, and what moves in it.
 struct Found {
@@ -50,9 +48,9 @@ struct Found {
 };
 
 // A step takes longer to pack than to find: so many threads pack at once.
-int packing_threads(const Executor& executor) {
+int packing_threads(int asked, const Executor& executor) {
     constexpr int most = 8;
-    return std::clamp(executor.pool().threads() / 2, 1, most);
+    return asked > 0 ? asked : std::clamp(executor.pool().threads() / 2, 1, most);
 }
 
 // Raises and lowers the threshold for a rate, where one is asked for. Frames begin on one thread and are sent on
@@ -99,6 +97,7 @@ private:
 InputOptions shown_to_viewers(InputOptions input) {
     input.public_name = true;
     input.shows_loss = true;
+    if (!input.reconnect) input.reconnect = SourceOptions::for_ever;
     return input;
 }
 
@@ -107,6 +106,8 @@ InputOptions shown_to_viewers(InputOptions input) {
 struct BroadcastJob::State {
     explicit State(const BroadcastOptions& options);
 
+    net::Listener& listener(const BroadcastOptions& options);
+    net::Control control_for_viewers(const BroadcastOptions& options);
     net::StreamInfo stream_info() const;
     void run();
     Found make_found();
@@ -121,7 +122,7 @@ struct BroadcastJob::State {
     bool records() const { return recorder && recorder->goes_on(); }
     void finish(FirstFailure& failure, Ending ending);
 
-    int wait_for_viewers;
+    int asked_packing_threads, wait_for_viewers;
     bool hurries;
     FrameJob<FilteredInput> job;
     delta::EncoderParameters parameters;
@@ -133,12 +134,15 @@ struct BroadcastJob::State {
     net::StreamState stream;
     std::unique_ptr<fwd::Recorder> recorder;
     std::vector<Component> moved;  // objects of one frame, where filters take them
-    net::Server server;
+    std::optional<net::Listener> own_listener;
+    net::ServedStream served;
+    std::int64_t sent_before;  // bytes, by jobs whose figures these go on with
     BroadcastResult result;
 };
 
 BroadcastJob::State::State(const BroadcastOptions& options)
-    : wait_for_viewers(options.wait_for_viewers),
+    : asked_packing_threads(options.packing_threads),
+      wait_for_viewers(options.wait_for_viewers),
       hurries(options.hurries),
       job(options.job, shown_to_viewers(options.input), files_of(options)),
       parameters(options.encoder),
@@ -149,7 +153,8 @@ BroadcastJob::State::State(const BroadcastOptions& options)
                    : nullptr),
       stream(stream_info(), job.input().executor()),
       recorder(make_recorder(options)),
-      server(stream, options.server, job.stop()) {
+      served(listener(options).add(options.server.stream, stream, control_for_viewers(options))),
+      sent_before(job.statistics().snapshot().sent_bytes) {
     auto& executor = job.input().executor();
     if (parameters.mode == delta::Mode::bounded)
         bounded.emplace(parameters, shape, executor);
@@ -157,6 +162,20 @@ BroadcastJob::State::State(const BroadcastOptions& options)
         encoder.emplace(parameters, shape, executor);
     threshold.set_frame_rate(stream.info().rate.value());
     if (detector) moved.reserve(net::max_objects);
+}
+
+net::Listener& BroadcastJob::State::listener(const BroadcastOptions& options) {
+    if (options.listener) return *options.listener;
+    net::validate_stream_name(options.server.stream);  // before anybody listens
+    return own_listener.emplace(options.server, job.stop());
+}
+
+net::Control BroadcastJob::State::control_for_viewers(const BroadcastOptions& options) {
+    if (!options.input.panel) return nullptr;
+    return [this](const std::string& wish) {
+        if (!wish.empty()) job.input().control(parse_control(wish));
+        return to_json(job.input().controls());
+    };
 }
 
 net::StreamInfo BroadcastJob::State::stream_info() const {
@@ -169,9 +188,9 @@ net::StreamInfo BroadcastJob::State::stream_info() const {
 void BroadcastJob::State::run() {
     job.run<Found>(
         {.wanted = {.by_stages = true},
-         .waiters = packing_threads(job.input().executor()),
+         .waiters = packing_threads(asked_packing_threads, job.input().executor()),
          .at_source_rate = !job.input().info().live && !hurries,
-         .begin = [this] { return wait_for_viewers == 0 || server.wait_for_viewers(wait_for_viewers, job.stop()); },
+         .begin = [this] { return wait_for_viewers == 0 || served.wait_for_viewers(wait_for_viewers, job.stop()); },
          .make = [this] { return make_found(); },
          .start = [this](InputFrame& frame, const FrameTime& time, Found& found) { start(frame, time, found); },
          .send = [this](InputFrame& frame, const FrameTime& time, Found& found) { send(frame, time, found); },
@@ -217,9 +236,9 @@ void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const F
         within = send_bounded(frame.result(), time, objects);
     else
         send_changes(time, found, objects);
-    server.publish();
+    served.publish();
     threshold.took(time.seconds, within, stream.counts().step_bytes - bytes_before, job.statistics());
-    job.statistics().set_sent_bytes(stream.counts().up_to_date_bytes);
+    job.statistics().set_sent_bytes(sent_before + stream.counts().up_to_date_bytes);
 }
 
 void BroadcastJob::State::send_changes(const FrameTime& time, const Found& found, std::span<const Component> objects) {
@@ -287,11 +306,14 @@ std::unique_ptr<fwd::Recorder> BroadcastJob::State::make_recorder(const Broadcas
 // Nobody hurries the viewers of a job that failed.
 void BroadcastJob::State::finish(FirstFailure& failure, Ending ending) {
     const bool in_a_hurry = job.stopped() && !failure;
-    result.viewers_left =
-        server.finish(in_a_hurry ? stopped_deadline : ending_deadline, failure ? "the source was lost" : "");
-    result.viewers = server.metrics();
+    result.ended_at_new_size = job.input().is_at_new_size() && !job.stopped() && !failure;
+    if (own_listener) own_listener->close("the stream has come to its end");
+    if (!result.ended_at_new_size)
+        result.viewers_left =
+            served.finish(in_a_hurry ? stopped_deadline : ending_deadline, failure ? "the source was lost" : "");
+    result.viewers = own_listener ? own_listener->metrics() : net::ServerMetrics{served.metrics()};
     if (recorder && stream.counts().version > 0) failure.attempt([&] { recorder->finish(ending); });
-    job.statistics().set_sent_bytes(stream.counts().up_to_date_bytes);
+    job.statistics().set_sent_bytes(sent_before + stream.counts().up_to_date_bytes);
 }
 
 JobFiles files_of(const BroadcastOptions& options) {
@@ -306,9 +328,12 @@ JobFiles files_of(const BroadcastOptions& options) {
 BroadcastJob::BroadcastJob(const BroadcastOptions& options) : state_(std::make_unique<State>(options)) {}
 BroadcastJob::~BroadcastJob() = default;
 
-const net::StreamAddress& BroadcastJob::address() const { return state_->server.address(); }
+const net::StreamAddress& BroadcastJob::address() const { return state_->served.address(); }
 const SourceInfo& BroadcastJob::source() const { return state_->job.input().info(); }
+std::shared_ptr<OpenedSource> BroadcastJob::opened() const { return state_->job.input().opened(); }
 CameraPanel& BroadcastJob::panel() { return state_->job.input().panel(); }
+Controls BroadcastJob::controls() const { return state_->job.input().controls(); }
+void BroadcastJob::control(const ControlOrder& order) { state_->job.input().control(order); }
 const BroadcastResult& BroadcastJob::run() { return state_->run(), state_->result; }
 const BroadcastResult& BroadcastJob::result() const { return state_->result; }
 const Statistics& BroadcastJob::statistics() const { return state_->job.statistics(); }

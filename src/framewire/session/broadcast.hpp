@@ -2,10 +2,12 @@
 
 #include "framewire/delta/delta.hpp"
 #include "framewire/delta/rate/rate_control.hpp"
+#include "framewire/net/client.hpp"
 #include "framewire/net/server.hpp"
 #include "framewire/pipeline/chain/camera_panel.hpp"
 #include "framewire/pipeline/source.hpp"
 #include "framewire/pipeline/statistics/statistics.hpp"
+#include "framewire/session/control/control.hpp"
 #include "framewire/session/detector_options.hpp"
 #include "framewire/session/job/job_files.hpp"
 #include "framewire/session/job/result.hpp"
@@ -25,9 +27,13 @@ struct BroadcastOptions {
     /// force. Whole pictures, which viewers get first or when they are behind, come on top.
     std::optional<delta::RateLimits> rate{};
     net::ServerOptions server{};
-    std::string record{};      ///< a .fwd file of what viewers get, `:key=SECONDS` behind it; empty: none
-    int wait_for_viewers = 0;  ///< the first frame waits for so many
-    bool hurries = false;      ///< frames that do not come live are sent as soon as they are there
+    /// Where it is served under the name of `server`, in place of a listener of its own; lives longer.
+    net::Listener* listener = nullptr;
+    std::string record{};           ///< a .fwd file of what viewers get, `:key=SECONDS` behind it; empty: none
+    net::ClientOptions upstream{};  ///< of a stream that is forwarded: what lets this in there
+    int packing_threads = 0;        ///< that pack steps at once; 0: half of those of the filters, up to 8
+    int wait_for_viewers = 0;       ///< the first frame waits for so many
+    bool hurries = false;           ///< frames that do not come live are sent as soon as they are there
     std::optional<DetectorOptions>
         detector{};  ///< finds objects in frames as captured; viewers draw them where filters took them
 };
@@ -36,8 +42,10 @@ struct BroadcastOptions {
 JobFiles files_of(const BroadcastOptions& options);
 
 struct BroadcastResult : JobResult {
-    net::ServerMetrics viewers{};
-    int viewers_left = 0;  ///< who did not take the end of the stream in time
+    net::ServerMetrics viewers{};  ///< of a listener of its own, or of the stream
+    int viewers_left = 0;          ///< who did not take the end of the stream in time
+    /// The source goes on with frames of another size, for a job of its own: viewers were cut off, to come back.
+    bool ended_at_new_size = false;
 };
 
 /// From a source through filters to any number of viewers, as a difference stream. For one run.
@@ -52,8 +60,13 @@ public:
     /// Where viewers find the stream.
     const net::StreamAddress& address() const;
     const SourceInfo& source() const;
+    /// For InputOptions::opened of the job that goes on where this one ended.
+    std::shared_ptr<OpenedSource> opened() const;
     /// Brightness and its like while frames flow; from any thread.
     CameraPanel& panel();
+    /// As FilteredInput's, for viewers that may; orders of theirs are read by parse_control().
+    Controls controls() const;
+    void control(const ControlOrder& order);
 
     /// To be called once. Throws what failed on the way, after the viewers were told, but what failed of the recording
     /// only at the end; Error{no_input} where the source

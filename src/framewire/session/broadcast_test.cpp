@@ -4,9 +4,12 @@
 #include "framewire/session/receive/receive.hpp"
 #include "framewire/session/run.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <future>
+#include <span>
 #include <stdexcept>
+#include <stop_token>
 
 namespace framewire::session {
 namespace broadcast_test {
@@ -91,6 +94,44 @@ TEST_P(Broadcast, ViewersKnowTheThresholdOfARate) {
         EXPECT_EQ(result.figures.rate->max_bitrate, 300e3);
         EXPECT_GT(result.figures.rate->mean_bits_per_second, 0);
     }
+}
+
+TEST_P(Broadcast, TakesThePanelsOrdersWhileItRuns) {
+    auto options = this->options("synth:size=64x48:fps=100:seed=1");
+    options.hurries = false;
+    options.input.panel = true;
+    options.input.filters = "gray,scale=32:24";
+    std::stop_source stop;
+    options.job.stop = stop.get_token();
+    BroadcastJob broadcast(options);
+    EXPECT_EQ(broadcast.controls().filters.size(), 2U);
+    EXPECT_EQ(error_of([&] { broadcast.control(parse_control("filter 2 off")); }), ErrorCode::usage);
+    auto viewer = std::async(std::launch::async, [&] {
+        net::Client client({broadcast.address()});
+        // True once a picture is so.
+        const auto comes = [&](auto&& wanted) {
+            for (int seen = 0; seen < 2000 && client.next(); ++seen) {
+                const auto* bytes = client.picture().data();
+                if (wanted(std::span(bytes, static_cast<std::size_t>(client.picture().shape().bytes())))) return true;
+            }
+            return false;
+        };
+        const auto is_gray = [](std::span<const std::uint8_t> bytes) {
+            for (std::size_t at = 0; at < bytes.size(); at += 3)
+                if (std::abs(bytes[at] - bytes[at + 2]) > 2 * threshold) return false;
+            return true;
+        };
+        EXPECT_TRUE(comes(is_gray));
+        broadcast.control(parse_control("filter 1 off"));
+        EXPECT_TRUE(comes([&](auto bytes) { return !is_gray(bytes); }));
+        broadcast.control(parse_control("adjust brightness=-255"));
+        EXPECT_TRUE(
+            comes([](auto bytes) { return std::ranges::all_of(bytes, [](int byte) { return byte <= threshold; }); }));
+        stop.request_stop();
+    });
+    broadcast.run();
+    viewer.get();
+    EXPECT_EQ(broadcast.controls().adjustment, Adjustment{.brightness = -255});
 }
 
 TEST_P(Broadcast, RefusesARateOfTheModeLossless) {

@@ -2,15 +2,19 @@
 
 #include "framewire/cuda/executor.hpp"
 #include "framewire/pipeline/statistics/progress.hpp"
+#include "framewire/pipeline/statistics/statistics.hpp"
 #include "framewire/session/input/stretch/stretch.hpp"
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 
 namespace framewire::session {
+
+class OpenedSource;
 
 /// What all jobs take.
 struct JobOptions {
@@ -21,7 +25,9 @@ struct JobOptions {
     std::string statistics_path{};         ///< a file for the run's figures, as JSON; empty: none wanted
     ProgressMode progress = ProgressMode::none;
     bool time_steps = false;  ///< the figures tell how long each step takes; on a GPU steps then wait for each other
-    std::stop_token stop{};   ///< ends the job early, its outputs as whole as they can be
+    /// Gathers the figures, with those of the jobs before; none: of this one alone.
+    std::shared_ptr<Statistics> statistics{};
+    std::stop_token stop{};  ///< ends the job early, its outputs as whole as they can be
 };
 
 /// Where a job's frames come from, and what they go through first.
@@ -38,7 +44,14 @@ struct InputOptions {
     std::string matrix{};  ///< bt601, bt709 or bt2020 instead of what the medium says of its YUV colours
     std::string range{};   ///< limited or full, likewise
     std::optional<std::chrono::milliseconds> reconnect{};  ///< see SourceOptions
-    bool shows_loss = false;   ///< while a lost camera or network source is away, frames come that say "no signal"
+    int decoder_threads = 0;                               ///< see SourceOptions
+    bool follows_size = false;                             ///< see SourceOptions; the job ends there
+    /// In place of opening `source`: one that a job before has read.
+    std::shared_ptr<OpenedSource> opened{};
+    bool shows_loss = false;  ///< while a lost camera or network source is away, frames come that say "no signal"
+    /// Brightness and its like are taken by a chain without `adjust`, too, and filters may be switched while frames
+    /// flow.
+    bool panel = false;
     bool public_name = false;  ///< filters show the source's public_name()
 };
 

@@ -360,7 +360,7 @@ TEST(View, ARecordingHasNoGapsOfYears) {
     Program viewer(view({fmt::format("tcp://127.0.0.1:{}", listener.port()), "-o", folder / "seen.mkv"}));
     auto server = listener.accept(30s);
     ASSERT_TRUE(server);
-    server->send(net::server_hello(info));
+    server->send(net::server_hello({.epoch = 1, .info = info}));
     std::uint64_t version = 0;
     for (const double seconds : {0.0, net::max_seconds, -net::max_seconds, net::max_seconds - 1, net::max_seconds}) {
         net::Bytes message;
@@ -412,7 +412,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Refused{"NoPort", {"serve", "-i", small_synth, "--listen", "127.0.0.1"}, 2, "has no port"},
         Refused{"NobodysAddress",
-                {"serve", "-i", small_synth, "--listen", "192.0.2.1:7878"},
+                {"serve", "-i", small_synth, "--listen", "192.0.2.1:7878", "--no-token"},
                 78,
                 "cannot listen on 192.0.2.1:7878"},
         Refused{"Threshold", {"serve", "-i", small_synth, "--threshold", "255"}, 2, "--threshold"},

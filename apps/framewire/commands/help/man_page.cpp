@@ -64,12 +64,12 @@ framewire run \-i clip.mp4 \-f gray \-o gray.mp4
 .fi
 .in
 .PP
-A camera to whoever asks, and one who does:
+A camera to whoever knows the token, and one who does:
 .PP
 .in +4n
 .nf
 framewire serve \-i /dev/video0 \-\-listen 0.0.0.0:7878
-framewire view tcp://camera.local:7878
+framewire view tcp://camera.local:7878 \-\-token\-file token
 .fi
 .in
 .PP

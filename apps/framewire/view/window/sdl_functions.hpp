@@ -20,6 +20,8 @@ struct SdlFunctions {
     FRAMEWIRE_FUNCTION(SDL_GetCurrentVideoDriver);
     FRAMEWIRE_FUNCTION(SDL_GetDisplayUsableBounds);
     FRAMEWIRE_FUNCTION(SDL_GetError);
+    FRAMEWIRE_FUNCTION(SDL_GetPerformanceCounter);
+    FRAMEWIRE_FUNCTION(SDL_GetPerformanceFrequency);
     FRAMEWIRE_FUNCTION(SDL_GetRendererOutputSize);
     FRAMEWIRE_FUNCTION(SDL_GetWindowWMInfo);
     FRAMEWIRE_FUNCTION(SDL_Init);
@@ -28,13 +30,14 @@ struct SdlFunctions {
     FRAMEWIRE_FUNCTION(SDL_Quit);
     FRAMEWIRE_FUNCTION(SDL_RenderClear);
     FRAMEWIRE_FUNCTION(SDL_RenderCopyF);
+    FRAMEWIRE_FUNCTION(SDL_RenderGeometryRaw);
     FRAMEWIRE_FUNCTION(SDL_RenderPresent);
+    FRAMEWIRE_FUNCTION(SDL_RenderSetClipRect);
     FRAMEWIRE_FUNCTION(SDL_SetHint);
     FRAMEWIRE_FUNCTION(SDL_SetRenderDrawColor);
     FRAMEWIRE_FUNCTION(SDL_SetTextureBlendMode);
+    FRAMEWIRE_FUNCTION(SDL_SetTextureScaleMode);
     FRAMEWIRE_FUNCTION(SDL_SetWindowFullscreen);
-    FRAMEWIRE_FUNCTION(SDL_SetWindowPosition);
-    FRAMEWIRE_FUNCTION(SDL_SetWindowSize);
     FRAMEWIRE_FUNCTION(SDL_SetWindowTitle);
     FRAMEWIRE_FUNCTION(SDL_UnlockTexture);
     FRAMEWIRE_FUNCTION(SDL_UpdateTexture);

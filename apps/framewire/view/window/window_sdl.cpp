@@ -1,11 +1,10 @@
 #include "view/window/window.hpp"
 
-#include "view/display_loss.hpp"
-#include "view/drawn_words.hpp"
-
 #include "framewire/core/error.hpp"
 #include "framewire/core/time/clock.hpp"
 #include "view/shown_text.hpp"
+#include "view/window/display_loss.hpp"
+#include "view/window/imgui_layer.hpp"
 #include "view/window/sdl_functions.hpp"
 
 #include <SDL.h>
@@ -14,6 +13,7 @@
 #include <cmath>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -67,7 +67,7 @@ std::unique_ptr<T, Destroy> made(T* object, const char* what) {
     return std::unique_ptr<T, Destroy>(object);
 }
 
-// The whole grid's own size, or what of it fits the screen.
+// The size that is wanted, or what of it fits the screen.
 std::pair<int, int> size_on_screen(double width, double height) {
     SDL_Rect screen{};
     double scale = 1;
@@ -89,6 +89,9 @@ std::string_view name_of(SDL_Keycode key) {
         case SDLK_END: return "End";
         case SDLK_ESCAPE: return "Escape";
         case SDLK_BACKSPACE: return "Backspace";
+        case SDLK_RETURN:
+        case SDLK_KP_ENTER: return "Enter";
+        case SDLK_TAB: return "Tab";
         default: return {};
     }
 }
@@ -101,77 +104,48 @@ const SdlFunctions& sdl() {
 }
 
 struct Window::State {
-    State(const std::vector<Shape>& pictures, const std::string& title, std::string_view instead)
-        : video(instead), shapes(pictures), shown(pictures.size()) {
-        const auto [width, height] = size_on_screen(shapes.front().width, shapes.front().height);
+    State(int wanted_width, int wanted_height, const std::string& title, std::string_view instead) : video(instead) {
+        const auto [fit_width, fit_height] = size_on_screen(wanted_width, wanted_height);
         window = made(sdl().SDL_CreateWindow(shown_text(title).c_str(), SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED,
-                                             width, height, SDL_WINDOW_RESIZABLE),
+                                             fit_width, fit_height, SDL_WINDOW_RESIZABLE),
                       "window");
         survive_display_loss(*window);
         renderer.reset(sdl().SDL_CreateRenderer(window.get(), -1, SDL_RENDERER_ACCELERATED));
         if (!renderer) renderer = made(sdl().SDL_CreateRenderer(window.get(), -1, SDL_RENDERER_SOFTWARE), "renderer");
-        for (const auto& shape : shapes)
-            textures.push_back(made(sdl().SDL_CreateTexture(renderer.get(), SDL_PIXELFORMAT_BGR24,
-                                                            SDL_TEXTUREACCESS_STREAMING, shape.width, shape.height),
-                                    "texture"));
-        draw();
+        panels.emplace(*renderer);
+        measure();
     }
 
-    void draw() {
-        require_display();
-        sdl().SDL_SetRenderDrawColor(renderer.get(), 0, 0, 0, 255);
-        sdl().SDL_RenderClear(renderer.get());
-        for (const auto& place : places)
-            if (shown[place.picture]) draw(place);
-        for (const auto& each : words) draw(each);
-        sdl().SDL_RenderPresent(renderer.get());
-    }
-
-    SDL_FRect cell(int column, int row) const {
-        int width = 0, height = 0;
-        sdl().SDL_GetRendererOutputSize(renderer.get(), &width, &height);
-        const float cell_width = static_cast<float>(width) / static_cast<float>(columns);
-        const float cell_height = static_cast<float>(height) / static_cast<float>(rows);
-        return {static_cast<float>(column) * cell_width, static_cast<float>(row) * cell_height, cell_width,
-                cell_height};
-    }
+    void measure() { sdl().SDL_GetRendererOutputSize(renderer.get(), &width, &height); }
 
     void draw(const Place& place) {
-        const auto room = cell(place.column, place.row);
-        const auto& shape = shapes[place.picture];
-        const auto width = static_cast<float>(shape.width), height = static_cast<float>(shape.height);
-        const float scale = std::min(room.w / width, room.h / height);
+        if (place.picture >= pictures.size() || !pictures[place.picture].texture) return;
+        const auto& [shape, texture] = pictures[place.picture];
+        const auto& room = place.area;
+        const auto of_width = static_cast<float>(shape.width), of_height = static_cast<float>(shape.height);
+        const float scale = std::min(room.width / of_width, room.height / of_height);
         const auto share = static_cast<float>(place.to - place.from);
-        const SDL_FRect to{room.x + (room.w - scale * width) / 2 + scale * width * static_cast<float>(place.from),
-                           room.y + (room.h - scale * height) / 2, scale * width * share, scale * height};
+        const SDL_FRect to{
+            room.x + (room.width - scale * of_width) / 2 + scale * of_width * static_cast<float>(place.from),
+            room.y + (room.height - scale * of_height) / 2, scale * of_width * share, scale * of_height};
         const int from_x = static_cast<int>(std::lround(place.from * shape.width));
         const int to_x = static_cast<int>(std::lround(place.to * shape.width));
         const SDL_Rect from{from_x, 0, to_x - from_x, shape.height};
-        sdl().SDL_RenderCopyF(renderer.get(), textures[place.picture].get(), &from, &to);
+        sdl().SDL_RenderCopyF(renderer.get(), texture.get(), &from, &to);
     }
 
-    void draw(const Words& each) {
-        const auto room = cell(each.column, each.row);
-        const int size_px = std::clamp(static_cast<int>(std::min(room.w / 45, room.h / 24)), 10, 28);
-        const auto picture = drawn.draw(each.text, size_px, static_cast<int>(room.w) - size_px, each.alarming);
-        if (picture.empty()) return;
-        const std::unique_ptr<SDL_Texture, Destroy> texture(sdl().SDL_CreateTexture(
-            renderer.get(), SDL_PIXELFORMAT_BGRA32, SDL_TEXTUREACCESS_STATIC, picture.width, picture.height));
-        if (!texture) return;  // larger than the renderer's textures may be
-        sdl().SDL_UpdateTexture(texture.get(), nullptr, picture.pixels.data(), 4 * picture.width);
-        sdl().SDL_SetTextureBlendMode(texture.get(), SDL_BLENDMODE_BLEND);
-        // What is too long for the cell becomes smaller.
-        const auto width = static_cast<float>(picture.width), height = static_cast<float>(picture.height);
-        const float gap = static_cast<float>(size_px) / 2;
-        const float scale = std::min({1.0F, (room.w - 2 * gap) / width, (room.h - 2 * gap) / height});
-        if (scale <= 0) return;
-        SDL_FRect to{room.x + gap, room.y + gap, scale * width, scale * height};
-        if (each.corner == Words::Corner::lower_left) to.y = room.y + room.h - gap - to.h;
-        if (each.corner == Words::Corner::middle) {
-            to.x = room.x + (room.w - to.w) / 2;
-            to.y = room.y + (room.h - to.h) / 2;
+    // The texture for pictures of this shape.
+    SDL_Texture& texture_of(std::size_t number, const Shape& shape) {
+        if (number >= pictures.size()) pictures.resize(number + 1);
+        auto& picture = pictures[number];
+        if (!picture.texture || picture.shape != shape) {
+            picture.texture = made(sdl().SDL_CreateTexture(renderer.get(), SDL_PIXELFORMAT_BGR24,
+                                                           SDL_TEXTUREACCESS_STREAMING, shape.width, shape.height),
+                                   "texture");
+            picture.shape = shape;
+            sdl().SDL_SetTextureScaleMode(picture.texture.get(), scale_mode);
         }
-        sdl().SDL_RenderCopyF(renderer.get(), texture.get(), nullptr, &to);
+        return *picture.texture;
     }
 
     static void require_display() {
@@ -181,64 +155,57 @@ struct Window::State {
     // False when the event asks to close.
     bool handle(const SDL_Event& event) {
         if (event.type == SDL_QUIT) return false;
+        stirred = true;
         if (event.type == SDL_TEXTINPUT) keys.emplace_back(event.text.text);
         if (event.type == SDL_KEYDOWN)
             if (const auto name = name_of(event.key.keysym.sym); !name.empty()) keys.emplace_back(name);
-        if (event.type == SDL_WINDOWEVENT) draw();  // uncovered, resized
+        if (event.type == SDL_WINDOWEVENT) {
+            measure();
+            if (event.window.event == SDL_WINDOWEVENT_LEAVE) pointer.reset();
+        }
+        if (event.type == SDL_MOUSEMOTION)
+            pointer = {static_cast<float>(event.motion.x), static_cast<float>(event.motion.y)};
+        panels->handle(event);
+        if (event.type == SDL_MOUSEBUTTONDOWN && event.button.button == SDL_BUTTON_LEFT && !panels->has_mouse())
+            click = {static_cast<float>(event.button.x), static_cast<float>(event.button.y)};
         return true;
     }
 
+    struct Picture {
+        Shape shape{};
+        std::unique_ptr<SDL_Texture, Destroy> texture{};
+    };
+
     VideoSystem video;
-    std::vector<Shape> shapes;
     std::unique_ptr<SDL_Window, Destroy> window;
     std::unique_ptr<SDL_Renderer, Destroy> renderer;
-    std::vector<std::unique_ptr<SDL_Texture, Destroy>> textures;
-    std::vector<bool> shown;  // pictures that there are
-    int columns = 1, rows = 1;
-    std::vector<Place> places{{}};
-    std::vector<Words> words;
-    DrawnWords drawn;
+    std::vector<Picture> pictures;
+    std::optional<ImguiLayer> panels;
+    SDL_ScaleMode scale_mode = SDL_ScaleModeLinear;
+    int width = 1, height = 1;
     std::vector<std::string> keys;
-    bool arranged = false;
+    std::optional<Click> click, pointer;
+    bool stirred = false;
     bool full = false;
     std::mutex mutex;
     std::condition_variable changed;
     bool woken = false;
 };
 
-bool Window::supported() { return true; }
-
-Window::Window(const std::vector<Shape>& pictures, const std::string& title, std::string_view instead)
-    : state_(std::make_unique<State>(pictures, title, instead)) {}
+Window::Window(int width, int height, const std::string& title, std::string_view instead)
+    : state_(std::make_unique<State>(width, height, title, instead)) {}
 Window::~Window() = default;
 
-void Window::arrange(int columns, int rows, const std::vector<Place>& places) {
-    auto& state = *state_;
-    State::require_display();
-    state.columns = columns;
-    state.rows = rows;
-    state.places = places;
-    if (std::exchange(state.arranged, true)) return;
-    int width = 1, height = 1;
-    for (const auto& place : places) {
-        width = std::max(width, state.shapes[place.picture].width);
-        height = std::max(height, state.shapes[place.picture].height);
-    }
-    const auto [fit_width, fit_height] = size_on_screen(double(width) * columns, double(height) * rows);
-    sdl().SDL_SetWindowSize(state.window.get(), fit_width, fit_height);
-    sdl().SDL_SetWindowPosition(state.window.get(), SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED);
-}
-
-void Window::set_words(const std::vector<Words>& words) { state_->words = words; }
+int Window::width() const { return state_->width; }
+int Window::height() const { return state_->height; }
 
 void Window::take(HostView<const std::uint8_t> picture, std::size_t number) {
-    auto& state = *state_;
-    const auto& shape = state.shapes[number];
-    validate(picture, shape, "the picture to show");
+    const auto& shape = picture.shape();
     State::require_display();
+    auto& texture = state_->texture_of(number, shape);
     void* pixels = nullptr;
     int pitch = 0;
-    if (sdl().SDL_LockTexture(state.textures[number].get(), nullptr, &pixels, &pitch) != 0)
+    if (sdl().SDL_LockTexture(&texture, nullptr, &pixels, &pitch) != 0)
         fail(ErrorCode::internal, "a picture cannot be shown: {}", sdl().SDL_GetError());
     for (int y = 0; y < shape.height; ++y) {
         const auto* from = picture.row(0, y);
@@ -248,11 +215,32 @@ void Window::take(HostView<const std::uint8_t> picture, std::size_t number) {
         else
             for (int x = 0; x < shape.width; ++x) std::fill_n(to + 3 * std::int64_t{x}, 3, from[x]);
     }
-    sdl().SDL_UnlockTexture(state.textures[number].get());
-    state.shown[number] = true;
+    sdl().SDL_UnlockTexture(&texture);
 }
 
-void Window::draw() { state_->draw(); }
+std::optional<Shape> Window::shape_of(std::size_t number) const {
+    if (number >= state_->pictures.size() || !state_->pictures[number].texture) return std::nullopt;
+    return state_->pictures[number].shape;
+}
+
+void Window::set_sharp(bool sharp) {
+    State::require_display();
+    state_->scale_mode = sharp ? SDL_ScaleModeNearest : SDL_ScaleModeLinear;
+    for (const auto& picture : state_->pictures)
+        if (picture.texture) sdl().SDL_SetTextureScaleMode(picture.texture.get(), state_->scale_mode);
+}
+
+void Window::draw(const std::vector<Place>& places, const std::function<void()>& panels) {
+    auto& state = *state_;
+    State::require_display();
+    sdl().SDL_SetRenderDrawColor(state.renderer.get(), 0, 0, 0, 255);
+    sdl().SDL_RenderClear(state.renderer.get());
+    for (const auto& place : places) state.draw(place);
+    state.panels->begin(state.width, state.height);
+    panels();
+    state.panels->end();
+    sdl().SDL_RenderPresent(state.renderer.get());
+}
 
 void Window::set_title(const std::string& title) {
     State::require_display();
@@ -268,6 +256,9 @@ void Window::set_full_screen(bool full) {
 bool Window::full_screen() const { return state_->full; }
 
 std::vector<std::string> Window::take_keys() { return std::exchange(state_->keys, {}); }
+std::optional<Click> Window::take_click() { return std::exchange(state_->click, std::nullopt); }
+bool Window::take_stirred() { return std::exchange(state_->stirred, false); }
+std::optional<Click> Window::pointer() const { return state_->pointer; }
 
 bool Window::wait(std::chrono::milliseconds longest) {
     auto& state = *state_;

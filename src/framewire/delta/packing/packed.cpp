@@ -4,6 +4,16 @@
 
 namespace framewire::delta {
 
+void append_packed(const PackedHead& head, std::span<const CodedBlock> coded, int blocks,
+                   std::vector<std::uint8_t>& out) {
+    out.push_back(static_cast<std::uint8_t>(head.kind));
+    out.push_back(static_cast<std::uint8_t>(head.threshold));
+    DirectoryWriter directory(out);
+    for (const auto& [block, bytes] : coded) directory.add(block, bytes.size());
+    directory.finish(blocks);
+    for (const auto& [block, bytes] : coded) out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
 void validate_one_frame(const Shape& shape, const char* what) {
     validate(shape, what);
     if (shape.frames != 1)

@@ -16,10 +16,11 @@ namespace framewire::delta {
 /// What packed bytes begin with: of which kind they are, and with which threshold they were made.
 struct PackedHead {
     enum class Kind : std::uint8_t {
-        changes = 0,       ///< differences from the picture before
-        picture = 1,       ///< a whole picture as it is
-        prediction = 2,    ///< what becomes of the picture before, within the threshold
-        first_picture = 3  ///< the same where there is none before
+        changes = 0,        ///< differences from the picture before
+        picture = 1,        ///< a whole picture as it is
+        prediction = 2,     ///< what becomes of the picture before, within the threshold
+        first_picture = 3,  ///< the same where there is none before
+        blocks = 4          ///< some blocks of a picture as they are
     };
     static constexpr std::size_t bytes = 2;
     static constexpr int max_threshold = 254;
@@ -81,6 +82,10 @@ private:
     std::vector<std::size_t> sizes_;  // of the blocks
     std::array<std::vector<std::uint8_t>, static_cast<std::size_t>(block_shares)> shares_;
 };
+
+/// Appends head, directory and bytes of blocks that were coded before: `coded`, ascending, of a frame of `blocks`.
+void append_packed(const PackedHead& head, std::span<const CodedBlock> coded, int blocks,
+                   std::vector<std::uint8_t>& out);
 
 /// Throws Error{usage} unless `shape` is one frame; `what` names it.
 void validate_one_frame(const Shape& shape, const char* what);

@@ -265,14 +265,8 @@ struct Unpacker::State {
         return true;
     }
 
-    bool apply_prediction(int threshold, HostView<std::uint8_t> reference) {
-        const HostView<const std::uint8_t> before = reference;
-        const AvoidedBlocks avoided(shape, left_out_before);
-        if (!for_each_block([&](Share& share, const BlockPlace& place, std::span<const std::uint8_t> bytes, PartSet&) {
-                return share.prediction.decode(bytes, place, threshold, before, after.view(),
-                                               left_out ? &avoided : nullptr);
-            }))
-            return false;
+    /// What `after` has of the coded blocks becomes the reference's.
+    void take_after(HostView<std::uint8_t> reference) {
         std::atomic<std::uint32_t> count = 0;
         for_each_row(reference,
                      [&](std::uint8_t* held, std::uint8_t* difference, const std::uint8_t* now, std::int64_t bytes) {
@@ -285,6 +279,27 @@ struct Unpacker::State {
                          count += changed;
                      });
         last_count = count;
+    }
+
+    bool apply_prediction(int threshold, HostView<std::uint8_t> reference) {
+        const HostView<const std::uint8_t> before = reference;
+        const AvoidedBlocks avoided(shape, left_out_before);
+        if (!for_each_block([&](Share& share, const BlockPlace& place, std::span<const std::uint8_t> bytes, PartSet&) {
+                return share.prediction.decode(bytes, place, threshold, before, after.view(),
+                                               left_out ? &avoided : nullptr);
+            }))
+            return false;
+        take_after(reference);
+        return true;
+    }
+
+    /// Blocks as they are: `after` takes them first, for a broken one may have been written in part when that shows.
+    bool apply_blocks(HostView<std::uint8_t> reference) {
+        if (!for_each_block([&](Share& share, const BlockPlace& place, std::span<const std::uint8_t> bytes, PartSet&) {
+                return share.picture.decode(bytes, place, after.view());
+            }))
+            return false;
+        take_after(reference);
         return true;
     }
 
@@ -293,13 +308,20 @@ struct Unpacker::State {
         validate(reference, shape, "the unpacker's reference");
         const auto head = open(bytes, to_leave_out);
         last_threshold = head.threshold;
-        const bool whole = head.kind == Kind::changes
-                               ? apply_changes(head.threshold, reference)
-                               : head.kind == Kind::prediction && apply_prediction(head.threshold, reference);
-        if (whole) return;
+        if (apply(head, reference)) return;
         forget();
-        const bool of_changes = head.kind == Kind::changes || head.kind == Kind::prediction;
+        const bool of_changes =
+            head.kind == Kind::changes || head.kind == Kind::prediction || head.kind == Kind::blocks;
         broken(of_changes ? "a block's changes make no sense" : "no changes where some should be");
+    }
+
+    bool apply(const PackedHead& head, HostView<std::uint8_t> reference) {
+        switch (head.kind) {
+            case Kind::changes: return apply_changes(head.threshold, reference);
+            case Kind::prediction: return apply_prediction(head.threshold, reference);
+            case Kind::blocks: return apply_blocks(reference);
+            default: return false;
+        }
     }
 
     void replace(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference, BlockSet* to_leave_out) {

@@ -36,6 +36,8 @@ public:
 
     const SourceInfo& info() const override { return source_->info(); }
     bool read(HostView<std::uint8_t> image, FrameTime& time) override { return source_->read(image, time); }
+    bool take_new_size() override { return source_->take_new_size(); }
+    bool is_at_new_size() const override { return source_->is_at_new_size(); }
     Adjustment set_adjustment(const Adjustment& wanted) override {
         const std::lock_guard lock(mutex_);
         return controls_.apply(wanted);

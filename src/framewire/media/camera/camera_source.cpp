@@ -80,6 +80,7 @@ SourceKind camera_source() {
                             .optional = true}},
             .examples = {"/dev/video0", "v4l2:/dev/video0:size=1280x720:fps=30:format=mjpeg"},
             .has_path = true,
+            .may_be_away = true,
             .matches = [](const std::string& text) { return text.starts_with("/dev/video"); },
             .open = open_camera};
 }

@@ -32,6 +32,7 @@ struct SourceKind {
     std::vector<std::string_view> examples{};  ///< texts for -i
     bool has_path = false;                     ///< something comes before the parameters
     bool named_by_path = false;                ///< is a path alone, of what is there; `file://` may stand before it
+    bool may_be_away = false;                  ///< for a while: a camera, the network
     bool must_exist = false;                   ///< the path, before anything is opened
     /// Whether `text`, which has none of the prefixes, is of this kind; where neither prefix nor endings tell.
     bool (*matches)(const std::string& text) = nullptr;

@@ -106,6 +106,7 @@ SourceKind network_source() {
             .summary = "a network source; one that dies is tried again with growing pauses",
             .examples = {"rtsp://camera.local/stream"},
             .has_path = true,
+            .may_be_away = true,
             .matches = [](const std::string& text) { return text.find("://") != text.npos; },
             .open = open_address};
 }

@@ -38,19 +38,22 @@ struct Guests::Guest : std::enable_shared_from_this<Guests::Guest> {
     Bytes hello = Bytes(preamble_bytes + header_bytes);  // its front, then what follows
     std::size_t heard_bytes = 0;                         // of that
     bool front_heard = false;
-    Bytes words;  // the last ones
+    std::uint16_t version = 0;  // of the protocol, that it offers
+    Bytes words;                // the last ones
     std::size_t discarded_bytes = 0;
 };
 
-Guests::Guests(const Limits& limits, Loop& loop, Admit admit, Count count)
+Guests::Guests(const Limits& limits, std::string_view token, Loop& loop, Admit admit, Count count)
     : limits_(limits),
       loop_(loop),
       admit_(std::move(admit)),
       count_(std::move(count)),
-      places_(limits.greeting, limits.greeting_per_peer) {}
+      places_(limits.greeting, limits.greeting_per_peer),
+      gate_(token) {}
 
 void Guests::come(ConnectionPointer connection) {
     const auto guest = std::make_shared<Guest>(++come_so_far_, std::move(connection), loop_.now());
+    if (const auto why = gate_.closed_to(guest->connection->peer(), loop_.now())) return refuse(guest, *why);
     make_place(guest);
     if (guest->phase == Guest::Phase::greeting) read_on(*guest);
 }
@@ -76,7 +79,10 @@ void Guests::read_on(Guest& guest) {
         const auto held = guest.shared_from_this();
         guest.reading = false;
         if (error || bytes == 0) {
-            if (guest.phase == Guest::Phase::greeting) count_(1, 0);
+            if (guest.phase == Guest::Phase::greeting) {
+                count_(1, 0);
+                if (error) refusals_.line("{} refused: {}", guest.connection->name(), error.message());
+            }
             close(held);
         } else if (guest.phase == Guest::Phase::greeting) {
             take_piece(held, bytes);
@@ -105,8 +111,8 @@ void Guests::take_piece(const GuestPointer& guest, std::size_t bytes) {
 
 void Guests::take_header(const GuestPointer& guest) {
     const ByteSpan front(guest->hello);
-    read_preamble(front.first(preamble_bytes));
-    const auto header = read_header(front.subspan(preamble_bytes), 0);
+    guest->version = read_viewer_preamble(front.first(preamble_bytes));
+    const auto header = read_viewer_header(front.subspan(preamble_bytes));
     if (header.type != MessageType::hello) fail(ErrorCode::source_lost, "the viewer does not begin with a hello");
     guest->front_heard = true;
     guest->heard_bytes = 0;
@@ -114,9 +120,12 @@ void Guests::take_header(const GuestPointer& guest) {
 }
 
 void Guests::take_hello(const GuestPointer& guest) {
-    const auto stream = read_client_hello(guest->hello);
-    if (const auto why = admit_(stream, guest->connection))
+    const auto hello = read_viewer_hello(guest->hello, guest->version);
+    // Before anything is said of streams: their names are for those who may come in.
+    if (const auto why = gate_.check(guest->connection->peer(), hello.token, loop_.now()))
         refuse(guest, *why);
+    else if (const auto why_not = admit_(hello, guest->connection))
+        refuse(guest, *why_not);
     else
         forget(*guest);
 }

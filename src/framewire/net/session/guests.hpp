@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/core/time/clock.hpp"
+#include "framewire/net/access/gate.hpp"
 #include "framewire/net/limits/greeting_places.hpp"
 #include "framewire/net/limits/limited_log.hpp"
 #include "framewire/net/transport/connection.hpp"
@@ -16,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace framewire::net {
 
@@ -29,13 +31,13 @@ public:
         std::chrono::milliseconds hello_deadline{};
         std::chrono::milliseconds farewell_deadline{};  ///< for who was turned away to close
     };
-    /// Takes over the connection of a viewer that asks for `stream`; or says why not, and leaves it as it is.
-    using Admit = std::function<std::optional<ServerError>(const std::string& stream, ConnectionPointer&)>;
+    /// Takes over the connection of a viewer that says `hello`; or says why not, and leaves it as it is.
+    using Admit = std::function<std::optional<ServerError>(const ViewerHello& hello, ConnectionPointer&)>;
     /// Is told of each that was turned away, and of the bytes of words it was sent.
     using Count = std::function<void(std::int64_t refused, std::int64_t word_bytes)>;
 
-    /// `loop` lives longer.
-    Guests(const Limits& limits, Loop& loop, Admit admit, Count count);
+    /// `loop` lives longer. Of those with a hello only who has the token is admitted; empty: none is needed.
+    Guests(const Limits& limits, std::string_view token, Loop& loop, Admit admit, Count count);
 
     /// A new connection. When there are too many without a hello, another one is turned away for it.
     void come(ConnectionPointer connection);
@@ -65,6 +67,7 @@ private:
     std::uint64_t come_so_far_ = 0;
     std::map<std::uint64_t, GuestPointer> greeting_, refused_;  // the oldest first
     GreetingPlaces places_;
+    Gate gate_;
     std::array<std::uint8_t, 4096> discarded_{};  // what is said by those turned away
     LimitedLog refusals_{LogLevel::info, "connections refused"};
 };

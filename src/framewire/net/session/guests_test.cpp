@@ -3,6 +3,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/net/client.hpp"
 #include "framewire/net/server.hpp"
+#include "framewire/net/testing/test_hello.hpp"
 #include "framewire/net/testing/test_server.hpp"
 #include "framewire/net/testing/test_stream.hpp"
 #include "framewire/net/testing/test_tcp.hpp"
@@ -23,6 +24,8 @@ using namespace std::chrono_literals;
 using testing::eventually;
 using testing::expect_code;
 using testing::expect_equal;
+using testing::greeting_of;
+using testing::hello_for;
 using testing::on_any_port;
 using testing::RawConnection;
 using testing::refusal_in;
@@ -64,14 +67,14 @@ TEST(Server, RefusesHostileViewers) {
     Server server(stream.state, options);
     stream.step();
     const auto port = server.address().server.port;
-    const auto hello = client_hello("main");
+    const auto hello = hello_for("main");
     const auto changed = [&](std::size_t at, std::uint8_t byte) {
         auto bytes = hello;
         bytes[at] = byte;
         return bytes;
     };
     // Each is told why, in the protocol's own form, and cut off.
-    const std::vector<Bytes> wrong{Bytes(64, 'G'),   changed(0, 'X'),   changed(4, 9),    changed(6, 2),
+    const std::vector<Bytes> wrong{Bytes(64, 'G'),   changed(0, 'X'),   changed(4, 3),    changed(6, 2),
                                    changed(7, 0xff), changed(10, 0xff), changed(11, 200), changed(12, '/')};
     for (const auto& bytes : wrong) {
         auto peer = RawConnection::connect(port);
@@ -96,7 +99,7 @@ TEST(Server, RefusesHostileViewers) {
         EXPECT_EQ(refusal_in(answer).text, "no whole hello within 300 ms");
     }
 
-    // Out of turn: a viewer has nothing more to say.
+    // Out of turn: nobody says hello twice.
     auto talker = RawConnection::connect(port);
     talker.send(hello);
     EXPECT_FALSE(talker.read_exactly(preamble_bytes).empty());
@@ -156,7 +159,7 @@ TEST(Server, SilentConnectionsKeepNobodyOut) {
     options.handshake_deadline = 1h;
     Server server(stream.state, options);
     const auto port = server.address().server.port;
-    const auto hello = client_hello("main");
+    const auto hello = hello_for("main");
     std::vector<RawConnection> silent;
     for (const int addresses : {1, 100}) {
         // A viewer that is slow with its hello, and a flood from elsewhere meanwhile.
@@ -165,7 +168,7 @@ TEST(Server, SilentConnectionsKeepNobodyOut) {
         for (int i = 0; i < 200; ++i)
             silent.push_back(RawConnection::connect(port, 0, static_cast<std::uint8_t>(100 + i % addresses)));
         EXPECT_TRUE(slow.send(ByteSpan(hello).subspan(3)));
-        const auto greeting = server_hello(stream.state.info());
+        const auto greeting = greeting_of(stream.state);
         EXPECT_EQ(slow.read_exactly(greeting.size()), greeting);
         // One that comes from an address of the flood.
         auto quick = RawConnection::connect(port, 0, 100);
@@ -186,10 +189,10 @@ TEST(Server, LogsOnlySoMuchOfWhatPeersDo) {
         Server server(stream.state, on_any_port());
         for (int i = 0; i < times; ++i) {
             auto viewer = RawConnection::connect(server.address().server.port);
-            viewer.send(client_hello("main"));
+            viewer.send(hello_for("main"));
             EXPECT_FALSE(viewer.read_exactly(preamble_bytes).empty());
             auto stranger = RawConnection::connect(server.address().server.port);
-            stranger.send(client_hello("garden"));
+            stranger.send(hello_for("garden"));
             EXPECT_FALSE(stranger.read_exactly(preamble_bytes).empty());
         }
         EXPECT_TRUE(eventually([&] { return server.metrics().viewers == 0; }));
@@ -209,7 +212,7 @@ TEST(Server, FinishWaitsForNobodyWhoIsNoViewer) {
     Server server(stream.state, options);
     auto silent = RawConnection::connect(server.address().server.port);
     auto refused = RawConnection::connect(server.address().server.port);
-    refused.send(client_hello("garden"));
+    refused.send(hello_for("garden"));
     EXPECT_FALSE(refused.read_exactly(preamble_bytes).empty());
     auto ending = std::async(std::launch::async, [&] { return server.finish(1h); });
     EXPECT_EQ(ending.wait_for(20s), std::future_status::ready);

@@ -17,13 +17,13 @@ constexpr std::size_t names_bytes_told = 100;
 
 }  // namespace
 
-Sessions::Sessions(const Limits& limits, Loop& loop)
+Sessions::Sessions(const Limits& limits, Loop& loop, std::string_view token)
     : limits_(limits),
       loop_(loop),
       viewers_(limits.viewer_deadlines, loop, streams_, tally_),
       guests_(
-          limits.guests, loop,
-          [this](const std::string& name, ConnectionPointer& connection) { return admit(name, connection); },
+          limits.guests, token, loop,
+          [this](const ViewerHello& hello, ConnectionPointer& connection) { return admit(hello, connection); },
           [this](std::int64_t refused, std::int64_t bytes) {
               tally_.count([&] {
                   tally_.total.refused += refused;
@@ -35,7 +35,8 @@ Sessions::Sessions(const Limits& limits, Loop& loop)
 
 void Sessions::come(ConnectionPointer connection) { guests_.come(std::move(connection)); }
 
-std::optional<ServerError> Sessions::admit(const std::string& name, ConnectionPointer& connection) {
+std::optional<ServerError> Sessions::admit(const ViewerHello& hello, ConnectionPointer& connection) {
+    const auto& name = hello.stream;
     const auto found = streams_.find(name);
     if (found == streams_.end())
         return ServerError{Refusal::no_such_stream, fmt::format("there is no stream '{}' here; {}", name, names())};
@@ -44,7 +45,7 @@ std::optional<ServerError> Sessions::admit(const std::string& name, ConnectionPo
     if (viewers_.count() >= static_cast<std::size_t>(limits_.viewers))
         return ServerError{Refusal::too_many_viewers,
                            fmt::format("{} viewers are there already, which is the limit", limits_.viewers)};
-    viewers_.come(stream, std::move(connection));
+    viewers_.come(stream, std::move(connection), hello.held);
     return std::nullopt;
 }
 
@@ -70,10 +71,10 @@ void Sessions::check_deadlines() {
     guests_.check_deadlines();
 }
 
-Stream& Sessions::add(const std::string& name, StreamState& state) {
+Stream& Sessions::add(const std::string& name, StreamState& state, Control control) {
     validate_stream_name(name);
     if (streams_.contains(name)) fail(ErrorCode::usage, "there is a stream '{}' already", name);
-    auto& stream = *streams_.emplace(name, std::make_unique<Stream>(name, state)).first->second;
+    auto& stream = *streams_.emplace(name, std::make_unique<Stream>(name, state, std::move(control))).first->second;
     set_pinned_limit();
     return stream;
 }
@@ -100,12 +101,12 @@ void Sessions::end(Stream& stream, const std::string& failure) {
 void Sessions::remove(Stream& stream, std::function<void()> removed) {
     stream.ending = true;
     viewers_.cut_off(stream);
-    stream.when_packed = [this, &stream, removed = std::move(removed)] {
+    stream.when_idle = [this, &stream, removed = std::move(removed)] {
         streams_.erase(std::string(stream.name));
         set_pinned_limit();
         removed();
     };
-    if (!stream.packing_picture) std::exchange(stream.when_packed, nullptr)();
+    stream.tell_when_idle();
 }
 
 void Sessions::publish(Stream& stream) {

@@ -14,6 +14,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 namespace framewire::net {
 
@@ -30,8 +31,8 @@ public:
         std::size_t pinned_bytes = 0;
     };
 
-    /// `loop` lives longer, and runs nothing any more when this ends.
-    Sessions(const Limits& limits, Loop& loop);
+    /// `loop` lives longer, and runs nothing any more when this ends. Viewers need the token; empty: none.
+    Sessions(const Limits& limits, Loop& loop, std::string_view token = {});
 
     /// A new connection.
     void come(ConnectionPointer connection);
@@ -42,7 +43,8 @@ public:
 
     /// Serves `state`, which lives longer than the stream, to those who ask for `name`. Throws Error{usage} when the
     /// name is not allowed or taken.
-    Stream& add(const std::string& name, StreamState& state);
+    /// `control` sees to viewers' wishes; none: they are not taken.
+    Stream& add(const std::string& name, StreamState& state, Control control = nullptr);
     /// Takes no new viewers of the stream, sends those there the last state and then the end, or with `failure` these
     /// words as an error.
     void end(Stream& stream, const std::string& failure);
@@ -63,7 +65,7 @@ public:
     ServerMetrics metrics() const;
 
 private:
-    std::optional<ServerError> admit(const std::string& name, ConnectionPointer& connection);
+    std::optional<ServerError> admit(const ViewerHello& hello, ConnectionPointer& connection);
     std::string names() const;
     void set_pinned_limit();
 

@@ -2,6 +2,7 @@
 
 #include "framewire/net/client.hpp"
 #include "framewire/net/stream/receiver.hpp"
+#include "framewire/net/testing/test_hello.hpp"
 #include "framewire/net/testing/test_memory.hpp"
 #include "framewire/net/testing/test_server.hpp"
 #include "framewire/net/testing/test_stream.hpp"
@@ -20,9 +21,13 @@ using namespace std::chrono_literals;
 using testing::connection_pair;
 using testing::expect_code;
 using testing::expect_equal;
+using testing::greeting_of;
+using testing::hello_for;
+using testing::hello_of;
 using testing::ManualLoop;
 using testing::MemoryDialer;
 using testing::MemoryPeer;
+using testing::picture_of;
 using testing::refusal_in;
 using testing::TestStream;
 
@@ -51,71 +56,227 @@ protected:
     Sessions sessions{{.viewers = 3, .guests = {4, 2, 5s, 10s}, .viewer_deadlines = {10s, 1s}}, loop};
 };
 
-void take_all(Receiver& receiver, ByteSpan messages, bool& ended) {
-    while (!messages.empty()) {
-        ASSERT_GE(messages.size(), header_bytes);
+// Takes what a viewer has heard and gives how many states were in it.
+int take_all(Receiver& receiver, ByteSpan messages) {
+    int states = 0;
+    while (messages.size() >= header_bytes) {
         const auto header = read_header(messages.first(header_bytes), receiver.max_packed_bytes());
-        ASSERT_GE(messages.size() - header_bytes, header.length_bytes);
-        ended =
-            receiver.take(header.type, messages.subspan(header_bytes, header.length_bytes)) == Receiver::Outcome::ended;
-        messages = messages.subspan(header_bytes + header.length_bytes);
+        messages = messages.subspan(header_bytes);
+        if (header.length_bytes > messages.size()) break;
+        if (header.type == MessageType::picture || header.type == MessageType::changes) {
+            receiver.take(header.type, messages.first(header.length_bytes));
+            ++states;
+        }
+        messages = messages.subspan(header.length_bytes);
     }
+    EXPECT_TRUE(messages.empty()) << "a message in pieces";
+    return states;
 }
+
+// A viewer that draws what it hears when it is told to.
+struct DrawingPeer {
+    MemoryPeer peer;
+    Receiver receiver;
+    std::uint64_t messages = 0;
+
+    void draw() {
+        const auto states = take_all(receiver, peer.hear());
+        if (states == 0) return;
+        messages += static_cast<std::uint64_t>(states);
+        peer.say(drawn_message({messages, receiver.state().version, 1}));
+    }
+};
 
 TEST_F(SessionsTest, GreetsSendsAPictureThenStepsThenTheEnd) {
     auto& stream = streams.emplace_back();
     auto& served = sessions.add("main", stream.state);
     auto peer = come();
     EXPECT_TRUE(peer.hear().empty()) << "it has not said hello";
-    peer.say(client_hello("main"));
-    EXPECT_EQ(peer.hear(), server_hello(stream.state.info()));
-    Receiver receiver(stream.state.info());
-    bool ended = false;
+    peer.say(hello_for("main"));
+    EXPECT_EQ(peer.hear(), greeting_of(stream.state));
+    DrawingPeer viewer{std::move(peer), Receiver(hello_of(stream.state))};
     for (int i = 1; i <= 10; ++i) {
         step(stream, served);
-        take_all(receiver, peer.hear(), ended);
-        ASSERT_EQ(receiver.state().version, static_cast<std::uint64_t>(i));
-        expect_equal(receiver.picture(), stream.reference());
+        viewer.draw();
+        ASSERT_EQ(viewer.receiver.state().version, static_cast<std::uint64_t>(i));
+        expect_equal(viewer.receiver.picture(), stream.reference());
     }
-    EXPECT_EQ(receiver.counts().pictures, 1);
-    EXPECT_EQ(receiver.counts().changes, 9);
+    EXPECT_EQ(viewer.receiver.counts().pictures, 1);
+    EXPECT_EQ(viewer.receiver.counts().changes, 9);
+    viewer.peer.hear();  // the server's clock, that answers the first one
     sessions.end(served, "");
-    EXPECT_EQ(peer.hear(), empty_message(MessageType::end));
-    EXPECT_TRUE(peer.closed());
+    EXPECT_EQ(viewer.peer.hear(), empty_message(MessageType::end));
+    EXPECT_TRUE(viewer.peer.closed());
     EXPECT_EQ(sessions.metrics().viewers, 0);
-    peer.close();
+    viewer.peer.close();
     loop.run();
     EXPECT_EQ(sessions.cut_off(served), 0);
 }
 
-TEST_F(SessionsTest, ASlowReaderSkipsAndIsSentTheNewestPictureOnce) {
-    auto& stream = streams.emplace_back(Shape{1, 60, 80, 3}, delta::Mode::lossless, 60);
+TEST_F(SessionsTest, WhoDrawsLateSkipsAndIsSentTheNewestPictureOnce) {
+    auto& stream = streams.emplace_back(Shape{1, 240, 320, 3}, delta::Mode::lossless, 60);
     auto& served = sessions.add("main", stream.state);
-    auto slow = come(1000), quick = come();
-    for (auto* peer : {&slow, &quick}) {
-        peer->say(client_hello("main"));
-        EXPECT_EQ(peer->hear(), server_hello(stream.state.info()));
-    }
-    Receiver slow_receiver(stream.state.info()), quick_receiver(stream.state.info());
-    bool ended = false;
+    const auto come_drawing = [&] {
+        auto peer = come(std::size_t{8} << 20);
+        peer.say(hello_for("main"));
+        EXPECT_EQ(peer.hear(), greeting_of(stream.state));
+        return DrawingPeer{std::move(peer), Receiver(hello_of(stream.state))};
+    };
+    auto late = come_drawing(), quick = come_drawing();
     for (int i = 0; i < 50; ++i) {
         step(stream, served);
-        take_all(quick_receiver, quick.hear(), ended);
-        expect_equal(quick_receiver.picture(), stream.reference());
+        quick.draw();
+        expect_equal(quick.receiver.picture(), stream.reference());
     }
-    EXPECT_EQ(quick_receiver.counts().skipped, 0);
-    // What was under way, which is the first picture; then the newest one.
-    while (slow_receiver.state().version < 50) {
-        const auto messages = slow.hear();
-        ASSERT_FALSE(messages.empty());
-        take_all(slow_receiver, messages, ended);
-        loop.run();
-    }
-    expect_equal(slow_receiver.picture(), stream.reference());
-    EXPECT_EQ(slow_receiver.counts().pictures, 2);
-    EXPECT_EQ(slow_receiver.counts().changes, 0);
-    EXPECT_EQ(sessions.metrics(served).skipped, 48);
+    EXPECT_EQ(quick.receiver.counts().skipped, 0);
+    // What there was room for on the way to it, some 512 KB of noise; then the newest picture.
+    late.draw();
+    const auto before = late.receiver.state().version;
+    EXPECT_LT(before, 6u);
+    loop.run();
+    late.draw();
+    EXPECT_EQ(late.receiver.state().version, 50u);
+    expect_equal(late.receiver.picture(), stream.reference());
+    EXPECT_EQ(sessions.metrics(served).skipped, static_cast<std::int64_t>(50 - before - 1));
     EXPECT_EQ(sessions.metrics().pinned_bytes, 0);
+}
+
+TEST_F(SessionsTest, WhoComesAgainIsSentWhatChangedMeanwhile) {
+    auto& stream = streams.emplace_back(Shape{1, 240, 640, 3}, delta::Mode::exact, 0);
+    auto& served = sessions.add("main", stream.state);
+    auto first = come();
+    first.say(hello_for("main"));
+    first.hear();
+    DrawingPeer viewer{std::move(first), Receiver(hello_of(stream.state))};
+    step(stream, served);
+    viewer.draw();
+    viewer.peer.close();
+    loop.run();
+    for (int i = 0; i < 5; ++i) step(stream, served);
+
+    auto again = come();
+    again.say(viewer_hello({.stream = "main", .held = viewer.receiver.held()}));
+    const auto hello = greeting_of(stream.state);
+    const auto greeted = again.hear();
+    ASSERT_EQ(Bytes(greeted.begin(), greeted.begin() + static_cast<std::ptrdiff_t>(hello.size())), hello);
+    viewer.receiver.restart(hello_of(stream.state));
+    loop.run();
+    const auto heard = again.hear();
+    EXPECT_EQ(take_all(viewer.receiver, heard), 1);
+    expect_equal(viewer.receiver.picture(), stream.reference());
+    EXPECT_LT(heard.size(), picture_of(stream.state).bytes->size() / 2) << "most blocks were there";
+    EXPECT_EQ(viewer.receiver.counts().pictures, 1);
+    EXPECT_EQ(viewer.receiver.counts().parts, 1);
+
+    // To another stream of the same name what was held means nothing.
+    auto& other = streams.emplace_back(Shape{1, 240, 640, 3}, delta::Mode::exact, 0);
+    other.step();
+    sessions.add("other", other.state);
+    auto stranger = come();
+    stranger.say(viewer_hello({.stream = "other", .held = viewer.receiver.held()}));
+    stranger.hear();
+    loop.run();
+    EXPECT_EQ(stranger.hear(), *picture_of(other.state).bytes);
+}
+
+TEST_F(SessionsTest, WhoIsUpToDateIsToldSoWhenItComesAgain) {
+    auto& stream = streams.emplace_back();
+    auto& served = sessions.add("main", stream.state);
+    step(stream, served);
+    Receiver receiver(hello_of(stream.state));
+    take_all(receiver, *picture_of(stream.state).bytes);
+    auto again = come();
+    again.say(viewer_hello({.stream = "main", .held = receiver.held()}));
+    again.hear();
+    loop.run();
+    receiver.restart(hello_of(stream.state));
+    const auto heard = again.hear();
+    EXPECT_EQ(take_all(receiver, heard), 1);
+    EXPECT_LT(heard.size(), 60u);
+    EXPECT_TRUE(receiver.complete());
+}
+
+TEST_F(SessionsTest, WhoClaimsToHaveDrawnWhatWasNotSentIsDropped) {
+    auto& stream = streams.emplace_back();
+    auto& served = sessions.add("main", stream.state);
+    for (const std::uint64_t messages : {0, 2}) {
+        auto liar = come();
+        liar.say(hello_for("main"));
+        liar.hear();
+        step(stream, served);
+        liar.hear();
+        liar.say(drawn_message({messages, 1, 1}));
+        EXPECT_EQ(sessions.metrics().viewers, 0) << messages;
+    }
+    EXPECT_EQ(sessions.metrics().dropped, 2);
+}
+
+TEST_F(SessionsTest, WhoReadsButDrawsNothingIsDroppedAtTheDeadline) {
+    auto& stream = streams.emplace_back();
+    auto& served = sessions.add("main", stream.state);
+    auto peer = come();
+    peer.say(hello_for("main"));
+    peer.hear();
+    step(stream, served);
+    peer.hear();
+    for (int second = 0; second < 9; ++second) {
+        pass(1s);
+        peer.hear();
+    }
+    EXPECT_EQ(sessions.metrics().viewers, 1);
+    pass(1s);
+    EXPECT_EQ(sessions.metrics().dropped, 1);
+}
+
+TEST_F(SessionsTest, ClocksAreCompared) {
+    auto& stream = streams.emplace_back();
+    auto& served = sessions.add("main", stream.state);
+    auto peer = come();
+    peer.say(hello_for("main"));
+    peer.hear();
+    step(stream, served);
+    peer.hear();
+    peer.say(drawn_message({1, 1, 1000}));
+    loop.run();
+    const auto now_us = microseconds_since_start(loop.now());
+    EXPECT_EQ(peer.hear(), clock_message({1000, now_us}));
+}
+
+TEST_F(SessionsTest, WishesAreSeenToOneAfterTheOther) {
+    auto& stream = streams.emplace_back();
+    std::vector<std::string> wishes;
+    auto& served = sessions.add("main", stream.state, [&](const std::string& wish) -> std::string {
+        wishes.push_back(wish);
+        if (wish == "no") fail(ErrorCode::usage, "not this");
+        return "after " + wish;
+    });
+    auto peer = come();
+    peer.say(hello_for("main"));
+    auto hello = hello_of(stream.state);
+    hello.controls = true;
+    EXPECT_EQ(peer.hear(), server_hello(hello));
+    auto other_one = come();
+    other_one.say(hello_for("main"));
+    other_one.hear();
+    peer.say(control_message("yes"));
+    peer.say(control_message("no"));
+    EXPECT_TRUE(wishes.empty());
+    loop.run();
+    EXPECT_EQ(wishes, (std::vector<std::string>{"yes", "no"}));
+    auto answers = answer_message({true, "after yes"});
+    const auto second = answer_message({false, "not this"});
+    answers.insert(answers.end(), second.begin(), second.end());
+    EXPECT_EQ(peer.hear(), answers);
+    EXPECT_EQ(other_one.hear(), answer_message({true, "after yes"})) << "who is told what another one changed";
+    EXPECT_EQ(sessions.metrics(served).viewers, 2);
+
+    auto& other = streams.emplace_back();
+    sessions.add("other", other.state);
+    auto stranger = come();
+    stranger.say(hello_for("other"));
+    stranger.hear();
+    stranger.say(control_message("yes"));
+    EXPECT_EQ(sessions.metrics().dropped, 1) << "who has a wish of a stream that takes none";
 }
 
 TEST_F(SessionsTest, ASilentPeerIsToldSoAtTheDeadline) {
@@ -145,19 +306,19 @@ TEST_F(SessionsTest, AHelloMayComeInPieces) {
     auto& stream = streams.emplace_back();
     sessions.add("main", stream.state);
     auto peer = come();
-    for (const auto byte : client_hello("main")) {
+    for (const auto byte : hello_for("main")) {
         EXPECT_TRUE(peer.hear().empty());
         peer.say({byte});
     }
-    EXPECT_EQ(peer.hear(), server_hello(stream.state.info()));
+    EXPECT_EQ(peer.hear(), greeting_of(stream.state));
 }
 
 TEST_F(SessionsTest, AStuckViewerIsDroppedAtTheDeadline) {
     auto& stream = streams.emplace_back();
     auto& served = sessions.add("main", stream.state);
     auto stuck = come(100);
-    stuck.say(client_hello("main"));
-    EXPECT_EQ(stuck.hear(), server_hello(stream.state.info()));
+    stuck.say(hello_for("main"));
+    EXPECT_EQ(stuck.hear(), greeting_of(stream.state));
     step(stream, served);
     pass(9999ms);
     EXPECT_EQ(sessions.metrics().viewers, 1);
@@ -172,8 +333,8 @@ TEST_F(SessionsTest, KeepAlivesGoOnWhileAPictureIsPacked) {
     stream.step();
     sessions.add("main", stream.state);
     auto peer = come();
-    peer.say(client_hello("main"));
-    EXPECT_EQ(peer.hear(), server_hello(stream.state.info()));
+    peer.say(hello_for("main"));
+    EXPECT_EQ(peer.hear(), greeting_of(stream.state));
     for (int i = 0; i < 5; ++i) {
         pass(999ms);
         EXPECT_TRUE(peer.hear().empty());
@@ -181,13 +342,13 @@ TEST_F(SessionsTest, KeepAlivesGoOnWhileAPictureIsPacked) {
         EXPECT_EQ(peer.hear(), empty_message(MessageType::alive));
     }
     loop.run();  // the packing, too
-    EXPECT_EQ(peer.hear(), *stream.state.picture().bytes);
+    EXPECT_EQ(peer.hear(), *picture_of(stream.state).bytes);
 }
 
 TEST_F(SessionsTest, SaysWhichStreamsThereAre) {
     const auto answer_to = [&](const std::string& name) {
         auto peer = come();
-        peer.say(client_hello(name));
+        peer.say(hello_for(name));
         return refusal_in(peer.hear()).text;
     };
     EXPECT_EQ(answer_to("roof"), "there is no stream 'roof' here; there is none");
@@ -214,8 +375,8 @@ TEST_F(SessionsTest, AStreamIsRemovedWhenItsPictureIsPacked) {
     stream.step();
     auto& served = sessions.add("main", stream.state);
     auto peer = come();
-    peer.say(client_hello("main"));
-    EXPECT_EQ(peer.hear(), server_hello(stream.state.info()));
+    peer.say(hello_for("main"));
+    EXPECT_EQ(peer.hear(), greeting_of(stream.state));
     bool removed = false;
     sessions.remove(served, [&] { removed = true; });
     loop.run_tasks();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/net/session/control.hpp"
 #include "framewire/net/session/metrics.hpp"
 #include "framewire/net/session/viewer.hpp"
 #include "framewire/net/stream/stream_state.hpp"
@@ -10,12 +11,13 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace framewire::net {
 
 /// A stream as its server knows it. Only the loop's thread touches it, but for what is said.
 struct Stream {
-    Stream(std::string name, StreamState& state);
+    Stream(std::string name, StreamState& state, Control control);
 
     const std::string name;
     StreamState& state;
@@ -23,8 +25,17 @@ struct Stream {
     std::shared_ptr<const Bytes> last_words;  ///< the end, or the error in its place
     bool ending = false;                      ///< no new viewers
     std::set<ViewerPointer> viewers;
-    bool packing_picture = false;
-    std::function<void()> when_packed;  ///< called once when no picture is being packed any more
+    bool coding_blocks = false;
+    int controls_under_way = 0;
+    std::function<void()> when_idle;  ///< called once when no blocks are being coded and no wishes seen to any more
+
+    bool idle() const { return !coding_blocks && controls_under_way == 0; }
+    /// The stream may be gone after it.
+    void tell_when_idle() {
+        if (!idle()) return;
+        if (const auto call = std::exchange(when_idle, nullptr)) call();
+    }
+    Control control;  ///< called on the loop's other thread; none: takes no wishes
 
     std::atomic<bool> publishing{false};  ///< any thread's
 

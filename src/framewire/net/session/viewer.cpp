@@ -1,5 +1,7 @@
 #include "framewire/net/session/viewer.hpp"
 
+#include "framewire/net/session/stream.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -27,7 +29,12 @@ bool Answer::shares_a_message_with(const Answer& other) const {
 }
 
 Viewer::Viewer(ConnectionPointer connection_, Stream& stream_, Clock::time_point now)
-    : connection(std::move(connection_)), stream(stream_), progress(now) {}
+    : connection(std::move(connection_)),
+      stream(stream_),
+      lacking(stream_.state.blocks(), 1),
+      drawn_at(now),
+      progress(now),
+      states_progress(now) {}
 
 double Viewer::pace(Clock::time_point now) const {
     const auto age = now - answered_at;

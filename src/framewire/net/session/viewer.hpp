@@ -1,13 +1,16 @@
 #pragma once
 
 #include "framewire/core/time/clock.hpp"
+#include "framewire/delta/blocks/block_set.hpp"
 #include "framewire/net/limits/pinned_bytes.hpp"
+#include "framewire/net/session/send_window.hpp"
 #include "framewire/net/transport/connection.hpp"
+#include "framewire/net/wire/wire.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace framewire::net {
 
@@ -15,9 +18,10 @@ struct Stream;
 
 /// What a viewer is sent in one go.
 struct Answer {
-    enum class Kind { words, steps, picture };
+    enum class Kind { words, steps, blocks, picture };
     Kind kind = Kind::words;
-    SharedMessages messages;
+    SharedMessages messages{};  ///< words first, where others come with them
+    std::size_t words = 0;      ///< so many of them
     std::uint64_t skipped = 0;  ///< versions that the viewer passes over by it
 
     std::size_t bytes() const;
@@ -40,16 +44,33 @@ struct Viewer : std::enable_shared_from_this<Viewer> {
     ConnectionPointer connection;
     Stream& stream;
     Phase phase = Phase::watching;
-    std::uint64_t held = 0;  ///< the version it has when all writes are done
-    bool awaits_picture = false;
+    // What it has when all writes are done:
+    std::uint64_t held = 0;      ///< the version of the blocks that it does not lack; 0: it lacks all
+    delta::BlockSet lacking;     ///< blocks that it has of older versions, or not at all
+    bool complete = false;       ///< it lacks none
+    std::size_t next_block = 0;  ///< where those that it lacks are looked for first
+    bool resumes = false;        ///< it has this from another connection, and is to be told what became of it
+    bool awaits_blocks = false;
+
+    SendWindow window;
+    Clock::time_point drawn_at{};  ///< when it last said what it has drawn
+
+    SharedMessages words{};          ///< that go with the next answer
+    std::optional<Clocks> clocks{};  ///< when it last told its own
+    Clock::time_point clock_told_at{};
 
     bool writing = false;
-    bool pins = false;                   ///< the answer counts among the bytes pinned
-    Answer answer;                       ///< under way while `writing`
-    std::size_t taken_bytes = 0;         ///< of it
-    Clock::time_point answered_at{};     ///< when it was begun
-    Clock::time_point progress;          ///< when it last took a byte
-    std::array<std::uint8_t, 1> said{};  ///< it has nothing to say
+    bool pins = false;                  ///< the answer counts among the bytes pinned
+    Answer answer;                      ///< under way while `writing`
+    std::size_t taken_bytes = 0;        ///< of it
+    Clock::time_point answered_at{};    ///< when it was begun
+    Clock::time_point progress;         ///< when it last took a byte
+    Clock::time_point states_progress;  ///< when it last took one of a picture or a step
+
+    Bytes said = Bytes(header_bytes);  ///< its message: the front, then the content
+    std::size_t heard_bytes = 0;       ///< of that
+    std::optional<MessageHeader> front{};
+    bool awaits_control = false;  ///< a wish of its is being seen to, and nothing more is read
 };
 
 using ViewerPointer = std::shared_ptr<Viewer>;

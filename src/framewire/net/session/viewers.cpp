@@ -1,5 +1,9 @@
 #include "framewire/net/session/viewers.hpp"
 
+#include "framewire/core/error.hpp"
+
+#include <algorithm>
+#include <chrono>
 #include <exception>
 #include <string>
 #include <utility>
@@ -14,11 +18,12 @@ std::shared_ptr<const Bytes> shared(Bytes bytes) { return std::make_shared<const
 
 }  // namespace
 
-Stream::Stream(std::string name_, StreamState& state_)
+Stream::Stream(std::string name_, StreamState& state_, Control control_)
     : name(std::move(name_)),
       state(state_),
-      hello(shared(server_hello(state.info()))),
-      last_words(shared(empty_message(MessageType::end))) {}
+      hello(shared(server_hello({state.epoch(), control_ != nullptr, state.info()}))),
+      last_words(shared(empty_message(MessageType::end))),
+      control(std::move(control_)) {}
 
 Viewers::Viewers(const Deadlines& deadlines, Loop& loop, const Streams& streams, Tally& tally)
     : deadlines_(deadlines),
@@ -33,8 +38,9 @@ Viewers::~Viewers() {
             if (viewer->phase == Phase::watching) stream->state.detach();
 }
 
-void Viewers::come(Stream& stream, ConnectionPointer connection) {
+void Viewers::come(Stream& stream, ConnectionPointer connection, const HeldBlocks& held) {
     const auto viewer = std::make_shared<Viewer>(std::move(connection), stream, loop_.now());
+    resume(*viewer, held);
     stream.viewers.insert(viewer);
     ++count_;
     stream.state.attach();
@@ -44,19 +50,89 @@ void Viewers::come(Stream& stream, ConnectionPointer connection) {
     });
     came_.line("viewer {} came", viewer->connection->name());
     listen_to(*viewer);
-    send(*viewer, {Answer::Kind::words, {stream.hello}});
+    send(*viewer, {Answer::Kind::words, {stream.hello}, 1});
 }
 
-// A viewer has nothing more to say: what comes is its closing, or out of turn.
+// --- hearing ---
+
 void Viewers::listen_to(Viewer& viewer) {
-    viewer.connection->read_some(viewer.said, [this, &viewer](const std::error_code& error, std::size_t bytes) {
+    const auto into = std::span(viewer.said).subspan(viewer.heard_bytes);
+    viewer.connection->read_some(into, [this, &viewer](const std::error_code& error, std::size_t bytes) {
         const auto held = viewer.shared_from_this();
-        if (viewer.phase == Phase::watching && !error && bytes > 0)
-            drop(held, "it talks out of turn");
-        else
-            part(held, "");
+        if (error || bytes == 0) return part(held, "");
+        viewer.heard_bytes += bytes;
+        try {
+            if (viewer.heard_bytes == viewer.said.size()) hear(held);
+        } catch (const Error& problem) {
+            drop(held, problem.what());
+        }
+        if (viewer.phase != Phase::gone && !viewer.awaits_control) listen_to(viewer);
     });
 }
+
+// A message's front, or its content.
+void Viewers::hear(const ViewerPointer& viewer) {
+    auto expected = header_bytes;
+    if (!viewer->front) {
+        viewer->front = read_viewer_header(viewer->said);
+        if (viewer->front->type == MessageType::hello) fail(ErrorCode::source_lost, "it says hello a second time");
+        expected = viewer->front->length_bytes;
+    } else {
+        const auto type = std::exchange(viewer->front, {})->type;
+        if (type == MessageType::drawn)
+            take_drawn(*viewer, read_drawn(viewer->said));
+        else
+            take_control(viewer, read_control(viewer->said));
+    }
+    viewer->said.resize(expected);
+    viewer->heard_bytes = 0;
+}
+
+void Viewers::take_drawn(Viewer& viewer, const Drawn& drawn) {
+    const auto now = loop_.now();
+    if (!viewer.window.drawn(drawn, now))
+        fail(ErrorCode::source_lost, "it has drawn {} messages, which cannot be", drawn.messages);
+    viewer.drawn_at = now;
+    viewer.clocks = {drawn.clock_us, microseconds_since_start(now)};
+    send_missing(viewer);
+}
+
+// One at a time: nothing more is read of a viewer until its wish was seen to.
+void Viewers::take_control(const ViewerPointer& viewer, const std::string& wish) {
+    auto& stream = viewer->stream;
+    if (!stream.control) fail(ErrorCode::source_lost, "it has a wish of a stream that takes none");
+    if (viewer->phase != Phase::watching) return;
+    viewer->awaits_control = true;
+    ++stream.controls_under_way;
+    loop_.post_work([this, viewer, wish, &stream] {
+        ControlAnswer answer{.done = true};
+        try {
+            answer.text = stream.control(wish);
+        } catch (const std::exception& error) {
+            answer = {false, error.what()};
+        }
+        loop_.post([this, viewer, answer, asked = wish.empty()] { answer_control(viewer, answer, asked); });
+    });
+}
+
+// What one viewer has changed, all are told.
+void Viewers::answer_control(const ViewerPointer& viewer, const ControlAnswer& answer, bool only_asked) {
+    auto& stream = viewer->stream;
+    --stream.controls_under_way;
+    const auto words = shared(answer_message(answer));
+    for_everyone(stream, [&](const ViewerPointer& other) {
+        if (other != viewer && (!answer.done || only_asked)) return;
+        other->words.push_back(words);
+        send_missing(*other);
+    });
+    if (viewer->phase != Phase::gone) {
+        viewer->awaits_control = false;
+        listen_to(*viewer);
+    }
+    stream.tell_when_idle();
+}
+
+// --- going ---
 
 void Viewers::drop(const ViewerPointer& viewer, std::string_view why) {
     dropped_.line("viewer {} dropped: {}", viewer->connection->name(), why);
@@ -92,178 +168,6 @@ void Viewers::enter(Viewer& viewer, Phase phase) {
     });
 }
 
-// Calls `act` for every viewer that there is now; what goes wrong with one costs the others nothing.
-template <class Act>
-void Viewers::for_everyone(Stream& stream, Act act) {
-    const std::vector<ViewerPointer> everyone(stream.viewers.begin(), stream.viewers.end());
-    for (const auto& viewer : everyone) {
-        if (viewer->phase == Phase::gone) continue;
-        try {
-            act(viewer);
-        } catch (const std::exception& error) {
-            drop(viewer, error.what());
-        }
-    }
-}
-
-// --- sending ---
-
-// When nothing else is under way to the viewer.
-void Viewers::send(Viewer& viewer, Answer answer) {
-    make_room_for(answer);
-    pinned_.add(answer.messages);
-    viewer.pins = true;
-    viewer.answer = std::move(answer);
-    viewer.writing = true;
-    viewer.taken_bytes = 0;
-    viewer.answered_at = viewer.progress = loop_.now();
-    count_pinned();
-    pieces_.clear();
-    for (const auto& message : viewer.answer.messages) pieces_.emplace_back(*message);
-    // What the callbacks keep fits into them without an allocation.
-    const auto watch_progress = [this, &viewer](std::size_t bytes) {
-        if (bytes > viewer.taken_bytes) viewer.progress = loop_.now();
-        viewer.taken_bytes = bytes;
-    };
-    viewer.connection->write(pieces_, watch_progress, [this, &viewer](const std::error_code& error, std::size_t) {
-        written(viewer.shared_from_this(), error);
-    });
-}
-
-void Viewers::written(const ViewerPointer& viewer, const std::error_code& error) {
-    viewer->writing = false;
-    release(*viewer);
-    const auto taken = std::exchange(viewer->answer, {});
-    if (error) {
-        part(viewer, error.message());
-        return;
-    }
-    count_taken(*viewer, taken);
-    if (viewer->phase == Phase::watching)
-        send_missing(*viewer);
-    else
-        viewer->connection->end_writing();
-}
-
-// Viewers that take nothing would keep a picture each, of as many versions as there are viewers. So who is slowest
-// goes until the answer fits; it goes without words, for it is in the middle of a message.
-void Viewers::make_room_for(const Answer& answer) {
-    while (pinned_.total() + pinned_.growth(answer.messages) > pinned_limit_) {
-        const auto slowest = slowest_besides(answer);
-        if (!slowest) return;  // nobody else has anything under way
-        drop(slowest, fmt::format("it is the slowest, and what waits for viewers takes more than the {} bytes allowed",
-                                  pinned_limit_));
-    }
-}
-
-// The slowest of those who are sent pictures or steps, and none of the answer's; of several the longest at it.
-ViewerPointer Viewers::slowest_besides(const Answer& answer) const {
-    const auto now = loop_.now();
-    const auto less = [now](const Viewer& a, const Viewer& b) {
-        return std::pair(a.pace(now), a.answered_at) < std::pair(b.pace(now), b.answered_at);
-    };
-    ViewerPointer slowest;
-    for (const auto& [name, stream] : streams_)
-        for (const auto& viewer : stream->viewers)
-            if (viewer->writing && viewer->answer.kind != Answer::Kind::words &&
-                !viewer->answer.shares_a_message_with(answer) && (!slowest || less(*viewer, *slowest)))
-                slowest = viewer;
-    return slowest;
-}
-
-// The viewer's answer is not pinned any more.
-void Viewers::release(Viewer& viewer) {
-    if (!std::exchange(viewer.pins, false)) return;
-    pinned_.remove(viewer.answer.messages);
-    count_pinned();
-}
-
-void Viewers::count_pinned() {
-    tally_.count([this] { tally_.total.pinned_bytes = static_cast<std::int64_t>(pinned_.total()); });
-}
-
-void Viewers::count_taken(const Viewer& viewer, const Answer& answer) {
-    const auto bytes = static_cast<std::int64_t>(answer.bytes());
-    count(viewer.stream, [&](StreamMetrics& m) {
-        switch (answer.kind) {
-            case Answer::Kind::words: m.other_bytes += bytes; break;
-            case Answer::Kind::steps:
-                m.steps += static_cast<std::int64_t>(answer.messages.size());
-                m.step_bytes += bytes;
-                break;
-            case Answer::Kind::picture:
-                ++m.pictures;
-                m.picture_bytes += bytes;
-                m.skipped += static_cast<std::int64_t>(answer.skipped);
-                break;
-        }
-    });
-}
-
-void Viewers::send_missing(Viewer& viewer) {
-    if (viewer.phase != Phase::watching || viewer.writing || viewer.awaits_picture) return;
-    auto missing = viewer.stream.state.missing(viewer.held);
-    if (missing.picture) {
-        pack_picture(viewer.stream);
-        viewer.awaits_picture = true;
-    } else if (!missing.steps.empty()) {
-        viewer.held = missing.steps.back().version;
-        Answer answer{Answer::Kind::steps, {}};
-        for (auto& step : missing.steps) answer.messages.push_back(std::move(step.bytes));
-        send(viewer, std::move(answer));
-    } else if (missing.ended) {
-        // The viewer closes when it has the last words. Closing first could cost it them.
-        enter(viewer, Phase::ending);
-        send(viewer, {Answer::Kind::words, {viewer.stream.last_words}});
-    }
-}
-
-// Packing takes milliseconds, in which nobody else should wait: it is done elsewhere, one picture at a time for all who
-// wait for one.
-void Viewers::pack_picture(Stream& stream) {
-    if (stream.packing_picture) return;
-    loop_.post_work([this, &stream] {
-        StateMessage picture;
-        std::string problem;
-        try {
-            picture = stream.state.picture();
-        } catch (const std::exception& error) {
-            problem = error.what();
-        }
-        loop_.post([this, &stream, picture, problem] {
-            if (!problem.empty()) trouble_.line("serving '{}': a picture cannot be packed: {}", stream.name, problem);
-            hand_out(stream, picture);
-        });
-    });
-    stream.packing_picture = true;
-}
-
-void Viewers::hand_out(Stream& stream, const StateMessage& picture) {
-    stream.packing_picture = false;
-    for_everyone(stream, [&](const ViewerPointer& viewer) {
-        if (!std::exchange(viewer->awaits_picture, false)) return;
-        if (viewer->writing) return;  // a keep-alive; what is missing is asked for when it is taken
-        if (picture.version == 0) {
-            drop(viewer, "there is no picture for it");
-            return;
-        }
-        if (picture.version <= viewer->held) {  // packed before this viewer asked
-            send_missing(*viewer);
-            return;
-        }
-        const auto skipped = viewer->held > 0 ? picture.version - viewer->held - 1 : 0;
-        viewer->held = picture.version;
-        send(*viewer, {Answer::Kind::picture, {picture.bytes}, skipped});
-    });
-    // Last, for the stream may be gone after it.
-    if (stream.packing_picture) return;
-    if (const auto call = std::exchange(stream.when_packed, nullptr)) call();
-}
-
-void Viewers::send_all_missing(Stream& stream) {
-    for_everyone(stream, [this](const ViewerPointer& viewer) { send_missing(*viewer); });
-}
-
 int Viewers::cut_off(Stream& stream) {
     const auto left = static_cast<int>(stream.viewers.size());
     for_everyone(stream, [this](const ViewerPointer& viewer) { close(viewer); });
@@ -283,11 +187,14 @@ void Viewers::check_deadlines(const ViewerPointer& viewer, Clock::time_point now
     const auto silence = now - viewer->progress;
     if (viewer->phase == Phase::ending) {
         if (silence >= deadlines_.write) close(viewer);
-    } else if (viewer->writing) {
-        if (silence >= deadlines_.write)
-            drop(viewer, fmt::format("it took nothing for {} ms", deadlines_.write.count()));
-    } else if (silence >= deadlines_.keep_alive) {
-        send(*viewer, {Answer::Kind::words, {alive_}});  // also while a picture is packed for it
+    } else if (viewer->writing && silence >= deadlines_.write) {
+        drop(viewer, fmt::format("it took nothing for {} ms", deadlines_.write.count()));
+    } else if (!viewer->window.empty() &&
+               now - std::max({viewer->window.oldest(), viewer->drawn_at, viewer->states_progress}) >=
+                   deadlines_.write) {
+        drop(viewer, fmt::format("it drew nothing for {} ms", deadlines_.write.count()));
+    } else if (!viewer->writing && now - viewer->answered_at >= deadlines_.keep_alive) {
+        send(*viewer, {Answer::Kind::words, {alive_}, 1});  // also while blocks are coded for it
     }
 }
 

@@ -10,16 +10,19 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace framewire::net {
 
-/// The viewers of all streams of a server. Each is sent what it lacks (StreamState::missing()) when it has taken what
-/// it was sent before: a slow one skips states and costs nobody else anything, what waits for it never exceeds one
-/// whole picture, and what waits for all of them is limited. Everything happens in the loop's thread.
+/// The viewers of all streams of a server. Each is sent what it lacks of the newest state, as far as its SendWindow
+/// lets it: a slow one skips states and costs nobody else anything, what waits for it never exceeds one whole picture,
+/// and what waits for all of them is limited. Everything happens in the loop's thread.
 class Viewers {
 public:
     struct Deadlines {
@@ -39,8 +42,8 @@ public:
     /// Those there now, who were told the end included.
     std::size_t count() const { return count_; }
 
-    /// A viewer whose hello was taken.
-    void come(Stream& stream, ConnectionPointer connection);
+    /// A viewer whose hello was taken, and said that it holds these blocks.
+    void come(Stream& stream, ConnectionPointer connection, const HeldBlocks& held);
     /// The stream's state is new.
     void send_all_missing(Stream& stream);
     /// Gives how many were left.
@@ -49,13 +52,30 @@ public:
     void check_deadlines();
 
 private:
+    void resume(Viewer& viewer, const HeldBlocks& held);
     void listen_to(Viewer& viewer);
+    void hear(const ViewerPointer& viewer);
+    void take_drawn(Viewer& viewer, const Drawn& drawn);
+    void take_control(const ViewerPointer& viewer, const std::string& wish);
+    void answer_control(const ViewerPointer& viewer, const ControlAnswer& answer, bool only_asked);
     void drop(const ViewerPointer& viewer, std::string_view why);
     void part(const ViewerPointer& viewer, std::string_view why);
     void close(const ViewerPointer& viewer);
     void enter(Viewer& viewer, Viewer::Phase phase);
+
+    // Calls `act` for every viewer that there is now; what goes wrong with one costs the others nothing.
     template <class Act>
-    void for_everyone(Stream& stream, Act act);
+    void for_everyone(Stream& stream, Act act) {
+        const std::vector<ViewerPointer> everyone(stream.viewers.begin(), stream.viewers.end());
+        for (const auto& viewer : everyone) {
+            if (viewer->phase == Viewer::Phase::gone) continue;
+            try {
+                act(viewer);
+            } catch (const std::exception& error) {
+                drop(viewer, error.what());
+            }
+        }
+    }
 
     void send(Viewer& viewer, Answer answer);
     void written(const ViewerPointer& viewer, const std::error_code& error);
@@ -65,8 +85,14 @@ private:
     void count_pinned();
     void count_taken(const Viewer& viewer, const Answer& answer);
     void send_missing(Viewer& viewer);
-    void pack_picture(Stream& stream);
-    void hand_out(Stream& stream, const StateMessage& picture);
+    bool send_steps(Viewer& viewer, std::uint64_t newest, std::size_t room_bytes);
+    void send_words(Viewer& viewer);
+    void ask_for_blocks(Viewer& viewer);
+    void want_blocks(const Viewer& viewer, delta::BlockSet& wanted) const;
+    void code_blocks(Stream& stream, delta::BlockSet wanted);
+    void hand_out(Stream& stream, const WholeState* whole);
+    void send_blocks(Viewer& viewer, const WholeState& whole);
+    void tell_clocks(Viewer& viewer);
     void check_deadlines(const ViewerPointer& viewer, Clock::time_point now);
 
     // For the stream and for all of them.

@@ -1,74 +1,110 @@
 #include "framewire/net/stream/receiver.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/delta/blocks/grid.hpp"
+#include "framewire/delta/packing/packed.hpp"
+#include "framewire/net/stream/state_message.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace framewire::net {
 
-Receiver::Receiver(const StreamInfo& info)
-    : picture_((validate(info), info.shape)),
-      unpacker_(info.shape),
-      greatest_threshold_(info.threshold),
-      threshold_(info.threshold),
-      max_packed_bytes_(delta::max_packed_bytes(info.shape)) {}
+Receiver::Receiver(const ServerHello& hello)
+    : picture_((validate(hello.info), hello.info.shape)),
+      unpacker_(hello.info.shape),
+      greatest_threshold_(hello.info.threshold),
+      max_packed_bytes_(delta::max_packed_bytes(hello.info.shape)),
+      epoch_(hello.epoch),
+      versions_(static_cast<std::size_t>(delta::BlockGrid(hello.info.shape).count())) {
+    state_.threshold = greatest_threshold_;
+}
 
 Receiver::Outcome Receiver::take(MessageType type, ByteSpan payload) {
     switch (type) {
         case MessageType::alive: return Outcome::nothing;
         case MessageType::end: return Outcome::ended;
+        case MessageType::picture: return take_picture(payload);
+        case MessageType::changes: return take_changes(payload);
+        case MessageType::hello: fail(ErrorCode::source_lost, "the server greets a second time");
         case MessageType::error: {
             const auto error = read_error(payload);
             fail(ErrorCode::source_lost, "the server says: {}", error.text);
         }
-        case MessageType::hello: fail(ErrorCode::source_lost, "the server greets a second time");
-        case MessageType::picture: {
-            const auto next = read_state(payload, picture_.shape(), objects_);
-            if (follows_ && next.version <= state_.version)
-                fail(ErrorCode::source_lost, "the server goes back from version {} to {}", state_.version,
-                     next.version);
-            unpacker_.apply_picture(payload, picture_.view());
-            check_threshold();
-            threshold_ = unpacker_.last_threshold() ? unpacker_.last_threshold() : greatest_threshold_;
-            if (follows_) count_skipped(next.version - state_.version - 1);
-            ++counts_.pictures;
-            move_on(next);
-            return Outcome::picture;
-        }
-        case MessageType::changes: {
-            const auto next = read_state(payload, picture_.shape(), objects_);
-            if (!follows_)
-                fail(ErrorCode::source_lost, "the server begins with the step to version {}, not with a picture",
-                     next.version);
-            if (next.version != state_.version + 1)
-                fail(ErrorCode::source_lost, "the server sends the step to version {} while version {} is held",
-                     next.version, state_.version);
-            unpacker_.apply_changes(payload, picture_.view());
-            check_threshold();
-            threshold_ = unpacker_.last_threshold();
-            counts_.changed_bytes += unpacker_.last_count();
-            ++counts_.changes;
-            move_on(next);
-            return Outcome::picture;
-        }
+        default: fail(ErrorCode::source_lost, "a message of the unknown type {}", static_cast<int>(type));
     }
-    fail(ErrorCode::source_lost, "a message of the unknown type {}", static_cast<int>(type));
 }
 
-void Receiver::check_threshold() const {
-    if (unpacker_.last_threshold() > greatest_threshold_)
-        fail(ErrorCode::source_lost, "the server sends a state within {} in a stream within {}",
-             unpacker_.last_threshold(), greatest_threshold_);
+StateHeader Receiver::read_front(ByteSpan& payload) {
+    const auto next = read_state(payload, picture_.shape(), objects_);
+    if (next.threshold > greatest_threshold_)
+        fail(ErrorCode::source_lost, "the server sends a state within {} in a stream within {}", next.threshold,
+             greatest_threshold_);
+    return next;
 }
 
-void Receiver::restart(const StreamInfo& info) {
-    greatest_threshold_ = info.threshold;
-    follows_ = false;
+Receiver::Outcome Receiver::take_picture(ByteSpan payload) {
+    const auto next = read_front(payload);
+    if (follows_ && next.version < state_.version)
+        fail(ErrorCode::source_lost, "the server goes back from version {} to {}", state_.version, next.version);
+    if (next.partial) fail(ErrorCode::source_lost, "the server sends a whole picture that it calls a part");
+    unpacker_.apply_picture(payload, picture_.view());
+    if (follows_ && !resumes_ && next.version > state_.version) count_skipped(next.version - state_.version - 1);
+    ++counts_.pictures;
+    return move_on(next, {});
 }
 
-void Receiver::move_on(const StateHeader& next) {
+// Steps lead from the version before; blocks that stand for themselves, from any.
+Receiver::Outcome Receiver::take_changes(ByteSpan payload) {
+    const auto next = read_front(payload);
+    const bool alone = !payload.empty() && payload[0] == static_cast<std::uint8_t>(delta::PackedHead::Kind::blocks);
+    if (!alone && !follows_)
+        fail(ErrorCode::source_lost, "the server begins with the step to version {}, not with a picture", next.version);
+    if (!alone && (resumes_ || next.version != state_.version + 1))
+        fail(ErrorCode::source_lost, "the server sends the step to version {} while version {} is held", next.version,
+             state_.version);
+    if (follows_ && next.version < state_.version)
+        fail(ErrorCode::source_lost, "the server goes back from version {} to {}", state_.version, next.version);
+    unpacker_.apply_changes(payload, picture_.view());
+    counts_.changed_bytes += unpacker_.last_count();
+    if (alone) {
+        if (follows_ && !resumes_ && next.version > state_.version) count_skipped(next.version - state_.version - 1);
+        ++counts_.parts;
+    } else {
+        ++counts_.changes;
+    }
+    return move_on(next, blocks_of(payload, picture_.shape()));
+}
+
+void Receiver::restart(const ServerHello& hello) {
+    greatest_threshold_ = hello.info.threshold;
+    resumes_ = hello.epoch == epoch_ && follows_;
+    if (resumes_) return;
+    epoch_ = hello.epoch;
+    follows_ = whole_ = false;
+    std::ranges::fill(versions_, std::uint64_t{0});
+}
+
+// Nobody sees a picture before all of its blocks have come.
+Receiver::Outcome Receiver::move_on(const StateHeader& next, const delta::BlockSet& blocks) {
+    for (std::size_t block = 0; block < blocks.size(); ++block)
+        if (blocks[block]) versions_[block] = next.version;
+    if (!next.partial) std::ranges::fill(versions_, next.version);
     state_ = next;
     follows_ = true;
+    resumes_ = false;
+    whole_ = whole_ || !next.partial || std::ranges::find(versions_, std::uint64_t{0}) == versions_.end();
+    return whole_ ? Outcome::picture : Outcome::nothing;
+}
+
+HeldBlocks Receiver::held() const {
+    if (!follows_) return {};
+    HeldBlocks held{.epoch = epoch_};
+    for (const auto version : versions_) {
+        if (held.runs.empty() || held.runs.back().version != version) held.runs.push_back({version, 0});
+        ++held.runs.back().blocks;
+    }
+    return held;
 }
 
 // No connection can pass over more versions than there are, but the next one may begin again with the first.

@@ -2,30 +2,70 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/delta.hpp"
+#include "framewire/delta/packing/packed.hpp"
 #include "framewire/delta/packing/packing.hpp"
+#include "framewire/delta/pictures/picture_coder.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <deque>
 #include <mutex>
+#include <random>
 
 namespace framewire::net {
+
+namespace {
+
+std::uint64_t new_epoch() {
+    std::random_device random;
+    return (std::uint64_t{random()} << 32 | random()) | 1;
+}
+
+// A block of one picture becomes that of another one.
+void copy_block(HostView<const std::uint8_t> from, const delta::BlockPlace& place, HostView<std::uint8_t> to) {
+    const auto channels = from.shape().channels;
+    const auto begin = std::int64_t{place.x} * channels;
+    for (int y = place.y; y < place.y + place.height; ++y)
+        std::memcpy(to.row(0, y) + begin, from.row(0, y) + begin, static_cast<std::size_t>(place.width * channels));
+}
+
+// The blocks in which these changes lie.
+delta::BlockSet blocks_of_changes(const delta::ChangesView<MemorySpace::host>& changes, const Shape& shape) {
+    const delta::BlockGrid grid(shape);
+    delta::BlockSet blocks(static_cast<std::size_t>(grid.count()));
+    const auto row_bytes = shape.row_bytes(), block_bytes = std::int64_t{delta::block_side} * shape.channels;
+    std::int64_t block_end = 0;  // of the block's bytes in this row
+    for (std::uint32_t i = 0; i < changes.summaries[0].count; ++i) {
+        const std::int64_t position = changes.positions[i];
+        if (position < block_end) continue;
+        const auto y = position / row_bytes, column = position % row_bytes / block_bytes;
+        block_end = std::min((y + 1) * row_bytes, y * row_bytes + (column + 1) * block_bytes);
+        blocks[static_cast<std::size_t>(y / delta::block_side * grid.columns() + column)] = 1;
+    }
+    return blocks;
+}
+
+}  // namespace
 
 struct StreamState::State {
     State(const StreamInfo& info_, Executor& executor)
         : info((net::validate(info_), info_)),
+          grid(info.shape),
           decoder(info.shape, executor),
           step_packer(info.shape),
           reference(info.shape),
-          threshold(info.threshold),
+          changed(static_cast<std::size_t>(grid.count())),
           snapshot(info.shape),
-          picture_packer(info.shape),
+          coded(static_cast<std::size_t>(grid.count())),
           picture_bytes_limit(delta::max_packed_bytes(info.shape) + state_header_bytes + header_bytes) {
         objects.reserve(max_objects);
-        picture_objects.reserve(max_objects);
     }
 
     StreamInfo info;
+    delta::BlockGrid grid;
+    std::uint64_t epoch = new_epoch();
 
     // The feeding thread's own.
     delta::Decoder decoder;
@@ -34,23 +74,27 @@ struct StreamState::State {
 
     mutable std::mutex mutex;  // guards what follows, up to the picture's part
     HostImage reference;
-    int threshold;                   // what `reference` is within
-    StateHeader newest{};            // of it
-    std::vector<Component> objects;  // of the same frame
-    bool packing_step = false;       // the step to `newest` is on its way
-    std::deque<StateMessage> steps;  // no gaps between them; the last one leads to newest_for_steps()
+    StateHeader newest{};                // of it
+    std::vector<std::uint64_t> changed;  // the version in which each block came last
+    std::vector<Component> objects;      // of the same frame
+    bool packing_step = false;           // the step to `newest` is on its way
+    std::deque<StateMessage> steps;      // no gaps between them; the last one leads to newest_for_steps()
     std::size_t steps_bytes = 0;
     StateMessage newest_picture;
     StreamCounts counts{};
     int viewers = 0;
     bool ended = false;
 
-    // Packing a picture takes long, so it works on a copy of R and holds only this mutex, taken before the other.
-    std::mutex picture_mutex;
+    // Coding blocks takes long, so it works on a copy of them and holds only this mutex, taken before the other.
+    std::mutex blocks_mutex;
     HostImage snapshot;
-    std::vector<Component> picture_objects;
-    delta::Packer picture_packer;
-    Bytes packed_picture;
+    struct Coded {
+        std::uint64_t version = 0;
+        std::shared_ptr<const Bytes> bytes{};
+    };
+    std::vector<Coded> coded;
+    delta::PictureEncoder block_encoder;
+    Bytes coded_block;
 
     std::size_t picture_bytes_limit;  // until the first picture shows what one takes
 
@@ -66,12 +110,22 @@ struct StreamState::State {
         return newest_picture.bytes ? newest_picture.bytes->size() : picture_bytes_limit;
     }
 
-    void move_on(const FrameTime& time, std::span<const Component> seen) {
-        newest = {newest.version + 1, time.index, time.seconds};
+    void move_on(const FrameTime& time, std::span<const Component> seen, int within) {
+        newest = {.version = newest.version + 1,
+                  .frame = time.index,
+                  .seconds = time.seconds,
+                  .captured_us = microseconds_since_start(time.captured),
+                  .threshold = within};
         seen = seen.first(std::min(seen.size(), max_objects));
         objects.assign(seen.begin(), seen.end());
         counts.version = newest.version;
     }
+
+    void mark_changed(const delta::BlockSet& blocks) {
+        for (std::size_t block = 0; block < blocks.size(); ++block)
+            if (blocks[block]) changed[block] = newest.version;
+    }
+    void mark_all_changed() { std::ranges::fill(changed, newest.version); }
 
     void forget_steps() {
         steps.clear();
@@ -91,7 +145,8 @@ struct StreamState::State {
 
     // Keeps the step just packed, and of the older ones only what some viewer may still be sent.
     void keep_step() {
-        steps.push_back({newest.version, std::make_shared<const Bytes>(packed.begin(), packed.end())});
+        const auto packed_at = header_bytes + state_header_bytes + objects.size() * object_bytes;
+        steps.push_back({newest.version, std::make_shared<const Bytes>(packed.begin(), packed.end()), packed_at});
         steps_bytes += packed.size();
         ++counts.steps;
         const auto bytes = static_cast<std::int64_t>(packed.size());
@@ -109,6 +164,7 @@ StreamState::StreamState(const StreamInfo& info, Executor& executor)
 StreamState::~StreamState() = default;
 
 const StreamInfo& StreamState::info() const { return state_->info; }
+std::size_t StreamState::blocks() const { return state_->changed.size(); }
 
 void StreamState::start(HostView<const std::uint8_t> picture, const FrameTime& time, std::span<const Component> objects,
                         std::span<const std::uint8_t> packed, std::optional<int> threshold) {
@@ -117,9 +173,10 @@ void StreamState::start(HostView<const std::uint8_t> picture, const FrameTime& t
     const int within = state.allowed(threshold);
     const std::lock_guard lock(state.mutex);
     framewire::copy(picture, state.reference.view());
-    state.threshold = within;
-    state.move_on(time, objects);
+    state.move_on(time, objects, within);
+    state.mark_all_changed();
     state.forget_steps();
+    state.newest_picture = {};
     if (packed.empty()) return;
     begin_state(MessageType::picture, state.newest, state.objects, state.packed);
     state.packed.insert(state.packed.end(), packed.begin(), packed.end());
@@ -137,6 +194,8 @@ void StreamState::advance(const delta::ChangesView<MemorySpace::host>& changes, 
                           std::optional<int> threshold) {
     auto& state = *state_;
     const int within = state.allowed(threshold);
+    const auto blocks =
+        packed.empty() ? blocks_of_changes(changes, state.info.shape) : blocks_of(packed, state.info.shape);
     StateHeader header;
     {
         const std::lock_guard lock(state.mutex);
@@ -146,8 +205,8 @@ void StreamState::advance(const delta::ChangesView<MemorySpace::host>& changes, 
         } catch (const Error& error) {
             fail(ErrorCode::internal, "changes that do not fit the reference: {}", error.what());
         }
-        state.threshold = within;
-        state.move_on(time, objects);
+        state.move_on(time, objects, within);
+        state.mark_changed(blocks);
         if (state.viewers == 0) {
             state.forget_steps();
             return;
@@ -179,11 +238,13 @@ void StreamState::advance(HostView<const std::uint8_t> picture, std::span<const 
     auto& state = *state_;
     validate(picture, state.info.shape, "the picture a step leads to");
     const int within = state.allowed(threshold);
+    const auto blocks = packed.empty() ? delta::BlockSet(state.changed.size(), 1) : blocks_of(packed, state.info.shape);
     const std::lock_guard lock(state.mutex);
     if (state.newest.version == 0) fail(ErrorCode::internal, "a step of a stream that was not started");
-    framewire::copy(picture, state.reference.view());
-    state.threshold = within;
-    state.move_on(time, objects);
+    for (std::size_t block = 0; block < blocks.size(); ++block)
+        if (blocks[block]) copy_block(picture, state.grid.place(static_cast<int>(block)), state.reference.view());
+    state.move_on(time, objects, within);
+    state.mark_changed(blocks);
     if (state.viewers == 0) return state.forget_steps();
     begin_state(MessageType::changes, state.newest, state.objects, state.packed);
     state.packed.insert(state.packed.end(), packed.begin(), packed.end());
@@ -206,52 +267,85 @@ void StreamState::detach() {
     if (--state_->viewers == 0) state_->newest_picture = {};
 }
 
-StreamState::Missing StreamState::missing(std::uint64_t version) const {
-    const auto& state = *state_;
-    const std::lock_guard lock(state.mutex);
-    Missing missing{{}, false, state.ended};
-    const auto newest = state.newest_for_steps();
-    if (version >= newest) return missing;
-    const auto behind = newest - version;
-    if (version == 0 || behind > state.steps.size()) {
-        missing.picture = true;
-        return missing;
-    }
-    std::size_t bytes = 0;
-    for (auto i = state.steps.size() - behind; i < state.steps.size(); ++i) {
-        bytes += state.steps[i].bytes->size();
-        missing.steps.push_back(state.steps[i]);
-    }
-    // One step is what every viewer gets, whatever it costs; for several the whole picture may be the shorter way.
-    if (behind > 1 && bytes >= state.picture_cost()) {
-        missing.steps.clear();
-        missing.picture = true;
-    }
-    return missing;
+std::uint64_t StreamState::epoch() const { return state_->epoch; }
+
+std::uint64_t StreamState::version() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->newest_for_steps();
 }
 
-StateMessage StreamState::picture() {
+bool StreamState::ended() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->ended;
+}
+
+std::vector<StateMessage> StreamState::steps(std::uint64_t version) const {
+    const auto& state = *state_;
+    const std::lock_guard lock(state.mutex);
+    const auto newest = state.newest_for_steps();
+    if (version >= newest || newest - version > state.steps.size()) return {};
+    return {state.steps.end() - static_cast<std::ptrdiff_t>(newest - version), state.steps.end()};
+}
+
+std::uint64_t StreamState::add_changed(std::uint64_t version, delta::BlockSet& lacking) const {
+    const auto& state = *state_;
+    const std::lock_guard lock(state.mutex);
+    for (std::size_t block = 0; block < lacking.size(); ++block)
+        if (state.changed[block] > version) lacking[block] = 1;
+    return state.newest.version;
+}
+
+StreamState::Lacking StreamState::lacking(const HeldBlocks& held) const {
+    const auto& state = *state_;
+    const std::lock_guard lock(state.mutex);
+    const Lacking all{0, delta::BlockSet(state.changed.size(), 1)};
+    if (held.epoch != state.epoch) return all;
+    Lacking lacking{state.newest.version, delta::BlockSet(state.changed.size())};
+    std::size_t block = 0;
+    for (const auto& run : held.runs) {
+        if (run.blocks > state.changed.size() - block || run.version > state.newest.version) return all;
+        for (const auto end = block + run.blocks; block < end; ++block)
+            lacking.blocks[block] = run.version < state.changed[block];
+    }
+    return block == state.changed.size() ? lacking : all;
+}
+
+std::shared_ptr<const WholeState> StreamState::whole(const delta::BlockSet& wanted) {
     auto& state = *state_;
-    const std::lock_guard packing(state.picture_mutex);
-    StateHeader header;
-    int told = 0;  // the hello's
+    const std::lock_guard coding(state.blocks_mutex);
+    const auto result = std::make_shared<WholeState>();
+    const bool all = std::ranges::all_of(wanted, [](std::uint8_t of) { return of != 0; });
+    std::vector<std::size_t> to_code;
     {
         const std::lock_guard lock(state.mutex);
-        header = state.newest;
-        if (state.threshold != state.info.threshold) told = state.threshold;
-        if (header.version == 0) return {};
-        if (state.newest_picture.version == header.version) return state.newest_picture;
-        framewire::copy(state.reference.view(), state.snapshot.view());
-        state.picture_objects = state.objects;
+        if (state.newest.version == 0) return nullptr;
+        result->header = state.newest;
+        result->objects = state.objects;
+        result->changed = state.changed;
+        if (state.newest_picture.version == state.newest.version) result->picture = state.newest_picture;
+        const bool has_picture = all && result->picture.version > 0;
+        for (std::size_t block = 0; block < wanted.size() && !has_picture; ++block) {
+            if (!wanted[block] || state.coded[block].version == state.changed[block]) continue;
+            copy_block(std::as_const(state.reference).view(), state.grid.place(static_cast<int>(block)),
+                       state.snapshot.view());
+            to_code.push_back(block);
+        }
     }
-    begin_state(MessageType::picture, header, state.picture_objects, state.packed_picture);
-    state.picture_packer.pack_picture(std::as_const(state.snapshot).view(), told, state.packed_picture);
-    end_state(state.packed_picture);
-    StateMessage message{header.version, std::make_shared<const Bytes>(state.packed_picture)};
-
+    for (const auto block : to_code) {
+        state.coded_block.clear();
+        state.block_encoder.encode(std::as_const(state.snapshot).view(), state.grid.place(static_cast<int>(block)),
+                                   state.coded_block);
+        state.coded[block] = {result->changed[block], std::make_shared<const Bytes>(state.coded_block)};
+    }
+    for (std::size_t block = 0; block < state.coded.size(); ++block)
+        result->blocks.push_back(state.coded[block].version == result->changed[block] ? state.coded[block].bytes
+                                                                                      : nullptr);
+    const bool new_picture = all && result->picture.version == 0;
+    if (new_picture) result->picture = result->whole_picture();
     const std::lock_guard lock(state.mutex);
-    state.keep_picture(message);
-    return message;
+    state.counts.blocks += static_cast<std::int64_t>(to_code.size());
+    if (new_picture) state.keep_picture(result->picture);
+    return result;
 }
 
 StreamCounts StreamState::counts() const {

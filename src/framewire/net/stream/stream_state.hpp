@@ -4,6 +4,8 @@
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/delta/changes.hpp"
+#include "framewire/net/stream/state_message.hpp"
+#include "framewire/net/stream/whole_state.hpp"
 #include "framewire/net/wire/wire.hpp"
 
 #include <cstdint>
@@ -14,26 +16,21 @@
 
 namespace framewire::net {
 
-/// A picture or a step as it goes over the wire, made once for all who need it.
-struct StateMessage {
-    std::uint64_t version = 0;  ///< what a viewer holds once it has taken the message
-    std::shared_ptr<const Bytes> bytes;
-};
-
 /// What the encoding of a stream cost so far.
 struct StreamCounts {
     std::uint64_t version = 0;
     std::int64_t steps = 0;          ///< steps packed: those that came while somebody watched
     std::int64_t pictures = 0;       ///< whole pictures packed
+    std::int64_t blocks = 0;         ///< blocks of pictures packed, those of whole ones included
     std::int64_t step_bytes = 0;     ///< on the wire, for one viewer
     std::int64_t picture_bytes = 0;  ///< of all the pictures packed
     /// The stream of one viewer who is always up to date: the first picture packed, then every step packed.
     std::int64_t up_to_date_bytes = 0;
 };
 
-/// The broadcaster's side of a stream: the host's mirror of R with its version, the last steps, and the newest whole
-/// picture, packed when somebody asks for it. It streams state, not packets: what a viewer needs follows from the
-/// version it holds. Thread-safe; one thread feeds it.
+/// The broadcaster's side of a stream: the host's mirror of R with a version for each of its blocks, the last steps,
+/// and blocks that stand for themselves, coded when somebody asks for them. It streams state, not packets: what a
+/// viewer needs follows from the versions it holds. Thread-safe; one thread feeds it.
 class StreamState {
 public:
     /// The steps kept for viewers that are a little behind.
@@ -46,6 +43,8 @@ public:
     StreamState& operator=(const StreamState&) = delete;
 
     const StreamInfo& info() const;
+    /// How many blocks a picture has.
+    std::size_t blocks() const;
 
     // The feeding thread. `threshold` is what R is within of the camera's picture, where that is not the stream's: no
     // more than that. Throw Error{usage} where it is.
@@ -73,17 +72,25 @@ public:
     void attach();
     void detach();
 
-    struct Missing {
-        std::vector<StateMessage> steps;  ///< in their order; empty when there is nothing to send
-        bool picture = false;             ///< the steps are not there or cost more than the whole picture()
-        bool ended = false;               ///< the source ended, and `steps` lead to its last version
+    /// Tells this stream's versions from those of any other; not 0.
+    std::uint64_t epoch() const;
+    /// The version that viewers can be brought to; 0 before start().
+    std::uint64_t version() const;
+    bool ended() const;
+    /// The steps from `version` to version(), in their order; none where they are not all kept.
+    std::vector<StateMessage> steps(std::uint64_t version) const;
+    /// Adds the blocks that changed after `version` and gives the version that all others have.
+    std::uint64_t add_changed(std::uint64_t version, delta::BlockSet& lacking) const;
+    struct Lacking {
+        std::uint64_t version = 0;  ///< that the other blocks have; 0: all are lacking
+        delta::BlockSet blocks{};
     };
-    /// What a viewer that holds `version` (0: nothing) lacks.
-    Missing missing(std::uint64_t version) const;
+    /// What somebody lacks who holds these blocks; all of them where that is of another stream or makes no sense.
+    Lacking lacking(const HeldBlocks& held) const;
 
-    /// The newest whole picture, packed once a version; empty (version 0) before start(). The caller waits for the
-    /// packing, while R goes on. Virtual so that a test can hold it up.
-    virtual StateMessage picture();
+    /// The newest state, with those of its blocks coded that are `wanted` and others that were before; null before
+    /// start(). The caller waits for the coding, while R goes on. Virtual so that a test can hold it up.
+    virtual std::shared_ptr<const WholeState> whole(const delta::BlockSet& wanted);
 
     StreamCounts counts() const;
     /// Copies R and gives its version.

@@ -3,6 +3,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/delta/packing/bounded_packer.hpp"
 #include "framewire/net/stream/receiver.hpp"
+#include "framewire/net/testing/test_hello.hpp"
 #include "framewire/net/testing/test_stream.hpp"
 
 #include <gtest/gtest.h>
@@ -15,6 +16,8 @@ namespace framewire::net {
 namespace stream_state_test {
 
 using testing::expect_equal;
+using testing::hello_of;
+using testing::picture_of;
 using testing::TestStream;
 
 Receiver::Outcome deliver(const Bytes& message, Receiver& receiver) {
@@ -26,18 +29,19 @@ Receiver::Outcome deliver(const Bytes& message, Receiver& receiver) {
 
 // What the server does for a viewer that is free.
 void bring_up_to_date(StreamState& state, Receiver& receiver) {
-    auto missing = state.missing(receiver.state().version);
-    if (missing.picture) {
-        deliver(*state.picture().bytes, receiver);
-        missing = state.missing(receiver.state().version);
+    const auto held = receiver.state().version;
+    auto steps = held > 0 ? state.steps(held) : std::vector<StateMessage>();
+    if (steps.empty() && state.version() > held) {
+        deliver(*picture_of(state).bytes, receiver);
+        steps = state.steps(receiver.state().version);
     }
-    for (const auto& step : missing.steps) deliver(*step.bytes, receiver);
+    for (const auto& step : steps) deliver(*step.bytes, receiver);
 }
 
 TEST(StreamState, ObjectsBelongToTheState) {
     const StreamInfo info{{1, 4, 4, 1}, delta::Mode::exact, 20, {30, 1}, "a test"};
     StreamState state(info, kit::executor(Backend::cpu));
-    Receiver follower(info), late(info);
+    Receiver follower(hello_of(state)), late(hello_of(state));
     const auto object = [](int id) {
         return Component{.id = id, .x = 1, .y = 0, .width = 2, .height = 3, .area = 5, .sum_x = 0, .sum_y = 0};
     };
@@ -64,7 +68,7 @@ TEST(StreamState, ObjectsBelongToTheState) {
 
 TEST(StreamState, ViewerFollowsStepByStep) {
     TestStream stream;
-    Receiver viewer(stream.state.info());
+    Receiver viewer(hello_of(stream.state));
     stream.state.attach();
     for (int i = 0; i < 50; ++i) {
         stream.step();
@@ -92,11 +96,14 @@ TEST(StreamState, TakesStepsPackedBefore) {
         stream.step(i % 2 == 0);
         other.step();
         if (i == 0) continue;
-        const auto got = stream.state.missing(static_cast<std::uint64_t>(i)).steps;
-        const auto want = other.state.missing(static_cast<std::uint64_t>(i)).steps;
+        const auto got = stream.state.steps(static_cast<std::uint64_t>(i));
+        const auto want = other.state.steps(static_cast<std::uint64_t>(i));
         ASSERT_EQ(got.size(), 1u);
         ASSERT_EQ(want.size(), 1u);
-        EXPECT_EQ(*got[0].bytes, *want[0].bytes);
+        const auto packed = [](const StateMessage& step) {
+            return Bytes(step.bytes->begin() + static_cast<std::ptrdiff_t>(step.packed_at), step.bytes->end());
+        };
+        EXPECT_EQ(packed(got[0]), packed(want[0]));
     }
     stream.state.detach();
     EXPECT_FALSE(stream.state.watched());
@@ -110,7 +117,7 @@ TEST(StreamState, TakesPicturesWithTheirSteps) {
     delta::BoundedPacker packer(shape, 1);
     HostImage reference(shape);
     state.attach();
-    Receiver viewer(state.info()), late(state.info());
+    Receiver viewer(hello_of(state)), late(hello_of(state));
     std::int64_t bytes = 0;
     for (int i = 0; i < 10; ++i) {
         scene.step();
@@ -136,7 +143,7 @@ TEST(StreamState, TakesPicturesWithTheirSteps) {
     state.detach();
     scene.step();
     state.start(scene.current(), {10, 10 / 30.0, Clock::now()});
-    EXPECT_TRUE(state.missing(10).picture) << "no step leads to a picture that came by itself";
+    EXPECT_TRUE(state.steps(10).empty()) << "no step leads to a picture that came by itself";
     bring_up_to_date(state, late);
     expect_equal(late.picture(), scene.current());
 }
@@ -152,7 +159,7 @@ TEST(StreamState, ViewersKnowTheThresholdInForce) {
     delta::HostChanges changes(shape);
     HostImage reference(shape);
     state.attach();
-    Receiver viewer(info);
+    Receiver viewer(hello_of(state));
     EXPECT_EQ(viewer.threshold(), 64);
     bool packed_before = false;
     for (const int threshold : {20, 20, 64, 31, 30, 0, 64}) {
@@ -169,13 +176,13 @@ TEST(StreamState, ViewersKnowTheThresholdInForce) {
             packed_before = !packed_before;
             state.advance(changes.view(), time, {}, packed, threshold);
         }
-        Receiver late(info);
+        Receiver late(hello_of(state));
         bring_up_to_date(state, viewer);
         bring_up_to_date(state, late);
         expect_equal(viewer.picture(), std::as_const(reference).view());
         expect_equal(late.picture(), std::as_const(reference).view());
         EXPECT_EQ(viewer.threshold(), threshold);
-        EXPECT_EQ(late.threshold(), threshold == 0 ? 64 : threshold) << "0 in a picture is the hello's";
+        EXPECT_EQ(late.threshold(), threshold);
         EXPECT_EQ(kit::first_difference(viewer.picture(), scene.current(), threshold), std::nullopt);
     }
     EXPECT_THROW(state.advance(changes.view(), {}, {}, {}, 65), Error);
@@ -189,17 +196,16 @@ TEST(Receiver, RefusesAThresholdAboveTheHellos) {
     stream.state.attach();
     stream.step();
     stream.step();
-    auto narrow = stream.state.info();
-    narrow.threshold = stream.threshold() - 1;
+    auto narrow = hello_of(stream.state);
+    narrow.info.threshold = stream.threshold() - 1;
     Receiver viewer(narrow);
-    deliver(*stream.state.picture().bytes, viewer);
-    stream.step();
-    const auto step = *stream.state.missing(2).steps.at(0).bytes;
-    EXPECT_THROW(deliver(step, viewer), Error);
-    Receiver again(stream.state.info());
-    again.restart(narrow);
+    EXPECT_THROW(deliver(*picture_of(stream.state).bytes, viewer), Error);
+    Receiver again(hello_of(stream.state));
     bring_up_to_date(stream.state, again);
-    EXPECT_EQ(again.threshold(), narrow.threshold);
+    EXPECT_EQ(again.threshold(), stream.threshold());
+    again.restart(narrow);
+    stream.step();
+    EXPECT_THROW(bring_up_to_date(stream.state, again), Error);
 }
 
 TEST(StreamState, NothingIsPackedWithoutViewers) {
@@ -209,7 +215,7 @@ TEST(StreamState, NothingIsPackedWithoutViewers) {
     EXPECT_EQ(stream.state.counts().pictures, 0);
     EXPECT_EQ(stream.state.counts().version, 10u);
 
-    Receiver late(stream.state.info());
+    Receiver late(hello_of(stream.state));
     stream.state.attach();
     bring_up_to_date(stream.state, late);
     expect_equal(late.picture(), stream.reference());
@@ -221,31 +227,29 @@ TEST(StreamState, NothingIsPackedWithoutViewers) {
     stream.state.detach();
     stream.step();
     EXPECT_EQ(stream.state.counts().steps, 1);
-    EXPECT_TRUE(stream.state.missing(11).picture) << "the step to 12 was never packed";
+    EXPECT_TRUE(stream.state.steps(11).empty()) << "the step to 12 was never packed";
 }
 
 TEST(StreamState, ViewerALittleBehindGetsTheSteps) {
     TestStream stream({1, 60, 80, 3}, delta::Mode::exact, 0);
-    Receiver viewer(stream.state.info());
+    Receiver viewer(hello_of(stream.state));
     stream.state.attach();
     stream.step();
     bring_up_to_date(stream.state, viewer);
     for (int i = 0; i < 5; ++i) stream.step();
-    const auto missing = stream.state.missing(viewer.state().version);
-    EXPECT_FALSE(missing.picture);
-    EXPECT_EQ(missing.steps.size(), 5u);
+    EXPECT_EQ(stream.state.steps(viewer.state().version).size(), 5u);
     bring_up_to_date(stream.state, viewer);
     expect_equal(viewer.picture(), stream.reference());
 }
 
 TEST(StreamState, ViewerFarBehindGetsThePicture) {
     TestStream stream({1, 60, 80, 3}, delta::Mode::exact, 0);
-    Receiver viewer(stream.state.info());
+    Receiver viewer(hello_of(stream.state));
     stream.state.attach();
     stream.step();
     bring_up_to_date(stream.state, viewer);
     for (int i = 0; i <= StreamState::steps_kept; ++i) stream.step();
-    EXPECT_TRUE(stream.state.missing(viewer.state().version).picture);
+    EXPECT_TRUE(stream.state.steps(viewer.state().version).empty());
     bring_up_to_date(stream.state, viewer);
     expect_equal(viewer.picture(), stream.reference());
     EXPECT_EQ(viewer.counts().pictures, 2);
@@ -254,18 +258,18 @@ TEST(StreamState, ViewerFarBehindGetsThePicture) {
 
 TEST(StreamState, StepsNeverCostMoreThanThePicture) {
     TestStream stream({1, 60, 80, 3}, delta::Mode::lossless);  // noise in every step
-    Receiver viewer(stream.state.info());
+    Receiver viewer(hello_of(stream.state));
     stream.state.attach();
     stream.step();
     bring_up_to_date(stream.state, viewer);
-    const auto picture_bytes = stream.state.picture().bytes->size();
+    const auto picture_bytes = picture_of(stream.state).bytes->size();
     for (int i = 0; i < 20; ++i) stream.step();
     for (std::uint64_t version = 1; version <= 20; ++version) {
-        const auto missing = stream.state.missing(version);
+        const auto steps = stream.state.steps(version);
         std::size_t bytes = 0;
-        for (const auto& step : missing.steps) bytes += step.bytes->size();
-        EXPECT_TRUE(missing.steps.size() <= 1 || bytes < picture_bytes) << "from version " << version;
-        EXPECT_NE(missing.picture, !missing.steps.empty()) << "from version " << version;
+        for (const auto& step : steps) bytes += step.bytes->size();
+        EXPECT_TRUE(steps.size() <= 1 || bytes < picture_bytes) << "from version " << version;
+        EXPECT_FALSE(version == 20 && steps.empty());
     }
     bring_up_to_date(stream.state, viewer);
     expect_equal(viewer.picture(), stream.current());
@@ -274,14 +278,13 @@ TEST(StreamState, StepsNeverCostMoreThanThePicture) {
 TEST(StreamState, PictureIsPackedOnceAVersion) {
     TestStream stream;
     stream.state.attach();
-    EXPECT_EQ(stream.state.picture().version, 0u) << "there is none yet";
-    EXPECT_TRUE(stream.state.missing(0).steps.empty());
-    EXPECT_FALSE(stream.state.missing(0).picture);
+    EXPECT_EQ(picture_of(stream.state).version, 0u) << "there is none yet";
+    EXPECT_TRUE(stream.state.steps(0).empty());
     stream.step();
-    const auto first = stream.state.picture();
-    EXPECT_EQ(stream.state.picture().bytes, first.bytes);
+    const auto first = picture_of(stream.state);
+    EXPECT_EQ(picture_of(stream.state).bytes, first.bytes);
     stream.step();
-    EXPECT_NE(stream.state.picture().bytes, first.bytes);
+    EXPECT_NE(picture_of(stream.state).bytes, first.bytes);
     EXPECT_EQ(stream.state.counts().pictures, 2);
 }
 
@@ -289,10 +292,10 @@ TEST(StreamState, EndIsToldOnce) {
     TestStream stream;
     stream.state.attach();
     stream.step();
-    EXPECT_FALSE(stream.state.missing(1).ended);
+    EXPECT_FALSE(stream.state.ended());
     stream.state.finish();
-    EXPECT_TRUE(stream.state.missing(1).ended);
-    EXPECT_TRUE(stream.state.missing(1).steps.empty());
+    EXPECT_TRUE(stream.state.ended());
+    EXPECT_TRUE(stream.state.steps(1).empty());
 }
 
 TEST(StreamState, RefusesChangesThatDoNotFit) {
@@ -311,11 +314,11 @@ TEST(Receiver, RefusesWhatNoServerSends) {
     TestStream stream;
     stream.state.attach();
     stream.step();
-    const auto picture = stream.state.picture();
+    const auto picture = picture_of(stream.state);
     stream.step();
-    const auto step = stream.state.missing(1).steps.at(0);
+    const auto step = stream.state.steps(1).at(0);
     stream.step();
-    const auto later_step = stream.state.missing(2).steps.at(0);
+    const auto later_step = stream.state.steps(2).at(0);
 
     const auto lost = [](Receiver& viewer, const Bytes& message, const char* what) {
         try {
@@ -325,12 +328,12 @@ TEST(Receiver, RefusesWhatNoServerSends) {
             EXPECT_EQ(error.code(), ErrorCode::source_lost) << what;
         }
     };
-    Receiver viewer(stream.state.info());
+    Receiver viewer(hello_of(stream.state));
     lost(viewer, *step.bytes, "a step before the first picture");
     deliver(*picture.bytes, viewer);
     lost(viewer, *later_step.bytes, "a step that leaves one out");
-    lost(viewer, *picture.bytes, "a version held already");
     deliver(*step.bytes, viewer);
+    lost(viewer, *picture.bytes, "a version before the one that is held");
     lost(viewer, *step.bytes, "a step twice");
     EXPECT_EQ(deliver(*later_step.bytes, viewer), Receiver::Outcome::picture);
     expect_equal(viewer.picture(), stream.reference());
@@ -360,8 +363,8 @@ TEST(Receiver, CountsRightWhateverVersionsAServerClaims) {
     TestStream stream;
     stream.state.attach();
     stream.step();
-    const auto picture = *stream.state.picture().bytes;
-    Receiver viewer(stream.state.info());
+    const auto picture = *picture_of(stream.state).bytes;
+    Receiver viewer(hello_of(stream.state));
     deliver(with_version(picture, 5), viewer);
     EXPECT_EQ(viewer.counts().skipped, 0) << "nothing was held before";
     deliver(with_version(picture, 8), viewer);
@@ -370,10 +373,15 @@ TEST(Receiver, CountsRightWhateverVersionsAServerClaims) {
         EXPECT_THROW(deliver(with_version(picture, version), viewer), Error) << version;
     EXPECT_EQ(viewer.state().version, 8u);
     EXPECT_EQ(viewer.counts().skipped, 2);
+    const auto another_epoch = [&](int number) {
+        auto hello = hello_of(stream.state);
+        hello.epoch = static_cast<std::uint64_t>(number) + 1;
+        return hello;
+    };
     // Each connection may begin anew and pass over all versions there are, which the sum has no room for.
     std::int64_t before = viewer.counts().skipped;
     for (int i = 0; i < 3000; ++i) {
-        viewer.restart(stream.state.info());
+        viewer.restart(another_epoch(i));
         deliver(with_version(picture, 1), viewer);
         deliver(with_version(picture, max_version), viewer);
         EXPECT_GE(viewer.counts().skipped, before);
@@ -386,12 +394,14 @@ TEST(Receiver, ANewConnectionMayCountItsVersionsAnew) {
     TestStream stream;
     stream.state.attach();
     stream.step();
-    const auto picture = *stream.state.picture().bytes;
+    const auto picture = *picture_of(stream.state).bytes;
     stream.step();
-    const auto step = *stream.state.missing(1).steps.at(0).bytes;
-    Receiver viewer(stream.state.info());
+    const auto step = *stream.state.steps(1).at(0).bytes;
+    Receiver viewer(hello_of(stream.state));
     deliver(with_version(picture, 100), viewer);
-    viewer.restart(stream.state.info());
+    auto other = hello_of(stream.state);
+    other.epoch += 2;
+    viewer.restart(other);
     EXPECT_EQ(viewer.state().version, 100u) << "what is held is held until there is something new";
     EXPECT_THROW(deliver(with_version(step, 101), viewer), Error) << "no picture came over the new connection";
     deliver(with_version(picture, 1), viewer);
@@ -408,15 +418,15 @@ TEST(Receiver, SurvivesEveryBrokenByte) {
     TestStream stream({1, 8, 9, 3});
     stream.state.attach();
     stream.step();
-    const auto picture = stream.state.picture();
+    const auto picture = picture_of(stream.state);
     stream.step();
-    const auto step = stream.state.missing(1).steps.at(0);
+    const auto step = stream.state.steps(1).at(0);
     const auto try_broken = [&](const Bytes& message, bool with_picture) {
         for (std::size_t i = header_bytes; i < message.size(); ++i)
             for (const int flip : {1, 0x80, 0xff}) {
                 auto broken = message;
                 broken[i] = static_cast<std::uint8_t>(broken[i] ^ flip);
-                Receiver viewer(stream.state.info());
+                Receiver viewer(hello_of(stream.state));
                 if (with_picture) deliver(*picture.bytes, viewer);
                 try {
                     deliver(broken, viewer);
@@ -425,7 +435,7 @@ TEST(Receiver, SurvivesEveryBrokenByte) {
                 }
             }
         for (std::size_t length = 0; length < message.size() - header_bytes; ++length) {
-            Receiver viewer(stream.state.info());
+            Receiver viewer(hello_of(stream.state));
             if (with_picture) deliver(*picture.bytes, viewer);
             const auto type = with_picture ? MessageType::changes : MessageType::picture;
             EXPECT_THROW(viewer.take(type, ByteSpan(message).subspan(header_bytes, length)), Error) << length;

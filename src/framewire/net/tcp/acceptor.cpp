@@ -47,7 +47,9 @@ Acceptor::Acceptor(asio::io_context& context, const Address& address, const Host
     : address_(address),
       acceptor_(listen(context, address, look_up(address, lookup, deadline, std::move(stop)))),
       pause_(context) {
-    address_.port = acceptor_.local_endpoint().port();
+    const auto endpoint = acceptor_.local_endpoint();
+    address_.port = endpoint.port();
+    loopback_ = endpoint.address().is_loopback();
 }
 
 void Acceptor::start(Take take) {

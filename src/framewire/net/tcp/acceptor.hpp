@@ -26,6 +26,8 @@ public:
     /// As asked for, with the port in use.
     const Address& address() const { return address_; }
 
+    /// Whether only programs of this machine reach it.
+    bool loopback() const { return loopback_; }
     /// Gives each connection to `take`. When none can be taken, as without free descriptors, it goes on after a pause.
     void start(Take take);
     /// Takes no more.
@@ -36,6 +38,7 @@ private:
     void accept();
 
     Address address_;
+    bool loopback_ = false;
     boost::asio::ip::tcp::acceptor acceptor_;
     boost::asio::steady_timer pause_;
     Take take_;

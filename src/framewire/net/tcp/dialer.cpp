@@ -53,6 +53,7 @@ public:
             if (context_.run_one_until(deadline) == 0 && Clock::now() >= deadline) break;
         return done;
     }
+    void post(std::function<void()> task) override { asio::post(context_, std::move(task)); }
     Clock::time_point now() const override { return Clock::now(); }
     bool stopped() const override { return stop_.stop_requested(); }
 

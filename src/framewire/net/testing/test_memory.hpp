@@ -227,6 +227,7 @@ public:
         }
         return done;
     }
+    void post(std::function<void()> task) override { loop_.post(std::move(task)); }
     Clock::time_point now() const override { return loop_.now(); }
     bool stopped() const override { return false; }
 

@@ -3,6 +3,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/net/client.hpp"
 #include "framewire/net/server.hpp"
+#include "framewire/net/testing/test_hello.hpp"
 #include "framewire/net/testing/test_tcp.hpp"
 #include "framewire/net/wire/wire.hpp"
 
@@ -38,15 +39,15 @@ inline void follow(Client& client, std::uint64_t version) {
 /// What a server said to somebody it turned away.
 inline ServerError refusal_in(const Bytes& answer) {
     if (answer.size() <= preamble_bytes + header_bytes) return {{}, "not a word"};
-    read_preamble(ByteSpan(answer).first(preamble_bytes));
+    read_server_preamble(ByteSpan(answer).first(preamble_bytes));
     return read_error(ByteSpan(answer).subspan(preamble_bytes + header_bytes));
 }
 
 /// A viewer that has read the server's hello and the header of its first picture, and reads no more.
-inline RawConnection stuck_in_a_picture(const Server& server, const StreamInfo& info) {
+inline RawConnection stuck_in_a_picture(const Server& server, const StreamState& state) {
     auto viewer = RawConnection::connect(server.address().server.port, 4096);
-    EXPECT_TRUE(viewer.send(client_hello(server.address().stream)));
-    EXPECT_EQ(viewer.read_exactly(server_hello(info).size()), server_hello(info));
+    EXPECT_TRUE(viewer.send(hello_for(server.address().stream)));
+    EXPECT_EQ(viewer.read_exactly(greeting_of(state).size()), greeting_of(state));
     const auto header = viewer.read_exactly(header_bytes);
     EXPECT_EQ(header.at(0), static_cast<std::uint8_t>(MessageType::picture));
     return viewer;

@@ -3,6 +3,7 @@
 #include "framewire/core/time/clock.hpp"
 #include "framewire/net/transport/connection.hpp"
 
+#include <functional>
 #include <string>
 
 namespace framewire::net {
@@ -23,6 +24,8 @@ public:
     /// Lets the connections' callbacks run until one has set `done`; false when the deadline is over or when told to
     /// stop before that.
     virtual bool wait(const bool& done, Clock::time_point deadline) = 0;
+    /// Calls `task` later, as callbacks of connections are.
+    virtual void post(std::function<void()> task) = 0;
     /// The time that deadlines are counted in.
     virtual Clock::time_point now() const = 0;
     /// Whether it was told to stop, which stays so.

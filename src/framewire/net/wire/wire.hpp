@@ -8,6 +8,7 @@
 #include "framewire/core/time/rational.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/delta/delta.hpp"
+#include "framewire/net/wire/clean_text.hpp"
 
 #include <array>
 #include <cstddef>
@@ -23,14 +24,14 @@ using Bytes = std::vector<std::uint8_t>;
 using ByteSpan = std::span<const std::uint8_t>;
 
 /// The protocol this build speaks; both ends have to agree on it.
-inline constexpr std::uint16_t wire_version = 3;
+inline constexpr std::uint16_t wire_version = 4;
 
 /// Both ends begin with the magic and the version.
 inline constexpr std::size_t preamble_bytes = 6;
 /// Each message begins with its type and the length of what follows.
 inline constexpr std::size_t header_bytes = 5;
-/// A picture or changes begin with version, frame index, time and the number of objects ...
-inline constexpr std::size_t state_header_bytes = 26;
+/// A picture or changes begin with version, frame index, times, threshold, flags and the number of objects ...
+inline constexpr std::size_t state_header_bytes = 36;
 /// ... each of which takes this.
 inline constexpr std::size_t object_bytes = 16;
 /// The most objects that go with one state; of more the first are sent.
@@ -39,10 +40,14 @@ inline constexpr std::size_t max_objects = 1024;
 enum class MessageType : std::uint8_t {
     hello = 1,    ///< from either side, once, first
     picture = 2,  ///< a whole picture
-    changes = 3,  ///< from one version to the next
+    changes = 3,  ///< some blocks of a picture, as they are or from the version before
     alive = 4,    ///< nothing new, but the server is there
     end = 5,      ///< the stream came to its end
     error = 6,    ///< in words; the connection is closed after it
+    drawn = 7,    ///< from a viewer: what it has drawn, and when
+    clock = 8,    ///< the server's clock beside the viewer's
+    control = 9,  ///< from a viewer: a wish, as text
+    answer = 10,  ///< what became of a wish
 };
 
 /// The greatest numerator and denominator of a rate; video libraries count in int.
@@ -62,7 +67,13 @@ struct StreamInfo {
 void validate(const StreamInfo& info);
 
 /// Why a server turns a viewer away or breaks off.
-enum class Refusal : std::uint8_t { no_such_stream = 1, too_many_viewers = 2, bad_request = 3, failed = 4 };
+enum class Refusal : std::uint8_t {
+    no_such_stream = 1,
+    too_many_viewers = 2,
+    bad_request = 3,
+    failed = 4,
+    not_allowed = 5
+};
 
 struct MessageHeader {
     MessageType type{};
@@ -76,9 +87,12 @@ inline constexpr double max_seconds = 1e10;
 
 /// The front of a picture or of changes: what they lead to.
 struct StateHeader {
-    std::uint64_t version = 0;  ///< 1 to max_version, once there is one
-    std::int64_t frame = 0;     ///< 0 to max_version
-    double seconds = 0;
+    std::uint64_t version = 0;      ///< 1 to max_version, once there is one
+    std::int64_t frame = 0;         ///< 0 to max_version
+    double seconds = 0;             ///< of the frame in its source
+    std::uint64_t captured_us = 0;  ///< when the camera's machine had it, by the server's clock; 0 to max_version
+    int threshold = 0;              ///< no byte of the state is further from the source, 0..254
+    bool partial = false;           ///< blocks of an older version are left after this message
 };
 
 struct ServerError {
@@ -86,10 +100,65 @@ struct ServerError {
     std::string text;
 };
 
+/// What a viewer holds of a stream that it had before: the version in which each block came last.
+struct HeldBlocks {
+    struct Run {
+        std::uint64_t version = 0;  ///< 0: never
+        std::uint32_t blocks = 0;   ///< so many that follow each other, 1 and more
+        bool operator==(const Run&) const = default;
+    };
+    std::uint64_t epoch = 0;  ///< of the stream; 0: nothing is held
+    std::vector<Run> runs{};  ///< of all blocks of the picture, at most max_runs
+    static constexpr std::size_t max_runs = 2048;
+    bool operator==(const HeldBlocks&) const = default;
+};
+
+/// What a viewer begins with.
+struct ViewerHello {
+    std::string stream;   ///< by its name
+    std::string token{};  ///< what lets it in, up to 255 bytes; empty: none
+    HeldBlocks held{};
+};
+
+/// What a server begins with.
+struct ServerHello {
+    std::uint64_t epoch = 0;  ///< tells this stream's versions from those of another of the same name; not 0
+    bool controls = false;    ///< whether it takes wishes
+    StreamInfo info{};
+};
+
+/// What a viewer has drawn.
+struct Drawn {
+    std::uint64_t messages = 0;   ///< pictures and changes taken on this connection so far
+    std::uint64_t version = 0;    ///< of the last of them
+    std::uint64_t clock_us = 0;   ///< the viewer's, when it sends this
+    std::uint32_t held_us = 0;    ///< from when that had come to when this is sent
+    std::uint32_t coming_us = 0;  ///< from its first byte to its last
+};
+
+/// Two clocks at one time.
+struct Clocks {
+    std::uint64_t viewer_us = 0;  ///< Drawn::clock_us, moved on by what has passed since that came
+    std::uint64_t server_us = 0;
+};
+
+/// What became of a wish, and unasked, how what may be wished for stands.
+struct ControlAnswer {
+    bool done = false;
+    std::string text{};  ///< how it stands then, in the words of the server's program, or why it was not done
+    static constexpr std::size_t max_text_bytes = 8192;
+};
+
 // Writing. Each gives or appends whole messages; the hellos have the preamble in front.
 
-Bytes client_hello(std::string_view stream);
-Bytes server_hello(const StreamInfo& info);
+/// Throws Error{usage} on a name that is none and a token of more than 255 bytes.
+Bytes viewer_hello(const ViewerHello& hello);
+Bytes server_hello(const ServerHello& hello);
+Bytes drawn_message(const Drawn& drawn);
+Bytes clock_message(const Clocks& clocks);
+/// Up to 255 bytes of the text.
+Bytes control_message(std::string_view text);
+Bytes answer_message(const ControlAnswer& answer);
 /// A message without content: alive, end.
 Bytes empty_message(MessageType type);
 /// With the preamble in front when it is the first thing the server says.
@@ -100,23 +169,30 @@ Bytes error_message(Refusal reason, std::string_view text, bool with_preamble);
 /// a message. A time further from 0 than max_seconds is sent as that, none (NaN) as 0.
 void begin_state(MessageType type, const StateHeader& state, std::span<const Component> objects, Bytes& out);
 void end_state(Bytes& out);
+/// Of a message that was begun: blocks are left out of it that its version has new.
+void mark_partial(Bytes& state);
 
 // Reading. Everything read is taken for hostile: Error{source_lost} on what no framewire writes.
 
+/// The version that a viewer offers, this one or a later one. Throws when it is no framewire or speaks only older ones.
+std::uint16_t read_viewer_preamble(ByteSpan bytes);
 /// Throws when the other end is no framewire or speaks another version.
-void read_preamble(ByteSpan bytes);
-/// Throws on unknown types and on lengths that type cannot have; `max_packed_bytes` bounds pictures and changes.
+void read_server_preamble(ByteSpan bytes);
+/// Of a message to a viewer. Throws on types that no server sends and on lengths that type cannot have;
+/// `max_packed_bytes` bounds pictures and changes.
 MessageHeader read_header(ByteSpan bytes, std::size_t max_packed_bytes);
-/// The stream's name, of the characters allowed.
-std::string read_client_hello(ByteSpan payload);
-StreamInfo read_server_hello(ByteSpan payload);
+/// Of a message to a server. Throws likewise.
+MessageHeader read_viewer_header(ByteSpan bytes);
+/// Names are of the characters allowed. What follows is not looked at where the viewer offers a later version.
+ViewerHello read_viewer_hello(ByteSpan payload, std::uint16_t version);
+ServerHello read_server_hello(ByteSpan payload);
+Drawn read_drawn(ByteSpan payload);
+Clocks read_clocks(ByteSpan payload);
+std::string read_control(ByteSpan payload);
+ControlAnswer read_answer(ByteSpan payload);
 /// Gives the front and replaces `objects` by those of the frame, whose boxes lie within `shape`; their sums of
 /// coordinates stay 0. Advances `payload` to the packed bytes.
 StateHeader read_state(ByteSpan& payload, const Shape& shape, std::vector<Component>& objects);
 ServerError read_error(ByteSpan payload);
-
-/// `text` as valid UTF-8 of at most `max_bytes`, without control characters (C0, C1, DEL) and without what would break
-/// its line, turn its direction or hide in it (U+2028, U+202E, ...); what is not is replaced by '?'.
-std::string clean_text(std::string_view text, std::size_t max_bytes);
 
 }  // namespace framewire::net

@@ -34,6 +34,10 @@ ByteSpan payload_of(const Bytes& message, std::size_t before = 0) {
     return ByteSpan(message).subspan(before + header_bytes);
 }
 
+Bytes hello_of(const StreamInfo& info) { return server_hello({.epoch = 7, .info = info}); }
+
+ViewerHello read_this_hello(ByteSpan payload) { return read_viewer_hello(payload, wire_version); }
+
 template <class Call>
 void expect_lost(Call call, const std::string& what) {
     try {
@@ -44,13 +48,53 @@ void expect_lost(Call call, const std::string& what) {
     }
 }
 
-TEST(Wire, ClientHelloComesBack) {
-    const auto bytes = client_hello("yard");
-    read_preamble(ByteSpan(bytes).first(preamble_bytes));
-    const auto header = read_header(ByteSpan(bytes).subspan(preamble_bytes, header_bytes), max_packed_bytes);
+TEST(Wire, ViewerHelloComesBack) {
+    const ViewerHello hello{"yard", std::string("a \0 token", 9), {99, {{5, 7}, {0, 1}, {max_version, 0xffffffff}}}};
+    auto bytes = viewer_hello(hello);
+    EXPECT_EQ(read_viewer_preamble(ByteSpan(bytes).first(preamble_bytes)), wire_version);
+    const auto header = read_viewer_header(ByteSpan(bytes).subspan(preamble_bytes, header_bytes));
     EXPECT_EQ(header.type, MessageType::hello);
     EXPECT_EQ(header.length_bytes, bytes.size() - preamble_bytes - header_bytes);
-    EXPECT_EQ(read_client_hello(payload_of(bytes, preamble_bytes)), "yard");
+    const auto back = read_this_hello(payload_of(bytes, preamble_bytes));
+    EXPECT_EQ(back.stream, hello.stream);
+    EXPECT_EQ(back.token, hello.token);
+    EXPECT_EQ(back.held, hello.held);
+    EXPECT_THROW(viewer_hello({"yard", std::string(256, 'x')}), Error);
+}
+
+// A later version may say more; what this one knows stays in front.
+TEST(Wire, OfALaterViewersHelloTheFrontCounts) {
+    auto bytes = viewer_hello({"yard"});
+    bytes.push_back(1);
+    EXPECT_EQ(read_viewer_hello(payload_of(bytes, preamble_bytes), wire_version + 1).stream, "yard");
+    expect_lost([&] { read_this_hello(payload_of(bytes, preamble_bytes)); }, "more than this version says");
+}
+
+TEST(Wire, WhatIsHeldInTooManyPiecesIsNotTold) {
+    HeldBlocks held{.epoch = 5};
+    for (std::size_t i = 0; i < HeldBlocks::max_runs + 1; ++i) held.runs.push_back({i % 2, 1});
+    EXPECT_EQ(read_this_hello(payload_of(viewer_hello({"yard", "", held}), preamble_bytes)).held, HeldBlocks{});
+    held.runs.pop_back();
+    EXPECT_EQ(read_this_hello(payload_of(viewer_hello({"yard", "", held}), preamble_bytes)).held, held);
+}
+
+TEST(Wire, WhatWasDrawnClocksAndWishesComeBack) {
+    const auto drawn = drawn_message({3, 1000, 123456789, 17, 18});
+    EXPECT_EQ(read_viewer_header(ByteSpan(drawn).first(header_bytes)).type, MessageType::drawn);
+    const auto back = read_drawn(payload_of(drawn));
+    EXPECT_EQ(back.messages, 3u);
+    EXPECT_EQ(back.version, 1000u);
+    EXPECT_EQ(back.clock_us, 123456789u);
+    EXPECT_EQ(back.held_us, 17u);
+    EXPECT_EQ(back.coming_us, 18u);
+    const auto clocks = read_clocks(payload_of(clock_message({5, max_version})));
+    EXPECT_EQ(clocks.viewer_us, 5u);
+    EXPECT_EQ(clocks.server_us, max_version);
+    expect_lost([&] { read_clocks(payload_of(clock_message({max_version + 1, 0}))); }, "a clock beyond all");
+    EXPECT_EQ(read_control(payload_of(control_message("filter 2 off"))), "filter 2 off");
+    const auto answer = read_answer(payload_of(answer_message({false, "there are 1"})));
+    EXPECT_FALSE(answer.done);
+    EXPECT_EQ(answer.text, "there are 1");
 }
 
 TEST(Wire, ServerHelloComesBack) {
@@ -58,7 +102,11 @@ TEST(Wire, ServerHelloComesBack) {
         auto info = some_info();
         info.mode = mode;
         info.shape.channels = mode == delta::Mode::exact ? 3 : 1;
-        const auto back = read_server_hello(payload_of(server_hello(info), preamble_bytes));
+        const auto hello = read_server_hello(
+            payload_of(server_hello({.epoch = ~std::uint64_t{0}, .controls = true, .info = info}), preamble_bytes));
+        EXPECT_EQ(hello.epoch, ~std::uint64_t{0});
+        EXPECT_TRUE(hello.controls);
+        const auto& back = hello.info;
         EXPECT_EQ(back.shape, info.shape);
         EXPECT_EQ(back.mode, info.mode);
         EXPECT_EQ(back.threshold, info.threshold);
@@ -70,23 +118,32 @@ TEST(Wire, ServerHelloComesBack) {
 
 // The protocol is written down in docs/protocol.md; these bytes are what it says.
 TEST(Wire, BytesAreThoseOfTheDocument) {
-    EXPECT_EQ(client_hello("main"), (Bytes{'F', 'W', 'I', 'R', 3, 0, 1, 5, 0, 0, 0, 4, 'm', 'a', 'i', 'n'}));
-    EXPECT_EQ(server_hello({{1, 2, 258, 3}, delta::Mode::exact, 20, {25, 1}, "a"}),
-              (Bytes{'F', 'W', 'I', 'R', 3, 0, 1, 17, 0, 0, 0, 2, 1, 2, 0, 3, 0, 20, 25, 0, 0, 0, 1, 0, 0, 0, 1, 'a'}));
+    EXPECT_EQ(viewer_hello({"main", "key", {258, {{3, 4}}}}),
+              (Bytes{'F', 'W', 'I', 'R', 4, 0, 1, 31, 0, 0, 0, 4, 'm', 'a', 'i', 'n', 3, 'k', 'e', 'y', 2,
+                     1,   0,   0,   0,   0, 0, 0, 1,  0, 3, 0, 0, 0,   0,   0,   0,   0, 4,   0,   0,   0}));
+    EXPECT_EQ(server_hello({258, true, {{1, 2, 258, 3}, delta::Mode::exact, 20, {25, 1}, "a"}}),
+              (Bytes{'F', 'W', 'I', 'R', 4, 0, 1, 26, 0,  0, 0, 2, 1, 0, 0, 0, 0, 0,  0,
+                     1,   2,   1,   2,   0, 3, 0, 20, 25, 0, 0, 0, 1, 0, 0, 0, 1, 'a'}));
+    EXPECT_EQ(drawn_message({1, 2, 3, 4, 5}), (Bytes{7, 32, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0,
+                                                     0, 0,  3, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0}));
+    EXPECT_EQ(clock_message({1, 2}), (Bytes{8, 16, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0}));
+    EXPECT_EQ(control_message("x"), (Bytes{9, 2, 0, 0, 0, 1, 'x'}));
+    EXPECT_EQ(answer_message({true, ""}), (Bytes{10, 1, 0, 0, 0, 1}));
     EXPECT_EQ(empty_message(MessageType::end), (Bytes{5, 0, 0, 0, 0}));
     EXPECT_EQ(error_message(Refusal::too_many_viewers, "full", false),
               (Bytes{6, 6, 0, 0, 0, 2, 4, 'f', 'u', 'l', 'l'}));
     Bytes changes;
-    begin_state(MessageType::changes, {258, 7, 0.5}, {&some_object, 1}, changes);
+    begin_state(MessageType::changes, {258, 7, 0.5, 259, 20, true}, {&some_object, 1}, changes);
     changes.push_back(99);
     end_state(changes);
-    EXPECT_EQ(changes, (Bytes{3, 43, 0, 0,    0,    2, 1, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0,  0, 0, 0, 0,
-                              0, 0,  0, 0xe0, 0x3f, 1, 0, 9, 0, 0, 0, 3, 0, 4, 0, 1, 1, 6, 0, 44, 1, 0, 0, 99}));
+    EXPECT_EQ(changes,
+              (Bytes{3, 53, 0, 0, 0, 2, 1, 0, 0,  0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  0, 0, 0xe0, 0x3f,
+                     3, 1,  0, 0, 0, 0, 0, 0, 20, 1, 1, 0, 9, 0, 0, 0, 3, 0, 4, 0, 1, 1, 6, 0, 44, 1, 0, 0,    99}));
 }
 
 TEST(Wire, StateComesBack) {
     Bytes message;
-    const StateHeader state{std::uint64_t{1} << 40, std::int64_t{1} << 33, 12345.6789};
+    const StateHeader state{std::uint64_t{1} << 40, std::int64_t{1} << 33, 12345.6789, std::uint64_t{1} << 50, 254};
     begin_state(MessageType::picture, state, {&some_object, 1}, message);
     message.insert(message.end(), 10, 7);
     end_state(message);
@@ -101,6 +158,12 @@ TEST(Wire, StateComesBack) {
     EXPECT_EQ(back.version, state.version);
     EXPECT_EQ(back.frame, state.frame);
     EXPECT_EQ(back.seconds, state.seconds);
+    EXPECT_EQ(back.captured_us, state.captured_us);
+    EXPECT_EQ(back.threshold, state.threshold);
+    EXPECT_FALSE(back.partial);
+    mark_partial(message);
+    payload = payload_of(message);
+    EXPECT_TRUE(read_state(payload, some_info().shape, objects).partial);
 }
 
 TEST(Wire, RefusesNumbersNoStreamReaches) {
@@ -148,15 +211,15 @@ TEST(Wire, OfTooManyObjectsTheFirstAreSent) {
 
 TEST(Wire, ErrorsComeBack) {
     const auto bytes = error_message(Refusal::no_such_stream, "there is no stream 'x' here", true);
-    read_preamble(ByteSpan(bytes).first(preamble_bytes));
+    read_server_preamble(ByteSpan(bytes).first(preamble_bytes));
     const auto error = read_error(payload_of(bytes, preamble_bytes));
     EXPECT_EQ(error.reason, Refusal::no_such_stream);
     EXPECT_EQ(error.text, "there is no stream 'x' here");
 }
 
 TEST(Wire, WhatIsCutOffOrTooLongIsRefused) {
-    const auto info = server_hello(some_info());
-    const auto hello = client_hello("main");
+    const auto info = hello_of(some_info());
+    const auto hello = viewer_hello({"main", "key", {1, {{2, 3}}}});
     const auto error = error_message(Refusal::failed, "gone", false);
     const auto try_all_lengths = [](ByteSpan payload, const auto& read, const std::string& what) {
         for (std::size_t length = 0; length < payload.size(); ++length)
@@ -166,7 +229,7 @@ TEST(Wire, WhatIsCutOffOrTooLongIsRefused) {
         expect_lost([&] { read(ByteSpan(longer)); }, what + " with a byte too many");
     };
     try_all_lengths(payload_of(info, preamble_bytes), read_server_hello, "a server's hello");
-    try_all_lengths(payload_of(hello, preamble_bytes), read_client_hello, "a viewer's hello");
+    try_all_lengths(payload_of(hello, preamble_bytes), read_this_hello, "a viewer's hello");
     try_all_lengths(payload_of(error), read_error, "an error");
     Bytes state;
     begin_state(MessageType::picture, {1, 2, 3}, {&some_object, 1}, state);
@@ -175,9 +238,14 @@ TEST(Wire, WhatIsCutOffOrTooLongIsRefused) {
 }
 
 TEST(Wire, OtherProtocolsAndVersionsAreRefused) {
-    expect_lost([] { read_preamble(Bytes{'H', 'T', 'T', 'P', '/', '1'}); }, "HTTP");
-    expect_lost([] { read_preamble(Bytes{'F', 'W', 'I', 'R', 1, 0}); }, "version 1");
-    expect_lost([] { read_preamble(Bytes{'F', 'W', 'I', 'R', 1}); }, "half a preamble");
+    for (const auto& bytes :
+         {Bytes{'H', 'T', 'T', 'P', '/', '1'}, Bytes{'F', 'W', 'I', 'R', 3, 0}, Bytes{'F', 'W', 'I', 'R', 4}}) {
+        expect_lost([&] { read_viewer_preamble(bytes); }, "HTTP, version 3, half a preamble");
+        expect_lost([&] { read_server_preamble(bytes); }, "the same of a server");
+    }
+    const Bytes later{'F', 'W', 'I', 'R', 5, 0};
+    EXPECT_EQ(read_viewer_preamble(later), 5) << "it is answered with this version";
+    expect_lost([&] { read_server_preamble(later); }, "a server that does not go back to this version");
 }
 
 TEST(Wire, HeadersAreBoundedByType) {
@@ -186,10 +254,15 @@ TEST(Wire, HeadersAreBoundedByType) {
                      static_cast<std::uint8_t>(length >> 8), static_cast<std::uint8_t>(length >> 16),
                      static_cast<std::uint8_t>(length >> 24)};
     };
-    for (const int type : {0, 7, 255})
+    for (const int type : {0, 7, 9, 255})
         expect_lost([&] { read_header(header(type, 0), max_packed_bytes); }, fmt::format("type {}", type));
-    for (int type = 1; type <= 6; ++type)
+    for (const int type : {1, 2, 3, 4, 5, 6, 8, 10})
         expect_lost([&] { read_header(header(type, 0xffffffff), max_packed_bytes); }, fmt::format("type {}", type));
+    for (const int type : {0, 2, 3, 4, 5, 6, 8, 10, 255})
+        expect_lost([&] { read_viewer_header(header(type, 0)); }, fmt::format("a viewer's type {}", type));
+    for (const int type : {1, 7, 9})
+        expect_lost([&] { read_viewer_header(header(type, 0xffffffff)); }, fmt::format("a viewer's type {}", type));
+    EXPECT_EQ(read_viewer_header(header(7, 32)).length_bytes, 32u);
     const auto most = static_cast<std::uint32_t>(state_header_bytes + max_objects * object_bytes + max_packed_bytes);
     EXPECT_EQ(read_header(header(2, most), max_packed_bytes).length_bytes, most);
     expect_lost([&] { read_header(header(2, most + 1), max_packed_bytes); }, "a picture too long");
@@ -203,24 +276,26 @@ TEST(Wire, HeadersAreBoundedByType) {
 }
 
 TEST(Wire, HostileValuesAreRefused) {
-    const auto hello = server_hello(some_info());
+    const auto hello = hello_of(some_info());
     Bytes good(hello.begin() + preamble_bytes + header_bytes, hello.end());
     const auto with = [&](std::size_t at, std::initializer_list<std::uint8_t> bytes) {
         auto changed = good;
         std::copy(bytes.begin(), bytes.end(), changed.begin() + static_cast<std::ptrdiff_t>(at));
         return changed;
     };
-    expect_lost([&] { read_server_hello(with(0, {0, 0})); }, "width 0");
-    expect_lost([&] { read_server_hello(with(0, {1, 0x40})); }, "width 16385");
-    expect_lost([&] { read_server_hello(with(2, {0xff, 0xff})); }, "height 65535");
-    expect_lost([&] { read_server_hello(with(4, {2})); }, "2 channels");
-    expect_lost([&] { read_server_hello(with(4, {0})); }, "no channels");
-    expect_lost([&] { read_server_hello(with(5, {3})); }, "mode 3");
-    expect_lost([&] { read_server_hello(with(6, {255})); }, "threshold 255");
-    expect_lost([&] { read_server_hello(with(7, {0, 0, 0, 0})); }, "rate 0");
-    expect_lost([&] { read_server_hello(with(11, {0, 0, 0, 0})); }, "rate 1/0");
-    expect_lost([&] { read_server_hello(with(7, {0, 0, 0, 0x80})); }, "rate 2^31/1001");
-    expect_lost([&] { read_server_hello(with(11, {0xff, 0xff, 0xff, 0xff})); }, "rate 30000/(2^32 - 1)");
+    expect_lost([&] { read_server_hello(with(0, {0, 0, 0, 0, 0, 0, 0, 0})); }, "epoch 0");
+    expect_lost([&] { read_server_hello(with(8, {2})); }, "a flag of 2");
+    expect_lost([&] { read_server_hello(with(9, {0, 0})); }, "width 0");
+    expect_lost([&] { read_server_hello(with(9, {1, 0x40})); }, "width 16385");
+    expect_lost([&] { read_server_hello(with(11, {0xff, 0xff})); }, "height 65535");
+    expect_lost([&] { read_server_hello(with(13, {2})); }, "2 channels");
+    expect_lost([&] { read_server_hello(with(13, {0})); }, "no channels");
+    expect_lost([&] { read_server_hello(with(14, {3})); }, "mode 3");
+    expect_lost([&] { read_server_hello(with(15, {255})); }, "threshold 255");
+    expect_lost([&] { read_server_hello(with(16, {0, 0, 0, 0})); }, "rate 0");
+    expect_lost([&] { read_server_hello(with(20, {0, 0, 0, 0})); }, "rate 1/0");
+    expect_lost([&] { read_server_hello(with(16, {0, 0, 0, 0x80})); }, "rate 2^31/1001");
+    expect_lost([&] { read_server_hello(with(20, {0xff, 0xff, 0xff, 0xff})); }, "rate 30000/(2^32 - 1)");
 
     const auto spoilt = [&](auto change) {
         auto object = some_object;
@@ -239,12 +314,17 @@ TEST(Wire, HostileValuesAreRefused) {
     spoilt([](Component& object) { object.area = object.width * object.height + 1; });
     Bytes many;
     begin_state(MessageType::picture, {1, 0, 0}, {}, many);
-    many[header_bytes + 24] = 0x01;
-    many[header_bytes + 25] = 0x04;  // 1025
+    many[header_bytes + 34] = 0x01;
+    many[header_bytes + 35] = 0x04;  // 1025
     many.resize(many.size() + 1025 * object_bytes, 1);
     expect_lost([&] { read_any_state(payload_of(many)); }, "too many objects");
-    expect_lost([] { read_client_hello(Bytes{3, 'a', '/', 'b'}); }, "a name with a slash");
-    expect_lost([] { read_client_hello(Bytes{0}); }, "an empty name");
+    const auto hello_with = [](Bytes name) {
+        name.resize(name.size() + 11);
+        return name;
+    };
+    EXPECT_EQ(read_this_hello(hello_with({1, 'a'})).stream, "a");
+    expect_lost([&] { read_this_hello(hello_with({3, 'a', '/', 'b'})); }, "a name with a slash");
+    expect_lost([&] { read_this_hello(hello_with({0})); }, "an empty name");
 }
 
 TEST(Wire, RandomBytesAreRefusedOrUnderstood) {
@@ -259,9 +339,15 @@ TEST(Wire, RandomBytesAreRefusedOrUnderstood) {
                 ASSERT_EQ(error.code(), ErrorCode::source_lost) << error.what();
             }
         };
-        only_lost(read_preamble);
+        only_lost(read_viewer_preamble);
+        only_lost(read_server_preamble);
+        only_lost(read_viewer_header);
         only_lost([](ByteSpan b) { read_header(b, max_packed_bytes); });
-        only_lost(read_client_hello);
+        only_lost(read_this_hello);
+        only_lost(read_drawn);
+        only_lost(read_clocks);
+        only_lost(read_control);
+        only_lost(read_answer);
         only_lost(read_server_hello);
         only_lost(read_any_state);
         only_lost(read_error);
@@ -272,7 +358,7 @@ TEST(Wire, InfoThatIsNotAllowedIsNotSent) {
     const auto refused = [](auto change) {
         auto info = some_info();
         change(info);
-        EXPECT_THROW(server_hello(info), Error);
+        EXPECT_THROW(hello_of(info), Error);
     };
     refused([](StreamInfo& info) { info.shape.width = 0; });
     refused([](StreamInfo& info) { info.shape.frames = 2; });
@@ -317,14 +403,14 @@ TEST(CleanText, ReplacesWhatActsOnText) {
 TEST(CleanText, IsWhatPeersSayAndAreTold) {
     auto info = some_info();
     info.source = "yard\xe2\x80\xae";
-    auto hello = server_hello(info);
-    EXPECT_EQ(read_server_hello(payload_of(hello, preamble_bytes)).source, "yard?");
+    auto hello = hello_of(info);
+    EXPECT_EQ(read_server_hello(payload_of(hello, preamble_bytes)).info.source, "yard?");
     auto error = error_message(Refusal::failed, "go12 home", false);
     const auto at = std::search(error.begin(), error.end(), std::begin("12"), std::end("12") - 1);
     at[0] = 0xc2;
     at[1] = 0x9b;
     EXPECT_EQ(read_error(payload_of(error)).text, "go? home");
-    EXPECT_THROW(client_hello("ma\x1bin"), Error);
+    EXPECT_THROW(viewer_hello({"ma\x1bin"}), Error);
 }
 
 }  // namespace wire_test

@@ -14,7 +14,7 @@ constexpr std::string_view first_step = "read", last_step = "send";
 
 void Statistics::start() {
     const std::lock_guard lock(mutex_);
-    start_ = last_frame_ = Clock::now();
+    if (frames_ == 0) start_ = last_frame_ = Clock::now();
 }
 
 void Statistics::record(Stage stage, double ms) {

@@ -57,7 +57,8 @@ struct StatisticsSnapshot {
 /// Gathers a run's figures, in bounded memory and without allocating. Thread-safe.
 class Statistics {
 public:
-    /// The moment from which seconds count; the circle calls it.
+    /// The moment from which seconds count; the circle calls it. Of runs that go on with the figures of another it is
+    /// the first one's.
     void start();
     void record(Stage stage, double ms);
     /// From now on steps are gathered: reading and sending, and what record_step() is told of. It allocates when a name

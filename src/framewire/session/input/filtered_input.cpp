@@ -1,67 +1,37 @@
 #include "framewire/session/input/filtered_input.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/core/parameters/named_value.hpp"
-#include "framewire/media/media.hpp"
 #include "framewire/pipeline/chain/run_values.hpp"
 #include "framewire/session/input/pixel_move_of.hpp"
 #include "framewire/session/input/public_name.hpp"
+#include "framewire/session/input/rate/asked_rate.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 
 namespace framewire::session {
-namespace {
-
-std::optional<Rational> asked_rate(double fps) {
-    if (fps <= 0) return std::nullopt;
-    return Rational{std::llround(fps * 1000), 1000};
-}
-
-std::optional<YuvMatrix> asked_matrix(const std::string& name) {
-    static constexpr NamedValue<YuvMatrix> matrices[] = {
-        {"bt601", YuvMatrix::bt601}, {"bt709", YuvMatrix::bt709}, {"bt2020", YuvMatrix::bt2020}};
-    if (name.empty()) return std::nullopt;
-    if (const auto* matrix = value_named(matrices, name)) return *matrix;
-    fail(ErrorCode::usage, "matrix '{}' is not known; allowed are bt601, bt709 and bt2020", name);
-}
-
-std::optional<bool> asked_range(const std::string& name) {
-    if (name.empty()) return std::nullopt;
-    if (name != "limited" && name != "full")
-        fail(ErrorCode::usage, "range '{}' is not known; allowed are limited and full", name);
-    return name == "full";
-}
-
-}  // namespace
 
 FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, std::stop_token stop)
     : chain_(split_at_rate(parse_chain(input.filters))),
       stop_(stop),
       fps_(input.fps),
       loop_(input.loop),
-      source_(open_source(input.source, {.stop = std::move(stop),
-                                         .reconnect = input.reconnect,
-                                         .draw_loss = input.shows_loss ? no_signal_.drawing() : nullptr,
-                                         .rate = asked_rate(input.fps),
-                                         .loop = input.loop,
-                                         .start_seconds = input.start_seconds,
-                                         .duration_seconds = input.duration_seconds,
-                                         .seekable = input.seekable || input.stretch,
-                                         .one_size = input.one_size,
-                                         .matrix = asked_matrix(input.matrix),
-                                         .full_range = asked_range(input.range),
-                                         .replace_truth = job.replace})),
+      opened_(input.opened ? input.opened : std::make_shared<OpenedSource>(input, job.replace, stop)),
+      on_stop_(std::move(stop), [this] { opened_->stop(); }),
+      source_(&opened_->source()),
       info_(source_->info()),
       shown_name_(input.public_name ? public_name(info_.name) : info_.name),
       executor_(job.backend, job.threads),
       before_(make_before()),
-      plan_(make_plan()),
+      plan_(make_plan(chain_.after)),
       moves_(moves_of_chain()),
-      panel_(chain_.whole, *source_, [this](const auto& settings) {
-          return (before_ && before_->plan.set_adjustment(settings)) || plan_.set_adjustment(settings);
-      }) {
+      shape_(plan_.output_shape()),
+      may_switch_(input.panel),
+      adjusts_of_own_(input.panel && !first_adjust(chain_.whole)),
+      switches_(chain_.whole, info_.shape),
+      adjustment_(first_adjust(chain_.whole).value_or(Adjustment{})),
+      panel_(chain_.whole, *source_, [this](const auto& settings) { return set_in_chain(settings); }) {
     if (input.stretch) {
         stretch_.emplace(input, info_.name);
         stretch_begin_seconds_ = whole_seconds_before(input);
@@ -73,7 +43,7 @@ FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, s
                                    return read(picture.image.view(), picture.time, picture.own);
                                };
                                if (!read_next(picture.time, read_one)) return false;
-                               picture.signal = !no_signal_.take_drawn();
+                               picture.signal = !opened_->no_signal().take_drawn();
                                return true;
                            });
 }
@@ -85,7 +55,7 @@ std::optional<FilteredInput::BeforeRate> FilteredInput::make_before() {
     return BeforeRate{std::move(plan), std::move(result)};
 }
 
-ChainPlan FilteredInput::make_plan() { return {chain_.after, rated_shape(), executor_, info_.shape}; }
+ChainPlan FilteredInput::make_plan(const Chain& after) { return {after, rated_shape(), executor_, info_.shape}; }
 
 std::optional<std::vector<PixelMove>> FilteredInput::moves_of_chain() const {
     if (before_) return std::nullopt;
@@ -154,7 +124,7 @@ bool FilteredInput::read(HostView<std::uint8_t> image, FrameTime& time, std::sha
 
 InputFrame FilteredInput::make_frame() {
     InputFrame frame{Frame(info_.shape, executor_), {}, {}};
-    if (before_ || !plan_.empty()) frame.filtered = Frame(plan_.output_shape(), executor_);
+    if (before_ || !plan_.empty() || may_switch_) frame.filtered = Frame(shape_, executor_);
     return frame;
 }
 
@@ -165,9 +135,8 @@ bool FilteredInput::seek(double seconds) {
 }
 
 void FilteredInput::begin_anew() {
-    before_ = make_before();
-    plan_ = make_plan();
-    if (planes_pass_) planes_pass_ = make_planes_pass(planes_pass_->result());
+    const std::lock_guard lock(plan_mutex_);
+    plan_anew();
 }
 
 Rational FilteredInput::rate() const { return chain_.rate.value_or(asked_rate(fps_).value_or(info_.rate)); }
@@ -232,7 +201,7 @@ bool FilteredInput::capture_next(InputFrame& frame, FrameTime& time) {
     if (!read_next(time, read_one)) return false;
     if (reading_ == Reading::stretch && place_ == StretchPosition::Is::behind) return false;
     frame.sent = place_ == StretchPosition::Is::within;
-    frame.signal = !no_signal_.take_drawn();
+    frame.signal = !opened_->no_signal().take_drawn();
     return true;
 }
 
@@ -250,10 +219,12 @@ bool FilteredInput::capture_at_rate(InputFrame& frame, FrameTime& time) {
 }
 
 void FilteredInput::filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted) {
+    follow_orders();
     if (before_) return filter_at_rate(frame, time, statistics, wanted);
     if (frame.own && moves_ && move_own(frame)) return;
     if (frame.own && planes_pass_ && filter_planes(frame, time, statistics)) return;
     if (const auto own = std::exchange(frame.own, nullptr)) own->to_image(frame.captured.fill_on_host());
+    frame.unfiltered = plan_.empty();
     filter_frame(plan_, executor_, frame, time, statistics, shown_name_, wanted);
 }
 

@@ -5,16 +5,20 @@
 #include "framewire/pipeline/chain/camera_panel.hpp"
 #include "framewire/pipeline/chain/chain.hpp"
 #include "framewire/pipeline/chain/chain_plan.hpp"
+#include "framewire/pipeline/chain/switches/chain_switches.hpp"
 #include "framewire/pipeline/planes/planes_pass.hpp"
 #include "framewire/pipeline/source.hpp"
+#include "framewire/session/control/control.hpp"
 #include "framewire/session/input/input_frame.hpp"
-#include "framewire/session/input/no_signal.hpp"
+#include "framewire/session/input/opened_source.hpp"
 #include "framewire/session/input/rate/frame_resampler.hpp"
 #include "framewire/session/input/stretch/stretch_position.hpp"
 #include "framewire/session/options.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -36,9 +40,10 @@ public:
     Executor& executor() { return executor_; }
     Backend backend() const { return executor_.backend(); }
     /// Of frames as filtered.
-    const Shape& shape() const { return plan_.output_shape(); }
+    const Shape& shape() const { return shape_; }
     /// Where what is in frames as captured is in those.
     PlaneMap placement() const {
+        const std::lock_guard lock(plan_mutex_);
         return before_ ? before_->plan.placement().then(plan_.placement()) : plan_.placement();
     }
     /// Frames a second: as asked for, or the source's own.
@@ -61,11 +66,20 @@ public:
 
     /// Goes to another time of the source; not while a frame is captured. See Source.
     bool seek(double seconds);
-    /// Lets the filters forget the frames before; not while one is filtered, nor with panel().
+    /// Lets the filters forget the frames before; not while one is filtered.
     void begin_anew();
 
     /// Brightness and its like while frames flow; from any thread.
     CameraPanel& panel() { return panel_; }
+    /// How that and the filters stand; from any thread.
+    Controls controls() const;
+    /// Takes an order from the next frame on, from any thread. Throws Error{usage} where it, or a part of it, cannot be
+    /// taken, and Error{config} when a camera does not take a value.
+    void control(const ControlOrder& order);
+
+    /// Whether it ended before frames of another size; and for a job of those, the source.
+    bool is_at_new_size() const { return source_->is_at_new_size(); }
+    const std::shared_ptr<OpenedSource>& opened() const { return opened_; }
 
     /// See Source.
     void require_whole() const { source_->require_whole(); }
@@ -102,7 +116,13 @@ private:
     bool read(HostView<std::uint8_t> image, FrameTime& time, std::shared_ptr<const OwnPicture>& own);
     void set_time(FrameTime& time);
     std::optional<BeforeRate> make_before();
-    ChainPlan make_plan();
+    ChainPlan make_plan(const Chain& after);
+    Chain chain_now() const;
+    static std::optional<Adjustment> first_adjust(const Chain& chain);
+    bool set_in_chain(const Adjustment& settings);
+    bool tell_plans(const Adjustment& settings);
+    void plan_anew();
+    void follow_orders();
     const Shape& rated_shape() const { return before_ ? before_->plan.output_shape() : info_.shape; }
     void filter_at_rate(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted);
 
@@ -113,8 +133,9 @@ private:
     std::stop_token stop_;
     double fps_;
     bool loop_;
-    NoSignal no_signal_;
-    std::unique_ptr<Source> source_;
+    std::shared_ptr<OpenedSource> opened_;
+    std::stop_callback<std::function<void()>> on_stop_;
+    Source* source_;  // that one
     SourceInfo info_;
     std::string shown_name_;
     Executor executor_;
@@ -128,6 +149,14 @@ private:
     std::optional<PlanesPass> planes_pass_;
     bool gives_own_ = false;
     std::optional<FrameResampler> resampler_;
+    Shape shape_;  // of plan_'s results
+    bool may_switch_;
+    bool adjusts_of_own_;  // there is a panel, and no `adjust` in the chain
+    ChainSwitches switches_;
+    mutable std::mutex plan_mutex_;       // of plans and the following, for orders come from other threads
+    std::optional<Adjustment> in_chain_;  // what the first `adjust` is set to
+    Adjustment adjustment_;               // as it was ordered
+    bool plans_are_old_ = false;
     CameraPanel panel_;
     std::int64_t captured_frames_ = 0;
     std::optional<StretchPosition> stretch_;

@@ -23,10 +23,11 @@ struct InputFrame {
     int pass = 0;              ///< of a source that is gone to and fro in: which reading of it this frame is of
     std::int64_t reading = 0;  ///< which of a source's frames this is, where the chain changes their rate
     bool looked_at = true;     ///< false where that leaves it out, and only filters before see it
+    bool unfiltered = false;   ///< all filters that there are were off
     bool sent = true;          ///< false there, and of a frame before the stretch that is put out
 
     /// What comes of it.
-    Frame& result() { return filtered.empty() ? captured : filtered; }
+    Frame& result() { return filtered.empty() || unfiltered ? captured : filtered; }
     /// Returns when all that was queued for either is over: the next frame may take their place.
     void wait() {
         captured.wait();

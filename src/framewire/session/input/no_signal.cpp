@@ -11,18 +11,19 @@
 namespace framewire::session {
 namespace {
 
-constexpr std::uint8_t dark = 24;
+// So that white words are read on a white picture, too.
+constexpr int darkening = 3;
 
-void fill_dark(HostView<std::uint8_t> image) {
+void fill_black(HostView<std::uint8_t> image) {
     const auto& shape = image.shape();
     for (int y = 0; y < shape.height; ++y)
-        std::memset(image.row(0, y), dark, static_cast<std::size_t>(shape.width) * shape.channels);
+        std::memset(image.row(0, y), 0, static_cast<std::size_t>(shape.width) * shape.channels);
 }
 
 void write_words(HostView<std::uint8_t> image) {
     const auto& shape = image.shape();
     HostImage below(shape);
-    fill_dark(below.view());
+    fill_black(below.view());
     Executor executor(BackendChoice::cpu, 1);
     // About two thirds of the width.
     TextParameters words{.text = "no signal", .x = 0, .y = 0};
@@ -39,19 +40,22 @@ bool NoSignal::take_drawn() { return std::exchange(drawn_, false); }
 
 void NoSignal::draw(HostView<std::uint8_t> image) {
     const auto& shape = image.shape();
-    if (picture_.shape() != shape) {
-        picture_ = HostImage(shape);
-        fill_dark(picture_.view());
+    if (words_.shape() != shape) {
+        words_ = HostImage(shape);
+        fill_black(words_.view());
         try {
-            write_words(picture_.view());
+            write_words(words_.view());
         } catch (const Error& error) {
             if (error.code() != ErrorCode::config) throw;
             log_warning("'no signal' is not written: {}", error.what());
         }
     }
+    const auto words = std::as_const(words_).view();
     for (int y = 0; y < shape.height; ++y)
-        std::memcpy(image.row(0, y), std::as_const(picture_).view().row(0, y),
-                    static_cast<std::size_t>(shape.width) * shape.channels);
+        std::transform(image.row(0, y), image.row(0, y) + std::size_t{1} * shape.width * shape.channels,
+                       words.row(0, y), image.row(0, y), [](std::uint8_t picture, std::uint8_t word) {
+                           return std::max<std::uint8_t>(picture / darkening, word);
+                       });
     drawn_ = true;
 }
 

@@ -8,15 +8,15 @@
 
 namespace framewire::session {
 
-/// The picture that stands in for a source that is away: dark, with "no signal" in its middle. For one thread.
+/// What shows that a source is away: its last picture, darkened, with "no signal" in the middle. For one thread.
 class NoSignal {
 public:
     NoSignal() = default;
     NoSignal(const NoSignal&) = delete;
     NoSignal& operator=(const NoSignal&) = delete;
 
-    /// For SourceOptions::draw_loss; refers to this. Its first call allocates; where there is no font, the picture is
-    /// without words and a warning says so.
+    /// For SourceOptions::draw_loss; refers to this. The first call for a size allocates; where there is no font, the
+    /// picture is only darkened and a warning says so.
     std::function<void(HostView<std::uint8_t>)> drawing() {
         return [this](HostView<std::uint8_t> image) { draw(image); };
     }
@@ -26,7 +26,7 @@ public:
 private:
     void draw(HostView<std::uint8_t> image);
 
-    HostImage picture_;
+    HostImage words_;  // white on black
     bool drawn_ = false;
 };
 

@@ -17,6 +17,8 @@ public:
             if (!failure_) failure_ = std::current_exception();
         }
     }
+    /// Null where there was none.
+    const std::exception_ptr& what() const { return failure_; }
     explicit operator bool() const { return failure_ != nullptr; }
     void rethrow() const {
         if (failure_) std::rethrow_exception(failure_);

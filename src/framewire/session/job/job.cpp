@@ -9,7 +9,8 @@ namespace framewire::session {
 Job::Job(const JobOptions& options, const JobFiles& files)
     : options_(options),
       on_stop_(options_.stop, [this] { stop_.request_stop(); }),
-      statistics_file_((files.require_different(), options_.statistics_path), options_.replace) {}
+      statistics_file_((files.require_different(), options_.statistics_path), options_.replace),
+      statistics_(options_.statistics ? options_.statistics : std::make_shared<Statistics>()) {}
 
 SinkOptions Job::sink_options(const SourceInfo& source) const {
     return {.stop = stop(),

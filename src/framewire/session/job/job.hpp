@@ -9,6 +9,7 @@
 #include "framewire/session/outputs/statistics_file.hpp"
 
 #include <functional>
+#include <memory>
 #include <stop_token>
 
 namespace framewire::session {
@@ -23,8 +24,8 @@ public:
     Job& operator=(const Job&) = delete;
 
     const JobOptions& options() const { return options_; }
-    Statistics& statistics() { return statistics_; }
-    const Statistics& statistics() const { return statistics_; }
+    Statistics& statistics() { return *statistics_; }
+    const Statistics& statistics() const { return *statistics_; }
     StatisticsFile& statistics_file() { return statistics_file_; }
 
     /// Whether the caller asked for a stop.
@@ -45,7 +46,7 @@ private:
     std::stop_source stop_;
     std::stop_callback<std::function<void()>> on_stop_;
     StatisticsFile statistics_file_;
-    Statistics statistics_;
+    std::shared_ptr<Statistics> statistics_;
     bool ran_ = false;
 };
 

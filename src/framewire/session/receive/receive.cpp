@@ -2,6 +2,7 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/detect/overlay/box_overlay.hpp"
 #include "framewire/pipeline/statistics/progress.hpp"
 #include "framewire/session/job/job.hpp"
@@ -9,7 +10,9 @@
 #include "framewire/session/receive/changes_picture.hpp"
 #include "framewire/session/receive/recording_time.hpp"
 
-#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 namespace framewire::session {
@@ -22,8 +25,11 @@ struct ReceiveJob::State {
     explicit State(const ReceiveOptions& options);
 
     void run();
+    void make_changes();
     void receive();
     void count_threshold();
+    net::ClientOptions client_options(const ReceiveOptions& options);
+    void take_state();
     HostView<const std::uint8_t> with_boxes(HostView<const std::uint8_t> picture);
 
     std::string url;
@@ -34,13 +40,16 @@ struct ReceiveJob::State {
     net::Client client;
     ReceiveResult result;
     RecordingTime time;
+    std::optional<ChangesKind> changes_kind;
     std::unique_ptr<ChangesPicture> changes;
     HostImage boxed;  // there once the server has detected something
     VideoOutput recording;
     std::int64_t frames = 0;
     ThresholdTally thresholds;
-    std::int64_t steps = 0;      // those that thresholds count
-    std::atomic<int> threshold;  // of the newest picture
+    std::int64_t steps = 0;  // those that thresholds count
+    std::shared_ptr<net::RemoteControl> remote;
+    mutable std::mutex mutex;
+    ReceiveState now;  // under the mutex
 };
 
 ReceiveJob::State::State(const ReceiveOptions& options)
@@ -49,12 +58,14 @@ ReceiveJob::State::State(const ReceiveOptions& options)
       on_picture(options.on_picture),
       on_end(options.on_end),
       job(options.job, files_of(options)),
-      client(net::parse_stream_address(options.url), options.client, job.stop()),
+      client(net::parse_stream_address(options.url), client_options(options), job.stop()),
       result{.stream = client.info()},
       time(result.stream.rate),
-      threshold(result.stream.threshold) {
-    if (options.changes)
-        changes = std::make_unique<ChangesPicture>(*options.changes, result.stream.shape, options.job.threads);
+      changes_kind(options.changes),
+      remote(client.remote_control()) {
+    now.stream = result.stream;
+    now.threshold = result.stream.threshold;
+    make_changes();
     const auto& shown = changes ? changes->shape() : result.stream.shape;
     if (options.on_stream) options.on_stream(result.stream, shown);
     recording = VideoOutput(options.recording, shown, result.stream.rate,
@@ -63,6 +74,11 @@ ReceiveJob::State::State(const ReceiveOptions& options)
                              .replace = options.job.replace,
                              .once_only = true,
                              .segments = options.segments});
+}
+
+void ReceiveJob::State::make_changes() {
+    if (changes_kind)
+        changes = std::make_unique<ChangesPicture>(*changes_kind, result.stream.shape, job.options().threads);
 }
 
 void ReceiveJob::State::run() {
@@ -92,12 +108,19 @@ void ReceiveJob::State::receive() {
     const auto& limit = job.options().frames;
     auto& statistics = job.statistics();
     while ((!limit || frames < *limit) && client.next()) {
+        if (client.info().shape != result.stream.shape) {
+            log_warning("{}: its pictures change from {} to {}", url, to_string(result.stream.shape),
+                        to_string(client.info().shape));
+            result.stream = client.info();
+            make_changes();
+        }
         if (frames == 0) statistics.start();  // the wait for the first says nothing of the rate
         const auto picture = with_boxes(changes ? changes->draw(client) : client.picture());
         if (recording.wanted()) recording.write(picture, time.next(client.state().seconds));
         if (on_picture) on_picture(picture);
         ++frames;
         count_threshold();
+        take_state();
         statistics.count_frame(result.stream.shape.frame_bytes());
         statistics.set_sent_bytes(client.counts().bytes);
     }
@@ -105,10 +128,36 @@ void ReceiveJob::State::receive() {
 
 // A first picture may be nearer to the source than the steps that follow: those are what counts.
 void ReceiveJob::State::count_threshold() {
-    threshold = client.threshold();
     const auto received = client.counts().received.changes;
-    if (received > steps) thresholds.add(threshold);
+    if (received > steps) thresholds.add(client.threshold());
     steps = received;
+}
+
+// A recording cannot go on with pictures of another size.
+net::ClientOptions ReceiveJob::State::client_options(const ReceiveOptions& options) {
+    auto of_client = options.client;
+    of_client.follows_size = options.recording.empty();
+    of_client.on_loss = [this, then = of_client.on_loss](const std::string& why) {
+        {
+            const std::lock_guard lock(mutex);
+            now.lost = why;
+        }
+        if (then) then(why);
+    };
+    return of_client;
+}
+
+void ReceiveJob::State::take_state() {
+    const auto counts = client.counts();
+    const std::lock_guard lock(mutex);
+    const auto changed = counts.received.changed_bytes - now.counts.received.changed_bytes;
+    now.changed = static_cast<double>(changed) / static_cast<double>(result.stream.shape.frame_bytes());
+    now.lost.clear();
+    now.stream = client.info();
+    now.state = client.state();
+    now.threshold = client.threshold();
+    now.counts = counts;
+    if (const auto age = client.age()) now.latency_ms = std::chrono::duration<double, std::milli>(*age).count();
 }
 
 // The picture with the boxes of what the server detected in it; holds until the next call.
@@ -128,6 +177,20 @@ const net::StreamInfo& ReceiveJob::stream() const { return state_->result.stream
 const ReceiveResult& ReceiveJob::run() { return state_->run(), state_->result; }
 const ReceiveResult& ReceiveJob::result() const { return state_->result; }
 const Statistics& ReceiveJob::statistics() const { return state_->job.statistics(); }
-int ReceiveJob::threshold() const { return state_->threshold; }
+
+ReceiveState ReceiveJob::state() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->now;
+}
+
+std::optional<Controls> ReceiveJob::controls() const {
+    const auto text = state_->remote ? state_->remote->state() : std::string();
+    return text.empty() ? std::nullopt : std::optional(parse_controls(text));
+}
+
+void ReceiveJob::control(const ControlOrder& order) {
+    if (!state_->remote) fail(ErrorCode::usage, "{} takes no orders", state_->url);
+    state_->remote->order(to_text(order));
+}
 
 }  // namespace framewire::session

@@ -7,6 +7,7 @@
 #include "framewire/pipeline/source.hpp"
 #include "framewire/pipeline/statistics/statistics.hpp"
 #include "framewire/pipeline/statistics/threshold_tally.hpp"
+#include "framewire/session/control/control.hpp"
 #include "framewire/session/job/job_files.hpp"
 #include "framewire/session/options.hpp"
 #include "framewire/session/receive/changes_kind.hpp"
@@ -49,6 +50,17 @@ struct ReceiveResult {
     Ending ending = Ending::complete;
 };
 
+/// How a stream stands while it is received.
+struct ReceiveState {
+    net::StreamInfo stream{};            ///< what the server said of it
+    std::string lost{};                  ///< why nothing comes, while a lost stream is tried to be had again
+    net::StateHeader state{};            ///< of the newest picture
+    int threshold = 0;                   ///< what that is within
+    double changed = 0;                  ///< share of its bytes that its step changed
+    std::optional<double> latency_ms{};  ///< from the camera to the newest picture, where the server tells the time
+    net::ClientCounts counts{};
+};
+
 /// For the file of the statistics: source, size, mode, threshold (the greatest there may be), threshold_in_force (of
 /// the last picture, and min, mean and max), frames, seconds, fps, raw_bytes, received_bytes,
 /// pictures, steps, skipped, changed (share of the bytes that a step has), version, frame and reconnections.
@@ -70,8 +82,12 @@ public:
     const ReceiveResult& result() const;
     /// Of the run as it goes; from any thread.
     const Statistics& statistics() const;
-    /// What no byte of the newest picture is further than from the source; from any thread.
-    int threshold() const;
+    /// How it stands; from any thread.
+    ReceiveState state() const;
+    /// The server's panel, where it takes orders; from any thread.
+    std::optional<Controls> controls() const;
+    /// Sends it an order. Throws Error{usage} where it takes none.
+    void control(const ControlOrder& order);
 
 private:
     struct State;

@@ -90,5 +90,11 @@ void ShowJob::step_back() {
 
 bool ShowJob::seek(double seconds) { return state_->seek(seconds); }
 bool ShowJob::seek_by(double seconds) { return seek(state_->playback().position_seconds() + seconds); }
+Controls ShowJob::controls() const { return state_->job.input().controls(); }
+
+void ShowJob::control(const ControlOrder& order) {
+    state_->job.input().control(order);
+    if (state().paused) seek(state_->playback().position_seconds() - 0.5 / source().rate.value());
+}
 
 }  // namespace framewire::session

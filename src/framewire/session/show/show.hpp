@@ -4,6 +4,7 @@
 #include "framewire/core/view.hpp"
 #include "framewire/pipeline/source.hpp"
 #include "framewire/pipeline/statistics/statistics.hpp"
+#include "framewire/session/control/control.hpp"
 #include "framewire/session/job/job_files.hpp"
 #include "framewire/session/job/result.hpp"
 #include "framewire/session/options.hpp"
@@ -66,6 +67,9 @@ public:
     // False of what is live, which has no other time.
     bool seek(double seconds);
     bool seek_by(double seconds);
+    /// As FilteredInput's; a frame that is looked at in a pause is shown again.
+    Controls controls() const;
+    void control(const ControlOrder& order);
 
 private:
     struct State;

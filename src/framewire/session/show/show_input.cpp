@@ -31,7 +31,8 @@ void ShowInput::filter(InputFrame& frame, const FrameTime& time, const Statistic
     if (frame.pass != filtered_pass_) begin_anew();
     filtered_pass_ = frame.pass;
     FilteredInput::filter(frame, time, statistics, wanted);
-    if (frame.captured.filled_on_gpu() && !frame.filtered.empty()) frame.captured.download();  // it is looked at, too
+    if (frame.captured.filled_on_gpu() && &frame.result() != &frame.captured)
+        frame.captured.download();  // it is looked at, too
 }
 
 }  // namespace framewire::session

@@ -139,6 +139,44 @@ TEST_P(Show, FiltersForgetWhatWasBeforeASeek) {
     EXPECT_NE(showing.result(), Bytes(all[6].size(), 0)) << "the next one does";
 }
 
+TEST_P(Show, TakesThePanelsOrdersInAPauseToo) {
+    const auto first = camera_frames()[0];
+    Showing showing({.job = job(), .input = {.source = camera(), .filters = "flip=vertical"}, .paused = true});
+    showing.shown(1);
+    const auto flipped = showing.result();
+    EXPECT_NE(flipped, first);
+    showing.job().control(FilterOrder{1, false});
+    EXPECT_EQ(showing.shown(2), 0);
+    EXPECT_EQ(showing.result(), first) << "no filter is left";
+    EXPECT_FALSE(showing.job().controls().filters.at(0).on);
+    const Adjustment white{.brightness = 255};
+    showing.job().control(white);
+    EXPECT_EQ(showing.shown(3), 0);
+    EXPECT_EQ(showing.result(), Bytes(first.size(), 255));
+    EXPECT_EQ(showing.captured(), first);
+    EXPECT_EQ(showing.job().controls().adjustment, white);
+    showing.job().control(Adjustment{});
+    showing.shown(4);
+    showing.job().control(FilterOrder{1, true});
+    EXPECT_EQ(showing.shown(5), 0);
+    EXPECT_EQ(showing.result(), flipped);
+    EXPECT_EQ(error_of([&] { showing.job().control(FilterOrder{2, true}); }), ErrorCode::usage);
+    EXPECT_EQ(error_of([&] { showing.job().control(Adjustment{.gain = 9}); }), ErrorCode::usage);
+}
+
+TEST_P(Show, KeepsWhatThePanelSetOverASeek) {
+    const std::string chain = "adjust=contrast=2,gray";
+    Showing showing({.job = job(), .input = {.source = camera(), .filters = chain}, .paused = true});
+    showing.shown(1);
+    EXPECT_EQ(showing.job().controls().adjustment, Adjustment{.contrast = 2});
+    showing.job().control(Adjustment{.brightness = -255});
+    showing.shown(2);
+    EXPECT_EQ(showing.result(), Bytes(showing.result().size(), 0));
+    showing.job().seek(2);
+    EXPECT_EQ(showing.shown(3), 6);
+    EXPECT_EQ(showing.result(), Bytes(showing.result().size(), 0));
+}
+
 TEST_P(Show, PlaysAtTheSourcesRateTimesSpeed) {
     Showing showing({.job = job(), .input = {.source = camera()}, .speed = 6});  // 18 frames a second
     showing.shown(1);

@@ -10,7 +10,7 @@
 namespace framewire {
 namespace {
 
-constexpr std::chrono::hours longest_http_pause{24};
+constexpr std::chrono::seconds longest_http_pause{4294};  // the most that FFmpeg takes
 
 bool tries_again(const SourceOptions& options) {
     return options.reconnect ? options.reconnect->count() > 0 : options.retries > 0;
@@ -44,8 +44,7 @@ bool begins_with_any(std::string_view text, std::initializer_list<std::string_vi
 std::int64_t last_http_pause_s(const SourceOptions& options) {
     using std::chrono::seconds;
     if (options.reconnect)
-        return std::min(std::chrono::duration_cast<seconds>(*options.reconnect / 2), seconds(longest_http_pause))
-            .count();
+        return std::min(std::chrono::duration_cast<seconds>(*options.reconnect / 2), longest_http_pause).count();
     return (std::int64_t{1} << std::clamp(options.retries - 1, 0, 5)) - 1;
 }
 

@@ -27,7 +27,6 @@ namespace {
 using namespace std::chrono_literals;
 using Progress = FfmpegInput::Progress;
 
-constexpr std::chrono::milliseconds longest_pause = 8s;
 // Thirty years. Broken files claim times that no container could hold.
 constexpr double longest_seconds = 1e9;
 
@@ -45,6 +44,16 @@ public:
     bool read_own(HostView<std::uint8_t> image, FrameTime& time) override { return read_frame(image, time, false); }
 
     std::shared_ptr<const OwnPicture> own_picture() const override { return own_; }
+
+    bool is_at_new_size() const override { return have_frame_ && input_ && is_of_new_size(); }
+
+    bool take_new_size() override {
+        if (!is_at_new_size()) return false;
+        refuse_hdr();
+        own_.reset();
+        describe_pictures();
+        return true;
+    }
 
     bool seek(double seconds) override {
         if (input_ && input_->live()) return false;
@@ -65,13 +74,29 @@ private:
             if (next == Next::away) return read_loss(image, time);
             if (next == Next::none) return false;
         }
+        if (is_of_new_size()) {
+            have_frame_ = true;
+            return false;
+        }
         const double seconds = std::exchange(has_time_, false) ? last_seconds_ : frame_seconds();
         time = {index_, seconds, last_time_};
         keep_own(image.shape());
-        if (with_image || !own_) convert(image);
+        if (with_image || !own_) convert(*frame_, input_->orientation(*frame_), image);
         ++index_;
+        if (input_->live() && options_.draw_loss) {
+            last_orientation_ = input_->orientation(*frame_);
+            std::swap(last_, frame_);
+        }
         av_frame_unref(frame_.get());
         return true;
+    }
+
+    Shape shape_of(const AVFrame& frame, int channels) const {
+        return input_->orientation(frame).turned({1, frame.height, frame.width, channels});
+    }
+
+    bool is_of_new_size() const {
+        return options_.follows_size && input_->live() && shape_of(*frame_, info_.shape.channels) != info_.shape;
     }
 
     // Times of frames are sums of fractions: so much apart they are the same.
@@ -181,19 +206,22 @@ private:
         }
         have_frame_ = true;
         refuse_hdr();
-        const int channels = is_gray(static_cast<AVPixelFormat>(frame_->format)) ? 1 : 3;
         info_.name = address_.name;
-        info_.shape = input_->orientation(*frame_).turned({1, frame_->height, frame_->width, channels});
-        info_.rate = input_->rate();
         info_.live = input_->live();
         info_.frames = input_->frames();
         info_.has_own_pictures = true;
+        describe_pictures();
+        if (address_.kind == FfmpegAddress::Kind::file && address_.contents != FfmpegAddress::Contents::image)
+            info_.medium = {address_.name, input_->start_seconds() + input_->seconds(*frame_).value_or(0)};
+    }
 
+    // What the picture that waits says of those from here on.
+    void describe_pictures() {
+        info_.shape = shape_of(*frame_, is_gray(static_cast<AVPixelFormat>(frame_->format)) ? 1 : 3);
+        info_.rate = input_->rate();
         std::string assumed;
         const auto coding = coding_of(*frame_, assumed);
         info_.facts = facts(coding);
-        if (address_.kind == FfmpegAddress::Kind::file && address_.contents != FfmpegAddress::Contents::image)
-            info_.medium = {address_.name, input_->start_seconds() + input_->seconds(*frame_).value_or(0)};
         if (!assumed.empty())
             log_debug("{}: its tags leave open what its colours mean; taken as {} (assumed: {})", address_.name,
                       to_string(coding), assumed);
@@ -223,7 +251,7 @@ private:
     Next lose(const std::string& reason) {
         const bool timed = options_.reconnect && *options_.reconnect != SourceOptions::for_ever;
         const auto give_up = timed ? Clock::now() + *options_.reconnect : Clock::time_point::max();
-        loss_ = {reason, give_up, std::min(options_.retry_pause, longest_pause)};
+        loss_ = {reason, give_up, std::min(options_.retry_pause, options_.longest_retry_pause)};
         input_.reset();
         return options_.draw_loss && !is_given_up() ? Next::away : come_back();
     }
@@ -240,7 +268,7 @@ private:
             ++loss_->attempts;
             log_attempt(pause);
             if (!wait(pause)) return Next::none;
-            loss_->pause = std::min(2 * loss_->pause, longest_pause);
+            loss_->pause = std::min(2 * loss_->pause, options_.longest_retry_pause);
             const auto next = attempt();
             if (next != Next::away || options_.draw_loss) return next;
         }
@@ -286,6 +314,7 @@ private:
         last_seconds_ += std::max(1 / info_.rate.value(), milliseconds(last_time_, now) / 1000);
         last_time_ = now;
         time = {index_++, last_seconds_, now};
+        if (last_->width > 0) convert(*last_, last_orientation_, image);
         options_.draw_loss(image);
         own_.reset();
         return true;
@@ -319,20 +348,19 @@ private:
         return seconds;
     }
 
-    void convert(HostView<std::uint8_t> image) {
-        const auto orientation = input_->orientation(*frame_);
-        const auto shape = orientation.turned({1, frame_->height, frame_->width, info_.shape.channels});
+    void convert(const AVFrame& frame, const Orientation& orientation, HostView<std::uint8_t> image) {
+        const auto shape = orientation.turned({1, frame.height, frame.width, info_.shape.channels});
         if (shape != info_.shape && !std::exchange(warned_of_size_, true))
             log_warning("{}: its pictures change to {}x{} at frame {}; they are scaled to {}x{}, the first size",
                         address_.name, shape.width, shape.height, index_, info_.shape.width, info_.shape.height);
         std::string assumed;
-        const auto coding = coding_of(*frame_, assumed);
+        const auto coding = coding_of(frame, assumed);
         if (orientation.upright()) {
-            converter_.to_image(*frame_, coding, image);
+            converter_.to_image(frame, coding, image);
             return;
         }
         if (const auto stored = orientation.turned(info_.shape); stored_.shape() != stored) stored_ = HostImage(stored);
-        converter_.to_image(*frame_, coding, stored_.view());
+        converter_.to_image(frame, coding, stored_.view());
         turn(std::as_const(stored_).view(), orientation, image);
     }
 
@@ -403,6 +431,8 @@ private:
     std::unique_ptr<FfmpegInput> input_;
     SourceInfo info_;
     FramePointer frame_ = make_frame();
+    FramePointer last_ = make_frame();  // of a source that may be lost: what was read last
+    Orientation last_orientation_{};
     bool have_frame_ = false;          // frame_ waits to be read
     bool has_time_ = false;            // which last_seconds_ is the time of
     std::optional<double> entered_s_;  // the key frame that a seek came to, where none followed since

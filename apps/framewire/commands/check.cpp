@@ -1,0 +1,36 @@
+#include "commands/commands.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/core/text/printable.hpp"
+#include "framewire/session/config/configuration.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+namespace framewire::app {
+namespace {
+
+// Gives the exit code.
+int check(const std::string& path) {
+    const auto configuration = session::read_configuration(path);
+    for (const auto& problem : configuration.problems) fmt::print("{}\n", printable(to_string(configuration, problem)));
+    if (!configuration.problems.empty()) return static_cast<int>(ErrorCode::config);
+    fmt::print("{}: nothing is wrong with it; cameras at {}:\n", printable(path),
+               to_string(configuration.listener.listen));
+    for (const auto& camera : configuration.cameras) fmt::print("  {}\n", camera.server.stream);
+    return 0;
+}
+
+}  // namespace
+
+void add_check(CommandLine& program, Action& chosen) {
+    auto command = program.subcommand(
+        "check", "Says all that is wrong with a configuration of serve, by line, without opening cameras");
+    const auto path = std::make_shared<std::string>();
+    command.option("file", *path, "as serve's --config").required().type_name("FILE");
+    command.when_chosen([&chosen, path] { chosen = [path] { return check(*path); }; });
+}
+
+}  // namespace framewire::app

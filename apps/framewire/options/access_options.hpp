@@ -1,0 +1,32 @@
+#pragma once
+
+#include "options/command_line.hpp"
+
+#include "framewire/net/client.hpp"
+#include "framewire/session/access/access.hpp"
+
+#include <string>
+
+namespace framewire::app {
+
+/// Who may watch: `--token-file`, `--no-token`, `--tls`, `--tls-cert` and `--tls-key`.
+void add_access_options(Command& command, session::AccessOptions& options);
+
+/// Says what came of them: which token is in use, the certificate's fingerprint, and the token itself on standard
+/// output when it is a new one. The one place that shows it.
+void tell_access(const session::Access& access, const net::ListenerOptions& listener);
+
+/// How a viewer gets in.
+struct EntryFlags {
+    std::string token_file, fingerprint;
+
+    /// The token of the file or, without one, of the environment's FRAMEWIRE_TOKEN. Throws as net::read_token_file(),
+    /// net::validate_token() and net::parse_fingerprint() do.
+    /// Warns where the token would be readable on its way to `url`. Throws Error{usage} where that is no address.
+    void apply(const std::string& url, net::ClientOptions& client) const;
+};
+
+/// `--token-file` and `--fingerprint`.
+void add_entry_options(Command& command, EntryFlags& flags);
+
+}  // namespace framewire::app

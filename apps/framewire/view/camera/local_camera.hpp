@@ -1,0 +1,43 @@
+#pragma once
+
+#include "view/camera/camera.hpp"
+
+#include "framewire/session/show/show.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace framewire::app {
+
+/// A source of this machine, through filters; its original is its second picture.
+class LocalCamera final : public ShownCamera {
+public:
+    /// Opens the source; `on_frame` of the options is the camera's own. Throws as ShowJob does.
+    explicit LocalCamera(session::ShowOptions options);
+
+    bool give(const TakePicture& take, std::size_t number) override;
+    std::string name() const override { return job_->source().name; }
+    Rational rate() const override { return job_->source().rate; }
+    std::string trouble() const override;
+    /// One that broke is still looked at.
+    bool holds_window() const override { return !over() || !failure_text().empty(); }
+    std::vector<Figure> figures() override;
+    std::optional<session::Controls> controls() const override { return job_->controls(); }
+    void control(const session::ControlOrder& order) override { job_->control(order); }
+    session::ShowJob* playing() override { return job_.get(); }
+    const session::ShowJob* playing() const override { return job_.get(); }
+
+private:
+    void run() override { job_->run(); }
+
+    NewestPicture original_;
+    std::unique_ptr<session::ShowJob> job_;
+    Clock::time_point opened_at_ = Clock::now();
+    RateSince frames_, bytes_;
+};
+
+/// Where a job is: "0:01.50 / 0:04.00  frame 7".
+std::string position_text(const session::ShowJob& job);
+
+}  // namespace framewire::app

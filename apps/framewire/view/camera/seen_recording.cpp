@@ -1,0 +1,64 @@
+#include "view/camera/seen_recording.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/media/media.hpp"
+
+#include <exception>
+#include <utility>
+
+namespace framewire::app {
+
+void SeenRecording::start(std::string path, Rational rate) {
+    const std::lock_guard lock(mutex_);
+    path_ = std::move(path);
+    rate_ = rate;
+    started_ = Clock::now();
+    pictures_ = 0;
+}
+
+void SeenRecording::put(HostView<const std::uint8_t> picture) {
+    const std::lock_guard lock(mutex_);
+    if (path_.empty()) return;
+    try {
+        if (sink_ && picture.shape() != shape_) {
+            problem_ = "the picture's size changed; saved " + *finish();
+            return;
+        }
+        if (!sink_) {
+            sink_ = open_sink(path_, picture.shape(), rate_, {.hurry = true});
+            shape_ = picture.shape();
+            started_ = Clock::now();
+        }
+        sink_->write(picture, {pictures_++, milliseconds_since(started_) / 1000, Clock::now()});
+    } catch (const std::exception& error) {
+        problem_ = error.what();
+        sink_.reset();
+        path_.clear();
+    }
+}
+
+std::optional<std::string> SeenRecording::stop() {
+    const std::lock_guard lock(mutex_);
+    return finish();
+}
+
+std::optional<std::string> SeenRecording::finish() {
+    const auto path = std::exchange(path_, {});
+    const auto sink = std::exchange(sink_, nullptr);
+    if (!sink) return std::nullopt;
+    sink->finish();
+    return path;
+}
+
+std::optional<double> SeenRecording::seconds() const {
+    const std::lock_guard lock(mutex_);
+    if (path_.empty()) return std::nullopt;
+    return milliseconds_since(started_) / 1000;
+}
+
+std::optional<std::string> SeenRecording::take_problem() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(problem_, std::nullopt);
+}
+
+}  // namespace framewire::app

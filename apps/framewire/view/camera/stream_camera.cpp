@@ -1,0 +1,144 @@
+#include "view/camera/stream_camera.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <utility>
+
+namespace framewire::app {
+namespace {
+
+constexpr std::chrono::milliseconds first_retry_pause{250}, longest_retry_pause{4000};
+
+// Until the pause is over, or a stop comes.
+void rest(std::chrono::milliseconds pause, const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any never;
+    std::unique_lock lock(mutex);
+    never.wait_for(lock, stop, pause, [] { return false; });
+}
+
+}  // namespace
+
+StreamCamera::StreamCamera(session::ReceiveOptions options) : options_(std::move(options)) {
+    options_.on_picture = [this](HostView<const std::uint8_t> picture) {
+        put_seen(picture);
+        note({});
+        tell_changed();
+    };
+}
+
+std::shared_ptr<session::ReceiveJob> StreamCamera::job() const {
+    const std::lock_guard lock(mutex_);
+    return job_;
+}
+
+void StreamCamera::set_job(std::shared_ptr<session::ReceiveJob> job) {
+    const std::lock_guard lock(mutex_);
+    job_ = std::move(job);
+}
+
+void StreamCamera::note(std::string missing) {
+    const std::lock_guard lock(mutex_);
+    missing_ = std::move(missing);
+}
+
+const session::ReceiveJob& StreamCamera::connect() {
+    auto made = std::make_shared<session::ReceiveJob>(options_);
+    set_job(made);
+    return *made;
+}
+
+void StreamCamera::run() {
+    if (const auto connected = job()) {
+        connected->run();
+        return;
+    }
+    auto pause = first_retry_pause;
+    while (!options_.job.stop.stop_requested()) {
+        const auto begun = Clock::now();
+        if (try_once()) return;
+        if (Clock::now() - begun > longest_retry_pause) pause = first_retry_pause;  // it was there
+        rest(pause, options_.job.stop);
+        pause = std::min(2 * pause, longest_retry_pause);
+    }
+}
+
+// False where it is worth another try.
+bool StreamCamera::try_once() {
+    try {
+        auto made = std::make_shared<session::ReceiveJob>(options_);
+        set_job(made);
+        made->run();
+        return true;
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::no_input && error.code() != ErrorCode::source_lost) throw;
+        note(error.what());
+    }
+    tell_changed();
+    return false;
+}
+
+std::string StreamCamera::name() const {
+    const auto at = job();
+    const auto source = at ? at->state().stream.source : std::string();
+    const auto behind_host = options_.url.find('/', options_.url.find("//") + 2);
+    if (behind_host == options_.url.npos || behind_host + 1 == options_.url.size())
+        return source.empty() ? options_.url : source;
+    return options_.url.substr(behind_host + 1);
+}
+
+Rational StreamCamera::rate() const {
+    const auto at = job();
+    return at ? at->state().stream.rate : Rational{30, 1};
+}
+
+std::string StreamCamera::trouble() const {
+    if (over()) return failure_text().empty() ? "ended" : "ended: " + failure_text();
+    std::string missing;
+    {
+        const std::lock_guard lock(mutex_);
+        missing = missing_;
+    }
+    if (!missing.empty()) return "no signal, trying again: " + missing;
+    if (const auto at = job())
+        if (const auto lost = at->state().lost; !lost.empty()) return "no signal, reconnecting: " + lost;
+    return {};  // a stream of a still picture may be silent
+}
+
+std::vector<Figure> StreamCamera::figures() {
+    const auto at = job();
+    if (!at) return {{"stream", options_.url}};
+    const auto now = at->state();
+    const auto& stream = now.stream;
+    const auto& received = now.counts.received;
+    const double fps = frames_(static_cast<double>(received.pictures + received.changes));
+    const double mbit = 8e-6 * bytes_(static_cast<double>(now.counts.bytes));
+    const double raw_mbit = 8e-6 * fps * static_cast<double>(stream.shape.frame_bytes());
+    return {
+        {"picture", fmt::format("{}, {}", to_string(stream.shape), to_string(stream.mode))},
+        {"frames", fmt::format("{:.1f} of {:.4g} fps", fps, stream.rate.value()), fps},
+        {"latency", now.latency_ms ? fmt::format("{:.0f} ms", *now.latency_ms) : "-", now.latency_ms},
+        {"bandwidth", fmt::format("{:.2f} Mbit/s of {:.0f} raw", mbit, raw_mbit), mbit},
+        {"changed", fmt::format("{:.2f} %", 100 * now.changed), 100 * now.changed},
+        {"threshold", stream.mode == delta::Mode::lossless ? "lossless" : fmt::format("within {}", now.threshold)},
+        {"skipped", fmt::format("{} versions", received.skipped)},
+        {"reconnected", fmt::format("{} times", now.counts.reconnections)},
+    };
+}
+
+std::optional<session::Controls> StreamCamera::controls() const {
+    const auto at = job();
+    return at ? at->controls() : std::nullopt;
+}
+
+void StreamCamera::control(const session::ControlOrder& order) {
+    if (const auto at = job()) at->control(order);
+}
+
+}  // namespace framewire::app

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "view/camera/camera.hpp"
+
+#include "framewire/session/receive/receive.hpp"
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace framewire::app {
+
+/// A difference stream of a server.
+class StreamCamera final : public ShownCamera {
+public:
+    /// `on_picture` of the options is the camera's own.
+    explicit StreamCamera(session::ReceiveOptions options);
+
+    /// Connects at once, where start() else does it and tries for ever: then a stream that is not there, or is lost for
+    /// good, is a failure. Throws as ReceiveJob does.
+    const session::ReceiveJob& connect();
+
+    std::string name() const override;
+    Rational rate() const override;
+    std::string trouble() const override;
+    std::vector<Figure> figures() override;
+    std::optional<session::Controls> controls() const override;
+    void control(const session::ControlOrder& order) override;
+
+private:
+    void run() override;
+    bool try_once();
+    void note(std::string missing);
+    std::shared_ptr<session::ReceiveJob> job() const;
+    void set_job(std::shared_ptr<session::ReceiveJob> job);
+
+    session::ReceiveOptions options_;
+    mutable std::mutex mutex_;
+    std::shared_ptr<session::ReceiveJob> job_;  // under the mutex
+    std::string missing_;                       // why there is no stream; under the mutex
+    RateSince frames_, bytes_;
+};
+
+}  // namespace framewire::app

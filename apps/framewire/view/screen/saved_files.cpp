@@ -1,0 +1,45 @@
+#include "view/screen/saved_files.hpp"
+
+#include "framewire/core/text/credentials.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+#include <filesystem>
+#include <string_view>
+
+namespace framewire::app {
+namespace {
+
+constexpr std::size_t longest_name = 48;
+constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+
+// The last part of a path or an address, for a name of a file.
+std::string file_name_of(const std::string& camera) {
+    auto name = without_credentials(camera);
+    while (name.size() > 1 && name.back() == '/') name.pop_back();
+    if (const auto slash = name.rfind('/'); slash != name.npos && slash + 1 < name.size()) name.erase(0, slash + 1);
+    for (auto& letter : name)
+        if (allowed.find(letter) == allowed.npos) letter = '-';
+    name.resize(std::min(name.size(), longest_name));
+    while (!name.empty() && (name.front() == '-' || name.front() == '.')) name.erase(0, 1);
+    return name.empty() ? "camera" : name;
+}
+
+}  // namespace
+
+std::string new_file_name(const std::string& folder, const std::string& camera, const std::string& ending) {
+    const std::time_t now = std::time(nullptr);
+    std::tm local{};
+    localtime_r(&now, &local);
+    const auto begin = fmt::format("{}-{:%Y%m%d-%H%M%S}", file_name_of(camera), local);
+    for (int number = 1;; ++number) {
+        const auto name =
+            number == 1 ? fmt::format("{}.{}", begin, ending) : fmt::format("{}-{}.{}", begin, number, ending);
+        const auto path = std::filesystem::path(folder) / name;
+        if (!std::filesystem::exists(path) && !std::filesystem::exists(path.string() + ".part")) return path.string();
+    }
+}
+
+}  // namespace framewire::app

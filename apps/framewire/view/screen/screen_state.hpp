@@ -1,0 +1,87 @@
+#pragma once
+
+#include "view/panels/panels.hpp"
+#include "view/screen/keys.hpp"
+#include "view/screen/screen.hpp"
+#include "view/window/window.hpp"
+
+#include "framewire/session/job/failure.hpp"
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace framewire::app {
+
+struct Screen::State {
+    State(ScreenOptions options_, std::stop_source stop_) : options(std::move(options_)), stop(std::move(stop_)) {}
+
+    struct Shown {
+        std::unique_ptr<ShownCamera> camera;
+        FigureCourse course;
+    };
+    // A camera that is seen, and where.
+    struct Cell {
+        std::size_t number;
+        Area area;
+    };
+
+    bool is_over() const;
+    void watch();
+    /// Gives the window what is new; false when there is nothing.
+    bool take_pictures();
+    void sample();
+    std::vector<Cell> cells() const;
+    double aspect() const;
+    void draw();
+    void draw_panels(const std::vector<Cell>& seen);
+    void draw_over(const Cell& cell);
+    void draw_camera_panel();
+    void set_title();
+
+    // What keys and the mouse do.
+    bool take_input();
+    bool take_key(std::string_view key);
+    bool act(KeyAction action, std::string_view key);
+    bool leave();
+    void take_click(const Click& click);
+    void show_large(std::optional<std::size_t> number);
+    std::optional<std::size_t> under_pointer() const;
+    void lead(KeyAction action);
+    void seek_by(double seconds);
+    void set_speed(double speed);
+    void save_pictures();
+    void switch_recording();
+    void order(const session::ControlOrder& wanted);
+    /// No words: where the sources are.
+    void say(std::string words);
+    template <class Body>
+    void each_playing(Body&& body) {
+        for (const auto& shown : cameras)
+            if (auto* job = shown.camera->playing()) body(*job);
+    }
+    bool plays() const { return cameras.front().camera->playing() != nullptr; }
+    bool several() const { return cameras.size() > 1; }
+    ShownCamera& chosen() const { return *cameras[large.value_or(selected)].camera; }
+
+    ScreenOptions options;
+    std::stop_source stop;
+    std::unique_ptr<Window> window;
+    std::vector<Shown> cameras;
+    std::string title, drawn_title;
+    std::optional<std::size_t> large;
+    std::size_t selected = 0;  // that the panel is for
+    bool shows_figures = false, shows_panel = false, shows_help = false, hidden = false, sharp = false;
+    std::string said;  // shortly, of what a key did
+    Clock::time_point said_at{};
+    bool said_position = false;
+    std::optional<Adjustment> ordered;  // until the camera has it
+    Clock::time_point ordered_at{};
+    std::string refusal;             // of the last order
+    session::FirstFailure failure;   // of the window
+    std::atomic<bool> over = false;  // and failure stays as it is
+};
+
+}  // namespace framewire::app

@@ -1,0 +1,153 @@
+#include "view/window/imgui_layer.hpp"
+
+#include "view/window/display_loss.hpp"
+#include "view/window/sdl_functions.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
+#include "framewire/filters/text/glyphs/font.hpp"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+namespace framewire::app {
+namespace {
+
+// Latin, Greek and Cyrillic letters, and a few signs; others show as the font's question mark.
+constexpr std::array<ImWchar, 9> letters{0x20, 0x24F, 0x370, 0x52F, 0x2010, 0x2026, 0x2190, 0x2193, 0};
+
+// Of a window so high: readable in small ones, calm in large ones.
+int font_px_for(int height_px) { return std::clamp(8 + height_px / 90, 11, 22); }
+
+void set_look() {
+    auto& style = ImGui::GetStyle();
+    style = ImGuiStyle();
+    ImGui::StyleColorsDark();
+    style.WindowRounding = style.PopupRounding = 6;
+    style.FrameRounding = style.GrabRounding = 3;
+    style.WindowBorderSize = style.PopupBorderSize = 0;
+    style.WindowPadding = {10, 8};
+    style.ItemSpacing = {8, 5};
+    style.FramePadding = {6, 2};
+    style.CellPadding = {6, 1};
+    auto* colours = style.Colors;
+    const ImVec4 blue{0.36F, 0.60F, 0.86F, 1.0F}, ground{0.16F, 0.18F, 0.21F, 1.0F}, lifted{0.22F, 0.25F, 0.29F, 1.0F};
+    colours[ImGuiCol_Text] = {0.91F, 0.92F, 0.94F, 1.0F};
+    colours[ImGuiCol_TextDisabled] = {0.60F, 0.63F, 0.67F, 1.0F};
+    colours[ImGuiCol_WindowBg] = colours[ImGuiCol_PopupBg] = {0.07F, 0.08F, 0.10F, 0.82F};
+    colours[ImGuiCol_FrameBg] = colours[ImGuiCol_Button] = ground;
+    colours[ImGuiCol_FrameBgHovered] = colours[ImGuiCol_FrameBgActive] = lifted;
+    colours[ImGuiCol_ButtonHovered] = colours[ImGuiCol_ButtonActive] = lifted;
+    colours[ImGuiCol_SliderGrab] = colours[ImGuiCol_SliderGrabActive] = colours[ImGuiCol_CheckMark] = blue;
+    colours[ImGuiCol_PlotLines] = blue;
+    colours[ImGuiCol_Separator] = lifted;
+}
+
+// Renderers take textures of any size here; ImGui's own fonts are there where the machine has none.
+void add_font(ImFontAtlas& atlas, int size_px) {
+    ImFontConfig config;
+    config.SizePixels = static_cast<float>(size_px);
+    config.OversampleH = config.OversampleV = 1;
+    config.PixelSnapH = true;
+    try {
+        const auto font = find_font("DejaVu Sans");
+        config.FontNo = font.face;
+        const std::string_view path = font.path;
+        // ImGui ends the program over others.
+        if (path.ends_with(".ttf") || path.ends_with(".ttc"))
+            if (atlas.AddFontFromFileTTF(font.path.c_str(), config.SizePixels, &config, letters.data())) return;
+    } catch (const Error& error) {
+        log_warning("the window has letters of its own: {}", error.what());
+    }
+    config.FontNo = 0;
+    atlas.AddFontDefault(&config);
+}
+
+}  // namespace
+
+void ImguiLayer::DestroyTexture::operator()(SDL_Texture* texture) const {
+    if (!display_lost()) sdl().SDL_DestroyTexture(texture);
+}
+
+ImguiLayer::ImguiLayer(SDL_Renderer& renderer) : renderer_(&renderer) {
+    ImGui::CreateContext();
+    auto& io = ImGui::GetIO();
+    io.IniFilename = io.LogFilename = nullptr;
+    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
+    io.BackendRendererName = io.BackendPlatformName = "framewire";
+    io.ConfigWindowsMoveFromTitleBarOnly = true;
+    set_look();
+}
+
+ImguiLayer::~ImguiLayer() { ImGui::DestroyContext(); }
+
+void ImguiLayer::make_font(int size_px) {
+    if (std::exchange(font_px_, size_px) == size_px) return;
+    auto& atlas = *ImGui::GetIO().Fonts;
+    atlas.Clear();
+    add_font(atlas, size_px);
+    unsigned char* pixels = nullptr;
+    int width = 0, height = 0;
+    atlas.GetTexDataAsRGBA32(&pixels, &width, &height);
+    font_.reset(sdl().SDL_CreateTexture(renderer_, SDL_PIXELFORMAT_RGBA32, SDL_TEXTUREACCESS_STATIC, width, height));
+    if (!font_) fail(ErrorCode::config, "no letters for the window ({})", sdl().SDL_GetError());
+    sdl().SDL_UpdateTexture(font_.get(), nullptr, pixels, 4 * width);
+    sdl().SDL_SetTextureBlendMode(font_.get(), SDL_BLENDMODE_BLEND);
+    sdl().SDL_SetTextureScaleMode(font_.get(), SDL_ScaleModeNearest);
+    atlas.SetTexID(font_.get());
+    atlas.ClearTexData();
+}
+
+void ImguiLayer::handle(const SDL_Event& event) {
+    auto& io = ImGui::GetIO();
+    if (event.type == SDL_MOUSEMOTION)
+        io.MousePos = {static_cast<float>(event.motion.x), static_cast<float>(event.motion.y)};
+    if (event.type == SDL_MOUSEBUTTONDOWN && event.button.button == SDL_BUTTON_LEFT) held_ = pressed_ = true;
+    if (event.type == SDL_MOUSEBUTTONUP && event.button.button == SDL_BUTTON_LEFT) held_ = false;
+    if (event.type == SDL_MOUSEWHEEL) io.MouseWheel += static_cast<float>(event.wheel.y);
+    if (event.type == SDL_WINDOWEVENT && event.window.event == SDL_WINDOWEVENT_LEAVE && !held_)
+        io.MousePos = {-FLT_MAX, -FLT_MAX};
+}
+
+bool ImguiLayer::has_mouse() const { return ImGui::GetIO().WantCaptureMouse; }
+
+void ImguiLayer::begin(int width, int height) {
+    make_font(font_px_for(height));
+    auto& io = ImGui::GetIO();
+    io.DisplaySize = {static_cast<float>(width), static_cast<float>(height)};
+    const auto now = sdl().SDL_GetPerformanceCounter();
+    const auto passed = static_cast<double>(now - drawn_at_) / static_cast<double>(sdl().SDL_GetPerformanceFrequency());
+    io.DeltaTime = drawn_at_ == 0 ? 0.02F : std::clamp(static_cast<float>(passed), 0.001F, 1.0F);
+    drawn_at_ = now;
+    io.MouseDown[0] = held_ || std::exchange(pressed_, false);
+    ImGui::NewFrame();
+}
+
+void ImguiLayer::end() {
+    ImGui::Render();
+    const auto& drawn = *ImGui::GetDrawData();
+    for (int index = 0; index < drawn.CmdListsCount; ++index) {
+        const auto& list = *drawn.CmdLists[index];
+        for (const auto& command : list.CmdBuffer) {
+            const int left = std::max(0, static_cast<int>(command.ClipRect.x));
+            const int top = std::max(0, static_cast<int>(command.ClipRect.y));
+            const SDL_Rect clip{left, top, static_cast<int>(command.ClipRect.z) - left,
+                                static_cast<int>(command.ClipRect.w) - top};
+            if (clip.w <= 0 || clip.h <= 0) continue;
+            const auto* vertices = list.VtxBuffer.Data + command.VtxOffset;
+            sdl().SDL_RenderSetClipRect(renderer_, &clip);
+            sdl().SDL_RenderGeometryRaw(
+                renderer_, static_cast<SDL_Texture*>(command.GetTexID()), &vertices->pos.x, sizeof(ImDrawVert),
+                reinterpret_cast<const SDL_Color*>(&vertices->col), sizeof(ImDrawVert), &vertices->uv.x,
+                sizeof(ImDrawVert), list.VtxBuffer.Size - static_cast<int>(command.VtxOffset),
+                list.IdxBuffer.Data + command.IdxOffset, static_cast<int>(command.ElemCount), sizeof(ImDrawIdx));
+        }
+    }
+    sdl().SDL_RenderSetClipRect(renderer_, nullptr);
+}
+
+}  // namespace framewire::app

@@ -1,0 +1,84 @@
+#include "framewire/net/access/gate.hpp"
+
+#include "framewire/net/client.hpp"
+#include "framewire/net/session/sessions.hpp"
+#include "framewire/net/testing/test_memory.hpp"
+#include "framewire/net/testing/test_server.hpp"
+#include "framewire/net/testing/test_stream.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace framewire::net {
+namespace gate_test {
+
+using namespace std::chrono_literals;
+
+const std::string right = "correct-horse-battery";
+const Clock::time_point start{1h};
+
+TEST(Gate, IsOpenWithoutAToken) {
+    Gate gate("");
+    for (int i = 0; i < 20; ++i) EXPECT_FALSE(gate.check("a", i % 2 ? "whatever" : "", start));
+    EXPECT_FALSE(gate.closed_to("a", start));
+}
+
+TEST(Gate, TellsMissingAndWrongTokensApart) {
+    Gate gate(right);
+    EXPECT_FALSE(gate.check("a", right, start));
+    const auto missing = gate.check("a", "", start), wrong = gate.check("a", right + "!", start);
+    ASSERT_TRUE(missing && wrong);
+    EXPECT_EQ(missing->reason, Refusal::not_allowed);
+    EXPECT_EQ(missing->text, "a token is needed (view --token-file FILE)");
+    EXPECT_EQ(wrong->reason, Refusal::not_allowed);
+    EXPECT_EQ(wrong->text, "the token is wrong");
+}
+
+TEST(Gate, IsClosedToWhoFailedTooOftenAndToNobodyElse) {
+    Gate gate(right);
+    for (int i = 0; i < Gate::failures_allowed; ++i) {
+        EXPECT_FALSE(gate.closed_to("a", start));
+        EXPECT_EQ(gate.check("a", "wrong", start)->reason, Refusal::not_allowed);
+    }
+    ASSERT_TRUE(gate.closed_to("a", start));
+    EXPECT_EQ(gate.check("a", right, start)->reason, Refusal::too_many_viewers) << "who guesses learns nothing more";
+    EXPECT_FALSE(gate.closed_to("b", start));
+    EXPECT_FALSE(gate.check("b", right, start));
+    EXPECT_FALSE(gate.check("a", right, start + Gate::failures_window));
+}
+
+// A neighbour behind the same address guesses tokens: it costs a viewer with the right one time, but not the stream.
+TEST(Gate, AViewerBehindTheAddressOfOneWhoGuessesComesBack) {
+    testing::ManualLoop loop;
+    testing::TestStream stream;
+    stream.step();
+    Sessions sessions({.viewers = 3, .guests = {10, 10, 5s, 10s}, .viewer_deadlines = {10s, 1s}}, loop, right);
+    auto& served = sessions.add("main", stream.state);
+    ClientOptions options;
+    options.token = right;
+    options.reconnect = 1min;
+    const auto serve = [&](ConnectionPointer connection) { sessions.come(std::move(connection)); };
+    Client client(std::make_unique<testing::MemoryDialer>(loop, serve, [&] { sessions.check_deadlines(); }),
+                  {{"memory", 1}, "main"}, options);
+    ASSERT_TRUE(client.next());
+    for (int i = 0; i < Gate::failures_allowed; ++i) {
+        auto [near, far] = testing::connection_pair(loop, "a client", 1 << 20);
+        sessions.come(std::move(near));
+        testing::MemoryPeer guesser(loop, std::move(far));
+        guesser.say(viewer_hello({.stream = "main", .token = "wrong"}));
+        EXPECT_EQ(testing::refusal_in(guesser.hear()).reason, Refusal::not_allowed);
+    }
+    const auto closed_at = loop.now();
+    EXPECT_EQ(sessions.cut_off(served), 1);
+    ASSERT_TRUE(client.next());
+    EXPECT_EQ(client.counts().reconnections, 1);
+    EXPECT_GE(loop.now() - closed_at, Gate::failures_window);
+    EXPECT_LT(loop.now() - closed_at, 2 * Gate::failures_window);
+}
+
+}  // namespace gate_test
+}  // namespace framewire::net

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "framewire/delta/blocks/block_set.hpp"
+#include "framewire/net/wire/wire.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace framewire::net {
+
+/// A picture or a step as it goes over the wire, made once for all who need it.
+struct StateMessage {
+    std::uint64_t version = 0;  ///< what a viewer holds once it has taken the message
+    std::shared_ptr<const Bytes> bytes{};
+    std::size_t packed_at = 0;  ///< where the packed bytes begin, of a step
+};
+
+/// Which blocks of a frame of `shape` the packed bytes have, as a number for each block.
+delta::BlockSet blocks_of(ByteSpan packed, const Shape& shape);
+
+/// The same step for a viewer that lacks some blocks: those that it can take, of at most `budget` bytes. A block needs
+/// itself and those around it in the version before. What is not in it is lacking from then on; where nothing lacks
+/// and all fits, it is the step itself.
+StateMessage step_for(const StateMessage& step, const Shape& shape, delta::BlockSet& lacking, std::size_t budget);
+
+/// Whether some block is of the set.
+bool any(const delta::BlockSet& blocks);
+
+}  // namespace framewire::net

@@ -1,0 +1,327 @@
+#include "framewire/net/tls/connection.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/net/testing/test_certificates.hpp"
+#include "framewire/net/testing/test_files.hpp"
+#include "framewire/net/testing/test_memory.hpp"
+#include "framewire/net/tls/context.hpp"
+#include "framewire/net/tls/identity.hpp"
+#include "kit/images.hpp"
+
+#include <gtest/gtest.h>
+
+#include <openssl/pem.h>
+
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace framewire::net {
+namespace tls_connection_test {
+
+using testing::connection_pair;
+using testing::ManualLoop;
+using testing::MemoryPeer;
+
+// What became of an operation.
+struct Ended {
+    bool done = false;
+    std::error_code error{};
+    std::size_t bytes = 0;
+
+    Connection::Done handler() {
+        return
+            [this](const std::error_code& error_, std::size_t bytes_) { done = true, error = error_, bytes = bytes_; };
+    }
+};
+
+const TlsIdentity& identity() {
+    static const auto made = make_identity();
+    return made;
+}
+
+// Both ends over a connection in memory, in one thread.
+class TlsTest : public ::testing::Test {
+protected:
+    std::unique_ptr<TlsConnection> server_over(ConnectionPointer carrier) {
+        return std::make_unique<TlsConnection>(
+            std::move(carrier), accepting(*server_context_),
+            TlsConnection::Options{.post = post(), .plain_answer = {'p', 'l', 'a', 'i', 'n'}});
+    }
+    std::unique_ptr<TlsConnection> client_over(ConnectionPointer carrier, const std::string& fingerprint) {
+        return std::make_unique<TlsConnection>(
+            std::move(carrier), connecting(*client_context_, {"camera.test", 1}),
+            TlsConnection::Options{.post = post(), .distrust = [fingerprint](const SSL& ssl) {
+                                       return problem_with_peer(ssl, fingerprint);
+                                   }});
+    }
+    TlsConnection::Post post() {
+        return [this](std::function<void()> task) { loop.post(std::move(task)); };
+    }
+    void connect(std::size_t capacity, const std::string& fingerprint = fingerprint_of(identity())) {
+        auto [near, far] = connection_pair(loop, "a viewer", capacity);
+        server = server_over(std::move(near));
+        client = client_over(std::move(far), fingerprint);
+    }
+
+    ManualLoop loop;
+    ContextPointer server_context_ = server_context(identity()), client_context_ = client_context();
+    std::unique_ptr<TlsConnection> server, client;
+};
+
+Bytes random_bytes(std::size_t count) {
+    std::mt19937 random(7);
+    Bytes bytes(count);
+    for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random());
+    return bytes;
+}
+
+// Everything written at one end is read at the other, through pipes narrow and wide, both ways at a time.
+TEST_F(TlsTest, CarriesBytesBothWays) {
+    for (const std::size_t capacity : {std::size_t{1000}, std::size_t{1} << 20}) {
+        connect(capacity);
+        EXPECT_EQ(server->peer(), "a viewer");
+        const auto down = random_bytes(300'000), up = random_bytes(5000);
+        const ByteSpan all(down);
+        const std::vector<ByteSpan> pieces{all.first(10), {}, all.subspan(10, 200'000), all.subspan(200'010)};
+        Ended down_written, up_written;
+        std::size_t progress = 0;
+        server->write(
+            pieces,
+            [&](std::size_t bytes) {
+                EXPECT_GE(bytes, progress);
+                progress = bytes;
+            },
+            down_written.handler());
+        const ByteSpan up_piece(up);
+        client->write({&up_piece, 1}, {}, up_written.handler());
+        const auto read_all = [this](TlsConnection& end, std::size_t count) {
+            Bytes heard, buffer(3000);
+            while (heard.size() < count) {
+                Ended read;
+                end.read_some(buffer, read.handler());
+                EXPECT_FALSE(read.done) << "called back from inside";
+                loop.run_tasks();
+                if (!read.done || read.error || read.bytes == 0) break;
+                heard.insert(heard.end(), buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(read.bytes));
+            }
+            return heard;
+        };
+        Bytes server_buffer(10'000);
+        Ended server_read;
+        server->read_some(server_buffer, server_read.handler());
+        EXPECT_TRUE(read_all(*client, down.size()) == down);
+        loop.run_tasks();
+        EXPECT_TRUE(down_written.done && !down_written.error);
+        EXPECT_EQ(down_written.bytes, down.size());
+        EXPECT_EQ(progress, down.size());
+        ASSERT_TRUE(server_read.done && server_read.bytes > 0);
+        Bytes heard(server_buffer.begin(), server_buffer.begin() + static_cast<std::ptrdiff_t>(server_read.bytes));
+        const auto rest = read_all(*server, up.size() - heard.size());
+        heard.insert(heard.end(), rest.begin(), rest.end());
+        EXPECT_TRUE(heard == up);
+        EXPECT_TRUE(up_written.done && !up_written.error);
+    }
+}
+
+TEST_F(TlsTest, TellsAnEndFromBeingCutOff) {
+    for (const bool properly : {true, false}) {
+        connect(1 << 20);
+        Bytes buffer(10), own(10);
+        Ended read, own_read;
+        client->read_some(buffer, read.handler());
+        server->read_some(own, own_read.handler());
+        loop.run_tasks();
+        EXPECT_FALSE(read.done);
+        if (properly)
+            server->end_writing();
+        else
+            server->close();
+        loop.run_tasks();
+        EXPECT_TRUE(read.done);
+        EXPECT_EQ(read.bytes, 0u);
+        EXPECT_EQ(read.error, properly ? std::error_code() : make_error_code(TlsProblem::cut_off));
+        if (!properly) continue;
+        // The other way it goes on.
+        const Bytes word{'h', 'i'};
+        const ByteSpan piece(word);
+        Ended written;
+        client->write({&piece, 1}, {}, written.handler());
+        loop.run_tasks();
+        EXPECT_TRUE(written.done && !written.error);
+        EXPECT_TRUE(own_read.done && !own_read.error);
+        EXPECT_EQ(own_read.bytes, 2u);
+    }
+}
+
+TEST_F(TlsTest, SaysNothingToWhomItDistrusts) {
+    for (const auto& fingerprint : {std::string(), "SHA256:" + std::string(64, '0')}) {
+        connect(1 << 20, fingerprint);
+        Ended shaken, written, heard;
+        client->shake_hands(shaken.handler());
+        const Bytes secret(20, 's');
+        const ByteSpan piece(secret);
+        client->write({&piece, 1}, {}, written.handler());
+        Bytes buffer(100);
+        server->read_some(buffer, heard.handler());
+        loop.run_tasks();
+        EXPECT_EQ(shaken.error, make_error_code(TlsProblem::not_trusted));
+        EXPECT_EQ(written.error, make_error_code(TlsProblem::not_trusted));
+        EXPECT_EQ(heard.bytes, 0u);
+        EXPECT_NE(client->problem().find(fingerprint_of(identity())), std::string::npos) << client->problem();
+        client->close();
+        loop.run_tasks();
+        EXPECT_TRUE(heard.done && heard.error && heard.bytes == 0);
+    }
+}
+
+// Of a server that does not look at its own: ours would not start with these.
+ContextPointer careless_context(const TlsIdentity& shown) {
+    ContextPointer context(SSL_CTX_new(TLS_server_method()));
+    const BioPointer certificate(BIO_new_mem_buf(shown.certificates.data(), -1)),
+        key(BIO_new_mem_buf(shown.key.data(), -1));
+    const CertificatePointer read(PEM_read_bio_X509(certificate.get(), nullptr, nullptr, nullptr));
+    const KeyPointer read_key(PEM_read_bio_PrivateKey(key.get(), nullptr, nullptr, nullptr));
+    EXPECT_EQ(SSL_CTX_use_certificate(context.get(), read.get()), 1);
+    EXPECT_EQ(SSL_CTX_use_PrivateKey(context.get(), read_key.get()), 1);
+    return context;
+}
+
+TEST_F(TlsTest, DistrustsACertificateWhoseTimeIsNotNow) {
+    const testing::TestAuthority authority;
+    const testing::TestFolder folder;
+    ::setenv("SSL_CERT_FILE", folder.file("root.pem", authority.root_pem()).c_str(), 1);
+    client_context_ = client_context();
+    ::unsetenv("SSL_CERT_FILE");
+    const std::vector<std::tuple<int, int, std::string>> cases{
+        {-10, 10, ""}, {-10, -1, "certificate has expired"}, {1, 10, "certificate is not yet valid"}};
+    for (const auto& [from_days, to_days, words] : cases) {
+        server_context_ = careless_context(authority.identity("DNS:camera.test", from_days, to_days));
+        connect(1 << 20, "");
+        Ended shaken, heard;
+        client->shake_hands(shaken.handler());
+        Bytes buffer(10);
+        server->read_some(buffer, heard.handler());
+        loop.run_tasks();
+        ASSERT_TRUE(shaken.done);
+        EXPECT_EQ(shaken.error, words.empty() ? std::error_code() : make_error_code(TlsProblem::not_trusted));
+        EXPECT_NE(client->problem().find(words), std::string::npos) << client->problem();
+    }
+}
+
+TEST_F(TlsTest, AnswersWithoutTlsWhoSpeaksNone) {
+    auto [near, far] = connection_pair(loop, "a viewer", 1 << 20);
+    server = server_over(std::move(near));
+    MemoryPeer plain(loop, std::move(far));
+    Bytes buffer(10);
+    Ended read;
+    server->read_some(buffer, read.handler());
+    plain.say(viewer_hello({.stream = "main"}));
+    EXPECT_EQ(plain.hear(), (Bytes{'p', 'l', 'a', 'i', 'n'}));
+    EXPECT_TRUE(plain.closed());
+    EXPECT_EQ(read.error, make_error_code(TlsProblem::no_tls));
+
+    auto [there, here] = connection_pair(loop, "the server", 1 << 20);
+    client = client_over(std::move(here), "");
+    MemoryPeer mute(loop, std::move(there));
+    Ended shaken;
+    client->shake_hands(shaken.handler());
+    EXPECT_FALSE(mute.hear().empty());
+    mute.say(error_message(Refusal::bad_request, "no TLS here", true));
+    EXPECT_EQ(shaken.error, make_error_code(TlsProblem::no_tls));
+}
+
+// What a client says first, for tests to damage.
+Bytes first_words(SSL_CTX& context) {
+    const auto ssl = connecting(context, {"camera.test", 1});
+    SSL_do_handshake(ssl.get());
+    Bytes words(static_cast<std::size_t>(BIO_pending(SSL_get_wbio(ssl.get()))));
+    BIO_read(SSL_get_wbio(ssl.get()), words.data(), static_cast<int>(words.size()));
+    return words;
+}
+
+TEST_F(TlsTest, HandshakesThatAreCutOffOrDamagedEnd) {
+    const auto whole = first_words(*client_context_);
+    std::mt19937 random(kit::seed());
+    for (std::size_t round = 0; round < 2 * whole.size(); ++round) {
+        auto [near, far] = connection_pair(loop, "somebody", 1 << 20);
+        server = server_over(std::move(near));
+        MemoryPeer peer(loop, std::move(far));
+        Bytes buffer(10);
+        Ended read;
+        server->read_some(buffer, read.handler());
+        auto words = whole;
+        if (round < whole.size())
+            words.resize(round);
+        else
+            words[round - whole.size()] ^= static_cast<std::uint8_t>(1 + random() % 255);
+        peer.say(words);
+        const bool waits = round > 0 && round < whole.size();
+        EXPECT_TRUE(!waits || !read.done) << round;
+        peer.close();
+        loop.run_tasks();
+        ASSERT_TRUE(read.done) << round;
+        ASSERT_TRUE(read.error) << round;
+    }
+}
+
+// Bytes that are no stream's: as many as one likes would keep the server's thread busy.
+TEST_F(TlsTest, AFloodOfWhatIsNoWordEnds) {
+    auto [near, far] = connection_pair(loop, "somebody", 1 << 22);
+    server = server_over(std::move(near));
+    MemoryPeer peer(loop, std::move(far));
+    Bytes buffer(10);
+    Ended read;
+    server->read_some(buffer, read.handler());
+    const auto ssl = connecting(*client_context_, {"camera.test", 1});
+    const auto say_and_hear = [&] {
+        Bytes said(static_cast<std::size_t>(BIO_pending(SSL_get_wbio(ssl.get()))));
+        BIO_read(SSL_get_wbio(ssl.get()), said.data(), static_cast<int>(said.size()));
+        if (!said.empty()) peer.say(said);
+        const auto heard = peer.hear();
+        BIO_write(SSL_get_rbio(ssl.get()), heard.data(), static_cast<int>(heard.size()));
+        return heard.size();
+    };
+    while (SSL_do_handshake(ssl.get()) != 1) say_and_hear();
+    std::size_t said = 0;
+    for (; !read.done && said < 10'000; ++said) {
+        ASSERT_EQ(SSL_key_update(ssl.get(), SSL_KEY_UPDATE_REQUESTED), 1);
+        ASSERT_EQ(SSL_do_handshake(ssl.get()), 1);
+        say_and_hear();
+        std::uint8_t none = 0;
+        SSL_read(ssl.get(), &none, 1);  // takes the answer
+    }
+    ASSERT_TRUE(read.done);
+    EXPECT_EQ(read.error, make_error_code(TlsProblem::flood));
+    EXPECT_GT(said, 1000u);
+}
+
+TEST_F(TlsTest, MayBeClosedAndDestroyedInItsCallbacks) {
+    for (int round = 0; round < 4; ++round) {
+        connect(1 << 20);
+        const Bytes word{'h', 'i'};
+        const ByteSpan piece(word);
+        Bytes buffer(10), other(10);
+        int calls = 0;
+        const auto end_it = [&](const std::error_code&, std::size_t) {
+            ++calls;
+            if (round % 2)
+                server.reset();
+            else
+                server->close();
+        };
+        server->read_some(buffer, end_it);
+        server->write({&piece, 1}, {}, end_it);
+        client->write({&piece, 1}, {}, [](const std::error_code&, std::size_t) {});
+        if (round < 2) client->read_some(other, [](const std::error_code&, std::size_t) {});
+        loop.run_tasks();
+        EXPECT_EQ(calls, 1) << "the other one is not called any more";
+    }
+}
+
+}  // namespace tls_connection_test
+}  // namespace framewire::net

@@ -1,0 +1,163 @@
+#include "framewire/session/cameras/camera.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
+#include "framewire/core/text/credentials.hpp"
+#include "framewire/core/time/clock.hpp"
+#include "framewire/media/fwd/settings.hpp"
+#include "framewire/media/sources/source_registry.hpp"
+#include "framewire/session/input/opened_source.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+
+namespace framewire::session {
+namespace {
+
+// False when told to stop.
+bool wait(const std::stop_token& stop, std::chrono::milliseconds pause) {
+    std::mutex mutex;
+    std::condition_variable_any stopping;
+    std::unique_lock lock(mutex);
+    return !stopping.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); });
+}
+
+bool is_away(const Error& error) {
+    return error.code() == ErrorCode::no_input || error.code() == ErrorCode::source_lost;
+}
+
+void add(net::StreamMetrics& total, const net::StreamMetrics& part) {
+    total.viewers = part.viewers;
+    total.viewers_total += part.viewers_total;
+    total.dropped += part.dropped;
+    total.pictures += part.pictures;
+    total.steps += part.steps;
+    total.skipped += part.skipped;
+    total.picture_bytes += part.picture_bytes;
+    total.step_bytes += part.step_bytes;
+    total.other_bytes += part.other_bytes;
+}
+
+}  // namespace
+
+std::string recording_part(const std::string& text, int number) {
+    const auto path = fwd::parse_record(text).path;
+    std::filesystem::path part(path);
+    part.replace_filename(fmt::format("{}-{}{}", part.stem().string(), number, part.extension().string()));
+    return part.string() + text.substr(std::min(path.size(), text.size()));
+}
+
+Camera::Camera(const BroadcastOptions& options, net::Listener& listener) : options_(options), record_(options.record) {
+    options_.listener = &listener;
+    options_.input.follows_size = true;
+    options_.job.statistics = statistics_;
+    options_.job.statistics_path.clear();
+}
+
+bool Camera::relays() const { return relayed_stream(options_.input.source).has_value(); }
+
+void Camera::make_job() {
+    if (relays())
+        relay_ = std::make_unique<RelayJob>(options_);
+    else
+        job_ = std::make_unique<BroadcastJob>(options_);
+    options_.wait_for_viewers = 0;  // only once
+}
+
+void Camera::tell_address() const {
+    if (job_) log_info("serving {} at {}", job_->source().name, to_string(job_->address()));
+    if (relay_) log_info("forwarding {} at {}", relay_->source(), to_string(relay_->address()));
+}
+
+void Camera::open(bool may_come_later) {
+    try {
+        make_job();
+    } catch (const Error& error) {
+        const bool may_be_away = relays() || parse_source(options_.input.source).kind->may_be_away;
+        if (!may_come_later || !is_away(error) || !may_be_away) throw;
+        log_warning("{}: {}; trying again", name(), error.what());
+    }
+}
+
+// False when told to stop. Throws what the last attempt did when the time for them is over.
+bool Camera::open_with_patience() {
+    const auto begin = Clock::now();
+    const auto patience = options_.input.reconnect.value_or(SourceOptions::for_ever);
+    for (auto pause = first_retry_pause; wait(options_.job.stop, pause);
+         pause = std::min(2 * pause, longest_retry_pause)) {
+        try {
+            make_job();
+            tell_address();
+            return true;
+        } catch (const Error& error) {
+            if (options_.job.stop.stop_requested()) return false;
+            const bool goes_on = patience == SourceOptions::for_ever || Clock::now() - begin < patience;
+            if (!is_away(error) || !goes_on) throw;
+            log_debug("{}: {}", name(), error.what());
+        }
+    }
+    return false;
+}
+
+void Camera::run() {
+    if (!job_ && !relay_ && !open_with_patience()) return;
+    if (relay_) return run_relay();
+    do run_job(*job_);
+    while (go_on_with_new_size());
+}
+
+template <class Job>
+void Camera::run_job(Job& job) {
+    const auto viewers_before = result_.viewers;
+    const auto take = [&] {
+        result_ = job.result();
+        add(result_.viewers, viewers_before);
+    };
+    try {
+        job.run();
+    } catch (...) {
+        take();
+        throw;
+    }
+    take();
+}
+
+// A stream that was lost for good, or came back as another one, is had anew.
+void Camera::run_relay() {
+    for (;;) {
+        try {
+            return run_job(*relay_);
+        } catch (const Error& error) {
+            const bool goes_on = options_.input.reconnect.value_or(SourceOptions::for_ever).count() > 0;
+            if (!is_away(error) || !goes_on || options_.job.stop.stop_requested()) throw;
+            log_warning("{}: {}; trying again", name(), error.what());
+        }
+        relay_.reset();  // its name is free then
+        if (!open_with_patience()) return;
+    }
+}
+
+// False where the run ended otherwise.
+bool Camera::go_on_with_new_size() {
+    if (!result_.ended_at_new_size) return false;
+    options_.input.opened = job_->opened();
+    const auto before = job_->source().shape;
+    job_.reset();  // its name is free then
+    auto& source = options_.input.opened->source();
+    if (!source.take_new_size()) fail(ErrorCode::internal, "{} has no new size", name());
+    log_warning("{}: its pictures change from {} to {}; viewers come back to a stream of the new size",
+                source.info().name, to_string(before), to_string(source.info().shape));
+    if (options_.job.frames) *options_.job.frames -= result_.figures.frames - counted_frames_;
+    counted_frames_ = result_.figures.frames;
+    if (!record_.empty()) {
+        do options_.record = recording_part(record_, ++recordings_);
+        while (std::filesystem::exists(fwd::parse_record(options_.record).path));
+        log_info("{}: recorded on in {}", name(), options_.record);
+    }
+    make_job();
+    return true;
+}
+
+}  // namespace framewire::session

@@ -1,0 +1,150 @@
+#include "framewire/session/cameras/cameras.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
+#include "framewire/core/text/excerpt.hpp"
+#include "framewire/pipeline/statistics/progress.hpp"
+#include "framewire/session/cameras/camera.hpp"
+#include "framewire/session/cameras/cameras_progress.hpp"
+#include "framewire/session/config/settings.hpp"
+#include "framewire/session/job/failure.hpp"
+#include "framewire/session/job/job.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <set>
+#include <thread>
+#include <utility>
+
+namespace framewire::session {
+namespace {
+
+// Errors say of which of several cameras they are.
+template <class Body>
+void naming(const std::string& name, bool several, const Body& body) {
+    if (!several) return body();
+    try {
+        body();
+    } catch (const ExcerptError& error) {
+        throw ExcerptError(error.code(), fmt::format("camera '{}': {}", name, error.text()), error.excerpt());
+    } catch (const Error& error) {
+        throw Error(error.code(), fmt::format("camera '{}': {}", name, error.what()));
+    }
+}
+
+// Each camera has threads of its own that capture, begin, pack and send. Those that a camera alone has to be quicker
+// with a frame are shared out: with more cameras than cores frames of several are worked on at once anyway. Loops of
+// all cameras' filters run on one set of workers (ThreadPool).
+void share_machine(BroadcastOptions& camera, int cameras) {
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    constexpr int most_packing = 8;
+    camera.packing_threads = std::clamp(cores / 2 / cameras, 1, most_packing);
+    camera.input.decoder_threads = std::max(1, (cores + 2) / cameras);
+}
+
+const CamerasOptions& checked(const CamerasOptions& options) {
+    if (options.cameras.empty()) fail(ErrorCode::usage, "there is no camera to serve");
+    std::set<std::string> names;
+    for (const auto& camera : options.cameras) {
+        const auto& name = camera.server.stream;
+        net::validate_stream_name(name);
+        if (!names.insert(name).second) fail(ErrorCode::usage, "two cameras have the name '{}'", name);
+        naming(name, options.cameras.size() > 1, [&] { check_camera(camera); });
+    }
+    return options;
+}
+
+// Calls `body` with each of them at the same time, and returns when all have ended.
+template <class Body>
+void for_all_at_once(std::vector<std::unique_ptr<Camera>>& cameras, const Body& body) {
+    std::vector<std::jthread> threads;
+    for (std::size_t at = 0; at < cameras.size(); ++at) threads.emplace_back([&, at] { body(at); });
+}
+
+}  // namespace
+
+struct CamerasJob::State {
+    explicit State(const CamerasOptions& options)
+        : job(options.job, files_of(checked(options))),
+          listener(options.listener, job.stop()),
+          several(options.cameras.size() > 1) {
+        for (auto camera : options.cameras) {
+            camera.job.stop = job.stop();
+            camera.job.progress = several ? ProgressMode::none : options.job.progress;
+            camera.job.replace = options.job.replace;
+            if (several) share_machine(camera, static_cast<int>(options.cameras.size()));
+            cameras.push_back(std::make_unique<Camera>(camera, listener));
+            result.cameras.push_back({.name = camera.server.stream});
+        }
+        open();
+    }
+
+    void open() {
+        std::vector<std::exception_ptr> failures(cameras.size());
+        for_all_at_once(cameras, [&](std::size_t at) {
+            FirstFailure failure;
+            failure.attempt([&] { naming(cameras[at]->name(), several, [&] { cameras[at]->open(several); }); });
+            failures[at] = failure.what();
+        });
+        for (const auto& failure : failures)
+            if (failure) std::rethrow_exception(failure);
+        for (const auto& camera : cameras) camera->tell_address();
+    }
+
+    void run() {
+        job.begin_run();
+        std::vector<std::exception_ptr> failures(cameras.size());
+        {
+            const Progress progress(several ? job.options().progress : ProgressMode::none, progress_lines(cameras));
+            for_all_at_once(cameras, [&](std::size_t at) { failures[at] = run(at); });
+        }
+        FirstFailure failure;
+        for (const auto& of_camera : failures)
+            if (of_camera) failure.attempt([&] { std::rethrow_exception(of_camera); });
+        listener.close("all streams have come to their end");
+        result.total = total_of(cameras);
+        result.viewers = listener.metrics();
+        failure.attempt([&] { job.statistics_file().write(to_json(result)); });
+        failure.rethrow();
+    }
+
+    std::exception_ptr run(std::size_t at) {
+        auto& of_camera = result.cameras[at];
+        FirstFailure failure;
+        failure.attempt([&] {
+            try {
+                naming(cameras[at]->name(), several, [&] { cameras[at]->run(); });
+            } catch (const std::exception& error) {
+                of_camera.failure = error.what();
+                if (several) log_error("{}", error.what());
+                throw;
+            }
+        });
+        of_camera.broadcast = cameras[at]->result();
+        return failure.what();
+    }
+
+    Job job;
+    net::Listener listener;
+    bool several;
+    std::vector<std::unique_ptr<Camera>> cameras;
+    CamerasResult result;
+};
+
+JobFiles files_of(const CamerasOptions& options) {
+    JobFiles files;
+    for (auto camera : options.cameras) {
+        camera.job.statistics_path.clear();
+        files.add(files_of(camera));
+    }
+    return files.output("--stats", options.job.statistics_path);
+}
+
+CamerasJob::CamerasJob(const CamerasOptions& options) : state_(std::make_unique<State>(options)) {}
+CamerasJob::~CamerasJob() = default;
+
+const net::Address& CamerasJob::address() const { return state_->listener.address(); }
+const CamerasResult& CamerasJob::run() { return state_->run(), state_->result; }
+const CamerasResult& CamerasJob::result() const { return state_->result; }
+
+}  // namespace framewire::session

@@ -1,0 +1,126 @@
+#include "framewire/session/cameras/cameras.hpp"
+
+#include "framewire/net/client.hpp"
+#include "framewire/session/cameras/camera.hpp"
+#include "framewire/session/job_testing.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <future>
+#include <map>
+
+namespace framewire::session {
+namespace cameras_test {
+
+class Cameras : public JobTest {
+protected:
+    CamerasOptions options(const std::vector<std::pair<std::string, std::string>>& named_sources) const {
+        CamerasOptions options{.job = job()};
+        options.listener.listen = {"127.0.0.1", 0};
+        for (const auto& [name, source] : named_sources) {
+            BroadcastOptions camera{.job = job(), .input = {.source = source}};
+            camera.encoder.mode = delta::Mode::lossless;
+            camera.server.stream = name;
+            camera.wait_for_viewers = 1;
+            camera.hurries = true;
+            options.cameras.push_back(camera);
+        }
+        return options;
+    }
+
+    // All that a viewer sees of one camera: frames by their numbers.
+    static std::map<std::int64_t, Bytes> see(const net::Address& address, const std::string& name) {
+        net::Client client({address, name});
+        std::map<std::int64_t, Bytes> seen;
+        while (client.next()) {
+            const auto& picture = client.picture();
+            seen[client.state().frame] = Bytes(picture.data(), picture.data() + picture.shape().bytes());
+        }
+        return seen;
+    }
+};
+
+FRAMEWIRE_ON_EVERY_BACKEND(Cameras);
+
+TEST_P(Cameras, AreSeenByTheirNamesOverOnePort) {
+    const std::string small = "synth:size=64x48:fps=20:noise=2:seed=9:frames=20";
+    auto both = options({{"door", camera()}, {"yard", small}});
+    both.cameras[1].input.filters = "flip=both";
+    both.job.statistics_path = folder_ / "stats.json";
+    CamerasJob job(both);
+    auto door = std::async(std::launch::async, [&] { return see(job.address(), "door"); });
+    auto yard = std::async(std::launch::async, [&] { return see(job.address(), "yard"); });
+    const auto& result = job.run();
+
+    const auto door_frames = camera_frames();
+    for (const auto& [frame, picture] : door.get())
+        EXPECT_EQ(picture, door_frames.at(static_cast<std::size_t>(frame))) << frame;
+    auto yard_frames = read_video(small).frames;
+    const auto seen = yard.get();
+    EXPECT_EQ(seen.rbegin()->first, 19);
+    for (const auto& [frame, picture] : seen) {
+        const auto& captured = yard_frames.at(static_cast<std::size_t>(frame));
+        for (std::size_t pixel = 0; pixel < picture.size() / 3; ++pixel)
+            ASSERT_EQ(picture[3 * pixel], captured[captured.size() - 3 * (pixel + 1)]) << "turned by half";
+    }
+
+    ASSERT_EQ(result.cameras.size(), 2u);
+    EXPECT_EQ(result.cameras[0].broadcast.figures.frames, frames);
+    EXPECT_EQ(result.cameras[1].broadcast.figures.frames, 20);
+    EXPECT_EQ(result.total.frames, frames + 20);
+    EXPECT_EQ(result.viewers.viewers_total, 2);
+    EXPECT_EQ(result.cameras[0].broadcast.viewers.viewers_total, 1);
+    const auto bytes = read_file(both.job.statistics_path);
+    const auto json = nlohmann::json::parse(bytes.begin(), bytes.end());
+    EXPECT_EQ(json["frames"], frames + 20);
+    EXPECT_EQ(json["cameras"]["door"]["frames"], frames);
+    EXPECT_EQ(json["cameras"]["yard"]["frames"], 20);
+    EXPECT_EQ(json["cameras"]["yard"]["size"]["width"], 64);
+    EXPECT_FALSE(json["cameras"]["yard"].contains("failure"));
+}
+
+// The other one's viewer gets all of it, and what failed is thrown at the end.
+TEST_P(Cameras, OneThatFailsDoesNotEndTheOthers) {
+    auto both = options({{"broken", broken_source(3)}, {"whole", camera()}});
+    both.cameras[0].wait_for_viewers = 0;
+    both.job.statistics_path = folder_ / "stats.json";
+    CamerasJob job(both);
+    auto whole = std::async(std::launch::async, [&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));  // the broken one has ended then
+        return see(job.address(), "whole");
+    });
+    std::string message;
+    EXPECT_EQ(error_of([&] { job.run(); }, &message), ErrorCode::source_lost);
+    EXPECT_NE(message.find("camera 'broken': "), std::string::npos) << message;
+    EXPECT_EQ(whole.get().rbegin()->first, frames - 1);
+    const auto& result = job.result();
+    EXPECT_EQ(result.cameras[0].broadcast.figures.frames, 3);
+    EXPECT_TRUE(result.cameras[0].failure);
+    EXPECT_FALSE(result.cameras[1].failure);
+    const auto bytes = read_file(both.job.statistics_path);
+    EXPECT_TRUE(nlohmann::json::parse(bytes.begin(), bytes.end())["cameras"]["broken"].contains("failure"));
+}
+
+TEST_P(Cameras, RefusesWhatCannotBeServed) {
+    const auto refusal = [&](const CamerasOptions& wrong, std::string_view words) {
+        std::string message;
+        const auto code = error_of([&] { CamerasJob job(wrong); }, &message);
+        EXPECT_NE(message.find(words), std::string::npos) << message;
+        return code;
+    };
+    EXPECT_EQ(refusal(options({}), "no camera"), ErrorCode::usage);
+    EXPECT_EQ(refusal(options({{"door", camera()}, {"door", camera()}}), "two cameras"), ErrorCode::usage);
+    EXPECT_EQ(refusal(options({{"a b", camera()}}), "'a b'"), ErrorCode::usage);
+    EXPECT_EQ(refusal(options({{"a", camera()}, {"b", "/no/such/file.mkv"}}), "camera 'b'"), ErrorCode::no_input);
+    auto misspelt = options({{"a", camera()}, {"b", camera()}});
+    misspelt.cameras[1].input.filters = "grey";
+    EXPECT_EQ(refusal(misspelt, "did you mean 'gray'?"), ErrorCode::usage);
+}
+
+TEST(CameraRecordings, FurtherPartsHaveNamesOfTheirOwn) {
+    EXPECT_EQ(recording_part("day.fwd", 2), "day-2.fwd");
+    EXPECT_EQ(recording_part("a.b/day.1.fwd:key=2", 13), "a.b/day.1-13.fwd:key=2");
+}
+
+}  // namespace cameras_test
+}  // namespace framewire::session

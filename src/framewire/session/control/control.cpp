@@ -1,0 +1,102 @@
+#include "framewire/session/control/control.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/core/text/printable.hpp"
+#include "framewire/filters/adjust/adjust.hpp"
+#include "framewire/pipeline/chain/chain.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <charconv>
+#include <optional>
+
+namespace framewire::session {
+namespace {
+
+constexpr std::size_t max_controls_bytes = 64 * 1024;
+
+// The text behind `word` and a space.
+std::optional<std::string_view> behind(std::string_view text, std::string_view word) {
+    if (!text.starts_with(word) || text.size() <= word.size() || text[word.size()] != ' ') return std::nullopt;
+    return text.substr(word.size() + 1);
+}
+
+[[noreturn]] void refuse_control(std::string_view text) {
+    fail(ErrorCode::usage,
+         "'{}' is no order; allowed are 'adjust brightness=10:contrast=1.5:saturation=1:gain=1' and 'filter 2 off'",
+         printable(text));
+}
+
+Adjustment adjustment_of(std::string_view values) {
+    const auto chain = parse_chain(fmt::format("adjust={}", values));
+    if (chain.calls.size() != 1) fail(ErrorCode::usage, "'{}' is more than an adjustment", printable(values));
+    return adjustment_from(chain.calls.front().values);
+}
+
+FilterOrder filter_order_of(std::string_view text, std::string_view words) {
+    FilterOrder order;
+    const auto [end, error] = std::from_chars(words.data(), words.data() + words.size(), order.number);
+    const auto state = words.substr(static_cast<std::size_t>(end - words.data()));
+    if (error != std::errc{} || (state != " on" && state != " off")) refuse_control(text);
+    order.on = state == " on";
+    return order;
+}
+
+}  // namespace
+
+ControlOrder parse_control(std::string_view text) {
+    if (text.size() > max_control_bytes)
+        fail(ErrorCode::usage, "an order of {} bytes; {} are allowed", text.size(), max_control_bytes);
+    if (const auto values = behind(text, "adjust")) return adjustment_of(*values);
+    if (const auto words = behind(text, "filter")) return filter_order_of(text, *words);
+    refuse_control(text);
+}
+
+std::string to_text(const ControlOrder& order) {
+    if (const auto* filter = std::get_if<FilterOrder>(&order))
+        return fmt::format("filter {} {}", filter->number, filter->on ? "on" : "off");
+    const auto& adjustment = std::get<Adjustment>(order);
+    return fmt::format("adjust brightness={}:contrast={:.4f}:saturation={:.4f}:gain={:.4f}", adjustment.brightness,
+                       adjustment.contrast, adjustment.saturation, adjustment.gain);
+}
+
+std::string to_json(const Controls& controls) {
+    nlohmann::json filters = nlohmann::json::array();
+    for (const auto& filter : controls.filters)
+        filters.push_back({{"text", filter.text}, {"on", filter.on}, {"fixed_because", filter.fixed_because}});
+    const auto& set = controls.adjustment;
+    const nlohmann::json json{{"adjust",
+                               {{"brightness", set.brightness},
+                                {"contrast", set.contrast},
+                                {"saturation", set.saturation},
+                                {"gain", set.gain},
+                                {"fixed_because", controls.fixed_because}}},
+                              {"filters", std::move(filters)}};
+    return json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+Controls parse_controls(std::string_view json) try {
+    if (json.size() > max_controls_bytes)
+        fail(ErrorCode::usage, "a panel's state of {} bytes; {} are allowed", json.size(), max_controls_bytes);
+    const auto all = nlohmann::json::parse(json);
+    const auto& set = all.at("adjust");
+    Controls controls{.adjustment = {.brightness = set.at("brightness").get<int>(),
+                                     .contrast = set.at("contrast").get<double>(),
+                                     .saturation = set.at("saturation").get<double>(),
+                                     .gain = set.at("gain").get<double>()},
+                      .fixed_because = set.at("fixed_because").get<std::string>()};
+    adjust_terms(controls.adjustment);  // refuses what is not allowed
+    const auto& filters = all.at("filters");
+    if (filters.size() > max_chain_filters)
+        fail(ErrorCode::usage, "{} filters in a panel's state; {} are allowed", filters.size(), max_chain_filters);
+    for (const auto& filter : filters)
+        controls.filters.push_back({.text = filter.at("text").get<std::string>(),
+                                    .on = filter.at("on").get<bool>(),
+                                    .fixed_because = filter.at("fixed_because").get<std::string>()});
+    return controls;
+} catch (const nlohmann::json::exception& error) {
+    fail(ErrorCode::usage, "a panel's state cannot be read: {}", error.what());
+}
+
+}  // namespace framewire::session

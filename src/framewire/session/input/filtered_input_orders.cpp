@@ -1,0 +1,88 @@
+// What is ordered of a FilteredInput while frames flow.
+#include "framewire/core/error.hpp"
+#include "framewire/filters/adjust/adjust.hpp"
+#include "framewire/session/input/filtered_input.hpp"
+
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace framewire::session {
+namespace {
+
+constexpr std::string_view adjust_name = "adjust";
+
+}  // namespace
+
+// What the chain's text sets.
+std::optional<Adjustment> FilteredInput::first_adjust(const Chain& chain) {
+    for (const auto& call : chain.calls)
+        if (call.filter->name == adjust_name) return adjustment_from(call.values);
+    return std::nullopt;
+}
+
+// Those of the filters that are on; `adjust` in front where it is one's own and has something to change.
+Chain FilteredInput::chain_now() const {
+    auto chain = split_at_rate(switches_.active()).after;
+    if (adjusts_of_own_ && in_chain_ && *in_chain_ != Adjustment{}) {
+        const auto adjust = parse_chain(adjust_name);
+        chain.calls.insert(chain.calls.begin(), adjust.calls.front());
+    }
+    return chain;
+}
+
+// Under the mutex.
+void FilteredInput::plan_anew() {
+    plans_are_old_ = false;
+    before_ = make_before();
+    plan_ = make_plan(chain_now());
+    if (in_chain_) tell_plans(*in_chain_);
+    if (planes_pass_) planes_pass_ = make_planes_pass(planes_pass_->result());
+}
+
+void FilteredInput::follow_orders() {
+    const std::lock_guard lock(plan_mutex_);
+    if (plans_are_old_) plan_anew();
+}
+
+bool FilteredInput::tell_plans(const Adjustment& settings) {
+    return (before_ && before_->plan.set_adjustment(settings)) || plan_.set_adjustment(settings);
+}
+
+// Called by the panel.
+bool FilteredInput::set_in_chain(const Adjustment& settings) {
+    const std::lock_guard lock(plan_mutex_);
+    if (!adjusts_of_own_ && !first_adjust(chain_.whole)) return false;
+    const auto before = std::exchange(in_chain_, settings).value_or(Adjustment{});
+    // An `adjust` of one's own is there only while it changes something.
+    if (adjusts_of_own_ && (before == Adjustment{}) != (settings == Adjustment{})) plans_are_old_ = true;
+    tell_plans(settings);
+    return true;
+}
+
+Controls FilteredInput::controls() const {
+    Controls controls{.filters = switches_.all()};
+    if (!may_switch_ && !first_adjust(chain_.whole)) controls.fixed_because = "the picture is not adjusted here";
+    if (!may_switch_)
+        for (auto& filter : controls.filters) filter.fixed_because = "filters are not switched here";
+    const std::lock_guard lock(plan_mutex_);
+    controls.adjustment = adjustment_;
+    return controls;
+}
+
+void FilteredInput::control(const ControlOrder& order) {
+    if (const auto* filter = std::get_if<FilterOrder>(&order)) {
+        if (!may_switch_) fail(ErrorCode::usage, "filters are not switched here");
+        switches_.set(filter->number, filter->on);
+        const std::lock_guard lock(plan_mutex_);
+        plans_are_old_ = true;
+        return;
+    }
+    const auto& wanted = std::get<Adjustment>(order);
+    if (panel_.set(wanted) != Adjustment{})
+        fail(ErrorCode::usage, "neither the camera nor an adjust of the chain takes all of '{}'", to_text(wanted));
+    const std::lock_guard lock(plan_mutex_);
+    adjustment_ = wanted;
+}
+
+}  // namespace framewire::session

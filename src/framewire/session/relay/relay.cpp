@@ -1,0 +1,130 @@
+#include "framewire/session/relay/relay.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/net/client.hpp"
+#include "framewire/net/stream/stream_state.hpp"
+#include "framewire/pipeline/statistics/progress.hpp"
+#include "framewire/session/ending_deadlines.hpp"
+#include "framewire/session/job/job.hpp"
+
+#include <string_view>
+
+namespace framewire::session {
+namespace {
+
+bool same(const net::StreamInfo& a, const net::StreamInfo& b) {
+    return a.shape == b.shape && a.mode == b.mode && a.threshold == b.threshold;
+}
+
+net::ClientOptions upstream_of(const BroadcastOptions& options) {
+    auto upstream = options.upstream;
+    upstream.reconnect = options.input.reconnect.value_or(SourceOptions::for_ever);
+    return upstream;
+}
+
+const BroadcastOptions& checked(const BroadcastOptions& options) {
+    check_relay(options);
+    return options;
+}
+
+}  // namespace
+
+std::optional<net::StreamAddress> relayed_stream(const std::string& source) {
+    const std::string_view text = source;
+    if (!text.starts_with("tcp://") && !text.starts_with("tls://")) return std::nullopt;
+    if (text.find('?') != std::string_view::npos) return std::nullopt;
+    return net::parse_stream_address(text);
+}
+
+void check_served_source(const std::string& source) {
+    if (!relayed_stream(source)) check_source(source);
+}
+
+void check_relay(const BroadcastOptions& options) {
+    const auto refuse = [&](std::string_view what) {
+        fail(ErrorCode::usage, "{} is forwarded as it comes; {} is for the server that makes it", options.input.source,
+             what);
+    };
+    if (!options.input.filters.empty()) refuse("a filter");
+    if (options.detector) refuse("a detector");
+    if (options.rate) refuse("a bitrate");
+    if (options.input.loop) refuse("a loop");
+    if (options.input.start_seconds > 0 || options.input.duration_seconds) refuse("a part of its time");
+    if (!options.record.empty())
+        fail(ErrorCode::usage, "{} is forwarded as it comes, and not recorded; 'framewire view -o' records it",
+             options.input.source);
+}
+
+struct RelayJob::State {
+    explicit State(const BroadcastOptions& options)
+        : url(options.input.source),
+          job(checked(options).job, {}),
+          client(relayed_stream(url).value(), upstream_of(options), job.stop()),
+          info(client.info()),
+          executor(BackendChoice::cpu, job.options().threads),
+          stream(info, executor),
+          served(listener(options).add(options.server.stream, stream)) {}
+
+    net::Listener& listener(const BroadcastOptions& options) {
+        if (options.listener) return *options.listener;
+        return own_listener.emplace(options.server, job.stop());
+    }
+
+    void run() {
+        job.begin_run();
+        FirstFailure failure;
+        failure.attempt([&] {
+            const Progress progress(job.options().progress, job.statistics(), job.options().frames);
+            job.statistics().start();
+            forward();
+        });
+        result.ending = ending_of(failure, job.stopped(), true);
+        result.viewers_left = served.finish(job.stopped() && !failure ? stopped_deadline : ending_deadline,
+                                            failure ? "the source was lost" : "");
+        result.viewers = own_listener ? own_listener->metrics() : net::ServerMetrics{served.metrics()};
+        result.figures = job.statistics().snapshot();
+        failure.rethrow();
+    }
+
+    void forward() {
+        const auto& limit = job.options().frames;
+        for (std::int64_t frames = 0; (!limit || frames < *limit) && client.next(); ++frames) {
+            if (!same(client.info(), info))
+                fail(ErrorCode::source_lost, "{} came back as another stream", to_string(relayed_stream(url).value()));
+            take();
+            served.publish();
+            job.statistics().count_frame(info.shape.frame_bytes());
+            job.statistics().set_sent_bytes(stream.counts().up_to_date_bytes);
+        }
+    }
+
+    void take() {
+        const auto& state = client.state();
+        const FrameTime time{state.frame, state.seconds, client.captured().value_or(Clock::now())};
+        const bool follows = client.follows() && stream.version() > 0;
+        if (follows)
+            stream.advance(client.picture(), client.packed(), time, client.objects(), state.threshold);
+        else
+            stream.start(client.picture(), time, client.objects(), {}, state.threshold);
+    }
+
+    std::string url;
+    Job job;
+    net::Client client;
+    net::StreamInfo info;
+    Executor executor;
+    net::StreamState stream;
+    std::optional<net::Listener> own_listener;
+    net::ServedStream served;
+    BroadcastResult result;
+};
+
+RelayJob::RelayJob(const BroadcastOptions& options) : state_(std::make_unique<State>(options)) {}
+RelayJob::~RelayJob() = default;
+
+const net::StreamAddress& RelayJob::address() const { return state_->served.address(); }
+const std::string& RelayJob::source() const { return state_->url; }
+const BroadcastResult& RelayJob::run() { return state_->run(), state_->result; }
+const BroadcastResult& RelayJob::result() const { return state_->result; }
+
+}  // namespace framewire::session

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "e2e/program.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace framewire::e2e {
+
+/// A TCP port of this machine that nobody has at the moment.
+inline int free_port() {
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof address;
+    EXPECT_EQ(::bind(socket, reinterpret_cast<sockaddr*>(&address), length), 0);
+    EXPECT_EQ(::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &length), 0);
+    ::close(socket);
+    return ntohs(address.sin_port);
+}
+
+inline bool somebody_listens(int port) {
+    std::ifstream sockets("/proc/net/tcp");
+    const auto listening = fmt::format(":{:04X} 00000000:0000 0A", port);
+    for (std::string line; std::getline(sockets, line);)
+        if (line.find(listening) != line.npos) return true;
+    return false;
+}
+
+/// FFmpeg as a camera: one colour, at its own rate, to the first who connects.
+inline std::unique_ptr<Program> network_camera(int port, const std::string& color, const std::string& size) {
+    auto program = std::make_unique<Program>(
+        std::vector<std::string>{"ffmpeg", "-loglevel", "error", "-re", "-f", "lavfi", "-i",
+                                 fmt::format("color={}:size={}:rate=10", color, size), "-c:v", "mpeg2video", "-g", "5",
+                                 "-f", "mpegts", fmt::format("tcp://127.0.0.1:{}?listen=1", port)});
+    for (int wait = 0; wait < 3000 && !somebody_listens(port); ++wait)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_TRUE(somebody_listens(port)) << program->err();
+    return program;
+}
+
+}  // namespace framewire::e2e

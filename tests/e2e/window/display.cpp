@@ -1,0 +1,98 @@
+#include "e2e/window/display.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+#include <utility>
+
+namespace framewire::e2e {
+
+using namespace std::chrono_literals;
+
+bool becomes_true(const std::function<bool()>& condition) {
+    for (const auto end = std::chrono::steady_clock::now() + 20s; std::chrono::steady_clock::now() < end;
+         std::this_thread::sleep_for(50ms))
+        if (condition()) return true;
+    return false;
+}
+
+Screenshot::Pixel Screenshot::at(int x, int y) const {
+    const auto begin = std::size_t{3} * static_cast<std::size_t>(y * width + x);
+    const auto byte = [&](std::size_t offset) { return int{static_cast<std::uint8_t>(bytes.at(begin + offset))}; };
+    return {byte(0), byte(1), byte(2)};
+}
+
+std::string Screenshot::part_as_bgr(int x, int y, int part_width, int part_height) const {
+    std::string part;
+    for (int row = y; row < y + part_height; ++row)
+        for (int column = x; column < x + part_width; ++column) {
+            const auto pixel = at(column, row);
+            for (const int value : {pixel.blue, pixel.green, pixel.red}) part += static_cast<char>(value);
+        }
+    return part;
+}
+
+int Screenshot::red_pixels() const {
+    int count = 0;
+    for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x) {
+            const auto pixel = at(x, y);
+            count += pixel.red > 130 && pixel.green < 85 && pixel.blue < 85 ? 1 : 0;
+        }
+    return count;
+}
+
+Display::Display() {
+    EXPECT_TRUE(server_.wait_for_err("\n")) << server_.err();
+    variable_ = "DISPLAY=:" + std::to_string(std::atoi(server_.err().c_str()));
+}
+
+// SDL draws by itself, so that what is seen does not depend on the machine's Mesa, which also leaks when it is
+// unloaded.
+std::vector<std::string> Display::framewire(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"env", variable_, "SDL_VIDEODRIVER=x11", "SDL_RENDER_DRIVER=software",
+                                         "SDL_FRAMEBUFFER_ACCELERATION=0", FRAMEWIRE_PROGRAM});
+    return arguments;
+}
+
+Result Display::run(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"env", variable_});
+    return Program(std::move(arguments)).wait();
+}
+
+// One search may fail on a window that goes while it looks.
+bool Display::has_window(const std::string& title) const {
+    return becomes_true([&] { return run({"xdotool", "search", "--name", title}).code == 0; });
+}
+
+void Display::press(const std::string& key, int x, int y) const {
+    const auto result = run({"xdotool", "mousemove", std::to_string(x), std::to_string(y), "key", key});
+    EXPECT_EQ(result.code, 0) << key << ": " << result.err;
+}
+
+void Display::click(int x, int y) const {
+    const auto result = run({"xdotool", "mousemove", std::to_string(x), std::to_string(y), "click", "1"});
+    EXPECT_EQ(result.code, 0) << result.err;
+}
+
+void Display::drag(int from_x, int from_y, int to_x, int to_y) const {
+    const auto result =
+        run({"xdotool", "mousemove", std::to_string(from_x), std::to_string(from_y), "sleep", "0.2", "mousedown", "1",
+             "sleep", "0.2", "mousemove", std::to_string(to_x), std::to_string(to_y), "sleep", "0.3", "mouseup", "1"});
+    EXPECT_EQ(result.code, 0) << result.err;
+}
+
+Screenshot Display::screenshot() const {
+    const auto path = folder_ / "screen.rgb";
+    const auto result = run({"import", "-window", "root", "-depth", "8", path});
+    EXPECT_EQ(result.code, 0) << result.err;
+    return {contents(path)};
+}
+
+bool Display::shows(const std::function<bool(const Screenshot&)>& wanted) const {
+    return becomes_true([&] { return wanted(screenshot()); });
+}
+
+}  // namespace framewire::e2e

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "e2e/program.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace framewire::e2e {
+
+/// What the screen shows: rows of R, G, B.
+struct Screenshot {
+    static constexpr int width = 640, height = 480;
+    std::string bytes;
+
+    struct Pixel {
+        int red = 0, green = 0, blue = 0;
+        friend bool operator==(const Pixel&, const Pixel&) = default;
+    };
+    Pixel at(int x, int y) const;
+    /// A part of it as B, G, R.
+    std::string part_as_bgr(int x, int y, int part_width, int part_height) const;
+    /// How many pixels are the red behind alarming words.
+    int red_pixels() const;
+};
+
+/// A display without a screen, of Screenshot's size, and hands on its mouse and keyboard.
+class Display {
+public:
+    Display();
+
+    /// Starts framewire on it.
+    std::vector<std::string> framewire(std::vector<std::string> arguments) const;
+    /// Waits for a window whose title has this.
+    bool has_window(const std::string& title) const;
+    /// Keys go to where the mouse is: without a window manager nothing has the focus. None of these may fail.
+    void press(const std::string& key, int x = 320, int y = 240) const;
+    void click(int x, int y) const;
+    void drag(int from_x, int from_y, int to_x, int to_y) const;
+    Screenshot screenshot() const;
+    /// Looks until the screen is as wanted, up to 20 s.
+    bool shows(const std::function<bool(const Screenshot&)>& wanted) const;
+
+private:
+    Result run(std::vector<std::string> arguments) const;
+
+    TemporaryFolder folder_;
+    // Not reset when its last client goes: a program that comes just then would be refused.
+    Program server_{{"Xvfb", "-displayfd", "2", "-screen", "0", "640x480x24", "-nolisten", "tcp", "-noreset"}};
+    std::string variable_;
+};
+
+/// Looks at a condition until it holds, up to 20 s.
+bool becomes_true(const std::function<bool()>& condition);
+
+}  // namespace framewire::e2e

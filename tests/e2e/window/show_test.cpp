@@ -1,0 +1,118 @@
+// The window on a display without a screen, led by keys as xdotool types them.
+#include "e2e/program.hpp"
+#include "e2e/window/display.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <thread>
+
+namespace framewire::e2e {
+namespace show_test {
+
+using namespace std::chrono_literals;
+
+const std::string clip = "synth:size=160x120:fps=5:frames=20:objects=3";
+
+class Show : public testing::Test {
+protected:
+    std::unique_ptr<Program> start(std::vector<std::string> arguments) {
+        arguments.insert(arguments.begin(), {"show", "--backend", "cpu", "--snapshots", folder_.path()});
+        return std::make_unique<Program>(display_.framewire(std::move(arguments)));
+    }
+    std::unique_ptr<Program> show(std::vector<std::string> arguments) {
+        auto program = start(std::move(arguments));
+        EXPECT_TRUE(display_.has_window("framewire")) << program->err();
+        return program;
+    }
+    // The picture that the key s saves next.
+    std::string saved() {
+        const auto before = folder_.names();
+        display_.press("s");
+        std::string name;
+        EXPECT_TRUE(becomes_true([&] {
+            for (const auto& one : folder_.names())
+                if (one.ends_with(".png") && std::ranges::find(before, one) == before.end()) name = one;
+            return !name.empty();
+        }));
+        return pixels(folder_ / name);
+    }
+    std::string pixels(const std::string& path) {
+        EXPECT_EQ(run_framewire({"run", "-y", "-i", path, "-o", folder_ / "pixels.bgr"}).code, 0) << path;
+        return contents(folder_ / "pixels.bgr");
+    }
+    // Frame `number` of the clip.
+    std::string frame(int number) {
+        EXPECT_EQ(run_framewire({"run", "-y", "-i", clip, "--start", std::to_string(number / 5.0), "--frames", "1",
+                                 "-o", folder_ / "pixels.bgr"})
+                      .code,
+                  0);
+        return contents(folder_ / "pixels.bgr");
+    }
+
+    TemporaryFolder folder_;
+    Display display_;
+};
+
+TEST_F(Show, IsLedByKeys) {
+    const auto program = show({"--paused", clip});
+    ASSERT_TRUE(display_.has_window("paused"));
+    std::this_thread::sleep_for(500ms);
+    EXPECT_EQ(saved(), frame(0));
+    display_.press("period");
+    std::this_thread::sleep_for(500ms);
+    EXPECT_EQ(saved(), frame(1));
+    display_.press("period");
+    display_.press("comma");
+    display_.press("comma");
+    std::this_thread::sleep_for(500ms);
+    EXPECT_EQ(saved(), frame(0));
+    display_.press("Right");  // five seconds, and the clip has four
+    std::this_thread::sleep_for(500ms);
+    EXPECT_EQ(saved(), frame(19));
+    display_.press("q");
+    const auto result = program->wait();
+    EXPECT_EQ(result.code, 0) << result.err;
+}
+
+TEST_F(Show, ALostSourceSaysSoInThePicture) {
+    const auto path = folder_ / "cut.bgr";
+    ASSERT_EQ(run_framewire({"run", "-i", clip, "-o", path}).code, 0);
+    std::filesystem::resize_file(path, 160 * 120 * 3 * 4 + 1000);
+    const auto program = show({"raw:" + path + ":size=160x120:fps=20"});
+    ASSERT_TRUE(display_.has_window("lost")) << program->err();
+    std::this_thread::sleep_for(500ms);
+    EXPECT_GT(display_.screenshot().red_pixels(), 1000) << "words on red";
+    EXPECT_EQ(saved().size(), std::size_t{160 * 120 * 3}) << "the last picture is still there";
+    display_.press("q");
+    const auto result = program->wait();
+    EXPECT_EQ(result.code, 69) << result.err;
+    EXPECT_NE(result.err.find("cut off in frame 4"), std::string::npos) << result.err;
+}
+
+TEST_F(Show, EndsAfterSoManyFramesAndOnASignal) {
+    EXPECT_EQ(start({"--frames", "3", "synth:size=160x120:fps=5", "synth:size=64x48:fps=5"})->wait().code, 0);
+    const auto endless = show({"synth:size=160x120"});
+    endless->signal(SIGINT);
+    EXPECT_EQ(endless->wait().code, 130);
+}
+
+TEST(ShowRefusal, SaysWhy) {
+    EXPECT_EQ(run_framewire({"show"}).code, 2);
+    const auto many = run_framewire({"show", "--stats", "a.json", "synth", "synth"});
+    EXPECT_EQ(many.code, 2);
+    EXPECT_NE(many.err.find("--stats is of one source"), std::string::npos) << many.err;
+    EXPECT_EQ(run_framewire({"show", "/no/such/file.mp4"}).code, 66);
+    EXPECT_EQ(run_framewire({"show", "--start", "1:60", "synth"}).code, 2);
+    EXPECT_EQ(run_framewire({"show", "--snapshots", "/no/such/folder", "synth"}).code, 2);
+}
+
+}  // namespace show_test
+}  // namespace framewire::e2e

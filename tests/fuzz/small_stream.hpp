@@ -1,0 +1,58 @@
+#pragma once
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/cuda/executor.hpp"
+#include "framewire/delta/delta.hpp"
+#include "framewire/net/stream/stream_state.hpp"
+
+#include <cstdint>
+
+namespace framewire::fuzz {
+
+/// A stream of small pictures, some bytes of which change with each step; in one thread.
+class SmallStream {
+public:
+    SmallStream()
+        : encoder_({delta::Mode::exact, threshold}, shape, executor()),
+          current_(shape),
+          reference_(shape),
+          changes_(shape),
+          state({shape, delta::Mode::exact, threshold, {30, 1}, "fuzz"}, executor()) {}
+
+    static constexpr Shape shape{1, 6, 67, 3};  // of two blocks
+    static constexpr int threshold = 9;
+
+    /// The next frame.
+    void step() {
+        for (std::int64_t byte = 0; byte < shape.bytes(); ++byte)
+            if (frames_ == 0 || (byte / 50 + frames_) % 7 == 0)
+                current_.view().data()[byte] = static_cast<std::uint8_t>(byte * 31 + frames_ * 40);
+        const FrameTime time{frames_, static_cast<double>(frames_) / 30, Clock::now()};
+        if (frames_++ == 0) {
+            copy(current_.view(), reference_.view());
+            state.start(current_.view(), time);
+        } else {
+            encoder_.encode(current_.view(), reference_.view(), changes_.view());
+            state.advance(changes_.view(), time);
+        }
+    }
+
+    /// What an up-to-date viewer holds.
+    HostView<const std::uint8_t> reference() const { return reference_.view(); }
+
+private:
+    static Executor& executor() {
+        static Executor one(BackendChoice::cpu, 1);
+        return one;
+    }
+
+    delta::Encoder encoder_;
+    HostImage current_, reference_;
+    delta::HostChanges changes_;
+    std::int64_t frames_ = 0;
+
+public:
+    net::StreamState state;
+};
+
+}  // namespace framewire::fuzz

@@ -1,0 +1,129 @@
+// Lines that lose, hold back and take little: what viewers behind them see, and when.
+
+#include "network/cases/rig.hpp"
+#include "network/load/report.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace framewire::network {
+namespace bad_line_test {
+
+using namespace std::chrono_literals;
+using std::chrono::duration;
+
+void sleep_ms(double ms) { std::this_thread::sleep_for(duration<double, std::milli>(ms)); }
+
+// Bits a second that one viewer of the stream takes where it may, after the first picture.
+double bits_needed(const Served& served, const Link& link) {
+    const auto bytes_of = [&](double seconds) {
+        return Crowd({served.url(), fmt::format("seconds={}", seconds)}, &link).result()["all"]["bytes"].get<double>();
+    };
+    return (bytes_of(3) - bytes_of(1)) * 8 / 2;
+}
+
+TEST(BadLine, AMinuteOfTooLittleIsOverASecondAfterIt) {
+    const auto link = best_link();
+    const e2e::TemporaryFolder folder;
+    Camera camera(folder, "cam", scaled("320x240", "640x360"), 20);
+    Served served({"-i", camera.source()}, link.get());
+    const auto quick = line_settings("delay=10");
+    link->set(quick);
+    const auto needed = bits_needed(served, *link);
+    tell("bits a second needed", needed, "bit/s");
+
+    const double good_ms = 2'000, bad_ms = scaled(4e3, 60e3), after_ms = 4'000;
+    Crowd crowd({served.url() + "," + camera.log(), "arrivals=1",
+                 fmt::format("seconds={}", (good_ms + bad_ms + after_ms) / 1e3)},
+                link.get());
+    sleep_ms(good_ms);
+    auto slow = quick;
+    slow.bits_per_second = 0.05 * needed;
+    link->set(slow);
+    sleep_ms(bad_ms);
+    link->set(quick);
+    const auto full_ms = now_ms();
+    const auto result = crowd.result();
+    const auto& viewer = result["viewers"][0];
+    EXPECT_EQ(viewer["errors"], Json::array());
+
+    const auto before = latencies(viewer, full_ms - bad_ms - 1'000, full_ms - bad_ms);
+    const auto during = latencies(viewer, full_ms - bad_ms, full_ms);
+    const auto after = latencies(viewer, full_ms + 1'000, full_ms + after_ms);
+    tell("latency before, p99", percentile(before, 0.99), "ms");
+    tell("states in the bad time", static_cast<double>(during.size()), "");
+    tell("latency in the bad time, p50", percentile(during, 0.5), "ms");
+    tell("latency in the bad time, largest", percentile(during, 1), "ms");
+    tell("latency from a second after it, largest", percentile(after, 1), "ms");
+    double recovered_ms = full_ms + after_ms;
+    for (const auto& arrival : viewer["arrivals"])
+        if (arrival[0] > full_ms && arrival[1] < 200) {
+            recovered_ms = arrival[0];
+            break;
+        }
+    tell("first state below 200 ms after", recovered_ms - full_ms, "ms");
+    EXPECT_GT(after.size(), 20u);
+    EXPECT_LT(percentile(after, scaled(0.9, 1.0)), 200);
+}
+
+// The least time of some from a late viewer's hello to the last byte of its first picture, over 100 ms each way.
+double late_viewer_ms(const std::string& size, double fps, int noise) {
+    const auto link = best_link();
+    const e2e::TemporaryFolder folder;
+    Camera camera(folder, "cam", size, fps, {}, noise);
+    Served served({"-i", camera.source()}, link.get());
+    link->set(line_settings("delay=100"));
+    Crowd early({served.url(), "seconds=20"}, link.get());  // late is who comes after others
+    double best_ms = 1e9;
+    for (int i = 0; i < 3; ++i) {
+        const auto seen = Crowd({served.url(), "viewers=3", "seconds=2.5"}, link.get()).result();
+        EXPECT_EQ(seen["all"]["errors"], Json::array());
+        EXPECT_EQ(seen["all"]["first_state_ms"]["count"], 3);
+        best_ms = std::min(best_ms, seen["all"]["first_state_ms"]["p50"].get<double>());
+    }
+    return best_ms;
+}
+
+// Of a picture that TCP sends in one go; of others it sends 14 kB in the first round trip, and twice as much in each
+// that follows, which is no matter of the protocol.
+TEST(BadLine, ALateViewerHasThePictureAfterOneRoundTripAndAFrame) {
+    constexpr double fps = 10, there_and_back_ms = 200;
+    const auto best_ms = late_viewer_ms("160x120", fps, 0);
+    tell("from the hello to the whole picture", best_ms, "ms");
+    tell("a round trip and a frame", there_and_back_ms + 1e3 / fps, "ms");
+    EXPECT_GE(best_ms, there_and_back_ms);
+    EXPECT_LT(best_ms, there_and_back_ms + 1e3 / fps);
+    if (long_cases()) tell("from the hello to the whole picture of 1280x720", late_viewer_ms("1280x720", 30, 4), "ms");
+}
+
+TEST(BadLine, PicturesStayWithinTheBoundAndTheSecond) {
+    const auto link = best_link();
+    const e2e::TemporaryFolder folder;
+    Camera camera(folder, "cam", "320x240", 15);
+    Served served({"-i", camera.source(), "--mode", "bounded", "--max-bitrate", "1M"}, link.get());
+    auto line = line_settings("delay=50:rate=2M:queue=200");
+    line.loss = link->can_lose() ? 0.05 : 0;
+    link->set(line);
+    const auto seen = Crowd({served.url() + "," + camera.log(), "viewers=0", "checking=1", "window=2500",
+                             fmt::format("seconds={}", scaled(6, 60))},
+                            link.get())
+                          .result();
+    const auto& viewer = seen["viewers"][0];
+    EXPECT_EQ(viewer["errors"], Json::array());
+    tell("pictures checked", viewer["checked"], "");
+    tell("latency, p50", viewer["latency_ms"]["p50"], "ms");
+    tell("latency, p95", viewer["latency_ms"]["p95"], "ms");
+    tell("latency, p99", viewer["latency_ms"]["p99"], "ms");
+    tell("latency, largest", viewer["latency_ms"]["max"], "ms");
+    tell("oldest frame that was needed", viewer["oldest_age_ms"], "ms");
+    EXPECT_GT(viewer["checked"], 10);
+    // Lost twice, a packet takes TCP longer than a second; so that is told of the most, and held of nearly all.
+    EXPECT_EQ(viewer["failed"].size(), 0u) << viewer["outside"] << " bytes of no frame";
+    EXPECT_LT(viewer["latency_ms"][scaled("p95", "p99")], 1'000);
+}
+
+}  // namespace bad_line_test
+}  // namespace framewire::network

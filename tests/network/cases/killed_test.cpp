@@ -1,0 +1,127 @@
+// kill -9 of each in turn: the others go on, or are back when it is, and what was recorded is whole as far as it goes.
+
+#include "network/cases/rig.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <thread>
+
+namespace framewire::network {
+namespace killed_test {
+
+using namespace std::chrono_literals;
+using e2e::run_framewire;
+
+constexpr double fps = 10;
+constexpr int too_few = 8;  // frames, of some seconds at this rate
+
+// How many frames a recording gives, without damage; one of somebody who was killed as far as it goes.
+int frames_of(const e2e::TemporaryFolder& folder, const std::string& recording) {
+    const auto read = run_framewire(
+        {"run", "--backend", "cpu", "-y", "-i", recording, "-o", folder / "read.y4m", "--stats", folder / "read.json"});
+    if (recording.ends_with(".part")) {
+        EXPECT_EQ(read.code, 69);
+        EXPECT_NE(read.err.find("it was not finished or is cut off: it ends after frame"), std::string::npos)
+            << read.err;
+        EXPECT_EQ(read.err.find("block"), std::string::npos) << read.err;
+    } else {
+        EXPECT_EQ(read.code, 0) << read.err;
+    }
+    return Json::parse(e2e::contents(folder / "read.json"))["frames"];
+}
+
+// That a viewer saw pictures, the last of them after a time, and that all were within their bound but for those that it
+// was shown while there was no source.
+void expect_seen(const Json& viewer, double last_after_ms, double lost_ms = 0, double back_ms = 0) {
+    EXPECT_EQ(viewer["errors"], Json::array());
+    EXPECT_GT(viewer["checked"], too_few);
+    for (const double at_ms : viewer["failed"])
+        EXPECT_TRUE(at_ms >= lost_ms && at_ms < back_ms) << viewer["outside"] << " bytes of no frame";
+    ASSERT_FALSE(viewer["arrivals"].empty());
+    EXPECT_GT(viewer["arrivals"].back()[0], last_after_ms);
+}
+
+Words checking(const std::string& url, const Camera& camera, double seconds) {
+    return {url + "," + camera.log(),          "viewers=0", "checking=1", "window=2500", "reconnect=30", "arrivals=1",
+            fmt::format("seconds={}", seconds)};
+}
+
+TEST(Killed, AViewerCostsOthersNothingAndItsRecordingIsGood) {
+    const e2e::TemporaryFolder folder;
+    Camera camera(folder, "cam", "160x120", fps);
+    Served served({"-i", camera.source()});
+    e2e::Program killed(view_command({served.url(), "-o", folder / "killed.fwd"}));
+    Crowd crowd(checking(served.url(), camera, 5));
+    std::this_thread::sleep_for(3s);
+    const auto at_ms = now_ms();
+    killed.signal(SIGKILL);
+    EXPECT_EQ(killed.wait().code, 128 + SIGKILL);
+    const auto seen = crowd.result();
+    expect_seen(seen["viewers"][0], at_ms + 1'000);
+    EXPECT_EQ(seen["all"]["skipped"], 0);
+    EXPECT_EQ(seen["all"]["connections"], 1);
+    EXPECT_GT(frames_of(folder, folder / "killed.fwd.part"), too_few);
+}
+
+TEST(Killed, AServerIsFoundAgainAndItsRecordingIsGood) {
+    const e2e::TemporaryFolder folder;
+    Camera camera(folder, "cam", "160x120", fps);
+    const auto port = static_cast<std::uint16_t>(free_port());
+    auto served = std::make_unique<Served>(Words{"-i", camera.source(), "--record", folder / "one.fwd"}, nullptr, port);
+    Crowd crowd(checking(served->url(), camera, 9));
+    e2e::Program recording(view_command({served->url(), "--reconnect", "30", "-o", folder / "seen.fwd"}));
+    std::this_thread::sleep_for(3s);
+    served->program().signal(SIGKILL);
+    served->program().wait();
+    const auto at_ms = now_ms();
+    EXPECT_GT(frames_of(folder, folder / "one.fwd.part"), too_few);
+    served = std::make_unique<Served>(Words{"-i", camera.source(), "--record", folder / "two.fwd"}, nullptr, port);
+
+    const auto seen = crowd.result();
+    expect_seen(seen["viewers"][0], at_ms + 1'000);
+    EXPECT_EQ(seen["all"]["connections"], 2);
+    for (const auto& arrival : seen["viewers"][0]["arrivals"])
+        if (arrival[0] > at_ms) {
+            tell("first picture after the server's death", arrival[0].get<double>() - at_ms, "ms");
+            break;
+        }
+    served->program().signal(SIGINT);
+    EXPECT_EQ(served->program().wait().code, 128 + SIGINT);
+    const auto recorded = recording.wait();
+    EXPECT_EQ(recorded.code, 0) << recorded.err;
+    EXPECT_GT(frames_of(folder, folder / "two.fwd"), too_few);
+    EXPECT_GT(frames_of(folder, folder / "seen.fwd"), 2 * too_few);
+}
+
+TEST(Killed, ASourceComesBackToViewersWhoStayed) {
+    const e2e::TemporaryFolder folder;
+    Camera camera(folder, "cam", "160x120", fps, free_port());
+    Served served({"-i", camera.source(), "--reconnect", "forever", "--record", folder / "day.fwd"});
+    Crowd crowd(checking(served.url(), camera, 12));
+    std::this_thread::sleep_for(3s);
+    const auto lost_ms = now_ms();
+    camera.kill();
+    std::this_thread::sleep_for(1500ms);
+    camera.start();
+    const auto begun_ms = now_ms();
+    const auto seen = crowd.result();
+    const auto& viewer = seen["viewers"][0];
+    double back_ms = 0;
+    for (const auto& arrival : viewer["arrivals"])
+        if (arrival[0] > begun_ms) {
+            back_ms = arrival[0];
+            break;
+        }
+    tell("first picture after the source's return", back_ms - begun_ms, "ms");
+    expect_seen(viewer, begun_ms, lost_ms, back_ms);
+    EXPECT_EQ(seen["all"]["connections"], 1);
+    EXPECT_GT(viewer["unstamped"].get<std::size_t>() + viewer["failed"].size(), 0u) << "nobody was told of the loss";
+    served.program().signal(SIGINT);
+    EXPECT_EQ(served.program().wait().code, 128 + SIGINT);
+    EXPECT_GT(frames_of(folder, folder / "day.fwd"), 2 * too_few);
+}
+
+}  // namespace killed_test
+}  // namespace framewire::network

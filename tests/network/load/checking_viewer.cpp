@@ -1,0 +1,59 @@
+#include "network/load/checking_viewer.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/net/client.hpp"
+#include "network/camera/bound_check.hpp"
+#include "network/camera/stamp.hpp"
+
+#include <stdexcept>
+
+namespace framewire::network {
+namespace {
+
+void check(const net::Client& client, const FrameLog& log, BoundCheck& bound, double window_ms, ViewerReport& report) {
+    const auto now = Clock::now();
+    const auto number = read_stamp(client.picture());
+    if (!number) {
+        ++report.unstamped;
+        return;
+    }
+    report.came(log.captured(*number), now);
+    const auto finding =
+        bound.check(client.picture(), client.complete() ? client.threshold() : client.info().threshold, window_ms, now);
+    ++report.checked;
+    if (finding.outside > 0) report.failed.push_back(now);
+    report.outside += finding.outside;
+    report.oldest_age_ms = std::max(report.oldest_age_ms, finding.oldest_age_ms);
+}
+
+}  // namespace
+
+ViewerReport run_checking_viewer(const LoadOptions& options, const LoadTarget& target, std::stop_token stop) {
+    if (!target.log) throw std::invalid_argument("no log to check " + target.url + " with");
+    ViewerReport report;
+    report.url = target.url;
+    report.connections = 1;
+    const auto begin = Clock::now();
+    net::ClientCounts counts;
+    try {
+        net::ClientOptions how;
+        how.reconnect = std::chrono::milliseconds(static_cast<std::int64_t>(1e3 * options.reconnect_seconds));
+        net::Client client(target.address, how, stop);
+        BoundCheck bound(*target.log);
+        if (client.info().shape != target.log->shape()) fail(ErrorCode::usage, "pictures of another shape");
+        while (milliseconds_since(begin) < 1e3 * options.seconds && client.next()) {
+            if (report.states++ == 0) report.first_state_ms.push_back(milliseconds_since(begin));
+            counts = client.counts();
+            check(client, *target.log, bound, options.window_ms, report);
+        }
+    } catch (const Error& error) {
+        report.errors.push_back(error.what());
+    }
+    report.connections += counts.reconnections;
+    report.pictures = counts.received.pictures;
+    report.skipped = counts.received.skipped;
+    report.bytes = counts.bytes;
+    return report;
+}
+
+}  // namespace framewire::network

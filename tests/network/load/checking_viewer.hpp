@@ -1,0 +1,14 @@
+#pragma once
+
+#include "network/load/load_options.hpp"
+#include "network/load/report.hpp"
+
+#include <stop_token>
+
+namespace framewire::network {
+
+/// A viewer that decodes and holds every picture against what the camera sent, until the time is over, the stream ends
+/// or told to stop. Pictures without a frame's number ("no signal") are counted and not checked. Blocks.
+ViewerReport run_checking_viewer(const LoadOptions& options, const LoadTarget& target, std::stop_token stop);
+
+}  // namespace framewire::network

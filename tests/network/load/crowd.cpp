@@ -1,0 +1,201 @@
+#include "network/load/crowd.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/delta/packing/packing.hpp"
+#include "framewire/net/wire/wire.hpp"
+
+#include <boost/asio.hpp>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+namespace framewire::network {
+namespace {
+
+namespace asio = boost::asio;
+using asio::awaitable;
+using asio::use_awaitable;
+using asio::ip::tcp;
+using namespace net;
+
+// One of the crowd: connects, and again where it comes and goes or the stream is lost.
+class CrowdViewer {
+public:
+    CrowdViewer(asio::io_context& context, const LoadOptions& options, const LoadTarget& target, int number)
+        : options_(options),
+          target_(target),
+          socket_(context),
+          pause_(context),
+          number_(number),
+          random_(static_cast<std::uint32_t>(number)),
+          stalls_(number < options.stalled) {
+        report_.url = target.url;
+    }
+
+    awaitable<void> run(Clock::time_point end) {
+        auto lost_at = Clock::now();
+        while (Clock::now() < end) {
+            std::string why;
+            const auto states = report_.states;
+            try {
+                co_await view(end);
+            } catch (const boost::system::system_error& error) {
+                why = error.code().message();
+            } catch (const Error& error) {
+                why = error.what();
+            }
+            if (report_.states > states) lost_at = Clock::now();
+            if (!why.empty()) report_.errors.push_back(why);
+            const bool again = why.empty() ? options_.stay_seconds > 0 || options_.reconnect_seconds > 0
+                                           : milliseconds_since(lost_at) < 1e3 * options_.reconnect_seconds;
+            if (!again) co_return;
+            pause_.expires_after(why.empty() ? away() : std::chrono::milliseconds(100));
+            co_await pause_.async_wait(use_awaitable);
+        }
+    }
+
+    const ViewerReport& report() const { return report_; }
+
+private:
+    std::chrono::milliseconds away() {
+        return std::chrono::milliseconds(std::uniform_int_distribution(10, 300)(random_));
+    }
+
+    // A connection, until its time is over; throws where it is lost or the server says what no server does.
+    awaitable<void> view(Clock::time_point end) {
+        const auto begin = Clock::now();
+        auto until = end;
+        if (options_.stay_seconds > 0)
+            until =
+                std::min(end, begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+                                          options_.stay_seconds * std::uniform_real_distribution<>(0, 2)(random_))));
+        ++report_.connections;
+        const auto& server = target_.address.server;
+        socket_ = tcp::socket(socket_.get_executor());
+        const tcp::endpoint to(asio::ip::make_address(server.host), server.port);
+        if (to.address().is_loopback()) come_from_an_address_of_its_own();
+        co_await socket_.async_connect(to, use_awaitable);
+        socket_.set_option(tcp::no_delay(true));
+        const auto hello = viewer_hello({.stream = target_.address.stream});
+        const auto said_at = Clock::now();
+        co_await asio::async_write(socket_, asio::buffer(hello), use_awaitable);
+        co_await read(preamble_bytes);
+        read_server_preamble(payload_);
+        const auto front = co_await read_message(0);
+        if (front != MessageType::hello) fail(ErrorCode::source_lost, "refused: {}", read_error(payload_).text);
+        const auto info = read_server_hello(payload_).info;
+        const auto limit = delta::max_packed_bytes(info.shape);
+        held_ = {};
+        while (Clock::now() < until) {
+            const auto type = co_await read_message(limit);
+            if (type == MessageType::end) co_return;
+            if (type == MessageType::error) fail(ErrorCode::source_lost, "told: {}", read_error(payload_).text);
+            if (type != MessageType::picture && type != MessageType::changes && type != MessageType::hello) continue;
+            if (type == MessageType::hello) fail(ErrorCode::source_lost, "greeted twice");
+            take_state(type, info.shape, said_at);
+            co_await acknowledge();
+            if (stalls_) co_await wait_until(until);
+        }
+        socket_.close();
+    }
+
+    // Servers count the connections of each address, and a crowd has many.
+    void come_from_an_address_of_its_own() {
+        constexpr int own_addresses = 200;
+        socket_.open(tcp::v4());
+        socket_.bind({asio::ip::address_v4(asio::ip::address_v4::loopback().to_uint() + 1 +
+                                           static_cast<unsigned>(number_ % own_addresses)),
+                      0});
+    }
+
+    awaitable<void> wait_until(Clock::time_point time) {
+        pause_.expires_at(time);
+        co_await pause_.async_wait(use_awaitable);
+    }
+
+    void take_state(MessageType type, const Shape& shape, Clock::time_point said_at) {
+        const auto now = Clock::now();
+        ByteSpan rest(payload_);
+        const auto state = read_state(rest, shape, objects_);
+        if (state.version < held_.version)
+            fail(ErrorCode::source_lost, "version {} came after {}", state.version, held_.version);
+        if (held_.messages > 0 && state.version > held_.version)
+            report_.skipped += static_cast<std::int64_t>(state.version - held_.version - 1);
+        ++held_.messages;
+        held_.version = state.version;
+        came_at_ = now;
+        ++report_.states;
+        report_.pictures += type == MessageType::picture;
+        if (state.partial) return;  // the rest of it follows, or of the next
+        if (!std::exchange(held_.complete, true)) report_.first_state_ms.push_back(milliseconds(said_at, now));
+        // The camera's frames count from 1, those of a source from 0.
+        if (target_.log) report_.came(target_.log->captured(static_cast<std::uint32_t>(state.frame) + 1), now);
+    }
+
+    // What it holds is drawn at once.
+    awaitable<void> acknowledge() {
+        const auto us = [](Clock::duration time) {
+            return std::chrono::duration_cast<std::chrono::microseconds>(time).count();
+        };
+        const auto message = drawn_message({.messages = held_.messages,
+                                            .version = held_.version,
+                                            .clock_us = static_cast<std::uint64_t>(us(Clock::now() - began_at_)),
+                                            .held_us = static_cast<std::uint32_t>(us(Clock::now() - came_at_)),
+                                            .coming_us = static_cast<std::uint32_t>(us(came_at_ - front_at_))});
+        co_await asio::async_write(socket_, asio::buffer(message), use_awaitable);
+    }
+
+    awaitable<void> read(std::size_t bytes) {
+        payload_.resize(bytes);
+        co_await asio::async_read(socket_, asio::buffer(payload_), use_awaitable);
+        report_.bytes += static_cast<std::int64_t>(bytes);
+    }
+    awaitable<MessageType> read_message(std::size_t limit) {
+        co_await read(header_bytes);
+        front_at_ = Clock::now();
+        const auto header = read_header(payload_, limit);
+        co_await read(header.length_bytes);
+        co_return header.type;
+    }
+
+    const LoadOptions& options_;
+    const LoadTarget& target_;
+    tcp::socket socket_;
+    asio::steady_timer pause_;
+    int number_;
+    std::mt19937 random_;
+    bool stalls_;
+    struct Held {
+        std::uint64_t messages = 0, version = 0;
+        bool complete = false;
+    };
+    Held held_{};  // of this connection
+    Clock::time_point began_at_ = Clock::now(), front_at_{}, came_at_{};
+    Bytes payload_;
+    std::vector<Component> objects_;
+    ViewerReport report_;
+};
+
+}  // namespace
+
+std::vector<ViewerReport> run_crowd(const LoadOptions& options, std::stop_token stop) {
+    asio::io_context context(1);
+    std::vector<std::unique_ptr<CrowdViewer>> viewers;
+    const auto end =
+        Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds));
+    for (int number = 0; number < options.viewers; ++number) {
+        const auto& target = options.targets[static_cast<std::size_t>(number) % options.targets.size()];
+        viewers.push_back(std::make_unique<CrowdViewer>(context, options, target, number));
+        asio::co_spawn(context, viewers.back()->run(end), [](const std::exception_ptr& failure) {
+            if (failure) std::rethrow_exception(failure);
+        });
+    }
+    const std::stop_callback stopping(stop, [&] { context.stop(); });
+    context.run_until(end);
+    std::vector<ViewerReport> reports;
+    for (const auto& viewer : viewers) reports.push_back(viewer->report());
+    return reports;
+}
+
+}  // namespace framewire::network
