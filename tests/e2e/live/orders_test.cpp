@@ -70,8 +70,8 @@ TEST(Orders, OfOneViewerHoldForAll) {
 }
 
 TEST(Orders, AreOfServersThatTakeThem) {
-    Program serving(framewire({"serve", "--backend", "cpu", "--listen", "127.0.0.1:0", "-i",
-                               "synth:size=64x48:fps=30:noise=0:objects=0"}));
+    Program serving(framewire(
+        {"serve", "--backend", "cpu", "--listen", "127.0.0.1:0", "-i", "synth:size=64x48:fps=30:noise=0:objects=0"}));
     net::Client client(address_of(serving));
     ASSERT_TRUE(client.next());
     EXPECT_FALSE(client.remote_control());
