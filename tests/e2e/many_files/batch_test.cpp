@@ -1,5 +1,6 @@
 // Many files: what is missing or changed is made, whatever ends a run.
 #include "e2e/program.hpp"
+#include "e2e/tree.hpp"
 #include "kit/images.hpp"
 
 #include <gtest/gtest.h>
@@ -20,15 +21,7 @@ namespace batch_test {
 namespace fs = std::filesystem;
 using Names = std::vector<std::string>;
 
-// Every file below a folder, with its bytes.
-std::map<std::string, std::string> tree(const fs::path& folder) {
-    std::map<std::string, std::string> files;
-    for (const auto& entry : fs::recursive_directory_iterator(folder))
-        if (entry.is_regular_file()) files[fs::relative(entry.path(), folder)] = contents(entry.path());
-    return files;
-}
-
-Names names_of(const std::map<std::string, std::string>& files) {
+Names names_of(const Tree& files) {
     Names names;
     for (const auto& [name, bytes] : files) names.push_back(name);
     return names;
@@ -93,7 +86,7 @@ TEST_F(ManyFiles, ASecondRunMakesWhatIsMissingOrChanged) {
     expect_gray(0);
     const auto first = tree(out());
     EXPECT_TRUE(has(expect_gray(0), "0 of 4 files made, 4 done before"));
-    EXPECT_EQ(tree(out()), first);
+    EXPECT_EQ(differences(first, tree(out())), "");
 
     fs::remove(out() + "a01.mp4");
     fs::copy_file(clip_path("03"), clip_path("02"), fs::copy_options::overwrite_existing);
@@ -194,7 +187,7 @@ TEST_F(ManyFiles, EveryShareIsOfOthersAndAllAreTheWhole) {
     EXPECT_TRUE(has(expect_gray(0, {"--shard", "1/3"}), "2 of 2 files made"));
     EXPECT_TRUE(has(expect_gray(0, {"--shard", "2/3"}), "2 of 2 files made"));
     EXPECT_TRUE(has(expect_gray(0, {"--shard", "3/3"}), "1 of 1 files made"));
-    EXPECT_EQ(tree(out()), whole);
+    EXPECT_EQ(differences(whole, tree(out())), "");
     fs::remove_all(out());
     const auto with = [&](const Names& environment) {
         auto command = framewire(gray({"-i", clips()}));
@@ -207,7 +200,7 @@ TEST_F(ManyFiles, EveryShareIsOfOthersAndAllAreTheWhole) {
     EXPECT_TRUE(has(with({"SLURM_ARRAY_TASK_ID=7", "SLURM_ARRAY_TASK_MIN=7", "SLURM_ARRAY_TASK_COUNT=2"}),
                     "3 of 3 files made"));
     EXPECT_TRUE(has(with({"JOB_COMPLETION_INDEX=1", "FRAMEWIRE_SHARDS=2"}), "2 of 2 files made"));
-    EXPECT_EQ(tree(out()), whole);
+    EXPECT_EQ(differences(whole, tree(out())), "");
 }
 
 TEST_F(ManyFiles, AStopLeavesNoPieces) {
@@ -260,9 +253,7 @@ TEST_F(ManyFiles, OfARunKilledAtAnyMomentAreThoseOfAnUndisturbedOne) {
     RecordProperty("killed_while_it_made", hits);
     const auto last = Program(detect("out/")).wait();
     EXPECT_EQ(last.code, 0) << last.err;
-    const auto out_tree = tree(folder_ / "out");
-    EXPECT_EQ(names_of(out_tree), names_of(whole));
-    EXPECT_TRUE(out_tree == whole) << "the bytes";
+    EXPECT_EQ(differences(whole, tree(folder_ / "out")), "");
 }
 
 TEST_F(ManyFiles, HaveDescriptorsAndPeople) {

@@ -70,7 +70,9 @@ struct Viewer : std::enable_shared_from_this<Viewer> {
     Bytes said = Bytes(header_bytes);  ///< its message: the front, then the content
     std::size_t heard_bytes = 0;       ///< of that
     std::optional<MessageHeader> front{};
-    bool awaits_control = false;  ///< a wish of its is being seen to, and nothing more is read
+    bool awaits_control = false;  ///< a wish of its is being seen to, or answered, and nothing more is read
+    bool control_answered = false;
+    std::shared_ptr<const Bytes> news{};  ///< what another one changed last, while that waits to be told
 };
 
 using ViewerPointer = std::shared_ptr<Viewer>;

@@ -115,20 +115,30 @@ void Viewers::take_control(const ViewerPointer& viewer, const std::string& wish)
     });
 }
 
+// Who does not take the answers to its wishes is not heard either.
+void Viewers::hear_on(Viewer& viewer) {
+    if (viewer.phase == Phase::gone || viewer.writing || !std::exchange(viewer.control_answered, false)) return;
+    viewer.awaits_control = false;
+    listen_to(viewer);
+}
+
 // What one viewer has changed, all are told.
 void Viewers::answer_control(const ViewerPointer& viewer, const ControlAnswer& answer, bool only_asked) {
     auto& stream = viewer->stream;
     --stream.controls_under_way;
     const auto words = shared(answer_message(answer));
     for_everyone(stream, [&](const ViewerPointer& other) {
-        if (other != viewer && (!answer.done || only_asked)) return;
-        other->words.push_back(words);
+        if (other == viewer) {
+            other->words.push_back(words);
+            other->control_answered = true;
+        } else if (answer.done && !only_asked) {
+            other->news = words;  // the last is all that waits for who takes nothing
+        } else {
+            return;
+        }
         send_missing(*other);
     });
-    if (viewer->phase != Phase::gone) {
-        viewer->awaits_control = false;
-        listen_to(*viewer);
-    }
+    hear_on(*viewer);
     stream.tell_when_idle();
 }
 

@@ -56,6 +56,7 @@ private:
     void listen_to(Viewer& viewer);
     void hear(const ViewerPointer& viewer);
     void take_drawn(Viewer& viewer, const Drawn& drawn);
+    void hear_on(Viewer& viewer);
     void take_control(const ViewerPointer& viewer, const std::string& wish);
     void answer_control(const ViewerPointer& viewer, const ControlAnswer& answer, bool only_asked);
     void drop(const ViewerPointer& viewer, std::string_view why);

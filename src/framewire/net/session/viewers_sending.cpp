@@ -28,6 +28,7 @@ void Viewers::send(Viewer& viewer, Answer answer) {
     for (const auto& message : std::span(answer.messages).subspan(answer.words))
         viewer.window.sent(message->size(), now);
     tell_clocks(viewer);
+    if (viewer.news) viewer.words.push_back(std::exchange(viewer.news, nullptr));
     answer.messages.insert(answer.messages.begin(), viewer.words.begin(), viewer.words.end());
     answer.words += viewer.words.size();
     viewer.words.clear();
@@ -67,6 +68,7 @@ void Viewers::written(const ViewerPointer& viewer, const std::error_code& error)
         send_missing(*viewer);
     else
         viewer->connection->end_writing();
+    hear_on(*viewer);
 }
 
 // Viewers that take nothing would keep a picture each, of as many versions as there are viewers. So who is slowest
@@ -135,7 +137,7 @@ void Viewers::tell_clocks(Viewer& viewer) {
 
 void Viewers::send_words(Viewer& viewer) {
     tell_clocks(viewer);
-    if (!viewer.words.empty()) send(viewer, {});
+    if (viewer.news || !viewer.words.empty()) send(viewer, {});
 }
 
 // --- what a viewer lacks ---

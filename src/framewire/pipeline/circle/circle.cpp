@@ -131,7 +131,12 @@ private:
             const auto now = Clock::now();
             statistics_.record(Stage::read, milliseconds(begin, now));
             if (time.captured == Clock::time_point{}) time.captured = now;
-            if (options_.at_source_rate && !wait_until(pacer.due(time.seconds, now))) return;
+            if (options_.at_source_rate) {
+                // A camera would have had it no sooner.
+                const auto due = pacer.due(time.seconds, now);
+                if (!wait_until(due)) return;
+                time.captured = std::max(time.captured, due);
+            }
             sent_[index] = !stages_.sends || stages_.sends(slot);
             if (sent_[index]) ++kept;
             change(process_, [&] { captured_.push(slot); });

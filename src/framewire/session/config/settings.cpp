@@ -14,6 +14,7 @@
 #include "framewire/session/input/rate/play_rate.hpp"
 #include "framewire/session/relay/relay.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <utility>
@@ -204,6 +205,8 @@ const std::vector<Setting<net::ListenerOptions>>& listener_settings() {
           .unit = "N"},
          [](net::ListenerOptions& listener, const std::string& text) {
              listener.viewers_limit = number_in<int>(text).value_or(listener.viewers_limit);
+             // They may all come at once: after this server was away, say.
+             listener.greeting_limit = std::max(listener.greeting_limit, listener.viewers_limit);
          }}};
     return settings;
 }

@@ -74,6 +74,7 @@ public:
         if (avformat_alloc_output_context2(&format, nullptr, nullptr, output.c_str()) < 0)
             fail(ErrorCode::config, "{}: this FFmpeg cannot write such files", output);
         format_.reset(format);
+        format->flags |= AVFMT_FLAG_BITEXACT;  // as a sink's files
         muxer_ = format->oformat->name;
         const auto& in = first_.stream();
         stream_ = avformat_new_stream(format, nullptr);

@@ -22,7 +22,9 @@ namespace framewire {
 namespace {
 
 constexpr AVRational fine_clock{1, 90'000};  // whole ticks for every common frame rate
-// How much of a recording a killed run may lose, beside what the encoder still holds.
+// How much of a recording a killed run may lose, beside what the encoder still holds. Of the recording's own time: a
+// muxer writes otherwise where it has to put out what it holds, so that by a clock each run would make other bytes. By
+// a clock all the same where no run is the like of another.
 constexpr std::chrono::milliseconds longest_held_back{500};
 // A frame's time of decoding lies several frames before its own, and FFmpeg's reader of MP4 takes no more than 28 bits
 // of the clock for that, which is 49 minutes: longer waits are told in pieces, of which nine fit.
@@ -77,6 +79,7 @@ public:
         if (avformat_alloc_output_context2(&format, nullptr, plan.muxer, plan.url.c_str()) < 0)
             fail(ErrorCode::config, "{}: this FFmpeg cannot write {}", name_, plan.muxer);
         format_.reset(format);
+        if (plan.file) format->flags |= AVFMT_FLAG_BITEXACT;  // else Matroska has random numbers
         format->interrupt_callback = interrupt_.callback();
 
         clock_ = clock_of(plan, rate);
@@ -98,6 +101,7 @@ public:
             stream_->codecpar->codec_tag = MKTAG('h', 'v', 'c', '1');
 
         first_seconds_ = options.begin_seconds;
+        by_clock_ = options.once_only;
         if (options.medium) bring_along(*options.medium, options);
         to_the_end_ = options.to_the_end;
 
@@ -291,11 +295,16 @@ private:
         packet.stream_index = stream_->index;
         packet_bytes_ += packet.size;
         ++packets_;
+        const double seconds = static_cast<double>(packet.dts) * av_q2d(stream_->time_base);
+        if (!put_out_seconds_) put_out_seconds_ = seconds;
         interrupt_.allow(timeout_);
         // In order by themselves where others come along: FFmpeg would wait for rare subtitles.
         check(companions_ ? av_write_frame(format_.get(), &packet) : av_interleaved_write_frame(format_.get(), &packet),
               "write");
-        if (file_ && milliseconds_since(put_out_) >= longest_held_back.count()) put_out();
+        const auto held_back_ms = by_clock_ ? milliseconds_since(put_out_) : 1000 * (seconds - *put_out_seconds_);
+        if (!file_ || held_back_ms < static_cast<double>(longest_held_back.count())) return;
+        put_out();
+        put_out_seconds_ = seconds;
     }
 
     // Lets a file have all that the muxer holds back, in a form that plays.
@@ -334,7 +343,9 @@ private:
     std::int64_t frames_ = 0;
     std::int64_t packet_bytes_ = 0;
     std::int64_t packets_ = 0;
+    bool by_clock_ = false;
     Clock::time_point put_out_ = Clock::now();
+    std::optional<double> put_out_seconds_;  // as packets tell them
 };
 
 }  // namespace

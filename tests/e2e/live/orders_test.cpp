@@ -1,0 +1,81 @@
+#include "e2e/program.hpp"
+
+#include "framewire/net/client.hpp"
+#include "framewire/net/remote_control.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <vector>
+
+namespace framewire::e2e {
+namespace orders_test {
+
+using namespace std::chrono_literals;
+using Json = nlohmann::json;
+
+net::StreamAddress address_of(Program& serving) {
+    EXPECT_TRUE(serving.wait_for_err("/main\n")) << serving.err();
+    const auto words = serving.err();
+    const auto end = words.find("/main\n") + 5, begin = words.rfind("tcp://", end);
+    return net::parse_stream_address(words.substr(begin, end - begin));
+}
+
+double mean_of(const HostView<const std::uint8_t>& picture) {
+    double sum = 0;
+    for (std::int64_t at = 0; at < picture.shape().bytes(); ++at) sum += picture.data()[at];
+    return sum / static_cast<double>(picture.shape().bytes());
+}
+
+// Takes pictures until one is as wanted; false after ten seconds.
+template <class Wanted>
+bool comes(net::Client& client, Wanted wanted) {
+    const auto end = Clock::now() + 10s;
+    while (Clock::now() < end && client.next())
+        if (wanted()) return true;
+    return false;
+}
+
+// One viewer orders, all see it and know how things stand.
+TEST(Orders, OfOneViewerHoldForAll) {
+    Program serving(framewire({"serve", "--backend", "cpu", "--listen", "127.0.0.1:0", "--panel", "-f", "gray", "-i",
+                               "synth:size=64x48:fps=30:noise=0:objects=0"}));
+    const auto address = address_of(serving);
+    net::Client one(address), other(address);
+    ASSERT_TRUE(one.next() && other.next());
+    const auto remote = one.remote_control(), watching = other.remote_control();
+    ASSERT_TRUE(remote && watching);
+    ASSERT_TRUE(comes(one, [&] { return !remote->state().empty(); })) << "how things stand, unasked";
+    EXPECT_EQ(Json::parse(remote->state())["filters"].size(), 1u);
+
+    const auto before = mean_of(one.picture());
+    remote->order("adjust brightness=60");
+    EXPECT_TRUE(comes(one, [&] { return mean_of(one.picture()) > before + 40; })) << before;
+    EXPECT_TRUE(comes(other, [&] { return mean_of(other.picture()) > before + 40; }));
+    EXPECT_TRUE(comes(other, [&] { return watching->state() == remote->state(); })) << watching->state();
+    EXPECT_EQ(Json::parse(watching->state())["adjust"]["brightness"], 60);
+    ASSERT_TRUE(one.age());
+    EXPECT_GE(*one.age(), 0us);
+    EXPECT_LT(*one.age(), 10s);
+
+    remote->order("adjust brightness=1e9");
+    EXPECT_TRUE(comes(one, [&] { return !remote->refusal().empty(); }));
+    EXPECT_NE(remote->refusal().find("brightness"), std::string::npos) << remote->refusal();
+    remote->order("rm -rf /");
+    EXPECT_TRUE(comes(one, [&] { return remote->refusal().find("adjust") != std::string::npos; })) << remote->refusal();
+    EXPECT_TRUE(comes(other, [] { return true; })) << "nothing is lost for others";
+}
+
+TEST(Orders, AreOfServersThatTakeThem) {
+    Program serving(framewire(
+        {"serve", "--backend", "cpu", "--listen", "127.0.0.1:0", "-i", "synth:size=64x48:fps=30:noise=0:objects=0"}));
+    net::Client client(address_of(serving));
+    ASSERT_TRUE(client.next());
+    EXPECT_FALSE(client.remote_control());
+}
+
+}  // namespace orders_test
+}  // namespace framewire::e2e
