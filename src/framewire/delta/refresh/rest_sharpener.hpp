@@ -1,11 +1,12 @@
 #pragma once
 
 #include "framewire/core/view.hpp"
-#include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/changes.hpp"
-#include "framewire/delta/refresh/block_samples.hpp"
+#include "framewire/delta/refresh/cell_samples.hpp"
+#include "framewire/delta/refresh/cells.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <span>
@@ -13,12 +14,13 @@
 
 namespace framewire::delta {
 
-/// What makes resting blocks of R sharper: changes, each of more than `threshold`, for a Packer.
+/// What makes resting places of R sharper: changes, each of more than `threshold`, for a Packer.
 struct SharperStep {
     explicit SharperStep(const Shape& shape) : changes(shape) { clear(); }
 
     HostChanges changes;  ///< has room for every byte; its memory is taken when it is written
     int threshold = 0;
+    std::size_t stage = 0;      ///< of RestSharpener
     double expected_bytes = 0;  ///< that it will take when it is packed
 
     bool empty() const { return count() == 0; }
@@ -26,11 +28,11 @@ struct SharperStep {
     void clear() { changes.view().summaries[0] = {}; }
 };
 
-/// Sharpens what rests. A threshold leaves specks of noise and ghosts in R. Blocks that nothing but noise changed for
-/// some seconds are brought to the mean of what the camera showed meanwhile: first the bytes further from it than a
-/// quarter of the threshold, after as long again all others. Every byte stays within the threshold of the frame at
-/// hand. A change of single bytes, as by noise, only brings the first of the two again; where more changes, a block
-/// begins anew.
+/// Sharpens what rests. A threshold leaves specks of noise and ghosts in R. Cells of the picture that nothing but noise
+/// changed for some seconds are brought to the mean of what the camera showed meanwhile: first the bytes further from
+/// it than half of the threshold, after as long again those further than a quarter, at last all. Every byte stays
+/// within the threshold of the frame at hand. A change of single bytes, as by noise, brings the first two stages again;
+/// where more changes, a cell begins anew.
 ///
 /// Works on the host. Knows no clock: times are those of the frames. One thread sharpens, another may tell what steps
 /// took.
@@ -40,11 +42,11 @@ public:
     /// Takes at most so much, by the frames' times.
     static constexpr double bits_per_pixel_and_second = 0.5;
 
-    /// For frames of `shape` (one frame) within `threshold`, whose blocks rest for `seconds`. Throws Error{usage} on
+    /// For frames of `shape` (one frame) within `threshold`, whose cells rest for `seconds`. Throws Error{usage} on
     /// seconds and a threshold that are not allowed; a threshold of 0 leaves nothing to sharpen.
     RestSharpener(const Shape& shape, double seconds, int threshold);
 
-    /// R is new, or nobody needs it any more: no block rests yet.
+    /// R is new, or nobody needs it any more: nothing rests yet.
     void begin_anew();
 
     /// What the encoder's step to the next frame changed: its changes, or how many bytes of each block it found to be
@@ -67,38 +69,51 @@ public:
     void took(const SharperStep& step, std::int64_t bytes);
 
 private:
-    enum class Level : std::uint8_t { none, near, mean, specked };
-    struct Block {
-        double since = 0;  // it rests, or had its last change
-        Level level = Level::none;
-        // By the step to this frame: a byte or more changed, and so many that they may be more than noise.
-        bool specked = false, doubtful = false;
+    static constexpr std::size_t stages = 3;
+
+    struct Cell {
+        double since = 0;        // it rests, or had its last change
+        std::uint8_t stage = 0;  // that comes next; `stages`: none does
+        bool was_mean = false;   // the last stage is behind it, and only noise came since
+        bool specked = false;    // by the step to this frame a byte or more changed,
+        bool doubtful = false;   // and so many that they may be more than noise
     };
 
     double bytes_per_second() const;
+    Cell& cell(int number) { return cells_[static_cast<std::size_t>(number)]; }
+    const Cell& cell(int number) const { return cells_[static_cast<std::size_t>(number)]; }
+    int block_of(int cell) const;
     void move_on(double seconds);
-    void begin_anew(int block);
+    void begin_anew(int cell);
     void look(HostView<const std::uint8_t> camera, int within);
-    bool moves(int block, HostView<const std::uint8_t> camera, int within) const;
-    bool is_due(int block, bool finely) const;
+    bool moves(int cell, HostView<const std::uint8_t> camera, int within) const;
+    bool is_due(int cell, std::size_t stage) const;
     template <class Held, class Body>
-    void for_each_off(int block, int row, HostView<const std::uint8_t> camera, HostView<Held> reference, int within,
+    void for_each_off(int cell, int row, HostView<const std::uint8_t> camera, HostView<Held> reference, int within,
                       int threshold, Body&& body) const;
-    void choose(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> reference, const Moment& moment,
-                bool finely, double allowance, double room, SharperStep& step);
+    bool choose(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> reference, const Moment& moment,
+                double allowance, double room, SharperStep& step);
     void write(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int within, Summary& errors,
                SharperStep& step);
-    void settle(int block);
-    double bytes_per_change_now(bool finely);
+    void settle(int cell);
+    std::size_t looked_at_once() const;
+    double bytes_per_change(std::size_t stage);
 
     Shape shape_;
-    BlockGrid grid_;
+    CellGrid grid_;
     double seconds_;
-    int near_threshold_;
-    BlockSamples samples_;
-    std::vector<Block> blocks_;
-    std::vector<std::uint16_t> part_counts_;  // changes of each part of the picture
-    std::vector<int> due_, chosen_;
+    std::array<int, stages> thresholds_;
+    CellSamples samples_;
+    std::vector<Cell> cells_;
+    std::vector<std::uint16_t> counts_;  // changes of each cell
+    struct Due {
+        double since;
+        int block, cell;
+        auto operator<=>(const Due&) const = default;
+    };
+    std::vector<Due> due_;
+    std::vector<int> chosen_;
+    std::size_t next_stage_ = 0;
     bool begun_ = false;
     double frame_at_ = 0, frame_seconds_ = 0;
     double now_ = 0;  // the frames' time without leaps
@@ -106,7 +121,7 @@ private:
 
     std::mutex mutex_;  // guards what follows
     double allowance_bytes_ = 0, under_way_bytes_ = 0;
-    std::array<double, 2> bytes_per_change_;  // by whether it is done finely
+    std::array<double, stages> bytes_per_change_;
 };
 
 }  // namespace framewire::delta
