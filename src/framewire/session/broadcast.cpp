@@ -140,6 +140,7 @@ struct BroadcastJob::State {
     bool hurries;
     FrameJob<FilteredInput> job;
     delta::EncoderParameters parameters;
+    std::optional<double> refresh_seconds;
     ThresholdInForce threshold;
     Shape shape;  // of the stream's pictures
     std::optional<StreamEncoder> encoder;
@@ -166,6 +167,8 @@ BroadcastJob::State::State(const BroadcastOptions& options)
       hurries(options.hurries),
       job(options.job, shown_to_viewers(options.input), files_of(options)),
       parameters(options.encoder),
+      refresh_seconds(
+          refresh_seconds_of(options.refresh_seconds, parameters, job.input().executor(), !options.record.empty())),
       threshold(parameters, options.rate),
       shape(job.input().shape()),
       detector(options.detector
@@ -180,9 +183,8 @@ BroadcastJob::State::State(const BroadcastOptions& options)
         bounded.emplace(parameters, shape, executor);
     else
         encoder.emplace(parameters, shape, executor);
-    if (const auto seconds =
-            refresh_seconds_of(options.refresh_seconds, parameters, executor, !options.record.empty())) {
-        sharpener.emplace(shape, *seconds, parameters.threshold);
+    if (refresh_seconds) {
+        sharpener.emplace(shape, *refresh_seconds, parameters.threshold);
         if (bounded) bounded_sharper.emplace(BoundedSharper{PackedSharper(shape), delta::Packer(shape)});
     }
     threshold.set_frame_rate(stream.info().rate.value());

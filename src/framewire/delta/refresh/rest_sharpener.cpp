@@ -150,7 +150,7 @@ void RestSharpener::look(HostView<const std::uint8_t> camera, int within) {
         if (std::exchange(here.doubtful, false) && moves(number, camera, within)) begin_anew(number);
         // The second stage mends specks, the third may be long in coming.
         if (specked && here.stage >= 2) {
-            here = {now_, 0, here.stage == stages};
+            here = {now_ - seconds_, 1, here.stage == stages};
             samples_.condense(number);
         }
         if (here.stage < stages && (number + turn_) % turns == 0) samples_.add(number, camera);

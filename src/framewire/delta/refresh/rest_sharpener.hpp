@@ -31,7 +31,7 @@ struct SharperStep {
 /// Sharpens what rests. A threshold leaves specks of noise and ghosts in R. Cells of the picture that nothing but noise
 /// changed for some seconds are brought to the mean of what the camera showed meanwhile: first the bytes further from
 /// it than half of the threshold, after as long again those further than a quarter, at last all. Every byte stays
-/// within the threshold of the frame at hand. A change of single bytes, as by noise, brings the first two stages again;
+/// within the threshold of the frame at hand. A change of single bytes, as by noise, brings the second stage again;
 /// where more changes, a cell begins anew.
 ///
 /// Works on the host. Knows no clock: times are those of the frames. One thread sharpens, another may tell what steps
