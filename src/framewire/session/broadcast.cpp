@@ -13,7 +13,7 @@
 #include "framewire/session/input/filtered_input.hpp"
 #include "framewire/session/input/public_name.hpp"
 #include "framewire/session/job/frame_job.hpp"
-#include "framewire/session/sharpening.hpp"
+#include "framewire/session/refresh/sharpening.hpp"
 
 #include <algorithm>
 #include <chrono>

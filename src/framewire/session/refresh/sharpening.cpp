@@ -1,4 +1,4 @@
-#include "framewire/session/sharpening.hpp"
+#include "framewire/session/refresh/sharpening.hpp"
 
 #include "framewire/core/error.hpp"
 
