@@ -31,10 +31,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size == 0) return 0;
     const ByteSpan rest(data + 1, size - 1);
     try {
-        switch (data[0] % 4) {
+        // What is understood can be said again.
+        switch (data[0] % 8) {
             case 0: viewer_hello(read_viewer_hello(rest, wire_version)); break;
-            case 1: server_hello(read_server_hello(rest)); break;  // what is understood can be said again
+            case 1: server_hello(read_server_hello(rest)); break;
             case 2: read_error(rest); break;
+            case 4: drawn_message(read_drawn(rest)); break;
+            case 5: clock_message(read_clocks(rest)); break;
+            case 6: control_message(read_control(rest)); break;
+            case 7: answer_message(read_answer(rest)); break;
             default: receive(rest); break;
         }
     } catch (const framewire::Error& error) {

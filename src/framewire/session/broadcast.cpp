@@ -13,10 +13,12 @@
 #include "framewire/session/input/filtered_input.hpp"
 #include "framewire/session/input/public_name.hpp"
 #include "framewire/session/job/frame_job.hpp"
+#include "framewire/session/refresh/sharpening.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -33,8 +35,9 @@ struct Found {
     FrameChanges changes;
     FrameObjects objects;
     bool has_objects;
-    std::optional<delta::Packer> packer;  // none in the mode bounded, which packs frames in their order
-    std::vector<std::uint8_t> packed{};   // the changes, where somebody watches
+    std::optional<delta::Packer> packer;   // none in the mode bounded, which packs frames in their order
+    std::optional<PackedSharper> sharper;  // none: nothing is sharpened, or the mode is bounded
+    std::vector<std::uint8_t> packed{};    // the changes, where somebody watches
 
     void wait() {
         if (packer) {
@@ -42,6 +45,7 @@ struct Found {
             packed.clear();
             if (!changes.first() && (stream->watched() || (recorder && recorder->goes_on())))
                 packer->pack_changes(changes.changes(), threshold, packed);
+            if (sharper) sharper->pack(*packer);
         }
         if (has_objects) objects.wait();
     }
@@ -73,6 +77,11 @@ public:
     int next(double seconds) {
         const std::lock_guard lock(mutex_);
         return control_ ? control_->threshold(seconds) : least_;
+    }
+    /// The bytes that may be sent beside the steps.
+    double room_bytes() {
+        const std::lock_guard lock(mutex_);
+        return control_ ? control_->room_bytes() : std::numeric_limits<double>::infinity();
     }
     void took(double seconds, int threshold, std::int64_t bytes, Statistics& statistics) {
         statistics.add_step(seconds, threshold, bytes);
@@ -112,6 +121,11 @@ struct BroadcastJob::State {
     void run();
     Found make_found();
     void start(InputFrame& frame, const FrameTime& time, Found& found);
+    delta::RestSharpener::Moment moment(const FrameTime& time, int within) {
+        return {time.seconds, within, threshold.room_bytes()};
+    }
+    void send_sharper(const PackedSharper& sharper, const FrameTime& time, std::span<const Component> objects,
+                      int within);
     void send(InputFrame& frame, const FrameTime& time, const Found& found);
     void send_changes(const FrameTime& time, const Found& found, std::span<const Component> objects);
     BoundedEncoder::Packs packed_of(const FrameTime& time) const;
@@ -126,10 +140,17 @@ struct BroadcastJob::State {
     bool hurries;
     FrameJob<FilteredInput> job;
     delta::EncoderParameters parameters;
+    std::optional<double> refresh_seconds;
     ThresholdInForce threshold;
     Shape shape;  // of the stream's pictures
     std::optional<StreamEncoder> encoder;
     std::optional<BoundedEncoder> bounded;  // one of the two
+    std::optional<delta::RestSharpener> sharpener;
+    struct BoundedSharper {
+        PackedSharper sharper;
+        delta::Packer packer;
+    };
+    std::optional<BoundedSharper> bounded_sharper;  // where a bounded stream is sharpened
     std::unique_ptr<FrameDetector> detector;
     net::StreamState stream;
     std::unique_ptr<fwd::Recorder> recorder;
@@ -146,6 +167,8 @@ BroadcastJob::State::State(const BroadcastOptions& options)
       hurries(options.hurries),
       job(options.job, shown_to_viewers(options.input), files_of(options)),
       parameters(options.encoder),
+      refresh_seconds(
+          refresh_seconds_of(options.refresh_seconds, parameters, job.input().executor(), !options.record.empty())),
       threshold(parameters, options.rate),
       shape(job.input().shape()),
       detector(options.detector
@@ -160,6 +183,10 @@ BroadcastJob::State::State(const BroadcastOptions& options)
         bounded.emplace(parameters, shape, executor);
     else
         encoder.emplace(parameters, shape, executor);
+    if (refresh_seconds) {
+        sharpener.emplace(shape, *refresh_seconds, parameters.threshold);
+        if (bounded) bounded_sharper.emplace(BoundedSharper{PackedSharper(shape), delta::Packer(shape)});
+    }
     threshold.set_frame_rate(stream.info().rate.value());
     if (detector) moved.reserve(net::max_objects);
 }
@@ -205,8 +232,10 @@ Found BroadcastJob::State::make_found() {
                 encoder ? encoder->make_changes() : FrameChanges(),
                 detector ? detector->make_objects() : FrameObjects(),
                 false,
+                std::nullopt,
                 std::nullopt};
     if (encoder) found.packer.emplace(shape);
+    if (encoder && sharpener) found.sharper.emplace(shape);
     return found;
 }
 
@@ -216,6 +245,12 @@ void BroadcastJob::State::start(InputFrame& frame, const FrameTime& time, Found&
     if (!encoder) return;
     found.threshold = threshold.next(time.seconds);
     encoder->start(frame.result(), found.changes, found.threshold);
+    if (!sharpener) return;
+    found.sharper->step.clear();
+    if (stream.watched())
+        encoder->sharpen(frame.result(), found.changes, *sharpener, moment(time, found.threshold), found.sharper->step);
+    else
+        sharpener->begin_anew();
 }
 
 // Objects are found in frames as captured, and drawn over what the filters make of them.
@@ -253,7 +288,16 @@ void BroadcastJob::State::send_changes(const FrameTime& time, const Found& found
     const auto& changes = found.changes.changes();
     stream.advance(changes, time, objects, found.packed, found.threshold);
     if (records()) record(found.packed, time, found.threshold);
+    if (found.sharper) send_sharper(*found.sharper, time, objects, found.threshold);
     job.statistics().add_delta(changes.summaries[0], shape.frame_bytes());
+}
+
+// One version more of the same frame.
+void BroadcastJob::State::send_sharper(const PackedSharper& sharper, const FrameTime& time,
+                                       std::span<const Component> objects, int within) {
+    if (sharper.step.empty()) return;
+    stream.advance(sharper.step.changes.view(), time, objects, sharper.packed, within);
+    sharpener->took(sharper.step, std::ssize(sharper.packed));
 }
 
 // A recording's pictures are new ones, near the camera, while there is no viewer who would have to get them, too. R as
@@ -269,12 +313,20 @@ BoundedEncoder::Packs BroadcastJob::State::packed_of(const FrameTime& time) cons
 int BroadcastJob::State::send_bounded(Frame& camera, const FrameTime& time, std::span<const Component> objects) {
     const bool first = stream.counts().version == 0;
     const int within = threshold.next(time.seconds);
-    const auto outcome = bounded->encode(camera, packed_of(time), within);
+    auto outcome = bounded->encode(camera, packed_of(time), within);
     if (outcome.whole)
         stream.start(bounded->reference(), time, objects, outcome.packed, within);
     else
         stream.advance(bounded->reference(), outcome.packed, time, objects, within);
     if (records()) record(outcome.packed, time, within);
+    if (sharpener && stream.watched()) {
+        auto& [sharper, packer] = *bounded_sharper;
+        bounded->sharpen(camera, outcome, *sharpener, moment(time, within), sharper.step);
+        sharper.pack(packer);
+        send_sharper(sharper, time, objects, within);
+    } else if (sharpener) {
+        sharpener->begin_anew();
+    }
     if (first)
         job.statistics().add_first_picture(shape.frame_bytes());
     else

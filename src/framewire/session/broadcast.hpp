@@ -26,6 +26,9 @@ struct BroadcastOptions {
     /// What the steps of one viewer may take by the frames' own times: the encoder's threshold is then the least in
     /// force. Whole pictures, which viewers get first or when they are behind, come on top.
     std::optional<delta::RateLimits> rate{};
+    /// Blocks that rest for so many seconds are sharpened (delta::RestSharpener); 0: none are. Where nothing is said,
+    /// 1, but 0 on the CUDA backend and where there is a recording.
+    std::optional<double> refresh_seconds{};
     net::ServerOptions server{};
     /// Where it is served under the name of `server`, in place of a listener of its own; lives longer.
     net::Listener* listener = nullptr;
@@ -53,7 +56,7 @@ class BroadcastJob {
 public:
     /// Opens all there is, what is cheap to refuse first, and listens from then on. Throws as FrameJob, StreamEncoder,
     /// delta::RateControl, make_detector(), fwd::Recorder and net::Server do, and Error{usage} on a rate of the mode
-    /// lossless.
+    /// lossless, and where refresh_seconds_of() does.
     explicit BroadcastJob(const BroadcastOptions& options);
     ~BroadcastJob();
 

@@ -96,6 +96,76 @@ TEST_P(Broadcast, ViewersKnowTheThresholdOfARate) {
     }
 }
 
+// Noise is gone from what a viewer sees of a scene that rests, in each mode, and every byte stays within the threshold.
+TEST_P(Broadcast, WhatRestsGetsSharper) {
+    const std::string scene = "synth:size=128x96:fps=4:objects=0:seed=4:frames=160:noise=";
+    const auto camera = read_video(scene + "3").frames, clean = read_video(scene + "0").frames;
+    for (const auto mode : {delta::Mode::exact, delta::Mode::bounded})
+        for (const bool sharpened : {true, false}) {
+            SCOPED_TRACE(fmt::format("{}, {}", to_string(mode), sharpened));
+            auto resting = options(scene + "3");
+            resting.encoder.mode = mode;
+            resting.refresh_seconds = sharpened ? 2 : 0;
+            if (sharpened && GetParam() == Backend::cuda) {
+                EXPECT_EQ(error_of([&] { BroadcastJob broadcast(resting); }), ErrorCode::usage);
+                continue;
+            }
+            BroadcastJob broadcast(resting);
+            auto viewer = std::async(std::launch::async, [&] {
+                net::Client client({broadcast.address()});
+                std::vector<double> errors;  // the mean square against the scene without its noise
+                while (client.next()) {
+                    const auto frame = static_cast<std::size_t>(client.state().frame);
+                    const auto* seen = client.picture().data();
+                    int far = 0;
+                    double squares = 0;
+                    for (std::size_t at = 0; at < camera[frame].size(); ++at) {
+                        far = std::max(far, std::abs(seen[at] - camera[frame][at]));
+                        squares += (seen[at] - clean[frame][at]) * (seen[at] - clean[frame][at]);
+                    }
+                    EXPECT_LE(far, threshold) << "frame " << frame;
+                    errors.push_back(squares / static_cast<double>(camera[frame].size()));
+                }
+                return std::pair(errors.front(), errors.back());
+            });
+            const auto& result = broadcast.run();
+            const auto [first, last] = viewer.get();
+            EXPECT_EQ(result.figures.frames, 160);
+            if (sharpened)
+                EXPECT_LT(last, first / 2) << "3 dB";
+            else
+                EXPECT_GT(last, first / 2);
+        }
+}
+
+// Viewers see a frame again when it gets sharper, and record it once.
+TEST_P(Broadcast, EachFrameIsReceivedOnce) {
+    if (GetParam() == Backend::cuda) GTEST_SKIP() << "nothing is sharpened there";
+    auto served = options("synth:size=128x96:fps=100:objects=0:seed=4:frames=60:noise=4");
+    served.hurries = false;
+    served.refresh_seconds = 0.1;
+    BroadcastJob broadcast(served);
+    auto running = std::async(std::launch::async, [&] { broadcast.run(); });
+    std::size_t shown = 0;
+    ReceiveJob receive({.job = job(),
+                        .url = to_string(broadcast.address()),
+                        .recording = folder_ / "seen.bgr",
+                        .on_picture = [&](auto) { ++shown; }});
+    const auto received = receive.run().figures.frames;
+    running.get();
+    EXPECT_LE(received, 60);
+    EXPECT_GT(shown, static_cast<std::size_t>(received));
+    EXPECT_EQ(raw_frames(folder_ / "seen.bgr").size(), static_cast<std::size_t>(received));
+}
+
+TEST_P(Broadcast, WhatIsRecordedIsNotSharpened) {
+    auto recorded = options(camera());
+    recorded.record = folder_ / "a.fwd";
+    recorded.refresh_seconds = 1;
+    EXPECT_EQ(error_of([&] { BroadcastJob broadcast(recorded); }), ErrorCode::usage);
+    EXPECT_TRUE(folder_.names().empty());
+}
+
 TEST_P(Broadcast, TakesThePanelsOrdersWhileItRuns) {
     auto options = this->options("synth:size=64x48:fps=100:seed=1");
     options.hurries = false;
@@ -270,6 +340,7 @@ protected:
         if (IsSkipped()) return;
         auto served = options(camera());
         served.job.stop = stop_.get_token();
+        served.refresh_seconds = 0;
         broadcast_.emplace(served);
         running_ = std::async(std::launch::async, [this] { broadcast_->run(); });
     }

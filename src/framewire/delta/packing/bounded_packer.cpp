@@ -132,4 +132,6 @@ Summary BoundedPacker::pack_step(HostView<const std::uint8_t> camera, HostView<s
     return state.sum();
 }
 
+std::span<const Summary> BoundedPacker::blocks() const { return state_->found; }
+
 }  // namespace framewire::delta

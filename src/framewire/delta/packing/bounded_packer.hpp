@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace framewire::delta {
@@ -35,6 +36,9 @@ public:
     /// bytes that were off by more.
     Summary pack_step(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
                       std::vector<std::uint8_t>& out);
+    /// How each block was off before the last step or picture: the bytes that were so by more than the threshold, and
+    /// how far it is off since.
+    std::span<const Summary> blocks() const;
 
 private:
     struct State;

@@ -100,6 +100,10 @@ int RateControl::threshold(double seconds) {
     return threshold_;
 }
 
+double RateControl::room_bytes() const {
+    return threshold_ > least_ ? 0 : std::max(0.0, low_fullness * capacity_bytes_ - bytes_);
+}
+
 void RateControl::took(double seconds, int threshold, std::int64_t bytes) {
     const double gap = seconds_between(known_at_, seconds);
     bytes_ = std::max(0.0, bytes_ - gap * bytes_per_second_) + static_cast<double>(bytes);

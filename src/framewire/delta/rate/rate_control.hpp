@@ -44,6 +44,10 @@ public:
     /// order.
     void took(double seconds, int threshold, std::int64_t bytes);
 
+    /// What may be sent on top after the last frame known without raising the threshold: 0 while that is above the
+    /// least.
+    double room_bytes() const;
+
     /// Of the bucket after the last frame known: 1 is full. More was sent than the rate allows where it is above.
     double fullness() const { return bytes_ / capacity_bytes_; }
     /// How many steps came to a full bucket while those within the greatest threshold took more than the rate allows.

@@ -257,5 +257,27 @@ TEST(RateControl, RefusesWhatIsNotAllowed) {
     EXPECT_EQ((RateLimits{bits, 30}.greatest_threshold(20)), 30);
 }
 
+// Room for other bytes is what would not raise the threshold: none while the first second's account is half full, while
+// the threshold is above the least, and once it is taken.
+TEST(RateControl, TellsTheRoomThatIsLeft) {
+    RateControl control({.bits_per_second = 80'000}, 10, 10);
+    double seconds = 0;
+    const auto frames = [&](int count, std::int64_t bytes) {
+        for (int frame = 0; frame < count; ++frame, seconds += 0.1)
+            control.took(seconds, control.threshold(seconds), bytes);
+    };
+    frames(1, 100);
+    EXPECT_EQ(control.room_bytes(), 0);
+    frames(30, 100);
+    const double room = control.room_bytes();
+    EXPECT_GT(room, 500);
+    EXPECT_LT(room, 1000);
+    frames(1, 900 + static_cast<int>(room));
+    EXPECT_LT(control.room_bytes(), 100);
+    frames(20, 5000);
+    EXPECT_GT(control.threshold(seconds), 10);
+    EXPECT_EQ(control.room_bytes(), 0);
+}
+
 }  // namespace rate_control_test
 }  // namespace framewire::delta

@@ -79,7 +79,7 @@ void SendWindow::adapt(std::size_t delivered_bytes, const Message& last, Clock::
 
     const auto best_rate = std::max(rate_, rate_before_);
     const auto shrink_to = [&](double bytes) {
-        if (bytes < static_cast<double>(window_bytes_))
+        if (best_rate > 0 && bytes < static_cast<double>(window_bytes_))
             window_bytes_ = std::max(least_bytes, static_cast<std::size_t>(bytes));
     };
     // Connections begin slowly, so what a first picture tells of the network counts twice.

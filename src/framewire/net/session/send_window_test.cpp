@@ -68,6 +68,14 @@ TEST(SendWindow, LetsAQuickNetworkHaveAll) {
     EXPECT_LT(network.window.round_trip(), 10ms);
 }
 
+TEST(SendWindow, IsNotNarrowedByAnAnswerInNoTime) {
+    SendWindow window;
+    const Clock::time_point now{1h};
+    window.sent(100'000, now);
+    EXPECT_TRUE(window.drawn({1, 1, 1}, now));
+    EXPECT_EQ(window.room_bytes(now), SendWindow::first_bytes);
+}
+
 TEST(SendWindow, LetsALongWayHaveWhatItTakes) {
     Network network(2e6, 100ms);
     network.play(3s, 50'000);

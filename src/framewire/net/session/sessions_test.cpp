@@ -79,6 +79,10 @@ struct DrawingPeer {
     Receiver receiver;
     std::uint64_t messages = 0;
 
+    void greet(const StreamState& state) {
+        peer.say(hello_for("main"));
+        EXPECT_EQ(peer.hear(), greeting_of(state));
+    }
     void draw() {
         const auto states = take_all(receiver, peer.hear());
         if (states == 0) return;
@@ -90,11 +94,9 @@ struct DrawingPeer {
 TEST_F(SessionsTest, GreetsSendsAPictureThenStepsThenTheEnd) {
     auto& stream = streams.emplace_back();
     auto& served = sessions.add("main", stream.state);
-    auto peer = come();
-    EXPECT_TRUE(peer.hear().empty()) << "it has not said hello";
-    peer.say(hello_for("main"));
-    EXPECT_EQ(peer.hear(), greeting_of(stream.state));
-    DrawingPeer viewer{std::move(peer), Receiver(hello_of(stream.state))};
+    DrawingPeer viewer{come(), Receiver(hello_of(stream.state))};
+    EXPECT_TRUE(viewer.peer.hear().empty()) << "it has not said hello";
+    viewer.greet(stream.state);
     for (int i = 1; i <= 10; ++i) {
         step(stream, served);
         viewer.draw();
@@ -116,13 +118,10 @@ TEST_F(SessionsTest, GreetsSendsAPictureThenStepsThenTheEnd) {
 TEST_F(SessionsTest, WhoDrawsLateSkipsAndIsSentTheNewestPictureOnce) {
     auto& stream = streams.emplace_back(Shape{1, 240, 320, 3}, delta::Mode::lossless, 60);
     auto& served = sessions.add("main", stream.state);
-    const auto come_drawing = [&] {
-        auto peer = come(std::size_t{8} << 20);
-        peer.say(hello_for("main"));
-        EXPECT_EQ(peer.hear(), greeting_of(stream.state));
-        return DrawingPeer{std::move(peer), Receiver(hello_of(stream.state))};
-    };
-    auto late = come_drawing(), quick = come_drawing();
+    constexpr std::size_t room = std::size_t{8} << 20;
+    DrawingPeer late{come(room), Receiver(hello_of(stream.state))}, quick{come(room), Receiver(hello_of(stream.state))};
+    late.greet(stream.state);
+    quick.greet(stream.state);
     for (int i = 0; i < 50; ++i) {
         step(stream, served);
         quick.draw();
@@ -144,10 +143,8 @@ TEST_F(SessionsTest, WhoDrawsLateSkipsAndIsSentTheNewestPictureOnce) {
 TEST_F(SessionsTest, WhoComesAgainIsSentWhatChangedMeanwhile) {
     auto& stream = streams.emplace_back(Shape{1, 240, 640, 3}, delta::Mode::exact, 0);
     auto& served = sessions.add("main", stream.state);
-    auto first = come();
-    first.say(hello_for("main"));
-    first.hear();
-    DrawingPeer viewer{std::move(first), Receiver(hello_of(stream.state))};
+    DrawingPeer viewer{come(), Receiver(hello_of(stream.state))};
+    viewer.greet(stream.state);
     step(stream, served);
     viewer.draw();
     viewer.peer.close();

@@ -86,7 +86,7 @@ private:
     void count_pinned();
     void count_taken(const Viewer& viewer, const Answer& answer);
     void send_missing(Viewer& viewer);
-    bool send_steps(Viewer& viewer, std::uint64_t newest, std::size_t room_bytes);
+    bool send_steps(Viewer& viewer, std::size_t room_bytes);
     void send_words(Viewer& viewer);
     void ask_for_blocks(Viewer& viewer);
     void want_blocks(const Viewer& viewer, delta::BlockSet& wanted) const;

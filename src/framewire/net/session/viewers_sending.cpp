@@ -164,14 +164,14 @@ void Viewers::send_missing(Viewer& viewer) {
     }
     const auto room_bytes = viewer.window.room_bytes(loop_.now());
     if (room_bytes == 0) return send_words(viewer);
-    if (!viewer.resumes && viewer.held > 0 && viewer.held < newest && send_steps(viewer, newest, room_bytes)) return;
+    if (!viewer.resumes && viewer.held > 0 && viewer.held < newest && send_steps(viewer, room_bytes)) return;
     // Blocks of their own take more than steps: only as many as leave a part of the window to those.
     if (viewer.window.empty() || viewer.window.half_empty()) ask_for_blocks(viewer);
     if (!viewer.writing) send_words(viewer);
 }
 
-// False where the viewer has to be brought to `newest` in another way.
-bool Viewers::send_steps(Viewer& viewer, std::uint64_t newest, std::size_t room_bytes) {
+// False where the viewer has to be brought to the newest version in another way.
+bool Viewers::send_steps(Viewer& viewer, std::size_t room_bytes) {
     const auto steps = viewer.stream.state.steps(viewer.held);
     if (steps.empty()) return false;
     std::size_t bytes = 0;
@@ -189,7 +189,7 @@ bool Viewers::send_steps(Viewer& viewer, std::uint64_t newest, std::size_t room_
                 step_for(step, viewer.stream.state.info().shape, viewer.lacking, fits ? bytes : room_bytes).bytes);
     }
     viewer.complete = viewer.complete ? fits || !any(viewer.lacking) : !any(viewer.lacking);
-    viewer.held = newest;
+    viewer.held = steps.back().version;  // there may be a newer one than a moment ago
     send(viewer, std::move(answer));
     return true;
 }

@@ -167,6 +167,7 @@ inline std::pair<ConnectionPointer, ConnectionPointer> connection_pair(ManualLoo
 class MemoryPeer {
 public:
     MemoryPeer(ManualLoop& loop, ConnectionPointer connection) : loop_(loop), connection_(std::move(connection)) {}
+    MemoryPeer(MemoryPeer&&) = delete;  // a read that is under way leads to it
 
     /// False when the other end does not take it.
     bool say(const Bytes& bytes) {

@@ -95,6 +95,11 @@ struct StateHeader {
     bool partial = false;           ///< blocks of an older version are left after this message
 };
 
+/// Whether two states are of one frame of the source: R may get sharper while the frame stays.
+inline bool same_frame(const StateHeader& a, const StateHeader& b) {
+    return a.frame == b.frame && a.seconds == b.seconds;
+}
+
 struct ServerError {
     Refusal reason{};
     std::string text;

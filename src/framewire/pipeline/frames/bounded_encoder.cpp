@@ -46,6 +46,16 @@ BoundedEncoder::Outcome BoundedEncoder::encode(Frame& frame, Packs packs, std::o
     return outcome;
 }
 
+void BoundedEncoder::sharpen(Frame& frame, Outcome& outcome, delta::RestSharpener& sharpener,
+                             const delta::RestSharpener::Moment& moment, delta::SharperStep& step) {
+    if (executor_->backend() != Backend::cpu) fail(ErrorCode::usage, "a picture on the GPU is not sharpened");
+    if (outcome.whole)
+        sharpener.begin_anew();
+    else
+        sharpener.take_step(packer_->blocks());
+    sharpener.sharpen(frame.in<MemorySpace::host>(), reference_.view(), moment, outcome.found, step);
+}
+
 delta::Summary BoundedEncoder::advance(HostView<const std::uint8_t> camera, Packs packs, int within) {
     switch (packs) {
         case Packs::nothing: copy(camera, reference_.view()); return {};

@@ -8,6 +8,7 @@
 #include "framewire/delta/batch/batch_packer.hpp"
 #include "framewire/delta/delta.hpp"
 #include "framewire/delta/packing/bounded_packer.hpp"
+#include "framewire/delta/refresh/rest_sharpener.hpp"
 #include "framewire/pipeline/frames/frame.hpp"
 
 #include <cstdint>
@@ -41,6 +42,11 @@ public:
     /// The next frame; returns when all is there. `threshold` is this frame's, 0..254; none: that of the parameters.
     /// Throws Error{usage} on another shape.
     Outcome encode(Frame& frame, Packs packs, std::optional<int> threshold = {});
+
+    /// After encode() of the same frame: makes R sharper where it rests, as `moment` allows, and leaves in `step` how.
+    /// Keeps `outcome.found` true. Throws Error{usage} on the CUDA backend.
+    void sharpen(Frame& frame, Outcome& outcome, delta::RestSharpener& sharpener,
+                 const delta::RestSharpener::Moment& moment, delta::SharperStep& step);
 
     HostView<const std::uint8_t> reference() const { return reference_.view(); }
 

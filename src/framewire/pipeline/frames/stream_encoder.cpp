@@ -86,6 +86,17 @@ void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int
     started_ = true;
 }
 
+void StreamEncoder::sharpen(Frame& frame, FrameChanges& changes, delta::RestSharpener& sharpener,
+                            const delta::RestSharpener::Moment& moment, delta::SharperStep& step) {
+    if (executor_->backend() != Backend::cpu) fail(ErrorCode::usage, "a picture on the GPU is not sharpened");
+    if (changes.first_)
+        sharpener.begin_anew();
+    else
+        sharpener.take_step(changes.found_);
+    sharpener.sharpen(frame.in<MemorySpace::host>(), reference_.view<MemorySpace::host>(), moment,
+                      changes.found_.summaries[0], step);
+}
+
 void FrameChanges::wait() {
     transfer_.wait();
     if (first_ || encoder_->executor_->backend() == Backend::cpu) return;

@@ -6,6 +6,7 @@
 #include "framewire/cuda/transfer.hpp"
 #include "framewire/delta/changes.hpp"
 #include "framewire/delta/delta.hpp"
+#include "framewire/delta/refresh/rest_sharpener.hpp"
 #include "framewire/pipeline/frames/frame.hpp"
 
 #include <atomic>
@@ -60,6 +61,11 @@ public:
     /// 0..254; none: that of the parameters. On the CUDA backend only changes come down. Allocates nothing. Throws
     /// Error{usage} on another shape.
     void start(Frame& frame, FrameChanges& changes, std::optional<int> threshold = {});
+
+    /// After start() of the same frame, on the same thread: makes R sharper where it rests, as `moment` allows, and
+    /// leaves in `step` how. Frames started later find it so. Throws Error{usage} on the CUDA backend.
+    void sharpen(Frame& frame, FrameChanges& changes, delta::RestSharpener& sharpener,
+                 const delta::RestSharpener::Moment& moment, delta::SharperStep& step);
 
     /// R as the first frame made it, once its changes were waited for; stays as it is from then on.
     HostView<const std::uint8_t> first_picture() const { return first_picture_.view(); }

@@ -50,6 +50,7 @@ cameras:
     threshold: 8
     max-bitrate: 2M
     threshold-max: 40
+    refresh: 0
     loop: true
     rate: max
     reconnect: 30
@@ -72,6 +73,7 @@ cameras:
     EXPECT_EQ(door.input.filters, "gray,gaussian=5:sigma=1");
     EXPECT_EQ(door.encoder.threshold, 8);
     EXPECT_EQ(door.encoder.mode, delta::Mode::bounded);
+    EXPECT_EQ(door.refresh_seconds, 0);
     EXPECT_EQ(door.record, "door.fwd");
     EXPECT_TRUE(door.input.loop);
     EXPECT_TRUE(door.hurries);

@@ -5,6 +5,7 @@
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/core/text/excerpt.hpp"
 #include "framewire/core/time/seconds.hpp"
+#include "framewire/delta/refresh/rest_sharpener.hpp"
 #include "framewire/media/fwd/settings.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/net/access/token.hpp"
@@ -33,6 +34,14 @@ std::string problem_with_bitrate(const std::string& text) {
     return bits_per_second_of(text)
                ? std::string()
                : fmt::format("{} is no bitrate from 1k to 1000G; 500k, 2M and the like are", in_quotes(text));
+}
+
+std::string problem_with_refresh(const std::string& text) {
+    const double seconds = number_in<double>(text).value_or(0);
+    return seconds == 0 || seconds >= delta::RestSharpener::least_seconds
+               ? std::string()
+               : fmt::format("{} is no time to rest; 0 and {} to {} seconds are allowed", in_quotes(text),
+                             delta::RestSharpener::least_seconds, delta::RestSharpener::most_seconds);
 }
 
 // What reading it throws, in words.
@@ -85,6 +94,17 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
           .maximum = 254,
           .optional = true},
          [](CameraSettings& camera, const std::string& text) { camera.threshold_max = number_in<int>(text); }});
+    settings.push_back(
+        {{.name = "refresh",
+          .help = "blocks that rest for so long get sharper, 0.1 to 3600; 0: none do; without, 1, but 0 on the GPU and "
+                  "with a recording",
+          .type = Type::real,
+          .minimum = 0,
+          .maximum = delta::RestSharpener::most_seconds,
+          .optional = true,
+          .unit = "SECONDS"},
+         [](CameraSettings& camera, const std::string& text) { camera.refresh_seconds = number_in<double>(text); },
+         problem_with_refresh});
     settings.push_back({{.name = "record",
                          .help = "a .fwd file of what viewers get; :key=SECONDS may follow, {name} is the camera's",
                          .type = Type::text,
@@ -233,6 +253,7 @@ BroadcastOptions broadcast_of(const CameraSettings& settings, const std::string&
 
     BroadcastOptions options{.job = job, .input = settings.input, .encoder = encoder};
     if (settings.max_bitrate) options.rate = {*settings.max_bitrate, settings.threshold_max};
+    options.refresh_seconds = settings.refresh_seconds;
     options.record = with_camera_name(settings.record, name);
     options.wait_for_viewers = settings.wait;
     options.hurries = take_rate(settings.rate, "own, max", options.input) == PlayRate::max;

@@ -37,6 +37,7 @@ struct CameraSettings {
     ParameterValues encoder{};  ///< those of delta::encoder_fields() that were given
     std::optional<double> max_bitrate{};
     std::optional<int> threshold_max{};
+    std::optional<double> refresh_seconds{};
     std::string record{};  ///< {name} in it is the camera's
     std::string rate = "own";
     net::ClientOptions upstream{};
@@ -47,7 +48,7 @@ struct CameraSettings {
 
 /// matrix, range, start, duration, reconnect.
 const std::vector<Setting<InputOptions>>& input_settings();
-/// All of how a camera is sent: the encoder's, max-bitrate, threshold-max, record, rate, loop, wait, detect.
+/// All of how a camera is sent: the encoder's, max-bitrate, threshold-max, refresh, record, rate, loop, wait, detect.
 const std::vector<Setting<CameraSettings>>& camera_settings();
 /// listen, viewers.
 const std::vector<Setting<net::ListenerOptions>>& listener_settings();

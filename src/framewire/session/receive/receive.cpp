@@ -116,12 +116,13 @@ void ReceiveJob::State::receive() {
         }
         if (frames == 0) statistics.start();  // the wait for the first says nothing of the rate
         const auto picture = with_boxes(changes ? changes->draw(client) : client.picture());
-        if (recording.wanted()) recording.write(picture, time.next(client.state().seconds));
+        const bool new_frame = frames == 0 || !net::same_frame(client.state(), now.state);
+        if (new_frame && recording.wanted()) recording.write(picture, time.next(client.state().seconds));
         if (on_picture) on_picture(picture);
-        ++frames;
+        frames += new_frame;
         count_threshold();
         take_state();
-        statistics.count_frame(result.stream.shape.frame_bytes());
+        if (new_frame) statistics.count_frame(result.stream.shape.frame_bytes());
         statistics.set_sent_bytes(client.counts().bytes);
     }
 }

@@ -48,6 +48,7 @@ void check_relay(const BroadcastOptions& options) {
     if (!options.input.filters.empty()) refuse("a filter");
     if (options.detector) refuse("a detector");
     if (options.rate) refuse("a bitrate");
+    if (options.refresh_seconds) refuse("a time after which what rests gets sharper");
     if (options.input.loop) refuse("a loop");
     if (options.input.start_seconds > 0 || options.input.duration_seconds) refuse("a part of its time");
     if (!options.record.empty())
@@ -88,12 +89,16 @@ struct RelayJob::State {
 
     void forward() {
         const auto& limit = job.options().frames;
-        for (std::int64_t frames = 0; (!limit || frames < *limit) && client.next(); ++frames) {
+        net::StateHeader last{};
+        for (std::int64_t frames = 0; (!limit || frames < *limit) && client.next();) {
             if (!same(client.info(), info))
                 fail(ErrorCode::source_lost, "{} came back as another stream", to_string(relayed_stream(url).value()));
             take();
             served.publish();
-            job.statistics().count_frame(info.shape.frame_bytes());
+            const bool new_frame = frames == 0 || !net::same_frame(client.state(), last);
+            last = client.state();
+            frames += new_frame;
+            if (new_frame) job.statistics().count_frame(info.shape.frame_bytes());
             job.statistics().set_sent_bytes(stream.counts().up_to_date_bytes);
         }
     }

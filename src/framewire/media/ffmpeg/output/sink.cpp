@@ -24,7 +24,7 @@ namespace {
 constexpr AVRational fine_clock{1, 90'000};  // whole ticks for every common frame rate
 // How much of a recording a killed run may lose, beside what the encoder still holds. Of the recording's own time: a
 // muxer writes otherwise where it has to put out what it holds, so that by a clock each run would make other bytes. By
-// a clock all the same where no run is the like of another.
+// a clock all the same where no run is the like of another, and of MP4, which is written anew at its end.
 constexpr std::chrono::milliseconds longest_held_back{500};
 // A frame's time of decoding lies several frames before its own, and FFmpeg's reader of MP4 takes no more than 28 bits
 // of the clock for that, which is 49 minutes: longer waits are told in pieces, of which nine fit.
@@ -101,7 +101,7 @@ public:
             stream_->codecpar->codec_tag = MKTAG('h', 'v', 'c', '1');
 
         first_seconds_ = options.begin_seconds;
-        by_clock_ = options.once_only;
+        by_clock_ = options.once_only || is_mp4(plan.muxer);
         if (options.medium) bring_along(*options.medium, options);
         to_the_end_ = options.to_the_end;
 

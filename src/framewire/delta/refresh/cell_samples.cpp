@@ -1,0 +1,77 @@
+#include "framewire/delta/refresh/cell_samples.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace framewire::delta {
+namespace {
+
+// (sum + n / 2) / n for up to 64 samples is a product with this many bits behind the point: 64 * (64 * 255 + 32) is
+// less than 2^20, so nothing is off.
+constexpr int reciprocal_bits = 20;
+
+// Fixed lengths become vector instructions.
+constexpr int run = 16;
+
+void add_samples(const std::uint8_t* bytes, std::uint16_t* sums) {
+    std::array<std::uint8_t, run> in;
+    std::array<std::uint16_t, run> out;
+    std::memcpy(in.data(), bytes, sizeof(in));
+    std::memcpy(out.data(), sums, sizeof(out));
+    for (std::size_t i = 0; i < run; ++i) out[i] = static_cast<std::uint16_t>(out[i] + in[i]);
+    std::memcpy(sums, out.data(), sizeof(out));
+}
+
+}  // namespace
+
+CellSamples::CellSamples(const Shape& shape)
+    : grid_(shape),
+      channels_(shape.channels),
+      sums_(static_cast<std::size_t>(grid_.count()) * CellGrid::side *
+            static_cast<std::size_t>(CellGrid::side * channels_) * sizeof(std::uint16_t)),
+      counts_(static_cast<std::size_t>(grid_.count())) {}
+
+std::uint16_t* CellSamples::sums(int cell, int row) const {
+    return sums_.as<std::uint16_t>() + (std::int64_t{cell} * CellGrid::side + row) * CellGrid::side * channels_;
+}
+
+void CellSamples::condense(int cell) {
+    std::array<std::uint8_t, CellGrid::most_row_bytes> means;
+    const auto place = grid_.place(cell);
+    for (int row = 0; row < place.height; ++row) {
+        mean(cell, row, means.data());
+        std::copy_n(means.data(), place.width * channels_, sums(cell, row));
+    }
+    counts_[static_cast<std::size_t>(cell)] = 1;
+}
+
+void CellSamples::add(int cell, HostView<const std::uint8_t> frame) {
+    const auto place = grid_.place(cell);
+    auto& count = counts_[static_cast<std::size_t>(cell)];
+    const int bytes = place.width * channels_;
+    const bool first = count == 0, halve = count == most;
+    for (int row = 0; row < place.height; ++row) {
+        const auto* in = frame.row(0, place.y + row) + std::int64_t{place.x} * channels_;
+        auto* sum = sums(cell, row);
+        if (first) {
+            std::copy_n(in, bytes, sum);
+            continue;
+        }
+        if (halve) std::transform(sum, sum + bytes, sum, [](std::uint16_t of) { return std::uint16_t((of + 1) / 2); });
+        int i = 0;
+        for (; i + run <= bytes; i += run) add_samples(in + i, sum + i);
+        for (; i < bytes; ++i) sum[i] = static_cast<std::uint16_t>(sum[i] + in[i]);
+    }
+    count = static_cast<std::uint8_t>((halve ? most / 2 : count) + 1);
+}
+
+void CellSamples::mean(int cell, int row, std::uint8_t* out) const {
+    const auto count = static_cast<std::uint32_t>(counts_[static_cast<std::size_t>(cell)]);
+    const std::uint32_t factor = ((1u << reciprocal_bits) + count - 1) / count, half = count / 2;
+    const auto* sum = sums(cell, row);
+    const int bytes = grid_.place(cell).width * channels_;
+    for (int i = 0; i < bytes; ++i) out[i] = static_cast<std::uint8_t>((sum[i] + half) * factor >> reciprocal_bits);
+}
+
+}  // namespace framewire::delta

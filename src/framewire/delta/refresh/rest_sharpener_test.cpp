@@ -1,0 +1,295 @@
+#include "framewire/delta/refresh/rest_sharpener.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/delta/delta_ref.hpp"
+#include "framewire/delta/packing/bounded_packer.hpp"
+#include "framewire/delta/packing/packing.hpp"
+#include "kit/allocations.hpp"
+#include "kit/images.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace framewire::delta {
+namespace rest_sharpener_test {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr int threshold = 20;
+constexpr double frame_seconds = 1.0 / 30;
+
+// A camera whose picture has noise, R, and a viewer that is sent what changes R.
+class Stream {
+public:
+    explicit Stream(const Shape& shape, double noise, double refresh = 1)
+        : clean(shape),
+          camera(shape),
+          reference(shape),
+          viewer(shape),
+          changes(shape),
+          step(shape),
+          sharpener(shape, refresh, threshold),
+          packer_(shape),
+          unpacker_(shape),
+          noise_(100003) {
+        std::mt19937 random(5);
+        std::normal_distribution<double> normal(0, noise);
+        for (auto& of : noise_) of = static_cast<int>(std::lround(normal(random)));
+        kit::fill(clean.view(), kit::Fill::ramp);
+        film();
+        copy(std::as_const(camera).view(), reference.view());
+        copy(std::as_const(camera).view(), viewer.view());
+    }
+
+    void film() {
+        const auto bytes = clean.shape().bytes();
+        for (std::int64_t i = 0; i < bytes; ++i)
+            camera.view().data()[i] = static_cast<std::uint8_t>(
+                std::clamp(clean.view().data()[i] + noise_[noise_at_++ % noise_.size()], 0, 255));
+    }
+
+    // One frame more, which takes so many bytes beside its step.
+    void next(int within = threshold, double room = infinite) {
+        film();
+        encode_reference(within, std::as_const(camera).view(), reference.view(), changes.view());
+        apply(changes.view(), within);
+        sharpener.take_step(changes.view());
+        seconds += frame_seconds;
+        auto errors = changes.view().summaries[0];
+        sharpener.sharpen(std::as_const(camera).view(), reference.view(), {seconds, within, room}, errors, step);
+        sent = 0;
+        if (!step.empty()) {
+            sent = apply(step.changes.view(), step.threshold);
+            sharpener.took(step, sent);
+            total += sent;
+        }
+        EXPECT_EQ(kit::first_difference(std::as_const(viewer).view(), std::as_const(reference).view()), std::nullopt);
+        check(within, errors);
+    }
+    void run(double for_seconds) {
+        for (int i = 0; i < std::lround(for_seconds / frame_seconds); ++i) next();
+    }
+
+    // The mean square of R against the scene without its noise.
+    double error() const {
+        double sum = 0;
+        const auto bytes = clean.shape().bytes();
+        for (std::int64_t i = 0; i < bytes; ++i) {
+            const double off = std::as_const(reference).view().data()[i] - std::as_const(clean).view().data()[i];
+            sum += off * off;
+        }
+        return sum / static_cast<double>(bytes);
+    }
+
+    HostImage clean, camera, reference, viewer;
+    HostChanges changes;
+    SharperStep step;
+    RestSharpener sharpener;
+    double seconds = 0;
+    std::int64_t sent = 0, total = 0;  // bytes of the sharpening alone
+
+private:
+    std::int64_t apply(const ChangesView<MemorySpace::host>& of, int coded_within) {
+        std::vector<std::uint8_t> packed;
+        packer_.pack_changes(of, coded_within, packed);
+        unpacker_.apply_changes(packed, viewer.view());
+        return std::ssize(packed);
+    }
+
+    // Every byte is within the frame's threshold, and what is said of the errors is true.
+    void check(int within, const Summary& errors) {
+        int furthest = 0;
+        std::uint64_t squares = 0;
+        for (std::int64_t i = 0; i < clean.shape().bytes(); ++i) {
+            const int off = std::as_const(camera).view().data()[i] - std::as_const(reference).view().data()[i];
+            furthest = std::max(furthest, std::abs(off));
+            squares += static_cast<std::uint64_t>(off * off);
+        }
+        EXPECT_LE(furthest, within);
+        EXPECT_LE(static_cast<std::uint32_t>(furthest), errors.max_error);
+        EXPECT_LE(errors.max_error, static_cast<std::uint32_t>(within));
+        EXPECT_EQ(errors.squared_error, squares);
+    }
+
+    Packer packer_;
+    Unpacker unpacker_;
+    std::vector<int> noise_;  // over and over
+    std::size_t noise_at_ = 0;
+};
+
+TEST(RestSharpener, AStillNoisySceneLosesItsNoise) {
+    for (const auto& shape : {Shape{1, 150, 130, 3}, Shape{1, 128, 200, 1}}) {
+        Stream stream(shape, 4);
+        stream.run(0.9);
+        const double before = stream.error();
+        EXPECT_EQ(stream.total, 0) << "nothing rests for a second yet";
+        stream.run(40);
+        EXPECT_LT(stream.error(), before / 16) << "12 dB";
+        EXPECT_LT(stream.error(), 1.2);
+    }
+}
+
+TEST(RestSharpener, EndsAtTheRoundedMean) {
+    const Shape shape{1, 64, 64, 1};
+    Stream stream(shape, 0);
+    // Every other frame is one brighter: the mean lies between, and is rounded up.
+    for (int i = 0; i < shape.bytes(); ++i) stream.reference.view().data()[i] = stream.viewer.view().data()[i] = 100;
+    for (int frame = 0; frame < 600; ++frame) {
+        std::fill_n(stream.clean.view().data(), shape.bytes(), static_cast<std::uint8_t>(110 + frame % 2 * 5));
+        stream.next();
+    }
+    for (int i = 0; i < shape.bytes(); ++i) ASSERT_NEAR(stream.reference.view().data()[i], 112.5, 1.5);
+    const auto total = stream.total;
+    stream.run(10);
+    EXPECT_EQ(stream.total, total) << "it is as sharp as can be";
+}
+
+TEST(RestSharpener, WhatMovesBeginsAnew) {
+    const Shape shape{1, 64, 192, 3};
+    Stream stream(shape, 0);
+    const auto bytes = static_cast<std::size_t>(shape.bytes());
+    // A ghost everywhere, and the upper half of a cell that blinks.
+    for (std::size_t i = 0; i < bytes; ++i)
+        stream.reference.view().data()[i] = stream.viewer.view().data()[i] =
+            static_cast<std::uint8_t>(stream.clean.view().data()[i] ^ 8);
+    const int top = 16, left = 64 * 3, cell_bytes = 16 * 3;
+    const auto ghost = [&](bool inside) {
+        int off = 0;
+        for (int y = 0; y < shape.height; ++y)
+            for (int x = 0; x < shape.row_bytes(); ++x) {
+                const bool in_cell = y >= top && y < top + 16 && x >= left && x < left + cell_bytes;
+                if (in_cell == inside) off += stream.reference.view().row(0, y)[x] != stream.clean.view().row(0, y)[x];
+            }
+        return off;
+    };
+    for (int frame = 0; frame < 1200; ++frame) {
+        for (int y = top; y < top + 8; ++y)
+            for (int x = left; x < left + cell_bytes; ++x)
+                stream.clean.view().row(0, y)[x] = static_cast<std::uint8_t>(frame / 10 % 2 * 255);
+        stream.next();
+    }
+    EXPECT_EQ(ghost(false), 0);
+    EXPECT_EQ(ghost(true), 8 * cell_bytes);
+    stream.run(10);
+    EXPECT_EQ(ghost(true), 0) << "it rests at last";
+}
+
+TEST(RestSharpener, StaysWithinEveryFrame) {
+    Stream stream({1, 130, 140, 3}, 6, 0.2);
+    std::mt19937 random(3);
+    for (int frame = 0; frame < 300; ++frame) {
+        if (frame % 40 == 0)  // some place changes at once
+            for (int i = 0; i < 3000; ++i)
+                stream.clean.view().data()[random() % static_cast<unsigned>(stream.clean.shape().bytes())] ^= 0x35;
+        if (frame % 7 == 0)  // light changes slowly
+            for (std::int64_t i = 0; i < stream.clean.shape().bytes(); ++i)
+                if (auto& byte = stream.clean.view().data()[i]; byte < 250) ++byte;
+        const int within[] = {20, 20, 20, 33, 20, 64, 20};
+        stream.next(within[frame % 7]);
+    }
+    EXPECT_GT(stream.total, 0);
+}
+
+TEST(RestSharpener, TakesNoMoreThanIsAllowed) {
+    Stream stream({1, 192, 256, 3}, 4);
+    std::vector<std::int64_t> sent;
+    for (int frame = 0; frame < 450; ++frame) {
+        stream.next();
+        sent.push_back(stream.sent);
+    }
+    const double each_second = 192 * 256 / 16.0;
+    for (std::size_t at = 0; at + 30 <= sent.size(); ++at) {
+        std::int64_t sum = 0;
+        for (std::size_t i = at; i < at + 30; ++i) sum += sent[i];
+        EXPECT_LT(static_cast<double>(sum), 3 * each_second) << at;
+    }
+    EXPECT_LT(static_cast<double>(stream.total), 17 * each_second);
+    EXPECT_GT(static_cast<double>(stream.total), 5 * each_second);
+}
+
+TEST(RestSharpener, TakesNothingWithoutRoom) {
+    Stream stream({1, 128, 128, 3}, 4);
+    for (int frame = 0; frame < 200; ++frame) stream.next(threshold, frame % 2 ? 0 : 60);
+    EXPECT_EQ(stream.total, 0);
+    for (int frame = 0; frame < 400; ++frame) {
+        stream.next(threshold, 3000);
+        EXPECT_LT(stream.sent, 4500);
+    }
+    EXPECT_GT(stream.total, 0);
+}
+
+TEST(RestSharpener, BeginsAnewWhenTold) {
+    Stream stream({1, 64, 64, 3}, 4);
+    for (int frame = 0; frame < 200; ++frame) {
+        stream.next();
+        if (frame % 25 == 24) stream.sharpener.begin_anew();
+    }
+    EXPECT_EQ(stream.total, 0);
+}
+
+// A frame may be long after the one before, and times may go back.
+TEST(RestSharpener, TakesAnyTimes) {
+    Stream stream({1, 64, 64, 3}, 4);
+    const double infinity = infinite, none = std::numeric_limits<double>::quiet_NaN();
+    for (const double leap : {-100.0, 1e9, -infinity, none, 5.0, infinity, none}) {
+        stream.seconds = leap;
+        for (int frame = 0; frame < 5; ++frame) stream.next();
+    }
+    stream.seconds = 7;
+    stream.run(10);
+    EXPECT_GT(stream.total, 0);
+}
+
+TEST(RestSharpener, SharpensWhatABoundedPackerMakes) {
+    const Shape shape{1, 128, 128, 1};
+    Stream stream(shape, 3);
+    BoundedPacker packer(shape, 1);
+    std::vector<std::uint8_t> packed;
+    packer.pack_first(std::as_const(stream.camera).view(), stream.reference.view(), threshold, packed);
+    const double before = stream.error();
+    for (int frame = 0; frame < 300; ++frame) {
+        stream.film();
+        packed.clear();
+        auto errors = packer.pack_step(std::as_const(stream.camera).view(), stream.reference.view(), threshold, packed);
+        stream.sharpener.take_step(packer.blocks());
+        stream.sharpener.sharpen(std::as_const(stream.camera).view(), stream.reference.view(),
+                                 {frame * 0.1, threshold, infinite}, errors, stream.step);
+        EXPECT_LE(errors.max_error, static_cast<std::uint32_t>(threshold));
+        EXPECT_EQ(kit::first_difference(std::as_const(stream.camera).view(), std::as_const(stream.reference).view(),
+                                        threshold),
+                  std::nullopt);
+        if (!stream.step.empty()) stream.sharpener.took(stream.step, stream.step.count());
+    }
+    EXPECT_LT(stream.error(), before / 8);
+}
+
+TEST(RestSharpener, AllocatesNothing) {
+    Stream stream({1, 128, 128, 3}, 4);
+    stream.run(3);
+    const auto before = kit::allocations();
+    auto errors = stream.changes.view().summaries[0];
+    for (int frame = 0; frame < 60; ++frame) {
+        stream.sharpener.take_step(stream.changes.view());
+        stream.sharpener.sharpen(std::as_const(stream.camera).view(), stream.reference.view(),
+                                 {stream.seconds += frame_seconds, threshold, infinite}, errors, stream.step);
+        if (!stream.step.empty()) stream.sharpener.took(stream.step, 100);
+    }
+    EXPECT_EQ(kit::allocations(), before);
+}
+
+TEST(RestSharpener, RefusesWhatIsNotAllowed) {
+    const Shape shape{1, 64, 64, 3};
+    for (const double seconds : {0.0, 0.05, -1.0, 3601.0, std::numeric_limits<double>::quiet_NaN()})
+        EXPECT_THROW(RestSharpener(shape, seconds, 20), Error) << seconds;
+    EXPECT_THROW(RestSharpener(shape, 1, 255), Error);
+    EXPECT_THROW(RestSharpener({2, 64, 64, 3}, 1, 20), Error);
+}
+
+}  // namespace rest_sharpener_test
+}  // namespace framewire::delta
