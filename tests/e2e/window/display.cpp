@@ -34,6 +34,16 @@ std::string Screenshot::part_as_bgr(int x, int y, int part_width, int part_heigh
     return part;
 }
 
+int Screenshot::drawn_pixels() const {
+    int count = 0;
+    for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x) {
+            const auto pixel = at(x, y);
+            count += pixel.red + pixel.green + pixel.blue > 30 ? 1 : 0;
+        }
+    return count;
+}
+
 int Screenshot::red_pixels() const {
     int count = 0;
     for (int y = 0; y < height; ++y)
@@ -64,7 +74,10 @@ Result Display::run(std::vector<std::string> arguments) const {
 
 // One search may fail on a window that goes while it looks.
 bool Display::has_window(const std::string& title) const {
-    return becomes_true([&] { return run({"xdotool", "search", "--name", title}).code == 0; });
+    return becomes_true([&] {
+               return run({"xdotool", "search", "--onlyvisible", "--name", title}).code == 0;
+           }) &&
+           shows([](const Screenshot& screen) { return screen.drawn_pixels() > 0; });  // keys come to who has drawn
 }
 
 void Display::press(const std::string& key, int x, int y) const {

@@ -21,6 +21,8 @@ struct Screenshot {
     Pixel at(int x, int y) const;
     /// A part of it as B, G, R.
     std::string part_as_bgr(int x, int y, int part_width, int part_height) const;
+    /// How many pixels are not black.
+    int drawn_pixels() const;
     /// How many pixels are the red behind alarming words.
     int red_pixels() const;
 };
