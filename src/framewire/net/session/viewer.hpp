@@ -3,7 +3,7 @@
 #include "framewire/core/time/clock.hpp"
 #include "framewire/delta/blocks/block_set.hpp"
 #include "framewire/net/limits/pinned_bytes.hpp"
-#include "framewire/net/session/send_window.hpp"
+#include "framewire/net/limits/send_window.hpp"
 #include "framewire/net/transport/connection.hpp"
 #include "framewire/net/wire/wire.hpp"
 

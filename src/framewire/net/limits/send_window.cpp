@@ -1,4 +1,4 @@
-#include "framewire/net/session/send_window.hpp"
+#include "framewire/net/limits/send_window.hpp"
 
 #include <algorithm>
 #include <utility>
