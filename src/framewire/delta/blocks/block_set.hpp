@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -7,5 +8,14 @@ namespace framewire::delta {
 
 /// Some blocks of a frame: a number for each block, row by row, which is not 0 for those that are of them.
 using BlockSet = std::vector<std::uint8_t>;
+
+/// Whether some block is of the set.
+inline bool any(const BlockSet& blocks) {
+    return std::ranges::any_of(blocks, [](std::uint8_t of) { return of != 0; });
+}
+/// Whether all blocks are.
+inline bool all(const BlockSet& blocks) {
+    return std::ranges::all_of(blocks, [](std::uint8_t of) { return of != 0; });
+}
 
 }  // namespace framewire::delta

@@ -14,6 +14,9 @@ struct CodedBlock {
     std::span<const std::uint8_t> bytes;
 };
 
+/// What a block's place in the directory seldom takes more than, with blocks passed over before it: two numbers.
+inline constexpr std::size_t place_bytes = 4;
+
 /// Appends a directory of blocks, by their number and ascending, each with the size of its bytes (an even number).
 class DirectoryWriter {
 public:

@@ -13,8 +13,8 @@
 
 namespace framewire::delta {
 
-/// Puts the changes of one frame, or a whole picture, into bytes to send, as delta/format.md says. These functions and
-/// the Unpacker are all that the network knows of the codec; files know the directory, too. Move-only; not for two
+/// Puts the changes of one frame, or a whole picture, into bytes to send, as delta/format.md says. Servers and files
+/// know the directory of these bytes, too. Move-only; not for two
 /// threads at once.
 class Packer {
 public:

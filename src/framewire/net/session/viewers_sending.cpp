@@ -16,10 +16,6 @@ constexpr std::chrono::seconds clocks_told_every{1};
 // The least that a coded block of a picture seldom takes less than: so many blocks are coded for a viewer at a time.
 constexpr std::size_t small_block_bytes = 1024;
 
-bool all_of(const delta::BlockSet& blocks) {
-    return std::ranges::all_of(blocks, [](std::uint8_t of) { return of != 0; });
-}
-
 }  // namespace
 
 // When nothing else is under way to the viewer.
@@ -145,7 +141,7 @@ void Viewers::send_words(Viewer& viewer) {
 void Viewers::resume(Viewer& viewer, const HeldBlocks& held) {
     const auto& state = viewer.stream.state;
     auto [version, lacking] = state.lacking(held);
-    if (all_of(lacking)) return;
+    if (delta::all(lacking)) return;
     viewer.held = version;
     viewer.lacking = std::move(lacking);
     viewer.resumes = true;
@@ -188,7 +184,7 @@ bool Viewers::send_steps(Viewer& viewer, std::size_t room_bytes) {
             answer.messages.push_back(
                 step_for(step, viewer.stream.state.info().shape, viewer.lacking, fits ? bytes : room_bytes).bytes);
     }
-    viewer.complete = viewer.complete ? fits || !any(viewer.lacking) : !any(viewer.lacking);
+    viewer.complete = !delta::any(viewer.lacking);
     viewer.held = steps.back().version;  // there may be a newer one than a moment ago
     send(viewer, std::move(answer));
     return true;
@@ -253,13 +249,12 @@ void Viewers::hand_out(Stream& stream, const WholeState* whole) {
 void Viewers::send_blocks(Viewer& viewer, const WholeState& whole) {
     if (viewer.phase != Phase::watching) return;
     if (whole.header.version < viewer.held) return send_missing(viewer);  // coded before this viewer asked
-    const bool has_none = viewer.held == 0;
-    if (!has_none) whole.add_changed(viewer.held, viewer.lacking);
+    if (viewer.held > 0) whole.add_changed(viewer.held, viewer.lacking);
     const auto room_bytes = viewer.window.room_bytes(loop_.now());
     Answer answer{Answer::Kind::picture};
     // A first picture of the mode bounded has no blocks that stand for themselves.
     const bool only_whole = std::ranges::none_of(whole.blocks, [](const auto& block) { return block != nullptr; });
-    if (all_of(viewer.lacking) && whole.picture.version > 0 &&
+    if (delta::all(viewer.lacking) && whole.picture.version > 0 &&
         (only_whole || whole.picture.bytes->size() <= room_bytes)) {
         answer.messages = {whole.picture.bytes};
         std::ranges::fill(viewer.lacking, std::uint8_t{0});
@@ -272,7 +267,7 @@ void Viewers::send_blocks(Viewer& viewer, const WholeState& whole) {
     if (answer.messages.empty()) return send_missing(viewer);
     viewer.resumes = false;
     viewer.held = whole.header.version;
-    viewer.complete = !any(viewer.lacking);
+    viewer.complete = !delta::any(viewer.lacking);
     send(viewer, std::move(answer));
 }
 

@@ -38,10 +38,6 @@ bool can_take(Kind kind, const delta::BlockSet& lacking, const delta::BlockGrid&
 
 }  // namespace
 
-bool any(const delta::BlockSet& blocks) {
-    return std::ranges::any_of(blocks, [](std::uint8_t of) { return of != 0; });
-}
-
 delta::BlockSet blocks_of(ByteSpan packed, const Shape& shape) {
     const delta::BlockGrid grid(shape);
     delta::BlockSet blocks(static_cast<std::size_t>(grid.count()));
@@ -50,17 +46,15 @@ delta::BlockSet blocks_of(ByteSpan packed, const Shape& shape) {
 }
 
 StateMessage step_for(const StateMessage& step, const Shape& shape, delta::BlockSet& lacking, std::size_t budget) {
-    if (step.bytes->size() <= budget && !any(lacking)) return step;
+    if (step.bytes->size() <= budget && !delta::any(lacking)) return step;
     const delta::BlockGrid grid(shape);
     const auto packed = ByteSpan(*step.bytes).subspan(step.packed_at);
     const auto kind = static_cast<Kind>(packed[0]);
     const auto before = lacking;
     std::vector<delta::CodedBlock> sent;
-    // A block's place in the directory takes a few bytes, too.
-    constexpr std::size_t place_bytes = 4;
     std::size_t bytes = step.packed_at;
     for (const auto& coded : coded_blocks(packed, grid.count())) {
-        const auto needed = coded.bytes.size() + place_bytes;
+        const auto needed = coded.bytes.size() + delta::place_bytes;
         const bool sends = bytes + needed <= budget && can_take(kind, before, grid, coded.block);
         lacking[static_cast<std::size_t>(coded.block)] = !sends;
         if (!sends) continue;
@@ -70,7 +64,7 @@ StateMessage step_for(const StateMessage& step, const Shape& shape, delta::Block
     Bytes message(step.bytes->begin(), step.bytes->begin() + static_cast<std::ptrdiff_t>(step.packed_at));
     message.reserve(bytes + delta::PackedHead::bytes);
     delta::append_packed({kind, packed[1]}, sent, grid.count(), message);
-    if (any(lacking)) mark_partial(message);
+    if (delta::any(lacking)) mark_partial(message);
     end_state(message);
     return {step.version, std::make_shared<const Bytes>(std::move(message)), step.packed_at};
 }

@@ -26,7 +26,4 @@ delta::BlockSet blocks_of(ByteSpan packed, const Shape& shape);
 /// and all fits, it is the step itself.
 StateMessage step_for(const StateMessage& step, const Shape& shape, delta::BlockSet& lacking, std::size_t budget);
 
-/// Whether some block is of the set.
-bool any(const delta::BlockSet& blocks);
-
 }  // namespace framewire::net

@@ -314,7 +314,7 @@ std::shared_ptr<const WholeState> StreamState::whole(const delta::BlockSet& want
     auto& state = *state_;
     const std::lock_guard coding(state.blocks_mutex);
     const auto result = std::make_shared<WholeState>();
-    const bool all = std::ranges::all_of(wanted, [](std::uint8_t of) { return of != 0; });
+    const bool of_all = delta::all(wanted);
     std::vector<std::size_t> to_code;
     {
         const std::lock_guard lock(state.mutex);
@@ -323,7 +323,7 @@ std::shared_ptr<const WholeState> StreamState::whole(const delta::BlockSet& want
         result->objects = state.objects;
         result->changed = state.changed;
         if (state.newest_picture.version == state.newest.version) result->picture = state.newest_picture;
-        const bool has_picture = all && result->picture.version > 0;
+        const bool has_picture = of_all && result->picture.version > 0;
         for (std::size_t block = 0; block < wanted.size() && !has_picture; ++block) {
             if (!wanted[block] || state.coded[block].version == state.changed[block]) continue;
             copy_block(std::as_const(state.reference).view(), state.grid.place(static_cast<int>(block)),
@@ -340,7 +340,7 @@ std::shared_ptr<const WholeState> StreamState::whole(const delta::BlockSet& want
     for (std::size_t block = 0; block < state.coded.size(); ++block)
         result->blocks.push_back(state.coded[block].version == result->changed[block] ? state.coded[block].bytes
                                                                                       : nullptr);
-    const bool new_picture = all && result->picture.version == 0;
+    const bool new_picture = of_all && result->picture.version == 0;
     if (new_picture) result->picture = result->whole_picture();
     const std::lock_guard lock(state.mutex);
     state.counts.blocks += static_cast<std::int64_t>(to_code.size());

@@ -26,12 +26,11 @@ WholeState::Part WholeState::message(delta::BlockSet& lacking, std::size_t budge
     const auto count = blocks.size();
     std::vector<delta::CodedBlock> sent;
     std::size_t bytes = state_header_bytes;
-    constexpr std::size_t place_bytes = 4;  // of a block in the directory
     const auto begin = first;
     for (std::size_t i = 0; i < count; ++i) {
         const auto block = (begin + i) % count;
         if (!lacking[block] || !blocks[block]) continue;
-        const auto needed = blocks[block]->size() + place_bytes;
+        const auto needed = blocks[block]->size() + delta::place_bytes;
         if (!sent.empty() && bytes + needed > budget) break;
         bytes += needed;
         lacking[block] = 0;
@@ -40,7 +39,7 @@ WholeState::Part WholeState::message(delta::BlockSet& lacking, std::size_t budge
     }
     std::ranges::sort(sent, {}, &delta::CodedBlock::block);
     auto front = header;
-    front.partial = any(lacking);
+    front.partial = delta::any(lacking);
     Bytes message;
     begin_state(MessageType::changes, front, objects, message);
     delta::append_packed({delta::PackedHead::Kind::blocks, 0}, sent, static_cast<int>(count), message);

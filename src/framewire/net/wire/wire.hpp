@@ -1,8 +1,7 @@
 #pragma once
 
 // The bytes on a connection between broadcaster and viewer, as docs/protocol.md has them: written and read by hand,
-// little-endian, every length checked. What pictures and changes look like inside is the codec's affair: here they are
-// opaque bytes with a version.
+// little-endian, every length checked. What pictures and changes look like inside is the codec's affair.
 
 #include "framewire/core/component.hpp"
 #include "framewire/core/time/rational.hpp"
@@ -57,7 +56,7 @@ inline constexpr std::int64_t max_rate_term = 0x7fffffff;
 struct StreamInfo {
     Shape shape{};  ///< one frame
     delta::Mode mode = delta::Mode::exact;
-    int threshold = 0;  ///< the one in force
+    int threshold = 0;  ///< the greatest that there may be; each state tells its own
     Rational rate{30, 1};
     std::string source;  ///< where it comes from, for people to read
 };
@@ -72,7 +71,7 @@ enum class Refusal : std::uint8_t {
     too_many_viewers = 2,
     bad_request = 3,
     failed = 4,
-    not_allowed = 5
+    not_allowed = 5,  ///< no token, or a wrong one
 };
 
 struct MessageHeader {
