@@ -81,6 +81,8 @@ void bench_job(Session& session, const MemoryFolder& folder, const Job& job, con
                  {}});
 }
 
+constexpr const char* serve_job = "serve, one viewer";
+
 // A broadcast to one viewer on this machine, which writes nothing.
 void bench_serve(Session& session, const MemoryFolder& folder, const std::string& backend, int frames) {
     const auto stats = folder / "stats.json", address = folder / "address";
@@ -91,7 +93,7 @@ void bench_serve(Session& session, const MemoryFolder& folder, const std::string
         "sleep 0.1; done; {0} view $at --no-window --log-level error --progress none; wait",
         framewire_program(), folder / "in.bgr", bench_frame.width, bench_frame.height, backend, stats, address);
     const auto timing = run_job(command, stats, frames);
-    session.add({"jobs", "serve, one viewer", "framewire " + backend, timing, 0, {}});
+    session.add({"jobs", serve_job, "framewire " + backend, timing, 0, {}});
 }
 
 // What a frame costs alone, one after the other, in each of `slots`.
@@ -154,9 +156,10 @@ void bench_jobs(Session& session) {
     for (auto* executor : {&session.cpu(), session.gpu()}) {
         if (!executor) continue;
         const std::string backend(to_string(executor->backend()));
-        bench_steps(session, folder, *executor, frames);
-        for (const auto& job : jobs) bench_job(session, folder, job, backend, frames);
-        bench_serve(session, folder, backend, frames);
+        if (session.wants("a frame")) bench_steps(session, folder, *executor, frames);
+        for (const auto& job : jobs)
+            if (session.wants(job.name)) bench_job(session, folder, job, backend, frames);
+        if (session.wants(serve_job)) bench_serve(session, folder, backend, frames);
     }
 }
 
