@@ -120,8 +120,7 @@ BroadcastJob::State::State(const BroadcastOptions& options)
       hurries(options.hurries),
       job(options.job, shown_to_viewers(options.input), files_of(options)),
       parameters(options.encoder),
-      refresh_seconds(
-          refresh_seconds_of(options.refresh_seconds, parameters, job.input().executor(), !options.record.empty())),
+      refresh_seconds(refresh_seconds_of(options.refresh_seconds, parameters, !options.record.empty())),
       threshold(parameters, options.rate),
       shape(job.input().shape()),
       detector(options.detector
@@ -137,8 +136,8 @@ BroadcastJob::State::State(const BroadcastOptions& options)
     else
         encoder.emplace(parameters, shape, executor);
     if (refresh_seconds) {
-        sharpener.emplace(shape, *refresh_seconds, parameters.threshold);
-        if (bounded) bounded_sharper.emplace(BoundedSharper{PackedSharper(shape), delta::Packer(shape)});
+        sharpener.emplace(shape, *refresh_seconds, parameters.threshold, executor);
+        if (bounded) bounded_sharper.emplace(BoundedSharper{PackedSharper(shape, executor), delta::Packer(shape)});
     }
     threshold.set_frame_rate(stream.info().rate.value());
     if (detector) moved.reserve(net::max_objects);
@@ -188,7 +187,7 @@ Found BroadcastJob::State::make_found() {
                 std::nullopt,
                 std::nullopt};
     if (encoder) found.packer.emplace(shape);
-    if (encoder && sharpener) found.sharper.emplace(shape);
+    if (encoder && sharpener) found.sharper.emplace(shape, job.input().executor());
     return found;
 }
 
@@ -249,7 +248,7 @@ void BroadcastJob::State::send_changes(const FrameTime& time, const Found& found
 void BroadcastJob::State::send_sharper(const PackedSharper& sharper, const FrameTime& time,
                                        std::span<const Component> objects, int within) {
     if (sharper.step.empty()) return;
-    stream.advance(sharper.step.changes.view(), time, objects, sharper.packed, within);
+    stream.advance(sharper.step.changes(), time, objects, sharper.packed, within);
     sharpener->took(sharper.step, std::ssize(sharper.packed));
 }
 

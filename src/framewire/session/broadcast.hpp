@@ -27,7 +27,7 @@ struct BroadcastOptions {
     /// force. Whole pictures, which viewers get first or when they are behind, come on top.
     std::optional<delta::RateLimits> rate{};
     /// Blocks that rest for so many seconds are sharpened (delta::RestSharpener); 0: none are. Where nothing is said,
-    /// 1, but 0 on the CUDA backend and where there is a recording.
+    /// 1, but 0 where there is a recording.
     std::optional<double> refresh_seconds{};
     net::ServerOptions server{};
     /// Where it is served under the name of `server`, in place of a listener of its own; lives longer.

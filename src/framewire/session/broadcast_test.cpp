@@ -106,10 +106,6 @@ TEST_P(Broadcast, WhatRestsGetsSharper) {
             auto resting = options(scene + "3");
             resting.encoder.mode = mode;
             resting.refresh_seconds = sharpened ? 2 : 0;
-            if (sharpened && GetParam() == Backend::cuda) {
-                EXPECT_EQ(error_of([&] { BroadcastJob broadcast(resting); }), ErrorCode::usage);
-                continue;
-            }
             BroadcastJob broadcast(resting);
             auto viewer = std::async(std::launch::async, [&] {
                 net::Client client({broadcast.address()});
@@ -140,7 +136,6 @@ TEST_P(Broadcast, WhatRestsGetsSharper) {
 
 // Viewers see a frame again when it gets sharper, and record it once.
 TEST_P(Broadcast, EachFrameIsReceivedOnce) {
-    if (GetParam() == Backend::cuda) GTEST_SKIP() << "nothing is sharpened there";
     auto served = options("synth:size=128x96:fps=100:objects=0:seed=4:frames=60:noise=4");
     served.hurries = false;
     served.refresh_seconds = 0.1;

@@ -65,6 +65,7 @@ struct BatchPacker::State {
         BatchPredictionEncoder encoder;
         BlockSlots without_loss;
         cuda::DeviceImage after;
+        cuda::DeviceBuffer off;  // of each block, bytes
     };
     std::optional<Exact> exact;
     std::optional<Bounded> bounded;
@@ -84,8 +85,8 @@ struct BatchPacker::State {
           places(count() * sizeof(FramePlace)) {
         if (parameters.mode == Mode::bounded)
             bounded.emplace(Bounded{BatchPredictionEncoder(of.channels, Effort::of(parameters.effort)),
-                                    BlockSlots(blocks.count(), of.channels, executor_.stream()),
-                                    cuda::DeviceImage(of)});
+                                    BlockSlots(blocks.count(), of.channels, executor_.stream()), cuda::DeviceImage(of),
+                                    cuda::DeviceBuffer(count() * sizeof(std::uint32_t))});
         else
             exact.emplace(
                 Exact{BatchChangesEncoder(of.channels), cuda::DeviceBuffer(count() * block_slot_bytes(of.channels))});
@@ -160,17 +161,20 @@ PackedBatch BatchPacker::pack_steps(DeviceView<const std::uint8_t> current, Devi
     auto* const summaries = state.summaries.as<Summary>();
     if (state.exact) {
         auto* const differences = state.exact->differences.data();
-        compare_blocks(current, reference, threshold, list, differences, summaries, state.stream());
+        compare_blocks(current, reference, threshold, list, differences, summaries, nullptr, state.stream());
         state.exact->encoder.encode(state.blocks, list, differences, threshold, state.tables.tables(), coded,
                                     state.stream());
         return state.assemble({coded, {PackedHead::Kind::changes, threshold}});
     }
-    compare_blocks(current, reference, threshold, list, nullptr, summaries, state.stream());
+    auto* const off = state.bounded->off.as<std::uint32_t>();
+    compare_blocks(current, reference, threshold, list, nullptr, summaries, off, state.stream());
     const auto after = state.bounded->after.view();
     state.bounded->encoder.encode(current, reference, after, list, threshold, false, state.tables.tables(), coded,
                                   state.stream());
     advance_blocks(current, after, reference, list, nullptr, summaries, state.stream());
-    return state.assemble({coded, {PackedHead::Kind::prediction, threshold}});
+    auto packed = state.assemble({coded, {PackedHead::Kind::prediction, threshold}});
+    packed.off = off;
+    return packed;
 }
 
 PackedBatch BatchPacker::pack_pictures(DeviceView<const std::uint8_t> pictures, int threshold) {

@@ -18,6 +18,9 @@ struct PackedBatch {
     const unsigned long long* begins;  ///< one more than streams
     const Summary* summaries;          ///< of each stream: what its step found; zero after pictures
     int streams;
+    /// Of steps of the mode bounded: of each block, stream by stream, how many bytes were off by more than the
+    /// threshold.
+    const std::uint32_t* off = nullptr;
 };
 
 /// The difference encoder and packer in one, for batches of streams on the GPU: frames are compared with R, and what

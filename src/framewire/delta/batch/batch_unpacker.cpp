@@ -47,7 +47,7 @@ struct BatchUnpacker::State {
         if (frame.size() < PackedHead::bytes || frame.size() > most_bytes) return false;
         of.kind = frame[0];
         of.threshold = frame[1];
-        if (of.kind > static_cast<int>(PackedHead::Kind::first_picture) || of.threshold > PackedHead::max_threshold)
+        if (of.kind > static_cast<int>(PackedHead::Kind::blocks) || of.threshold > PackedHead::max_threshold)
             return false;
         if (!read_directory(frame.subspan(PackedHead::bytes), grid.count(), coded)) return false;
         const auto kind = static_cast<PackedHead::Kind>(of.kind);

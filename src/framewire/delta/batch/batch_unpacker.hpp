@@ -20,10 +20,10 @@ public:
     BatchUnpacker(BatchUnpacker&&) noexcept;
     BatchUnpacker& operator=(BatchUnpacker&&) noexcept;
 
-    /// Applies a packed frame of each stream, steps and pictures alike, to `reference`; returns when that is done. An
-    /// empty one leaves its stream as it is. Throws Error{source_lost} on bytes that no packer of this shape makes, and
-    /// on blocks by themselves (kind 4), which no packer makes and only viewers on the CPU are sent, when all other
-    /// streams have theirs; those of the broken ones are untouched. Throws Error{usage} on another number of frames.
+    /// Applies a packed frame of each stream to `reference`: steps, pictures, and blocks by themselves (kind 4), as
+    /// servers send them; returns when that is done. An empty one leaves its stream as it is. Throws Error{source_lost}
+    /// on bytes that Unpacker refuses, too, when all other streams have theirs; those of the broken ones are untouched.
+    /// Throws Error{usage} on another number of frames.
     void apply(std::span<const std::span<const std::uint8_t>> frames, DeviceView<std::uint8_t> reference);
 
 private:

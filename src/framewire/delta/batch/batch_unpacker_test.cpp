@@ -2,8 +2,10 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/delta/batch/test_scenes.hpp"
+#include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/delta_ref.hpp"
 #include "framewire/delta/packing/bounded_packer.hpp"
+#include "framewire/delta/packing/packed.hpp"
 #include "framewire/delta/packing/packing.hpp"
 #include "kit/filter_check.hpp"
 
@@ -52,11 +54,23 @@ std::vector<Bytes> film(const Shape& shape, Scene scene, Mode mode, int threshol
     return frames;
 }
 
-// What the CPU makes of it; false where it refuses.
+// Some blocks of a packed picture by themselves, as servers send them to viewers that lack these.
+Bytes blocks_of(const Bytes& picture, const Shape& shape, int threshold, std::mt19937_64& random) {
+    const int count = BlockGrid(shape).count();
+    std::vector<CodedBlock> coded;
+    EXPECT_TRUE(read_directory(std::span(picture).subspan(PackedHead::bytes), count, coded));
+    std::erase_if(coded, [&](const CodedBlock&) { return random() % 3 == 0; });
+    Bytes packed;
+    append_packed({PackedHead::Kind::blocks, threshold}, coded, count, packed);
+    return packed;
+}
+
+// What the CPU makes of it; false where it refuses. Nothing is left as it is.
 bool apply_on_cpu(Unpacker& unpacker, const Bytes& bytes, HostView<std::uint8_t> reference) {
+    if (bytes.empty()) return true;
     HostImage before(reference.shape());
     copy(std::as_const(reference), before.view());
-    const bool is_step = !bytes.empty() && bytes[0] % 2 == 0;
+    const bool is_step = bytes[0] % 2 == 0;
     try {
         is_step ? unpacker.apply_changes(bytes, reference) : unpacker.apply_picture(bytes, reference);
         return true;
@@ -98,12 +112,16 @@ public:
         }
         device_.download(executor_->stream());
         ASSERT_EQ(whole_on_gpu, whole);
+        refused_ |= !whole;
         ASSERT_EQ(kit::first_difference(image_.view(), want_.view()), std::nullopt);
         ASSERT_FALSE(image_.broken_guard());
     }
 
+    bool refused() const { return refused_; }
+
 private:
     Executor* executor_;
+    bool refused_ = false;
     GuardedImage image_;
     DeviceTwin device_;
     HostImage want_;
@@ -148,14 +166,39 @@ TEST_P(BatchUnpackerTest, MakesWhatTheCpuMakes) {
                 }
 }
 
+TEST_P(BatchUnpackerTest, TakesBlocksByThemselves) {
+    auto& executor = kit::executor(GetParam());
+    std::mt19937_64 random(kit::seed());
+    for (const auto& layout : kit::layouts())
+        for (const auto& shape : {Shape{3, 1, 1, 3}, Shape{3, 70, 31, 1}, Shape{3, 200, 139, 3}, Shape{3, 131, 260, 1}})
+            for (const auto scene : {Scene::blobs, Scene::noise}) {
+                SCOPED_TRACE(fmt::format("{}, {}, scene {}, seed {}", to_string(shape), kit::to_string(layout),
+                                         static_cast<int>(scene), kit::seed()));
+                const auto one = shape.with_frames(1);
+                const auto pictures = film(one, scene, Mode::exact, 20, 3),
+                           others = film(one, scene, Mode::exact, 8, 5);
+                Beside beside(shape, layout, executor);
+                // Beside steps and pictures of other streams, and on top of a picture of their own.
+                ASSERT_NO_FATAL_FAILURE(beside.apply(
+                    {pictures[0], blocks_of(pictures[0], one, 0, random), blocks_of(others[0], one, 254, random)}));
+                ASSERT_NO_FATAL_FAILURE(beside.apply({blocks_of(others[0], one, 20, random), others[0], Bytes()}));
+                ASSERT_NO_FATAL_FAILURE(
+                    beside.apply({pictures[1], others[1], blocks_of(pictures[0], one, 20, random)}));
+                ASSERT_FALSE(beside.refused());
+            }
+}
+
 TEST_P(BatchUnpackerTest, RefusesWhatTheCpuRefuses) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{3, 70, 90, 3};
+    const auto one = shape.with_frames(1);
     std::mt19937_64 random(kit::seed());
     Beside beside(shape, {}, executor);
     std::vector<std::vector<Bytes>> streams;
     for (const auto mode : {Mode::exact, Mode::bounded, Mode::bounded})
-        streams.push_back(film(shape.with_frames(1), Scene::shifted, mode, 9, streams.size()));
+        streams.push_back(film(one, Scene::shifted, mode, 9, streams.size()));
+    const auto picture = streams[0][0];
+    for (auto& stream : streams) stream.push_back(blocks_of(picture, one, 9, random));
     for (int turn = 0; turn < (kit::brief() ? 30 : 600); ++turn) {
         SCOPED_TRACE(fmt::format("turn {}, seed {}", turn, kit::seed()));
         std::vector<Bytes> frames;

@@ -38,6 +38,7 @@ public:
         return {x, y, width_ - x < block_side ? width_ - x : block_side,
                 height_ - y < block_side ? height_ - y : block_side};
     }
+    FRAMEWIRE_HOST_DEVICE int block_at(int x, int y) const { return y / block_side * columns_ + x / block_side; }
 
 private:
     int width_, height_, columns_, rows_;

@@ -1,15 +1,13 @@
 #include "framewire/delta/refresh/cell_samples.hpp"
 
+#include "framewire/delta/refresh/rest_formulas.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
 
 namespace framewire::delta {
 namespace {
-
-// (sum + n / 2) / n for up to 64 samples is a product with this many bits behind the point: 64 * (64 * 255 + 32) is
-// less than 2^20, so nothing is off.
-constexpr int reciprocal_bits = 20;
 
 // Fixed lengths become vector instructions.
 constexpr int run = 16;
@@ -50,7 +48,7 @@ void CellSamples::add(int cell, HostView<const std::uint8_t> frame) {
     const auto place = grid_.place(cell);
     auto& count = counts_[static_cast<std::size_t>(cell)];
     const int bytes = place.width * channels_;
-    const bool first = count == 0, halve = count == most;
+    const bool first = count == 0, halve = count == most_rest_samples;
     for (int row = 0; row < place.height; ++row) {
         const auto* in = frame.row(0, place.y + row) + std::int64_t{place.x} * channels_;
         auto* sum = sums(cell, row);
@@ -58,20 +56,19 @@ void CellSamples::add(int cell, HostView<const std::uint8_t> frame) {
             std::copy_n(in, bytes, sum);
             continue;
         }
-        if (halve) std::transform(sum, sum + bytes, sum, [](std::uint16_t of) { return std::uint16_t((of + 1) / 2); });
+        if (halve) std::transform(sum, sum + bytes, sum, halved_sum);
         int i = 0;
         for (; i + run <= bytes; i += run) add_samples(in + i, sum + i);
         for (; i < bytes; ++i) sum[i] = static_cast<std::uint16_t>(sum[i] + in[i]);
     }
-    count = static_cast<std::uint8_t>((halve ? most / 2 : count) + 1);
+    count = static_cast<std::uint8_t>(samples_with_next(count));
 }
 
 void CellSamples::mean(int cell, int row, std::uint8_t* out) const {
-    const auto count = static_cast<std::uint32_t>(counts_[static_cast<std::size_t>(cell)]);
-    const std::uint32_t factor = ((1u << reciprocal_bits) + count - 1) / count, half = count / 2;
+    const RestMean means(count(cell));
     const auto* sum = sums(cell, row);
     const int bytes = grid_.place(cell).width * channels_;
-    for (int i = 0; i < bytes; ++i) out[i] = static_cast<std::uint8_t>((sum[i] + half) * factor >> reciprocal_bits);
+    for (int i = 0; i < bytes; ++i) out[i] = means.of(sum[i]);
 }
 
 }  // namespace framewire::delta

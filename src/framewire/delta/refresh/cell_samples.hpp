@@ -13,9 +13,6 @@ namespace framewire::delta {
 /// Move-only.
 class CellSamples {
 public:
-    /// So many samples count at most; when there are more, all before count half.
-    static constexpr int most = 64;
-
     /// For frames of `shape` (one frame).
     explicit CellSamples(const Shape& shape);
 

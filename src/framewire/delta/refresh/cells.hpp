@@ -1,9 +1,8 @@
 #pragma once
 
+#include "framewire/core/host_device.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/delta/blocks/grid.hpp"
-
-#include <algorithm>
 
 namespace framewire::delta {
 
@@ -11,23 +10,48 @@ namespace framewire::delta {
 /// lower edge are smaller.
 class CellGrid {
 public:
-    static constexpr int side = 16;  ///< pixels; so many fit into a block
+    static constexpr int side = 16;  ///< pixels
     static constexpr int most_row_bytes = side * 3;
+    static constexpr int in_block_row = block_side / side;
 
-    explicit CellGrid(const Shape& frame)
+    FRAMEWIRE_HOST_DEVICE explicit CellGrid(const Shape& frame)
         : width_(frame.width),
           height_(frame.height),
           columns_((frame.width + side - 1) / side),
           rows_((frame.height + side - 1) / side) {}
 
-    int columns() const { return columns_; }
-    int count() const { return columns_ * rows_; }
-    BlockPlace place(int cell) const {
+    FRAMEWIRE_HOST_DEVICE int columns() const { return columns_; }
+    FRAMEWIRE_HOST_DEVICE int count() const { return columns_ * rows_; }
+    FRAMEWIRE_HOST_DEVICE BlockPlace place(int cell) const {
         const int x = cell % columns_ * side, y = cell / columns_ * side;
-        return {x, y, std::min(width_ - x, side), std::min(height_ - y, side)};
+        return {x, y, width_ - x < side ? width_ - x : side, height_ - y < side ? height_ - y : side};
+    }
+    /// The cell that a byte is in, row `y` of the frame and byte `x` of the row.
+    FRAMEWIRE_HOST_DEVICE int cell_of(int y, int x, int channels) const {
+        return y / side * columns_ + x / (side * channels);
+    }
+
+    /// Ranks say in which order cells are taken: those of a block one after the other, block by block. Some ranks have
+    /// no cell.
+    FRAMEWIRE_HOST_DEVICE int ranks() const {
+        return block_columns() * ((rows_ + in_block_row - 1) / in_block_row) * in_block_row * in_block_row;
+    }
+    FRAMEWIRE_HOST_DEVICE int rank(int cell) const {
+        const int row = cell / columns_, column = cell % columns_;
+        const int block = row / in_block_row * block_columns() + column / in_block_row;
+        return (block * in_block_row + row % in_block_row) * in_block_row + column % in_block_row;
+    }
+    /// -1 where the rank has none.
+    FRAMEWIRE_HOST_DEVICE int cell_of_rank(int rank) const {
+        const int block = rank / (in_block_row * in_block_row), within = rank % (in_block_row * in_block_row);
+        const int row = block / block_columns() * in_block_row + within / in_block_row;
+        const int column = block % block_columns() * in_block_row + within % in_block_row;
+        return row < rows_ && column < columns_ ? row * columns_ + column : -1;
     }
 
 private:
+    FRAMEWIRE_HOST_DEVICE int block_columns() const { return (columns_ + in_block_row - 1) / in_block_row; }
+
     int width_, height_, columns_, rows_;
 };
 

@@ -33,8 +33,8 @@ public:
           reference(shape),
           viewer(shape),
           changes(shape),
-          step(shape),
-          sharpener(shape, refresh, threshold),
+          step(shape, kit::executor(Backend::cpu)),
+          sharpener(shape, refresh, threshold, kit::executor(Backend::cpu)),
           packer_(shape),
           unpacker_(shape),
           noise_(100003) {
@@ -62,10 +62,11 @@ public:
         sharpener.take_step(changes.view());
         seconds += frame_seconds;
         auto errors = changes.view().summaries[0];
-        sharpener.sharpen(std::as_const(camera).view(), reference.view(), {seconds, within, room}, errors, step);
+        sharpener.sharpen(std::as_const(camera).view(), reference.view(), {seconds, within, room}, step);
+        step.add_errors_to(errors);
         sent = 0;
         if (!step.empty()) {
-            sent = apply(step.changes.view(), step.threshold);
+            sent = apply(step.changes(), step.threshold());
             sharpener.took(step, sent);
             total += sent;
         }
@@ -259,7 +260,8 @@ TEST(RestSharpener, SharpensWhatABoundedPackerMakes) {
         auto errors = packer.pack_step(std::as_const(stream.camera).view(), stream.reference.view(), threshold, packed);
         stream.sharpener.take_step(packer.blocks());
         stream.sharpener.sharpen(std::as_const(stream.camera).view(), stream.reference.view(),
-                                 {frame * 0.1, threshold, infinite}, errors, stream.step);
+                                 {frame * 0.1, threshold, infinite}, stream.step);
+        stream.step.add_errors_to(errors);
         EXPECT_LE(errors.max_error, static_cast<std::uint32_t>(threshold));
         EXPECT_EQ(kit::first_difference(std::as_const(stream.camera).view(), std::as_const(stream.reference).view(),
                                         threshold),
@@ -273,11 +275,10 @@ TEST(RestSharpener, AllocatesNothing) {
     Stream stream({1, 128, 128, 3}, 4);
     stream.run(3);
     const auto before = kit::allocations();
-    auto errors = stream.changes.view().summaries[0];
     for (int frame = 0; frame < 60; ++frame) {
         stream.sharpener.take_step(stream.changes.view());
         stream.sharpener.sharpen(std::as_const(stream.camera).view(), stream.reference.view(),
-                                 {stream.seconds += frame_seconds, threshold, infinite}, errors, stream.step);
+                                 {stream.seconds += frame_seconds, threshold, infinite}, stream.step);
         if (!stream.step.empty()) stream.sharpener.took(stream.step, 100);
     }
     EXPECT_EQ(kit::allocations(), before);
@@ -285,10 +286,11 @@ TEST(RestSharpener, AllocatesNothing) {
 
 TEST(RestSharpener, RefusesWhatIsNotAllowed) {
     const Shape shape{1, 64, 64, 3};
+    auto& executor = kit::executor(Backend::cpu);
     for (const double seconds : {0.0, 0.05, -1.0, 3601.0, std::numeric_limits<double>::quiet_NaN()})
-        EXPECT_THROW(RestSharpener(shape, seconds, 20), Error) << seconds;
-    EXPECT_THROW(RestSharpener(shape, 1, 255), Error);
-    EXPECT_THROW(RestSharpener({2, 64, 64, 3}, 1, 20), Error);
+        EXPECT_THROW(RestSharpener(shape, seconds, 20, executor), Error) << seconds;
+    EXPECT_THROW(RestSharpener(shape, 1, 255, executor), Error);
+    EXPECT_THROW(RestSharpener({2, 64, 64, 3}, 1, 20, executor), Error);
 }
 
 }  // namespace rest_sharpener_test

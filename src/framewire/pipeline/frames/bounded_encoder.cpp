@@ -48,12 +48,20 @@ BoundedEncoder::Outcome BoundedEncoder::encode(Frame& frame, Packs packs, std::o
 
 void BoundedEncoder::sharpen(Frame& frame, Outcome& outcome, delta::RestSharpener& sharpener,
                              const delta::RestSharpener::Moment& moment, delta::SharperStep& step) {
-    if (executor_->backend() != Backend::cpu) fail(ErrorCode::usage, "a picture on the GPU is not sharpened");
-    if (outcome.whole)
-        sharpener.begin_anew();
-    else
-        sharpener.take_step(packer_->blocks());
-    sharpener.sharpen(frame.in<MemorySpace::host>(), reference_.view(), moment, outcome.found, step);
+    if (outcome.whole) sharpener.begin_anew();
+    executor_->in_its_space([&]<MemorySpace space>() {
+        const View<const std::uint8_t, space> camera = frame.in<space>();
+        if constexpr (space == MemorySpace::host) {
+            if (!outcome.whole) sharpener.take_step(packer_->blocks());
+            sharpener.sharpen(camera, reference_.view(), moment, step);
+        } else {
+            if (!outcome.whole) sharpener.take_blocks(on_gpu_->off);
+            sharpener.sharpen(camera, on_gpu_->reference.view(), moment, step);
+            step.wait();
+            step.apply_to(reference_.view());
+        }
+    });
+    step.add_errors_to(outcome.found);
 }
 
 delta::Summary BoundedEncoder::advance(HostView<const std::uint8_t> camera, Packs packs, int within) {
@@ -80,6 +88,7 @@ delta::Summary BoundedEncoder::advance(DeviceView<const std::uint8_t> camera, Pa
 }
 
 delta::Summary BoundedEncoder::fetch(const delta::PackedBatch& batch) {
+    on_gpu_->off = batch.off;
     auto& transfer = on_gpu_->transfer;
     auto& told = *reinterpret_cast<Told*>(on_gpu_->told.data());
     transfer.down([&](const cuda::Stream& stream) {

@@ -44,7 +44,7 @@ public:
     Outcome encode(Frame& frame, Packs packs, std::optional<int> threshold = {});
 
     /// After encode() of the same frame: makes R sharper where it rests, as `moment` allows, and leaves in `step` how.
-    /// Keeps `outcome.found` true. Throws Error{usage} on the CUDA backend.
+    /// Keeps `outcome.found` true. Returns when all is there. `sharpener` and `step` are made for the same executor.
     void sharpen(Frame& frame, Outcome& outcome, delta::RestSharpener& sharpener,
                  const delta::RestSharpener::Moment& moment, delta::SharperStep& step);
 
@@ -68,6 +68,7 @@ private:
         cuda::DeviceImage reference;
         HostBuffer told;  // where the packed bytes begin and end, and what the step found
         cuda::Transfer transfer;
+        const std::uint32_t* off = nullptr;  // of the last step, as PackedBatch has it
     };
     std::optional<OnGpu> on_gpu_;
 };

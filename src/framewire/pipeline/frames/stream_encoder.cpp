@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace framewire {
 namespace {
@@ -57,6 +58,7 @@ FrameChanges StreamEncoder::make_changes() {
 
 void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int> threshold) {
     changes.first_ = !started_;
+    changes.sharper_ = nullptr;
     executor_->in_its_space([&]<MemorySpace space>() {
         const View<const std::uint8_t, space> current = frame.in<space>();
         const auto reference = reference_.view<space>();
@@ -88,16 +90,27 @@ void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int
 
 void StreamEncoder::sharpen(Frame& frame, FrameChanges& changes, delta::RestSharpener& sharpener,
                             const delta::RestSharpener::Moment& moment, delta::SharperStep& step) {
-    if (executor_->backend() != Backend::cpu) fail(ErrorCode::usage, "a picture on the GPU is not sharpened");
-    if (changes.first_)
-        sharpener.begin_anew();
-    else
-        sharpener.take_step(changes.found_);
-    sharpener.sharpen(frame.in<MemorySpace::host>(), reference_.view<MemorySpace::host>(), moment,
-                      changes.found_.summaries[0], step);
+    executor_->in_its_space([&]<MemorySpace space>() {
+        if (changes.first_)
+            sharpener.begin_anew();
+        else if constexpr (space == MemorySpace::host)
+            sharpener.take_step(changes.found_);
+        else
+            sharpener.take_step(changes.device_.view());
+        const View<const std::uint8_t, space> camera = frame.in<space>();
+        sharpener.sharpen(camera, reference_.view<space>(), moment, step);
+    });
+    changes.sharper_ = &step;
 }
 
 void FrameChanges::wait() {
+    wait_for_changes();
+    if (!sharper_) return;
+    sharper_->wait();
+    std::exchange(sharper_, nullptr)->add_errors_to(found_.summaries[0]);
+}
+
+void FrameChanges::wait_for_changes() {
     transfer_.wait();
     if (first_ || encoder_->executor_->backend() == Backend::cpu) return;
     found_ = landing_.view();

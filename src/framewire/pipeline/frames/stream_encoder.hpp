@@ -20,7 +20,8 @@ class FrameChanges {
 public:
     FrameChanges() = default;
 
-    /// Returns when it is there; throws what finding it failed with.
+    /// Returns when it is there, and where StreamEncoder::sharpen() was called, its step; throws what finding it failed
+    /// with.
     void wait();
     /// Whether this is the stream's first frame: R is then the frame itself, StreamEncoder::first_picture(), and there
     /// are no changes.
@@ -31,6 +32,8 @@ public:
 private:
     friend class StreamEncoder;
 
+    void wait_for_changes();
+
     class StreamEncoder* encoder_ = nullptr;
     bool first_ = false;
     delta::ChangesView<MemorySpace::host> found_{};
@@ -39,7 +42,8 @@ private:
     delta::DeviceChanges device_;
     delta::HostChanges landing_;
     std::int64_t expected_ = 0;
-    cuda::Transfer transfer_;  // last: it is over before the changes go
+    delta::SharperStep* sharper_ = nullptr;  // to be waited for, too
+    cuda::Transfer transfer_;                // last: it is over before the changes go
 };
 
 /// The difference encoder behind a run's frames, of which several may be under way. It owns R. One thread starts
@@ -62,8 +66,9 @@ public:
     /// Error{usage} on another shape.
     void start(Frame& frame, FrameChanges& changes, std::optional<int> threshold = {});
 
-    /// After start() of the same frame, on the same thread: makes R sharper where it rests, as `moment` allows, and
-    /// leaves in `step` how. Frames started later find it so. Throws Error{usage} on the CUDA backend.
+    /// After start() of the same frame, on the same thread: makes R sharper where it rests, as `moment` allows. How is
+    /// in `step` once `changes` are waited for, whose errors are those since. Frames started later find R so.
+    /// `sharpener` and `step` are made for the same executor.
     void sharpen(Frame& frame, FrameChanges& changes, delta::RestSharpener& sharpener,
                  const delta::RestSharpener::Moment& moment, delta::SharperStep& step);
 

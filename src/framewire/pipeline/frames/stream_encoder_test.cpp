@@ -1,6 +1,8 @@
 #include "framewire/pipeline/frames/stream_encoder.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/delta/packing/packing.hpp"
+#include "framewire/pipeline/frames/resting_scene.hpp"
 #include "kit/allocations.hpp"
 #include "kit/filter_check.hpp"
 #include "kit/images.hpp"
@@ -98,6 +100,73 @@ TEST_P(StreamEncoderTest, ViewerStaysWithinTheThreshold) {
                 }
                 for (int number = count - slots; number < count; ++number) take(number);
             }
+}
+
+// What a stream's steps are, of a noisy scene in which something moves, with `slots` frames under way.
+std::vector<std::uint8_t> sharpened_stream(Executor& executor, const Shape& shape, int slots) {
+    struct Slot {
+        Frame frame;
+        FrameChanges changes;
+        delta::SharperStep step;
+    };
+    constexpr int threshold = 20;
+    StreamEncoder encoder({delta::Mode::exact, threshold}, shape, executor);
+    delta::RestSharpener sharpener(shape, 0.2, threshold, executor);
+    delta::Packer packer(shape);
+    delta::Unpacker unpacker(shape);
+    HostImage viewer(shape);
+    std::vector<std::uint8_t> all, packed;
+    std::vector<Slot> under_way;
+    for (int slot = 0; slot < slots; ++slot)
+        under_way.push_back({Frame(shape, executor), encoder.make_changes(), delta::SharperStep(shape, executor)});
+    int sharpened = 0;
+    const auto send = [&](const delta::ChangesView<MemorySpace::host>& changes, int within) {
+        packed.clear();
+        packer.pack_changes(changes, within, packed);
+        unpacker.apply_changes(packed, viewer.view());
+        all.insert(all.end(), packed.begin(), packed.end());
+    };
+    const auto take = [&](Slot& slot) {
+        slot.changes.wait();
+        if (slot.changes.first()) return copy(encoder.first_picture(), viewer.view());
+        send(slot.changes.changes(), threshold);
+        if (!slot.step.empty()) {
+            send(slot.step.changes(), slot.step.threshold());
+            sharpener.took(slot.step, std::ssize(packed));
+            ++sharpened;
+        }
+        const auto& summary = slot.changes.changes().summaries[0];
+        std::uint64_t squares = 0;
+        for (std::int64_t i = 0; i < shape.bytes(); ++i) {
+            const int off = viewer.view().data()[i] - slot.frame.host().data()[i];
+            EXPECT_LE(std::abs(off), threshold);
+            squares += static_cast<std::uint64_t>(off * off);
+        }
+        EXPECT_EQ(summary.squared_error, squares);
+        EXPECT_LE(summary.max_error, static_cast<std::uint32_t>(threshold));
+    };
+    constexpr int count = 60;
+    for (int number = 0; number < count + slots; ++number) {
+        auto& slot = under_way[static_cast<std::size_t>(number % slots)];
+        if (number >= slots) take(slot);
+        if (number >= count) continue;
+        frames_testing::paint_resting(slot.frame.fill_on_host(), number);
+        slot.frame.upload();
+        encoder.start(slot.frame, slot.changes);
+        encoder.sharpen(slot.frame, slot.changes, sharpener, {number / 25.0, threshold, 1e6}, slot.step);
+    }
+    EXPECT_GT(sharpened, 3);
+    return all;
+}
+
+TEST_P(StreamEncoderTest, SharpensWhatRests) {
+    for (const auto& shape : {Shape{1, 120, 160, 3}, Shape{1, 240, 321, 1}})
+        for (const int slots : {1, 2, 5}) {
+            SCOPED_TRACE(fmt::format("{}, {} under way", to_string(shape), slots));
+            const auto bytes = sharpened_stream(executor(), shape, slots);
+            const auto on_cpu = sharpened_stream(kit::executor(Backend::cpu), shape, slots);
+            EXPECT_TRUE(bytes == on_cpu) << bytes.size() << " bytes, on the CPU " << on_cpu.size();
+        }
 }
 
 TEST_P(StreamEncoderTest, AllocatesNothingOnceItRuns) {

@@ -5,20 +5,14 @@
 namespace framewire::session {
 
 std::optional<double> refresh_seconds_of(std::optional<double> asked, const delta::EncoderParameters& encoder,
-                                         const Executor& executor, bool recorded) {
+                                         bool recorded) {
     if (asked == 0 || encoder.effective_threshold() == 0) return std::nullopt;
-    const bool on_gpu = executor.backend() == Backend::cuda;
-    if (asked && on_gpu)
-        fail(ErrorCode::usage,
-             "refresh {} on the GPU, where what rests is not sharpened; refresh 0 or the backend cpu "
-             "are allowed",
-             *asked);
     if (asked && recorded)
         fail(ErrorCode::usage,
              "refresh {} of a stream that is recorded, which is not sharpened; refresh 0 or no record "
              "are allowed",
              *asked);
-    if (on_gpu || recorded) return std::nullopt;
+    if (recorded) return std::nullopt;
     return asked.value_or(usual_refresh_seconds);
 }
 

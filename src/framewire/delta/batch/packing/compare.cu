@@ -23,6 +23,7 @@ struct Job {
     BlockList list;
     std::uint8_t* differences;
     Summary* summaries;
+    std::uint32_t* off;
 };
 
 __device__ uint4 load_group(const std::uint8_t* row, int at, int bytes, bool whole) {
@@ -118,6 +119,7 @@ __global__ void __launch_bounds__(threads_per_block) compare_kernel(Job job) {
         }
         auto& summary = job.summaries[stream];
         if (sum.count) atomicAdd(&summary.count, sum.count);
+        if (job.off) job.off[block] = sum.count;
         if (job.differences || sum.count == 0) {
             if (sum.largest) atomicMax(&summary.max_error, sum.largest);
             static_assert(sizeof(summary.squared_error) == sizeof(unsigned long long));
@@ -140,7 +142,8 @@ __global__ void __launch_bounds__(threads_per_block) compare_kernel(Job job) {
 }  // namespace compare_kernels
 
 void compare_blocks(DeviceView<const std::uint8_t> current, DeviceView<std::uint8_t> reference, int threshold,
-                    const BlockList& list, std::uint8_t* differences, Summary* summaries, const cuda::Stream& stream) {
+                    const BlockList& list, std::uint8_t* differences, Summary* summaries, std::uint32_t* off,
+                    const cuda::Stream& stream) {
     using namespace compare_kernels;
     const auto& shape = current.shape();
     const Job job{cuda::KernelImage(current),
@@ -149,7 +152,8 @@ void compare_blocks(DeviceView<const std::uint8_t> current, DeviceView<std::uint
                   static_cast<std::uint32_t>(threshold),
                   list,
                   differences,
-                  summaries};
+                  summaries,
+                  off};
     const bool vectors = job.current.aligned_to(group_bytes) && job.reference.aligned_to(group_bytes);
     const auto kernel = shape.channels == 1 ? vectors ? compare_kernel<1, true> : compare_kernel<1, false>
                         : vectors ? compare_kernel<3, true>

@@ -17,7 +17,9 @@ FRAMEWIRE_HOST_DEVICE constexpr std::size_t block_slot_bytes(int channels) {
 /// it finds to `summaries`, zero before: how many bytes are, and the errors that are left.
 /// With `differences` R takes those bytes, and the differences of the block in place i of the list are written there,
 /// in slot i. Without, R stays, and the errors of the listed blocks are not counted.
+/// `off`, where it is not null, gets how many bytes those are of each block.
 void compare_blocks(DeviceView<const std::uint8_t> current, DeviceView<std::uint8_t> reference, int threshold,
-                    const BlockList& list, std::uint8_t* differences, Summary* summaries, const cuda::Stream& stream);
+                    const BlockList& list, std::uint8_t* differences, Summary* summaries, std::uint32_t* off,
+                    const cuda::Stream& stream);
 
 }  // namespace framewire::delta

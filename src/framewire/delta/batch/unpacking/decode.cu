@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(warp_lanes) decode_blocks_kernel(Job job) {
         const CodedBlockBytes block{job.blocks.place(item.block), stream, job.of.streams[stream].threshold,
                                     job.of.bytes + item.begin, item.size};
         bool whole;
-        if (kind == PackedHead::Kind::picture) {
+        if (kind == PackedHead::Kind::picture || kind == PackedHead::Kind::blocks) {
             whole = read_picture(job.images, block, shared.picture);
         } else {
             whole = read_steps(job.images, block, shared.steps, kind == PackedHead::Kind::changes,

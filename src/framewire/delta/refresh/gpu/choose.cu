@@ -1,0 +1,147 @@
+#include "framewire/cuda/device/check.hpp"
+#include "framewire/cuda/kernel/scan.cuh"
+#include "framewire/delta/refresh/gpu/choose.hpp"
+
+#include <cstdint>
+
+// One block chooses. RestOnHost sorts the cells that are due and takes the first of them, as many as there is room for.
+// Here they are counted by their ages, a thread each. The ages up to one are taken as a whole, and that one's cells by
+// their ranks.
+
+namespace framewire::delta {
+namespace choose_kernels {
+namespace {
+
+constexpr int threads = rest_ages;
+
+struct Job {
+    CellGrid grid;
+    RestTurn turn;
+    RestingMemory memory;
+    ToldStep* told;
+};
+
+// How many cells, in the upper half, and how many bytes they would change, in the lower one. All of a frame fit.
+using Sum = unsigned long long;
+__device__ constexpr Sum sum_of(std::uint32_t off) { return Sum{1} << 32 | off; }
+__device__ constexpr std::uint32_t cells_of(Sum sum) { return static_cast<std::uint32_t>(sum >> 32); }
+__device__ constexpr std::uint32_t off_of(Sum sum) { return static_cast<std::uint32_t>(sum); }
+
+struct Shared {
+    RestAccount account;
+    Sum ages[rest_ages];
+    cuda::BlockScan<Sum, threads / 32> scan;
+    Sum before;
+};
+
+struct Chosen {
+    std::uint32_t changes;
+    bool all;
+};
+
+// By all threads. Each cell is always the same thread's.
+__device__ Chosen choose_stage(const Job& job, Shared& shared, int stage) {
+    const auto& memory = job.memory;
+    const int thread = static_cast<int>(threadIdx.x), ranks = job.grid.ranks();
+    const auto for_each_due = [&](int rank, auto&& body) {
+        const int number = rank < ranks ? job.grid.cell_of_rank(rank) : -1;
+        if (number < 0) return;
+        const auto& cell = memory.cells[number];
+        if (cell.stage == stage && is_due(cell, memory.samples[number], job.turn))
+            body(number, rest_age(cell, job.turn), memory.off[number * rest_stages + stage]);
+    };
+    const RestLimits limits(job.turn, shared.account, stage);
+
+    shared.ages[thread] = 0;
+    __syncthreads();
+    for (int rank = thread; rank < ranks; rank += threads)
+        for_each_due(rank, [&](int, int age, std::uint32_t off) { atomicAdd(&shared.ages[age], sum_of(off)); });
+    __syncthreads();
+    // The oldest first.
+    const auto of_age = shared.ages[rest_ages - 1 - thread];
+    const auto age_in_warp = shared.scan.begin(of_age);
+    __syncthreads();
+    const auto ages = shared.scan.end(age_in_warp);
+    const auto up_to_age = ages.before + of_age;
+    const int whole_ages = __syncthreads_count(limits.takes_all(cells_of(up_to_age), off_of(up_to_age)));
+    if (thread == (whole_ages < rest_ages ? whole_ages : rest_ages - 1))
+        shared.before = whole_ages < rest_ages ? ages.before : up_to_age;
+    __syncthreads();
+    const int parted_age = rest_ages - 1 - whole_ages;  // -1: none
+    auto before = shared.before;
+    auto taken = Sum{0};  // of the parted age, by this thread
+    for (int begin = 0; begin < ranks; begin += threads) {
+        auto own = Sum{0};
+        for_each_due(begin + thread, [&](int, int age, std::uint32_t off) {
+            if (age == parted_age) own = sum_of(off);
+        });
+        const auto in_warp = shared.scan.begin(own);
+        __syncthreads();
+        const auto cells = shared.scan.end(in_warp);
+        __syncthreads();
+        for_each_due(begin + thread, [&](int number, int age, std::uint32_t off) {
+            const auto before_this = before + cells.before;
+            const bool takes = age == parted_age && limits.takes(cells_of(before_this), off_of(before_this),
+                                                                 off_of(before_this + own));
+            if (age <= parted_age && !takes) return;
+            if (takes) taken += own;
+            if (off) memory.chosen[number] = 1;
+            settle(memory.cells[number]);
+        });
+        before += cells.total;
+    }
+    const auto taken_in_warp = shared.scan.begin(taken);
+    __syncthreads();
+    const auto total = shared.before + shared.scan.end(taken_in_warp).total;
+    __syncthreads();
+    return {off_of(total), cells_of(total) == cells_of(ages.total)};
+}
+
+__global__ void __launch_bounds__(threads) choose_kernel(Job job) {
+    __shared__ Shared shared;
+    ToldStep told;
+    if (threadIdx.x == 0) {
+        shared.account = *job.memory.account;
+        shared.account.begin(job.turn);
+        *job.memory.new_picture = 0;
+    }
+    __syncthreads();
+    if (shared.account.may_send(job.turn)) {
+        // As RestOnHost::sharpen().
+        const int first = shared.account.next_stage;
+        int next = 0;
+        for (int i = 0; i < rest_stages; ++i) {
+            const int stage = (first + i) % rest_stages;
+            const auto [changes, all] = choose_stage(job, shared, stage);
+            if (changes > 0) {
+                told.stage = stage;
+                told.threshold = job.turn.thresholds[stage];
+                told.count = changes;
+                told.expected_parts = RestLimits(job.turn, shared.account, stage).parts(changes);
+                if (all) next = (stage + 1) % rest_stages;
+            }
+            if (changes > 0 || !all) break;
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            shared.account.next_stage = next;
+            shared.account.send(told.expected_parts);
+        }
+    }
+    if (threadIdx.x == 0) {
+        *job.memory.account = shared.account;
+        *job.told = told;
+    }
+}
+
+}  // namespace
+}  // namespace choose_kernels
+
+void choose_cells(const Shape& shape, const RestTurn& turn, const RestingMemory& memory, ToldStep* told,
+                  const cuda::Stream& stream) {
+    using namespace choose_kernels;
+    choose_kernel<<<1, threads, 0, stream.handle()>>>({CellGrid(shape), turn, memory, told});
+    cuda::check_launch();
+}
+
+}  // namespace framewire::delta

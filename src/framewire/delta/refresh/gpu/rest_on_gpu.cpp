@@ -1,0 +1,77 @@
+#include "framewire/delta/refresh/gpu/rest_on_gpu.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/delta/refresh/gpu/choose.hpp"
+#include "framewire/delta/refresh/gpu/look.hpp"
+#include "framewire/delta/refresh/sharpener_state.hpp"
+
+#include <cstddef>
+#include <utility>
+
+namespace framewire::delta {
+namespace {
+
+template <class T>
+cuda::DeviceBuffer zeros(std::size_t count, const Executor& executor) {
+    cuda::DeviceBuffer buffer(count * sizeof(T));
+    cuda::fill(buffer.data(), 0, buffer.bytes(), executor.stream());
+    return buffer;
+}
+
+std::size_t cells_of(const Shape& shape) { return static_cast<std::size_t>(CellGrid(shape).count()); }
+
+}  // namespace
+
+RestOnGpu::RestOnGpu(const Shape& shape, Executor& executor)
+    : shape_(shape),
+      executor_(&executor),
+      encoder_({Mode::exact, 0}, shape, executor),
+      target_(shape),
+      account_(zeros<RestAccount>(1, executor)),
+      new_picture_(zeros<std::uint32_t>(1, executor)),
+      cells_(zeros<RestingCell>(cells_of(shape), executor)),
+      changed_(zeros<std::uint32_t>(cells_of(shape), executor)),
+      off_(zeros<std::uint32_t>(cells_of(shape) * rest_stages, executor)),
+      sums_(zeros<std::uint16_t>(
+          cells_of(shape) * static_cast<std::size_t>(CellGrid::side * CellGrid::side * shape.channels), executor)),
+      samples_(zeros<std::uint8_t>(cells_of(shape), executor)),
+      chosen_(zeros<std::uint8_t>(cells_of(shape), executor)) {}
+
+RestingMemory RestOnGpu::memory() const {
+    return {account_.as<RestAccount>(), new_picture_.as<std::uint32_t>(), cells_.as<RestingCell>(),
+            changed_.as<std::uint32_t>(), off_.as<std::uint32_t>(), sums_.as<std::uint16_t>(), samples_.data(),
+            chosen_.data()};
+}
+
+void RestOnGpu::take_step(const ChangesView<MemorySpace::device>& changes) {
+    count_changes(changes, shape_, memory(), executor_->stream());
+}
+
+void RestOnGpu::take_blocks(const std::uint32_t* off) { spread_blocks(off, shape_, memory(), executor_->stream()); }
+
+void RestOnGpu::sharpen(DeviceView<const std::uint8_t> camera, DeviceView<std::uint8_t> reference, const RestTurn& turn,
+                        SharperStep& step) {
+    if (!step.on_gpu_) fail(ErrorCode::usage, "a step on the host, of a picture on the GPU");
+    auto& to = *step.on_gpu_;
+    const auto& stream = executor_->stream();
+    auto* const told = to.told.as<ToldStep>();
+    look_at_cells(camera, std::as_const(reference), turn, memory(), stream);
+    choose_cells(shape_, turn, memory(), told, stream);
+    // What the chosen cells become differs from R by what the encoder finds, and R takes.
+    const auto target = target_.view();
+    cuda::copy(std::as_const(reference), target, stream);
+    aim_cells(camera, target, turn, memory(), told, stream);
+    encoder_.encode(std::as_const(target), reference, to.changes.view(), 0);
+    to.transfer.down([&](const cuda::Stream& down) { cuda::download(told, to.landed.data(), sizeof(ToldStep), down); });
+    to.under_way = true;
+}
+
+void RestSharpener::take_step(const ChangesView<MemorySpace::device>& changes) { state_->on_gpu->take_step(changes); }
+void RestSharpener::take_blocks(const std::uint32_t* off) { state_->on_gpu->take_blocks(off); }
+void RestSharpener::sharpen(DeviceView<const std::uint8_t> camera, DeviceView<std::uint8_t> reference,
+                            const Moment& moment, SharperStep& step) {
+    const auto turn = state_->begin(camera, reference, moment, step);
+    state_->on_gpu->sharpen(camera, reference, turn, step);
+}
+
+}  // namespace framewire::delta

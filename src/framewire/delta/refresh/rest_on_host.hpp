@@ -1,0 +1,58 @@
+#pragma once
+
+#include "framewire/core/view.hpp"
+#include "framewire/delta/changes.hpp"
+#include "framewire/delta/refresh/cell_samples.hpp"
+#include "framewire/delta/refresh/cells.hpp"
+#include "framewire/delta/refresh/rest_formulas.hpp"
+#include "framewire/delta/refresh/sharper_step.hpp"
+
+#include <compare>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace framewire::delta {
+
+/// What rests, and how it gets sharper, on the host; see RestSharpener.
+class RestOnHost {
+public:
+    explicit RestOnHost(const Shape& shape);
+
+    void take_step(const ChangesView<MemorySpace::host>& changes);
+    void take_step(std::span<const Summary> blocks);
+    /// Writes `step` only where something is sharpened.
+    void sharpen(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, const RestTurn& turn,
+                 SharperStep& step);
+
+private:
+    RestingCell& cell(int number) { return cells_[static_cast<std::size_t>(number)]; }
+    void look(HostView<const std::uint8_t> camera, const RestTurn& turn);
+    bool moves(int cell, HostView<const std::uint8_t> camera, int within) const;
+    template <class Held, class Body>
+    void for_each_off(int cell, int row, HostView<const std::uint8_t> camera, HostView<Held> reference, int within,
+                      int threshold, Body&& body) const;
+    struct Chosen {
+        std::uint32_t changes;
+        bool all;
+    };
+    Chosen choose(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> reference, const RestTurn& turn,
+                  int stage);
+    void write(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int within, SharperStep& step);
+
+    Shape shape_;
+    CellGrid grid_;
+    CellSamples samples_;
+    std::vector<RestingCell> cells_;
+    std::vector<std::uint16_t> changed_;  // bytes of each cell, by the step to the frame at hand
+    bool new_picture_ = false;            // that step changed more than a cell need be looked at for
+    struct Due {
+        int younger, rank, cell;  // than the oldest age there is
+        auto operator<=>(const Due&) const = default;
+    };
+    std::vector<Due> due_;
+    std::vector<int> chosen_;
+    RestAccount account_{};
+};
+
+}  // namespace framewire::delta

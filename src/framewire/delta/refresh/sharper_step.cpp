@@ -1,0 +1,60 @@
+#include "framewire/delta/refresh/sharper_step.hpp"
+
+#include "framewire/core/error.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace framewire::delta {
+
+SharperStep::OnGpu::OnGpu(const Shape& shape, const Executor& executor)
+    : changes(shape), told(sizeof(ToldStep)), landed(sizeof(ToldStep), executor.frame_memory()), transfer(executor) {}
+
+SharperStep::SharperStep(const Shape& shape, const Executor& executor) : changes_(shape) {
+    if (executor.backend() == Backend::cuda) on_gpu_.emplace(shape, executor);
+    clear();
+}
+
+void SharperStep::clear() {
+    told_ = {};
+    changes_.view().summaries[0] = {};
+    if (on_gpu_) on_gpu_->under_way = false;
+}
+
+void SharperStep::wait() {
+    if (!on_gpu_ || !on_gpu_->under_way) return;
+    auto& gpu = *on_gpu_;
+    gpu.transfer.wait();
+    gpu.under_way = false;
+    const auto told = *gpu.landed.as<ToldStep>();
+    const auto to = changes_.view();
+    if (std::int64_t{told.count} > to.capacity)
+        fail(ErrorCode::internal, "{} changes sharpen a frame of {} bytes", told.count, to.capacity);
+    if (told.count > 0) {
+        const auto from = gpu.changes.view();
+        gpu.transfer.down([&](const cuda::Stream& stream) {
+            cuda::download(from.positions, to.positions, told.count * sizeof(std::uint32_t), stream);
+            cuda::download(from.differences, to.differences, told.count, stream);
+        });
+        gpu.transfer.wait();
+    }
+    to.summaries[0] = {.count = told.count};
+    told_ = told;
+}
+
+void SharperStep::apply_to(HostView<std::uint8_t> reference) const {
+    const auto changes = changes_.view();
+    const auto row_bytes = reference.shape().row_bytes();
+    for (std::uint32_t i = 0; i < told_.count; ++i) {
+        const auto position = changes.positions[i];
+        auto& byte = reference.row(0, static_cast<int>(position / row_bytes))[position % row_bytes];
+        byte = static_cast<std::uint8_t>(byte + changes.differences[i]);
+    }
+}
+
+void SharperStep::add_errors_to(Summary& errors) const {
+    errors.max_error = std::max(errors.max_error, told_.max_error);
+    errors.squared_error += told_.squared_error;
+}
+
+}  // namespace framewire::delta
