@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -69,6 +70,7 @@ struct BroadcastJob::State {
     explicit State(const BroadcastOptions& options);
 
     net::Listener& listener(const BroadcastOptions& options);
+    std::shared_ptr<delta::SharedEncoder> shared_encoder(const BroadcastOptions& options);
     net::Control control_for_viewers(const BroadcastOptions& options);
     net::StreamInfo stream_info() const;
     void run();
@@ -135,7 +137,7 @@ BroadcastJob::State::State(const BroadcastOptions& options)
     if (parameters.mode == delta::Mode::bounded)
         bounded.emplace(parameters, shape, executor);
     else
-        encoder.emplace(parameters, shape, executor);
+        encoder.emplace(parameters, shape, executor, shared_encoder(options));
     if (refresh_seconds) {
         sharpener.emplace(shape, *refresh_seconds, parameters.threshold);
         if (bounded) bounded_sharper.emplace(BoundedSharper{PackedSharper(shape), delta::Packer(shape)});
@@ -148,6 +150,11 @@ net::Listener& BroadcastJob::State::listener(const BroadcastOptions& options) {
     if (options.listener) return *options.listener;
     net::validate_stream_name(options.server.stream);  // before anybody listens
     return own_listener.emplace(options.server, job.stop());
+}
+
+std::shared_ptr<delta::SharedEncoder> BroadcastJob::State::shared_encoder(const BroadcastOptions& options) {
+    const bool may_share = job.input().backend() == Backend::cuda && !refresh_seconds;
+    return options.shared_encoders && may_share ? options.shared_encoders->of(shape) : nullptr;
 }
 
 net::Control BroadcastJob::State::control_for_viewers(const BroadcastOptions& options) {

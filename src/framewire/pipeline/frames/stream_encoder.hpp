@@ -7,10 +7,13 @@
 #include "framewire/delta/changes.hpp"
 #include "framewire/delta/delta.hpp"
 #include "framewire/delta/refresh/rest_sharpener.hpp"
+#include "framewire/delta/shared/shared_encoder.hpp"
+#include "framewire/delta/shared/turns.hpp"
 #include "framewire/pipeline/frames/frame.hpp"
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 namespace framewire {
@@ -39,6 +42,10 @@ private:
     delta::DeviceChanges device_;
     delta::HostChanges landing_;
     std::int64_t expected_ = 0;
+    // Where it goes by a shared encoder, and has not yet.
+    delta::Turns::Turn turn_;
+    DeviceView<const std::uint8_t> current_;
+    int threshold_ = 0;
     cuda::Transfer transfer_;  // last: it is over before the changes go
 };
 
@@ -46,8 +53,10 @@ private:
 /// frames, another may wait for them.
 class StreamEncoder {
 public:
-    /// For frames of `frame`, one each. Throws as delta::Encoder does. Keeps a reference to `executor`.
-    StreamEncoder(const delta::EncoderParameters& parameters, const Shape& frame, Executor& executor);
+    /// For frames of `frame`, one each. Throws as delta::Encoder does. Keeps a reference to `executor`. `shared`: an
+    /// encoder of that shape, on the CUDA backend, that frames go by while other streams have it, too.
+    StreamEncoder(const delta::EncoderParameters& parameters, const Shape& frame, Executor& executor,
+                  std::shared_ptr<delta::SharedEncoder> shared = nullptr);
     StreamEncoder(const StreamEncoder&) = delete;
     StreamEncoder& operator=(const StreamEncoder&) = delete;
 
@@ -73,8 +82,13 @@ public:
 private:
     friend class FrameChanges;
 
+    bool goes_by_shared() const;
+    void encode_by_shared(FrameChanges& changes);
+
     Executor* executor_;
     delta::Encoder encoder_;
+    std::shared_ptr<delta::SharedEncoder> shared_;
+    delta::Turns turns_;  // of frames that go by it
     bool started_ = false;
     BackendImage reference_;
     HostImage first_picture_;
