@@ -153,8 +153,8 @@ net::Listener& BroadcastJob::State::listener(const BroadcastOptions& options) {
 }
 
 std::shared_ptr<delta::SharedEncoder> BroadcastJob::State::shared_encoder(const BroadcastOptions& options) {
-    const bool may_share = job.input().backend() == Backend::cuda && !refresh_seconds;
-    return options.shared_encoders && may_share ? options.shared_encoders->of(shape) : nullptr;
+    const bool may_share = options.shared_encoders && job.input().backend() == Backend::cuda;
+    return may_share ? options.shared_encoders->of(shape) : nullptr;
 }
 
 net::Control BroadcastJob::State::control_for_viewers(const BroadcastOptions& options) {
@@ -204,10 +204,11 @@ void BroadcastJob::State::start(InputFrame& frame, const FrameTime& time, Found&
     if (found.has_objects) detector->start(frame.captured, found.objects);
     if (!encoder) return;
     found.threshold = threshold.next(time.seconds);
-    encoder->start(frame.result(), found.changes, found.threshold);
+    const bool sharpens = sharpener && stream.watched();
+    encoder->start(frame.result(), found.changes, found.threshold, sharpens);
     if (!sharpener) return;
     found.sharper->step.clear();
-    if (stream.watched())
+    if (sharpens && !found.changes.goes_by_shared())
         encoder->sharpen(frame.result(), found.changes, *sharpener, moment(time, found.threshold), found.sharper->step);
     else
         sharpener->begin_anew();

@@ -186,8 +186,8 @@ TEST(CommonLaunches, AFailureIsThatOfItsLaunchOnly) {
     EXPECT_TRUE(bench.over().contains(8));
 }
 
-// Threads that come as they like, against a device with some work and one with next to none: all are served, each launch
-// is of what waited, and whenever nothing is under way nothing waits.
+// Threads that come as they like, against a device with some work and one with next to none: all are served, each
+// launch is of what waited, and whenever nothing is under way nothing waits.
 TEST(CommonLaunches, ServesAllWhoeverComesWhen) {
     constexpr int threads = 8, turns = 300, most_together = 5;
     for (const int places : {1, 2})

@@ -28,8 +28,7 @@ __device__ void copy_bytes(const void* from, void* to, std::int64_t bytes) {
     std::int64_t copied = 0;
     if ((reinterpret_cast<std::uintptr_t>(from) | reinterpret_cast<std::uintptr_t>(to)) % sizeof(uint4) == 0) {
         const auto groups = bytes / static_cast<std::int64_t>(sizeof(uint4));
-        for (auto i = first; i < groups; i += threads)
-            static_cast<uint4*>(to)[i] = static_cast<const uint4*>(from)[i];
+        for (auto i = first; i < groups; i += threads) static_cast<uint4*>(to)[i] = static_cast<const uint4*>(from)[i];
         copied = groups * static_cast<std::int64_t>(sizeof(uint4));
     }
     for (auto i = copied + first; i < bytes; i += threads)

@@ -49,13 +49,15 @@ struct Moments {
 
 struct Case {
     int streams;
-    bool uploads;      // frames come from pinned memory; else they are on the GPU already
-    bool live;         // at a camera's rate; else as fast as they go
-    int under_way;     // shared launches at once; 0: each stream has its own
+    bool uploads;   // frames come from pinned memory; else they are on the GPU already
+    bool live;      // at a camera's rate; else as fast as they go
+    int under_way;  // shared launches at once; 0: each stream has its own
     std::string name() const {
         return fmt::format("{} x 640x360{}, {}", streams, live ? " at 30 fps" : "", uploads ? "from pinned" : "on GPU");
     }
-    std::string runner() const { return under_way == 0 ? "own launches" : fmt::format("shared, {} at once", under_way); }
+    std::string runner() const {
+        return under_way == 0 ? "own launches" : fmt::format("shared, {} at once", under_way);
+    }
 };
 
 struct Measured {
@@ -66,14 +68,19 @@ struct Measured {
 double cpu_seconds() {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
-    const auto seconds = [](const timeval& time) { return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec); };
+    const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+    };
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 class Stream {
 public:
     Stream(const Case& of, const Moments& moments, std::shared_ptr<delta::SharedEncoder> shared)
-        : case_(of), moments_(moments), executor_(BackendChoice::cuda, 1), encoder_({.threshold = threshold}, shape, executor_, std::move(shared)) {
+        : case_(of),
+          moments_(moments),
+          executor_(BackendChoice::cuda, 1),
+          encoder_({.threshold = threshold}, shape, executor_, std::move(shared)) {
         for (int slot = 0; slot < slots; ++slot) {
             frames_.emplace_back(shape, executor_);
             changes_.push_back(encoder_.make_changes());
@@ -106,7 +113,8 @@ public:
         const auto begin = Clock::now();
         double us = 0;
         for (int number = 0; number < count; ++number) {
-            std::this_thread::sleep_until(begin + std::chrono::duration_cast<Clock::duration>((number + phase) * frame_time));
+            std::this_thread::sleep_until(begin +
+                                          std::chrono::duration_cast<Clock::duration>((number + phase) * frame_time));
             const auto start_time = Clock::now();
             start(number);
             wait(number);
@@ -123,7 +131,8 @@ public:
             if (got.summaries[0].count != count ||
                 std::memcmp(got.positions, want.positions, count * sizeof(std::uint32_t)) != 0 ||
                 std::memcmp(got.differences, want.differences, count) != 0)
-                fail(ErrorCode::internal, "{}, {}: changes are not the reference's; not timed", case_.name(), case_.runner());
+                fail(ErrorCode::internal, "{}, {}: changes are not the reference's; not timed", case_.name(),
+                     case_.runner());
         }
     }
 
@@ -141,7 +150,8 @@ Measured measure(const Case& of, const Moments& moments, int frames) {
     const auto shared = of.under_way ? std::make_shared<delta::SharedEncoder>(shape, of.under_way) : nullptr;
     const int each = std::max(slots, frames / of.streams / slots * slots);
     std::vector<std::unique_ptr<Stream>> streams;
-    for (int stream = 0; stream < of.streams; ++stream) streams.push_back(std::make_unique<Stream>(of, moments, shared));
+    for (int stream = 0; stream < of.streams; ++stream)
+        streams.push_back(std::make_unique<Stream>(of, moments, shared));
     const auto before = shared ? shared->counts() : delta::SharedEncoder::Counts{};
     std::barrier together(of.streams + 1);
     std::mutex mutex;
@@ -187,7 +197,9 @@ void bench_launches(Session& session) {
     for (const bool live : {false, true})
         for (const bool uploads : {false, true})
             for (const int streams : {1, 4, 16, 64}) {
-                const int frames = live ? streams * frames_a_second * (session.quick() ? 1 : 2) : session.quick() ? 3200 : 32000;
+                const int frames = live              ? streams * frames_a_second * (session.quick() ? 1 : 2)
+                                   : session.quick() ? 3200
+                                                     : 32000;
                 constexpr int ways = 3, turns = 3;
                 std::vector<Measured> measured[ways];
                 for (int turn = 0; turn < turns; ++turn)
@@ -200,8 +212,13 @@ void bench_launches(Session& session) {
                     const auto& middle = of_way[turns / 2];
                     if (way == 0) own_us = middle.us;
                     const Case of{streams, uploads, live, way};
-                    session.add({"launches", fmt::format("{}, {:.2f} launches", of.name(), middle.launches), of.runner(),
-                                 {middle.us, of_way.front().us, of_way.back().us}, 0, own_us / middle.us, middle.cpu_us});
+                    session.add({"launches",
+                                 fmt::format("{}, {:.2f} launches", of.name(), middle.launches),
+                                 of.runner(),
+                                 {middle.us, of_way.front().us, of_way.back().us},
+                                 0,
+                                 own_us / middle.us,
+                                 middle.cpu_us});
                 }
             }
 }

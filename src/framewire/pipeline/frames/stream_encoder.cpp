@@ -62,7 +62,7 @@ FrameChanges StreamEncoder::make_changes() {
     return changes;
 }
 
-void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int> threshold) {
+void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int> threshold, bool by_itself) {
     changes.first_ = !started_;
     executor_->in_its_space([&]<MemorySpace space>() {
         const View<const std::uint8_t, space> current = frame.in<space>();
@@ -80,7 +80,7 @@ void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int
         } else if constexpr (space == MemorySpace::host) {
             changes.found_ = changes.host_.view();
             encoder_.encode(current, reference, changes.found_, threshold);
-        } else if (goes_by_shared()) {
+        } else if (goes_by_shared(by_itself)) {
             changes.turn_ = turns_.take();
             changes.current_ = current;
             changes.threshold_ = threshold.value_or(parameters().effective_threshold());
@@ -111,7 +111,9 @@ void StreamEncoder::sharpen(Frame& frame, FrameChanges& changes, delta::RestShar
 
 // Frames are in their order, whichever way they go. One stream alone has nobody to share launches with, and need not
 // wait for its frame before it queues what follows.
-bool StreamEncoder::goes_by_shared() const { return shared_ && (turns_.any_open() || shared_.use_count() > 1); }
+bool StreamEncoder::goes_by_shared(bool by_itself) const {
+    return shared_ && (turns_.any_open() || (shared_.use_count() > 1 && !by_itself));
+}
 
 void StreamEncoder::encode_by_shared(FrameChanges& changes) {
     const auto turn = std::move(changes.turn_);

@@ -28,6 +28,8 @@ public:
     /// Whether this is the stream's first frame: R is then the frame itself, StreamEncoder::first_picture(), and there
     /// are no changes.
     bool first() const { return first_; }
+    /// Whether it goes by a shared encoder, and has not yet.
+    bool goes_by_shared() const { return static_cast<bool>(turn_); }
     /// One stream's. Has room for those that are there.
     const delta::ChangesView<MemorySpace::host>& changes() const { return found_; }
 
@@ -68,11 +70,11 @@ public:
     FrameChanges make_changes();
     /// The next frame; what changed in it is in `changes` once they are waited for. `threshold` is this frame's,
     /// 0..254; none: that of the parameters. On the CUDA backend only changes come down. Allocates nothing. Throws
-    /// Error{usage} on another shape.
-    void start(Frame& frame, FrameChanges& changes, std::optional<int> threshold = {});
+    /// Error{usage} on another shape. `by_itself`: not by a shared encoder, if frames before it allow.
+    void start(Frame& frame, FrameChanges& changes, std::optional<int> threshold = {}, bool by_itself = false);
 
-    /// After start() of the same frame, on the same thread: makes R sharper where it rests, as `moment` allows, and
-    /// leaves in `step` how. Frames started later find it so. Throws Error{usage} on the CUDA backend.
+    /// After start() of the same frame by itself, on the same thread: makes R sharper where it rests, as `moment`
+    /// allows, and leaves in `step` how. Frames started later find it so. Throws Error{usage} on the CUDA backend.
     void sharpen(Frame& frame, FrameChanges& changes, delta::RestSharpener& sharpener,
                  const delta::RestSharpener::Moment& moment, delta::SharperStep& step);
 
@@ -82,7 +84,7 @@ public:
 private:
     friend class FrameChanges;
 
-    bool goes_by_shared() const;
+    bool goes_by_shared(bool by_itself) const;
     void encode_by_shared(FrameChanges& changes);
 
     Executor* executor_;
