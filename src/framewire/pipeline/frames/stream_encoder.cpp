@@ -84,7 +84,7 @@ void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int
             changes.turn_ = turns_.take();
             changes.current_ = current;
             changes.threshold_ = threshold.value_or(parameters().effective_threshold());
-            changes.transfer_.down([](const cuda::Stream&) {});  // over when the frame is there
+            changes.transfer_.mark();  // over when the frame is there
         } else {
             const auto on_device = changes.device_.view();
             encoder_.encode(current, reference, on_device, threshold);
