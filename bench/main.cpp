@@ -30,7 +30,8 @@ int main(int argc, char** argv) {
         "a scene of changedetection.net (its input/ and groundtruth/): the mixture suite tells how well it does there");
     app.add_option("--input", video, "a video that the suites peers and stream read; one is made where none is given")
         ->check(CLI::ExistingPath);
-    app.add_option("--only", only, "of the suites jobs, peers, peers-mp4 and stream only rows with this in their names");
+    app.add_option("--only", only,
+                   "of the suites jobs, peers, peers-mp4 and stream only rows with this in their names");
     app.add_option("--threshold", stream.threshold, "of the suite stream: furthest that a byte may be off")
         ->capture_default_str()
         ->check(CLI::Range(0, 254));

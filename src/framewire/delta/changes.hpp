@@ -28,6 +28,11 @@ struct ChangesView {
     Summary* summaries = nullptr;
     std::int64_t capacity = 0;  ///< changes each stream has room for: the bytes of a frame
     int streams = 0;
+
+    /// Those of one stream alone.
+    ChangesView of_stream(int stream) const {
+        return {positions + stream * capacity, differences + stream * capacity, summaries + stream, capacity, 1};
+    }
 };
 
 /// Throws Error{usage} unless `changes` has memory for every byte of a batch of `shape`. `what` names it in the

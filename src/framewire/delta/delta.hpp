@@ -53,7 +53,8 @@ public:
 
     /// Compares `current` with `reference`, updates `reference` and writes `changes`. Any strides; no overlap.
     /// `changes` has room for every byte of every frame. `threshold` is that of these frames, 0..254; none: that of the
-    /// parameters. Host: returns when done. Device: queued on the executor's stream, one launch.
+    /// parameters. Host: returns when done. Device: queued on the executor's stream, one launch
+    /// for every 32 frames.
     void encode(HostView<const std::uint8_t> current, HostView<std::uint8_t> reference,
                 const ChangesView<MemorySpace::host>& changes, std::optional<int> threshold = {});
     void encode(DeviceView<const std::uint8_t> current, DeviceView<std::uint8_t> reference,

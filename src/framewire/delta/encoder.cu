@@ -1,16 +1,19 @@
 #include "framewire/cuda/device/check.hpp"
-#include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/cuda/kernel/look_back.cuh"
 #include "framewire/cuda/kernel/scan.cuh"
 #include "framewire/delta/delta.hpp"
+#include "framewire/delta/encoder_launch.hpp"
 #include "framewire/delta/encoder_layout.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <span>
 
-// One launch encodes a batch of streams. A block takes one tile of 16 KiB, compares it with the reference, writes the
-// reference where it changed, and learns where its changes go by decoupled look-back over the tiles before it in its
-// stream. Tiles go round the streams, so that neighbours in a look-back are far apart in time and rarely wait for each
-// other.
+// One launch encodes a batch of streams, each wherever its memory is. A block takes one tile of 16 KiB, compares it
+// with the reference, writes the reference where it changed, and learns where its changes go by decoupled look-back
+// over the tiles before it in its stream. Tiles go round the streams, so that neighbours in a look-back are far apart
+// in time and rarely wait for each other.
 
 namespace framewire::delta {
 namespace encoder_kernels {
@@ -24,20 +27,29 @@ constexpr int slabs = static_cast<int>(cuda_tile_bytes) / slab_bytes;
 constexpr int staged_changes = slab_bytes;  // room in shared memory: one slab with every byte changed
 static_assert(slabs == 4, "four counts are packed in one 64-bit scan");
 
-struct Job {
-    cuda::KernelImage<const std::uint8_t> current;
-    cuda::KernelImage<std::uint8_t> reference;
-    std::uint32_t frame_bytes, row_bytes;  // positions fit 32 bits: a frame has at most 3 * 2^28 bytes
-    std::uint32_t tiles_per_frame;
+struct StreamJob {
+    const std::uint8_t* current;
+    std::uint8_t* reference;
+    std::uint32_t* positions;
+    std::uint8_t* differences;
+    Summary* summary;
     // |d| > threshold for the four bytes of a word: see changed_bytes().
     std::uint32_t threshold_addend, threshold_low_mask;
-    CudaWorkspace workspace;
-    ChangesView<MemorySpace::device> changes;
 };
+
+struct Job {
+    StreamJob streams[cuda_streams_per_launch];
+    std::uint32_t stream_count;
+    std::uint32_t frame_bytes, row_bytes;  // positions fit 32 bits: a frame has at most 3 * 2^28 bytes
+    std::uint32_t tiles_per_frame;
+    std::int64_t current_row_stride, reference_row_stride;
+    CudaWorkspace workspace;
+};
+static_assert(sizeof(Job) <= 4096, "arguments of a kernel");
 
 // The highest bit of each byte of the result says whether that byte of `distance` exceeds the threshold t.
 // For t < 128: the low 7 bits plus 127 - t carry into bit 7, or bit 7 was set. For t >= 128: both, with 255 - t.
-__device__ std::uint32_t changed_bytes(std::uint32_t distance, const Job& job) {
+__device__ std::uint32_t changed_bytes(std::uint32_t distance, const StreamJob& job) {
     const auto sum = (distance & 0x7F7F7F7Fu) + job.threshold_addend;
     return ((sum & distance) | ((sum | distance) & job.threshold_low_mask)) & 0x80808080u;
 }
@@ -118,23 +130,21 @@ __device__ void finish_tile(const Job& job, std::uint32_t stream, std::uint32_t 
     __threadfence();
     if (atomicInc(&sums.tiles_done, job.tiles_per_frame - 1) == job.tiles_per_frame - 1) {
         __threadfence();
-        job.changes.summaries[stream].max_error = atomicExch(&sums.max_error, 0u);
-        job.changes.summaries[stream].squared_error = atomicExch(&sums.squared_error, 0ull);
+        auto& summary = *job.streams[stream].summary;
+        summary.max_error = atomicExch(&sums.max_error, 0u);
+        summary.squared_error = atomicExch(&sums.squared_error, 0ull);
     }
     if (atomicInc(&job.workspace.progress->tiles_done, gridDim.x - 1) == gridDim.x - 1)
         atomicAdd(&job.workspace.progress->launches_done, 1u);
 }
 
 template <bool vectors>
-__global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_kernel(Job job) {
+__global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_kernel(const __grid_constant__ Job job) {
     __shared__ Shared shared;
     const auto lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 
-    const auto streams = static_cast<std::uint32_t>(job.changes.streams);
-    const auto stream = blockIdx.x % streams, tile = blockIdx.x / streams;
-
-    const auto* current = job.current.data + stream * job.current.frame_stride;
-    auto* reference = job.reference.data + stream * job.reference.frame_stride;
+    const auto stream = blockIdx.x % job.stream_count, tile = blockIdx.x / job.stream_count;
+    const auto& own = job.streams[stream];
     const auto begin = tile * static_cast<std::uint32_t>(cuda_tile_bytes);
     // Read before this tile can be done, and so before the launch's last tile counts the launch.
     if (threadIdx.x == 0) shared.launch = job.workspace.progress->launches_done + 1;
@@ -143,9 +153,9 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
     uint4 now[slabs], held[slabs];  // once compared, `now` becomes the differences
 #pragma unroll
     for (int slab = 0; slab < slabs; ++slab) {
-        now[slab] = load_group<vectors>(current, position_of(slab), job.frame_bytes, job.current.row_stride,
+        now[slab] = load_group<vectors>(own.current, position_of(slab), job.frame_bytes, job.current_row_stride,
                                         job.row_bytes, true);
-        held[slab] = load_group<vectors>(reference, position_of(slab), job.frame_bytes, job.reference.row_stride,
+        held[slab] = load_group<vectors>(own.reference, position_of(slab), job.frame_bytes, job.reference_row_stride,
                                          job.row_bytes, false);
     }
 
@@ -158,7 +168,7 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
         // reference.
         const auto compare = [&](std::uint32_t& now_word, std::uint32_t& held_word) {
             const auto distance = __vabsdiffu4(now_word, held_word);
-            const auto bits = changed_bytes(distance, job);
+            const auto bits = changed_bytes(distance, own);
             const auto mask = spread(bits);
             const auto error = distance & ~mask;
             squared_error = __dp4a(error, error, squared_error);
@@ -175,8 +185,8 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
         changed[slab] |= compare(now[slab].w, held[slab].w) << 12;
         counts |= static_cast<unsigned long long>(__popc(changed[slab])) << (16 * slab);
         if (changed[slab])
-            store_group<vectors>(reference, position_of(slab), job.frame_bytes, job.reference.row_stride, job.row_bytes,
-                                 held[slab]);
+            store_group<vectors>(own.reference, position_of(slab), job.frame_bytes, job.reference_row_stride,
+                                 job.row_bytes, held[slab]);
     }
 
     // Scan of the counts over the block, all four slabs at once: a slab has at most 4096 changes.
@@ -201,7 +211,7 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
         const cuda::LookBack tiles(states, cuda::NumberedTiles{shared.launch});
         const auto before = tiles.sum_before(tile, tile_count);
         if (lane == 0) {
-            if (tile == job.tiles_per_frame - 1) job.changes.summaries[stream].count = before + tile_count;
+            if (tile == job.tiles_per_frame - 1) own.summary->count = before + tile_count;
             shared.before = before;
         }
     } else if (warp == 1 && lane == 0) {
@@ -216,8 +226,6 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
     if (tile_count == 0) return;
 
     // Changes go through shared memory so that they leave in runs: all slabs at once where they fit, else one by one.
-    auto* positions = job.changes.positions + stream * job.changes.capacity;
-    auto* differences = job.changes.differences + stream * job.changes.capacity;
     const bool at_once = tile_count <= staged_changes;
     std::uint32_t slab_begin = 0, written = 0;
 #pragma unroll
@@ -232,47 +240,73 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
         const auto out = std::int64_t{shared.before} + written;
         const auto count = slab_begin - written;
         for (auto i = threadIdx.x; i < count; i += threads_per_block) {
-            positions[out + i] = begin + shared.offsets[i];
-            differences[out + i] = shared.differences[i];
+            own.positions[out + i] = begin + shared.offsets[i];
+            own.differences[out + i] = shared.differences[i];
         }
         written = slab_begin;
         if (slab != slabs - 1) __syncthreads();
     }
 }
 
+StreamJob job_of(const StreamLaunch& launch) {
+    const auto threshold = static_cast<std::uint32_t>(launch.threshold);
+    const bool low = threshold < 128;
+    return {launch.current.data(),
+            launch.reference.data(),
+            launch.changes.positions,
+            launch.changes.differences,
+            launch.changes.summaries,
+            ((low ? 127 : 255) - threshold) * 0x01010101u,
+            low ? ~0u : 0u};
+}
+
 template <class Byte>
-bool vectors_fit(DeviceView<Byte> frames) {
-    return frames.dense_rows() && cuda::KernelImage(frames, cuda::OneRow::frame).aligned_to(group_bytes);
+bool vectors_fit(DeviceView<Byte> frame) {
+    return frame.dense_rows() && reinterpret_cast<std::uintptr_t>(frame.data()) % group_bytes == 0;
 }
 
 }  // namespace
 }  // namespace encoder_kernels
 
+void queue_encoding(std::span<const StreamLaunch> streams, const Shape& frame, const CudaWorkspace& workspace,
+                    const cuda::Stream& stream) {
+    using namespace encoder_kernels;
+    Job job{{},
+            static_cast<std::uint32_t>(streams.size()),
+            static_cast<std::uint32_t>(frame.frame_bytes()),
+            static_cast<std::uint32_t>(frame.row_bytes()),
+            static_cast<std::uint32_t>(cuda_tiles_per_frame(frame)),
+            streams.front().current.row_stride_bytes(),
+            streams.front().reference.row_stride_bytes(),
+            workspace};
+    std::ranges::transform(streams, job.streams, job_of);
+    const auto blocks = job.tiles_per_frame * job.stream_count;
+    const bool vectors = std::ranges::all_of(streams, [](const StreamLaunch& launch) {
+        return vectors_fit(launch.current) && vectors_fit(launch.reference);
+    });
+    if (vectors)
+        encode_kernel<true><<<blocks, threads_per_block, 0, stream.handle()>>>(job);
+    else
+        encode_kernel<false><<<blocks, threads_per_block, 0, stream.handle()>>>(job);
+    cuda::check_launch();
+}
+
 void Encoder::encode(DeviceView<const std::uint8_t> current, DeviceView<std::uint8_t> reference,
                      const ChangesView<MemorySpace::device>& changes, std::optional<int> of_frame) {
-    using namespace encoder_kernels;
     validate(current, shape_, "the encoder's frame");
     validate(reference, shape_, "the encoder's reference");
     validate(changes, shape_, "the encoder's changes");
-    const auto threshold = static_cast<std::uint32_t>(threshold_of_frame(of_frame));
-    const bool low = threshold < 128;
-    const auto tiles_per_frame = cuda_tiles_per_frame(shape_);
-    const Job job{cuda::KernelImage(current),
-                  cuda::KernelImage(reference),
-                  static_cast<std::uint32_t>(shape_.frame_bytes()),
-                  static_cast<std::uint32_t>(shape_.row_bytes()),
-                  static_cast<std::uint32_t>(tiles_per_frame),
-                  ((low ? 127 : 255) - threshold) * 0x01010101u,
-                  low ? ~0u : 0u,
-                  CudaWorkspace(workspace_.data(), shape_),
-                  changes};
-    const auto tiles = static_cast<unsigned>(tiles_per_frame * shape_.frames);
-    const auto stream = executor_->stream().handle();
-    if (vectors_fit(current) && vectors_fit(reference))
-        encode_kernel<true><<<tiles, threads_per_block, 0, stream>>>(job);
-    else
-        encode_kernel<false><<<tiles, threads_per_block, 0, stream>>>(job);
-    cuda::check_launch();
+    const auto threshold = threshold_of_frame(of_frame);
+    const CudaWorkspace workspace(workspace_.data(), shape_);
+    std::array<StreamLaunch, cuda_streams_per_launch> launches;
+    for (int first = 0; first < shape_.frames; first += cuda_streams_per_launch) {
+        const int count = std::min(shape_.frames - first, cuda_streams_per_launch);
+        for (int stream = first; stream < first + count; ++stream)
+            launches[static_cast<std::size_t>(stream - first)] = {
+                current.frames(stream, 1), reference.frames(stream, 1), changes.of_stream(stream), threshold};
+        queue_encoding(std::span(launches).first(static_cast<std::size_t>(count)), shape_, workspace,
+                       executor_->stream());
+    }
 }
 
 }  // namespace framewire::delta

@@ -22,6 +22,9 @@ struct CpuChunks {
 /// Bytes the CUDA encoder's block takes at a time.
 inline constexpr std::int64_t cuda_tile_bytes = 16 * 1024;
 
+/// Streams that one launch takes at most: what is said of each is an argument of the kernel.
+inline constexpr int cuda_streams_per_launch = 32;
+
 constexpr std::int64_t cuda_tiles_per_frame(const Shape& shape) {
     return (shape.frame_bytes() + cuda_tile_bytes - 1) / cuda_tile_bytes;
 }
@@ -40,20 +43,21 @@ struct CudaProgress {
 };
 
 /// Device memory the CUDA encoder keeps between launches, zero at first: its progress, the streams' error sums and a
-/// look-back state a tile.
+/// look-back state a tile. For as many streams as `shape` has frames, or one launch takes.
 struct CudaWorkspace {
     CudaProgress* progress;
     CudaStreamSums* sums;
     unsigned long long* states;
 
+    static constexpr int streams(const Shape& shape) { return std::min(shape.frames, cuda_streams_per_launch); }
     static constexpr std::size_t bytes(const Shape& shape) {
-        return 256 + static_cast<std::size_t>(shape.frames) * sizeof(CudaStreamSums) +
-               static_cast<std::size_t>(shape.frames * cuda_tiles_per_frame(shape)) * sizeof(unsigned long long);
+        return 256 + static_cast<std::size_t>(streams(shape)) * sizeof(CudaStreamSums) +
+               static_cast<std::size_t>(streams(shape) * cuda_tiles_per_frame(shape)) * sizeof(unsigned long long);
     }
     CudaWorkspace(std::uint8_t* memory, const Shape& shape)
         : progress(reinterpret_cast<CudaProgress*>(memory)),
           sums(reinterpret_cast<CudaStreamSums*>(memory + 256)),
-          states(reinterpret_cast<unsigned long long*>(sums + shape.frames)) {}
+          states(reinterpret_cast<unsigned long long*>(sums + streams(shape))) {}
 };
 
 }  // namespace framewire::delta

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -69,6 +70,7 @@ struct BroadcastJob::State {
     explicit State(const BroadcastOptions& options);
 
     net::Listener& listener(const BroadcastOptions& options);
+    std::shared_ptr<delta::SharedEncoder> shared_encoder(const BroadcastOptions& options);
     net::Control control_for_viewers(const BroadcastOptions& options);
     net::StreamInfo stream_info() const;
     void run();
@@ -134,7 +136,7 @@ BroadcastJob::State::State(const BroadcastOptions& options)
     if (parameters.mode == delta::Mode::bounded)
         bounded.emplace(parameters, shape, executor);
     else
-        encoder.emplace(parameters, shape, executor);
+        encoder.emplace(parameters, shape, executor, shared_encoder(options));
     if (refresh_seconds) {
         sharpener.emplace(shape, *refresh_seconds, parameters.threshold, executor);
         if (bounded) bounded_sharper.emplace(BoundedSharper{PackedSharper(shape, executor), delta::Packer(shape)});
@@ -147,6 +149,11 @@ net::Listener& BroadcastJob::State::listener(const BroadcastOptions& options) {
     if (options.listener) return *options.listener;
     net::validate_stream_name(options.server.stream);  // before anybody listens
     return own_listener.emplace(options.server, job.stop());
+}
+
+std::shared_ptr<delta::SharedEncoder> BroadcastJob::State::shared_encoder(const BroadcastOptions& options) {
+    const bool may_share = options.shared_encoders && job.input().backend() == Backend::cuda;
+    return may_share ? options.shared_encoders->of(shape) : nullptr;
 }
 
 net::Control BroadcastJob::State::control_for_viewers(const BroadcastOptions& options) {
@@ -196,10 +203,11 @@ void BroadcastJob::State::start(InputFrame& frame, const FrameTime& time, Found&
     if (found.has_objects) detector->start(frame.captured, found.objects);
     if (!encoder) return;
     found.threshold = threshold.next(time.seconds);
-    encoder->start(frame.result(), found.changes, found.threshold);
+    const bool sharpens = sharpener && stream.watched();
+    encoder->start(frame.result(), found.changes, found.threshold, sharpens);
     if (!sharpener) return;
     found.sharper->step.clear();
-    if (stream.watched())
+    if (sharpens && !found.changes.goes_by_shared())
         encoder->sharpen(frame.result(), found.changes, *sharpener, moment(time, found.threshold), found.sharper->step);
     else
         sharpener->begin_anew();

@@ -72,7 +72,10 @@ struct CamerasJob::State {
             camera.job.stop = job.stop();
             camera.job.progress = several ? ProgressMode::none : options.job.progress;
             camera.job.replace = options.job.replace;
-            if (several) share_machine(camera, static_cast<int>(options.cameras.size()));
+            if (several) {
+                share_machine(camera, static_cast<int>(options.cameras.size()));
+                camera.shared_encoders = &shared_encoders;
+            }
             cameras.push_back(std::make_unique<Camera>(camera, listener));
             result.cameras.push_back({.name = camera.server.stream});
         }
@@ -127,6 +130,7 @@ struct CamerasJob::State {
     Job job;
     net::Listener listener;
     bool several;
+    delta::SharedEncoders shared_encoders;
     std::vector<std::unique_ptr<Camera>> cameras;
     CamerasResult result;
 };

@@ -79,6 +79,27 @@ TEST_P(Cameras, AreSeenByTheirNamesOverOnePort) {
     EXPECT_FALSE(json["cameras"]["yard"].contains("failure"));
 }
 
+// On a GPU they share launches.
+TEST_P(Cameras, OfOneSizeAreEachTheirOwn) {
+    std::vector<std::pair<std::string, std::string>> sources;
+    for (int number = 0; number < 5; ++number)
+        sources.emplace_back(fmt::format("camera-{}", number),
+                             fmt::format("synth:size=64x48:fps=20:noise=2:seed={}:frames=20", number));
+    CamerasJob job(options(sources));
+    std::vector<std::future<std::map<std::int64_t, Bytes>>> viewers;
+    for (const auto& [name, source] : sources)
+        viewers.push_back(std::async(std::launch::async, [&] { return see(job.address(), name); }));
+    job.run();
+    for (std::size_t at = 0; at < sources.size(); ++at) {
+        const auto captured = read_video(sources[at].second).frames;
+        const auto seen = viewers[at].get();
+        ASSERT_FALSE(seen.empty());
+        EXPECT_EQ(seen.rbegin()->first, 19);
+        for (const auto& [frame, picture] : seen)
+            EXPECT_EQ(picture, captured.at(static_cast<std::size_t>(frame))) << sources[at].first << " " << frame;
+    }
+}
+
 // The other one's viewer gets all of it, and what failed is thrown at the end.
 TEST_P(Cameras, OneThatFailsDoesNotEndTheOthers) {
     auto both = options({{"broken", broken_source(3)}, {"whole", camera()}});
