@@ -14,6 +14,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -181,6 +182,33 @@ TEST_P(CudaTest, AGraphWhoseRecordingThrowsLeavesTheStreamUsable) {
     const auto& stream = kit::executor(Backend::cuda).stream();
     EXPECT_THROW(cuda::Graph(stream, [] { fail(ErrorCode::internal, "while recording"); }), Error);
     stream.synchronize();
+}
+
+// A frame's waiters copy, and mark places of its stream, whatever the thread that begins frames does.
+TEST_P(CudaTest, OtherThreadsGoOnWhileOneRecords) {
+    const auto& executor = kit::executor(Backend::cuda);
+    cuda::DeviceBuffer recorded(16), run(16);
+    cuda::fill(recorded.data(), 1, 16, executor.stream());
+    std::uint8_t of_run = 0, of_recorded = 0;
+    const auto graph = executor.record([&] {
+        cuda::fill(recorded.data(), 7, 16, executor.stream());
+        std::thread([&] {
+            cuda::Event filled;
+            cuda::fill(run.data(), 5, 16, executor.stream());
+            filled.record(executor.stream());
+            cuda::download(run.data(), &of_run, 1, executor.stream());
+            executor.synchronize();
+        }).join();
+    });
+    EXPECT_EQ(of_run, 5);
+    const auto first_recorded = [&] {
+        cuda::download(recorded.data(), &of_recorded, 1, executor.stream());
+        executor.synchronize();
+        return of_recorded;
+    };
+    EXPECT_EQ(first_recorded(), 1);
+    graph.launch(executor.stream());
+    EXPECT_EQ(first_recorded(), 7);
 }
 
 TEST_P(CudaTest, EventsOrderStreams) {

@@ -168,9 +168,8 @@ void ChainPlan::run_checked(DeviceView<const std::uint8_t> in, DeviceView<const 
                                 {in.row_stride_bytes(), in.frame_stride_bytes(), original.row_stride_bytes(),
                                  original.frame_stride_bytes(), out.row_stride_bytes(), out.frame_stride_bytes()}});
     if (!of_images) return run_in(in, original, out);
-    const auto& stream = executor_->stream();
-    if (!of_images->graph) of_images->graph.emplace(stream, [&] { run_in(in, original, out); });
-    of_images->graph->launch(stream);
+    if (!of_images->graph) of_images->graph = executor_->record([&] { run_in(in, original, out); });
+    of_images->graph->launch(executor_->stream());
 }
 
 // That of images which came before; those that are new take the place of the oldest.
