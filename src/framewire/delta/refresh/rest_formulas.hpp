@@ -30,17 +30,17 @@ struct RestingCell {
 
 /// What the host decides about a frame.
 struct RestTurn {
-    bool anew;                       ///< all cells begin anew
-    std::int64_t now, rests;         ///< the time; how long a cell rests for a stage
-    int turns, phase;                ///< one cell in so many takes a sample: which
-    int within;                      ///< the threshold of the frame
-    int thresholds[rest_stages];     ///< bytes of a stage are further from the mean
-    std::int64_t credit, most;       ///< what more is allowed than before, and how much at most comes together
-    std::int64_t least;              ///< that is worth a step
-    std::int64_t correction, done;   ///< of steps that were sent since: what they took less than expected; was expected
-    std::int64_t room;               ///< beside steps that are under way
+    bool anew;                      ///< all cells begin anew
+    std::int64_t now, rests;        ///< the time; how long a cell rests for a stage
+    int turns, phase;               ///< one cell in so many takes a sample: which
+    int within;                     ///< the threshold of the frame
+    int thresholds[rest_stages];    ///< bytes of a stage are further from the mean
+    std::int64_t credit, most;      ///< what more is allowed than before, and how much at most comes together
+    std::int64_t least;             ///< that is worth a step
+    std::int64_t correction, done;  ///< of steps that were sent since: what they took less than expected; was expected
+    std::int64_t room;              ///< beside steps that are under way
     std::int64_t per_change[rest_stages];
-    std::uint32_t looked_at;         ///< so many cells at most
+    std::uint32_t looked_at;  ///< so many cells at most
 };
 
 /// What may be sent, where that is decided. Zeros at first.
@@ -109,9 +109,7 @@ FRAMEWIRE_HOST_DEVICE inline std::uint16_t changed_with_block(std::uint32_t byte
                                                               int channels) {
     constexpr std::int64_t noisy_share_of_block = 64;
     const bool much = bytes * noisy_share_of_block > std::int64_t{block.pixels()} * channels;
-    return static_cast<std::uint16_t>(much        ? CellGrid::side * CellGrid::side * channels
-                                      : bytes > 0 ? 1
-                                                  : 0);
+    return static_cast<std::uint16_t>(much ? CellGrid::side * CellGrid::side * channels : bytes > 0 ? 1 : 0);
 }
 
 /// The mean of samples of a byte, from their sum: rounded to nearest.

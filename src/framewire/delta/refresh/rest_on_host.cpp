@@ -41,8 +41,8 @@ void RestOnHost::take_step(std::span<const Summary> blocks) {
     const BlockGrid of_blocks(shape_);
     for (int number = 0; number < grid_.count(); ++number) {
         const int block = of_blocks.block_at(grid_.place(number).x, grid_.place(number).y);
-        changed_[static_cast<std::size_t>(number)] = changed_with_block(blocks[static_cast<std::size_t>(block)].count,
-                                                                        of_blocks.place(block), shape_.channels);
+        changed_[static_cast<std::size_t>(number)] =
+            changed_with_block(blocks[static_cast<std::size_t>(block)].count, of_blocks.place(block), shape_.channels);
     }
 }
 
@@ -146,8 +146,7 @@ void RestOnHost::write(HostView<const std::uint8_t> camera, HostView<std::uint8_
                                  changes.differences[count] = static_cast<std::uint8_t>(target - held);
                                  ++count;
                                  held = static_cast<std::uint8_t>(target);
-                                 told.max_error =
-                                     std::max(told.max_error, static_cast<std::uint32_t>(std::abs(after)));
+                                 told.max_error = std::max(told.max_error, static_cast<std::uint32_t>(std::abs(after)));
                                  told.squared_error += static_cast<std::uint64_t>(after * after - before * before);
                              });
         begin = end;
@@ -167,10 +166,7 @@ void RestOnHost::sharpen(HostView<const std::uint8_t> camera, HostView<std::uint
         const auto [count, all] = choose(camera, reference, turn, stage);
         if (count > 0) {
             const auto parts = RestLimits(turn, account_, stage).parts(count);
-            step.told_ = {.stage = stage,
-                          .threshold = turn.thresholds[stage],
-                          .count = count,
-                          .expected_parts = parts};
+            step.told_ = {.stage = stage, .threshold = turn.thresholds[stage], .count = count, .expected_parts = parts};
             write(camera, reference, turn.within, step);
             if (all) account_.next_stage = (stage + 1) % rest_stages;
             account_.send(parts);

@@ -81,8 +81,8 @@ __device__ Chosen choose_stage(const Job& job, Shared& shared, int stage) {
         __syncthreads();
         for_each_due(begin + thread, [&](int number, int age, std::uint32_t off) {
             const auto before_this = before + cells.before;
-            const bool takes = age == parted_age && limits.takes(cells_of(before_this), off_of(before_this),
-                                                                 off_of(before_this + own));
+            const bool takes = age == parted_age &&
+                               limits.takes(cells_of(before_this), off_of(before_this), off_of(before_this + own));
             if (age <= parted_age && !takes) return;
             if (takes) taken += own;
             if (off) memory.chosen[number] = 1;

@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(threads_per_block) look_kernel(LookJob job) {
     }
     if (here.stage < rest_stages && takes_sample(number, turn)) {
         for_each_byte<channels>(place, [&](unsigned byte, int y, int x) {
-            const auto before = samples == 0                  ? std::uint16_t{0}
+            const auto before = samples == 0                   ? std::uint16_t{0}
                                 : samples == most_rest_samples ? halved_sum(sums[byte])
                                                                : sums[byte];
             sums[byte] = static_cast<std::uint16_t>(before + byte_of(job.camera, y, x));
@@ -189,8 +189,9 @@ __global__ void __launch_bounds__(threads_per_block) aim_kernel(AimJob job) {
 void count_changes(const ChangesView<MemorySpace::device>& changes, const Shape& shape, const RestingMemory& memory,
                    const cuda::Stream& stream) {
     using namespace look_kernels;
-    const CountJob job{changes,        CellGrid(shape), shape.frame_bytes(), static_cast<std::uint32_t>(shape.row_bytes()),
-                       shape.channels, memory};
+    const CountJob job{
+        changes,        CellGrid(shape), shape.frame_bytes(), static_cast<std::uint32_t>(shape.row_bytes()),
+        shape.channels, memory};
     constexpr unsigned most = 512;
     const auto blocks = cuda::blocks(shape.frame_bytes(), threads_per_block);
     count_kernel<<<std::min(most, blocks), threads_per_block, 0, stream.handle()>>>(job);
@@ -217,8 +218,8 @@ void look_at_cells(DeviceView<const std::uint8_t> camera, DeviceView<const std::
 void aim_cells(DeviceView<const std::uint8_t> camera, DeviceView<std::uint8_t> target, const RestTurn& turn,
                const RestingMemory& memory, ToldStep* told, const cuda::Stream& stream) {
     using namespace look_kernels;
-    const AimJob job{cuda::KernelImage(camera), cuda::KernelImage(target), CellGrid(camera.shape()), turn.within, memory,
-                     told};
+    const AimJob job{
+        cuda::KernelImage(camera), cuda::KernelImage(target), CellGrid(camera.shape()), turn.within, memory, told};
     const auto kernel = camera.shape().channels == 1 ? aim_kernel<1> : aim_kernel<3>;
     kernel<<<cuda::blocks(job.grid.count(), cells_per_block), threads_per_block, 0, stream.handle()>>>(job);
     cuda::check_launch();

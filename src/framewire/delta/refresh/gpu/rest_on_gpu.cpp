@@ -38,8 +38,13 @@ RestOnGpu::RestOnGpu(const Shape& shape, Executor& executor)
       chosen_(zeros<std::uint8_t>(cells_of(shape), executor)) {}
 
 RestingMemory RestOnGpu::memory() const {
-    return {account_.as<RestAccount>(), new_picture_.as<std::uint32_t>(), cells_.as<RestingCell>(),
-            changed_.as<std::uint32_t>(), off_.as<std::uint32_t>(), sums_.as<std::uint16_t>(), samples_.data(),
+    return {account_.as<RestAccount>(),
+            new_picture_.as<std::uint32_t>(),
+            cells_.as<RestingCell>(),
+            changed_.as<std::uint32_t>(),
+            off_.as<std::uint32_t>(),
+            sums_.as<std::uint16_t>(),
+            samples_.data(),
             chosen_.data()};
 }
 
