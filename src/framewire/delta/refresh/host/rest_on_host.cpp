@@ -1,4 +1,4 @@
-#include "framewire/delta/refresh/rest_on_host.hpp"
+#include "framewire/delta/refresh/host/rest_on_host.hpp"
 
 #include <algorithm>
 #include <array>

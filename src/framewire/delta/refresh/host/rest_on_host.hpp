@@ -2,8 +2,8 @@
 
 #include "framewire/core/view.hpp"
 #include "framewire/delta/changes.hpp"
-#include "framewire/delta/refresh/cell_samples.hpp"
 #include "framewire/delta/refresh/cells.hpp"
+#include "framewire/delta/refresh/host/cell_samples.hpp"
 #include "framewire/delta/refresh/rest_formulas.hpp"
 #include "framewire/delta/refresh/sharper_step.hpp"
 
