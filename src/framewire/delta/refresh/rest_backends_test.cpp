@@ -155,7 +155,7 @@ std::set<int> check(const Shape& shape, double seconds, const kit::Layout& layou
     Stream<space> device(shape, seconds, layout, executor);
     std::mt19937 random(7);
     std::set<int> thresholds;
-    const int frames = kit::brief() ? 40 : 240;
+    const int frames = kit::brief() ? 30 : 240;
     for (int frame = 0; frame < frames && !testing::Test::HasFailure(); ++frame) {
         SCOPED_TRACE(fmt::format("frame {}", frame));
         scene.film(frame, camera.view());
@@ -185,6 +185,10 @@ TEST_P(RestBackendsTest, SharpenAsTheCpuDoesInDenseRows) {
                                      by_blocks ? "blocks" : "changes", kit::seed()));
             if (!HasFailure()) thresholds.merge(check<space>(shape, seconds, {}, by_blocks, executor));
         };
+        if (kit::brief()) {
+            check_on({1, 17, 33, 3}, 0.1, true);
+            return check_on({1, 64, 64, 1}, 0.1, false);
+        }
         for (const auto& shape : {Shape{1, 1, 1, 3}, Shape{1, 17, 33, 3}, Shape{1, 64, 64, 1}, Shape{1, 150, 130, 3}})
             for (const double seconds : {0.1, 0.5, 2.0})
                 for (const bool by_blocks : {false, true}) check_on(shape, seconds, by_blocks);
@@ -194,7 +198,8 @@ TEST_P(RestBackendsTest, SharpenAsTheCpuDoesInDenseRows) {
             if (!HasFailure()) check<space>({1, 70, 131, 3}, 0.2, layout, false, executor);
         }
     });
-    EXPECT_EQ(thresholds, (std::set{10, 5, 0})) << "each stage had its turn";
+    EXPECT_FALSE(thresholds.empty());
+    if (!kit::brief()) EXPECT_EQ(thresholds, (std::set{10, 5, 0})) << "each stage had its turn";
 }
 
 }  // namespace rest_backends_test

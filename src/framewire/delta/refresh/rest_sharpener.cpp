@@ -10,7 +10,7 @@ RestSharpener::RestSharpener(const Shape& shape, double seconds, int threshold, 
     state_ = std::make_unique<State>(shape, seconds, threshold);
     executor.in_its_space([&]<MemorySpace space>() {
         if constexpr (space == MemorySpace::host)
-            state_->on_host.emplace(shape);
+            state_->on_host.emplace(shape, executor.pool());
         else
             state_->on_gpu.emplace(shape, executor);
     });

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "framewire/delta/refresh/gpu/rest_on_gpu.hpp"
+#include "framewire/delta/refresh/host/rest_on_host.hpp"
 #include "framewire/delta/refresh/rest_budget.hpp"
-#include "framewire/delta/refresh/rest_on_host.hpp"
 #include "framewire/delta/refresh/rest_sharpener.hpp"
 
 #include <optional>

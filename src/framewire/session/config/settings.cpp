@@ -96,8 +96,8 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
          [](CameraSettings& camera, const std::string& text) { camera.threshold_max = number_in<int>(text); }});
     settings.push_back(
         {{.name = "refresh",
-          .help = "blocks that rest for so long get sharper, 0.1 to 3600; 0: none do; without, 1, but 0 on the GPU and "
-                  "with a recording",
+          .help = "blocks that rest for so long get sharper, 0.1 to 3600; 0: none do; without, 1, but 0 with a "
+                  "recording",
           .type = Type::real,
           .minimum = 0,
           .maximum = delta::RestSharpener::most_seconds,

@@ -1,4 +1,4 @@
-#include "framewire/delta/refresh/rest_on_host.hpp"
+#include "framewire/delta/refresh/host/rest_on_host.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,9 @@
 
 namespace framewire::delta {
 
-RestOnHost::RestOnHost(const Shape& shape)
+RestOnHost::RestOnHost(const Shape& shape, const ThreadPool& pool)
     : shape_(shape),
+      pool_(&pool),
       grid_(shape),
       samples_(shape),
       cells_(static_cast<std::size_t>(grid_.count())),
@@ -63,19 +64,24 @@ bool RestOnHost::moves(int number, HostView<const std::uint8_t> camera, int with
 
 void RestOnHost::look(HostView<const std::uint8_t> camera, const RestTurn& turn) {
     const bool anew = std::exchange(new_picture_, false) || turn.anew;
-    for (int number = 0; number < grid_.count(); ++number) {
-        auto& here = cell(number);
-        const auto changed = std::exchange(changed_[static_cast<std::size_t>(number)], std::uint16_t{0});
-        if (anew || (more_than_noise(changed, shape_.channels) && moves(number, camera, turn.within))) {
-            here = {.since = turn.now};
-            samples_.clear(number);
-        }
-        if (changed && here.stage >= rest_mended_stage) {
-            here = mended(here, turn);
-            samples_.condense(number);
-        }
-        if (here.stage < rest_stages && takes_sample(number, turn)) samples_.add(number, camera);
+    constexpr std::int64_t cells_each = 256;  // enough for a thread to be worth it
+    pool_->for_chunks(grid_.count(), cells_each, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+        for (auto number = begin; number < end; ++number) look(static_cast<int>(number), camera, turn, anew);
+    });
+}
+
+void RestOnHost::look(int number, HostView<const std::uint8_t> camera, const RestTurn& turn, bool anew) {
+    auto& here = cell(number);
+    const auto changed = std::exchange(changed_[static_cast<std::size_t>(number)], std::uint16_t{0});
+    if (anew || (more_than_noise(changed, shape_.channels) && moves(number, camera, turn.within))) {
+        here = {.since = turn.now};
+        samples_.clear(number);
     }
+    if (changed && here.stage >= rest_mended_stage) {
+        here = mended(here, turn);
+        samples_.condense(number);
+    }
+    if (here.stage < rest_stages && takes_sample(number, turn)) samples_.add(number, camera);
 }
 
 // --- what is sent ---

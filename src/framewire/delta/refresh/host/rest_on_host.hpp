@@ -1,9 +1,10 @@
 #pragma once
 
+#include "framewire/core/thread_pool.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/delta/changes.hpp"
-#include "framewire/delta/refresh/cell_samples.hpp"
 #include "framewire/delta/refresh/cells.hpp"
+#include "framewire/delta/refresh/host/cell_samples.hpp"
 #include "framewire/delta/refresh/rest_formulas.hpp"
 #include "framewire/delta/refresh/sharper_step.hpp"
 
@@ -17,7 +18,8 @@ namespace framewire::delta {
 /// What rests, and how it gets sharper, on the host; see RestSharpener.
 class RestOnHost {
 public:
-    explicit RestOnHost(const Shape& shape);
+    /// `pool` lives longer.
+    RestOnHost(const Shape& shape, const ThreadPool& pool);
 
     void take_step(const ChangesView<MemorySpace::host>& changes);
     void take_step(std::span<const Summary> blocks);
@@ -28,6 +30,7 @@ public:
 private:
     RestingCell& cell(int number) { return cells_[static_cast<std::size_t>(number)]; }
     void look(HostView<const std::uint8_t> camera, const RestTurn& turn);
+    void look(int cell, HostView<const std::uint8_t> camera, const RestTurn& turn, bool anew);
     bool moves(int cell, HostView<const std::uint8_t> camera, int within) const;
     template <class Held, class Body>
     void for_each_off(int cell, int row, HostView<const std::uint8_t> camera, HostView<Held> reference, int within,
@@ -41,6 +44,7 @@ private:
     void write(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int within, SharperStep& step);
 
     Shape shape_;
+    const ThreadPool* pool_;
     CellGrid grid_;
     CellSamples samples_;
     std::vector<RestingCell> cells_;

@@ -1,4 +1,4 @@
-#include "framewire/delta/refresh/cell_samples.hpp"
+#include "framewire/delta/refresh/host/cell_samples.hpp"
 
 #include "framewire/delta/refresh/rest_formulas.hpp"
 
