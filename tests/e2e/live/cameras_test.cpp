@@ -98,6 +98,27 @@ TEST(Cameras, AreSaidInAFile) {
     EXPECT_NE(refused.code, 0);
 }
 
+// On a GPU, where there is one, they share launches; each one's bytes are those that it has alone, on the CPU.
+TEST(Cameras, OfOneSizeAreSentAsEachAlone) {
+    const TemporaryFolder folder;
+    const auto source = [](int number) { return fmt::format("synth:size=320x240:seed={}:frames=40", number); };
+    std::ofstream file(folder / "cams.yaml");
+    file << fmt::format("defaults:\n  rate: max\n  record: '{}'\ncameras:\n", folder / "{name}.fwd");
+    constexpr int count = 6;
+    for (int number = 0; number < count; ++number)
+        file << fmt::format("  c{0}:\n    source: {1}\n    threshold: {2}\n", number, source(number), 7 * number);
+    file.close();
+    const auto served = run_framewire({"serve", "--listen", "127.0.0.1:0", "--config", folder / "cams.yaml"});
+    EXPECT_EQ(served.code, 0) << served.err;
+    for (int number = 0; number < count; ++number) {
+        const auto alone = folder / fmt::format("alone-{}.fwd", number);
+        const auto result = run_framewire(serve(
+            {"-i", source(number), "--rate", "max", "--threshold", fmt::format("{}", 7 * number), "--record", alone}));
+        EXPECT_EQ(result.code, 0) << result.err;
+        EXPECT_TRUE(contents(folder / fmt::format("c{}.fwd", number)) == contents(alone)) << number;
+    }
+}
+
 struct Wrong {
     std::vector<std::string> arguments;
     int code;
