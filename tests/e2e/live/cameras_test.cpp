@@ -94,8 +94,29 @@ TEST(Cameras, AreSaidInAFile) {
               std::string::npos)
         << wrong.out;
     EXPECT_NE(wrong.out.find("wrong.yaml:5:14: "), std::string::npos) << wrong.out;
-    const auto refused = run_framewire(serve({"--config", folder / "wrong.yaml"}));
-    EXPECT_NE(refused.code, 0);
+    EXPECT_EQ(Program(serve({"--config", folder / "wrong.yaml"})).wait().code, 78);
+}
+
+// On a GPU, where there is one, they share launches; each one's bytes are those that it has alone, on the CPU.
+TEST(Cameras, OfOneSizeAreSentAsEachAlone) {
+    const TemporaryFolder folder;
+    const auto source = [](int number) { return fmt::format("synth:size=160x120:seed={}:frames=30", number); };
+    std::ofstream file(folder / "cams.yaml");
+    file << fmt::format("defaults:\n  rate: max\n  record: '{}'\ncameras:\n", folder / "{name}.fwd");
+    constexpr int count = 6;
+    for (int number = 0; number < count; ++number)
+        file << fmt::format("  c{0}:\n    source: {1}\n    threshold: {2}\n", number, source(number), 7 * number);
+    file.close();
+    const auto served = run_framewire({"serve", "--listen", "127.0.0.1:0", "--config", folder / "cams.yaml"});
+    EXPECT_EQ(served.code, 0) << served.err;
+    for (int number = 0; number < count; ++number) {
+        const auto alone = folder / fmt::format("alone-{}.fwd", number);
+        Program serving(serve(
+            {"-i", source(number), "--rate", "max", "--threshold", fmt::format("{}", 7 * number), "--record", alone}));
+        const auto result = serving.wait();
+        EXPECT_EQ(result.code, 0) << result.err;
+        EXPECT_TRUE(contents(folder / fmt::format("c{}.fwd", number)) == contents(alone)) << number;
+    }
 }
 
 struct Wrong {
