@@ -21,6 +21,14 @@ void add_samples(const std::uint8_t* bytes, std::uint16_t* sums) {
     std::memcpy(sums, out.data(), sizeof(out));
 }
 
+void mean_of_samples(const std::uint16_t* sums, const RestMean& means, std::uint8_t* out) {
+    std::array<std::uint16_t, run> in;
+    std::array<std::uint8_t, run> mean;
+    std::memcpy(in.data(), sums, sizeof(in));
+    for (std::size_t i = 0; i < run; ++i) mean[i] = means.of(in[i]);
+    std::memcpy(out, mean.data(), sizeof(mean));
+}
+
 }  // namespace
 
 CellSamples::CellSamples(const Shape& shape)
@@ -68,7 +76,9 @@ void CellSamples::mean(int cell, int row, std::uint8_t* out) const {
     const RestMean means(count(cell));
     const auto* sum = sums(cell, row);
     const int bytes = grid_.place(cell).width * channels_;
-    for (int i = 0; i < bytes; ++i) out[i] = means.of(sum[i]);
+    int i = 0;
+    for (; i + run <= bytes; i += run) mean_of_samples(sum + i, means, out + i);
+    for (; i < bytes; ++i) out[i] = means.of(sum[i]);
 }
 
 }  // namespace framewire::delta
