@@ -9,16 +9,11 @@
 namespace framewire::delta {
 namespace {
 
-// Fixed lengths become vector instructions.
+// Fixed lengths become vector instructions where nothing overlaps.
 constexpr int run = 16;
 
-void add_samples(const std::uint8_t* bytes, std::uint16_t* sums) {
-    std::array<std::uint8_t, run> in;
-    std::array<std::uint16_t, run> out;
-    std::memcpy(in.data(), bytes, sizeof(in));
-    std::memcpy(out.data(), sums, sizeof(out));
-    for (std::size_t i = 0; i < run; ++i) out[i] = static_cast<std::uint16_t>(out[i] + in[i]);
-    std::memcpy(sums, out.data(), sizeof(out));
+void add_samples(const std::uint8_t* __restrict bytes, std::uint16_t* __restrict sums) {
+    for (std::size_t i = 0; i < run; ++i) sums[i] = static_cast<std::uint16_t>(sums[i] + bytes[i]);
 }
 
 void mean_of_samples(const std::uint16_t* sums, const RestMean& means, std::uint8_t* out) {
