@@ -199,7 +199,8 @@ TEST_P(RestBackendsTest, SharpenAsTheCpuDoesInDenseRows) {
         }
     });
     EXPECT_FALSE(thresholds.empty());
-    if (!kit::brief()) EXPECT_EQ(thresholds, (std::set{10, 5, 0})) << "each stage had its turn";
+    if (kit::brief()) return;
+    EXPECT_EQ(thresholds, (std::set{10, 5, 0})) << "each stage had its turn";
 }
 
 }  // namespace rest_backends_test

@@ -9,16 +9,19 @@
 namespace framewire::delta {
 namespace {
 
-// Fixed lengths become vector instructions.
+// Fixed lengths become vector instructions where nothing overlaps.
 constexpr int run = 16;
 
-void add_samples(const std::uint8_t* bytes, std::uint16_t* sums) {
-    std::array<std::uint8_t, run> in;
-    std::array<std::uint16_t, run> out;
-    std::memcpy(in.data(), bytes, sizeof(in));
-    std::memcpy(out.data(), sums, sizeof(out));
-    for (std::size_t i = 0; i < run; ++i) out[i] = static_cast<std::uint16_t>(out[i] + in[i]);
-    std::memcpy(sums, out.data(), sizeof(out));
+void add_samples(const std::uint8_t* __restrict bytes, std::uint16_t* __restrict sums) {
+    for (std::size_t i = 0; i < run; ++i) sums[i] = static_cast<std::uint16_t>(sums[i] + bytes[i]);
+}
+
+void mean_of_samples(const std::uint16_t* sums, const RestMean& means, std::uint8_t* out) {
+    std::array<std::uint16_t, run> in;
+    std::array<std::uint8_t, run> mean;
+    std::memcpy(in.data(), sums, sizeof(in));
+    for (std::size_t i = 0; i < run; ++i) mean[i] = means.of(in[i]);
+    std::memcpy(out, mean.data(), sizeof(mean));
 }
 
 }  // namespace
@@ -68,7 +71,9 @@ void CellSamples::mean(int cell, int row, std::uint8_t* out) const {
     const RestMean means(count(cell));
     const auto* sum = sums(cell, row);
     const int bytes = grid_.place(cell).width * channels_;
-    for (int i = 0; i < bytes; ++i) out[i] = means.of(sum[i]);
+    int i = 0;
+    for (; i + run <= bytes; i += run) mean_of_samples(sum + i, means, out + i);
+    for (; i < bytes; ++i) out[i] = means.of(sum[i]);
 }
 
 }  // namespace framewire::delta

@@ -104,6 +104,27 @@ void RestOnHost::for_each_off(int number, int row, HostView<const std::uint8_t> 
     }
 }
 
+// How many bytes of a cell a stage changes.
+std::uint32_t RestOnHost::count_off(int number, HostView<const std::uint8_t> camera,
+                                    HostView<const std::uint8_t> reference, const RestTurn& turn, int stage) const {
+    const auto place = grid_.place(number);
+    const auto from = std::int64_t{place.x} * shape_.channels;
+    const int bytes = place.width * shape_.channels, threshold = turn.thresholds[stage];
+    std::array<std::uint8_t, CellGrid::most_row_bytes> means{}, now{}, held{};  // equal where there is no picture
+    std::uint32_t off = 0;
+    for (int row = 0; row < place.height; ++row) {
+        samples_.mean(number, row, means.data());
+        std::copy_n(camera.row(0, place.y + row) + from, bytes, now.data());
+        std::copy_n(reference.row(0, place.y + row) + from, bytes, held.data());
+        // Fixed lengths become vector instructions.
+        int of_row = 0;
+        for (std::size_t i = 0; i < means.size(); ++i)
+            of_row += std::abs(rest_target(means[i], now[i], turn.within) - held[i]) > threshold;
+        off += static_cast<std::uint32_t>(of_row);
+    }
+    return off;
+}
+
 // Those due are looked at by their order; they are chosen as long as there is room. Whether all are.
 RestOnHost::Chosen RestOnHost::choose(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> reference,
                                       const RestTurn& turn, int stage) {
@@ -116,18 +137,26 @@ RestOnHost::Chosen RestOnHost::choose(HostView<const std::uint8_t> camera, HostV
     const auto looked_at = due_.begin() + std::min(std::ssize(due_), std::ptrdiff_t{limits.looked_at});
     std::ranges::partial_sort(due_, looked_at);
     Chosen chosen{0, looked_at == due_.end()};
+    // Threads look at a few at once, which may be more than are taken.
+    constexpr std::ptrdiff_t at_once = 32, for_each_thread = 4;
+    std::array<std::uint32_t, at_once> off;
     for (auto due = due_.begin(); due != looked_at; ++due) {
-        std::uint32_t off = 0;
-        for (int row = 0; row < grid_.place(due->cell).height; ++row)
-            for_each_off(due->cell, row, camera, reference, turn.within, turn.thresholds[stage],
-                         [&](auto&&...) { ++off; });
-        if (!limits.takes(static_cast<std::uint32_t>(due - due_.begin()), chosen.changes, chosen.changes + off)) {
+        const auto number = (due - due_.begin()) % at_once;
+        if (number == 0)
+            pool_->for_chunks(std::min(at_once, looked_at - due), for_each_thread,
+                              [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                                  for (auto i = begin; i < end; ++i)
+                                      off[static_cast<std::size_t>(i)] =
+                                          count_off(due[i].cell, camera, reference, turn, stage);
+                              });
+        const auto of_cell = off[static_cast<std::size_t>(number)], all = chosen.changes + of_cell;
+        if (!limits.takes(static_cast<std::uint32_t>(due - due_.begin()), chosen.changes, all)) {
             chosen.all = false;
             break;
         }
         settle(cell(due->cell));
-        if (off) chosen_.push_back(due->cell);
-        chosen.changes += off;
+        if (of_cell) chosen_.push_back(due->cell);
+        chosen.changes = all;
     }
     return chosen;
 }

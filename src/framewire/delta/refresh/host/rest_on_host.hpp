@@ -35,6 +35,8 @@ private:
     template <class Held, class Body>
     void for_each_off(int cell, int row, HostView<const std::uint8_t> camera, HostView<Held> reference, int within,
                       int threshold, Body&& body) const;
+    std::uint32_t count_off(int cell, HostView<const std::uint8_t> camera, HostView<const std::uint8_t> reference,
+                            const RestTurn& turn, int stage) const;
     struct Chosen {
         std::uint32_t changes;
         bool all;
