@@ -1,9 +1,9 @@
 #pragma once
 
 #include "framewire/core/view.hpp"
-#include "framewire/delta/blocks/reading/changes_reading.hpp"
 #include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/blocks/part_set.hpp"
+#include "framewire/delta/blocks/reading/changes_reading.hpp"
 #include "framewire/delta/entropy/step_reader.hpp"
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace framewire::delta {
 
-/// Reads blocks in the form "changes" of format.md. Bytes that no encoder makes are refused, not all of them: those read
-/// as some changes within the block.
+/// Reads blocks in the form "changes" of format.md. Bytes that no encoder makes are refused, not all of them: those
+/// read as some changes within the block.
 class ChangesDecoder {
 public:
     struct Found {

@@ -48,9 +48,8 @@ HWY_INLINE Expected expect(const PatternReading& pattern, const StepsAround& aro
     const step_vectors::Around<ChannelSteps> of{zero, channels_of(around.left), channels_of(around.above),
                                                 channels_of(around.corner)};
     const auto down = hn::BroadcastSignBit(hn::Load(d, pattern.signs));
-    const auto [expected, support] =
-        step_vectors::expectation(d, down, of, {zero, of_before(of.left), of_before(of.above), zero},
-                                  hn::MaskFromVec(hn::Load(d, pattern.same)));
+    const auto [expected, support] = step_vectors::expectation(
+        d, down, of, {zero, of_before(of.left), of_before(of.above), zero}, hn::MaskFromVec(hn::Load(d, pattern.same)));
     constexpr auto& kind = step_models::magnitude;
     constexpr int fine = 60;
     Expected found;

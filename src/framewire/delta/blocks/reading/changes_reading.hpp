@@ -111,7 +111,7 @@ inline constexpr auto pattern_readings = [] {
     for (std::size_t pattern = 0; pattern < patterns; ++pattern) {
         auto& of = readings[pattern];
         of.traits = static_cast<std::uint8_t>(pattern_traits.extent[pattern] | pattern_traits.direction[pattern]
-                                                                                  << direction_bit);
+                                                                                   << direction_bit);
         for (auto& byte : of.before) byte = 128;
         int before = -1;
         for (const int channel : channel_order) {
