@@ -34,7 +34,7 @@ struct StepsAround {
 /// What is expected of a pixel's magnitudes but the first one's.
 struct Expected {
     alignas(8) std::int16_t magnitude[vector_channels];  ///< where the channel before goes the same way, less its steps
-    alignas(8) std::int16_t first[vector_channels];      ///< symbol of the model, less size_symbols
+    alignas(8) std::int16_t first[vector_channels];      ///< symbol of the model, as if few were expected
 };
 /// magnitude_context() of all channels at once.
 HWY_INLINE Expected expect(const PatternReading& pattern, const StepsAround& around) {
@@ -82,7 +82,9 @@ HWY_INLINE std::uint64_t read_magnitudes(Reader& reader, const StepModels& model
             first = step_models::magnitude.at(context.model);
         } else {
             magnitude = std::clamp(expected.magnitude[channel] + (before & pattern.same[channel]), 1, max_steps);
-            first = expected.first[channel] + size_symbols[static_cast<std::size_t>(magnitude)];
+            first = expected.first[channel];
+            first += magnitude > 1 ? step_models::magnitude.symbols : 0;
+            first += magnitude > 11 ? step_models::magnitude.symbols : 0;
         }
         const int symbol = models.read(reader, first, step_models::magnitude.symbols), bits = token_bits(symbol);
         const int folded = bits ? folded_of(symbol, static_cast<int>(reader.bits(bits))) : symbol;

@@ -129,13 +129,4 @@ inline constexpr auto pattern_readings = [] {
     return readings;
 }();
 
-/// What the size of what is expected adds to the first symbol of a magnitude's model.
-inline constexpr auto size_symbols = [] {
-    std::array<std::uint8_t, max_steps + 1> of{};
-    for (int expected = 0; expected <= max_steps; ++expected)
-        of[static_cast<std::size_t>(expected)] =
-            static_cast<std::uint8_t>(((expected > 1) + (expected > 11)) * step_models::magnitude.symbols);
-    return of;
-}();
-
 }  // namespace framewire::delta
