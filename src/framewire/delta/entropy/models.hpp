@@ -93,7 +93,8 @@ public:
         reader.take(ranges[symbol].start, static_cast<std::uint32_t>(ranges[symbol].end - ranges[symbol].start));
         return symbol;
     }
-    /// The same of a model of two. Mostly the first one comes, of few bits: who guesses that need not wait for it.
+    /// The same of a model of two, for a StepReader. Mostly the first one comes, of few bits: who guesses that need not
+    /// wait for it.
     template <class Reader>
     [[gnu::always_inline]] bool read_flag(Reader& reader, int first) const {
         const std::uint32_t one_from = ranges_[static_cast<std::size_t>(first)].end;
