@@ -3,8 +3,6 @@
 #include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/blocks/part_set.hpp"
 #include "framewire/delta/blocks/part_steps.hpp"
-#include "framewire/delta/blocks/step_contexts.hpp"
-#include "framewire/delta/entropy/step_reader.hpp"
 #include "framewire/delta/entropy/symbols.hpp"
 #include "framewire/delta/prediction/part_modes.hpp"
 
