@@ -4,24 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 
 namespace framewire::delta {
 namespace {
-
-constexpr PartSet part_bit(int column, int row) { return PartSet{1} << (column + parts_per_row * row); }
-
-/// Calls body(left, top, width, height), in pixels of the block, for each part of `parts` that the block has.
-template <class Body>
-void for_each_of(PartSet parts, const BlockPlace& block, Body&& body) {
-    for (; parts; parts &= parts - 1) {
-        const int part = std::countr_zero(parts);
-        const int left = part % parts_per_row * part_side, top = part / parts_per_row * part_side;
-        if (left >= block.width || top >= block.height) continue;
-        body(left, top, std::min(part_side, block.width - left), std::min(part_side, block.height - top));
-    }
-}
 
 /// Whether any of `count` bytes is not 0.
 bool any_of(const std::uint8_t* bytes, int count) {
@@ -157,58 +143,6 @@ void ChangesEncoder::add_part(HostView<const std::uint8_t> differences, const Bl
         }
         symbols.take(entry);
     }
-}
-
-ChangesDecoder::Found ChangesDecoder::decode(std::span<const std::uint8_t> bytes, const BlockPlace& block,
-                                             int threshold, HostView<std::uint8_t> differences) {
-    const auto found = bytes_.read(bytes, [&](const auto& reader, const StepModels& models) {
-        return differences.shape().channels == 1 ? decode_channels<1>(reader, models, block, threshold, differences)
-                                                 : decode_channels<3>(reader, models, block, threshold, differences);
-    });
-    for_each_of(found.parts, block, [&](int left, int top, int, int) { coded_.clear_part(left, top); });
-    return found;
-}
-
-template <int channels, class Reader>
-ChangesDecoder::Found ChangesDecoder::decode_channels(Reader reader, const StepModels& models, const BlockPlace& block,
-                                                      int threshold, HostView<std::uint8_t> differences) {
-    CodedParts modes;
-    Found found{false, 0, 0};
-    for (int row = 0; row < block.part_rows(); ++row)
-        for (int column = 0; column < block.part_columns(); ++column) {
-            const auto mode =
-                static_cast<PartMode>(models.read(reader, modes.mode_model(column, row), step_models::mode.symbols));
-            if (reader.behind_end() || (mode != PartMode::stays && mode != PartMode::changes)) return found;
-            modes.set(column, row, mode);
-            if (mode == PartMode::stays) continue;
-            found.parts |= part_bit(column, row);
-            const int left = column * part_side, top = row * part_side;
-            for (int y = top; y < std::min(top + part_side, block.height); ++y) {
-                auto* pixel = differences.row(0, block.y + y) + std::int64_t{block.x + left} * channels;
-                auto above = coded_.changed_above(left, y);
-                int before = coded_.extent(left - 1, y), second = coded_.extent(left - 2, y);
-                for (int x = left; x < std::min(left + part_side, block.width); ++x, pixel += channels, above >>= 8) {
-                    const int of_above = static_cast<int>(above & (CodedPixels::second_above - 1));
-                    const bool seconds = second || (above & CodedPixels::second_above) != 0;
-                    second = before;
-                    const int model = changed_first + 2 * (of_above + before + 27 * seconds);
-                    before = 0;
-                    if (!models.read_flag(reader, model)) continue;
-                    int steps[3];
-                    read_pixel(models, reader, coded_, coded_.neighbours(x, y), x, y, channels, true, steps);
-                    before = coded_.extent(x, y);
-                    for (int channel = 0; channel < channels; ++channel) {
-                        if (!steps[channel]) continue;
-                        const int far = std::abs(steps[channel]) + threshold;
-                        if (far > 255) return found;
-                        pixel[channel] = static_cast<std::uint8_t>(steps[channel] > 0 ? far : -far);
-                        ++found.count;
-                    }
-                }
-            }
-        }
-    found.whole = reader.at_end();
-    return found;
 }
 
 }  // namespace framewire::delta

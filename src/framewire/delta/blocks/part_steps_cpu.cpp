@@ -8,6 +8,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "framewire/delta/blocks/step_vectors-inl.hpp"
+
 #include <algorithm>
 #include <cstring>
 
@@ -24,7 +26,7 @@ using Steps = hn::VFromD<Row>;
 HWY_INLINE Steps number(int value) { return hn::Set(Row(), static_cast<std::int16_t>(value)); }
 template <class Mask>
 HWY_INLINE Steps one_if(Mask mask) {
-    return hn::IfThenElseZero(mask, number(1));
+    return step_vectors::one_if(Row(), mask);
 }
 HWY_INLINE Steps bytes_at(const std::uint8_t* at) { return hn::PromoteTo(Row(), hn::LoadU(RowBytes(), at)); }
 HWY_INLINE void store(Steps steps, std::uint16_t* to) {
@@ -36,19 +38,12 @@ HWY_INLINE Steps moved_on(Steps row, int before) {
     return hn::InsertLane(hn::ShiftLeftLanes<1>(Row(), row), 0, static_cast<std::int16_t>(before));
 }
 
-/// A channel's steps of a row and what is around it.
-struct Around {
-    Steps here, left, above, corner;
-};
+using Around = step_vectors::Around<Steps>;
 /// `steps`: where those of `here` are.
 HWY_INLINE Around around(Steps here, const std::int16_t* steps) {
     constexpr std::size_t stride = StepPlanes::stride;
     const Row row;
     return {here, moved_on(here, steps[-1]), hn::LoadU(row, steps - stride), hn::LoadU(row, steps - stride - 1)};
-}
-HWY_INLINE Around where(hn::MFromD<Row> mask, const Around& yes, const Around& no) {
-    return {hn::IfThenElse(mask, yes.here, no.here), hn::IfThenElse(mask, yes.left, no.left),
-            hn::IfThenElse(mask, yes.above, no.above), hn::IfThenElse(mask, yes.corner, no.corner)};
 }
 
 /// magnitude_context() and fold(), of eight pixels. `before`: of the channel before, with steps of 0 where it does not
@@ -57,39 +52,13 @@ HWY_INLINE void find_magnitudes(const Around& of, const Around& before, bool fir
                                 std::uint16_t* folded) {
     const auto zero = number(0), one = number(1);
     const auto down = hn::VecFromMask(Row(), hn::Lt(of.here, zero));
-    const auto signed_as_here = [&](Steps v) HWY_ATTR { return hn::Sub(hn::Xor(v, down), down); };
-    const auto left = signed_as_here(of.left), above = signed_as_here(of.above), corner = signed_as_here(of.corner);
-    const auto steps_before = signed_as_here(before.here);
-    const auto left_before = signed_as_here(before.left), above_before = signed_as_here(before.above);
-    const auto has_left = hn::Gt(left, zero), has_above = hn::Gt(above, zero);
-
-    const auto use_left = hn::And(has_left, hn::Gt(left_before, zero));
-    const auto use_above = hn::And(has_above, hn::Gt(above_before, zero));
-    const auto use_both = hn::And(use_left, use_above);
-    const auto by_left = hn::Sub(left, left_before), by_above = hn::Sub(above, above_before);
-    auto more = hn::Add(hn::IfThenElseZero(use_left, by_left), hn::IfThenElseZero(use_above, by_above));
-    const auto half = hn::ShiftRight<1>(hn::Add(more, one_if(hn::Lt(more, zero))));
-    more = hn::IfThenElse(use_both, half, more);
-    const auto foretold = hn::Min(hn::Max(hn::Add(steps_before, more), one), number(max_steps));
-    auto apart = hn::Abs(hn::Sub(by_left, by_above));
-    const auto foretold_support =
-        hn::IfThenElse(use_both, hn::Add(one_if(hn::Gt(apart, number(2))), one_if(hn::Gt(apart, number(7)))),
-                       hn::IfThenElse(hn::Or(use_left, use_above), number(3), number(4)));
-
-    const auto sum = hn::Add(left, above), larger = hn::Max(left, above);
-    const auto straight = hn::IfThenElse(hn::Gt(corner, zero), hn::Sub(sum, corner), hn::ShiftRight<1>(sum));
-    const auto held = hn::Min(hn::Max(straight, hn::Min(left, above)), larger);
-    apart = hn::Abs(hn::Sub(left, above));
-    const auto held_support =
-        hn::Add(number(5), hn::Add(one_if(hn::Gt(apart, number(3))), one_if(hn::Gt(apart, number(15)))));
-
+    const auto steps_before = hn::Sub(hn::Xor(before.here, down), down);
     const auto same = hn::Gt(steps_before, zero);
-    const auto both = hn::And(has_left, has_above), any = hn::Or(has_left, has_above);
-    const auto expected = hn::IfThenElse(same, foretold, hn::IfThenElse(both, held, hn::IfThenElse(any, larger, one)));
-    const auto support = hn::IfThenElse(same, foretold_support,
-                                        hn::IfThenElse(both, held_support, hn::IfThenElse(any, number(8), number(9))));
+    const auto without = step_vectors::expectation(Row(), down, of, before, same);
+    const auto foretold = hn::Min(hn::Max(hn::Add(steps_before, without.expected), one), number(max_steps));
+    const auto expected = hn::IfThenElse(same, foretold, without.expected);
     const auto size = hn::Add(one_if(hn::Gt(expected, one)), one_if(hn::Gt(expected, number(11))));
-    const auto model = hn::Add(hn::Add(size, hn::Mul(support, number(3))), number((first ? 30 : 0) + 60));
+    const auto model = hn::Add(hn::Add(size, hn::Mul(without.support, number(3))), number((first ? 30 : 0) + 60));
     store(hn::Add(hn::Mul(model, number(step_models::magnitude.symbols)), number(step_models::magnitude.first)),
           magnitude);
 
@@ -223,7 +192,7 @@ HWY_INLINE void find_row(const std::uint8_t* bytes, int threshold, int x, int y,
         const int channel = channels == 1 ? 0 : channel_order[i];
         const auto at = static_cast<std::size_t>(channel);
         find_magnitudes(of[channel], before, i == 0, symbols.magnitude[at].data(), symbols.folded[at].data());
-        before = where(hn::Eq(of[channel].here, zero), before, of[channel]);
+        before = step_vectors::where(hn::Eq(of[channel].here, zero), before, of[channel]);
     }
 }
 

@@ -53,14 +53,6 @@ public:
         extents_.fill(0);
         steps_.fill(0);
     }
-    /// The same of the part whose first pixel this is.
-    void clear_part(int left, int top) {
-        for (int y = top; y < top + part_side; ++y) {
-            std::memset(&patterns_[at(left, y)], 0, part_side);
-            std::memset(&extents_[at(left, y)], 0, part_side);
-            std::memset(&steps_[at(left, y) * 3], 0, part_side * 3 * sizeof(steps_[0]));
-        }
-    }
 
     Pattern pattern(int x, int y) const { return patterns_[at(x, y)]; }
     int steps(int x, int y, int channel) const { return steps_[at(x, y) * 3 + static_cast<std::size_t>(channel)]; }

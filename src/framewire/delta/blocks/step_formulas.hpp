@@ -70,8 +70,10 @@ FRAMEWIRE_HOST_DEVICE inline int fold(int magnitude, int expected) {
     return off > both ? off + both : off > 0 ? 2 * off - 1 : -2 * off;
 }
 FRAMEWIRE_HOST_DEVICE inline int unfold(int folded, int expected) {
-    const int both = expected - 1, half = (folded + 1) / 2;
-    return expected + (folded > 2 * both ? folded - both : folded & 1 ? half : -half);
+    const int both = expected - 1, half = (folded + 1) >> 1, down = (folded & 1) - 1;
+    // Which way it goes nobody can guess.
+    const int near = expected + ((half ^ down) - down);
+    return folded > 2 * both ? folded + 1 : near;
 }
 
 /// A folded number as a symbol and the bits that follow it.

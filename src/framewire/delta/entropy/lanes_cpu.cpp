@@ -271,7 +271,10 @@ bool read_all(const LaneTables& tables, const ResidualPart* parts, std::size_t p
             auto* const lane = states + index % residual_lanes;
             if (count == n) {
                 auto state = hn::Load(d32, lane);
-                const auto place = hn::GatherIndex(d32, places, hn::BitCast(d_signed, hn::And(state, place_mask)));
+                // A gather takes twice as long as loading them one by one.
+                HWY_ALIGN std::uint32_t looked_up[most_at_once];
+                for (std::size_t i = 0; i < n; ++i) looked_up[i] = places[lane[i] & (rans::probability_one - 1)];
+                const auto place = hn::Load(d32, looked_up);
                 const auto symbol =
                     hn::BitCast(d_signed, hn::ShiftRight<LaneTables::place_bits + LaneTables::frequency_bits>(place));
                 if (hn::AllFalse(d_signed, hn::Eq(symbol, other))) {

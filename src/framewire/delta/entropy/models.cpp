@@ -60,7 +60,8 @@ Models<symbol_count>::Models(std::span<const ModelKind> kinds, std::string_view 
             for (int at = 0, symbol = 0; at < guess_count; ++at) {
                 while (ranges_[static_cast<std::size_t>(first + symbol)].end <= at << guess_shift) ++symbol;
                 const auto& range = ranges_[static_cast<std::size_t>(first + symbol)];
-                guess[at] = {range.start | std::uint32_t{range.end} << Guess::end_from |
+                guess[at] = {range.start |
+                             static_cast<std::uint32_t>(range.end - range.start) << Guess::frequency_from |
                              static_cast<std::uint32_t>(symbol) << Guess::symbol_from};
             }
         }

@@ -77,13 +77,13 @@ public:
     /// The next symbol of a model of `count` symbols that begins at `first`. `Reader`: rans::Reader or what has its
     /// place() and take().
     template <class Reader>
-    int read(Reader& reader, int first, int count) const {
+    [[gnu::always_inline]] int read(Reader& reader, int first, int count) const {
         const auto place = reader.place();
         int symbol = 0;
         if (count >= least_guessed && count <= most_guessed) {
             const auto guess = guesses_[static_cast<std::size_t>(first) * guesses_per_symbol + (place >> guess_shift)];
-            if (place < guess.end()) [[likely]] {
-                reader.take(guess.start(), guess.end() - guess.start());
+            if (place - guess.start() < guess.frequency()) [[likely]] {
+                reader.take(guess.start(), guess.frequency());
                 return guess.symbol();
             }
             symbol = guess.symbol() + 1;
@@ -93,13 +93,17 @@ public:
         reader.take(ranges[symbol].start, static_cast<std::uint32_t>(ranges[symbol].end - ranges[symbol].start));
         return symbol;
     }
-    /// The same of a model of two.
+    /// The same of a model of two, for a StepReader. Mostly the first one comes, of few bits: who guesses that need not
+    /// wait for it.
     template <class Reader>
-    bool read_flag(Reader& reader, int first) const {
+    [[gnu::always_inline]] bool read_flag(Reader& reader, int first) const {
         const std::uint32_t one_from = ranges_[static_cast<std::size_t>(first)].end;
-        const bool one = reader.place() >= one_from;
-        reader.take(one ? one_from : 0, one ? rans::probability_one - one_from : one_from);
-        return one;
+        if (reader.place() < one_from) [[likely]] {
+            reader.take_likely(one_from);
+            return false;
+        }
+        reader.take(one_from, rans::probability_one - one_from);
+        return true;
     }
 
 private:
@@ -115,9 +119,9 @@ private:
     struct Guess {
         std::uint32_t all;
 
-        static constexpr int end_from = rans::probability_bits, symbol_from = end_from + rans::probability_bits + 1;
+        static constexpr int frequency_from = rans::probability_bits, symbol_from = 2 * rans::probability_bits;
         std::uint32_t start() const { return all & (rans::probability_one - 1); }
-        std::uint32_t end() const { return all >> end_from & (2 * rans::probability_one - 1); }
+        std::uint32_t frequency() const { return all >> frequency_from & (rans::probability_one - 1); }
         int symbol() const { return static_cast<int>(all >> symbol_from); }
     };
     std::array<Guess, static_cast<std::size_t>(symbol_count) * guesses_per_symbol> guesses_{};

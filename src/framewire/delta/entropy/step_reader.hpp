@@ -67,6 +67,14 @@ public:
                               start);
         if constexpr (many) ++turn_;
     }
+    /// A symbol from place 0 on that takes few bits, so that there is seldom a word to read.
+    void take_likely(std::uint32_t frequency) {
+        auto& state = states_[turn()];
+        state = frequency * (state >> rans::probability_bits) + (state & (rans::probability_one - 1));
+        if (state < rans::least_state) [[unlikely]]
+            state = state << 16 | words_.next();
+        if constexpr (many) ++turn_;
+    }
     std::uint32_t bits(int count) {
         auto& state = states_[turn()];
         const auto taken = rans::take_bits(state, count);

@@ -5,6 +5,7 @@
 #include "framewire/delta/blocks/block_bytes.hpp"
 #include "framewire/delta/blocks/changes_coder.hpp"
 #include "framewire/delta/blocks/grid.hpp"
+#include "framewire/delta/blocks/reading/changes_decoder.hpp"
 #include "framewire/delta/packing/packed.hpp"
 #include "framewire/delta/pictures/picture_coder.hpp"
 #include "framewire/delta/prediction/prediction_decoder.hpp"

@@ -1,0 +1,202 @@
+#include "framewire/core/simd/simd.hpp"
+#include "framewire/delta/blocks/reading/changes_decoder.hpp"
+#include "framewire/delta/prediction/part_modes.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "framewire/delta/blocks/reading/changes_decoder_cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "framewire/delta/blocks/step_vectors-inl.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <type_traits>
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::delta::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Channels = hn::FixedTag<std::int16_t, vector_channels>;
+using ChannelSteps = hn::VFromD<Channels>;
+
+HWY_INLINE ChannelSteps channels_of(std::uint64_t steps) {
+    return hn::BitCast(Channels(), hn::Set(hn::FixedTag<std::uint64_t, 1>(), steps));
+}
+
+/// The steps of the pixels around one, as ReadPixels has them.
+struct StepsAround {
+    std::uint64_t left, above, corner;
+};
+
+/// What is expected of a pixel's magnitudes but the first one's.
+struct Expected {
+    alignas(8) std::int16_t magnitude[vector_channels];  ///< where the channel before goes the same way, less its steps
+    alignas(8) std::int16_t first[vector_channels];      ///< symbol of the model, as if few were expected
+};
+/// magnitude_context() of all channels at once.
+HWY_INLINE Expected expect(const PatternReading& pattern, const StepsAround& around) {
+    const Channels d;
+    const hn::Repartition<std::uint8_t, Channels> d8;
+    const auto zero = hn::Zero(d);
+    const auto number = [&](int value) HWY_ATTR { return hn::Set(d, static_cast<std::int16_t>(value)); };
+    const auto order = hn::Load(d8, pattern.before);
+    const auto of_before = [&](ChannelSteps of)
+                               HWY_ATTR { return hn::BitCast(d, hn::TableLookupBytesOr0(hn::BitCast(d8, of), order)); };
+    const step_vectors::Around<ChannelSteps> of{zero, channels_of(around.left), channels_of(around.above),
+                                                channels_of(around.corner)};
+    const auto down = hn::BroadcastSignBit(hn::Load(d, pattern.signs));
+    const auto [expected, support] = step_vectors::expectation(
+        d, down, of, {zero, of_before(of.left), of_before(of.above), zero}, hn::MaskFromVec(hn::Load(d, pattern.same)));
+    constexpr auto& kind = step_models::magnitude;
+    constexpr int fine = 60;
+    Expected found;
+    hn::Store(expected, d, found.magnitude);
+    hn::Store(hn::Add(hn::Mul(support, number(3 * kind.symbols)), number(kind.at(fine))), d, found.first);
+    return found;
+}
+
+/// Reads what follows a pixel's pattern: writes its differences, and returns its steps.
+template <int channels, class Reader>
+HWY_INLINE std::uint64_t read_magnitudes(Reader& reader, const StepModels& models, const PatternReading& pattern,
+                                         const StepsAround& around, int threshold, std::uint8_t* pixel,
+                                         ChangesDecoder::Found& found, bool& too_far) {
+    const auto expected = expect(pattern, around);
+    std::uint64_t steps = 0;
+    int before = 0;  // how many steps the channel before has
+    const auto read = [&](auto order) HWY_ATTR {
+        constexpr auto channel = static_cast<std::size_t>(channels == 1 ? 0 : channel_order[order]);
+        const int sign = pattern.signs[channel];
+        if (!sign) return;
+        int magnitude, first;
+        if constexpr (order == 0) {
+            // A vector takes longer, and all others wait for this one.
+            const auto at = [&](int x, int y, int) HWY_ATTR {
+                const auto of = y == 0 ? around.left : x == 0 ? around.above : around.corner;
+                return int{static_cast<std::int16_t>(of >> (16 * channel))};
+            };
+            const auto context = magnitude_context(at, 0, sign, -1, 0, true, true);
+            magnitude = context.expected;
+            first = step_models::magnitude.at(context.model);
+        } else {
+            magnitude = std::clamp(expected.magnitude[channel] + (before & pattern.same[channel]), 1, max_steps);
+            first = expected.first[channel];
+            first += magnitude > 1 ? step_models::magnitude.symbols : 0;
+            first += magnitude > 11 ? step_models::magnitude.symbols : 0;
+        }
+        const int symbol = models.read(reader, first, step_models::magnitude.symbols), bits = token_bits(symbol);
+        const int folded = bits ? folded_of(symbol, static_cast<int>(reader.bits(bits))) : symbol;
+        before = unfold(folded, magnitude);
+        const int far = before + threshold;
+        too_far |= far > 255;
+        pixel[channel] = static_cast<std::uint8_t>(sign * far);
+        steps |= std::uint64_t{static_cast<std::uint16_t>(sign * before)} << (16 * channel);
+        ++found.count;
+    };
+    read(std::integral_constant<int, 0>());
+    if constexpr (channels == 3) {
+        read(std::integral_constant<int, 1>());
+        read(std::integral_constant<int, 2>());
+    }
+    return steps;
+}
+
+template <int channels, class Reader>
+HWY_INLINE std::size_t read_pattern(Reader& reader, const StepModels& models, int model) {
+    if constexpr (channels == 1) return models.read_flag(reader, step_models::sign.at(model)) ? all_down : all_up;
+    const int rank = models.read(reader, step_models::pattern.at(model), step_models::pattern.symbols);
+    return patterns_by_frequency[static_cast<std::size_t>(rank)];
+}
+
+/// Reads a part with changes. False where a difference is too large.
+template <int channels, class Reader>
+HWY_INLINE bool read_part(Reader& reader, const StepModels& models, const BlockPlace& block, int left, int top,
+                          int threshold, HostView<std::uint8_t> differences, ReadPixels& pixels,
+                          ChangesDecoder::Found& found) {
+    const int width = std::min(part_side, block.width - left), bottom = std::min(top + part_side, block.height);
+    bool too_far = false;
+    auto above = pixels.row_traits(left, top - 1), second = pixels.row_traits(left, top - 2);
+    std::uint64_t right = pixels.traits(left + part_side, top - 1);
+    for (int y = top; y < bottom; ++y) {
+        const auto told = row_above(above, second, pixels.traits(left - 1, y - 1), right);
+        second = above;
+        above = right = 0;  // what lies above and to the right is known only where its part came before
+        unsigned before = pixels.traits(left - 1, y);
+        unsigned seconds = pixels.traits(left - 2, y) ? RowAbove::second_bit : 0;
+        auto steps = pixels.steps(left - 1, y);
+        auto* pixel = differences.row(0, block.y + y) + std::int64_t{block.x + left} * channels;
+        for (int x = 0; x < width; ++x, pixel += channels) {
+            const unsigned by_above = (told.changed >> (8 * x) & (2 * RowAbove::second_bit - 1)) | seconds;
+            seconds = before ? RowAbove::second_bit : 0;
+            if (!models.read_flag(reader, changed_by_above[by_above] + static_cast<int>(2 * (before & 3)))) {
+                before = 0;
+                steps = 0;
+                continue;
+            }
+            const int model = told_patterns.left[(told.corner >> (8 * x) & 0xf0) | before] |
+                              told_patterns.above[told.above >> (8 * x) & 0xff];
+            const auto& pattern = pattern_readings[read_pattern<channels>(reader, models, model)];
+            before = pattern.traits;
+            above |= std::uint64_t{before} << (8 * x);
+            const StepsAround around{steps, pixels.steps(left + x, y - 1), pixels.steps(left + x - 1, y - 1)};
+            steps = read_magnitudes<channels>(reader, models, pattern, around, threshold, pixel, found, too_far);
+            if (too_far) return false;
+            pixels.steps(left + x, y) = steps;
+        }
+        pixels.set_row_traits(left, y, above);
+    }
+    return true;
+}
+
+template <int channels, class Reader>
+ChangesDecoder::Found read_parts(Reader reader, const StepModels& models, const BlockPlace& block, int threshold,
+                                 HostView<std::uint8_t> differences, ReadPixels& pixels) {
+    CodedParts modes;
+    ChangesDecoder::Found found{false, 0, 0};
+    for (int row = 0; row < block.part_rows(); ++row)
+        for (int column = 0; column < block.part_columns(); ++column) {
+            const auto mode =
+                static_cast<PartMode>(models.read(reader, modes.mode_model(column, row), step_models::mode.symbols));
+            if (reader.behind_end() || (mode != PartMode::stays && mode != PartMode::changes)) return found;
+            modes.set(column, row, mode);
+            if (mode == PartMode::stays) continue;
+            found.parts |= part_bit(column, row);
+            if (!read_part<channels>(reader, models, block, column * part_side, row * part_side, threshold, differences,
+                                     pixels, found))
+                return found;
+        }
+    found.whole = reader.at_end();
+    return found;
+}
+
+}  // namespace
+
+ChangesDecoder::Found read_changes(StepBytes& words, std::span<const std::uint8_t> bytes, const BlockPlace& block,
+                                   int threshold, HostView<std::uint8_t> differences, ReadPixels& pixels) {
+    return words.read(bytes, [&](const auto& reader, const StepModels& models) {
+        return differences.shape().channels == 1 ? read_parts<1>(reader, models, block, threshold, differences, pixels)
+                                                 : read_parts<3>(reader, models, block, threshold, differences, pixels);
+    });
+}
+
+}  // namespace framewire::delta::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace framewire::delta {
+
+HWY_EXPORT(read_changes);
+
+ChangesDecoder::Found ChangesDecoder::decode(std::span<const std::uint8_t> bytes, const BlockPlace& block,
+                                             int threshold, HostView<std::uint8_t> differences) {
+    const auto found = HWY_DYNAMIC_DISPATCH(read_changes)(bytes_, bytes, block, threshold, differences, pixels_);
+    for_each_of(found.parts, block, [&](int left, int top, int, int) { pixels_.clear_part(left, top); });
+    return found;
+}
+
+}  // namespace framewire::delta
+
+#endif
