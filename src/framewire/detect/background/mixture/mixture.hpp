@@ -7,6 +7,7 @@
 #include "framewire/detect/masks/bit_mask.hpp"
 
 #include <cstdint>
+#include <vector>
 
 namespace framewire {
 
@@ -63,7 +64,8 @@ private:
     MixtureLayout layout_;
     Executor* executor_;
     BackendBuffer model_;
-    BackendBuffer clock_;  // a MixtureClock: on CUDA a graph's replay counts on
+    std::vector<std::uint8_t> soles_;  // on the CPU: of blocks whose pixels have one Gaussian each, of weight 1
+    BackendBuffer clock_;              // a MixtureClock: on CUDA a graph's replay counts on
 };
 
 }  // namespace framewire
