@@ -72,16 +72,13 @@ private:
     Histogram singles_{};
 };
 
-}  // namespace
-
-void count_gray(HostView<const std::uint8_t> image, int begin, int end, std::uint8_t* gray,
-                std::int64_t gray_row_stride_bytes, Histogram& out) {
+void add_rows(HostView<const std::uint8_t> image, int begin, int end, std::uint8_t* gray,
+              std::int64_t gray_row_stride_bytes, PairHistogram& pairs) {
     const auto& shape = image.shape();
     const bool own_gray = shape.channels == 1;
     // Rows without gaps are one long row.
     const bool one_run = image.dense_rows() && (own_gray || gray_row_stride_bytes == shape.width);
     const std::int64_t run_px = one_run ? std::int64_t{end - begin} * shape.width : shape.width;
-    PairHistogram pairs;
     for (int y = begin; y < end; y += one_run ? end - begin : 1) {
         const auto* in = image.row(0, y);
         if (own_gray) {
@@ -94,6 +91,27 @@ void count_gray(HostView<const std::uint8_t> image, int begin, int end, std::uin
             gray_span(GrayMethod::weighted, in + 3 * x, 3, pixels, 1, row + x);
             pairs.add(row + x, pixels);
         }
+    }
+}
+
+}  // namespace
+
+void count_gray(HostView<const std::uint8_t> image, int begin, int end, std::uint8_t* gray,
+                std::int64_t gray_row_stride_bytes, Histogram& out) {
+    PairHistogram pairs;
+    add_rows(image, begin, end, gray, gray_row_stride_bytes, pairs);
+    pairs.sum(out);
+}
+
+void count_gray(const MakeRows& make, HostView<std::uint8_t> strip, const RowRange& rows, std::uint8_t* gray,
+                std::int64_t gray_row_stride_bytes, Histogram& out) {
+    const auto whole = ImageRows<std::uint8_t>(strip);
+    PairHistogram pairs;
+    for (int y = rows.begin; y < rows.end; y += strip.shape().height) {
+        const int count = std::min(strip.shape().height, rows.end - y);
+        const auto here = whole.part({0, count}).view;
+        make({here, y});
+        add_rows(here, 0, count, gray + (y - rows.begin) * gray_row_stride_bytes, gray_row_stride_bytes, pairs);
     }
     pairs.sum(out);
 }

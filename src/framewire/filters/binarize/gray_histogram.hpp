@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/core/image_rows.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/filters/binarize/threshold.hpp"
 
@@ -11,6 +12,10 @@ namespace framewire {
 /// image's gray values go to `gray` row by row, `gray_row_stride_bytes` apart; one of a single channel is its own gray
 /// and `gray` is not touched. A call costs as much as counting 50 000 pixels beside those of its rows.
 void count_gray(HostView<const std::uint8_t> image, int begin, int end, std::uint8_t* gray,
+                std::int64_t gray_row_stride_bytes, Histogram& out);
+
+/// The same of rows of a BGR image that `make` makes some at a time, in the memory of `strip`, from its first row on.
+void count_gray(const MakeRows& make, HostView<std::uint8_t> strip, const RowRange& rows, std::uint8_t* gray,
                 std::int64_t gray_row_stride_bytes, Histogram& out);
 
 }  // namespace framewire

@@ -94,7 +94,11 @@ MixtureBackground::MixtureBackground(const MixtureParameters& parameters, const 
       executor_(&executor),
       model_(static_cast<std::size_t>(layout_.bytes()), executor),
       clock_(sizeof(MixtureClock), executor) {
-    if (executor.backend() == Backend::cpu) soles_.resize(static_cast<std::size_t>(layout_.blocks));
+    if (executor.backend() == Backend::cpu) {
+        soles_.resize(static_cast<std::size_t>(layout_.blocks));
+        for (int thread = 0; thread < executor.pool().threads(); ++thread)
+            strips_.emplace_back(static_cast<std::size_t>(mixture_rows_each(shape_.width) * shape_.row_bytes()));
+    }
     reset();
 }
 

@@ -8,6 +8,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 HWY_BEFORE_NAMESPACE();
@@ -416,29 +417,50 @@ namespace framewire {
 
 HWY_EXPORT(update_row);
 
+void MixtureBackground::update_row(std::uint64_t seen, int y, const std::uint8_t* row, std::uint32_t* foreground,
+                                   std::uint32_t* shadows, int row_words) {
+    HWY_DYNAMIC_DISPATCH(update_row)
+    (terms_, mixture_step(terms_, seen), layout_, model_.as<std::uint16_t>(), soles_.data(), y, row, shape_.width,
+     foreground, shadows);
+    const auto unused_words = static_cast<std::size_t>(row_words - layout_.row_blocks);
+    std::fill_n(foreground + layout_.row_blocks, unused_words, 0u);
+    if (shadows) std::fill_n(shadows + layout_.row_blocks, unused_words, 0u);
+}
+
 void MixtureBackground::run(HostView<const std::uint8_t> frames, HostBitMaskView<std::uint32_t> foreground,
                             HostBitMaskView<std::uint32_t> shadows) {
     check(frames, foreground, shadows);
-    const auto update = HWY_DYNAMIC_DISPATCH(update_row);
     const auto count = frames.shape().frames;
     auto& seen = clock_.as<MixtureClock>()->frames_seen;
-    const auto unused_words = static_cast<std::size_t>(foreground.row_words() - layout_.row_blocks);
     // A row goes through all frames while its model is in a core's cache.
-    constexpr std::int64_t pixels_each = 16 * 1024;
     executor_->pool().for_chunks(
-        shape_.height, pixels_each / shape_.width + 1, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+        shape_.height, mixture_rows_each(shape_.width), [&](std::int64_t, std::int64_t begin, std::int64_t end) {
             for (auto y = static_cast<int>(begin); y < end; ++y)
-                for (int frame = 0; frame < count; ++frame) {
-                    const auto step = mixture_step(terms_, seen + static_cast<std::uint64_t>(frame));
-                    auto* const moving = foreground.row(frame, y);
-                    auto* const dark = shadows.data() ? shadows.row(frame, y) : nullptr;
-                    update(terms_, step, layout_, model_.as<std::uint16_t>(), soles_.data(), y, frames.row(frame, y),
-                           shape_.width, moving, dark);
-                    std::fill_n(moving + layout_.row_blocks, unused_words, 0u);
-                    if (dark) std::fill_n(dark + layout_.row_blocks, unused_words, 0u);
-                }
+                for (int frame = 0; frame < count; ++frame)
+                    update_row(seen + static_cast<std::uint64_t>(frame), y, frames.row(frame, y),
+                               foreground.row(frame, y), shadows.data() ? shadows.row(frame, y) : nullptr,
+                               foreground.row_words());
         });
     seen += static_cast<std::uint64_t>(count);
+}
+
+void MixtureBackground::run(const MakeRows& make, HostBitMaskView<std::uint32_t> foreground) {
+    validate(foreground, shape_.with_channels(1), "the mixture's mask of what moves");
+    auto& seen = clock_.as<MixtureClock>()->frames_seen;
+    const int rows_each = mixture_rows_each(shape_.width);
+    std::atomic<int> next{0};
+    executor_->pool().for_chunks(
+        static_cast<std::int64_t>(strips_.size()), 1, [&](std::int64_t thread, std::int64_t, std::int64_t) {
+            auto* const strip = strips_[static_cast<std::size_t>(thread)].data();
+            for (int begin = next.fetch_add(rows_each); begin < shape_.height; begin = next.fetch_add(rows_each)) {
+                const int count = std::min(rows_each, shape_.height - begin);
+                const ImageRows<std::uint8_t> rows({strip, {1, count, shape_.width, shape_.channels}}, begin);
+                make(rows);
+                for (int y = begin; y < begin + count; ++y)
+                    update_row(seen, y, rows.row(y), foreground.row(0, y), nullptr, foreground.row_words());
+            }
+        });
+    ++seen;
 }
 
 }  // namespace framewire
