@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <type_traits>
 
 namespace framewire {
@@ -65,6 +66,10 @@ struct ImageRows {
                 rows.begin};
     }
 };
+
+/// Writes the rows asked for of one image, which need not be in memory as a whole: for who works on some rows at a time
+/// while they are in a core's cache. On the calling thread; several at once for any rows.
+using MakeRows = std::function<void(const ImageRows<std::uint8_t>& rows)>;
 
 namespace detail {
 void validate_rows(const RowRange& rows, const Shape& image, const char* what);

@@ -91,9 +91,14 @@ struct MotionDetector::State {
     template <MemorySpace space>
     void run(View<const std::uint8_t, space> frames, const ComponentLists<space>& into) {
         framewire::validate(frames, shape, "the detector's frames");
-        count(frames.shape().frames);
+        run_on<space>([&] { find_foreground(frames); }, into);
+    }
+
+    template <MemorySpace space, class FindForeground>
+    void run_on(FindForeground&& find, const ComponentLists<space>& into) {
+        count(shape.frames);
         executor->step("foreground", [&] {
-            find_foreground(frames);
+            find();
             if (region) region->apply(foreground_mask.view<space>());
         });
         if (cleans())
@@ -192,6 +197,17 @@ void MotionDetector::run(HostView<const std::uint8_t> frames, const ComponentLis
 void MotionDetector::run(DeviceView<const std::uint8_t> frames, const ComponentLists<MemorySpace::device>& objects) {
     state_->executor->require_space<MemorySpace::device>("a detector");
     if constexpr (cuda::compiled) state_->run(frames, objects);
+}
+
+void MotionDetector::run(const MakeRows& make, const ComponentLists<MemorySpace::host>& objects) {
+    if (!goes_by_rows()) fail(ErrorCode::usage, "rows for a detector of whole frames");
+    auto& state = *state_;
+    state.run_on<MemorySpace::host>([&] { state.mixture->run(make, state.foreground_mask.view<MemorySpace::host>()); },
+                                    objects);
+}
+
+bool MotionDetector::goes_by_rows() const {
+    return state_->mixture && state_->executor->backend() == Backend::cpu && state_->shape.frames == 1;
 }
 
 template <MemorySpace space>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/core/image_rows.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/detect/background/background.hpp"
 #include "framewire/detect/detected_objects.hpp"
@@ -91,6 +92,11 @@ public:
     /// The same with the objects into lists of make_objects(), which the next run leaves alone.
     void run(HostView<const std::uint8_t> frames, const ComponentLists<MemorySpace::host>& objects);
     void run(DeviceView<const std::uint8_t> frames, const ComponentLists<MemorySpace::device>& objects);
+
+    /// The same for one frame whose rows `make` makes, each once, on the executor's threads. Where goes_by_rows().
+    void run(const MakeRows& make, const ComponentLists<MemorySpace::host>& objects);
+    /// Whether it looks at each row by itself: with a mixture background on the CPU, for batches of one frame.
+    bool goes_by_rows() const;
 
     /// For the objects of one run.
     DetectedObjects make_objects() const;

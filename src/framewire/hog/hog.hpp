@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/core/buffer.hpp"
+#include "framewire/core/image_rows.hpp"
 #include "framewire/core/parameters/named_value.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/backend_buffer.hpp"
@@ -108,11 +109,20 @@ public:
 
     /// On the executor's threads; returns when done.
     void run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::host> out);
+    /// The same for one frame whose rows `make` makes, each once, on the executor's threads. Where goes_by_rows().
+    void run(const MakeRows& make, HogView<float, MemorySpace::host> out);
+    /// Whether it needs each row of an image but once: BGR on the CPU, for batches of one frame.
+    bool goes_by_rows() const;
     /// Queued on the executor's stream.
     void run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace::device> out);
 
 private:
     void check(const HogShape& out) const;
+    std::uint8_t* gray_row(int frame, std::int64_t y) const;
+    template <class Body>
+    void for_bands(Body&& body) const;
+    template <class Count, class GrayAt>
+    void run_bands(Count&& count, GrayAt&& gray_at, HogView<float, MemorySpace::host> out);
 
     HogParameters parameters_;
     Shape shape_;
@@ -121,6 +131,7 @@ private:
     std::int64_t row_stride_bytes_ = 0;  // of the gray image
     int bands_ = 1;                      // in how many parts a frame is counted
     BackendBuffer gray_, counts_, tables_, cells_;
+    HostBuffer strips_;                        // on the CPU: rows that are made, some for each part
     std::shared_ptr<const HogSpread> spread_;  // of central gradients
 };
 

@@ -1,4 +1,5 @@
 #include "framewire/hog/hog_cpu.hpp"
+#include "framewire/core/error.hpp"
 #include "framewire/core/simd/simd.hpp"
 #include "framewire/filters/binarize/gray_histogram.hpp"
 #include "framewire/hog/hog.hpp"
@@ -237,25 +238,50 @@ void hog_gradient_row(const std::uint8_t* above, const std::uint8_t* row, const 
     HWY_DYNAMIC_DISPATCH(gradient_row)(above, row, below, pixels, gradient, ring, out);
 }
 
+std::uint8_t* Hog::gray_row(int frame, std::int64_t y) const {
+    return gray_.data() + (std::int64_t{frame} * shape_.height + y) * row_stride_bytes_ + hog_cpu_row_begin;
+}
+
+// Calls body(band, frame, first row, end row) for the bands of every frame, in parallel.
+template <class Body>
+void Hog::for_bands(Body&& body) const {
+    const auto bands = std::int64_t{shape_.frames} * bands_;
+    executor_->pool().for_chunks(bands, 1, [&](std::int64_t band, std::int64_t, std::int64_t) {
+        const auto number = band % bands_;
+        body(band, static_cast<int>(band / bands_), static_cast<int>(number * shape_.height / bands_),
+             static_cast<int>((number + 1) * shape_.height / bands_));
+    });
+}
+
 void Hog::run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::host> out) {
     validate(frames, shape_, "hog's image");
+    const auto count = [&](int frame, const RowRange& rows, std::int64_t band) {
+        count_gray_groups(frames.frames(frame, 1), rows.begin, rows.end, gray_row(frame, rows.begin), row_stride_bytes_,
+                          counts_.as<Histogram>()[band]);
+    };
+    const bool own_gray = shape_.channels == 1;
+    run_bands(
+        count, [&](int frame, int y) { return own_gray ? frames.row(frame, y) : gray_row(frame, y); }, out);
+}
+
+void Hog::run(const MakeRows& make, HogView<float, MemorySpace::host> out) {
+    if (!goes_by_rows()) fail(ErrorCode::usage, "rows for a hog of whole images");
+    const Shape strip{1, hog_cpu_strip_rows(shape_.width), shape_.width, shape_.channels};
+    const auto count = [&](int, const RowRange& rows, std::int64_t band) {
+        count_gray_groups(make, {strips_.data() + band * strip.frame_bytes(), strip}, rows, gray_row(0, rows.begin),
+                          row_stride_bytes_, counts_.as<Histogram>()[band]);
+    };
+    run_bands(
+        count, [&](int frame, int y) { return gray_row(frame, y); }, out);
+}
+
+// count(frame, rows, band) puts out a band's histogram and makes its gray; gray_at(frame, y) is a row of it then.
+template <class Count, class GrayAt>
+void Hog::run_bands(Count&& count, GrayAt&& gray_at, HogView<float, MemorySpace::host> out) {
     check(out.shape());
     const auto& pool = executor_->pool();
-    const auto gray_row = [&](int frame, std::int64_t y) {
-        return gray_.data() + (std::int64_t{frame} * shape_.height + y) * row_stride_bytes_ + hog_cpu_row_begin;
-    };
-    // Calls body(band, frame, first row, end row) for the bands of every frame, in parallel.
-    const auto for_bands = [&](auto&& body) {
-        pool.for_chunks(std::int64_t{shape_.frames} * bands_, 1, [&](std::int64_t band, std::int64_t, std::int64_t) {
-            const auto number = band % bands_;
-            body(band, static_cast<int>(band / bands_), static_cast<int>(number * shape_.height / bands_),
-                 static_cast<int>((number + 1) * shape_.height / bands_));
-        });
-    };
     auto* histograms = counts_.as<Histogram>();
-    for_bands([&](std::int64_t band, int frame, int begin, int end) {
-        count_gray(frames.frames(frame, 1), begin, end, gray_row(frame, begin), row_stride_bytes_, histograms[band]);
-    });
+    for_bands([&](std::int64_t band, int frame, int begin, int end) { count(frame, RowRange{begin, end}, band); });
     pool.for_chunks(shape_.frames, 1, [&](std::int64_t frame, std::int64_t, std::int64_t) {
         auto& sum = histograms[frame * bands_];
         for (int band = 1; band < bands_; ++band)
@@ -266,9 +292,7 @@ void Hog::run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::h
     });
     for_bands([&](std::int64_t, int frame, int begin, int end) {
         for (int y = begin; y < end; ++y) {
-            auto* row = gray_row(frame, y);
-            hog_gamma_row(shape_.channels == 1 ? frames.row(frame, y) : row, shape_.width, tables_.data() + frame * 256,
-                          row);
+            hog_gamma_row(gray_at(frame, y), shape_.width, tables_.data() + frame * 256, gray_row(frame, y));
         }
     });
     const bool normed = parameters_.norm != HogNorm::none;

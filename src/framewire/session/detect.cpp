@@ -74,6 +74,8 @@ DetectJob::State::State(const DetectOptions& options)
       output(options.output, job.sink_options().file_options()) {
     const auto& shape = job.input().shape();
     if (masks.wanted()) mask = HostImage(shape.with_channels(1));
+    if (detector->takes_planes() && !annotated.wanted() && options.steps.folder.empty())
+        job.input().give_unfiltered_pictures();
     if (labels.wanted()) imager.emplace(options.detector.parameters.connectivity, shape, options.job.threads);
     if (!options.steps.folder.empty())
         steps.emplace(options.steps, options.detector, shape, job.input().rate(), options.job.threads,
@@ -86,7 +88,7 @@ void DetectJob::State::run() {
          .begin = [this] { return output.begin(records.begin()), true; },
          .make = [this] { return detector->make_objects(); },
          .start = [this](InputFrame& frame, const FrameTime&,
-                         FrameObjects& found) { detector->start(frame.result(), found); },
+                         FrameObjects& found) { start_on(frame, *detector, found); },
          .send = [this](InputFrame& frame, const FrameTime& time, FrameObjects& found) { send(frame, time, found); },
          .finish = [this](FirstFailure& failure, Ending ending) { finish(failure, ending); },
          .describe =

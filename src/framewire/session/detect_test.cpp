@@ -1,6 +1,7 @@
 #include "framewire/session/detect.hpp"
 
 #include "framewire/session/job_testing.hpp"
+#include "framewire/session/run.hpp"
 
 #include <cstring>
 #include <filesystem>
@@ -74,6 +75,25 @@ TEST_P(Detect, StepsAndLabelsAreThoseOfTheRun) {
         for (auto at = text.find("\"area\":"); at != text.npos; at = text.find("\"area\":", at + 1))
             area += std::stoll(std::string(text.substr(at + 7, 12)));
         EXPECT_EQ(std::ranges::count_if(labels, [](auto label) { return label > 0; }), area);
+    }
+}
+
+// Where no image is wanted, a decoder's planes are looked at as they are.
+TEST_P(Detect, FindsTheSameWithImagesAndWithout) {
+    const auto video = folder_ / "film.y4m";
+    RunJob({.job = job(), .input = {.source = camera()}, .output = video + ":pixels=yuv420p"}).run();
+    for (const char* filters : {"", "flip"}) {
+        SCOPED_TRACE(filters);
+        auto asked = options(video);
+        asked.job.replace = true;
+        asked.input.filters = filters;
+        asked.detector.parameters = {.min_area = 10};
+        EXPECT_GT(DetectJob(asked).run().objects, 0);
+        const auto records = read_file(asked.output), mask = read_file(asked.mask);
+        asked.annotate = "";
+        DetectJob(asked).run();
+        EXPECT_EQ(read_file(asked.output), records);
+        EXPECT_EQ(read_file(asked.mask), mask);
     }
 }
 

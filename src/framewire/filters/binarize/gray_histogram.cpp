@@ -2,6 +2,9 @@
 #include "framewire/core/simd/simd.hpp"
 #include "framewire/filters/gray/gray.hpp"
 
+#include <algorithm>
+#include <array>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "framewire/filters/binarize/gray_histogram.cpp"
 #include <hwy/foreach_target.h>
@@ -12,14 +15,14 @@ namespace framewire::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Adds both values of all pairs to a histogram; pairs[256 * a + b] counts how often a and b stood side by side.
-void add_pairs(const std::uint32_t* pairs, std::uint32_t* histogram) {
+// Adds both values of all pairs to a histogram; pairs[values * a + b] counts how often a and b stood side by side.
+void add_pairs(const std::uint32_t* pairs, std::size_t values, std::uint32_t* histogram) {
     const hn::ScalableTag<std::uint32_t> d32;
     const auto step = hn::Lanes(d32);
-    for (std::size_t first = 0; first < 256; ++first) {
+    for (std::size_t first = 0; first < values; ++first) {
         auto sum = hn::Zero(d32);
-        for (std::size_t second = 0; second < 256; second += step) {
-            const auto counts = hn::LoadU(d32, pairs + 256 * first + second);
+        for (std::size_t second = 0; second < values; second += step) {
+            const auto counts = hn::LoadU(d32, pairs + values * first + second);
             sum = hn::Add(sum, counts);
             hn::StoreU(hn::Add(hn::LoadU(d32, histogram + second), counts), d32, histogram + second);
         }
@@ -27,17 +30,30 @@ void add_pairs(const std::uint32_t* pairs, std::uint32_t* histogram) {
     }
 }
 
+std::uint8_t largest_of(const std::uint8_t* values, std::int64_t count) {
+    const hn::ScalableTag<std::uint8_t> d;
+    const auto step = static_cast<std::int64_t>(hn::Lanes(d));
+    auto most = hn::Zero(d);
+    std::int64_t at = 0;
+    for (; at + step <= count; at += step) most = hn::Max(most, hn::LoadU(d, values + at));
+    HWY_ALIGN std::uint8_t lanes[HWY_MAX_BYTES];
+    hn::Store(most, d, lanes);
+    auto largest = *std::max_element(lanes, lanes + step);
+    for (; at < count; ++at) largest = std::max(largest, values[at]);
+    return largest;
+}
+
 }  // namespace framewire::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
-#include <algorithm>
 #include <cstring>
 
 namespace framewire {
 
 HWY_EXPORT(add_pairs);
+HWY_EXPORT(largest_of);
 
 namespace {
 
@@ -64,7 +80,7 @@ public:
 
     void sum(Histogram& out) const {
         out = singles_;
-        HWY_DYNAMIC_DISPATCH(add_pairs)(pairs_, out.data());
+        HWY_DYNAMIC_DISPATCH(add_pairs)(pairs_, 256, out.data());
     }
 
 private:
@@ -72,30 +88,93 @@ private:
     Histogram singles_{};
 };
 
-}  // namespace
+// The same for groups of four values, whose pairs stay in L1.
+class GroupHistogram {
+public:
+    GroupHistogram() { std::memset(pairs_, 0, sizeof pairs_); }
 
-void count_gray(HostView<const std::uint8_t> image, int begin, int end, std::uint8_t* gray,
-                std::int64_t gray_row_stride_bytes, Histogram& out) {
+    void add(const std::uint8_t* values, std::int64_t count) {
+        std::int64_t at = 0;
+        for (; at + 8 <= count; at += 8) {
+            std::uint64_t eight;
+            std::memcpy(&eight, values + at, sizeof eight);
+            const auto groups = (eight >> 2 & 0x003F003F003F003F) | (eight >> 4 & 0x0FC00FC00FC00FC0);
+            ++pairs_[groups & 65535];
+            ++pairs_[groups >> 16 & 65535];
+            ++pairs_[groups >> 32 & 65535];
+            ++pairs_[groups >> 48];
+        }
+        for (; at < count; ++at) ++singles_[values[at] / 4u];
+        largest_ = std::max(largest_, HWY_DYNAMIC_DISPATCH(largest_of)(values, count));
+    }
+
+    void sum(Histogram& out) const {
+        auto groups = singles_;
+        HWY_DYNAMIC_DISPATCH(add_pairs)(pairs_, group_count, groups.data());
+        out = {};
+        for (std::size_t group = 0; group < group_count; ++group) out[4 * group] = groups[group];
+        if (out[largest_ / 4u * 4u] == 0) return;  // nothing was counted
+        --out[largest_ / 4u * 4u];
+        ++out[largest_];
+    }
+
+private:
+    static constexpr std::size_t group_count = 64;
+    std::uint32_t pairs_[group_count * group_count];
+    std::array<std::uint32_t, group_count> singles_{};
+    std::uint8_t largest_ = 0;
+};
+
+template <class Counts>
+void add_rows(HostView<const std::uint8_t> image, int begin, int end, std::uint8_t* gray,
+              std::int64_t gray_row_stride_bytes, Counts& counts) {
     const auto& shape = image.shape();
     const bool own_gray = shape.channels == 1;
     // Rows without gaps are one long row.
     const bool one_run = image.dense_rows() && (own_gray || gray_row_stride_bytes == shape.width);
     const std::int64_t run_px = one_run ? std::int64_t{end - begin} * shape.width : shape.width;
-    PairHistogram pairs;
     for (int y = begin; y < end; y += one_run ? end - begin : 1) {
         const auto* in = image.row(0, y);
         if (own_gray) {
-            pairs.add(in, run_px);
+            counts.add(in, run_px);
             continue;
         }
         auto* row = gray + (y - begin) * gray_row_stride_bytes;
         for (std::int64_t x = 0; x < run_px; x += piece_px) {
             const auto pixels = std::min(piece_px, run_px - x);
             gray_span(GrayMethod::weighted, in + 3 * x, 3, pixels, 1, row + x);
-            pairs.add(row + x, pixels);
+            counts.add(row + x, pixels);
         }
     }
+}
+
+}  // namespace
+
+void count_gray(HostView<const std::uint8_t> image, int begin, int end, std::uint8_t* gray,
+                std::int64_t gray_row_stride_bytes, Histogram& out) {
+    PairHistogram pairs;
+    add_rows(image, begin, end, gray, gray_row_stride_bytes, pairs);
     pairs.sum(out);
+}
+
+void count_gray_groups(HostView<const std::uint8_t> image, int begin, int end, std::uint8_t* gray,
+                       std::int64_t gray_row_stride_bytes, Histogram& out) {
+    GroupHistogram groups;
+    add_rows(image, begin, end, gray, gray_row_stride_bytes, groups);
+    groups.sum(out);
+}
+
+void count_gray_groups(const MakeRows& make, HostView<std::uint8_t> strip, const RowRange& rows, std::uint8_t* gray,
+                       std::int64_t gray_row_stride_bytes, Histogram& out) {
+    const auto whole = ImageRows<std::uint8_t>(strip);
+    GroupHistogram groups;
+    for (int y = rows.begin; y < rows.end; y += strip.shape().height) {
+        const int count = std::min(strip.shape().height, rows.end - y);
+        const auto here = whole.part({0, count}).view;
+        make({here, y});
+        add_rows(here, 0, count, gray + (y - rows.begin) * gray_row_stride_bytes, gray_row_stride_bytes, groups);
+    }
+    groups.sum(out);
 }
 
 }  // namespace framewire

@@ -1,5 +1,6 @@
 #include "framewire/filters/binarize/threshold.hpp"
 
+#include "framewire/filters/binarize/gray_histogram.hpp"
 #include "framewire/filters/binarize/otsu.hpp"
 #include "kit/images.hpp"
 
@@ -15,6 +16,40 @@
 
 namespace framewire {
 namespace threshold_test {
+
+// Groups of four values have the counts of their values, and the largest value is the same.
+TEST(GrayGroups, AreWhatTheHistogramSays) {
+    for (const int width : {1, 7, 8, 67, 1300})
+        for (const int brightest : {0, 3, 130, 255}) {
+            HostImage image({1, 5, width, 3}), gray(image.view().shape().with_channels(1)),
+                groups_gray(gray.view().shape());
+            kit::fill(image.view(), kit::Fill::noise, static_cast<std::uint64_t>(width));
+            auto* const bytes = image.view().data();
+            for (int at = 0; at < 15 * width; ++at) bytes[at] = static_cast<std::uint8_t>(bytes[at] * brightest / 255);
+            Histogram each, groups, made;
+            count_gray(image.view(), 0, 5, gray.view().data(), width, each);
+            count_gray_groups(image.view(), 0, 5, groups_gray.view().data(), width, groups);
+            EXPECT_EQ(kit::first_difference(gray.view(), groups_gray.view()), std::nullopt);
+            const auto largest = [](const Histogram& counts) {
+                return std::find_if(counts.rbegin(), counts.rend(), [](auto count) { return count > 0; }) -
+                       counts.rbegin();
+            };
+            EXPECT_EQ(largest(groups), largest(each));
+            for (std::size_t group = 0; group < 256; group += 4)
+                EXPECT_EQ(groups[group] + groups[group + 1] + groups[group + 2] + groups[group + 3],
+                          each[group] + each[group + 1] + each[group + 2] + each[group + 3]);
+
+            HostImage strip({1, 2, width, 3});
+            const auto copy_rows = [&](const ImageRows<std::uint8_t>& rows) {
+                for (int y = rows.range().begin; y < rows.range().end; ++y)
+                    std::copy_n(image.view().row(0, y), 3 * width, rows.row(y));
+            };
+            kit::fill(groups_gray.view(), kit::Fill::zeros);
+            count_gray_groups(copy_rows, strip.view(), {0, 5}, groups_gray.view().data(), width, made);
+            EXPECT_EQ(made, groups);
+            EXPECT_EQ(kit::first_difference(gray.view(), groups_gray.view()), std::nullopt);
+        }
+}
 
 Histogram of(std::initializer_list<std::pair<int, std::uint32_t>> counts) {
     Histogram histogram{};

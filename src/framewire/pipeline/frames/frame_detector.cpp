@@ -1,5 +1,7 @@
 #include "framewire/pipeline/frames/frame_detector.hpp"
 
+#include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
+
 #include <cstring>
 #include <utility>
 
@@ -29,23 +31,34 @@ FrameObjects FrameDetector::make_objects() const {
 void FrameDetector::start(Frame& frame, FrameObjects& objects) {
     executor_->in_its_space([&]<MemorySpace space>() {
         detector_.run(frame.in<space>(), objects.objects_.lists<space>());
-        if constexpr (space == MemorySpace::device)
-            executor_->step("download", [&] { objects.objects_.download(); });
-        else
-            objects.objects_.download();
-        if (!with_masks_) return;
-        // The detector's own mask is the next frame's as soon as that comes.
-        const auto bytes = bit_mask_bytes(detector_.shape());
-        const auto* const found = detector_.mask<space>().data();
-        auto* const kept = objects.mask_.in<space>().view().data();
-        if constexpr (space == MemorySpace::host)
-            std::memcpy(kept, found, bytes);
-        else
-            cuda::copy(found, kept, bytes, executor_->stream());
-        objects.mask_transfer_.down([&](const cuda::Stream& stream) {
-            cuda::download(kept, objects.mask_.host().view().data(), bytes, stream);
-        });
+        keep<space>(objects);
     });
+}
+
+void FrameDetector::start(const HostYuv<const std::uint8_t>& picture, FrameObjects& objects) {
+    const YuvToImage convert(picture.info, detector_.shape().channels, executor_->pool());
+    detector_.run([&](const ImageRows<std::uint8_t>& rows) { convert.run_rows(picture, rows); },
+                  objects.objects_.lists<MemorySpace::host>());
+    keep<MemorySpace::host>(objects);
+}
+
+template <MemorySpace space>
+void FrameDetector::keep(FrameObjects& objects) {
+    if constexpr (space == MemorySpace::device)
+        executor_->step("download", [&] { objects.objects_.download(); });
+    else
+        objects.objects_.download();
+    if (!with_masks_) return;
+    // The detector's own mask is the next frame's as soon as that comes.
+    const auto bytes = bit_mask_bytes(detector_.shape());
+    const auto* const found = detector_.mask<space>().data();
+    auto* const kept = objects.mask_.in<space>().view().data();
+    if constexpr (space == MemorySpace::host)
+        std::memcpy(kept, found, bytes);
+    else
+        cuda::copy(found, kept, bytes, executor_->stream());
+    objects.mask_transfer_.down(
+        [&](const cuda::Stream& stream) { cuda::download(kept, objects.mask_.host().view().data(), bytes, stream); });
 }
 
 }  // namespace framewire

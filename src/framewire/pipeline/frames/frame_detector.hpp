@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/colour/yuv.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/transfer.hpp"
 #include "framewire/cuda/twin.hpp"
@@ -54,8 +55,16 @@ public:
     /// Looks at the next frame, in the order of time; what is in it is in `objects` once they are waited for. Allocates
     /// nothing.
     void start(Frame& frame, FrameObjects& objects);
+    /// The same with the image that YuvToImage makes of a picture, which is then made by rows in a core's cache.
+    /// Returns when done. Where takes_planes().
+    void start(const HostYuv<const std::uint8_t>& picture, FrameObjects& objects);
+    /// See MotionDetector::goes_by_rows().
+    bool takes_planes() const { return detector_.goes_by_rows(); }
 
 private:
+    template <MemorySpace space>
+    void keep(FrameObjects& objects);
+
     Executor* executor_;
     std::optional<MaskRegion> region_;
     bool with_masks_;

@@ -1,5 +1,8 @@
 #include "framewire/pipeline/frames/frame_detector.hpp"
 
+#include "framewire/colour/image_to_yuv/image_to_yuv.hpp"
+#include "framewire/colour/yuv_picture.hpp"
+#include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
 #include "framewire/detect/detector_ref.hpp"
 #include "kit/allocations.hpp"
 #include "kit/filter_check.hpp"
@@ -8,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace framewire {
@@ -30,8 +34,8 @@ const DetectorParameters parameters{.background = FirstFrame{},
 
 // Even gray, with a rectangle of noise from the second frame on.
 void paint(HostView<std::uint8_t> image, int number) {
-    for (int y = 0; y < shape.height; ++y)
-        std::fill_n(image.row(0, y), static_cast<std::size_t>(shape.row_bytes()), std::uint8_t{128});
+    for (int y = 0; y < image.shape().height; ++y)
+        std::fill_n(image.row(0, y), static_cast<std::size_t>(image.shape().row_bytes()), std::uint8_t{128});
     if (number == 0) return;
     const int side = number % 3 == 0 ? 80 : 12;
     HostImage noise({1, side, side, 3});
@@ -41,8 +45,8 @@ void paint(HostView<std::uint8_t> image, int number) {
 }
 
 struct Slot {
-    Slot(const FrameDetector& detector, Executor& executor)
-        : frame(shape, executor), objects(detector.make_objects()), mask(shape.with_channels(1)) {}
+    Slot(const FrameDetector& detector, Executor& executor, const Shape& size = shape)
+        : frame(size, executor), objects(detector.make_objects()), mask(size.with_channels(1)) {}
     void start(FrameDetector& detector, int number) {
         paint(frame.host(), number);
         frame.upload();
@@ -84,6 +88,37 @@ TEST_P(FrameDetectorTest, FramesUnderWayAtOnceHaveTheReferencesObjects) {
         }
         for (int number = frames - slots; number < frames; ++number) check(number);
     }
+}
+
+// Planes that are converted by rows, against the same converted whole.
+TEST_P(FrameDetectorTest, PlanesGiveWhatTheirImagesGive) {
+    if (GetParam() != Backend::cpu) GTEST_SKIP() << "planes are taken on the CPU";
+    EXPECT_FALSE(FrameDetector(parameters, shape, executor()).takes_planes()) << "a blur needs rows around";
+    constexpr Shape tall{1, 700, 161, 3};  // of several strips of rows
+    const YuvInfo info{yuv_420, {YuvMatrix::bt709, false}, siting_left, 1, tall.height, tall.width};
+    const DetectorParameters learning{.morphology = MedianWindow{3}, .min_area = 1};
+    FrameDetector by_planes(learning, tall, executor(), {}, true), by_images(learning, tall, executor(), {}, true);
+    ASSERT_TRUE(by_planes.takes_planes());
+    Slot planes(by_planes, executor(), tall), images(by_images, executor(), tall);
+    HostImage scene(tall);
+    YuvPicture picture(info);
+    std::int64_t objects = 0;
+    for (int number = 0; number < 12; ++number) {
+        for (int part = 0; part < 7; ++part) {
+            const HostView<std::uint8_t> rows(scene.view().row(0, 100 * part), {1, 100, tall.width, 3});
+            paint(rows, number + part % 2);
+        }
+        ImageToYuv(info, 3, executor().pool()).run(std::as_const(scene).view(), picture.view());
+        by_planes.start(std::as_const(picture).view(), planes.objects);
+        YuvToImage(info, 3, executor().pool()).run(std::as_const(picture).view(), images.frame.host());
+        by_images.start(images.frame, images.objects);
+        EXPECT_TRUE(std::ranges::equal(planes.objects.objects(), images.objects.objects())) << number;
+        planes.objects.unpack_mask(planes.mask.view());
+        images.objects.unpack_mask(images.mask.view());
+        EXPECT_EQ(kit::first_difference(planes.mask.view(), images.mask.view()), std::nullopt) << number;
+        objects += std::ssize(planes.objects.objects());
+    }
+    EXPECT_GT(objects, 50);
 }
 
 TEST_P(FrameDetectorTest, AllocatesNothingOnceItIsMade) {

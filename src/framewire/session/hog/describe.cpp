@@ -33,6 +33,7 @@ DescribeJob::State::State(const DescribeOptions& asked)
       output(options.output, array_shape(hog.output_shape()),
              job.input().info().frames != 1 || is_folder(options.input.source), job.sink_options().file_options()) {
     result.shape = hog.output_shape();
+    if (hog.takes_planes() && options.steps_folder.empty()) job.input().give_unfiltered_pictures();
 }
 
 void DescribeJob::State::run() {
@@ -40,8 +41,7 @@ void DescribeJob::State::run() {
         {.wanted = {.on_host = !options.steps_folder.empty(), .by_stages = true},
          .under_way = under_way,
          .make = [this] { return FrameDescriptors(hog.output_shape(), job.input().executor()); },
-         .start = [this](InputFrame& frame, const FrameTime&,
-                         FrameDescriptors& found) { hog.start(frame.result(), found); },
+         .start = [this](InputFrame& frame, const FrameTime&, FrameDescriptors& found) { start_on(frame, hog, found); },
          .send = [this](InputFrame& frame, const FrameTime&, FrameDescriptors& found) { send(frame, found); },
          .finish =
              [this](FirstFailure& failure, Ending ending) {

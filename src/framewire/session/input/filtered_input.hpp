@@ -58,6 +58,10 @@ public:
     /// that the filters gave. Before the first frame.
     void give_own_pictures(const std::optional<YuvInfo>& planes);
 
+    /// From now on frames may have their source's own picture in place of their image, where there are no filters. For
+    /// stages that begin by start_on(). Before the first frame.
+    void give_unfiltered_pictures() { gives_own_ = info_.has_own_pictures && !before_ && moves_ && moves_->empty(); }
+
     InputFrame make_frame();
     /// False when there is no further frame.
     bool capture(InputFrame& frame, FrameTime& time);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 namespace framewire::session {
 
@@ -34,6 +35,16 @@ struct InputFrame {
         filtered.wait();
     }
 };
+
+/// Begins `stage`, which takes planes as its own frames, on what comes of the filters.
+template <class Stage, class Found>
+void start_on(InputFrame& frame, Stage& stage, Found& found) {
+    if (const auto own = std::exchange(frame.own, nullptr)) {
+        if (const auto planes = own->planes()) return stage.start(*planes, found);
+        own->to_image(frame.captured.fill_on_host());
+    }
+    stage.start(frame.result(), found);
+}
 
 /// Where what comes of the filters is wanted.
 struct Wanted {

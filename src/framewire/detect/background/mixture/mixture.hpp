@@ -1,5 +1,7 @@
 #pragma once
 
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/image_rows.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/executor.hpp"
@@ -7,6 +9,7 @@
 #include "framewire/detect/masks/bit_mask.hpp"
 
 #include <cstdint>
+#include <vector>
 
 namespace framewire {
 
@@ -39,6 +42,8 @@ public:
     /// shadow. Frames: any strides, any alignment. On the executor's threads; returns when done.
     void run(HostView<const std::uint8_t> frames, HostBitMaskView<std::uint32_t> foreground,
              HostBitMaskView<std::uint32_t> shadows = {});
+    /// The same for one frame whose rows `make` makes, each once, on the executor's threads. Of the CPU backend.
+    void run(const MakeRows& make, HostBitMaskView<std::uint32_t> foreground);
     /// Queued on the executor's stream in one launch, which a CUDA graph may hold and repeat.
     void run(DeviceView<const std::uint8_t> frames, DeviceBitMaskView<std::uint32_t> foreground,
              DeviceBitMaskView<std::uint32_t> shadows = {});
@@ -58,12 +63,17 @@ private:
         if (shadows.data()) validate(shadows, shape.with_channels(1), "the mixture's mask of shadows");
     }
 
+    void update_row(std::uint64_t seen, int y, const std::uint8_t* row, std::uint32_t* foreground,
+                    std::uint32_t* shadows, int row_words);
+
     Shape shape_;  // of one frame
     MixtureTerms terms_;
     MixtureLayout layout_;
     Executor* executor_;
     BackendBuffer model_;
-    BackendBuffer clock_;  // a MixtureClock: on CUDA a graph's replay counts on
+    std::vector<std::uint8_t> soles_;  // on the CPU: of blocks whose pixels have one Gaussian each, of weight 1
+    std::vector<HostBuffer> strips_;   // likewise, one for each thread: rows that are made for it
+    BackendBuffer clock_;              // a MixtureClock: on CUDA a graph's replay counts on
 };
 
 }  // namespace framewire

@@ -8,6 +8,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 HWY_BEFORE_NAMESPACE();
@@ -69,6 +70,30 @@ public:
             }
     }
 
+    // For blocks whose pixels have one mode each, of weight 1. Where each belongs to it, as most do, these learn, all
+    // by one share, no weight changes, and all is background. Otherwise nothing is done.
+    HWY_INLINE bool update_sole(V share) {
+        V variance[parts], mean[parts][channels], difference[parts][channels], distance[parts];
+        auto near = hn::Not(none());
+        for (int part = 0; part < parts; ++part) {
+            variance[part] = load(feature(0, part, 0));
+            for (int c = 0; c < channels; ++c) {
+                mean[part][c] = load(feature(0, part, 1 + c));
+                difference[part][c] = hn::Sub(mean[part][c], values_[part][c]);
+            }
+            distance[part] = sum_of_products(difference[part], difference[part]);
+            near = hn::And(near, hn::Lt(distance[part], hn::Mul(set(terms_.near_distance), variance[part])));
+        }
+        if (!hn::AllTrue(Floats(), near)) return false;
+        modes_ = 1;
+        for (int part = 0; part < parts; ++part) {
+            for (int c = 0; c < channels; ++c)
+                store(learned_mean(mean[part][c], difference[part][c], share), feature(0, part, 1 + c));
+            store(learned_variance(variance[part], distance[part], share), feature(0, part, 0));
+        }
+        return true;
+    }
+
     // The bits of the pixels that are neither background nor shadow, and of those that are shadow.
     HWY_INLINE void update(std::uint32_t& foreground, std::uint32_t& shadow) {
         match_modes();
@@ -93,6 +118,15 @@ public:
         for (int mode = 0; mode < modes_; ++mode)
             for (int part = 0; part < parts; ++part)
                 store(hn::Add(weight_[mode][part], offset), weights_ + mode * weight_stride_ + part * lanes);
+    }
+
+    // Whether all its pixels have one mode of weight 1, as update() left them.
+    HWY_INLINE bool is_sole() const {
+        if (modes_ != 1) return false;
+        auto sole = hn::Not(none());
+        for (int part = 0; part < parts; ++part)
+            sole = hn::And(sole, hn::Ge(load(weights_ + part * lanes), set(most_stored)));
+        return hn::AllTrue(Floats(), sole);
     }
 
     // Has what the block `blocks` further on will need brought near: the weights of as many modes as here, and the
@@ -166,20 +200,26 @@ private:
         const auto near = hn::And(open, hn::Lt(distance, hn::Mul(set(terms_.near_distance), old_variance)));
         if (mode > 0 && !any(near)) return near;
         matched_[part] = hn::Or(matched_[part], near);
-        const auto offset = set(step_.offset);
         auto& weight = weight_[mode][part];
         const auto gained = hn::Add(weight, set(step_.gain));
         weight = hn::IfThenElse(near, gained, weight);
         const auto share = hn::Min(hn::Div(set(step_.gain), gained), set(1));
         for (int c = 0; c < channels; ++c) {
-            const auto moved = hn::Sub(old_mean[c], hn::Mul(share, difference[c]));
-            store(hn::IfThenElse(near, hn::Add(moved, offset), old_mean[c]), feature(mode, part, 1 + c));
+            const auto mean = learned_mean(old_mean[c], difference[c], share);
+            store(hn::IfThenElse(near, mean, old_mean[c]), feature(mode, part, 1 + c));
         }
-        const auto spread = hn::Sub(hn::Mul(distance, set(1 / value_unit)), old_variance);
-        const auto moved = hn::Add(old_variance, hn::Mul(share, spread));
-        const auto held = hn::Min(hn::Max(moved, set(terms_.var_min)), set(terms_.var_max));
-        store(hn::IfThenElse(near, hn::Add(held, offset), old_variance), feature(mode, part, 0));
+        const auto variance = learned_variance(old_variance, distance, share);
+        store(hn::IfThenElse(near, variance, old_variance), feature(mode, part, 0));
         return near;
+    }
+
+    HWY_INLINE V learned_mean(V mean, V difference, V share) const {
+        return hn::Add(hn::Sub(mean, hn::Mul(share, difference)), set(step_.offset));
+    }
+    HWY_INLINE V learned_variance(V variance, V distance, V share) const {
+        const auto spread = hn::Sub(hn::Mul(distance, set(1 / value_unit)), variance);
+        const auto moved = hn::Add(variance, hn::Mul(share, spread));
+        return hn::Add(hn::Min(hn::Max(moved, set(terms_.var_min)), set(terms_.var_max)), set(step_.offset));
     }
 
     // Brings a mode that has gained weight before those it is no lighter than.
@@ -324,10 +364,20 @@ HWY_INLINE void split_channels(const std::uint8_t* row, int pixels, std::uint8_t
     }
 }
 
+// The share of a pixel's difference that its mode learns, where that is its sole one, of weight 1; negative where that
+// does not make the pixel background, or does not leave the weight as it is.
+float share_of_sole(const MixtureTerms& terms, const MixtureStep& step) {
+    const float gained = step.keep * most_stored - step.decay + step.gain;
+    const bool stays = gained >= step.decay && gained > 0;
+    const bool is_background = terms.background_weight > 0 && terms.near_distance <= terms.background_distance;
+    return stays && is_background ? std::min(step.gain / gained, 1.0f) : -1;
+}
+
 template <int channels>
 void update_row_of(const MixtureTerms& terms, const MixtureStep& step, const MixtureLayout& layout,
-                   std::uint16_t* model, std::int64_t y, const std::uint8_t* row, int width, std::uint32_t* foreground,
-                   std::uint32_t* shadows) {
+                   std::uint16_t* model, std::uint8_t* soles, std::int64_t y, const std::uint8_t* row, int width,
+                   std::uint32_t* foreground, std::uint32_t* shadows) {
+    const auto sole_share = share_of_sole(terms, step);
     HWY_ALIGN std::uint8_t values[block_px * channels];
     const auto weight_stride = layout.weights(1, 0) - layout.weights(0, 0);
     const auto feature_stride = layout.features(1, 0) - layout.features(0, 0);
@@ -337,8 +387,11 @@ void update_row_of(const MixtureTerms& terms, const MixtureStep& step, const Mix
         const auto block = y * layout.row_blocks + word;
         Block<channels> here(terms, step, values, model + layout.weights(0, block), weight_stride,
                              model + layout.features(0, block), feature_stride);
-        std::uint32_t moving, dark;
-        here.update(moving, dark);
+        std::uint32_t moving = 0, dark = 0;
+        if (!(soles[block] && sole_share >= 0 && here.update_sole(set(sole_share)))) {
+            here.update(moving, dark);
+            soles[block] = here.is_sole();
+        }
         if (block + blocks_ahead < layout.blocks) here.prefetch(blocks_ahead);
         const auto inside = ~0u >> (block_px - pixels);
         foreground[word] = moving & inside;
@@ -349,9 +402,10 @@ void update_row_of(const MixtureTerms& terms, const MixtureStep& step, const Mix
 }  // namespace
 
 void update_row(const MixtureTerms& terms, const MixtureStep& step, const MixtureLayout& layout, std::uint16_t* model,
-                std::int64_t y, const std::uint8_t* row, int width, std::uint32_t* foreground, std::uint32_t* shadows) {
+                std::uint8_t* soles, std::int64_t y, const std::uint8_t* row, int width, std::uint32_t* foreground,
+                std::uint32_t* shadows) {
     const auto update = layout.channels == 3 ? update_row_of<3> : update_row_of<1>;
-    update(terms, step, layout, model, y, row, width, foreground, shadows);
+    update(terms, step, layout, model, soles, y, row, width, foreground, shadows);
 }
 
 }  // namespace framewire::HWY_NAMESPACE
@@ -363,29 +417,50 @@ namespace framewire {
 
 HWY_EXPORT(update_row);
 
+void MixtureBackground::update_row(std::uint64_t seen, int y, const std::uint8_t* row, std::uint32_t* foreground,
+                                   std::uint32_t* shadows, int row_words) {
+    HWY_DYNAMIC_DISPATCH(update_row)
+    (terms_, mixture_step(terms_, seen), layout_, model_.as<std::uint16_t>(), soles_.data(), y, row, shape_.width,
+     foreground, shadows);
+    const auto unused_words = static_cast<std::size_t>(row_words - layout_.row_blocks);
+    std::fill_n(foreground + layout_.row_blocks, unused_words, 0u);
+    if (shadows) std::fill_n(shadows + layout_.row_blocks, unused_words, 0u);
+}
+
 void MixtureBackground::run(HostView<const std::uint8_t> frames, HostBitMaskView<std::uint32_t> foreground,
                             HostBitMaskView<std::uint32_t> shadows) {
     check(frames, foreground, shadows);
-    const auto update = HWY_DYNAMIC_DISPATCH(update_row);
     const auto count = frames.shape().frames;
     auto& seen = clock_.as<MixtureClock>()->frames_seen;
-    const auto unused_words = static_cast<std::size_t>(foreground.row_words() - layout_.row_blocks);
     // A row goes through all frames while its model is in a core's cache.
-    constexpr std::int64_t pixels_each = 16 * 1024;
     executor_->pool().for_chunks(
-        shape_.height, pixels_each / shape_.width + 1, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+        shape_.height, mixture_rows_each(shape_.width), [&](std::int64_t, std::int64_t begin, std::int64_t end) {
             for (auto y = static_cast<int>(begin); y < end; ++y)
-                for (int frame = 0; frame < count; ++frame) {
-                    const auto step = mixture_step(terms_, seen + static_cast<std::uint64_t>(frame));
-                    auto* const moving = foreground.row(frame, y);
-                    auto* const dark = shadows.data() ? shadows.row(frame, y) : nullptr;
-                    update(terms_, step, layout_, model_.as<std::uint16_t>(), y, frames.row(frame, y), shape_.width,
-                           moving, dark);
-                    std::fill_n(moving + layout_.row_blocks, unused_words, 0u);
-                    if (dark) std::fill_n(dark + layout_.row_blocks, unused_words, 0u);
-                }
+                for (int frame = 0; frame < count; ++frame)
+                    update_row(seen + static_cast<std::uint64_t>(frame), y, frames.row(frame, y),
+                               foreground.row(frame, y), shadows.data() ? shadows.row(frame, y) : nullptr,
+                               foreground.row_words());
         });
     seen += static_cast<std::uint64_t>(count);
+}
+
+void MixtureBackground::run(const MakeRows& make, HostBitMaskView<std::uint32_t> foreground) {
+    validate(foreground, shape_.with_channels(1), "the mixture's mask of what moves");
+    auto& seen = clock_.as<MixtureClock>()->frames_seen;
+    const int rows_each = mixture_rows_each(shape_.width);
+    std::atomic<int> next{0};
+    executor_->pool().for_chunks(
+        static_cast<std::int64_t>(strips_.size()), 1, [&](std::int64_t thread, std::int64_t, std::int64_t) {
+            auto* const strip = strips_[static_cast<std::size_t>(thread)].data();
+            for (int begin = next.fetch_add(rows_each); begin < shape_.height; begin = next.fetch_add(rows_each)) {
+                const int count = std::min(rows_each, shape_.height - begin);
+                const ImageRows<std::uint8_t> rows({strip, {1, count, shape_.width, shape_.channels}}, begin);
+                make(rows);
+                for (int y = begin; y < begin + count; ++y)
+                    update_row(seen, y, rows.row(y), foreground.row(0, y), nullptr, foreground.row_words());
+            }
+        });
+    ++seen;
 }
 
 }  // namespace framewire

@@ -188,6 +188,37 @@ TEST_P(MixtureTest, EqualsTheReferenceWithOtherParameters) {
     }
 }
 
+// A still picture with little noise, in which at times a few pixels change: blocks come to have one Gaussian each, of
+// weight 1, leave that and come back to it.
+TEST_P(MixtureTest, EqualsTheReferenceWhereMostRests) {
+    const MixtureParameters others[] = {
+        {},
+        {.history = 500, .var_threshold = 4},
+        {.history = 30, .var_init = 100, .var_min = 100, .var_max = 100},
+        {.background_ratio = 0},
+        {.learning_rate = 1e-6f},
+        {.learning_rate = 0.9f},
+    };
+    const Shape shape{frame_count(160), 6, 150, 3};
+    kit::GuardedImage frames(shape, {});
+    std::mt19937 random(static_cast<std::uint32_t>(kit::seed()));
+    for (int frame = 0; frame < shape.frames; ++frame)
+        for (int y = 0; y < shape.height; ++y)
+            for (int x = 0; x < shape.width; ++x) {
+                const bool passes = random() % 1024 == 0;
+                for (int c = 0; c < 3; ++c)
+                    frames.view().row(frame, y)[3 * x + c] =
+                        static_cast<std::uint8_t>(passes ? random() % 256 : 90 + x % 50 + 7 * c + random() % 3);
+            }
+    for (const auto& parameters : others) {
+        const auto want = reference(parameters, frames.view());
+        kit::for_each_instruction_set(GetParam(), [&](const std::string& name) {
+            SCOPED_TRACE(name + ", parameter set " + std::to_string(&parameters - others + 1));
+            expect_equal(Runner(GetParam(), parameters, shape)(frames, 7), want);
+        });
+    }
+}
+
 TEST_P(MixtureTest, BatchesAreFramesInTheirOrder) {
     const auto frames = flicker({37, 33, 97, 3}, {3, 13, 2});
     Runner run(GetParam(), opencv_mixture, frames.view().shape());

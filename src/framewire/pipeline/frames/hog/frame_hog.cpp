@@ -1,5 +1,6 @@
 #include "framewire/pipeline/frames/hog/frame_hog.hpp"
 
+#include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
 #include "framewire/core/error.hpp"
 
 namespace framewire {
@@ -27,6 +28,14 @@ void FrameHog::start(Frame& frame, FrameDescriptors& out) {
                 cuda::download(out.values_.device().data(), out.values_.host().data(), out.shape_.bytes(), stream);
             });
         });
+    });
+}
+
+void FrameHog::start(const HostYuv<const std::uint8_t>& picture, FrameDescriptors& out) {
+    const YuvToImage convert(picture.info, 3, executor_->pool());
+    executor_->step("hog", [&] {
+        hog_.run([&](const ImageRows<std::uint8_t>& rows) { convert.run_rows(picture, rows); },
+                 HogView<float, MemorySpace::host>(out.values_.host().as<float>(), out.shape_));
     });
 }
 

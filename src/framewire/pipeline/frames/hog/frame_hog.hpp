@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/colour/yuv.hpp"
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/buffer.hpp"
@@ -8,6 +9,7 @@
 #include "framewire/hog/hog.hpp"
 #include "framewire/pipeline/frames/frame.hpp"
 
+#include <cstdint>
 #include <span>
 
 namespace framewire {
@@ -51,6 +53,11 @@ public:
     /// Begins the next frame, whose descriptors are in `out`, of output_shape(), once they are waited for. Allocates
     /// nothing. Throws Error{usage} on other shapes.
     void start(Frame& frame, FrameDescriptors& out);
+    /// The same with the image that YuvToImage makes of a picture, which is then made by rows in a core's cache.
+    /// Returns when done. Where takes_planes().
+    void start(const HostYuv<const std::uint8_t>& picture, FrameDescriptors& out);
+    /// See Hog::goes_by_rows().
+    bool takes_planes() const { return hog_.goes_by_rows(); }
 
 private:
     Executor* executor_;

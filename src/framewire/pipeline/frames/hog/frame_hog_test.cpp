@@ -1,5 +1,7 @@
 #include "framewire/pipeline/frames/hog/frame_hog.hpp"
 
+#include "framewire/colour/yuv_picture.hpp"
+#include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
 #include "framewire/core/error.hpp"
 #include "kit/allocations.hpp"
 #include "kit/filter_check.hpp"
@@ -9,6 +11,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace framewire {
@@ -24,7 +27,8 @@ const Shape shape{1, 120, 161, 3};
 
 // A frame and its descriptors.
 struct Slot {
-    Slot(const FrameHog& hog, Executor& executor) : frame(shape, executor), out(hog.output_shape(), executor) {}
+    Slot(const FrameHog& hog, Executor& executor, const Shape& size = shape)
+        : frame(size, executor), out(hog.output_shape(), executor) {}
     std::vector<float> values() {
         out.wait();
         return {out.values().begin(), out.values().end()};
@@ -38,6 +42,30 @@ struct Slot {
     Frame frame;
     FrameDescriptors out;
 };
+
+// Planes that are converted by rows, against the same converted whole.
+TEST_P(FrameHogTest, PlanesGiveWhatTheirImagesGive) {
+    if (GetParam() != Backend::cpu) GTEST_SKIP() << "planes are taken on the CPU";
+    EXPECT_FALSE(FrameHog({}, shape.with_channels(1), executor()).takes_planes());
+    constexpr Shape tall{1, 2000, 161, 3};  // of several strips of rows
+    for (const auto gradient : {HogGradient::sobel, HogGradient::central}) {
+        FrameHog hog({.gradient = gradient}, tall, executor());
+        ASSERT_TRUE(hog.takes_planes());
+        const YuvInfo info{yuv_420, {YuvMatrix::bt601, true}, siting_centre, 1, tall.height, tall.width};
+        YuvPicture picture(info);
+        for (int plane = 0; plane < info.planes(); ++plane)
+            kit::fill(
+                HostView<std::uint8_t>(picture.view().planes[static_cast<std::size_t>(plane)].data,
+                                       {1, info.plane_rows(plane), static_cast<int>(info.plane_row_bytes(plane)), 1},
+                                       picture.view().planes[static_cast<std::size_t>(plane)].row_stride_bytes, 0),
+                kit::Fill::noise, static_cast<std::uint64_t>(plane));
+        Slot planes(hog, executor(), tall), images(hog, executor(), tall);
+        hog.start(std::as_const(picture).view(), planes.out);
+        YuvToImage(info, 3, executor().pool()).run(std::as_const(picture).view(), images.frame.host());
+        hog.start(images.frame, images.out);
+        EXPECT_EQ(planes.values(), images.values());
+    }
+}
 
 // As many frames under way as there are slots, waited for in order, equal those done one by one to the bit.
 TEST_P(FrameHogTest, FramesUnderWayAtOnceEqualThoseOneByOne) {
