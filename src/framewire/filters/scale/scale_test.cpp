@@ -95,7 +95,7 @@ TEST(ScaleAxis, WeightsAddUpAndStayInside) {
              {std::pair{1, 1}, {1, 9}, {9, 1}, {16, 16}, {640, 427}, {427, 640}, {1000, 3}, {16384, 7}})
             for (const int multiple : {1, 2, 8}) {
                 SCOPED_TRACE(fmt::format("{} from {} to {}", method.name, from, to));
-                const auto axis = scale_axis(method.method, from, to, multiple);
+                const auto axis = scale_axis(method.method, {from, to}, multiple);
                 ASSERT_EQ(axis.stride % multiple, 0);
                 for (int index = 0; index < to; ++index) {
                     const auto* weights = axis.weights_of(index);
@@ -110,7 +110,7 @@ TEST(ScaleAxis, WeightsAddUpAndStayInside) {
 // Each method leaves an image of the same size alone, and one of one colour whatever the size.
 TEST(ScaleAxis, SameSizeIsTheSamePixels) {
     for (const auto& method : methods) {
-        const auto axis = scale_axis(method.method, 100, 100, 1);
+        const auto axis = scale_axis(method.method, {100, 100}, 1);
         EXPECT_EQ(axis.taps, 1);
         for (int index = 0; index < 100; ++index) EXPECT_EQ(axis.first[static_cast<std::size_t>(index)], index);
     }
@@ -118,17 +118,17 @@ TEST(ScaleAxis, SameSizeIsTheSamePixels) {
 
 // The values of the kernels, where they are known.
 TEST(ScaleAxis, KnownWeights) {
-    const auto twice = exact_scale_taps(ScaleMethod::bilinear, 4, 8, 3);  // its middle is at 1.25
+    const auto twice = exact_scale_taps(ScaleMethod::bilinear, {4, 8}, 3);  // its middle is at 1.25
     ASSERT_EQ(twice.first, 1);
     EXPECT_NEAR(twice.weights.at(0), 0.75, 1e-12);
     EXPECT_NEAR(twice.weights.at(1), 0.25, 1e-12);
-    const auto between = exact_scale_taps(ScaleMethod::bicubic, 9, 3, 1);
+    const auto between = exact_scale_taps(ScaleMethod::bicubic, {9, 3}, 1);
     EXPECT_EQ(between.first + static_cast<int>(between.weights.size() / 2), 4) << "around the middle pixel";
-    const auto half = exact_scale_taps(ScaleMethod::area, 3, 2, 0);
+    const auto half = exact_scale_taps(ScaleMethod::area, {3, 2}, 0);
     ASSERT_EQ(half.first, 0);
     EXPECT_NEAR(half.weights.at(0), 2 / 3.0, 1e-12);
     EXPECT_NEAR(half.weights.at(1), 1 / 3.0, 1e-12);
-    const auto edge = exact_scale_taps(ScaleMethod::bilinear, 4, 8, 0);  // at -0.25: the rim counts for pixel 0
+    const auto edge = exact_scale_taps(ScaleMethod::bilinear, {4, 8}, 0);  // at -0.25: the rim counts for pixel 0
     ASSERT_EQ(edge.first, 0);
     EXPECT_NEAR(edge.weights.at(0), 1, 1e-12);
 }
