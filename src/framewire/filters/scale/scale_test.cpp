@@ -133,6 +133,26 @@ TEST(ScaleAxis, KnownWeights) {
     EXPECT_NEAR(edge.weights.at(0), 1, 1e-12);
 }
 
+// Chroma on the left pixel, of an image half as large: its middle is a quarter of a sample before that of its pixels.
+TEST(ScaleAxis, KnownWeightsOfShiftedSamples) {
+    const ScaleGrid left(8, 4, 16, 8, -1, -1);
+    const auto between = exact_scale_taps(ScaleMethod::bilinear, {8, 8, 1, 1, 0, -1}, 3);  // a quarter before sample 3
+    ASSERT_EQ(between.first, 2);
+    EXPECT_NEAR(between.weights.at(0), 0.25, 1e-12);
+    EXPECT_NEAR(between.weights.at(1), 0.75, 1e-12);
+    const auto covered = exact_scale_taps(ScaleMethod::area, left, 1);  // from 1.75 to 3.75
+    ASSERT_EQ(covered.first, 1);
+    EXPECT_NEAR(covered.weights.at(0), 0.125, 1e-12);
+    EXPECT_NEAR(covered.weights.at(1), 0.5, 1e-12);
+    EXPECT_NEAR(covered.weights.at(2), 0.375, 1e-12);
+    const auto rim = exact_scale_taps(ScaleMethod::area, left, 0);  // from -0.25 on: beyond it the first one stands
+    ASSERT_EQ(rim.first, 0);
+    EXPECT_NEAR(rim.weights.at(0), 0.625, 1e-12);
+    const auto outside = exact_scale_taps(ScaleMethod::area, {8, 8, 1, 1, 0, 100}, 3);
+    EXPECT_EQ(outside.first, 7);
+    EXPECT_EQ(outside.weights, std::vector<double>{1});
+}
+
 // What is finer than the result's pixels becomes its mean and does not alias: that of stripes a pixel wide is gray.
 TEST(ScaleAxis, ShrinkingDoesNotAlias) {
     const Shape shape{1, 96, 960, 1};

@@ -127,8 +127,8 @@ private:
         void run(HostView<const std::uint8_t> from, HostView<std::uint8_t> to) {
             if (moves) moves->run(FilterImages<MemorySpace::host>{from, {}, scale ? moved.view() : to});
             if (scale)
-                scale->run(FilterImages<MemorySpace::host>{
-                    moves ? HostView<const std::uint8_t>(moved.view()) : from, {}, to});
+                scale->run(
+                    FilterImages<MemorySpace::host>{moves ? HostView<const std::uint8_t>(moved.view()) : from, {}, to});
         }
     };
 
@@ -167,9 +167,7 @@ std::optional<PlanesGeometry> PlanesGeometry::of(const Chain& chain, const YuvIn
     return geometry;
 }
 
-bool PlanesGeometry::takes(const YuvInfo& from) const {
-    return same_form(from, from_, false);
-}
+bool PlanesGeometry::takes(const YuvInfo& from) const { return same_form(from, from_, false); }
 
 std::shared_ptr<const YuvPicture> PlanesGeometry::run(const HostYuv<const std::uint8_t>& from) {
     if (!takes(from.info))

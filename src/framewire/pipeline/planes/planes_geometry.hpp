@@ -24,8 +24,8 @@ class PlanesGeometry {
 public:
     /// Of a chain whose filters all do so, from pictures of `from` to those of `to`; nothing for others, for planes of
     /// more than 8 bits or interleaved ones, where `to` is not of the chain's size or differs in format or siting, and
-    /// where 4:2:2 is turned. Keeps a reference to `executor`, which is of the CPU backend. Throws as the filters' plans
-    /// do.
+    /// where 4:2:2 is turned. Keeps a reference to `executor`, which is of the CPU backend. Throws as the filters'
+    /// plans do.
     static std::optional<PlanesGeometry> of(const Chain& chain, const YuvInfo& from, const YuvInfo& to,
                                             Executor& executor);
 

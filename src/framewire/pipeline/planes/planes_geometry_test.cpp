@@ -87,13 +87,12 @@ struct Made {
     std::shared_ptr<const YuvPicture> result;
 };
 
-Made make(const char* filters, const YuvInfo& from, Executor& executor,
-          const std::function<void(GuardedYuv&)>& fill) {
+Made make(const char* filters, const YuvInfo& from, Executor& executor, const std::function<void(GuardedYuv&)>& fill) {
     const auto chain = parse_chain(filters);
     ChainPlan of_luma(chain, {1, from.height, from.width, 1}, executor);
     const auto to = of_size(from, of_luma.output_shape());
-    Made made{from, to, GuardedYuv(from, {.offset_bytes = 1, .row_padding_bytes = 7}, Backend::cpu),
-              std::move(of_luma), nullptr};
+    Made made{from, to, GuardedYuv(from, {.offset_bytes = 1, .row_padding_bytes = 7}, Backend::cpu), std::move(of_luma),
+              nullptr};
     fill(made.picture);
     auto geometry = PlanesGeometry::of(chain, from, to, executor);
     if (!geometry) throw std::runtime_error("does not go so");
@@ -121,7 +120,8 @@ void for_each_chroma(const Made& made, Check&& check) {
 
 const auto noise = [](GuardedYuv& picture) { picture.fill(kit::Fill::noise, 3); };
 
-// Luma as gray images; chroma of each place from the nearest samples there, for all sitings, sides and parts of vectors.
+// Luma as gray images; chroma of each place from the nearest samples there, for all sitings, sides and parts of
+// vectors.
 TEST(PlanesGeometry, MovesChromaWithItsPixels) {
     kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
@@ -184,15 +184,17 @@ TEST(PlanesGeometry, ScalesChromaWhereItSits) {
                     errors[plane] += have - colour(plane, at);
                     ++count;
                 });
-                // A quarter of a sample from its place it would be off by .2 everywhere.
-                for (const int plane : {1, 2}) EXPECT_NEAR(errors[plane] / (count / 2), 0, 0.06);
+                // A quarter of a sample from its place one of them would be off by .18 everywhere; means of four,
+                // rounded half up, are by .12.
+                for (const int plane : {1, 2}) EXPECT_NEAR(errors[plane] / (count / 2), 0, 0.14);
                 if (::testing::Test::HasFailure()) return;
             }
 }
 
 TEST(PlanesGeometry, KeepsOneColour) {
     Executor executor(BackendChoice::cpu, 2);
-    for (const auto* filters : {"rotate=90", "flip", "scale=iw*3:ih*2:lanczos", "scale=20%:30%:area", "scale=17:1000"}) {
+    for (const auto* filters :
+         {"rotate=90", "flip", "scale=iw*3:ih*2:lanczos", "scale=20%:30%:area", "scale=17:1000"}) {
         const auto made = make(filters, info_of(yuv_420, siting_left, 50, 75), executor,
                                [](GuardedYuv& picture) { picture.fill(kit::Fill::full, 0); });
         for_each_chroma(made, [](int, int, int, int have, const Place&) { ASSERT_EQ(have, 255); });
@@ -203,8 +205,10 @@ TEST(PlanesGeometry, KeepsOneColour) {
 TEST(PlanesGeometry, LosesNothingWhereSamplesMeet) {
     Executor executor(BackendChoice::cpu, 2);
     for (const auto& [filters, siting, height, width] :
-         {std::tuple{"rotate=90,rotate=270", siting_centre, 66, 98}, {"rotate=-90,flip,rotate=90,flip=vertical", siting_centre, 66, 98},
-          {"pad=iw+8:ih+6:4:2,crop=iw-8:ih-6:4:2", siting_left, 66, 98}, {"flip,flip", siting_left, 66, 99}}) {
+         {std::tuple{"rotate=90,rotate=270", siting_centre, 66, 98},
+          {"rotate=-90,flip,rotate=90,flip=vertical", siting_centre, 66, 98},
+          {"pad=iw+8:ih+6:4:2,crop=iw-8:ih-6:4:2", siting_left, 66, 98},
+          {"flip,flip", siting_left, 66, 99}}) {
         SCOPED_TRACE(filters);
         const auto made = make(filters, info_of(yuv_420, siting, height, width), executor, noise);
         for (int plane = 0; plane < 3; ++plane)
@@ -221,7 +225,8 @@ TEST(PlanesGeometry, ChangesTheCodingAtLast) {
     const auto same = of_size(from, {1, 60, 100, 3});
     auto other = same;
     other.coding = {YuvMatrix::bt601, false};
-    auto plain = PlanesGeometry::of(chain, from, same, executor), recoded = PlanesGeometry::of(chain, from, other, executor);
+    auto plain = PlanesGeometry::of(chain, from, same, executor),
+         recoded = PlanesGeometry::of(chain, from, other, executor);
     ASSERT_TRUE(plain && recoded);
     GuardedYuv picture(from, {}, Backend::cpu);
     noise(picture);

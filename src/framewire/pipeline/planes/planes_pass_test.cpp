@@ -77,8 +77,7 @@ void check(const std::string& filters, const YuvInfo& from, YuvInfo to, int thre
     }
 }
 
-constexpr const char* chains[] = {"",
-                                  "gray",
+constexpr const char* chains[] = {"gray",
                                   "adjust=brightness=20:contrast=1.2",
                                   "adjust=saturation=1.7",
                                   "binarize=fixed:level=100",
