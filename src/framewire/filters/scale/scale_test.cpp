@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <string>
+#include <vector>
 
 namespace framewire {
 namespace scale_test {
