@@ -159,7 +159,7 @@ TEST(PlanesGeometry, ScalesChromaWhereItSits) {
         for (const auto& siting : sitings)
             for (const auto* filters :
                  {"scale=50%:50%:area", "scale=50%:50%:bilinear", "scale=iw*4/3:ih*3/2", "scale=iw*2/3:ih/2:lanczos",
-                  "scale=iw/3:ih*2", "scale=50%,flip", "scale=iw*5/4:ih*3/4:bilinear,crop=120:100:32:4"}) {
+                  "scale=iw/3:ih*2", "scale=iw*5/4:ih*3/4:bilinear,crop=120:100:32:4"}) {
                 const auto from = info_of(format, siting, 150, 203);
                 SCOPED_TRACE(fmt::format("{}: {}", filters, to_string(from)));
                 const auto colour = [&](int plane, const Place& at) {
