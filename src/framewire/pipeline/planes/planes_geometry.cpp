@@ -7,6 +7,7 @@
 #include "framewire/pipeline/planes/pixel_move_of.hpp"
 #include "framewire/pipeline/planes/plane_move_of.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -81,6 +82,9 @@ public:
     }
 
     const YuvInfo& result() const { return to_; }
+    bool blends() const {
+        return std::ranges::any_of(planes_, [](const PlaneWork& work) { return work.scale.has_value(); });
+    }
 
     void run(const HostYuv<const std::uint8_t>& from, const HostYuv<std::uint8_t>& to) {
         for (int plane = 0; plane < to_.planes(); ++plane) {
@@ -152,6 +156,7 @@ std::optional<PlanesGeometry> PlanesGeometry::of(const Chain& chain, const YuvIn
                                           executor);
         if (!step) return std::nullopt;
         info = step->result();
+        geometry.blends_ |= step->blends();
         shape.height = info.height;
         shape.width = info.width;
         geometry.name_ += (geometry.name_.empty() ? "" : "+") + std::string(filter.name);

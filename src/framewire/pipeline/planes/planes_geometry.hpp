@@ -35,6 +35,8 @@ public:
     /// Throws Error{usage} on one that it does not take.
     std::shared_ptr<const YuvPicture> run(const HostYuv<const std::uint8_t>& from);
 
+    /// Whether some samples are blended or scaled; else all of them are only moved.
+    bool blends() const { return blends_; }
     /// Of the step that this is: the filters' names.
     const std::string& name() const { return name_; }
 
@@ -44,6 +46,7 @@ private:
 
     YuvInfo from_;
     std::string name_;
+    bool blends_ = false;
     std::vector<std::shared_ptr<Step>> steps_;
     std::vector<YuvPicturePool> pools_;  // of what each step gives
     // Where the coding changes.

@@ -270,6 +270,8 @@ TEST(PlanesGeometry, RefusesPicturesOfAnotherForm) {
     auto geometry = PlanesGeometry::of(parse_chain("flip,scale=60:40"), info, info, executor);
     ASSERT_TRUE(geometry);
     EXPECT_EQ(geometry->name(), "flip+scale");
+    EXPECT_TRUE(geometry->blends());
+    EXPECT_FALSE(PlanesGeometry::of(parse_chain("flip=vertical"), info, info, executor)->blends());
     EXPECT_TRUE(geometry->takes(info));
     EXPECT_FALSE(geometry->takes(other));
     EXPECT_THROW(geometry->run(GuardedYuv(other, {}, Backend::cpu).host()), Error);

@@ -94,6 +94,7 @@ void FilteredInput::give_own_pictures(const std::optional<YuvInfo>& planes) {
     if (!info_.has_own_pictures || before_) return;
     if (planes) {
         planes_geometry_ = make_planes_geometry(*planes);
+        if (planes_geometry_ && planes_geometry_->blends()) moves_.reset();  // which would be tried in vain
         planes_pass_ = make_planes_pass(*planes);
     }
     gives_own_ = moves_ || planes_geometry_ || planes_pass_;
