@@ -11,6 +11,7 @@
 #include "framewire/filters/geometry/plane_map.hpp"
 #include "framewire/filters/pointwise/op.hpp"
 #include "framewire/filters/row_filter.hpp"
+#include "framewire/filters/scale/scale_axis.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -101,6 +102,8 @@ struct FilterInfo {
     std::function<std::unique_ptr<Filter>(const ParameterValues&, const Shape& frame, Executor&)> make{};
     /// Of a filter that moves pixels: where they go. Absent for others.
     std::function<PlaneMap(const ParameterValues&, const Shape&)> placement{};
+    /// Of a filter that makes the whole picture larger or smaller, and no more: how. Absent for others.
+    std::function<ScaleMethod(const ParameterValues&)> scaling{};
     /// Where the filter changes how many frames there are, and so has no plan: the rate that it gives. See
     /// split_at_rate().
     std::function<Rational(const ParameterValues&)> rate{};

@@ -56,13 +56,43 @@ TEST_F(MovedPixels, AreFfmpegsByteForByte) {
     }
 }
 
-// An odd place has chroma between two samples, and a mirrored row has it on the other side of its pixels.
-TEST_F(MovedPixels, AreMovedAsBgrWhereChromaWouldNotFit) {
+// The luma of a y4m file of 4:2:0 and even sides, frame after frame.
+std::string luma_in(const std::string& path, int width, int height) {
+    const auto pictures = pictures_in(path);
+    const auto line = std::string("\nFRAME").size(), pixels = static_cast<std::size_t>(width * height);
+    const auto each = line + pixels + pixels / 2;
+    std::string luma;
+    for (std::size_t at = 0; at + each < pictures.size(); at += each) luma += pictures.substr(at + line + 1, pixels);
+    return luma;
+}
+
+// Turned pictures and mirrored rows have chroma on the other side of their pixels: it is blended. Luma is moved alone.
+TEST_F(MovedPixels, HaveFfmpegsLumaWhereChromaIsBlended) {
+    for (const auto& [own, ffmpegs] : {std::pair{"flip", "hflip"},
+                                       {"rotate=90", "transpose=clock"},
+                                       {"rotate=270", "transpose=cclock"},
+                                       {"rotate=90,rotate=180", "transpose=cclock"},
+                                       {"rotate=180", "hflip,vflip"}}) {
+        SCOPED_TRACE(own);
+        const auto want = folder_ / "want.y4m", have = ours(own, "out.y4m");
+        ASSERT_TRUE(ffmpeg("-i " + clip_ + " -vf " + ffmpegs + " " + want));
+        const bool upright = std::string(own).find("90") == std::string::npos && std::string(own) != "rotate=270";
+        const int width = upright ? 128 : 96, height = upright ? 96 : 128;
+        EXPECT_EQ(luma_in(want, width, height).size(), 10U * 128 * 96);
+        EXPECT_TRUE(luma_in(have, width, height) == luma_in(want, width, height));
+        EXPECT_TRUE(pictures_in(have) != pictures_in(want)) << "which leaves chroma beside its pixels";
+    }
     EXPECT_EQ(frames_in(ours("crop=63:47:3:5", "odd.y4m")), 10);
-    EXPECT_EQ(frames_in(ours("flip", "mirrored.y4m")), 10);
-    EXPECT_TRUE(pictures_in(folder_ / "mirrored.y4m") != pictures_in(ours("", "whole.y4m")));
-    ours("flip,flip", "back.y4m");
-    EXPECT_EQ(pictures_in(folder_ / "back.y4m").size(), pictures_in(folder_ / "whole.y4m").size());
+}
+
+// Scaled planes come near to FFmpeg's, which scales them too; a picture of half the size has fewer samples of chroma.
+TEST_F(MovedPixels, ScaleLikeFfmpegs) {
+    for (const auto& [own, ffmpegs] : {std::pair{"scale=64:48:area", "scale=64:48:flags=accurate_rnd+area"},
+                                       {"scale=160:120:bicubic", "scale=160:120:flags=accurate_rnd+bicubic"}}) {
+        SCOPED_TRACE(own);
+        ASSERT_TRUE(ffmpeg("-i " + clip_ + " -vf " + ffmpegs + " " + (folder_ / "want.y4m")));
+        EXPECT_GT(psnr(ours(own, "out.y4m"), folder_ / "want.y4m", "y"), 35);
+    }
 }
 
 }  // namespace moved_pixels_test

@@ -71,5 +71,15 @@ TEST_F(Planes, SayWhatTheStepsTook) {
     EXPECT_EQ(figures.at("filters").at(0).at("threshold"), 99);
 }
 
+TEST_F(Planes, SayWhatTurningThemTook) {
+    const auto stats = folder_ / "stats.json";
+    written(clip("-c:v libx264 -pix_fmt yuv420p -vf scale=160:120"), "rotate=90,scale=50%", "out.y4m", "out.y4m",
+            {"--times", "--stats", stats});
+    const auto figures = nlohmann::json::parse(contents(stats));
+    std::string names;
+    for (const auto& step : figures.at("steps")) names += step.at("step").get<std::string>() + " ";
+    EXPECT_EQ(names, "read rotate+scale send ");
+}
+
 }  // namespace planes_test
 }  // namespace framewire::e2e

@@ -20,6 +20,15 @@ struct PixelMap {
     }
 };
 
+/// Whether all of a result of `to` comes from inside of an image of `from`.
+constexpr bool is_inside(const PixelMap& map, const Shape& from, const Shape& to) {
+    const auto at = [&](int x, int y) {
+        const int from_x = map.source_x(x, y), from_y = map.source_y(x, y);
+        return from_x >= 0 && from_x < from.width && from_y >= 0 && from_y < from.height;
+    };
+    return at(0, 0) && at(to.width - 1, to.height - 1);
+}
+
 /// The map of a whole image of `shape` mirrored left to right and top to bottom.
 constexpr PixelMap mirrored(const Shape& shape, bool left_right, bool top_bottom) {
     return {.x = left_right ? shape.width - 1 : 0,

@@ -1,6 +1,7 @@
 #include "framewire/filters/geometry/pixel_moves.hpp"
 
 #include "framewire/core/simd/simd.hpp"
+#include "framewire/filters/geometry/transposed_rows.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -9,21 +10,6 @@
 #define HWY_TARGET_INCLUDE "framewire/filters/geometry/pixel_moves.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-
-// Not for one instruction set.
-#ifndef FRAMEWIRE_PIXEL_MOVES_ONCE
-#define FRAMEWIRE_PIXEL_MOVES_ONCE
-
-namespace framewire {
-
-// A part of a transposed result.
-struct TransposedTile {
-    int x_begin, x_end, y_begin, y_end;
-};
-
-}  // namespace framewire
-
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
@@ -56,54 +42,7 @@ void mirror_pixels(const std::uint8_t* in, std::int64_t pixels, std::uint8_t* ou
             out[channels * x + channel] = in[channels * (pixels - 1 - x) + channel];
 }
 
-using FourPixels = hn::Full128<std::uint8_t>;
-using FourWords = hn::Full128<std::uint32_t>;
-
-// Four pixels of a row of BGR, a word of 32 bits each. Reads four bytes more.
-HWY_INLINE hn::Vec<FourWords> load_four(const std::uint8_t* from) {
-    constexpr std::uint8_t none = 0x80;
-    HWY_ALIGN static constexpr std::uint8_t words[16] = {0, 1, 2, none, 3, 4, 5, none, 6, 7, 8, none, 9, 10, 11, none};
-    const FourPixels d8;
-    return hn::BitCast(FourWords(), hn::TableLookupBytesOr0(hn::LoadU(d8, from), hn::Load(d8, words)));
-}
-
-// Their bytes, and none behind them.
-HWY_INLINE void store_four(hn::Vec<FourWords> pixels, std::uint8_t* to) {
-    HWY_ALIGN static constexpr std::uint8_t without_fourth[16] = {0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15};
-    const FourPixels d8;
-    HWY_ALIGN std::uint8_t bytes[16];
-    hn::Store(hn::TableLookupBytes(hn::BitCast(d8, pixels), hn::Load(d8, without_fourth)), d8, bytes);
-    std::memcpy(to, bytes, 12);
-}
-
 }  // namespace
-
-// Columns x_begin to x_end of a transposed result's rows y_begin to y_end, both runs of four by four; four pixels of
-// the image and four bytes more can be read wherever one of them is asked for.
-void transpose_bgr(const PixelMap& map, HostView<const std::uint8_t> in, HostView<std::uint8_t> out, int frame,
-                   const TransposedTile& tile) {
-    const FourWords d;
-    const hn::Full128<std::uint64_t> d64;
-    const bool mirrored = map.step_x < 0;
-    for (int y = tile.y_begin; y < tile.y_end; y += 4) {
-        const auto at = 3 * std::int64_t{map.source_x(0, mirrored ? y + 3 : y)};
-        std::uint8_t* rows[4];
-        for (int row = 0; row < 4; ++row) rows[row] = out.row(frame, mirrored ? y + 3 - row : y + row);
-        for (int x = tile.x_begin; x < tile.x_end; x += 4) {
-            const auto column = [&](int index)
-                                    HWY_ATTR { return load_four(in.row(frame, map.source_y(x + index, 0)) + at); };
-            const auto p0 = column(0), p1 = column(1), p2 = column(2), p3 = column(3);
-            const auto lower_01 = hn::BitCast(d64, hn::InterleaveLower(d, p0, p1)),
-                       upper_01 = hn::BitCast(d64, hn::InterleaveUpper(d, p0, p1)),
-                       lower_23 = hn::BitCast(d64, hn::InterleaveLower(d, p2, p3)),
-                       upper_23 = hn::BitCast(d64, hn::InterleaveUpper(d, p2, p3));
-            store_four(hn::BitCast(d, hn::InterleaveLower(d64, lower_01, lower_23)), rows[0] + 3 * x);
-            store_four(hn::BitCast(d, hn::InterleaveUpper(d64, lower_01, lower_23)), rows[1] + 3 * x);
-            store_four(hn::BitCast(d, hn::InterleaveLower(d64, upper_01, upper_23)), rows[2] + 3 * x);
-            store_four(hn::BitCast(d, hn::InterleaveUpper(d64, upper_01, upper_23)), rows[3] + 3 * x);
-        }
-    }
-}
 
 // A row's pixels, the last one first.
 void mirror_row(const std::uint8_t* in, int channels, std::int64_t pixels, std::uint8_t* out) {
@@ -120,12 +59,8 @@ HWY_AFTER_NAMESPACE();
 namespace framewire {
 
 HWY_EXPORT(mirror_row);
-HWY_EXPORT(transpose_bgr);
 
 namespace {
-
-// Rows of a transposed result that are written side by side, and how far at a time: both images stay in L1.
-constexpr int transposed_rows = 64, transposed_columns = 32;
 
 struct MovedRow {
     const PixelMap& map;
@@ -156,59 +91,13 @@ struct MovedRow {
     }
 };
 
-template <int channels>
-void transpose_pixels(const PixelMap& map, HostView<const std::uint8_t> in, HostView<std::uint8_t> out, int frame,
-                      const TransposedTile& tile) {
-    for (int x = tile.x_begin; x < tile.x_end; ++x) {
-        const auto* from = in.row(frame, map.source_y(x, 0)) + map.source_x(0, tile.y_begin) * channels;
-        auto* to = out.row(frame, tile.y_begin) + x * channels;
-        for (int y = tile.y_begin; y < tile.y_end; ++y) {
-            for (int channel = 0; channel < channels; ++channel) to[channel] = from[channel];
-            from += map.step_x * channels;
-            to += out.row_stride_bytes();
-        }
-    }
-}
-
-// Rows y_begin to y_end of a frame's transposed result.
-void write_transposed(const PixelMap& map, HostView<const std::uint8_t> in, HostView<std::uint8_t> out, int frame,
-                      int y_begin, int y_end) {
-    const auto& to = out.shape();
-    // Rows that come from the image's last columns are left to the loop of single pixels: vectors read behind what they
-    // want.
-    int fours_begin = y_begin, fours_end = y_begin;
-    if (to.channels == 3) {
-        const int last = in.shape().width - 2;  // the column from which on a vector ends behind the row
-        const auto is_read = [&](int y) { return std::max(map.source_x(0, y), map.source_x(0, y + 3)) < last; };
-        while (fours_begin + 4 <= y_end && !is_read(fours_begin)) ++fours_begin;
-        fours_end = fours_begin;
-        while (fours_end + 4 <= y_end && is_read(fours_end)) fours_end += 4;
-    }
-    for (int x_begin = 0; x_begin < to.width; x_begin += transposed_columns) {
-        const int x_end = std::min(x_begin + transposed_columns, to.width);
-        if (to.channels == 1) {
-            transpose_pixels<1>(map, in, out, frame, {x_begin, x_end, y_begin, y_end});
-            continue;
-        }
-        const int fours_x_end = x_end - (x_end - x_begin) % 4;
-        HWY_DYNAMIC_DISPATCH(transpose_bgr)(map, in, out, frame, {x_begin, fours_x_end, fours_begin, fours_end});
-        transpose_pixels<3>(map, in, out, frame, {fours_x_end, x_end, fours_begin, fours_end});
-        transpose_pixels<3>(map, in, out, frame, {x_begin, x_end, y_begin, fours_begin});
-        transpose_pixels<3>(map, in, out, frame, {x_begin, x_end, fours_end, y_end});
-    }
-}
-
 }  // namespace
 
 PixelMoves::PixelMoves(const PixelMap& map, Pixel outside, const Shape& from, const Shape& to, Executor& executor)
     : map_(map), outside_(outside), from_(from), to_(to), executor_(&executor) {
     validate(from, "the image");
     validate(to, "the result");
-    const auto is_inside = [&](int x, int y) {
-        const int from_x = map.source_x(x, y), from_y = map.source_y(x, y);
-        return from_x >= 0 && from_x < from.width && from_y >= 0 && from_y < from.height;
-    };
-    if (map.transposed && !(is_inside(0, 0) && is_inside(to.width - 1, to.height - 1)))
+    if (map.transposed && !is_inside(map, from, to))
         fail(ErrorCode::internal, "a transposed image of {} for {}", to_string(from), to_string(to));
     if (executor.backend() != Backend::cpu) return;
     outside_row_ = HostBuffer(static_cast<std::size_t>(to.row_bytes()));

@@ -24,6 +24,8 @@ class Scale {
 public:
     /// Throws Error{usage} on shapes that are not allowed.
     Scale(ScaleParameters parameters, const Shape& shape, Executor& executor);
+    /// Of any grids, down and along; `shape` has their sides. Throws likewise.
+    Scale(ScaleMethod method, const ScaleGrid& down, const ScaleGrid& along, const Shape& shape, Executor& executor);
 
     const Shape& output_shape() const { return to_; }
 

@@ -36,25 +36,34 @@ double kernel(ScaleMethod method, double x) {
     }
 }
 
-// Of each pixel as much as lies in the interval that pixel `index` covers, in parts of 1/to pixels.
-ExactTaps covered(int from, int to, int index) {
-    const auto begin = std::int64_t{index} * from, end = begin + from;
-    ExactTaps taps{static_cast<int>(begin / to), {}};
-    for (std::int64_t pixel = taps.first; pixel * to < end; ++pixel) {
-        const auto part = std::min(end, (pixel + 1) * to) - std::max(begin, pixel * to);
-        taps.weights.push_back(static_cast<double>(part) / from);
+// Of each pixel as much as lies in the interval that pixel `index` covers, in parts of 1 / (4 * ratio_to) pixels.
+ExactTaps covered(const ScaleGrid& grid, int index) {
+    const std::int64_t unit = std::int64_t{4} * grid.ratio_to, covers = std::int64_t{4} * grid.ratio_from;
+    const auto begin =
+        (std::int64_t{4} * index + grid.shift_to) * grid.ratio_from - std::int64_t{grid.shift_from} * grid.ratio_to;
+    const auto end = begin + covers;
+    const auto pixel_at = [&](std::int64_t at) {
+        return static_cast<int>(std::clamp<std::int64_t>(at / unit, 0, grid.from - 1));
+    };
+    ExactTaps taps{pixel_at(begin), {}};
+    for (std::int64_t pixel = taps.first, last = pixel_at(end - 1); pixel <= last; ++pixel) {
+        // Beyond the image its nearest pixel stands.
+        const auto from = pixel == 0 ? begin : std::max(begin, pixel * unit);
+        const auto to = pixel == grid.from - 1 ? end : std::min(end, (pixel + 1) * unit);
+        taps.weights.push_back(static_cast<double>(to - from) / static_cast<double>(covers));
     }
     return taps;
 }
 
 }  // namespace
 
-ExactTaps exact_scale_taps(ScaleMethod method, int from, int to, int index) {
-    if (method == ScaleMethod::area) return covered(from, to, index);
-    const double scale = static_cast<double>(from) / to, width = std::max(scale, 1.0);
-    const double reach = reach_of(method) * width, middle = (index + 0.5) * scale - 0.5;
+ExactTaps exact_scale_taps(ScaleMethod method, const ScaleGrid& grid, int index) {
+    if (method == ScaleMethod::area) return covered(grid, index);
+    const double scale = static_cast<double>(grid.ratio_from) / grid.ratio_to, width = std::max(scale, 1.0);
+    const double reach = reach_of(method) * width;
+    const double middle = (index + 0.5 + grid.shift_to / 4.0) * scale - grid.shift_from / 4.0 - 0.5;
     const int begin = static_cast<int>(std::ceil(middle - reach)), end = static_cast<int>(std::floor(middle + reach));
-    const int first = std::clamp(begin, 0, from - 1), last = std::clamp(end, 0, from - 1);
+    const int first = std::clamp(begin, 0, grid.from - 1), last = std::clamp(end, 0, grid.from - 1);
     ExactTaps taps{first, std::vector<double>(static_cast<std::size_t>(last - first + 1))};
     double sum = 0;
     for (int pixel = begin; pixel <= end; ++pixel) {
@@ -66,15 +75,15 @@ ExactTaps exact_scale_taps(ScaleMethod method, int from, int to, int index) {
     return taps;
 }
 
-ScaleAxis scale_axis(ScaleMethod method, int from, int to, int multiple) {
+ScaleAxis scale_axis(ScaleMethod method, const ScaleGrid& grid, int multiple) {
     struct Taps {
         int first;
         std::vector<std::int16_t> weights;
     };
-    ScaleAxis axis{.from = from, .to = to};
+    ScaleAxis axis{.from = grid.from, .to = grid.to};
     std::vector<Taps> all;
-    for (int index = 0; index < to; ++index) {
-        const auto exact = exact_scale_taps(method, from, to, index);
+    for (int index = 0; index < grid.to; ++index) {
+        const auto exact = exact_scale_taps(method, grid, index);
         Taps taps{exact.first, {}};
         double exact_so_far = 0;
         int so_far = 0;
@@ -95,7 +104,7 @@ ScaleAxis scale_axis(ScaleMethod method, int from, int to, int multiple) {
     axis.stride = (axis.taps + multiple - 1) / multiple * multiple;
     for (const auto& taps : all) {
         // As far left as it takes for all taps, those of weight 0 too, to be inside.
-        const int first = std::min(taps.first, std::max(from - axis.stride, 0));
+        const int first = std::min(taps.first, std::max(grid.from - axis.stride, 0));
         axis.first.push_back(first);
         auto begin = axis.weights.insert(axis.weights.end(), static_cast<std::size_t>(axis.stride), 0);
         std::copy(taps.weights.begin(), taps.weights.end(), begin + (taps.first - first));

@@ -16,10 +16,23 @@ enum class ScaleMethod {
 /// Weights are multiples of 2^-14.
 inline constexpr int scale_weight_bits = 14;
 
+/// How the samples along an axis of a result lie on those of its image: the middle of sample i is at
+/// (i + 1/2 + shift_to / 4) * ratio_from / ratio_to - shift_from / 4 - 1/2 of the image. Images have the ratio of their
+/// sides and no shift; chroma has that of its luma, and is shifted by where it sits.
+struct ScaleGrid {
+    int from, to;  ///< samples of the image and of the result, 1 to max_side_px
+    int ratio_from, ratio_to;
+    int shift_from = 0, shift_to = 0;  ///< in quarters of a sample
+
+    constexpr ScaleGrid(int all_from, int all_to) : ScaleGrid(all_from, all_to, all_from, all_to) {}
+    constexpr ScaleGrid(int all_from, int all_to, int part_from, int part_to, int by_from = 0, int by_to = 0)
+        : from(all_from), to(all_to), ratio_from(part_from), ratio_to(part_to), shift_from(by_from), shift_to(by_to) {}
+};
+
 /// How the pixels along one axis of a result come of those of an image: pixel i is the sum over tap t of
 /// weights[i * stride + t] * (pixel first[i] + t), divided by 2^14.
 ///
-/// Pixel i of the result has its middle at (i + 1/2) * from / to - 1/2 of the image. The kernel is laid there; where
+/// Pixel i of the result has its middle where the ScaleGrid says. The kernel is laid there; where
 /// the image shrinks it is as many times wider, so that what is finer than the result's pixels is averaged and does not
 /// alias. What it weighs beyond the image counts for the nearest pixel. Weights add up to 2^14 exactly, and each
 /// partial sum is off by half a unit at most (Schumacher, "General filtered image rescaling", Graphics Gems III, 1992;
@@ -37,15 +50,15 @@ struct ScaleAxis {
     }
 };
 
-/// `from` and `to` from 1 to max_side_px; `multiple` is what stride is a multiple of. Taps of weight 0 may lie behind
-/// the image's last pixel, all others are inside.
-ScaleAxis scale_axis(ScaleMethod method, int from, int to, int multiple);
+/// `multiple` is what stride is a multiple of. Taps of weight 0 may lie behind the image's last pixel, all others are
+/// inside.
+ScaleAxis scale_axis(ScaleMethod method, const ScaleGrid& grid, int multiple);
 
 /// The exact weights of one pixel of a result, for scale_axis() and tests.
 struct ExactTaps {
     int first;
     std::vector<double> weights;  ///< of consecutive pixels, all inside the image; their sum is 1
 };
-ExactTaps exact_scale_taps(ScaleMethod method, int from, int to, int index);
+ExactTaps exact_scale_taps(ScaleMethod method, const ScaleGrid& grid, int index);
 
 }  // namespace framewire

@@ -23,15 +23,18 @@ using PlaneHalves = hn::Repartition<std::int16_t, PlaneBytes>;
 using PlaneWords = hn::Repartition<std::int32_t, PlaneBytes>;
 constexpr int plane_lanes = static_cast<int>(hn::MaxLanes(PlaneBytes()));
 
-// Pixels of the image that a tile sees; a multiple of what vectors take.
-constexpr int tile_px = 1024;
+// Pixels of the image that a tile sees, of all its channels; a multiple of what vectors take.
+constexpr int tile_samples = 3 * 1024;
+constexpr int tile_px(int channels) { return tile_samples / channels; }
 // Vectors write, and blocks see, up to so many pixels behind those.
 constexpr int tile_slack_px = 64;
+// From one channel of a tile's row to the next one.
+constexpr std::int64_t channel_samples(int channels) { return tile_px(channels) + tile_slack_px; }
 
 // Rows of the image that a tile sees, each channel by itself, and one row of what became of the columns.
 struct ScaleTile {
-    HWY_ALIGN std::uint8_t rows[scale_planes_most_taps][3][tile_px + tile_slack_px];
-    HWY_ALIGN std::int16_t line[3][tile_px + tile_slack_px];
+    HWY_ALIGN std::uint8_t rows[scale_planes_most_taps][tile_samples + 3 * tile_slack_px];
+    HWY_ALIGN std::int16_t line[tile_samples + 3 * tile_slack_px];
     int row_at[scale_planes_most_taps];  // which row of the image each of `rows` is, or -1
     int begin, count;                    // the pixels; whole vectors, so some may lie behind the image
 };
@@ -50,8 +53,9 @@ HWY_INLINE hn::Vec<PlaneBytes> quarters_in_turn(hn::Vec<PlaneBytes> bytes) {
 
 // The tile's pixels of a row of an image as wide as `width`.
 template <int channels>
-void split_row(const std::uint8_t* row, int width, const ScaleTile& tile, std::uint8_t (*to)[tile_px + tile_slack_px]) {
+void split_row(const std::uint8_t* row, int width, const ScaleTile& tile, std::uint8_t* to) {
     const PlaneBytes d8;
+    constexpr auto next = channel_samples(channels);
     for (int x = 0; x < tile.count; x += plane_lanes) {
         const auto* from = row + std::int64_t{channels} * (tile.begin + x);
         HWY_ALIGN std::uint8_t last[3 * plane_lanes];
@@ -63,11 +67,11 @@ void split_row(const std::uint8_t* row, int width, const ScaleTile& tile, std::u
         if constexpr (channels == 3) {
             hn::Vec<PlaneBytes> b, g, r;
             hn::LoadInterleaved3(d8, from, b, g, r);
-            hn::Store(quarters_in_turn(b), d8, to[0] + x);
-            hn::Store(quarters_in_turn(g), d8, to[1] + x);
-            hn::Store(quarters_in_turn(r), d8, to[2] + x);
+            hn::Store(quarters_in_turn(b), d8, to + x);
+            hn::Store(quarters_in_turn(g), d8, to + next + x);
+            hn::Store(quarters_in_turn(r), d8, to + 2 * next + x);
         } else {
-            hn::Store(quarters_in_turn(hn::LoadU(d8, from)), d8, to[0] + x);
+            hn::Store(quarters_in_turn(hn::LoadU(d8, from)), d8, to + x);
         }
     }
 }
@@ -131,8 +135,8 @@ HWY_INLINE void weigh_group(const ScaleBlocks& blocks, const ScaleTile& tile, in
     const PlaneHalves d16;
     const PlaneWords d32;
     const int pairs = fixed_pairs ? fixed_pairs : blocks.pairs;
-    constexpr std::int64_t line_elements = sizeof tile.line[0] / sizeof tile.line[0][0];
-    const auto* line = tile.line[0];
+    constexpr auto line_elements = channel_samples(channels);
+    const auto* line = tile.line;
     const std::int64_t begin = tile.begin;
     const auto* first = blocks.first.data() + group * ScaleBlocks::group_blocks + 4 * half;
     hn::Vec<PlaneHalves> halves[channels][2];
@@ -198,10 +202,10 @@ void weigh_rows(const ScaleBlocks& blocks, const ScaleTile& tile, int begin, int
 }
 
 // The groups from `begin` on whose pixels a tile has room for; at least one.
-int tile_groups(const ScaleBlocks& blocks, int begin) {
+int tile_groups(const ScaleBlocks& blocks, int begin, int most_px) {
     const int first = blocks.group_begin(begin);
     int end = begin + 1;
-    while (end < blocks.groups() && blocks.group_begin(end) >= first && blocks.group_end(end) - first <= tile_px) ++end;
+    while (end < blocks.groups() && blocks.group_begin(end) >= first && blocks.group_end(end) - first <= most_px) ++end;
     return end;
 }
 
@@ -227,10 +231,12 @@ void scale_tile(const ScaleAxis& columns, const ScaleBlocks& blocks, const Image
                 split_row<channels>(in.row(row), width, tile, tile.rows[slot]);
                 tile.row_at[slot] = row;
             }
-            for (int channel = 0; channel < channels; ++channel) rows[channel][tap] = tile.rows[slot][channel];
+            for (int channel = 0; channel < channels; ++channel)
+                rows[channel][tap] = tile.rows[slot] + channel * channel_samples(channels);
         }
         for (int channel = 0; channel < channels; ++channel)
-            combine(rows[channel], columns.weights_of(y), pairs, tile.count, tile.line[channel]);
+            combine(rows[channel], columns.weights_of(y), pairs, tile.count,
+                    tile.line + channel * channel_samples(channels));
         weigh(blocks, tile, begin, end, out.view.shape().width, out.row(y));
     }
 }
@@ -242,7 +248,7 @@ void scale_planes_rows(const ScaleAxis& columns, const ScaleBlocks& blocks, cons
     ScaleTile tile;
     std::memset(tile.line, 0, sizeof tile.line);  // what blocks see behind the image has no weight, but is defined
     for (int begin = 0; begin < blocks.groups();) {
-        const int end = tile_groups(blocks, begin);
+        const int end = tile_groups(blocks, begin, tile_px(in.view.shape().channels));
         if (in.view.shape().channels == 3)
             scale_tile<3>(columns, blocks, in, out, begin, end, tile);
         else

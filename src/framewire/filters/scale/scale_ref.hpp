@@ -51,8 +51,8 @@ inline void scale_reference(ScaleMethod method, HostView<const std::uint8_t> in,
         std::vector<int> weights;
     };
     const auto &from = in.shape(), &to = out.shape();
-    const auto columns = scale_axis(method, from.height, to.height, 1),
-               rows = scale_axis(method, from.width, to.width, 1);
+    const auto columns = scale_axis(method, {from.height, to.height}, 1),
+               rows = scale_axis(method, {from.width, to.width}, 1);
     const auto taps_of = [](const ScaleAxis& axis, int index) {
         const auto* weights = axis.weights_of(index);
         return Taps{axis.first[static_cast<std::size_t>(index)], {weights, weights + axis.taps}};
@@ -70,7 +70,8 @@ inline void scale_formula(ScaleMethod method, HostView<const std::uint8_t> in, H
         in, out,
         [&](bool down, int index) {
             const auto &from = in.shape(), &to = out.shape();
-            return exact_scale_taps(method, down ? from.height : from.width, down ? to.height : to.width, index);
+            return exact_scale_taps(method, down ? ScaleGrid(from.height, to.height) : ScaleGrid(from.width, to.width),
+                                    index);
         },
         [](double sum) { return sum; },
         [](double sum) { return static_cast<std::uint8_t>(std::clamp(std::floor(sum + 0.5), 0.0, 255.0)); });

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <string>
+#include <vector>
 
 namespace framewire {
 namespace scale_test {
@@ -95,7 +96,7 @@ TEST(ScaleAxis, WeightsAddUpAndStayInside) {
              {std::pair{1, 1}, {1, 9}, {9, 1}, {16, 16}, {640, 427}, {427, 640}, {1000, 3}, {16384, 7}})
             for (const int multiple : {1, 2, 8}) {
                 SCOPED_TRACE(fmt::format("{} from {} to {}", method.name, from, to));
-                const auto axis = scale_axis(method.method, from, to, multiple);
+                const auto axis = scale_axis(method.method, {from, to}, multiple);
                 ASSERT_EQ(axis.stride % multiple, 0);
                 for (int index = 0; index < to; ++index) {
                     const auto* weights = axis.weights_of(index);
@@ -110,7 +111,7 @@ TEST(ScaleAxis, WeightsAddUpAndStayInside) {
 // Each method leaves an image of the same size alone, and one of one colour whatever the size.
 TEST(ScaleAxis, SameSizeIsTheSamePixels) {
     for (const auto& method : methods) {
-        const auto axis = scale_axis(method.method, 100, 100, 1);
+        const auto axis = scale_axis(method.method, {100, 100}, 1);
         EXPECT_EQ(axis.taps, 1);
         for (int index = 0; index < 100; ++index) EXPECT_EQ(axis.first[static_cast<std::size_t>(index)], index);
     }
@@ -118,19 +119,39 @@ TEST(ScaleAxis, SameSizeIsTheSamePixels) {
 
 // The values of the kernels, where they are known.
 TEST(ScaleAxis, KnownWeights) {
-    const auto twice = exact_scale_taps(ScaleMethod::bilinear, 4, 8, 3);  // its middle is at 1.25
+    const auto twice = exact_scale_taps(ScaleMethod::bilinear, {4, 8}, 3);  // its middle is at 1.25
     ASSERT_EQ(twice.first, 1);
     EXPECT_NEAR(twice.weights.at(0), 0.75, 1e-12);
     EXPECT_NEAR(twice.weights.at(1), 0.25, 1e-12);
-    const auto between = exact_scale_taps(ScaleMethod::bicubic, 9, 3, 1);
+    const auto between = exact_scale_taps(ScaleMethod::bicubic, {9, 3}, 1);
     EXPECT_EQ(between.first + static_cast<int>(between.weights.size() / 2), 4) << "around the middle pixel";
-    const auto half = exact_scale_taps(ScaleMethod::area, 3, 2, 0);
+    const auto half = exact_scale_taps(ScaleMethod::area, {3, 2}, 0);
     ASSERT_EQ(half.first, 0);
     EXPECT_NEAR(half.weights.at(0), 2 / 3.0, 1e-12);
     EXPECT_NEAR(half.weights.at(1), 1 / 3.0, 1e-12);
-    const auto edge = exact_scale_taps(ScaleMethod::bilinear, 4, 8, 0);  // at -0.25: the rim counts for pixel 0
+    const auto edge = exact_scale_taps(ScaleMethod::bilinear, {4, 8}, 0);  // at -0.25: the rim counts for pixel 0
     ASSERT_EQ(edge.first, 0);
     EXPECT_NEAR(edge.weights.at(0), 1, 1e-12);
+}
+
+// Chroma on the left pixel, of an image half as large: its middle is a quarter of a sample before that of its pixels.
+TEST(ScaleAxis, KnownWeightsOfShiftedSamples) {
+    const ScaleGrid left(8, 4, 16, 8, -1, -1);
+    const auto between = exact_scale_taps(ScaleMethod::bilinear, {8, 8, 1, 1, 0, -1}, 3);  // a quarter before sample 3
+    ASSERT_EQ(between.first, 2);
+    EXPECT_NEAR(between.weights.at(0), 0.25, 1e-12);
+    EXPECT_NEAR(between.weights.at(1), 0.75, 1e-12);
+    const auto covered = exact_scale_taps(ScaleMethod::area, left, 1);  // from 1.75 to 3.75
+    ASSERT_EQ(covered.first, 1);
+    EXPECT_NEAR(covered.weights.at(0), 0.125, 1e-12);
+    EXPECT_NEAR(covered.weights.at(1), 0.5, 1e-12);
+    EXPECT_NEAR(covered.weights.at(2), 0.375, 1e-12);
+    const auto rim = exact_scale_taps(ScaleMethod::area, left, 0);  // from -0.25 on: beyond it the first one stands
+    ASSERT_EQ(rim.first, 0);
+    EXPECT_NEAR(rim.weights.at(0), 0.625, 1e-12);
+    const auto outside = exact_scale_taps(ScaleMethod::area, {8, 8, 1, 1, 0, 100}, 3);
+    EXPECT_EQ(outside.first, 7);
+    EXPECT_EQ(outside.weights, std::vector<double>{1});
 }
 
 // What is finer than the result's pixels becomes its mean and does not alias: that of stripes a pixel wide is gray.

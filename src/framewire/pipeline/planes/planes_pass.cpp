@@ -39,7 +39,7 @@ std::optional<PlanesPass> PlanesPass::of(ChainPlan& plan, const YuvInfo& to, con
     auto steps = plan.by_rows();
     const auto& result = plan.output_shape();
     const bool fits = to.frames == 1 && to.width == result.width && to.height == result.height && to.format.bits == 8;
-    if (steps.empty() || !fits || plan.input_shape().channels != 3) return std::nullopt;
+    if (steps.empty() != plan.empty() || !fits || plan.input_shape().channels != 3) return std::nullopt;
     PlanesPass pass(plan, std::move(steps), to, threads);
     if (pass.rows_each_ == 0) return std::nullopt;
     return pass;
@@ -53,13 +53,13 @@ PlanesPass::PlanesPass(ChainPlan& plan, std::vector<ChainPlan::RowStep> steps, c
         name_ += (name_.empty() ? "" : "+") + step.name;
         shapes_.push_back(step.output);
     }
-    if (steps_.back().filter->gives_equal_channels()) shapes_.back().channels = 1;
+    if (!steps_.empty() && steps_.back().filter->gives_equal_channels()) shapes_.back().channels = 1;
     plan_strips();
 }
 
 void PlanesPass::plan_strips() {
     const int chroma_rows = to_.format.chroma == ChromaSampling::s420 ? 2 : 1;
-    const int filter_rows = std::min(steps_.back().filter->rows_together(), to_.height);
+    const int filter_rows = steps_.empty() ? 1 : std::min(steps_.back().filter->rows_together(), to_.height);
     const int together = filter_rows < to_.height ? std::lcm(filter_rows, chroma_rows) : to_.height;
     std::int64_t row_bytes = 0;  // of all images, for a row of the result
     for (const auto& shape : shapes_) row_bytes += shape.frame_bytes() / to_.height + 1;

@@ -25,7 +25,7 @@ namespace framewire {
 class PlanesPass {
 public:
     /// Of a chain whose filters all go by rows, for results of `to`; nothing for others, and where that is not of the
-    /// chain's size. Keeps references to both.
+    /// chain's size. One without filters changes the pictures' form alone. Keeps references to both.
     static std::optional<PlanesPass> of(ChainPlan& plan, const YuvInfo& to, const ThreadPool& threads);
 
     /// Whether run() takes such pictures: of the chain's size.

@@ -2,7 +2,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/pipeline/chain/run_values.hpp"
-#include "framewire/session/input/pixel_move_of.hpp"
+#include "framewire/pipeline/planes/pixel_move_of.hpp"
 #include "framewire/session/input/public_name.hpp"
 #include "framewire/session/input/rate/asked_rate.hpp"
 
@@ -92,16 +92,37 @@ bool FilteredInput::move_own(InputFrame& frame) {
 
 void FilteredInput::give_own_pictures(const std::optional<YuvInfo>& planes) {
     if (!info_.has_own_pictures || before_) return;
-    if (planes) planes_pass_ = make_planes_pass(*planes);
-    gives_own_ = moves_ || planes_pass_;
+    if (planes) {
+        planes_geometry_ = make_planes_geometry(*planes);
+        if (planes_geometry_ && planes_geometry_->blends()) moves_.reset();  // which would be tried in vain
+        planes_pass_ = make_planes_pass(*planes);
+    }
+    gives_own_ = moves_ || planes_geometry_ || planes_pass_;
+}
+
+std::optional<PlanesGeometry> FilteredInput::make_planes_geometry(const YuvInfo& planes) {
+    const auto& facts = info_.facts;
+    if (facts.sampling != planes.format.chroma || !facts.coding) return std::nullopt;
+    const YuvInfo own{planes.format, *facts.coding, facts.siting, 1, info_.shape.height, info_.shape.width};
+    return PlanesGeometry::of(chain_.after, own, planes, on_host());
 }
 
 std::optional<PlanesPass> FilteredInput::make_planes_pass(const YuvInfo& planes) {
+    if (plan_.empty()) return std::nullopt;
     if (backend() == Backend::cpu) return PlanesPass::of(plan_, planes, executor_.pool());
     const auto& calls = chain_.after.calls;
     if (!std::ranges::all_of(calls, [](const auto& call) { return call.filter->draws; })) return std::nullopt;
     drawing_.emplace(chain_.after, rated_shape(), on_host());
     return PlanesPass::of(*drawing_, planes, on_host().pool());
+}
+
+// The frame's own picture moved and scaled, plane by plane; false where it has none of the result's form.
+bool FilteredInput::move_planes(InputFrame& frame) {
+    const auto planes = frame.own->planes();
+    if (!planes || !planes_geometry_->takes(planes->info)) return false;
+    executor_.step(planes_geometry_->name(), [&] { frame.planes = planes_geometry_->run(*planes); });
+    frame.own.reset();
+    return true;
 }
 
 // The frame's own picture from planes to planes; false where it has none that goes so.
@@ -222,6 +243,7 @@ void FilteredInput::filter(InputFrame& frame, const FrameTime& time, const Stati
     follow_orders();
     if (before_) return filter_at_rate(frame, time, statistics, wanted);
     if (frame.own && moves_ && move_own(frame)) return;
+    if (frame.own && planes_geometry_ && move_planes(frame)) return;
     if (frame.own && planes_pass_ && filter_planes(frame, time, statistics)) return;
     if (const auto own = std::exchange(frame.own, nullptr)) own->to_image(frame.captured.fill_on_host());
     frame.unfiltered = plan_.empty();

@@ -5,10 +5,10 @@
 
 #include <optional>
 
-namespace framewire::session {
+namespace framewire {
 
 /// What a filter of a chain does, where it moves whole pixels of an image of `from` and changes none: crops, edges,
-/// mirrors and half turns. Nothing for others.
+/// mirrors and turns by right angles. Nothing for others.
 std::optional<PixelMove> pixel_move_of(const FilterCall& call, const Shape& from);
 
-}  // namespace framewire::session
+}  // namespace framewire

@@ -1,0 +1,200 @@
+#include "framewire/filters/geometry/transposed_rows.hpp"
+
+#include "framewire/core/simd/simd.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "framewire/filters/geometry/transposed_rows.cpp"
+#include <hwy/cache_control.h>
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+// Not for one instruction set.
+#ifndef FRAMEWIRE_TRANSPOSED_ROWS_ONCE
+#define FRAMEWIRE_TRANSPOSED_ROWS_ONCE
+
+namespace framewire {
+
+// Both sides of a tile of one channel at most.
+constexpr int gray_tile = 64;
+static_assert(gray_tile == transposed_rows);
+
+// A part of a transposed result.
+struct TransposedTile {
+    int x_begin, x_end, y_begin, y_end;
+};
+
+}  // namespace framewire
+
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using FourPixels = hn::Full128<std::uint8_t>;
+using FourWords = hn::Full128<std::uint32_t>;
+
+// Four pixels of a row of BGR, a word of 32 bits each. Reads four bytes more.
+HWY_INLINE hn::Vec<FourWords> load_four(const std::uint8_t* from) {
+    constexpr std::uint8_t none = 0x80;
+    HWY_ALIGN static constexpr std::uint8_t words[16] = {0, 1, 2, none, 3, 4, 5, none, 6, 7, 8, none, 9, 10, 11, none};
+    const FourPixels d8;
+    return hn::BitCast(FourWords(), hn::TableLookupBytesOr0(hn::LoadU(d8, from), hn::Load(d8, words)));
+}
+
+// Their bytes, and none behind them.
+HWY_INLINE void store_four(hn::Vec<FourWords> pixels, std::uint8_t* to) {
+    HWY_ALIGN static constexpr std::uint8_t without_fourth[16] = {0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15};
+    const FourPixels d8;
+    HWY_ALIGN std::uint8_t bytes[16];
+    hn::Store(hn::TableLookupBytes(hn::BitCast(d8, pixels), hn::Load(d8, without_fourth)), d8, bytes);
+    std::memcpy(to, bytes, 12);
+}
+
+// Sixteen rows of sixteen bytes, transposed.
+HWY_INLINE void transpose_block(hn::Vec<FourPixels> (&rows)[16]) {
+    const FourPixels d8;
+    // Each turn moves the highest bit of a byte's row and column, taken as one number, behind the lowest.
+#pragma GCC unroll 4
+    for (int turn = 0; turn < 4; ++turn) {
+        hn::Vec<FourPixels> turned[16];
+#pragma GCC unroll 8
+        for (int row = 0; row < 8; ++row) {
+            turned[2 * row] = hn::InterleaveLower(d8, rows[row], rows[row + 8]);
+            turned[2 * row + 1] = hn::InterleaveUpper(d8, rows[row], rows[row + 8]);
+        }
+        std::copy(turned, turned + 16, rows);
+    }
+}
+
+}  // namespace
+
+// Columns x_begin to x_end of a transposed result's rows y_begin to y_end, both runs of four by four; four pixels of
+// the image and four bytes more can be read wherever one of them is asked for.
+void transpose_bgr(const PixelMap& map, HostView<const std::uint8_t> in, HostView<std::uint8_t> out, int frame,
+                   const TransposedTile& tile) {
+    const FourWords d;
+    const hn::Full128<std::uint64_t> d64;
+    const bool mirrored = map.step_x < 0;
+    for (int y = tile.y_begin; y < tile.y_end; y += 4) {
+        const auto at = 3 * std::int64_t{map.source_x(0, mirrored ? y + 3 : y)};
+        std::uint8_t* rows[4];
+        for (int row = 0; row < 4; ++row) rows[row] = out.row(frame, mirrored ? y + 3 - row : y + row);
+        for (int x = tile.x_begin; x < tile.x_end; x += 4) {
+            const auto column = [&](int index)
+                                    HWY_ATTR { return load_four(in.row(frame, map.source_y(x + index, 0)) + at); };
+            const auto p0 = column(0), p1 = column(1), p2 = column(2), p3 = column(3);
+            const auto lower_01 = hn::BitCast(d64, hn::InterleaveLower(d, p0, p1)),
+                       upper_01 = hn::BitCast(d64, hn::InterleaveUpper(d, p0, p1)),
+                       lower_23 = hn::BitCast(d64, hn::InterleaveLower(d, p2, p3)),
+                       upper_23 = hn::BitCast(d64, hn::InterleaveUpper(d, p2, p3));
+            store_four(hn::BitCast(d, hn::InterleaveLower(d64, lower_01, lower_23)), rows[0] + 3 * x);
+            store_four(hn::BitCast(d, hn::InterleaveUpper(d64, lower_01, lower_23)), rows[1] + 3 * x);
+            store_four(hn::BitCast(d, hn::InterleaveLower(d64, upper_01, upper_23)), rows[2] + 3 * x);
+            store_four(hn::BitCast(d, hn::InterleaveUpper(d64, upper_01, upper_23)), rows[3] + 3 * x);
+        }
+    }
+}
+
+// The same of one channel; both runs are sixteen or longer, and of rows gray_tile at most.
+void transpose_gray(const PixelMap& map, HostView<const std::uint8_t> in, HostView<std::uint8_t> out, int frame,
+                    const TransposedTile& tile) {
+    const FourPixels d8;
+    const bool mirrored = map.step_x < 0;
+    const int rows = tile.y_end - tile.y_begin;
+    // Written to the image in whole lines of the cache.
+    HWY_ALIGN std::uint8_t turned[gray_tile][gray_tile];
+    for (int next_x = tile.x_begin; next_x < tile.x_end; next_x += gray_tile) {
+        const int x_begin = std::max(std::min(next_x, tile.x_end - gray_tile), tile.x_begin);
+        const int columns = std::min(tile.x_end - x_begin, gray_tile);
+        for (int next_column = 0; next_column < columns; next_column += 16) {
+            const int column = std::min(next_column, columns - 16);
+            const auto from = [&](int index) { return in.row(frame, map.source_y(x_begin + column + index, 0)); };
+            const int ahead = std::min(16, tile.x_end - 16 - x_begin - column);
+            for (int index = 0; index < 16; ++index)
+                hwy::Prefetch(from(index + ahead) + map.source_x(0, mirrored ? tile.y_end - 1 : tile.y_begin));
+            for (int next_row = 0; next_row < rows; next_row += 16) {
+                const int row = std::min(next_row, rows - 16), y = tile.y_begin + row;
+                const auto at = map.source_x(0, mirrored ? y + 15 : y);
+                hn::Vec<FourPixels> block[16];
+                for (int index = 0; index < 16; ++index) block[index] = hn::LoadU(d8, from(index) + at);
+                transpose_block(block);
+                for (int index = 0; index < 16; ++index)
+                    hn::StoreU(block[index], d8, turned[mirrored ? row + 15 - index : row + index] + column);
+            }
+        }
+        for (int row = 0; row < rows; ++row)
+            std::memcpy(out.row(frame, tile.y_begin + row) + x_begin, turned[row], static_cast<std::size_t>(columns));
+    }
+}
+
+}  // namespace framewire::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace framewire {
+
+HWY_EXPORT(transpose_bgr);
+HWY_EXPORT(transpose_gray);
+
+namespace {
+
+template <int channels>
+void transpose_pixels(const PixelMap& map, HostView<const std::uint8_t> in, HostView<std::uint8_t> out, int frame,
+                      const TransposedTile& tile) {
+    for (int x = tile.x_begin; x < tile.x_end; ++x) {
+        const auto* from = in.row(frame, map.source_y(x, 0)) + map.source_x(0, tile.y_begin) * channels;
+        auto* to = out.row(frame, tile.y_begin) + x * channels;
+        for (int y = tile.y_begin; y < tile.y_end; ++y) {
+            for (int channel = 0; channel < channels; ++channel) to[channel] = from[channel];
+            from += map.step_x * channels;
+            to += out.row_stride_bytes();
+        }
+    }
+}
+
+// Columns of BGR that are written side by side, of transposed_rows rows: both images stay in L1.
+constexpr int transposed_columns = 32;
+
+void write_transposed_bgr(const PixelMap& map, HostView<const std::uint8_t> in, HostView<std::uint8_t> out, int frame,
+                          int y_begin, int y_end) {
+    // Rows that come from the image's last columns are left to the loop of single pixels: vectors read behind what they
+    // want.
+    const int last = in.shape().width - 2, width = out.shape().width;
+    const auto is_read = [&](int y) { return std::max(map.source_x(0, y), map.source_x(0, y + 3)) < last; };
+    int fours_begin = y_begin;
+    while (fours_begin + 4 <= y_end && !is_read(fours_begin)) ++fours_begin;
+    int fours_end = fours_begin;
+    while (fours_end + 4 <= y_end && is_read(fours_end)) fours_end += 4;
+    for (int x_begin = 0; x_begin < width; x_begin += transposed_columns) {
+        const int x_end = std::min(x_begin + transposed_columns, width);
+        const int fours_x_end = x_end - (x_end - x_begin) % 4;
+        HWY_DYNAMIC_DISPATCH(transpose_bgr)(map, in, out, frame, {x_begin, fours_x_end, fours_begin, fours_end});
+        transpose_pixels<3>(map, in, out, frame, {fours_x_end, x_end, fours_begin, fours_end});
+        transpose_pixels<3>(map, in, out, frame, {x_begin, x_end, y_begin, fours_begin});
+        transpose_pixels<3>(map, in, out, frame, {x_begin, x_end, fours_end, y_end});
+    }
+}
+
+}  // namespace
+
+void write_transposed(const PixelMap& map, HostView<const std::uint8_t> in, HostView<std::uint8_t> out, int frame,
+                      int y_begin, int y_end) {
+    const TransposedTile all{0, out.shape().width, y_begin, y_end};
+    if (out.shape().channels == 3)
+        write_transposed_bgr(map, in, out, frame, y_begin, y_end);
+    else if (all.x_end >= 16 && y_end - y_begin >= 16)
+        HWY_DYNAMIC_DISPATCH(transpose_gray)(map, in, out, frame, all);
+    else
+        transpose_pixels<1>(map, in, out, frame, all);
+}
+
+}  // namespace framewire
+
+#endif
