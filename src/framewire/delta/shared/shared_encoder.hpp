@@ -45,6 +45,9 @@ public:
     /// threshold that is not allowed, and what the launch failed with.
     void encode(Frame frame);
 
+    /// How many frames its streams have under way, by it or by themselves: the streams count them here (UnderWay).
+    std::atomic<int>& under_way() { return under_way_; }
+
     /// Of all frames so far.
     Counts counts() const { return {launches_, frames_}; }
 
@@ -55,6 +58,7 @@ private:
     cuda::Stream stream_;
     cuda::DeviceBuffer workspace_;
     std::vector<cuda::Event> over_;  // by place
+    std::atomic<int> under_way_ = 0;
     std::atomic<std::int64_t> launches_ = 0, frames_ = 0;
     CommonLaunches<Frame> together_;
 };

@@ -146,7 +146,6 @@ private:
 };
 
 Measured measure(const Case& of, const Moments& moments, int frames) {
-    // Held here, too, so that one stream alone goes by it.
     const auto shared = of.under_way ? std::make_shared<delta::SharedEncoder>(shape, of.under_way) : nullptr;
     const int each = std::max(slots, frames / of.streams / slots * slots);
     std::vector<std::unique_ptr<Stream>> streams;
@@ -185,9 +184,11 @@ Measured measure(const Case& of, const Moments& moments, int frames) {
                       1e6 * (cpu_seconds() - cpu_before) / count, 1};
     if (failure) std::rethrow_exception(failure);
     for (const auto& stream : streams) stream->check();
-    if (shared)
-        measured.launches = static_cast<double>(shared->counts().launches - before.launches) /
-                            static_cast<double>(shared->counts().frames - before.frames);
+    // Frames that met no other went by themselves.
+    if (shared) {
+        const auto met = static_cast<double>(shared->counts().frames - before.frames);
+        measured.launches = (static_cast<double>(shared->counts().launches - before.launches) + count - met) / count;
+    }
     return measured;
 }
 

@@ -97,6 +97,7 @@ void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int
         }
     });
     started_ = true;
+    if (shared_) changes.under_way_ = {shared_->under_way(), under_way_};
 }
 
 void StreamEncoder::sharpen(Frame& frame, FrameChanges& changes, delta::RestSharpener& sharpener,
@@ -114,10 +115,10 @@ void StreamEncoder::sharpen(Frame& frame, FrameChanges& changes, delta::RestShar
     changes.sharper_ = &step;
 }
 
-// Frames are in their order, whichever way they go. One stream alone has nobody to share launches with, and need not
-// wait for its frame before it queues what follows.
+// Frames are in their order, whichever way they go. One that meets none of another stream has nobody to share a launch
+// with, and is queued without a wait for its upload.
 bool StreamEncoder::goes_by_shared(bool by_itself) const {
-    return shared_ && (turns_.any_open() || (shared_.use_count() > 1 && !by_itself));
+    return shared_ && (turns_.any_open() || (!by_itself && shared_->under_way() > under_way_));
 }
 
 void StreamEncoder::encode_by_shared(FrameChanges& changes) {
@@ -139,6 +140,7 @@ void FrameChanges::wait() {
 void FrameChanges::wait_for_changes() {
     transfer_.wait();
     if (turn_) encoder_->encode_by_shared(*this);
+    under_way_.end();
     if (first_ || encoder_->executor_->backend() == Backend::cpu) return;
     found_ = landing_.view();
     const auto count = std::int64_t{found_.summaries[0].count};

@@ -9,6 +9,7 @@
 #include "framewire/delta/refresh/rest_sharpener.hpp"
 #include "framewire/delta/shared/shared_encoder.hpp"
 #include "framewire/delta/shared/turns.hpp"
+#include "framewire/delta/shared/under_way.hpp"
 #include "framewire/pipeline/frames/frame.hpp"
 
 #include <atomic>
@@ -52,7 +53,8 @@ private:
     delta::Turns::Turn turn_;
     DeviceView<const std::uint8_t> current_;
     int threshold_ = 0;
-    cuda::Transfer transfer_;  // last: it is over before the changes go
+    delta::UnderWay under_way_;  // where there is a shared encoder
+    cuda::Transfer transfer_;    // last: it is over before the changes go
 };
 
 /// The difference encoder behind a run's frames, of which several may be under way. It owns R. One thread starts
@@ -60,7 +62,7 @@ private:
 class StreamEncoder {
 public:
     /// For frames of `frame`, one each. Throws as delta::Encoder does. Keeps a reference to `executor`. `shared`: an
-    /// encoder of that shape, on the CUDA backend, that frames go by while other streams have it, too.
+    /// encoder of that shape, on the CUDA backend, that frames go by which meet those of other streams.
     StreamEncoder(const delta::EncoderParameters& parameters, const Shape& frame, Executor& executor,
                   std::shared_ptr<delta::SharedEncoder> shared = nullptr);
     StreamEncoder(const StreamEncoder&) = delete;
@@ -96,6 +98,7 @@ private:
     delta::Encoder encoder_;
     std::shared_ptr<delta::SharedEncoder> shared_;
     delta::Turns turns_;  // of frames that go by it
+    std::atomic<int> under_way_ = 0;
     bool started_ = false;
     BackendImage reference_;
     HostImage first_picture_;

@@ -203,7 +203,7 @@ protected:
     }
 };
 
-// Streams of one shape that come and go: the last one goes on alone.
+// Streams of one shape that come and go, and meet as it happens.
 TEST_F(SharedStreamsTest, AreEachTheirOwn) {
     const Shape shape{1, 120, 161, 3};
     delta::SharedEncoders encoders;
@@ -237,23 +237,33 @@ TEST_F(SharedStreamsTest, GoOnAfterFramesThatNobodyWaitedFor) {
     const Shape shape{1, 33, 47, 3};
     auto& executor = kit::executor(Backend::cuda);
     delta::SharedEncoders encoders;
-    const auto held = encoders.of(shape);  // as by another stream
-    StreamEncoder encoder({}, shape, executor, encoders.of(shape));
+    const auto shared = encoders.of(shape);
+    StreamEncoder encoder({}, shape, executor, shared), other({}, shape, executor, shared);
     Frame frame(shape, executor);
-    auto kept = encoder.make_changes();
+    auto kept = encoder.make_changes(), others = other.make_changes();
     paint(frame.host(), 0);
     frame.upload();
     encoder.start(frame, kept);
     kept.wait();
+    encoder.start(frame, kept);
+    EXPECT_FALSE(kept.goes_by_shared()) << "no other frame is under way";
+    kept.wait();
+    other.start(frame, others);
+    encoder.start(frame, kept, {}, true);
+    EXPECT_FALSE(kept.goes_by_shared());
+    kept.wait();
     {
         auto left = encoder.make_changes();
         encoder.start(frame, left);
+        EXPECT_TRUE(left.goes_by_shared());
         encoder.start(frame, kept);
         encoder.start(frame, kept);  // again: the one before is given up
     }
     kept.wait();
     EXPECT_EQ(kept.changes().summaries[0].count, 0u);
-    EXPECT_EQ(held->counts().frames, 1);
+    EXPECT_EQ(shared->counts().frames, 1);
+    others.wait();
+    EXPECT_EQ(shared->under_way(), 0);
 }
 
 TEST_F(SharedStreamsTest, RefusesAnEncoderOfOthers) {
