@@ -1,5 +1,6 @@
 // What becomes of outputs: of those that are there already, and of those of runs that do not end well.
 #include "e2e/program.hpp"
+#include "e2e/window/display.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -387,7 +388,7 @@ TEST(Outputs, ADisplayThatGoesLeavesTheRecordingWhole) {
     const auto words = server.err();
     const auto begin = words.find("tcp://");
     const auto url = words.substr(begin, words.find('\n', begin) - begin);
-    Program display({"Xvfb", "-displayfd", "2", "-screen", "0", "320x240x24", "-nolisten", "tcp"});
+    Program display(display_server("320x240x24"));
     ASSERT_TRUE(display.wait_for_err("\n")) << display.err();
     const auto number = std::atoi(display.err().c_str());
     Program viewer({"env", "DISPLAY=:" + std::to_string(number), "SDL_VIDEODRIVER=x11", FRAMEWIRE_PROGRAM, "view", url,

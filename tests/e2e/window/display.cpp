@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include <unistd.h>
+
 namespace framewire::e2e {
 
 using namespace std::chrono_literals;
@@ -52,6 +54,15 @@ int Screenshot::red_pixels() const {
             count += pixel.red > 130 && pixel.green < 85 && pixel.blue < 85 ? 1 : 0;
         }
     return count;
+}
+
+std::vector<std::string> display_server(const std::string& screen) {
+    // Tests of one process follow one another, but a server that was killed may still be going.
+    static int servers = 0;
+    const int number = 1000 + 8 * (static_cast<int>(getpid()) % 5000) + servers++ % 8;
+    // Not reset when its last client goes: a program that comes just then would be refused.
+    return {"Xvfb",    ":" + std::to_string(number), "-displayfd", "2", "-screen", "0", screen, "-nolisten", "tcp",
+            "-noreset"};
 }
 
 Display::Display() {

@@ -27,6 +27,11 @@ struct Screenshot {
     int red_pixels() const;
 };
 
+/// Arguments that start an X server without a screen, of such a size and depth: "640x480x24". It says its number when
+/// it serves. The number is one that no server of other tests has: left to choose, two that begin at once may take the
+/// same.
+std::vector<std::string> display_server(const std::string& screen);
+
 /// A display without a screen, of Screenshot's size, and hands on its mouse and keyboard.
 class Display {
 public:
@@ -48,8 +53,7 @@ private:
     Result run(std::vector<std::string> arguments) const;
 
     TemporaryFolder folder_;
-    // Not reset when its last client goes: a program that comes just then would be refused.
-    Program server_{{"Xvfb", "-displayfd", "2", "-screen", "0", "640x480x24", "-nolisten", "tcp", "-noreset"}};
+    Program server_{display_server("640x480x24")};
     std::string variable_;
 };
 
