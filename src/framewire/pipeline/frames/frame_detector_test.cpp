@@ -92,13 +92,13 @@ TEST_P(FrameDetectorTest, FramesUnderWayAtOnceHaveTheReferencesObjects) {
 
 // Planes that are converted by rows, against the same converted whole.
 TEST_P(FrameDetectorTest, PlanesGiveWhatTheirImagesGive) {
-    if (GetParam() != Backend::cpu) GTEST_SKIP() << "planes are taken on the CPU";
     EXPECT_FALSE(FrameDetector(parameters, shape, executor()).takes_planes()) << "a blur needs rows around";
     constexpr Shape tall{1, 700, 161, 3};  // of several strips of rows
     const YuvInfo info{yuv_420, {YuvMatrix::bt709, false}, siting_left, 1, tall.height, tall.width};
     const DetectorParameters learning{.morphology = MedianWindow{3}, .min_area = 1};
     FrameDetector by_planes(learning, tall, executor(), {}, true), by_images(learning, tall, executor(), {}, true);
-    ASSERT_TRUE(by_planes.takes_planes());
+    ASSERT_EQ(by_planes.takes_planes(), GetParam() == Backend::cpu);
+    if (!by_planes.takes_planes()) return;
     Slot planes(by_planes, executor(), tall), images(by_images, executor(), tall);
     HostImage scene(tall);
     YuvPicture picture(info);

@@ -45,12 +45,12 @@ struct Slot {
 
 // Planes that are converted by rows, against the same converted whole.
 TEST_P(FrameHogTest, PlanesGiveWhatTheirImagesGive) {
-    if (GetParam() != Backend::cpu) GTEST_SKIP() << "planes are taken on the CPU";
     EXPECT_FALSE(FrameHog({}, shape.with_channels(1), executor()).takes_planes());
     constexpr Shape tall{1, 2000, 161, 3};  // of several strips of rows
     for (const auto gradient : {HogGradient::sobel, HogGradient::central}) {
         FrameHog hog({.gradient = gradient}, tall, executor());
-        ASSERT_TRUE(hog.takes_planes());
+        ASSERT_EQ(hog.takes_planes(), GetParam() == Backend::cpu);
+        if (!hog.takes_planes()) return;
         const YuvInfo info{yuv_420, {YuvMatrix::bt601, true}, siting_centre, 1, tall.height, tall.width};
         YuvPicture picture(info);
         for (int plane = 0; plane < info.planes(); ++plane)
