@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/net/address.hpp"
+#include "framewire/net/http/site.hpp"
 #include "framewire/net/session/control.hpp"
 #include "framewire/net/session/metrics.hpp"
 #include "framewire/net/stream/stream_state.hpp"
@@ -61,6 +62,10 @@ public:
     /// name is not allowed or taken.
     /// `control` sees to viewers' wishes, on a thread of its own; none: they are not taken.
     ServedStream add(const std::string& name, StreamState& state, Control control = nullptr);
+
+    /// Answers HTTP at the same address by `site` from now on; none: by nothing but 503. Returns when no handler of the
+    /// one before runs any more.
+    void set_site(std::shared_ptr<const http::Site> site);
 
     /// Takes no new connections, and turns away who has not said hello, in these words. Viewers stay.
     void close(const std::string& why);

@@ -13,6 +13,8 @@ namespace framewire {
 /// A rectangle of an image, in pixels.
 struct Zone {
     int x = 0, y = 0, width = 0, height = 0;
+
+    friend bool operator==(const Zone&, const Zone&) = default;
 };
 
 struct CellGrid;
