@@ -126,7 +126,9 @@ export class Decoder {
      */
     state(nowUs) {
         const {version, frame, time, threshold, latencyMs, dropped} = this.#report(nowUs);
-        return {version, frame, time, threshold, latencyMs: Number.isNaN(latencyMs) ? null : latencyMs, dropped};
+        // Clocks are compared to half an exchange: what is younger than that may seem to come from the future.
+        const age = Number.isNaN(latencyMs) ? null : Math.max(latencyMs, 0);
+        return {version, frame, time, threshold, latencyMs: age, dropped};
     }
 
     /** How many bytes of the picture the last message changed. */
