@@ -50,7 +50,7 @@ void add_order_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>
     });
     add(Method::put, "threshold", [](LiveCamera& camera, const std::string& body) {
         const auto order = read_threshold_order(body);
-        camera.set_threshold(order.threshold.value_or(camera.state().threshold), order.mode);
+        camera.set_threshold(order.threshold, order.mode);
         return std::nullopt;
     });
     add(Method::put, "zones", [](LiveCamera& camera, const std::string& body) {

@@ -1,7 +1,6 @@
 #include "framewire/session/web/site.hpp"
 
 #include "framewire/session/web/embedded_files.hpp"
-#include "framewire/session/web/json/orders.hpp"
 #include "framewire/session/web/testing/fake_camera.hpp"
 
 #include <fmt/format.h>
@@ -193,7 +192,7 @@ TEST(Site, IsWhatItsDocumentSays) {
         for (const auto& [method, operation] : operations.items()) documented.insert(method + " " + path);
     EXPECT_EQ(there, documented);
     const auto& zones = document["components"]["schemas"]["ZonesOrder"]["properties"]["zones"];
-    EXPECT_EQ(zones["maxItems"], max_zones);
+    EXPECT_EQ(zones["maxItems"], max_live_zones);
 }
 
 }  // namespace site_test

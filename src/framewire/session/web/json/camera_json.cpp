@@ -1,7 +1,5 @@
 #include "framewire/session/web/json/camera_json.hpp"
 
-#include "framewire/session/web/json/orders.hpp"
-
 #include <nlohmann/json.hpp>
 
 namespace framewire::session::web {
@@ -22,7 +20,7 @@ ShownJson camera_json(const LiveCameraState& state) {
     for (const auto& filter : state.controls.filters)
         filters.push_back({{"text", filter.text}, {"on", filter.on}, {"fixed", text_or_null(filter.fixed_because)}});
     for (const auto& [kind, area] : state.zones)
-        zones.push_back({{"kind", name_of(kind)},
+        zones.push_back({{"kind", to_string(kind)},
                          {"x", area.x},
                          {"y", area.y},
                          {"width", area.width},

@@ -2,7 +2,6 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/fields.hpp"
-#include "framewire/core/text/excerpt.hpp"
 #include "framewire/delta/delta.hpp"
 #include "framewire/session/web/json/strict_json.hpp"
 
@@ -15,10 +14,6 @@ namespace framewire::session::web {
 namespace {
 
 using OrderJson = nlohmann::ordered_json;
-using Kind = LiveZone::Kind;
-
-constexpr std::array<std::pair<std::string_view, Kind>, 3> zone_kinds{
-    {{"privacy", Kind::privacy}, {"mosaic", Kind::mosaic}, {"detect", Kind::detect}}};
 
 constexpr std::array<std::pair<std::string_view, double Adjustment::*>, 3> factors{
     {{"contrast", &Adjustment::contrast}, {"saturation", &Adjustment::saturation}, {"gain", &Adjustment::gain}}};
@@ -38,12 +33,6 @@ Adjustment adjustment_of(const OrderJson& json, Adjustment now) {
     return now;
 }
 
-Kind kind_of(const std::string& text) {
-    for (const auto& [name, kind] : zone_kinds)
-        if (name == text) return kind;
-    fail(ErrorCode::usage, "a zone of kind {}; allowed are privacy, mosaic, detect", in_quotes(text));
-}
-
 // What its parameter says of a value.
 void check_of_encoder(std::string_view name, const std::string& text) {
     for (const auto& info : delta::encoder_fields().infos())
@@ -52,12 +41,6 @@ void check_of_encoder(std::string_view name, const std::string& text) {
 }
 
 }  // namespace
-
-std::string_view name_of(Kind kind) {
-    for (const auto& [name, known] : zone_kinds)
-        if (known == kind) return name;
-    fail(ErrorCode::internal, "a zone of an unknown kind");
-}
 
 std::string read_chain_order(std::string_view body) {
     const auto json = read_object(body);
@@ -99,11 +82,11 @@ std::vector<LiveZone> read_zones_order(std::string_view body) {
     check_names(json, "the order", {"zones"});
     const auto& all = json["zones"];
     if (!all.is_array()) fail(ErrorCode::usage, "zones is {}; allowed is an array of zones", all.type_name());
-    if (all.size() > max_zones) fail(ErrorCode::usage, "{} zones; {} are allowed", all.size(), max_zones);
+    if (all.size() > max_live_zones) fail(ErrorCode::usage, "{} zones; {} are allowed", all.size(), max_live_zones);
     std::vector<LiveZone> zones;
     for (const auto& zone : all) {
         check_names(zone, "a zone", {"kind", "x", "y", "width", "height"});
-        zones.push_back({kind_of(text_of(zone, "kind")),
+        zones.push_back({parse_zone_kind(text_of(zone, "kind")),
                          {integer_of(zone, "x", 0, max_side_px), integer_of(zone, "y", 0, max_side_px),
                           integer_of(zone, "width", 1, max_side_px), integer_of(zone, "height", 1, max_side_px)}});
     }

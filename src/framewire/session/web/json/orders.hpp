@@ -9,9 +9,6 @@
 
 namespace framewire::session::web {
 
-/// What may be ordered at most.
-inline constexpr int max_zones = 64;
-
 // Orders as the API's bodies have them. Of anyone: each throws Error{usage} that says what is allowed.
 
 /// {"chain":"gaussian=5"}; the text is not looked at.
@@ -36,8 +33,5 @@ bool read_record_order(std::string_view body);
 
 /// {}.
 void read_empty_order(std::string_view body);
-
-/// "privacy", "mosaic" or "detect".
-std::string_view name_of(LiveZone::Kind kind);
 
 }  // namespace framewire::session::web

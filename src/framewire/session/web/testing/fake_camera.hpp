@@ -64,8 +64,8 @@ public:
         if (const auto* set = std::get_if<Adjustment>(&order)) state_.controls.adjustment = *set;
         if (const auto* filter = std::get_if<FilterOrder>(&order)) state_.controls.filters.at(filter->number - 1).on = filter->on;
     }
-    void set_threshold(int threshold, std::optional<delta::Mode> mode) override {
-        state_.threshold = threshold;
+    void set_threshold(std::optional<int> threshold, std::optional<delta::Mode> mode) override {
+        state_.threshold = threshold.value_or(state_.threshold);
         state_.mode = mode.value_or(state_.mode);
     }
     void set_zones(const std::vector<LiveZone>& zones) override { state_.zones = zones; }
