@@ -12,6 +12,8 @@ packages=(
     libpng-dev libturbojpeg0-dev libyaml-cpp-dev libsdl2-dev libimgui-dev libfreetype-dev libfontconfig-dev fontconfig fonts-dejavu-core
     # tests and benches: oracles, media to make and to read, a display without a screen, a real clip, descriptors to compare with
     libgtest-dev libgmock-dev libopencv-core-dev libopencv-imgproc-dev libopencv-ml-dev libopencv-objdetect-dev libopencv-video-dev ffmpeg jq opencv-doc xvfb xauth xdotool imagemagick python3-skimage
+    # who asks a server: by HTTP, and for its metrics
+    curl prometheus
     # coders that benches compare with
     libcharls-dev libzstd-dev
     # what reads the manual page and the completions

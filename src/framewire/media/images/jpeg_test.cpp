@@ -38,9 +38,9 @@ TEST(Jpeg, IsThePictureAgain) {
                   0);
         for (int y = 0; y < height; ++y)
             for (int x = 0; x < shape.row_bytes(); ++x)
-                ASSERT_LE(std::abs(again[static_cast<std::size_t>(y * shape.row_bytes() + x)] -
-                                   image.view().row(0, y)[x]),
-                          12)
+                ASSERT_LE(
+                    std::abs(again[static_cast<std::size_t>(y * shape.row_bytes() + x)] - image.view().row(0, y)[x]),
+                    12)
                     << x << "," << y << " of " << channels;
     }
 }

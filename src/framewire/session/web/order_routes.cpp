@@ -23,8 +23,9 @@ Response obey(const ShownCameras& cameras, const Request& request, const Order& 
     auto& camera = *cameras.of(request).camera;
     constexpr int forbidden = 403;
     if (!camera.state().may_be_set)
-        return error_response(forbidden, fmt::format("camera '{}' takes no orders: 'serve --panel' lets viewers give them",
-                                                     camera.name()));
+        return error_response(
+            forbidden,
+            fmt::format("camera '{}' takes no orders: 'serve --panel' lets viewers give them", camera.name()));
     if (auto answer = order(camera, request.body)) return *answer;
     return json_response(to_json(camera.state()));
 }

@@ -23,13 +23,15 @@ using net::http::Request;
 using net::http::Response;
 
 struct Served {
-    std::shared_ptr<FakeCamera> door = std::make_shared<FakeCamera>("door"), yard = std::make_shared<FakeCamera>("yard");
+    std::shared_ptr<FakeCamera> door = std::make_shared<FakeCamera>("door"),
+                                yard = std::make_shared<FakeCamera>("yard");
     SiteParts parts{.cameras = {door, yard},
-                    .viewers = [] {
-                        net::ServerMetrics all;
-                        all.refused = 7;
-                        return all;
-                    },
+                    .viewers =
+                        [] {
+                            net::ServerMetrics all;
+                            all.refused = 7;
+                            return all;
+                        },
                     .has_token = true,
                     .takes_recordings = true};
     std::shared_ptr<const net::http::Site> site = make_site(parts);
@@ -54,7 +56,9 @@ struct Served {
     }
 };
 
-std::string method_name(Method method) { return method == Method::put ? "put" : method == Method::post ? "post" : "get"; }
+std::string method_name(Method method) {
+    return method == Method::put ? "put" : method == Method::post ? "post" : "get";
+}
 
 TEST(Site, TellsOfCameras) {
     const Served served;
@@ -70,7 +74,8 @@ TEST(Site, TellsOfCameras) {
         "zones":[],"detects":false,"recording":null,"stream":"/door/stream","command":"framewire serve -i synth"})"));
     EXPECT_THROW(served.get("/api/cameras/attic"), Error);
     const auto filters = served.json("/api/filters");
-    EXPECT_TRUE(std::any_of(filters.begin(), filters.end(), [](const auto& filter) { return filter["name"] == "gaussian"; }));
+    EXPECT_TRUE(
+        std::any_of(filters.begin(), filters.end(), [](const auto& filter) { return filter["name"] == "gaussian"; }));
     const auto stats = served.json("/api/stats");
     EXPECT_EQ(stats["viewers"]["refused"], 7);
     EXPECT_EQ(stats["cameras"]["yard"]["viewers"]["viewers"], 3);
@@ -80,9 +85,10 @@ TEST(Site, TellsOfCameras) {
 TEST(Site, TellsThoseWithoutTokenLittle) {
     const Served served;
     EXPECT_EQ(*served.ask(Method::get, "/api/server", "", false).body, R"({"token":true})");
-    EXPECT_EQ(served.json("/api/server"), Json::parse(fmt::format(
-                                              R"({{"name":"framewire","version":"{}","token":true,"tls":false,"recordings":true}})",
-                                              served.json("/api/server")["version"].get<std::string>())));
+    EXPECT_EQ(
+        served.json("/api/server"),
+        Json::parse(fmt::format(R"({{"name":"framewire","version":"{}","token":true,"tls":false,"recordings":true}})",
+                                served.json("/api/server")["version"].get<std::string>())));
     EXPECT_EQ(served.ask(Method::get, "/readyz", "", false).status, 503);
     EXPECT_EQ(served.ask(Method::get, "/readyz", "", false).body->find("door"), std::string::npos);
     EXPECT_NE(served.get("/readyz").body->find("door, yard"), std::string::npos);
@@ -125,9 +131,9 @@ TEST(Site, TakesOrders) {
 TEST(Site, TakesNoOrdersWithoutThePanel) {
     const Served served;
     served.door->allow_orders(false);
-    const std::pair<Method, const char*> orders[] = {
-        {Method::put, "chain"}, {Method::put, "controls"}, {Method::put, "threshold"},
-        {Method::put, "zones"}, {Method::post, "record"},  {Method::post, "snapshot"}};
+    const std::pair<Method, const char*> orders[] = {{Method::put, "chain"},     {Method::put, "controls"},
+                                                     {Method::put, "threshold"}, {Method::put, "zones"},
+                                                     {Method::post, "record"},   {Method::post, "snapshot"}};
     for (const auto& [method, what] : orders) {
         const auto answer = served.ask(method, fmt::format("/api/cameras/door/{}", what), "{}");
         EXPECT_EQ(answer.status, 403) << what;

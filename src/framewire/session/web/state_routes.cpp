@@ -40,9 +40,8 @@ Response readiness(const ShownCameras& cameras, bool let_in) {
 
 Response server(const SiteParts& parts, bool let_in) {
     if (!let_in) return json_response(R"({"token":true})");
-    return json_response(fmt::format(
-        R"({{"name":"framewire","version":"{}","token":{},"tls":{},"recordings":{}}})", FRAMEWIRE_VERSION,
-        parts.has_token, parts.has_tls, parts.takes_recordings));
+    return json_response(fmt::format(R"({{"name":"framewire","version":"{}","token":{},"tls":{},"recordings":{}}})",
+                                     FRAMEWIRE_VERSION, parts.has_token, parts.has_tls, parts.takes_recordings));
 }
 
 }  // namespace
@@ -52,18 +51,14 @@ void add_state_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>
         site.add({.pattern = pattern, .access = access, .handler = std::move(handler)});
     };
     add("/healthz", Access::everybody, [](const Request&) { return plain("ok\n"); });
-    add("/readyz", Access::everybody, [cameras](const Request& request) {
-        return readiness(*cameras, request.let_in);
-    });
-    add("/api/server", Access::everybody, [cameras](const Request& request) {
-        return server(cameras->parts(), request.let_in);
-    });
-    add("/api/cameras", Access::viewers, [cameras](const Request&) {
-        return json_response(cameras_json(cameras->parts().cameras));
-    });
-    add("/api/cameras/{camera}", Access::viewers, [cameras](const Request& request) {
-        return json_response(to_json(cameras->of(request).camera->state()));
-    });
+    add("/readyz", Access::everybody,
+        [cameras](const Request& request) { return readiness(*cameras, request.let_in); });
+    add("/api/server", Access::everybody,
+        [cameras](const Request& request) { return server(cameras->parts(), request.let_in); });
+    add("/api/cameras", Access::viewers,
+        [cameras](const Request&) { return json_response(cameras_json(cameras->parts().cameras)); });
+    add("/api/cameras/{camera}", Access::viewers,
+        [cameras](const Request& request) { return json_response(to_json(cameras->of(request).camera->state())); });
     add("/api/filters", Access::viewers, [](const Request&) { return json_response(filters_json()); });
     add("/api/stats", Access::viewers, [cameras](const Request&) {
         return json_response(stats_json(cameras->parts().cameras, cameras->parts().viewers()));

@@ -20,11 +20,8 @@ ShownJson camera_json(const LiveCameraState& state) {
     for (const auto& filter : state.controls.filters)
         filters.push_back({{"text", filter.text}, {"on", filter.on}, {"fixed", text_or_null(filter.fixed_because)}});
     for (const auto& [kind, area] : state.zones)
-        zones.push_back({{"kind", to_string(kind)},
-                         {"x", area.x},
-                         {"y", area.y},
-                         {"width", area.width},
-                         {"height", area.height}});
+        zones.push_back(
+            {{"kind", to_string(kind)}, {"x", area.x}, {"y", area.y}, {"width", area.width}, {"height", area.height}});
     ShownJson recording = nullptr;
     if (const auto& now = state.recording)
         recording = {{"file", now->file}, {"seconds", now->seconds}, {"bytes", now->bytes}};
@@ -92,12 +89,13 @@ ShownJson figures_json(const StatisticsSnapshot& figures) {
                          {"psnr", delta->psnr ? ShownJson(*delta->psnr) : ShownJson(nullptr)},
                          {"report_bytes", delta->report_bytes}};
     if (const auto& rate = figures.rate)
-        json["rate"] = {{"threshold",
-                         {{"min", rate->threshold.min},
-                          {"mean", rate->threshold.mean},
-                          {"max", rate->threshold.max},
-                          {"last", rate->threshold.last}}},
-                        {"bits_per_second", {{"mean", rate->mean_bits_per_second}, {"max", rate->most_bits_per_second}}}};
+        json["rate"] = {
+            {"threshold",
+             {{"min", rate->threshold.min},
+              {"mean", rate->threshold.mean},
+              {"max", rate->threshold.max},
+              {"last", rate->threshold.last}}},
+            {"bits_per_second", {{"mean", rate->mean_bits_per_second}, {"max", rate->most_bits_per_second}}}};
     return json;
 }
 

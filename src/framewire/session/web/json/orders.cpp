@@ -22,8 +22,7 @@ constexpr std::array<std::pair<std::string_view, double Adjustment::*>, 3> facto
 Adjustment adjustment_of(const OrderJson& json, Adjustment now) {
     std::string values;
     for (const auto& [name, value] : json.items()) {
-        if (!value.is_number())
-            fail(ErrorCode::usage, "{} is {}; allowed is a number", name, value.type_name());
+        if (!value.is_number()) fail(ErrorCode::usage, "{} is {}; allowed is a number", name, value.type_name());
         values += fmt::format("{}{}={}", values.empty() ? "" : ":", name, value.dump());
     }
     const auto given = std::get<Adjustment>(parse_control("adjust " + values));

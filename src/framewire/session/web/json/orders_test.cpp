@@ -21,8 +21,7 @@ TEST(Orders, AreReadAsTheyAreWritten) {
     EXPECT_EQ(order.mode, delta::Mode::bounded);
     EXPECT_FALSE(read_threshold_order(R"({"mode":"lossless"})").threshold);
     EXPECT_EQ(read_zones_order(R"({"zones":[]})").size(), 0u);
-    const auto zones =
-        read_zones_order(R"({"zones":[{"kind":"mosaic","x":1,"y":2,"width":3,"height":4},
+    const auto zones = read_zones_order(R"({"zones":[{"kind":"mosaic","x":1,"y":2,"width":3,"height":4},
                                       {"kind":"detect","x":0,"y":0,"width":64,"height":48}]})");
     EXPECT_EQ(zones, (std::vector<LiveZone>{{LiveZone::Kind::mosaic, {1, 2, 3, 4}},
                                             {LiveZone::Kind::detect, {0, 0, 64, 48}}}));
@@ -67,7 +66,8 @@ TEST(Orders, ThatAreWrongAreRefusedInWords) {
         {chain, R"({"chian":"a"})", "'chian', which is not known; allowed are chain; did you mean 'chain'?"},
         {chain, "{\"chain\":\"\xff\"}", "no JSON"},
         {chain, R"({"chain":{"a":{"b":{"c":{"d":{"e":1}}}}}})", "nested deeper"},
-        {controls, R"({"brightness":300})", "brightness '300' is out of range; allowed is a whole number from -255 to 255"},
+        {controls, R"({"brightness":300})",
+         "brightness '300' is out of range; allowed is a whole number from -255 to 255"},
         {controls, R"({"brightness":1.5})", "brightness '1.5'"},
         {controls, R"({"contrast":"1:gain=2"})", "contrast is string; allowed is a number"},
         {controls, R"({"contrast":1e999})", "too large"},
@@ -84,7 +84,8 @@ TEST(Orders, ThatAreWrongAreRefusedInWords) {
         {threshold, "{}", "nothing in it; allowed are threshold, mode"},
         {zones, R"({"zones":{}})", "allowed is an array"},
         {zones, R"({"zones":[1]})", "a zone is number"},
-        {zones, R"({"zones":[{"kind":"secret","x":0,"y":0,"width":1,"height":1}]})", "allowed are privacy, mosaic, detect"},
+        {zones, R"({"zones":[{"kind":"secret","x":0,"y":0,"width":1,"height":1}]})",
+         "allowed are privacy, mosaic, detect"},
         {zones, R"({"zones":[{"kind":"mosaic","x":-1,"y":0,"width":1,"height":1}]})", "x -1 is out of range"},
         {zones, R"({"zones":[{"kind":"mosaic","x":0,"y":0,"width":0,"height":1}]})", "width 0 is out of range"},
         {zones, R"({"zones":[{"kind":"mosaic","x":0,"y":0,"width":1}]})", "'height' is missing"},

@@ -18,7 +18,8 @@ namespace {
 constexpr std::chrono::milliseconds between_looks{4};
 
 std::string part_of(const std::string& jpeg) {
-    return fmt::format("--framewire\r\nContent-Type: image/jpeg\r\nContent-Length: {}\r\n\r\n{}\r\n", jpeg.size(), jpeg);
+    return fmt::format("--framewire\r\nContent-Type: image/jpeg\r\nContent-Length: {}\r\n\r\n{}\r\n", jpeg.size(),
+                       jpeg);
 }
 
 }  // namespace

@@ -44,7 +44,8 @@ public:
     LiveCameraState state() const override { return state_; }
     StatisticsSnapshot figures() const override { return figures_; }
     net::StreamMetrics viewers() const override {
-        return {.viewers = 3, .viewers_total = 5, .dropped = 1, .picture_bytes = 100, .step_bytes = 20, .other_bytes = 4};
+        return {
+            .viewers = 3, .viewers_total = 5, .dropped = 1, .picture_bytes = 100, .step_bytes = 20, .other_bytes = 4};
     }
     std::optional<Picture> picture() const override {
         if (version_ == 0) return std::nullopt;
@@ -62,7 +63,8 @@ public:
     }
     void control(const ControlOrder& order) override {
         if (const auto* set = std::get_if<Adjustment>(&order)) state_.controls.adjustment = *set;
-        if (const auto* filter = std::get_if<FilterOrder>(&order)) state_.controls.filters.at(filter->number - 1).on = filter->on;
+        if (const auto* filter = std::get_if<FilterOrder>(&order))
+            state_.controls.filters.at(filter->number - 1).on = filter->on;
     }
     void set_threshold(std::optional<int> threshold, std::optional<delta::Mode> mode) override {
         state_.threshold = threshold.value_or(state_.threshold);
