@@ -16,8 +16,8 @@ const cameras = new Cameras();
 let server = null;
 /** @type {Grid | CameraView | null} */
 let view = null;
-/** What the view is of: a camera's name, null for all of them. @type {string | null | undefined} */
-let viewed;
+/** What the view is of. */
+let viewed = "";
 
 /** @returns {string | null} the camera that the address names, or the only one */
 function wanted() {
@@ -40,11 +40,12 @@ function show() {
     if (!server) return;
     const name = wanted();
     header.show(cameras.all, name);
-    const isOther = view === null || viewed !== name;
-    if (isOther) {
+    // What may be ordered may be other after a server's restart.
+    const wish = JSON.stringify([name, name !== null && cameras.named(name).may_be_set]);
+    if (view === null || viewed !== wish) {
         const moved = view !== null;
         closeView();
-        viewed = name;
+        viewed = wish;
         view = name === null ? new Grid() : new CameraView(cameras, name, server);
         main.replaceChildren(view.element);
         document.title = name ? `${name} · framewire` : "framewire";

@@ -5,22 +5,25 @@ import { Plot } from "./plot.js";
 const EVERY_MS = 500;
 const KEPT = 120; // a minute
 
-/** What is shown of a stream: its words, what stands below them, and which figure the plot follows. */
+/** What is shown of a stream: its name, `brief` where there is little room, what stands below it, what the plot follows. */
 const FIGURES = {
     fps: {
         title: "Frames per second",
+        brief: "fps",
         value: (now) => decimal(now.fps),
         below: (now, camera) => (camera.rate ? `of ${decimal(camera.rate, camera.rate % 1 ? 2 : 0)}` : ""),
         course: (now) => now.fps,
     },
     latency: {
         title: "Camera to screen",
+        brief: "latency",
         value: (now) => (Number.isFinite(now.latencyMs) ? `${decimal(now.latencyMs, 0)} ms` : "-"),
         below: (now) => (Number.isFinite(now.decodeMs) ? `${decimal(now.decodeMs)} ms decoding` : ""),
         course: (now) => now.latencyMs,
     },
     bandwidth: {
         title: "Bandwidth",
+        brief: "bandwidth",
         value: (now) => bitrate(now.bitsPerSecond),
         below: (now) =>
             now.rawBitsPerSecond
@@ -36,6 +39,7 @@ const FIGURES = {
     },
     bound: {
         title: "Error bound",
+        brief: "bound",
         value: (now) => (!Number.isFinite(now.threshold) ? "-" : now.threshold === 0 ? "exact" : `± ${now.threshold}`),
         below: (now, camera) => `${camera.mode}, of 255`,
         course: (now) => now.threshold,
@@ -54,9 +58,11 @@ export class Figures {
      * @param {import("../picture/picture.js").CameraPicture} picture
      * @param {(keyof typeof FIGURES)[]} shown
      * @param {(keyof typeof FIGURES)[]} plotted those of them with a plot
+     * @param {boolean} [isBrief] with short names, for little room
      */
-    constructor(picture, shown, plotted) {
+    constructor(picture, shown, plotted, isBrief = false) {
         this.picture = picture;
+        this.isBrief = isBrief;
         this.seconds = [];
         this.parts = shown.map((name) => this.part(name, plotted.includes(name)));
         this.element = make("dl", { class: "figures" }, ...this.parts.map((part) => part.element));
@@ -71,7 +77,7 @@ export class Figures {
         const element = make(
             "div",
             { class: `figure ${name}` },
-            make("dt", {}, FIGURES[name].title),
+            make("dt", {}, this.isBrief ? FIGURES[name].brief : FIGURES[name].title),
             value,
             below,
             plot && make("dd", { class: "course" }, plot.element),

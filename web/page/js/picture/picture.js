@@ -23,6 +23,7 @@ export class CameraPicture extends HTMLElement {
         this.state = "connecting";
         this.stopped = false;
         this.inView = true;
+        this.runs = true;
         this.overlay = new Overlay();
         this.canvas = make("canvas", { role: "img", "aria-label": `${camera.name}, live picture` });
         this.note = make("p", { class: "note" });

@@ -24,11 +24,12 @@ export class Grid {
             tile.dot.className = camera.up ? "dot up" : "dot";
         }
         this.empty.hidden = cameras.length > 0;
+        this.list.style.setProperty("--columns", String(Math.ceil(Math.sqrt(cameras.length))));
     }
 
     addTile(camera) {
         const picture = openPicture(camera);
-        const figures = new Figures(picture, ["fps", "latency", "bandwidth", "bound"], ["bandwidth"]);
+        const figures = new Figures(picture, ["fps", "latency", "bandwidth", "bound"], ["bandwidth"], true);
         const dot = make("span", { class: "dot" });
         const element = make(
             "li",

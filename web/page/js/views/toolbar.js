@@ -24,19 +24,20 @@ export class Toolbar {
         this.pause = this.button("pause", "Pause", () => this.pauseOrGoOn(), false);
         this.record = this.button("record", "Record", () => this.recordOrEnd(), false);
         this.record.classList.add("record");
-        this.keep = this.button("server", "Keep on server", () => this.keepSnapshot());
+        this.keep = this.button("server", "Keep", () => this.keepSnapshot());
         this.element = make(
             "div",
             { class: "toolbar", role: "group", "aria-label": "Picture" },
             this.views(),
             this.boxes,
             this.zones,
-            this.pause,
+            this.small(this.pause),
             this.button("camera", "Snapshot", () => this.saveSnapshot()),
             this.keep,
             this.record,
-            this.button("full", "Full screen", () => this.fullScreen()),
+            this.small(this.button("full", "Full screen", () => this.fullScreen())),
         );
+        this.keep.title = "Keep a snapshot on the server";
         this.addKeys();
     }
 
@@ -47,6 +48,14 @@ export class Toolbar {
             icon(name),
             make("span", {}, words),
         );
+    }
+
+    /** A button whose words are only read out, and shown to who waits. */
+    small(button) {
+        button.classList.add("square");
+        button.lastChild.className = "unseen";
+        button.title = button.textContent;
+        return button;
     }
 
     views() {
@@ -90,6 +99,7 @@ export class Toolbar {
         this.picture.stop(stopped);
         this.pause.setAttribute("aria-pressed", String(stopped));
         this.pause.replaceChildren(icon(stopped ? "play" : "pause"), make("span", {}, stopped ? "Go on" : "Pause"));
+        this.small(this.pause);
     }
 
     nextView() {
