@@ -39,6 +39,8 @@ TEST(Configuration, SaysAllOfCameras) {
     const auto configuration = parse_configuration(R"(
 listen: 0.0.0.0:8000
 viewers: 12
+state: kept.json
+record-dir: recordings
 allow-host: cameras.example,gate
 defaults:
   threshold: 12
@@ -67,6 +69,8 @@ cameras:
     EXPECT_TRUE(configuration.problems.empty()) << to_string(configuration, configuration.problems.front());
     EXPECT_EQ(configuration.listener.listen.port, 8000);
     EXPECT_EQ(configuration.listener.viewers_limit, 12);
+    EXPECT_EQ(configuration.live.state_path, "kept.json");
+    EXPECT_EQ(configuration.live.record_folder, "recordings");
     EXPECT_EQ(configuration.listener.allowed_hosts, (std::vector<std::string>{"cameras.example", "gate"}));
     ASSERT_EQ(configuration.cameras.size(), 2u);
     const auto& door = configuration.cameras[0];

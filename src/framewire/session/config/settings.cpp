@@ -262,6 +262,24 @@ const std::vector<Setting<net::ListenerOptions>>& listener_settings() {
     return settings;
 }
 
+const std::vector<Setting<LiveOptions>>& live_option_settings() {
+    static const std::vector<Setting<LiveOptions>> settings = {
+        {{.name = "state",
+          .help = "keep what is ordered of cameras there, and begin with what was ordered before",
+          .type = Type::text,
+          .optional = true,
+          .unit = "FILE"},
+         [](LiveOptions& live, const std::string& text) { live.state_path = text; }},
+        {{.name = "record-dir",
+          .help = "a folder for recordings and snapshots that are ordered while cameras are served; there are none "
+                  "without",
+          .type = Type::text,
+          .optional = true,
+          .unit = "DIR"},
+         [](LiveOptions& live, const std::string& text) { live.record_folder = text; }}};
+    return settings;
+}
+
 BroadcastOptions broadcast_of(const CameraSettings& settings, const std::string& name, const JobOptions& job,
                               std::string_view dashes) {
     const auto encoder = delta::encoder_fields().from(settings.encoder);
