@@ -37,6 +37,7 @@ struct ServeFlags {
     std::string config;                                                // a file of all that, but for what follows
     std::vector<std::function<void(net::ListenerOptions&)>> listener;  // sets what was given
     session::AccessOptions access;
+    bool no_web = false;
 
     std::vector<Option> of_cameras;  // which a configuration says instead
 
@@ -75,6 +76,7 @@ std::vector<session::CameraText> ServeFlags::named_sources() const {
 
 session::CamerasOptions ServeFlags::options(const std::stop_token& stop) const {
     session::CamerasOptions options{.job = common.job(stop)};
+    options.web = !no_web;
     if (!config.empty()) {
         auto read = session::read_configuration(config, options.job);
         read.require_right();
@@ -207,6 +209,7 @@ void add_serve(CommandLine& program, Action& chosen) {
             },
             how_to_read(setting));
     add_access_options(command, flags->access);
+    command.flag("--no-web", flags->no_web, "no page, API or metrics over HTTP: streams alone");
     for (const auto& option : add_detector_options(command, flags->cameras.detector, "--detect-threshold"))
         flags->of_cameras.push_back(option);
     add_common_options(command, flags->common);

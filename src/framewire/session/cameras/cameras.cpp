@@ -9,6 +9,7 @@
 #include "framewire/session/config/settings.hpp"
 #include "framewire/session/job/failure.hpp"
 #include "framewire/session/job/job.hpp"
+#include "framewire/session/web/site.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -80,6 +81,23 @@ struct CamerasJob::State {
             result.cameras.push_back({.name = camera.server.stream});
         }
         open();
+        if (options.web) serve_web(options);
+    }
+    ~State() { listener.set_site(nullptr); }
+
+    void serve_web(const CamerasOptions& options) {
+        listener.set_site(web::make_site({.cameras = live(),
+                                          .viewers = [this] { return listener.metrics(); },
+                                          .has_token = !options.listener.token.empty(),
+                                          .has_tls = options.listener.tls.has_value(),
+                                          .takes_recordings = !options.live.record_folder.empty()}));
+        log_info("in a browser: {}://{}/", options.listener.tls ? "https" : "http", to_string(listener.address()));
+    }
+
+    std::vector<std::shared_ptr<LiveCamera>> live() const {
+        std::vector<std::shared_ptr<LiveCamera>> all;
+        for (const auto& camera : cameras) all.push_back(camera->live());
+        return all;
     }
 
     void open() {
@@ -148,11 +166,7 @@ CamerasJob::CamerasJob(const CamerasOptions& options) : state_(std::make_unique<
 CamerasJob::~CamerasJob() = default;
 
 const net::Address& CamerasJob::address() const { return state_->listener.address(); }
-std::vector<std::shared_ptr<LiveCamera>> CamerasJob::live() const {
-    std::vector<std::shared_ptr<LiveCamera>> all;
-    for (const auto& camera : state_->cameras) all.push_back(camera->live());
-    return all;
-}
+std::vector<std::shared_ptr<LiveCamera>> CamerasJob::live() const { return state_->live(); }
 
 const CamerasResult& CamerasJob::run() { return state_->run(), state_->result; }
 const CamerasResult& CamerasJob::result() const { return state_->result; }
