@@ -38,6 +38,7 @@ struct ServeFlags {
     std::vector<std::function<void(net::ListenerOptions&)>> listener;  // sets what was given
     std::vector<std::function<void(session::LiveOptions&)>> live;      // likewise
     session::AccessOptions access;
+    bool no_web = false;
 
     std::vector<Option> of_cameras;  // which a configuration says instead
 
@@ -76,6 +77,7 @@ std::vector<session::CameraText> ServeFlags::named_sources() const {
 
 session::CamerasOptions ServeFlags::options(const std::stop_token& stop) const {
     session::CamerasOptions options{.job = common.job(stop)};
+    options.web = !no_web;
     if (!config.empty()) {
         auto read = session::read_configuration(config, options.job);
         read.require_right();
@@ -218,6 +220,7 @@ void add_serve(CommandLine& program, Action& chosen) {
     add_settings_of_all(command, session::listener_settings(), flags->listener);
     add_settings_of_all(command, session::live_option_settings(), flags->live);
     add_access_options(command, flags->access);
+    command.flag("--no-web", flags->no_web, "no page, API or metrics over HTTP: streams alone");
     for (const auto& option : add_detector_options(command, flags->cameras.detector, "--detect-threshold"))
         flags->of_cameras.push_back(option);
     add_common_options(command, flags->common);

@@ -11,6 +11,7 @@
 #include "framewire/session/job/job.hpp"
 #include "framewire/session/live/state_file.hpp"
 #include "framewire/session/live/state_keeper.hpp"
+#include "framewire/session/web/site.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -92,10 +93,30 @@ struct CamerasJob::State {
             result.cameras.push_back({.name = camera.server.stream});
         }
         open();
-        if (live.state_path.empty()) return;
+        if (!live.state_path.empty()) keep_orders(live.state_path, std::move(ordered));
+        if (options.web) serve_web(options);
+    }
+    ~State() { listener.set_site(nullptr); }
+
+    void keep_orders(const std::string& path, OrderedOfCameras ordered) {
         std::vector<std::shared_ptr<ServedCamera>> served;
         for (const auto& camera : cameras) served.push_back(camera->live());
-        keeper.emplace(live.state_path, std::move(ordered), std::move(served));
+        keeper.emplace(path, std::move(ordered), std::move(served));
+    }
+
+    void serve_web(const CamerasOptions& options) {
+        listener.set_site(web::make_site({.cameras = live(),
+                                          .viewers = [this] { return listener.metrics(); },
+                                          .has_token = !options.listener.token.empty(),
+                                          .has_tls = options.listener.tls.has_value(),
+                                          .takes_recordings = !options.live.record_folder.empty()}));
+        log_info("in a browser: {}://{}/", options.listener.tls ? "https" : "http", to_string(listener.address()));
+    }
+
+    std::vector<std::shared_ptr<LiveCamera>> live() const {
+        std::vector<std::shared_ptr<LiveCamera>> all;
+        for (const auto& camera : cameras) all.push_back(camera->live());
+        return all;
     }
 
     void open() {
@@ -165,11 +186,7 @@ CamerasJob::CamerasJob(const CamerasOptions& options) : state_(std::make_unique<
 CamerasJob::~CamerasJob() = default;
 
 const net::Address& CamerasJob::address() const { return state_->listener.address(); }
-std::vector<std::shared_ptr<LiveCamera>> CamerasJob::live() const {
-    std::vector<std::shared_ptr<LiveCamera>> all;
-    for (const auto& camera : state_->cameras) all.push_back(camera->live());
-    return all;
-}
+std::vector<std::shared_ptr<LiveCamera>> CamerasJob::live() const { return state_->live(); }
 
 const CamerasResult& CamerasJob::run() { return state_->run(), state_->result; }
 const CamerasResult& CamerasJob::result() const { return state_->result; }
