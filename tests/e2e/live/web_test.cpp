@@ -49,8 +49,15 @@ public:
 
 private:
     static std::vector<std::string> arguments(std::vector<std::string> more) {
-        std::vector<std::string> all{"serve", "--backend", "cpu", "--listen", "127.0.0.1:0", "-i",
-                                     "door=synth:size=64x48:fps=20", "-i", "yard=synth:size=96x64:fps=20"};
+        std::vector<std::string> all{"serve",
+                                     "--backend",
+                                     "cpu",
+                                     "--listen",
+                                     "127.0.0.1:0",
+                                     "-i",
+                                     "door=synth:size=64x48:fps=20",
+                                     "-i",
+                                     "yard=synth:size=96x64:fps=20"};
         all.insert(all.end(), more.begin(), more.end());
         return framewire(std::move(all));
     }
@@ -92,12 +99,14 @@ TEST(Web, RefusesWhoMayNot) {
     }
     EXPECT_EQ(server.status("/metrics", "-u me:correct-horse-battery-staple"), "200");
     const std::string json = " -H 'Content-Type: application/json' -d '{}' ";
-    for (const auto* order : {"-X PUT /chain", "-X PUT /controls", "-X PUT /threshold", "-X PUT /zones", "-X POST /record",
-                              "-X POST /snapshot"}) {
+    for (const auto* order : {"-X PUT /chain", "-X PUT /controls", "-X PUT /threshold", "-X PUT /zones",
+                              "-X POST /record", "-X POST /snapshot"}) {
         const auto words = std::string(order);
-        const auto method = words.substr(0, words.rfind(' ')), path = "/api/cameras/door" + words.substr(words.rfind('/'));
+        const auto method = words.substr(0, words.rfind(' ')),
+                   path = "/api/cameras/door" + words.substr(words.rfind('/'));
         EXPECT_EQ(server.status(path, method + json), "401") << order;
-        EXPECT_EQ(server.status(path, method + json + token + " -H 'Origin: http://elsewhere.example'"), "403") << order;
+        EXPECT_EQ(server.status(path, method + json + token + " -H 'Origin: http://elsewhere.example'"), "403")
+            << order;
         EXPECT_EQ(server.status(path, method + " -d '{}' " + token), "415") << order;
         const auto without_panel = server.get(path, method + json + token);
         EXPECT_NE(without_panel.find("serve --panel"), std::string::npos) << order << without_panel;
@@ -110,7 +119,8 @@ TEST(Web, FfmpegAndCurlReadPictures) {
     const WebServer server({"-f", "yard=gray=channels=1"});
     for (const auto* what : {"/door/stream.mjpeg", "/?action=stream", "/yard/stream.mjpeg"}) {
         const auto file = folder / "seen.mkv";
-        EXPECT_TRUE(ffmpeg(fmt::format("-f mpjpeg -i '{}{}' -frames:v 5 -c copy {}", server.url(), what, file))) << what;
+        EXPECT_TRUE(ffmpeg(fmt::format("-f mpjpeg -i '{}{}' -frames:v 5 -c copy {}", server.url(), what, file)))
+            << what;
         EXPECT_EQ(frames_in(file), 5) << what;
     }
     WebServer::curl(fmt::format("-o {} '{}/?action=snapshot'", folder / "door.jpg", server.url()));
@@ -120,7 +130,8 @@ TEST(Web, FfmpegAndCurlReadPictures) {
 }
 
 TEST(Web, LeftOutAnswersNothing) {
-    Program serving(framewire({"serve", "--backend", "cpu", "--listen", "127.0.0.1:0", "--no-web", "-i", "synth:size=64x48"}));
+    Program serving(
+        framewire({"serve", "--backend", "cpu", "--listen", "127.0.0.1:0", "--no-web", "-i", "synth:size=64x48"}));
     ASSERT_TRUE(serving.wait_for_err("at tcp://")) << serving.err();
     const auto words = serving.err();
     const auto begin = words.find("tcp://") + std::string("tcp://").size();

@@ -29,7 +29,7 @@ HostImage some_picture(const Shape& shape) {
 std::vector<std::uint8_t> bytes_of(HostView<const std::uint8_t> picture) {
     HostImage tight(picture.shape());
     copy(picture, tight.view());
-    return {tight.data(), tight.data() + tight.shape().bytes()};
+    return {tight.view().data(), tight.view().data() + tight.shape().bytes()};
 }
 
 // As the filter mosaic has it, zone by zone.

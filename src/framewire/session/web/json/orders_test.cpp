@@ -85,7 +85,7 @@ TEST(Orders, ThatAreWrongAreRefusedInWords) {
         {zones, R"({"zones":{}})", "allowed is an array"},
         {zones, R"({"zones":[1]})", "a zone is number"},
         {zones, R"({"zones":[{"kind":"secret","x":0,"y":0,"width":1,"height":1}]})",
-         "allowed are privacy, mosaic, detect"},
+         "privacy, mosaic and detect are allowed"},
         {zones, R"({"zones":[{"kind":"mosaic","x":-1,"y":0,"width":1,"height":1}]})", "x -1 is out of range"},
         {zones, R"({"zones":[{"kind":"mosaic","x":0,"y":0,"width":0,"height":1}]})", "width 0 is out of range"},
         {zones, R"({"zones":[{"kind":"mosaic","x":0,"y":0,"width":1}]})", "'height' is missing"},
