@@ -93,14 +93,16 @@ struct CamerasJob::State {
             result.cameras.push_back({.name = camera.server.stream});
         }
         open();
-        if (!live.state_path.empty()) {
-            std::vector<std::shared_ptr<ServedCamera>> served;
-            for (const auto& camera : cameras) served.push_back(camera->live());
-            keeper.emplace(live.state_path, std::move(ordered), std::move(served));
-        }
+        if (!live.state_path.empty()) keep_orders(live.state_path, std::move(ordered));
         if (options.web) serve_web(options);
     }
     ~State() { listener.set_site(nullptr); }
+
+    void keep_orders(const std::string& path, OrderedOfCameras ordered) {
+        std::vector<std::shared_ptr<ServedCamera>> served;
+        for (const auto& camera : cameras) served.push_back(camera->live());
+        keeper.emplace(path, std::move(ordered), std::move(served));
+    }
 
     void serve_web(const CamerasOptions& options) {
         listener.set_site(web::make_site({.cameras = live(),

@@ -25,7 +25,7 @@ struct CamerasOptions {
     /// jobs, is not looked at.
     std::vector<BroadcastOptions> cameras{};
     LiveOptions live{};  ///< what was ordered before holds from the first frame on, as far as it fits
-    bool web = true;      ///< the page, the API and what else comes over HTTP, at the same address
+    bool web = true;     ///< the page, the API and what else comes over HTTP, at the same address
 };
 
 /// What these options read and write.
