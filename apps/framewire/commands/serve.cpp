@@ -11,6 +11,7 @@
 #include "framewire/session/cameras/camera_text.hpp"
 #include "framewire/session/cameras/cameras.hpp"
 #include "framewire/session/config/configuration.hpp"
+#include "framewire/session/config/event_settings.hpp"
 #include "framewire/session/config/settings.hpp"
 #include "framewire/session/job/failure.hpp"
 
@@ -36,6 +37,7 @@ struct ServeFlags {
     session::CameraSettings cameras;                                   // what holds for all of them
     std::string config;                                                // a file of all that, but for what follows
     std::vector<std::function<void(net::ListenerOptions&)>> listener;  // sets what was given
+    std::vector<std::function<void(session::EventOptions&)>> events;   // likewise
     session::AccessOptions access;
 
     std::vector<Option> of_cameras;  // which a configuration says instead
@@ -79,9 +81,11 @@ session::CamerasOptions ServeFlags::options(const std::stop_token& stop) const {
         auto read = session::read_configuration(config, options.job);
         read.require_right();
         options.listener = read.listener;
+        options.events = read.events;
         options.cameras = std::move(read.cameras);
     }
     for (const auto& set : listener) set(options.listener);
+    for (const auto& set : events) set(options.events);
     if (!config.empty()) return options;
 
     const auto cameras_named = named_sources();
@@ -189,6 +193,19 @@ std::vector<Option> add_camera_options(Command& command, ServeFlags& flags) {
     return options;
 }
 
+// What goes before what a configuration says: `given` sets it.
+template <class Target>
+void add_settings_of_all(Command& command, const std::vector<session::Setting<Target>>& settings,
+                         std::vector<std::function<void(Target&)>>& given) {
+    for (const auto& setting : settings)
+        add_parameter(
+            command, setting.info,
+            [&setting, &given](const std::string& text) {
+                given.push_back([&setting, text](Target& target) { setting.set(target, text); });
+            },
+            how_to_read(setting));
+}
+
 }  // namespace
 
 void add_serve(CommandLine& program, Action& chosen) {
@@ -199,13 +216,9 @@ void add_serve(CommandLine& program, Action& chosen) {
         .option("--config", flags->config,
                 "cameras and what holds for each, in a file; 'framewire check' says what is wrong with it")
         .type_name("FILE");
-    for (const auto& setting : session::listener_settings())
-        add_parameter(
-            command, setting.info,
-            [&setting, flags = flags.get()](const std::string& text) {
-                flags->listener.push_back([&setting, text](auto& listener) { setting.set(listener, text); });
-            },
-            how_to_read(setting));
+    add_settings_of_all(command, session::listener_settings(), flags->listener);
+    auto events = command.group("Events (of cameras with --detect)");
+    add_settings_of_all(events, session::event_settings(), flags->events);
     add_access_options(command, flags->access);
     for (const auto& option : add_detector_options(command, flags->cameras.detector, "--detect-threshold"))
         flags->of_cameras.push_back(option);
