@@ -125,6 +125,7 @@ struct CamerasJob::State {
     void serve_web(const CamerasOptions& options) {
         listener.set_site(web::make_site({.cameras = live(),
                                           .viewers = [this] { return listener.metrics(); },
+                                          .events = &events.feeds(),
                                           .has_token = !options.listener.token.empty(),
                                           .has_tls = options.listener.tls.has_value(),
                                           .takes_recordings = !options.live.record_folder.empty()}));
