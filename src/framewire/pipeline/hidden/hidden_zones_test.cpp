@@ -52,7 +52,8 @@ HostImage expected(const HostImage& camera, const std::vector<Zone>& mosaic, con
 
 TEST_P(HiddenParts, AreTheSameBytesWhereverTheyAreHidden) {
     auto& executor = kit::executor(GetParam());
-    const std::vector<Zone> mosaic{{3, 5, 40, 33}, {20, 20, 50, 28}, {0, 0, 1, 1}}, black{{10, 30, 7, 9}, {69, 47, 1, 1}};
+    const std::vector<Zone> mosaic{{3, 5, 40, 33}, {20, 20, 50, 28}, {0, 0, 1, 1}},
+        black{{10, 30, 7, 9}, {69, 47, 1, 1}};
     for (const int channels : {1, 3}) {
         const Shape shape{1, 48, 70, channels};
         const auto camera = some_picture(shape);
