@@ -37,8 +37,8 @@ struct ServeFlags {
     session::CameraSettings cameras;                                   // what holds for all of them
     std::string config;                                                // a file of all that, but for what follows
     std::vector<std::function<void(net::ListenerOptions&)>> listener;  // sets what was given
-    std::vector<std::function<void(session::EventOptions&)>> events;   // likewise
     std::vector<std::function<void(session::LiveOptions&)>> live;      // likewise
+    std::vector<std::function<void(session::EventOptions&)>> events;   // likewise
     session::AccessOptions access;
     bool no_web = false;
 

@@ -91,11 +91,11 @@ struct CamerasJob::State {
           listener(options.listener, job.stop()),
           several(options.cameras.size() > 1),
           events(options.events, watched(options), make_outputs(options)) {
-        const auto seen = watched(options);
-        if (!seen.empty()) result.events.emplace();
         const auto& live = options.live;
         require_folder(live.record_folder);
         auto ordered = live.state_path.empty() ? OrderedOfCameras() : read_state(live.state_path);
+        const auto seen = watched(options);
+        if (!seen.empty()) result.events.emplace();
         for (auto camera : options.cameras) {
             if (std::ranges::find(seen, camera.server.stream) != seen.end())
                 camera.seen = &events.of(camera.server.stream);
