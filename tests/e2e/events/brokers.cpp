@@ -94,6 +94,11 @@ Mosquitto::Mosquitto(const std::string& more) {
 
 std::vector<std::string> Mosquitto::command() const { return {"mosquitto", "-c", folder_ / "mosquitto.conf"}; }
 
+bool Mosquitto::keeps(const std::string& topic) const {
+    const auto file = folder_ / "mosquitto.db";
+    return std::filesystem::exists(file) && contents(file).find(topic) != std::string::npos;
+}
+
 Nats::Nats() {
     brokers::write(folder_ / "nats.conf",
                    fmt::format("server_name: framewire_test\nhost: 127.0.0.1\nport: -1\n"
@@ -102,6 +107,9 @@ Nats::Nats() {
 }
 
 std::vector<std::string> Nats::command() const { return {"nats-server", "-c", folder_ / "nats.conf"}; }
+
+// It has written a session before the client is told so.
+bool Nats::keeps(const std::string&) const { return true; }
 
 Subscriber::Subscriber(const Broker& broker, const std::string& topic, const std::vector<std::string>& more) {
     auto arguments = more;
@@ -112,6 +120,7 @@ Subscriber::Subscriber(const Broker& broker, const std::string& topic, const std
     const auto subscribed = [this] { return contents(folder_ / "messages").find("Subscribed") != std::string::npos; };
     EXPECT_TRUE(brokers::comes([&] { return std::filesystem::exists(folder_ / "messages") && subscribed(); }))
         << program_->err();
+    EXPECT_TRUE(brokers::comes([&] { return broker.keeps(topic); }));
 }
 
 std::vector<Subscriber::Message> Subscriber::messages() const {

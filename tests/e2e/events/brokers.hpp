@@ -23,6 +23,8 @@ public:
     void start();
     /// kill -9.
     void kill();
+    /// Whether its files have a subscription of that topic: else it would not know it after a kill.
+    virtual bool keeps(const std::string& topic) const = 0;
 
 protected:
     Broker();
@@ -40,6 +42,7 @@ class Mosquitto final : public Broker {
 public:
     /// More lines of its configuration, of the one listener.
     explicit Mosquitto(const std::string& more = "allow_anonymous true\n");
+    bool keeps(const std::string& topic) const override;
 
 private:
     std::vector<std::string> command() const override;
@@ -49,6 +52,7 @@ private:
 class Nats final : public Broker {
 public:
     Nats();
+    bool keeps(const std::string& topic) const override;
 
 private:
     std::vector<std::string> command() const override;

@@ -1,6 +1,7 @@
 #include "framewire/session/events/event_hub.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/net/http/feed_client.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -127,6 +128,29 @@ TEST_F(Events, AreOfEachCameraByItself) {
     EXPECT_TRUE(hub_->feeds().messages(""));
     EXPECT_TRUE(hub_->feeds().server_sent("yard"));
     EXPECT_FALSE(hub_->feeds().server_sent("cellar"));
+}
+
+// As server-sent events and as messages, of all cameras and of one.
+TEST_F(Events, ComeToWhoeverAsks) {
+    begin({.motion = {.after_frames = 1000}}, {"door", "yard"});
+    listener_->wait_for(2);
+    const auto nothing = [] {};
+    net::http::FeedClient all(hub_->feeds().server_sent(""), nothing), yard(hub_->feeds().server_sent("yard"), nothing),
+        messages(hub_->feeds().messages("door"), nothing);
+    see(1, 1);
+    const auto door = listener_->wait_for(3).back();
+    see(2, 1, Clock::now(), "yard");
+    listener_->wait_for(4);
+    hub_->end(Clock::now());
+
+    const auto of_all = all.take(), of_yard = yard.take(), of_door = messages.take();
+    EXPECT_TRUE(of_all.ended && of_yard.ended && of_door.ended);
+    ASSERT_EQ(of_all.parts.size(), 2u);
+    ASSERT_EQ(of_yard.parts.size(), 1u);
+    ASSERT_EQ(of_door.parts.size(), 1u);
+    EXPECT_EQ(of_all.parts[1], of_yard.parts[0]) << "encoded once";
+    EXPECT_EQ(Json::parse(*of_door.parts[0]), door);
+    EXPECT_EQ(*of_all.parts[0], "event: objects\ndata: " + *of_door.parts[0] + "\n\n");
 }
 
 TEST_F(Events, HaveTheTimeOfTheFrame) {

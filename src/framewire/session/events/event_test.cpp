@@ -49,7 +49,8 @@ TEST(Event, OfTheMostObjectsWithTheLargestNumbersIsNotTooLong) {
     constexpr auto most = std::numeric_limits<std::int32_t>::max();
     const std::vector<Component> objects(net::max_objects,
                                          {most, most, most, most, most, 1, std::int64_t{most}, std::int64_t{most}});
-    const auto event = objects_event(std::string(64, 'n'), std::string(90, '9'), moment, {{}, {1, most, most, 3}, objects});
+    const auto event =
+        objects_event(std::string(64, 'n'), std::string(90, '9'), moment, {{}, {1, most, most, 3}, objects});
     EXPECT_LE(event->json.size(), max_event_bytes);
     EXPECT_TRUE(read_event(event->json));
 }

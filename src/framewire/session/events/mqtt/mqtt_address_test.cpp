@@ -35,14 +35,30 @@ TEST(MqttAddress, HasDefaults) {
 
 // What is refused, and that no refusal has the password.
 TEST(MqttAddress, IsRefusedWithoutTellingThePassword) {
-    for (const std::string text :
-         {"", "mqtt:", "mqtt://", "http://bob:secret@broker", "mqtt://bob:secret@", "mqtt://bob:secret@:1883",
-          "mqtt://bob:secret@broker:0", "mqtt://bob:secret@broker:65536", "mqtt://bob:secret@broker:x",
-          "mqtt://bob:secret@::1", "mqtt://bob:sec/ret@broker", "mqtt://bob:secret", "mqtt://:secret@broker",
-          "mqtt://bob:secret%4@broker", "mqtt://bob:secret%zz@broker", "mqtt://bob:secret%00@broker",
-          "mqtt://bob:secret%-1@broker", "mqtt://bob:secret@broker/a//b", "mqtt://bob:secret@broker//a",
-          "mqtt://bob:secret@broker/a+", "mqtt://bob:secret@broker/#", "mqtt://bob:secret@broker/$SYS",
-          "mqtt://bob:secret@broker/a b", "mqtt://bob:secret@bro ker"})
+    for (const std::string text : {"",
+                                   "mqtt:",
+                                   "mqtt://",
+                                   "http://bob:secret@broker",
+                                   "mqtt://bob:secret@",
+                                   "mqtt://bob:secret@:1883",
+                                   "mqtt://bob:secret@broker:0",
+                                   "mqtt://bob:secret@broker:65536",
+                                   "mqtt://bob:secret@broker:x",
+                                   "mqtt://bob:secret@::1",
+                                   "mqtt://bob:sec/ret@broker",
+                                   "mqtt://bob:secret",
+                                   "mqtt://:secret@broker",
+                                   "mqtt://bob:secret%4@broker",
+                                   "mqtt://bob:secret%zz@broker",
+                                   "mqtt://bob:secret%00@broker",
+                                   "mqtt://bob:secret%-1@broker",
+                                   "mqtt://bob:secret@broker/a//b",
+                                   "mqtt://bob:secret@broker//a",
+                                   "mqtt://bob:secret@broker/a+",
+                                   "mqtt://bob:secret@broker/#",
+                                   "mqtt://bob:secret@broker/$SYS",
+                                   "mqtt://bob:secret@broker/a b",
+                                   "mqtt://bob:secret@bro ker"})
         try {
             parse_mqtt_address(text);
             ADD_FAILURE() << text << " is taken";
