@@ -9,8 +9,8 @@
 #include "framewire/session/config/settings.hpp"
 #include "framewire/session/job/failure.hpp"
 #include "framewire/session/job/job.hpp"
-#include "framewire/session/live/state_file.hpp"
-#include "framewire/session/live/state_keeper.hpp"
+#include "framewire/session/live/kept/state_file.hpp"
+#include "framewire/session/live/kept/state_keeper.hpp"
 
 #include <algorithm>
 #include <exception>

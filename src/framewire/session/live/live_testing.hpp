@@ -31,7 +31,8 @@ public:
     /// Waits for what comes with time.
     static void until(const std::function<bool()>& there) {
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-        while (!there() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        while (!there() && std::chrono::steady_clock::now() < end)
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
         ASSERT_TRUE(there());
     }
     void wait_for_frames(std::uint64_t count) const {

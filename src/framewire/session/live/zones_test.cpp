@@ -24,9 +24,8 @@ TEST(LiveZones, GoWithPicturesOfAnotherSize) {
 }
 
 TEST(LiveZones, ObjectsCountThatTouchOne) {
-    const std::vector<Component> objects{{1, 0, 0, 10, 10, 1, 0, 0},
-                                         {2, 10, 10, 5, 5, 1, 0, 0},
-                                         {3, 40, 0, 5, 5, 1, 0, 0}};
+    const std::vector<Component> objects{
+        {1, 0, 0, 10, 10, 1, 0, 0}, {2, 10, 10, 5, 5, 1, 0, 0}, {3, 40, 0, 5, 5, 1, 0, 0}};
     std::vector<Component> counted;
     const auto numbers = [&](const std::vector<Zone>& areas) {
         count_in(areas, objects, counted);

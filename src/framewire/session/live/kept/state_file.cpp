@@ -1,4 +1,4 @@
-#include "framewire/session/live/state_file.hpp"
+#include "framewire/session/live/kept/state_file.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/fields.hpp"
@@ -105,11 +105,8 @@ private:
 Json to_json(const LiveZones& zones) {
     Json all = Json::array();
     for (const auto& [kind, area] : zones.zones)
-        all.push_back({{"kind", to_string(kind)},
-                       {"x", area.x},
-                       {"y", area.y},
-                       {"width", area.width},
-                       {"height", area.height}});
+        all.push_back(
+            {{"kind", to_string(kind)}, {"x", area.x}, {"y", area.y}, {"width", area.width}, {"height", area.height}});
     return {{"size", {zones.drawn_on.width, zones.drawn_on.height}}, {"zones", std::move(all)}};
 }
 
