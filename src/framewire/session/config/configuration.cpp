@@ -50,9 +50,9 @@ public:
             if (entry.key != "cameras" && entry.key != "defaults" &&
                 !take(entry, listener_settings(), result_.listener) &&
                 !take(entry, live_option_settings(), result_.live) && !take(entry, event_settings(), result_.events))
-                unknown(entry, names_of(event_settings(),
-                                        names_of(live_option_settings(),
-                                                 names_of(listener_settings(), {"cameras", "defaults"}))));
+                unknown(entry,
+                        names_of(event_settings(), names_of(live_option_settings(),
+                                                            names_of(listener_settings(), {"cameras", "defaults"}))));
         attempt(root.place, [&] { check_events(result_.events); });
         const auto* defaults = entry_of(root, "defaults");
         if (defaults && is_map(*defaults)) check_defaults(defaults->value);
