@@ -33,7 +33,7 @@ export async function untilLive(page) {
  * @param {string} what is waited for, for people to read
  * @param {() => Promise<any>} isSo
  */
-export async function until(what, isSo, patienceMs = 15_000) {
+export async function until(what, isSo, patienceMs = 20_000) {
     const end = Date.now() + patienceMs;
     for (;;) {
         const answer = await isSo();
