@@ -98,9 +98,8 @@ TEST(WebSocket, CarriesAStreamInTls) {
     Client client(over_websocket(served.address()), with_token);
     ASSERT_TRUE(client.next());
     expect_equal(client.picture(), stream.reference());
-    expect_code(ErrorCode::no_input, "a token is needed", [&] {
-        Client stranger(over_websocket(served.address()), {.fingerprint = with_token.fingerprint});
-    });
+    expect_code(ErrorCode::no_input, "a token is needed",
+                [&] { Client stranger(over_websocket(served.address()), {.fingerprint = with_token.fingerprint}); });
 }
 
 TEST(WebSocket, IsForTheStreamOfItsPath) {
@@ -147,13 +146,13 @@ TEST(WebSocket, IsCutOffAtWhatNoneSays) {
     const auto served = listener.add("main", stream.state);
     const auto hello = text_of(hello_for("main"));
     const std::string wrong[] = {
-        frame(0x82, hello, false),                               // without a mask
-        frame(0x81, "some words"),                               // text
-        frame(0xc2, hello),                                      // a bit of an extension that nobody agreed on
-        frame(0x83, hello),                                      // an unknown kind
-        frame(0x80, hello),                                      // goes on with nothing
-        frame(0x09, "a ping in pieces"),                         //
-        frame(0x89, std::string(126, 'x')),                      // a ping too long
+        frame(0x82, hello, false),           // without a mask
+        frame(0x81, "some words"),           // text
+        frame(0xc2, hello),                  // a bit of an extension that nobody agreed on
+        frame(0x83, hello),                  // an unknown kind
+        frame(0x80, hello),                  // goes on with nothing
+        frame(0x09, "a ping in pieces"),     //
+        frame(0x89, std::string(126, 'x')),  // a ping too long
         std::string("\x82\xff\x00\x00\x00\x7f\xff\xff\xff\xff\x11\x22\x33\x44", 14),  // too long
         std::string("\x82\xff\xff\xff\xff\xff\xff\xff\xff\xff\x11\x22\x33\x44", 14),  // a length that is none
     };
@@ -224,8 +223,9 @@ TEST(WebSocket, TellsHowFarAWriteIs) {
     const Bytes first(700, 1), second(5000, 2);
     const ByteSpan pieces[] = {first, second};
     std::size_t taken = 0, written = 0;
-    socket.write(pieces, [&](std::size_t bytes) { taken = bytes; },
-                 [&](const std::error_code& error, std::size_t bytes) { written = error ? 0 : bytes; });
+    socket.write(
+        pieces, [&](std::size_t bytes) { taken = bytes; },
+        [&](const std::error_code& error, std::size_t bytes) { written = error ? 0 : bytes; });
     loop.run();
     EXPECT_GE(taken, 700u);
     EXPECT_LT(taken, 5700u);
@@ -235,7 +235,8 @@ TEST(WebSocket, TellsHowFarAWriteIs) {
     EXPECT_EQ(written, 5700u);
     EXPECT_EQ(heard.size(), 5700u + 4u + 4u);
     // Closed, it calls nobody.
-    socket.write(pieces, [&](std::size_t) { FAIL(); }, [&](const std::error_code&, std::size_t) { FAIL(); });
+    socket.write(
+        pieces, [&](std::size_t) { FAIL(); }, [&](const std::error_code&, std::size_t) { FAIL(); });
     socket.read_some({}, [&](const std::error_code&, std::size_t) { FAIL(); });
     socket.close();
     loop.run();
