@@ -76,7 +76,7 @@ struct CamerasJob::State {
                 share_machine(camera, static_cast<int>(options.cameras.size()));
                 camera.shared_encoders = &shared_encoders;
             }
-            cameras.push_back(std::make_unique<Camera>(camera, listener));
+            cameras.push_back(std::make_unique<Camera>(camera, listener, options.live));
             result.cameras.push_back({.name = camera.server.stream});
         }
         open();
@@ -148,6 +148,12 @@ CamerasJob::CamerasJob(const CamerasOptions& options) : state_(std::make_unique<
 CamerasJob::~CamerasJob() = default;
 
 const net::Address& CamerasJob::address() const { return state_->listener.address(); }
+std::vector<std::shared_ptr<LiveCamera>> CamerasJob::live() const {
+    std::vector<std::shared_ptr<LiveCamera>> all;
+    for (const auto& camera : state_->cameras) all.push_back(camera->live());
+    return all;
+}
+
 const CamerasResult& CamerasJob::run() { return state_->run(), state_->result; }
 const CamerasResult& CamerasJob::result() const { return state_->result; }
 

@@ -4,6 +4,8 @@
 #include "framewire/pipeline/statistics/statistics.hpp"
 #include "framewire/session/broadcast.hpp"
 #include "framewire/session/job/job_files.hpp"
+#include "framewire/session/live/live_camera.hpp"
+#include "framewire/session/live/live_options.hpp"
 #include "framewire/session/options.hpp"
 
 #include <cstdint>
@@ -22,6 +24,7 @@ struct CamerasOptions {
     /// Each under the name of its `server.stream`. What else is in `server`, and files, progress and stop of their
     /// jobs, is not looked at.
     std::vector<BroadcastOptions> cameras{};
+    LiveOptions live{};
 };
 
 /// What these options read and write.
@@ -67,6 +70,9 @@ public:
     ~CamerasJob();
 
     const net::Address& address() const;
+
+    /// All cameras, to be asked and ordered while they are served, and no longer than this job is there.
+    std::vector<std::shared_ptr<LiveCamera>> live() const;
 
     /// To be called once; returns when all have ended. Throws what failed of the first camera that did.
     const CamerasResult& run();

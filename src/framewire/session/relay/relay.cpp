@@ -7,6 +7,7 @@
 #include "framewire/session/ending_deadlines.hpp"
 #include "framewire/session/job/job.hpp"
 
+#include <atomic>
 #include <string_view>
 
 namespace framewire::session {
@@ -60,11 +61,16 @@ struct RelayJob::State {
     explicit State(const BroadcastOptions& options)
         : url(options.input.source),
           job(checked(options).job, {}),
-          client(relayed_stream(url).value(), upstream_of(options), job.stop()),
+          client(relayed_stream(url).value(), noting_loss(upstream_of(options)), job.stop()),
           info(client.info()),
           executor(BackendChoice::cpu, job.options().threads),
           stream(info, executor),
           served(listener(options).add(options.server.stream, stream)) {}
+
+    net::ClientOptions noting_loss(net::ClientOptions upstream) {
+        upstream.on_loss = [this](const std::string&) { up = false; };
+        return upstream;
+    }
 
     net::Listener& listener(const BroadcastOptions& options) {
         if (options.listener) return *options.listener;
@@ -79,6 +85,7 @@ struct RelayJob::State {
             job.statistics().start();
             forward();
         });
+        up = false;
         result.ending = ending_of(failure, job.stopped(), true);
         result.viewers_left = served.finish(job.stopped() && !failure ? stopped_deadline : ending_deadline,
                                             failure ? "the source was lost" : "");
@@ -94,6 +101,7 @@ struct RelayJob::State {
             if (!same(client.info(), info))
                 fail(ErrorCode::source_lost, "{} came back as another stream", to_string(relayed_stream(url).value()));
             take();
+            if (!up.exchange(true) && frames > 0) ++reconnects;
             served.publish();
             const bool new_frame = frames == 0 || !net::same_frame(client.state(), last);
             last = client.state();
@@ -114,6 +122,8 @@ struct RelayJob::State {
     }
 
     std::string url;
+    std::atomic<bool> up = false;
+    std::atomic<std::int64_t> reconnects = 0;
     Job job;
     net::Client client;
     net::StreamInfo info;
@@ -129,6 +139,12 @@ RelayJob::~RelayJob() = default;
 
 const net::StreamAddress& RelayJob::address() const { return state_->served.address(); }
 const std::string& RelayJob::source() const { return state_->url; }
+const net::StreamInfo& RelayJob::info() const { return state_->info; }
+bool RelayJob::up() const { return state_->up; }
+std::int64_t RelayJob::reconnects() const { return state_->reconnects; }
+net::StreamMetrics RelayJob::viewers() const { return state_->served.metrics(); }
+std::uint64_t RelayJob::picture_version() const { return state_->stream.version(); }
+std::uint64_t RelayJob::copy_picture(HostView<std::uint8_t> to) const { return state_->stream.copy_reference(to); }
 const BroadcastResult& RelayJob::run() { return state_->run(), state_->result; }
 const BroadcastResult& RelayJob::result() const { return state_->result; }
 
