@@ -10,9 +10,11 @@ packages=(
     # libraries of the product
     libtbb-dev libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev libboost-dev libssl-dev
     libavformat-dev libavcodec-dev libavdevice-dev libavfilter-dev libswscale-dev libavutil-dev
-    libpng-dev libyaml-cpp-dev libsdl2-dev libimgui-dev libfreetype-dev libfontconfig-dev fontconfig fonts-dejavu-core
+    libpng-dev libturbojpeg0-dev libyaml-cpp-dev libsdl2-dev libimgui-dev libfreetype-dev libfontconfig-dev fontconfig fonts-dejavu-core
     # tests and benches: oracles, media to make and to read, a display without a screen, a real clip, descriptors to compare with
     libgtest-dev libgmock-dev libopencv-core-dev libopencv-imgproc-dev libopencv-ml-dev libopencv-objdetect-dev libopencv-video-dev ffmpeg jq opencv-doc xvfb xauth xdotool imagemagick python3-skimage
+    # who asks a server: by HTTP, and for its metrics
+    curl prometheus
     # coders that benches compare with
     libcharls-dev libzstd-dev
     # what reads the manual page and the completions

@@ -15,8 +15,7 @@ std::string shell_quoted(std::string_view text) {
 }
 
 std::string shell_word(std::string_view text) {
-    constexpr std::string_view plain =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
     const bool is_plain = !text.empty() && text.find_first_not_of(plain) == std::string_view::npos;
     return is_plain ? std::string(text) : shell_quoted(text);
 }

@@ -60,7 +60,8 @@ struct WebSocketConnection::Core : std::enable_shared_from_this<Core> {
     }
 
     void take(const error_code& error, std::size_t bytes) {
-        if (error == beast::websocket::error::closed || error == boost::asio::error::eof) return finish(read_done, std::error_code(), 0);
+        if (error == beast::websocket::error::closed || error == boost::asio::error::eof)
+            return finish(read_done, std::error_code(), 0);
         if (error) return finish(read_done, error, 0);
         if (stream.got_text() != options.text)
             return finish(read_done, std::make_error_code(std::errc::protocol_error), 0);

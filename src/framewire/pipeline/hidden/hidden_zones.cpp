@@ -72,7 +72,8 @@ void HiddenZones::run(HostView<std::uint8_t> picture) const {
         for (const auto& zone : mosaic_)
             for (int y = 0; y < zone.height; y += cell_px_)
                 for (int x = 0; x < zone.width; x += cell_px_)
-                    fill_with_mean({picture, frame,
+                    fill_with_mean({picture,
+                                    frame,
                                     {zone.x + x, zone.y + y, std::min(cell_px_, zone.width - x),
                                      std::min(cell_px_, zone.height - y)}});
         for (const auto& zone : black_) {

@@ -29,7 +29,7 @@ HostImage some_picture(const Shape& shape) {
 std::vector<std::uint8_t> bytes_of(HostView<const std::uint8_t> picture) {
     HostImage tight(picture.shape());
     copy(picture, tight.view());
-    return {tight.data(), tight.data() + tight.shape().bytes()};
+    return {tight.view().data(), tight.view().data() + tight.shape().bytes()};
 }
 
 // As the filter mosaic has it, zone by zone.
@@ -52,7 +52,8 @@ HostImage expected(const HostImage& camera, const std::vector<Zone>& mosaic, con
 
 TEST_P(HiddenParts, AreTheSameBytesWhereverTheyAreHidden) {
     auto& executor = kit::executor(GetParam());
-    const std::vector<Zone> mosaic{{3, 5, 40, 33}, {20, 20, 50, 28}, {0, 0, 1, 1}}, black{{10, 30, 7, 9}, {69, 47, 1, 1}};
+    const std::vector<Zone> mosaic{{3, 5, 40, 33}, {20, 20, 50, 28}, {0, 0, 1, 1}},
+        black{{10, 30, 7, 9}, {69, 47, 1, 1}};
     for (const int channels : {1, 3}) {
         const Shape shape{1, 48, 70, channels};
         const auto camera = some_picture(shape);

@@ -69,7 +69,8 @@ std::unique_ptr<BroadcastJob> Camera::job_as_ordered() {
             return std::make_unique<BroadcastJob>(live_->options(options_));
         } catch (const Error& error) {
             const bool is_ours = error.code() == ErrorCode::usage || error.code() == ErrorCode::config;
-            if (!is_ours || !live_->give_up_orders(error.what())) throw;
+            const std::string why = error.what();
+            if (!is_ours || !live_->give_up_orders(why.substr(0, why.find('\n')))) throw;
         }
     }
 }

@@ -9,9 +9,13 @@
 #include "framewire/session/config/settings.hpp"
 #include "framewire/session/job/failure.hpp"
 #include "framewire/session/job/job.hpp"
+#include "framewire/session/live/state_file.hpp"
+#include "framewire/session/live/state_keeper.hpp"
+#include "framewire/session/web/site.hpp"
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <set>
 #include <thread>
 #include <utility>
@@ -54,6 +58,11 @@ const CamerasOptions& checked(const CamerasOptions& options) {
     return options;
 }
 
+void require_folder(const std::string& folder) {
+    if (!folder.empty() && !std::filesystem::is_directory(folder))
+        fail(ErrorCode::config, "there is no folder {} for recordings", folder);
+}
+
 // Calls `body` with each of them at the same time, and returns when all have ended.
 template <class Body>
 void for_all_at_once(std::vector<std::unique_ptr<Camera>>& cameras, const Body& body) {
@@ -68,6 +77,9 @@ struct CamerasJob::State {
         : job(options.job, files_of(checked(options))),
           listener(options.listener, job.stop()),
           several(options.cameras.size() > 1) {
+        const auto& live = options.live;
+        require_folder(live.record_folder);
+        auto ordered = live.state_path.empty() ? OrderedOfCameras() : read_state(live.state_path);
         for (auto camera : options.cameras) {
             camera.job.stop = job.stop();
             camera.job.progress = several ? ProgressMode::none : options.job.progress;
@@ -76,10 +88,35 @@ struct CamerasJob::State {
                 share_machine(camera, static_cast<int>(options.cameras.size()));
                 camera.shared_encoders = &shared_encoders;
             }
-            cameras.push_back(std::make_unique<Camera>(camera, listener, options.live));
+            cameras.push_back(
+                std::make_unique<Camera>(camera, listener, live, fitting(camera, ordered[camera.server.stream])));
             result.cameras.push_back({.name = camera.server.stream});
         }
         open();
+        if (!live.state_path.empty()) keep_orders(live.state_path, std::move(ordered));
+        if (options.web) serve_web(options);
+    }
+    ~State() { listener.set_site(nullptr); }
+
+    void keep_orders(const std::string& path, OrderedOfCameras ordered) {
+        std::vector<std::shared_ptr<ServedCamera>> served;
+        for (const auto& camera : cameras) served.push_back(camera->live());
+        keeper.emplace(path, std::move(ordered), std::move(served));
+    }
+
+    void serve_web(const CamerasOptions& options) {
+        listener.set_site(web::make_site({.cameras = live(),
+                                          .viewers = [this] { return listener.metrics(); },
+                                          .has_token = !options.listener.token.empty(),
+                                          .has_tls = options.listener.tls.has_value(),
+                                          .takes_recordings = !options.live.record_folder.empty()}));
+        log_info("in a browser: {}://{}/", options.listener.tls ? "https" : "http", to_string(listener.address()));
+    }
+
+    std::vector<std::shared_ptr<LiveCamera>> live() const {
+        std::vector<std::shared_ptr<LiveCamera>> all;
+        for (const auto& camera : cameras) all.push_back(camera->live());
+        return all;
     }
 
     void open() {
@@ -133,6 +170,7 @@ struct CamerasJob::State {
     delta::SharedEncoders shared_encoders;
     std::vector<std::unique_ptr<Camera>> cameras;
     CamerasResult result;
+    std::optional<StateKeeper> keeper;  // last: it looks at the cameras
 };
 
 JobFiles files_of(const CamerasOptions& options) {
@@ -148,11 +186,7 @@ CamerasJob::CamerasJob(const CamerasOptions& options) : state_(std::make_unique<
 CamerasJob::~CamerasJob() = default;
 
 const net::Address& CamerasJob::address() const { return state_->listener.address(); }
-std::vector<std::shared_ptr<LiveCamera>> CamerasJob::live() const {
-    std::vector<std::shared_ptr<LiveCamera>> all;
-    for (const auto& camera : state_->cameras) all.push_back(camera->live());
-    return all;
-}
+std::vector<std::shared_ptr<LiveCamera>> CamerasJob::live() const { return state_->live(); }
 
 const CamerasResult& CamerasJob::run() { return state_->run(), state_->result; }
 const CamerasResult& CamerasJob::result() const { return state_->result; }

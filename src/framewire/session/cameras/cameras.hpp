@@ -24,7 +24,8 @@ struct CamerasOptions {
     /// Each under the name of its `server.stream`. What else is in `server`, and files, progress and stop of their
     /// jobs, is not looked at.
     std::vector<BroadcastOptions> cameras{};
-    LiveOptions live{};
+    LiveOptions live{};  ///< what was ordered before holds from the first frame on, as far as it fits
+    bool web = true;     ///< the page, the API and what else comes over HTTP, at the same address
 };
 
 /// What these options read and write.

@@ -47,8 +47,10 @@ public:
         if (root.kind != Kind::map) return problem(root.place, "a map with 'cameras' is needed here");
         for (const auto& entry : root.entries)
             if (entry.key != "cameras" && entry.key != "defaults" &&
-                !take(entry, listener_settings(), result_.listener))
-                unknown(entry, names_of(listener_settings(), {"cameras", "defaults"}));
+                !take(entry, listener_settings(), result_.listener) &&
+                !take(entry, live_option_settings(), result_.live))
+                unknown(entry,
+                        names_of(live_option_settings(), names_of(listener_settings(), {"cameras", "defaults"})));
         const auto* defaults = entry_of(root, "defaults");
         if (defaults && is_map(*defaults)) check_defaults(defaults->value);
         const auto* cameras = entry_of(root, "cameras");

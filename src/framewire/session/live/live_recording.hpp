@@ -12,7 +12,8 @@
 
 namespace framewire::session {
 
-/// A recording that was begun while a stream is sent, and may end while it goes on. Fed by one thread, ended by another.
+/// A recording that was begun while a stream is sent, and may end while it goes on. Fed by one thread, ended by
+/// another.
 class LiveRecording {
 public:
     /// Opens the file. Throws Error{io}. `pool` lives longer.

@@ -1,11 +1,13 @@
 #include "framewire/session/live/live_settings.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/core/text/excerpt.hpp"
 #include "framewire/delta/packing/packed.hpp"
 #include "framewire/delta/rate/rate_control.hpp"
 #include "framewire/filters/adjust/adjust.hpp"
 #include "framewire/pipeline/chain/chain.hpp"
+#include "framewire/session/relay/relay.hpp"
 
 namespace framewire::session {
 
@@ -19,6 +21,22 @@ delta::EncoderParameters encoder_with(const BroadcastOptions& asked, const LiveS
         fail(ErrorCode::usage, "a bitrate does not go with the mode lossless; exact and bounded are allowed");
     delta::validate(*asked.rate, encoder.threshold);
     return encoder;
+}
+
+LiveSettings fitting(const BroadcastOptions& asked, LiveSettings ordered) {
+    const auto& name = asked.server.stream;
+    if (relayed_stream(asked.input.source) && ordered != LiveSettings{}) {
+        log_warning("{}: it is forwarded as it comes; what was ordered of it before is left out", name);
+        return {};
+    }
+    try {
+        encoder_with(asked, ordered);
+    } catch (const Error& error) {
+        log_warning("{}: the threshold and the mode that were ordered before are left out: {}", name, error.what());
+        ordered.threshold.reset();
+        ordered.mode.reset();
+    }
+    return ordered;
 }
 
 BroadcastOptions options_with(const BroadcastOptions& asked, const LiveSettings& ordered) {

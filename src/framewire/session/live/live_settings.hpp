@@ -31,6 +31,9 @@ delta::EncoderParameters encoder_with(const BroadcastOptions& asked, const LiveS
 /// The options that such a camera is opened with. Throws likewise.
 BroadcastOptions options_with(const BroadcastOptions& asked, const LiveSettings& ordered);
 
+/// `ordered` without what does not go with `asked`, of which the log warns.
+LiveSettings fitting(const BroadcastOptions& asked, LiveSettings ordered);
+
 /// What the chain's own `adjust` sets; of a chain without one, nothing changes. Throws as parse_chain().
 Adjustment adjustment_of_chain(const std::string& chain);
 

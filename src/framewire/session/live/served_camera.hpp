@@ -16,8 +16,8 @@
 
 namespace framewire::session {
 
-/// What is behind the LiveCamera of one that is served, whatever job serves it at a time, if any does. Orders that a job
-/// cannot take while it runs end it, and the next one is made with them.
+/// What is behind the LiveCamera of one that is served, whatever job serves it at a time, if any does. Orders that a
+/// job cannot take while it runs end it, and the next one is made with them.
 class ServedCamera final : public LiveCamera {
 public:
     /// `asked` is what the camera was started with; `ordered` holds from the first job on.

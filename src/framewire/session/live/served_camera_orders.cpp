@@ -12,8 +12,7 @@
 namespace framewire::session {
 
 void ServedCamera::require_settable() const {
-    if (relays_)
-        fail(ErrorCode::config, "{} is forwarded as it comes; orders are for the server that makes it", name_);
+    if (relays_) fail(ErrorCode::config, "{} is forwarded as it comes; orders are for the server that makes it", name_);
     if (!asked_.input.panel) fail(ErrorCode::config, "{} takes no orders; serve it with --panel", name_);
 }
 

@@ -14,9 +14,8 @@
 namespace framewire::session {
 namespace {
 
-constexpr NamedValue<LiveZone::Kind> kinds[] = {{"privacy", LiveZone::Kind::privacy},
-                                                {"mosaic", LiveZone::Kind::mosaic},
-                                                {"detect", LiveZone::Kind::detect}};
+constexpr NamedValue<LiveZone::Kind> kinds[] = {
+    {"privacy", LiveZone::Kind::privacy}, {"mosaic", LiveZone::Kind::mosaic}, {"detect", LiveZone::Kind::detect}};
 
 // Where a stretch of `from` pixels lies on `to`: its begin and end, outwards.
 std::pair<int, int> scaled(int begin, int length, int from, int to) {
@@ -39,8 +38,7 @@ LiveZone::Kind parse_zone_kind(std::string_view text) {
 }
 
 void check_zones(std::span<const LiveZone> zones, const Shape& picture) {
-    if (zones.size() > max_live_zones)
-        fail(ErrorCode::usage, "{} zones; {} are allowed", zones.size(), max_live_zones);
+    if (zones.size() > max_live_zones) fail(ErrorCode::usage, "{} zones; {} are allowed", zones.size(), max_live_zones);
     for (const auto& [kind, area] : zones) {
         const bool inside = area.x >= 0 && area.y >= 0 && area.width > 0 && area.height > 0 &&
                             area.x <= picture.width - area.width && area.y <= picture.height - area.height;

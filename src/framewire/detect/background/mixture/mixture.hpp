@@ -71,7 +71,7 @@ private:
     MixtureLayout layout_;
     Executor* executor_;
     BackendBuffer model_;
-    std::vector<std::uint8_t> soles_;  // on the CPU: of blocks whose pixels have one Gaussian each, of weight 1
+    std::vector<std::uint8_t> kinds_;  // on the CPU: what is known of blocks between frames
     std::vector<HostBuffer> strips_;   // likewise, one for each thread: rows that are made for it
     BackendBuffer clock_;              // a MixtureClock: on CUDA a graph's replay counts on
 };

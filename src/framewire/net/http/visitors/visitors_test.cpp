@@ -37,14 +37,12 @@ Response said(const std::string& text) {
 // A route of each kind.
 std::shared_ptr<http::Site> small_site() {
     auto site = std::make_shared<http::Site>();
-    site->add({Method::get, "/", Access::everybody, [](const Request& request) {
-                   return said(request.let_in ? "let in" : "who are you?");
-               }});
+    site->add({Method::get, "/", Access::everybody,
+               [](const Request& request) { return said(request.let_in ? "let in" : "who are you?"); }});
     site->add({Method::get, "/cameras/{camera}", Access::viewers,
                [](const Request& request) { return said("camera " + request.parameters.at("camera")); }});
-    site->add({Method::put, "/cameras/{camera}", Access::panel, [](const Request& request) {
-                   return said(request.parameters.at("camera") + " gets " + request.body);
-               }});
+    site->add({Method::put, "/cameras/{camera}", Access::panel,
+               [](const Request& request) { return said(request.parameters.at("camera") + " gets " + request.body); }});
     site->add({Method::get, "/broken/{how}", Access::everybody, [](const Request& request) -> Response {
                    const auto& how = request.parameters.at("how");
                    if (how == "usage") fail(ErrorCode::usage, "a \"bad\" value");
@@ -88,8 +86,7 @@ TEST(Visitors, AreAnsweredInTurnWhereTheyAskAllAtOnce) {
     Served server;
     auto client = server.client();
     std::string all;
-    for (int i = 0; i < 20; ++i)
-        all += "GET /cameras/" + std::to_string(i) + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    for (int i = 0; i < 20; ++i) all += "GET /cameras/" + std::to_string(i) + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
     client.say(all);
     for (int i = 0; i < 20; ++i) EXPECT_EQ(client.answer().body, "camera " + std::to_string(i));
 }
