@@ -53,7 +53,15 @@ async function open(context, browser, port, ...names) {
     return page;
 }
 
-const ended = page => page.waitForFunction(() => streams.every(({states}) => states.at(-1)?.state === 'ended'));
+/** Asks the page until the answer is yes: a promise itself would be one to waitForFunction(). */
+async function until(page, isSo) {
+    for (const end = Date.now() + 20_000; !await page.evaluate(isSo);) {
+        if (Date.now() > end) throw new Error(`waited in vain for ${isSo}`);
+        await new Promise(resolve => setTimeout(resolve, 50));
+    }
+}
+
+const ended = page => until(page, () => streams.every(({states}) => states.at(-1)?.state === 'ended'));
 
 for (const way of Object.keys(ways)) {
     test(`what is painted is what is held: ${way}`, patience, async context => {
@@ -62,9 +70,11 @@ for (const way of Object.keys(ways)) {
         const {port} = await serve(context, '-i', 'door=synth:size=333x211:frames=40', '-i',
                                    `yard=raw:${gray}:size=130x70:fps=30`, '--wait', '1');
         const page = await open(context, browsers[way], port, 'door', 'yard');
+        const hasWebGl = await page.evaluate(() => new OffscreenCanvas(1, 1).getContext('webgl2') !== null);
+        assert.equal(hasWebGl, way === 'WebGL');
         await ended(page);
         // What is committed is on the screen a little later.
-        await page.waitForFunction(async () => {
+        await until(page, async () => {
             for (const stream of streams) {
                 const {data, channels} = await stream.pixels();
                 if (!sameBytes(painted(stream), turned(data, channels))) return false;
@@ -91,11 +101,11 @@ for (const way of Object.keys(ways)) {
         const red = await count([255, 0, 0]);
         assert.ok(red > 0 && red < 200 * 150 / 2, `${red} red pixels`);
         await page.evaluate(() => streams[0].setView('heat'));
-        await page.waitForFunction(() => painted(streams[0])[2] === 255);
+        await until(page, () => painted(streams[0])[2] === 255);
         // Still is blue, as far as nothing was changed.
         assert.equal(await count([0, 0, 255]), 200 * 150 - red);
         await page.evaluate(() => streams[0].setView('picture'));
-        await page.waitForFunction(async () => {
+        await until(page, async () => {
             const {data, channels} = await streams[0].pixels();
             return sameBytes(painted(streams[0]), turned(data, channels));
         });
@@ -105,12 +115,12 @@ for (const way of Object.keys(ways)) {
 test('a snapshot has the bytes held, a pause stops, and figures are told', patience, async context => {
     const {port} = await serve(context, '-i', 'synth:size=128x96');
     const page = await open(context, browsers.WebGL, port, 'main');
-    await page.waitForFunction(() => streams[0].seen.length > 20 && streams[0].figures().latencyMs !== null);
+    await until(page, () => streams[0].seen.length > 20 && streams[0].figures().latencyMs !== null);
     const figures = await page.evaluate(() => streams[0].figures());
     assert.ok(figures.fps > 0 && figures.bitsPerSecond > 0 && figures.rawBitsPerSecond > figures.bitsPerSecond);
     assert.equal(figures.threshold, 20);
     await page.evaluate(() => streams[0].pause());
-    await page.waitForFunction(() => streams[0].states.at(-1).state === 'paused');
+    await until(page, () => streams[0].states.at(-1).state === 'paused');
     assert.ok(await page.evaluate(async () => {
         const [blob, {data, channels}] = [await streams[0].snapshot(), await streams[0].pixels()];
         const canvas = new OffscreenCanvas(128, 96).getContext('2d');
@@ -121,17 +131,17 @@ test('a snapshot has the bytes held, a pause stops, and figures are told', patie
         streams[0].seen = [];
         streams[0].resume();
     });
-    await page.waitForFunction(() => streams[0].seen.length > 5);
+    await until(page, () => streams[0].seen.length > 5);
 });
 
 test('a server that dies is asked again, and what it holds is shown once it is back', patience, async context => {
     const {port, kill} = await serve(context, '-i', 'synth:size=128x96');
     const page = await open(context, browsers.WebGL, port, 'main');
-    await page.waitForFunction(() => streams[0].seen.length > 5);
+    await until(page, () => streams[0].seen.length > 5);
     kill();
-    await page.waitForFunction(() => streams[0].states.filter(({state}) => state === 'lost').length > 2);
+    await until(page, () => streams[0].states.filter(({state}) => state === 'lost').length > 2);
     await serve(context, '--listen', `127.0.0.1:${port}`, '-i', 'synth:size=64x48');
-    await page.waitForFunction(() => streams[0].pixels().then(({width}) => width === 64, () => false));
+    await until(page, () => streams[0].pixels().then(({width}) => width === 64, () => false));
     const states = await page.evaluate(() => streams[0].states);
     assert.equal(states.at(-1).state, 'live', JSON.stringify(states.slice(-4)));
 });
