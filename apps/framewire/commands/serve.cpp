@@ -211,19 +211,6 @@ std::vector<Option> add_camera_options(Command& command, ServeFlags& flags) {
     return options;
 }
 
-// What goes before what a configuration says: `given` sets it.
-template <class Target>
-void add_settings_of_all(Command& command, const std::vector<session::Setting<Target>>& settings,
-                         std::vector<std::function<void(Target&)>>& given) {
-    for (const auto& setting : settings)
-        add_parameter(
-            command, setting.info,
-            [&setting, &given](const std::string& text) {
-                given.push_back([&setting, text](Target& target) { setting.set(target, text); });
-            },
-            how_to_read(setting));
-}
-
 }  // namespace
 
 void add_serve(CommandLine& program, Action& chosen) {
