@@ -26,8 +26,8 @@ packages=(
     chromium
     # fuzzing and formatting
     clang clang-format libclang-rt-14-dev
-    # the stream on the web page, and what runs its tests
-    wasi-libc libc++-14-dev-wasm32 libc++abi-14-dev-wasm32 libclang-rt-14-dev-wasm32 nodejs
+    # the stream on the web page
+    wasi-libc libc++-14-dev-wasm32 libc++abi-14-dev-wasm32 libclang-rt-14-dev-wasm32
 )
 
 missing=()

@@ -107,7 +107,7 @@ public:
     bool set_threshold(int threshold);
     /// Hides parts of frames to come before anything else is done with them, and says where objects count. Throws as
     /// check_zones() does.
-    void set_zones(std::vector<LiveZone> zones);
+    void set_zones(const std::vector<LiveZone>& zones);
     /// Ends the stream after the frames that are under way, for a job that goes on with other options.
     void end_here();
     /// Records from the next frame on, whose first picture is whole. Throws Error{usage} while it is recorded, and as

@@ -20,6 +20,9 @@ namespace brokers {
 
 using namespace std::chrono_literals;
 
+// Not on everybody's path.
+const std::string mosquitto = "/usr/sbin/mosquitto", nats = "/usr/sbin/nats-server";
+
 sockaddr_in loopback(int port) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -67,6 +70,12 @@ std::vector<std::string> subscriber(const Broker& broker, const std::string& top
 
 }  // namespace brokers
 
+bool brokers_are_installed() {
+    for (const auto& program : {brokers::mosquitto, brokers::nats, std::string("/usr/bin/mosquitto_sub")})
+        if (!std::filesystem::exists(program)) return false;
+    return true;
+}
+
 Broker::Broker() : port_(brokers::free_port()) {}
 
 std::string Broker::url(const std::string& prefix) const {
@@ -92,7 +101,7 @@ Mosquitto::Mosquitto(const std::string& more) {
                                folder_.path().string(), port_, more));
 }
 
-std::vector<std::string> Mosquitto::command() const { return {"mosquitto", "-c", folder_ / "mosquitto.conf"}; }
+std::vector<std::string> Mosquitto::command() const { return {brokers::mosquitto, "-c", folder_ / "mosquitto.conf"}; }
 
 bool Mosquitto::keeps(const std::string& topic) const {
     const auto file = folder_ / "mosquitto.db";
@@ -106,7 +115,7 @@ Nats::Nats() {
                                folder_.path().string(), port_));
 }
 
-std::vector<std::string> Nats::command() const { return {"nats-server", "-c", folder_ / "nats.conf"}; }
+std::vector<std::string> Nats::command() const { return {brokers::nats, "-c", folder_ / "nats.conf"}; }
 
 // It has written a session before the client is told so.
 bool Nats::keeps(const std::string&) const { return true; }

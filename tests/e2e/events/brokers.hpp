@@ -11,6 +11,9 @@
 
 namespace framewire::e2e {
 
+/// Whether there are Mosquitto with its programs and a NATS server.
+bool brokers_are_installed();
+
 /// A real broker on a loopback port of its own, which keeps what it knows in a folder: killed and started anew it goes
 /// on with that.
 class Broker {

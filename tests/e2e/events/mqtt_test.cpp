@@ -1,6 +1,7 @@
 // Events to real brokers: what they are told, and that nothing is lost over their deaths and that of framewire.
 #include "e2e/events/brokers.hpp"
 #include "e2e/shell.hpp"
+#include "kit/needs.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -17,6 +18,13 @@ namespace mqtt_test {
 
 using namespace std::chrono_literals;
 using Json = nlohmann::json;
+
+class Mqtt : public ::testing::Test {
+protected:
+    void SetUp() override {
+        FRAMEWIRE_NEEDS(brokers_are_installed(), "Debian's mosquitto, mosquitto-clients and nats-server are not there");
+    }
+};
 
 // Something moves in it all the time, and the detector finds it from some frame on.
 std::vector<std::string> serve(const std::string& broker, std::vector<std::string> more) {
@@ -64,7 +72,7 @@ void expect_in_order(const std::vector<Json>& events) {
     }
 }
 
-TEST(Mqtt, TellsEventsMotionAndWhatHomeAssistantReads) {
+TEST_F(Mqtt, TellsEventsMotionAndWhatHomeAssistantReads) {
     const TemporaryFolder folder;
     Mosquitto broker;
     broker.start();
@@ -103,7 +111,7 @@ TEST(Mqtt, TellsEventsMotionAndWhatHomeAssistantReads) {
 }
 
 // The last will.
-TEST(Mqtt, TellsThatItIsGoneWhenItIsKilled) {
+TEST_F(Mqtt, TellsThatItIsGoneWhenItIsKilled) {
     Mosquitto broker;
     broker.start();
     Program serving(serve(broker.url("cams"), {}));
@@ -146,18 +154,18 @@ void kill_and_see(Broker& broker, const std::vector<std::string>& more) {
     expect_in_order(all.events());
 }
 
-TEST(Mqtt, LosesNothingWhenMosquittoIsKilled) {
+TEST_F(Mqtt, LosesNothingWhenMosquittoIsKilled) {
     Mosquitto broker;
     kill_and_see(broker, {});
 }
 
-TEST(Mqtt, LosesNothingWhenNatsIsKilled) {
+TEST_F(Mqtt, LosesNothingWhenNatsIsKilled) {
     Nats broker;
     kill_and_see(broker, {"--mqtt-discovery", "none"});
 }
 
 // Where framewire is killed while the broker is away, what waits is in the file.
-TEST(Mqtt, GoesOnWithWhatWaitsAfterARestart) {
+TEST_F(Mqtt, GoesOnWithWhatWaitsAfterARestart) {
     const TemporaryFolder folder;
     const std::vector<std::string> kept{"--mqtt-spool-file", folder / "spool"};
     Mosquitto broker;
@@ -184,7 +192,7 @@ TEST(Mqtt, GoesOnWithWhatWaitsAfterARestart) {
     expect_in_order(all.events());
 }
 
-TEST(Mqtt, DropsTheOldestBeyondTheBound) {
+TEST_F(Mqtt, DropsTheOldestBeyondTheBound) {
     const TemporaryFolder folder;
     Mosquitto broker;
     broker.start();
@@ -208,7 +216,7 @@ TEST(Mqtt, DropsTheOldestBeyondTheBound) {
 }
 
 // Who is not let in is told so, goes on with the stream, and shows the password nowhere.
-TEST(Mqtt, SaysThatAPasswordIsWrongWithoutTellingIt) {
+TEST_F(Mqtt, SaysThatAPasswordIsWrongWithoutTellingIt) {
     const TemporaryFolder folder;
     EXPECT_EQ(printed_by(fmt::format("mosquitto_passwd -b -c {} bob right-secret", folder / "users")), "");
     Mosquitto broker(fmt::format("allow_anonymous false\npassword_file {}\n", folder / "users"));
@@ -235,7 +243,7 @@ TEST(Mqtt, SaysThatAPasswordIsWrongWithoutTellingIt) {
     EXPECT_EQ(right.err().find("secret"), std::string::npos) << right.err();
 }
 
-TEST(Mqtt, TrustsOnlyCertificatesThatItShould) {
+TEST_F(Mqtt, TrustsOnlyCertificatesThatItShould) {
     const TemporaryFolder folder;
     const auto made =
         printed_by(fmt::format("openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext "
@@ -256,7 +264,7 @@ TEST(Mqtt, TrustsOnlyCertificatesThatItShould) {
     EXPECT_EQ(untrusted.err().find("events are told to"), std::string::npos) << untrusted.err();
 }
 
-TEST(Mqtt, OptionsThatDoNotGoTogetherAreRefused) {
+TEST_F(Mqtt, OptionsThatDoNotGoTogetherAreRefused) {
     const auto refusal = [](std::vector<std::string> more) {
         more.insert(more.begin(), {"serve", "--backend", "cpu", "--listen", "127.0.0.1:0", "--frames", "1", "-i",
                                    "synth:size=64x48"});

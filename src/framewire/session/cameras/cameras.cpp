@@ -11,8 +11,8 @@
 #include "framewire/session/ending_deadlines.hpp"
 #include "framewire/session/job/failure.hpp"
 #include "framewire/session/job/job.hpp"
-#include "framewire/session/live/state_file.hpp"
-#include "framewire/session/live/state_keeper.hpp"
+#include "framewire/session/live/kept/state_file.hpp"
+#include "framewire/session/live/kept/state_keeper.hpp"
 #include "framewire/session/web/site.hpp"
 
 #include <algorithm>

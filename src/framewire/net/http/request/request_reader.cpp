@@ -77,7 +77,9 @@ struct RequestReader::State {
         const auto& fields = parser->get();
         if (fields.count("Transfer-Encoding") > 0)
             throw Refused{400, "a body has a Content-Length here, and no Transfer-Encoding"};
-        if (fields.count("Content-Length") > 1) throw Refused{400, "it has several Content-Lengths"};
+        const auto length = fields["Content-Length"];
+        if (fields.count("Content-Length") > 1 || length.find_first_not_of("0123456789") != length.npos)
+            throw Refused{400, "its Content-Length is not one number"};
     }
 
     std::optional<Parser> parser;

@@ -1,4 +1,4 @@
-#include "framewire/session/live/state_file.hpp"
+#include "framewire/session/live/kept/state_file.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/media/media_testing.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "framewire/session/live/kept/state_file.hpp"
 #include "framewire/session/live/served_camera.hpp"
-#include "framewire/session/live/state_file.hpp"
 
 #include <memory>
 #include <stop_token>

@@ -1,7 +1,7 @@
 // What was ordered holds when cameras are served anew.
 #include "framewire/core/error.hpp"
+#include "framewire/session/live/kept/state_file.hpp"
 #include "framewire/session/live/live_testing.hpp"
-#include "framewire/session/live/state_file.hpp"
 
 #include <algorithm>
 #include <optional>

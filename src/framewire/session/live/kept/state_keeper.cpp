@@ -1,4 +1,4 @@
-#include "framewire/session/live/state_keeper.hpp"
+#include "framewire/session/live/kept/state_keeper.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"

@@ -1,4 +1,4 @@
-#include "framewire/session/live/live_recording.hpp"
+#include "framewire/session/live/parts/live_recording.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/media/fwd/settings.hpp"
