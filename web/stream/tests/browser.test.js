@@ -88,7 +88,8 @@ for (const way of Object.keys(ways)) {
     });
 
     test(`views show what was changed: ${way}`, patience, async context => {
-        const {port} = await serve(context, '-i', 'synth:size=200x150:noise=0:objects=3:frames=60', '--refresh', '0', '--wait', '1');
+        const source = 'synth:size=200x150:noise=0:objects=3:frames=60';
+        const {port} = await serve(context, '-i', source, '--refresh', '0', '--wait', '1');
         const page = await open(context, browsers[way], port, 'main');
         await page.evaluate(() => streams[0].setView('changes'));
         await ended(page);
