@@ -19,7 +19,8 @@ ExactTaps taps_of(const SeparableWindow& window, int pixels, int samples, bool h
     const auto add_pixel = [&](int pixel, double weight) {
         const auto of = chroma_taps(pixel, halved, centred);
         for (const auto& [at, quarters] : {std::pair{of.first, of.first_weight}, {of.second, of.second_weight}})
-            if (quarters) taps.weights[static_cast<std::size_t>(held_index(at, samples) - first)] += weight * quarters / 4;
+            if (quarters)
+                taps.weights[static_cast<std::size_t>(held_index(at, samples) - first)] += weight * quarters / 4;
     };
     const auto made_of = pixel_taps(sample, halved, centred);
     for (int index = 0; index < 3; ++index) {
@@ -36,8 +37,7 @@ ExactTaps taps_of(const SeparableWindow& window, int pixels, int samples, bool h
 
 AxisTaps chroma_window(const SeparableWindow& window, int pixels, bool halved, bool centred) {
     const int samples = halved ? (pixels + 1) / 2 : pixels;
-    return {samples, samples,
-            [=](int sample) { return taps_of(window, pixels, samples, halved, centred, sample); }};
+    return {samples, samples, [=](int sample) { return taps_of(window, pixels, samples, halved, centred, sample); }};
 }
 
 }  // namespace framewire
