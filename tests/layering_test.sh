@@ -35,6 +35,8 @@ check AllLayersAreKnown "$(diff <(find src/framewire -mindepth 1 -maxdepth 1 -ty
 check NoCudaRuntimeInHeaders "$(grep -rnE '#include (<cuda_runtime|"framewire/cuda/device/check.hpp")' src/framewire --include='*.hpp' | grep -v '^src/framewire/cuda/device/check.hpp')"
 # Sessions speak to a Connection: sockets stay in net/tcp and in the listener that joins the two.
 check NoSocketsInSessions "$(grep -rnE '#include (<boost/|<sys/socket|<netinet/|"framewire/net/tcp/)' src/framewire/net/{stream,wire,transport,limits,session})"
+# Boost, which takes long to compile and is one kind of network, stays where connections are made of it.
+check BoostInItsPlaces "$(grep -rlE '#include <boost/' src/framewire/net | grep -vE "^src/framewire/net/(tcp|http|websocket|listener.cpp)")"
 # What takes long to compile of the program's libraries is behind one file each.
 check OneFileReadsTheCommandLine "$(grep -rlE '#include <CLI/' apps src | grep -v '^apps/framewire/options/command_line.cpp$')"
 check OneFileOfTheProgramWritesJson "$(grep -rlE '#include <nlohmann/json.hpp>' apps | grep -v '^apps/framewire/commands/json.cpp$')"

@@ -11,6 +11,7 @@
 #include "framewire/session/cameras/camera_text.hpp"
 #include "framewire/session/cameras/cameras.hpp"
 #include "framewire/session/config/configuration.hpp"
+#include "framewire/session/config/event_settings.hpp"
 #include "framewire/session/config/settings.hpp"
 #include "framewire/session/job/failure.hpp"
 
@@ -36,7 +37,10 @@ struct ServeFlags {
     session::CameraSettings cameras;                                   // what holds for all of them
     std::string config;                                                // a file of all that, but for what follows
     std::vector<std::function<void(net::ListenerOptions&)>> listener;  // sets what was given
+    std::vector<std::function<void(session::LiveOptions&)>> live;      // likewise
+    std::vector<std::function<void(session::EventOptions&)>> events;   // likewise
     session::AccessOptions access;
+    bool no_web = false;
 
     std::vector<Option> of_cameras;  // which a configuration says instead
 
@@ -75,13 +79,18 @@ std::vector<session::CameraText> ServeFlags::named_sources() const {
 
 session::CamerasOptions ServeFlags::options(const std::stop_token& stop) const {
     session::CamerasOptions options{.job = common.job(stop)};
+    options.web = !no_web;
     if (!config.empty()) {
         auto read = session::read_configuration(config, options.job);
         read.require_right();
         options.listener = read.listener;
+        options.live = read.live;
+        options.events = read.events;
         options.cameras = std::move(read.cameras);
     }
     for (const auto& set : listener) set(options.listener);
+    for (const auto& set : live) set(options.live);
+    for (const auto& set : events) set(options.events);
     if (!config.empty()) return options;
 
     const auto cameras_named = named_sources();
@@ -168,6 +177,19 @@ std::vector<Option> add_texts_of_cameras(Command& command, ServeFlags& flags) {
             .type_name(std::string(record.unit))};
 }
 
+// What is said of all of them, or of none: `given` sets what was given, over what a configuration says.
+template <class Target>
+void add_settings_of_all(Command& command, const std::vector<session::Setting<Target>>& settings,
+                         std::vector<std::function<void(Target&)>>& given) {
+    for (const auto& setting : settings)
+        add_parameter(
+            command, setting.info,
+            [&setting, &given](const std::string& text) {
+                given.push_back([&setting, text](auto& target) { setting.set(target, text); });
+            },
+            how_to_read(setting));
+}
+
 // What is said of cameras.
 std::vector<Option> add_camera_options(Command& command, ServeFlags& flags) {
     auto options = add_texts_of_cameras(command, flags);
@@ -199,14 +221,12 @@ void add_serve(CommandLine& program, Action& chosen) {
         .option("--config", flags->config,
                 "cameras and what holds for each, in a file; 'framewire check' says what is wrong with it")
         .type_name("FILE");
-    for (const auto& setting : session::listener_settings())
-        add_parameter(
-            command, setting.info,
-            [&setting, flags = flags.get()](const std::string& text) {
-                flags->listener.push_back([&setting, text](auto& listener) { setting.set(listener, text); });
-            },
-            how_to_read(setting));
+    add_settings_of_all(command, session::listener_settings(), flags->listener);
+    add_settings_of_all(command, session::live_option_settings(), flags->live);
+    auto events = command.group("Events (of cameras with --detect)");
+    add_settings_of_all(events, session::event_settings(), flags->events);
     add_access_options(command, flags->access);
+    command.flag("--no-web", flags->no_web, "no page, API or metrics over HTTP: streams alone");
     for (const auto& option : add_detector_options(command, flags->cameras.detector, "--detect-threshold"))
         flags->of_cameras.push_back(option);
     add_common_options(command, flags->common);

@@ -3,6 +3,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/time/clock.hpp"
 #include "framewire/net/access/token.hpp"
+#include "framewire/net/http/visitors/visitors.hpp"
 #include "framewire/net/limits/limited_log.hpp"
 #include "framewire/net/session/sessions.hpp"
 #include "framewire/net/tcp/acceptor.hpp"
@@ -30,8 +31,10 @@ ListenerOptions checked(ListenerOptions options) {
     for (const int limit : {options.greeting_limit, options.greeting_limit_per_peer})
         if (limit < 1 || limit > 10'000)
             fail(ErrorCode::usage, "a limit of {} greeting connections asked for; 1 to 10000 is allowed", limit);
-    for (const auto deadline :
-         {options.lookup_deadline, options.handshake_deadline, options.write_deadline, options.keep_alive})
+    if (options.requests_limit < 1 || options.requests_limit > 10'000)
+        fail(ErrorCode::usage, "a limit of {} HTTP requests asked for; 1 to 10000 is allowed", options.requests_limit);
+    for (const auto deadline : {options.lookup_deadline, options.handshake_deadline, options.write_deadline,
+                                options.keep_alive, options.request_deadline, options.idle_deadline})
         if (deadline <= std::chrono::milliseconds(0) || deadline > std::chrono::hours(1))
             fail(ErrorCode::usage, "a server's deadline of {} ms asked for; 1 ms to 1 h is allowed", deadline.count());
     return options;
@@ -45,6 +48,21 @@ Sessions::Limits limits_of(const ListenerOptions& options) {
             .pinned_bytes = options.pinned_limit_bytes};
 }
 
+http::Visitors::Limits visitors_limits_of(const ListenerOptions& options) {
+    return {.waiting = options.greeting_limit,
+            .waiting_per_peer = options.greeting_limit_per_peer,
+            .under_way = options.requests_limit,
+            .request_deadline = options.request_deadline,
+            .idle_deadline = options.idle_deadline,
+            .write_deadline = options.write_deadline};
+}
+
+http::Admission::Rules rules_of(const ListenerOptions& options) {
+    http::Admission::Rules rules{options.tls.has_value(), options.allowed_hosts};
+    rules.hosts.push_back(options.listen.host);
+    return rules;
+}
+
 }  // namespace
 
 struct Listener::State {
@@ -53,7 +71,13 @@ struct Listener::State {
           acceptor(loop.context(), options.listen, options.lookup, Clock::now() + options.lookup_deadline,
                    std::move(stop)),
           timer(loop.context()),
-          sessions(limits_of(options), loop, options.token) {
+          sessions(
+              limits_of(options), loop, options.token,
+              [this](ConnectionPointer connection, ByteSpan heard) { visitors.come(std::move(connection), heard); }),
+          visitors(visitors_limits_of(options), loop, http::Admission(rules_of(options), sessions.gate()),
+                   [this](ConnectionPointer connection, std::string name) {
+                       sessions.come(std::move(connection), std::move(name));
+                   }) {
         if (!acceptor.loopback() && options.token.empty() && !options.open)
             fail(ErrorCode::usage, "listening on {}, which others reach, needs a token", to_string(options.listen));
         if (options.tls) tls.emplace(*options.tls, [this](std::function<void()> task) { loop.post(std::move(task)); });
@@ -62,7 +86,10 @@ struct Listener::State {
         loop.start(
             [this](const std::string& what) { trouble.line("serving {}: {}", to_string(acceptor.address()), what); });
     }
-    ~State() { loop.stop(); }
+    ~State() {
+        visitors.stop_handlers();
+        loop.stop();
+    }
 
     void take(ConnectionPointer connection) {
         if (tls) connection = tls->over(std::move(connection), loop.now());
@@ -75,6 +102,7 @@ struct Listener::State {
             if (error) return;
             tick();
             sessions.check_deadlines();
+            visitors.check_deadlines();
             acceptor.tell_left_out(Clock::now());
             if (tls) tls->tell_left_out(Clock::now());
             trouble.tell_left_out(Clock::now());
@@ -101,6 +129,7 @@ struct Listener::State {
     LimitedLog trouble{LogLevel::error, "trouble in serving"};
     std::optional<TlsListener> tls;
     Sessions sessions;
+    http::Visitors visitors;
 };
 
 struct ServedStream::State {
@@ -131,8 +160,11 @@ void Listener::close(const std::string& why) {
     state_->in_loop([&] {
         state_->acceptor.close();
         state_->sessions.turn_away({Refusal::no_such_stream, why});
+        state_->visitors.turn_away();
     });
 }
+
+void Listener::set_site(std::shared_ptr<const http::Site> site) { state_->visitors.set_site(std::move(site)); }
 
 ServerMetrics Listener::metrics() const { return state_->sessions.metrics(); }
 

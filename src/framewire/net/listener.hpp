@@ -14,6 +14,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace framewire::net {
 
@@ -36,7 +37,13 @@ struct ListenerOptions {
     std::chrono::milliseconds handshake_deadline{5'000};  ///< from the connection to the viewer's whole hello
     std::chrono::milliseconds write_deadline{10'000};     ///< without a byte taken by a viewer that has some coming
     std::chrono::milliseconds keep_alive{1'000};          ///< the longest silence towards a viewer
-    HostLookup lookup = system_lookup;                    ///< how `listen` is resolved
+    /// Names that HTTP requests may ask for the server by, beside numeric addresses, localhost, this machine's name
+    /// and the one of `listen`: others are of pages that want to look like this server.
+    std::vector<std::string> allowed_hosts{};
+    /// From an HTTP request's first byte to its last; and from an answer to the next request.
+    std::chrono::milliseconds request_deadline{5'000}, idle_deadline{15'000};
+    int requests_limit = 256;           ///< of HTTP that are under way, answers that come bit by bit included
+    HostLookup lookup = system_lookup;  ///< how `listen` is resolved
 };
 
 class ServedStream;
@@ -64,7 +71,7 @@ public:
     ServedStream add(const std::string& name, StreamState& state, Control control = nullptr);
 
     /// Answers HTTP at the same address by `site` from now on; none: by nothing but 503. Returns when no handler of the
-    /// one before runs any more.
+    /// one before runs any more, and is not called by one. GET /NAME/stream becomes a WebSocket with a site or without.
     void set_site(std::shared_ptr<const http::Site> site);
 
     /// Takes no new connections, and turns away who has not said hello, in these words. Viewers stay.

@@ -13,6 +13,7 @@
 #include "framewire/session/input/filtered_input.hpp"
 #include "framewire/session/input/public_name.hpp"
 #include "framewire/session/job/frame_job.hpp"
+#include "framewire/session/live/parts/live_parts.hpp"
 #include "framewire/session/refresh/sharpening.hpp"
 #include "framewire/session/threshold_in_force.hpp"
 
@@ -35,15 +36,16 @@ struct Found {
     FrameChanges changes;
     FrameObjects objects;
     bool has_objects;
-    std::optional<delta::Packer> packer;   // none in the mode bounded, which packs frames in their order
-    std::optional<PackedSharper> sharper;  // none: nothing is sharpened, or the mode is bounded
-    std::vector<std::uint8_t> packed{};    // the changes, where somebody watches
+    std::shared_ptr<LiveRecording> live{};  // likewise
+    std::optional<delta::Packer> packer;    // none in the mode bounded, which packs frames in their order
+    std::optional<PackedSharper> sharper;   // none: nothing is sharpened, or the mode is bounded
+    std::vector<std::uint8_t> packed{};     // the changes, where somebody watches
 
     void wait() {
         if (packer) {
             changes.wait();
             packed.clear();
-            if (!changes.first() && (stream->watched() || (recorder && recorder->goes_on())))
+            if (!changes.first() && (stream->watched() || (recorder && recorder->goes_on()) || live))
                 packer->pack_changes(changes.changes(), threshold, packed);
             if (sharper) sharper->pack(*packer);
         }
@@ -83,12 +85,17 @@ struct BroadcastJob::State {
                       int within);
     void send(InputFrame& frame, const FrameTime& time, const Found& found);
     void send_changes(const FrameTime& time, const Found& found, std::span<const Component> objects);
-    BoundedEncoder::Packs packed_of(const FrameTime& time) const;
-    int send_bounded(Frame& camera, const FrameTime& time, std::span<const Component> objects);
+    BoundedEncoder::Packs packed_of(const FrameTime& time, const LiveRecording* live_one) const;
+    int send_bounded(Frame& camera, const FrameTime& time, const Found& found, std::span<const Component> objects);
     void record(std::span<const std::uint8_t> packed, const FrameTime& time, int within);
+    void record_live(const Found& found, std::span<const std::uint8_t> packed, const FrameTime& time, int within);
     std::span<const Component> seen_by_viewers(const FrameObjects& objects);
+    fwd::Recording recording_facts() const;
     std::unique_ptr<fwd::Recorder> make_recorder(const BroadcastOptions& options);
     bool records() const { return recorder && recorder->goes_on(); }
+    BroadcastStanding standing() const;
+    void set_zones(const std::vector<LiveZone>& zones);
+    void start_recording(const std::string& path);
     void finish(FirstFailure& failure, Ending ending);
 
     int asked_packing_threads, wait_for_viewers;
@@ -107,9 +114,11 @@ struct BroadcastJob::State {
     };
     std::optional<BoundedSharper> bounded_sharper;  // where a bounded stream is sharpened
     std::unique_ptr<FrameDetector> detector;
+    SeenObjects* seen;
     net::StreamState stream;
     std::unique_ptr<fwd::Recorder> recorder;
-    std::vector<Component> moved;  // objects of one frame, where filters take them
+    std::vector<Component> counted, moved;  // objects of one frame: those that count; where filters take them
+    LiveParts parts;
     std::optional<net::Listener> own_listener;
     net::ServedStream served;
     std::int64_t sent_before;  // bytes, by jobs whose figures these go on with
@@ -128,6 +137,7 @@ BroadcastJob::State::State(const BroadcastOptions& options)
       detector(options.detector
                    ? make_detector(*options.detector, job.input().info().shape, job.input().executor(), job.stop())
                    : nullptr),
+      seen(options.seen),
       stream(stream_info(), job.input().executor()),
       recorder(make_recorder(options)),
       served(listener(options).add(options.server.stream, stream, control_for_viewers(options))),
@@ -142,7 +152,11 @@ BroadcastJob::State::State(const BroadcastOptions& options)
         if (bounded) bounded_sharper.emplace(BoundedSharper{PackedSharper(shape, executor), delta::Packer(shape)});
     }
     threshold.set_frame_rate(stream.info().rate.value());
-    if (detector) moved.reserve(net::max_objects);
+    if (detector) {
+        counted.reserve(net::max_objects);
+        moved.reserve(net::max_objects);
+    }
+    set_zones(zones_on(options.zones, job.input().info().shape));
 }
 
 net::Listener& BroadcastJob::State::listener(const BroadcastOptions& options) {
@@ -191,6 +205,7 @@ Found BroadcastJob::State::make_found() {
                 encoder ? encoder->make_changes() : FrameChanges(),
                 detector ? detector->make_objects() : FrameObjects(),
                 false,
+                nullptr,
                 std::nullopt,
                 std::nullopt};
     if (encoder) found.packer.emplace(shape);
@@ -199,11 +214,13 @@ Found BroadcastJob::State::make_found() {
 }
 
 void BroadcastJob::State::start(InputFrame& frame, const FrameTime& time, Found& found) {
+    found.live = parts.recording();
     found.has_objects = detector && frame.signal;
     if (found.has_objects) detector->start(frame.captured, found.objects);
     if (!encoder) return;
     found.threshold = threshold.next(time.seconds);
-    const bool sharpens = sharpener && stream.watched();
+    // What is recorded is not sharpened: a file has one state of each frame.
+    const bool sharpens = sharpener && stream.watched() && !found.live;
     encoder->start(frame.result(), found.changes, found.threshold, sharpens);
     if (!sharpener) return;
     found.sharper->step.clear();
@@ -215,7 +232,8 @@ void BroadcastJob::State::start(InputFrame& frame, const FrameTime& time, Found&
 
 // Objects are found in frames as captured, and drawn over what the filters make of them.
 std::span<const Component> BroadcastJob::State::seen_by_viewers(const FrameObjects& found) {
-    auto objects = found.objects();
+    parts.count(found.objects(), counted);
+    auto objects = std::span<const Component>(counted);
     objects = objects.first(std::min(objects.size(), net::max_objects));
     const auto& placement = job.input().placement();
     if (placement == PlaneMap{}) return objects;
@@ -224,14 +242,16 @@ std::span<const Component> BroadcastJob::State::seen_by_viewers(const FrameObjec
 }
 
 void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const Found& found) {
+    parts.note_frame(frame.signal, stream.counts().version == 0);
     const auto objects = found.has_objects ? seen_by_viewers(found.objects) : std::span<const Component>();
     const auto bytes_before = stream.counts().step_bytes;
     int within = found.threshold;
     if (bounded)
-        within = send_bounded(frame.result(), time, objects);
+        within = send_bounded(frame.result(), time, found, objects);
     else
         send_changes(time, found, objects);
     served.publish();
+    if (seen && found.has_objects) seen->seen({time, shape, objects});
     threshold.took(time.seconds, within, stream.counts().step_bytes - bytes_before, job.statistics());
     job.statistics().set_sent_bytes(sent_before + stream.counts().up_to_date_bytes);
 }
@@ -242,12 +262,14 @@ void BroadcastJob::State::send_changes(const FrameTime& time, const Found& found
         if (records())
             recorder->add_picture(time, found.threshold,
                                   [&](auto picture) { copy(encoder->first_picture(), picture); });
+        record_live(found, {}, time, found.threshold);
         job.statistics().add_first_picture(shape.frame_bytes());
         return;
     }
     const auto& changes = found.changes.changes();
     stream.advance(changes, time, objects, found.packed, found.threshold);
     if (records()) record(found.packed, time, found.threshold);
+    record_live(found, found.packed, time, found.threshold);
     if (found.sharper) send_sharper(*found.sharper, time, objects, found.threshold);
     job.statistics().add_delta(changes.summaries[0], shape.frame_bytes());
 }
@@ -262,24 +284,27 @@ void BroadcastJob::State::send_sharper(const PackedSharper& sharper, const Frame
 
 // A recording's pictures are new ones, near the camera, while there is no viewer who would have to get them, too. R as
 // it is takes more than twice as many bytes.
-BoundedEncoder::Packs BroadcastJob::State::packed_of(const FrameTime& time) const {
+BoundedEncoder::Packs BroadcastJob::State::packed_of(const FrameTime& time, const LiveRecording* live_one) const {
     using enum BoundedEncoder::Packs;
     if (stream.watched()) return step;
-    if (!records()) return nothing;
-    return recorder->wants_picture(time) ? picture : step;
+    if (!records() && !live_one) return nothing;
+    const bool wanted = (records() && recorder->wants_picture(time)) || (live_one && live_one->wants_picture(time));
+    return wanted ? picture : step;
 }
 
 // Gives the threshold of the frame.
-int BroadcastJob::State::send_bounded(Frame& camera, const FrameTime& time, std::span<const Component> objects) {
+int BroadcastJob::State::send_bounded(Frame& camera, const FrameTime& time, const Found& found,
+                                      std::span<const Component> objects) {
     const bool first = stream.counts().version == 0;
     const int within = threshold.next(time.seconds);
-    auto outcome = bounded->encode(camera, packed_of(time), within);
+    auto outcome = bounded->encode(camera, packed_of(time, found.live.get()), within);
     if (outcome.whole)
         stream.start(bounded->reference(), time, objects, outcome.packed, within);
     else
         stream.advance(bounded->reference(), outcome.packed, time, objects, within);
     if (records()) record(outcome.packed, time, within);
-    if (sharpener && stream.watched()) {
+    record_live(found, outcome.packed, time, within);
+    if (sharpener && stream.watched() && !found.live) {
         auto& [sharper, packer] = *bounded_sharper;
         bounded->sharpen(camera, outcome, *sharpener, moment(time, within), sharper.step);
         sharper.pack(packer);
@@ -301,30 +326,65 @@ void BroadcastJob::State::record(std::span<const std::uint8_t> packed, const Fra
     recorder->add_picture(time, within, [this](auto picture) { stream.copy_reference(picture); });
 }
 
+void BroadcastJob::State::record_live(const Found& found, std::span<const std::uint8_t> packed, const FrameTime& time,
+                                      int within) {
+    if (found.live) found.live->add(packed, time, within, [this](auto picture) { stream.copy_reference(picture); });
+}
+
+fwd::Recording BroadcastJob::State::recording_facts() const {
+    return {.shape = shape,
+            .mode = parameters.mode,
+            .threshold = threshold.greatest(),
+            .rate = job.input().rate(),
+            .pixel_aspect = job.sink_options().facts.pixel_aspect,
+            .live = job.input().info().live};
+}
+
 std::unique_ptr<fwd::Recorder> BroadcastJob::State::make_recorder(const BroadcastOptions& options) {
     if (options.record.empty()) return nullptr;
     const auto call = fwd::parse_record(options.record);
-    const auto sink = job.sink_options();
-    return std::make_unique<fwd::Recorder>(call.path,
-                                           fwd::Recording{.shape = shape,
-                                                          .mode = parameters.mode,
-                                                          .threshold = threshold.greatest(),
-                                                          .rate = job.input().rate(),
-                                                          .pixel_aspect = sink.facts.pixel_aspect,
-                                                          .live = job.input().info().live},
-                                           call.key_seconds, sink.file_options(), job.input().executor().pool());
+    return std::make_unique<fwd::Recorder>(call.path, recording_facts(), call.key_seconds,
+                                           job.sink_options().file_options(), job.input().executor().pool());
+}
+
+void BroadcastJob::State::start_recording(const std::string& path) {
+    parts.start_recording([&] {
+        return std::make_shared<LiveRecording>(path, recording_facts(), OutputFileOptions{.stop = job.stop()},
+                                               job.input().executor().pool());
+    });
+}
+
+void BroadcastJob::State::set_zones(const std::vector<LiveZone>& zones) {
+    check_zones(zones, job.input().info().shape);
+    job.input().hide(zones);
+    parts.take_zones(zones);
+}
+
+BroadcastStanding BroadcastJob::State::standing() const {
+    return {.source_shape = job.input().info().shape,
+            .shape = shape,
+            .rate = stream.info().rate,
+            .up = parts.up(),
+            .reconnects = parts.reconnects(),
+            .mode = parameters.mode,
+            .threshold = threshold.least(),
+            .threshold_max = threshold.greatest(),
+            .controls = job.input().controls()};
 }
 
 // Nobody hurries the viewers of a job that failed.
 void BroadcastJob::State::finish(FirstFailure& failure, Ending ending) {
     const bool in_a_hurry = job.stopped() && !failure;
+    parts.note_end();
     result.ended_at_new_size = job.input().is_at_new_size() && !job.stopped() && !failure;
+    result.ended_for_orders = job.input().ended_here() && !job.stopped() && !failure;
     if (own_listener) own_listener->close("the stream has come to its end");
-    if (!result.ended_at_new_size)
+    if (!result.ended_at_new_size && !result.ended_for_orders)
         result.viewers_left =
             served.finish(in_a_hurry ? stopped_deadline : ending_deadline, failure ? "the source was lost" : "");
     result.viewers = own_listener ? own_listener->metrics() : net::ServerMetrics{served.metrics()};
     if (recorder && stream.counts().version > 0) failure.attempt([&] { recorder->finish(ending); });
+    parts.finish(ending);
     job.statistics().set_sent_bytes(sent_before + stream.counts().up_to_date_bytes);
 }
 
@@ -346,6 +406,20 @@ std::shared_ptr<OpenedSource> BroadcastJob::opened() const { return state_->job.
 CameraPanel& BroadcastJob::panel() { return state_->job.input().panel(); }
 Controls BroadcastJob::controls() const { return state_->job.input().controls(); }
 void BroadcastJob::control(const ControlOrder& order) { state_->job.input().control(order); }
+BroadcastStanding BroadcastJob::standing() const { return state_->standing(); }
+net::StreamMetrics BroadcastJob::viewers() const { return state_->served.metrics(); }
+std::uint64_t BroadcastJob::picture_version() const { return state_->stream.version(); }
+std::uint64_t BroadcastJob::copy_picture(HostView<std::uint8_t> to) const { return state_->stream.copy_reference(to); }
+bool BroadcastJob::take_chain(const std::string& chain) { return state_->job.input().take_chain(chain); }
+bool BroadcastJob::set_threshold(int threshold) { return state_->threshold.set_least(threshold); }
+void BroadcastJob::set_zones(const std::vector<LiveZone>& zones) { state_->set_zones(zones); }
+void BroadcastJob::end_here() { state_->job.input().end_here(); }
+void BroadcastJob::start_recording(const std::string& path) { state_->start_recording(path); }
+void BroadcastJob::stop_recording() { state_->parts.stop_recording(); }
+std::optional<LiveRecordingState> BroadcastJob::recording() const {
+    const auto recording = state_->parts.recording();
+    return recording ? std::optional(recording->state()) : std::nullopt;
+}
 const BroadcastResult& BroadcastJob::run() { return state_->run(), state_->result; }
 const BroadcastResult& BroadcastJob::result() const { return state_->result; }
 const Statistics& BroadcastJob::statistics() const { return state_->job.statistics(); }

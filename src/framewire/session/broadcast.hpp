@@ -10,8 +10,11 @@
 #include "framewire/pipeline/statistics/statistics.hpp"
 #include "framewire/session/control/control.hpp"
 #include "framewire/session/detector_options.hpp"
+#include "framewire/session/events/seen_objects.hpp"
 #include "framewire/session/job/job_files.hpp"
 #include "framewire/session/job/result.hpp"
+#include "framewire/session/live/live_recording_state.hpp"
+#include "framewire/session/live/zones.hpp"
 #include "framewire/session/options.hpp"
 
 #include <memory>
@@ -42,7 +45,9 @@ struct BroadcastOptions {
     int wait_for_viewers = 0;       ///< the first frame waits for so many
     bool hurries = false;           ///< frames that do not come live are sent as soon as they are there
     std::optional<DetectorOptions>
-        detector{};  ///< finds objects in frames as captured; viewers draw them where filters took them
+        detector{};               ///< finds objects in frames as captured; viewers draw them where filters took them
+    SeenObjects* seen = nullptr;  ///< is told what the detector found, of each frame that is sent; lives longer
+    LiveZones zones{};            ///< see BroadcastJob::set_zones(); where frames are of another size, scaled to it
 };
 
 /// What these options read and write.
@@ -53,6 +58,19 @@ struct BroadcastResult : JobResult {
     int viewers_left = 0;          ///< who did not take the end of the stream in time
     /// The source goes on with frames of another size, for a job of its own: viewers were cut off, to come back.
     bool ended_at_new_size = false;
+    /// BroadcastJob::end_here() was called: likewise.
+    bool ended_for_orders = false;
+};
+
+/// How a broadcast stands.
+struct BroadcastStanding {
+    Shape source_shape{}, shape{};  ///< of frames as captured, and as sent
+    Rational rate{30, 1};
+    bool up = false;  ///< frames come; else the source is away, or not there yet
+    std::int64_t reconnects = 0;
+    delta::Mode mode = delta::Mode::exact;
+    int threshold = 0, threshold_max = 0;  ///< the least in force, and what viewers know the stream to be within
+    Controls controls{};
 };
 
 /// From a source through filters to any number of viewers, as a difference stream. For one run.
@@ -74,6 +92,31 @@ public:
     /// As FilteredInput's, for viewers that may; orders of theirs are read by parse_control().
     Controls controls() const;
     void control(const ControlOrder& order);
+
+    // For whoever asks and orders while it runs, from any thread.
+
+    BroadcastStanding standing() const;
+    net::StreamMetrics viewers() const;
+    /// Of the picture that viewers see; 0 before the first.
+    std::uint64_t picture_version() const;
+    /// Copies that picture, of standing().shape, and gives its version.
+    std::uint64_t copy_picture(HostView<std::uint8_t> to) const;
+    /// As FilteredInput's.
+    bool take_chain(const std::string& chain);
+    /// The least threshold from the next frame on; false, with nothing changed, where viewers were told of a lower one.
+    bool set_threshold(int threshold);
+    /// Hides parts of frames to come before anything else is done with them, and says where objects count. Throws as
+    /// check_zones() does.
+    void set_zones(const std::vector<LiveZone>& zones);
+    /// Ends the stream after the frames that are under way, for a job that goes on with other options.
+    void end_here();
+    /// Records from the next frame on, whose first picture is whole. Throws Error{usage} while it is recorded, and as
+    /// fwd::Recorder does.
+    void start_recording(const std::string& path);
+    /// Throws Error{usage} where nothing is recorded, and what writing failed with.
+    void stop_recording();
+    /// None: it is not recorded so, or that has failed.
+    std::optional<LiveRecordingState> recording() const;
 
     /// To be called once. Throws what failed on the way, after the viewers were told, but what failed of the recording
     /// only at the end; Error{no_input} where the source

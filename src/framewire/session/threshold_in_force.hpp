@@ -18,14 +18,29 @@ namespace framewire::session {
 class ThresholdInForce {
 public:
     ThresholdInForce(const delta::EncoderParameters& encoder, const std::optional<delta::RateLimits>& limits)
-        : least_(encoder.effective_threshold()), limits_(limits) {
+        : least_(encoder.effective_threshold()),
+          limits_(limits),
+          greatest_(limits ? limits->greatest_threshold(least_) : least_) {
         if (!limits) return;
         if (encoder.mode == delta::Mode::lossless)
             fail(ErrorCode::usage, "a rate does not go with the mode lossless, whose threshold is 0");
         validate(*limits, least_);
     }
 
-    int greatest() const { return limits_ ? limits_->greatest_threshold(least_) : least_; }
+    /// What a stream is within, whatever the least was set to since.
+    int greatest() const { return greatest_; }
+    int least() const {
+        const std::lock_guard lock(mutex_);
+        return least_;
+    }
+    /// Another least threshold for frames to come; false, with nothing changed, where the stream is not within it.
+    bool set_least(int threshold) {
+        const std::lock_guard lock(mutex_);
+        if (threshold > greatest_) return false;
+        if (control_) control_->set_least(threshold);
+        least_ = threshold;
+        return true;
+    }
     /// To be called once, before the others.
     void set_frame_rate(double frames_per_second) {
         if (limits_) control_.emplace(*limits_, least_, frames_per_second);
@@ -54,7 +69,8 @@ public:
 private:
     int least_;
     std::optional<delta::RateLimits> limits_;
-    std::mutex mutex_;
+    int greatest_;
+    mutable std::mutex mutex_;
     std::optional<delta::RateControl> control_;
     bool warned_ = false;
 };

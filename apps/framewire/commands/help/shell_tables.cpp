@@ -1,6 +1,8 @@
 #include "commands/help/shell_tables.hpp"
 #include "commands/help/value_words.hpp"
 
+#include "framewire/core/text/shell_quoted.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -34,16 +36,6 @@ std::string shell_tables() {
         "_framewire_keys() {{\n    keys=\n    case $1 in\n{}    esac\n}}\n"
         "_framewire_choices() {{\n    choices=\n    case $1 in\n{}    esac\n}}\n",
         keys, choices);
-}
-
-std::string shell_quoted(std::string_view text) {
-    std::string quoted = "'";
-    for (const char letter : text)
-        if (letter == '\'')
-            quoted += "'\\''";
-        else
-            quoted += letter;
-    return quoted + "'";
 }
 
 }  // namespace framewire::app

@@ -3,7 +3,6 @@
 #include "options/program_info.hpp"
 
 #include <string>
-#include <string_view>
 
 namespace framewire::app {
 
@@ -11,8 +10,5 @@ namespace framewire::app {
 /// ("filter gray") or a source's ("source synth") parameters; `_framewire_choices "CALL KEY"` sets `choices` to what
 /// may be one's value. Both are words with blanks between.
 std::string shell_tables();
-
-/// `text` as one word of a shell, in single quotes.
-std::string shell_quoted(std::string_view text);
 
 }  // namespace framewire::app

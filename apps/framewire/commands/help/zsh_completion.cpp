@@ -2,6 +2,8 @@
 #include "commands/help/shell_tables.hpp"
 #include "commands/help/value_words.hpp"
 
+#include "framewire/core/text/shell_quoted.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

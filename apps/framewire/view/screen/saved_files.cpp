@@ -1,12 +1,9 @@
 #include "view/screen/saved_files.hpp"
 
 #include "framewire/core/text/credentials.hpp"
+#include "framewire/session/outputs/new_file_name.hpp"
 
-#include <fmt/chrono.h>
-#include <fmt/format.h>
-
-#include <ctime>
-#include <filesystem>
+#include <algorithm>
 #include <string_view>
 
 namespace framewire::app {
@@ -30,16 +27,7 @@ std::string file_name_of(const std::string& camera) {
 }  // namespace
 
 std::string new_file_name(const std::string& folder, const std::string& camera, const std::string& ending) {
-    const std::time_t now = std::time(nullptr);
-    std::tm local{};
-    localtime_r(&now, &local);
-    const auto begin = fmt::format("{}-{:%Y%m%d-%H%M%S}", file_name_of(camera), local);
-    for (int number = 1;; ++number) {
-        const auto name =
-            number == 1 ? fmt::format("{}.{}", begin, ending) : fmt::format("{}-{}.{}", begin, number, ending);
-        const auto path = std::filesystem::path(folder) / name;
-        if (!std::filesystem::exists(path) && !std::filesystem::exists(path.string() + ".part")) return path.string();
-    }
+    return session::new_file_name(folder, file_name_of(camera), ending);
 }
 
 }  // namespace framewire::app

@@ -11,11 +11,11 @@ using BlockSet = std::vector<std::uint8_t>;
 
 /// Whether some block is of the set.
 inline bool any(const BlockSet& blocks) {
-    return std::ranges::any_of(blocks, [](std::uint8_t of) { return of != 0; });
+    return std::any_of(blocks.begin(), blocks.end(), [](std::uint8_t of) { return of != 0; });
 }
 /// Whether all blocks are.
 inline bool all(const BlockSet& blocks) {
-    return std::ranges::all_of(blocks, [](std::uint8_t of) { return of != 0; });
+    return std::all_of(blocks.begin(), blocks.end(), [](std::uint8_t of) { return of != 0; });
 }
 
 }  // namespace framewire::delta

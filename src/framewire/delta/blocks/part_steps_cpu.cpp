@@ -68,13 +68,13 @@ HWY_INLINE void find_magnitudes(const Around& of, const Around& before, bool fir
 }
 
 /// Whether differences go up, as far as neighbours that changed by `like` tell.
-HWY_INLINE hn::MFromD<Row> goes_up(Steps difference, Steps like, Steps threshold) {
+HWY_INLINE hn::Mask<Row> goes_up(Steps difference, Steps like, Steps threshold) {
     const auto negative = hn::Sub(difference, number(256));
     const auto nearer = hn::Lt(hn::Abs(hn::Sub(difference, like)), hn::Abs(hn::Sub(negative, like)));
     return hn::Or(hn::Not(hn::Gt(hn::Sub(number(0), negative), threshold)),
                   hn::And(hn::Gt(difference, threshold), nearer));
 }
-HWY_INLINE Steps steps_of(Steps difference, hn::MFromD<Row> up, Steps threshold) {
+HWY_INLINE Steps steps_of(Steps difference, hn::Mask<Row> up, Steps threshold) {
     const auto steps =
         hn::IfThenElse(up, hn::Sub(difference, threshold), hn::Add(hn::Sub(difference, number(256)), threshold));
     return hn::IfThenZeroElse(hn::Eq(difference, number(0)), steps);

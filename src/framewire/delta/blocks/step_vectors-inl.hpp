@@ -45,7 +45,7 @@ struct Expectation {
 /// `down`: all bits where the channel goes down. `same`: where the one before goes the same way. Of neither what is
 /// `here` counts.
 template <class D, class V = hn::VFromD<D>>
-HWY_INLINE Expectation<V> expectation(D d, V down, const Around<V>& of, const Around<V>& before, hn::MFromD<D> same) {
+HWY_INLINE Expectation<V> expectation(D d, V down, const Around<V>& of, const Around<V>& before, hn::Mask<D> same) {
     const auto zero = hn::Zero(d), one = hn::Set(d, 1);
     const auto number = [&](int value) HWY_ATTR { return hn::Set(d, static_cast<std::int16_t>(value)); };
     const auto signed_as_here = [&](V v) HWY_ATTR { return hn::Sub(hn::Xor(v, down), down); };

@@ -100,6 +100,13 @@ int RateControl::threshold(double seconds) {
     return threshold_;
 }
 
+void RateControl::set_least(int threshold) {
+    if (threshold < 0 || threshold > greatest_)
+        fail(ErrorCode::usage, "a least threshold of {}; 0 to {} are allowed", threshold, greatest_);
+    least_ = threshold;
+    threshold_ = std::max(threshold_, least_);
+}
+
 double RateControl::room_bytes() const {
     return threshold_ > least_ ? 0 : std::max(0.0, low_fullness * capacity_bytes_ - bytes_);
 }

@@ -40,6 +40,8 @@ public:
     /// The threshold of the frame at `seconds`, the one after those asked for before. Several may be asked for before
     /// it is known what they took. The first frame has the least: it is a whole picture, which does not count.
     int threshold(double seconds);
+    /// Another least threshold from the next frame on, no more than the greatest, which stays.
+    void set_least(int threshold);
     /// The step to the frame at `seconds`, within `threshold`, took `bytes`: 0 where none was sent. In the frames'
     /// order.
     void took(double seconds, int threshold, std::int64_t bytes);

@@ -12,7 +12,7 @@ std::vector<ParameterInfo> fwd_sink_parameters() {
     parameters.push_back({.name = "key",
                           .help = "seconds from one whole picture to the next, at which reading may begin",
                           .type = ParameterInfo::Type::real,
-                          .default_value = "10",
+                          .default_value = fmt::to_string(fwd::usual_key_seconds),
                           .minimum = 0,
                           .maximum = 86'400});
     return parameters;

@@ -8,6 +8,9 @@
 
 namespace framewire::fwd {
 
+/// From one picture of a recording to the next, where nothing else is said.
+inline constexpr double usual_key_seconds = 10;
+
 /// What is said behind the name of a `.fwd` file.
 struct Settings {
     delta::EncoderParameters encoder{};

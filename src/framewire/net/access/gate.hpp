@@ -22,6 +22,7 @@ public:
     /// An empty token: everybody may.
     explicit Gate(std::string_view token) : token_(token) {}
 
+    bool needs_token() const { return token_.needed(); }
     /// Why the peer is not even heard; nothing when it is.
     std::optional<ServerError> closed_to(const std::string& peer, Clock::time_point now) const;
     /// Why it does not get in with this token; nothing when it does.

@@ -22,7 +22,7 @@ public:
     using Part = std::shared_ptr<const std::string>;
 
     explicit Feed(const FeedOptions& options = {});
-    ~Feed();
+    ~Feed();  ///< as end()
     Feed(const Feed&) = delete;
     Feed& operator=(const Feed&) = delete;
 
@@ -30,7 +30,8 @@ public:
     void publish(Part part);
     /// What who comes later is sent first; none: nothing.
     void set_first(Part part);
-    /// Ends the answers of all clients once they have what was published.
+    /// Ends the answers of all clients once they have what was published. From then on on_wanted()'s function is not
+    /// called any more; one that runs is waited for.
     void end();
 
     int clients() const;
@@ -39,7 +40,7 @@ public:
     void on_wanted(std::function<void(bool wanted)> told);
 
 private:
-    friend class FeedClients;
+    friend class FeedClient;
     struct State;
     std::shared_ptr<State> state_;
 };

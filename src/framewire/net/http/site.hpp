@@ -3,7 +3,7 @@
 #include "framewire/net/http/exchange.hpp"
 
 #include <functional>
-#include <memory>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +27,8 @@ struct Route {
     Access access = Access::panel;
     Handler handler;
     bool websocket = false;  ///< the answer's feed goes to a WebSocket, one message each part, not to an HTTP answer
+    /// Takes only requests whose query has this name, before routes of the same pattern without; empty: any.
+    std::string query{};
 };
 
 /// What a server answers over HTTP: routes, and nothing else. A path that no route has is 404, a method that its routes
@@ -42,7 +44,9 @@ public:
         std::map<std::string, std::string, std::less<>> parameters{};
         std::vector<Method> allowed{};
     };
-    Match match(Method method, std::string_view path, bool websocket) const;
+    /// Of several routes the one whose pattern has braces latest. `query` is the request's.
+    Match match(Method method, std::string_view path, const std::map<std::string, std::string, std::less<>>& query,
+                bool websocket) const;
 
 private:
     std::vector<Route> routes_;

@@ -13,6 +13,11 @@ namespace {
 // Read and thrown away from who was refused: closing on unread bytes could cost it the words why.
 constexpr std::size_t discarded_limit_bytes = 64 * 1024;
 
+// The first letter of a method. The protocol's own connections begin with another one.
+bool begins_http(std::uint8_t first) {
+    return std::string_view("CDGHOPT").find(static_cast<char>(first)) != std::string_view::npos;
+}
+
 // A copy, for what is done to one may end it and others.
 template <class Pointer>
 std::vector<Pointer> all_of(const std::map<std::uint64_t, Pointer>& guests) {
@@ -32,6 +37,7 @@ struct Guests::Guest : std::enable_shared_from_this<Guests::Guest> {
 
     std::uint64_t number;
     ConnectionPointer connection;
+    std::string stream{};  // that it has to ask for; empty: any
     Phase phase = Phase::greeting;
     Clock::time_point since;  // of the phase
     bool reading = false;
@@ -43,17 +49,18 @@ struct Guests::Guest : std::enable_shared_from_this<Guests::Guest> {
     std::size_t discarded_bytes = 0;
 };
 
-Guests::Guests(const Limits& limits, std::string_view token, Loop& loop, Admit admit, Count count)
+Guests::Guests(const Limits& limits, std::string_view token, Loop& loop, Admit admit, Count count, HandOver hand_over)
     : limits_(limits),
       loop_(loop),
       admit_(std::move(admit)),
       count_(std::move(count)),
+      hand_over_(std::move(hand_over)),
       places_(limits.greeting, limits.greeting_per_peer),
       gate_(token) {}
 
-void Guests::come(ConnectionPointer connection) {
+void Guests::come(ConnectionPointer connection, std::string stream) {
     const auto guest = std::make_shared<Guest>(++come_so_far_, std::move(connection), loop_.now());
-    if (const auto why = gate_.closed_to(guest->connection->peer(), loop_.now())) return refuse(guest, *why);
+    guest->stream = std::move(stream);
     make_place(guest);
     if (guest->phase == Guest::Phase::greeting) read_on(*guest);
 }
@@ -94,8 +101,17 @@ void Guests::read_on(Guest& guest) {
 
 // A step of the greeting: what goes wrong there ends it.
 void Guests::take_piece(const GuestPointer& guest, std::size_t bytes) {
+    const bool first = guest->heard_bytes == 0 && !guest->front_heard;
     guest->heard_bytes += bytes;
     try {
+        if (first) {
+            // How somebody is turned away depends on what they speak.
+            if (hand_over_ && guest->stream.empty() && begins_http(guest->hello[0])) {
+                forget(*guest);
+                return hand_over_(std::move(guest->connection), ByteSpan(guest->hello).first(bytes));
+            }
+            if (const auto why = gate_.closed_to(guest->connection->peer(), loop_.now())) return refuse(guest, *why);
+        }
         if (guest->heard_bytes == guest->hello.size()) {
             if (guest->front_heard) return take_hello(guest);
             take_header(guest);
@@ -124,6 +140,8 @@ void Guests::take_hello(const GuestPointer& guest) {
     // Before anything is said of streams: their names are for those who may come in.
     if (const auto why = gate_.check(guest->connection->peer(), hello.token, loop_.now()))
         refuse(guest, *why);
+    else if (!guest->stream.empty() && hello.stream != guest->stream)
+        refuse(guest, {Refusal::bad_request, "its hello asks for another stream than its WebSocket"});
     else if (const auto why_not = admit_(hello, guest->connection))
         refuse(guest, *why_not);
     else

@@ -33,18 +33,25 @@ public:
     };
     /// Takes over the connection of a viewer that says `hello`; or says why not, and leaves it as it is.
     using Admit = std::function<std::optional<ServerError>(const ViewerHello& hello, ConnectionPointer&)>;
+    /// Takes over a connection that speaks HTTP, and what it said so far.
+    using HandOver = std::function<void(ConnectionPointer, ByteSpan heard)>;
     /// Is told of each that was turned away, and of the bytes of words it was sent.
     using Count = std::function<void(std::int64_t refused, std::int64_t word_bytes)>;
 
     /// `loop` lives longer. Of those with a hello only who has the token is admitted; empty: none is needed.
-    Guests(const Limits& limits, std::string_view token, Loop& loop, Admit admit, Count count);
+    /// Without `hand_over` nobody speaks HTTP.
+    Guests(const Limits& limits, std::string_view token, Loop& loop, Admit admit, Count count,
+           HandOver hand_over = nullptr);
 
-    /// A new connection. When there are too many without a hello, another one is turned away for it.
-    void come(ConnectionPointer connection);
+    /// A new connection. When there are too many without a hello, another one is turned away for it. With a `stream`
+    /// it speaks no HTTP any more, and its hello has to be for that one.
+    void come(ConnectionPointer connection, std::string stream = {});
     /// Turns all away whose hello is awaited.
     void turn_away(const ServerError& why);
     /// To be called now and then.
     void check_deadlines();
+    /// For others who let in by the same token.
+    Gate& gate() { return gate_; }
 
 private:
     struct Guest;
@@ -64,6 +71,7 @@ private:
     Loop& loop_;
     Admit admit_;
     Count count_;
+    HandOver hand_over_;
     std::uint64_t come_so_far_ = 0;
     std::map<std::uint64_t, GuestPointer> greeting_, refused_;  // the oldest first
     GreetingPlaces places_;

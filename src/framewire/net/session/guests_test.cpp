@@ -74,7 +74,7 @@ TEST(Server, RefusesHostileViewers) {
         return bytes;
     };
     // Each is told why, in the protocol's own form, and cut off.
-    const std::vector<Bytes> wrong{Bytes(64, 'G'),   changed(0, 'X'),   changed(4, 3),    changed(6, 2),
+    const std::vector<Bytes> wrong{Bytes(64, 'x'),   changed(0, 'X'),   changed(4, 3),    changed(6, 2),
                                    changed(7, 0xff), changed(10, 0xff), changed(11, 200), changed(12, '/')};
     for (const auto& bytes : wrong) {
         auto peer = RawConnection::connect(port);

@@ -17,7 +17,7 @@ constexpr std::size_t names_bytes_told = 100;
 
 }  // namespace
 
-Sessions::Sessions(const Limits& limits, Loop& loop, std::string_view token)
+Sessions::Sessions(const Limits& limits, Loop& loop, std::string_view token, Guests::HandOver hand_over)
     : limits_(limits),
       loop_(loop),
       viewers_(limits.viewer_deadlines, loop, streams_, tally_),
@@ -29,11 +29,14 @@ Sessions::Sessions(const Limits& limits, Loop& loop, std::string_view token)
                   tally_.total.refused += refused;
                   tally_.total.other_bytes += bytes;
               });
-          }) {
+          },
+          std::move(hand_over)) {
     set_pinned_limit();
 }
 
-void Sessions::come(ConnectionPointer connection) { guests_.come(std::move(connection)); }
+void Sessions::come(ConnectionPointer connection, std::string stream) {
+    guests_.come(std::move(connection), std::move(stream));
+}
 
 std::optional<ServerError> Sessions::admit(const ViewerHello& hello, ConnectionPointer& connection) {
     const auto& name = hello.stream;

@@ -31,11 +31,14 @@ public:
         std::size_t pinned_bytes = 0;
     };
 
-    /// `loop` lives longer, and runs nothing any more when this ends. Viewers need the token; empty: none.
-    Sessions(const Limits& limits, Loop& loop, std::string_view token = {});
+    /// `loop` lives longer, and runs nothing any more when this ends. Viewers need the token; empty: none. Connections
+    /// that speak HTTP are handed over.
+    Sessions(const Limits& limits, Loop& loop, std::string_view token = {}, Guests::HandOver hand_over = nullptr);
 
-    /// A new connection.
-    void come(ConnectionPointer connection);
+    /// A new connection; with a `stream` one of a WebSocket that is for that stream.
+    void come(ConnectionPointer connection, std::string stream = {});
+    /// For others who let in by the same token.
+    Gate& gate() { return guests_.gate(); }
     /// Turns away who has not said hello.
     void turn_away(const ServerError& why) { guests_.turn_away(why); }
     /// To be called now and then.

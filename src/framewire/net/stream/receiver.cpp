@@ -82,18 +82,19 @@ void Receiver::restart(const ServerHello& hello) {
     if (resumes_) return;
     epoch_ = hello.epoch;
     follows_ = whole_ = false;
-    std::ranges::fill(versions_, std::uint64_t{0});
+    std::fill(versions_.begin(), versions_.end(), std::uint64_t{0});
 }
 
 // Nobody sees a picture before all of its blocks have come.
 Receiver::Outcome Receiver::move_on(const StateHeader& next, const delta::BlockSet& blocks) {
     for (std::size_t block = 0; block < blocks.size(); ++block)
         if (blocks[block]) versions_[block] = next.version;
-    if (!next.partial) std::ranges::fill(versions_, next.version);
+    if (!next.partial) std::fill(versions_.begin(), versions_.end(), next.version);
     state_ = next;
     follows_ = true;
     resumes_ = false;
-    whole_ = whole_ || !next.partial || std::ranges::find(versions_, std::uint64_t{0}) == versions_.end();
+    whole_ =
+        whole_ || !next.partial || std::find(versions_.begin(), versions_.end(), std::uint64_t{0}) == versions_.end();
     return whole_ ? Outcome::picture : Outcome::nothing;
 }
 

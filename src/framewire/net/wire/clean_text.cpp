@@ -1,6 +1,7 @@
 #include "framewire/net/wire/clean_text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <iterator>
 #include <utility>

@@ -3,6 +3,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/net/wire/wire.hpp"
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +15,9 @@ namespace framewire::net {
 
 inline constexpr std::size_t max_text_bytes = 255;  // its length is one byte
 
+/// What both ends begin with, before the version.
+inline constexpr std::array<std::uint8_t, 4> magic{'F', 'W', 'I', 'R'};
+
 template <std::unsigned_integral T>
 void put(Bytes& out, T value) {
     for (std::size_t i = 0; i < sizeof(T); ++i) out.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
@@ -23,6 +27,11 @@ inline void put_text(Bytes& out, std::string_view text) {
     const auto clean = clean_text(text, max_text_bytes);
     put(out, static_cast<std::uint8_t>(clean.size()));
     out.insert(out.end(), clean.begin(), clean.end());
+}
+
+inline void put_preamble(Bytes& out) {
+    out.insert(out.end(), magic.begin(), magic.end());
+    put(out, wire_version);
 }
 
 // The length is written by finish_message(), once the payload is there.

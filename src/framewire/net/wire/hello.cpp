@@ -15,13 +15,6 @@ namespace {
 // As the hello numbers them.
 constexpr delta::Mode modes[] = {delta::Mode::exact, delta::Mode::lossless, delta::Mode::bounded};
 
-constexpr std::array<std::uint8_t, 4> magic{'F', 'W', 'I', 'R'};
-
-void put_preamble(Bytes& out) {
-    out.insert(out.end(), magic.begin(), magic.end());
-    put(out, wire_version);
-}
-
 void put_held(Bytes& out, const HeldBlocks& held) {
     const auto runs =
         held.runs.size() <= HeldBlocks::max_runs ? std::span(held.runs) : std::span<const HeldBlocks::Run>();

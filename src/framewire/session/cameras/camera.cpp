@@ -28,18 +28,6 @@ bool is_away(const Error& error) {
     return error.code() == ErrorCode::no_input || error.code() == ErrorCode::source_lost;
 }
 
-void add(net::StreamMetrics& total, const net::StreamMetrics& part) {
-    total.viewers = part.viewers;
-    total.viewers_total += part.viewers_total;
-    total.dropped += part.dropped;
-    total.pictures += part.pictures;
-    total.steps += part.steps;
-    total.skipped += part.skipped;
-    total.picture_bytes += part.picture_bytes;
-    total.step_bytes += part.step_bytes;
-    total.other_bytes += part.other_bytes;
-}
-
 }  // namespace
 
 std::string recording_part(const std::string& text, int number) {
@@ -49,21 +37,42 @@ std::string recording_part(const std::string& text, int number) {
     return part.string() + text.substr(std::min(path.size(), text.size()));
 }
 
-Camera::Camera(const BroadcastOptions& options, net::Listener& listener) : options_(options), record_(options.record) {
+Camera::Camera(const BroadcastOptions& options, net::Listener& listener, const LiveOptions& live, LiveSettings ordered)
+    : options_(options),
+      record_(options.record),
+      live_(std::make_shared<ServedCamera>(options, live, std::move(ordered), statistics_)) {
     options_.listener = &listener;
     options_.input.follows_size = true;
     options_.job.statistics = statistics_;
     options_.job.statistics_path.clear();
 }
 
+Camera::~Camera() { live_->detach(); }
+
 bool Camera::relays() const { return relayed_stream(options_.input.source).has_value(); }
 
 void Camera::make_job() {
-    if (relays())
+    if (relays()) {
         relay_ = std::make_unique<RelayJob>(options_);
-    else
-        job_ = std::make_unique<BroadcastJob>(options_);
+        live_->attach(*relay_);
+    } else {
+        job_ = job_as_ordered();
+        live_->attach(*job_);
+    }
     options_.wait_for_viewers = 0;  // only once
+}
+
+// What was ordered may not fit: another size of pictures, or what a file says of another time.
+std::unique_ptr<BroadcastJob> Camera::job_as_ordered() {
+    for (;;) {
+        try {
+            return std::make_unique<BroadcastJob>(live_->options(options_));
+        } catch (const Error& error) {
+            const bool is_ours = error.code() == ErrorCode::usage || error.code() == ErrorCode::config;
+            const std::string why = error.what();
+            if (!is_ours || !live_->give_up_orders(why.substr(0, why.find('\n')))) throw;
+        }
+    }
 }
 
 void Camera::tell_address() const {
@@ -105,7 +114,7 @@ void Camera::run() {
     if (!job_ && !relay_ && !open_with_patience()) return;
     if (relay_) return run_relay();
     do run_job(*job_);
-    while (go_on_with_new_size());
+    while (go_on());
 }
 
 template <class Job>
@@ -134,22 +143,29 @@ void Camera::run_relay() {
             if (!is_away(error) || !goes_on || options_.job.stop.stop_requested()) throw;
             log_warning("{}: {}; trying again", name(), error.what());
         }
+        live_->detach();
         relay_.reset();  // its name is free then
         if (!open_with_patience()) return;
     }
 }
 
 // False where the run ended otherwise.
-bool Camera::go_on_with_new_size() {
-    if (!result_.ended_at_new_size) return false;
+bool Camera::go_on() {
+    if (!result_.ended_at_new_size && !result_.ended_for_orders) return false;
     options_.input.opened = job_->opened();
     const auto before = job_->source().shape;
+    live_->detach();
     job_.reset();  // its name is free then
     auto& source = options_.input.opened->source();
-    if (!source.take_new_size()) fail(ErrorCode::internal, "{} has no new size", name());
-    log_warning("{}: its pictures change from {} to {}; viewers come back to a stream of the new size",
-                source.info().name, to_string(before), to_string(source.info().shape));
+    if (result_.ended_at_new_size) {
+        if (!source.take_new_size()) fail(ErrorCode::internal, "{} has no new size", name());
+        log_warning("{}: its pictures change from {} to {}; viewers come back to a stream of the new size",
+                    source.info().name, to_string(before), to_string(source.info().shape));
+    } else {
+        log_info("{}: viewers come back to a stream as it was ordered", name());
+    }
     if (options_.job.frames) *options_.job.frames -= result_.figures.frames - counted_frames_;
+    if (options_.job.frames == 0) return false;
     counted_frames_ = result_.figures.frames;
     if (!record_.empty()) {
         do options_.record = recording_part(record_, ++recordings_);

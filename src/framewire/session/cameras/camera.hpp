@@ -3,6 +3,9 @@
 #include "framewire/net/listener.hpp"
 #include "framewire/pipeline/statistics/statistics.hpp"
 #include "framewire/session/broadcast.hpp"
+#include "framewire/session/live/live_options.hpp"
+#include "framewire/session/live/live_settings.hpp"
+#include "framewire/session/live/served_camera.hpp"
 #include "framewire/session/relay/relay.hpp"
 
 #include <cstdint>
@@ -12,11 +15,14 @@
 namespace framewire::session {
 
 /// One of the cameras that a listener serves, for as long as it is to be: a BroadcastJob, and another one each time its
-/// pictures come in another size; or a RelayJob, of the stream of another server.
+/// pictures come in another size or are ordered so; or a RelayJob, of the stream of another server.
 class Camera {
 public:
     /// Opens nothing yet. The listener lives longer; `options` name the stream, and their job's files are not written.
-    Camera(const BroadcastOptions& options, net::Listener& listener);
+    /// `ordered` is what was ordered of it before.
+    Camera(const BroadcastOptions& options, net::Listener& listener, const LiveOptions& live = {},
+           LiveSettings ordered = {});
+    ~Camera();
 
     const std::string& name() const { return options_.server.stream; }
     /// Opens all there is. A camera or a network source that is not there may come later, where `may_come_later`; then
@@ -33,10 +39,14 @@ public:
     /// As it goes; from any thread.
     StatisticsSnapshot figures() const { return statistics_->snapshot(); }
 
+    /// As it is asked and ordered; lives as long as somebody has it, but takes orders no longer than this camera.
+    const std::shared_ptr<ServedCamera>& live() const { return live_; }
+
 private:
     bool open_with_patience();
     void make_job();
-    bool go_on_with_new_size();
+    std::unique_ptr<BroadcastJob> job_as_ordered();
+    bool go_on();
     template <class Job>
     void run_job(Job& job);
     void run_relay();
@@ -47,6 +57,7 @@ private:
     int recordings_ = 1;
     std::int64_t counted_frames_ = 0;  // of the sizes before
     std::shared_ptr<Statistics> statistics_ = std::make_shared<Statistics>();
+    std::shared_ptr<ServedCamera> live_;
     std::unique_ptr<BroadcastJob> job_;
     std::unique_ptr<RelayJob> relay_;  // one of the two
     BroadcastResult result_;

@@ -6,6 +6,7 @@
 #include "framewire/net/listener.hpp"
 #include "framewire/session/broadcast.hpp"
 #include "framewire/session/config/detector_settings.hpp"
+#include "framewire/session/live/live_options.hpp"
 #include "framewire/session/options.hpp"
 
 #include <functional>
@@ -50,8 +51,11 @@ struct CameraSettings {
 const std::vector<Setting<InputOptions>>& input_settings();
 /// All of how a camera is sent: the encoder's, max-bitrate, threshold-max, refresh, record, rate, loop, wait, detect.
 const std::vector<Setting<CameraSettings>>& camera_settings();
-/// listen, viewers.
+/// listen, viewers, allow-host.
 const std::vector<Setting<net::ListenerOptions>>& listener_settings();
+
+/// state, record-dir.
+const std::vector<Setting<LiveOptions>>& live_option_settings();
 
 /// The one of that name, which there is.
 template <class Target>

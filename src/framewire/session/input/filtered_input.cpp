@@ -199,6 +199,10 @@ void FilteredInput::go_to_stretch() {
 }
 
 bool FilteredInput::capture(InputFrame& frame, FrameTime& time) {
+    if (is_to_end_ && captured_frames_ > 0) {
+        ended_here_ = true;
+        return false;
+    }
     if (stretch_ && reading_ != Reading::stretch) {
         if (reading_ == Reading::not_begun && stretch_->stretch().first_frame)
             reading_ = Reading::first_frame;
@@ -240,7 +244,10 @@ bool FilteredInput::capture_at_rate(InputFrame& frame, FrameTime& time) {
 }
 
 void FilteredInput::filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted) {
-    follow_orders();
+    if (const auto hidden = follow_orders()) {
+        if (const auto own = std::exchange(frame.own, nullptr)) own->to_image(frame.captured.fill_on_host());
+        hidden->run(frame.captured, executor_);
+    }
     if (before_) return filter_at_rate(frame, time, statistics, wanted);
     if (frame.own && moves_ && move_own(frame)) return;
     if (frame.own && linear_planes_ && move_planes(frame)) return;

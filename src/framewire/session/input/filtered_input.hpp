@@ -6,6 +6,7 @@
 #include "framewire/pipeline/chain/chain.hpp"
 #include "framewire/pipeline/chain/chain_plan.hpp"
 #include "framewire/pipeline/chain/switches/chain_switches.hpp"
+#include "framewire/pipeline/hidden/hidden_zones.hpp"
 #include "framewire/pipeline/planes/linear_planes.hpp"
 #include "framewire/pipeline/planes/planes_pass.hpp"
 #include "framewire/pipeline/source.hpp"
@@ -14,8 +15,10 @@
 #include "framewire/session/input/opened_source.hpp"
 #include "framewire/session/input/rate/frame_resampler.hpp"
 #include "framewire/session/input/stretch/stretch_position.hpp"
+#include "framewire/session/live/zones.hpp"
 #include "framewire/session/options.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -82,6 +85,20 @@ public:
     /// taken, and Error{config} when a camera does not take a value.
     void control(const ControlOrder& order);
 
+    /// Takes another chain from the next frame on, from any thread; the adjustment stays where the chain's own does not
+    /// change. False, with nothing changed, where that takes another input: frames would be of another shape or rate,
+    /// or filters are not switched here. Throws as parse_chain() and ChainPlan do, with nothing changed.
+    bool take_chain(const std::string& text);
+
+    /// Hides these zones of frames to come, those for detectors left aside, before anything else is done with them. Of
+    /// the source's picture, which they lie in. From any thread.
+    void hide(const std::vector<LiveZone>& zones);
+
+    /// From any thread: there are no further frames but those captured so far, and one at least.
+    void end_here() { is_to_end_ = true; }
+    /// Whether it ended so.
+    bool ended_here() const { return ended_here_; }
+
     /// Whether it ended before frames of another size; and for a job of those, the source.
     bool is_at_new_size() const { return source_->is_at_new_size(); }
     const std::shared_ptr<OpenedSource>& opened() const { return opened_; }
@@ -129,7 +146,7 @@ private:
     bool set_in_chain(const Adjustment& settings);
     bool tell_plans(const Adjustment& settings);
     void plan_anew();
-    void follow_orders();
+    std::shared_ptr<const HiddenZones> follow_orders();
     const Shape& rated_shape() const { return before_ ? before_->plan.output_shape() : info_.shape; }
     void filter_at_rate(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted);
 
@@ -165,8 +182,10 @@ private:
     std::optional<Adjustment> in_chain_;  // what the first `adjust` is set to
     Adjustment adjustment_;               // as it was ordered
     bool plans_are_old_ = false;
+    std::shared_ptr<const HiddenZones> hidden_;  // none: nothing is hidden
     CameraPanel panel_;
     std::int64_t captured_frames_ = 0;
+    std::atomic<bool> is_to_end_ = false, ended_here_ = false;
     std::optional<StretchPosition> stretch_;
     std::optional<double> stretch_begin_seconds_;
     Reading reading_ = Reading::not_begun;

@@ -40,9 +40,22 @@ void FilteredInput::plan_anew() {
     if (planes_pass_) planes_pass_ = make_planes_pass(planes_pass_->result());
 }
 
-void FilteredInput::follow_orders() {
+// Gives what is to be hidden.
+std::shared_ptr<const HiddenZones> FilteredInput::follow_orders() {
     const std::lock_guard lock(plan_mutex_);
     if (plans_are_old_) plan_anew();
+    return hidden_;
+}
+
+void FilteredInput::hide(const std::vector<LiveZone>& zones) {
+    std::vector<Zone> mosaic, black;
+    for (const auto& zone : zones) {
+        if (zone.kind == LiveZone::Kind::mosaic) mosaic.push_back(zone.area);
+        if (zone.kind == LiveZone::Kind::privacy) black.push_back(zone.area);
+    }
+    auto hidden = std::make_shared<const HiddenZones>(std::move(mosaic), std::move(black), info_.shape);
+    const std::lock_guard lock(plan_mutex_);
+    hidden_ = hidden->empty() ? nullptr : std::move(hidden);
 }
 
 bool FilteredInput::tell_plans(const Adjustment& settings) {
@@ -60,12 +73,34 @@ bool FilteredInput::set_in_chain(const Adjustment& settings) {
     return true;
 }
 
+// What is planned here is thrown away: it says whether the plans can be made by the thread that filters.
+bool FilteredInput::take_chain(const std::string& text) {
+    const auto chain = split_at_rate(parse_chain(text));
+    Executor host(BackendChoice::cpu, 1);
+    auto rated = info_.shape;
+    if (chain.rate) rated = ChainPlan(chain.before, rated, host).output_shape();
+    const auto shape = ChainPlan(chain.after, rated, host, info_.shape).output_shape();
+    const auto adjustment = first_adjust(chain.whole).value_or(Adjustment{});
+    {
+        const std::lock_guard lock(plan_mutex_);
+        if (!may_switch_ || gives_own_ || chain.rate || chain_.rate || shape != shape_) return false;
+        switches_.take(chain.whole, info_.shape);
+        const bool adjusts_as_before = first_adjust(chain_.whole).value_or(Adjustment{}) == adjustment;
+        adjusts_of_own_ = !first_adjust(chain.whole);
+        chain_ = chain;
+        plans_are_old_ = true;
+        if (adjusts_as_before) return true;
+    }
+    control(adjustment);
+    return true;
+}
+
 Controls FilteredInput::controls() const {
+    const std::lock_guard lock(plan_mutex_);
     Controls controls{.filters = switches_.all()};
     if (!may_switch_ && !first_adjust(chain_.whole)) controls.fixed_because = "the picture is not adjusted here";
     if (!may_switch_)
         for (auto& filter : controls.filters) filter.fixed_because = "filters are not switched here";
-    const std::lock_guard lock(plan_mutex_);
     controls.adjustment = adjustment_;
     return controls;
 }

@@ -3,10 +3,11 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/delta/delta.hpp"
-#include "framewire/filters/mosaic/mosaic.hpp"
 #include "framewire/net/session/metrics.hpp"
 #include "framewire/pipeline/statistics/statistics.hpp"
 #include "framewire/session/control/control.hpp"
+#include "framewire/session/live/live_recording_state.hpp"
+#include "framewire/session/live/zones.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -15,41 +16,23 @@
 
 namespace framewire::session {
 
-/// A part of the source's picture, drawn by hand.
-struct LiveZone {
-    enum class Kind {
-        privacy,  ///< black in all that leaves the program: streams, recordings, snapshots
-        mosaic,   ///< hidden under cells, likewise
-        detect,   ///< objects count where they touch such a zone; without any, everywhere
-    };
-    Kind kind = Kind::privacy;
-    Zone area{};  ///< pixels of the source
-
-    friend bool operator==(const LiveZone&, const LiveZone&) = default;
-};
-
-struct LiveRecording {
-    std::string file;
-    double seconds = 0;
-    std::int64_t bytes = 0;
-};
-
 /// How a camera stands.
 struct LiveCameraState {
     std::string name;
-    std::string source;  ///< for people to read, without passwords
-    bool up = false;     ///< frames come; else it is lost, or not there yet
+    std::string source;           ///< for people to read, without passwords
+    bool up = false;              ///< frames come; else it is lost, or not there yet
+    std::int64_t reconnects = 0;  ///< how often it was lost and came back
     bool may_be_set = false;
     Shape source_shape{}, shape{};  ///< of frames as captured, and as filtered
     double rate = 0;                ///< frames per second, nominal
-    std::string chain;              ///< as text, with the filters that are switched off
+    std::string chain{};            ///< as text, with the filters that are switched off
     Controls controls{};
     std::vector<LiveZone> zones{};
     delta::Mode mode = delta::Mode::exact;
     int threshold = 0, threshold_max = 0;  ///< asked for, and the greatest that a rate may bring in force
     bool detects = false;
-    std::optional<LiveRecording> recording{};  ///< none: nothing is recorded
-    std::string command;                       ///< the command line that serves it so
+    std::optional<LiveRecordingState> recording{};  ///< none: nothing is recorded
+    std::string command{};                          ///< the command line that serves it so
 };
 
 /// A camera while it is served, for whoever asks and orders from outside: the page, the API. From any thread. Orders
@@ -76,8 +59,9 @@ public:
     /// cut off, to come back.
     virtual void set_chain(const std::string& text) = 0;
     virtual void control(const ControlOrder& order) = 0;
-    /// From the next frame on; another mode cuts viewers off, to come back.
-    virtual void set_threshold(int threshold, std::optional<delta::Mode> mode) = 0;
+    /// From the next frame on. Another mode, and a threshold that viewers were not told of as the greatest, cut them
+    /// off, to come back. None: as it is.
+    virtual void set_threshold(std::optional<int> threshold, std::optional<delta::Mode> mode) = 0;
     virtual void set_zones(const std::vector<LiveZone>& zones) = 0;
     /// Records what viewers get into a new .fwd file of the server's folder for that, and gives its name; or ends that.
     virtual std::string start_recording() = 0;

@@ -7,6 +7,8 @@
 #include "framewire/session/ending_deadlines.hpp"
 #include "framewire/session/job/job.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <string_view>
 
 namespace framewire::session {
@@ -31,7 +33,8 @@ const BroadcastOptions& checked(const BroadcastOptions& options) {
 
 std::optional<net::StreamAddress> relayed_stream(const std::string& source) {
     const std::string_view text = source;
-    if (!text.starts_with("tcp://") && !text.starts_with("tls://")) return std::nullopt;
+    constexpr std::string_view schemes[] = {"tcp://", "tls://", "ws://", "wss://"};
+    if (std::ranges::none_of(schemes, [&](const auto scheme) { return text.starts_with(scheme); })) return std::nullopt;
     if (text.find('?') != std::string_view::npos) return std::nullopt;
     return net::parse_stream_address(text);
 }
@@ -60,11 +63,16 @@ struct RelayJob::State {
     explicit State(const BroadcastOptions& options)
         : url(options.input.source),
           job(checked(options).job, {}),
-          client(relayed_stream(url).value(), upstream_of(options), job.stop()),
+          client(relayed_stream(url).value(), noting_loss(upstream_of(options)), job.stop()),
           info(client.info()),
           executor(BackendChoice::cpu, job.options().threads),
           stream(info, executor),
           served(listener(options).add(options.server.stream, stream)) {}
+
+    net::ClientOptions noting_loss(net::ClientOptions upstream) {
+        upstream.on_loss = [this](const std::string&) { up = false; };
+        return upstream;
+    }
 
     net::Listener& listener(const BroadcastOptions& options) {
         if (options.listener) return *options.listener;
@@ -79,6 +87,7 @@ struct RelayJob::State {
             job.statistics().start();
             forward();
         });
+        up = false;
         result.ending = ending_of(failure, job.stopped(), true);
         result.viewers_left = served.finish(job.stopped() && !failure ? stopped_deadline : ending_deadline,
                                             failure ? "the source was lost" : "");
@@ -94,6 +103,7 @@ struct RelayJob::State {
             if (!same(client.info(), info))
                 fail(ErrorCode::source_lost, "{} came back as another stream", to_string(relayed_stream(url).value()));
             take();
+            if (!up.exchange(true) && frames > 0) ++reconnects;
             served.publish();
             const bool new_frame = frames == 0 || !net::same_frame(client.state(), last);
             last = client.state();
@@ -114,6 +124,8 @@ struct RelayJob::State {
     }
 
     std::string url;
+    std::atomic<bool> up = false;
+    std::atomic<std::int64_t> reconnects = 0;
     Job job;
     net::Client client;
     net::StreamInfo info;
@@ -129,6 +141,12 @@ RelayJob::~RelayJob() = default;
 
 const net::StreamAddress& RelayJob::address() const { return state_->served.address(); }
 const std::string& RelayJob::source() const { return state_->url; }
+const net::StreamInfo& RelayJob::info() const { return state_->info; }
+bool RelayJob::up() const { return state_->up; }
+std::int64_t RelayJob::reconnects() const { return state_->reconnects; }
+net::StreamMetrics RelayJob::viewers() const { return state_->served.metrics(); }
+std::uint64_t RelayJob::picture_version() const { return state_->stream.version(); }
+std::uint64_t RelayJob::copy_picture(HostView<std::uint8_t> to) const { return state_->stream.copy_reference(to); }
 const BroadcastResult& RelayJob::run() { return state_->run(), state_->result; }
 const BroadcastResult& RelayJob::result() const { return state_->result; }
 

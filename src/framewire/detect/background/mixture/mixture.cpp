@@ -95,9 +95,8 @@ MixtureBackground::MixtureBackground(const MixtureParameters& parameters, const 
       model_(static_cast<std::size_t>(layout_.bytes()), executor),
       clock_(sizeof(MixtureClock), executor) {
     if (executor.backend() == Backend::cpu) {
-        soles_.resize(static_cast<std::size_t>(layout_.blocks));
-        for (int thread = 0; thread < executor.pool().threads(); ++thread)
-            strips_.emplace_back(static_cast<std::size_t>(mixture_rows_each(shape_.width) * shape_.row_bytes()));
+        kinds_.resize(static_cast<std::size_t>(layout_.blocks));
+        strips_ = RowStrips(shape_, executor.pool());
     }
     reset();
 }
@@ -105,7 +104,7 @@ MixtureBackground::MixtureBackground(const MixtureParameters& parameters, const 
 void MixtureBackground::reset() {
     model_.fill(0, static_cast<std::size_t>(layout_.weight_bytes()));
     clock_.fill(0);
-    std::ranges::fill(soles_, std::uint8_t{0});
+    std::ranges::fill(kinds_, std::uint8_t{0});
 }
 
 void MixtureBackground::draw_background(HostView<std::uint8_t> picture) const {

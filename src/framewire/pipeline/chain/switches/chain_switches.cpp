@@ -20,20 +20,22 @@ std::string text_of(const Chain& chain, std::size_t index) {
     return std::string(text.substr(0, end == text.npos ? 0 : end + 1));
 }
 
-}  // namespace
+// A filter's name, of its text in a chain.
+std::string_view name_of(std::string_view text) { return text.substr(0, text.find_first_of("= \t\n")); }
 
-ChainSwitches::ChainSwitches(Chain chain, const Shape& frame) : chain_(std::move(chain)) {
+std::vector<FilterSwitch> switches_of(const Chain& chain, const Shape& frame) {
+    std::vector<FilterSwitch> switches;
     // Of a filter before a change of the rate, what lies between depends on whether there is one at all.
     const auto changes_rate = [](const FilterCall& call) { return static_cast<bool>(call.filter->rate); };
-    const auto rated = std::ranges::find_if(chain_.calls, changes_rate);
-    bool before_rate = rated != chain_.calls.end();
+    const auto rated = std::ranges::find_if(chain.calls, changes_rate);
+    bool before_rate = rated != chain.calls.end();
     auto shape = frame;
-    for (std::size_t index = 0; index < chain_.calls.size(); ++index) {
-        const auto& call = chain_.calls[index];
+    for (std::size_t index = 0; index < chain.calls.size(); ++index) {
+        const auto& call = chain.calls[index];
         const auto& join = call.filter->original;
         const auto result =
             join ? join->output_shape(call.values, shape, frame) : call.filter->output_shape(call.values, shape);
-        FilterSwitch one{.text = text_of(chain_, index)};
+        FilterSwitch one{.text = text_of(chain, index)};
         if (changes_rate(call)) {
             one.fixed_because = "it changes how many frames there are";
             before_rate = false;
@@ -42,9 +44,39 @@ ChainSwitches::ChainSwitches(Chain chain, const Shape& frame) : chain_(std::move
         } else if (result != shape) {
             one.fixed_because = "it changes the size from " + to_string(shape) + " to " + to_string(result);
         }
-        switches_.push_back(std::move(one));
+        switches.push_back(std::move(one));
         shape = result;
     }
+    return switches;
+}
+
+}  // namespace
+
+std::vector<std::size_t> numbers_of_off(std::span<const FilterSwitch> before, std::span<const FilterSwitch> now) {
+    std::vector<bool> gone(before.size()), known(now.size());
+    std::vector<std::size_t> numbers;
+    const auto pair_up = [&](const auto& are_one) {
+        for (std::size_t to = 0; to < now.size(); ++to)
+            for (std::size_t from = 0; from < before.size() && !known[to]; ++from) {
+                if (gone[from] || !are_one(before[from], now[to])) continue;
+                gone[from] = known[to] = true;
+                if (!before[from].on && now[to].fixed_because.empty()) numbers.push_back(to + 1);
+            }
+    };
+    pair_up([](const auto& a, const auto& b) { return a.text == b.text; });
+    pair_up([](const auto& a, const auto& b) { return name_of(a.text) == name_of(b.text); });
+    return numbers;
+}
+
+ChainSwitches::ChainSwitches(Chain chain, const Shape& frame)
+    : chain_(std::move(chain)), switches_(switches_of(chain_, frame)) {}
+
+void ChainSwitches::take(Chain chain, const Shape& frame) {
+    auto switches = switches_of(chain, frame);
+    const std::lock_guard lock(mutex_);
+    for (const auto number : numbers_of_off(switches_, switches)) switches[number - 1].on = false;
+    chain_ = std::move(chain);
+    switches_ = std::move(switches);
 }
 
 std::vector<FilterSwitch> ChainSwitches::all() const {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,10 @@ struct FilterSwitch {
     friend bool operator==(const FilterSwitch&, const FilterSwitch&) = default;
 };
 
+/// Which filters of a chain are to be off as they were in the one before: those of the same text, and of the others
+/// those of the same name, in pairs. As numbers from 1.
+std::vector<std::size_t> numbers_of_off(std::span<const FilterSwitch> before, std::span<const FilterSwitch> now);
+
 /// Which filters of a chain are on, while frames flow. One that is off passes its image on, so only filters whose
 /// result has their image's shape may be switched. Thread-safe.
 class ChainSwitches {
@@ -26,6 +31,10 @@ public:
     /// All are on at first. `frame` is of the chain's first image. Throws Error{usage} as ChainPlan does where a filter
     /// does not take what the one before it gives.
     ChainSwitches(Chain chain, const Shape& frame);
+
+    /// Takes another chain. Filters that it has in common with the one before stay off where they were, see
+    /// numbers_of_off(). Throws as the constructor does, with nothing changed.
+    void take(Chain chain, const Shape& frame);
 
     /// In the chain's order.
     std::vector<FilterSwitch> all() const;
@@ -35,8 +44,8 @@ public:
     Chain active() const;
 
 private:
-    Chain chain_;
     mutable std::mutex mutex_;
+    Chain chain_;
     std::vector<FilterSwitch> switches_;
 };
 

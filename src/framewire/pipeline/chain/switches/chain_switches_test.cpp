@@ -56,5 +56,17 @@ TEST(ChainSwitches, WhatTheRateHangsOnStaysOn) {
     EXPECT_EQ(refusal(switches, 3), "");
 }
 
+TEST(ChainSwitches, AnotherChainKeepsWhatWasOff) {
+    ChainSwitches switches(parse_chain("gaussian=5,mosaic=32,gray=channels=3,mosaic=8"), colour);
+    for (const std::size_t number : {1, 2, 3}) switches.set(number, false);
+    switches.take(parse_chain("mosaic=8,gaussian=7,mosaic=32,median=3"), colour);
+    EXPECT_EQ(names_of(switches.active()), (std::vector<std::string>{"mosaic", "median"}));
+    EXPECT_TRUE(switches.all()[0].on) << "the other one of its name was off";
+    EXPECT_THROW(switches.take(parse_chain("crop=900:900"), colour), Error);
+    EXPECT_EQ(switches.all().size(), 4U) << "nothing changed";
+    switches.take(parse_chain("scale=15:10"), colour);
+    EXPECT_EQ(names_of(switches.active()).size(), 1U);
+}
+
 }  // namespace chain_switches_test
 }  // namespace framewire

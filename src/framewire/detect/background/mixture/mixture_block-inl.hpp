@@ -1,0 +1,456 @@
+// A block of pixels and the Gaussians of each on the CPU: include inside a SIMD source, after <hwy/highway.h>.
+
+#if defined(FRAMEWIRE_MIXTURE_BLOCK_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef FRAMEWIRE_MIXTURE_BLOCK_INL_HPP
+#undef FRAMEWIRE_MIXTURE_BLOCK_INL_HPP
+#else
+#define FRAMEWIRE_MIXTURE_BLOCK_INL_HPP
+#endif
+
+#include "framewire/detect/background/mixture/mixture_model.hpp"
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstdint>
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE {
+namespace mixture_block {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr int block_px = MixtureLayout::block_px;
+
+using Floats = hn::CappedTag<float, 16>;
+using Ints = hn::RebindToSigned<Floats>;
+using Unsigned = hn::RebindToUnsigned<Floats>;
+using Words = hn::Repartition<std::uint16_t, Floats>;
+using V = hn::VFromD<Floats>;
+using M = hn::MFromD<Floats>;
+
+// Vectors of floats hold every other pixel of twice as many: that is how words become floats by a mask and a shift.
+constexpr int lanes = static_cast<int>(hn::MaxLanes(Floats()));
+constexpr int parts = block_px / lanes, pair_px = 2 * lanes;
+static_assert(block_px % pair_px == 0);
+
+HWY_INLINE V set(float value) { return hn::Set(Floats(), value); }
+HWY_INLINE M none() { return hn::Gt(hn::Zero(Floats()), hn::Zero(Floats())); }
+HWY_INLINE bool any(M mask) { return !hn::AllFalse(Floats(), mask); }
+
+// The even and the odd ones of a vector of words.
+HWY_INLINE void split(hn::VFromD<Words> words, V* to) {
+    const auto both = hn::BitCast(Unsigned(), words);
+    to[0] = hn::ConvertTo(Floats(), hn::BitCast(Ints(), hn::And(both, hn::Set(Unsigned(), 0xFFFF))));
+    to[1] = hn::ConvertTo(Floats(), hn::BitCast(Ints(), hn::ShiftRight<16>(both)));
+}
+HWY_INLINE void load(const std::uint16_t* from, V* to) { split(hn::Load(Words(), from), to); }
+
+// Rounds to nearest; the values are 0 to 65535.
+HWY_INLINE void store(const V* values, std::uint16_t* to) {
+    // From here on floats are integers: the lowest bits of the sum are the number.
+    const auto number = [](V value) HWY_ATTR { return hn::BitCast(Unsigned(), hn::Add(value, set(12582912))); };
+    const auto odd = hn::BitCast(Words(), hn::ShiftLeft<16>(number(values[1])));
+    hn::Store(hn::OddEven(odd, hn::BitCast(Words(), number(values[0]))), Words(), to);
+}
+HWY_INLINE void store_where(const M* mask, const V* yes, const V* no, std::uint16_t* to) {
+    const V values[2] = {hn::IfThenElse(mask[0], yes[0], no[0]), hn::IfThenElse(mask[1], yes[1], no[1])};
+    store(values, to);
+}
+HWY_INLINE bool any_of_pair(const M* mask) { return any(hn::Or(mask[0], mask[1])); }
+
+HWY_INLINE std::uint32_t bits(const M* mask) {
+    const auto ones = [](M pixels) HWY_ATTR { return hn::BitCast(Words(), hn::VecFromMask(Floats(), pixels)); };
+    std::uint8_t bytes[8] = {};
+    hn::StoreMaskBits(Words(), hn::MaskFromVec(hn::OddEven(ones(mask[1]), ones(mask[0]))), bytes);
+    std::uint32_t all = 0;
+    for (int byte = 0; byte < pair_px / 8; ++byte) all |= static_cast<std::uint32_t>(bytes[byte]) << 8 * byte;
+    return all;
+}
+
+// A block of pixels, its model in memory and its weights in registers. The vectors of a block go through each step
+// together: what must be decided is decided once for all of them, where a wrong guess of the processor costs less.
+template <int channels>
+class Block {
+public:
+    // `values`: block_px words for each channel, 256 times its bytes. `weights` and `features` are those of the first
+    // mode; the strides lead to the next ones. No pixel uses more than the first `modes`.
+    HWY_INLINE Block(const MixtureTerms& terms, const MixtureStep& step, const std::uint16_t* values, int modes,
+                     std::uint16_t* weights, std::int64_t weight_stride, std::uint16_t* features,
+                     std::int64_t feature_stride)
+        : terms_(terms),
+          step_(step),
+          weights_(weights),
+          weight_stride_(weight_stride),
+          features_(features),
+          feature_stride_(feature_stride),
+          modes_(modes) {
+        for (int c = 0; c < channels; ++c)
+            for (int part = 0; part < parts; part += 2) load(values + c * block_px + part * lanes, values_[c] + part);
+    }
+
+    // Gives the bits of the pixels that are neither background nor shadow, and of those that are shadow. `sole_share`:
+    // see share_of_sole(); of blocks with one mode each, of weight 1, which all learn by it, and not negative then.
+    // False where no weight has changed, as with most of those.
+    template <bool sole>
+    HWY_INLINE bool update(V sole_share, std::uint32_t& foreground, std::uint32_t& shadow) {
+        foreground = shadow = 0;
+        if (modes_ == 0)
+            for (int part = 0; part < parts; ++part) {
+                matched_[part] = none();
+                background_[part] = hn::Not(none());
+                total_[part] = hn::Zero(Floats());
+            }
+        else if (match_firsts<sole>(sole_share))
+            return !sole;
+        match_others();
+        normalize();
+        M moving[parts], fresh[parts];
+        auto any_moving = none(), any_fresh = none();
+        for (int part = 0; part < parts; ++part) {
+            moving[part] = hn::Not(background_[part]);
+            any_moving = hn::Or(any_moving, moving[part]);
+            fresh[part] = hn::Not(matched_[part]);
+            any_fresh = hn::Or(any_fresh, fresh[part]);
+        }
+        if (any(any_moving))
+            for (int part = 0; part < parts; part += 2) {
+                M dark[2] = {none(), none()};
+                for (int i = 0; i < 2; ++i) {
+                    if (terms_.shadows && any(moving[part + i])) dark[i] = shadowed(part + i, moving[part + i]);
+                    moving[part + i] = hn::AndNot(dark[i], moving[part + i]);
+                }
+                foreground |= bits(moving + part) << part * lanes;
+                shadow |= bits(dark) << part * lanes;
+            }
+        if (step_.gain > 0 && any(any_fresh)) begin_modes(fresh);
+        store_weights();
+        return true;
+    }
+
+    // After an update: how many modes any of its pixels may use.
+    HWY_INLINE int modes() const { return modes_; }
+    // Likewise: whether all its pixels have one mode of weight 1.
+    HWY_INLINE bool is_sole() const {
+        if (modes_ != 1) return false;
+        auto sole = hn::Not(none());
+        for (int part = 0; part < parts; part += 2) {
+            V weight[2];
+            load(weights_ + part * lanes, weight);
+            for (const auto& one : weight) sole = hn::And(sole, hn::Ge(one, set(most_stored)));
+        }
+        return hn::AllTrue(Floats(), sole);
+    }
+
+private:
+    // Mode `mode` of the pixels of `part` and the next one: the variances, and behind them the means of each channel.
+    HWY_INLINE std::uint16_t* feature(int mode, int part, int number) const {
+        return features_ + mode * feature_stride_ + number * block_px + part * lanes;
+    }
+
+    HWY_INLINE V decayed(V weight) const { return hn::Sub(hn::Mul(set(step_.keep), weight), set(step_.decay)); }
+    // Without those that complexity reduction has brought to an end.
+    HWY_INLINE V kept(V weight) const { return hn::IfThenZeroElse(hn::Lt(weight, set(step_.decay)), weight); }
+    HWY_INLINE V share_of(V gained) const { return hn::Min(hn::Div(set(step_.gain), gained), set(1)); }
+
+    // Loads a mode's weights and lets them decay; false where no pixel uses it.
+    HWY_INLINE bool load_weights(int mode) {
+        auto used = none();
+        for (int part = 0; part < parts; part += 2) {
+            V old[2];
+            load(weights_ + mode * weight_stride_ + part * lanes, old);
+            for (int i = 0; i < 2; ++i) {
+                used_[part + i] = hn::Gt(old[i], hn::Zero(Floats()));
+                used = hn::Or(used, used_[part + i]);
+                weight_[mode][part + i] = decayed(old[i]);
+            }
+        }
+        return any(used);
+    }
+    HWY_INLINE void add_to_total(int mode) {
+        for (int part = 0; part < parts; ++part) {
+            weight_[mode][part] = kept(weight_[mode][part]);
+            total_[part] = hn::Add(total_[part], weight_[mode][part]);
+        }
+    }
+    HWY_INLINE void store_weights() const {
+        for (int mode = 0; mode < modes_; ++mode)
+            for (int part = 0; part < parts; part += 2) {
+                const V moved[2] = {hn::Add(weight_[mode][part], set(step_.offset)),
+                                    hn::Add(weight_[mode][part + 1], set(step_.offset))};
+                store(moved, weights_ + mode * weight_stride_ + part * lanes);
+            }
+    }
+
+    // Each pixel finds its first mode near enough, which learns from it; all weights decay. Here the first modes. True
+    // where these are near for all pixels, as for most blocks, and so all is background and the update complete.
+    template <bool sole>
+    HWY_INLINE bool match_firsts(V sole_share) {
+        V variance[parts], mean[channels][parts], difference[channels][parts], distance[parts];
+        for (int part = 0; part < parts; part += 2) {
+            load(feature(0, part, 0), variance + part);
+            for (int c = 0; c < channels; ++c) load(feature(0, part, 1 + c), mean[c] + part);
+        }
+        if constexpr (!sole) load_weights(0);
+        auto all_near = hn::Not(none());
+        for (int part = 0; part < parts; ++part) {
+            for (int c = 0; c < channels; ++c) difference[c][part] = hn::Sub(mean[c][part], values_[c][part]);
+            distance[part] = square_of(difference, part);
+            matched_[part] = hn::Lt(distance[part], hn::Mul(set(terms_.near_distance), variance[part]));
+            if constexpr (!sole) matched_[part] = hn::And(matched_[part], used_[part]);
+            all_near = hn::And(all_near, matched_[part]);
+        }
+        const bool all = hn::AllTrue(Floats(), all_near);
+        V share[parts];
+        if (sole && all) {
+            for (auto& one : share) one = sole_share;
+        } else {
+            if constexpr (sole) load_weights(0);
+            for (int part = 0; part < parts; ++part) {
+                auto& weight = weight_[0][part];
+                const auto gained = hn::Add(weight, set(step_.gain));
+                weight = hn::IfThenElse(matched_[part], gained, weight);
+                share[part] = share_of(gained);
+            }
+        }
+        for (int part = 0; part < parts; part += 2) {
+            V learned[2];
+            for (int c = 0; c < channels; ++c) {
+                for (int i = 0; i < 2; ++i)
+                    learned[i] = learned_mean(mean[c][part + i], difference[c][part + i], share[part + i]);
+                store_where(matched_ + part, learned, mean[c] + part, feature(0, part, 1 + c));
+            }
+            for (int i = 0; i < 2; ++i)
+                learned[i] = learned_variance(variance[part + i], distance[part + i], share[part + i]);
+            store_where(matched_ + part, learned, variance + part, feature(0, part, 0));
+        }
+        if (sole && all) return true;
+        const bool counts = terms_.background_weight > 0;
+        for (int part = 0; part < parts; ++part) {
+            const auto within = hn::Lt(distance[part], hn::Mul(set(terms_.background_distance), variance[part]));
+            background_[part] = counts ? hn::Or(hn::Not(used_[part]), within) : hn::Not(used_[part]);
+            total_[part] = weight_[0][part] = kept(weight_[0][part]);
+        }
+        if (!all || !counts || terms_.near_distance > terms_.background_distance) return false;
+        const int held = modes_;
+        for (modes_ = 1; modes_ < held && load_weights(modes_); ++modes_) add_to_total(modes_);
+        normalize();
+        store_weights();
+        return true;
+    }
+
+    // The same for the other modes, of pixels that do not belong to the first.
+    HWY_INLINE void match_others() {
+        const int held = modes_;
+        for (modes_ = std::min(held, 1); modes_ < held && load_weights(modes_); ++modes_) {
+            M open[parts];
+            auto any_open = none();
+            for (int part = 0; part < parts; ++part) {
+                open[part] = hn::AndNot(matched_[part], used_[part]);
+                any_open = hn::Or(any_open, open[part]);
+            }
+            const bool learns = any(any_open);
+            if (learns)
+                for (int part = 0; part < parts; part += 2) learn(modes_, part, open + part);
+            add_to_total(modes_);
+            if (learns)
+                for (int part = 0; part < parts; part += 2) promote(modes_, part, open + part);
+        }
+    }
+
+    // Leaves of the lanes of `open`, a pair, those that belong to the mode; updates its mean, variance and weight
+    // there.
+    HWY_INLINE void learn(int mode, int part, M* open) {
+        V variance[2], mean[channels][2], difference[channels][2], distance[2];
+        load(feature(mode, part, 0), variance);
+        for (int c = 0; c < channels; ++c) load(feature(mode, part, 1 + c), mean[c]);
+        for (int i = 0; i < 2; ++i) {
+            for (int c = 0; c < channels; ++c) difference[c][i] = hn::Sub(mean[c][i], values_[c][part + i]);
+            distance[i] = square_of(difference, i);
+            const auto counts = hn::And(open[i], hn::Lt(total_[part + i], set(terms_.background_weight)));
+            const auto within = hn::Lt(distance[i], hn::Mul(set(terms_.background_distance), variance[i]));
+            background_[part + i] = hn::Or(background_[part + i], hn::And(counts, within));
+            open[i] = hn::And(open[i], hn::Lt(distance[i], hn::Mul(set(terms_.near_distance), variance[i])));
+        }
+        if (!any_of_pair(open)) return;
+        V share[2];
+        for (int i = 0; i < 2; ++i) {
+            matched_[part + i] = hn::Or(matched_[part + i], open[i]);
+            auto& weight = weight_[mode][part + i];
+            const auto gained = hn::Add(weight, set(step_.gain));
+            weight = hn::IfThenElse(open[i], gained, weight);
+            share[i] = share_of(gained);
+        }
+        V learned[2];
+        for (int c = 0; c < channels; ++c) {
+            for (int i = 0; i < 2; ++i) learned[i] = learned_mean(mean[c][i], difference[c][i], share[i]);
+            store_where(open, learned, mean[c], feature(mode, part, 1 + c));
+        }
+        for (int i = 0; i < 2; ++i) learned[i] = learned_variance(variance[i], distance[i], share[i]);
+        store_where(open, learned, variance, feature(mode, part, 0));
+    }
+
+    HWY_INLINE V learned_mean(V mean, V difference, V share) const {
+        return hn::Add(hn::Sub(mean, hn::Mul(share, difference)), set(step_.offset));
+    }
+    HWY_INLINE V learned_variance(V variance, V distance, V share) const {
+        const auto spread = hn::Sub(hn::Mul(distance, set(1 / value_unit)), variance);
+        const auto moved = hn::Add(variance, hn::Mul(share, spread));
+        return hn::Add(hn::Min(hn::Max(moved, set(terms_.var_min)), set(terms_.var_max)), set(step_.offset));
+    }
+
+    // Brings a mode that has gained weight before those it is no lighter than, where `near` says, for a pair.
+    HWY_INLINE void promote(int mode, int part, M* near) {
+        for (; mode > 0; --mode) {
+            auto *here = weight_[mode] + part, *before = weight_[mode - 1] + part;
+            for (int i = 0; i < 2; ++i) near[i] = hn::And(near[i], hn::Ge(here[i], before[i]));
+            if (!any_of_pair(near)) return;
+            for (int i = 0; i < 2; ++i) {
+                const auto gained = here[i];
+                here[i] = hn::IfThenElse(near[i], before[i], here[i]);
+                before[i] = hn::IfThenElse(near[i], gained, before[i]);
+            }
+            for (int number = 0; number < 1 + channels; ++number) {
+                V a[2], b[2];
+                load(feature(mode, part, number), a);
+                load(feature(mode - 1, part, number), b);
+                store_where(near, b, a, feature(mode, part, number));
+                store_where(near, a, b, feature(mode - 1, part, number));
+            }
+        }
+    }
+
+    HWY_INLINE void normalize() {
+        for (int part = 0; part < parts; ++part) {
+            // Pixels without any mode have weights of 0, whatever they are divided by.
+            const auto total = hn::IfThenElse(hn::Gt(total_[part], hn::Zero(Floats())), total_[part], set(1));
+            const auto factor = hn::Div(set(weight_unit), total);
+            for (int mode = 0; mode < modes_; ++mode)
+                weight_[mode][part] = hn::Min(hn::Mul(weight_[mode][part], factor), set(most_stored));
+        }
+    }
+
+    // The lanes of `open` that are a darker version of one of their background modes.
+    HWY_INLINE M shadowed(int part, M open) const {
+        const auto zero = hn::Zero(Floats());
+        auto total = zero;
+        auto found = none();
+        for (int mode = 0; mode < modes_; ++mode) {
+            open = hn::And(open, hn::Gt(weight_[mode][part], zero));
+            if (!any(open)) break;
+            V mean[channels], own[channels], rest[channels], variance;
+            for (int c = 0; c < channels; ++c) {
+                mean[c] = one_of(mode, part, 1 + c);
+                own[c] = values_[c][part];
+            }
+            const auto product = sum_of_products(own, mean);
+            const auto square = sum_of_products(mean, mean);
+            open = hn::And(open, hn::Gt(square, zero));
+            const auto darker =
+                hn::And(hn::Le(product, square), hn::Ge(product, hn::Mul(set(terms_.shadow_threshold), square)));
+            const auto ratio = hn::Div(product, square);
+            for (int c = 0; c < channels; ++c) rest[c] = hn::Sub(hn::Mul(ratio, mean[c]), own[c]);
+            variance = one_of(mode, part, 0);
+            const auto bound = hn::Mul(hn::Mul(hn::Mul(set(terms_.background_distance), variance), ratio), ratio);
+            const auto here = hn::And(hn::And(open, darker), hn::Lt(sum_of_products(rest, rest), bound));
+            found = hn::Or(found, here);
+            total = hn::Add(total, weight_[mode][part]);
+            open = hn::AndNot(hn::Or(here, hn::Gt(total, set(terms_.background_weight))), open);
+        }
+        return found;
+    }
+
+    // Of one part alone.
+    HWY_INLINE V one_of(int mode, int part, int number) const {
+        V both[2];
+        load(feature(mode, part / 2 * 2, number), both);
+        return both[part % 2];
+    }
+
+    // Pixels that belong to no mode begin one, in place of the lightest where there are as many as may be.
+    HWY_INLINE void begin_modes(const M* fresh) {
+        const int last = terms_.mixtures - 1;
+        if (modes_ <= last) {
+            for (int part = 0; part < parts; ++part) weight_[modes_][part] = hn::Zero(Floats());
+            ++modes_;
+        } else {
+            for (int part = 0; part < parts; ++part)
+                weight_[last][part] = hn::IfThenZeroElse(fresh[part], weight_[last][part]);
+        }
+        for (int part = 0; part < parts; part += 2)
+            if (any_of_pair(fresh + part)) begin_mode(part, fresh + part);
+    }
+
+    // For a pair.
+    HWY_INLINE void begin_mode(int part, const M* fresh) {
+        V new_weight[2];
+        for (int i = 0; i < 2; ++i) {
+            for (int mode = 0; mode < modes_; ++mode) {
+                auto& weight = weight_[mode][part + i];
+                weight = hn::IfThenElse(fresh[i], hn::Mul(weight, set(step_.keep)), weight);
+            }
+            const auto others = hn::Gt(weight_[0][part + i], hn::Zero(Floats()));
+            new_weight[i] = hn::IfThenElse(others, set(step_.gain), set(most_stored));
+        }
+        // From the last place up: it goes before those that are no heavier, which make room.
+        for (int mode = modes_ - 1; mode >= 0; --mode) {
+            auto* const weight = weight_[mode] + part;
+            M here[2], moved[2];
+            for (int i = 0; i < 2; ++i) {
+                const auto below =
+                    mode == 0 ? fresh[i] : hn::And(fresh[i], hn::Gt(weight_[mode - 1][part + i], new_weight[i]));
+                here[i] = hn::AndNot(hn::Gt(weight[i], new_weight[i]), below);
+                moved[i] = hn::AndNot(below, fresh[i]);
+            }
+            V was[2], will[2];
+            if (mode > 0 && any_of_pair(moved)) {
+                for (int i = 0; i < 2; ++i)
+                    weight[i] = hn::IfThenElse(moved[i], weight_[mode - 1][part + i], weight[i]);
+                for (int number = 0; number < 1 + channels; ++number) {
+                    load(feature(mode, part, number), was);
+                    load(feature(mode - 1, part, number), will);
+                    store_where(moved, will, was, feature(mode, part, number));
+                }
+            }
+            if (!any_of_pair(here)) continue;
+            for (int i = 0; i < 2; ++i) weight[i] = hn::IfThenElse(here[i], new_weight[i], weight[i]);
+            for (int number = 0; number < 1 + channels; ++number) {
+                load(feature(mode, part, number), was);
+                for (int i = 0; i < 2; ++i)
+                    will[i] = number == 0 ? set(terms_.var_init) : values_[number - 1][part + i];
+                store_where(here, will, was, feature(mode, part, number));
+            }
+        }
+    }
+
+    HWY_INLINE static V sum_of_products(const V* a, const V* b) {
+        auto sum = hn::Mul(a[0], b[0]);
+        for (int c = 1; c < channels; ++c) sum = hn::Add(sum, hn::Mul(a[c], b[c]));
+        return sum;
+    }
+    template <int size>
+    HWY_INLINE static V square_of(const V (&values)[channels][size], int part) {
+        auto sum = hn::Mul(values[0][part], values[0][part]);
+        for (int c = 1; c < channels; ++c) sum = hn::Add(sum, hn::Mul(values[c][part], values[c][part]));
+        return sum;
+    }
+
+    const MixtureTerms& terms_;
+    const MixtureStep& step_;
+    std::uint16_t* const weights_;
+    const std::int64_t weight_stride_;
+    std::uint16_t* const features_;
+    const std::int64_t feature_stride_;
+
+    V values_[channels][parts];
+    V weight_[most_mixtures][parts];
+    V total_[parts];
+    M used_[parts], matched_[parts], background_[parts];
+    int modes_;  // that any of the pixels may use
+};
+
+}  // namespace mixture_block
+}  // namespace framewire::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per target

@@ -1,0 +1,145 @@
+#include "framewire/net/http/visitors/visitors.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/net/http/visitors/response_text.hpp"
+
+#include <array>
+#include <exception>
+#include <utility>
+
+namespace framewire::net::http {
+
+namespace {
+
+using Phase = Visitor::Phase;
+
+ByteSpan bytes_of(std::string_view text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
+
+}  // namespace
+
+void Visitors::refuse(const VisitorPointer& visitor, const Refused& why, bool last) {
+    refusals_.line("{} refused: {}", visitor->connection->name(), why.text);
+    auto response = error_response(why.status, why.text);
+    if (why.status == 401) {
+        response.headers.emplace_back("WWW-Authenticate", R"(Bearer realm="framewire")");
+        // A browser would ask its user in a window of its own where a script asks.
+        if (visitor->raw.field("sec-fetch-dest") != "empty")
+            response.headers.emplace_back("WWW-Authenticate", R"(Basic realm="framewire")");
+    }
+    if (why.status == 426) response.headers.emplace_back("Upgrade", "websocket");
+    if (last) visitor->raw = {}, visitor->head_only = visitor->keep_alive = false;
+    try {
+        answer(visitor, response);
+    } catch (const std::exception& error) {
+        trouble_.line("{}: {}", visitor->connection->name(), error.what());
+        close(visitor);
+    }
+}
+
+void Visitors::answer(const VisitorPointer& visitor, const Response& response) {
+    auto& it = *visitor;
+    const bool feeds = response.feed && !it.head_only;
+    it.chunked = feeds && it.raw.version_1_1;
+    if (feeds) it.keep_alive = false;  // what is read meanwhile is of no request
+    const auto form = !response.feed ? BodyForm::whole : it.raw.version_1_1 ? BodyForm::chunked : BodyForm::to_the_end;
+    it.head = header_text(response, form, it.keep_alive);
+    it.body = it.head_only || response.status == 204 || response.status == 304 ? nullptr : response.body;
+    enter(it, Phase::answering);
+    if (feeds) return begin_feed(visitor, response.feed);
+    const std::array pieces{bytes_of(it.head), it.body ? bytes_of(*it.body) : ByteSpan()};
+    write(visitor, pieces, &Visitors::answered);
+}
+
+// The span itself need not stay; what it points to does.
+void Visitors::write(const VisitorPointer& visitor, std::span<const std::span<const std::uint8_t>> pieces,
+                     void (Visitors::*done)(const VisitorPointer&, const std::error_code&)) {
+    auto& it = *visitor;
+    it.writing = true;
+    it.taken_bytes = 0;
+    it.progress = loop_.now();
+    it.connection->write(
+        pieces,
+        [this, &it](std::size_t bytes) {
+            if (bytes > it.taken_bytes) it.progress = loop_.now();
+            it.taken_bytes = bytes;
+        },
+        [this, &it, done](const std::error_code& error, std::size_t) {
+            const auto held = it.shared_from_this();
+            it.writing = false;
+            if (error)
+                close(held);
+            else
+                (this->*done)(held, error);
+        });
+}
+
+void Visitors::answered(const VisitorPointer& visitor, const std::error_code&) {
+    visitor->head.clear();
+    visitor->body.reset();
+    if (visitor->keep_alive)
+        await_request(visitor);
+    else
+        leave(visitor);
+}
+
+// It closes when it has what was sent. Closing first could cost it that.
+void Visitors::leave(const VisitorPointer& visitor) {
+    enter(*visitor, Phase::leaving);
+    visitor->feed.reset();
+    visitor->connection->end_writing();
+    read_on(*visitor);
+}
+
+// --- feeds ---
+
+void Visitors::begin_feed(const VisitorPointer& visitor, const std::shared_ptr<Feed>& feed) {
+    enter(*visitor, Phase::feeding);
+    visitor->discarded_bytes = 0;
+    auto wake = [self = std::weak_ptr(self_), weak = std::weak_ptr(visitor), &loop = loop_] {
+        loop.post([self, weak] {
+            const auto held = self.lock();
+            const auto client = weak.lock();
+            if (held && client) (*held)->send_parts(client);
+        });
+    };
+    visitor->feed = std::make_unique<FeedClient>(feed, std::move(wake));
+    read_on(*visitor);  // tells when it goes
+    send_parts(visitor);
+}
+
+void Visitors::send_parts(const VisitorPointer& visitor) {
+    auto& it = *visitor;
+    if (it.phase != Phase::feeding || it.writing) return;
+    auto taken = it.feed->take();
+    if (taken.too_slow) {
+        refusals_.line("{} cut off: it is too slow for what it asked for", it.connection->name());
+        return close(visitor);
+    }
+    it.parts = std::move(taken.parts);
+    it.feed_ended = taken.ended;
+    it.chunk_heads.clear();
+    if (it.chunked)
+        for (const auto& part : it.parts) it.chunk_heads.push_back(fmt::format("{:x}\r\n", part->size()));
+    std::vector<ByteSpan> pieces;
+    if (!it.head.empty()) pieces.push_back(bytes_of(it.head));
+    for (std::size_t i = 0; i < it.parts.size(); ++i) {
+        if (it.parts[i]->empty()) continue;  // a chunk without bytes would be the last
+        if (it.chunked) pieces.push_back(bytes_of(it.chunk_heads[i]));
+        pieces.push_back(bytes_of(*it.parts[i]));
+        if (it.chunked) pieces.push_back(bytes_of("\r\n"));
+    }
+    if (it.feed_ended && it.chunked) pieces.push_back(bytes_of("0\r\n\r\n"));
+    if (!pieces.empty()) return write(visitor, pieces, &Visitors::parts_taken);
+    if (it.feed_ended) parts_taken(visitor, {});
+}
+
+void Visitors::parts_taken(const VisitorPointer& visitor, const std::error_code&) {
+    visitor->head.clear();
+    visitor->parts.clear();
+    if (visitor->feed_ended)
+        leave(visitor);
+    else
+        send_parts(visitor);
+}
+
+}  // namespace framewire::net::http

@@ -1,0 +1,230 @@
+#include "framewire/net/http/visitors/visitors.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/net/address.hpp"
+#include "framewire/net/transport/prefixed_connection.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <utility>
+
+namespace framewire::net::http {
+
+namespace {
+
+using Phase = Visitor::Phase;
+
+constexpr std::string_view stream_ending = "/stream";
+constexpr std::size_t first_message_most_bytes = 1024;
+
+std::optional<Method> method_of(std::string_view text) {
+    if (text == "GET") return Method::get;
+    if (text == "HEAD") return Method::head;
+    if (text == "PUT") return Method::put;
+    if (text == "POST") return Method::post;
+    return std::nullopt;
+}
+
+std::string_view name_of(Method method) {
+    switch (method) {
+        case Method::get: return "GET";
+        case Method::head: return "HEAD";
+        case Method::put: return "PUT";
+        case Method::post: return "POST";
+    }
+    return "";
+}
+
+int status_of(ErrorCode code) {
+    switch (code) {
+        case ErrorCode::usage: return 400;
+        case ErrorCode::no_input: return 404;
+        case ErrorCode::config: return 409;
+        default: return 500;
+    }
+}
+
+// "/NAME/stream" -> NAME; empty: another path.
+std::string stream_of(std::string_view path) {
+    if (!path.ends_with(stream_ending)) return {};
+    const auto name = path.substr(1, path.size() - 1 - stream_ending.size());
+    return is_stream_name(name) ? std::string(name) : std::string();
+}
+
+// What the words {"token":"..."} hold; a token has no character that JSON writes otherwise. None: other words.
+std::optional<std::string> token_in(std::string_view message) {
+    std::string words;
+    bool quoted = false;
+    for (const char c : message) {
+        if (c == '"') quoted = !quoted;
+        if (quoted || (c != ' ' && c != '\n' && c != '\r' && c != '\t')) words += c;
+    }
+    constexpr std::string_view front = R"({"token":")", back = R"("})";
+    if (words.size() < front.size() + back.size() || !words.starts_with(front) || !words.ends_with(back))
+        return std::nullopt;
+    return words.substr(front.size(), words.size() - front.size() - back.size());
+}
+
+}  // namespace
+
+void Visitors::handle(const VisitorPointer& visitor) {
+    auto& it = *visitor;
+    it.raw = it.reader.request();
+    it.head_only = it.raw.method == "HEAD";
+    it.keep_alive =
+        it.raw.version_1_1 ? !it.raw.lists("connection", "close") : it.raw.lists("connection", "keep-alive");
+    const bool too_many = under_way_ >= limits_.under_way;
+    enter(it, Phase::handled);
+    try {
+        if (too_many) throw Refused{503, "too many requests are under way"};
+        admission_.check_host(it.raw);
+        it.target = parse_target(it.raw.target);
+        it.let_in = admission_.let_in(it.raw, it.connection->peer(), loop_.now());
+        if (it.raw.lists("connection", "upgrade") && it.raw.count("upgrade") > 0) return handle_upgrade(visitor);
+        const auto site = handlers_.site();
+        if (!site) throw Refused{503, "nothing is answered here"};
+        if (!stream_of(it.target.path).empty()) throw Refused{426, "a stream is asked for as a WebSocket"};
+        const auto method = method_of(it.raw.method);
+        auto match = site->match(method.value_or(Method::get), it.target.path, it.target.query, false);
+        if (match.allowed.empty()) throw Refused{404, "there is nothing here"};
+        if (!method || !match.route) {
+            auto response = error_response(405, it.raw.method + " is not allowed here");
+            std::string allowed;
+            for (const auto one : match.allowed) allowed.append(allowed.empty() ? "" : ", ").append(name_of(one));
+            response.headers.emplace_back("Allow", allowed);
+            return answer(visitor, response);
+        }
+        admission_.check_access(it.raw, *match.route, it.let_in);
+        run_route(visitor, site, *match.route, std::move(match.parameters));
+    } catch (const Refused& why) {
+        refuse(visitor, why, false);
+    } catch (const std::exception& error) {
+        trouble_.line("{}: {}", visitor->connection->name(), error.what());
+        close(visitor);
+    }
+}
+
+void Visitors::run_route(const VisitorPointer& visitor, const std::shared_ptr<const Site>& site, const Route& route,
+                         std::map<std::string, std::string, std::less<>> parameters) {
+    Request request{.method = method_of(visitor->raw.method).value_or(Method::get),
+                    .path = visitor->target.path,
+                    .parameters = std::move(parameters),
+                    .query = visitor->target.query,
+                    .body = std::move(visitor->raw.body),
+                    .if_none_match = std::string(visitor->raw.field("if-none-match").value_or("")),
+                    .peer = visitor->connection->name(),
+                    .let_in = visitor->let_in};
+    const auto task = [this, weak = std::weak_ptr(visitor), self = std::weak_ptr(self_), &loop = loop_, &route,
+                       request = std::move(request)](bool may_use_site) {
+        auto response = std::make_shared<Response>(error_response(503, "nothing is answered here any more"));
+        try {
+            if (may_use_site) *response = route.handler(request);
+        } catch (const Error& error) {
+            *response = error_response(status_of(error.code()), error.what());
+        } catch (const std::exception& error) {
+            *response = error_response(500, error.what());
+        }
+        loop.post([weak, self, response] {
+            const auto held = self.lock();
+            const auto waiting = weak.lock();
+            if (held && waiting && waiting->phase == Phase::handled) (*held)->take_response(waiting, *response);
+        });
+    };
+    if (!handlers_.run(site, task)) throw Refused{503, "too many requests wait"};
+}
+
+void Visitors::take_response(const VisitorPointer& visitor, const Response& response) {
+    try {
+        if (!visitor->socket) return answer(visitor, response);
+        if (response.feed) return begin_feed(visitor, response.feed);
+        refusals_.line("{} refused: its WebSocket has no feed, but an answer {}", visitor->connection->name(),
+                       response.status);
+    } catch (const std::exception& error) {
+        trouble_.line("{}: {}", visitor->connection->name(), error.what());
+    }
+    close(visitor);
+}
+
+// --- WebSockets ---
+
+void Visitors::handle_upgrade(const VisitorPointer& visitor) {
+    auto& it = *visitor;
+    if (it.raw.method != "GET" || !it.raw.version_1_1 || !it.raw.lists("upgrade", "websocket"))
+        throw Refused{400, "nothing but GET in HTTP/1.1 becomes a WebSocket"};
+    constexpr std::size_t key_length = 24;  // base64 of 16 bytes
+    if (it.raw.field("sec-websocket-version") != "13" ||
+        it.raw.field("sec-websocket-key").value_or("").size() != key_length)
+        throw Refused{400, "a WebSocket of version 13 with its key is needed"};
+    admission_.check_origin(it.raw);
+    if (auto name = stream_of(it.target.path); !name.empty()) {
+        if (!it.raw.lists("sec-websocket-protocol", WebSocketConnection::stream_protocol))
+            throw Refused{400, "a stream's WebSocket speaks the protocol framewire"};
+        // Who may watch is told by the viewer's hello.
+        return upgrade(visitor, false, [this, name](const VisitorPointer& open) {
+            auto connection = std::move(open->connection);
+            close(open);
+            take_viewer_(std::move(connection), name);
+        });
+    }
+    const auto site = handlers_.site();
+    if (!site) throw Refused{503, "nothing is answered here"};
+    auto match = site->match(Method::get, it.target.path, it.target.query, true);
+    if (!match.route) throw Refused{404, "there is no WebSocket here"};
+    admission_.check_access(it.raw, *match.route, it.let_in);
+    const bool proven = it.let_in || match.route->access == Access::everybody;
+    upgrade(visitor, true,
+            [this, site, route = match.route, parameters = std::move(match.parameters),
+             proven](const VisitorPointer& open) {
+                open->after_proof = [this, site, route, parameters](const VisitorPointer& let_in) {
+                    enter(*let_in, Phase::handled);
+                    run_route(let_in, site, *route, parameters);
+                };
+                if (proven) return take_proof(open);
+                enter(*open, Phase::proving);
+                read_on(*open);
+            });
+}
+
+void Visitors::upgrade(const VisitorPointer& visitor, bool text, std::function<void(const VisitorPointer&)> done) {
+    enter(*visitor, Phase::upgrading);
+    auto carrier = with_bytes_before(visitor->reader.rest(), std::move(visitor->connection), loop_);
+    auto socket = std::make_unique<WebSocketConnection>(
+        std::move(carrier), WebSocketConnection::Options{
+                                .post = [&loop = loop_](std::function<void()> task) { loop.post(std::move(task)); },
+                                .text = text,
+                                .protocol = text ? std::string() : std::string(WebSocketConnection::stream_protocol)});
+    visitor->socket = socket.get();
+    visitor->connection = std::move(socket);
+    visitor->socket->accept(visitor->raw.fields,
+                            [this, &it = *visitor, done = std::move(done)](const std::error_code& error, std::size_t) {
+                                const auto held = it.shared_from_this();
+                                if (error) return close(held);
+                                done(held);
+                            });
+}
+
+void Visitors::take_proof(const VisitorPointer& visitor) {
+    try {
+        std::exchange(visitor->after_proof, nullptr)(visitor);
+    } catch (const Refused& why) {
+        refusals_.line("{} refused: {}", visitor->connection->name(), why.text);
+        close(visitor);
+    }
+}
+
+void Visitors::take_first_message(const VisitorPointer& visitor, std::size_t bytes) {
+    visitor->said.append(visitor->piece.begin(), visitor->piece.begin() + static_cast<std::ptrdiff_t>(bytes));
+    if (visitor->said.size() > first_message_most_bytes) return close(visitor);
+    if (!visitor->socket->message_ended()) return read_on(*visitor);
+    const auto token = token_in(std::exchange(visitor->said, {}));
+    if (!token || !admission_.let_in(*token, visitor->connection->peer(), loop_.now())) {
+        refusals_.line("{} refused: its WebSocket's first message has not the right token",
+                       visitor->connection->name());
+        return leave(visitor);
+    }
+    visitor->let_in = true;
+    take_proof(visitor);
+}
+
+}  // namespace framewire::net::http

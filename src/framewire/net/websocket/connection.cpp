@@ -1,0 +1,188 @@
+#include "framewire/net/websocket/connection.hpp"
+
+#include "framewire/core/text/printable.hpp"
+#include "framewire/net/websocket/carrier.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/websocket/stream.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace framewire::net {
+
+namespace {
+
+namespace beast = boost::beast;
+using beast::error_code;
+
+beast::string_view view_of(std::string_view text) { return {text.data(), text.size()}; }
+
+}  // namespace
+
+// Lives a little longer than its connection where a callback of it ends that.
+struct WebSocketConnection::Core : std::enable_shared_from_this<Core> {
+    Core(ConnectionPointer carrier, Options options_)
+        : options(std::move(options_)), stream(std::move(carrier), options.post) {
+        stream.binary(!options.text);
+        stream.auto_fragment(false);
+        stream.read_message_max(options.message_limit_bytes);
+    }
+
+    Carrier& carrier() { return stream.next_layer(); }
+
+    void accept(const Fields& fields) {
+        beast::http::request<beast::http::empty_body> request(beast::http::verb::get, "/", 11);
+        for (const auto& [name, value] : fields) request.insert(view_of(name), view_of(value));
+        stream.set_option(beast::websocket::stream_base::decorator([this](beast::websocket::response_type& said) {
+            if (!options.protocol.empty()) said.set(beast::http::field::sec_websocket_protocol, options.protocol);
+            said.erase(beast::http::field::server);
+        }));
+        stream.async_accept(request, [weak = weak_from_this()](const error_code& error) {
+            if (const auto self = weak.lock()) finish(self->shaken, error, 0);
+        });
+    }
+
+    void ask(const std::string& host, const std::string& path) {
+        stream.set_option(beast::websocket::stream_base::decorator([this](beast::websocket::request_type& request) {
+            if (!options.protocol.empty()) request.set(beast::http::field::sec_websocket_protocol, options.protocol);
+        }));
+        stream.async_handshake(answer, host, path, [weak = weak_from_this()](const error_code& error) {
+            if (const auto self = weak.lock()) finish(self->shaken, error, 0);
+        });
+    }
+
+    void read() {
+        stream.async_read_some(boost::asio::buffer(into.data(), into.size()),
+                               [weak = weak_from_this()](const error_code& error, std::size_t bytes) {
+                                   if (const auto self = weak.lock()) self->take(error, bytes);
+                               });
+    }
+
+    void take(const error_code& error, std::size_t bytes) {
+        if (error == beast::websocket::error::closed || error == boost::asio::error::eof)
+            return finish(read_done, std::error_code(), 0);
+        if (error) return finish(read_done, error, 0);
+        if (stream.got_text() != options.text)
+            return finish(read_done, std::make_error_code(std::errc::protocol_error), 0);
+        if (bytes > 0) return finish(read_done, error, bytes);
+        if (read_done) read();  // an empty message, or an empty end of one
+    }
+
+    // The next piece as a message.
+    void write() {
+        while (piece < pieces.size() && pieces[piece].empty()) ++piece;
+        if (piece == pieces.size()) {
+            progress = nullptr;
+            return finish(write_done, std::error_code(), written_bytes);
+        }
+        const auto bytes = pieces[piece];
+        begun_at_bytes = carrier().written_bytes();
+        stream.async_write(boost::asio::buffer(bytes.data(), bytes.size()),
+                           [weak = weak_from_this()](const error_code& error, std::size_t) {
+                               if (const auto self = weak.lock()) self->written(error);
+                           });
+    }
+
+    void written(const error_code& error) {
+        if (error) {
+            progress = nullptr;
+            return finish(write_done, error, written_bytes);
+        }
+        written_bytes += pieces[piece++].size();
+        if (write_done) write();
+    }
+
+    // Of the carrier's bytes some are the front of the message.
+    void tell_progress(std::size_t carried_bytes) {
+        constexpr std::size_t longest_front_bytes = 14;
+        if (!progress || piece == pieces.size()) return;
+        const auto carried = carried_bytes - std::min(carried_bytes, begun_at_bytes + longest_front_bytes);
+        progress(written_bytes + std::min(carried, pieces[piece].size()));
+    }
+
+    template <class Error>
+    static void finish(Done& done, const Error& error, std::size_t bytes) {
+        if (const auto call = std::exchange(done, nullptr)) call(error, bytes);
+    }
+
+    void close() {
+        shaken = read_done = write_done = nullptr;
+        progress = nullptr;
+        carrier().on_progress(nullptr);
+        carrier().connection().close();
+    }
+
+    const Options options;
+    beast::websocket::response_type answer;  // of the server that was asked
+    beast::websocket::stream<Carrier, false> stream;
+    Done shaken, read_done, write_done;
+    std::span<std::uint8_t> into;
+    Progress progress;
+    std::vector<std::span<const std::uint8_t>> pieces;
+    std::size_t piece = 0, written_bytes = 0, begun_at_bytes = 0;
+};
+
+WebSocketConnection::WebSocketConnection(ConnectionPointer carrier, Options options)
+    : core_(std::make_shared<Core>(std::move(carrier), std::move(options))) {}
+WebSocketConnection::~WebSocketConnection() { close(); }
+
+void WebSocketConnection::accept(const Fields& request, Done done) {
+    core_->shaken = std::move(done);
+    core_->accept(request);
+}
+
+void WebSocketConnection::ask(const std::string& host, const std::string& path, Done done) {
+    core_->shaken = std::move(done);
+    core_->ask(host, path);
+}
+
+std::optional<std::string> WebSocketConnection::declined() const {
+    constexpr std::size_t longest_words = 300;
+    const auto& answer = core_->answer;
+    if (answer.result() == beast::http::status::switching_protocols || answer.result_int() < 300) return std::nullopt;
+    return fmt::format("the server answers {}: {}", answer.result_int(),
+                       printable(answer.body().substr(0, longest_words)));
+}
+
+bool WebSocketConnection::message_ended() const { return core_->stream.is_message_done(); }
+
+void WebSocketConnection::ping() {
+    core_->stream.async_ping({}, [](const error_code&) {});
+}
+
+const std::string& WebSocketConnection::name() const { return core_->carrier().connection().name(); }
+const std::string& WebSocketConnection::peer() const { return core_->carrier().connection().peer(); }
+
+void WebSocketConnection::read_some(std::span<std::uint8_t> into, Done done) {
+    core_->into = into;
+    core_->read_done = std::move(done);
+    core_->read();
+}
+
+void WebSocketConnection::write(std::span<const std::span<const std::uint8_t>> pieces, Progress progress, Done done) {
+    auto& core = *core_;
+    core.pieces.assign(pieces.begin(), pieces.end());
+    core.piece = core.written_bytes = 0;
+    core.progress = std::move(progress);
+    core.write_done = std::move(done);
+    core.carrier().on_progress([weak = std::weak_ptr(core_)](std::size_t bytes) {
+        if (const auto self = weak.lock()) self->tell_progress(bytes);
+    });
+    // Nothing is called from inside the call, also where nothing is to be written.
+    if (std::ranges::any_of(pieces, [](const auto& one) { return !one.empty(); })) return core.write();
+    core.options.post([weak = std::weak_ptr(core_)] {
+        if (const auto self = weak.lock()) self->write();
+    });
+}
+
+void WebSocketConnection::end_writing() {
+    core_->stream.async_close(beast::websocket::close_code::normal, [](const error_code&) {});
+}
+
+void WebSocketConnection::close() { core_->close(); }
+
+}  // namespace framewire::net

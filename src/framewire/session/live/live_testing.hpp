@@ -1,0 +1,77 @@
+#pragma once
+
+// What the tests of cameras share that are asked and ordered while they are served.
+
+#include "framewire/net/client.hpp"
+#include "framewire/session/cameras/cameras.hpp"
+#include "framewire/session/job_testing.hpp"
+#include "framewire/session/live/live_camera.hpp"
+
+#include <chrono>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+namespace framewire::session {
+
+/// A camera that is served until the test is over.
+class Serving {
+public:
+    explicit Serving(CamerasOptions options)
+        : job_([&] {
+              options.job.stop = stop_.get_token();
+              return options;
+          }()),
+          thread_([this] { job_.run(); }) {}
+    ~Serving() { stop_.request_stop(); }
+
+    LiveCamera& camera() const { return *job_.live().front(); }
+    net::StreamAddress address() const { return {job_.address(), camera().name()}; }
+    /// Waits for what comes with time.
+    static void until(const std::function<bool()>& there) {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        while (!there() && std::chrono::steady_clock::now() < end)
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        ASSERT_TRUE(there());
+    }
+    void wait_for_frames(std::uint64_t count) const {
+        const auto before = camera().picture_version();
+        until([&] { return camera().picture_version() >= before + count; });
+    }
+
+private:
+    std::stop_source stop_;
+    CamerasJob job_;
+    std::jthread thread_;
+};
+
+/// What tests of cameras that are ordered share.
+class LiveTest : public JobTest {
+protected:
+    static constexpr int fps = 50;
+    static std::string source() { return fmt::format("synth:size=128x96:fps={}:noise=3:objects=4:seed=7", fps); }
+
+    CamerasOptions options(delta::Mode mode = delta::Mode::lossless, int threshold = 20) const {
+        CamerasOptions options{.job = job()};
+        options.listener.listen = {"127.0.0.1", 0};
+        BroadcastOptions camera{.job = job(), .input = {.source = source(), .panel = true}};
+        camera.encoder = {.mode = mode, .threshold = threshold};
+        camera.server.stream = "door";
+        options.cameras.push_back(camera);
+        options.live.record_folder = folder_ / "";
+        return options;
+    }
+
+    static Bytes bytes_of(const HostView<const std::uint8_t>& picture) {
+        return {picture.data(), picture.data() + picture.shape().bytes()};
+    }
+    /// What `order` is refused with.
+    static std::string refusal(const std::function<void()>& order, ErrorCode code = ErrorCode::usage) {
+        std::string words;
+        EXPECT_EQ(testing::error_of(order, &words), code) << words;
+        return words;
+    }
+};
+
+}  // namespace framewire::session

@@ -1,0 +1,108 @@
+import { make } from "../dom.js";
+import { bitrate, decimal, percent } from "../words.js";
+import { Plot } from "./plot.js";
+
+const EVERY_MS = 500;
+const KEPT = 120; // a minute
+
+/** What is shown of a stream: its name, `brief` where there is little room, what stands below it, what the plot follows. */
+const FIGURES = {
+    fps: {
+        title: "Frames per second",
+        brief: "fps",
+        value: (now) => decimal(now.fps),
+        below: (now, camera) => (camera.rate ? `of ${decimal(camera.rate, camera.rate % 1 ? 2 : 0)}` : ""),
+        course: (now) => now.fps,
+    },
+    latency: {
+        title: "Camera to screen",
+        brief: "latency",
+        value: (now) => (Number.isFinite(now.latencyMs) ? `${decimal(now.latencyMs, 0)} ms` : "-"),
+        below: (now) => (Number.isFinite(now.decodeMs) ? `${decimal(now.decodeMs)} ms decoding` : ""),
+        course: (now) => now.latencyMs,
+    },
+    bandwidth: {
+        title: "Bandwidth",
+        brief: "bandwidth",
+        value: (now) => bitrate(now.bitsPerSecond),
+        below: (now) =>
+            now.rawBitsPerSecond
+                ? `${percent(now.bitsPerSecond / now.rawBitsPerSecond)} of ${bitrate(now.rawBitsPerSecond)} raw`
+                : "",
+        course: (now) => now.bitsPerSecond,
+    },
+    changed: {
+        title: "Bytes changed",
+        value: (now) => percent(now.changedShare),
+        below: () => "of the last step",
+        course: (now) => now.changedShare,
+    },
+    bound: {
+        title: "Error bound",
+        brief: "bound",
+        value: (now) => (!Number.isFinite(now.threshold) ? "-" : now.threshold === 0 ? "exact" : `± ${now.threshold}`),
+        below: (now, camera) => `${camera.mode}, of 255`,
+        course: (now) => now.threshold,
+    },
+    drops: {
+        title: "Skipped",
+        value: (now) => decimal(now.dropped, 0),
+        below: () => "pictures, line too slow",
+        course: (now) => now.dropped,
+    },
+};
+
+/** Figures of a picture's stream, brought up to date twice per second while they are shown. */
+export class Figures {
+    /**
+     * @param {import("../picture/picture.js").CameraPicture} picture
+     * @param {(keyof typeof FIGURES)[]} shown
+     * @param {(keyof typeof FIGURES)[]} plotted those of them with a plot
+     * @param {boolean} [isBrief] with short names, for little room
+     */
+    constructor(picture, shown, plotted, isBrief = false) {
+        this.picture = picture;
+        this.isBrief = isBrief;
+        this.seconds = [];
+        this.parts = shown.map((name) => this.part(name, plotted.includes(name)));
+        this.element = make("dl", { class: "figures" }, ...this.parts.map((part) => part.element));
+        this.timer = setInterval(() => this.refresh(), EVERY_MS);
+        this.refresh();
+    }
+
+    part(name, isPlotted) {
+        const value = make("dd", { class: "value numbers" });
+        const below = make("dd", { class: "below" });
+        const plot = isPlotted ? new Plot() : null;
+        const element = make(
+            "div",
+            { class: `figure ${name}` },
+            make("dt", {}, this.isBrief ? FIGURES[name].brief : FIGURES[name].title),
+            value,
+            below,
+            plot && make("dd", { class: "course" }, plot.element),
+        );
+        return { figure: FIGURES[name], element, value, below, plot, course: [] };
+    }
+
+    refresh() {
+        if (document.hidden) return;
+        const now = this.picture.greeted ? this.picture.stream.figures() : {};
+        this.seconds.push(performance.now() / 1000);
+        if (this.seconds.length > KEPT) this.seconds.shift();
+        for (const part of this.parts) {
+            part.value.textContent = part.figure.value(now);
+            part.below.textContent = part.figure.below(now, this.picture.camera);
+            if (!part.plot) continue;
+            const value = part.figure.course(now);
+            part.course.push(Number.isFinite(value) ? value : null);
+            if (part.course.length > KEPT) part.course.shift();
+            part.plot.show(this.seconds, part.course);
+        }
+    }
+
+    close() {
+        clearInterval(this.timer);
+        for (const part of this.parts) part.plot?.close();
+    }
+}

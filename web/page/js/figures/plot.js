@@ -1,0 +1,62 @@
+import { make } from "../dom.js";
+
+const HEIGHT_PX = 44;
+
+/** uPlot, which a server built without it does not have: then there are figures without plots. */
+const library = import("/vendor/uplot.js").then(
+    ({ default: UPlot }) => {
+        document.head.append(make("link", { rel: "stylesheet", href: "/vendor/uplot.css" }));
+        return UPlot;
+    },
+    () => null,
+);
+
+/** The course of one figure, from zero up. */
+export class Plot {
+    constructor() {
+        this.element = make("div", { class: "plot", "aria-hidden": "true" });
+        this.resized = new ResizeObserver(() => this.plot?.setSize({ width: this.element.clientWidth, height: HEIGHT_PX }));
+        this.isClosed = false;
+        this.open();
+    }
+
+    async open() {
+        const UPlot = await library;
+        if (!UPlot || this.isClosed) return;
+        const color = () => getComputedStyle(this.element).color;
+        this.plot = new UPlot(
+            {
+                width: this.element.clientWidth || 160,
+                height: HEIGHT_PX,
+                padding: [4, 0, 2, 0],
+                cursor: { show: false },
+                legend: { show: false },
+                axes: [{ show: false }, { show: false }],
+                scales: { x: { time: false }, y: { range: (_plot, _least, most) => [0, (most || 1) * 1.1] } },
+                series: [
+                    {},
+                    {
+                        stroke: color,
+                        fill: () => color().replace(/^rgb\((.*)\)$/, "rgba($1, 0.16)"),
+                        width: 1.5,
+                        points: { show: false },
+                    },
+                ],
+            },
+            [[], []],
+            this.element,
+        );
+        this.resized.observe(this.element);
+    }
+
+    /** @param {number[]} seconds @param {(number | null)[]} values */
+    show(seconds, values) {
+        this.plot?.setData([seconds, values]);
+    }
+
+    close() {
+        this.isClosed = true;
+        this.resized.disconnect();
+        this.plot?.destroy();
+    }
+}

@@ -1,0 +1,194 @@
+import { freshId, make } from "../dom.js";
+import { announce } from "../parts/announce.js";
+import { icon } from "../parts/icons.js";
+import { api } from "../server/api.js";
+import { Orders } from "../server/orders.js";
+import { chooseFilter } from "./add_filter.js";
+import { formatChain, parseChain } from "./chain_text.js";
+import { FilterItem } from "./filter_item.js";
+import { RefusalLine, section } from "./section.js";
+
+/** The chain as a list that is applied as it changes, and as text. */
+export class ChainEditor {
+    /**
+     * @param {any} camera
+     * @param {(camera: any) => void} learned is told how the camera stands after an order
+     */
+    constructor(camera, learned) {
+        this.name = camera.name;
+        this.learned = learned;
+        /** @type {any[]} */
+        this.filters = [];
+        /** @type {FilterItem[]} */
+        this.items = [];
+        /** The server's text that the list was made of. @type {string | null} */
+        this.known = null;
+        this.refusal = new RefusalLine();
+        this.orders = new Orders((chain) => api.setChain(this.name, chain), {
+            done: (answer) => {
+                this.known = answer.chain;
+                this.learned(answer);
+            },
+            refused: (text) => {
+                this.refusal.tell(text);
+                this.back.hidden = !text;
+            },
+        });
+        this.switches = new Orders((wish) => api.setControls(this.name, wish), {
+            done: (answer) => this.learned(answer),
+            refused: this.refusal.tell,
+        });
+        this.list = make("ol", { class: "chain", "aria-label": "Filters, in their order" });
+        this.none = make("p", { class: "soft" }, "No filter: the picture goes out as it comes.");
+        this.back = make("button", { class: "button", type: "button", hidden: true, onclick: () => this.goBack() }, "Back to what the server has");
+        this.add = make(
+            "button",
+            { class: "button", type: "button", onclick: () => chooseFilter(this.filters, (filter) => this.append(filter)) },
+            icon("plus"),
+            "Add filter",
+        );
+        this.element = section(
+            "Filters",
+            { open: true, class: "filters" },
+            this.none,
+            this.list,
+            this.refusal.element,
+            make("div", { class: "row" }, this.add, this.back),
+            this.asText(),
+        );
+        api.filters().then(
+            (filters) => {
+                this.filters = filters;
+                if (this.camera) this.rebuild(this.camera);
+            },
+            (refusal) => this.refusal.tell(refusal.message),
+        );
+    }
+
+    asText() {
+        const id = freshId("chain");
+        this.text = make("textarea", { id, rows: 2, spellcheck: "false", autocapitalize: "off" });
+        const apply = () => {
+            this.known = null; // the list is made anew of what the server makes of it
+            this.orders.order(this.text.value);
+        };
+        return make(
+            "details",
+            { class: "as-text" },
+            make("summary", {}, "As text"),
+            make("label", { for: id, class: "unseen" }, "The chain as text"),
+            this.text,
+            make("button", { class: "button", type: "button", onclick: apply }, "Apply"),
+        );
+    }
+
+    /** @param {any} camera as it stands */
+    learn(camera) {
+        this.camera = camera;
+        if (this.orders.pending || this.switches.pending || !this.filters.length) return;
+        if (camera.chain !== this.known && this.back.hidden) this.rebuild(camera);
+        this.showSwitches(camera);
+    }
+
+    rebuild(camera) {
+        this.known = camera.chain;
+        this.text.value = camera.chain;
+        const opened = new Set(this.items.filter((one) => !one.body.hidden).map((one) => one.item.name));
+        try {
+            this.items = parseChain(camera.chain, this.filters).map((item) => this.itemOf(item));
+        } catch (error) {
+            this.items = [];
+            this.refusal.tell(`${error.message} Change the chain as text.`);
+        }
+        for (const one of this.items) one.open(opened.has(one.item.name));
+        this.arrange();
+        this.showSwitches(camera);
+    }
+
+    itemOf(item) {
+        return new FilterItem(item, this.filters, {
+            changed: () => this.apply(),
+            switched: (one, on) => this.switches.order({ filter: this.items.indexOf(one) + 1, on }),
+            removed: (one) => this.remove(one),
+            moved: (one, by) => this.move(one, this.items.indexOf(one) + by),
+            dragged: (one, y) => this.move(one, this.indexAt(y, one), false),
+            dropped: () => this.apply(),
+        });
+    }
+
+    showSwitches(camera) {
+        if (camera.filters.length !== this.items.length) return;
+        this.items.forEach((one, index) => one.showSwitch(camera.filters[index].on, camera.filters[index].fixed));
+    }
+
+    arrange() {
+        const elements = this.items.map((one) => one.element);
+        // Only what is elsewhere moves: an element that is taken out loses the pointer that drags it.
+        for (const element of [...this.list.children]) if (!elements.includes(element)) element.remove();
+        elements.forEach((element, index) => {
+            if (this.list.children[index] !== element) this.list.insertBefore(element, this.list.children[index] ?? null);
+        });
+        this.items.forEach((one, index) => one.number(index, this.items.length));
+        this.none.hidden = this.items.length > 0;
+    }
+
+    /** Sends the list, where it is another than the server's. */
+    apply() {
+        const text = formatChain(this.items.map((one) => one.item), this.filters);
+        this.text.value = text;
+        if (text === this.known && this.back.hidden) return;
+        this.orders.order(text);
+    }
+
+    append(filter) {
+        const one = this.itemOf({ name: filter.name, values: {}, on: true });
+        this.items.push(one);
+        one.open(filter.parameters.length > 0);
+        this.arrange();
+        this.apply();
+        one.opener.focus();
+        announce(`${filter.name} added.`);
+    }
+
+    remove(one) {
+        const at = this.items.indexOf(one);
+        this.items.splice(at, 1);
+        this.arrange();
+        this.apply();
+        (this.items[Math.min(at, this.items.length - 1)]?.opener ?? this.add).focus();
+        announce(`${one.item.name} removed.`);
+    }
+
+    move(one, to, applied = true) {
+        const from = this.items.indexOf(one);
+        if (to < 0 || to >= this.items.length || to === from) return;
+        // The others move around it, so that it keeps focus and pointer.
+        this.items.splice(from, 1);
+        this.items.splice(to, 0, one);
+        const others = this.items.filter((other) => other !== one);
+        others.forEach((other, index) => {
+            if (index < to) this.list.insertBefore(other.element, one.element);
+        });
+        for (const other of others.slice(to).reverse()) one.element.after(other.element);
+        this.items.forEach((other, index) => other.number(index, this.items.length));
+        announce(`${one.item.name} is ${to + 1} of ${this.items.length}.`);
+        if (applied) this.apply();
+    }
+
+    /** Where in the list a pointer is that drags `one`. */
+    indexAt(y, one) {
+        const others = this.items.filter((other) => other !== one);
+        const middle = (other) => {
+            const { top, height } = other.element.getBoundingClientRect();
+            return top + height / 2;
+        };
+        return others.filter((other) => middle(other) < y).length;
+    }
+
+    goBack() {
+        this.back.hidden = true;
+        this.refusal.tell("");
+        this.rebuild(this.camera);
+        this.add.focus();
+    }
+}

@@ -1,0 +1,34 @@
+import { freshId, make } from "../dom.js";
+import { toast } from "../parts/announce.js";
+import { icon } from "../parts/icons.js";
+import { section } from "./section.js";
+
+/** The command line that serves the camera as it stands. */
+export class CommandSection {
+    constructor() {
+        const id = freshId("command");
+        this.text = make("textarea", { id, readOnly: true, rows: 3, spellcheck: "false" });
+        this.element = section(
+            "Command line",
+            {},
+            make("label", { for: id, class: "soft" }, "Serves the camera as it stands now"),
+            this.text,
+            make("button", { class: "button", type: "button", onclick: () => this.copy() }, icon("copy"), "Copy"),
+        );
+    }
+
+    learn(camera) {
+        if (this.text.value !== camera.command) this.text.value = camera.command;
+    }
+
+    async copy() {
+        try {
+            await navigator.clipboard.writeText(this.text.value);
+        } catch {
+            // Without HTTPS browsers give pages no clipboard beyond the machine itself: the old way.
+            this.text.select();
+            document.execCommand("copy");
+        }
+        toast("The command line is copied.");
+    }
+}

@@ -1,0 +1,27 @@
+import { make } from "../dom.js";
+
+/**
+ * A part of the panel that folds.
+ * @param {string} title
+ * @param {{open?: boolean, class?: string}} options
+ * @param {...(Node | null)} children
+ */
+export function section(title, options, ...children) {
+    return make(
+        "details",
+        { class: `section ${options.class ?? ""}`, open: options.open ? true : null },
+        make("summary", {}, make("h2", {}, title)),
+        make("div", { class: "section-body" }, ...children),
+    );
+}
+
+/** What the server refused, in its words, beside the control it is of. */
+export class RefusalLine {
+    constructor() {
+        this.element = make("p", { class: "refusal", role: "alert" });
+    }
+
+    tell = (text) => {
+        if (this.element.textContent !== text) this.element.textContent = text;
+    };
+}

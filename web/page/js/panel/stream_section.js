@@ -1,0 +1,56 @@
+import { freshId, make } from "../dom.js";
+import { api } from "../server/api.js";
+import { Orders } from "../server/orders.js";
+import { NumberField } from "./number_field.js";
+import { RefusalLine, section } from "./section.js";
+
+const MODES = {
+    exact: "exact: every byte within the threshold",
+    bounded: "bounded: the same bound, fewer bytes, more work",
+    lossless: "lossless: the camera's bytes",
+};
+const GREATEST_THRESHOLD = 254;
+
+/** How far what is sent may be from what the camera gave. */
+export class StreamSection {
+    /** @param {any} camera @param {(camera: any) => void} learned */
+    constructor(camera, learned) {
+        this.refusal = new RefusalLine();
+        this.orders = new Orders((wish) => api.setThreshold(camera.name, wish), {
+            done: learned,
+            refused: this.refusal.tell,
+        });
+        const id = freshId("mode");
+        this.mode = make(
+            "select",
+            { id, onchange: () => this.orders.order({ mode: this.mode.value }) },
+            ...Object.entries(MODES).map(([value, words]) => make("option", { value }, words)),
+        );
+        this.threshold = new NumberField(
+            { name: "Threshold", minimum: 0, maximum: GREATEST_THRESHOLD, step: 1, value: camera.threshold },
+            (threshold) => this.orders.order({ threshold }),
+        );
+        this.hint = make("p", { class: "soft" });
+        this.element = section(
+            "Error bound",
+            { open: true },
+            this.threshold.element,
+            make("div", { class: "field" }, make("label", { for: id }, "Mode"), this.mode),
+            this.hint,
+            this.refusal.element,
+        );
+    }
+
+    learn(camera) {
+        if (this.orders.pending) return;
+        this.threshold.show(camera.threshold);
+        this.threshold.enable(camera.mode !== "lossless");
+        this.mode.value = camera.mode;
+        this.hint.textContent =
+            camera.mode === "lossless"
+                ? "Every byte is the camera's."
+                : camera.threshold_max > camera.threshold
+                  ? `No byte seen is further from the camera's than this; for the bitrate it may rise to ${camera.threshold_max}.`
+                  : "No byte seen is further from the camera's than this.";
+    }
+}

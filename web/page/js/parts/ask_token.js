@@ -1,0 +1,58 @@
+import { make, freshId } from "../dom.js";
+import { api } from "../server/api.js";
+import { keepToken } from "../server/token.js";
+import { openDialog } from "./dialog.js";
+
+/** @type {Promise<void> | null} */
+let asking = null;
+
+/**
+ * Asks for the server's token until it takes one.
+ * @param {string} why what the server said
+ */
+export function askToken(why) {
+    asking ??= ask(why).finally(() => (asking = null));
+    return asking;
+}
+
+function ask(why) {
+    return new Promise((resolve) => {
+        const id = freshId("token");
+        const input = make("input", {
+            id,
+            type: "password",
+            autocomplete: "current-password",
+            required: true,
+            spellcheck: "false",
+            "aria-describedby": `${id}-why`,
+        });
+        const refusal = make("p", { class: "refusal", role: "alert", id: `${id}-why` }, why);
+        const enter = make("button", { class: "button main", type: "submit" }, "Enter");
+        const form = make(
+            "form",
+            { class: "token-form" },
+            make("p", { class: "soft" }, "Who starts the server is told the token, or wrote it into its --token-file."),
+            make("label", { for: id }, "Token"),
+            input,
+            refusal,
+            enter,
+        );
+        const dialog = openDialog("This server wants a token", { closable: false }, form);
+        form.addEventListener("submit", async (event) => {
+            event.preventDefault();
+            enter.disabled = true;
+            keepToken(input.value.trim());
+            try {
+                await api.cameras();
+                dialog.close();
+                resolve();
+            } catch (refused) {
+                keepToken("");
+                refusal.textContent = refused.message;
+                input.select();
+            }
+            enter.disabled = false;
+        });
+        input.focus();
+    });
+}

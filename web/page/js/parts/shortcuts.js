@@ -1,0 +1,66 @@
+import { make, freshId } from "../dom.js";
+import { openDialog } from "./dialog.js";
+
+const KEY = "framewire-shortcuts";
+
+/** @type {Map<string, {words: string, act: () => void, shown: string}>} */
+const shortcuts = new Map();
+
+const areOn = () => localStorage.getItem(KEY) !== "off";
+
+/**
+ * What a key does from now on.
+ * @param {string} key as KeyboardEvent.key has it
+ * @param {string} words for the help; empty: not told there
+ * @param {() => void} act
+ * @param {string} [shown] the key for people to read
+ */
+export function onKey(key, words, act, shown = key) {
+    shortcuts.set(key, { words, act, shown });
+}
+
+/** @param {...string} keys that do nothing any more */
+export function forgetKeys(...keys) {
+    for (const key of keys) shortcuts.delete(key);
+}
+
+export function showHelp() {
+    const id = freshId("shortcuts");
+    const told = [...shortcuts.values()].filter((shortcut) => shortcut.words);
+    openDialog(
+        "Keys",
+        { class: "help" },
+        make(
+            "dl",
+            { class: "keys" },
+            ...told.map(({ shown, words }) => make("div", {}, make("dt", {}, make("kbd", {}, shown)), make("dd", {}, words))),
+        ),
+        make(
+            "p",
+            { class: "switch-line" },
+            make("input", {
+                type: "checkbox",
+                id,
+                checked: areOn(),
+                onchange: ({ target }) => localStorage.setItem(KEY, target.checked ? "on" : "off"),
+            }),
+            make("label", { for: id }, "Single keys act as told above"),
+        ),
+    );
+}
+
+/** Listens to keys for the whole page. */
+export function startShortcuts() {
+    onKey("?", "this help", showHelp);
+    document.addEventListener("keydown", (event) => {
+        if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !areOn()) return;
+        if (document.querySelector("dialog[open]")) return;
+        const target = /** @type {HTMLElement} */ (event.target);
+        if (target.closest("textarea, select, input:not([type=checkbox])")) return;
+        if (event.key === " " && target.closest("button, a, summary, input")) return;
+        const shortcut = shortcuts.get(event.key);
+        if (!shortcut) return;
+        event.preventDefault();
+        shortcut.act();
+    });
+}

@@ -1,0 +1,53 @@
+import { makeSvg } from "../dom.js";
+
+export const ZONE_KINDS = ["privacy", "mosaic", "detect"];
+
+/** What is drawn over a picture, in pixels of the picture: boxes of what moves, and zones. */
+export class Overlay {
+    constructor() {
+        this.boxes = makeSvg("g", { class: "boxes" });
+        this.zones = makeSvg("g", { class: "zones" });
+        this.element = makeSvg("svg", { class: "overlay", preserveAspectRatio: "none", "aria-hidden": "true" }, this.zones, this.boxes);
+        this.size = [1, 1];
+        this.setSize(1, 1);
+    }
+
+    setSize(width, height) {
+        this.size = [width, height];
+        this.element.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    }
+
+    /** @param {{id: number, x: number, y: number, width: number, height: number}[]} objects */
+    showBoxes(objects) {
+        while (this.boxes.childElementCount > objects.length) this.boxes.lastChild.remove();
+        while (this.boxes.childElementCount < objects.length) this.boxes.append(makeSvg("rect", { rx: 2 }));
+        objects.forEach((object, index) => place(this.boxes.children[index], object));
+    }
+
+    /**
+     * @param {any[]} zones in pixels of the source
+     * @param {[number, number]} sourceSize the picture is taken for the whole source, scaled
+     */
+    showZones(zones, sourceSize) {
+        const [sx, sy] = [this.size[0] / sourceSize[0], this.size[1] / sourceSize[1]];
+        this.zones.replaceChildren(
+            ...zones.map((zone) =>
+                place(makeSvg("rect", { class: `zone ${zone.kind}` }), {
+                    x: zone.x * sx,
+                    y: zone.y * sy,
+                    width: zone.width * sx,
+                    height: zone.height * sy,
+                }),
+            ),
+        );
+    }
+
+    show(what, shown) {
+        this[what].style.display = shown ? "" : "none";
+    }
+}
+
+function place(rectangle, { x, y, width, height }) {
+    for (const [name, value] of Object.entries({ x, y, width, height })) rectangle.setAttribute(name, String(value));
+    return rectangle;
+}

@@ -1,0 +1,123 @@
+import { CameraStream } from "/stream/camera_stream.js";
+
+import { make } from "../dom.js";
+import { announce } from "../parts/announce.js";
+import { token } from "../server/token.js";
+import { Overlay } from "./overlay.js";
+
+const WORDS = {
+    connecting: "Connecting …",
+    paused: "Paused",
+    lost: "Connection lost. Trying again …",
+    ended: "The stream has ended.",
+    refused: "The server refuses this stream.",
+};
+
+/**
+ * A camera's live picture with what lies over it. Pauses while nobody can see it. Events: `hello` and `state` of the stream.
+ */
+export class CameraPicture extends HTMLElement {
+    /** @param {any} camera as the API tells it */
+    open(camera) {
+        this.camera = camera;
+        this.state = "connecting";
+        this.stopped = false;
+        this.inView = true;
+        this.runs = true;
+        this.overlay = new Overlay();
+        this.canvas = make("canvas", { role: "img", "aria-label": `${camera.name}, live picture` });
+        this.note = make("p", { class: "note" });
+        this.frame = make("div", { class: "frame" }, this.canvas, this.overlay.element);
+        this.replaceChildren(this.frame, this.note);
+        this.fit(...camera.size);
+
+        const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+        this.stream = new CameraStream({
+            url: `${scheme}//${location.host}/${encodeURIComponent(camera.name)}/stream`,
+            name: camera.name,
+            token: token(),
+            canvas: this.canvas,
+        });
+        this.stream.addEventListener("state", (event) => this.enter(event.detail));
+        this.greeted = false;
+        this.stream.addEventListener("hello", ({ detail }) => {
+            this.greeted = true;
+            this.fit(detail.width, detail.height);
+            this.dispatchEvent(new CustomEvent("hello", { detail }));
+        });
+        this.stream.addEventListener("frame", ({ detail }) => this.overlay.showBoxes(detail.objects ?? []));
+
+        this.watched = new IntersectionObserver(([entry]) => {
+            this.inView = entry.isIntersecting;
+            this.runOrRest();
+        });
+        this.watched.observe(this);
+        this.onHidden = () => this.runOrRest();
+        document.addEventListener("visibilitychange", this.onHidden);
+        this.learn(camera);
+        this.explain();
+        return this;
+    }
+
+    /** @param {any} camera as it stands now */
+    learn(camera) {
+        if (this.camera.up !== camera.up)
+            announce(camera.up ? `${camera.name} is back.` : `${camera.name} is lost.`);
+        this.camera = camera;
+        this.overlay.showZones(camera.zones, camera.source_size);
+        this.explain();
+    }
+
+    /** Stops and goes on as one wishes, beside what nobody sees. */
+    stop(stopped) {
+        this.stopped = stopped;
+        this.runOrRest();
+    }
+
+    close() {
+        this.watched.disconnect();
+        document.removeEventListener("visibilitychange", this.onHidden);
+        this.stream.close();
+    }
+
+    runOrRest() {
+        const runs = !this.stopped && this.inView && !document.hidden;
+        if (runs === this.runs) return;
+        this.runs = runs;
+        if (runs) this.stream.resume();
+        else this.stream.pause();
+    }
+
+    fit(width, height) {
+        if (!width || !height) return;
+        this.style.setProperty("--aspect", String(width / height));
+        this.overlay.setSize(width, height);
+        this.overlay.showZones(this.camera.zones, this.camera.source_size);
+    }
+
+    enter({ state, text }) {
+        if (state !== this.state && (state === "lost" || (state === "live" && this.state === "lost")))
+            announce(state === "lost" ? `${this.camera.name}: connection lost.` : `${this.camera.name}: live again.`);
+        this.state = state;
+        this.text = text;
+        this.explain();
+        this.dispatchEvent(new CustomEvent("state", { detail: state }));
+    }
+
+    explain() {
+        const isLost = this.state === "live" && !this.camera.up;
+        this.dataset.state = isLost ? "camera-lost" : this.state;
+        this.note.textContent = isLost
+            ? "The camera is lost. This is its last picture."
+            : this.state === "live"
+              ? ""
+              : (this.state === "refused" && this.text) || WORDS[this.state];
+    }
+}
+
+customElements.define("camera-picture", CameraPicture);
+
+/** @returns {CameraPicture} */
+export function openPicture(camera) {
+    return /** @type {CameraPicture} */ (make("camera-picture")).open(camera);
+}

@@ -1,0 +1,56 @@
+import { token } from "./token.js";
+
+/** What the server refused, in its words. */
+export class Refusal extends Error {
+    /** @param {number} status 0 where no answer came */
+    constructor(status, text) {
+        super(text);
+        this.status = status;
+    }
+}
+
+const PATIENCE_MS = 8000;
+
+async function ask(method, path, body) {
+    /** @type {Record<string, string>} */
+    const headers = { Accept: "application/json" };
+    if (token()) headers.Authorization = `Bearer ${token()}`;
+    if (body !== undefined) headers["Content-Type"] = "application/json";
+    let response, text;
+    try {
+        response = await fetch(path, {
+            method,
+            headers,
+            body: body === undefined ? undefined : JSON.stringify(body),
+            cache: "no-store",
+            credentials: "omit",
+            signal: AbortSignal.timeout(PATIENCE_MS),
+        });
+        text = await response.text();
+    } catch {
+        throw new Refusal(0, "The server does not answer.");
+    }
+    let answer;
+    try {
+        answer = JSON.parse(text);
+    } catch {
+        throw new Refusal(response.status, `The server answered ${response.status} without words.`);
+    }
+    if (!response.ok) throw new Refusal(response.status, answer?.error?.text ?? `The server answered ${response.status}.`);
+    return answer;
+}
+
+const of = (name) => `/api/cameras/${encodeURIComponent(name)}`;
+
+/** The server's API. Every call throws Refusal where the server refuses, or does not answer. */
+export const api = {
+    server: () => ask("GET", "/api/server"),
+    filters: () => ask("GET", "/api/filters"),
+    cameras: async () => (await ask("GET", "/api/cameras")).cameras,
+    setChain: (name, chain) => ask("PUT", `${of(name)}/chain`, { chain }),
+    setControls: (name, controls) => ask("PUT", `${of(name)}/controls`, controls),
+    setThreshold: (name, wish) => ask("PUT", `${of(name)}/threshold`, wish),
+    setZones: (name, zones) => ask("PUT", `${of(name)}/zones`, { zones }),
+    record: (name, on) => ask("POST", `${of(name)}/record`, { on }),
+    snapshot: (name) => ask("POST", `${of(name)}/snapshot`, {}),
+};

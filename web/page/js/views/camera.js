@@ -1,0 +1,57 @@
+import { make } from "../dom.js";
+import { Figures } from "../figures/figures.js";
+import { Panel } from "../panel/panel.js";
+import { openPicture } from "../picture/picture.js";
+import { Toolbar } from "./toolbar.js";
+
+/** One camera large, its figures with their course, and its panel. */
+export class CameraView {
+    /**
+     * @param {import("../server/cameras.js").Cameras} cameras
+     * @param {string} name
+     * @param {any} server what the server is
+     */
+    constructor(cameras, name, server) {
+        this.name = name;
+        const camera = cameras.named(name);
+        this.picture = openPicture(camera);
+        this.toolbar = new Toolbar(this.picture, cameras, server);
+        this.figures = new Figures(
+            this.picture,
+            ["fps", "latency", "bandwidth", "changed", "bound", "drops"],
+            ["fps", "latency", "bandwidth", "changed", "bound", "drops"],
+        );
+        this.panel = new Panel(this.picture, cameras, server);
+        this.source = make("p", { class: "soft source" });
+        this.element = make(
+            "div",
+            { class: "camera-view" },
+            make(
+                "section",
+                { class: "stage", "aria-labelledby": "camera-name" },
+                make("div", { class: "camera-head" }, make("h1", { id: "camera-name" }, name || "camera"), this.source),
+                make("div", { class: "picture-place" }, this.picture),
+                this.toolbar.element,
+                make("h2", { class: "unseen" }, "Figures"),
+                this.figures.element,
+            ),
+            this.panel.element,
+        );
+    }
+
+    /** @param {any[]} cameras as they stand */
+    learn(cameras) {
+        const camera = cameras.find((one) => one.name === this.name);
+        this.source.textContent = `${camera.source} · ${camera.size.join(" × ")} · ${camera.channels === 1 ? "gray" : "colour"}`;
+        this.picture.learn(camera);
+        this.toolbar.learn(camera);
+        this.panel.learn(camera);
+    }
+
+    close() {
+        this.toolbar.close();
+        this.panel.close();
+        this.figures.close();
+        this.picture.close();
+    }
+}

@@ -1,0 +1,98 @@
+import {Figures} from './figures.js';
+
+/**
+ * A camera's stream on a canvas. A worker of its own connects, decodes and paints, and connects again when the stream is
+ * lost. Events, each with a `detail`:
+ * - `state`: {state: 'connecting'|'live'|'paused'|'lost'|'ended'|'refused', text}; after `lost` it is tried again
+ * - `hello`: {width, height, channels, mode, threshold, rate, source, takesWishes}
+ * - `frame`: {version, frame, time, threshold, objects, latencyMs, bytes, changed, decodeMs, states, dropped}, once for
+ *   each painted frame; bytes, changed and decodeMs are sums over the `states` that came since the one before
+ * - `answer`: {done, text}: how the camera stands after somebody's wish
+ */
+export class CameraStream extends EventTarget {
+    #worker;
+    #figures = new Figures();
+    #calls = new Map();
+    #nextCall = 0;
+
+    /**
+     * @param {{url: string|URL, name: string, token?: string, canvas: HTMLCanvasElement}} options url: of the
+     *     WebSocket, `ws://HOST/NAME/stream`; canvas: a fresh one, it is the worker's from then on
+     */
+    constructor({url, name, token = '', canvas}) {
+        super();
+        this.#worker = new Worker(new URL('./worker.js', import.meta.url), {type: 'module', name: `camera ${name}`});
+        this.#worker.onmessage = ({data}) => this.#hear(data);
+        this.#worker.onerror = event => {
+            const text = event.message || 'the worker does not run';
+            this.#hear({kind: 'state', detail: {state: 'refused', text}});
+        };
+        const offscreen = canvas.transferControlToOffscreen();
+        this.#worker.postMessage({order: 'open', url: String(url), name, token, canvas: offscreen}, [offscreen]);
+    }
+
+    /** Hangs up, and keeps the picture. */
+    pause() {
+        this.#order('pause');
+    }
+
+    /** Goes on from what is held; after `ended` or `refused`, too. */
+    resume() {
+        this.#order('resume');
+    }
+
+    /** The end of it, and of its worker. */
+    close() {
+        this.#order('close');
+        for (const {reject} of this.#calls.values()) reject(new Error('the stream was closed'));
+        this.#calls.clear();
+    }
+
+    /** @param {'picture'|'changes'|'heat'} view */
+    setView(view) {
+        this.#order('setView', {view});
+    }
+
+    /** The picture as it is held, as PNG. @returns {Promise<Blob>} */
+    snapshot() {
+        return this.#ask('snapshot');
+    }
+
+    /**
+     * The bytes held: B, G, R or gray.
+     * @returns {Promise<{width: number, height: number, channels: number, data: Uint8Array, version: number}>}
+     */
+    pixels() {
+        return this.#ask('pixels');
+    }
+
+    /** What the stream takes, over the last seconds; see Figures. */
+    figures() {
+        return this.#figures.at(performance.now());
+    }
+
+    #order(order, values = {}) {
+        this.#worker.postMessage({order, ...values});
+    }
+
+    #ask(order) {
+        const call = ++this.#nextCall;
+        return new Promise((resolve, reject) => {
+            this.#calls.set(call, {resolve, reject});
+            this.#order(order, {call});
+        });
+    }
+
+    #hear({kind, detail}) {
+        if (kind === 'value') {
+            const call = this.#calls.get(detail.call);
+            this.#calls.delete(detail.call);
+            if (detail.error === undefined) call?.resolve(detail.value);
+            else call?.reject(new Error(detail.error));
+            return;
+        }
+        if (kind === 'hello') this.#figures.greet(detail);
+        if (kind === 'frame') this.#figures.take(detail, performance.now());
+        this.dispatchEvent(new CustomEvent(kind, {detail}));
+    }
+}

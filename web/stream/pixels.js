@@ -1,0 +1,42 @@
+/**
+ * An area of R as canvases take it: R, G, B, opaque.
+ * @param {Uint8Array} picture rows without gaps
+ * @param {{width: number, channels: number}} shape of the picture
+ * @param {{x: number, y: number, width: number, height: number}} area
+ * @returns {Uint8ClampedArray}
+ */
+export function rgbaOf(picture, shape, area) {
+    const out = new Uint8ClampedArray(4 * area.width * area.height), {channels} = shape;
+    const red = channels === 1 ? 0 : 2, green = channels === 1 ? 0 : 1;
+    let to = 0;
+    for (let y = area.y; y < area.y + area.height; ++y) {
+        let from = (y * shape.width + area.x) * channels;
+        for (let x = 0; x < area.width; ++x, from += channels, to += 4) {
+            out[to] = picture[from + red];
+            out[to + 1] = picture[from + green];
+            out[to + 2] = picture[from];
+            out[to + 3] = 255;
+        }
+    }
+    return out;
+}
+
+/**
+ * Draws what was changed over pixels of a whole picture: in red, or by how much, as the filter `heatmap` colours it.
+ * @param {Uint8ClampedArray} rgba changed in place
+ * @param {Uint8Array} marks how far each pixel was changed
+ * @param {'changes'|'heat'} view
+ */
+export function drawMarks(rgba, marks, view) {
+    for (let i = 0, to = 0; i < marks.length; ++i, to += 4) {
+        if (view === 'heat') {
+            const angle = Math.PI * marks[i] / 255;
+            rgba[to] = -255 * Math.cos(angle);
+            rgba[to + 1] = 255 * Math.sin(angle);
+            rgba[to + 2] = 255 * Math.cos(angle);
+        } else if (marks[i]) {
+            rgba[to] = 255;
+            rgba[to + 1] = rgba[to + 2] = 0;
+        }
+    }
+}

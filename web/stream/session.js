@@ -1,0 +1,195 @@
+import {Decoder, StreamError, Taken} from './decoder.js';
+import {MessageReader} from './message_reader.js';
+
+const helloMs = 5000;          // for a connection, up to the server's hello
+const silenceMs = 5000;        // without a byte; servers send something each second
+const firstPauseMs = 100, longestPauseMs = 5000;
+
+/** Why servers refuse (Refusal in net/wire): another time these would be refused, too. */
+const finalRefusals = new Set([3, 5]);
+
+/**
+ * @typedef {'connecting'|'live'|'paused'|'lost'|'ended'|'refused'} StreamState
+ * @typedef {{opened: () => void, received: (bytes: Uint8Array) => void, closed: (why: string) => void}} Handlers
+ * @typedef {{send: (bytes: Uint8Array) => void, close: () => void}} Connection
+ */
+
+/**
+ * A stream that is had again whenever it is lost, going on from what is held. It knows no sockets and paints nothing.
+ */
+export class Session {
+    #options;
+    #decoder = null;
+    /** @type {Connection|null} */
+    #connection = null;
+    #deadline = 0;
+    #pause = 0;
+    #pauseMs = firstPauseMs;
+    #state = '';
+    // Of this connection:
+    #taken = 0;
+    #told = 0;
+    #cameUs = 0;
+    #comingUs = 0;
+
+    /**
+     * @param {{module: WebAssembly.Module, name: string, token: string,
+     *     dial: (handlers: Handlers) => Connection,
+     *     onState: (state: StreamState, text: string) => void,
+     *     onHello: (hello: import('./decoder.js').Hello) => void,
+     *     onPicture: () => void,
+     *     onTaken: (taken: {bytes: number, changed: number, decodeMs: number}) => void,
+     *     onAnswer: (answer: {done: boolean, text: string}) => void}} options onPicture: to be painted, and then
+     *     painted() is to be called; onTaken: each picture and each step, painted or not
+     */
+    constructor(options) {
+        this.#options = options;
+    }
+
+    /** @returns {Decoder|null} null before the first connection */
+    get decoder() {
+        return this.#decoder;
+    }
+
+    /** Connects, anew where that was done before; from a pause it goes on from what is held. */
+    open() {
+        this.#hangUp();
+        this.#pauseMs = firstPauseMs;
+        this.#connect();
+    }
+
+    /** Hangs up, and keeps what is held. */
+    pause() {
+        this.#hangUp();
+        this.#tell('paused', '');
+    }
+
+    /** Hangs up for good. */
+    close() {
+        this.#hangUp();
+        this.#decoder = null;
+    }
+
+    /** All that came is painted: the server is told. */
+    painted() {
+        this.#decoder?.painted();
+        if (!this.#connection || this.#told === this.#taken) return;
+        this.#told = this.#taken;
+        const clockUs = nowUs();
+        this.#connection.send(this.#decoder.drawn({
+            messages: this.#taken,
+            version: this.#decoder.state(clockUs).version,
+            clockUs,
+            heldUs: clockUs - this.#cameUs,
+            comingUs: this.#comingUs
+        }));
+    }
+
+    #connect() {
+        this.#tell('connecting', '');
+        this.#decoder ??= new Decoder(this.#options.module);
+        this.#taken = this.#told = 0;
+        const reader = new MessageReader(this.#decoder, (...message) => this.#take(...message));
+        // Handlers of a connection that was given up are heard no more.
+        let connection = null;
+        const heard = handler => (...values) => {
+            if (connection && connection === this.#connection) this.#guard(() => handler(...values));
+        };
+        this.#wait(helloMs, 'the server does not answer');
+        connection = this.#connection = this.#options.dial({
+            opened: heard(() => connection.send(this.#decoder.greet(this.#options.name, this.#options.token))),
+            received: heard(bytes => {
+                if (this.#state !== 'connecting') this.#wait(silenceMs, 'the server is silent');
+                reader.read(bytes, nowUs());
+            }),
+            closed: heard(why => this.#lose(why))
+        });
+    }
+
+    // What no server sends ends the connection, and the decoder with it.
+    #guard(body) {
+        try {
+            body();
+        } catch (error) {
+            if (!(error instanceof StreamError) && !(error instanceof WebAssembly.RuntimeError)) throw error;
+            this.#decoder = null;
+            this.#lose(error instanceof StreamError ? error.message : `broken stream: ${error.message}`);
+        }
+    }
+
+    #take(type, content, comingUs) {
+        const decoder = this.#decoder;
+        const begin = performance.now();
+        const taken = decoder.take(type, content, nowUs());
+        if (Decoder.carriesState(type)) {
+            ++this.#taken;
+            this.#cameUs = nowUs();
+            this.#comingUs = comingUs;
+            this.#options.onTaken({
+                bytes: content.length, changed: decoder.lastChanged(), decodeMs: performance.now() - begin
+            });
+        }
+        switch (taken) {
+            case Taken.hello:
+                this.#wait(silenceMs, 'the server is silent');
+                this.#tell('live', '');
+                this.#options.onHello(decoder.hello());
+                break;
+            case Taken.picture:
+                this.#pauseMs = firstPauseMs;
+                this.#options.onPicture();
+                break;
+            case Taken.nothing:
+                // A part of the first picture: there is nothing to paint, and the rest waits for this.
+                if (Decoder.carriesState(type)) this.painted();
+                break;
+            case Taken.answer: {
+                const {reason, text} = decoder.said();
+                this.#options.onAnswer({done: reason === 1, text});
+                break;
+            }
+            case Taken.ended:
+                this.#hangUp();
+                this.#tell('ended', '');
+                break;
+            case Taken.refused: {
+                const {reason, text} = decoder.said();
+                if (!finalRefusals.has(reason)) this.#lose(`the server says: ${text}`);
+                else this.#hangUp(), this.#tell('refused', text);
+                break;
+            }
+        }
+        return this.#connection !== null;
+    }
+
+    #lose(why) {
+        this.#hangUp();
+        this.#tell('lost', why);
+        this.#pause = setTimeout(() => this.#connect(), this.#pauseMs);
+        this.#pauseMs = Math.min(2 * this.#pauseMs, longestPauseMs);
+    }
+
+    #wait(ms, whenLate) {
+        clearTimeout(this.#deadline);
+        this.#deadline = setTimeout(() => this.#lose(whenLate), ms);
+    }
+
+    #hangUp() {
+        clearTimeout(this.#deadline);
+        clearTimeout(this.#pause);
+        const connection = this.#connection;
+        this.#connection = null;
+        connection?.close();
+    }
+
+    #tell(state, text) {
+        if (state === this.#state && state !== 'lost') return;
+        this.#state = state;
+        this.#options.onState(state, text);
+    }
+}
+
+/** The viewer's clock. */
+function nowUs() {
+    return Math.round(performance.now() * 1000);
+}

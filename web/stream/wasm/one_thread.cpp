@@ -1,0 +1,14 @@
+// The thread pool of a machine that has one thread.
+
+#include "framewire/core/thread_pool.hpp"
+
+#include <algorithm>
+
+namespace framewire {
+
+void ThreadPool::run(std::int64_t count, std::int64_t grain, Trampoline call, void* context) const {
+    for (std::int64_t begin = 0, chunk = 0; begin < count; begin += grain, ++chunk)
+        call(context, chunk, begin, std::min(begin + grain, count));
+}
+
+}  // namespace framewire

@@ -1,0 +1,132 @@
+#include "viewer.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/delta/blocks/grid.hpp"
+#include "framewire/net/stream/state_message.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <utility>
+
+namespace framewire::web {
+namespace {
+
+using net::MessageType;
+
+Clock::time_point time_of(double now_us) {
+    return Clock::time_point(std::chrono::microseconds(static_cast<std::int64_t>(now_us)));
+}
+
+}  // namespace
+
+net::Bytes Viewer::greet(std::string_view name, std::string_view token) {
+    greeted_ = false;
+    clock_ = {};
+    return net::viewer_hello(
+        {std::string(name), std::string(token), receiver_ ? receiver_->held() : net::HeldBlocks{}});
+}
+
+std::size_t Viewer::content_bytes(net::ByteSpan header) const {
+    return net::read_header(header, greeted_ ? receiver_->max_packed_bytes() : 0).length_bytes;
+}
+
+Taken Viewer::take(MessageType type, net::ByteSpan content, double now_us) {
+    if (type == MessageType::error) {
+        auto error = net::read_error(content);
+        reason_ = static_cast<int>(error.reason);
+        text_ = std::move(error.text);
+        return Taken::refused;
+    }
+    if (!greeted_) {
+        if (type != MessageType::hello) fail(ErrorCode::source_lost, "the server does not begin with a hello");
+        accept(net::read_server_hello(content));
+        return Taken::hello;
+    }
+    if (type == MessageType::clock) {
+        clock_.compare(net::read_clocks(content), time_of(now_us));
+        return Taken::clock;
+    }
+    if (type == MessageType::answer) {
+        auto answer = net::read_answer(content);
+        reason_ = answer.done;
+        text_ = std::move(answer.text);
+        return Taken::answer;
+    }
+    const auto before = receiver_->counts().changed_bytes;
+    const auto outcome = receiver_->take(type, content);
+    last_changed_ = receiver_->counts().changed_bytes - before;
+    if (type == MessageType::picture || type == MessageType::changes) take_state(type, content);
+    switch (outcome) {
+        case net::Receiver::Outcome::picture: return Taken::picture;
+        case net::Receiver::Outcome::ended: return Taken::ended;
+        default: return Taken::nothing;
+    }
+}
+
+void Viewer::accept(const net::ServerHello& hello) {
+    const auto& shape = hello.info.shape;
+    if (receiver_ && shape == info_.shape) {
+        receiver_->restart(hello);
+    } else {
+        if (std::int64_t{shape.width} * shape.height > max_pixels)
+            fail(ErrorCode::source_lost, "its pictures are {}, and more than {} pixels are not allowed",
+                 to_string(shape), max_pixels);
+        receiver_.reset();  // memory for one is enough
+        receiver_.emplace(hello);
+        touched_.assign(static_cast<std::size_t>(delta::BlockGrid(shape).count()), 1);
+    }
+    info_ = hello.info;
+    takes_wishes_ = hello.controls;
+    greeted_ = true;
+    keep_marks(keeps_marks_);
+}
+
+void Viewer::take_state(MessageType type, net::ByteSpan content) {
+    if (type == MessageType::picture) {
+        last_changed_ = info_.shape.frame_bytes();
+        std::fill(touched_.begin(), touched_.end(), std::uint8_t{1});
+    } else {
+        const auto front = net::state_header_bytes + receiver_->objects().size() * net::object_bytes;
+        const auto came = net::blocks_of(content.subspan(front), info_.shape);
+        for (std::size_t block = 0; block < came.size(); ++block) touched_[block] |= came[block];
+    }
+    if (keeps_marks_) mark();
+}
+
+void Viewer::mark() {
+    if (std::exchange(marks_painted_, false)) std::fill(marks_.begin(), marks_.end(), std::uint8_t{0});
+    const auto found = changes_.view();
+    receiver_->last_changes(found);
+    const auto channels = static_cast<std::uint32_t>(info_.shape.channels);
+    const auto* const picture = receiver_->picture().data();
+    for (std::uint32_t i = 0; i < found.summaries[0].count; ++i) {
+        const auto at = found.positions[i];
+        const int now = picture[at], before = static_cast<std::uint8_t>(now - found.differences[i]);
+        auto& most = marks_[at / channels];
+        most = std::max(most, static_cast<std::uint8_t>(std::abs(now - before)));
+    }
+}
+
+void Viewer::keep_marks(bool keep) {
+    keeps_marks_ = keep;
+    if (!receiver_) return;
+    const auto pixels = static_cast<std::size_t>(info_.shape.width) * static_cast<std::size_t>(info_.shape.height);
+    if (keep && marks_.size() == pixels) return;
+    marks_.assign(keep ? pixels : 0, 0);
+    marks_.shrink_to_fit();
+    changes_ = keep ? delta::HostChanges(info_.shape) : delta::HostChanges();
+}
+
+void Viewer::painted() {
+    std::fill(touched_.begin(), touched_.end(), std::uint8_t{0});
+    marks_painted_ = true;
+}
+
+std::optional<std::int64_t> Viewer::age_us(double now_us) const {
+    const auto age = receiver_ ? clock_.age(receiver_->state().captured_us, time_of(now_us)) : std::nullopt;
+    if (!age) return std::nullopt;
+    return age->count();
+}
+
+}  // namespace framewire::web

@@ -1,0 +1,121 @@
+import {StreamError} from './decoder.js';
+
+const vertexShader = `#version 300 es
+void main() {
+    // One triangle that covers everything.
+    gl_Position = vec4(vec2(gl_VertexID == 1 ? 3 : -1, gl_VertexID == 2 ? 3 : -1), 0, 1);
+}`;
+
+const views = {picture: 0, changes: 1, heat: 2};
+
+// The same colours as pixels.js draws without WebGL.
+const fragmentShader = `#version 300 es
+precision highp float;
+uniform highp sampler2D picture, marks;
+uniform bool gray;
+uniform int view;
+out vec4 colour;
+void main() {
+    ivec2 at = ivec2(gl_FragCoord.x, float(textureSize(picture, 0).y) - gl_FragCoord.y);
+    vec4 held = texelFetch(picture, at, 0);
+    colour = vec4(gray ? held.rrr : held.bgr, 1);
+    if (view == 0) return;
+    float mark = texelFetch(marks, at, 0).r;
+    float angle = 3.14159265 * mark;
+    if (view == 2) colour.rgb = max(vec3(-cos(angle), sin(angle), cos(angle)), 0.0);
+    else if (mark > 0.0) colour.rgb = vec3(1, 0, 0);
+}`;
+
+/** Paints R by WebGL 2: a texture of which only what is new is uploaded. */
+export class WebGlPainter {
+    #gl;
+    #shape = {width: 0, height: 0, channels: 3};
+    #uniforms = {};
+    #fresh = true;
+
+    /** @param {WebGL2RenderingContext} gl */
+    constructor(gl) {
+        this.#gl = gl;
+        this.#prepare();
+        gl.canvas.addEventListener('webglcontextlost', event => event.preventDefault());
+        gl.canvas.addEventListener('webglcontextrestored', () => {
+            this.#prepare();
+            this.resize(this.#shape);
+        });
+    }
+
+    /**
+     * Throws a StreamError where they are larger than what can be painted.
+     * @param {{width: number, height: number, channels: number}} shape of what is painted from now on
+     */
+    resize(shape) {
+        const gl = this.#gl;
+        this.#shape = shape;
+        if (shape.width === 0) return;
+        const most = gl.getParameter(gl.MAX_TEXTURE_SIZE);
+        if (Math.max(shape.width, shape.height) > most)
+            throw new StreamError(`its pictures are ${shape.width}x${shape.height}; this browser paints up to ${most}x${most}`);
+        gl.canvas.width = shape.width;
+        gl.canvas.height = shape.height;
+        gl.viewport(0, 0, shape.width, shape.height);
+        this.#makeTexture(0, shape.channels === 1 ? gl.R8 : gl.RGB8);
+        this.#makeTexture(1, gl.R8);
+        gl.uniform1i(this.#uniforms.gray, shape.channels === 1 ? 1 : 0);
+        this.#fresh = true;
+    }
+
+    /**
+     * @param {Uint8Array} picture
+     * @param {{x: number, y: number, width: number, height: number}[]} areas what of it is new
+     * @param {Uint8Array|null} marks
+     * @param {'picture'|'changes'|'heat'} view
+     */
+    paint(picture, areas, marks, view) {
+        const gl = this.#gl, {width, channels} = this.#shape;
+        if (gl.isContextLost()) return;
+        const whole = [{x: 0, y: 0, ...this.#shape}];
+        gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
+        gl.pixelStorei(gl.UNPACK_ROW_LENGTH, width);
+        this.#upload(0, channels === 1 ? gl.RED : gl.RGB, channels, picture, this.#fresh ? whole : areas);
+        if (marks) this.#upload(1, gl.RED, 1, marks, whole);
+        this.#fresh = false;
+        gl.uniform1i(this.#uniforms.view, marks ? views[view] : views.picture);
+        gl.drawArrays(gl.TRIANGLES, 0, 3);
+    }
+
+    #upload(unit, format, channels, bytes, areas) {
+        const gl = this.#gl;
+        gl.activeTexture(gl.TEXTURE0 + unit);
+        for (const {x, y, width, height} of areas)
+            gl.texSubImage2D(gl.TEXTURE_2D, 0, x, y, width, height, format, gl.UNSIGNED_BYTE, bytes,
+                             (y * this.#shape.width + x) * channels);
+    }
+
+    // Storage cannot change its size: each size has textures of its own.
+    #makeTexture(unit, format) {
+        const gl = this.#gl;
+        gl.activeTexture(gl.TEXTURE0 + unit);
+        gl.deleteTexture(gl.getParameter(gl.TEXTURE_BINDING_2D));
+        gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
+        gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
+        gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
+        gl.texStorage2D(gl.TEXTURE_2D, 1, format, this.#shape.width, this.#shape.height);
+    }
+
+    #prepare() {
+        const gl = this.#gl, program = gl.createProgram();
+        for (const [type, text] of [[gl.VERTEX_SHADER, vertexShader], [gl.FRAGMENT_SHADER, fragmentShader]]) {
+            const shader = gl.createShader(type);
+            gl.shaderSource(shader, text);
+            gl.compileShader(shader);
+            gl.attachShader(program, shader);
+        }
+        gl.linkProgram(program);
+        if (!gl.getProgramParameter(program, gl.LINK_STATUS) && !gl.isContextLost())
+            throw new Error(`the shaders do not link: ${gl.getProgramInfoLog(program)}`);
+        gl.useProgram(program);
+        for (const name of ['picture', 'marks', 'gray', 'view'])
+            this.#uniforms[name] = gl.getUniformLocation(program, name);
+        gl.uniform1i(this.#uniforms.marks, 1);
+    }
+}
