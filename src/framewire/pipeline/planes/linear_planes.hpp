@@ -24,7 +24,7 @@ namespace framewire {
 /// is changed at last, by way of BGR. Not for two threads at once.
 class LinearPlanes {
 public:
-    /// Wider windows go over BGR, which a GPU does sooner. A narrow one takes about as long as the way to BGR and back.
+    /// Wider windows go over BGR, which a GPU does sooner.
     static constexpr std::size_t widest_window_px = 63;
 
     /// Of a chain whose filters all do so, from pictures of `from` to those of `to`; nothing for others, for planes of
