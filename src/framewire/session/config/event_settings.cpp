@@ -31,50 +31,52 @@ std::string problem_with_discovery(const std::string& text) {
 }
 
 std::vector<Setting<EventOptions>> mqtt_settings() {
-    return {{{.name = "mqtt",
-              .help = "tell this MQTT broker what detectors find; mqtts:// is TLS. Others on this machine may read a "
-                      "password there: see --mqtt-password-file",
-              .type = Type::text,
-              .optional = true,
-              .unit = "mqtt://[USER[:PASSWORD]@]HOST[:PORT][/PREFIX]"},
-             [](EventOptions& events, const std::string& text) { events.mqtt.broker = parse_mqtt_address(text); },
-             problem_with_broker},
-            {{.name = "mqtt-password-file",
-              .help = "the password of the broker's user, one line",
-              .type = Type::text,
-              .optional = true,
-              .unit = "FILE"},
-             [](EventOptions& events, const std::string& text) { events.mqtt.password_file = text; }},
-            {{.name = "mqtt-ca",
-              .help = "of mqtts://: trust certificates of these authorities, PEM; without, those of the system's roots",
-              .type = Type::text,
-              .optional = true,
-              .unit = "FILE"},
-             [](EventOptions& events, const std::string& text) { events.mqtt.authority_file = text; }},
-            {{.name = "mqtt-discovery",
-              .help = "where Home Assistant reads which cameras there are; none: it is not told",
-              .type = Type::text,
-              .default_value = MqttOptions{}.discovery,
-              .unit = "PREFIX|none"},
-             [](EventOptions& events, const std::string& text) {
-                 events.mqtt.discovery = text == no_discovery ? std::string() : text;
-             },
-             problem_with_discovery},
-            {{.name = "mqtt-spool",
-              .help = "how many events may wait while the broker is away; of more the oldest are dropped",
-              .default_value = fmt::to_string(MqttOptions{}.spool_limit),
-              .minimum = static_cast<double>(least_spool_limit),
-              .maximum = static_cast<double>(most_spool_limit),
-              .unit = "N"},
-             [](EventOptions& events, const std::string& text) {
-                 events.mqtt.spool_limit = number_in<std::size_t>(text).value_or(events.mqtt.spool_limit);
-             }},
-            {{.name = "mqtt-spool-file",
-              .help = "keep what waits for the broker there, over a restart; without, in memory",
-              .type = Type::text,
-              .optional = true,
-              .unit = "FILE"},
-             [](EventOptions& events, const std::string& text) { events.mqtt.spool_file = text; }}};
+    return {
+        {{.name = "mqtt",
+          .help =
+              "tell this MQTT broker what detectors find: mqtt://[USER[:PASSWORD]@]HOST[:PORT][/PREFIX], or mqtts:// "
+              "for TLS. A password is safer in --mqtt-password-file",
+          .type = Type::text,
+          .optional = true,
+          .unit = "URL"},
+         [](EventOptions& events, const std::string& text) { events.mqtt.broker = parse_mqtt_address(text); },
+         problem_with_broker},
+        {{.name = "mqtt-password-file",
+          .help = "the password of the broker's user, one line",
+          .type = Type::text,
+          .optional = true,
+          .unit = "FILE"},
+         [](EventOptions& events, const std::string& text) { events.mqtt.password_file = text; }},
+        {{.name = "mqtt-ca",
+          .help = "of mqtts://: trust certificates of these authorities, PEM; without, those of the system's roots",
+          .type = Type::text,
+          .optional = true,
+          .unit = "FILE"},
+         [](EventOptions& events, const std::string& text) { events.mqtt.authority_file = text; }},
+        {{.name = "mqtt-discovery",
+          .help = "where Home Assistant reads which cameras there are; none: it is not told",
+          .type = Type::text,
+          .default_value = MqttOptions{}.discovery,
+          .unit = "PREFIX|none"},
+         [](EventOptions& events, const std::string& text) {
+             events.mqtt.discovery = text == no_discovery ? std::string() : text;
+         },
+         problem_with_discovery},
+        {{.name = "mqtt-spool",
+          .help = "how many events may wait while the broker is away; of more the oldest are dropped",
+          .default_value = fmt::to_string(MqttOptions{}.spool_limit),
+          .minimum = static_cast<double>(least_spool_limit),
+          .maximum = static_cast<double>(most_spool_limit),
+          .unit = "N"},
+         [](EventOptions& events, const std::string& text) {
+             events.mqtt.spool_limit = number_in<std::size_t>(text).value_or(events.mqtt.spool_limit);
+         }},
+        {{.name = "mqtt-spool-file",
+          .help = "keep what waits for the broker there, over a restart; without, in memory",
+          .type = Type::text,
+          .optional = true,
+          .unit = "FILE"},
+         [](EventOptions& events, const std::string& text) { events.mqtt.spool_file = text; }}};
 }
 
 std::vector<Setting<EventOptions>> make_event_settings() {

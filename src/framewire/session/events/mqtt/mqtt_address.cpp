@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t max_prefix_bytes = 128, max_credential_bytes = 1024;
 
-[[noreturn]] void refuse(std::string_view why) {
+[[noreturn]] void refuse_address(std::string_view why) {
     fail(ErrorCode::usage, "{}; needed is mqtt://[USER:PASSWORD@]HOST[:PORT][/PREFIX], or mqtts:// for TLS", why);
 }
 
@@ -27,14 +27,14 @@ std::string decoded(std::string_view text) {
         const auto digits = text.substr(at + 1, 2);
         const auto byte = number_in<std::uint8_t>(digits, hexadecimal);
         if (digits.size() != 2 || !byte)
-            refuse(
+            refuse_address(
                 "the user or the password of the MQTT broker has a % without two hexadecimal digits; % itself is %25");
         bytes += static_cast<char>(*byte);
         at += 2;
     }
     const bool control = std::ranges::any_of(bytes, [](unsigned char c) { return c < ' ' || c == 0x7f; });
     if (control || bytes.size() > max_credential_bytes)
-        refuse("the user or the password of the MQTT broker is too long, or has control characters");
+        refuse_address("the user or the password of the MQTT broker is too long, or has control characters");
     return bytes;
 }
 
@@ -55,7 +55,7 @@ net::Address address_of(std::string_view host, std::uint16_t usual_port) {
         if (address.port > 0) return address;
     } catch (const Error&) {  // its words have the text
     }
-    refuse("the MQTT broker has no valid host, or no port from 1 to 65535");
+    refuse_address("the MQTT broker has no valid host, or no port from 1 to 65535");
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ MqttAddress parse_mqtt_address(std::string_view text) {
     constexpr std::uint16_t plain_port = 1883, secure_port = 8883;
     MqttAddress result;
     result.tls = text.starts_with(secure);
-    if (!result.tls && !text.starts_with(plain)) refuse("this is no address of an MQTT broker");
+    if (!result.tls && !text.starts_with(plain)) refuse_address("this is no address of an MQTT broker");
     text.remove_prefix(result.tls ? secure.size() : plain.size());
 
     const auto slash = text.find('/');
@@ -74,10 +74,10 @@ MqttAddress parse_mqtt_address(std::string_view text) {
         auto prefix = text.substr(slash + 1);
         if (prefix.ends_with('/')) prefix.remove_suffix(1);
         if (prefix.find('@') != prefix.npos)
-            refuse("what stands before the host of the MQTT broker has a /; it is written %2F there");
+            refuse_address("what stands before the host of the MQTT broker has a /; it is written %2F there");
         if (!prefix.empty()) {
             if (!is_prefix(prefix))
-                refuse(
+                refuse_address(
                     "the prefix of MQTT's topics is not allowed: 1 to 128 characters of A-Z a-z 0-9 . _ - are, and / "
                     "between levels");
             result.prefix = prefix;
@@ -88,7 +88,7 @@ MqttAddress parse_mqtt_address(std::string_view text) {
         const auto colon = user.find(':');
         result.user = decoded(user.substr(0, colon));
         if (colon != user.npos) result.password = decoded(user.substr(colon + 1));
-        if (result.user.empty()) refuse("the user of the MQTT broker is missing before its @");
+        if (result.user.empty()) refuse_address("the user of the MQTT broker is missing before its @");
         authority.remove_prefix(at + 1);
     }
     const auto address = address_of(authority, result.tls ? secure_port : plain_port);
