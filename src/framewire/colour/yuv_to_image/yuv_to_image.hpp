@@ -10,6 +10,11 @@
 
 namespace framewire {
 
+/// What a pixel's bytes are summed by: (b * B + g * G + r * R + rounding) >> 15. Such as leave gray as it is.
+struct ByteWeights {
+    std::int16_t b, g, r, rounding;
+};
+
 /// YUV pictures to BGR images, or to gray ones, which take the brightness alone (docs/colour.md has the arithmetic).
 /// Chroma is interpolated linearly where it is sited; borders are replicated. Each byte is within 1 of what the
 /// standards' formulas give. In and out: any strides, no overlap; words of 16 bits at even addresses.
@@ -31,6 +36,10 @@ public:
     /// Some rows of the image of the first picture, on the calling thread: for who works on them while they are in a
     /// core's cache.
     void run_rows(const HostYuv<const std::uint8_t>& picture, const ImageRows<std::uint8_t>& rows) const;
+    /// The same in one channel, where each pixel is the sum of those bytes, which are not written themselves. Of images
+    /// of 3 channels.
+    void run_summed_rows(const HostYuv<const std::uint8_t>& picture, const ByteWeights& weights,
+                         const ImageRows<std::uint8_t>& rows) const;
 
 private:
     YuvInfo picture_;

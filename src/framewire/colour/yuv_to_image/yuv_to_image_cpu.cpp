@@ -1,14 +1,33 @@
 #include "framewire/colour/coefficients.hpp"
 #include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
+#include "framewire/core/error.hpp"
 #include "framewire/core/simd/simd.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "framewire/colour/yuv_to_image/yuv_to_image_cpu.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+#include "framewire/core/simd/simd-inl.hpp"
+
+#ifndef FRAMEWIRE_YUV_TO_IMAGE_CPU_ONCE
+#define FRAMEWIRE_YUV_TO_IMAGE_CPU_ONCE
+
+namespace framewire {
+
+// What rows are made by: with weights, one channel of sums.
+struct RowMaking {
+    FromYuvCoefficients by;
+    int channels;
+    std::optional<ByteWeights> weights{};
+};
+
+}  // namespace framewire
+
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
@@ -195,6 +214,12 @@ public:
         return hn::SaturatedAdd(gray, hn::MulFixedPoint15(hn::BitCast(d, v), r_v_));
     }
 
+    // A number's byte, in 16 bits.
+    static HWY_INLINE V16 byte(V16 number) {
+        const auto held = hn::Max(hn::SaturatedAdd(number, number), hn::Zero(d));
+        return hn::BitCast(d, hn::ShiftRight<from_yuv_shift + 1>(hn::BitCast(DU16(), held)));
+    }
+
     // Twice a number is held to what 8 bits and 7 behind the point can say, by the sum itself above.
     static HWY_INLINE hn::VFromD<D8> bytes(V16 even, V16 odd) {
         const DU16 du;
@@ -210,14 +235,41 @@ private:
     V16 y_, y_offset_, b_u_, g_u_, g_v_, r_v_;
 };
 
+// The sum of the bytes of pixels with even numbers, or odd ones.
+class ByteSum {
+    using D32 = hn::RepartitionToWide<D16>;
+
+public:
+    explicit HWY_INLINE ByteSum(const ByteWeights& weights)
+        : bg_(pair_of(weights.b, weights.g)), r1_(pair_of(weights.r, weights.rounding)) {}
+
+    HWY_INLINE V16 operator()(V16 b, V16 g, V16 r) const {
+        const auto one = hn::Set(D16(), 1);
+        const auto low = sum(hn::InterleaveLower(D16(), b, g), hn::InterleaveLower(D16(), r, one));
+        const auto high = sum(hn::InterleaveUpper(D16(), b, g), hn::InterleaveUpper(D16(), r, one));
+        return hn::ReorderDemote2To(D16(), low, high);  // undoes what interleaving did to their order
+    }
+
+private:
+    static HWY_INLINE V16 pair_of(std::int16_t first, std::int16_t second) {
+        return hn::BitCast(D16(), hn::Set(D32(), static_cast<std::uint16_t>(first) | second << 16));
+    }
+    HWY_INLINE hn::VFromD<D32> sum(V16 bg, V16 r1) const {
+        return hn::ShiftRight<15>(hn::Add(multiply_add_pairs(D32(), bg, bg_), multiply_add_pairs(D32(), r1, r1_)));
+    }
+
+    V16 bg_, r1_;
+};
+
 // A segment: `count` pixels whose luma begins at `luma` and whose chroma is in `chroma`.
 template <Samples kind, Columns columns>
-void segment_to_image(const std::uint8_t* luma, Chroma& chroma, int count, const FromYuvCoefficients& by, int channels,
-                      std::uint8_t* out) {
+void segment_to_image(const std::uint8_t* luma, Chroma& chroma, int count, const RowMaking& making, std::uint8_t* out) {
     const D8 d8;
     constexpr int sample_bytes = kind == Samples::bytes ? 1 : 2;
     const auto step = static_cast<int>(hn::Lanes(d8));
-    const Pixels pixels(by);
+    const Pixels pixels(making.by);
+    const ByteSum sum(making.weights.value_or(ByteWeights{}));
+    const int channels = making.channels;
     const auto convert = [&](const std::uint8_t* from, int x, std::uint8_t* to) HWY_ATTR {
         const auto y = load_luma<kind>(from);
         const auto even = pixels.gray(y.even), odd = pixels.gray(y.odd);
@@ -229,10 +281,18 @@ void segment_to_image(const std::uint8_t* luma, Chroma& chroma, int count, const
                 hn::StoreInterleaved3(gray, gray, gray, d8, to);
         } else {
             const auto u = load_chroma<columns>(chroma.of(0), x / 2), v = load_chroma<columns>(chroma.of(1), x / 2);
-            const auto b = Pixels::bytes(pixels.blue(even, u.even), pixels.blue(odd, u.odd));
-            const auto g = Pixels::bytes(pixels.green(even, u.even, v.even), pixels.green(odd, u.odd, v.odd));
-            const auto r = Pixels::bytes(pixels.red(even, v.even), pixels.red(odd, v.odd));
-            hn::StoreInterleaved3(b, g, r, d8, to);
+            const V16 b[2] = {pixels.blue(even, u.even), pixels.blue(odd, u.odd)};
+            const V16 g[2] = {pixels.green(even, u.even, v.even), pixels.green(odd, u.odd, v.odd)};
+            const V16 r[2] = {pixels.red(even, v.even), pixels.red(odd, v.odd)};
+            if (channels == 1) {
+                const auto sums = [&](int i) HWY_ATTR {
+                    return sum(Pixels::byte(b[i]), Pixels::byte(g[i]), Pixels::byte(r[i]));
+                };
+                hn::StoreU(hn::BitCast(d8, hn::Or(sums(0), hn::ShiftLeft<8>(sums(1)))), d8, to);
+            } else {
+                hn::StoreInterleaved3(Pixels::bytes(b[0], b[1]), Pixels::bytes(g[0], g[1]), Pixels::bytes(r[0], r[1]),
+                                      d8, to);
+            }
         }
     };
     int x = 0;
@@ -246,11 +306,12 @@ void segment_to_image(const std::uint8_t* luma, Chroma& chroma, int count, const
 }
 
 template <Samples kind>
-void row_to_image(const HostYuv<const std::uint8_t>& picture, int frame, int y, const FromYuvCoefficients& by,
-                  int channels, std::uint8_t* out) {
+void row_to_image(const HostYuv<const std::uint8_t>& picture, int frame, int y, const RowMaking& making,
+                  std::uint8_t* out) {
     const auto& info = picture.info;
     const auto& format = info.format;
-    const bool coloured = format.chroma != ChromaSampling::none && channels == 3;
+    const int channels = making.channels;
+    const bool coloured = format.chroma != ChromaSampling::none && (channels == 3 || making.weights);
     const bool each = format.chroma == ChromaSampling::s444;
     const auto taps = chroma_taps(y, format.chroma == ChromaSampling::s420, info.siting.centred_y);
     const auto pair_of = [&](std::size_t plane) {
@@ -267,7 +328,7 @@ void row_to_image(const HostYuv<const std::uint8_t>& picture, int frame, int y, 
         const auto* from = luma + x * info.sample_bytes();
         auto* to = out + x * channels;
         if (!coloured) {
-            segment_to_image<kind, Columns::none>(from, chroma, pixels, by, channels, to);
+            segment_to_image<kind, Columns::none>(from, chroma, pixels, making, to);
             continue;
         }
         const int begin = each ? x : x / 2;
@@ -279,11 +340,11 @@ void row_to_image(const HostYuv<const std::uint8_t>& picture, int frame, int y, 
             join_rows<kind>(pair_of(2), begin, end, count, chroma.of(1));
         }
         if (each)
-            segment_to_image<kind, Columns::each>(from, chroma, pixels, by, channels, to);
+            segment_to_image<kind, Columns::each>(from, chroma, pixels, making, to);
         else if (info.siting.centred_x)
-            segment_to_image<kind, Columns::centred>(from, chroma, pixels, by, channels, to);
+            segment_to_image<kind, Columns::centred>(from, chroma, pixels, making, to);
         else
-            segment_to_image<kind, Columns::left>(from, chroma, pixels, by, channels, to);
+            segment_to_image<kind, Columns::left>(from, chroma, pixels, making, to);
     }
 }
 
@@ -291,14 +352,14 @@ void row_to_image(const HostYuv<const std::uint8_t>& picture, int frame, int y, 
 
 // Rows `begin` to `end`, counted through all frames; `image` begins with row `first`.
 void yuv_rows_to_image(const HostYuv<const std::uint8_t>& picture, HostView<std::uint8_t> image, std::int64_t first,
-                       const FromYuvCoefficients& by, std::int64_t begin, std::int64_t end) {
+                       const RowMaking& making, std::int64_t begin, std::int64_t end) {
     const auto kind = samples_of(picture.info.format);
     const auto convert = kind == Samples::bytes         ? row_to_image<Samples::bytes>
                          : kind == Samples::lower_words ? row_to_image<Samples::lower_words>
                                                         : row_to_image<Samples::upper_words>;
     for (auto row = begin; row < end; ++row)
-        convert(picture, static_cast<int>(row / picture.info.height), static_cast<int>(row % picture.info.height), by,
-                image.shape().channels, image.batch_row(row - first));
+        convert(picture, static_cast<int>(row / picture.info.height), static_cast<int>(row % picture.info.height),
+                making, image.batch_row(row - first));
 }
 
 }  // namespace framewire::HWY_NAMESPACE
@@ -315,10 +376,10 @@ HWY_EXPORT(yuv_rows_to_image);
 void YuvToImage::run(const HostYuv<const std::uint8_t>& picture, HostView<std::uint8_t> image) const {
     validate(picture, picture_, "the YUV picture");
     validate(image, image_shape(), "the image made from YUV");
-    const auto by = from_yuv_coefficients(picture_.coding, picture_.format.bits);
+    const RowMaking making{from_yuv_coefficients(picture_.coding, picture_.format.bits), channels_};
     threads_->for_chunks(image_shape().rows(), rows_each(image_shape().row_bytes()),
                          [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-                             HWY_DYNAMIC_DISPATCH(yuv_rows_to_image)(picture, image, 0, by, begin, end);
+                             HWY_DYNAMIC_DISPATCH(yuv_rows_to_image)(picture, image, 0, making, begin, end);
                          });
 }
 
@@ -326,7 +387,18 @@ void YuvToImage::run_rows(const HostYuv<const std::uint8_t>& picture, const Imag
     validate(picture, picture_, "the YUV picture");
     validate_rows(rows, image_shape(), "the rows made from YUV");
     HWY_DYNAMIC_DISPATCH(yuv_rows_to_image)
-    (picture, rows.view, rows.first, from_yuv_coefficients(picture_.coding, picture_.format.bits), rows.range().begin,
+    (picture, rows.view, rows.first, RowMaking{from_yuv_coefficients(picture_.coding, picture_.format.bits), channels_},
+     rows.range().begin, rows.range().end);
+}
+
+void YuvToImage::run_summed_rows(const HostYuv<const std::uint8_t>& picture, const ByteWeights& weights,
+                                 const ImageRows<std::uint8_t>& rows) const {
+    if (channels_ != 3) fail(ErrorCode::usage, "sums of bytes of gray images");
+    validate(picture, picture_, "the YUV picture");
+    validate_rows(rows, image_shape().with_channels(1), "the rows of sums made from YUV");
+    HWY_DYNAMIC_DISPATCH(yuv_rows_to_image)
+    (picture, rows.view, rows.first,
+     RowMaking{from_yuv_coefficients(picture_.coding, picture_.format.bits), 1, weights}, rows.range().begin,
      rows.range().end);
 }
 

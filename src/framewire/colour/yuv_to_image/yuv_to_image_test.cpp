@@ -235,6 +235,15 @@ TEST(YuvToImage, OfSomeRowsIsThatOfAll) {
                 const YuvToImage to_image(info, 3, kit::executor(Backend::cpu));
                 HostImage whole(to_image.image_shape());
                 to_image.run(picture.host(), whole.view());
+                HostImage sums(to_image.image_shape().with_channels(1));
+                constexpr ByteWeights weights{3735, 19235, 9798, 1 << 14};
+                for (int y = 0; y < info.height; ++y)
+                    for (int x = 0; x < info.width; ++x) {
+                        const auto* pixel = whole.view().row(0, y) + 3 * x;
+                        sums.view().row(0, y)[x] = static_cast<std::uint8_t>(
+                            (weights.b * pixel[0] + weights.g * pixel[1] + weights.r * pixel[2] + weights.rounding) >>
+                            15);
+                    }
                 for (int begin = 0; begin < info.height; ++begin)
                     for (const int end : {begin + 1, begin + 2, info.height}) {
                         if (end > info.height) continue;
@@ -245,6 +254,13 @@ TEST(YuvToImage, OfSomeRowsIsThatOfAll) {
                             ImageRows<const std::uint8_t>(std::as_const(whole).view(), 0).part({begin, end}).view;
                         EXPECT_EQ(kit::first_difference(rows.view(), want), std::nullopt) << begin << ".." << end;
                         EXPECT_EQ(rows.broken_guard(), std::nullopt);
+                        kit::GuardedImage summed({1, end - begin, info.width, 1}, {.row_padding_bytes = 5});
+                        summed.reset(0x5A);
+                        to_image.run_summed_rows(picture.host(), weights, {summed.view(), begin});
+                        const auto want_sums =
+                            ImageRows<const std::uint8_t>(std::as_const(sums).view(), 0).part({begin, end}).view;
+                        EXPECT_EQ(kit::first_difference(summed.view(), want_sums), std::nullopt) << begin;
+                        EXPECT_EQ(summed.broken_guard(), std::nullopt);
                     }
             }
     });
@@ -262,6 +278,10 @@ TEST(YuvToImage, RefusesRowsThatAreNone) {
     EXPECT_THROW(to_image.run_rows(picture, {rows.view(), -1}), Error);
     EXPECT_THROW(to_image.run_rows(picture, {narrow.view(), 0}), Error);
     EXPECT_THROW(to_image.run_rows(picture, {gray.view(), 0}), Error);
+    EXPECT_NO_THROW(to_image.run_summed_rows(picture, {}, {gray.view(), 2}));
+    EXPECT_THROW(to_image.run_summed_rows(picture, {}, {gray.view(), 3}), Error);
+    EXPECT_THROW(to_image.run_summed_rows(picture, {}, {rows.view(), 2}), Error);
+    EXPECT_THROW(YuvToImage(info, 1, threads).run_summed_rows(picture, {}, {gray.view(), 2}), Error);
 }
 
 TEST(YuvToImage, RefusesWhatDoesNotFit) {

@@ -2,6 +2,7 @@
 
 #include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/pipeline/frames/gray_sum.hpp"
 
 namespace framewire {
 
@@ -34,7 +35,7 @@ void FrameHog::start(Frame& frame, FrameDescriptors& out) {
 void FrameHog::start(const HostYuv<const std::uint8_t>& picture, FrameDescriptors& out) {
     const YuvToImage convert(picture.info, 3, executor_->pool());
     executor_->step("hog", [&] {
-        hog_.run([&](const ImageRows<std::uint8_t>& rows) { convert.run_rows(picture, rows); },
+        hog_.run([&](const ImageRows<std::uint8_t>& rows) { convert.run_summed_rows(picture, gray_sum, rows); },
                  HogView<float, MemorySpace::host>(out.values_.host().as<float>(), out.shape_));
     });
 }
