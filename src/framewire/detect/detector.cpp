@@ -216,6 +216,8 @@ bool MotionDetector::goes_by_rows() const {
     return state_->executor->backend() == Backend::cpu && state_->shape.frames == 1;
 }
 
+bool MotionDetector::rows_are_gray() const { return !state_->mixture; }
+
 template <MemorySpace space>
 ComponentLists<space> MotionDetector::objects() const {
     return state_->objects.lists<space>();

@@ -94,11 +94,12 @@ public:
     void run(DeviceView<const std::uint8_t> frames, const ComponentLists<MemorySpace::device>& objects);
 
     /// The same for one frame whose rows `make` makes, on the executor's threads: each once, or twice where this frame
-    /// is the background. Where goes_by_rows().
+    /// is the background. Where goes_by_rows(). They have the frames' channels, or are gray where rows_are_gray().
     void run(const MakeRows& make, const ComponentLists<MemorySpace::host>& objects);
-    /// Whether it takes rows, which it looks at, or makes gray, while they are in a core's cache: on the CPU, for
-    /// batches of one frame.
+    /// Whether it takes rows by themselves: on the CPU, for batches of one frame.
     bool goes_by_rows() const;
+    /// Whether those rows are to have one channel, as the filter `gray` (weighted) has it: of all but a mixture.
+    bool rows_are_gray() const;
 
     /// For the objects of one run.
     DetectedObjects make_objects() const;

@@ -82,9 +82,6 @@ Hog::Hog(const HogParameters& parameters, const Shape& frames, Executor& executo
     gray_ = BackendBuffer(static_cast<std::size_t>(row_stride_bytes_ * frames.rows()), executor);
     counts_ = BackendBuffer(count * static_cast<std::size_t>(bands_) * band_bytes, executor);
     tables_ = BackendBuffer(count * 256, executor);
-    if (goes_by_rows())
-        strips_ = HostBuffer(
-            static_cast<std::size_t>(std::int64_t{bands_} * hog_cpu_strip_rows(frames.width) * frames.row_bytes()));
     if (parameters.norm != HogNorm::none) cells_ = BackendBuffer(cells_shape_.bytes() + hog_vector_bytes, executor);
 }
 

@@ -109,7 +109,8 @@ public:
 
     /// On the executor's threads; returns when done.
     void run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::host> out);
-    /// The same for one frame whose rows `make` makes, each once, on the executor's threads. Where goes_by_rows().
+    /// The same for one frame whose rows of gray `make` makes, each once, on the executor's threads: of one channel, as
+    /// the filter `gray` (weighted) has it. Where goes_by_rows().
     void run(const MakeRows& make, HogView<float, MemorySpace::host> out);
     /// Whether it needs each row of an image but once: BGR on the CPU, for batches of one frame.
     bool goes_by_rows() const;
@@ -131,7 +132,6 @@ private:
     std::int64_t row_stride_bytes_ = 0;  // of the gray image
     int bands_ = 1;                      // in how many parts a frame is counted
     BackendBuffer gray_, counts_, tables_, cells_;
-    HostBuffer strips_;                        // on the CPU: rows that are made, some for each part
     std::shared_ptr<const HogSpread> spread_;  // of central gradients
 };
 

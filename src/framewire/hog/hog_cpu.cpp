@@ -275,10 +275,9 @@ void Hog::run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::h
 
 void Hog::run(const MakeRows& make, HogView<float, MemorySpace::host> out) {
     if (!goes_by_rows()) fail(ErrorCode::usage, "rows for a hog of whole images");
-    const Shape strip{1, hog_cpu_strip_rows(shape_.width), shape_.width, shape_.channels};
     const auto count = [&](int, const RowRange& rows, std::int64_t band) {
-        count_gray_groups(make, {strips_.data() + band * strip.frame_bytes(), strip}, rows, gray_row(0, rows.begin),
-                          row_stride_bytes_, counts_.as<Histogram>()[band]);
+        count_gray_groups(make, shape_.width, rows, gray_row(0, rows.begin), row_stride_bytes_,
+                          counts_.as<Histogram>()[band]);
     };
     run_bands(
         count, [&](int frame, int y) { return gray_row(frame, y); }, out);

@@ -21,9 +21,6 @@ constexpr std::int64_t hog_cpu_row_stride_bytes(int width) {
     return (std::int64_t{width} + 2 + hog_vector_bytes + 63) / 64 * 64;
 }
 
-/// Rows of an image that are made at a time: they stay in a core's cache.
-constexpr int hog_cpu_strip_rows(int width) { return 16 * 1024 / width + 1; }
-
 /// On CUDA rows are whole groups of 16 pixels.
 inline constexpr int hog_group_px = 16;
 constexpr std::int64_t hog_cuda_row_stride_bytes(int width) {

@@ -15,9 +15,7 @@ Foreground::Foreground(ForegroundParameters parameters, const Shape& frames, Exe
     if (threshold_ < 0 || threshold_ > 255)
         fail(ErrorCode::usage, "a threshold of {} between foreground and background; allowed are 0 to 255", threshold_);
     if (executor.backend() == Backend::cpu) {
-        if (shape_.frames > 1) return;
-        strips_ = RowStrips(shape_, executor.pool());
-        rows_gray_ = HostImage(gray_shape());
+        if (shape_.frames == 1) made_gray_ = HostImage(gray_shape());
         return;
     }
     if constexpr (cuda::compiled)

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/core/buffer.hpp"
-#include "framewire/core/row_strips.hpp"
+#include "framewire/core/image_rows.hpp"
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/detect/foreground/foreground_matrix.hpp"
@@ -36,15 +36,15 @@ public:
     /// The same, queued on the executor's stream.
     void blur(DeviceView<const std::uint8_t> frames, DeviceView<std::uint8_t> blurred);
 
-    /// The same of one frame whose rows `make` makes, each once, on the executor's threads, which have them made gray
-    /// while they are in a core's cache. Of the CPU backend, for batches of one frame.
+    /// The same of one frame whose rows of gray `make` makes, each once, on the executor's threads: of one channel, as
+    /// the filter has it. Of the CPU backend, for batches of one frame.
     void blur(const MakeRows& make, HostView<std::uint8_t> blurred);
 
     /// `background`: a blurred gray image for the whole batch, or one for each frame. `blurred`, unless it is empty,
     /// gets those of the frames. On the executor's threads; returns when done. No overlap.
     void run(HostView<const std::uint8_t> frames, HostView<const std::uint8_t> background,
              HostBitMaskView<std::uint32_t> mask, HostView<std::uint8_t> blurred = {}) const;
-    /// The same of one frame whose rows `make` makes, as above.
+    /// The same of one frame whose rows of gray `make` makes, as above.
     void run(const MakeRows& make, HostView<const std::uint8_t> background, HostBitMaskView<std::uint32_t> mask);
     /// The same, queued on the executor's stream.
     void run(DeviceView<const std::uint8_t> frames, DeviceView<const std::uint8_t> background,
@@ -59,8 +59,7 @@ private:
     Executor* executor_;
     Gray gray_;
     Gaussian gaussian_;
-    RowStrips strips_;                                // on the CPU, of batches of one frame: for rows that are made,
-    HostImage rows_gray_;                             // and what they come to
+    HostImage made_gray_;                             // on the CPU, of batches of one frame: rows that are made
     std::optional<MatrixForeground> matrix_;          // on CUDA, where it serves;
     cuda::DeviceImage device_gray_, device_blurred_;  // else what one step leaves for the next
 };

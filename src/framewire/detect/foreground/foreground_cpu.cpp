@@ -1,4 +1,5 @@
 #include "framewire/core/error.hpp"
+#include "framewire/core/row_strips.hpp"
 #include "framewire/core/simd/simd.hpp"
 #include "framewire/detect/foreground/foreground.hpp"
 
@@ -130,12 +131,13 @@ void Foreground::blur(HostView<const std::uint8_t> frames, HostView<std::uint8_t
 }
 
 HostView<const std::uint8_t> Foreground::gray_of(const MakeRows& make) {
-    if (rows_gray_.shape().height == 0) fail(ErrorCode::usage, "rows for a foreground of whole frames");
-    strips_.for_rows(make, [&](const ImageRows<std::uint8_t>& rows) {
-        for (int y = rows.range().begin; y < rows.range().end; ++y)
-            gray_span(GrayMethod::weighted, rows.row(y), shape_.channels, shape_.width, 1, rows_gray_.view().row(0, y));
-    });
-    return std::as_const(rows_gray_).view();
+    if (made_gray_.shape().height == 0) fail(ErrorCode::usage, "rows for a foreground of several frames at once");
+    const ImageRows<std::uint8_t> all(made_gray_.view());
+    executor_->pool().for_chunks(shape_.height, rows_in_cache(shape_.width),
+                                 [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                                     make(all.part({static_cast<int>(begin), static_cast<int>(end)}));
+                                 });
+    return std::as_const(made_gray_).view();
 }
 
 void Foreground::blur(const MakeRows& make, HostView<std::uint8_t> blurred) {

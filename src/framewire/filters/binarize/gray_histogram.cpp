@@ -164,15 +164,15 @@ void count_gray_groups(HostView<const std::uint8_t> image, int begin, int end, s
     groups.sum(out);
 }
 
-void count_gray_groups(const MakeRows& make, HostView<std::uint8_t> strip, const RowRange& rows, std::uint8_t* gray,
+void count_gray_groups(const MakeRows& make, int width, const RowRange& rows, std::uint8_t* gray,
                        std::int64_t gray_row_stride_bytes, Histogram& out) {
-    const auto whole = ImageRows<std::uint8_t>(strip);
+    const auto each = static_cast<int>(piece_px / width + 1);
     GroupHistogram groups;
-    for (int y = rows.begin; y < rows.end; y += strip.shape().height) {
-        const int count = std::min(strip.shape().height, rows.end - y);
-        const auto here = whole.part({0, count}).view;
-        make({here, y});
-        add_rows(here, 0, count, gray + (y - rows.begin) * gray_row_stride_bytes, gray_row_stride_bytes, groups);
+    for (int y = rows.begin; y < rows.end; y += each) {
+        const int count = std::min(each, rows.end - y);
+        auto* const first = gray + (y - rows.begin) * gray_row_stride_bytes;
+        make({{first, {1, count, width, 1}, gray_row_stride_bytes, count * gray_row_stride_bytes}, y});
+        for (int row = 0; row < count; ++row) groups.add(first + row * gray_row_stride_bytes, width);
     }
     groups.sum(out);
 }

@@ -18,8 +18,8 @@ void count_gray(HostView<const std::uint8_t> image, int begin, int end, std::uin
 /// at its first value, but for one of the largest value, at that. Sums of such are such.
 void count_gray_groups(HostView<const std::uint8_t> image, int begin, int end, std::uint8_t* gray,
                        std::int64_t gray_row_stride_bytes, Histogram& out);
-/// The same of rows of a BGR image that `make` makes some at a time, in the memory of `strip`, from its first row on.
-void count_gray_groups(const MakeRows& make, HostView<std::uint8_t> strip, const RowRange& rows, std::uint8_t* gray,
+/// The same of gray rows of `width` pixels that `make` makes some at a time, at `gray`.
+void count_gray_groups(const MakeRows& make, int width, const RowRange& rows, std::uint8_t* gray,
                        std::int64_t gray_row_stride_bytes, Histogram& out);
 
 }  // namespace framewire

@@ -1,6 +1,7 @@
 #include "framewire/pipeline/frames/frame_detector.hpp"
 
 #include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
+#include "framewire/pipeline/planes/channel_weights.hpp"
 
 #include <cstring>
 #include <utility>
@@ -36,9 +37,17 @@ void FrameDetector::start(Frame& frame, FrameObjects& objects) {
 }
 
 void FrameDetector::start(const HostYuv<const std::uint8_t>& picture, FrameObjects& objects) {
-    const YuvToImage convert(picture.info, detector_.shape().channels, executor_->pool());
-    detector_.run([&](const ImageRows<std::uint8_t>& rows) { convert.run_rows(picture, rows); },
-                  objects.objects_.lists<MemorySpace::host>());
+    const int channels = detector_.shape().channels;
+    const bool sums = channels == 3 && detector_.rows_are_gray();
+    const YuvToImage convert(picture.info, channels, executor_->pool());
+    detector_.run(
+        [&](const ImageRows<std::uint8_t>& rows) {
+            if (sums)
+                convert.run_rows(picture, rows, channel_weights(gray_weights(GrayMethod::weighted)));
+            else
+                convert.run_rows(picture, rows);
+        },
+        objects.objects_.lists<MemorySpace::host>());
     keep<MemorySpace::host>(objects);
 }
 

@@ -3,6 +3,7 @@
 #include "framewire/colour/image_to_yuv/image_to_yuv.hpp"
 #include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/pipeline/planes/channel_weights.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -55,7 +56,7 @@ PlanesPass::PlanesPass(ChainPlan& plan, std::vector<ChainPlan::RowStep> steps, c
     }
     if (!steps_.empty()) {
         if (const auto gray = steps_.front().filter->gray_needed()) {
-            gray_ = ChannelWeights{gray->b, gray->g, gray->r, static_cast<std::int16_t>(gray->rounding)};
+            gray_ = channel_weights(*gray);
             shapes_.front().channels = 1;
         }
         if (steps_.back().filter->gives_equal_channels()) shapes_.back().channels = 1;

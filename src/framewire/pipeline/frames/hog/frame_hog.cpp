@@ -2,6 +2,7 @@
 
 #include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/pipeline/planes/channel_weights.hpp"
 
 namespace framewire {
 
@@ -34,8 +35,11 @@ void FrameHog::start(Frame& frame, FrameDescriptors& out) {
 void FrameHog::start(const HostYuv<const std::uint8_t>& picture, FrameDescriptors& out) {
     const YuvToImage convert(picture.info, 3, executor_->pool());
     executor_->step("hog", [&] {
-        hog_.run([&](const ImageRows<std::uint8_t>& rows) { convert.run_rows(picture, rows); },
-                 HogView<float, MemorySpace::host>(out.values_.host().as<float>(), out.shape_));
+        hog_.run(
+            [&](const ImageRows<std::uint8_t>& rows) {
+                convert.run_rows(picture, rows, channel_weights(gray_weights(GrayMethod::weighted)));
+            },
+            HogView<float, MemorySpace::host>(out.values_.host().as<float>(), out.shape_));
     });
 }
 
