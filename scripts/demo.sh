@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The main job in one go: installs what is missing, builds framewire, serves the synthetic camera to two viewers for ten
 # seconds and shows what came of it: a table, and in demo-out/viewer.png the picture that a third viewer, come late, saw.
-#   scripts/demo.sh [--stay]    --stay goes on serving at tcp://127.0.0.1:7878 afterwards, until Ctrl-C
+#   scripts/demo.sh [--stay]    --stay goes on serving afterwards, until Ctrl-C: a page at http://127.0.0.1:7878/
 set -euo pipefail
 cd "$(dirname "$0")/.."
 stay=
@@ -68,6 +68,6 @@ jq -r --slurpfile first "$out/viewer-1.json" --slurpfile second "$out/viewer-2.j
 echo "what a viewer saw: $out/viewer.png"
 
 [ -z "$stay" ] || {
-    echo "serving at tcp://127.0.0.1:7878 until Ctrl-C; look with: $program view tcp://127.0.0.1:7878"
-    exec "$program" serve -i "$source" --listen 127.0.0.1:7878
+    echo "serving until Ctrl-C; open http://127.0.0.1:7878/ in a browser, or look with: $program view tcp://127.0.0.1:7878"
+    exec "$program" serve -i "$source" --listen 127.0.0.1:7878 --detect --panel --record-dir "$out"
 }

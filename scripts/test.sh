@@ -30,9 +30,10 @@ programs=()
 for program in "$build"/tests/*_tests; do [ "$program" = "$build/tests/e2e_tests" ] || programs+=("$program"); done
 if [ "$preset" = dev ]; then
     # Not GoogleTest: the benches, the format and the layering of the sources, how tests are counted, what CUDA sources compile
-    # for, and the installed package as another project uses it.
+    # for, the installed package as another project uses it, and what runs in browsers.
     scripts/count-tests.sh "$build/logs" "${long[@]}" tests/cuda_objects_test.sh tests/benches_test.sh \
-        tests/consumers/consumer_test.sh tests/format_test.sh tests/layering_test.sh tests/count_tests_test.sh "${programs[@]}"
+        tests/consumers/consumer_test.sh tests/web_test.sh tests/format_test.sh tests/layering_test.sh tests/count_tests_test.sh \
+        "${programs[@]}"
 else
     scripts/count-tests.sh "$build/logs" "${long[@]}" "${programs[@]}"
 fi

@@ -19,6 +19,11 @@ Json Json::array(std::initializer_list<Json> values) {
     for (const auto& value : values) json.push_back(value);
     return json;
 }
+Json Json::read(std::string_view json) {
+    Json read;
+    *read.value_ = Value::parse(json);
+    return read;
+}
 
 Json::Json(const Json& other) : value_(std::make_unique<Value>(*other.value_)) {}
 Json::Json(Json&&) noexcept = default;

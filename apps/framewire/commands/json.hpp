@@ -44,6 +44,8 @@ public:
         for (const auto& value : values) push_back(value);
     }
     static Json array(std::initializer_list<Json> values = {});
+    /// What the library wrote for machines.
+    static Json read(std::string_view json);
 
     Json(const Json& other);
     Json(Json&&) noexcept;

@@ -132,9 +132,9 @@ void add_view(CommandLine& program, Action& chosen) {
         "Receives difference streams and shows them in a window, which keys lead: ? there tells which; or records one");
     const auto flags = std::make_shared<ViewFlags>();
     command
-        .option(
-            "url", flags->urls,
-            "where the stream is: tcp://HOST:PORT or tcp://HOST:PORT/NAME, or with tls://; several lie side by side")
+        .option("url", flags->urls,
+                "where the stream is: tcp://HOST:PORT or tcp://HOST:PORT/NAME, or with tls://, ws:// or wss://; "
+                "several lie side by side")
         .required()
         .type_name("URL");
     add_entry_options(command, flags->entry);

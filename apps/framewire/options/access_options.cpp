@@ -46,7 +46,7 @@ void EntryFlags::apply(const std::string& url, net::ClientOptions& client) const
         client.token = token;
     }
     const auto address = net::parse_stream_address(url);
-    if (!client.token.empty() && address.scheme == net::Scheme::tcp && !is_loopback(address.server))
+    if (!client.token.empty() && !encrypted(address.scheme) && !is_loopback(address.server))
         log_warning("the token can be read on its way to {}: there is no TLS", to_string(address.server));
 }
 
@@ -57,7 +57,8 @@ void add_entry_options(Command& command, EntryFlags& flags) {
         .type_name("FILE");
     command
         .option("--fingerprint", flags.fingerprint,
-                "of tls://: trust the certificate with this one and no other; without, those of the system's roots")
+                "of tls:// and wss://: trust the certificate with this one and no other; without, those of the "
+                "system's roots")
         .type_name("SHA256:HEX");
 }
 

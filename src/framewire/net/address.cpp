@@ -20,7 +20,8 @@ struct NamedScheme {
     Scheme scheme;
     std::string_view prefix;
 };
-constexpr NamedScheme schemes[] = {{Scheme::tcp, "tcp://"}, {Scheme::tls, "tls://"}};
+constexpr NamedScheme schemes[] = {
+    {Scheme::tcp, "tcp://"}, {Scheme::tls, "tls://"}, {Scheme::websocket, "ws://"}, {Scheme::websocket_tls, "wss://"}};
 
 }  // namespace
 
@@ -59,7 +60,9 @@ StreamAddress parse_stream_address(std::string_view url) {
                                      [&](const NamedScheme& known) { return url.starts_with(known.prefix); });
     if (found == std::end(schemes))
         fail(ErrorCode::usage,
-             "'{}' is no stream address: tcp://HOST:PORT or tcp://HOST:PORT/NAME is needed, or tls:// for tcp://", url);
+             "'{}' is no stream address: tcp://HOST:PORT or tcp://HOST:PORT/NAME is needed, or tls://, ws:// or wss:// "
+             "for tcp://",
+             url);
     const auto rest = url.substr(found->prefix.size());
     const auto slash = rest.find('/');
     StreamAddress address{parse_address(rest.substr(0, slash)), std::string(default_stream), found->scheme};

@@ -13,9 +13,12 @@ struct Address {
 };
 
 /// What carries a stream.
-enum class Scheme { tcp, tls };
+enum class Scheme { tcp, tls, websocket, websocket_tls };
 
-/// Where a stream is found: tcp://HOST:PORT/NAME, or tls:// in its place.
+/// Whether it is TLS that carries it, at the bottom.
+inline bool encrypted(Scheme scheme) { return scheme == Scheme::tls || scheme == Scheme::websocket_tls; }
+
+/// Where a stream is found: tcp://HOST:PORT/NAME, or tls://, ws:// or wss:// in its place.
 struct StreamAddress {
     Address server;
     std::string stream;
@@ -33,7 +36,7 @@ Address parse_address(std::string_view text);
 /// loopback's addresses, or "localhost".
 bool is_loopback(const Address& address);
 
-/// Reads "tcp://HOST:PORT" or "tcp://HOST:PORT/NAME", or the same with tls://. Throws Error{usage}.
+/// Reads "tcp://HOST:PORT" or "tcp://HOST:PORT/NAME", or the same with tls://, ws:// or wss://. Throws Error{usage}.
 StreamAddress parse_stream_address(std::string_view url);
 
 /// Throws Error{usage} unless `name` is 1 to 64 of the characters A-Z a-z 0-9 . _ -

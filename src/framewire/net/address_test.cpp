@@ -43,6 +43,8 @@ TEST(StreamAddress, NamesTheStreamOrTakesTheDefault) {
     EXPECT_EQ(to_string(parse_stream_address("tcp://127.0.0.1:7878")), "tcp://127.0.0.1:7878/main");
     EXPECT_EQ(to_string(parse_stream_address("tcp://127.0.0.1:7878/")), "tcp://127.0.0.1:7878/main");
     EXPECT_EQ(to_string(parse_stream_address("tls://camera.test:7878/yard")), "tls://camera.test:7878/yard");
+    EXPECT_EQ(to_string(parse_stream_address("ws://camera.test:7878/yard")), "ws://camera.test:7878/yard");
+    EXPECT_EQ(to_string(parse_stream_address("wss://camera.test:7878")), "wss://camera.test:7878/main");
     EXPECT_EQ(to_string(parse_stream_address("tcp://[::1]:7878/yard.2")), "tcp://[::1]:7878/yard.2");
 }
 

@@ -8,6 +8,7 @@
 #include "framewire/net/stream/viewer_outbox.hpp"
 #include "framewire/net/tcp/dialer.hpp"
 #include "framewire/net/tls/dialer.hpp"
+#include "framewire/net/websocket/dialer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -225,9 +226,12 @@ const ClientOptions& checked(const ClientOptions& options) {
 
 std::unique_ptr<Dialer> dialer_to(const StreamAddress& address, const ClientOptions& options, std::stop_token stop) {
     auto dialer = tcp_dialer(address.server, options.lookup, std::move(stop));
-    if (address.scheme == Scheme::tls) return tls_dialer(std::move(dialer), address.server, options.fingerprint);
-    if (!options.fingerprint.empty())
-        fail(ErrorCode::usage, "a fingerprint goes with tls://, not with {}", to_string(address));
+    if (encrypted(address.scheme))
+        dialer = tls_dialer(std::move(dialer), address.server, options.fingerprint);
+    else if (!options.fingerprint.empty())
+        fail(ErrorCode::usage, "a fingerprint goes with tls:// and wss://, not with {}", to_string(address));
+    if (address.scheme == Scheme::websocket || address.scheme == Scheme::websocket_tls)
+        return websocket_dialer(std::move(dialer), address);
     return dialer;
 }
 

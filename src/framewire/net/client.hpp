@@ -33,8 +33,8 @@ struct ClientOptions {
     /// A stream that is had again with pictures of another size is taken so, and info() is of it; else it is lost.
     bool follows_size = false;
     std::string token{};  ///< what the server wants to hear; empty: nothing
-    /// Of tls:// only: the certificate's, as parse_fingerprint() gives it. Empty: the certificate is verified by the
-    /// system's roots and the host's name.
+    /// Of tls:// and wss:// only: the certificate's, as parse_fingerprint() gives it. Empty: the certificate is
+    /// verified by the system's roots and the host's name.
     std::string fingerprint{};
     std::int64_t max_pixels = std::int64_t{8192} * 8192;  ///< larger pictures are refused unallocated
     HostLookup lookup = system_lookup;                    ///< how the server's name is resolved

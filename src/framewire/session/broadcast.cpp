@@ -114,6 +114,7 @@ struct BroadcastJob::State {
     };
     std::optional<BoundedSharper> bounded_sharper;  // where a bounded stream is sharpened
     std::unique_ptr<FrameDetector> detector;
+    SeenObjects* seen;
     net::StreamState stream;
     std::unique_ptr<fwd::Recorder> recorder;
     std::vector<Component> counted, moved;  // objects of one frame: those that count; where filters take them
@@ -136,6 +137,7 @@ BroadcastJob::State::State(const BroadcastOptions& options)
       detector(options.detector
                    ? make_detector(*options.detector, job.input().info().shape, job.input().executor(), job.stop())
                    : nullptr),
+      seen(options.seen),
       stream(stream_info(), job.input().executor()),
       recorder(make_recorder(options)),
       served(listener(options).add(options.server.stream, stream, control_for_viewers(options))),
@@ -249,6 +251,7 @@ void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const F
     else
         send_changes(time, found, objects);
     served.publish();
+    if (seen && found.has_objects) seen->seen({time, shape, objects});
     threshold.took(time.seconds, within, stream.counts().step_bytes - bytes_before, job.statistics());
     job.statistics().set_sent_bytes(sent_before + stream.counts().up_to_date_bytes);
 }

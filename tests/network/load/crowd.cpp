@@ -7,6 +7,7 @@
 #include <boost/asio.hpp>
 
 #include <algorithm>
+#include <array>
 #include <random>
 #include <utility>
 
@@ -79,7 +80,8 @@ private:
         socket_.set_option(tcp::no_delay(true));
         const auto hello = viewer_hello({.stream = target_.address.stream});
         const auto said_at = Clock::now();
-        co_await asio::async_write(socket_, asio::buffer(hello), use_awaitable);
+        if (target_.address.scheme == Scheme::websocket) co_await become_websocket();
+        co_await write(hello);
         co_await read(preamble_bytes);
         read_server_preamble(payload_);
         const auto front = co_await read_message(0);
@@ -98,6 +100,46 @@ private:
             if (stalls_) co_await wait_until(until);
         }
         socket_.close();
+    }
+
+    // As a browser does it.
+    awaitable<void> become_websocket() {
+        const auto request = fmt::format(
+            "GET /{}/stream HTTP/1.1\r\nHost: {}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+            "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+            "Sec-WebSocket-Protocol: framewire\r\n\r\n",
+            target_.address.stream, to_string(target_.address.server));
+        co_await asio::async_write(socket_, asio::buffer(request), use_awaitable);
+        std::string answer;
+        co_await asio::async_read_until(socket_, asio::dynamic_buffer(answer), "\r\n\r\n", use_awaitable);
+        // Nothing follows before a hello.
+        if (!answer.starts_with("HTTP/1.1 101 ")) fail(ErrorCode::source_lost, "no WebSocket: {}", answer);
+        frame_left_bytes_ = 0;
+        websocket_ = true;
+    }
+
+    // In a WebSocket as one message, under a mask of zeros.
+    awaitable<void> write(const Bytes& message) {
+        Bytes framed;
+        if (websocket_) {
+            if (message.size() > 125) fail(ErrorCode::internal, "a crowd has nothing so long to say");
+            framed = {0x82, static_cast<std::uint8_t>(0x80 | message.size()), 0, 0, 0, 0};
+        }
+        framed.insert(framed.end(), message.begin(), message.end());
+        co_await asio::async_write(socket_, asio::buffer(framed), use_awaitable);
+    }
+
+    // The front of a frame: messages of servers are whole ones, of bytes.
+    awaitable<void> read_frame_front() {
+        std::array<std::uint8_t, 8> bytes{};
+        co_await asio::async_read(socket_, asio::buffer(bytes, 2), use_awaitable);
+        if (bytes[0] != 0x82) fail(ErrorCode::source_lost, "a frame of the kind {}", bytes[0]);
+        frame_left_bytes_ = bytes[1];
+        if (bytes[1] < 126) co_return;
+        const std::size_t count = bytes[1] == 126 ? 2 : 8;
+        co_await asio::async_read(socket_, asio::buffer(bytes, count), use_awaitable);
+        frame_left_bytes_ = 0;
+        for (std::size_t i = 0; i < count; ++i) frame_left_bytes_ = frame_left_bytes_ << 8 | bytes[i];
     }
 
     // Servers count the connections of each address, and a crowd has many.
@@ -143,12 +185,18 @@ private:
                                             .clock_us = static_cast<std::uint64_t>(us(Clock::now() - began_at_)),
                                             .held_us = static_cast<std::uint32_t>(us(Clock::now() - came_at_)),
                                             .coming_us = static_cast<std::uint32_t>(us(came_at_ - front_at_))});
-        co_await asio::async_write(socket_, asio::buffer(message), use_awaitable);
+        co_await write(message);
     }
 
     awaitable<void> read(std::size_t bytes) {
         payload_.resize(bytes);
-        co_await asio::async_read(socket_, asio::buffer(payload_), use_awaitable);
+        for (std::size_t done = 0; done < bytes;) {
+            while (websocket_ && frame_left_bytes_ == 0) co_await read_frame_front();
+            const auto count = websocket_ ? std::min(bytes - done, frame_left_bytes_) : bytes;
+            co_await asio::async_read(socket_, asio::buffer(payload_.data() + done, count), use_awaitable);
+            done += count;
+            if (websocket_) frame_left_bytes_ -= count;
+        }
         report_.bytes += static_cast<std::int64_t>(bytes);
     }
     awaitable<MessageType> read_message(std::size_t limit) {
@@ -172,6 +220,8 @@ private:
     };
     Held held_{};  // of this connection
     Clock::time_point began_at_ = Clock::now(), front_at_{}, came_at_{};
+    bool websocket_ = false;
+    std::size_t frame_left_bytes_ = 0;  // of a WebSocket's message
     Bytes payload_;
     std::vector<Component> objects_;
     ViewerReport report_;

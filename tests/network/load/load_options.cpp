@@ -7,7 +7,7 @@ namespace framewire::network {
 LoadOptions read_load_options(const std::vector<std::string>& words) {
     LoadOptions options;
     for (const auto& word : words) {
-        if (word.starts_with("tcp://")) {
+        if (word.starts_with("tcp://") || word.starts_with("ws://")) {
             auto& target = options.targets.emplace_back();
             const auto comma = word.find(',');
             target.url = word.substr(0, comma);

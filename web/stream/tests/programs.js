@@ -4,7 +4,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 
-const program = process.env.FRAMEWIRE ?? fileURLToPath(new URL('../../../build/dev/framewire', import.meta.url));
+export const program = process.env.FRAMEWIRE ?? fileURLToPath(new URL('../../../build/dev/framewire', import.meta.url));
 
 /** A folder that goes with the test. @param {import('node:test').TestContext} context */
 export function folderOf(context) {
@@ -26,9 +26,13 @@ export function run(context, ...args) {
     return new Promise(resolve => child.on('exit', resolve));
 }
 
-/** Starts `framewire serve` on a free port. @returns {Promise<{port: number, kill: () => void}>} */
+/**
+ * Starts `framewire serve`, on a free port where the arguments name none.
+ * @returns {Promise<{port: number, kill: () => void}>}
+ */
 export async function serve(context, ...args) {
-    const child = start(context, 'serve', '--listen', '127.0.0.1:0', ...args);
+    const listen = args.includes('--listen') ? [] : ['--listen', '127.0.0.1:0'];
+    const child = start(context, 'serve', ...listen, ...args);
     let said = '';
     const port = await new Promise((resolve, reject) => {
         child.stderr.on('data', data => {

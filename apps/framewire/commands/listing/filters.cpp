@@ -5,6 +5,7 @@
 #include "commands/listing/parameter_page.hpp"
 
 #include "framewire/pipeline/chain/filter_registry.hpp"
+#include "framewire/pipeline/listing/registry_json.hpp"
 
 #include <fmt/format.h>
 
@@ -12,14 +13,6 @@
 
 namespace framewire::app {
 namespace {
-
-Json describe(const FilterInfo& filter) {
-    return {{"name", filter.name},
-            {"summary", filter.summary},
-            {"needs_previous", filter.needs_previous},
-            {"examples", filter.examples},
-            {"parameters", parameter_json(filter.parameters)}};
-}
 
 std::string in_words(const FilterInfo& filter) {
     auto words = fmt::format("{}: {}\n", filter.name, filter.summary) + parameter_lines(filter.parameters);
@@ -39,7 +32,7 @@ void add_filters(CommandLine& program, Action& chosen) {
                     .page_help = "the filter's page in docs/filters, or that of all",
                     .words = [&](std::size_t entry) { return in_words(filters[entry]); },
                     .page = [&](std::size_t entry) { return filter_page(filters[entry]); },
-                    .json = [&](std::size_t entry) { return describe(filters[entry]); },
+                    .json = [&](std::size_t entry) { return Json::read(to_json(filters[entry])); },
                     .index = [&] { return filter_index(filters); }};
     for (const auto& filter : filters) listing.names.push_back(filter.name);
     add_listing(program, chosen, std::move(listing));

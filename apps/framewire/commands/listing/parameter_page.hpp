@@ -1,7 +1,5 @@
 #pragma once
 
-#include "commands/json.hpp"
-
 #include "framewire/core/parameters/info.hpp"
 
 #include <span>
@@ -12,10 +10,8 @@ namespace framewire::app {
 
 /// Parameters as what explains them shows them: lines of words, each begun by four spaces;
 std::string parameter_lines(std::span<const ParameterInfo> parameters);
-/// a table in Markdown;
+/// and a table in Markdown.
 std::string parameter_table(std::span<const ParameterInfo> parameters);
-/// and an array for machines. Where no default is known it is null.
-Json parameter_json(std::span<const ParameterInfo> parameters);
 
 /// Text for a cell of a table in Markdown.
 std::string table_cell(std::string_view text);

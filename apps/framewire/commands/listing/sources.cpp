@@ -4,6 +4,7 @@
 #include "commands/listing/parameter_page.hpp"
 
 #include "framewire/media/sources/source_registry.hpp"
+#include "framewire/pipeline/listing/registry_json.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,7 +24,7 @@ Json describe(const SourceKind& source) {
     return {{"name", source.name},         {"summary", source.summary},
             {"form", source.form},         {"prefix", source.prefix},
             {"endings", source.endings},   {"available", source.open != nullptr},
-            {"examples", source.examples}, {"parameters", parameter_json(source.parameters)}};
+            {"examples", source.examples}, {"parameters", Json::read(to_json(source.parameters))}};
 }
 
 std::string in_words(const SourceKind& source) {

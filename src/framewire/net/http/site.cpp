@@ -51,7 +51,8 @@ bool takes(std::string_view pattern, std::string_view path, Parameters& paramete
 }  // namespace
 
 void Site::add(Route route) {
-    if (!route.pattern.starts_with('/')) fail(ErrorCode::internal, "the route '{}' does not begin with /", route.pattern);
+    if (!route.pattern.starts_with('/'))
+        fail(ErrorCode::internal, "the route '{}' does not begin with /", route.pattern);
     if (!route.handler) fail(ErrorCode::internal, "the route '{}' has no handler", route.pattern);
     if (route.method == Method::head || (route.websocket && route.method != Method::get))
         fail(ErrorCode::internal, "the route '{}' is of a method that routes cannot have", route.pattern);

@@ -2,12 +2,11 @@
 
 #include "framewire/net/testing/test_tcp.hpp"
 
-#include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace framewire::net::testing {
 
@@ -24,7 +23,8 @@ struct HttpAnswer {
 /// A client that says what a test tells it to.
 class HttpClient {
 public:
-    explicit HttpClient(std::uint16_t port) : connection_(RawConnection::connect(port)) {}
+    explicit HttpClient(std::uint16_t port) : HttpClient(RawConnection::connect(port)) {}
+    explicit HttpClient(RawConnection connection) : connection_(std::move(connection)) {}
 
     /// The rest of a request's lines; "Host" is there already.
     HttpAnswer ask(const std::string& line, const std::string& fields = "", const std::string& body = "") {

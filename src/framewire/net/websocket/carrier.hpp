@@ -36,7 +36,10 @@ public:
     static constexpr boost::asio::execution::blocking_t query(boost::asio::execution::blocking_t) noexcept {
         return boost::asio::execution::blocking.never;
     }
+    // Values, where what Asio has for properties that are not named here gives references, which Beast would keep.
     PostingExecutor require(boost::asio::execution::blocking_t::never_t) const { return *this; }
+    PostingExecutor require(boost::asio::execution::outstanding_work_t::tracked_t) const { return *this; }
+    PostingExecutor require(boost::asio::execution::outstanding_work_t::untracked_t) const { return *this; }
     friend bool operator==(const PostingExecutor& a, const PostingExecutor& b) noexcept { return a.post_ == b.post_; }
     friend bool operator!=(const PostingExecutor& a, const PostingExecutor& b) noexcept { return !(a == b); }
 

@@ -1,10 +1,13 @@
 #include "framewire/net/websocket/connection.hpp"
 
+#include "framewire/core/text/printable.hpp"
 #include "framewire/net/websocket/carrier.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/websocket/stream.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
@@ -34,9 +37,9 @@ struct WebSocketConnection::Core : std::enable_shared_from_this<Core> {
     void accept(const Fields& fields) {
         beast::http::request<beast::http::empty_body> request(beast::http::verb::get, "/", 11);
         for (const auto& [name, value] : fields) request.insert(view_of(name), view_of(value));
-        stream.set_option(beast::websocket::stream_base::decorator([this](beast::websocket::response_type& answer) {
-            if (!options.protocol.empty()) answer.set(beast::http::field::sec_websocket_protocol, options.protocol);
-            answer.erase(beast::http::field::server);
+        stream.set_option(beast::websocket::stream_base::decorator([this](beast::websocket::response_type& said) {
+            if (!options.protocol.empty()) said.set(beast::http::field::sec_websocket_protocol, options.protocol);
+            said.erase(beast::http::field::server);
         }));
         stream.async_accept(request, [weak = weak_from_this()](const error_code& error) {
             if (const auto self = weak.lock()) finish(self->shaken, error, 0);
@@ -47,7 +50,7 @@ struct WebSocketConnection::Core : std::enable_shared_from_this<Core> {
         stream.set_option(beast::websocket::stream_base::decorator([this](beast::websocket::request_type& request) {
             if (!options.protocol.empty()) request.set(beast::http::field::sec_websocket_protocol, options.protocol);
         }));
-        stream.async_handshake(host, path, [weak = weak_from_this()](const error_code& error) {
+        stream.async_handshake(answer, host, path, [weak = weak_from_this()](const error_code& error) {
             if (const auto self = weak.lock()) finish(self->shaken, error, 0);
         });
     }
@@ -60,7 +63,8 @@ struct WebSocketConnection::Core : std::enable_shared_from_this<Core> {
     }
 
     void take(const error_code& error, std::size_t bytes) {
-        if (error == beast::websocket::error::closed || error == boost::asio::error::eof) return finish(read_done, std::error_code(), 0);
+        if (error == beast::websocket::error::closed || error == boost::asio::error::eof)
+            return finish(read_done, std::error_code(), 0);
         if (error) return finish(read_done, error, 0);
         if (stream.got_text() != options.text)
             return finish(read_done, std::make_error_code(std::errc::protocol_error), 0);
@@ -113,6 +117,7 @@ struct WebSocketConnection::Core : std::enable_shared_from_this<Core> {
     }
 
     const Options options;
+    beast::websocket::response_type answer;  // of the server that was asked
     beast::websocket::stream<Carrier, false> stream;
     Done shaken, read_done, write_done;
     std::span<std::uint8_t> into;
@@ -133,6 +138,14 @@ void WebSocketConnection::accept(const Fields& request, Done done) {
 void WebSocketConnection::ask(const std::string& host, const std::string& path, Done done) {
     core_->shaken = std::move(done);
     core_->ask(host, path);
+}
+
+std::optional<std::string> WebSocketConnection::declined() const {
+    constexpr std::size_t longest_words = 300;
+    const auto& answer = core_->answer;
+    if (answer.result() == beast::http::status::switching_protocols || answer.result_int() < 300) return std::nullopt;
+    return fmt::format("the server answers {}: {}", answer.result_int(),
+                       printable(answer.body().substr(0, longest_words)));
 }
 
 bool WebSocketConnection::message_ended() const { return core_->stream.is_message_done(); }

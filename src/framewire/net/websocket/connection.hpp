@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,6 +41,8 @@ public:
     void accept(const Fields& request, Done done);
     /// Asks the server `host` ("name:port") for the WebSocket at `path`.
     void ask(const std::string& host, const std::string& path, Done done);
+    /// What the server answered that was asked and did not agree, for people to read; none where it said nothing.
+    std::optional<std::string> declined() const;
 
     /// Whether what was read last is the end of a message.
     bool message_ended() const;

@@ -92,6 +92,7 @@ StatisticsSnapshot Statistics::snapshot() const {
     snapshot.read_ms = times_[static_cast<std::size_t>(Stage::read)].summary();
     snapshot.process_ms = times_[static_cast<std::size_t>(Stage::process)].summary();
     snapshot.send_ms = times_[static_cast<std::size_t>(Stage::send)].summary();
+    for (std::size_t stage = 0; stage < times_.size(); ++stage) snapshot.stages[stage] = times_[stage].buckets();
     snapshot.raw_bytes = raw_bytes_;
     snapshot.sent_bytes = sent_bytes_;
     if (steps_) snapshot.steps = steps_->summaries(first_step, last_step);
@@ -139,7 +140,7 @@ std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& ru
         json["psnr"] = delta->psnr ? nlohmann::ordered_json(*delta->psnr) : nlohmann::ordered_json(nullptr);
     }
     if (const auto& rate = snapshot.rate) {
-        const auto& [min, mean, max] = rate->threshold;
+        const auto& [min, mean, max, last] = rate->threshold;
         json["threshold"] = {{"min", min}, {"mean", mean}, {"max", max}};
         json["bits_per_second"] = {{"mean", rate->mean_bits_per_second}, {"max", rate->most_bits_per_second}};
         if (rate->max_bitrate) {

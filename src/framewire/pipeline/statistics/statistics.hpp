@@ -47,8 +47,9 @@ struct StatisticsSnapshot {
     double seconds = 0;       ///< from start() to the last frame sent
     double fps = 0;           ///< frames over seconds
     TimeSummary read_ms, process_ms, send_ms;
-    std::int64_t raw_bytes = 0;   ///< of the frames sent, as raw pixels
-    std::int64_t sent_bytes = 0;  ///< put out
+    std::array<TimeBuckets, 3> stages{};  ///< the same times, by Stage
+    std::int64_t raw_bytes = 0;           ///< of the frames sent, as raw pixels
+    std::int64_t sent_bytes = 0;          ///< put out
     std::optional<DeltaFigures> delta;
     std::optional<RateFigures> rate{};
     std::vector<StepSummary> steps;  ///< where they are timed: read, what filters and stages do, transfers, send

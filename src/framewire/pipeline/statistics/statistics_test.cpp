@@ -36,6 +36,15 @@ TEST(TimeHistogram, PercentilesAreWithinOnePercentOfTheExactOnes) {
     EXPECT_EQ(histogram.summary().p99_ms, histogram.percentile_ms(0.99));
 }
 
+TEST(TimeHistogram, CountsWithinLimits) {
+    TimeHistogram histogram;
+    for (const double ms : {0.1, 0.4, 1.5, 9.0, 29.0, 5000.0}) histogram.add(ms);
+    const auto buckets = histogram.buckets();
+    EXPECT_EQ(buckets.count, 6);
+    EXPECT_NEAR(buckets.sum_ms, 5040, 1e-6);
+    EXPECT_EQ(buckets.within, (std::array<std::int64_t, 14>{2, 2, 3, 3, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5}));
+}
+
 TEST(TimeHistogram, HoldsEveryMagnitude) {
     for (double ms = 1e-6; ms < 6e7; ms *= 1.37) {
         TimeHistogram histogram;

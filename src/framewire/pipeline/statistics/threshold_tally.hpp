@@ -10,6 +10,7 @@ struct ThresholdFigures {
     int min = 0;
     double mean = 0;
     int max = 0;
+    int last = 0;  ///< of the newest step
 };
 
 /// Gathers them, step by step.
@@ -18,17 +19,18 @@ public:
     void add(int threshold) {
         min_ = count_ ? std::min(min_, threshold) : threshold;
         max_ = std::max(max_, threshold);
+        last_ = threshold;
         sum_ += threshold;
         ++count_;
     }
     std::int64_t count() const { return count_; }
     /// All 0 where there was none.
     ThresholdFigures figures() const {
-        return {min_, count_ ? static_cast<double>(sum_) / static_cast<double>(count_) : 0.0, max_};
+        return {min_, count_ ? static_cast<double>(sum_) / static_cast<double>(count_) : 0.0, max_, last_};
     }
 
 private:
-    int min_ = 0, max_ = 0;
+    int min_ = 0, max_ = 0, last_ = 0;
     std::int64_t sum_ = 0, count_ = 0;
 };
 

@@ -49,4 +49,15 @@ TimeSummary TimeHistogram::summary() const {
     return {sum_ms_ / static_cast<double>(count_), percentile_ms(0.5), percentile_ms(0.99), min_ms_, max_ms_};
 }
 
+TimeBuckets TimeHistogram::buckets() const {
+    TimeBuckets buckets{.count = count_, .sum_ms = sum_ms_};
+    std::size_t bin = 0;
+    std::int64_t seen = 0;
+    for (std::size_t at = 0; at < buckets.within.size(); ++at) {
+        for (; bin < bins && middle_ns(bin) * 1e-6 <= TimeBuckets::limits_ms[at]; ++bin) seen += counts_[bin];
+        buckets.within[at] = seen;
+    }
+    return buckets;
+}
+
 }  // namespace framewire

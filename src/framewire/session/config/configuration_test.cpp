@@ -41,6 +41,7 @@ listen: 0.0.0.0:8000
 viewers: 12
 state: kept.json
 record-dir: recordings
+allow-host: cameras.example,gate
 defaults:
   threshold: 12
   mode: bounded
@@ -70,6 +71,7 @@ cameras:
     EXPECT_EQ(configuration.listener.viewers_limit, 12);
     EXPECT_EQ(configuration.live.state_path, "kept.json");
     EXPECT_EQ(configuration.live.record_folder, "recordings");
+    EXPECT_EQ(configuration.listener.allowed_hosts, (std::vector<std::string>{"cameras.example", "gate"}));
     ASSERT_EQ(configuration.cameras.size(), 2u);
     const auto& door = configuration.cameras[0];
     EXPECT_EQ(door.server.stream, "door");
@@ -115,6 +117,8 @@ TEST(Configuration, SaysWhereWhatIsWrong) {
                    "threshold 5 does not go with mode lossless");
     expect_problem(camera + "listen: nowhere\n", "4:9", "has no port");
     expect_problem(camera + "viewers: 0\n", "4:10", "from 1 to 10000");
+    expect_problem(camera + "allow-host: a,,b\n", "4:13", "'' is no name of a host");
+    expect_problem(camera + "allow-host: http://a\n", "4:13", "'http://a' is no name of a host");
     expect_problem(camera + "camera: 0\n", "4:1", "did you mean 'cameras'?");
     expect_problem(camera + "defaults:\n  source: synth\n", "5:3", "of its own");
     expect_problem(camera + "defaults:\n  threshold: no\n", "5:14", "threshold");

@@ -16,6 +16,7 @@
 #include "framewire/session/relay/relay.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <utility>
@@ -55,6 +56,24 @@ std::function<std::string(const std::string&)> problem_of(Read read) {
         }
         return std::string();
     };
+}
+
+std::vector<std::string> split_names(const std::string& text) {
+    std::vector<std::string> names(1);
+    for (const char letter : text) {
+        if (letter == ',')
+            names.emplace_back();
+        else
+            names.back() += letter;
+    }
+    return names;
+}
+
+bool is_host_name(const std::string& text) {
+    constexpr std::size_t longest = 253;
+    return !text.empty() && text.size() <= longest && std::ranges::all_of(text, [](char letter) {
+        return std::isalnum(static_cast<unsigned char>(letter)) || letter == '-' || letter == '.';
+    });
 }
 
 constexpr std::string_view for_ever = "forever";
@@ -227,6 +246,18 @@ const std::vector<Setting<net::ListenerOptions>>& listener_settings() {
              listener.viewers_limit = number_in<int>(text).value_or(listener.viewers_limit);
              // They may all come at once: after this server was away, say.
              listener.greeting_limit = std::max(listener.greeting_limit, listener.viewers_limit);
+         }},
+        {{.name = "allow-host",
+          .help =
+              "names that browsers may ask by, beside this machine's own and numeric addresses; commas between them",
+          .type = Type::text,
+          .optional = true,
+          .unit = "NAMES"},
+         [](net::ListenerOptions& listener, const std::string& text) { listener.allowed_hosts = split_names(text); },
+         [](const std::string& text) {
+             for (const auto& name : split_names(text))
+                 if (!is_host_name(name)) return fmt::format("{} is no name of a host", in_quotes(name));
+             return std::string();
          }}};
     return settings;
 }

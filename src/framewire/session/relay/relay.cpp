@@ -7,6 +7,7 @@
 #include "framewire/session/ending_deadlines.hpp"
 #include "framewire/session/job/job.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <string_view>
 
@@ -32,7 +33,8 @@ const BroadcastOptions& checked(const BroadcastOptions& options) {
 
 std::optional<net::StreamAddress> relayed_stream(const std::string& source) {
     const std::string_view text = source;
-    if (!text.starts_with("tcp://") && !text.starts_with("tls://")) return std::nullopt;
+    constexpr std::string_view schemes[] = {"tcp://", "tls://", "ws://", "wss://"};
+    if (std::ranges::none_of(schemes, [&](const auto scheme) { return text.starts_with(scheme); })) return std::nullopt;
     if (text.find('?') != std::string_view::npos) return std::nullopt;
     return net::parse_stream_address(text);
 }

@@ -10,8 +10,8 @@
 
 namespace framewire::session {
 
-/// The stream of another server that a source's text names: tcp:// or tls://, without a query, which FFmpeg's have.
-/// None: it names something else. Throws as net::parse_stream_address() does.
+/// The stream of another server that a source's text names: tcp://, tls://, ws:// or wss://, without a query, which
+/// FFmpeg's have. None: it names something else. Throws as net::parse_stream_address() does.
 std::optional<net::StreamAddress> relayed_stream(const std::string& source);
 
 /// What can be told of a source that is to be served without opening it. Throws as relayed_stream() and check_source()

@@ -111,8 +111,10 @@ void Admission::check_origin(const RawRequest& request) const {
     if (site && lower_case(*site) == "cross-site") throw Refused{403, "a page of another server asks"};
     if (request.count("origin") == 0) return;
     const auto origin = request.field("origin"), host = request.field("host");
-    const auto own = (rules_.tls ? "https://" : "http://") + lower_case(host.value_or(""));
-    if (!origin || lower_case(*origin) != own) throw Refused{403, "a page of another server asks"};
+    const auto own = lower_case(host.value_or("")), from = lower_case(origin.value_or(""));
+    // Also where a proxy before this server ends TLS.
+    if (from == "https://" + own || (!rules_.tls && from == "http://" + own)) return;
+    throw Refused{403, "a page of another server asks"};
 }
 
 void Admission::check_access(const RawRequest& request, const Route& route, bool let_in) const {

@@ -75,8 +75,11 @@ struct RequestReader::State {
     // Where a body ends has to be beyond doubt: whoever stands between may have read it otherwise.
     void check_header() const {
         const auto& fields = parser->get();
-        if (fields.count("Transfer-Encoding") > 0) throw Refused{400, "a body has a Content-Length here, and no Transfer-Encoding"};
-        if (fields.count("Content-Length") > 1) throw Refused{400, "it has several Content-Lengths"};
+        if (fields.count("Transfer-Encoding") > 0)
+            throw Refused{400, "a body has a Content-Length here, and no Transfer-Encoding"};
+        const auto length = fields["Content-Length"];
+        if (fields.count("Content-Length") > 1 || length.find_first_not_of("0123456789") != length.npos)
+            throw Refused{400, "its Content-Length is not one number"};
     }
 
     std::optional<Parser> parser;
@@ -100,7 +103,8 @@ RawRequest RequestReader::request() {
     request.target.assign(target.data(), target.size());
     request.version_1_1 = message.version() == 11;
     for (const auto& field : message)
-        request.fields.emplace_back(lower(field.name_string()), std::string(field.value().data(), field.value().size()));
+        request.fields.emplace_back(lower(field.name_string()),
+                                    std::string(field.value().data(), field.value().size()));
     request.body = std::move(message.body());
     state_->restart();
     return request;

@@ -48,11 +48,13 @@ std::string_view reason_of(int status) {
 }
 
 bool same_name(std::string_view a, std::string_view b) {
-    return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+    return std::ranges::equal(a, b,
+                              [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 void add(std::string& text, std::string_view name, std::string_view value) {
-    if (name.empty() || (std::string(name) + std::string(value)).find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos)
+    if (name.empty() ||
+        (std::string(name) + std::string(value)).find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos)
         fail(ErrorCode::internal, "an answer has a field that is none");
     text.append(name).append(": ").append(value).append("\r\n");
 }

@@ -62,7 +62,7 @@ struct Visitor : std::enable_shared_from_this<Visitor> {
     bool chunked = false, feed_ended = false;
     std::vector<std::string> chunk_heads{};
     std::vector<Feed::Part> parts{};
-    std::string said{};  ///< a WebSocket's first message so far
+    std::string said{};                                                  ///< a WebSocket's first message so far
     std::function<void(const std::shared_ptr<Visitor>&)> after_proof{};  ///< goes on where it may
 };
 

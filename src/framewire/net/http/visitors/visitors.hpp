@@ -27,7 +27,7 @@ public:
     struct Limits {
         int waiting = 1;  ///< connections without a request under way
         int waiting_per_peer = 1;
-        int under_way = 1;  ///< requests and feeds
+        int under_way = 1;                             ///< requests and feeds
         std::chrono::milliseconds request_deadline{};  ///< from a request's first byte to its last
         std::chrono::milliseconds idle_deadline{};     ///< from an answer to the next request's first byte
         std::chrono::milliseconds write_deadline{};    ///< without a byte taken of what is sent
@@ -99,7 +99,7 @@ private:
     LimitedLog refusals_{LogLevel::info, "HTTP requests refused"};
     LimitedLog trouble_{LogLevel::error, "trouble in answering HTTP"};
     std::shared_ptr<Visitors*> self_;  // what other threads post back finds nobody when this has gone
-    Handlers handlers_;  // last: they run until here
+    Handlers handlers_;                // last: they run until here
 };
 
 }  // namespace framewire::net::http

@@ -72,7 +72,8 @@ void Visitors::handle(const VisitorPointer& visitor) {
     auto& it = *visitor;
     it.raw = it.reader.request();
     it.head_only = it.raw.method == "HEAD";
-    it.keep_alive = it.raw.version_1_1 ? !it.raw.lists("connection", "close") : it.raw.lists("connection", "keep-alive");
+    it.keep_alive =
+        it.raw.version_1_1 ? !it.raw.lists("connection", "close") : it.raw.lists("connection", "keep-alive");
     const bool too_many = under_way_ >= limits_.under_way;
     enter(it, Phase::handled);
     try {
@@ -137,7 +138,8 @@ void Visitors::take_response(const VisitorPointer& visitor, const Response& resp
     try {
         if (!visitor->socket) return answer(visitor, response);
         if (response.feed) return begin_feed(visitor, response.feed);
-        refusals_.line("{} refused: its WebSocket has no feed, but an answer {}", visitor->connection->name(), response.status);
+        refusals_.line("{} refused: its WebSocket has no feed, but an answer {}", visitor->connection->name(),
+                       response.status);
     } catch (const std::exception& error) {
         trouble_.line("{}: {}", visitor->connection->name(), error.what());
     }
@@ -151,7 +153,8 @@ void Visitors::handle_upgrade(const VisitorPointer& visitor) {
     if (it.raw.method != "GET" || !it.raw.version_1_1 || !it.raw.lists("upgrade", "websocket"))
         throw Refused{400, "nothing but GET in HTTP/1.1 becomes a WebSocket"};
     constexpr std::size_t key_length = 24;  // base64 of 16 bytes
-    if (it.raw.field("sec-websocket-version") != "13" || it.raw.field("sec-websocket-key").value_or("").size() != key_length)
+    if (it.raw.field("sec-websocket-version") != "13" ||
+        it.raw.field("sec-websocket-key").value_or("").size() != key_length)
         throw Refused{400, "a WebSocket of version 13 with its key is needed"};
     admission_.check_origin(it.raw);
     if (auto name = stream_of(it.target.path); !name.empty()) {
@@ -170,15 +173,17 @@ void Visitors::handle_upgrade(const VisitorPointer& visitor) {
     if (!match.route) throw Refused{404, "there is no WebSocket here"};
     admission_.check_access(it.raw, *match.route, it.let_in);
     const bool proven = it.let_in || match.route->access == Access::everybody;
-    upgrade(visitor, true, [this, site, route = match.route, parameters = std::move(match.parameters), proven](const VisitorPointer& open) {
-        open->after_proof = [this, site, route, parameters](const VisitorPointer& let_in) {
-            enter(*let_in, Phase::handled);
-            run_route(let_in, site, *route, parameters);
-        };
-        if (proven) return take_proof(open);
-        enter(*open, Phase::proving);
-        read_on(*open);
-    });
+    upgrade(visitor, true,
+            [this, site, route = match.route, parameters = std::move(match.parameters),
+             proven](const VisitorPointer& open) {
+                open->after_proof = [this, site, route, parameters](const VisitorPointer& let_in) {
+                    enter(*let_in, Phase::handled);
+                    run_route(let_in, site, *route, parameters);
+                };
+                if (proven) return take_proof(open);
+                enter(*open, Phase::proving);
+                read_on(*open);
+            });
 }
 
 void Visitors::upgrade(const VisitorPointer& visitor, bool text, std::function<void(const VisitorPointer&)> done) {
@@ -191,11 +196,12 @@ void Visitors::upgrade(const VisitorPointer& visitor, bool text, std::function<v
                                 .protocol = text ? std::string() : std::string(WebSocketConnection::stream_protocol)});
     visitor->socket = socket.get();
     visitor->connection = std::move(socket);
-    visitor->socket->accept(visitor->raw.fields, [this, &it = *visitor, done = std::move(done)](const std::error_code& error, std::size_t) {
-        const auto held = it.shared_from_this();
-        if (error) return close(held);
-        done(held);
-    });
+    visitor->socket->accept(visitor->raw.fields,
+                            [this, &it = *visitor, done = std::move(done)](const std::error_code& error, std::size_t) {
+                                const auto held = it.shared_from_this();
+                                if (error) return close(held);
+                                done(held);
+                            });
 }
 
 void Visitors::take_proof(const VisitorPointer& visitor) {
@@ -213,7 +219,8 @@ void Visitors::take_first_message(const VisitorPointer& visitor, std::size_t byt
     if (!visitor->socket->message_ended()) return read_on(*visitor);
     const auto token = token_in(std::exchange(visitor->said, {}));
     if (!token || !admission_.let_in(*token, visitor->connection->peer(), loop_.now())) {
-        refusals_.line("{} refused: its WebSocket's first message has not the right token", visitor->connection->name());
+        refusals_.line("{} refused: its WebSocket's first message has not the right token",
+                       visitor->connection->name());
         return leave(visitor);
     }
     visitor->let_in = true;

@@ -1,10 +1,10 @@
 #include "framewire/net/http/visitors/visitors.hpp"
 
-#include "framewire/core/error.hpp"
-#include "framewire/net/http/feed.hpp"
+#include "framewire/net/client.hpp"
 #include "framewire/net/listener.hpp"
 #include "framewire/net/testing/test_http.hpp"
 #include "framewire/net/testing/test_server.hpp"
+#include "framewire/net/testing/test_site.hpp"
 #include "framewire/net/testing/test_stream.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include <future>
 #include <memory>
 #include <string>
-#include <thread>
+#include <vector>
 
 namespace framewire::net {
 namespace visitors_test {
@@ -23,46 +23,12 @@ using namespace std::chrono_literals;
 using http::Access;
 using http::Method;
 using http::Request;
-using http::Response;
 using testing::eventually;
 using testing::HttpClient;
 using testing::on_any_port;
-
-Response said(const std::string& text) {
-    auto response = http::json_response(text);
-    response.content_type = "text/plain";
-    return response;
-}
-
-// A route of each kind.
-std::shared_ptr<http::Site> small_site() {
-    auto site = std::make_shared<http::Site>();
-    site->add({Method::get, "/", Access::everybody, [](const Request& request) {
-                   return said(request.let_in ? "let in" : "who are you?");
-               }});
-    site->add({Method::get, "/cameras/{camera}", Access::viewers,
-               [](const Request& request) { return said("camera " + request.parameters.at("camera")); }});
-    site->add({Method::put, "/cameras/{camera}", Access::panel, [](const Request& request) {
-                   return said(request.parameters.at("camera") + " gets " + request.body);
-               }});
-    site->add({Method::get, "/broken/{how}", Access::everybody, [](const Request& request) -> Response {
-                   const auto& how = request.parameters.at("how");
-                   if (how == "usage") fail(ErrorCode::usage, "a \"bad\" value");
-                   if (how == "no_input") fail(ErrorCode::no_input, "no such thing");
-                   if (how == "config") fail(ErrorCode::config, "not now");
-                   throw std::runtime_error("broken");
-               }});
-    return site;
-}
-
-struct Served {
-    explicit Served(ListenerOptions options = on_any_port()) : listener(std::move(options)) {
-        listener.set_site(small_site());
-    }
-    HttpClient client() const { return HttpClient(listener.address().port); }
-
-    Listener listener;
-};
+using testing::said;
+using testing::Served;
+using testing::TestStream;
 
 TEST(Visitors, AreAnsweredByRoutesOverAConnectionThatStays) {
     Served server;
@@ -88,10 +54,73 @@ TEST(Visitors, AreAnsweredInTurnWhereTheyAskAllAtOnce) {
     Served server;
     auto client = server.client();
     std::string all;
-    for (int i = 0; i < 20; ++i)
-        all += "GET /cameras/" + std::to_string(i) + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    for (int i = 0; i < 20; ++i) all += "GET /cameras/" + std::to_string(i) + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
     client.say(all);
     for (int i = 0; i < 20; ++i) EXPECT_EQ(client.answer().body, "camera " + std::to_string(i));
+}
+
+TEST(Visitors, HaveDeadlines) {
+    auto options = on_any_port();
+    options.request_deadline = 300ms;
+    options.idle_deadline = 600ms;
+    options.keep_alive = 100ms;
+    Served server(options);
+    auto slow = server.client(), silent = server.client(), idle = server.client();
+    slow.say("GET / HTTP/1.1\r\nHost: local");
+    EXPECT_EQ(idle.ask("GET /").status, 200);
+    auto slow_body = server.client();
+    slow_body.say(
+        "PUT /cameras/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{");
+    EXPECT_EQ(slow.answer().status, 408);
+    EXPECT_EQ(slow_body.answer().status, 408);
+    EXPECT_TRUE(slow.closed());
+    EXPECT_TRUE(idle.closed());
+}
+
+TEST(Visitors, WhoWaitGiveTheirPlacesToNewerOnes) {
+    auto options = on_any_port();
+    options.greeting_limit = 4;
+    Served server(options);
+    auto oldest = server.client();
+    oldest.say("GET / HT");
+    std::vector<HttpClient> others;
+    for (int i = 0; i < 4; ++i) {
+        others.push_back(server.client());
+        others.back().say("GET / HT");
+    }
+    EXPECT_TRUE(oldest.closed());
+    EXPECT_EQ(server.client().ask("GET /").status, 200);
+    TestStream stream;
+    const auto served = server.listener.add("main", stream.state);
+    EXPECT_EQ(Client(served.address()).info().source, "a test");
+}
+
+TEST(Visitors, AreTurnedAwayWhereTooManyAreSeenTo) {
+    auto options = on_any_port();
+    options.requests_limit = 2;
+    Served server(options);
+    std::promise<void> go;
+    const auto gone = go.get_future().share();
+    std::atomic<int> inside = 0;
+    auto site = std::make_shared<http::Site>();
+    site->add({Method::get, "/", Access::everybody, [&](const Request&) {
+                   ++inside;
+                   gone.wait();
+                   return said("done");
+               }});
+    server.listener.set_site(site);
+    auto first = server.client(), second = server.client();
+    for (auto* client : {&first, &second}) client->say("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    EXPECT_TRUE(eventually([&] { return inside == 2; }));
+    EXPECT_EQ(server.client().ask("GET /").status, 503);
+    // A site goes when its handlers are done, and no sooner.
+    auto leaving = std::async(std::launch::async, [&] { server.listener.set_site(nullptr); });
+    EXPECT_EQ(leaving.wait_for(50ms), std::future_status::timeout);
+    go.set_value();
+    leaving.get();
+    EXPECT_EQ(first.answer().body, "done");
+    EXPECT_EQ(second.answer().body, "done");
+    EXPECT_EQ(server.client().ask("GET /").status, 503);
 }
 
 }  // namespace visitors_test

@@ -1,9 +1,10 @@
-#include "framewire/pipeline/planes/planes_geometry.hpp"
+#include "framewire/pipeline/planes/linear_planes.hpp"
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/filters/geometry/pixel_moves.hpp"
 #include "framewire/filters/scale/scale.hpp"
+#include "framewire/pipeline/planes/chroma_window.hpp"
 #include "framewire/pipeline/planes/pixel_move_of.hpp"
 #include "framewire/pipeline/planes/plane_move_of.hpp"
 
@@ -47,10 +48,18 @@ ScaleGrid turned_grid(const ChromaAxis& from, const ChromaAxis& to, int first, i
     return {side, to_side, 1, 1, 0, shift};
 }
 
+// A filter's window, where planes give the same picture: beyond it black is no number of the picture's own.
+std::optional<SeparableWindow> window_of(const FilterCall& call) {
+    if (!call.filter->window) return std::nullopt;
+    auto window = call.filter->window(call.values);
+    const bool fits = window.weights.size() <= LinearPlanes::widest_window_px && window.border != Border::zero;
+    return fits ? std::optional(std::move(window)) : std::nullopt;
+}
+
 }  // namespace
 
-// What becomes of each plane: it is moved, or scaled, or the one and then the other.
-class PlanesGeometry::Step {
+// What becomes of each plane: it is moved, or weighed, or the one and then the other; or filtered as a gray image.
+class LinearPlanes::Step {
 public:
     // Nothing where planes cannot be moved so.
     static std::shared_ptr<Step> of(const PixelMove& move, const YuvInfo& from, Executor& executor) {
@@ -71,9 +80,26 @@ public:
             const auto shape = plane_shape(from, plane), to_shape = plane_shape(to_, plane);
             const int along = plane ? chroma_axis(from, true).before : 0;
             const int down = plane ? chroma_axis(from, false).before : 0;
-            planes_[static_cast<std::size_t>(plane)].scale.emplace(
-                method, ScaleGrid(shape.height, to_shape.height, from.height, to.height, -down, -down),
-                ScaleGrid(shape.width, to_shape.width, from.width, to.width, -along, -along), shape, executor);
+            const ScaleGrid down_grid(shape.height, to_shape.height, from.height, to.height, -down, -down),
+                along_grid(shape.width, to_shape.width, from.width, to.width, -along, -along);
+            planes_[static_cast<std::size_t>(plane)].scale.emplace(scale_taps(method, down_grid),
+                                                                   scale_taps(method, along_grid), shape, executor);
+        }
+    }
+    // Luma, and chroma as fine as that, by the filter itself.
+    Step(const FilterCall& call, const SeparableWindow& window, const YuvInfo& from, Executor& executor)
+        : Step(from, {1, from.height, from.width, 1}) {
+        const auto& info = *call.filter;
+        const auto sampling = from.format.chroma;
+        for (int plane = 0; plane < from.planes(); ++plane) {
+            const auto shape = plane_shape(from, plane);
+            auto& work = planes_[static_cast<std::size_t>(plane)];
+            if (plane == 0 || sampling == ChromaSampling::s444)
+                work.filter = info.make(call.values, shape, executor);
+            else
+                work.scale.emplace(
+                    chroma_window(window, from.height, sampling == ChromaSampling::s420, from.siting.centred_y),
+                    chroma_window(window, from.width, true, from.siting.centred_x), shape, executor);
         }
     }
     Step(const YuvInfo& from, const Shape& to) : to_(from) {
@@ -83,7 +109,7 @@ public:
 
     const YuvInfo& result() const { return to_; }
     bool blends() const {
-        return std::ranges::any_of(planes_, [](const PlaneWork& work) { return work.scale.has_value(); });
+        return std::ranges::any_of(planes_, [](const PlaneWork& work) { return work.scale || work.filter; });
     }
 
     void run(const HostYuv<const std::uint8_t>& from, const HostYuv<std::uint8_t>& to) {
@@ -102,7 +128,8 @@ private:
     struct PlaneWork {
         std::optional<PixelMoves> moves;
         std::optional<Scale> scale;
-        HostImage moved;  // where there are both
+        std::unique_ptr<Filter> filter;  // in place of both
+        HostImage moved;                 // where there are both
 
         // Chroma whose samples come to lie between those of the result.
         bool blend(const PixelMove& move, const YuvInfo& from, const YuvInfo& to, Executor& executor) {
@@ -124,11 +151,13 @@ private:
                 moves.emplace(turn, 0, whole, turned, executor);
                 moved = HostImage(turned);
             }
-            scale.emplace(ScaleMethod::bilinear, down, along, turned, executor);
+            scale.emplace(scale_taps(ScaleMethod::bilinear, down), scale_taps(ScaleMethod::bilinear, along), turned,
+                          executor);
             return true;
         }
 
         void run(HostView<const std::uint8_t> from, HostView<std::uint8_t> to) {
+            if (filter) return filter->run(FilterImages<MemorySpace::host>{from, {}, to});
             if (moves) moves->run(FilterImages<MemorySpace::host>{from, {}, scale ? moved.view() : to});
             if (scale)
                 scale->run(
@@ -140,10 +169,10 @@ private:
     std::array<PlaneWork, 3> planes_;
 };
 
-std::optional<PlanesGeometry> PlanesGeometry::of(const Chain& chain, const YuvInfo& from, const YuvInfo& to,
-                                                 Executor& executor) {
+std::optional<LinearPlanes> LinearPlanes::of(const Chain& chain, const YuvInfo& from, const YuvInfo& to,
+                                             Executor& executor) {
     if (chain.empty() || from.frames != 1 || from.format.bits != 8 || from.format.interleaved) return std::nullopt;
-    PlanesGeometry geometry(from);
+    LinearPlanes geometry(from);
     auto info = from;
     Shape shape{1, from.height, from.width, 3};
     for (const auto& call : chain.calls) {
@@ -151,6 +180,8 @@ std::optional<PlanesGeometry> PlanesGeometry::of(const Chain& chain, const YuvIn
         std::shared_ptr<Step> step;
         if (const auto move = pixel_move_of(call, shape))
             step = Step::of(*move, info, executor);
+        else if (const auto window = window_of(call))
+            step = std::make_shared<Step>(call, *window, info, executor);
         else if (filter.scaling)
             step = std::make_shared<Step>(filter.scaling(call.values), info, filter.output_shape(call.values, shape),
                                           executor);
@@ -172,9 +203,9 @@ std::optional<PlanesGeometry> PlanesGeometry::of(const Chain& chain, const YuvIn
     return geometry;
 }
 
-bool PlanesGeometry::takes(const YuvInfo& from) const { return same_form(from, from_, false); }
+bool LinearPlanes::takes(const YuvInfo& from) const { return same_form(from, from_, false); }
 
-std::shared_ptr<const YuvPicture> PlanesGeometry::run(const HostYuv<const std::uint8_t>& from) {
+std::shared_ptr<const YuvPicture> LinearPlanes::run(const HostYuv<const std::uint8_t>& from) {
     if (!takes(from.info))
         fail(ErrorCode::usage, "the picture is {}; {} is needed", to_string(from.info), to_string(from_));
     std::shared_ptr<YuvPicture> last;

@@ -1,4 +1,4 @@
-#include "framewire/pipeline/planes/planes_geometry.hpp"
+#include "framewire/pipeline/planes/linear_planes.hpp"
 
 #include "framewire/colour/image_to_yuv/image_to_yuv.hpp"
 #include "framewire/colour/yuv_testing.hpp"
@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,7 +24,7 @@
 #include <utility>
 
 namespace framewire {
-namespace planes_geometry_test {
+namespace linear_planes_test {
 
 using namespace colour_testing;
 
@@ -94,7 +95,7 @@ Made make(const char* filters, const YuvInfo& from, Executor& executor, const st
     Made made{from, to, GuardedYuv(from, {.offset_bytes = 1, .row_padding_bytes = 7}, Backend::cpu), std::move(of_luma),
               nullptr};
     fill(made.picture);
-    auto geometry = PlanesGeometry::of(chain, from, to, executor);
+    auto geometry = LinearPlanes::of(chain, from, to, executor);
     if (!geometry) throw std::runtime_error("does not go so");
     made.result = geometry->run(made.picture.host());
     return made;
@@ -122,7 +123,7 @@ const auto noise = [](GuardedYuv& picture) { picture.fill(kit::Fill::noise, 3); 
 
 // Luma as gray images; chroma of each place from the nearest samples there, for all sitings, sides and parts of
 // vectors.
-TEST(PlanesGeometry, MovesChromaWithItsPixels) {
+TEST(LinearPlanes, MovesChromaWithItsPixels) {
     kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         Executor executor(BackendChoice::cpu, 2);
@@ -153,7 +154,7 @@ TEST(PlanesGeometry, MovesChromaWithItsPixels) {
 }
 
 // A colour that grows evenly from left to right and down does so in the result, at the places where chroma sits there.
-TEST(PlanesGeometry, ScalesChromaWhereItSits) {
+TEST(LinearPlanes, ScalesChromaWhereItSits) {
     Executor executor(BackendChoice::cpu, 2);
     for (const auto format : {yuv_420, yuv_422, yuv_444})
         for (const auto& siting : sitings)
@@ -191,10 +192,82 @@ TEST(PlanesGeometry, ScalesChromaWhereItSits) {
             }
 }
 
-TEST(PlanesGeometry, KeepsOneColour) {
+// A picture whose colours BGR has: noise near gray, and blocks of other colours.
+void paint_in_gamut(GuardedYuv& picture) {
+    picture.fill(kit::Fill::noise, 5);
+    const auto info = picture.host().info;
+    const bool full = info.coding.full_range;
+    for (int plane = 0; plane < info.planes(); ++plane)
+        for (int y = 0; y < info.plane_rows(plane); ++y) {
+            auto* row = picture.host().planes[static_cast<std::size_t>(plane)].row(0, y);
+            for (int x = 0; x < static_cast<int>(info.plane_row_bytes(plane)); ++x) {
+                const bool block = (x / 5 + y / 3) % 3 == 0;
+                row[x] = static_cast<std::uint8_t>(plane == 0 ? 90 + row[x] % (full ? 70 : 60)
+                                                   : block    ? 128 + (plane == 1 ? 24 : -20)
+                                                              : 116 + row[x] % 24);
+            }
+        }
+}
+
+// Means on planes are those by way of BGR, but for the rounding of BGR: chroma and borders of all sitings and sides.
+TEST(LinearPlanes, TakesMeansAsByWayOfBgr) {
     Executor executor(BackendChoice::cpu, 2);
-    for (const auto* filters :
-         {"rotate=90", "flip", "scale=iw*3:ih*2:lanczos", "scale=20%:30%:area", "scale=17:1000"}) {
+    std::size_t turn = 0;
+    for (const auto format : {yuv_420, yuv_422, yuv_444})
+        for (const auto& siting : sitings)
+            for (const auto* filters :
+                 {"gaussian=5", "gaussian=31:sigma=5", "gaussian=6:sigma=1.3:border=replicate", "gaussian=0:sigma=10",
+                  "gaussian=9:rounding=opencv", "mean=3", "mean=4", "mean=21:border=replicate"})
+                for (const auto& [height, width] : {std::pair{72, 134}, std::pair{67, 131}, std::pair{3, 5}}) {
+                    auto info = info_of(format, siting, height, width);
+                    info.coding = codings[turn++ % std::size(codings)];
+                    SCOPED_TRACE(fmt::format("{}: {}", filters, to_string(info)));
+                    auto made = make(filters, info, executor, paint_in_gamut);
+                    expect_luma_of_gray_chain(made);
+
+                    ChainPlan whole(parse_chain(filters), {1, height, width, 3}, executor);
+                    HostImage image({1, height, width, 3}), filtered(image.shape());
+                    YuvPicture want(info);
+                    YuvToImage(info, 3, executor).run(made.picture.host(), image.view());
+                    whole.run(image.view(), filtered.view());
+                    ImageToYuv(info, 3, executor).run(filtered.view(), want.view());
+                    for (int plane = 0; plane < 3; ++plane) {
+                        const auto have = plane_of(std::as_const(*made.result).view(), plane),
+                                   by_bgr = plane_of(std::as_const(want).view(), plane);
+                        double squares = 0;
+                        for (int y = 0; y < have.shape().height; ++y)
+                            for (int x = 0; x < have.shape().width; ++x) {
+                                const int difference = have.row(0, y)[x] - by_bgr.row(0, y)[x];
+                                ASSERT_LE(std::abs(difference), 2) << plane << ": " << x << ',' << y;
+                                squares += difference * difference;
+                            }
+                        const double psnr =
+                            10 * std::log10(255.0 * 255 * have.shape().width * have.shape().height / squares);
+                        EXPECT_GT(psnr, height > 10 ? 48 : 42) << plane;
+                    }
+                    if (::testing::Test::HasFailure()) return;
+                }
+}
+
+TEST(LinearPlanes, MeansOfChromaAreTheSameBytesEverywhere) {
+    Executor executor(BackendChoice::cpu, 2);
+    const auto info = info_of(yuv_420, siting_left, 77, 331);
+    std::shared_ptr<const YuvPicture> first;
+    kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
+        SCOPED_TRACE(instruction_set);
+        const auto made = make("gaussian=31:sigma=5", info, executor, noise);
+        if (!first) first = made.result;
+        for (int plane = 0; plane < 3; ++plane)
+            EXPECT_EQ(kit::first_difference(plane_of(std::as_const(*made.result).view(), plane),
+                                            plane_of(std::as_const(*first).view(), plane)),
+                      std::nullopt);
+    });
+}
+
+TEST(LinearPlanes, KeepsOneColour) {
+    Executor executor(BackendChoice::cpu, 2);
+    for (const auto* filters : {"rotate=90", "flip", "scale=iw*3:ih*2:lanczos", "scale=20%:30%:area", "scale=17:1000",
+                                "gaussian=31:sigma=5", "mean=7"}) {
         const auto made = make(filters, info_of(yuv_420, siting_left, 50, 75), executor,
                                [](GuardedYuv& picture) { picture.fill(kit::Fill::full, 0); });
         for_each_chroma(made, [](int, int, int, int have, const Place&) { ASSERT_EQ(have, 255); });
@@ -202,7 +275,7 @@ TEST(PlanesGeometry, KeepsOneColour) {
 }
 
 // Where chroma is in the middle of its pixels, whatever turns it back gives what there was; so do mirrored odd sides.
-TEST(PlanesGeometry, LosesNothingWhereSamplesMeet) {
+TEST(LinearPlanes, LosesNothingWhereSamplesMeet) {
     Executor executor(BackendChoice::cpu, 2);
     for (const auto& [filters, siting, height, width] :
          {std::tuple{"rotate=90,rotate=270", siting_centre, 66, 98},
@@ -218,15 +291,15 @@ TEST(PlanesGeometry, LosesNothingWhereSamplesMeet) {
     }
 }
 
-TEST(PlanesGeometry, ChangesTheCodingAtLast) {
+TEST(LinearPlanes, ChangesTheCodingAtLast) {
     Executor executor(BackendChoice::cpu, 2);
     const auto from = info_of(yuv_420, siting_left, 120, 200);
     const auto chain = parse_chain("scale=50%");
     const auto same = of_size(from, {1, 60, 100, 3});
     auto other = same;
     other.coding = {YuvMatrix::bt601, false};
-    auto plain = PlanesGeometry::of(chain, from, same, executor),
-         recoded = PlanesGeometry::of(chain, from, other, executor);
+    auto plain = LinearPlanes::of(chain, from, same, executor),
+         recoded = LinearPlanes::of(chain, from, other, executor);
     ASSERT_TRUE(plain && recoded);
     GuardedYuv picture(from, {}, Backend::cpu);
     noise(picture);
@@ -240,14 +313,18 @@ TEST(PlanesGeometry, ChangesTheCodingAtLast) {
                   std::nullopt);
 }
 
-TEST(PlanesGeometry, IsOfChainsThatMoveAndScaleAlone) {
+TEST(LinearPlanes, IsOfLinearChainsAlone) {
     Executor executor(BackendChoice::cpu, 2);
     const auto from = info_of(yuv_420, siting_left, 40, 60);
     const auto is_of = [&](const char* filters, const YuvInfo& to, std::optional<YuvInfo> own = {}) {
-        return PlanesGeometry::of(parse_chain(filters), own.value_or(from), to, executor).has_value();
+        return LinearPlanes::of(parse_chain(filters), own.value_or(from), to, executor).has_value();
     };
     EXPECT_TRUE(is_of("rotate=90", of_size(from, {1, 60, 40, 3})));
     EXPECT_TRUE(is_of("pad=64:44:2:2", of_size(from, {1, 44, 64, 3})));
+    EXPECT_TRUE(is_of("gaussian=31:sigma=5,mean", from));
+    EXPECT_FALSE(is_of("gaussian=5:border=zero", from)) << "which is no black of planes";
+    EXPECT_FALSE(is_of("mean=65", from)) << "which is wide";
+    EXPECT_FALSE(is_of("gaussian,gray", from));
     EXPECT_FALSE(is_of("", from));
     EXPECT_FALSE(is_of("rotate=90", from)) << "which is not its size";
     EXPECT_FALSE(is_of("rotate=90:size=same", from)) << "which blends";
@@ -264,18 +341,18 @@ TEST(PlanesGeometry, IsOfChainsThatMoveAndScaleAlone) {
     }
 }
 
-TEST(PlanesGeometry, RefusesPicturesOfAnotherForm) {
+TEST(LinearPlanes, RefusesPicturesOfAnotherForm) {
     Executor executor(BackendChoice::cpu, 1);
     const auto info = info_of(yuv_420, siting_left, 40, 60), other = info_of(yuv_420, siting_centre, 40, 60);
-    auto geometry = PlanesGeometry::of(parse_chain("flip,scale=60:40"), info, info, executor);
+    auto geometry = LinearPlanes::of(parse_chain("flip,scale=60:40"), info, info, executor);
     ASSERT_TRUE(geometry);
     EXPECT_EQ(geometry->name(), "flip+scale");
     EXPECT_TRUE(geometry->blends());
-    EXPECT_FALSE(PlanesGeometry::of(parse_chain("flip=vertical"), info, info, executor)->blends());
+    EXPECT_FALSE(LinearPlanes::of(parse_chain("flip=vertical"), info, info, executor)->blends());
     EXPECT_TRUE(geometry->takes(info));
     EXPECT_FALSE(geometry->takes(other));
     EXPECT_THROW(geometry->run(GuardedYuv(other, {}, Backend::cpu).host()), Error);
 }
 
-}  // namespace planes_geometry_test
+}  // namespace linear_planes_test
 }  // namespace framewire

@@ -1,0 +1,194 @@
+#include "framewire/net/client.hpp"
+#include "framewire/net/listener.hpp"
+#include "framewire/net/testing/test_http.hpp"
+#include "framewire/net/testing/test_server.hpp"
+#include "framewire/net/testing/test_site.hpp"
+#include "framewire/net/testing/test_stream.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+namespace framewire::net {
+namespace refusals_test {
+
+using http::Access;
+using http::Method;
+using http::Request;
+using testing::on_any_port;
+using testing::said;
+using testing::Served;
+using testing::TestStream;
+
+const std::string json_type = "Content-Type: application/json\r\n";
+
+TEST(Visitors, AreToldWhatIsWrongWithTheRequest) {
+    Served server;
+    const auto status = [&](const std::string& text) {
+        auto client = server.client();
+        client.say(text);
+        return client.answer().status;
+    };
+    const std::string get = "GET / HTTP/1.1\r\nHost: localhost\r\n",
+                      put = "PUT /cameras/a HTTP/1.1\r\nHost: localhost\r\n";
+    EXPECT_EQ(status(get + "\r\n"), 200);
+    EXPECT_EQ(status("GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n"), 404);
+    EXPECT_EQ(status("GET /cameras/..%2f HTTP/1.1\r\nHost: localhost\r\n\r\n"), 400);
+    EXPECT_EQ(status("GET /cameras/../ HTTP/1.1\r\nHost: localhost\r\n\r\n"), 400);
+    EXPECT_EQ(status("GET http://localhost/ HTTP/1.1\r\nHost: localhost\r\n\r\n"), 400);
+    EXPECT_EQ(status("GET / HTTP/2.0\r\nHost: localhost\r\n\r\n"), 400);
+    EXPECT_EQ(status("GET  / HTTP/1.1\r\nHost: localhost\r\n\r\n"), 400);
+    EXPECT_EQ(status("G\x01T / HTTP/1.1\r\nHost: localhost\r\n\r\n"), 400);
+    EXPECT_EQ(status(get + "Field : x\r\n\r\n"), 400);
+    EXPECT_EQ(status(get + "Field: a\rb\r\n\r\n"), 400);
+    // Who stands between server and client has to see the same requests.
+    EXPECT_EQ(status(put + json_type + "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}"), 400);
+    EXPECT_EQ(status(put + json_type + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}"), 400);
+    EXPECT_EQ(status(put + json_type + "Content-Length: 2, 2\r\n\r\n{}"), 400);
+    EXPECT_EQ(status(put + json_type + "Content-Length: +2\r\n\r\n{}"), 400);
+    EXPECT_EQ(status(put + json_type + "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"), 400);
+    EXPECT_EQ(status(put + json_type + "Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n{}"), 400);
+    EXPECT_EQ(status(put + json_type + "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}"), 400);
+    EXPECT_EQ(status(put + json_type + "Transfer-Encoding: identity\r\nContent-Length: 2\r\n\r\n{}"), 400);
+    // Too much of it.
+    EXPECT_EQ(status(put + json_type + "Content-Length: 65537\r\n\r\n"), 413);
+    EXPECT_EQ(status(put + json_type + "Content-Length: 99999999999999999999\r\n\r\n"), 400);
+    EXPECT_EQ(status(put + json_type + "Content-Length: 65536\r\n\r\n" + std::string(65536, ' ')), 200);
+    EXPECT_EQ(status(get + "Field: " + std::string(20'000, 'x') + "\r\n\r\n"), 431);
+    EXPECT_EQ(status("GET /" + std::string(20'000, 'x')), 431);
+    EXPECT_EQ(status("GET /" + std::string(3'000, 'x') + " HTTP/1.1\r\nHost: localhost\r\n\r\n"), 400);
+}
+
+TEST(Visitors, AreToldWhichMethodsThereAre) {
+    Served server;
+    auto client = server.client();
+    const auto answer = client.ask("DELETE /cameras/door");
+    EXPECT_EQ(answer.status, 405);
+    EXPECT_TRUE(answer.says("Allow: GET, HEAD, PUT"));
+    EXPECT_EQ(answer.body, R"({"error":{"status":405,"text":"DELETE is not allowed here"}})");
+    EXPECT_EQ(client.ask("POST /", "Content-Length: 0\r\n").status, 405);
+    EXPECT_EQ(client.ask("OPTIONS /none").status, 404);
+}
+
+TEST(Visitors, AreToldWhatAHandlerThrew) {
+    Served server;
+    auto client = server.client();
+    EXPECT_EQ(client.ask("GET /broken/usage").body, R"({"error":{"status":400,"text":"a \"bad\" value"}})");
+    EXPECT_EQ(client.ask("GET /broken/no_input").status, 404);
+    EXPECT_EQ(client.ask("GET /broken/config").status, 409);
+    EXPECT_EQ(client.ask("GET /broken/else").status, 500);
+}
+
+TEST(Visitors, HaveToAskForThisServer) {
+    auto options = on_any_port();
+    options.allowed_hosts = {"Camera.Example"};
+    Served server(options);
+    const auto status = [&](const std::string& fields) {
+        auto client = server.client();
+        client.say("GET / HTTP/1.1\r\n" + fields + "\r\n");
+        return client.answer().status;
+    };
+    for (const std::string host : {"127.0.0.1", "127.0.0.1:7878", "[::1]", "[::1]:80", "localhost:1", "LOCALHOST",
+                                   "camera.example", "camera.example:7878", "192.0.2.7"})
+        EXPECT_EQ(status("Host: " + host + "\r\n"), 200) << host;
+    for (const std::string host :
+         {"evil.example", "evil.example:7878", "localhost.evil.example", "camera.example.evil.example"})
+        EXPECT_EQ(status("Host: " + host + "\r\n"), 421) << host;
+    EXPECT_EQ(status(""), 400);
+    EXPECT_EQ(status("Host: \r\n"), 400);
+    EXPECT_EQ(status("Host: localhost\r\nHost: localhost\r\n"), 400);
+    EXPECT_EQ(status("Host: user@localhost\r\n"), 421);
+}
+
+TEST(Visitors, ChangeNothingFromPagesOfOthers) {
+    Served server;
+    const auto status = [&](const std::string& fields) {
+        return server.client().ask("PUT /cameras/a", "Content-Length: 2\r\n" + fields, "{}").status;
+    };
+    const std::string json = json_type;
+    EXPECT_EQ(status(json), 200);
+    EXPECT_EQ(status("Content-Type: Application/JSON; charset=utf-8\r\n"), 200);
+    EXPECT_EQ(status(json + "Origin: http://localhost\r\n"), 200);
+    EXPECT_EQ(status(json + "Origin: https://localhost\r\n"), 200);  // by a proxy that ends TLS
+    EXPECT_EQ(status(json + "Sec-Fetch-Site: same-origin\r\n"), 200);
+    EXPECT_EQ(status(json + "Origin: http://evil.example\r\n"), 403);
+    EXPECT_EQ(status(json + "Origin: http://localhost:8080\r\n"), 403);
+    EXPECT_EQ(status(json + "Origin: null\r\n"), 403);
+    EXPECT_EQ(status(json + "Sec-Fetch-Site: cross-site\r\n"), 403);
+    EXPECT_EQ(status(""), 415);
+    EXPECT_EQ(status("Content-Type: text/plain\r\n"), 415);
+    EXPECT_EQ(status("Content-Type: application/x-www-form-urlencoded\r\n"), 415);
+    EXPECT_EQ(status("Content-Type: application/jsonp\r\n"), 415);
+}
+
+TEST(Visitors, NeedTheTokenWhereThereIsOne) {
+    auto options = on_any_port();
+    options.token = "correct-horse-battery";
+    Served server(options);
+    const auto ask = [&](const std::string& fields, const std::string& line = "GET /cameras/a") {
+        return server.client().ask(line, fields);
+    };
+    const std::string right = "Authorization: Bearer correct-horse-battery\r\n";
+    auto answer = ask("");
+    EXPECT_EQ(answer.status, 401);
+    EXPECT_TRUE(answer.says("WWW-Authenticate: Basic realm=\"framewire\""));
+    answer = ask("Sec-Fetch-Dest: empty\r\n");
+    EXPECT_TRUE(answer.says("WWW-Authenticate: Bearer realm=\"framewire\""));
+    EXPECT_FALSE(answer.says("WWW-Authenticate: Basic realm=\"framewire\""));
+    EXPECT_EQ(ask(right).body, "camera a");
+    EXPECT_EQ(ask("Authorization: bearer  correct-horse-battery\r\n").status, 200);
+    EXPECT_EQ(ask("Authorization: Basic YW55OmNvcnJlY3QtaG9yc2UtYmF0dGVyeQ==\r\n").status, 200);
+    EXPECT_EQ(ask("", "PUT /cameras/a").status, 401);
+    EXPECT_EQ(ask("", "GET /").body, "who are you?");
+    EXPECT_EQ(ask(right, "GET /").body, "let in");
+    for (const std::string none : {"", "Bearer", "Basic", "Basic !!!!", "Basic YWJj", "Digest x"})
+        EXPECT_EQ(ask("Authorization: " + none + "\r\n").status, 401) << none;
+    EXPECT_EQ(ask(right + right).status, 401);
+    // A path that everybody may ask for is no place to try tokens at.
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(ask("Authorization: Bearer wrong\r\n", "GET /").status, 401);
+    EXPECT_EQ(ask(right).status, 429);
+    EXPECT_EQ(ask("", "GET /").status, 429);
+    TestStream stream;
+    const auto served = server.listener.add("main", stream.state);
+    testing::expect_code(ErrorCode::no_input, "5 logins failed from its address",
+                         [&] { Client viewer(served.address(), {.token = options.token}); });
+}
+
+TEST(Visitors, AreSentWhatKeepsPagesSafe) {
+    Served server;
+    auto client = server.client();
+    for (const auto* path : {"GET /", "GET /none", "PUT /"}) {
+        const auto answer = client.ask(path);
+        for (const auto* line :
+             {"X-Content-Type-Options: nosniff", "Referrer-Policy: no-referrer", "Cache-Control: no-store"})
+            EXPECT_TRUE(answer.says(line)) << path << line;
+        EXPECT_NE(answer.head.find("\r\nContent-Security-Policy: default-src 'none'; script-src 'self'"),
+                  std::string::npos);
+        EXPECT_EQ(answer.head.find("unsafe-inline"), std::string::npos);
+    }
+    auto site = std::make_shared<http::Site>();
+    site->add({Method::get, "/", Access::everybody, [](const Request& request) {
+                   auto response = said("x");
+                   response.headers = {{"cache-control", "no-cache"}, {"ETag", "\"1\""}};
+                   if (request.if_none_match == "\"1\"") response.status = 304;
+                   return response;
+               }});
+    site->add({Method::get, "/split", Access::everybody, [](const Request&) {
+                   auto response = said("x");
+                   response.headers = {{"X", "a\r\nSet-Cookie: b"}};
+                   return response;
+               }});
+    server.listener.set_site(site);
+    auto answer = client.ask("GET /");
+    EXPECT_TRUE(answer.says("cache-control: no-cache"));
+    EXPECT_FALSE(answer.says("Cache-Control: no-store"));
+    answer = client.ask("GET /", "If-None-Match: \"1\"\r\n");
+    EXPECT_EQ(answer.status, 304);
+    EXPECT_EQ(answer.body, "");
+    EXPECT_EQ(client.ask("GET /").body, "x");
+    EXPECT_EQ(client.ask("GET /split").status, 0);
+}
+
+}  // namespace refusals_test
+}  // namespace framewire::net

@@ -1,0 +1,124 @@
+#include "framewire/session/web/json/camera_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace framewire::session::web {
+namespace {
+
+using ShownJson = nlohmann::ordered_json;
+
+// A source's name is whatever bytes the user typed: those that are no UTF-8 are replaced, not refused.
+std::string written(const ShownJson& json) { return json.dump(-1, ' ', false, ShownJson::error_handler_t::replace); }
+
+ShownJson text_or_null(const std::string& text) { return text.empty() ? ShownJson(nullptr) : ShownJson(text); }
+
+ShownJson size_json(const Shape& shape) { return ShownJson::array({shape.width, shape.height}); }
+
+ShownJson camera_json(const LiveCameraState& state) {
+    const auto& set = state.controls.adjustment;
+    auto filters = ShownJson::array(), zones = ShownJson::array();
+    for (const auto& filter : state.controls.filters)
+        filters.push_back({{"text", filter.text}, {"on", filter.on}, {"fixed", text_or_null(filter.fixed_because)}});
+    for (const auto& [kind, area] : state.zones)
+        zones.push_back(
+            {{"kind", to_string(kind)}, {"x", area.x}, {"y", area.y}, {"width", area.width}, {"height", area.height}});
+    ShownJson recording = nullptr;
+    if (const auto& now = state.recording)
+        recording = {{"file", now->file}, {"seconds", now->seconds}, {"bytes", now->bytes}};
+    return {{"name", state.name},
+            {"source", state.source},
+            {"up", state.up},
+            {"may_be_set", state.may_be_set},
+            {"source_size", size_json(state.source_shape)},
+            {"size", size_json(state.shape)},
+            {"channels", state.shape.channels},
+            {"rate", state.rate},
+            {"mode", delta::to_string(state.mode)},
+            {"threshold", state.threshold},
+            {"threshold_max", state.threshold_max},
+            {"chain", state.chain},
+            {"filters", std::move(filters)},
+            {"controls",
+             {{"brightness", set.brightness},
+              {"contrast", set.contrast},
+              {"saturation", set.saturation},
+              {"gain", set.gain}}},
+            {"controls_fixed", text_or_null(state.controls.fixed_because)},
+            {"zones", std::move(zones)},
+            {"detects", state.detects},
+            {"recording", std::move(recording)},
+            {"stream", "/" + state.name + "/stream"},
+            {"command", state.command}};
+}
+
+ShownJson viewers_json(const net::StreamMetrics& viewers) {
+    return {{"viewers", viewers.viewers},
+            {"viewers_total", viewers.viewers_total},
+            {"dropped", viewers.dropped},
+            {"pictures", viewers.pictures},
+            {"steps", viewers.steps},
+            {"skipped", viewers.skipped},
+            {"picture_bytes", viewers.picture_bytes},
+            {"step_bytes", viewers.step_bytes},
+            {"other_bytes", viewers.other_bytes}};
+}
+
+ShownJson times_json(const TimeSummary& times) {
+    return {{"mean", times.mean_ms},
+            {"median", times.median_ms},
+            {"p99", times.p99_ms},
+            {"min", times.min_ms},
+            {"max", times.max_ms}};
+}
+
+ShownJson figures_json(const StatisticsSnapshot& figures) {
+    ShownJson json{{"frames", figures.frames},
+                   {"fps", figures.fps},
+                   {"drops", figures.drops},
+                   {"seconds", figures.seconds},
+                   {"read_ms", times_json(figures.read_ms)},
+                   {"process_ms", times_json(figures.process_ms)},
+                   {"send_ms", times_json(figures.send_ms)},
+                   {"raw_bytes", figures.raw_bytes},
+                   {"sent_bytes", figures.sent_bytes},
+                   {"delta", nullptr},
+                   {"rate", nullptr}};
+    if (const auto& delta = figures.delta)
+        json["delta"] = {{"changed", delta->changed},
+                         {"max_error", delta->max_error},
+                         {"psnr", delta->psnr ? ShownJson(*delta->psnr) : ShownJson(nullptr)},
+                         {"report_bytes", delta->report_bytes}};
+    if (const auto& rate = figures.rate)
+        json["rate"] = {
+            {"threshold",
+             {{"min", rate->threshold.min},
+              {"mean", rate->threshold.mean},
+              {"max", rate->threshold.max},
+              {"last", rate->threshold.last}}},
+            {"bits_per_second", {{"mean", rate->mean_bits_per_second}, {"max", rate->most_bits_per_second}}}};
+    return json;
+}
+
+}  // namespace
+
+std::string to_json(const LiveCameraState& state) { return written(camera_json(state)); }
+
+std::string cameras_json(const LiveCameras& cameras) {
+    auto all = ShownJson::array();
+    for (const auto& camera : cameras) all.push_back(camera_json(camera->state()));
+    return written({{"cameras", std::move(all)}});
+}
+
+std::string stats_json(const LiveCameras& cameras, const net::ServerMetrics& viewers) {
+    ShownJson json{{"viewers", viewers_json(viewers)}, {"cameras", ShownJson::object()}};
+    json["viewers"]["refused"] = viewers.refused;
+    json["viewers"]["pinned_bytes"] = viewers.pinned_bytes;
+    for (const auto& camera : cameras) {
+        auto one = figures_json(camera->figures());
+        one["viewers"] = viewers_json(camera->viewers());
+        json["cameras"][camera->name()] = std::move(one);
+    }
+    return written(json);
+}
+
+}  // namespace framewire::session::web

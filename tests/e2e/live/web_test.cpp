@@ -1,0 +1,194 @@
+#include "e2e/live/network_camera.hpp"
+#include "e2e/program.hpp"
+#include "e2e/shell.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace framewire::e2e {
+namespace web_test {
+
+using namespace std::chrono_literals;
+using Json = nlohmann::json;
+
+// A server with two cameras, as curl and the like find it.
+class WebServer {
+public:
+    explicit WebServer(std::vector<std::string> more) : serving_(arguments(std::move(more))) {
+        EXPECT_TRUE(serving_.wait_for_err("in a browser: http://")) << serving_.err();
+        const auto words = serving_.err();
+        const auto begin = words.find("http://");
+        url_ = words.substr(begin, words.find("/\n", begin) - begin);
+        for (int look = 0; look < 3000 && status("/readyz") != "200"; ++look) std::this_thread::sleep_for(10ms);
+        EXPECT_EQ(status("/readyz"), "200") << serving_.err();
+    }
+
+    const std::string& url() const { return url_; }
+    std::string host() const { return url_.substr(std::string("http://").size()); }
+    static std::string curl(const std::string& words) { return printed_by("curl -sS --max-time 20 " + words); }
+    std::string get(const std::string& path, const std::string& more = "") const {
+        return curl(fmt::format("{} '{}{}'", more, url_, path));
+    }
+    std::string status(const std::string& path, const std::string& more = "") const {
+        return curl(fmt::format("-o /dev/null -w '%{{http_code}}' {} '{}{}'", more, url_, path));
+    }
+    // Of an order to the camera `door`.
+    std::string order(const std::string& method, const std::string& what, const std::string& body) const {
+        return get("/api/cameras/door/" + what,
+                   fmt::format("-X {} -H 'Content-Type: application/json' -d '{}'", method, body));
+    }
+    Program& serving() { return serving_; }
+
+private:
+    static std::vector<std::string> arguments(std::vector<std::string> more) {
+        std::vector<std::string> all{"serve",
+                                     "--backend",
+                                     "cpu",
+                                     "--listen",
+                                     "127.0.0.1:0",
+                                     "-i",
+                                     "door=synth:size=64x48:fps=20",
+                                     "-i",
+                                     "yard=synth:size=96x64:fps=20"};
+        all.insert(all.end(), more.begin(), more.end());
+        return framewire(std::move(all));
+    }
+
+    Program serving_;
+    std::string url_;
+};
+
+TEST(Web, TellsAndTakesOrders) {
+    const WebServer server({"--panel"});
+    EXPECT_EQ(server.get("/healthz"), "ok\n");
+    EXPECT_EQ(Json::parse(server.get("/api/server"))["token"], false);
+    EXPECT_EQ(Json::parse(server.get("/api/cameras"))["cameras"].size(), 2u);
+    EXPECT_EQ(Json::parse(server.get("/api/filters")), Json::parse(run_framewire({"filters", "--json"}).out));
+    EXPECT_EQ(Json::parse(server.order("PUT", "chain", R"({"chain":"mosaic=16"})"))["chain"], "mosaic=16");
+    EXPECT_EQ(Json::parse(server.order("PUT", "threshold", R"({"threshold":9})"))["threshold"], 9);
+    const auto refused = Json::parse(server.order("PUT", "chain", R"({"chain":"mosiac=16"})"))["error"];
+    EXPECT_EQ(refused["status"], 400);
+    EXPECT_NE(refused["text"].get<std::string>().find("did you mean"), std::string::npos) << refused;
+    EXPECT_EQ(Json::parse(server.get("/api/cameras/attic"))["error"]["status"], 404);
+    EXPECT_EQ(Json::parse(server.get("/api/cameras/door"))["chain"], "mosaic=16");
+    EXPECT_GT(Json::parse(server.get("/api/stats"))["cameras"]["yard"]["frames"], 0);
+}
+
+// Each route with orders is refused without the panel, from other pages, and as anything but JSON; each that tells
+// something without the token.
+TEST(Web, RefusesWhoMayNot) {
+    const TemporaryFolder folder;
+    std::ofstream(folder / "token") << "correct-horse-battery-staple\n";
+    ASSERT_EQ(std::system(("chmod 600 " + folder / "token").c_str()), 0);
+    const WebServer server({"--token-file", folder / "token"});
+    const std::string token = "-H 'Authorization: Bearer correct-horse-battery-staple'";
+    EXPECT_EQ(server.get("/api/server"), R"({"token":true})");
+    EXPECT_EQ(Json::parse(server.get("/api/server", token))["name"], "framewire");
+    for (const auto* path : {"/api/cameras", "/api/cameras/door", "/api/filters", "/api/stats", "/metrics",
+                             "/door/snapshot.jpg", "/door/snapshot.png", "/door/stream.mjpeg", "/?action=snapshot"}) {
+        EXPECT_EQ(server.status(path), "401") << path;
+        if (std::string(path).find("mjpeg") == std::string::npos) EXPECT_EQ(server.status(path, token), "200") << path;
+    }
+    EXPECT_EQ(server.status("/metrics", "-u me:correct-horse-battery-staple"), "200");
+    const std::string json = " -H 'Content-Type: application/json' -d '{}' ";
+    for (const auto* order : {"-X PUT /chain", "-X PUT /controls", "-X PUT /threshold", "-X PUT /zones",
+                              "-X POST /record", "-X POST /snapshot"}) {
+        const auto words = std::string(order);
+        const auto method = words.substr(0, words.rfind(' ')),
+                   path = "/api/cameras/door" + words.substr(words.rfind('/'));
+        EXPECT_EQ(server.status(path, method + json), "401") << order;
+        EXPECT_EQ(server.status(path, method + json + token + " -H 'Origin: http://elsewhere.example'"), "403")
+            << order;
+        EXPECT_EQ(server.status(path, method + " -d '{}' " + token), "415") << order;
+        const auto without_panel = server.get(path, method + json + token);
+        EXPECT_NE(without_panel.find("serve --panel"), std::string::npos) << order << without_panel;
+        EXPECT_EQ(server.status(path, token), "405") << order << ": reading changes nothing";
+    }
+}
+
+TEST(Web, FfmpegAndCurlReadPictures) {
+    const TemporaryFolder folder;
+    const WebServer server({"-f", "yard=gray=channels=1"});
+    for (const auto* what : {"/door/stream.mjpeg", "/?action=stream", "/yard/stream.mjpeg"}) {
+        const auto file = folder / "seen.mkv";
+        EXPECT_TRUE(ffmpeg(fmt::format("-f mpjpeg -i '{}{}' -frames:v 5 -c copy {}", server.url(), what, file)))
+            << what;
+        EXPECT_EQ(frames_in(file), 5) << what;
+    }
+    WebServer::curl(fmt::format("-o {} '{}/?action=snapshot'", folder / "door.jpg", server.url()));
+    WebServer::curl(fmt::format("-o {} '{}/yard/snapshot.png'", folder / "yard.png", server.url()));
+    EXPECT_EQ(probed(folder / "door.jpg", "stream=codec_name,width,height"), "mjpeg,64,48\n");
+    EXPECT_EQ(probed(folder / "yard.png", "stream=codec_name,width,height,pix_fmt"), "png,96,64,gray\n");
+}
+
+TEST(Web, TellsWhatMoves) {
+    const WebServer server({"--detect"});
+    for (const auto* path : {"/api/events", "/api/events?camera=yard"}) {
+        const auto event = printed_by(
+            fmt::format("curl -sN --max-time 60 '{}{}' | grep -m1 -A1 'event: objects'", server.url(), path));
+        const auto data = event.find("data: ");
+        ASSERT_NE(data, std::string::npos) << event;
+        const auto json = Json::parse(event.substr(data + std::string("data: ").size()));
+        EXPECT_GT(json["objects"].size(), 0u) << event;
+        if (std::string(path).find("yard") != std::string::npos) EXPECT_EQ(json["camera"], "yard");
+    }
+    EXPECT_EQ(server.status("/api/events?camera=attic"), "404");
+}
+
+TEST(Web, LeftOutAnswersNothing) {
+    Program serving(
+        framewire({"serve", "--backend", "cpu", "--listen", "127.0.0.1:0", "--no-web", "-i", "synth:size=64x48"}));
+    ASSERT_TRUE(serving.wait_for_err("at tcp://")) << serving.err();
+    const auto words = serving.err();
+    const auto begin = words.find("tcp://") + std::string("tcp://").size();
+    const auto host = words.substr(begin, words.find('/', begin) - begin);
+    EXPECT_NE(WebServer::curl(fmt::format("-o /dev/null -w '%{{http_code}}' http://{}/", host)).substr(0, 3), "200");
+    EXPECT_EQ(words.find("in a browser"), std::string::npos);
+    const auto seen = run_framewire({"view", "--no-window", "--frames", "2", fmt::format("tcp://{}/", host)});
+    EXPECT_EQ(seen.code, 0) << seen.err;
+}
+
+// A real Prometheus asks for the metrics, and its own tool has nothing against them.
+TEST(Web, PrometheusReadsMetrics) {
+    const TemporaryFolder folder;
+    const WebServer server({});
+    EXPECT_EQ(printed_by(fmt::format("curl -sS --max-time 20 {}/metrics | promtool check metrics", server.url())), "");
+    std::ofstream(folder / "prometheus.yml") << fmt::format(
+        "scrape_configs:\n  - job_name: framewire\n    scrape_interval: 200ms\n    scrape_timeout: 200ms\n"
+        "    static_configs:\n      - targets: ['{}']\n",
+        server.host());
+    const int port = free_port();
+    Program prometheus({"prometheus", "--config.file=" + folder / "prometheus.yml",
+                        "--storage.tsdb.path=" + folder / "data",
+                        fmt::format("--web.listen-address=127.0.0.1:{}", port), "--log.level=warn"});
+    const auto query = [&](const std::string& words) {
+        const auto answer = printed_by(fmt::format(
+            "curl -s --max-time 20 --retry 30 --retry-connrefused --retry-delay 1 -G --data-urlencode 'query={}' "
+            "http://127.0.0.1:{}/api/v1/query",
+            words, port));
+        const auto json = Json::parse(answer, nullptr, false);
+        return json.is_discarded() ? Json() : json["data"]["result"];
+    };
+    Json frames;
+    for (int look = 0; look < 300 && frames.size() < 2; ++look) {
+        frames = query(R"(framewire_frames_total{stage="send"} > 0)");
+        std::this_thread::sleep_for(100ms);
+    }
+    ASSERT_EQ(frames.size(), 2u) << prometheus.err();
+    EXPECT_EQ(frames[0]["metric"]["camera"], "door");
+    EXPECT_EQ(query("up")[0]["value"][1], "1");
+    EXPECT_EQ(query("histogram_quantile(0.5, framewire_stage_seconds_bucket)").size(), 6u) << "three stages of two";
+    prometheus.signal(SIGTERM);
+    prometheus.wait();
+}
+
+}  // namespace web_test
+}  // namespace framewire::e2e

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# What runs in browsers: the stream's module and session in node, and the page in Debian's Chromium against the real server.
+# Reports the way GoogleTest does. Files of tests to run may be named; all is without any.
+cd "$(dirname "$0")/.." || exit 1
+[ $# -gt 0 ] || set -- web/stream/tests/*.test.js web/tests/*.test.js
+# One file after the other: each takes what cores there are.
+status=0
+for file; do
+    timeout --kill-after=5 240 node --test-reporter=./web/tests/kit/gtest_reporter.js --test-reporter-destination=stdout "$file" || status=1
+done
+exit $status

@@ -1,0 +1,79 @@
+// The API's document: it is sound, and a running server's answers are as it says.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { createConfig, lint } from "@redocly/openapi-core";
+import Ajv from "ajv/dist/2020.js";
+
+import { folderOf, serve } from "../stream/tests/programs.js";
+import { until } from "./kit/shown.js";
+
+const file = fileURLToPath(new URL("../../src/framewire/session/web/openapi.json", import.meta.url));
+
+test("the document has nothing that its linter holds against it", async () => {
+    // mjpg-streamer's address of a camera ends with a slash.
+    const config = await createConfig({ extends: ["recommended"], rules: { "no-path-trailing-slash": "off" } });
+    const problems = await lint({ ref: file, config });
+    assert.deepEqual(
+        problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`),
+        [],
+    );
+});
+
+const pointer = (...parts) => parts.map((part) => part.replaceAll("~", "~0").replaceAll("/", "~1")).join("/");
+
+test("a running server answers as the document says", async (t) => {
+    const source = "synth:size=160x90:fps=10";
+    const { port } = await serve(t, "-i", source, "--panel", "--detect", "--record-dir", folderOf(t));
+    const address = `http://127.0.0.1:${port}`;
+    await until("a first frame", async () => (await fetch(`${address}/readyz`)).status === 200);
+    const api = await (await fetch(`${address}/api/openapi.json`)).json();
+    const ajv = new Ajv({ strict: false, allErrors: true });
+    ajv.addSchema(api, "api");
+    const check = (where, value, what) => {
+        const isRight = ajv.compile({ $ref: `api#/${encodeURI(where)}` });
+        assert.ok(isRight(value), `${what}: ${ajv.errorsText(isRight.errors)}`);
+    };
+    /** Where the schema of an answer is, behind the references on the way; null where it is not JSON. */
+    const schemaOf = (path, method, status) => {
+        const { $ref } = api.paths[path][method].responses[status] ?? assert.fail(`${method} ${path} ${status} is not told of`);
+        const at = $ref ? $ref.slice(2) : pointer("paths", path, method, "responses", String(status));
+        const response = at.split("/").reduce((value, part) => value[part.replaceAll("~1", "/").replaceAll("~0", "~")], api);
+        return response.content?.["application/json"] ? `${at}/${pointer("content", "application/json", "schema")}` : null;
+    };
+    const ask = async (path, method, body, status) => {
+        const response = await fetch(address + path.replace("{camera}", "main"), {
+            method: method.toUpperCase(),
+            headers: body === undefined ? {} : { "Content-Type": "application/json" },
+            body: body === undefined ? undefined : JSON.stringify(body),
+        });
+        const what = `${method} ${path} ${JSON.stringify(body) ?? ""}`;
+        assert.equal(response.status, status, `${what}: ${response.status}`);
+        const schema = schemaOf(path, method, status);
+        if (schema) check(schema, await response.json(), what);
+        else await response.body?.cancel();
+        if (body !== undefined && status === 200)
+            check(pointer("paths", path, method, "requestBody", "content", "application/json", "schema"), body, what);
+        return schema !== null;
+    };
+
+    const asked = Object.entries(api.paths).filter(([path, operations]) => operations.get && path !== "/{camera}/" && path !== "/api/events");
+    let json = 0;
+    for (const [path] of asked) json += Number(await ask(path, "get", undefined, 200));
+    assert.ok(json >= 5, `${json} answers are JSON`);
+
+    const of = (what) => `/api/cameras/{camera}/${what}`;
+    await ask(of("chain"), "put", { chain: "gaussian=5,text={fps}" }, 200);
+    await ask(of("controls"), "put", { brightness: 10, contrast: 1.2 }, 200);
+    await ask(of("controls"), "put", { filter: 1, on: false }, 200);
+    await ask(of("threshold"), "put", { threshold: 8 }, 200);
+    await ask(of("zones"), "put", { zones: [{ kind: "privacy", x: 0, y: 0, width: 32, height: 16 }] }, 200);
+    await ask(of("record"), "post", { on: true }, 200);
+    await ask(of("record"), "post", { on: false }, 200);
+    await ask(of("snapshot"), "post", {}, 200);
+    await ask(of("chain"), "put", { chain: "no-such-filter" }, 400);
+    await ask(of("zones"), "put", { zones: [{ kind: "privacy", x: 0, y: 0, width: 0, height: 16 }] }, 400);
+    await ask(of("record"), "post", { on: true, more: 1 }, 400);
+});
