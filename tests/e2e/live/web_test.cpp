@@ -82,6 +82,30 @@ TEST(Web, TellsAndTakesOrders) {
     EXPECT_GT(Json::parse(server.get("/api/stats"))["cameras"]["yard"]["frames"], 0);
 }
 
+TEST(Web, RecordsWhileItServesAndKeepsWhatWasOrdered) {
+    const TemporaryFolder folder;
+    const std::vector<std::string> options{"--panel",      "--mode",     "lossless", "--state", folder / "state.json",
+                                           "--record-dir", folder.path()};
+    const auto zones = Json::parse(R"({"zones":[{"kind":"privacy","x":0,"y":0,"width":64,"height":48}]})");
+    {
+        WebServer server(options);
+        EXPECT_EQ(Json::parse(server.order("PUT", "zones", zones.dump()))["zones"], zones["zones"]);
+        const auto file = Json::parse(server.order("POST", "record", R"({"on":true})"))["recording"]["file"];
+        const auto recording = [&] { return Json::parse(server.get("/api/cameras/door"))["recording"]; };
+        for (int look = 0; look < 600 && recording()["seconds"] < 0.5; ++look) std::this_thread::sleep_for(50ms);
+        EXPECT_EQ(Json::parse(server.order("POST", "record", R"({"on":false})"))["recording"], nullptr);
+        const auto played = run_framewire({"run", "-i", folder / file.get<std::string>(), "-o", folder / "raw.bgr"});
+        EXPECT_EQ(played.code, 0) << played.err;
+        const auto pixels = contents(folder / "raw.bgr");
+        EXPECT_GE(pixels.size(), std::size_t{10} * 64 * 48 * 3);
+        EXPECT_EQ(pixels.find_first_not_of('\0'), std::string::npos) << "all of it is hidden";
+        server.serving().signal(SIGTERM);
+        EXPECT_EQ(server.serving().wait().code, 128 + SIGTERM);
+    }
+    const WebServer again(options);
+    EXPECT_EQ(Json::parse(again.get("/api/cameras/door"))["zones"], zones["zones"]);
+}
+
 // Each route with orders is refused without the panel, from other pages, and as anything but JSON; each that tells
 // something without the token.
 TEST(Web, RefusesWhoMayNot) {
