@@ -66,9 +66,8 @@ TEST(Site, TakesNoRouteThatIsHidden) {
     site.add(route(Method::get, "/a/{x}"));
     EXPECT_NO_THROW(site.add(route(Method::put, "/a/{x}")));
     EXPECT_NO_THROW(site.add(route(Method::get, "/a/{x}", true)));
-    for (const auto& wrong :
-         {route(Method::get, "/a/{y}"), route(Method::get, "a"), route(Method::head, "/b"),
-          route(Method::put, "/b", true), Route{Method::get, "/b", Access::everybody, nullptr}})
+    for (const auto& wrong : {route(Method::get, "/a/{y}"), route(Method::get, "a"), route(Method::head, "/b"),
+                              route(Method::put, "/b", true), Route{Method::get, "/b", Access::everybody, nullptr}})
         EXPECT_THROW(site.add(wrong), Error) << wrong.pattern;
 }
 

@@ -27,14 +27,36 @@ TEST(Target, IsDecodedOnce) {
 TEST(Target, RefusesTricks) {
     std::string many_names = "/?";
     for (int i = 0; i < 40; ++i) many_names += std::to_string(i) + "&";
-    for (const auto& text :
-         {std::string(), std::string("door"), std::string("*"), std::string("http://localhost/"), std::string("//"),
-          std::string("/a//b"), std::string("/."), std::string("/.."), std::string("/a/../b"), std::string("/a/./b"),
-          std::string("/%2e%2E/etc/passwd"), std::string("/a/%2e"), std::string("/..%2fb"), std::string("/a%2Fb"),
-          std::string("/a%5cb"), std::string("/a\\b"), std::string("/a%00b"), std::string("/a%0d%0ab"),
-          std::string("/a%7f"), std::string("/%ff"), std::string("/%c0%af"), std::string("/%ed%a0%80"),
-          std::string("/a%"), std::string("/a%4"), std::string("/a%4g"), std::string("/a#b"), std::string("/?x=%00"),
-          std::string("/?x=%zz"), "/" + std::string(3000, 'a'), many_names}) {
+    for (const auto& text : {std::string(),
+                             std::string("door"),
+                             std::string("*"),
+                             std::string("http://localhost/"),
+                             std::string("//"),
+                             std::string("/a//b"),
+                             std::string("/."),
+                             std::string("/.."),
+                             std::string("/a/../b"),
+                             std::string("/a/./b"),
+                             std::string("/%2e%2E/etc/passwd"),
+                             std::string("/a/%2e"),
+                             std::string("/..%2fb"),
+                             std::string("/a%2Fb"),
+                             std::string("/a%5cb"),
+                             std::string("/a\\b"),
+                             std::string("/a%00b"),
+                             std::string("/a%0d%0ab"),
+                             std::string("/a%7f"),
+                             std::string("/%ff"),
+                             std::string("/%c0%af"),
+                             std::string("/%ed%a0%80"),
+                             std::string("/a%"),
+                             std::string("/a%4"),
+                             std::string("/a%4g"),
+                             std::string("/a#b"),
+                             std::string("/?x=%00"),
+                             std::string("/?x=%zz"),
+                             "/" + std::string(3000, 'a'),
+                             many_names}) {
         try {
             parse_target(text);
             ADD_FAILURE() << text;
