@@ -11,6 +11,9 @@ packages=(
     libtbb-dev libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev libboost-dev libssl-dev
     libavformat-dev libavcodec-dev libavdevice-dev libavfilter-dev libswscale-dev libavutil-dev
     libpng-dev libturbojpeg0-dev libyaml-cpp-dev libsdl2-dev libimgui-dev libfreetype-dev libfontconfig-dev fontconfig fonts-dejavu-core
+    libmosquitto-dev
+    # brokers that events are told to, in tests; no service of theirs has to run
+    mosquitto mosquitto-clients nats-server
     # tests and benches: oracles, media to make and to read, a display without a screen, a real clip, descriptors to compare with
     libgtest-dev libgmock-dev libopencv-core-dev libopencv-imgproc-dev libopencv-ml-dev libopencv-objdetect-dev libopencv-video-dev ffmpeg jq opencv-doc xvfb xauth xdotool imagemagick python3-skimage
     # who asks a server: by HTTP, and for its metrics
@@ -23,8 +26,8 @@ packages=(
     chromium
     # fuzzing and formatting
     clang clang-format libclang-rt-14-dev
-    # the stream on the web page, and what runs its tests
-    wasi-libc libc++-14-dev-wasm32 libc++abi-14-dev-wasm32 libclang-rt-14-dev-wasm32 nodejs
+    # the stream on the web page
+    wasi-libc libc++-14-dev-wasm32 libc++abi-14-dev-wasm32 libclang-rt-14-dev-wasm32
 )
 
 missing=()

@@ -4,6 +4,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/text/excerpt.hpp"
 #include "framewire/core/text/printable.hpp"
+#include "options/hidden_passwords.hpp"
 #include "view/shown_text.hpp"
 
 #include <fcntl.h>
@@ -59,6 +60,7 @@ int main(int argc, char** argv) try {
     framewire::app::add_help(program, chosen);
     int code = 0;
     if (program.read(argc, argv)) {
+        framewire::app::hide_passwords(argc, argv);
         if (!chosen) return report("a subcommand is required; 'framewire help' lists them", ErrorCode::usage);
         code = chosen();
     }

@@ -1,3 +1,5 @@
+import {StreamError} from './decoder.js';
+
 const vertexShader = `#version 300 es
 void main() {
     // One triangle that covers everything.
@@ -42,11 +44,17 @@ export class WebGlPainter {
         });
     }
 
-    /** @param {{width: number, height: number, channels: number}} shape of what is painted from now on */
+    /**
+     * Throws a StreamError where they are larger than what can be painted.
+     * @param {{width: number, height: number, channels: number}} shape of what is painted from now on
+     */
     resize(shape) {
         const gl = this.#gl;
         this.#shape = shape;
         if (shape.width === 0) return;
+        const most = gl.getParameter(gl.MAX_TEXTURE_SIZE);
+        if (Math.max(shape.width, shape.height) > most)
+            throw new StreamError(`its pictures are ${shape.width}x${shape.height}; this browser paints up to ${most}x${most}`);
         gl.canvas.width = shape.width;
         gl.canvas.height = shape.height;
         gl.viewport(0, 0, shape.width, shape.height);

@@ -37,7 +37,7 @@ for (const [name, options] of Object.entries({
         await page.getByRole("button", { name: "Add filter" }).click();
         assert.deepEqual(await violations(page), [], "the choice of filters");
         await page.keyboard.press("Escape");
-        await page.getByRole("button", { name: "Keys" }).click();
+        await page.getByRole("button", { name: "Keys", exact: true }).click();
         assert.deepEqual(await violations(page), [], "help");
     });
 }

@@ -86,7 +86,7 @@ test("comes back after the server is killed", async (t) => {
     await page.locator('camera-picture[data-state="lost"]').waitFor();
     await page.getByText("The server does not answer.").waitFor();
     await serve(t, "-i", SOURCE, "--listen", `127.0.0.1:${server.port}`);
-    await page.locator('camera-picture[data-state="live"]').waitFor({ timeout: 20_000 });
+    await page.locator('camera-picture[data-state="live"]').waitFor();
     const first = await heldPicture(page);
     await until("pictures of the new server", async () => !(await heldPicture(page)).data.equals(first.data));
     await until("the server to answer", async () => (await page.locator(".reach").textContent()) === "");

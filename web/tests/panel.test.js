@@ -64,7 +64,7 @@ test("a filter is added, switched, moved and removed, and the stream goes on", a
 
 test("what the server refuses is said in its words", async (t) => {
     const { page, port } = await openPanel(t);
-    await page.getByText("As text").click();
+    await page.getByText("As text", { exact: true }).click();
     await page.getByLabel("The chain as text").fill("blurr=5");
     await page.getByRole("button", { name: "Apply" }).click();
     const refused = await page.request.put(`http://127.0.0.1:${port}/api/cameras/main/chain`, { data: { chain: "blurr=5" } });
@@ -132,7 +132,7 @@ test("views, the command line and the keys' help are there", async (t) => {
     const { page, complaints } = await openPanel(t);
     for (const view of ["Changes", "Heat", "Picture"]) {
         await page.getByText(view, { exact: true }).first().click();
-        assert.ok(await page.getByLabel(view, { exact: true }).isChecked());
+        assert.ok(await page.getByRole("radio", { name: view }).isChecked());
     }
     await page.locator("summary", { hasText: "Command line" }).click();
     assert.match(await page.getByLabel("Serves the camera as it stands now").inputValue(), /^framewire serve .*synth:/);

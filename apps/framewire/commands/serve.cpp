@@ -11,6 +11,7 @@
 #include "framewire/session/cameras/camera_text.hpp"
 #include "framewire/session/cameras/cameras.hpp"
 #include "framewire/session/config/configuration.hpp"
+#include "framewire/session/config/event_settings.hpp"
 #include "framewire/session/config/settings.hpp"
 #include "framewire/session/job/failure.hpp"
 
@@ -37,6 +38,7 @@ struct ServeFlags {
     std::string config;                                                // a file of all that, but for what follows
     std::vector<std::function<void(net::ListenerOptions&)>> listener;  // sets what was given
     std::vector<std::function<void(session::LiveOptions&)>> live;      // likewise
+    std::vector<std::function<void(session::EventOptions&)>> events;   // likewise
     session::AccessOptions access;
     bool no_web = false;
 
@@ -83,10 +85,12 @@ session::CamerasOptions ServeFlags::options(const std::stop_token& stop) const {
         read.require_right();
         options.listener = read.listener;
         options.live = read.live;
+        options.events = read.events;
         options.cameras = std::move(read.cameras);
     }
     for (const auto& set : listener) set(options.listener);
     for (const auto& set : live) set(options.live);
+    for (const auto& set : events) set(options.events);
     if (!config.empty()) return options;
 
     const auto cameras_named = named_sources();
@@ -219,6 +223,8 @@ void add_serve(CommandLine& program, Action& chosen) {
         .type_name("FILE");
     add_settings_of_all(command, session::listener_settings(), flags->listener);
     add_settings_of_all(command, session::live_option_settings(), flags->live);
+    auto events = command.group("Events (of cameras with --detect)");
+    add_settings_of_all(events, session::event_settings(), flags->events);
     add_access_options(command, flags->access);
     command.flag("--no-web", flags->no_web, "no page, API or metrics over HTTP: streams alone");
     for (const auto& option : add_detector_options(command, flags->cameras.detector, "--detect-threshold"))

@@ -68,7 +68,14 @@ struct MotionDetector::State {
     }
 
     template <MemorySpace space>
-    void find_foreground(View<const std::uint8_t, space> frames) {
+    static View<const std::uint8_t, space> first_of(const View<const std::uint8_t, space>& frames) {
+        return frames.frames(0, 1);
+    }
+    static const MakeRows& first_of(const MakeRows& make) { return make; }
+
+    // `frames` are views, or make one frame's rows.
+    template <MemorySpace space, class Frames>
+    void find_foreground(const Frames& frames) {
         const auto mask = foreground_mask.view<space>();
         if (mixture) return mixture->run(frames, mask);
         if (mean) {
@@ -77,7 +84,7 @@ struct MotionDetector::State {
             return difference->run(std::as_const(blurred).view<space>(), std::as_const(backgrounds).view<space>(),
                                    mask);
         }
-        if (!has_background) first_frame->blur(frames.frames(0, 1), background.view<space>());
+        if (!has_background) first_frame->blur(first_of(frames), background.view<space>());
         has_background = true;
         foreground->run(frames, std::as_const(background).view<space>(), mask);
     }
@@ -91,7 +98,7 @@ struct MotionDetector::State {
     template <MemorySpace space>
     void run(View<const std::uint8_t, space> frames, const ComponentLists<space>& into) {
         framewire::validate(frames, shape, "the detector's frames");
-        run_on<space>([&] { find_foreground(frames); }, into);
+        run_on<space>([&] { find_foreground<space>(frames); }, into);
     }
 
     template <MemorySpace space, class FindForeground>
@@ -202,12 +209,11 @@ void MotionDetector::run(DeviceView<const std::uint8_t> frames, const ComponentL
 void MotionDetector::run(const MakeRows& make, const ComponentLists<MemorySpace::host>& objects) {
     if (!goes_by_rows()) fail(ErrorCode::usage, "rows for a detector of whole frames");
     auto& state = *state_;
-    state.run_on<MemorySpace::host>([&] { state.mixture->run(make, state.foreground_mask.view<MemorySpace::host>()); },
-                                    objects);
+    state.run_on<MemorySpace::host>([&] { state.find_foreground<MemorySpace::host>(make); }, objects);
 }
 
 bool MotionDetector::goes_by_rows() const {
-    return state_->mixture && state_->executor->backend() == Backend::cpu && state_->shape.frames == 1;
+    return state_->executor->backend() == Backend::cpu && state_->shape.frames == 1;
 }
 
 template <MemorySpace space>

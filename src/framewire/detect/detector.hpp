@@ -93,9 +93,11 @@ public:
     void run(HostView<const std::uint8_t> frames, const ComponentLists<MemorySpace::host>& objects);
     void run(DeviceView<const std::uint8_t> frames, const ComponentLists<MemorySpace::device>& objects);
 
-    /// The same for one frame whose rows `make` makes, each once, on the executor's threads. Where goes_by_rows().
+    /// The same for one frame whose rows `make` makes, on the executor's threads: each once, or twice where this frame
+    /// is the background. Where goes_by_rows().
     void run(const MakeRows& make, const ComponentLists<MemorySpace::host>& objects);
-    /// Whether it looks at each row by itself: with a mixture background on the CPU, for batches of one frame.
+    /// Whether it takes rows, which it looks at, or makes gray, while they are in a core's cache: on the CPU, for
+    /// batches of one frame.
     bool goes_by_rows() const;
 
     /// For the objects of one run.

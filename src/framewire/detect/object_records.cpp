@@ -33,23 +33,28 @@ std::string mot_objects(const ObjectRecord& frame) {
 
 }  // namespace
 
+std::string objects_json(std::span<const Component> objects, std::span<const float> scores) {
+    std::string list = "[";
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+        const auto& object = objects[i];
+        const auto area = static_cast<double>(object.area);
+        fmt::format_to(std::back_inserter(list),
+                       R"({}{{"id":{},"box":[{},{},{},{}],"area":{},"centroid":[{:.2f},{:.2f}])", i == 0 ? "" : ",",
+                       object.id, object.x, object.y, object.width, object.height, object.area,
+                       static_cast<double>(object.sum_x) / area, static_cast<double>(object.sum_y) / area);
+        if (!scores.empty()) fmt::format_to(std::back_inserter(list), R"(,"score":{:.4f})", scores[i]);
+        list += '}';
+    }
+    return list + "]";
+}
+
 std::string to_json_line(const ObjectRecord& frame) {
     auto line = fmt::format(R"({{"frame":{})", frame.frame);
     if (!frame.source.empty())
         line += R"(,"source":)" + nlohmann::json(frame.source).dump(-1, ' ', false, replace_what_is_no_utf8);
-    fmt::format_to(std::back_inserter(line), R"(,"time":{:.6f},"width":{},"height":{},"objects":[)", frame.time_s,
+    fmt::format_to(std::back_inserter(line), R"(,"time":{:.6f},"width":{},"height":{},"objects":)", frame.time_s,
                    frame.width, frame.height);
-    for (std::size_t i = 0; i < frame.objects.size(); ++i) {
-        const auto& object = frame.objects[i];
-        const auto area = static_cast<double>(object.area);
-        fmt::format_to(std::back_inserter(line),
-                       R"({}{{"id":{},"box":[{},{},{},{}],"area":{},"centroid":[{:.2f},{:.2f}])", i == 0 ? "" : ",",
-                       object.id, object.x, object.y, object.width, object.height, object.area,
-                       static_cast<double>(object.sum_x) / area, static_cast<double>(object.sum_y) / area);
-        if (!frame.scores.empty()) fmt::format_to(std::back_inserter(line), R"(,"score":{:.4f})", frame.scores[i]);
-        line += '}';
-    }
-    return line + "]}\n";
+    return line + objects_json(frame.objects, frame.scores) + "}\n";
 }
 
 RecordFormat parse_record_format(std::string_view text) {

@@ -26,6 +26,9 @@ struct ObjectRecord {
 /// bytes that are no UTF-8.
 std::string to_json_line(const ObjectRecord& objects);
 
+/// Only what stands in such a line after "objects":, with its brackets.
+std::string objects_json(std::span<const Component> objects, std::span<const float> scores = {});
+
 enum class RecordFormat {
     jsonl,  ///< a to_json_line() for each frame
     coco,   ///< one JSON object for all, in COCO's form for detection

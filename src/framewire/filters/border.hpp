@@ -1,8 +1,8 @@
 #pragma once
 
 #include "framewire/core/host_device.hpp"
+#include "framewire/core/parameters/info.hpp"
 #include "framewire/core/parameters/named_value.hpp"
-#include "framewire/filters/filter.hpp"
 
 #include <cstdint>
 

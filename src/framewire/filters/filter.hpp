@@ -12,6 +12,7 @@
 #include "framewire/filters/pointwise/op.hpp"
 #include "framewire/filters/row_filter.hpp"
 #include "framewire/filters/scale/scale_axis.hpp"
+#include "framewire/filters/separable_window.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -104,6 +105,8 @@ struct FilterInfo {
     std::function<PlaneMap(const ParameterValues&, const Shape&)> placement{};
     /// Of a filter that makes the whole picture larger or smaller, and no more: how. Absent for others.
     std::function<ScaleMethod(const ParameterValues&)> scaling{};
+    /// Of a filter that takes a mean of the pixels around each one, and no more: its weights. Absent for others.
+    std::function<SeparableWindow(const ParameterValues&)> window{};
     /// Where the filter changes how many frames there are, and so has no plan: the rate that it gives. See
     /// split_at_rate().
     std::function<Rational(const ParameterValues&)> rate{};

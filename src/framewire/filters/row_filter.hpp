@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/core/image_rows.hpp"
+#include "framewire/filters/gray_input/gray_weights.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -24,6 +25,10 @@ public:
     virtual std::optional<ImageArea> changed_area() const { return {}; }
     /// True where the result's three channels are equal: then run_rows() can make one of them alone.
     virtual bool gives_equal_channels() const { return false; }
+
+    /// Where of each pixel its gray alone counts: how that is weighed. Then run_rows() also takes rows of one channel,
+    /// which hold it.
+    virtual std::optional<GrayWeights> gray_needed() const { return {}; }
 
     /// Makes the rows of `out`, each once, from those of `in`, which has the rows needed. On the calling thread;
     /// several at once for other rows. No overlap.

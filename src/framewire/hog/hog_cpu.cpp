@@ -105,7 +105,7 @@ void cell_row(const CellRow& cells, const HogRing& ring) {
     const hn::CappedTag<float, 2> pair;
     HWY_ALIGN std::int32_t places[piece_px + HWY_MAX_BYTES];
     HWY_ALIGN float votes[2 * (piece_px + HWY_MAX_BYTES)];
-    HWY_ALIGN float sums[piece_px * (hog_most_bins + 1) * 2];
+    HWY_ALIGN float sums[piece_px * (hog_most_bins + 1) * 2 + HWY_MAX_BYTES];
     const int slot_count = ring.bins + 1, turn_floats = 2 * slot_count;
     // Of a vector at a multiple of 8 pixels, and, where vectors have fewer, of the one behind it.
     const auto turn_places = [&](int x) HWY_ATTR {
@@ -143,8 +143,17 @@ void cell_row(const CellRow& cells, const HogRing& ring) {
         }
         for (int cell = 0; cell < count; ++cell) {
             auto* sum = sums + cell * turns * turn_floats;
-            for (int others = turns / 2 * turn_floats; others >= turn_floats; others /= 2)
-                for (int i = 0; i < others; ++i) sum[i] += sum[i + others];
+            // Whole vectors: what is too much of a turn's falls on what is read no more.
+            for (int i = 0; i < turn_floats; i += static_cast<int>(hn::Lanes(df))) {
+                const auto pair_of = [&](int one, int other) HWY_ATTR {
+                    return hn::Add(hn::LoadU(df, sum + one * turn_floats + i),
+                                   hn::LoadU(df, sum + other * turn_floats + i));
+                };
+                const auto all = turns == most_turns ? hn::Add(hn::Add(pair_of(0, 4), pair_of(2, 6)),
+                                                               hn::Add(pair_of(1, 5), pair_of(3, 7)))
+                                                     : hn::Add(pair_of(0, 2), pair_of(1, 3));
+                hn::StoreU(all, df, sum + i);
+            }
             auto* out = cells.out + std::int64_t{first + cell} * ring.bins;
             for (int bin = 0; bin < ring.bins; ++bin) out[bin] = sum[2 * bin + 1] + sum[2 * bin + 2];
             out[ring.bins - 1] += sum[0];

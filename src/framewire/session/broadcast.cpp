@@ -13,19 +13,16 @@
 #include "framewire/session/input/filtered_input.hpp"
 #include "framewire/session/input/public_name.hpp"
 #include "framewire/session/job/frame_job.hpp"
-#include "framewire/session/live/live_recording.hpp"
+#include "framewire/session/live/parts/live_parts.hpp"
 #include "framewire/session/refresh/sharpening.hpp"
 #include "framewire/session/threshold_in_force.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace framewire::session {
@@ -96,12 +93,9 @@ struct BroadcastJob::State {
     fwd::Recording recording_facts() const;
     std::unique_ptr<fwd::Recorder> make_recorder(const BroadcastOptions& options);
     bool records() const { return recorder && recorder->goes_on(); }
-    std::shared_ptr<LiveRecording> live_recording() const;
     BroadcastStanding standing() const;
-    void set_zones(std::vector<LiveZone> zones);
+    void set_zones(const std::vector<LiveZone>& zones);
     void start_recording(const std::string& path);
-    void stop_recording();
-    void note_signal(bool signal);
     void finish(FirstFailure& failure, Ending ending);
 
     int asked_packing_threads, wait_for_viewers;
@@ -120,14 +114,11 @@ struct BroadcastJob::State {
     };
     std::optional<BoundedSharper> bounded_sharper;  // where a bounded stream is sharpened
     std::unique_ptr<FrameDetector> detector;
+    SeenObjects* seen;
     net::StreamState stream;
     std::unique_ptr<fwd::Recorder> recorder;
     std::vector<Component> counted, moved;  // objects of one frame: those that count; where filters take them
-    mutable std::mutex live_mutex;          // of what follows, for orders come from other threads
-    std::shared_ptr<LiveRecording> live;
-    std::vector<Zone> counting_zones;
-    std::atomic<bool> up = false;
-    std::atomic<std::int64_t> reconnects = 0;
+    LiveParts parts;
     std::optional<net::Listener> own_listener;
     net::ServedStream served;
     std::int64_t sent_before;  // bytes, by jobs whose figures these go on with
@@ -146,6 +137,7 @@ BroadcastJob::State::State(const BroadcastOptions& options)
       detector(options.detector
                    ? make_detector(*options.detector, job.input().info().shape, job.input().executor(), job.stop())
                    : nullptr),
+      seen(options.seen),
       stream(stream_info(), job.input().executor()),
       recorder(make_recorder(options)),
       served(listener(options).add(options.server.stream, stream, control_for_viewers(options))),
@@ -222,7 +214,7 @@ Found BroadcastJob::State::make_found() {
 }
 
 void BroadcastJob::State::start(InputFrame& frame, const FrameTime& time, Found& found) {
-    found.live = live_recording();
+    found.live = parts.recording();
     found.has_objects = detector && frame.signal;
     if (found.has_objects) detector->start(frame.captured, found.objects);
     if (!encoder) return;
@@ -240,10 +232,7 @@ void BroadcastJob::State::start(InputFrame& frame, const FrameTime& time, Found&
 
 // Objects are found in frames as captured, and drawn over what the filters make of them.
 std::span<const Component> BroadcastJob::State::seen_by_viewers(const FrameObjects& found) {
-    {
-        const std::lock_guard lock(live_mutex);
-        count_in(counting_zones, found.objects(), counted);
-    }
+    parts.count(found.objects(), counted);
     auto objects = std::span<const Component>(counted);
     objects = objects.first(std::min(objects.size(), net::max_objects));
     const auto& placement = job.input().placement();
@@ -252,13 +241,8 @@ std::span<const Component> BroadcastJob::State::seen_by_viewers(const FrameObjec
     return moved;
 }
 
-void BroadcastJob::State::note_signal(bool signal) {
-    if (up.exchange(signal) == signal || !signal || stream.counts().version == 0) return;
-    ++reconnects;
-}
-
 void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const Found& found) {
-    note_signal(frame.signal);
+    parts.note_frame(frame.signal, stream.counts().version == 0);
     const auto objects = found.has_objects ? seen_by_viewers(found.objects) : std::span<const Component>();
     const auto bytes_before = stream.counts().step_bytes;
     int within = found.threshold;
@@ -267,6 +251,7 @@ void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const F
     else
         send_changes(time, found, objects);
     served.publish();
+    if (seen && found.has_objects) seen->seen({time, shape, objects});
     threshold.took(time.seconds, within, stream.counts().step_bytes - bytes_before, job.statistics());
     job.statistics().set_sent_bytes(sent_before + stream.counts().up_to_date_bytes);
 }
@@ -362,45 +347,25 @@ std::unique_ptr<fwd::Recorder> BroadcastJob::State::make_recorder(const Broadcas
                                            job.sink_options().file_options(), job.input().executor().pool());
 }
 
-std::shared_ptr<LiveRecording> BroadcastJob::State::live_recording() const {
-    const std::lock_guard lock(live_mutex);
-    return live && live->goes_on() ? live : nullptr;
-}
-
 void BroadcastJob::State::start_recording(const std::string& path) {
-    if (live_recording()) fail(ErrorCode::usage, "it is recorded already");
-    auto recording = std::make_shared<LiveRecording>(path, recording_facts(), OutputFileOptions{.stop = job.stop()},
-                                                     job.input().executor().pool());
-    const std::lock_guard lock(live_mutex);
-    live = std::move(recording);
+    parts.start_recording([&] {
+        return std::make_shared<LiveRecording>(path, recording_facts(), OutputFileOptions{.stop = job.stop()},
+                                               job.input().executor().pool());
+    });
 }
 
-void BroadcastJob::State::stop_recording() {
-    std::shared_ptr<LiveRecording> ended;
-    {
-        const std::lock_guard lock(live_mutex);
-        ended = std::exchange(live, nullptr);
-    }
-    if (!ended) fail(ErrorCode::usage, "it is not recorded");
-    ended->finish(Ending::complete);
-}
-
-void BroadcastJob::State::set_zones(std::vector<LiveZone> zones) {
+void BroadcastJob::State::set_zones(const std::vector<LiveZone>& zones) {
     check_zones(zones, job.input().info().shape);
-    std::vector<Zone> counting;
-    for (const auto& zone : zones)
-        if (zone.kind == LiveZone::Kind::detect) counting.push_back(zone.area);
     job.input().hide(zones);
-    const std::lock_guard lock(live_mutex);
-    counting_zones = std::move(counting);
+    parts.take_zones(zones);
 }
 
 BroadcastStanding BroadcastJob::State::standing() const {
     return {.source_shape = job.input().info().shape,
             .shape = shape,
             .rate = stream.info().rate,
-            .up = up,
-            .reconnects = reconnects,
+            .up = parts.up(),
+            .reconnects = parts.reconnects(),
             .mode = parameters.mode,
             .threshold = threshold.least(),
             .threshold_max = threshold.greatest(),
@@ -410,7 +375,7 @@ BroadcastStanding BroadcastJob::State::standing() const {
 // Nobody hurries the viewers of a job that failed.
 void BroadcastJob::State::finish(FirstFailure& failure, Ending ending) {
     const bool in_a_hurry = job.stopped() && !failure;
-    up = false;
+    parts.note_end();
     result.ended_at_new_size = job.input().is_at_new_size() && !job.stopped() && !failure;
     result.ended_for_orders = job.input().ended_here() && !job.stopped() && !failure;
     if (own_listener) own_listener->close("the stream has come to its end");
@@ -419,10 +384,7 @@ void BroadcastJob::State::finish(FirstFailure& failure, Ending ending) {
             served.finish(in_a_hurry ? stopped_deadline : ending_deadline, failure ? "the source was lost" : "");
     result.viewers = own_listener ? own_listener->metrics() : net::ServerMetrics{served.metrics()};
     if (recorder && stream.counts().version > 0) failure.attempt([&] { recorder->finish(ending); });
-    if (const auto ended = live_recording()) {
-        FirstFailure of_recording;  // which the log tells
-        of_recording.attempt([&] { ended->finish(ending); });
-    }
+    parts.finish(ending);
     job.statistics().set_sent_bytes(sent_before + stream.counts().up_to_date_bytes);
 }
 
@@ -450,12 +412,12 @@ std::uint64_t BroadcastJob::picture_version() const { return state_->stream.vers
 std::uint64_t BroadcastJob::copy_picture(HostView<std::uint8_t> to) const { return state_->stream.copy_reference(to); }
 bool BroadcastJob::take_chain(const std::string& chain) { return state_->job.input().take_chain(chain); }
 bool BroadcastJob::set_threshold(int threshold) { return state_->threshold.set_least(threshold); }
-void BroadcastJob::set_zones(std::vector<LiveZone> zones) { state_->set_zones(std::move(zones)); }
+void BroadcastJob::set_zones(const std::vector<LiveZone>& zones) { state_->set_zones(zones); }
 void BroadcastJob::end_here() { state_->job.input().end_here(); }
 void BroadcastJob::start_recording(const std::string& path) { state_->start_recording(path); }
-void BroadcastJob::stop_recording() { state_->stop_recording(); }
+void BroadcastJob::stop_recording() { state_->parts.stop_recording(); }
 std::optional<LiveRecordingState> BroadcastJob::recording() const {
-    const auto recording = state_->live_recording();
+    const auto recording = state_->parts.recording();
     return recording ? std::optional(recording->state()) : std::nullopt;
 }
 const BroadcastResult& BroadcastJob::run() { return state_->run(), state_->result; }

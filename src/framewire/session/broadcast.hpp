@@ -10,6 +10,7 @@
 #include "framewire/pipeline/statistics/statistics.hpp"
 #include "framewire/session/control/control.hpp"
 #include "framewire/session/detector_options.hpp"
+#include "framewire/session/events/seen_objects.hpp"
 #include "framewire/session/job/job_files.hpp"
 #include "framewire/session/job/result.hpp"
 #include "framewire/session/live/live_recording_state.hpp"
@@ -44,8 +45,9 @@ struct BroadcastOptions {
     int wait_for_viewers = 0;       ///< the first frame waits for so many
     bool hurries = false;           ///< frames that do not come live are sent as soon as they are there
     std::optional<DetectorOptions>
-        detector{};     ///< finds objects in frames as captured; viewers draw them where filters took them
-    LiveZones zones{};  ///< see BroadcastJob::set_zones(); where frames are of another size, scaled to it
+        detector{};               ///< finds objects in frames as captured; viewers draw them where filters took them
+    SeenObjects* seen = nullptr;  ///< is told what the detector found, of each frame that is sent; lives longer
+    LiveZones zones{};            ///< see BroadcastJob::set_zones(); where frames are of another size, scaled to it
 };
 
 /// What these options read and write.
@@ -105,7 +107,7 @@ public:
     bool set_threshold(int threshold);
     /// Hides parts of frames to come before anything else is done with them, and says where objects count. Throws as
     /// check_zones() does.
-    void set_zones(std::vector<LiveZone> zones);
+    void set_zones(const std::vector<LiveZone>& zones);
     /// Ends the stream after the frames that are under way, for a job that goes on with other options.
     void end_here();
     /// Records from the next frame on, whose first picture is whole. Throws Error{usage} while it is recorded, and as

@@ -129,6 +129,20 @@ TEST(Web, FfmpegAndCurlReadPictures) {
     EXPECT_EQ(probed(folder / "yard.png", "stream=codec_name,width,height,pix_fmt"), "png,96,64,gray\n");
 }
 
+TEST(Web, TellsWhatMoves) {
+    const WebServer server({"--detect"});
+    for (const auto* path : {"/api/events", "/api/events?camera=yard"}) {
+        const auto event = printed_by(
+            fmt::format("curl -sN --max-time 60 '{}{}' | grep -m1 -A1 'event: objects'", server.url(), path));
+        const auto data = event.find("data: ");
+        ASSERT_NE(data, std::string::npos) << event;
+        const auto json = Json::parse(event.substr(data + std::string("data: ").size()));
+        EXPECT_GT(json["objects"].size(), 0u) << event;
+        if (std::string(path).find("yard") != std::string::npos) EXPECT_EQ(json["camera"], "yard");
+    }
+    EXPECT_EQ(server.status("/api/events?camera=attic"), "404");
+}
+
 TEST(Web, LeftOutAnswersNothing) {
     Program serving(
         framewire({"serve", "--backend", "cpu", "--listen", "127.0.0.1:0", "--no-web", "-i", "synth:size=64x48"}));

@@ -33,7 +33,7 @@ export async function untilLive(page) {
  * @param {string} what is waited for, for people to read
  * @param {() => Promise<any>} isSo
  */
-export async function until(what, isSo, patienceMs = 15_000) {
+export async function until(what, isSo, patienceMs = 20_000) {
     const end = Date.now() + patienceMs;
     for (;;) {
         const answer = await isSo();
@@ -54,7 +54,8 @@ export async function paintedPicture(page) {
         const picture = element.closest("camera-picture");
         const { width, height } = element;
         for (const hidden of [picture.note, picture.overlay.element]) hidden.style.display = "none";
-        Object.assign(picture.frame.style, { width: `${width}px`, minWidth: 0, opacity: 1, transition: "none" });
+        const place = { position: "fixed", left: 0, top: 0, zIndex: 99, width: `${width}px`, minWidth: 0 };
+        Object.assign(picture.frame.style, place, { opacity: 1, transition: "none" });
         return [width, height];
     });
     const png = await canvas.screenshot();

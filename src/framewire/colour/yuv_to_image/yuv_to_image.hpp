@@ -10,6 +10,12 @@
 
 namespace framewire {
 
+/// One number of a pixel: (b * B + g * G + r * R + rounding) >> 15, which is 0 to 255. The weights are not negative,
+/// and rounding is below 2^15.
+struct ChannelWeights {
+    std::int16_t b, g, r, rounding;
+};
+
 /// YUV pictures to BGR images, or to gray ones, which take the brightness alone (docs/colour.md has the arithmetic).
 /// Chroma is interpolated linearly where it is sited; borders are replicated. Each byte is within 1 of what the
 /// standards' formulas give. In and out: any strides, no overlap; words of 16 bits at even addresses.
@@ -31,6 +37,9 @@ public:
     /// Some rows of the image of the first picture, on the calling thread: for who works on them while they are in a
     /// core's cache.
     void run_rows(const HostYuv<const std::uint8_t>& picture, const ImageRows<std::uint8_t>& rows) const;
+    /// The same of an image of three channels, of whose pixels `weights` make one number each: `rows` have one channel.
+    void run_rows(const HostYuv<const std::uint8_t>& picture, const ImageRows<std::uint8_t>& rows,
+                  const ChannelWeights& weights) const;
 
 private:
     YuvInfo picture_;

@@ -10,6 +10,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "framewire/core/simd/simd-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {
@@ -25,6 +27,9 @@ using VU16 = hn::VFromD<DU16>;
 // shift, what chroma between two samples needs, and how results become bytes again.
 struct EvenOdd {
     VU16 even, odd;
+};
+struct EvenOddNumbers {
+    V16 even, odd;
 };
 
 // How samples lie.
@@ -195,7 +200,12 @@ public:
         return hn::SaturatedAdd(gray, hn::MulFixedPoint15(hn::BitCast(d, v), r_v_));
     }
 
-    // Twice a number is held to what 8 bits and 7 behind the point can say, by the sum itself above.
+    // A number of 0..255 in place of one in 1/64. Twice that is held to what 8 bits and 7 behind the point can say, by
+    // the sum itself above.
+    static HWY_INLINE V16 level(V16 number) {
+        return hn::ShiftRight<from_yuv_shift + 1>(hn::Max(hn::SaturatedAdd(number, number), hn::Zero(d)));
+    }
+    // The same of two vectors as bytes.
     static HWY_INLINE hn::VFromD<D8> bytes(V16 even, V16 odd) {
         const DU16 du;
         const auto zero = hn::Zero(d);
@@ -210,14 +220,41 @@ private:
     V16 y_, y_offset_, b_u_, g_u_, g_v_, r_v_;
 };
 
+// One number of each pixel's levels.
+class Weighted {
+public:
+    explicit HWY_INLINE Weighted(const ChannelWeights& by)
+        : weights_bg_(pairs(by.b, by.g)), weights_r1_(pairs(by.r, by.rounding)), one_(hn::Set(D16(), 1)) {}
+
+    // Interleaving puts two channels of each pixel side by side, and packing undoes its order.
+    HWY_INLINE V16 operator()(V16 b, V16 g, V16 r) const {
+        const D16 d;
+        return hn::ReorderDemote2To(d, weighted(hn::InterleaveLower(d, b, g), hn::InterleaveLower(d, r, one_)),
+                                    weighted(hn::InterleaveUpper(d, b, g), hn::InterleaveUpper(d, r, one_)));
+    }
+
+private:
+    using D32 = hn::RepartitionToWide<D16>;
+
+    static HWY_INLINE V16 pairs(int even, int odd) { return hn::BitCast(D16(), hn::Set(D32(), even | odd << 16)); }
+    HWY_INLINE hn::VFromD<D32> weighted(V16 bg, V16 r1) const {
+        return hn::ShiftRight<15>(hn::Add(multiply_add_pairs(D32(), bg, weights_bg_),  //
+                                          multiply_add_pairs(D32(), r1, weights_r1_)));
+    }
+
+    V16 weights_bg_, weights_r1_, one_;
+};
+
 // A segment: `count` pixels whose luma begins at `luma` and whose chroma is in `chroma`.
+// With `weights` one number is made of each.
 template <Samples kind, Columns columns>
-void segment_to_image(const std::uint8_t* luma, Chroma& chroma, int count, const FromYuvCoefficients& by, int channels,
-                      std::uint8_t* out) {
+void segment_to_image(const std::uint8_t* luma, Chroma& chroma, int count, const FromYuvCoefficients& by,
+                      const ChannelWeights* weights, int channels, std::uint8_t* out) {
     const D8 d8;
     constexpr int sample_bytes = kind == Samples::bytes ? 1 : 2;
     const auto step = static_cast<int>(hn::Lanes(d8));
     const Pixels pixels(by);
+    const Weighted weighted(weights ? *weights : ChannelWeights{});
     const auto convert = [&](const std::uint8_t* from, int x, std::uint8_t* to) HWY_ATTR {
         const auto y = load_luma<kind>(from);
         const auto even = pixels.gray(y.even), odd = pixels.gray(y.odd);
@@ -229,10 +266,18 @@ void segment_to_image(const std::uint8_t* luma, Chroma& chroma, int count, const
                 hn::StoreInterleaved3(gray, gray, gray, d8, to);
         } else {
             const auto u = load_chroma<columns>(chroma.of(0), x / 2), v = load_chroma<columns>(chroma.of(1), x / 2);
-            const auto b = Pixels::bytes(pixels.blue(even, u.even), pixels.blue(odd, u.odd));
-            const auto g = Pixels::bytes(pixels.green(even, u.even, v.even), pixels.green(odd, u.odd, v.odd));
-            const auto r = Pixels::bytes(pixels.red(even, v.even), pixels.red(odd, v.odd));
-            hn::StoreInterleaved3(b, g, r, d8, to);
+            const EvenOddNumbers b{pixels.blue(even, u.even), pixels.blue(odd, u.odd)},
+                g{pixels.green(even, u.even, v.even), pixels.green(odd, u.odd, v.odd)},
+                r{pixels.red(even, v.even), pixels.red(odd, v.odd)};
+            if (weights) {
+                const auto level = Pixels::level;
+                const auto low = weighted(level(b.even), level(g.even), level(r.even));
+                const auto high = weighted(level(b.odd), level(g.odd), level(r.odd));
+                hn::StoreU(hn::BitCast(d8, hn::Or(low, hn::ShiftLeft<8>(high))), d8, to);
+            } else {
+                hn::StoreInterleaved3(Pixels::bytes(b.even, b.odd), Pixels::bytes(g.even, g.odd),
+                                      Pixels::bytes(r.even, r.odd), d8, to);
+            }
         }
     };
     int x = 0;
@@ -247,10 +292,10 @@ void segment_to_image(const std::uint8_t* luma, Chroma& chroma, int count, const
 
 template <Samples kind>
 void row_to_image(const HostYuv<const std::uint8_t>& picture, int frame, int y, const FromYuvCoefficients& by,
-                  int channels, std::uint8_t* out) {
+                  const ChannelWeights* weights, int channels, std::uint8_t* out) {
     const auto& info = picture.info;
     const auto& format = info.format;
-    const bool coloured = format.chroma != ChromaSampling::none && channels == 3;
+    const bool coloured = format.chroma != ChromaSampling::none && (channels == 3 || weights);
     const bool each = format.chroma == ChromaSampling::s444;
     const auto taps = chroma_taps(y, format.chroma == ChromaSampling::s420, info.siting.centred_y);
     const auto pair_of = [&](std::size_t plane) {
@@ -267,7 +312,7 @@ void row_to_image(const HostYuv<const std::uint8_t>& picture, int frame, int y, 
         const auto* from = luma + x * info.sample_bytes();
         auto* to = out + x * channels;
         if (!coloured) {
-            segment_to_image<kind, Columns::none>(from, chroma, pixels, by, channels, to);
+            segment_to_image<kind, Columns::none>(from, chroma, pixels, by, weights, channels, to);
             continue;
         }
         const int begin = each ? x : x / 2;
@@ -279,11 +324,11 @@ void row_to_image(const HostYuv<const std::uint8_t>& picture, int frame, int y, 
             join_rows<kind>(pair_of(2), begin, end, count, chroma.of(1));
         }
         if (each)
-            segment_to_image<kind, Columns::each>(from, chroma, pixels, by, channels, to);
+            segment_to_image<kind, Columns::each>(from, chroma, pixels, by, weights, channels, to);
         else if (info.siting.centred_x)
-            segment_to_image<kind, Columns::centred>(from, chroma, pixels, by, channels, to);
+            segment_to_image<kind, Columns::centred>(from, chroma, pixels, by, weights, channels, to);
         else
-            segment_to_image<kind, Columns::left>(from, chroma, pixels, by, channels, to);
+            segment_to_image<kind, Columns::left>(from, chroma, pixels, by, weights, channels, to);
     }
 }
 
@@ -291,14 +336,15 @@ void row_to_image(const HostYuv<const std::uint8_t>& picture, int frame, int y, 
 
 // Rows `begin` to `end`, counted through all frames; `image` begins with row `first`.
 void yuv_rows_to_image(const HostYuv<const std::uint8_t>& picture, HostView<std::uint8_t> image, std::int64_t first,
-                       const FromYuvCoefficients& by, std::int64_t begin, std::int64_t end) {
+                       const FromYuvCoefficients& by, const ChannelWeights* weights, std::int64_t begin,
+                       std::int64_t end) {
     const auto kind = samples_of(picture.info.format);
     const auto convert = kind == Samples::bytes         ? row_to_image<Samples::bytes>
                          : kind == Samples::lower_words ? row_to_image<Samples::lower_words>
                                                         : row_to_image<Samples::upper_words>;
     for (auto row = begin; row < end; ++row)
         convert(picture, static_cast<int>(row / picture.info.height), static_cast<int>(row % picture.info.height), by,
-                image.shape().channels, image.batch_row(row - first));
+                weights, image.shape().channels, image.batch_row(row - first));
 }
 
 }  // namespace framewire::HWY_NAMESPACE
@@ -318,7 +364,7 @@ void YuvToImage::run(const HostYuv<const std::uint8_t>& picture, HostView<std::u
     const auto by = from_yuv_coefficients(picture_.coding, picture_.format.bits);
     threads_->for_chunks(image_shape().rows(), rows_each(image_shape().row_bytes()),
                          [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-                             HWY_DYNAMIC_DISPATCH(yuv_rows_to_image)(picture, image, 0, by, begin, end);
+                             HWY_DYNAMIC_DISPATCH(yuv_rows_to_image)(picture, image, 0, by, nullptr, begin, end);
                          });
 }
 
@@ -326,8 +372,17 @@ void YuvToImage::run_rows(const HostYuv<const std::uint8_t>& picture, const Imag
     validate(picture, picture_, "the YUV picture");
     validate_rows(rows, image_shape(), "the rows made from YUV");
     HWY_DYNAMIC_DISPATCH(yuv_rows_to_image)
-    (picture, rows.view, rows.first, from_yuv_coefficients(picture_.coding, picture_.format.bits), rows.range().begin,
-     rows.range().end);
+    (picture, rows.view, rows.first, from_yuv_coefficients(picture_.coding, picture_.format.bits), nullptr,
+     rows.range().begin, rows.range().end);
+}
+
+void YuvToImage::run_rows(const HostYuv<const std::uint8_t>& picture, const ImageRows<std::uint8_t>& rows,
+                          const ChannelWeights& weights) const {
+    validate(picture, picture_, "the YUV picture");
+    validate_rows(rows, image_shape().with_channels(1), "the weighted rows made from YUV");
+    HWY_DYNAMIC_DISPATCH(yuv_rows_to_image)
+    (picture, rows.view, rows.first, from_yuv_coefficients(picture_.coding, picture_.format.bits), &weights,
+     rows.range().begin, rows.range().end);
 }
 
 }  // namespace framewire

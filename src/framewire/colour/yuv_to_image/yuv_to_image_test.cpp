@@ -250,6 +250,37 @@ TEST(YuvToImage, OfSomeRowsIsThatOfAll) {
     });
 }
 
+// One number of each pixel is that of the image's pixel.
+TEST(YuvToImage, WeighsThePixelsOfItsImage) {
+    kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
+        SCOPED_TRACE(instruction_set);
+        for (const auto format : {yuv_gray, yuv_420, yuv_422, yuv_444, yuv_nv12, yuv_p010})
+            for (const auto& coding : codings)
+                for (const ChannelWeights weights :
+                     {ChannelWeights{3735, 19235, 9798, 1 << 14}, {10923, 10923, 10923, 0}, {0, 0, 32767, 32767}}) {
+                    const YuvInfo info{format, coding, siting_left, 1, 7, 203};
+                    SCOPED_TRACE(to_string(info));
+                    GuardedYuv picture(info, {}, Backend::cpu);
+                    picture.fill(kit::Fill::noise, 3);
+                    const YuvToImage to_image(info, 3, kit::executor(Backend::cpu));
+                    HostImage whole(to_image.image_shape()), want({1, 5, info.width, 1});
+                    to_image.run(picture.host(), whole.view());
+                    for (int y = 0; y < 5; ++y)
+                        for (int x = 0; x < info.width; ++x) {
+                            const auto* bgr = whole.view().row(0, y + 1) + 3 * x;
+                            want.view().row(0, y)[x] = static_cast<std::uint8_t>(
+                                (weights.b * bgr[0] + weights.g * bgr[1] + weights.r * bgr[2] + weights.rounding) >>
+                                15);
+                        }
+                    kit::GuardedImage rows(want.shape(), {.row_padding_bytes = 5});
+                    to_image.run_rows(picture.host(), {rows.view(), 1}, weights);
+                    EXPECT_EQ(kit::first_difference(rows.view(), want.view()), std::nullopt);
+                    EXPECT_EQ(rows.broken_guard(), std::nullopt);
+                    if (::testing::Test::HasFailure()) return;
+                }
+    });
+}
+
 TEST(YuvToImage, RefusesRowsThatAreNone) {
     const ThreadPool threads(1);
     const YuvInfo info{yuv_420, {}, {}, 1, 4, 6};
@@ -262,6 +293,8 @@ TEST(YuvToImage, RefusesRowsThatAreNone) {
     EXPECT_THROW(to_image.run_rows(picture, {rows.view(), -1}), Error);
     EXPECT_THROW(to_image.run_rows(picture, {narrow.view(), 0}), Error);
     EXPECT_THROW(to_image.run_rows(picture, {gray.view(), 0}), Error);
+    EXPECT_NO_THROW(to_image.run_rows(picture, {gray.view(), 0}, {1, 1, 1, 0}));
+    EXPECT_THROW(to_image.run_rows(picture, {rows.view(), 0}, {1, 1, 1, 0}), Error);
 }
 
 TEST(YuvToImage, RefusesWhatDoesNotFit) {

@@ -257,6 +257,27 @@ TEST(RateControl, RefusesWhatIsNotAllowed) {
     EXPECT_EQ((RateLimits{bits, 30}.greatest_threshold(20)), 30);
 }
 
+TEST(RateControl, TakesAnotherLeastThreshold) {
+    RateControl control({.bits_per_second = 1e9, .threshold_max = 40}, 20, 30);
+    const auto threshold_at = [&](int first) {
+        int threshold = 0;
+        for (int frame = first; frame < first + 200; ++frame) {
+            threshold = control.threshold(frame / 30.0);
+            control.took(frame / 30.0, threshold, 10);
+        }
+        return threshold;
+    };
+    EXPECT_EQ(threshold_at(0), 20);
+    control.set_least(35);
+    EXPECT_GE(control.threshold(200 / 30.0), 35) << "at once";
+    EXPECT_EQ(threshold_at(201), 35);
+    control.set_least(3);
+    EXPECT_EQ(threshold_at(500), 3) << "as it sinks after a rise";
+    EXPECT_THROW(control.set_least(41), Error);
+    EXPECT_THROW(control.set_least(-1), Error);
+    EXPECT_EQ(threshold_at(800), 3);
+}
+
 // Room for other bytes is what would not raise the threshold: none while the first second's account is half full, while
 // the threshold is above the least, and once it is taken.
 TEST(RateControl, TellsTheRoomThatIsLeft) {

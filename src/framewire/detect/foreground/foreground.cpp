@@ -14,7 +14,12 @@ Foreground::Foreground(ForegroundParameters parameters, const Shape& frames, Exe
       gaussian_({.size = parameters.blur, .rounding = GaussianRounding::opencv}, frames.with_channels(1), executor) {
     if (threshold_ < 0 || threshold_ > 255)
         fail(ErrorCode::usage, "a threshold of {} between foreground and background; allowed are 0 to 255", threshold_);
-    if (executor.backend() == Backend::cpu) return;
+    if (executor.backend() == Backend::cpu) {
+        if (shape_.frames > 1) return;
+        strips_ = RowStrips(shape_, executor.pool());
+        rows_gray_ = HostImage(gray_shape());
+        return;
+    }
     if constexpr (cuda::compiled)
         if (MatrixForeground::serves(weights_)) {
             matrix_.emplace(weights_, shape_, executor);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/row_strips.hpp"
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/detect/foreground/foreground_matrix.hpp"
@@ -34,21 +36,31 @@ public:
     /// The same, queued on the executor's stream.
     void blur(DeviceView<const std::uint8_t> frames, DeviceView<std::uint8_t> blurred);
 
+    /// The same of one frame whose rows `make` makes, each once, on the executor's threads, which have them made gray
+    /// while they are in a core's cache. Of the CPU backend, for batches of one frame.
+    void blur(const MakeRows& make, HostView<std::uint8_t> blurred);
+
     /// `background`: a blurred gray image for the whole batch, or one for each frame. `blurred`, unless it is empty,
     /// gets those of the frames. On the executor's threads; returns when done. No overlap.
     void run(HostView<const std::uint8_t> frames, HostView<const std::uint8_t> background,
              HostBitMaskView<std::uint32_t> mask, HostView<std::uint8_t> blurred = {}) const;
+    /// The same of one frame whose rows `make` makes, as above.
+    void run(const MakeRows& make, HostView<const std::uint8_t> background, HostBitMaskView<std::uint32_t> mask);
     /// The same, queued on the executor's stream.
     void run(DeviceView<const std::uint8_t> frames, DeviceView<const std::uint8_t> background,
              DeviceBitMaskView<std::uint32_t> mask, DeviceView<std::uint8_t> blurred = {});
 
 private:
+    HostView<const std::uint8_t> gray_of(const MakeRows& make);
+
     int threshold_;
     Shape shape_;
     GaussianWeights weights_;
     Executor* executor_;
     Gray gray_;
     Gaussian gaussian_;
+    RowStrips strips_;                                // on the CPU, of batches of one frame: for rows that are made,
+    HostImage rows_gray_;                             // and what they come to
     std::optional<MatrixForeground> matrix_;          // on CUDA, where it serves;
     cuda::DeviceImage device_gray_, device_blurred_;  // else what one step leaves for the next
 };

@@ -1,8 +1,10 @@
+#include "framewire/core/error.hpp"
 #include "framewire/core/simd/simd.hpp"
 #include "framewire/detect/foreground/foreground.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "framewire/detect/foreground/foreground_cpu.cpp"
@@ -125,6 +127,27 @@ void Foreground::blur(HostView<const std::uint8_t> frames, HostView<std::uint8_t
     validate(frames, shape_, "the frames to blur");
     validate(blurred, gray_shape(), "the blurred images");
     run_tiles(weights_, threshold_, {frames, {}, {}, blurred}, executor_->pool());
+}
+
+HostView<const std::uint8_t> Foreground::gray_of(const MakeRows& make) {
+    if (rows_gray_.shape().height == 0) fail(ErrorCode::usage, "rows for a foreground of whole frames");
+    strips_.for_rows(make, [&](const ImageRows<std::uint8_t>& rows) {
+        for (int y = rows.range().begin; y < rows.range().end; ++y)
+            gray_span(GrayMethod::weighted, rows.row(y), shape_.channels, shape_.width, 1, rows_gray_.view().row(0, y));
+    });
+    return std::as_const(rows_gray_).view();
+}
+
+void Foreground::blur(const MakeRows& make, HostView<std::uint8_t> blurred) {
+    validate(blurred, gray_shape(), "the blurred images");
+    run_tiles(weights_, threshold_, {gray_of(make), {}, {}, blurred}, executor_->pool());
+}
+
+void Foreground::run(const MakeRows& make, HostView<const std::uint8_t> background,
+                     HostBitMaskView<std::uint32_t> mask) {
+    validate(background, gray_shape(), "the background");
+    validate(mask, gray_shape(), "the foreground's mask");
+    run_tiles(weights_, threshold_, {gray_of(make), background, mask, {}}, executor_->pool());
 }
 
 void Foreground::run(HostView<const std::uint8_t> frames, HostView<const std::uint8_t> background,

@@ -150,7 +150,8 @@ FilterInfo binarize_info() {
                                                      span.out_channels, span.out);
                                    },
                                .figure = "threshold",
-                               .gives_gray = true};
+                               .gives_gray = true,
+                               .needs_gray = GrayMethod::weighted};
         },
     };
 }

@@ -12,12 +12,14 @@
 
 namespace framewire {
 
-// A tile's working memory is on the stack: a padded line, and a ring of as many rows' results as there are taps. Tiles
-// are as wide as keeps the ring in L1 (32 KiB of it), but not narrower than this:
+// A tile's working memory is on the stack: a padded line, its pixels in pairs, and a ring of as many rows' results as
+// there are taps, two rows together. Tiles are as wide as keeps the ring in L1 (32 KiB of it), but not narrower than
+// this:
 inline constexpr int gaussian_least_tile_bytes = 2 * tile_step_px * 3;
 inline constexpr int gaussian_most_tile_bytes = 6144;
 inline constexpr int gaussian_near_elements = 16 * 1024;
-inline constexpr int gaussian_ring_elements = max_window_px * gaussian_least_tile_bytes;
+inline constexpr int gaussian_ring_pairs = (max_window_px / 2 + 1) * gaussian_least_tile_bytes;
+inline constexpr int gaussian_line_elements = gaussian_most_tile_bytes + (tile_step_px + max_window_px) * 3;
 // Vectors read and write up to this many elements behind a line's end.
 inline constexpr int gaussian_slack = 256;
 
@@ -46,89 +48,106 @@ namespace framewire::HWY_NAMESPACE::gaussian_passes {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-using D16 = hn::ScalableTag<std::int16_t>;
-using D32 = hn::RepartitionToWide<D16>;
-using V16 = hn::Vec<D16>;
+using D32 = hn::ScalableTag<std::int32_t>;
+using D16 = hn::Repartition<std::int16_t, D32>;
 using V32 = hn::Vec<D32>;
 
-HWY_INLINE V16 load_16(const std::uint8_t* from) {
-    return hn::PromoteTo(D16(), hn::LoadU(hn::Rebind<std::uint8_t, D16>(), from));
+// Taps two by two, as multiply_add_pairs takes them: an element holds two numbers of 16 bits, the first one below.
+inline constexpr int most_pairs = max_window_px / 2 + 1;
+
+HWY_INLINE std::int32_t pair_of(int first, int second) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(first & 0xFFFF) | static_cast<std::uint32_t>(second)
+                                                                                      << 16);
 }
-HWY_INLINE V16 load_16(const std::int16_t* from) { return hn::LoadU(D16(), from); }
 
-// The lines that a weight's two taps are on: one row moved left and right, or two rows' results.
-template <class T>
-struct TapLines {
-    const T* first[(max_window_px + 1) / 2];
-    const T* second[(max_window_px + 1) / 2];
-};
-
-// Weights two by two, as multiply_add_pairs takes them; an odd number is made even by a zero.
+// A window's weights: from the first tap on, and, where a pair of rows begins before it, with none in front.
 struct WeightPairs {
-    int terms;
-    std::int32_t pairs[(max_window_px + 1) / 4 + 1];
+    std::int32_t even[most_pairs], odd[most_pairs];
 };
 
 inline WeightPairs in_pairs(const GaussianWeights& weights) {
-    WeightPairs result{.terms = weights.terms(), .pairs = {}};
-    for (int term = 0; term < result.terms; ++term)
-        result.pairs[term / 2] |= std::int32_t{weights.folded[term]} << (term % 2 ? 16 : 0);
+    const auto weight = [&](int tap) {
+        const int mirrored = weights.taps - 1 - tap;
+        if (tap < 0 || mirrored < 0) return 0;
+        return weights.folded[std::min(tap, mirrored)] * (tap == mirrored ? 2 : 1);
+    };
+    WeightPairs result;
+    for (int pair = 0; pair <= weights.taps / 2; ++pair) {
+        result.even[pair] = pair_of(weight(2 * pair), weight(2 * pair + 1));
+        result.odd[pair] = pair_of(weight(2 * pair - 1), weight(2 * pair));
+    }
     return result;
 }
 
-// Two vectors of 16-bit results from x on: (sum of weights times taps + half of 2^shift) >> shift. Interleaving puts
-// two taps of each element side by side, and packing undoes its order. `fixed_terms` 0 stands for any number.
-template <int shift, int fixed_terms, class T, class Store>
-HWY_INLINE void weigh(const TapLines<T>& lines, const WeightPairs& weights, std::int64_t x, Store&& store) {
-    const D16 d16;
+// Four vectors of results from x on: (sum of weights times taps + half of 2^shift) >> shift. line_of(pair) is where the
+// taps of a pair of weights are. `fixed_pairs` 0 stands for any number.
+template <int shift, int fixed_pairs, class LineOf, class Store>
+HWY_INLINE void weigh(LineOf&& line_of, const std::int32_t* weights, int pairs, std::int64_t x, Store&& store) {
     const D32 d32;
-    const auto half = static_cast<std::int64_t>(hn::Lanes(d16));
-    const int terms = fixed_terms ? fixed_terms : weights.terms;
-    const auto tap = [&](int term, std::int64_t at) HWY_ATTR {
-        return hn::Add(load_16(lines.first[term] + at), load_16(lines.second[term] + at));
-    };
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d32));
+    if (fixed_pairs) pairs = fixed_pairs;
     auto sum_0 = hn::Set(d32, 1 << (shift - 1)), sum_1 = sum_0, sum_2 = sum_0, sum_3 = sum_0;
 #pragma GCC unroll 4
-    for (int term = 0; term < terms; term += 2) {
-        const bool pair = term + 1 < terms;
-        const auto weight = hn::BitCast(d16, hn::Set(d32, weights.pairs[term / 2]));
-        const auto even = tap(term, x), odd = pair ? tap(term + 1, x) : hn::Zero(d16);
-        sum_0 = hn::Add(sum_0, multiply_add_pairs(d32, hn::InterleaveLower(d16, even, odd), weight));
-        sum_1 = hn::Add(sum_1, multiply_add_pairs(d32, hn::InterleaveUpper(d16, even, odd), weight));
-        const auto next_even = tap(term, x + half), next_odd = pair ? tap(term + 1, x + half) : hn::Zero(d16);
-        sum_2 = hn::Add(sum_2, multiply_add_pairs(d32, hn::InterleaveLower(d16, next_even, next_odd), weight));
-        sum_3 = hn::Add(sum_3, multiply_add_pairs(d32, hn::InterleaveUpper(d16, next_even, next_odd), weight));
+    for (int pair = 0; pair < pairs; ++pair) {
+        const auto weight = hn::BitCast(D16(), hn::Set(d32, weights[pair]));
+        const std::int32_t* line = line_of(pair) + x;
+        const auto weighed = [&](std::int64_t at) HWY_ATTR {
+            return multiply_add_pairs(d32, hn::BitCast(D16(), hn::LoadU(d32, line + at)), weight);
+        };
+        sum_0 = hn::Add(sum_0, weighed(0));
+        sum_1 = hn::Add(sum_1, weighed(lanes));
+        sum_2 = hn::Add(sum_2, weighed(2 * lanes));
+        sum_3 = hn::Add(sum_3, weighed(3 * lanes));
     }
-    store(hn::ReorderDemote2To(d16, hn::ShiftRight<shift>(sum_0), hn::ShiftRight<shift>(sum_1)),
-          hn::ReorderDemote2To(d16, hn::ShiftRight<shift>(sum_2), hn::ShiftRight<shift>(sum_3)));
+    store(hn::ShiftRight<shift>(sum_0), hn::ShiftRight<shift>(sum_1), hn::ShiftRight<shift>(sum_2),
+          hn::ShiftRight<shift>(sum_3));
 }
 
-// One row's results, up to two vectors more than `count` of them.
-template <int fixed_terms>
-void weigh_row(const std::uint8_t* line, int channels, const WeightPairs& weights, int taps, int count,
-               std::int16_t* out) {
-    const D16 d16;
-    const auto half = static_cast<int>(hn::Lanes(d16));
-    TapLines<std::uint8_t> lines;
-    for (int term = 0; term < weights.terms; ++term) {
-        lines.first[term] = line + term * channels;
-        lines.second[term] = line + (taps - 1 - term) * channels;
+// Each of `count` elements of a line with the one that is the next pixel's, and up to a vector more.
+inline void pair_up(const std::uint8_t* line, int channels, int count, std::int32_t* pairs) {
+    const D32 d32;
+    const hn::Rebind<std::uint8_t, D32> d8;
+    const auto lanes = static_cast<int>(hn::Lanes(d32));
+    for (int x = 0; x < count; x += lanes) {
+        const auto here = hn::PromoteTo(d32, hn::LoadU(d8, line + x));
+        const auto next = hn::PromoteTo(d32, hn::LoadU(d8, line + x + channels));
+        hn::StoreU(hn::Or(here, hn::ShiftLeft<16>(next)), d32, pairs + x);
     }
-    for (int x = 0; x < count; x += 2 * half)
-        weigh<gaussian_row_shift, fixed_terms>(lines, weights, x, [&](V16 low, V16 high) HWY_ATTR {
-            hn::StoreU(low, d16, out + x);
-            hn::StoreU(high, d16, out + x + half);
-        });
 }
 
-template <int fixed_terms>
-void weigh_column(const TapLines<std::int16_t>& lines, const WeightPairs& weights, int count, std::uint8_t* out) {
-    const hn::Repartition<std::uint8_t, D16> d8;
+// One row's results, up to four vectors more than `count` of them, into a row of pairs: the first of each, or, where
+// those are there, the second.
+template <int fixed_pairs>
+void weigh_row(const std::int32_t* pixels, int channels, const WeightPairs& weights, int taps, int count, bool second,
+               std::int32_t* out) {
+    const D32 d32;
+    const auto lanes = static_cast<int>(hn::Lanes(d32));
+    const auto line_of = [&](int pair) { return pixels + 2 * pair * channels; };
+    for (int x = 0; x < count; x += 4 * lanes)
+        weigh<gaussian_row_shift, fixed_pairs>(
+            line_of, weights.even, (taps + 1) / 2, x, [&](V32 r_0, V32 r_1, V32 r_2, V32 r_3) HWY_ATTR {
+                auto* to = out + x;
+                const auto put = [&](V32 result, int at) HWY_ATTR {
+                    if (second) result = hn::Or(hn::LoadU(d32, to + at), hn::ShiftLeft<16>(result));
+                    hn::StoreU(result, d32, to + at);
+                };
+                put(r_0, 0);
+                put(r_1, lanes);
+                put(r_2, 2 * lanes);
+                put(r_3, 3 * lanes);
+            });
+}
+
+template <int fixed_pairs>
+void weigh_column(const std::int32_t* const* rows, const std::int32_t* weights, int pairs, int count,
+                  std::uint8_t* out) {
+    const hn::Repartition<std::uint8_t, D32> d8;
     const auto step = static_cast<int>(hn::Lanes(d8));
     const auto weigh_to = [&](int x, std::uint8_t* to) HWY_ATTR {
-        weigh<gaussian_column_shift, fixed_terms>(lines, weights, x, [&](V16 low, V16 high) HWY_ATTR {
-            hn::StoreU(hn::ConcatEven(d8, hn::BitCast(d8, high), hn::BitCast(d8, low)), d8, to);
-        });
+        weigh<gaussian_column_shift, fixed_pairs>([&](int pair) { return rows[pair]; }, weights, pairs, x,
+                                                  [&](V32 r_0, V32 r_1, V32 r_2, V32 r_3) HWY_ATTR {
+                                                      hn::StoreU(narrow_to_bytes(d8, r_0, r_1, r_2, r_3), d8, to);
+                                                  });
     };
     int x = 0;
     for (; x + step <= count; x += step) weigh_to(x, out + x);
@@ -150,31 +169,48 @@ void blur_tile(const GaussianWeights& weights, Border border, const Shape& shape
     const int ring_stride = (tile_bytes + tile_step_px - 1) / tile_step_px * tile_step_px;
     const auto pairs = in_pairs(weights);
 
-    HWY_ALIGN std::uint8_t line[gaussian_most_tile_bytes + (tile_step_px + max_window_px) * 3 + gaussian_slack];
-    HWY_ALIGN std::int16_t ring[gaussian_ring_elements + gaussian_slack];
+    HWY_ALIGN std::uint8_t line[gaussian_line_elements + gaussian_slack];
+    HWY_ALIGN std::int32_t pixels[gaussian_line_elements + gaussian_slack];
+    HWY_ALIGN std::int32_t ring[gaussian_ring_pairs + gaussian_slack];
     // What vectors read behind the line's end does not reach the result, but shall be defined.
     std::memset(line + columns.count(), 0, gaussian_slack);
 
-    const auto ring_row = [&](int y) { return ring + (y - tile.y_begin + weights.reach.before) % taps * ring_stride; };
-    const auto add_row = [&](int y) {
-        const int from = border_index(y, shape.height, border);
-        if (from < 0) {
-            std::memset(ring_row(y), 0, sizeof(std::int16_t) * static_cast<std::size_t>(ring_stride));
+    if (taps == 1) {  // whose weight no pair holds
+        for (int y = tile.y_begin; y < tile.y_end; ++y) {
+            load_row(y, columns, line);
+            std::memcpy(out_row(y), line, static_cast<std::size_t>(tile_bytes));
+            row_done(y);
+        }
+        return;
+    }
+
+    // Rows are counted from the first one that the tile's windows see; two together are one of the ring's.
+    const int ring_rows = taps / 2 + 1;
+    const auto ring_row = [&](int row) { return ring + row / 2 % ring_rows * ring_stride; };
+    const auto clear = [&](int row) {
+        std::memset(ring_row(row), 0, sizeof(std::int32_t) * static_cast<std::size_t>(ring_stride));
+    };
+    const auto add_row = [&](int row) {
+        const int from = border_index(tile.y_begin - weights.reach.before + row, shape.height, border);
+        const bool second = row % 2 != 0;
+        if (from < 0) {  // zeros stand there for a second one already
+            if (!second) clear(row);
             return;
         }
         load_row(from, columns, line + columns.line_begin());
         columns.fill_border(line);
-        weigh_row<fixed_terms>(line, channels, pairs, taps, tile_bytes, ring_row(y));
+        pair_up(line, channels, columns.count() + tile_step_px, pixels);
+        weigh_row<fixed_terms>(pixels, channels, pairs, taps, tile_bytes, second, ring_row(row));
     };
-    for (int y = tile.y_begin - weights.reach.before; y < tile.y_begin + weights.reach.after; ++y) add_row(y);
-    TapLines<std::int16_t> lines;
+    if (taps % 2 == 0) clear(taps);  // a row that the first windows do not see
+    for (int row = 0; row < taps - 1; ++row) add_row(row);
+    const std::int32_t* rows[most_pairs];
     for (int y = tile.y_begin; y < tile.y_end; ++y) {
-        add_row(y + weights.reach.after);
-        for (int term = 0; term < pairs.terms; ++term) {
-            lines.first[term] = ring_row(y - weights.reach.before + term);
-            lines.second[term] = ring_row(y + weights.reach.after - term);
-        }
-        weigh_column<fixed_terms>(lines, pairs, tile_bytes, out_row(y));
+        const int first = y - tile.y_begin;
+        add_row(first + taps - 1);
+        for (int pair = 0; pair < ring_rows; ++pair) rows[pair] = ring_row(first + 2 * pair);
+        const auto weigh_rows = taps % 2 ? weigh_column<fixed_terms> : weigh_column<0>;
+        weigh_rows(rows, first % 2 ? pairs.odd : pairs.even, ring_rows, tile_bytes, out_row(y));
         row_done(y);
     }
 }

@@ -147,6 +147,17 @@ FilterInfo gaussian_info() {
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Gaussian>>(gaussian_fields().from(values), shape, executor);
         },
+        .window = [](const ParameterValues& values) -> SeparableWindow {
+            const auto parameters = gaussian_fields().from(values);
+            const auto fixed = gaussian_weights(parameters.size, parameters.sigma, parameters.rounding);
+            SeparableWindow window{{}, fixed.reach.before, parameters.border};
+            for (int tap = 0; tap < fixed.taps; ++tap) {
+                const int mirrored = fixed.taps - 1 - tap;
+                const int folded = fixed.folded[std::min(tap, mirrored)];
+                window.weights.push_back((tap == mirrored ? 2 * folded : folded) / 32768.0);
+            }
+            return window;
+        },
     };
 }
 

@@ -146,7 +146,8 @@ FilterInfo gray_info() {
                                        gray_span(static_cast<GrayMethod>(op.values[0]), span.in, span.channels,
                                                  span.pixels, span.out_channels, span.out);
                                    },
-                               .gives_gray = true};
+                               .gives_gray = true,
+                               .needs_gray = parameters.method};
         },
     };
 }

@@ -2,6 +2,7 @@
 
 // Only for .cu files: filters whose windows reach only a few pixels, done by warps that slide down strips of the image.
 
+#include "framewire/filters/filter.hpp"
 #include "framewire/filters/kernel/staged_rows.cuh"
 
 #include <algorithm>

@@ -39,6 +39,11 @@ FilterInfo mean_info() {
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Mean>>(mean_fields().from(values), shape, executor);
         },
+        .window = [](const ParameterValues& values) -> SeparableWindow {
+            const auto parameters = mean_fields().from(values);
+            return {std::vector<double>(static_cast<std::size_t>(parameters.size), 1.0 / parameters.size),
+                    window_reach(parameters.size).before, parameters.border};
+        },
     };
 }
 

@@ -1,7 +1,10 @@
 #pragma once
 
+#include "framewire/filters/gray_input/gray_weights.hpp"
+
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace framewire {
@@ -31,6 +34,8 @@ struct PointwiseOp {
     bool gives_gray = false;  ///< the result's channels are equal, however many they are
     bool keeps_gray = false;  ///< equal channels stay equal, and one becomes what each of three does
     bool takes_gray = false;  ///< one channel gives the same result as three equal ones
+    /// Where of each pixel its gray alone counts: by which method. One channel of that gives the same result.
+    std::optional<GrayMethod> needs_gray{};
 };
 
 }  // namespace framewire

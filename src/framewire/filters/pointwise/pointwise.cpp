@@ -149,8 +149,16 @@ bool PointwisePass::gives_equal_channels() const {
     return shapes_.back().channels == 3 && first_equal_op() < ops_.size();
 }
 
+std::optional<GrayWeights> PointwisePass::gray_needed() const {
+    const auto& method = ops_.front().needs_gray;
+    if (!method || shapes_.front().channels != 3) return std::nullopt;
+    return gray_weights(*method);
+}
+
 void PointwisePass::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) {
-    validate_rows(in, shapes_.front(), "the pass's rows");
+    const bool gray = in.view.shape().channels == 1 && gray_needed();
+    const int in_channels = gray ? 1 : shapes_.front().channels;
+    validate_rows(in, shapes_.front().with_channels(in_channels), "the pass's rows");
     const bool narrow = out.view.shape().channels == 1 && gives_equal_channels();
     validate_rows(out, shapes_.back().with_channels(narrow ? 1 : shapes_.back().channels), "the pass's resulting rows");
     const auto narrow_from = narrow ? first_equal_op() : ops_.size();
@@ -158,8 +166,8 @@ void PointwisePass::run_rows(const ImageRows<const std::uint8_t>& in, const Imag
     for (int y = out.range().begin; y < out.range().end; ++y)
         for (std::int64_t x = 0; x < shapes_.front().width; x += block_px) {
             const auto pixels = std::min(block_px, shapes_.front().width - x);
-            const auto* from = in.row(y) + x * shapes_.front().channels;
-            int channels = shapes_.front().channels;
+            const auto* from = in.row(y) + x * in_channels;
+            int channels = in_channels;
             for (std::size_t index = 0; index < ops_.size(); ++index) {
                 const int to_channels = index >= narrow_from ? 1 : shapes_[index + 1].channels;
                 auto* to = index + 1 == ops_.size() ? out.row(y) + x * to_channels : between[index % 2];

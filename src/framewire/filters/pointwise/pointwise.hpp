@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,7 @@ public:
     bool goes_by_rows() const;
     void begin_rows() override;
     bool gives_equal_channels() const override;
+    std::optional<GrayWeights> gray_needed() const override;
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) override;
 
 private:

@@ -15,10 +15,10 @@ ScaleMethod method_from(const ParameterValues& values) {
     return text == "bicubic" ? ScaleMethod::bicubic : ScaleMethod::lanczos;
 }
 
-Shape scaled(const ScaleGrid& down, const ScaleGrid& along, const Shape& shape) {
+Shape scaled(const AxisTaps& down, const AxisTaps& along, const Shape& shape) {
     validate(shape, "scale's image");
     if (down.from != shape.height || along.from != shape.width)
-        fail(ErrorCode::usage, "scale's grids of {}x{} for an image of {}", along.from, down.from, to_string(shape));
+        fail(ErrorCode::usage, "scale's weights of {}x{} for an image of {}", along.from, down.from, to_string(shape));
     const Shape to{shape.frames, down.to, along.to, shape.channels};
     validate(to, "scale's result");
     return to;
@@ -60,18 +60,18 @@ ScaleBlocks blocks_for(const ScaleAxis& columns, const ScaleAxis& rows, const Ex
 }  // namespace
 
 Scale::Scale(ScaleParameters parameters, const Shape& shape, Executor& executor)
-    : Scale(parameters.method, {shape.height, parameters.height}, {shape.width, parameters.width}, shape, executor) {}
+    : Scale(scale_taps(parameters.method, {shape.height, parameters.height}),
+            scale_taps(parameters.method, {shape.width, parameters.width}), shape, executor) {}
 
-Scale::Scale(ScaleMethod method, const ScaleGrid& down, const ScaleGrid& along, const Shape& shape, Executor& executor)
+Scale::Scale(const AxisTaps& down, const AxisTaps& along, const Shape& shape, Executor& executor)
     : from_(shape),
       to_(scaled(down, along, shape)),
       executor_(&executor),
-      columns_(scale_axis(method, down, 2)),
-      rows_(scale_axis(method, along, 2)),
+      columns_(scale_axis(down, 2)),
+      rows_(scale_axis(along, 2)),
       blocks_(blocks_for(columns_, rows_, executor)) {
     // Without blocks the CPU's vectors take two taps of BGR or eight of gray at a time.
-    if (executor.backend() == Backend::cpu && blocks_.empty() && shape.channels == 1)
-        rows_ = scale_axis(method, along, 8);
+    if (executor.backend() == Backend::cpu && blocks_.empty() && shape.channels == 1) rows_ = scale_axis(along, 8);
     if constexpr (cuda::compiled)
         if (executor.backend() == Backend::cuda) on_device_ = plan_for_cuda();
 }
@@ -102,7 +102,8 @@ FilterInfo scale_info() {
         .output_shape =
             [](const ParameterValues& values, const Shape& shape) {
                 const auto to = scale_parameters(values, shape);
-                return scaled({shape.height, to.height}, {shape.width, to.width}, shape);
+                return scaled(scale_taps(to.method, {shape.height, to.height}),
+                              scale_taps(to.method, {shape.width, to.width}), shape);
             },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Scale>>(scale_parameters(values, shape), shape, executor);

@@ -18,14 +18,14 @@ struct ScaleParameters {
 /// rows' to whole numbers (half up) and held to 0..255.
 inline constexpr int scale_column_shift = scale_weight_bits - 6, scale_row_shift = scale_weight_bits + 6;
 
-/// Images of another size, by the weights of scale_axis() in both directions. In and out: any strides, any alignment,
+/// Images of another size, by weights along rows and along columns. In and out: any strides, any alignment,
 /// no overlap; 1 or 3 channels. On CUDA a plan is for one run at a time.
 class Scale {
 public:
     /// Throws Error{usage} on shapes that are not allowed.
     Scale(ScaleParameters parameters, const Shape& shape, Executor& executor);
-    /// Of any grids, down and along; `shape` has their sides. Throws likewise.
-    Scale(ScaleMethod method, const ScaleGrid& down, const ScaleGrid& along, const Shape& shape, Executor& executor);
+    /// By any weights, down and along; `shape` has their sides. Throws likewise.
+    Scale(const AxisTaps& down, const AxisTaps& along, const Shape& shape, Executor& executor);
 
     const Shape& output_shape() const { return to_; }
 

@@ -75,15 +75,19 @@ ExactTaps exact_scale_taps(ScaleMethod method, const ScaleGrid& grid, int index)
     return taps;
 }
 
-ScaleAxis scale_axis(ScaleMethod method, const ScaleGrid& grid, int multiple) {
+AxisTaps scale_taps(ScaleMethod method, const ScaleGrid& grid) {
+    return {grid.from, grid.to, [=](int index) { return exact_scale_taps(method, grid, index); }};
+}
+
+ScaleAxis scale_axis(const AxisTaps& all_exact, int multiple) {
     struct Taps {
         int first;
         std::vector<std::int16_t> weights;
     };
-    ScaleAxis axis{.from = grid.from, .to = grid.to};
+    ScaleAxis axis{.from = all_exact.from, .to = all_exact.to};
     std::vector<Taps> all;
-    for (int index = 0; index < grid.to; ++index) {
-        const auto exact = exact_scale_taps(method, grid, index);
+    for (int index = 0; index < axis.to; ++index) {
+        const auto exact = all_exact.of(index);
         Taps taps{exact.first, {}};
         double exact_so_far = 0;
         int so_far = 0;
@@ -104,7 +108,7 @@ ScaleAxis scale_axis(ScaleMethod method, const ScaleGrid& grid, int multiple) {
     axis.stride = (axis.taps + multiple - 1) / multiple * multiple;
     for (const auto& taps : all) {
         // As far left as it takes for all taps, those of weight 0 too, to be inside.
-        const int first = std::min(taps.first, std::max(grid.from - axis.stride, 0));
+        const int first = std::min(taps.first, std::max(axis.from - axis.stride, 0));
         axis.first.push_back(first);
         auto begin = axis.weights.insert(axis.weights.end(), static_cast<std::size_t>(axis.stride), 0);
         std::copy(taps.weights.begin(), taps.weights.end(), begin + (taps.first - first));

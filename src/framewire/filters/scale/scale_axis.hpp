@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace framewire {
@@ -50,15 +51,26 @@ struct ScaleAxis {
     }
 };
 
-/// `multiple` is what stride is a multiple of. Taps of weight 0 may lie behind the image's last pixel, all others are
-/// inside.
-ScaleAxis scale_axis(ScaleMethod method, const ScaleGrid& grid, int multiple);
-
-/// The exact weights of one pixel of a result, for scale_axis() and tests.
+/// The exact weights of one pixel of a result.
 struct ExactTaps {
     int first;
     std::vector<double> weights;  ///< of consecutive pixels, all inside the image; their sum is 1
 };
+
+/// Those of all pixels along an axis.
+struct AxisTaps {
+    int from, to;  ///< pixels of the image and of the result
+    std::function<ExactTaps(int index)> of;
+};
+
+/// Those of a scale.
+AxisTaps scale_taps(ScaleMethod method, const ScaleGrid& grid);
+
+/// `multiple` is what stride is a multiple of. Taps of weight 0 may lie behind the image's last pixel, all others are
+/// inside.
+ScaleAxis scale_axis(const AxisTaps& exact, int multiple);
+
+/// One of scale_taps().
 ExactTaps exact_scale_taps(ScaleMethod method, const ScaleGrid& grid, int index);
 
 }  // namespace framewire

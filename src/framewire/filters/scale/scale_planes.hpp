@@ -9,7 +9,7 @@
 namespace framewire {
 
 /// Most taps of the columns that scale_rows_in_planes() keeps rows for.
-inline constexpr int scale_planes_most_taps = 16;
+inline constexpr int scale_planes_most_taps = 32;
 
 /// Rows of Scale's result from rows of its image, on the calling thread: tiles of rows, whose channels are taken apart
 /// once per row of the image. `columns` has at most scale_planes_most_taps taps, its stride is even, and `blocks` are

@@ -51,8 +51,8 @@ inline void scale_reference(ScaleMethod method, HostView<const std::uint8_t> in,
         std::vector<int> weights;
     };
     const auto &from = in.shape(), &to = out.shape();
-    const auto columns = scale_axis(method, {from.height, to.height}, 1),
-               rows = scale_axis(method, {from.width, to.width}, 1);
+    const auto columns = scale_axis(scale_taps(method, {from.height, to.height}), 1),
+               rows = scale_axis(scale_taps(method, {from.width, to.width}), 1);
     const auto taps_of = [](const ScaleAxis& axis, int index) {
         const auto* weights = axis.weights_of(index);
         return Taps{axis.first[static_cast<std::size_t>(index)], {weights, weights + axis.taps}};

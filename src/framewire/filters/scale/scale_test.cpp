@@ -96,7 +96,7 @@ TEST(ScaleAxis, WeightsAddUpAndStayInside) {
              {std::pair{1, 1}, {1, 9}, {9, 1}, {16, 16}, {640, 427}, {427, 640}, {1000, 3}, {16384, 7}})
             for (const int multiple : {1, 2, 8}) {
                 SCOPED_TRACE(fmt::format("{} from {} to {}", method.name, from, to));
-                const auto axis = scale_axis(method.method, {from, to}, multiple);
+                const auto axis = scale_axis(scale_taps(method.method, {from, to}), multiple);
                 ASSERT_EQ(axis.stride % multiple, 0);
                 for (int index = 0; index < to; ++index) {
                     const auto* weights = axis.weights_of(index);
@@ -111,7 +111,7 @@ TEST(ScaleAxis, WeightsAddUpAndStayInside) {
 // Each method leaves an image of the same size alone, and one of one colour whatever the size.
 TEST(ScaleAxis, SameSizeIsTheSamePixels) {
     for (const auto& method : methods) {
-        const auto axis = scale_axis(method.method, {100, 100}, 1);
+        const auto axis = scale_axis(scale_taps(method.method, {100, 100}), 1);
         EXPECT_EQ(axis.taps, 1);
         for (int index = 0; index < 100; ++index) EXPECT_EQ(axis.first[static_cast<std::size_t>(index)], index);
     }

@@ -28,24 +28,23 @@ struct CellRows {
     }
 };
 
+template <int channels>
 void fill_with_mean(const CellRows& rows) {
-    const int channels = rows.picture.shape().channels;
     const auto& cell = rows.cell;
-    std::array<std::uint32_t, 3> sums{};
+    std::array<std::uint32_t, channels> sums{};
     for (int y = 0; y < cell.height; ++y) {
         const auto* bytes = rows.row(y);
-        for (int x = 0; x < cell.width; ++x)
-            for (int channel = 0; channel < channels; ++channel)
-                sums[static_cast<std::size_t>(channel)] += bytes[x * channels + channel];
+        for (int x = 0; x < cell.width; ++x, bytes += channels)
+            for (std::size_t channel = 0; channel < channels; ++channel) sums[channel] += bytes[channel];
     }
     const auto pixels = static_cast<std::uint32_t>(cell.width) * static_cast<std::uint32_t>(cell.height);
     for (auto& sum : sums) sum = static_cast<std::uint32_t>((2 * std::uint64_t{sum} + pixels) / (2 * pixels));
-    for (int y = 0; y < cell.height; ++y) {
-        auto* bytes = rows.row(y);
-        for (int x = 0; x < cell.width; ++x)
-            for (int channel = 0; channel < channels; ++channel)
-                bytes[x * channels + channel] = static_cast<std::uint8_t>(sums[static_cast<std::size_t>(channel)]);
-    }
+    auto* first = rows.row(0);
+    for (int x = 0; x < cell.width; ++x)
+        for (std::size_t channel = 0; channel < channels; ++channel)
+            first[x * channels + static_cast<int>(channel)] = static_cast<std::uint8_t>(sums[channel]);
+    for (int y = 1; y < cell.height; ++y)
+        std::memcpy(rows.row(y), first, static_cast<std::size_t>(cell.width) * channels);
 }
 
 }  // namespace
@@ -68,14 +67,15 @@ void HiddenZones::run(Frame& frame, const Executor& executor) const {
 
 void HiddenZones::run(HostView<std::uint8_t> picture) const {
     const auto& shape = picture.shape();
+    const auto fill = shape.channels == 3 ? fill_with_mean<3> : fill_with_mean<1>;
     for (int frame = 0; frame < shape.frames; ++frame) {
         for (const auto& zone : mosaic_)
             for (int y = 0; y < zone.height; y += cell_px_)
                 for (int x = 0; x < zone.width; x += cell_px_)
-                    fill_with_mean({picture,
-                                    frame,
-                                    {zone.x + x, zone.y + y, std::min(cell_px_, zone.width - x),
-                                     std::min(cell_px_, zone.height - y)}});
+                    fill({picture,
+                          frame,
+                          {zone.x + x, zone.y + y, std::min(cell_px_, zone.width - x),
+                           std::min(cell_px_, zone.height - y)}});
         for (const auto& zone : black_) {
             const CellRows rows{picture, frame, zone};
             for (int y = 0; y < zone.height; ++y)

@@ -53,7 +53,13 @@ PlanesPass::PlanesPass(ChainPlan& plan, std::vector<ChainPlan::RowStep> steps, c
         name_ += (name_.empty() ? "" : "+") + step.name;
         shapes_.push_back(step.output);
     }
-    if (!steps_.empty() && steps_.back().filter->gives_equal_channels()) shapes_.back().channels = 1;
+    if (!steps_.empty()) {
+        if (const auto gray = steps_.front().filter->gray_needed()) {
+            gray_ = ChannelWeights{gray->b, gray->g, gray->r, static_cast<std::int16_t>(gray->rounding)};
+            shapes_.front().channels = 1;
+        }
+        if (steps_.back().filter->gives_equal_channels()) shapes_.back().channels = 1;
+    }
     plan_strips();
 }
 
@@ -120,7 +126,8 @@ void PlanesPass::make_strip(int strip, const HostYuv<const std::uint8_t>& from, 
                                        rows.begin);
     };
     find_rows(rows_of(strip), scratch.rows);
-    YuvToImage(from.info, 3, *threads_).run_rows(from, image(0));
+    const YuvToImage to_image(from.info, 3, *threads_);
+    gray_ ? to_image.run_rows(from, image(0), *gray_) : to_image.run_rows(from, image(0));
     for (std::size_t step = 0; step < steps_.size(); ++step)
         steps_[step].filter->run_rows(image(step), image(step + 1));
     ImageToYuv(to_, plan_->output_shape().channels, *threads_).run_rows(image(steps_.size()), rows_of(strip), to);

@@ -2,6 +2,7 @@
 
 #include "framewire/colour/yuv.hpp"
 #include "framewire/colour/yuv_picture.hpp"
+#include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/image_rows.hpp"
 #include "framewire/core/thread_pool.hpp"
@@ -62,8 +63,9 @@ private:
     YuvInfo to_;
     const ThreadPool* threads_;
     std::string name_;
-    std::vector<Shape> shapes_;  // of the picture as an image, and behind each step; a strip's have fewer rows
-    int rows_each_ = 0;          // of the result, that a thread makes at a time
+    std::optional<ChannelWeights> gray_;  // where the first step takes the picture as gray
+    std::vector<Shape> shapes_;           // of the picture as an image, and behind each step; a strip's have fewer rows
+    int rows_each_ = 0;                   // of the result, that a thread makes at a time
     int strips_ = 0;
 
     // What a thread works in.

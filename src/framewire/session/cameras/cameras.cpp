@@ -6,11 +6,13 @@
 #include "framewire/pipeline/statistics/progress.hpp"
 #include "framewire/session/cameras/camera.hpp"
 #include "framewire/session/cameras/cameras_progress.hpp"
+#include "framewire/session/config/event_settings.hpp"
 #include "framewire/session/config/settings.hpp"
+#include "framewire/session/ending_deadlines.hpp"
 #include "framewire/session/job/failure.hpp"
 #include "framewire/session/job/job.hpp"
-#include "framewire/session/live/state_file.hpp"
-#include "framewire/session/live/state_keeper.hpp"
+#include "framewire/session/live/kept/state_file.hpp"
+#include "framewire/session/live/kept/state_keeper.hpp"
 #include "framewire/session/web/site.hpp"
 
 #include <algorithm>
@@ -46,6 +48,14 @@ void share_machine(BroadcastOptions& camera, int cameras) {
     camera.input.decoder_threads = std::max(1, (cores + 2) / cameras);
 }
 
+// Cameras with a detector of their own.
+std::vector<std::string> watched(const CamerasOptions& options) {
+    std::vector<std::string> names;
+    for (const auto& camera : options.cameras)
+        if (camera.detector && !relayed_stream(camera.input.source)) names.push_back(camera.server.stream);
+    return names;
+}
+
 const CamerasOptions& checked(const CamerasOptions& options) {
     if (options.cameras.empty()) fail(ErrorCode::usage, "there is no camera to serve");
     std::set<std::string> names;
@@ -55,6 +65,9 @@ const CamerasOptions& checked(const CamerasOptions& options) {
         if (!names.insert(name).second) fail(ErrorCode::usage, "two cameras have the name '{}'", name);
         naming(name, options.cameras.size() > 1, [&] { check_camera(camera); });
     }
+    check_events(options.events);
+    if (!options.events.mqtt.broker.host.empty() && watched(options).empty())
+        fail(ErrorCode::usage, "mqtt tells what detectors find, and no camera has one: it goes with detect");
     return options;
 }
 
@@ -76,11 +89,16 @@ struct CamerasJob::State {
     explicit State(const CamerasOptions& options)
         : job(options.job, files_of(checked(options))),
           listener(options.listener, job.stop()),
-          several(options.cameras.size() > 1) {
+          several(options.cameras.size() > 1),
+          events(options.events, watched(options), make_outputs(options)) {
         const auto& live = options.live;
         require_folder(live.record_folder);
         auto ordered = live.state_path.empty() ? OrderedOfCameras() : read_state(live.state_path);
+        const auto seen = watched(options);
+        if (!seen.empty()) result.events.emplace();
         for (auto camera : options.cameras) {
+            if (std::ranges::find(seen, camera.server.stream) != seen.end())
+                camera.seen = &events.of(camera.server.stream);
             camera.job.stop = job.stop();
             camera.job.progress = several ? ProgressMode::none : options.job.progress;
             camera.job.replace = options.job.replace;
@@ -107,6 +125,7 @@ struct CamerasJob::State {
     void serve_web(const CamerasOptions& options) {
         listener.set_site(web::make_site({.cameras = live(),
                                           .viewers = [this] { return listener.metrics(); },
+                                          .events = &events.feeds(),
                                           .has_token = !options.listener.token.empty(),
                                           .has_tls = options.listener.tls.has_value(),
                                           .takes_recordings = !options.live.record_folder.empty()}));
@@ -117,6 +136,21 @@ struct CamerasJob::State {
         std::vector<std::shared_ptr<LiveCamera>> all;
         for (const auto& camera : cameras) all.push_back(camera->live());
         return all;
+    }
+
+    std::vector<std::unique_ptr<EventOutput>> make_outputs(const CamerasOptions& options) {
+        std::vector<std::unique_ptr<EventOutput>> outputs;
+        if (options.events.mqtt.broker.host.empty()) return outputs;
+        auto made = std::make_unique<MqttPublisher>(options.events.mqtt, watched(options));
+        publisher = made.get();
+        outputs.push_back(std::move(made));
+        return outputs;
+    }
+
+    void end_events() {
+        events.end(Clock::now() + (job.stopped() ? stopped_deadline : ending_deadline));
+        if (result.events) result.events = events.figures();
+        if (publisher) result.mqtt = publisher->figures();
     }
 
     void open() {
@@ -141,6 +175,7 @@ struct CamerasJob::State {
         FirstFailure failure;
         for (const auto& of_camera : failures)
             if (of_camera) failure.attempt([&] { std::rethrow_exception(of_camera); });
+        end_events();
         listener.close("all streams have come to their end");
         result.total = total_of(cameras);
         result.viewers = listener.metrics();
@@ -167,6 +202,8 @@ struct CamerasJob::State {
     Job job;
     net::Listener listener;
     bool several;
+    MqttPublisher* publisher = nullptr;  // the hub's
+    EventHub events;
     delta::SharedEncoders shared_encoders;
     std::vector<std::unique_ptr<Camera>> cameras;
     CamerasResult result;
@@ -186,6 +223,12 @@ CamerasJob::CamerasJob(const CamerasOptions& options) : state_(std::make_unique<
 CamerasJob::~CamerasJob() = default;
 
 const net::Address& CamerasJob::address() const { return state_->listener.address(); }
+const EventHub& CamerasJob::events() const { return state_->events; }
+
+std::optional<MqttFigures> CamerasJob::mqtt() const {
+    return state_->publisher ? std::optional(state_->publisher->figures()) : std::nullopt;
+}
+
 std::vector<std::shared_ptr<LiveCamera>> CamerasJob::live() const { return state_->live(); }
 
 const CamerasResult& CamerasJob::run() { return state_->run(), state_->result; }

@@ -3,6 +3,9 @@
 #include "framewire/net/listener.hpp"
 #include "framewire/pipeline/statistics/statistics.hpp"
 #include "framewire/session/broadcast.hpp"
+#include "framewire/session/events/event_hub.hpp"
+#include "framewire/session/events/event_options.hpp"
+#include "framewire/session/events/mqtt/mqtt_publisher.hpp"
 #include "framewire/session/job/job_files.hpp"
 #include "framewire/session/live/live_camera.hpp"
 #include "framewire/session/live/live_options.hpp"
@@ -24,8 +27,9 @@ struct CamerasOptions {
     /// Each under the name of its `server.stream`. What else is in `server`, and files, progress and stop of their
     /// jobs, is not looked at.
     std::vector<BroadcastOptions> cameras{};
-    LiveOptions live{};  ///< what was ordered before holds from the first frame on, as far as it fits
-    bool web = true;     ///< the page, the API and what else comes over HTTP, at the same address
+    LiveOptions live{};     ///< what was ordered before holds from the first frame on, as far as it fits
+    bool web = true;        ///< the page, the API and what else comes over HTTP, at the same address
+    EventOptions events{};  ///< of cameras with a detector that frames come to, not of streams that are forwarded
 };
 
 /// What these options read and write.
@@ -49,10 +53,13 @@ struct CamerasResult {
     std::vector<CameraResult> cameras;
     CamerasTotal total{};
     net::ServerMetrics viewers{};
+    std::optional<EventFigures> events{};  ///< where a camera has a detector
+    std::optional<MqttFigures> mqtt{};     ///< where a broker is told
 };
 
 /// As JSON: the total's fields and fps, viewers_total, and in `cameras` an object of to_json() for each by its name,
-/// with `failure` where it failed. Of one camera alone just that one's object.
+/// with `failure` where it failed. Of one camera alone just that one's object. Both have `events` and `mqtt`, where
+/// there are such.
 std::string to_json(const CamerasResult& result);
 
 /// Cameras, each with its own chain, detector and encoder, to any number of viewers, who ask for them by their names.
@@ -65,12 +72,17 @@ std::string to_json(const CamerasResult& result);
 class CamerasJob {
 public:
     /// Listens, and opens all there is, the cameras at the same time. Throws Error{usage} where there is none, or names
-    /// are not allowed or not different; as net::Listener does; and what BroadcastJob throws of the first camera that
-    /// cannot be opened.
+    /// are not allowed or not different; as check_events(), net::Listener and MqttPublisher do; and what BroadcastJob
+    /// throws of the first camera that cannot be opened.
     explicit CamerasJob(const CamerasOptions& options);
     ~CamerasJob();
 
     const net::Address& address() const;
+
+    /// What its cameras see, for whoever asks; no longer than this job is there.
+    const EventHub& events() const;
+    /// How a broker is told of it; none where it is not.
+    std::optional<MqttFigures> mqtt() const;
 
     /// All cameras, to be asked and ordered while they are served, and no longer than this job is there.
     std::vector<std::shared_ptr<LiveCamera>> live() const;

@@ -62,11 +62,21 @@ std::string to_json(const CamerasResult& result) {
         if (camera.failure) json["failure"] = *camera.failure;
         return json;
     };
-    if (result.cameras.size() == 1) return text(of(result.cameras.front()));
+    const auto add_events = [&result](Json json) {
+        if (const auto& events = result.events)
+            json["events"] = {{"objects", events->objects}, {"motion", events->motion}, {"left_out", events->left_out}};
+        if (const auto& mqtt = result.mqtt)
+            json["mqtt"] = {{"connections", mqtt->connections},
+                            {"acknowledged", mqtt->acknowledged},
+                            {"waiting", mqtt->waiting},
+                            {"dropped", mqtt->dropped}};
+        return json;
+    };
+    if (result.cameras.size() == 1) return text(add_events(of(result.cameras.front())));
     auto json = total_json(result.total);
     json["viewers_total"] = result.viewers.viewers_total;
     for (const auto& camera : result.cameras) json["cameras"][camera.name] = of(camera);
-    return text(json);
+    return text(add_events(json));
 }
 
 }  // namespace framewire::session

@@ -1,5 +1,6 @@
 #include "framewire/session/config/configuration.hpp"
 
+#include "framewire/session/config/event_settings.hpp"
 #include "framewire/session/relay/relay.hpp"
 
 #include "framewire/core/error.hpp"
@@ -48,9 +49,11 @@ public:
         for (const auto& entry : root.entries)
             if (entry.key != "cameras" && entry.key != "defaults" &&
                 !take(entry, listener_settings(), result_.listener) &&
-                !take(entry, live_option_settings(), result_.live))
+                !take(entry, live_option_settings(), result_.live) && !take(entry, event_settings(), result_.events))
                 unknown(entry,
-                        names_of(live_option_settings(), names_of(listener_settings(), {"cameras", "defaults"})));
+                        names_of(event_settings(), names_of(live_option_settings(),
+                                                            names_of(listener_settings(), {"cameras", "defaults"}))));
+        attempt(root.place, [&] { check_events(result_.events); });
         const auto* defaults = entry_of(root, "defaults");
         if (defaults && is_map(*defaults)) check_defaults(defaults->value);
         const auto* cameras = entry_of(root, "cameras");

@@ -18,14 +18,15 @@ struct ConfigurationProblem {
     std::string text;
 };
 
-/// What a configuration says: a YAML document with listener_settings(), live_option_settings(), `cameras`, a map of
-/// each camera's settings by its name, and `defaults`, the settings of those that do not say them themselves. A camera
-/// has `source`, `filters` (a text, or a list of them), input_settings() and camera_settings(); its `detect` may be a
-/// map of the detector's parameters with `roi` and `roi-mask`.
+/// What a configuration says: a YAML document with listener_settings(), live_option_settings(), event_settings(),
+/// `cameras`, a map of each camera's settings by its name, and `defaults`, the settings of those that do not say them
+/// themselves. A camera has `source`, `filters` (a text, or a list of them), input_settings() and camera_settings();
+/// its `detect` may be a map of the detector's parameters with `roi` and `roi-mask`.
 struct Configuration {
     std::string name;  ///< of its file
     net::ListenerOptions listener{};
     LiveOptions live{};
+    EventOptions events{};
     std::vector<BroadcastOptions> cameras{};
     std::vector<ConfigurationProblem> problems{};  ///< in the order of their places; none: it can be served
 

@@ -93,18 +93,18 @@ bool FilteredInput::move_own(InputFrame& frame) {
 void FilteredInput::give_own_pictures(const std::optional<YuvInfo>& planes) {
     if (!info_.has_own_pictures || before_) return;
     if (planes) {
-        planes_geometry_ = make_planes_geometry(*planes);
-        if (planes_geometry_ && planes_geometry_->blends()) moves_.reset();  // which would be tried in vain
+        linear_planes_ = make_linear_planes(*planes);
+        if (linear_planes_ && linear_planes_->blends()) moves_.reset();  // which would be tried in vain
         planes_pass_ = make_planes_pass(*planes);
     }
-    gives_own_ = moves_ || planes_geometry_ || planes_pass_;
+    gives_own_ = moves_ || linear_planes_ || planes_pass_;
 }
 
-std::optional<PlanesGeometry> FilteredInput::make_planes_geometry(const YuvInfo& planes) {
+std::optional<LinearPlanes> FilteredInput::make_linear_planes(const YuvInfo& planes) {
     const auto& facts = info_.facts;
     if (facts.sampling != planes.format.chroma || !facts.coding) return std::nullopt;
     const YuvInfo own{planes.format, *facts.coding, facts.siting, 1, info_.shape.height, info_.shape.width};
-    return PlanesGeometry::of(chain_.after, own, planes, on_host());
+    return LinearPlanes::of(chain_.after, own, planes, on_host());
 }
 
 std::optional<PlanesPass> FilteredInput::make_planes_pass(const YuvInfo& planes) {
@@ -116,11 +116,11 @@ std::optional<PlanesPass> FilteredInput::make_planes_pass(const YuvInfo& planes)
     return PlanesPass::of(*drawing_, planes, on_host().pool());
 }
 
-// The frame's own picture moved and scaled, plane by plane; false where it has none of the result's form.
+// The frame's own picture as a linear chain makes it, plane by plane; false where it has none of the result's form.
 bool FilteredInput::move_planes(InputFrame& frame) {
     const auto planes = frame.own->planes();
-    if (!planes || !planes_geometry_->takes(planes->info)) return false;
-    executor_.step(planes_geometry_->name(), [&] { frame.planes = planes_geometry_->run(*planes); });
+    if (!planes || !linear_planes_->takes(planes->info)) return false;
+    executor_.step(linear_planes_->name(), [&] { frame.planes = linear_planes_->run(*planes); });
     frame.own.reset();
     return true;
 }
@@ -250,7 +250,7 @@ void FilteredInput::filter(InputFrame& frame, const FrameTime& time, const Stati
     }
     if (before_) return filter_at_rate(frame, time, statistics, wanted);
     if (frame.own && moves_ && move_own(frame)) return;
-    if (frame.own && planes_geometry_ && move_planes(frame)) return;
+    if (frame.own && linear_planes_ && move_planes(frame)) return;
     if (frame.own && planes_pass_ && filter_planes(frame, time, statistics)) return;
     if (const auto own = std::exchange(frame.own, nullptr)) own->to_image(frame.captured.fill_on_host());
     frame.unfiltered = plan_.empty();

@@ -7,7 +7,7 @@
 #include "framewire/pipeline/chain/chain_plan.hpp"
 #include "framewire/pipeline/chain/switches/chain_switches.hpp"
 #include "framewire/pipeline/hidden/hidden_zones.hpp"
-#include "framewire/pipeline/planes/planes_geometry.hpp"
+#include "framewire/pipeline/planes/linear_planes.hpp"
 #include "framewire/pipeline/planes/planes_pass.hpp"
 #include "framewire/pipeline/source.hpp"
 #include "framewire/session/control/control.hpp"
@@ -134,7 +134,7 @@ private:
     Executor& on_host();
     bool filter_planes(InputFrame& frame, const FrameTime& time, const Statistics& statistics);
     bool move_planes(InputFrame& frame);
-    std::optional<PlanesGeometry> make_planes_geometry(const YuvInfo& planes);
+    std::optional<LinearPlanes> make_linear_planes(const YuvInfo& planes);
     std::optional<PlanesPass> make_planes_pass(const YuvInfo& planes);
     void show_values(ChainPlan& plan, const FrameTime& time, const Statistics& statistics) const;
     bool read(HostView<std::uint8_t> image, FrameTime& time, std::shared_ptr<const OwnPicture>& own);
@@ -171,7 +171,7 @@ private:
     // part.
     std::optional<ChainPlan> drawing_;
     std::optional<PlanesPass> planes_pass_;
-    std::optional<PlanesGeometry> planes_geometry_;  // where they are moved and scaled as they are, for any backend
+    std::optional<LinearPlanes> linear_planes_;  // where they are taken as they are, for any backend
     bool gives_own_ = false;
     std::optional<FrameResampler> resampler_;
     Shape shape_;  // of plan_'s results

@@ -145,6 +145,27 @@ TEST_P(Live, ZonesAreHiddenInAllThatLeaves) {
     EXPECT_EQ(camera.state().zones, zones) << "nothing changed";
 }
 
+TEST_P(Live, ObjectsCountWhereTheyTouchAZone) {
+    auto detecting = options();
+    detecting.cameras[0].detector = DetectorOptions{.parameters = {.background = FirstFrame{}, .min_area = 20}};
+    const Serving serving(detecting);
+    auto& camera = serving.camera();
+    net::Client viewer(serving.address());
+    const Zone left{0, 0, 64, 96};
+    const auto is_left = [&](const Component& object) { return object.x < left.width; };
+    while (std::ranges::all_of(viewer.objects(), is_left)) ASSERT_TRUE(viewer.next());
+    EXPECT_TRUE(camera.state().detects);
+    camera.set_zones({{LiveZone::Kind::detect, left}});
+    for (int frame = 0; frame < 10; ++frame) ASSERT_TRUE(viewer.next());  // those under way
+    int seen = 0;
+    for (int frame = 0; frame < 100; ++frame) {
+        ASSERT_TRUE(viewer.next());
+        EXPECT_TRUE(std::ranges::all_of(viewer.objects(), is_left));
+        seen += static_cast<int>(viewer.objects().size());
+    }
+    EXPECT_GT(seen, 0);
+}
+
 // Each frame of the file is within the threshold of one after the other of the camera's, while viewers see what rests
 // get sharper before and after.
 TEST_P(Live, WhatIsRecordedMeanwhileIsWhole) {

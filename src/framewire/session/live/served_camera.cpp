@@ -165,7 +165,8 @@ LiveCameraState ServedCamera::state() const {
     state.rate = standing.rate.value();
     state.chain = ordered.chain.value_or(asked_.input.filters);
     state.controls = standing.controls;
-    state.zones = zones_on(ordered.zones, standing.source_shape);
+    state.zones =
+        standing.source_shape.width > 0 ? zones_on(ordered.zones, standing.source_shape) : ordered.zones.zones;
     state.mode = relays_ ? standing.mode : encoder.mode;
     state.threshold = relays_ ? standing.threshold : encoder.effective_threshold();
     state.threshold_max = std::max(state.threshold, standing.threshold_max);

@@ -1,3 +1,5 @@
+#include "framewire/core/error.hpp"
+#include "framewire/core/text/excerpt.hpp"
 #include "framewire/session/web/json/camera_json.hpp"
 #include "framewire/session/web/json/orders.hpp"
 #include "framewire/session/web/routes.hpp"
@@ -26,7 +28,11 @@ Response obey(const ShownCameras& cameras, const Request& request, const Order& 
         return error_response(
             forbidden,
             fmt::format("camera '{}' takes no orders: 'serve --panel' lets viewers give them", camera.name()));
-    if (auto answer = order(camera, request.body)) return *answer;
+    try {
+        if (auto answer = order(camera, request.body)) return *answer;
+    } catch (const ExcerptError& error) {
+        throw Error(error.code(), error.text());  // lines with a caret are for terminals
+    }
     return json_response(to_json(camera.state()));
 }
 

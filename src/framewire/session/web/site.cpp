@@ -9,6 +9,7 @@ std::shared_ptr<const net::http::Site> make_site(const SiteParts& parts) {
     auto site = std::make_shared<net::http::Site>();
     add_file_routes(*site);
     add_state_routes(*site, cameras);
+    add_event_routes(*site, *parts.events);
     add_order_routes(*site, cameras);
     add_picture_routes(*site, cameras);
     return site;

@@ -8,12 +8,17 @@
 #include <memory>
 #include <vector>
 
+namespace framewire::session {
+class EventFeeds;
+}
+
 namespace framewire::session::web {
 
 /// What a server tells browsers and other tools of.
 struct SiteParts {
     std::vector<std::shared_ptr<LiveCamera>> cameras{};  ///< the first is that of routes without a name
     std::function<net::ServerMetrics()> viewers{};       ///< of all cameras; from any thread
+    const EventFeeds* events = nullptr;                  ///< which is there; lives longer
     bool has_token = false;
     bool has_tls = false;
     bool takes_recordings = false;  ///< there is a folder for them

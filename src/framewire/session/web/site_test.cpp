@@ -1,5 +1,6 @@
 #include "framewire/session/web/site.hpp"
 
+#include "framewire/session/events/event_feeds.hpp"
 #include "framewire/session/web/embedded_files.hpp"
 #include "framewire/session/web/testing/fake_camera.hpp"
 
@@ -25,6 +26,8 @@ using net::http::Response;
 struct Served {
     std::shared_ptr<FakeCamera> door = std::make_shared<FakeCamera>("door"),
                                 yard = std::make_shared<FakeCamera>("yard");
+    std::vector<std::string> watched{"door"};
+    EventFeeds events{watched};
     SiteParts parts{.cameras = {door, yard},
                     .viewers =
                         [] {
@@ -32,6 +35,7 @@ struct Served {
                             all.refused = 7;
                             return all;
                         },
+                    .events = &events,
                     .has_token = true,
                     .takes_recordings = true};
     std::shared_ptr<const net::http::Site> site = make_site(parts);
@@ -158,6 +162,21 @@ TEST(Site, GivesPictures) {
     EXPECT_NE(served.get("/?action=stream").feed, stream.feed);
     EXPECT_THROW(served.get("/?action=command"), Error);
     EXPECT_THROW(served.get("/attic/snapshot.jpg"), Error);
+}
+
+TEST(Site, GivesEvents) {
+    const Served served;
+    const auto ask = [&](bool websocket, const std::string& camera) {
+        Request request{.path = "/api/events"};
+        if (!camera.empty()) request.query["camera"] = camera;
+        return served.site->match(Method::get, request.path, request.query, websocket).route->handler(request);
+    };
+    EXPECT_EQ(ask(false, "").content_type, "text/event-stream");
+    EXPECT_EQ(ask(false, "").feed, served.events.server_sent(""));
+    EXPECT_EQ(ask(false, "door").feed, served.events.server_sent("door"));
+    EXPECT_EQ(ask(true, "door").feed, served.events.messages("door"));
+    EXPECT_THROW(ask(false, "yard"), Error) << "it has no detector";
+    EXPECT_THROW(ask(true, "attic"), Error);
 }
 
 TEST(Site, HasFilesThatAreSentOnce) {

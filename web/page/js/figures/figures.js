@@ -87,7 +87,7 @@ export class Figures {
 
     refresh() {
         if (document.hidden) return;
-        const now = this.picture.stream.figures();
+        const now = this.picture.greeted ? this.picture.stream.figures() : {};
         this.seconds.push(performance.now() / 1000);
         if (this.seconds.length > KEPT) this.seconds.shift();
         for (const part of this.parts) {

@@ -39,7 +39,9 @@ export class CameraPicture extends HTMLElement {
             canvas: this.canvas,
         });
         this.stream.addEventListener("state", (event) => this.enter(event.detail));
+        this.greeted = false;
         this.stream.addEventListener("hello", ({ detail }) => {
+            this.greeted = true;
             this.fit(detail.width, detail.height);
             this.dispatchEvent(new CustomEvent("hello", { detail }));
         });

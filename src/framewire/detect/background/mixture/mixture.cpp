@@ -96,8 +96,7 @@ MixtureBackground::MixtureBackground(const MixtureParameters& parameters, const 
       clock_(sizeof(MixtureClock), executor) {
     if (executor.backend() == Backend::cpu) {
         kinds_.resize(static_cast<std::size_t>(layout_.blocks));
-        for (int thread = 0; thread < executor.pool().threads(); ++thread)
-            strips_.emplace_back(static_cast<std::size_t>(mixture_rows_each(shape_.width) * shape_.row_bytes()));
+        strips_ = RowStrips(shape_, executor.pool());
     }
     reset();
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "framewire/core/buffer.hpp"
 #include "framewire/core/image_rows.hpp"
+#include "framewire/core/row_strips.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/executor.hpp"
@@ -72,7 +72,7 @@ private:
     Executor* executor_;
     BackendBuffer model_;
     std::vector<std::uint8_t> kinds_;  // on the CPU: what is known of blocks between frames
-    std::vector<HostBuffer> strips_;   // likewise, one for each thread: rows that are made for it
+    RowStrips strips_;                 // likewise, for rows that are made
     BackendBuffer clock_;              // a MixtureClock: on CUDA a graph's replay counts on
 };
 

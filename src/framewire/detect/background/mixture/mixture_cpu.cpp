@@ -9,7 +9,6 @@
 #include "framewire/detect/background/mixture/mixture_block-inl.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 
 HWY_BEFORE_NAMESPACE();
@@ -138,7 +137,7 @@ void MixtureBackground::run(HostView<const std::uint8_t> frames, HostBitMaskView
     auto& seen = clock_.as<MixtureClock>()->frames_seen;
     // A row goes through all frames while its model is in a core's cache.
     executor_->pool().for_chunks(
-        shape_.height, mixture_rows_each(shape_.width), [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+        shape_.height, rows_in_cache(shape_.width), [&](std::int64_t, std::int64_t begin, std::int64_t end) {
             for (auto y = static_cast<int>(begin); y < end; ++y)
                 for (int frame = 0; frame < count; ++frame)
                     update_row(seen + static_cast<std::uint64_t>(frame), y, frames.row(frame, y),
@@ -151,19 +150,10 @@ void MixtureBackground::run(HostView<const std::uint8_t> frames, HostBitMaskView
 void MixtureBackground::run(const MakeRows& make, HostBitMaskView<std::uint32_t> foreground) {
     validate(foreground, shape_.with_channels(1), "the mixture's mask of what moves");
     auto& seen = clock_.as<MixtureClock>()->frames_seen;
-    const int rows_each = mixture_rows_each(shape_.width);
-    std::atomic<int> next{0};
-    executor_->pool().for_chunks(
-        static_cast<std::int64_t>(strips_.size()), 1, [&](std::int64_t thread, std::int64_t, std::int64_t) {
-            auto* const strip = strips_[static_cast<std::size_t>(thread)].data();
-            for (int begin = next.fetch_add(rows_each); begin < shape_.height; begin = next.fetch_add(rows_each)) {
-                const int count = std::min(rows_each, shape_.height - begin);
-                const ImageRows<std::uint8_t> rows({strip, {1, count, shape_.width, shape_.channels}}, begin);
-                make(rows);
-                for (int y = begin; y < begin + count; ++y)
-                    update_row(seen, y, rows.row(y), foreground.row(0, y), nullptr, foreground.row_words());
-            }
-        });
+    strips_.for_rows(make, [&](const ImageRows<std::uint8_t>& rows) {
+        for (int y = rows.range().begin; y < rows.range().end; ++y)
+            update_row(seen, y, rows.row(y), foreground.row(0, y), nullptr, foreground.row_words());
+    });
     ++seen;
 }
 

@@ -109,9 +109,6 @@ struct MixtureLayout {
     std::int64_t bytes() const { return weight_bytes() * (2 + channels); }
 };
 
-/// Rows that a thread of the CPU takes at a time.
-constexpr int mixture_rows_each(int width) { return 16 * 1024 / width + 1; }
-
 /// How many frames a model has seen, and on CUDA how many blocks of the running kernel are done: the last one counts
 /// the frames of its batch.
 struct MixtureClock {

@@ -1,0 +1,221 @@
+#include "framewire/pipeline/planes/linear_planes.hpp"
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/filters/geometry/pixel_moves.hpp"
+#include "framewire/filters/scale/scale.hpp"
+#include "framewire/pipeline/planes/chroma_window.hpp"
+#include "framewire/pipeline/planes/pixel_move_of.hpp"
+#include "framewire/pipeline/planes/plane_move_of.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace framewire {
+namespace {
+
+Shape plane_shape(const YuvInfo& info, int plane) {
+    return {1, info.plane_rows(plane), static_cast<int>(info.plane_row_bytes(plane)), 1};
+}
+
+// Whether pictures are of one form; or, of those that may, differ in their coding alone.
+bool same_form(YuvInfo one, const YuvInfo& other, bool but_for_coding) {
+    if (but_for_coding) one.coding = other.coding;
+    if (one.format.chroma == ChromaSampling::s444) one.siting = other.siting;  // which it has not
+    return one == other;
+}
+
+// Along one axis of a plane of chroma: how many pixels a sample stands for, and, in quarters of a sample, how far it
+// sits before their middle.
+struct ChromaAxis {
+    int each, before;
+};
+
+ChromaAxis chroma_axis(const YuvInfo& info, bool along) {
+    const auto sampling = info.format.chroma;
+    const bool halved = along ? sampling != ChromaSampling::s444 : sampling == ChromaSampling::s420;
+    const bool centred = along ? info.siting.centred_x : info.siting.centred_y;
+    return {halved ? 2 : 1, halved && !centred ? 1 : 0};
+}
+
+// The samples of chroma of a result, among those of the image turned as a whole; `first` is the image's pixel that the
+// result's first one is, `side` the image's samples.
+ScaleGrid turned_grid(const ChromaAxis& from, const ChromaAxis& to, int first, int step, int side, int to_side) {
+    const int quarters = 4 / from.each;  // that a pixel has
+    const int shift = step > 0 ? quarters * first + from.before - to.before
+                               : quarters * (from.each * side - first - 1) - from.before - to.before;
+    return {side, to_side, 1, 1, 0, shift};
+}
+
+// A filter's window, where planes give the same picture: beyond it black is no number of the picture's own.
+std::optional<SeparableWindow> window_of(const FilterCall& call) {
+    if (!call.filter->window) return std::nullopt;
+    auto window = call.filter->window(call.values);
+    const bool fits = window.weights.size() <= LinearPlanes::widest_window_px && window.border != Border::zero;
+    return fits ? std::optional(std::move(window)) : std::nullopt;
+}
+
+}  // namespace
+
+// What becomes of each plane: it is moved, or weighed, or the one and then the other; or filtered as a gray image.
+class LinearPlanes::Step {
+public:
+    // Nothing where planes cannot be moved so.
+    static std::shared_ptr<Step> of(const PixelMove& move, const YuvInfo& from, Executor& executor) {
+        auto step = std::make_shared<Step>(from, move.to);
+        const auto outside = yuv_of(move.outside, from.coding, executor.pool());
+        for (int plane = 0; plane < from.planes(); ++plane) {
+            auto& work = step->planes_[static_cast<std::size_t>(plane)];
+            if (const auto own = plane_move_of(move, from, plane))
+                work.moves.emplace(own->map, gray_pixel(outside[static_cast<std::size_t>(plane)]),
+                                   plane_shape(from, plane), own->to, executor);
+            else if (!work.blend(move, from, step->to_, executor))
+                return nullptr;
+        }
+        return step;
+    }
+    Step(ScaleMethod method, const YuvInfo& from, const Shape& to, Executor& executor) : Step(from, to) {
+        for (int plane = 0; plane < from.planes(); ++plane) {
+            const auto shape = plane_shape(from, plane), to_shape = plane_shape(to_, plane);
+            const int along = plane ? chroma_axis(from, true).before : 0;
+            const int down = plane ? chroma_axis(from, false).before : 0;
+            const ScaleGrid down_grid(shape.height, to_shape.height, from.height, to.height, -down, -down),
+                along_grid(shape.width, to_shape.width, from.width, to.width, -along, -along);
+            planes_[static_cast<std::size_t>(plane)].scale.emplace(scale_taps(method, down_grid),
+                                                                   scale_taps(method, along_grid), shape, executor);
+        }
+    }
+    // Luma, and chroma as fine as that, by the filter itself.
+    Step(const FilterCall& call, const SeparableWindow& window, const YuvInfo& from, Executor& executor)
+        : Step(from, {1, from.height, from.width, 1}) {
+        const auto& info = *call.filter;
+        const auto sampling = from.format.chroma;
+        for (int plane = 0; plane < from.planes(); ++plane) {
+            const auto shape = plane_shape(from, plane);
+            auto& work = planes_[static_cast<std::size_t>(plane)];
+            if (plane == 0 || sampling == ChromaSampling::s444)
+                work.filter = info.make(call.values, shape, executor);
+            else
+                work.scale.emplace(
+                    chroma_window(window, from.height, sampling == ChromaSampling::s420, from.siting.centred_y),
+                    chroma_window(window, from.width, true, from.siting.centred_x), shape, executor);
+        }
+    }
+    Step(const YuvInfo& from, const Shape& to) : to_(from) {
+        to_.height = to.height;
+        to_.width = to.width;
+    }
+
+    const YuvInfo& result() const { return to_; }
+    bool blends() const {
+        return std::ranges::any_of(planes_, [](const PlaneWork& work) { return work.scale || work.filter; });
+    }
+
+    void run(const HostYuv<const std::uint8_t>& from, const HostYuv<std::uint8_t>& to) {
+        for (int plane = 0; plane < to_.planes(); ++plane) {
+            const auto at = static_cast<std::size_t>(plane);
+            const auto view_of = [&](const auto& picture, auto shape) {
+                const auto& own = picture.planes[at];
+                return HostView<std::remove_pointer_t<decltype(own.data)>>(own.data, shape, own.row_stride_bytes,
+                                                                           own.row_stride_bytes * shape.height);
+            };
+            planes_[at].run(view_of(from, plane_shape(from.info, plane)), view_of(to, plane_shape(to_, plane)));
+        }
+    }
+
+private:
+    struct PlaneWork {
+        std::optional<PixelMoves> moves;
+        std::optional<Scale> scale;
+        std::unique_ptr<Filter> filter;  // in place of both
+        HostImage moved;                 // where there are both
+
+        // Chroma whose samples come to lie between those of the result.
+        bool blend(const PixelMove& move, const YuvInfo& from, const YuvInfo& to, Executor& executor) {
+            const auto& map = move.map;
+            const Shape image{1, from.height, from.width, 1};
+            const bool turns_422 = map.transposed && from.format.chroma == ChromaSampling::s422;
+            if (turns_422 || !is_inside(map, image, move.to)) return false;
+            auto turned = plane_shape(from, 1);
+            const auto whole = turned;
+            if (map.transposed) std::swap(turned.height, turned.width);
+            auto along = turned_grid(chroma_axis(from, true), chroma_axis(to, !map.transposed), map.x, map.step_x,
+                                     whole.width, map.transposed ? to.chroma_height() : to.chroma_width());
+            auto down = turned_grid(chroma_axis(from, false), chroma_axis(to, map.transposed), map.y, map.step_y,
+                                    whole.height, map.transposed ? to.chroma_width() : to.chroma_height());
+            if (map.transposed) std::swap(along, down);
+            if (map.transposed || map.step_x < 0 || map.step_y < 0) {
+                auto turn = mirrored(whole, map.step_x < 0, map.step_y < 0);
+                turn.transposed = map.transposed;
+                moves.emplace(turn, 0, whole, turned, executor);
+                moved = HostImage(turned);
+            }
+            scale.emplace(scale_taps(ScaleMethod::bilinear, down), scale_taps(ScaleMethod::bilinear, along), turned,
+                          executor);
+            return true;
+        }
+
+        void run(HostView<const std::uint8_t> from, HostView<std::uint8_t> to) {
+            if (filter) return filter->run(FilterImages<MemorySpace::host>{from, {}, to});
+            if (moves) moves->run(FilterImages<MemorySpace::host>{from, {}, scale ? moved.view() : to});
+            if (scale)
+                scale->run(
+                    FilterImages<MemorySpace::host>{moves ? HostView<const std::uint8_t>(moved.view()) : from, {}, to});
+        }
+    };
+
+    YuvInfo to_;
+    std::array<PlaneWork, 3> planes_;
+};
+
+std::optional<LinearPlanes> LinearPlanes::of(const Chain& chain, const YuvInfo& from, const YuvInfo& to,
+                                             Executor& executor) {
+    if (chain.empty() || from.frames != 1 || from.format.bits != 8 || from.format.interleaved) return std::nullopt;
+    LinearPlanes geometry(from);
+    auto info = from;
+    Shape shape{1, from.height, from.width, 3};
+    for (const auto& call : chain.calls) {
+        const auto& filter = *call.filter;
+        std::shared_ptr<Step> step;
+        if (const auto move = pixel_move_of(call, shape))
+            step = Step::of(*move, info, executor);
+        else if (const auto window = window_of(call))
+            step = std::make_shared<Step>(call, *window, info, executor);
+        else if (filter.scaling)
+            step = std::make_shared<Step>(filter.scaling(call.values), info, filter.output_shape(call.values, shape),
+                                          executor);
+        if (!step) return std::nullopt;
+        info = step->result();
+        geometry.blends_ |= step->blends();
+        shape.height = info.height;
+        shape.width = info.width;
+        geometry.name_ += (geometry.name_.empty() ? "" : "+") + std::string(filter.name);
+        geometry.steps_.push_back(std::move(step));
+        geometry.pools_.emplace_back();
+    }
+    if (!same_form(info, to, true)) return std::nullopt;
+    if (info.coding != to.coding) {
+        geometry.no_filter_ = std::make_unique<ChainPlan>(Chain(), shape, executor);
+        geometry.recoding_ = PlanesPass::of(*geometry.no_filter_, to, executor.pool());
+        if (!geometry.recoding_) return std::nullopt;
+    }
+    return geometry;
+}
+
+bool LinearPlanes::takes(const YuvInfo& from) const { return same_form(from, from_, false); }
+
+std::shared_ptr<const YuvPicture> LinearPlanes::run(const HostYuv<const std::uint8_t>& from) {
+    if (!takes(from.info))
+        fail(ErrorCode::usage, "the picture is {}; {} is needed", to_string(from.info), to_string(from_));
+    std::shared_ptr<YuvPicture> last;
+    for (std::size_t at = 0; at < steps_.size(); ++at) {
+        const auto next = pools_[at].take(steps_[at]->result());
+        steps_[at]->run(last ? std::as_const(*last).view() : from, next->view());
+        last = next;
+    }
+    if (recoding_) return recoding_->run(std::as_const(*last).view());
+    return last;
+}
+
+}  // namespace framewire

@@ -1,0 +1,358 @@
+#include "framewire/pipeline/planes/linear_planes.hpp"
+
+#include "framewire/colour/image_to_yuv/image_to_yuv.hpp"
+#include "framewire/colour/yuv_testing.hpp"
+#include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/pipeline/chain/chain_plan.hpp"
+#include "kit/filter_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace framewire {
+namespace linear_planes_test {
+
+using namespace colour_testing;
+
+constexpr YuvCoding coding{YuvMatrix::bt709, false};
+
+YuvInfo info_of(const YuvFormat& format, const ChromaSiting& siting, int height, int width) {
+    return {format, coding, siting, 1, height, width};
+}
+
+YuvInfo of_size(YuvInfo info, const Shape& shape) {
+    info.height = shape.height;
+    info.width = shape.width;
+    return info;
+}
+
+HostView<const std::uint8_t> plane_of(const HostYuv<const std::uint8_t>& picture, int plane) {
+    const auto& own = picture.planes[static_cast<std::size_t>(plane)];
+    const Shape shape{1, picture.info.plane_rows(plane), static_cast<int>(picture.info.plane_row_bytes(plane)), 1};
+    return {own.data, shape, own.row_stride_bytes, own.row_stride_bytes * shape.height};
+}
+
+struct Place {
+    double x, y;
+};
+
+// Where a sample of chroma sits: in pixels from the upper left corner of the first one.
+Place place_of(const YuvInfo& info, int x, int y) {
+    const auto chroma = info.format.chroma;
+    return {site(x, chroma != ChromaSampling::s444, info.siting.centred_x) + 0.5,
+            site(y, chroma == ChromaSampling::s420, info.siting.centred_y) + 0.5};
+}
+
+// Which sample of chroma sits at such a place, mostly between two.
+Place sample_at(const YuvInfo& info, const Place& place) {
+    const auto first = place_of(info, 0, 0), next = place_of(info, 1, 1);
+    return {(place.x - first.x) / (next.x - first.x), (place.y - first.y) / (next.y - first.y)};
+}
+
+// Where in the image a place of the result comes from.
+Place back(const PlaneMap& map, const Place& place) {
+    const double x = place.x - map.x0, y = place.y - map.y0, area = map.xx * map.yy - map.xy * map.yx;
+    return {(map.yy * x - map.xy * y) / area, (map.xx * y - map.yx * x) / area};
+}
+
+double linear_at(HostView<const std::uint8_t> plane, const Place& at) {
+    const auto sample = [&](int x, int y) {
+        const auto& shape = plane.shape();
+        return plane.row(0, std::clamp(y, 0, shape.height - 1))[std::clamp(x, 0, shape.width - 1)];
+    };
+    const int x = static_cast<int>(std::floor(at.x)), y = static_cast<int>(std::floor(at.y));
+    const double right = at.x - x, down = at.y - y;
+    return (1 - down) * ((1 - right) * sample(x, y) + right * sample(x + 1, y)) +
+           down * ((1 - right) * sample(x, y + 1) + right * sample(x + 1, y + 1));
+}
+
+// What a chain makes of a picture.
+struct Made {
+    YuvInfo from, to;
+    GuardedYuv picture;
+    ChainPlan of_luma;  // the same chain for gray images
+    std::shared_ptr<const YuvPicture> result;
+};
+
+Made make(const char* filters, const YuvInfo& from, Executor& executor, const std::function<void(GuardedYuv&)>& fill) {
+    const auto chain = parse_chain(filters);
+    ChainPlan of_luma(chain, {1, from.height, from.width, 1}, executor);
+    const auto to = of_size(from, of_luma.output_shape());
+    Made made{from, to, GuardedYuv(from, {.offset_bytes = 1, .row_padding_bytes = 7}, Backend::cpu), std::move(of_luma),
+              nullptr};
+    fill(made.picture);
+    auto geometry = LinearPlanes::of(chain, from, to, executor);
+    if (!geometry) throw std::runtime_error("does not go so");
+    made.result = geometry->run(made.picture.host());
+    return made;
+}
+
+void expect_luma_of_gray_chain(Made& made) {
+    HostImage want(made.of_luma.output_shape());
+    made.of_luma.run(plane_of(made.picture.host(), 0), want.view());
+    EXPECT_EQ(kit::first_difference(plane_of(made.result->view(), 0), want.view()), std::nullopt);
+}
+
+// Calls `check(plane, x, y, have, at)` for each sample of chroma; `at` is the sample of the image that it comes from.
+template <class Check>
+void for_each_chroma(const Made& made, Check&& check) {
+    for (int plane = 1; plane < made.to.planes(); ++plane) {
+        const auto have = plane_of(std::as_const(*made.result).view(), plane);
+        for (int y = 0; y < have.shape().height; ++y)
+            for (int x = 0; x < have.shape().width; ++x)
+                check(plane, x, y, have.row(0, y)[x],
+                      sample_at(made.from, back(made.of_luma.placement(), place_of(made.to, x, y))));
+    }
+}
+
+const auto noise = [](GuardedYuv& picture) { picture.fill(kit::Fill::noise, 3); };
+
+// Luma as gray images; chroma of each place from the nearest samples there, for all sitings, sides and parts of
+// vectors.
+TEST(LinearPlanes, MovesChromaWithItsPixels) {
+    kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
+        SCOPED_TRACE(instruction_set);
+        Executor executor(BackendChoice::cpu, 2);
+        for (const auto format : {yuv_420, yuv_422, yuv_444})
+            for (const auto& siting : sitings)
+                for (const auto* filters : {"rotate=90", "rotate=270", "rotate=180", "flip", "flip=vertical",
+                                            "crop=iw-5:ih-6:3:5", "crop=iw-4:ih-4:2:2,rotate=90:size=whole"})
+                    for (const auto& [height, width] : {std::pair{70, 134}, std::pair{131, 67}, std::pair{8, 9}}) {
+                        const auto from = info_of(format, siting, height, width);
+                        const bool turns = std::string_view(filters).find("90") != std::string_view::npos ||
+                                           std::string_view(filters).find("270") != std::string_view::npos;
+                        if (turns && format == yuv_422) continue;
+                        SCOPED_TRACE(fmt::format("{}: {}", filters, to_string(from)));
+                        auto made = make(filters, from, executor, noise);
+                        expect_luma_of_gray_chain(made);
+                        for_each_chroma(made, [&](int plane, int x, int y, int have, const Place& at) {
+                            // Of a cut one the samples outside of it are not seen.
+                            if (std::string_view(filters).starts_with("crop=iw-4") &&
+                                (std::min(x, y) < 2 || x + 3 > made.to.chroma_width() ||
+                                 y + 3 > made.to.chroma_height()))
+                                return;
+                            ASSERT_NEAR(have, linear_at(plane_of(made.picture.host(), plane), at), 0.52)
+                                << plane << ": " << x << ',' << y;
+                        });
+                        if (::testing::Test::HasFailure()) return;
+                    }
+    });
+}
+
+// A colour that grows evenly from left to right and down does so in the result, at the places where chroma sits there.
+TEST(LinearPlanes, ScalesChromaWhereItSits) {
+    Executor executor(BackendChoice::cpu, 2);
+    for (const auto format : {yuv_420, yuv_422, yuv_444})
+        for (const auto& siting : sitings)
+            for (const auto* filters :
+                 {"scale=50%:50%:area", "scale=50%:50%:bilinear", "scale=iw*4/3:ih*3/2", "scale=iw*2/3:ih/2:lanczos",
+                  "scale=iw/3:ih*2", "scale=iw*5/4:ih*3/4:bilinear,crop=120:100:32:4"}) {
+                const auto from = info_of(format, siting, 150, 203);
+                SCOPED_TRACE(fmt::format("{}: {}", filters, to_string(from)));
+                const auto colour = [&](int plane, const Place& at) {
+                    return plane == 1 ? 25 + at.x * 0.87131 + at.y * 0.31713 : 230 - at.y * 0.7371 - at.x * 0.4113;
+                };
+                auto made = make(filters, from, executor, [&](GuardedYuv& picture) {
+                    picture.fill(kit::Fill::noise, 1);
+                    for (int plane = 1; plane < 3; ++plane)
+                        for (int y = 0; y < from.chroma_height(); ++y)
+                            for (int x = 0; x < from.chroma_width(); ++x)
+                                picture.host().planes[static_cast<std::size_t>(plane)].row(0, y)[x] =
+                                    static_cast<std::uint8_t>(std::lround(colour(plane, {1.0 * x, 1.0 * y})));
+                });
+                expect_luma_of_gray_chain(made);
+                constexpr double rim = 10;  // whose samples are repeated beyond the picture
+                double errors[3] = {}, count = 0;
+                for_each_chroma(made, [&](int plane, int x, int y, int have, const Place& at) {
+                    if (at.x < rim || at.x > from.chroma_width() - rim || at.y < rim ||
+                        at.y > from.chroma_height() - rim)
+                        return;
+                    ASSERT_NEAR(have, colour(plane, at), 1.6) << plane << ": " << x << ',' << y;
+                    errors[plane] += have - colour(plane, at);
+                    ++count;
+                });
+                // A quarter of a sample from its place one of them would be off by .18 everywhere; means of four,
+                // rounded half up, are by .12.
+                for (const int plane : {1, 2}) EXPECT_NEAR(errors[plane] / (count / 2), 0, 0.14);
+                if (::testing::Test::HasFailure()) return;
+            }
+}
+
+// A picture whose colours BGR has: noise near gray, and blocks of other colours.
+void paint_in_gamut(GuardedYuv& picture) {
+    picture.fill(kit::Fill::noise, 5);
+    const auto info = picture.host().info;
+    const bool full = info.coding.full_range;
+    for (int plane = 0; plane < info.planes(); ++plane)
+        for (int y = 0; y < info.plane_rows(plane); ++y) {
+            auto* row = picture.host().planes[static_cast<std::size_t>(plane)].row(0, y);
+            for (int x = 0; x < static_cast<int>(info.plane_row_bytes(plane)); ++x) {
+                const bool block = (x / 5 + y / 3) % 3 == 0;
+                row[x] = static_cast<std::uint8_t>(plane == 0 ? 90 + row[x] % (full ? 70 : 60)
+                                                   : block    ? 128 + (plane == 1 ? 24 : -20)
+                                                              : 116 + row[x] % 24);
+            }
+        }
+}
+
+// Means on planes are those by way of BGR, but for the rounding of BGR: chroma and borders of all sitings and sides.
+TEST(LinearPlanes, TakesMeansAsByWayOfBgr) {
+    Executor executor(BackendChoice::cpu, 2);
+    std::size_t turn = 0;
+    for (const auto format : {yuv_420, yuv_422, yuv_444})
+        for (const auto& siting : sitings)
+            for (const auto* filters :
+                 {"gaussian=5", "gaussian=31:sigma=5", "gaussian=6:sigma=1.3:border=replicate", "gaussian=0:sigma=10",
+                  "gaussian=9:rounding=opencv", "mean=3", "mean=4", "mean=21:border=replicate"})
+                for (const auto& [height, width] : {std::pair{72, 134}, std::pair{67, 131}, std::pair{3, 5}}) {
+                    auto info = info_of(format, siting, height, width);
+                    info.coding = codings[turn++ % std::size(codings)];
+                    SCOPED_TRACE(fmt::format("{}: {}", filters, to_string(info)));
+                    auto made = make(filters, info, executor, paint_in_gamut);
+                    expect_luma_of_gray_chain(made);
+
+                    ChainPlan whole(parse_chain(filters), {1, height, width, 3}, executor);
+                    HostImage image({1, height, width, 3}), filtered(image.shape());
+                    YuvPicture want(info);
+                    YuvToImage(info, 3, executor).run(made.picture.host(), image.view());
+                    whole.run(image.view(), filtered.view());
+                    ImageToYuv(info, 3, executor).run(filtered.view(), want.view());
+                    for (int plane = 0; plane < 3; ++plane) {
+                        const auto have = plane_of(std::as_const(*made.result).view(), plane),
+                                   by_bgr = plane_of(std::as_const(want).view(), plane);
+                        double squares = 0;
+                        for (int y = 0; y < have.shape().height; ++y)
+                            for (int x = 0; x < have.shape().width; ++x) {
+                                const int difference = have.row(0, y)[x] - by_bgr.row(0, y)[x];
+                                ASSERT_LE(std::abs(difference), 2) << plane << ": " << x << ',' << y;
+                                squares += difference * difference;
+                            }
+                        const double psnr =
+                            10 * std::log10(255.0 * 255 * have.shape().width * have.shape().height / squares);
+                        EXPECT_GT(psnr, height > 10 ? 48 : 42) << plane;
+                    }
+                    if (::testing::Test::HasFailure()) return;
+                }
+}
+
+TEST(LinearPlanes, MeansOfChromaAreTheSameBytesEverywhere) {
+    Executor executor(BackendChoice::cpu, 2);
+    const auto info = info_of(yuv_420, siting_left, 77, 331);
+    std::shared_ptr<const YuvPicture> first;
+    kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
+        SCOPED_TRACE(instruction_set);
+        const auto made = make("gaussian=31:sigma=5", info, executor, noise);
+        if (!first) first = made.result;
+        for (int plane = 0; plane < 3; ++plane)
+            EXPECT_EQ(kit::first_difference(plane_of(std::as_const(*made.result).view(), plane),
+                                            plane_of(std::as_const(*first).view(), plane)),
+                      std::nullopt);
+    });
+}
+
+TEST(LinearPlanes, KeepsOneColour) {
+    Executor executor(BackendChoice::cpu, 2);
+    for (const auto* filters : {"rotate=90", "flip", "scale=iw*3:ih*2:lanczos", "scale=20%:30%:area", "scale=17:1000",
+                                "gaussian=31:sigma=5", "mean=7"}) {
+        const auto made = make(filters, info_of(yuv_420, siting_left, 50, 75), executor,
+                               [](GuardedYuv& picture) { picture.fill(kit::Fill::full, 0); });
+        for_each_chroma(made, [](int, int, int, int have, const Place&) { ASSERT_EQ(have, 255); });
+    }
+}
+
+// Where chroma is in the middle of its pixels, whatever turns it back gives what there was; so do mirrored odd sides.
+TEST(LinearPlanes, LosesNothingWhereSamplesMeet) {
+    Executor executor(BackendChoice::cpu, 2);
+    for (const auto& [filters, siting, height, width] :
+         {std::tuple{"rotate=90,rotate=270", siting_centre, 66, 98},
+          {"rotate=-90,flip,rotate=90,flip=vertical", siting_centre, 66, 98},
+          {"pad=iw+8:ih+6:4:2,crop=iw-8:ih-6:4:2", siting_left, 66, 98},
+          {"flip,flip", siting_left, 66, 99}}) {
+        SCOPED_TRACE(filters);
+        const auto made = make(filters, info_of(yuv_420, siting, height, width), executor, noise);
+        for (int plane = 0; plane < 3; ++plane)
+            EXPECT_EQ(kit::first_difference(plane_of(std::as_const(*made.result).view(), plane),
+                                            plane_of(made.picture.host(), plane)),
+                      std::nullopt);
+    }
+}
+
+TEST(LinearPlanes, ChangesTheCodingAtLast) {
+    Executor executor(BackendChoice::cpu, 2);
+    const auto from = info_of(yuv_420, siting_left, 120, 200);
+    const auto chain = parse_chain("scale=50%");
+    const auto same = of_size(from, {1, 60, 100, 3});
+    auto other = same;
+    other.coding = {YuvMatrix::bt601, false};
+    auto plain = LinearPlanes::of(chain, from, same, executor),
+         recoded = LinearPlanes::of(chain, from, other, executor);
+    ASSERT_TRUE(plain && recoded);
+    GuardedYuv picture(from, {}, Backend::cpu);
+    noise(picture);
+    HostImage image({1, 60, 100, 3});
+    YuvPicture want(other);
+    YuvToImage(same, 3, executor).run(plain->run(picture.host())->view(), image.view());
+    ImageToYuv(other, 3, executor).run(image.view(), want.view());
+    const auto have = recoded->run(picture.host());
+    for (int plane = 0; plane < 3; ++plane)
+        EXPECT_EQ(kit::first_difference(plane_of(have->view(), plane), plane_of(std::as_const(want).view(), plane)),
+                  std::nullopt);
+}
+
+TEST(LinearPlanes, IsOfLinearChainsAlone) {
+    Executor executor(BackendChoice::cpu, 2);
+    const auto from = info_of(yuv_420, siting_left, 40, 60);
+    const auto is_of = [&](const char* filters, const YuvInfo& to, std::optional<YuvInfo> own = {}) {
+        return LinearPlanes::of(parse_chain(filters), own.value_or(from), to, executor).has_value();
+    };
+    EXPECT_TRUE(is_of("rotate=90", of_size(from, {1, 60, 40, 3})));
+    EXPECT_TRUE(is_of("pad=64:44:2:2", of_size(from, {1, 44, 64, 3})));
+    EXPECT_TRUE(is_of("gaussian=31:sigma=5,mean", from));
+    EXPECT_FALSE(is_of("gaussian=5:border=zero", from)) << "which is no black of planes";
+    EXPECT_FALSE(is_of("mean=65", from)) << "which is wide";
+    EXPECT_FALSE(is_of("gaussian,gray", from));
+    EXPECT_FALSE(is_of("", from));
+    EXPECT_FALSE(is_of("rotate=90", from)) << "which is not its size";
+    EXPECT_FALSE(is_of("rotate=90:size=same", from)) << "which blends";
+    EXPECT_FALSE(is_of("rotate=7:size=same", from));
+    EXPECT_FALSE(is_of("flip,gray", from));
+    EXPECT_FALSE(is_of("pad=65:45:1:1", of_size(from, {1, 45, 65, 3}))) << "whose rim shares samples with the picture";
+    EXPECT_FALSE(is_of("flip", info_of(yuv_420, siting_centre, 40, 60))) << "which is sited otherwise";
+    EXPECT_FALSE(is_of("flip", info_of(yuv_444, siting_left, 40, 60)));
+    const auto turned = info_of(yuv_422, siting_left, 60, 40);
+    EXPECT_FALSE(is_of("rotate=90", turned, info_of(yuv_422, siting_left, 40, 60)));
+    for (const auto format : {yuv_nv12, yuv_p010}) {
+        const auto other = info_of(format, siting_left, 40, 60);
+        EXPECT_FALSE(is_of("flip", other, other)) << to_string(format);
+    }
+}
+
+TEST(LinearPlanes, RefusesPicturesOfAnotherForm) {
+    Executor executor(BackendChoice::cpu, 1);
+    const auto info = info_of(yuv_420, siting_left, 40, 60), other = info_of(yuv_420, siting_centre, 40, 60);
+    auto geometry = LinearPlanes::of(parse_chain("flip,scale=60:40"), info, info, executor);
+    ASSERT_TRUE(geometry);
+    EXPECT_EQ(geometry->name(), "flip+scale");
+    EXPECT_TRUE(geometry->blends());
+    EXPECT_FALSE(LinearPlanes::of(parse_chain("flip=vertical"), info, info, executor)->blends());
+    EXPECT_TRUE(geometry->takes(info));
+    EXPECT_FALSE(geometry->takes(other));
+    EXPECT_THROW(geometry->run(GuardedYuv(other, {}, Backend::cpu).host()), Error);
+}
+
+}  // namespace linear_planes_test
+}  // namespace framewire

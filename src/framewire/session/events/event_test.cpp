@@ -1,0 +1,79 @@
+#include "framewire/session/events/event.hpp"
+
+#include "framewire/net/wire/wire.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+namespace framewire::session {
+namespace event_test {
+
+const WallTime moment{std::chrono::milliseconds(1'795'460'400'123)};
+
+TEST(Event, OfObjectsIsOneLineOfJson) {
+    const std::vector<Component> objects{{1, 3, 4, 10, 20, 150, 1200, 2025}};
+    const SeenFrame frame{{17, 0.5, {}}, {1, 48, 64, 3}, objects};
+    const auto event = objects_event("door", "door-5-1", moment, frame);
+    EXPECT_EQ(event->camera, "door");
+    EXPECT_EQ(event->type, Event::Type::objects);
+    EXPECT_EQ(
+        event->json,
+        R"({"type":"objects","id":"door-5-1","camera":"door","frame":17,"time":"2026-11-23T19:00:00.123Z","width":64,"height":48,)"
+        R"("objects":[{"id":1,"box":[3,4,10,20],"area":150,"centroid":[8.00,13.50]}]})");
+    const auto none = objects_event("door", "door-5-2", moment, {{18, 0.5, {}}, {1, 48, 64, 3}, {}});
+    EXPECT_TRUE(none->json.ends_with(R"("objects":[]})")) << none->json;
+}
+
+TEST(Event, OfMotionIsOneLineOfJson) {
+    EXPECT_EQ(
+        motion_event("door", "door-5-1", moment, true, 17)->json,
+        R"({"type":"motion","id":"door-5-1","camera":"door","state":"ON","frame":17,"time":"2026-11-23T19:00:00.123Z"})");
+    EXPECT_NE(motion_event("door", "door-5-1", moment, false, 17)->json.find(R"("state":"OFF")"), std::string::npos);
+}
+
+TEST(Event, IsReadAsItWasWritten) {
+    for (const bool on : {true, false}) {
+        const auto written = motion_event("yard.2", "yard.2-5-1", moment, on, 3);
+        const auto read = read_event(written->json);
+        ASSERT_TRUE(read);
+        EXPECT_EQ(read->type, Event::Type::motion);
+        EXPECT_EQ(read->camera, "yard.2");
+        EXPECT_EQ(read->on, on);
+        EXPECT_EQ(read->json, written->json);
+    }
+}
+
+TEST(Event, OfTheMostObjectsWithTheLargestNumbersIsNotTooLong) {
+    constexpr auto most = std::numeric_limits<std::int32_t>::max();
+    const std::vector<Component> objects(net::max_objects,
+                                         {most, most, most, most, most, 1, std::int64_t{most}, std::int64_t{most}});
+    const auto event =
+        objects_event(std::string(64, 'n'), std::string(90, '9'), moment, {{}, {1, most, most, 3}, objects});
+    EXPECT_LE(event->json.size(), max_event_bytes);
+    EXPECT_TRUE(read_event(event->json));
+}
+
+TEST(Event, IsNotReadWhereItIsNone) {
+    const std::string good = R"({"type":"motion","id":"a","camera":"door","state":"ON"})";
+    ASSERT_TRUE(read_event(good));
+    for (const std::string bad :
+         {"", "{", "[]", "7", R"({"type":"motion","id":"a","camera":"door"})",
+          R"({"type":"motion","id":"a","camera":"door","state":"on"})",
+          R"({"type":"motion","id":"a","camera":"do/or","state":"ON"})",
+          R"({"type":"motion","id":"a","camera":7,"state":"ON"})", R"({"type":"motion","camera":"door","state":"ON"})",
+          R"({"type":"door","id":"a","camera":"door"})", "{\"type\":\"objects\",\n\"id\":\"a\",\"camera\":\"door\"}"})
+        EXPECT_FALSE(read_event(bad)) << bad;
+    EXPECT_FALSE(read_event(good + std::string(max_event_bytes, ' ')));
+}
+
+TEST(Event, HasAnIdentityOfItsOwnOverRestarts) {
+    EventIds first("door", moment), second("door", moment + std::chrono::milliseconds(1));
+    EXPECT_EQ(first.next(), "door-1795460400123-1");
+    EXPECT_EQ(first.next(), "door-1795460400123-2");
+    EXPECT_EQ(second.next(), "door-1795460400124-1");
+}
+
+}  // namespace event_test
+}  // namespace framewire::session

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "framewire/session/live/kept/state_file.hpp"
+#include "framewire/session/live/served_camera.hpp"
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace framewire::session {
+
+/// Keeps what is ordered of cameras in a file: within a second of a change, and at the end. A file that cannot be
+/// written is told of once, and tried again.
+class StateKeeper {
+public:
+    /// `before` is what the file said; what it has of cameras that are not here stays in it.
+    StateKeeper(std::string path, OrderedOfCameras before, std::vector<std::shared_ptr<ServedCamera>> cameras);
+    ~StateKeeper();
+    StateKeeper(const StateKeeper&) = delete;
+    StateKeeper& operator=(const StateKeeper&) = delete;
+
+private:
+    void work(const std::stop_token& stop);
+    void keep();
+
+    std::string path_;
+    OrderedOfCameras ordered_;
+    std::vector<std::shared_ptr<ServedCamera>> cameras_;
+    std::string kept_;
+    bool warned_ = false;
+    std::jthread thread_;  // last: all is there before it starts
+};
+
+}  // namespace framewire::session

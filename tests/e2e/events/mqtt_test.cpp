@@ -1,0 +1,289 @@
+// Events to real brokers: what they are told, and that nothing is lost over their deaths and that of framewire.
+#include "e2e/events/brokers.hpp"
+#include "e2e/shell.hpp"
+#include "kit/needs.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <map>
+#include <set>
+#include <thread>
+
+namespace framewire::e2e {
+namespace mqtt_test {
+
+using namespace std::chrono_literals;
+using Json = nlohmann::json;
+
+class Mqtt : public ::testing::Test {
+protected:
+    void SetUp() override {
+        FRAMEWIRE_NEEDS(brokers_are_installed(), "Debian's mosquitto, mosquitto-clients and nats-server are not there");
+    }
+};
+
+// Something moves in it all the time, and the detector finds it from some frame on.
+std::vector<std::string> serve(const std::string& broker, std::vector<std::string> more) {
+    more.insert(more.begin(), {"serve", "--backend", "cpu", "--listen", "127.0.0.1:0", "--detect", "--name", "door",
+                               "-i", "synth:size=160x120:fps=20:noise=0:objects=3:seed=3", "--mqtt", broker});
+    return framewire(std::move(more));
+}
+
+// Each identity of an event, and how often it came.
+std::map<std::string, int> counted(const std::vector<Json>& events) {
+    std::map<std::string, int> ids;
+    for (const auto& event : events) ++ids[event["id"].get<std::string>()];
+    return ids;
+}
+
+// The events of each run of framewire are numbered from 1 without gaps; gives how many came twice.
+int expect_all(const std::vector<Json>& events, std::size_t told) {
+    const auto ids = counted(events);
+    EXPECT_EQ(ids.size(), told);
+    std::map<std::string, std::set<int>> runs;
+    int doubled = 0;
+    for (const auto& [id, times] : ids) {
+        const auto dash = id.rfind('-');
+        runs[id.substr(0, dash)].insert(std::stoi(id.substr(dash + 1)));
+        doubled += times - 1;
+    }
+    for (const auto& [run, numbers] : runs) {
+        EXPECT_EQ(*numbers.begin(), 1) << run;
+        EXPECT_EQ(*numbers.rbegin(), std::ssize(numbers)) << run << " lacks some";
+    }
+    return doubled;
+}
+
+// Events that came more than once left out, the others are in their order.
+void expect_in_order(const std::vector<Json>& events) {
+    std::set<std::string> seen;
+    std::map<std::string, int> last;
+    for (const auto& event : events) {
+        const auto id = event["id"].get<std::string>();
+        if (!seen.insert(id).second) continue;
+        const auto dash = id.rfind('-');
+        const int number = std::stoi(id.substr(dash + 1));
+        EXPECT_GT(number, last[id.substr(0, dash)]) << id;
+        last[id.substr(0, dash)] = number;
+    }
+}
+
+TEST_F(Mqtt, TellsEventsMotionAndWhatHomeAssistantReads) {
+    const TemporaryFolder folder;
+    Mosquitto broker;
+    broker.start();
+    const Subscriber all(broker, "#");
+    Program serving(serve(broker.url("home/cams"), {"--frames", "60", "--stats", folder / "stats.json"}));
+    EXPECT_EQ(serving.wait().code, 0) << serving.err();
+    const auto figures = Json::parse(contents(folder / "stats.json"));
+    const auto told = figures["events"]["objects"].get<std::size_t>() + figures["events"]["motion"].get<std::size_t>();
+    EXPECT_GT(told, 20u);
+    EXPECT_EQ(figures["mqtt"]["acknowledged"], told);
+    EXPECT_EQ(figures["mqtt"]["waiting"], 0);
+    EXPECT_EQ(figures["mqtt"]["connections"], 1);
+    ASSERT_TRUE(all.wait_for(2 * told + 3)) << "each in two topics, what Home Assistant reads, online and offline";
+
+    std::map<std::string, std::vector<std::string>> topics;
+    for (const auto& [topic, payload] : all.messages()) topics[topic].push_back(payload);
+    EXPECT_EQ(topics["home/cams/available"], (std::vector<std::string>{"online", "offline"}));
+    EXPECT_EQ(topics["home/cams/events"].size(), told);
+    EXPECT_EQ(topics["home/cams/door/objects"].size(), figures["events"]["objects"]);
+    auto motion = topics["home/cams/door/motion"];
+    EXPECT_EQ(motion.front(), "OFF");
+    EXPECT_EQ(motion[motion.size() - 2], "ON");
+    EXPECT_EQ(motion.back(), "OFF");
+    EXPECT_EQ(expect_all(all.events(), told), 0);
+    expect_in_order(all.events());
+    const auto found = Json::parse(topics["home/cams/door/objects"][10]);
+    EXPECT_EQ(found["camera"], "door");
+    EXPECT_EQ(found["width"], 160);
+    EXPECT_EQ(found["objects"][0]["box"].size(), 4u);
+
+    const auto config = Json::parse(retained(broker, "homeassistant/binary_sensor/framewire_home_cams/door/config"));
+    EXPECT_EQ(config["state_topic"], "home/cams/door/motion");
+    EXPECT_EQ(config["availability_topic"], "home/cams/available");
+    EXPECT_EQ(config["device_class"], "motion");
+    EXPECT_EQ(retained(broker, "home/cams/door/motion"), "OFF");
+}
+
+// The last will.
+TEST_F(Mqtt, TellsThatItIsGoneWhenItIsKilled) {
+    Mosquitto broker;
+    broker.start();
+    Program serving(serve(broker.url("cams"), {}));
+    ASSERT_TRUE(serving.wait_for_err("events are told to")) << serving.err();
+    const Subscriber available(broker, "cams/available");
+    ASSERT_TRUE(available.wait_for(1));
+    serving.signal(SIGKILL);
+    ASSERT_TRUE(available.wait_for(2));
+    EXPECT_EQ(available.messages().back().payload, "offline");
+    EXPECT_EQ(retained(broker, "cams/available"), "offline");
+}
+
+// Kills a broker twice while events come, and starts it again: all come.
+void kill_and_see(Broker& broker, const std::vector<std::string>& more) {
+    const TemporaryFolder folder;
+    broker.start();
+    const Subscriber all(broker, "cams/#", {"-V", "mqttv311"});
+    auto arguments = more;
+    arguments.insert(arguments.end(), {"--frames", "160", "--stats", folder / "stats.json"});
+    Program serving(serve(broker.url("cams"), arguments));
+    for (const std::size_t before : {std::size_t{20}, std::size_t{60}}) {
+        ASSERT_TRUE(all.wait_for_events(before)) << serving.err();
+        broker.kill();
+        ASSERT_TRUE(serving.wait_for_err("was lost")) << serving.err();
+        std::this_thread::sleep_for(500ms);
+        broker.start();
+    }
+    EXPECT_EQ(serving.wait().code, 0) << serving.err();
+    const auto figures = Json::parse(contents(folder / "stats.json"));
+    const auto told = figures["events"]["objects"].get<std::size_t>() + figures["events"]["motion"].get<std::size_t>();
+    EXPECT_EQ(figures["mqtt"]["acknowledged"], told) << serving.err();
+    EXPECT_EQ(figures["mqtt"]["dropped"], 0);
+    EXPECT_EQ(figures["mqtt"]["connections"], 3);
+    EXPECT_TRUE(all.wait_for_events(told)) << counted(all.events()).size() << " of " << told;
+    // A broker that dies between passing one on and acknowledging it gets it again, and so may who hears from it.
+    constexpr int most_doubled_of_a_death = 20;
+    const int doubled = expect_all(all.events(), told);
+    EXPECT_LE(doubled, 2 * most_doubled_of_a_death);
+    ::testing::Test::RecordProperty("doubled", doubled);
+    expect_in_order(all.events());
+}
+
+TEST_F(Mqtt, LosesNothingWhenMosquittoIsKilled) {
+    Mosquitto broker;
+    kill_and_see(broker, {});
+}
+
+TEST_F(Mqtt, LosesNothingWhenNatsIsKilled) {
+    Nats broker;
+    kill_and_see(broker, {"--mqtt-discovery", "none"});
+}
+
+// Where framewire is killed while the broker is away, what waits is in the file.
+TEST_F(Mqtt, GoesOnWithWhatWaitsAfterARestart) {
+    const TemporaryFolder folder;
+    const std::vector<std::string> kept{"--mqtt-spool-file", folder / "spool"};
+    Mosquitto broker;
+    broker.start();
+    const Subscriber all(broker, "cams/#");
+    broker.kill();
+    {
+        Program serving(serve(broker.url("cams"), kept));
+        ASSERT_TRUE(serving.wait_for_err("is not to be had")) << serving.err();
+        std::this_thread::sleep_for(3s);
+        serving.signal(SIGKILL);
+        serving.wait();
+    }
+    broker.start();
+    auto more = kept;
+    more.insert(more.end(), {"--frames", "40", "--stats", folder / "stats.json"});
+    Program serving(serve(broker.url("cams"), more));
+    EXPECT_EQ(serving.wait().code, 0) << serving.err();
+    EXPECT_NE(serving.err().find(" events wait in "), std::string::npos) << serving.err();
+    const auto told = Json::parse(contents(folder / "stats.json"))["mqtt"]["acknowledged"].get<std::size_t>();
+    EXPECT_GT(told, 60u);
+    ASSERT_TRUE(all.wait_for_events(told));
+    EXPECT_EQ(expect_all(all.events(), told), 0);
+    expect_in_order(all.events());
+}
+
+TEST_F(Mqtt, DropsTheOldestBeyondTheBound) {
+    const TemporaryFolder folder;
+    Mosquitto broker;
+    broker.start();
+    const Subscriber all(broker, "cams/#");
+    broker.kill();
+    Program serving(serve(broker.url("cams"), {"--frames", "400", "--rate", "100", "--mqtt-spool", "100", "--stats",
+                                               folder / "stats.json"}));
+    ASSERT_TRUE(serving.wait_for_err("is not to be had")) << serving.err();
+    std::this_thread::sleep_for(2s);
+    broker.start();
+    EXPECT_EQ(serving.wait().code, 0) << serving.err();
+    const auto figures = Json::parse(contents(folder / "stats.json"));
+    EXPECT_GT(figures["mqtt"]["dropped"], 0);
+    EXPECT_NE(serving.err().find("events were dropped"), std::string::npos) << serving.err();
+    const auto told = figures["mqtt"]["acknowledged"].get<std::size_t>();
+    EXPECT_EQ(told + figures["mqtt"]["dropped"].get<std::size_t>(),
+              figures["events"]["objects"].get<std::size_t>() + figures["events"]["motion"].get<std::size_t>());
+    ASSERT_TRUE(all.wait_for_events(told));
+    EXPECT_EQ(all.events().back()["state"], "OFF") << "the newest came";
+    expect_in_order(all.events());
+}
+
+// Who is not let in is told so, goes on with the stream, and shows the password nowhere.
+TEST_F(Mqtt, SaysThatAPasswordIsWrongWithoutTellingIt) {
+    const TemporaryFolder folder;
+    EXPECT_EQ(printed_by(fmt::format("mosquitto_passwd -b -c {} bob right-secret", folder / "users")), "");
+    Mosquitto broker(fmt::format("allow_anonymous false\npassword_file {}\n", folder / "users"));
+    broker.start();
+    const auto url_of = [&](const std::string& user) {
+        return fmt::format("mqtt://{}@127.0.0.1:{}/cams", user, broker.port());
+    };
+    Program wrong(serve(url_of("bob:wrong-secret"), {"--frames", "40", "--stats", folder / "stats.json"}));
+    ASSERT_TRUE(wrong.wait_for_err("password is wrong")) << wrong.err();
+    const auto line = contents(fmt::format("/proc/{}/cmdline", wrong.id()));
+    EXPECT_NE(line.find("mqtt://bob:"), std::string::npos) << line;
+    EXPECT_EQ(line.find("wrong-secret"), std::string::npos) << line;
+    wrong.signal(SIGTERM);
+    wrong.wait();
+    EXPECT_EQ(wrong.err().find("wrong-secret"), std::string::npos) << wrong.err();
+    EXPECT_EQ(contents(folder / "stats.json").find("secret"), std::string::npos);
+
+    const auto password = folder / "password";
+    std::ofstream(password) << "right-secret\n";
+    std::filesystem::permissions(password, std::filesystem::perms::owner_read);
+    Program right(serve(url_of("bob"), {"--frames", "10", "--mqtt-password-file", password}));
+    EXPECT_EQ(right.wait().code, 0);
+    EXPECT_NE(right.err().find("events are told to mqtt://127.0.0.1"), std::string::npos) << right.err();
+    EXPECT_EQ(right.err().find("secret"), std::string::npos) << right.err();
+}
+
+TEST_F(Mqtt, TrustsOnlyCertificatesThatItShould) {
+    const TemporaryFolder folder;
+    const auto made =
+        printed_by(fmt::format("openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext "
+                               "subjectAltName=IP:127.0.0.1 -keyout {} -out {}",
+                               folder / "key.pem", folder / "certificate.pem"));
+    ASSERT_TRUE(std::filesystem::exists(folder / "certificate.pem")) << made;
+    Mosquitto broker(
+        fmt::format("allow_anonymous true\ncertfile {}\nkeyfile {}\n", folder / "certificate.pem", folder / "key.pem"));
+    broker.start();
+    const auto url = fmt::format("mqtts://127.0.0.1:{}/cams", broker.port());
+    Program trusted(serve(url, {"--frames", "20", "--mqtt-ca", folder / "certificate.pem"}));
+    EXPECT_TRUE(trusted.wait_for_err("events are told to mqtts://")) << trusted.err();
+    EXPECT_EQ(trusted.wait().code, 0);
+    Program untrusted(serve(url, {}));
+    EXPECT_TRUE(untrusted.wait_for_err("certificate verify failed")) << untrusted.err();
+    untrusted.signal(SIGTERM);
+    untrusted.wait();
+    EXPECT_EQ(untrusted.err().find("events are told to"), std::string::npos) << untrusted.err();
+}
+
+TEST_F(Mqtt, OptionsThatDoNotGoTogetherAreRefused) {
+    const auto refusal = [](std::vector<std::string> more) {
+        more.insert(more.begin(), {"serve", "--backend", "cpu", "--listen", "127.0.0.1:0", "--frames", "1", "-i",
+                                   "synth:size=64x48"});
+        const auto result = run_framewire(std::move(more));
+        EXPECT_EQ(result.code, 2) << result.err;
+        return result.err;
+    };
+    const auto expect_in = [](const std::string& text, const std::string& words) {
+        EXPECT_NE(text.find(words), std::string::npos) << words << "\nis not in:\n" << text;
+    };
+    expect_in(refusal({"--mqtt", "mqtt://broker"}), "no camera has one");
+    expect_in(refusal({"--detect", "--mqtt-spool-file", "x"}), "mqtt, which is not given");
+    expect_in(refusal({"--detect", "--mqtt", "mqtt://broker", "--mqtt-password-file", "x"}), "needs a user");
+    expect_in(refusal({"--detect", "--mqtt", "mqtt://broker", "--mqtt-ca", "x"}), "mqtts://");
+    expect_in(refusal({"--detect", "--mqtt", "mqtt://broker", "--mqtt-spool", "7"}), "100");
+    const auto words = refusal({"--detect", "--mqtt", "mqtt://bob:top-secret@broker:x"});
+    expect_in(words, "no valid host");
+    EXPECT_EQ(words.find("top-secret"), std::string::npos) << words;
+}
+
+}  // namespace mqtt_test
+}  // namespace framewire::e2e

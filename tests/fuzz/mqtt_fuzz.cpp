@@ -1,0 +1,34 @@
+// Addresses of MQTT brokers, and files of events that wait, as nobody would write them: refused without a word of a
+// password, or understood.
+
+#include "framewire/core/error.hpp"
+#include "framewire/session/events/event.hpp"
+#include "framewire/session/events/mqtt/mqtt_options.hpp"
+#include "framewire/session/events/mqtt/spool/spool_file.hpp"
+#include "fuzz/memory_file.hpp"
+
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace framewire;
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    try {
+        const auto address = session::parse_mqtt_address(text);
+        const auto again = session::parse_mqtt_address(session::to_string(address));
+        if (again.host != address.host || again.port != address.port || again.prefix != address.prefix) std::abort();
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::usage) std::abort();
+    }
+    try {
+        constexpr std::size_t limit = 5;
+        const fuzz::MemoryFile file(data, size);
+        session::SpoolFile spool(file.path());
+        if (spool.read(limit).waiting.size() > limit) std::abort();
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::config) std::abort();
+    }
+    if (const auto event = session::read_event(text); event && event->json != text) std::abort();
+    return 0;
+}
