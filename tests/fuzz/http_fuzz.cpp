@@ -15,7 +15,6 @@ namespace framewire::http_fuzz {
 namespace {
 
 using namespace net;
-using std::chrono::milliseconds;
 
 constexpr std::string_view token = "correct-horse-battery";
 
@@ -57,8 +56,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::PostingLoop loop;
     http::Visitors* visitors = nullptr;
     Sessions sessions({.viewers = 4,
-                       .guests = {4, 4, milliseconds(5'000), milliseconds(10'000)},
-                       .viewer_deadlines = {milliseconds(10'000), milliseconds(1'000)},
+                       .guests = {4, 4, std::chrono::milliseconds(5'000), std::chrono::milliseconds(10'000)},
+                       .viewer_deadlines = {std::chrono::milliseconds(10'000), std::chrono::milliseconds(1'000)},
                        .pinned_bytes = 1 << 20},
                       loop, token, [&](ConnectionPointer connection, ByteSpan heard) {
                           visitors->come(std::move(connection), heard);
@@ -67,9 +66,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     http::Visitors all({.waiting = 4,
                         .waiting_per_peer = 4,
                         .under_way = 4,
-                        .request_deadline = milliseconds(5'000),
-                        .idle_deadline = milliseconds(5'000),
-                        .write_deadline = milliseconds(5'000)},
+                        .request_deadline = std::chrono::milliseconds(5'000),
+                        .idle_deadline = std::chrono::milliseconds(5'000),
+                        .write_deadline = std::chrono::milliseconds(5'000)},
                        loop, http::Admission({}, sessions.gate()), [&](ConnectionPointer connection, std::string name) {
                            sessions.come(std::move(connection), std::move(name));
                        });
@@ -88,7 +87,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         all.set_site(site);
     }
     for (int i = 0; i < 4; ++i) {
-        loop.pass(milliseconds(6'000));
+        loop.pass(std::chrono::milliseconds(6'000));
         all.check_deadlines();
         sessions.check_deadlines();
         loop.run();

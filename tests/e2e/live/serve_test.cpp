@@ -71,7 +71,8 @@ TEST(Serve, RecordingsOfThreeViewersAreTheSource) {
     Serving serving(
         {"-i", small_synth, "--mode", "lossless", "--frames", "60", "--wait", "2", "--stats", folder / "serve.json"});
     Program first(view({serving.url(), "-o", folder / "first.mkv", "--stats", folder / "first.json"}));
-    Program second(view({serving.url(), "-o", folder / "second.mkv"}));
+    const auto over_websocket = "ws" + serving.url().substr(3);
+    Program second(view({over_websocket, "-o", folder / "second.mkv"}));
     ASSERT_TRUE(first.wait_for_err("viewing")) << first.err();
     ASSERT_TRUE(second.wait_for_err("viewing")) << second.err();
     std::this_thread::sleep_for(700ms);

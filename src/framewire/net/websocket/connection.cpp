@@ -119,6 +119,7 @@ struct WebSocketConnection::Core : std::enable_shared_from_this<Core> {
     const Options options;
     beast::websocket::response_type answer;  // of the server that was asked
     beast::websocket::stream<Carrier, false> stream;
+    bool pinging = false;
     Done shaken, read_done, write_done;
     std::span<std::uint8_t> into;
     Progress progress;
@@ -151,7 +152,10 @@ std::optional<std::string> WebSocketConnection::declined() const {
 bool WebSocketConnection::message_ended() const { return core_->stream.is_message_done(); }
 
 void WebSocketConnection::ping() {
-    core_->stream.async_ping({}, [](const error_code&) {});
+    if (std::exchange(core_->pinging, true)) return;
+    core_->stream.async_ping({}, [weak = std::weak_ptr(core_)](const error_code&) {
+        if (const auto self = weak.lock()) self->pinging = false;
+    });
 }
 
 const std::string& WebSocketConnection::name() const { return core_->carrier().connection().name(); }

@@ -46,7 +46,8 @@ public:
 
     /// Whether what was read last is the end of a message.
     bool message_ended() const;
-    /// Asks the other end for a sign of life, which it gives by itself. Not while something is written.
+    /// Asks the other end for a sign of life, which it gives by itself; nothing where that is on its way. Not while
+    /// something is written.
     void ping();
 
     const std::string& name() const override;

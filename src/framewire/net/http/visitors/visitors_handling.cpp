@@ -100,7 +100,7 @@ void Visitors::handle(const VisitorPointer& visitor) {
     } catch (const Refused& why) {
         refuse(visitor, why, false);
     } catch (const std::exception& error) {
-        trouble_.line("{}: {}", visitor->connection->name(), error.what());
+        trouble_.line("a request was not seen to: {}", error.what());
         close(visitor);
     }
 }
