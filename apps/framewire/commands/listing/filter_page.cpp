@@ -46,6 +46,10 @@ std::string filter_page(const FilterInfo& filter) {
         fmt::format_to(out,
                        "\nNeighbours in a chain that look at single pixels run as one pass; so does this one wherever "
                        "its values allow.\n");
+    if (filter.window)
+        fmt::format_to(out,
+                       "\nAlone, or beside filters that move pixels and scale, it works on decoded planes as they are "
+                       "([more](../outputs.md)).\n");
     fmt::format_to(out, "\n[All filters](README.md)\n");
     return page;
 }
