@@ -4,6 +4,7 @@ import {drawMarks, rgbaOf} from './pixels.js';
 export class CanvasPainter {
     #context;
     #shape = {width: 0, height: 0, channels: 3};
+    #marked = false;  // there are marks on it
 
     /** @param {OffscreenCanvas} canvas */
     constructor(canvas) {
@@ -25,7 +26,8 @@ export class CanvasPainter {
      */
     paint(picture, areas, marks, view) {
         // Marks lie everywhere, and what lay under those before is to be seen again.
-        const pieces = marks ? [{x: 0, y: 0, ...this.#shape}] : areas;
+        const pieces = marks || this.#marked ? [{x: 0, y: 0, ...this.#shape}] : areas;
+        this.#marked = marks !== null;
         for (const area of pieces) {
             const rgba = rgbaOf(picture, this.#shape, area);
             if (marks) drawMarks(rgba, marks, view);

@@ -61,6 +61,7 @@ test("other sites' pages neither read nor order nor watch", async (t) => {
     const { port } = await serve(t, "-i", SOURCE, "--panel");
     const victim = `http://127.0.0.1:${port}`;
     const stands = async () => (await (await fetch(`${victim}/api/cameras`)).json()).cameras[0];
+    await until("its frames come", async () => (await stands()).up);
     const before = await stands();
     const page = await otherSite(t);
 

@@ -11,7 +11,7 @@ import {folderOf, serve} from './programs.js';
 
 const patience = {timeout: 60_000};
 const flags = ['--no-sandbox', '--no-first-run', '--disable-quic', '--disable-background-networking', '--disable-sync'];
-const ways = {WebGL: [], 'without WebGL': ['--disable-3d-apis']};
+const ways = {WebGL: [], 'without WebGL': ['--disable-gpu', '--disable-software-rasterizer']};
 const browsers = {};
 
 before(async () => {
