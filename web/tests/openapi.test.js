@@ -71,6 +71,7 @@ test("a running server answers as the document says", async (t) => {
     await ask(of("threshold"), "put", { threshold: 8 }, 200);
     await ask(of("zones"), "put", { zones: [{ kind: "privacy", x: 0, y: 0, width: 32, height: 16 }] }, 200);
     await ask(of("record"), "post", { on: true }, 200);
+    await until("frames are recorded", async () => (await (await fetch(`${address}/api/cameras/main`)).json()).recording.seconds > 0);
     await ask(of("record"), "post", { on: false }, 200);
     await ask(of("snapshot"), "post", {}, 200);
     await ask(of("chain"), "put", { chain: "no-such-filter" }, 400);

@@ -33,7 +33,7 @@ public:
     LiveRecordingState state() const;
 
     /// Waits until all is written and lets the file appear; only the first call does. Throws what writing failed with,
-    /// and Error{no_input} where no frame came: then there is no file.
+    /// and Error{config} where no frame came: then there is no file.
     void finish(Ending ending);
 
 private:
