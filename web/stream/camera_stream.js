@@ -16,10 +16,11 @@ export class CameraStream extends EventTarget {
     #nextCall = 0;
 
     /**
-     * @param {{url: string|URL, name: string, token?: string, canvas: HTMLCanvasElement}} options url: of the
-     *     WebSocket, `ws://HOST/NAME/stream`; canvas: a fresh one, it is the worker's from then on
+     * @param {{url: string|URL, name: string, token?: string, canvas: HTMLCanvasElement, webGl?: 'gpu'|'any'}} options
+     *     url: of the WebSocket, `ws://HOST/NAME/stream`; canvas: a fresh one, it is the worker's from then on; webGl:
+     *     see painterOn()
      */
-    constructor({url, name, token = '', canvas}) {
+    constructor({url, name, token = '', canvas, webGl = 'gpu'}) {
         super();
         this.#worker = new Worker(new URL('./worker.js', import.meta.url), {type: 'module', name: `camera ${name}`});
         this.#worker.onmessage = ({data}) => this.#hear(data);
@@ -28,7 +29,7 @@ export class CameraStream extends EventTarget {
             this.#hear({kind: 'state', detail: {state: 'refused', text}});
         };
         const offscreen = canvas.transferControlToOffscreen();
-        this.#worker.postMessage({order: 'open', url: String(url), name, token, canvas: offscreen}, [offscreen]);
+        this.#worker.postMessage({order: 'open', url: String(url), name, token, canvas: offscreen, webGl}, [offscreen]);
     }
 
     /** Hangs up, and keeps the picture. */

@@ -6,19 +6,16 @@
  * @returns {Uint8ClampedArray}
  */
 export function rgbaOf(picture, shape, area) {
-    const out = new Uint8ClampedArray(4 * area.width * area.height), {channels} = shape;
+    // Whole pixels at once; wasm, and so R, is of little-endian machines.
+    const out = new Uint32Array(area.width * area.height), {channels} = shape;
     const red = channels === 1 ? 0 : 2, green = channels === 1 ? 0 : 1;
     let to = 0;
     for (let y = area.y; y < area.y + area.height; ++y) {
         let from = (y * shape.width + area.x) * channels;
-        for (let x = 0; x < area.width; ++x, from += channels, to += 4) {
-            out[to] = picture[from + red];
-            out[to + 1] = picture[from + green];
-            out[to + 2] = picture[from];
-            out[to + 3] = 255;
-        }
+        for (let x = 0; x < area.width; ++x, from += channels)
+            out[to++] = 0xff000000 | picture[from] << 16 | picture[from + green] << 8 | picture[from + red];
     }
-    return out;
+    return new Uint8ClampedArray(out.buffer);
 }
 
 /**

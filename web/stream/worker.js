@@ -19,8 +19,8 @@ class CameraWorker {
     // Since the last painting:
     #came = {bytes: 0, changed: 0, decodeMs: 0, states: 0};
 
-    constructor({canvas, url, name, token}, module) {
-        this.#painter = painterOn(canvas);
+    constructor({canvas, url, name, token, webGl}, module) {
+        this.#painter = painterOn(canvas, webGl);
         this.#session = new Session({
             module,
             name,
