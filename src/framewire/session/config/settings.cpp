@@ -156,11 +156,12 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
                          .type = Type::flag,
                          .default_value = "0"},
                         [](CameraSettings& camera, const std::string& text) { camera.detects = text == "1"; }});
-    settings.push_back({{.name = "panel",
-                         .help = "viewers may set brightness and its like, and switch filters",
-                         .type = Type::flag,
-                         .default_value = "0"},
-                        [](CameraSettings& camera, const std::string& text) { camera.input.panel = text == "1"; }});
+    settings.push_back(
+        {{.name = "panel",
+          .help = "viewers may give orders: filters, threshold, brightness and its like, zones, recordings",
+          .type = Type::flag,
+          .default_value = "0"},
+         [](CameraSettings& camera, const std::string& text) { camera.input.panel = text == "1"; }});
     settings.push_back(
         {{.name = "relay-token-file",
           .help = "of a stream that is forwarded: the token that its server wants to hear",
