@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <string_view>
 
 int main(int argc, char** argv) {
     using namespace framewire;
@@ -18,10 +17,11 @@ int main(int argc, char** argv) {
     CLI::App app{"Measures framewire's operations on this machine: every row only after its output was checked."};
     std::vector<std::string> wanted;
     std::string json_path, cdnet_folder, video, only;
-    bool quick = false;
+    bool quick = false, check_only = false;
     StreamChoices stream;
     int threads = 2;
-    app.add_option("suites", wanted, "which suites; all without");
+    app.add_option("suites", wanted, "which groups (ladders) or suites (ladders/difference); all without");
+    app.add_flag("--check", check_only, "run each thing once, check what it gives, and time nothing");
     app.add_flag("--quick", quick, "repeat less, for an overview");
     app.add_option("--threads", threads, "threads of the CPU runs and of the peers")->capture_default_str();
     app.add_option("--json", json_path, "also write the rows to this file");
@@ -44,14 +44,18 @@ int main(int argc, char** argv) {
     CLI11_PARSE(app, argc, argv);
 
     try {
+        const auto is_named = [](const Suite& suite, const std::string& name) {
+            return name == suite.group || name == fmt::format("{}/{}", suite.group, suite.name);
+        };
         for (const auto& name : wanted)
-            if (std::none_of(suites().begin(), suites().end(), [&](const auto& suite) { return name == suite.name; }))
+            if (std::ranges::none_of(suites(), [&](const auto& suite) { return is_named(suite, name); }))
                 fail(ErrorCode::usage, "no suite '{}'", name);
         Session session(quick, threads, cdnet_folder, video, only, stream);
-        std::sort(suites().begin(), suites().end(),
-                  [](const auto& a, const auto& b) { return std::string_view(a.name) < b.name; });
+        session.set_check_only(check_only);
+        std::ranges::sort(suites(), {},
+                          [](const auto& suite) { return fmt::format("{}/{}", suite.group, suite.name); });
         for (const auto& suite : suites())
-            if (wanted.empty() || std::find(wanted.begin(), wanted.end(), suite.name) != wanted.end())
+            if (wanted.empty() || std::ranges::any_of(wanted, [&](const auto& name) { return is_named(suite, name); }))
                 suite.run(session);
         if (!json_path.empty()) {
             std::ofstream file(json_path);

@@ -7,6 +7,7 @@
 namespace framewire::bench {
 
 struct Suite {
+    const char* group;  ///< "operations", "ladders", "peers", "jobs", "limits", "proofs"
     const char* name;
     void (*run)(Session&);
 };
@@ -19,7 +20,7 @@ inline std::vector<Suite>& suites() {
 
 /// Puts a suite among them: a constant beside the function, in the room of what it measures (x_bench.cpp).
 struct SuiteEntry {
-    SuiteEntry(const char* name, void (*run)(Session&)) { suites().push_back({name, run}); }
+    SuiteEntry(const char* group, const char* name, void (*run)(Session&)) { suites().push_back({group, name, run}); }
 };
 
 }  // namespace framewire::bench

@@ -163,7 +163,7 @@ void bench_jobs(Session& session) {
     }
 }
 
-const SuiteEntry jobs_suite{"jobs", bench_jobs};
+const SuiteEntry jobs_suite{"jobs", "raw", bench_jobs};
 
 }  // namespace jobs_bench
 }  // namespace framewire::bench

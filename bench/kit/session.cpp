@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 namespace framewire::bench {
 namespace {
@@ -19,7 +20,9 @@ Timing summarize(std::vector<double> samples_us) {
     const auto at = [&](double share) {
         return samples_us[static_cast<std::size_t>(share * static_cast<double>(samples_us.size() - 1) + 0.5)];
     };
-    return {at(0.5), at(0.1), at(0.9)};
+    const double sum = std::accumulate(samples_us.begin(), samples_us.end(), 0.0);
+    return {at(0.5),          at(0.1), at(0.9), samples_us.front(), sum / static_cast<double>(samples_us.size()),
+            samples_us.back()};
 }
 
 }  // namespace
@@ -56,7 +59,7 @@ std::vector<Timing> Session::time_cpu(const std::vector<std::function<void()>>& 
             candidates[i]();
             samples[i].push_back(milliseconds_since(start) * 1000);
         }
-    } while (samples[0].size() < 5 || milliseconds_since(begin) < budget_ms);
+    } while (!check_only_ && (samples[0].size() < 5 || milliseconds_since(begin) < budget_ms));
     std::vector<Timing> timings;
     for (auto& one : samples) timings.push_back(summarize(std::move(one)));
     return timings;
@@ -72,7 +75,7 @@ Timing Session::time_gpu(const std::function<void(int turn)>& queue, int frames)
     graph.launch(stream);
     cuda::Event begin, end;
     std::vector<double> samples;
-    for (int repeat = 0; repeat < (quick_ ? 10 : 40); ++repeat) {
+    for (int repeat = 0; repeat < repeats(10, 40); ++repeat) {
         begin.record(stream);
         graph.launch(stream);
         end.record(stream);
@@ -81,6 +84,35 @@ Timing Session::time_gpu(const std::function<void(int turn)>& queue, int frames)
     }
     return summarize(std::move(samples));
 }
+
+Timing Session::time_launches(const std::function<void(int turn)>& queue, const std::function<void(int turn)>& before) {
+    const auto& stream = gpu_->stream();
+    cuda::Event begin, end;
+    std::vector<double> samples;
+    const int count = repeats(20, 100);
+    for (int turn = 0; turn < count + 1; ++turn) {  // the first one warms up
+        before(turn);
+        begin.record(stream);
+        queue(turn);
+        end.record(stream);
+        end.synchronize();
+        if (turn > 0) samples.push_back(static_cast<double>(end.milliseconds_since(begin)) * 1000);
+    }
+    return summarize(std::move(samples));
+}
+
+Timing Session::time_host(const std::function<void(int turn)>& run) {
+    std::vector<double> samples;
+    const int count = repeats(20, 100);
+    for (int turn = 0; turn < count + 1; ++turn) {
+        const auto begin = Clock::now();
+        run(turn);
+        if (turn > 0) samples.push_back(milliseconds_since(begin) * 1000);
+    }
+    return summarize(std::move(samples));
+}
+
+int Session::repeats(int quick, int usual) const { return check_only_ ? 1 : quick_ ? quick : usual; }
 
 void Session::add(Row row) {
     const double bandwidth = row.runner.find("cuda") != row.runner.npos ? gpu_copy_bandwidth_ : cpu_copy_bandwidth_;
@@ -159,6 +191,16 @@ std::string Session::json() const {
         if (row.bytes > 0) one["bytes"] = row.bytes;
         if (row.to_peer) one["times_peer"] = *row.to_peer;
         if (row.cpu_us > 0) one["cpu_us"] = row.cpu_us;
+        if (row.timing.most_us > 0) {
+            one["least_us"] = row.timing.least_us;
+            one["mean_us"] = row.timing.mean_us;
+            one["most_us"] = row.timing.most_us;
+        }
+        if (row.reported)
+            one["reported"] = {
+                {"where", row.reported->where}, {"machine", row.reported->machine}, {"us", row.reported->us}};
+        for (const auto& [name, value] : row.details) one["details"][name] = value;
+        if (!row.note.empty()) one["note"] = row.note;
         all["rows"].push_back(std::move(one));
     }
     return all.dump(2);

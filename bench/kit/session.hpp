@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,11 +16,21 @@
 
 namespace framewire::bench {
 
-/// What repeated timing of one thing gave, in microseconds a frame.
+/// What repeated timing of one thing gave, in microseconds per frame.
 struct Timing {
     double median_us = 0;
     double low_us = 0;   ///< 10th percentile
     double high_us = 0;  ///< 90th percentile
+    double least_us = 0;
+    double mean_us = 0;
+    double most_us = 0;
+};
+
+/// What a report measured of the same thing on its own machine.
+struct Reported {
+    std::string where;    ///< "streaming and filters 2022, table 4"
+    std::string machine;  ///< "Jetson Nano"
+    double us = 0;        ///< per frame
 };
 
 /// One line of a table. A row is made only after its output was compared with the reference.
@@ -31,6 +42,10 @@ struct Row {
     double bytes = 0;               ///< the fewest bytes a frame must move, read and written; 0 when not counted
     std::optional<double> to_peer;  ///< times as fast as the peer of the same operation in the same run
     double cpu_us = 0;              ///< processor time of a frame on all threads; 0 where it was not measured
+    std::optional<Reported> reported{};
+    /// What tells this row from its neighbours in tables and plots: {"threads", "256"}, {"size", "1280x720"}.
+    std::map<std::string, std::string> details{};
+    std::string note{};  ///< one sentence: what limits it, or what of a report was put right
 };
 
 /// The 1920x1080 BGR frame all benches use unless they say otherwise.
@@ -59,6 +74,9 @@ public:
     /// Null on a machine without a GPU.
     Executor* gpu() { return gpu_ ? &*gpu_ : nullptr; }
     bool quick() const { return quick_; }
+    /// Outputs are checked, and nothing is timed: each thing runs once.
+    bool check_only() const { return check_only_; }
+    void set_check_only(bool only) { check_only_ = only; }
     const std::string& cdnet_folder() const { return cdnet_folder_; }
     const std::string& video() const { return video_; }
     const StreamChoices& stream() const { return stream_; }
@@ -70,6 +88,12 @@ public:
     /// Times what `queue(turn)` puts on the GPU's stream: turns 0..gpu_rotation-1 are captured as one graph, each a
     /// batch of `frames` frames.
     Timing time_gpu(const std::function<void(int turn)>& queue, int frames = gpu_batch);
+    /// Times what `queue(turn)` puts on the GPU's stream, each turn by itself and between two events: what a launch or
+    /// a transfer takes alone, as profilers tell it. `before(turn)` goes before the first event.
+    Timing time_launches(
+        const std::function<void(int turn)>& queue, const std::function<void(int turn)>& before = [](int) {});
+    /// Times what `run(turn)` does from its begin on the host to its end there: a frame with its transfers, waited for.
+    Timing time_host(const std::function<void(int turn)>& run);
 
     /// Adds a row and prints it.
     void add(Row row);
@@ -88,10 +112,12 @@ public:
     std::string json() const;
 
 private:
+    int repeats(int quick, int usual) const;
     double measure_cpu_copy();
     double measure_gpu_copy();
 
     bool quick_;
+    bool check_only_ = false;
     std::string cdnet_folder_, video_, only_;
     StreamChoices stream_;
     Executor cpu_;

@@ -304,8 +304,8 @@ void bench_all(Session& session, const char* suite, const Output& output) {
 void bench_peers(Session& session) { bench_all(session, "peers", y4m_output); }
 void bench_peers_mp4(Session& session) { bench_all(session, "peers-mp4", mp4_output); }
 
-const SuiteEntry peers_suite{"peers", bench_peers};
-const SuiteEntry peers_mp4_suite{"peers-mp4", bench_peers_mp4};
+const SuiteEntry peers_suite{"jobs", "files", bench_peers};
+const SuiteEntry peers_mp4_suite{"jobs", "files-mp4", bench_peers_mp4};
 
 }  // namespace peers_bench
 }  // namespace framewire::bench

@@ -129,7 +129,7 @@ void bench_bound(Session& session) {
     });
 }
 
-const SuiteEntry bound_suite{"bound", bench_bound};
+const SuiteEntry bound_suite{"proofs", "bound", bench_bound};
 
 }  // namespace bound_bench
 }  // namespace framewire::bench

@@ -127,7 +127,7 @@ void bench_stream(Session& session) {
     }
 }
 
-const SuiteEntry stream_suite{"stream", bench_stream};
+const SuiteEntry stream_suite{"peers", "stream", bench_stream};
 
 }  // namespace stream_bench
 }  // namespace framewire::bench

@@ -222,7 +222,7 @@ void bench_colour(Session& session) {
     }
 }
 
-const SuiteEntry colour_suite{"colour", bench_colour};
+const SuiteEntry colour_suite{"operations", "colour", bench_colour};
 
 }  // namespace colour_bench
 }  // namespace framewire::bench

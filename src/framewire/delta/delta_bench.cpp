@@ -344,7 +344,7 @@ void bench_delta(Session& session) {
     if (session.gpu()) bench_gpu_packing(session);
 }
 
-const SuiteEntry delta_suite{"delta", bench_delta};
+const SuiteEntry delta_suite{"operations", "delta", bench_delta};
 
 }  // namespace delta_bench
 }  // namespace framewire::bench

@@ -179,7 +179,7 @@ void bench_detector(Session& session) {
     }
 }
 
-const SuiteEntry detector_suite{"detector", bench_detector};
+const SuiteEntry detector_suite{"operations", "detector", bench_detector};
 
 }  // namespace detector_bench
 }  // namespace framewire::bench

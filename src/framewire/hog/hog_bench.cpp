@@ -116,7 +116,7 @@ void bench_hog(Session& session) {
         for (const auto& parameters : all) bench_gpu(session, parameters);
 }
 
-const SuiteEntry hog_suite{"hog", bench_hog};
+const SuiteEntry hog_suite{"operations", "hog", bench_hog};
 
 }  // namespace hog_bench
 }  // namespace framewire::bench

@@ -110,7 +110,7 @@ void bench_refresh(Session& session) {
     for (const double share : {0.0, 0.02}) bench_share(session, share);
 }
 
-const SuiteEntry refresh_suite{"refresh", bench_refresh};
+const SuiteEntry refresh_suite{"operations", "refresh", bench_refresh};
 
 }  // namespace refresh_bench
 }  // namespace framewire::bench

@@ -125,7 +125,7 @@ void bench_foreground(Session& session) {
     }
 }
 
-const SuiteEntry foreground_suite{"foreground", bench_foreground};
+const SuiteEntry foreground_suite{"operations", "foreground", bench_foreground};
 
 }  // namespace foreground_bench
 }  // namespace framewire::bench

@@ -193,8 +193,8 @@ void bench_component_counts(Session& session) {
     }
 }
 
-const SuiteEntry components_suite{"components", bench_components};
-const SuiteEntry component_counts_suite{"component-counts", bench_component_counts};
+const SuiteEntry components_suite{"operations", "components", bench_components};
+const SuiteEntry component_counts_suite{"operations", "component-counts", bench_component_counts};
 
 }  // namespace components_bench
 }  // namespace framewire::bench

@@ -132,7 +132,7 @@ void bench_masks(Session& session) {
     }
 }
 
-const SuiteEntry masks_suite{"masks", bench_masks};
+const SuiteEntry masks_suite{"operations", "masks", bench_masks};
 
 }  // namespace mask_morphology_bench
 }  // namespace framewire::bench

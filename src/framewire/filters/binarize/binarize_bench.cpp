@@ -153,7 +153,7 @@ void bench_binarize(Session& session) {
         for (const int channels : {1, 3}) bench_gpu(session, channels);
 }
 
-const SuiteEntry binarize_suite{"binarize", bench_binarize};
+const SuiteEntry binarize_suite{"operations", "binarize", bench_binarize};
 
 }  // namespace binarize_bench
 }  // namespace framewire::bench

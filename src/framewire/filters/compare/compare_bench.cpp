@@ -19,7 +19,7 @@ void bench_compare(Session& session) {
                                }});
 }
 
-const SuiteEntry compare_suite{"compare", bench_compare};
+const SuiteEntry compare_suite{"operations", "compare", bench_compare};
 
 }  // namespace compare_bench
 }  // namespace framewire::bench

@@ -56,7 +56,7 @@ void bench_convolve(Session& session) {
     }
 }
 
-const SuiteEntry convolve_suite{"convolve", bench_convolve};
+const SuiteEntry convolve_suite{"operations", "convolve", bench_convolve};
 
 }  // namespace convolve_bench
 }  // namespace framewire::bench

@@ -20,7 +20,7 @@ void bench_deinterlace(Session& session) {
                                }});
 }
 
-const SuiteEntry deinterlace_suite{"deinterlace", bench_deinterlace};
+const SuiteEntry deinterlace_suite{"operations", "deinterlace", bench_deinterlace};
 
 }  // namespace deinterlace_bench
 }  // namespace framewire::bench

@@ -41,7 +41,7 @@ void bench_gaussian(Session& session) {
         }
 }
 
-const SuiteEntry gaussian_suite{"gaussian", bench_gaussian};
+const SuiteEntry gaussian_suite{"operations", "gaussian", bench_gaussian};
 
 }  // namespace gaussian_bench
 }  // namespace framewire::bench

@@ -100,7 +100,7 @@ void bench_gray(Session& session) {
     }
 }
 
-const SuiteEntry gray_suite{"gray", bench_gray};
+const SuiteEntry gray_suite{"operations", "gray", bench_gray};
 
 }  // namespace gray_bench
 }  // namespace framewire::bench

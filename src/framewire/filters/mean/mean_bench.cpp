@@ -39,7 +39,7 @@ void bench_mean(Session& session) {
         }
 }
 
-const SuiteEntry mean_suite{"mean", bench_mean};
+const SuiteEntry mean_suite{"operations", "mean", bench_mean};
 
 }  // namespace mean_bench
 }  // namespace framewire::bench

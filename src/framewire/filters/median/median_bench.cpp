@@ -37,7 +37,7 @@ void bench_median(Session& session) {
     }
 }
 
-const SuiteEntry median_suite{"median", bench_median};
+const SuiteEntry median_suite{"operations", "median", bench_median};
 
 }  // namespace median_bench
 }  // namespace framewire::bench

@@ -51,7 +51,7 @@ void bench_morphology(Session& session) {
     }
 }
 
-const SuiteEntry morphology_suite{"morphology", bench_morphology};
+const SuiteEntry morphology_suite{"operations", "morphology", bench_morphology};
 
 }  // namespace morphology_bench
 }  // namespace framewire::bench

@@ -85,7 +85,7 @@ void bench_mosaic(Session& session) {
     }
 }
 
-const SuiteEntry mosaic_suite{"mosaic", bench_mosaic};
+const SuiteEntry mosaic_suite{"operations", "mosaic", bench_mosaic};
 
 }  // namespace mosaic_bench
 }  // namespace framewire::bench

@@ -93,7 +93,7 @@ void bench_pointwise(Session& session) {
     bench_joined(session);
 }
 
-const SuiteEntry pointwise_suite{"pointwise", bench_pointwise};
+const SuiteEntry pointwise_suite{"operations", "pointwise", bench_pointwise};
 
 }  // namespace pointwise_bench
 }  // namespace framewire::bench

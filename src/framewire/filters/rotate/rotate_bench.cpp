@@ -57,7 +57,7 @@ void bench_geometry(Session& session) {
     }
 }
 
-const SuiteEntry geometry_suite{"geometry", bench_geometry};
+const SuiteEntry geometry_suite{"operations", "geometry", bench_geometry};
 
 }  // namespace rotate_bench
 }  // namespace framewire::bench

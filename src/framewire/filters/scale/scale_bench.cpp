@@ -59,7 +59,7 @@ void bench_scale(Session& session) {
                      .peer = swscale(channels, width, height, one.flags)});
 }
 
-const SuiteEntry scale_suite{"scale", bench_scale};
+const SuiteEntry scale_suite{"operations", "scale", bench_scale};
 
 }  // namespace scale_bench
 }  // namespace framewire::bench

@@ -75,7 +75,7 @@ void bench_text(Session& session) {
     }
 }
 
-const SuiteEntry text_suite{"text", bench_text};
+const SuiteEntry text_suite{"operations", "text", bench_text};
 
 }  // namespace text_bench
 }  // namespace framewire::bench

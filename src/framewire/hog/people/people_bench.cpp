@@ -136,7 +136,7 @@ void bench_people(Session& session) {
     }
 }
 
-const SuiteEntry people_suite{"people", bench_people};
+const SuiteEntry people_suite{"operations", "people", bench_people};
 
 }  // namespace people_bench
 }  // namespace framewire::bench

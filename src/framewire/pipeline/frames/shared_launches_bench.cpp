@@ -224,7 +224,7 @@ void bench_launches(Session& session) {
             }
 }
 
-const SuiteEntry launches_suite{"launches", bench_launches};
+const SuiteEntry launches_suite{"operations", "launches", bench_launches};
 
 }  // namespace shared_launches_bench
 }  // namespace framewire::bench

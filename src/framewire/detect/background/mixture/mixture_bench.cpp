@@ -133,7 +133,7 @@ void bench_mixture(Session& session) {
     if (!session.cdnet_folder().empty()) print_mixture_quality(session);
 }
 
-const SuiteEntry mixture_suite{"mixture", bench_mixture};
+const SuiteEntry mixture_suite{"operations", "mixture", bench_mixture};
 
 }  // namespace mixture_bench
 }  // namespace framewire::bench

@@ -113,7 +113,7 @@ void bench_mask_medians(Session& session) {
     }
 }
 
-const SuiteEntry mask_median_suite{"mask-median", bench_mask_medians};
+const SuiteEntry mask_median_suite{"operations", "mask-median", bench_mask_medians};
 
 }  // namespace mask_median_bench
 }  // namespace framewire::bench

@@ -73,7 +73,7 @@ void bench_hog_streams(Session& session) {
     }
 }
 
-const SuiteEntry hog_streams_suite{"hog-streams", bench_hog_streams};
+const SuiteEntry hog_streams_suite{"operations", "hog-streams", bench_hog_streams};
 
 }  // namespace frame_hog_bench
 }  // namespace framewire::bench
