@@ -1,6 +1,7 @@
 // framewire-bench: how fast the operations are on this machine, beside OpenCV where the build has it.
 
 #include "framewire/core/error.hpp"
+#include "kit/build.hpp"
 #include "suites.hpp"
 
 #include <fmt/format.h>
@@ -8,63 +9,111 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 
-int main(int argc, char** argv) {
-    using namespace framewire;
-    using namespace framewire::bench;
+namespace {
 
-    CLI::App app{"Measures framewire's operations on this machine: every row only after its output was checked."};
-    std::vector<std::string> wanted;
-    std::string json_path, cdnet_folder, video, only;
-    bool quick = false, check_only = false;
-    StreamChoices stream;
-    int threads = 2;
-    app.add_option("suites", wanted, "which groups (ladders) or suites (ladders/difference); all without");
-    app.add_flag("--check", check_only, "run each thing once, check what it gives, and time nothing");
-    app.add_flag("--quick", quick, "repeat less, for an overview");
-    app.add_option("--threads", threads, "threads of the CPU runs and of the peers")->capture_default_str();
-    app.add_option("--json", json_path, "also write the rows to this file");
+using namespace framewire;
+using namespace framewire::bench;
+
+std::string full_name(const Suite& suite) { return fmt::format("{}/{}", suite.group, suite.name); }
+
+bool is_named(const Suite& suite, const std::string& name) { return name == suite.group || name == full_name(suite); }
+
+// The suites named, or all, in the order of their names.
+std::vector<Suite> chosen_suites(const std::vector<std::string>& names) {
+    auto all = suites();
+    std::ranges::sort(all, {}, full_name);
+    for (const auto& name : names)
+        if (std::ranges::none_of(all, [&](const auto& suite) { return is_named(suite, name); }))
+            fail(ErrorCode::usage, "no group and no suite '{}'; --list has them", name);
+    if (!names.empty())
+        std::erase_if(all, [&](const auto& suite) {
+            return std::ranges::none_of(names, [&](const auto& name) { return is_named(suite, name); });
+        });
+    return all;
+}
+
+std::string groups_text() {
+    std::string text = "Groups:\n";
+    for (const auto& group : groups) text += fmt::format("  {:<11} {}\n", group.name, group.purpose);
+    return text + "A suite alone is GROUP/SUITE; --list has all.";
+}
+
+void write_json(const Session& session, const std::string& path) {
+    std::ofstream file(path);
+    file << session.json() << '\n';
+    if (!file.flush()) fail(ErrorCode::io, "cannot write {}", path);
+}
+
+int run_suites(const std::vector<Suite>& chosen, const SessionOptions& options, const std::string& json_path) {
+    if (const auto flaw = build_flaw(); !flaw.empty() && !options.check_only)
+        fail(
+            ErrorCode::config,
+            "figures of this build would tell nothing: {}; cmake --preset dev makes one that is measured (--check runs "
+            "in any build)",
+            flaw);
+    if (!options.pictures.empty()) std::filesystem::create_directories(options.pictures);
+    Session session(options);
+    for (const auto& suite : chosen) {
+        session.set_group(suite.group);
+        session.attempt(full_name(suite), [&] { suite.run(session); });
+    }
+    if (!json_path.empty()) write_json(session, json_path);
+    if (session.failures().empty()) return 0;
+    fmt::print(stderr, "framewire-bench: {} failed:\n", session.failures().size());
+    for (const auto& failure : session.failures()) fmt::print(stderr, "  {}\n", failure);
+    return static_cast<int>(session.first_failure());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app{"Measures framewire's operations on this machine: every row only after its output was checked.",
+                 "framewire bench"};
+    std::vector<std::string> names;
+    std::string json_path;
+    bool list = false;
+    SessionOptions options;
+    app.add_option("groups", names, "which groups (ladders) or suites (ladders/difference); all without");
+    app.add_flag("--list", list, "print the suites' names and end");
+    app.add_flag("--check", options.check_only, "run each thing once, check what it gives, and time nothing");
+    app.add_flag("--quick", options.quick, "repeat less, for an overview");
+    app.add_option("--threads", options.threads, "threads of the CPU runs and of the peers")->capture_default_str();
+    app.add_option("--json", json_path, "also write the rows to this file, with what machine and build they are of");
+    app.add_option("--pictures", options.pictures, "also write the pictures that the reports show to this folder");
     app.add_option(
-        "--cdnet", cdnet_folder,
+        "--cdnet", options.cdnet_folder,
         "a scene of changedetection.net (its input/ and groundtruth/): the mixture suite tells how well it does there");
-    app.add_option("--input", video, "a video that the suites peers and stream read; one is made where none is given")
+    app.add_option(
+           "--input", options.video,
+           "a video that the suites jobs/files, peers/stream and proofs/bound read; one is made where none is given")
         ->check(CLI::ExistingPath);
-    app.add_option("--only", only,
-                   "of the suites jobs, peers, peers-mp4 and stream only rows with this in their names");
-    app.add_option("--threshold", stream.threshold, "of the suite stream: furthest that a byte may be off")
+    app.add_option("--only", options.only, "of the groups jobs and peers only rows with this in their names");
+    app.add_option("--threshold", options.stream.threshold,
+                   "of the suite peers/stream: furthest that a byte may be off")
         ->capture_default_str()
         ->check(CLI::Range(0, 254));
-    app.add_option("--frames", stream.frames, "of the suite stream: how many frames it codes")
+    app.add_option("--frames", options.stream.frames, "of the suite peers/stream: how many frames it codes")
         ->capture_default_str()
         ->check(CLI::Range(1, 10000));
-    app.add_option("--noise", stream.noise,
-                   "of the suite stream: the first frame as a still under noise of this sigma, instead of the video")
+    app.add_option("--noise", options.stream.noise,
+                   "of the suite peers/stream: the first frame as a still under noise of this sigma, not the video")
         ->check(CLI::Range(0.0, 100.0));
+    app.footer(groups_text());
     CLI11_PARSE(app, argc, argv);
 
     try {
-        const auto is_named = [](const Suite& suite, const std::string& name) {
-            return name == suite.group || name == fmt::format("{}/{}", suite.group, suite.name);
-        };
-        for (const auto& name : wanted)
-            if (std::ranges::none_of(suites(), [&](const auto& suite) { return is_named(suite, name); }))
-                fail(ErrorCode::usage, "no suite '{}'", name);
-        Session session(quick, threads, cdnet_folder, video, only, stream);
-        session.set_check_only(check_only);
-        std::ranges::sort(suites(), {},
-                          [](const auto& suite) { return fmt::format("{}/{}", suite.group, suite.name); });
-        for (const auto& suite : suites())
-            if (wanted.empty() || std::ranges::any_of(wanted, [&](const auto& name) { return is_named(suite, name); }))
-                suite.run(session);
-        if (!json_path.empty()) {
-            std::ofstream file(json_path);
-            file << session.json() << '\n';
-            if (!file.flush()) fail(ErrorCode::io, "cannot write {}", json_path);
-        }
+        const auto chosen = chosen_suites(names);
+        if (!list) return run_suites(chosen, options, json_path);
+        for (const auto& suite : chosen) fmt::print("{}\n", full_name(suite));
         return 0;
     } catch (const Error& error) {
         fmt::print(stderr, "framewire-bench: {}\n", error.what());
         return static_cast<int>(error.code());
+    } catch (const std::filesystem::filesystem_error& error) {
+        fmt::print(stderr, "framewire-bench: {}\n", error.what());
+        return static_cast<int>(ErrorCode::io);
     }
 }

@@ -6,8 +6,23 @@
 
 namespace framewire::bench {
 
+/// A kind of suites.
+struct Group {
+    const char *name, *purpose;
+};
+
+/// All groups, in the order of the usage text.
+inline constexpr Group groups[]{
+    {"operations", "each operation on both backends, beside OpenCV's or another peer"},
+    {"ladders", "the reports' experiments: each of their variants, with the reports' own figures"},
+    {"peers", "each operation beside other libraries and programs, by sizes, batches and content"},
+    {"jobs", "whole jobs: files, served streams, latency, cameras held, growth, memory"},
+    {"limits", "this machine's own: copies, transfers, launches, graphs"},
+    {"proofs", "what holds for every frame of a clip; slow"},
+};
+
 struct Suite {
-    const char* group;  ///< "operations", "ladders", "peers", "jobs", "limits", "proofs"
+    const char* group;  ///< the name of one of `groups`
     const char* name;
     void (*run)(Session&);
 };

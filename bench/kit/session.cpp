@@ -27,15 +27,8 @@ Timing summarize(std::vector<double> samples_us) {
 
 }  // namespace
 
-Session::Session(bool quick, int threads, std::string cdnet_folder, std::string video, std::string only,
-                 const StreamChoices& stream)
-    : quick_(quick),
-      cdnet_folder_(std::move(cdnet_folder)),
-      video_(std::move(video)),
-      only_(std::move(only)),
-      stream_(stream),
-      cpu_(BackendChoice::cpu, threads) {
-    if (!cuda::devices().empty()) gpu_.emplace(BackendChoice::cuda, threads);
+Session::Session(const SessionOptions& options) : options_(options), cpu_(BackendChoice::cpu, options.threads) {
+    if (!cuda::devices().empty()) gpu_.emplace(BackendChoice::cuda, options.threads);
     cpu_copy_bandwidth_ = measure_cpu_copy();
     fmt::print("cpu: {} threads, copy {:.1f} GB/s\n", cpu_.pool().threads(), cpu_copy_bandwidth_ / 1e9);
     if (gpu_) {
@@ -44,13 +37,13 @@ Session::Session(bool quick, int threads, std::string cdnet_folder, std::string 
     } else {
         fmt::print("gpu: none ({})\n", cuda::why_no_device());
     }
-    fmt::print("\n{:<11} {:<44} {:<18} {:>10} {:>17} {:>8} {:>8} {:>9}\n", "suite", "operation", "runner", "us/frame",
+    fmt::print("\n{:<20} {:<44} {:<18} {:>10} {:>17} {:>8} {:>8} {:>9}\n", "suite", "operation", "runner", "us/frame",
                "10..90 %", "of copy", "x peer", "cpu us");
 }
 
 std::vector<Timing> Session::time_cpu(const std::vector<std::function<void()>>& candidates) {
     std::vector<std::vector<double>> samples(candidates.size());
-    const double budget_ms = (quick_ ? 150.0 : 800.0) * static_cast<double>(candidates.size());
+    const double budget_ms = (quick() ? 150.0 : 800.0) * static_cast<double>(candidates.size());
     for (const auto& candidate : candidates) candidate();  // warm-up: pages, caches, thread pools
     const auto begin = Clock::now();
     do {
@@ -59,7 +52,7 @@ std::vector<Timing> Session::time_cpu(const std::vector<std::function<void()>>& 
             candidates[i]();
             samples[i].push_back(milliseconds_since(start) * 1000);
         }
-    } while (!check_only_ && (samples[0].size() < 5 || milliseconds_since(begin) < budget_ms));
+    } while (!check_only() && (samples[0].size() < 5 || milliseconds_since(begin) < budget_ms));
     std::vector<Timing> timings;
     for (auto& one : samples) timings.push_back(summarize(std::move(one)));
     return timings;
@@ -112,18 +105,35 @@ Timing Session::time_host(const std::function<void(int turn)>& run) {
     return summarize(std::move(samples));
 }
 
-int Session::repeats(int quick, int usual) const { return check_only_ ? 1 : quick_ ? quick : usual; }
+int Session::repeats(int few, int usual) const { return check_only() ? 1 : quick() ? few : usual; }
 
 void Session::add(Row row) {
+    row.group = group_;
     const double bandwidth = row.runner.find("cuda") != row.runner.npos ? gpu_copy_bandwidth_ : cpu_copy_bandwidth_;
     const auto of_copy =
         row.bytes > 0 ? fmt::format("{:.0f} %", row.bytes / (row.timing.median_us * 1e-6) / bandwidth * 100) : "";
     const auto to_peer = row.to_peer ? fmt::format("{:.2f}", *row.to_peer) : "";
     const auto cpu = row.cpu_us > 0 ? fmt::format(" {:>9.0f}", row.cpu_us) : "";
-    fmt::print("{:<11} {:<44} {:<18} {:>10.2f} {:>8.2f} {:>8.2f} {:>8} {:>8}{}\n", row.suite, row.operation, row.runner,
+    fmt::print("{:<20} {:<44} {:<18} {:>10.2f} {:>8.2f} {:>8.2f} {:>8} {:>8}{}\n", row.suite, row.operation, row.runner,
                row.timing.median_us, row.timing.low_us, row.timing.high_us, of_copy, to_peer, cpu);
     std::fflush(stdout);
     rows_.push_back(std::move(row));
+}
+
+void Session::attempt(const std::string& what, const std::function<void()>& part) {
+    const auto failed = [&](const char* text, ErrorCode code) {
+        if (failures_.empty()) first_failure_ = code;
+        failures_.push_back(fmt::format("{}: {}", what, text));
+        fmt::print("FAILED {}\n", failures_.back());
+        std::fflush(stdout);
+    };
+    try {
+        part();
+    } catch (const Error& error) {
+        failed(error.what(), error.code());
+    } catch (const std::exception& error) {  // OpenCV's, the standard library's
+        failed(error.what(), ErrorCode::internal);
+    }
 }
 
 void Session::require_equal(HostView<const std::uint8_t> got, HostView<const std::uint8_t> want,
@@ -185,9 +195,13 @@ std::string Session::json() const {
         all["gpu_copy_bytes_per_s"] = gpu_copy_bandwidth_;
     }
     for (const auto& row : rows_) {
-        nlohmann::json one{{"suite", row.suite},          {"operation", row.operation},
-                           {"runner", row.runner},        {"median_us", row.timing.median_us},
-                           {"low_us", row.timing.low_us}, {"high_us", row.timing.high_us}};
+        nlohmann::json one{{"group", row.group},
+                           {"suite", row.suite},
+                           {"operation", row.operation},
+                           {"runner", row.runner},
+                           {"median_us", row.timing.median_us},
+                           {"low_us", row.timing.low_us},
+                           {"high_us", row.timing.high_us}};
         if (row.bytes > 0) one["bytes"] = row.bytes;
         if (row.to_peer) one["times_peer"] = *row.to_peer;
         if (row.cpu_us > 0) one["cpu_us"] = row.cpu_us;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/core/buffer.hpp"
+#include "framewire/core/error.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/executor.hpp"
@@ -35,7 +36,7 @@ struct Reported {
 
 /// One line of a table. A row is made only after its output was compared with the reference.
 struct Row {
-    std::string suite;      ///< "gray"
+    std::string suite;      ///< "gray", "ladders/difference"
     std::string operation;  ///< "weighted, 3 to 1 channels"
     std::string runner;     ///< "framewire cpu", "OpenCV", ...
     Timing timing;
@@ -45,6 +46,11 @@ struct Row {
     std::optional<Reported> reported{};
     /// What tells this row from its neighbours in tables and plots: {"threads", "256"}, {"size", "1280x720"}.
     std::map<std::string, std::string> details{};
+    /// What of this machine bounds `bytes`: the name of a row of the suite limits ("cuda up"); empty: a copy on the
+    /// runner's backend.
+    std::string limit{};
+    /// The row's group, which Session::add() knows.
+    std::string group{};
     std::string note{};  ///< one sentence: what limits it, or what of a report was put right
 };
 
@@ -61,26 +67,35 @@ struct StreamChoices {
     double noise = 0;  ///< other than 0: the first frame, still, under fresh noise of this sigma
 };
 
+/// What a run of benches is asked for.
+struct SessionOptions {
+    bool quick = false;        ///< repeats less
+    bool check_only = false;   ///< outputs are checked, and nothing is timed: each thing runs once
+    int threads = 2;           ///< of the CPU runs and of the peers
+    std::string cdnet_folder;  ///< a scene to try background models on, or none
+    std::string video;         ///< a file for the suite stream and for whole jobs beside another program's, or none
+    std::string only;          ///< what the names of those have in them
+    std::string pictures;      ///< the folder that pictures go to, or none
+    StreamChoices stream;
+};
+
 /// One run of benches: the executors, this machine's measured copy speeds, and the rows so far.
 class Session {
 public:
-    /// `quick` repeats less. The CPU runs on `threads` threads. `cdnet_folder`: a scene to try background models on, or
-    /// none. `video`: a file for the suite stream and for whole jobs beside another program's, or none; `only`: what
-    /// the names of those have in them.
-    Session(bool quick, int threads, std::string cdnet_folder, std::string video, std::string only,
-            const StreamChoices& stream);
+    explicit Session(const SessionOptions& options);
 
     Executor& cpu() { return cpu_; }
     /// Null on a machine without a GPU.
     Executor* gpu() { return gpu_ ? &*gpu_ : nullptr; }
-    bool quick() const { return quick_; }
+    bool quick() const { return options_.quick; }
     /// Outputs are checked, and nothing is timed: each thing runs once.
-    bool check_only() const { return check_only_; }
-    void set_check_only(bool only) { check_only_ = only; }
-    const std::string& cdnet_folder() const { return cdnet_folder_; }
-    const std::string& video() const { return video_; }
-    const StreamChoices& stream() const { return stream_; }
-    bool wants(std::string_view operation) const { return operation.find(only_) != operation.npos; }
+    bool check_only() const { return options_.check_only; }
+    const std::string& cdnet_folder() const { return options_.cdnet_folder; }
+    const std::string& video() const { return options_.video; }
+    const StreamChoices& stream() const { return options_.stream; }
+    /// The folder that pictures go to, which is there; empty where none are wanted.
+    const std::string& pictures() const { return options_.pictures; }
+    bool wants(std::string_view operation) const { return operation.find(options_.only) != operation.npos; }
     int threads() const { return cpu_.pool().threads(); }
 
     /// Times functions turn by turn, so that whatever disturbs the machine disturbs all alike. Each call is one frame.
@@ -97,6 +112,14 @@ public:
 
     /// Adds a row and prints it.
     void add(Row row);
+    /// The group of the rows that follow.
+    void set_group(std::string group) { group_ = std::move(group); }
+    /// Runs `part`. What it throws as an Error, as that a variant's result is wrong, is printed under the name `what`
+    /// and kept; all that follows still runs.
+    void attempt(const std::string& what, const std::function<void()>& part);
+    /// One line for each attempt that failed, and the first one's code; ErrorCode{} without any.
+    const std::vector<std::string>& failures() const { return failures_; }
+    ErrorCode first_failure() const { return first_failure_; }
     /// Throws Error{internal} naming the operation unless the two images are the same.
     static void require_equal(HostView<const std::uint8_t> got, HostView<const std::uint8_t> want,
                               const std::string& operation);
@@ -112,18 +135,18 @@ public:
     std::string json() const;
 
 private:
-    int repeats(int quick, int usual) const;
+    int repeats(int few, int usual) const;
     double measure_cpu_copy();
     double measure_gpu_copy();
 
-    bool quick_;
-    bool check_only_ = false;
-    std::string cdnet_folder_, video_, only_;
-    StreamChoices stream_;
+    SessionOptions options_;
     Executor cpu_;
     std::optional<Executor> gpu_;
     double cpu_copy_bandwidth_ = 0, gpu_copy_bandwidth_ = 0;
     std::vector<Row> rows_;
+    std::string group_;
+    std::vector<std::string> failures_;
+    ErrorCode first_failure_{};
 };
 
 /// Fills an image with a smooth picture with texture and sensor noise of sigma about 3; `scene` chooses the picture.
