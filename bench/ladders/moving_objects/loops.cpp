@@ -44,8 +44,7 @@ std::int32_t root_of(const std::int32_t* labels, std::int32_t index) {
 
 }  // namespace moving_objects_loops
 
-BlurMatrix blur_matrix() {
-    // Of 2^15, for rows and for columns; their product is of 2^16 once both are of 2^8.
+std::array<int, matrix_px> blur_taps() {
     const auto weights = gaussian_weights(matrix_px, 0, GaussianRounding::opencv);
     std::array<int, matrix_px> taps{};
     for (int tap = 0; tap < weights.taps; ++tap) {
@@ -53,6 +52,11 @@ BlurMatrix blur_matrix() {
         taps[static_cast<std::size_t>(matrix_reach_px - weights.reach.before + tap)] =
             weights.folded[std::min(tap, mirrored)] * (tap == mirrored ? 2 : 1) / gaussian_short_unit;
     }
+    return taps;
+}
+
+BlurMatrix blur_matrix() {
+    const auto taps = blur_taps();
     BlurMatrix matrix{};
     for (std::size_t cell = 0; cell < matrix.size(); ++cell)
         matrix[cell] = static_cast<float>(taps[cell / matrix_px] * taps[cell % matrix_px]) / 65536.0f;

@@ -15,7 +15,9 @@ namespace framewire::bench::moving_objects {
 using BlurMatrix = std::array<float, matrix_px * matrix_px>;
 using DiscMatrix = std::array<std::uint8_t, matrix_px * matrix_px>;
 
-/// The weights of the blur: multiples of 2^-16 that add up to 1, OpenCV's for bytes.
+/// The weights of the blur's rows and columns, in 256ths: OpenCV's for bytes.
+std::array<int, matrix_px> blur_taps();
+/// Their products: multiples of 2^-16 that add up to 1.
 BlurMatrix blur_matrix();
 /// 1 within a circle of matrix_px across.
 DiscMatrix disc_matrix();
