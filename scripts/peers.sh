@@ -17,7 +17,7 @@ done
 ninja -C "build/$preset" framewire framewire-bench
 rows=$(mktemp)
 trap 'rm -f "$rows"' EXIT
-"build/$preset/bench/framewire-bench" peers peers-mp4 ${video:+--input "$video"} --json "$rows" "$@"
+"build/$preset/bench/framewire-bench" jobs/files jobs/files-mp4 ${video:+--input "$video"} --json "$rows" "$@"
 
 # A line for each operation: both programs' medians in ms of time and of processor time, and how they compare.
 lines() {

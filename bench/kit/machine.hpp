@@ -7,7 +7,7 @@ namespace framewire::bench {
 /// What figures are of: this machine, and what was built how.
 struct Machine {
     std::string cpu;
-    int cores = 0;  ///< that the system schedules on: hardware threads
+    int cores = 0;                     ///< that the system schedules on: hardware threads
     std::string gpu, driver, toolkit;  ///< empty without
     std::string compiler, build_type;
     std::string revision;  ///< git's name of what was built, "-dirty" behind it with changes; empty outside of git

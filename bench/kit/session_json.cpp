@@ -10,9 +10,15 @@ using Json = nlohmann::json;
 
 Json machine_json() {
     const auto machine = this_machine();
-    return {{"cpu", machine.cpu},           {"cores", machine.cores},           {"gpu", machine.gpu},
-            {"driver", machine.driver},     {"cuda", machine.toolkit},          {"compiler", machine.compiler},
-            {"build_type", machine.build_type}, {"revision", machine.revision}, {"date", machine.date}};
+    return {{"cpu", machine.cpu},
+            {"cores", machine.cores},
+            {"gpu", machine.gpu},
+            {"driver", machine.driver},
+            {"cuda", machine.toolkit},
+            {"compiler", machine.compiler},
+            {"build_type", machine.build_type},
+            {"revision", machine.revision},
+            {"date", machine.date}};
 }
 
 Json row_json(const Row& row) {

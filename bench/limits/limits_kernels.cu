@@ -57,8 +57,9 @@ void limit_read(const void* from, std::uint32_t* sink, std::int64_t bytes, const
 
 void limit_write(void* to, std::int64_t bytes, const cuda::Stream& stream) {
     const auto words = bytes / 16;
-    limits_kernels::limit_write_only<<<limits_kernels::blocks_for(words), limits_kernels::threads, 0, stream.handle()>>>(
-        static_cast<uint4*>(to), words);
+    limits_kernels::
+        limit_write_only<<<limits_kernels::blocks_for(words), limits_kernels::threads, 0, stream.handle()>>>(
+            static_cast<uint4*>(to), words);
     cuda::check_launch();
 }
 
