@@ -42,8 +42,11 @@ Json row_json(const Row& row) {
         one["most_us"] = row.timing.most_us;
     }
     if (row.reported)
-        one["reported"] = {
-            {"where", row.reported->where}, {"machine", row.reported->machine}, {"us", row.reported->us}};
+        one["reported"] = {{"where", row.reported->where},
+                           {"machine", row.reported->machine},
+                           {"us", row.reported->us},
+                           {"least_us", row.reported->least_us},
+                           {"most_us", row.reported->most_us}};
     for (const auto& [name, value] : row.details) one["details"][name] = value;
     if (!row.note.empty()) one["note"] = row.note;
     return one;
