@@ -1,6 +1,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/kernel/grid.cuh"
 #include "ladders/gray/gray_kernels.hpp"
+#include "ladders/kit/chunk.cuh"
 
 namespace framewire::bench {
 namespace gray_ladder_kernels {
@@ -48,10 +49,6 @@ struct Sum<LadderGray::weighted_integers> {
     __device__ std::uint8_t gray() const { return static_cast<std::uint8_t>(sum >> 15); }
 };
 
-struct alignas(16) Chunk32 {
-    uint4 low, high;
-};
-
 // A thread has chunks in threes, so whole pixels. The report's threads begin with any chunk, add up parts of pixels
 // there and write their neighbours' bytes.
 template <LadderGray way, class Chunk>
@@ -95,7 +92,7 @@ void launch_way(const GrayOnDevice& job, int chunk_bytes, CUstream_st* stream) {
     switch (chunk_bytes) {
         case 4: return launch<way, std::uint32_t>(job, stream);
         case 16: return launch<way, uint4>(job, stream);
-        case 32: return launch<way, Chunk32>(job, stream);
+        case 32: return launch<way, PixelChunk32>(job, stream);
         default: fail(ErrorCode::internal, "gray's chunks are of 4, 16 or 32 bytes");
     }
 }
