@@ -9,8 +9,8 @@ namespace framewire::bench {
 namespace dim_room {
 
 // Of the noise: what each byte has for itself, and what blocks of so many pixels each way have in common.
-constexpr double fine_sigma = 4.5, coarse_sigma = 5.6;
-constexpr int block_px = 4;
+constexpr double fine_sigma = 3, coarse_sigma = 6.55;
+constexpr int block_px = 8;
 
 // How bright the room is where nobody sits: lamps at the left, shelves behind.
 double room_light(double x, double y) {
@@ -24,7 +24,7 @@ double light_at(double x, double y, double aspect, double head_x) {
     const double across = (x - head_x) * aspect, down = y - 0.45;
     const double head = across * across / (0.17 * 0.17) + down * down / (0.24 * 0.24);
     const bool body = y > 0.68 && std::abs(across) < 0.2 + 0.6 * (y - 0.68);
-    if (head < 1) return down < -0.1 ? 40 + 22 * std::sin(across * 220) : 118 - 30 * head;
+    if (head < 1) return down < -0.1 ? 40 + 22 * std::sin(across * 400) : 118 - 30 * head;
     return body ? 60 : room_light(x, y);
 }
 
