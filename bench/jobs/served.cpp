@@ -13,8 +13,8 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <fstream>
-#include <limits>
 
 namespace framewire::bench {
 namespace served {
@@ -22,21 +22,23 @@ namespace served {
 constexpr int longest_silence_ms = 60'000;
 
 double seconds_used(pid_t process) {
-    std::ifstream file(fmt::format("/proc/{}/stat", process));
-    file.ignore(std::numeric_limits<std::streamsize>::max(), ')');
-    std::string word;
-    for (int field = 0; field < 11; ++field) file >> word;
-    double user = 0, system = 0;
-    file >> user >> system;
-    return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+    clockid_t clock{};
+    timespec used{};
+    if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &used) != 0)
+        fail(ErrorCode::internal, "the server is gone");
+    return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
+// Before its first frame there is nothing that it sent.
+Served::CameraMark mark_of(const nlohmann::json& camera) {
+    return {.frames = camera.at("frame"), .sent_bytes = camera.value("sent_bytes", std::int64_t{0})};
 }
 
 }  // namespace served
 
 Served::Served(const MemoryFolder& folder, const std::vector<std::string>& arguments) : stats_(folder / "served.json") {
-    std::vector<std::string> words{framewire_program(), "serve",   "--listen", "127.0.0.1:0",
-                                   "--progress",        "json",    "--stats",  stats_,
-                                   "--viewers",         "10000"};
+    std::vector<std::string> words{framewire_program(), "serve", "--listen",  "127.0.0.1:0", "--progress", "json",
+                                   "--stats",           stats_,  "--viewers", "10000"};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> raw;
     for (auto& word : words) raw.push_back(word.data());
@@ -112,9 +114,10 @@ Served::Mark Served::next_mark() {
     while (!line.starts_with('{')) line = next_line();
     Mark mark{Clock::now(), served::seconds_used(process_), {}};
     const auto progress = nlohmann::json::parse(line);
-    if (!progress.contains("cameras")) mark.frames["main"] = progress.at("frame");
+    if (!progress.contains("cameras"))
+        mark.cameras["main"] = served::mark_of(progress);
     else
-        for (const auto& [name, camera] : progress.at("cameras").items()) mark.frames[name] = camera.at("frame");
+        for (const auto& [name, camera] : progress.at("cameras").items()) mark.cameras[name] = served::mark_of(camera);
     return mark;
 }
 

@@ -18,11 +18,16 @@ namespace framewire::bench {
 /// thread.
 class Served {
 public:
-    /// How it stood when it said so.
+    /// How a camera stood.
+    struct CameraMark {
+        std::int64_t frames = 0;
+        std::int64_t sent_bytes = 0;
+    };
+    /// How all stood when it said so.
     struct Mark {
         Clock::time_point at;
-        double cpu_seconds = 0;                      ///< that it used so far, on all threads
-        std::map<std::string, std::int64_t> frames;  ///< of each camera; of a single one under its stream's name
+        double cpu_seconds = 0;                     ///< that it used so far, on all threads
+        std::map<std::string, CameraMark> cameras;  ///< by their names; a single one is "main"
     };
 
     /// Starts it with these arguments and waits until it listens, at a free port. Its figures go to a file in the
