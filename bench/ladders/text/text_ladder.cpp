@@ -115,7 +115,7 @@ public:
 
     void run(const Variant& variant) {
         const int usual = threads_for(variant.kernel == TextKernel::bytes ? 1 : 32);
-        for (const int threads : {usual / 6, usual / 2, usual}) {
+        for (const int threads : {usual / 12, usual / 4, usual / 2, usual}) {
             cuda::upload(frame_.view(), device_frame_.view(), *stream_);
             draw_line(variant, threads);
             cuda::download(std::as_const(device_frame_).view(), got_.view(), *stream_);
