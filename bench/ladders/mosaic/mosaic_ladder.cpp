@@ -106,7 +106,7 @@ private:
     static constexpr std::size_t totals_bytes = 64;
     const cuda::Stream* stream_;
     cuda::DeviceBuffer buffer_;
-    MosaicOnDevice job_;
+    MosaicJob job_;
 };
 
 std::array<std::uint64_t, 3> totals_of(HostView<const std::uint8_t> image) {
