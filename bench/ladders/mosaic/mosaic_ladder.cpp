@@ -184,7 +184,8 @@ void run_size(Session& session, const Measured& measured) {
 
 void run_mosaic(Session& session) {
 #if FRAMEWIRE_LADDERS_ON_GPU
-    if (session.gpu()) session.attempt("mosaic: every cell of 1 to 512 pixels", [&] { check_every_cell(session); });
+    if (session.gpu() && session.check_only())
+        session.attempt("mosaic: every cell of 1 to 512 pixels", [&] { check_every_cell(session); });
 #endif
     for (const auto& measured : report) run_size(session, measured);
 }
