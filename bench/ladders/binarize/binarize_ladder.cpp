@@ -126,7 +126,7 @@ void run_kernels(const Kernels& kernels, FilterLadder& ladder, const Scene& scen
     const auto shape = scene.in.shape();
     const auto pixels = shape.bytes() / 3;
     const cuda::DeviceBuffer gray(static_cast<std::size_t>(shape.bytes()) + 64), bins(sizeof(Histogram)), threshold(1);
-    const BinarizeOnDevice job{gray.data(), ladder.device_out(), pixels, bins.as<std::uint32_t>(), threshold.data()};
+    const BinarizeJob job{gray.data(), ladder.device_out(), pixels, bins.as<std::uint32_t>(), threshold.data()};
     const std::vector<LadderStep> steps{
         {"kernel gray",
          [&] {
@@ -172,7 +172,7 @@ void run_kernels(const Kernels& kernels, FilterLadder& ladder, const Scene& scen
 // Histograms whose two fullest bins are hard to find: both even, both odd, equally full, one value alone.
 void check_two_max(const cuda::Stream& stream) {
     const cuda::DeviceBuffer bins(sizeof(Histogram)), threshold(1);
-    const BinarizeOnDevice job{nullptr, nullptr, 0, bins.as<std::uint32_t>(), threshold.data()};
+    const BinarizeJob job{nullptr, nullptr, 0, bins.as<std::uint32_t>(), threshold.data()};
     const std::vector<std::pair<int, int>> fullest{{100, 102}, {101, 103}, {7, 8},     {90, 90},  {0, 0},
                                                    {255, 255}, {0, 255},   {254, 255}, {128, 64}, {60, 200}};
     for (const auto& [first, second] : fullest)

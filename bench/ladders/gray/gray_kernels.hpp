@@ -9,7 +9,7 @@ namespace framewire::bench {
 /// Frames of three channels on the GPU without gaps, `pixels` of them; each channel of the result is the gray value.
 /// One block of at most 1024 `threads` does it all, each thread a run of pixels, as in the streaming and filters report
 /// of 2022, sections 7.2 to 7.5.
-struct GrayOnDevice {
+struct GrayJob {
     const std::uint8_t* in = nullptr;
     std::uint8_t* out = nullptr;
     std::int64_t pixels = 0;
@@ -26,8 +26,8 @@ enum class LadderGray {
 // All are queued on `stream`.
 
 /// Byte by byte; the average.
-void gray_by_bytes(const GrayOnDevice& job, CUstream_st* stream);
+void gray_by_bytes(const GrayJob& job, CUstream_st* stream);
 /// Reads chunks of 4, 16 or 32 bytes, of which the last may reach behind the frame.
-void gray_by_chunks(const GrayOnDevice& job, int chunk_bytes, LadderGray way, CUstream_st* stream);
+void gray_by_chunks(const GrayJob& job, int chunk_bytes, LadderGray way, CUstream_st* stream);
 
 }  // namespace framewire::bench

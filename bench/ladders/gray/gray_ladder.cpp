@@ -59,9 +59,7 @@ struct Checks {
 };
 
 void run_kernels(FilterLadder& ladder, std::int64_t pixels, const cuda::Stream& stream, const Checks& checks) {
-    const auto job = [&](int threads) {
-        return GrayOnDevice{ladder.device_in(), ladder.device_out(), pixels, threads};
-    };
+    const auto job = [&](int threads) { return GrayJob{ladder.device_in(), ladder.device_out(), pixels, threads}; };
     constexpr const char* whole_pixels = "mended: every thread has whole pixels";
     for (const int threads : {32, 64, 128, 256, 512, 1024})
         for (const bool pageable : {true, false})

@@ -118,7 +118,7 @@ void FilterLadder::gpu_rows(const LadderVariant& variant, const char* runner, co
         // Of several steps none moves all that the job must.
         add(variant, runner, steps[at].name, timing, steps.size() == 1 ? bytes_ : 0, reported_step == steps[at].name);
     }
-    add(variant, runner, "whole", session_->time_host(whole), 0, reported_step == "whole");
+    add(variant, runner, "whole", session_->time_host(whole), bytes_, reported_step == "whole", "cuda up");
     check(to.view(), variant.operation);
 }
 

@@ -16,7 +16,7 @@ struct Frame {
     unsigned long long* totals;
 };
 
-Frame frame_of(const MosaicOnDevice& job) {
+Frame frame_of(const MosaicJob& job) {
     return {job.in, job.out, job.width, job.height, job.cell_px, job.columns(), job.sums, job.counts, job.totals};
 }
 
@@ -72,21 +72,19 @@ __global__ void mosaic_average(Frame frame) {
             static_cast<std::uint8_t>((2 * frame.sums[cell * 3 + channel] + count) / (2 * count));
 }
 
-unsigned blocks_of_pixels(const MosaicOnDevice& job, int threads) {
-    return cuda::blocks(job.width * job.height, threads);
-}
+unsigned blocks_of_pixels(const MosaicJob& job, int threads) { return cuda::blocks(job.width * job.height, threads); }
 
 }  // namespace
 }  // namespace mosaic_ladder_kernels
 
-void mosaic_add_in_global_memory(const MosaicOnDevice& job, int threads, CUstream_st* stream) {
+void mosaic_add_in_global_memory(const MosaicJob& job, int threads, CUstream_st* stream) {
     using namespace mosaic_ladder_kernels;
     mosaic_add_global_atomics<<<blocks_of_pixels(job, threads), static_cast<unsigned>(threads), 0, stream>>>(
         frame_of(job));
     cuda::check_launch();
 }
 
-void mosaic_add_in_shared_memory(const MosaicOnDevice& job, int threads, CUstream_st* stream) {
+void mosaic_add_in_shared_memory(const MosaicJob& job, int threads, CUstream_st* stream) {
     using namespace mosaic_ladder_kernels;
     const dim3 grid(static_cast<unsigned>(job.columns()), static_cast<unsigned>(job.rows()));
     // No more threads than the cell has pixels.
@@ -95,7 +93,7 @@ void mosaic_add_in_shared_memory(const MosaicOnDevice& job, int threads, CUstrea
     cuda::check_launch();
 }
 
-void mosaic_write_means(const MosaicOnDevice& job, int threads, CUstream_st* stream) {
+void mosaic_write_means(const MosaicJob& job, int threads, CUstream_st* stream) {
     using namespace mosaic_ladder_kernels;
     mosaic_average<<<blocks_of_pixels(job, threads), static_cast<unsigned>(threads), 0, stream>>>(frame_of(job));
     cuda::check_launch();

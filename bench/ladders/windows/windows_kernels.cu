@@ -12,7 +12,7 @@ __constant__ float weights[most_ladder_window * most_ladder_window];
 
 // Each thread reads one pixel of the tile and its rim, black where there is no image.
 template <class Value>
-__device__ void load_tile(const WindowsOnDevice& job, Value* tile) {
+__device__ void load_tile(const WindowsJob& job, Value* tile) {
     const int x = static_cast<int>(blockIdx.x) * job.tile + static_cast<int>(threadIdx.x) - job.size / 2;
     const int y = static_cast<int>(blockIdx.y) * job.tile + static_cast<int>(threadIdx.y) - job.size / 2;
     const bool inside = x >= 0 && x < job.width && y >= 0 && y < job.height;
@@ -23,7 +23,7 @@ __device__ void load_tile(const WindowsOnDevice& job, Value* tile) {
 }
 
 // Where a thread's result goes; null where it has none.
-__device__ std::uint8_t* result_of(const WindowsOnDevice& job) {
+__device__ std::uint8_t* result_of(const WindowsJob& job) {
     const int x = static_cast<int>(blockIdx.x) * job.tile + static_cast<int>(threadIdx.x);
     const int y = static_cast<int>(blockIdx.y) * job.tile + static_cast<int>(threadIdx.y);
     const bool has_one = static_cast<int>(threadIdx.x) < job.tile && static_cast<int>(threadIdx.y) < job.tile &&
@@ -33,7 +33,7 @@ __device__ std::uint8_t* result_of(const WindowsOnDevice& job) {
 
 // The report cuts the sums: of one value alone, whose sum float32 leaves just below it, it makes the next darker one.
 template <int size>
-__global__ void convolution_tiles(WindowsOnDevice job) {
+__global__ void convolution_tiles(WindowsJob job) {
     extern __shared__ int values[];
     load_tile(job, values);
     auto* result = result_of(job);
@@ -66,7 +66,7 @@ __device__ std::uint8_t middle_by_bubble_sort(std::uint8_t* values) {
 }
 
 template <int size>
-__global__ void median_tiles_bubble_sort(WindowsOnDevice job) {
+__global__ void median_tiles_bubble_sort(WindowsJob job) {
     extern __shared__ std::uint8_t bytes[];
     load_tile(job, bytes);
     auto* result = result_of(job);
@@ -82,7 +82,7 @@ __global__ void median_tiles_bubble_sort(WindowsOnDevice job) {
 }
 
 template <class Value, class Kernel>
-void launch(Kernel* kernel, const WindowsOnDevice& job, CUstream_st* stream) {
+void launch(Kernel* kernel, const WindowsJob& job, CUstream_st* stream) {
     const int side = job.tile + job.size - 1;
     if (job.tile < 1 || side > most_window_threads)
         fail(ErrorCode::internal, "a tile and its rim are 1 to 32 pixels wide");
@@ -102,7 +102,7 @@ void set_window_weights(const float* weights, int size, CUstream_st* stream) {
     cuda::check(cudaStreamSynchronize(stream));
 }
 
-void convolve_in_tiles(const WindowsOnDevice& job, CUstream_st* stream) {
+void convolve_in_tiles(const WindowsJob& job, CUstream_st* stream) {
     using namespace windows_ladder_kernels;
     switch (job.size) {
         case 3: return launch<int>(convolution_tiles<3>, job, stream);
@@ -115,7 +115,7 @@ void convolve_in_tiles(const WindowsOnDevice& job, CUstream_st* stream) {
     }
 }
 
-void median_in_tiles(const WindowsOnDevice& job, CUstream_st* stream) {
+void median_in_tiles(const WindowsJob& job, CUstream_st* stream) {
     using namespace windows_ladder_kernels;
     switch (job.size) {
         case 3: return launch<std::uint8_t>(median_tiles_bubble_sort<3>, job, stream);

@@ -133,8 +133,7 @@ void run_tiles(const Window& window, FilterLadder& ladder, HostView<const std::u
     }
     const auto check = is_median ? is_reference : nearest_to_formula(window, in);
     for (const int tile : tiles_of(window.size)) {
-        const WindowsOnDevice job{ladder.device_in(), ladder.device_out(), shape.width,
-                                  shape.height,       window.size,         tile};
+        const WindowsJob job{ladder.device_in(), ladder.device_out(), shape.width, shape.height, window.size, tile};
         // The report has one time of the median, and not of which tile.
         const bool has_time = is_median && window.size == 5 && tile == tiles_of(window.size).back();
         ladder.gpu({.operation = fmt::format("{}{}", name_of(window), is_median ? ", bubble sort" : ""),
