@@ -83,7 +83,8 @@ Timing Session::time_launches(const std::function<void(int turn)>& queue, const 
     cuda::Event begin, end;
     std::vector<double> samples;
     const int count = repeats(20, 100);
-    for (int turn = 0; turn < count + 1; ++turn) {  // the first one warms up
+    const auto start = Clock::now();
+    for (int turn = 0; turn < count + 1 && !is_enough(samples.size(), start); ++turn) {  // the first one warms up
         before(turn);
         begin.record(stream);
         queue(turn);
@@ -97,12 +98,17 @@ Timing Session::time_launches(const std::function<void(int turn)>& queue, const 
 Timing Session::time_host(const std::function<void(int turn)>& run) {
     std::vector<double> samples;
     const int count = repeats(20, 100);
-    for (int turn = 0; turn < count + 1; ++turn) {
+    const auto start = Clock::now();
+    for (int turn = 0; turn < count + 1 && !is_enough(samples.size(), start); ++turn) {
         const auto begin = Clock::now();
         run(turn);
         if (turn > 0) samples.push_back(milliseconds_since(begin) * 1000);
     }
     return summarize(std::move(samples));
+}
+
+bool Session::is_enough(std::size_t samples, Clock::time_point start) const {
+    return samples >= 5 && milliseconds_since(start) > (quick() ? 150.0 : 800.0);
 }
 
 int Session::repeats(int few, int usual) const { return check_only() ? 1 : quick() ? few : usual; }
@@ -211,8 +217,11 @@ std::string Session::json() const {
             one["most_us"] = row.timing.most_us;
         }
         if (row.reported)
-            one["reported"] = {
-                {"where", row.reported->where}, {"machine", row.reported->machine}, {"us", row.reported->us}};
+            one["reported"] = {{"where", row.reported->where},
+                               {"machine", row.reported->machine},
+                               {"us", row.reported->us},
+                               {"least_us", row.reported->least_us},
+                               {"most_us", row.reported->most_us}};
         for (const auto& [name, value] : row.details) one["details"][name] = value;
         if (!row.note.empty()) one["note"] = row.note;
         all["rows"].push_back(std::move(one));

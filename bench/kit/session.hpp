@@ -2,6 +2,7 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/time/clock.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/executor.hpp"
@@ -31,7 +32,9 @@ struct Timing {
 struct Reported {
     std::string where;    ///< "streaming and filters 2022, table 4"
     std::string machine;  ///< "Jetson Nano"
-    double us = 0;        ///< per frame
+    double us = 0;        ///< per frame; the mean where it tells the least and the most too
+    double least_us = 0;  ///< 0 where it does not tell
+    double most_us = 0;
 };
 
 /// One line of a table. A row is made only after its output was compared with the reference.
@@ -40,9 +43,9 @@ struct Row {
     std::string operation;  ///< "weighted, 3 to 1 channels"
     std::string runner;     ///< "framewire cpu", "OpenCV", ...
     Timing timing;
-    double bytes = 0;               ///< the fewest bytes a frame must move, read and written; 0 when not counted
-    std::optional<double> to_peer;  ///< times as fast as the peer of the same operation in the same run
-    double cpu_us = 0;              ///< processor time of a frame on all threads; 0 where it was not measured
+    double bytes = 0;                 ///< the fewest bytes a frame must move, read and written; 0 when not counted
+    std::optional<double> to_peer{};  ///< times as fast as the peer of the same operation in the same run
+    double cpu_us = 0;                ///< processor time of a frame on all threads; 0 where it was not measured
     std::optional<Reported> reported{};
     /// What tells this row from its neighbours in tables and plots: {"threads", "256"}, {"size", "1280x720"}.
     std::map<std::string, std::string> details{};
@@ -104,7 +107,8 @@ public:
     /// batch of `frames` frames.
     Timing time_gpu(const std::function<void(int turn)>& queue, int frames = gpu_batch);
     /// Times what `queue(turn)` puts on the GPU's stream, each turn by itself and between two events: what a launch or
-    /// a transfer takes alone, as profilers tell it. `before(turn)` goes before the first event.
+    /// a transfer takes alone, as profilers tell it. `before(turn)` goes before the first event. What is slow is
+    /// repeated less, as in time_host().
     Timing time_launches(
         const std::function<void(int turn)>& queue, const std::function<void(int turn)>& before = [](int) {});
     /// Times what `run(turn)` does from its begin on the host to its end there: a frame with its transfers, waited for.
@@ -136,6 +140,8 @@ public:
 
 private:
     int repeats(int few, int usual) const;
+    // Of what is so slow that it has had its time after a few samples.
+    bool is_enough(std::size_t samples, Clock::time_point start) const;
     double measure_cpu_copy();
     double measure_gpu_copy();
 
