@@ -42,8 +42,8 @@ void run_bench_where_named(int argc, char** argv) {
 }
 
 void add_bench(CommandLine& program, Action&) {
-    auto command =
-        program.subcommand(bench_name, "Measures this machine: operations, the reports' experiments, peers, whole jobs, limits");
+    auto command = program.subcommand(
+        bench_name, "Measures this machine: operations, the reports' experiments, peers, whole jobs, limits");
     const auto arguments = std::make_shared<std::vector<std::string>>();
     command.option("arguments", *arguments, "groups, suites and options: 'framewire bench --help' has them")
         .type_name("ARGUMENT");
