@@ -24,6 +24,7 @@ namespace framewire::bench {
 namespace files_bench {
 
 constexpr int turns = 5, quick_turns = 2;
+constexpr int made_frames = 240, quick_made_frames = 32;
 constexpr int compared_frames = 6;
 
 int turns_of(const Session& session) { return session.check_only() ? 1 : session.quick() ? quick_turns : turns; }
@@ -168,9 +169,9 @@ void bench_all(Session& session, const char* suite, const Output& output) {
     std::string version;
     std::getline(std::ifstream(folder / "version") >> std::ws, version);
     fmt::print("{}\n", version);
-    const auto input = input_video(session, folder);
-    const auto frames = bench_decoding(session, suite, folder, input);
     const bool brief = session.quick() || session.check_only();
+    const auto input = input_video(session, folder, brief ? quick_made_frames : made_frames);
+    const auto frames = bench_decoding(session, suite, folder, input);
     for (const auto& filter : shared_filters)
         if (session.wants(filter.name) && (filter.encoded_briefly || !output.is_file || !brief))
             session.attempt(fmt::format("{}: {}", suite, filter.name),
