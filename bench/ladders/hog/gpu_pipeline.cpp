@@ -71,23 +71,23 @@ void GpuPipeline::queue_whole_gamma() {
     });
 }
 
-void GpuPipeline::queue(GpuStep step) {
+void GpuPipeline::queue(HogStep step) {
     auto* across = across_.as<std::int16_t>();
     auto* down = down_.as<std::int16_t>();
     auto* magnitudes = magnitudes_.as<float>();
     auto* directions = directions_.as<float>();
     switch (step) {
-        case GpuStep::grayscale:
+        case HogStep::grayscale:
             return for_parts([&](std::uint32_t first, std::uint32_t count, CUstream_st* stream) {
                 queue_grayscale(bgr_.data() + 3 * std::size_t{first}, count, gray_.data() + first, stream);
             });
-        case GpuStep::gamma: return queue_whole_gamma();
-        case GpuStep::gradients:
+        case HogStep::gamma: return queue_whole_gamma();
+        case HogStep::gradients:
             return queue_gradients(gray_.data(), shape_.width, shape_.height, across, down, work_->handle());
-        case GpuStep::directions:
+        case HogStep::directions:
             return queue_magnitudes_and_directions(across, down, pixels_of(shape_), magnitudes, directions,
                                                    work_->handle());
-        case GpuStep::votes:
+        case HogStep::votes:
             cuda::fill(descriptors_.data(), 0, sizeof(float) * descriptor_values(shape_), *work_);
             return queue_votes(magnitudes, directions, shape_.width, shape_.height, block_px_, descriptors_.as<float>(),
                                work_->handle());
@@ -95,7 +95,7 @@ void GpuPipeline::queue(GpuStep step) {
 }
 
 void GpuPipeline::queue(int first_step, int end_step) {
-    for (int step = first_step; step < end_step; ++step) queue(static_cast<GpuStep>(step));
+    for (int step = first_step; step < end_step; ++step) queue(static_cast<HogStep>(step));
 }
 
 void GpuPipeline::download(std::vector<float>& descriptors) {

@@ -10,7 +10,7 @@
 namespace framewire::bench::hog_report {
 
 /// The steps on the GPU, in their order.
-enum class GpuStep { grayscale, gamma, gradients, directions, votes };
+enum class HogStep { grayscale, gamma, gradients, directions, votes };
 inline constexpr int gpu_steps = 5;
 
 /// The pipeline of HOG 2022 on the GPU: gray, histogram and gamma in parts on 1, 2 or 4 streams, the rest on one.
@@ -23,7 +23,7 @@ public:
     /// A dense BGR image from the host.
     void upload(HostView<const std::uint8_t> bgr);
     /// Of the image uploaded last. Between histogram and gamma the host computes (section 4.2): that step waits for it.
-    void queue(GpuStep step);
+    void queue(HogStep step);
     void queue(int first_step, int end_step);
     /// The descriptors, to the host.
     void download(std::vector<float>& descriptors);

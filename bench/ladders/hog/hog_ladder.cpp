@@ -181,7 +181,7 @@ void bench_report_gpu(Session& session, const Film& film, int streams, int block
                                                                  pipeline.queue(0, step);
                                                              }));
     };
-    if (votes_only) return add_step(static_cast<int>(GpuStep::votes));
+    if (votes_only) return add_step(static_cast<int>(HogStep::votes));
     for (int step = 0; step < gpu_steps; ++step) add_step(step);
     rows.add("HtoD", session.time_launches([&](int turn) { pipeline.upload(film.picture(turn)); }));
     rows.add("DtoH", session.time_launches([&](int) { pipeline.download(descriptors); }));

@@ -55,35 +55,36 @@ void GpuDetector::queue_blurred(const std::uint8_t* gray, std::uint8_t* blurred)
     queue_blur(launch, blur_cells_.as<float>(), gray, blurred);
 }
 
-void GpuDetector::queue(GpuStep step) {
+void GpuDetector::queue(DetectorStep step) {
     const BlockLaunch launch{size_, block_px_, stream_->handle()};
     const bool tiled = version_ == GpuVersion::tiled, with_room = version_ == GpuVersion::v1_0;
     auto* labels = labels_.as<std::int32_t>();
     switch (step) {
-        case GpuStep::grayscale:
+        case DetectorStep::grayscale:
             queue_grayscale(launch, bgr_.data(), gray_.data());
             if (with_room) queue_grayscale(launch, room_bgr_.data(), room_gray_.data());
             return;
-        case GpuStep::blur:
+        case DetectorStep::blur:
             queue_blurred(gray_.data(), blurred_.data());
             if (with_room) queue_blurred(room_gray_.data(), room_blurred_.data());
             return;
-        case GpuStep::difference: return queue_difference(launch, blurred_.data(), room_blurred_.data(), mask_.data());
-        case GpuStep::threshold: return queue_threshold(launch, mask_.data());
-        case GpuStep::dilate:
+        case DetectorStep::difference:
+            return queue_difference(launch, blurred_.data(), room_blurred_.data(), mask_.data());
+        case DetectorStep::threshold: return queue_threshold(launch, mask_.data());
+        case DetectorStep::dilate:
             if (tiled) return queue_dilate_tiled(launch, mask_.data(), swap_.data());
             return queue_dilate(launch, disc_cells_.data(), mask_.data(), swap_.data());
-        case GpuStep::erode:
+        case DetectorStep::erode:
             if (tiled) return queue_erode_tiled(launch, swap_.data(), mask_.data());
             return queue_erode(launch, disc_cells_.data(), swap_.data(), mask_.data());
-        case GpuStep::init: return queue_init_labels(launch, mask_.data(), labels);
-        case GpuStep::merge: return queue_merge_labels(launch, mask_.data(), labels);
-        case GpuStep::compress: return queue_compress_labels(launch, mask_.data(), labels);
+        case DetectorStep::init: return queue_init_labels(launch, mask_.data(), labels);
+        case DetectorStep::merge: return queue_merge_labels(launch, mask_.data(), labels);
+        case DetectorStep::compress: return queue_compress_labels(launch, mask_.data(), labels);
     }
 }
 
 void GpuDetector::queue(int first_step, int end_step) {
-    for (int step = first_step; step < end_step; ++step) queue(static_cast<GpuStep>(step));
+    for (int step = first_step; step < end_step; ++step) queue(static_cast<DetectorStep>(step));
 }
 
 void GpuDetector::download(std::int32_t* labels) { cuda::download(labels_.data(), labels, labels_.bytes(), *stream_); }

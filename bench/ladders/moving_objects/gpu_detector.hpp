@@ -13,7 +13,7 @@ namespace framewire::bench::moving_objects {
 enum class GpuVersion { v1_0, v1_1, tiled };
 
 /// The steps that are kernels, in their order.
-enum class GpuStep { grayscale, blur, difference, threshold, dilate, erode, init, merge, compress };
+enum class DetectorStep { grayscale, blur, difference, threshold, dilate, erode, init, merge, compress };
 inline constexpr int gpu_steps = 9;
 
 /// The report's detector on the GPU (moving objects 2023, section 3 and "Optimization process"), all work queued on one
@@ -25,7 +25,7 @@ public:
 
     /// A BGR frame from the host; with v1.0 the room and the matrices, too.
     void upload(const std::uint8_t* frame);
-    void queue(GpuStep step);
+    void queue(DetectorStep step);
     void queue(int first_step, int end_step);
     /// The labels, to the host.
     void download(std::int32_t* labels);

@@ -194,7 +194,7 @@ void bench_framewire_cpu(Session& session, const MovingScene& scene) {
 }
 
 #if FRAMEWIRE_LADDERS_ON_GPU
-// The kernels' names in the tables, by GpuStep.
+// The kernels' names in the tables, by DetectorStep.
 constexpr const char* gpu_step_names[gpu_steps] = {"grayscale", "blur",    "difference", "threshold",  "dilate",
                                                    "erode",     "initCCL", "mergeCCL",   "compressCCL"};
 
@@ -227,8 +227,8 @@ public:
     /// All rows of the report's tables 6 to 9, and transfers.
     void time_each() {
         for (int step = 0; step < gpu_steps; ++step) add_kernels(gpu_step_names[step], step, step + 1);
-        add_kernels("morphology", static_cast<int>(GpuStep::dilate), static_cast<int>(GpuStep::erode) + 1);
-        add_kernels("labels", static_cast<int>(GpuStep::init), static_cast<int>(GpuStep::compress) + 1);
+        add_kernels("morphology", static_cast<int>(DetectorStep::dilate), static_cast<int>(DetectorStep::erode) + 1);
+        add_kernels("labels", static_cast<int>(DetectorStep::init), static_cast<int>(DetectorStep::compress) + 1);
         add_kernels("kernels", 0, gpu_steps);
         add("HtoD", session_->time_launches([&](int turn) { kept_.upload(scene_->frame(turn)); }));
         add("DtoH", session_->time_launches([&](int) { kept_.download(labels_.data()); }));
