@@ -3,6 +3,7 @@
 #include "peers/contest.hpp"
 #include "peers/cpu/ffmpeg_step.hpp"
 #include "peers/cpu/opencv_steps.hpp"
+#include "peers/gpu/gpu_setting.hpp"
 #include "peers/gpu/npp_steps.hpp"
 
 #include <string>
@@ -29,19 +30,6 @@ std::vector<FilterPeers> filter_peers();
 
 /// On the CPU: framewire, OpenCV and FFmpeg, one frame at a time.
 void hold_filter_contest(Session& session, const Setting& setting, const FilterPeers& peers);
-
-/// Batches of frames on the GPU.
-struct GpuSetting {
-    const ContentFrames* pictures;
-    int batch;
-    bool cold;       ///< batches in turn that an L2 does not hold, else one again and again
-    bool transfers;  ///< with the way up from pinned memory and the way down to it
-    std::vector<cuda::DeviceImage> batches;
-    HostImage pinned;  ///< one batch, where there are transfers
-
-    GpuSetting(Session& session, const ContentFrames& pictures, int batch, bool cold, bool transfers);
-    Shape shape() const { return pictures->frame().with_frames(batch); }
-};
 
 /// On the GPU: framewire and NPP.
 void hold_filter_contest(Session& session, GpuSetting& setting, const FilterPeers& peers);

@@ -63,6 +63,8 @@ void bench_gpu_table(Session& session, const ContentFrames& pictures, const std:
     for (const auto& peers : filters)
         if (session.wants(peers.name))
             session.attempt(peers.name, [&] { hold_filter_contest(session, setting, peers); });
+    if (!transfers && session.wants("labels with boxes"))
+        session.attempt("labels with boxes", [&] { hold_labels_contest(session, setting); });
 }
 
 void bench_gpu(Session& session, const std::vector<FilterPeers>& filters) {

@@ -35,6 +35,13 @@ void fill_from_video(const std::string& video, HostView<std::uint8_t> room, Host
         fill(static_cast<std::size_t>(frame + 1) % film.frames.size(), frames.frames(frame, 1));
 }
 
+// What `noisy` has more than `still`, on top of `image`.
+void add_noise(HostView<const std::uint8_t> noisy, HostView<const std::uint8_t> still, HostView<std::uint8_t> image) {
+    for (std::int64_t at = 0; at < image.shape().bytes(); ++at)
+        image.data()[at] =
+            static_cast<std::uint8_t>(std::clamp(image.data()[at] + noisy.data()[at] - still.data()[at], 0, 255));
+}
+
 }  // namespace pictures
 
 const char* to_string(Content content) {
@@ -62,7 +69,8 @@ ContentFrames::ContentFrames(const Session& session, const Shape& frame, Content
             constexpr int different = 4;  // drawing Gaussian noise takes long
             const auto film = noisy_film(room, different, pictures::noise_sigma);
             for (int index = 0; index < count(); ++index)
-                copy(film.frames[static_cast<std::size_t>(index % different)].view(), frames.view().frames(index, 1));
+                pictures::add_noise(film.frames[static_cast<std::size_t>(index % different)].view(),
+                                    std::as_const(room).view(), frames.view().frames(index, 1));
         }
     }
 }

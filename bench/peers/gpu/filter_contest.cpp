@@ -1,5 +1,4 @@
 #include "framewire/core/error.hpp"
-#include "framewire/core/time/clock.hpp"
 #include "framewire/pipeline/chain/chain.hpp"
 #include "peers/filters.hpp"
 
@@ -14,52 +13,6 @@
 namespace framewire::bench {
 namespace gpu_filter_contest {
 
-constexpr std::int64_t rotation_bytes = 512 << 20;  // of one side; L2s have 50 to 60 MB
-constexpr int hot_turns = 8, cold_turns = 6;
-
-// Work of several turns as one launch; turn by turn where it cannot be recorded, as that of a library that waits.
-std::function<void()> recorded(const cuda::Stream& stream, int turns, const std::function<void(int turn)>& queue) {
-    const auto all = [=] {
-        for (int turn = 0; turn < turns; ++turn) queue(turn);
-    };
-    try {
-        const auto graph = std::make_shared<cuda::Graph>(stream, all);
-        return [graph, &stream] { graph->launch(stream); };
-    } catch (const Error&) {
-        return all;
-    }
-}
-
-// Each candidate's turns, candidate after candidate, over and over.
-std::vector<Timing> time_by_turns(Session& session, int turns, int frames,
-                                  const std::vector<std::function<void(int turn)>>& candidates) {
-    constexpr std::size_t fewest_rounds = 3;
-    const double budget_ms = session.quick() ? 120 : 600;
-    const auto& stream = session.gpu()->stream();
-    std::vector<std::function<void()>> launches;
-    for (const auto& candidate : candidates) {
-        launches.push_back(recorded(stream, turns, candidate));
-        launches.back()();
-        stream.synchronize();
-    }
-    std::vector<std::vector<double>> samples(candidates.size());
-    cuda::Event begin, end;
-    const auto start = Clock::now();
-    do {
-        for (std::size_t index = 0; index < launches.size(); ++index) {
-            begin.record(stream);
-            launches[index]();
-            end.record(stream);
-            end.synchronize();
-            samples[index].push_back(static_cast<double>(end.milliseconds_since(begin)) * 1000 / turns / frames);
-        }
-    } while (!session.check_only() &&
-             (samples.front().size() < fewest_rounds || milliseconds_since(start) < budget_ms));
-    std::vector<Timing> timings;
-    for (auto& one : samples) timings.push_back(summarize(std::move(one)));
-    return timings;
-}
-
 // One of those that work on the setting's batches.
 struct Runner {
     std::string name;
@@ -69,23 +22,6 @@ struct Runner {
 };
 
 }  // namespace gpu_filter_contest
-
-GpuSetting::GpuSetting(Session& session, const ContentFrames& from, int frames, bool is_cold, bool has_transfers)
-    : pictures(&from), batch(frames), cold(is_cold), transfers(has_transfers) {
-    const auto& stream = session.gpu()->stream();
-    const auto count = cold ? std::clamp<std::int64_t>(gpu_filter_contest::rotation_bytes / shape().bytes(), 2, 48) : 1;
-    for (std::int64_t index = 0; index < count; ++index) {
-        batches.emplace_back(shape());
-        for (int frame = 0; frame < batch; ++frame)
-            cuda::upload(from.frames.view().frames(static_cast<int>((index * batch + frame) % from.count()), 1),
-                         batches.back().view().frames(frame, 1), stream);
-    }
-    if (transfers) {
-        pinned = HostImage(shape(), cuda::pinned_memory());
-        cuda::download(batches.front().view(), pinned.view(), stream);
-    }
-    stream.synchronize();
-}
 
 void hold_filter_contest(Session& session, GpuSetting& setting, const FilterPeers& peers) {
     using namespace gpu_filter_contest;
@@ -156,14 +92,10 @@ void hold_filter_contest(Session& session, GpuSetting& setting, const FilterPeer
                 runner.run(std::as_const(setting.batches[at]).view(), runner.results[at].view());
                 if (setting.transfers) cuda::download(std::as_const(runner.results[at]).view(), down.view(), stream);
             });
-    const int turns = setting.cold ? std::max(cold_turns, static_cast<int>(setting.batches.size())) : hot_turns;
-    const auto timings = time_by_turns(session, setting.transfers ? 1 : turns, setting.batch, candidates);
+    const auto timings = time_by_turns(session, setting.turns(), setting.batch, candidates);
     for (std::size_t index = 0; index < rows.size(); ++index) {
         rows[index].timing = timings[index];
-        rows[index].details.insert({{"content", to_string(setting.pictures->content)},
-                                    {"cache", setting.cold ? "cold" : "hot"},
-                                    {"batch", fmt::to_string(setting.batch)},
-                                    {"transfers", setting.transfers ? "up and down" : "none"}});
+        setting.describe(rows[index]);
     }
     add_contest(session, std::move(rows));
 }

@@ -1,7 +1,8 @@
 #include "peers/gpu/npp_steps.hpp"
 
-#if FRAMEWIRE_LADDERS_ON_GPU
 #include "framewire/core/error.hpp"
+
+#if FRAMEWIRE_LADDERS_ON_GPU
 #include "framewire/core/late_library/late_library.hpp"
 #include "framewire/cuda/buffer.hpp"
 
@@ -40,6 +41,7 @@ struct Context {
 using Byte = std::uint8_t;
 constexpr int replicate = 2;                  // NPP_BORDER_REPLICATE
 constexpr int linear = 2, supersampling = 8;  // NPPI_INTER_LINEAR, NPPI_INTER_SUPER
+constexpr int eight_neighbours = 0;           // nppiNormInf
 
 using ToGray = int(const Byte*, int, Byte*, int, Size, const float*, Context);
 using Box = int(const Byte*, int, Size, Point, Byte*, int, Size, Size, Point, int, Context);
@@ -48,6 +50,8 @@ using MedianBytes = int(Size, Size, std::uint32_t*, Context);
 using Median = int(const Byte*, int, Byte*, int, Size, Size, Point, Byte*, Context);
 using Morphology = int(const Byte*, int, Size, Point, Byte*, int, Size, const Byte*, Size, Point, int, Context);
 using Resize = int(const Byte*, int, Size, Rect, Byte*, int, Size, Rect, int, Context);
+using LabelsBytes = int(Size, int*);
+using LabelMarkers = int(Byte*, int, std::uint32_t*, int, Size, int, Byte*, Context);
 using Convolve = int(const Byte*, int, Size, Point, Byte*, int, Size, const std::int32_t*, Size, Point, std::int32_t,
                      int, Context);
 
@@ -193,6 +197,19 @@ Step erode(const std::vector<Byte>& mask, int size) { return morphology("nppiEro
 Step area() { return resize(supersampling); }
 Step bilinear() { return resize(linear); }
 
+Labels labels(const Shape& mask, const cuda::Stream& stream) {
+    int bytes = 0;
+    check(function<LabelsBytes>("if", "nppiLabelMarkersUFGetBufferSize_32u_C1R")(size_of(mask), &bytes),
+          "labels' memory");
+    const auto scratch = std::make_shared<cuda::DeviceBuffer>(static_cast<std::size_t>(bytes));
+    const auto run = function<LabelMarkers>("if", "nppiLabelMarkersUF_8u32u_C1R_Ctx");
+    return [=, context = context_of(stream)](DeviceView<std::uint8_t> from, std::uint32_t* to) {
+        check(run(from.data(), step_of(mask), to, static_cast<int>(sizeof(std::uint32_t)) * mask.width, size_of(mask),
+                  eight_neighbours, scratch->data(), context),
+              "labels");
+    };
+}
+
 Step convolve(const std::vector<int>& matrix, int size) {
     return [=](const Shape& in, const Shape&, const cuda::Stream& stream) -> DeviceStep {
         const auto run = function<Convolve>("if", "nppiFilterBorder_8u_C3R_Ctx");
@@ -213,6 +230,7 @@ Step dilate(const std::vector<std::uint8_t>&, int) { return {}; }
 Step erode(const std::vector<std::uint8_t>&, int) { return {}; }
 Step area() { return {}; }
 Step bilinear() { return {}; }
+Labels labels(const Shape&, const cuda::Stream&) { fail(ErrorCode::config, "this build is without CUDA"); }
 Step convolve(const std::vector<int>&, int) { return {}; }
 #endif
 

@@ -24,6 +24,10 @@ Step dilate(const std::vector<std::uint8_t>& mask, int size);
 Step erode(const std::vector<std::uint8_t>& mask, int size);
 Step area();
 Step bilinear();
+/// Labels of one mask of one channel, where neighbours touch at corners, too; every pixel's in 32 bits.
+using Labels = std::function<void(DeviceView<std::uint8_t> mask, std::uint32_t* labels)>;
+/// Throws Error{config} where this machine lacks the library, or the build CUDA.
+Labels labels(const Shape& mask, const cuda::Stream& stream);
 /// A matrix that turning it around does not change, of whole numbers whose sum is 1.
 Step convolve(const std::vector<int>& matrix, int size);
 
