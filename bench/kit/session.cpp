@@ -14,7 +14,6 @@
 #include <numeric>
 
 namespace framewire::bench {
-namespace {
 
 Timing summarize(std::vector<double> samples_us) {
     std::sort(samples_us.begin(), samples_us.end());
@@ -25,8 +24,6 @@ Timing summarize(std::vector<double> samples_us) {
     return {at(0.5),          at(0.1), at(0.9), samples_us.front(), sum / static_cast<double>(samples_us.size()),
             samples_us.back()};
 }
-
-}  // namespace
 
 Session::Session(const SessionOptions& options) : options_(options), cpu_(BackendChoice::cpu, options.threads) {
     if (!cuda::devices().empty()) gpu_.emplace(BackendChoice::cuda, options.threads);

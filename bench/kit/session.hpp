@@ -28,6 +28,9 @@ struct Timing {
     double most_us = 0;
 };
 
+/// Of samples of one thing, in any order; at least one.
+Timing summarize(std::vector<double> samples_us);
+
 /// What a report measured of the same thing on its own machine.
 struct Reported {
     std::string where;    ///< "streaming and filters 2022, table 4"
