@@ -1,5 +1,6 @@
 #include "framewire/cuda/device/check.hpp"
 #include "ladders/difference/difference_kernels.hpp"
+#include "ladders/pictures/chunk_loop.cuh"
 
 // As in the report all is done by one block, and each of its threads goes over bytes that follow each other: what the
 // report takes for coalesced is not, for neighbouring threads read far from each other.
@@ -7,10 +8,6 @@
 namespace framewire::bench {
 namespace difference_kernels {
 namespace {
-
-struct alignas(16) Chunk32 {
-    int4 low, high;
-};
 
 // Counted up one by one, as in the report: the compiler would join the additions of a warp.
 __device__ std::uint32_t next_place(std::uint32_t* count) { return atomicInc(count, 0xFFFFFFFFu); }

@@ -111,7 +111,7 @@ void run_feedback(Session& session) {
             add("with feedback", frame, kept);
             add("without feedback", frame, off);
         }
-        // Where the camera is darkest, a quarter of its way from the end.
+        // Where the camera is darkest.
         if (frame == 262 && !session.pictures().empty())
             write_picture(session.pictures(), now.view(), with.view(), without.view());
     }

@@ -65,6 +65,15 @@ void FilterLadder::cpu(const LadderVariant& variant, const CpuLoop& loop, const 
     });
 }
 
+void FilterLadder::cpu_step(const LadderVariant& variant, const std::function<void()>& loop,
+                            const std::function<void()>& check) {
+    session_->attempt(name_ + ": " + variant.operation, [&] {
+        loop();
+        check();
+        add(variant, "cpu, 1 thread", "", session_->time_cpu({loop})[0], 0, true);
+    });
+}
+
 void FilterLadder::gpu(const LadderVariant& variant, const std::vector<GpuStep>& steps, const ImageCheck& check,
                        const std::string& reported_step) {
     if (!session_->gpu()) return;
@@ -77,15 +86,30 @@ void FilterLadder::gpu_rows(const LadderVariant& variant, const char* runner, co
     const auto& stream = session_->gpu()->stream();
     const auto in_bytes = static_cast<std::size_t>(in_.shape().bytes());
     const auto out_bytes = static_cast<std::size_t>(out_shape_.bytes());
+    HostImage pageable_in, pageable_out;
+    if (variant.pageable) {
+        pageable_in = HostImage(in_.shape());
+        pageable_out = HostImage(out_shape_);
+        copy(in_, pageable_in.view());
+    }
+    const auto& from = variant.pageable ? pageable_in : pinned_in_;
+    auto& to = variant.pageable ? pageable_out : pinned_out_;
+    const auto wait = [&] {
+        if (variant.pageable) stream.synchronize();
+    };
     const auto whole = [&](int) {
-        cuda::upload(pinned_in_.view().data(), device_in_.data(), in_bytes, stream);
-        for (const auto& step : steps) step.queue();
-        cuda::download(device_out_.data(), pinned_out_.view().data(), out_bytes, stream);
+        cuda::upload(from.view().data(), device_in_.data(), in_bytes, stream);
+        wait();
+        for (const auto& step : steps) {
+            step.queue();
+            wait();
+        }
+        cuda::download(device_out_.data(), to.view().data(), out_bytes, stream);
         stream.synchronize();
     };
     cuda::fill(device_out_.data(), 0x5A, out_bytes, stream);
     whole(0);
-    check(pinned_out_.view(), variant.operation);
+    check(to.view(), variant.operation);
     for (std::size_t at = 0; at < steps.size(); ++at) {
         const auto before = [&](int) {
             for (std::size_t earlier = 0; earlier < at; ++earlier) steps[earlier].queue();
@@ -95,7 +119,7 @@ void FilterLadder::gpu_rows(const LadderVariant& variant, const char* runner, co
         add(variant, runner, steps[at].name, timing, steps.size() == 1 ? bytes_ : 0, reported_step == steps[at].name);
     }
     add(variant, runner, "whole", session_->time_host(whole), 0, reported_step == "whole");
-    check(pinned_out_.view(), variant.operation);
+    check(to.view(), variant.operation);
 }
 
 void FilterLadder::framewire(const LadderVariant& variant, const FilterInfo& info, const ParameterValues& values,

@@ -19,6 +19,7 @@ struct LadderVariant {
     std::map<std::string, std::string> details{};
     std::string note{};
     std::optional<Reported> reported{};
+    bool pageable = false;  ///< on a GPU: transfers from and to ordinary memory, each step waited for
 };
 
 /// Throws Error{internal} naming the operation unless an image is right.
@@ -48,8 +49,9 @@ public:
     const std::uint8_t* device_in() const { return device_in_.data(); }
     std::uint8_t* device_out() const { return device_out_.data(); }
 
-    /// A loop on one thread.
+    /// A loop on one thread, and one that works on the caller's own data, as a step of a job does; `check` throws.
     void cpu(const LadderVariant& variant, const CpuLoop& loop, const ImageCheck& check);
+    void cpu_step(const LadderVariant& variant, const std::function<void()>& loop, const std::function<void()>& check);
     /// Kernels: a row for each step, and one with the transfers, waited for, to which the report's figure belongs
     /// unless it is of the `reported_step`. Only on a GPU.
     void gpu(const LadderVariant& variant, const std::vector<GpuStep>& steps, const ImageCheck& check,
