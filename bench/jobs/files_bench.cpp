@@ -24,6 +24,7 @@ namespace framewire::bench {
 namespace files_bench {
 
 constexpr int turns = 5, quick_turns = 2;
+constexpr int made_frames = 240, quick_made_frames = 32;
 constexpr int compared_frames = 6;
 
 int turns_of(const Session& session) { return session.check_only() ? 1 : session.quick() ? quick_turns : turns; }
@@ -54,13 +55,13 @@ void take_first(const std::string& video, const std::string& path) {
                                           "yuv4mpegpipe", path}));
 }
 
-Runner ffmpeg_runner(const MemoryFolder& folder, const std::string& input, const SharedFilter& filter, const Output& output) {
+Runner ffmpeg_runner(const MemoryFolder& folder, const std::string& input, const SharedFilter& filter,
+                     const Output& output) {
     const auto progress = folder / "progress", made = folder / (std::string("ffmpeg.") + output.ending);
     const auto job = joined(ffmpeg_on(input), {"-an", "-fps_mode", "passthrough", "-vf", filter.ffmpeg});
     const auto whole =
         joined(joined(joined(job, output.ffmpeg), {"-progress", progress}), {output.is_file ? made : "/dev/null"});
-    return {"FFmpeg", [=] { return run_program(whole); },
-            [=] { return ffmpeg_frames(progress); },
+    return {"FFmpeg", [=] { return run_program(whole); }, [=] { return ffmpeg_frames(progress); },
             [=](const std::string& path) {
                 if (output.is_file) return take_first(made, path);
                 run_program(
@@ -68,7 +69,8 @@ Runner ffmpeg_runner(const MemoryFolder& folder, const std::string& input, const
             }};
 }
 
-Runner framewire_runner(const MemoryFolder& folder, const std::string& input, const SharedFilter& filter, const Output& output) {
+Runner framewire_runner(const MemoryFolder& folder, const std::string& input, const SharedFilter& filter,
+                        const Output& output) {
     const auto stats = folder / "stats.json", made = folder / (std::string("framewire.") + output.ending);
     std::vector<std::string> job{framewire_program(), "run",   "-i",         input,  "--backend", "cpu",
                                  "--log-level",       "error", "--progress", "none", "-y",        "--no-audio"};
@@ -123,7 +125,7 @@ void add_rows(Session& session, const std::string& suite, const std::string& ope
 
 // `frames` of the input are what times are counted by.
 void bench_filter(Session& session, const char* suite, const MemoryFolder& folder, const std::string& input,
-                std::int64_t frames, const SharedFilter& filter, const Output& output) {
+                  std::int64_t frames, const SharedFilter& filter, const Output& output) {
     std::array<Runner, 2> runners{framewire_runner(folder, input, filter, output),
                                   ffmpeg_runner(folder, input, filter, output)};
     for (int turn = 0; turn < turns_of(session); ++turn) {
@@ -167,9 +169,9 @@ void bench_all(Session& session, const char* suite, const Output& output) {
     std::string version;
     std::getline(std::ifstream(folder / "version") >> std::ws, version);
     fmt::print("{}\n", version);
-    const auto input = input_video(session, folder);
-    const auto frames = bench_decoding(session, suite, folder, input);
     const bool brief = session.quick() || session.check_only();
+    const auto input = input_video(session, folder, brief ? quick_made_frames : made_frames);
+    const auto frames = bench_decoding(session, suite, folder, input);
     for (const auto& filter : shared_filters)
         if (session.wants(filter.name) && (filter.encoded_briefly || !output.is_file || !brief))
             session.attempt(fmt::format("{}: {}", suite, filter.name),

@@ -10,8 +10,6 @@
 namespace framewire::bench {
 namespace videos {
 
-constexpr int made_frames = 240, quick_made_frames = 32;
-
 // The value that `share` of the runs do not pass.
 double per_frame_us(const std::vector<ProgramUse>& uses, double ProgramUse::*what, std::int64_t frames, double share) {
     std::vector<double> us;
@@ -32,13 +30,13 @@ bool has_video(const std::string& suite) {
 
 // Its colours are pale: y4m says no matrix, so small results go to the one that is assumed for them, which FFmpeg
 // leaves, and luma would differ.
-std::string input_video(const Session& session, const MemoryFolder& folder) {
+std::string input_video(const Session& session, const MemoryFolder& folder, int made_frames) {
     if (!session.video().empty()) return session.video();
     const auto path = folder / "in.mp4";
-    const int frames = session.quick() || session.check_only() ? videos::quick_made_frames : videos::made_frames;
     run_program({"ffmpeg", "-nostdin", "-loglevel", "error", "-f", "lavfi", "-i",
-                 "testsrc2=size=1920x1080:rate=30,hue=s=0.2,noise=alls=4:allf=t", "-frames:v", std::to_string(frames),
-                 "-c:v", "libx264", "-preset", "medium", "-crf", "26", "-pix_fmt", "yuv420p", path});
+                 "testsrc2=size=1920x1080:rate=30,hue=s=0.2,noise=alls=4:allf=t", "-frames:v",
+                 std::to_string(made_frames), "-c:v", "libx264", "-preset", "medium", "-crf", "26", "-pix_fmt",
+                 "yuv420p", path});
     return path;
 }
 

@@ -13,9 +13,9 @@ namespace framewire::bench {
 /// under the suite's name.
 bool has_video(const std::string& suite);
 
-/// The video that whole jobs read: what the session was given, or 1080p H.264 with moving figures and some noise, made
-/// in the folder by ffmpeg.
-std::string input_video(const Session& session, const MemoryFolder& folder);
+/// The video that whole jobs read: what the session was given, or 1080p H.264 of so many frames with moving figures and
+/// some noise, made in the folder by ffmpeg.
+std::string input_video(const Session& session, const MemoryFolder& folder, int made_frames);
 
 std::vector<std::string> joined(std::vector<std::string> words, const std::vector<std::string>& more);
 

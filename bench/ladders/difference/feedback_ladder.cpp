@@ -1,8 +1,8 @@
 #include "framewire/core/error.hpp"
 #include "framewire/delta/delta_ref.hpp"
-#include "framewire/media/media.hpp"
 #include "ladders/difference/difference_kernels.hpp"
 #include "ladders/ladder.hpp"
+#include "ladders/pictures/write_picture.hpp"
 #include "stream/film.hpp"
 #include "suites.hpp"
 
@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <numbers>
 #include <string>
+#include <utility>
 
 namespace framewire::bench {
 namespace feedback_ladder {
@@ -61,8 +62,8 @@ void add_changes(HostView<const std::uint8_t> frame, HostView<const std::uint8_t
 }
 
 // Above the camera's frame and what is seen with feedback, below what is seen without, and its error four times.
-void write_picture(const std::string& folder, HostView<const std::uint8_t> camera, HostView<const std::uint8_t> with,
-                   HostView<const std::uint8_t> without) {
+HostImage side_by_side(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> with,
+                       HostView<const std::uint8_t> without) {
     const auto& shape = camera.shape();
     HostImage error(shape), picture({1, 2 * shape.height, 2 * shape.width, shape.channels});
     for (std::int64_t i = 0; i < shape.bytes(); ++i)
@@ -72,9 +73,7 @@ void write_picture(const std::string& folder, HostView<const std::uint8_t> camer
     for (int panel = 0; panel < 4; ++panel)
         copy(panels[panel], {picture.view().row(0, panel / 2 * shape.height) + panel % 2 * shape.row_bytes(), shape,
                              2 * shape.row_bytes(), 4 * shape.frame_bytes()});
-    const auto sink = open_sink(folder + "/feedback.png", picture.shape(), {30, 1}, {.replace = true});
-    sink->write(picture.view(), {});
-    sink->finish();
+    return picture;
 }
 
 void run_feedback(Session& session) {
@@ -112,8 +111,8 @@ void run_feedback(Session& session) {
             add("without feedback", frame, off);
         }
         // Where the camera is darkest.
-        if (frame == 262 && !session.pictures().empty())
-            write_picture(session.pictures(), now.view(), with.view(), without.view());
+        if (frame == 262)
+            write_picture(session, "feedback", side_by_side(now.view(), with.view(), without.view()).view());
     }
     if (off.largest <= ladder_threshold)
         fail(ErrorCode::internal, "without feedback no byte is off by more than {}", off.largest);

@@ -2,6 +2,7 @@
 #include "framewire/filters/heatmap/heatmap_ref.hpp"
 #include "ladders/heatmap/heatmap_kernels.hpp"
 #include "ladders/pictures/picture_ladder.hpp"
+#include "ladders/pictures/write_picture.hpp"
 #include "suites.hpp"
 
 #include <algorithm>
@@ -172,7 +173,16 @@ void run_filter(Session& session, const PicturePair& pair) {
     add("whole", session.time_host(whole), 2 * bytes, "cuda up");
 }
 
+// The report's figure 14.
+void draw_room(const Session& session) {
+    const auto room = room_pair();
+    HostImage heat(room.now.shape());
+    heatmap_reference(room.now.view(), room.before.view(), heat.view());
+    write_picture(session, "heatmap", std::as_const(heat).view());
+}
+
 void run_heatmap(Session& session) {
+    if (!session.pictures().empty()) draw_room(session);
     PicturePair pair(ladder_frame(session));
     for (const int moment : {0, 1})
         heatmap_reference(std::as_const(pair.frames[moment]).view(), std::as_const(pair.frames[moment ^ 1]).view(),

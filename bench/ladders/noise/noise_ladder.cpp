@@ -4,6 +4,7 @@
 #include "ladders/noise/noise_kernels.hpp"
 #include "ladders/noise/positions_ladder.hpp"
 #include "ladders/pictures/picture_ladder.hpp"
+#include "ladders/pictures/write_picture.hpp"
 #include "suites.hpp"
 
 #include <cstdlib>
@@ -164,7 +165,18 @@ void run_filter(Session& session, const PicturePair& pair, const NoiseParameters
     add("whole", session.time_host(whole), 2 * bytes, "cuda up");
 }
 
+// The report's figures 18 and 24.
+void draw_room(const Session& session) {
+    const auto room = room_pair();
+    HostImage noise(room.now.shape());
+    for (const auto& [name, parameters] : {std::pair{"noise", mask}, std::pair{"noise_over", over_previous}}) {
+        noise_reference(parameters, room.now.view(), room.before.view(), noise.view());
+        write_picture(session, name, std::as_const(noise).view());
+    }
+}
+
 void run_noise(Session& session) {
+    if (!session.pictures().empty()) draw_room(session);
     const auto shape = ladder_frame(session);
     const auto masks = pair_of(shape, mask), overlays = pair_of(shape, over_previous);
     session.attempt("ladders/noise on the CPU", [&] { run_cpu(session, masks); });

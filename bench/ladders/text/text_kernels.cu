@@ -32,8 +32,7 @@ __global__ void text_chunks_inner_loop(TextPlaceOnFrame place, const std::uint8_
         auto& on_frame = *reinterpret_cast<Chunk32*>(place.frame + at);
         auto chunk = on_frame;
 #pragma unroll
-        for (int j = 0; j < chunk_bytes; ++j)
-            reinterpret_cast<std::uint8_t*>(&chunk)[j] = cell[i * chunk_bytes + j];
+        for (int j = 0; j < chunk_bytes; ++j) reinterpret_cast<std::uint8_t*>(&chunk)[j] = cell[i * chunk_bytes + j];
         on_frame = chunk;
     });
 }
@@ -62,15 +61,11 @@ void launch_text(TextKernel kernel, const TextPlaceOnFrame& place, const std::ui
     const auto each = [&](int units) { return (units + threads - 1) / threads; };
     const auto* cell = atlas + character * text_cell_bytes;
     switch (kernel) {
-        case TextKernel::bytes:
-            text_bytes<<<1, block, 0, stream.handle()>>>(place, cell, each(text_cell_bytes));
-            break;
+        case TextKernel::bytes: text_bytes<<<1, block, 0, stream.handle()>>>(place, cell, each(text_cell_bytes)); break;
         case TextKernel::chunks_inner_loop:
             text_chunks_inner_loop<<<1, block, 0, stream.handle()>>>(place, cell, each(cell_chunks));
             break;
-        case TextKernel::chunks:
-            text_chunks<<<1, block, 0, stream.handle()>>>(place, cell, each(cell_chunks));
-            break;
+        case TextKernel::chunks: text_chunks<<<1, block, 0, stream.handle()>>>(place, cell, each(cell_chunks)); break;
         case TextKernel::constant_memory:
             text_constant_memory<<<1, block, 0, stream.handle()>>>(place, character, each(cell_chunks));
     }
