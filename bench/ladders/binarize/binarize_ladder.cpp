@@ -127,7 +127,7 @@ void run_kernels(const Kernels& kernels, FilterLadder& ladder, const Scene& scen
     const auto pixels = shape.bytes() / 3;
     const cuda::DeviceBuffer gray(static_cast<std::size_t>(shape.bytes()) + 64), bins(sizeof(Histogram)), threshold(1);
     const BinarizeOnDevice job{gray.data(), ladder.device_out(), pixels, bins.as<std::uint32_t>(), threshold.data()};
-    const std::vector<GpuStep> steps{
+    const std::vector<LadderStep> steps{
         {"kernel gray",
          [&] {
              gray_by_chunks({ladder.device_in(), gray.data(), pixels, 1024}, 16, LadderGray::weighted_integers,

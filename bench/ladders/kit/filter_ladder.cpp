@@ -74,14 +74,14 @@ void FilterLadder::cpu_step(const LadderVariant& variant, const std::function<vo
     });
 }
 
-void FilterLadder::gpu(const LadderVariant& variant, const std::vector<GpuStep>& steps, const ImageCheck& check,
+void FilterLadder::gpu(const LadderVariant& variant, const std::vector<LadderStep>& steps, const ImageCheck& check,
                        const std::string& reported_step) {
     if (!session_->gpu()) return;
     session_->attempt(name_ + ": " + variant.operation,
                       [&] { gpu_rows(variant, "cuda", steps, check, reported_step); });
 }
 
-void FilterLadder::gpu_rows(const LadderVariant& variant, const char* runner, const std::vector<GpuStep>& steps,
+void FilterLadder::gpu_rows(const LadderVariant& variant, const char* runner, const std::vector<LadderStep>& steps,
                             const ImageCheck& check, const std::string& reported_step) {
     const auto& stream = session_->gpu()->stream();
     const auto in_bytes = static_cast<std::size_t>(in_.shape().bytes());

@@ -31,7 +31,7 @@ ImageCheck image_is(HostView<const std::uint8_t> want);
 using CpuLoop = std::function<void(HostView<const std::uint8_t> in, HostView<std::uint8_t> out)>;
 
 /// What a variant queues on the session's stream; after the last of its steps the result is there.
-struct GpuStep {
+struct LadderStep {
     std::string name;  ///< "kernel", "memset", ...
     std::function<void()> queue;
 };
@@ -54,7 +54,7 @@ public:
     void cpu_step(const LadderVariant& variant, const std::function<void()>& loop, const std::function<void()>& check);
     /// Kernels: a row for each step, and one with the transfers, waited for, to which the report's figure belongs
     /// unless it is of the `reported_step`. Only on a GPU.
-    void gpu(const LadderVariant& variant, const std::vector<GpuStep>& steps, const ImageCheck& check,
+    void gpu(const LadderVariant& variant, const std::vector<LadderStep>& steps, const ImageCheck& check,
              const std::string& reported_step = "whole");
     /// framewire's own filter, on the CPU and, where there is one, the GPU.
     void framewire(const LadderVariant& variant, const FilterInfo& info, const ParameterValues& values,
@@ -67,7 +67,7 @@ private:
     Timing check_and_time(const CpuLoop& run, const ImageCheck& check, const std::string& operation);
     void add(const LadderVariant& variant, const char* runner, const std::string& step, const Timing& timing,
              double bytes, bool is_reported, const char* limit = "");
-    void gpu_rows(const LadderVariant& variant, const char* runner, const std::vector<GpuStep>& steps,
+    void gpu_rows(const LadderVariant& variant, const char* runner, const std::vector<LadderStep>& steps,
                   const ImageCheck& check, const std::string& reported_step);
 
     Session* session_;

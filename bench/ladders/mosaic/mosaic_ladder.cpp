@@ -87,7 +87,7 @@ public:
         job_.counts = job_.sums + cells * 3;
     }
 
-    std::vector<GpuStep> steps(Strategy strategy, int threads) const {
+    std::vector<LadderStep> steps(Strategy strategy, int threads) const {
         const auto add = strategy == Strategy::global ? mosaic_add_in_global_memory : mosaic_add_in_shared_memory;
         return {{"memset", [this] { cuda::fill(buffer_.data(), 0, buffer_.bytes(), *stream_); }},
                 {"kernel add_up", [this, add, threads] { add(job_, threads, stream_->handle()); }},
