@@ -1,25 +1,29 @@
-"""What ncu says of kernels (bench/profile.sh), as a table like the reports'."""
+"""What ncu says of kernels (bench/profile.sh), as a table beside what the reports say of theirs (reported_kernels.json)."""
 import csv
+import json
+import os
+import re
 
+# What ncu calls it: (the table's column, what reported_kernels.json calls it).
 METRICS = {
-    "launch__registers_per_thread": "registers",
-    "sm__maximum_warps_per_active_cycle_pct": "occupancy possible, %",
-    "sm__warps_active.avg.pct_of_peak_sustained_active": "achieved, %",
-    "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct": "load efficiency, %",
-    "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct": "store efficiency, %",
-    "dram__throughput.avg.pct_of_peak_sustained_elapsed": "memory, %",
-    "gpu__time_duration.sum": "us",
+    "launch__registers_per_thread": ("registers", "registers"),
+    "sm__maximum_warps_per_active_cycle_pct": ("occupancy possible, %", None),
+    "sm__warps_active.avg.pct_of_peak_sustained_active": ("achieved, %", "occupancy"),
+    "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct": ("load efficiency, %", "load"),
+    "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct": ("store efficiency, %", "store"),
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum": ("stores, of 32 bytes", "stores"),
+    "dram__throughput.avg.pct_of_peak_sustained_elapsed": ("memory, %", None),
+    "gpu__time_duration.sum": ("us", None),
 }
 TO_US = {"ns": 1e-3, "nsecond": 1e-3, "us": 1, "usecond": 1, "ms": 1e3, "msecond": 1e3}
 
 
 def plain_name(kernel):
-    """A kernel's name without namespaces and arguments."""
-    name = kernel.replace("(anonymous namespace)::", "").replace("<unnamed>::", "")
-    name = name.split("(")[0] if not name.startswith("(") else name
-    arguments = "<" + name.split("<", 1)[1] if "<" in name else ""
-    name = name.split("<", 1)[0].rsplit("::", 1)[-1].removeprefix("void ")
-    return name + arguments.rsplit("::", 1)[-1] if "::" in arguments else name + arguments
+    """A kernel's name without namespaces, return type and parameters; with its template's arguments."""
+    name = re.sub(r"\(anonymous namespace\)::|<unnamed>::", "", kernel)
+    name = re.sub(r"\((?:bool|int|unsigned int|unsigned char)\)(?=\d)", "", name)
+    name = re.sub(r"\w+::", "", name.split("(")[0])
+    return name.removeprefix("void ").strip()
 
 
 def launches(path):
@@ -36,11 +40,26 @@ def launches(path):
     return list(found.values())
 
 
+def shape(text):
+    """"32x16" of "(32, 16, 1)"."""
+    numbers = re.findall(r"\d+", text)
+    while len(numbers) > 1 and numbers[-1] == "1":
+        numbers.pop()
+    return "x".join(numbers)
+
+
 def kernel_table(path):
-    """(head, rows): one row for each kernel and shape of launch."""
+    """(head, rows): one row for each kernel and shape of launch; what a report says of its own is in brackets."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "reported_kernels.json"), encoding="utf-8") as file:
+        reported = {told["kernel"]: told for told in json.load(file)}
     rows = {}
     for launch in launches(path):
-        key = (launch["kernel"], launch["block"], launch["grid"])
-        cells = [f"{launch[name]:.4g}" if name in launch else "" for name in METRICS]
-        rows.setdefault(key, list(key) + cells)
-    return ["kernel", "block", "grid"] + list(METRICS.values()), [rows[key] for key in sorted(rows)]
+        key = (launch["kernel"], shape(launch["block"]), shape(launch["grid"]))
+        told = reported.get(launch["kernel"], {})
+        cells = []
+        for metric, (_, own) in METRICS.items():
+            cell = f"{launch[metric]:.4g}" if metric in launch else ""
+            cells.append(f"{cell} ({told[own]:g})" if own in told else cell)
+        rows.setdefault(key, [*key, *cells, f"{told['machine']} ({told['where']})" if told else ""])
+    head = ["kernel", "block", "grid", *(column for column, _ in METRICS.values()), "in brackets"]
+    return head, [rows[key] for key in sorted(rows)]

@@ -27,6 +27,7 @@ metrics=launch__registers_per_thread,gpu__time_duration.sum
 metrics+=,sm__maximum_warps_per_active_cycle_pct,sm__warps_active.avg.pct_of_peak_sustained_active
 metrics+=,smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct
 metrics+=,smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct
+metrics+=,l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum
 metrics+=,dram__throughput.avg.pct_of_peak_sustained_elapsed
 "$ncu" --csv --print-units base --metrics "$metrics" --target-processes all --filter-mode per-launch-config --launch-count 1 \
     --log-file "$file" "${program[@]}" "$@" --check
