@@ -16,6 +16,8 @@ packages=(
     mosquitto mosquitto-clients nats-server
     # tests and benches: oracles, media to make and to read, a display without a screen, a real clip, descriptors to compare with
     libgtest-dev libgmock-dev libopencv-core-dev libopencv-imgproc-dev libopencv-ml-dev libopencv-objdetect-dev libopencv-video-dev ffmpeg jq opencv-doc xvfb xauth xdotool imagemagick python3-skimage
+    # plots of benches
+    python3-matplotlib
     # who asks a server: by HTTP, and for its metrics
     curl prometheus
     # coders that benches compare with

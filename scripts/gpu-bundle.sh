@@ -19,7 +19,7 @@ for test in core cuda colour filters delta detect hog pipeline media net session
     [ ! -x "$build/tests/${test}_tests" ] || cp "$build/tests/${test}_tests" "$bundle/tests/"
 done
 strip --strip-debug "$bundle"/bin/* "$bundle"/tests/*
-cp scripts/count-tests.sh scripts/run-sanitizer.sh scripts/hog-experiment.sh "$bundle/"
+cp scripts/count-tests.sh scripts/run-sanitizer.sh scripts/hog-experiment.sh bench/profile.sh "$bundle/"
 cp "$(fc-match --format='%{file}' 'DejaVu Sans:style=Book')" "$bundle/test-font.ttf"
 
 # Libraries go beside the programs; those of glibc apart, for machines whose own are older.
@@ -57,7 +57,7 @@ TESTS
 
 cat >"$bundle/run-benches.sh" <<'BENCHES'
 #!/usr/bin/env bash
-# All benches, or the suites named, with framewire-bench's own options.
+# All benches, or the groups and suites named, with the options of framewire bench.
 cd "$(dirname "$0")" || exit 1
 export FRAMEWIRE_TEST_FONT=$PWD/test-font.ttf
 exec ./under.sh ./bin/framewire-bench "$@"

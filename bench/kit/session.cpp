@@ -133,14 +133,19 @@ void Session::add(Row row) {
     row.group = group_;
     compare_with_limit(row);
     const auto name = fmt::format("{:<20} {:<44} {:<18}", row.suite, row.operation, row.runner);
+    std::string details;
+    for (const auto& [key, value] : row.details)
+        if (!value.empty()) details += fmt::format(" {}={}", key, value);
     if (check_only()) {
-        fmt::print("{} right\n", name);
+        fmt::print("{} right{}\n", name, details);
     } else {
         const auto of_limit = row.of_limit ? fmt::format("{:.0f} %", *row.of_limit * 100) : "";
         const auto to_peer = row.to_peer ? fmt::format("{:.2f}", *row.to_peer) : "";
-        const auto cpu = row.cpu_us > 0 ? fmt::format(" {:>9.0f}", row.cpu_us) : "";
-        fmt::print("{} {:>10.2f} {:>8.2f} {:>8.2f} {:>8} {:>8}{}\n", name, row.timing.median_us, row.timing.low_us,
-                   row.timing.high_us, of_limit, to_peer, cpu);
+        const auto cpu = row.cpu_us > 0 ? fmt::format("{:.0f}", row.cpu_us) : "";
+        const auto times = row.timing.median_us > 0 ? fmt::format("{:>10.2f} {:>8.2f} {:>8.2f}", row.timing.median_us,
+                                                                  row.timing.low_us, row.timing.high_us)
+                                                    : "";
+        fmt::print("{} {:>28} {:>8} {:>8} {:>9}{}\n", name, times, of_limit, to_peer, cpu, details);
     }
     std::fflush(stdout);
     rows_.push_back(std::move(row));

@@ -1,0 +1,43 @@
+"""How far each operation is from its mark (bench/marks.json) and from its limit."""
+import fnmatch
+import sys
+
+from figures import us_text
+
+
+def rows_of(figures, mark):
+    return [row for row in figures.rows if row["suite"] == mark["suite"] and row["runner"] == mark["runner"] and
+            fnmatch.fnmatchcase(row["operation"], mark["operation"]) and row["group"] in ("operations", "jobs")]
+
+
+def reached(row, mark):
+    """How much of its mark a row has: 1 where it is met. None where the mark is against a peer that the run did not have."""
+    if "us" in mark:
+        return mark["us"] / row["median_us"]
+    return row["times_peer"] / mark["times_peer"] if "times_peer" in row else None
+
+
+def distance_table(figures, marks):
+    """(head, rows), the furthest first; None where no mark has a row."""
+    lines = []
+    measured = {(row["suite"], row["runner"]) for row in figures.rows}
+    for mark in marks:
+        rows = rows_of(figures, mark)
+        if not rows and (mark["suite"], mark["runner"]) in measured:
+            print(f"no row for the mark of {mark['suite']}, {mark['operation']}, {mark['runner']}", file=sys.stderr)
+        for row in rows:
+            share = reached(row, mark)
+            if share is None:
+                continue
+            if "us" in mark:
+                want, have = f"{us_text(mark['us'])} us", f"{us_text(row['median_us'])} us"
+            else:
+                want, have = f"{mark['times_peer']:g} times the peer", f"{row['times_peer']:.2f} times; {us_text(row['median_us'])} us"
+            of_limit = f"{100 * row['of_limit']:.0f} % of {row['limit']}" if "of_limit" in row else ""
+            lines.append((share, [f"{row['suite']}: {row['operation']}", row["runner"], row["machine"], want, have,
+                                  f"{100 * share:.0f} %", of_limit, mark["reason"]]))
+    if not lines:
+        return None
+    lines.sort(key=lambda line: line[0])
+    head = ["operation", "runner", "machine", "mark", "measured", "of the mark", "of the limit", "what keeps it from there"]
+    return head, [cells for _, cells in lines]

@@ -1,0 +1,65 @@
+"""What ncu says of kernels (bench/profile.sh), as a table beside what the reports say of theirs (reported_kernels.json)."""
+import csv
+import json
+import os
+import re
+
+# What ncu calls it: (the table's column, what reported_kernels.json calls it).
+METRICS = {
+    "launch__registers_per_thread": ("registers", "registers"),
+    "sm__maximum_warps_per_active_cycle_pct": ("occupancy possible, %", None),
+    "sm__warps_active.avg.pct_of_peak_sustained_active": ("achieved, %", "occupancy"),
+    "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct": ("load efficiency, %", "load"),
+    "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct": ("store efficiency, %", "store"),
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum": ("stores, of 32 bytes", "stores"),
+    "dram__throughput.avg.pct_of_peak_sustained_elapsed": ("memory, %", None),
+    "gpu__time_duration.sum": ("us", None),
+}
+TO_US = {"ns": 1e-3, "nsecond": 1e-3, "us": 1, "usecond": 1, "ms": 1e3, "msecond": 1e3}
+
+
+def plain_name(kernel):
+    """A kernel's name without namespaces, return type and parameters; with its template's arguments."""
+    name = re.sub(r"\(anonymous namespace\)::|<unnamed>::", "", kernel)
+    name = re.sub(r"\((?:bool|int|unsigned int|unsigned char)\)(?=\d)", "", name)
+    name = re.sub(r"\w+::", "", name.split("(")[0])
+    return name.removeprefix("void ").strip()
+
+
+def launches(path):
+    """One dictionary for each kernel and launch that ncu told of, in order."""
+    with open(path, encoding="utf-8", newline="") as file:
+        lines = [line for line in file if line.startswith('"')]  # what ncu says of itself begins with ==
+    found = {}
+    for row in csv.DictReader(lines):
+        launch = found.setdefault((row["Process ID"], row["ID"]), {
+            "kernel": plain_name(row["Kernel Name"]), "block": row.get("Block Size", ""), "grid": row.get("Grid Size", "")})
+        value = row["Metric Value"].replace(",", "")
+        if row["Metric Name"] in METRICS and value not in ("", "n/a"):
+            launch[row["Metric Name"]] = float(value) * TO_US.get(row["Metric Unit"], 1)
+    return list(found.values())
+
+
+def shape(text):
+    """"32x16" of "(32, 16, 1)"."""
+    numbers = re.findall(r"\d+", text)
+    while len(numbers) > 1 and numbers[-1] == "1":
+        numbers.pop()
+    return "x".join(numbers)
+
+
+def kernel_table(path):
+    """(head, rows): one row for each kernel and shape of launch; what a report says of its own is in brackets."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "reported_kernels.json"), encoding="utf-8") as file:
+        reported = {told["kernel"]: told for told in json.load(file)}
+    rows = {}
+    for launch in launches(path):
+        key = (launch["kernel"], shape(launch["block"]), shape(launch["grid"]))
+        told = reported.get(launch["kernel"], {})
+        cells = []
+        for metric, (_, own) in METRICS.items():
+            cell = f"{launch[metric]:.4g}" if metric in launch else ""
+            cells.append(f"{cell} ({told[own]:g})" if own in told else cell)
+        rows.setdefault(key, [*key, *cells, f"{told['machine']} ({told['where']})" if told else ""])
+    head = ["kernel", "block", "grid", *(column for column, _ in METRICS.values()), "in brackets"]
+    return head, [rows[key] for key in sorted(rows)]

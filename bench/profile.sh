@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# What ncu says of each kernel of the ladders: registers, occupancy, efficiency of loads and stores, time. On a machine with a GPU,
+# from gpu-bundle/ or from the sources.
+#   bench/profile.sh PROFILE.csv [GROUPS...]    groups or suites of framewire bench; ladders without
+# Each shape of a kernel's launch is told of once. NCU names the program where it is not on the path. bench/report.py --profile
+# makes a table of the file.
+set -euo pipefail
+[ $# -ge 1 ] || {
+    sed -n '2,6s/^# *//p' "$0" >&2
+    exit 2
+}
+file=$(realpath "$1")
+shift
+[ $# -gt 0 ] || set -- ladders
+here=$(cd "$(dirname "$0")" && pwd)
+if [ -x "$here/under.sh" ]; then
+    program=("$here/under.sh" "$here/bin/framewire-bench")
+else
+    program=("$here/../build/${FRAMEWIRE_PRESET:-dev}/bench/framewire-bench")
+fi
+ncu=${NCU:-$(command -v ncu || ls -d /usr/local/cuda*/bin/ncu /opt/nvidia/nsight-compute/*/ncu 2>/dev/null | tail -n 1)}
+[ -n "$ncu" ] || {
+    echo "profile.sh: there is no ncu; it comes with the CUDA toolkit and with Nsight Compute" >&2
+    exit 1
+}
+metrics=launch__registers_per_thread,gpu__time_duration.sum
+metrics+=,sm__maximum_warps_per_active_cycle_pct,sm__warps_active.avg.pct_of_peak_sustained_active
+metrics+=,smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct
+metrics+=,smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct
+metrics+=,l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum
+metrics+=,dram__throughput.avg.pct_of_peak_sustained_elapsed
+"$ncu" --csv --print-units base --metrics "$metrics" --target-processes all --filter-mode per-launch-config --launch-count 1 \
+    --log-file "$file" "${program[@]}" "$@" --check
+grep -q '"gpu__time_duration.sum"' "$file" || {
+    echo "profile.sh: ncu told of no kernel; its own words are in $file" >&2
+    exit 1
+}

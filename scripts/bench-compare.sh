@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# Compares this tree's speed with another revision's: both are built and measured by turns, so that what else the machine does
+# disturbs both alike.
+#   scripts/bench-compare.sh REV [GROUPS OPTIONS...]    as framewire bench has them; operations --quick without
+# FRAMEWIRE_PRESET (dev) is how both are built, FRAMEWIRE_TURNS (3) how often each is measured. The other revision lies in a git
+# worktree below the build folder and stays there for the next time. Prints each row's least times of all turns, and marks those
+# whose ratio is beyond what turns of one program differ by.
+set -euo pipefail
+[ $# -ge 1 ] || {
+    sed -n '2,8s/^# *//p' "$0" >&2
+    exit 2
+}
+cd "$(dirname "$0")/.."
+preset=${FRAMEWIRE_PRESET:-dev} turns=${FRAMEWIRE_TURNS:-3}
+[ "$turns" -ge 3 ] || {
+    echo "bench-compare.sh: FRAMEWIRE_TURNS is $turns; three at least tell what turns differ by" >&2
+    exit 2
+}
+revision=$(git rev-parse --verify "$1^{commit}")
+name=$(git describe --always --abbrev=12 --exclude '*' "$revision")
+shift
+[ $# -gt 0 ] || set -- operations --quick
+
+other=$PWD/build/compare/$name
+[ -d "$other" ] || {
+    git worktree prune
+    git worktree add --detach --quiet "$other" "$revision"
+}
+build() { # FOLDER
+    [ -f "$1/build/$preset/build.ninja" ] || (cd "$1" && cmake --preset "$preset" >/dev/null)
+    ninja -C "$1/build/$preset" framewire framewire-bench >/dev/null
+}
+echo "building $name"
+build "$other"
+echo "building this tree"
+build "$PWD"
+
+knows() { # PROGRAM NAME: names are looked at before anything runs, one after the other
+    { "$1" "$2" no-such-suite 2>&1 || true; } | grep -q "'no-such-suite'"
+}
+
+# Before suites had groups they had names alone, and some of them others.
+known_as() { # PROGRAM GROUP/SUITE: what the program calls it; nothing where it does not know it
+    local word
+    case $2 in
+        jobs/files) word=peers ;;
+        jobs/files-mp4) word=peers-mp4 ;;
+        jobs/raw) word=jobs ;;
+        *) word=${2#*/} ;;
+    esac
+    if knows "$1" "$2"; then
+        echo "$2"
+    elif ! knows "$1" operations && knows "$1" "$word"; then
+        echo "$word"
+    fi
+}
+
+results=$(mktemp -d)
+trap 'rm -rf "$results"' EXIT
+# Names come first, options with their values behind them.
+names=()
+while [ $# -gt 0 ] && [[ $1 != -* ]]; do
+    names+=("$1")
+    shift
+done
+old_program=$other/build/$preset/bench/framewire-bench new_program=$PWD/build/$preset/bench/framewire-bench
+suites=$("$new_program" --list "${names[@]}")
+old_names=() new_names=()
+for wanted in $suites; do
+    there=$(known_as "$old_program" "$wanted")
+    if [ -n "$there" ]; then
+        old_names+=("$there")
+        new_names+=("$wanted")
+    else
+        echo "$name does not know $wanted: it is left out"
+    fi
+done
+[ ${#new_names[@]} -gt 0 ] || {
+    echo "bench-compare.sh: nothing of this is in both revisions" >&2
+    exit 1
+}
+for turn in $(seq "$turns"); do
+    echo "turn $turn of $turns"
+    "$old_program" "${old_names[@]}" "$@" --json "$results/old-$turn.json" >"$results/log" || { tail -n 5 "$results/log" >&2; exit 1; }
+    "$new_program" "${new_names[@]}" "$@" --json "$results/new-$turn.json" >"$results/log" || { tail -n 5 "$results/log" >&2; exit 1; }
+done
+
+# Rows by what tells them apart. A program's spread is its slowest turn's median over its fastest turn's.
+python3 - "$results" "$name" <<'TABLE'
+import glob
+import json
+import sys
+
+folder, name = sys.argv[1:]
+
+
+def medians(which):
+    found = {}
+    for path in sorted(glob.glob(f"{folder}/{which}-*.json")):
+        with open(path, encoding="utf-8") as file:
+            for row in json.load(file)["rows"]:
+                suite = row["suite"].split("/")[-1]
+                key = (suite, row["operation"], row["runner"], tuple(sorted(row.get("details", {}).items())))
+                if row["median_us"] > 0:
+                    found.setdefault(key, []).append(row["median_us"])
+    return found
+
+
+old, new = medians("old"), medians("new")
+both = [key for key in new if key in old]
+print(f"{'':60} {name:>12} {'this tree':>12} {'times as fast':>14} {'turns differ by':>16}")
+for key in both:
+    ratio = min(old[key]) / min(new[key])
+    spread = max(max(times) / min(times) for times in (old[key], new[key]))
+    mark = "" if 1 / spread <= ratio <= spread else "  faster" if ratio > 1 else "  SLOWER"
+    label = ", ".join([*key[:3], *(value for _, value in key[3])])
+    print(f"{label:60} {min(old[key]):12.2f} {min(new[key]):12.2f} {ratio:14.2f} {spread:16.2f}{mark}")
+for which, left in ((name, old.keys() - new.keys()), ("this tree", new.keys() - old.keys())):
+    if left:
+        print(f"{len(left)} rows only of {which}")
+TABLE
