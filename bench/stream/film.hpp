@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,8 @@ Film noisy_film(const HostImage& still, int count, double sigma);
 /// What a coder made of a film. Frame 0 is a whole picture, the others are steps.
 struct Coded {
     std::vector<std::size_t> bytes;  ///< of each frame
-    double encode_ms = 0;            ///< processor time of all steps
-    double decode_ms = 0;            ///< likewise
+    std::vector<double> encode_ms;   ///< processor time of each step
+    double decode_ms = 0;            ///< of all steps
     int largest_error = 0;           ///< of any byte of any frame
     std::uint64_t squared_error = 0;
     std::uint64_t samples = 0;
@@ -34,6 +35,10 @@ struct Coded {
     void score(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> seen);
     double psnr() const;  ///< dB; infinite where nothing differs
     double bytes_per_step() const;
+    double encode_ms_per_step() const { return per_step(std::accumulate(encode_ms.begin(), encode_ms.end(), 0.0)); }
+    double decode_ms_per_step() const { return per_step(decode_ms); }
+
+private:
     double per_step(double total) const { return bytes.size() > 1 ? total / static_cast<double>(bytes.size() - 1) : 0; }
 };
 

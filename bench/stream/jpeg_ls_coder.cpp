@@ -34,7 +34,7 @@ std::optional<Coded> code_jpeg_ls(const Film& film, int threshold) {
         decoder.decode(viewer.view().data(), frame_bytes);
         const double end = processor_ms();
         if (!coded.bytes.empty()) {
-            coded.encode_ms += middle - begin;
+            coded.encode_ms.push_back(middle - begin);
             coded.decode_ms += end - middle;
         }
         coded.bytes.push_back(bytes.size());

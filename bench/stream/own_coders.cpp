@@ -44,7 +44,7 @@ Coded code_changes(const Film& film, int threshold, const char* name, EncodeFirs
         first ? decode_first(bytes, viewer.view()) : decode(bytes, viewer.view());
         const double end = processor_ms();
         if (!first) {
-            coded.encode_ms += middle - begin;
+            coded.encode_ms.push_back(middle - begin);
             coded.decode_ms += end - middle;
         }
         require_same(viewer, reference, name);
@@ -153,7 +153,7 @@ Coded code_bounded(const Film& film, int threshold, int effort) {
         first ? unpacker.apply_picture(bytes, viewer.view()) : unpacker.apply_changes(bytes, viewer.view());
         const double end = processor_ms();
         if (!first) {
-            coded.encode_ms += middle - begin;
+            coded.encode_ms.push_back(middle - begin);
             coded.decode_ms += end - middle;
         }
         require_same(viewer, reference, "bounded");

@@ -77,7 +77,7 @@ std::optional<std::vector<PacketPointer>> encode(const Film& film, const X264& s
         const double begin = processor_ms();
         check(avcodec_send_frame(context.get(), frame.get()), "a frame");
         check(avcodec_receive_packet(context.get(), packet.get()), "a frame's packet");
-        if (!packets.empty()) coded.encode_ms += processor_ms() - begin;
+        if (!packets.empty()) coded.encode_ms.push_back(processor_ms() - begin);
         coded.bytes.push_back(static_cast<std::size_t>(packet->size));
         packets.push_back(std::move(packet));
     }
@@ -154,7 +154,7 @@ std::optional<Coded> code_x264_corrected(const Film& film, const X264& settings,
             const auto& camera = film.frames[frame];
             const double begin = processor_ms();
             coded.bytes[frame] += correct(camera.view(), seen.view(), threshold).size();
-            if (frame > 0) coded.encode_ms += processor_ms() - begin;
+            if (frame > 0) coded.encode_ms[frame - 1] += processor_ms() - begin;
             coded.score(camera.view(), std::as_const(seen).view());
         }
         ++frame;

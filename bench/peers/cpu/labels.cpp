@@ -1,0 +1,137 @@
+#include "framewire/core/error.hpp"
+#include "framewire/detect/detector.hpp"
+#include "kit/masks.hpp"
+#include "peers/others.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#if FRAMEWIRE_OPENCV
+#include "framewire/filters/morphology/opencv_morphology_ref.hpp"
+
+#include <opencv2/imgproc.hpp>
+#endif
+
+namespace framewire::bench {
+namespace labels_contest {
+
+constexpr int capacity = 1 << 20;
+
+// A component's box and area, whatever its number.
+using Found = std::array<int, 5>;
+
+std::vector<Found> sorted(const Component* components, std::int64_t count) {
+    std::vector<Found> all;
+    for (std::int64_t index = 0; index < count; ++index) {
+        const auto& one = components[index];
+        all.push_back({one.y, one.x, one.width, one.height, one.area});
+    }
+    std::ranges::sort(all);
+    return all;
+}
+
+#if FRAMEWIRE_OPENCV
+struct Peer {
+    cv::Mat labels{}, figures{}, centroids{};
+
+    void run(const cv::Mat& mask) { cv::connectedComponentsWithStats(mask, labels, figures, centroids, 8, CV_32S); }
+    std::vector<Found> sorted(int min_area) const {
+        std::vector<Found> all;
+        for (int row = 1; row < figures.rows; ++row)
+            if (const auto* one = figures.ptr<int>(row); one[cv::CC_STAT_AREA] >= min_area)
+                all.push_back({one[cv::CC_STAT_TOP], one[cv::CC_STAT_LEFT], one[cv::CC_STAT_WIDTH],
+                               one[cv::CC_STAT_HEIGHT], one[cv::CC_STAT_AREA]});
+        std::ranges::sort(all);
+        return all;
+    }
+};
+
+std::string agreement_of(const std::vector<Found>& got, const std::vector<Found>& want) {
+    if (got == want) return fmt::format("equal, {} found", want.size());
+    fail(ErrorCode::internal, "OpenCV finds {} components, framewire {}, or others; not timed", got.size(),
+         want.size());
+}
+#endif
+
+// Everything; discs; half of all pixels at random.
+void fill_masks(Content content, HostView<std::uint8_t> masks) {
+    switch (content) {
+        case Content::constant: return kit::fill(masks, kit::Pattern::full);
+        case Content::real: return kit::fill_discs(masks, 600, 1);
+        case Content::noisy: return kit::fill_grains(masks, 0.5, 1, 1);
+    }
+}
+
+}  // namespace labels_contest
+
+void hold_labels_contest(Session& session, const Setting& setting) {
+    using namespace labels_contest;
+    const auto shape = setting.pictures->frame().with_channels(1);
+    HostImage masks(shape.with_frames(setting.count()));
+    fill_masks(setting.pictures->content, masks.view());
+    HostBitMask packed(masks.shape());
+    pack_mask(std::as_const(masks).view(), packed.view());
+    ComponentLabelling labelling({.capacity = capacity, .label_images = true}, shape, session.cpu());
+    HostComponents lists(1, capacity);
+    std::vector<std::int32_t> labels(static_cast<std::size_t>(shape.bytes()));
+    std::vector<Contestant> contestants{
+        {"framewire cpu",
+         [&](int turn) { labelling.run(packed.view().frames(setting.at(turn), 1), lists.lists(), {labels.data()}); }}};
+#if FRAMEWIRE_OPENCV
+    Peer peer;
+    contestants.push_back(
+        {"OpenCV",
+         [&](int turn) {
+             const auto mask = masks.view().frames(setting.at(turn), 1);
+             peer.run({shape.height, shape.width, CV_8UC1, mask.data()});
+         },
+         [&] { return agreement_of(peer.sorted(1), sorted(lists.lists().components, lists.lists().found[0])); },
+         "OpenCV's masks have a byte per pixel, framewire's a bit."});
+#endif
+    const double bytes = static_cast<double>(bit_mask_bytes(shape)) + 4.0 * static_cast<double>(shape.bytes());
+    hold_contest(session, setting, "labels with boxes", bytes, std::move(contestants));
+}
+
+// The moving-object report's chain.
+void hold_objects_contest(Session& session, const Setting& setting) {
+    using namespace labels_contest;
+    const auto shape = setting.pictures->frame();
+    const auto room = setting.pictures->room.view();
+    DetectorParameters parameters;
+    parameters.background = BackgroundImage{};
+    MotionDetector detector(parameters, shape, session.cpu());
+    detector.set_background(room);
+    std::vector<Contestant> contestants{
+        {"framewire cpu", [&](int turn) { detector.run(setting.frame(setting.at(turn))); }}};
+#if FRAMEWIRE_OPENCV
+    const auto kernel = opencv_element({parameters.shape, parameters.diameter_px});
+    cv::Mat gray, blurred, background, mask;
+    const auto blur = [&](HostView<std::uint8_t> image) {
+        cv::cvtColor(cv::Mat(shape.height, shape.width, CV_8UC3, image.data()), gray, cv::COLOR_BGR2GRAY);
+        cv::GaussianBlur(gray, blurred, {parameters.blur_px, parameters.blur_px}, 0);
+    };
+    blur(room);
+    blurred.copyTo(background);
+    Peer peer;
+    contestants.push_back({"OpenCV",
+                           [&](int turn) {
+                               blur(setting.frame(setting.at(turn)));
+                               cv::absdiff(blurred, background, mask);
+                               cv::threshold(mask, mask, parameters.threshold, 255, cv::THRESH_BINARY);
+                               cv::morphologyEx(mask, mask, cv::MORPH_CLOSE, kernel);
+                               peer.run(mask);
+                           },
+                           [&] {
+                               const auto found = detector.fetch().of_frame();
+                               return agreement_of(peer.sorted(parameters.min_area),
+                                                   sorted(found.data(), std::ssize(found)));
+                           }});
+#endif
+    const auto bytes = static_cast<double>(shape.bytes() + shape.with_channels(1).bytes());
+    hold_contest(session, setting, "moving objects", bytes, std::move(contestants));
+}
+
+}  // namespace framewire::bench

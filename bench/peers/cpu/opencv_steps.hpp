@@ -1,0 +1,35 @@
+#pragma once
+
+#include "framewire/core/view.hpp"
+#include "framewire/filters/morphology/operation.hpp"
+#include "framewire/filters/morphology/structuring_element.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace framewire::bench {
+
+/// One operation on one frame, by another library; empty where the build is without it.
+using HostStep = std::function<void(HostView<std::uint8_t> in, HostView<std::uint8_t> out)>;
+
+// OpenCV's, on as many threads as use_opencv_threads() has set. Where framewire's operation takes several calls there,
+// all of them.
+void use_opencv_threads(int threads);
+HostStep opencv_gray();
+HostStep opencv_mean(int size);
+HostStep opencv_gaussian(int size);
+HostStep opencv_median(int size);
+HostStep opencv_morphology(MorphologyOperation operation, ElementShape shape, int size);
+HostStep opencv_otsu();
+HostStep opencv_mosaic(int cell_px);
+HostStep opencv_area();      ///< to the size of the result
+HostStep opencv_bilinear();  ///< likewise
+HostStep opencv_text(const std::string& text, int x, int y, int size_px);
+HostStep opencv_convolve(const std::vector<int>& matrix, int size);
+/// BGR to planes of Y, U and V below each other, and back: BT.601 of limited range, 4:2:0.
+HostStep opencv_to_yuv();
+HostStep opencv_from_yuv();
+
+}  // namespace framewire::bench

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "peers/contest.hpp"
+#include "peers/cpu/ffmpeg_step.hpp"
+#include "peers/cpu/opencv_steps.hpp"
+#include "peers/gpu/gpu_setting.hpp"
+#include "peers/gpu/npp_steps.hpp"
+
+#include <string>
+#include <vector>
+
+namespace framewire::bench {
+
+/// A filter and what else does the same.
+struct FilterPeers {
+    std::string name;
+    std::string chain;  ///< of framewire, one filter
+    HostStep opencv;
+    Tolerance opencv_tolerance;
+    FfmpegFilter ffmpeg;
+    Tolerance ffmpeg_tolerance;
+    npp::Step npp;
+    Tolerance npp_tolerance;
+    bool by_content = false;  ///< its time depends on what frames show
+    bool npp_slow = false;    ///< a batch of more than one frame would take NPP too long
+};
+
+/// All of them.
+std::vector<FilterPeers> filter_peers();
+
+/// On the CPU: framewire, OpenCV and FFmpeg, one frame at a time.
+void hold_filter_contest(Session& session, const Setting& setting, const FilterPeers& peers);
+
+/// On the GPU: framewire and NPP.
+void hold_filter_contest(Session& session, GpuSetting& setting, const FilterPeers& peers);
+
+}  // namespace framewire::bench
