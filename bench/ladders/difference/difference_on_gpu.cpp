@@ -133,7 +133,7 @@ public:
             stream_->synchronize();
             const auto found = changes_.view();
             moments_->require(moment_, found.summaries[0].count, found.positions, found.differences,
-                            std::as_const(held_).view(), variant_->operation);
+                              std::as_const(held_).view(), variant_->operation);
         }
     }
 
@@ -301,8 +301,8 @@ void run_encoder(Session& session, const LadderMoments& moments) {
         whole(turn);
         cuda::download(device_held.view(), held.view(), stream);
         stream.synchronize();
-        moments.require(moment, to.summaries[0].count, to.positions, to.differences,
-                        std::as_const(held).view(), "framewire cuda");
+        moments.require(moment, to.summaries[0].count, to.positions, to.differences, std::as_const(held).view(),
+                        "framewire cuda");
     }
     const auto add = [&](const char* step, const Timing& timing, double bytes, const char* limit) {
         session.add({.suite = suite,
