@@ -1,8 +1,10 @@
 #pragma once
 
-#include "framewire/delta/delta_ref.hpp"
-#include "ladders/difference/difference_kernels.hpp"
+#include "framewire/delta/changes.hpp"
 #include "ladders/ladder.hpp"
+
+#include <cstdint>
+#include <string>
 
 namespace framewire::bench {
 
@@ -12,20 +14,14 @@ struct LadderMoments {
     HostImage held[2];  ///< what the viewer holds after each
     delta::HostChanges changes[2];
 
-    explicit LadderMoments(const Shape& shape)
-        : images{HostImage(shape), HostImage(shape)},
-          held{HostImage(shape), HostImage(shape)},
-          changes{delta::HostChanges(shape), delta::HostChanges(shape)} {
-        fill_scene(images[0].view(), 3);
-        fill_later(images[0].view(), images[1].view(), ladder_share, false, 11);
-        copy(images[0].view(), held[0].view());
-        for (int round = 0; round < 2; ++round)  // the first round leaves the start behind
-            for (const int moment : {1, 0}) {
-                copy(held[moment ^ 1].view(), held[moment].view());
-                delta::encode_reference(ladder_threshold, images[moment].view(), held[moment].view(),
-                                        changes[moment].view());
-            }
-    }
+    explicit LadderMoments(const Shape& shape);
+
+    /// Both frames are read once; what changes of the held one, positions and differences are written.
+    double fewest_bytes() const;
+    /// Throws Error{internal} naming `what` unless so many changes, in any order, and what is held after them are those
+    /// of the moment.
+    void require(int moment, std::uint32_t count, const std::uint32_t* positions, const std::uint8_t* differences,
+                 HostView<const std::uint8_t> held_after, const std::string& what) const;
 };
 
 }  // namespace framewire::bench

@@ -2,6 +2,7 @@
 
 #include "framewire/filters/noise/noise.hpp"
 #include "framewire/filters/noise/noise_ref.hpp"
+#include "ladders/difference/difference_kernels.hpp"
 #include "ladders/difference/moments.hpp"
 #include "ladders/noise/noise_kernels.hpp"
 #include "ladders/pictures/picture_ladder.hpp"

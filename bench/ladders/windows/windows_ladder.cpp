@@ -6,6 +6,7 @@
 #include "framewire/filters/median/median.hpp"
 #include "framewire/filters/median/median_ref.hpp"
 #include "ladders/kit/filter_ladder.hpp"
+#include "ladders/pictures/write_picture.hpp"
 #include "ladders/windows/dim_room.hpp"
 #include "ladders/windows/windows_kernels.hpp"
 #include "ladders/windows/windows_pictures.hpp"
@@ -183,9 +184,9 @@ void run_window(Session& session, const Window& window, const DimRoom& room, dou
 void write_salt_and_pepper(Session& session, const DimRoom& room) {
     if (session.pictures().empty()) return;
     const auto salted = with_salt_and_pepper(room.first.view());
-    write_picture(session, "salt-and-pepper", salted.view());
+    write_picture(session, "windows-salt-and-pepper", salted.view());
     const auto info = median_info();
-    write_picture(session, "salt-and-pepper-median-3",
+    write_picture(session, "windows-salt-and-pepper-median-3",
                   filtered_on_cpu(info, with_defaults(info, {}), salted.view(), session).view());
 }
 

@@ -1,7 +1,7 @@
 #include "ladders/windows/windows_pictures.hpp"
 
 #include "framewire/filters/noise/noise.hpp"
-#include "framewire/media/media.hpp"
+#include "ladders/pictures/write_picture.hpp"
 
 #include <cstdlib>
 
@@ -26,14 +26,6 @@ double changed_percent(HostView<const std::uint8_t> first, HostView<const std::u
     return 100 * static_cast<double>(changed) / static_cast<double>(first.shape().bytes());
 }
 
-void write_picture(Session& session, const std::string& name, HostView<const std::uint8_t> image) {
-    if (session.pictures().empty()) return;
-    const auto sink =
-        open_sink(session.pictures() + "/windows-" + name + ".png", image.shape(), {25, 1}, {.replace = true});
-    sink->write(image, {});
-    sink->finish();
-}
-
 void write_noise_picture(Session& session, const std::string& name, HostView<const std::uint8_t> first,
                          HostView<const std::uint8_t> second) {
     if (session.pictures().empty()) return;
@@ -46,7 +38,7 @@ void write_noise_picture(Session& session, const std::string& name, HostView<con
     for (int panel = 0; panel < 3; ++panel)
         copy(panels[panel], {picture.view().data() + panel * shape.row_bytes(), shape, 3 * shape.row_bytes(),
                              3 * shape.frame_bytes()});
-    write_picture(session, name, picture.view());
+    write_picture(session, "windows-" + name, picture.view());
 }
 
 }  // namespace framewire::bench

@@ -20,7 +20,5 @@ double changed_percent(HostView<const std::uint8_t> first, HostView<const std::u
 /// to `windows-NAME.png` in the session's folder for pictures; nothing without one.
 void write_noise_picture(Session& session, const std::string& name, HostView<const std::uint8_t> first,
                          HostView<const std::uint8_t> second);
-/// Writes an image there.
-void write_picture(Session& session, const std::string& name, HostView<const std::uint8_t> image);
 
 }  // namespace framewire::bench
