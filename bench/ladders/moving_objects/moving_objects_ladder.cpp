@@ -7,11 +7,13 @@
 #include "ladders/moving_objects/gpu_detector.hpp"
 #include "ladders/moving_objects/loops.hpp"
 #include "ladders/moving_objects/scene.hpp"
+#include "ladders/pictures/write_picture.hpp"
 #include "suites.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -120,6 +122,20 @@ void time_steps(Session& session, const Rows& rows, const CpuSteps& steps, Frame
     rows.add("whole", sum_of(timings), fewest_bytes(size));
 }
 
+// What the steps make of a frame, as the report's figure 1 shows it: gray and blurred, its foreground
+// dilated, and eroded again.
+void write_steps(const Session& session, FrameSize size, const std::array<const std::vector<std::uint8_t>*, 4>& steps) {
+    if (session.pictures().empty() || size.width != reported_size.width) return;
+    const Shape shape{1, size.height, size.width, 1};
+    HostImage picture({1, 2 * size.height, 2 * size.width, 1});
+    const auto row_bytes = picture.shape().row_bytes();
+    for (int step = 0; step < 4; ++step)
+        copy({steps[static_cast<std::size_t>(step)]->data(), shape},
+             {picture.view().row(0, step / 2 * size.height) + step % 2 * size.width, shape, row_bytes,
+              size.height * row_bytes});
+    write_picture(session, "moving-object-steps", std::as_const(picture).view());
+}
+
 void bench_loops(Session& session, const MovingScene& scene) {
     const auto size = scene.size;
     const Variant variant{"CPU v1.0", "cpu, 1 thread", 4,
@@ -149,6 +165,7 @@ void bench_loops(Session& session, const MovingScene& scene) {
         for (const auto& step : steps) step.second();
         require_objects(objects, scene.matrix_objects, frame, variant.name);
     }
+    write_steps(session, size, {&gray, &blurred, &swap, &mask});
     time_steps(session, Rows(session, variant, size), steps, size);
 }
 

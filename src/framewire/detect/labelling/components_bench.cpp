@@ -4,6 +4,7 @@
 #include "framewire/detect/labelling/components_ref.hpp"
 #include "kit/masks.hpp"
 #include "ladders/moving_objects/report_labelling.hpp"
+#include "ladders/pictures/write_picture.hpp"
 #include "suites.hpp"
 
 #include <fmt/format.h>
@@ -189,6 +190,8 @@ void bench_component_counts(Session& session) {
                              kit::fill_squares(masks, count, 1);
                          }};
         const Masks masks(bench);
+        if (count % 1200 == 0 && !session.pictures().empty())  // figure 13
+            write_picture(session, fmt::format("squares-{}", count), masks.images.view().frames(0, 1));
         moving_objects::bench_report_labelling(session, suite, count, masks.images.view(), masks.labels);
         bench_cpu(session, bench, masks);
         if (!session.gpu()) continue;
