@@ -105,6 +105,7 @@ int main(int argc, char** argv) {
     CLI11_PARSE(app, argc, argv);
 
     try {
+        options.groups = names;
         const auto chosen = chosen_suites(names);
         if (!list) return run_suites(chosen, options, json_path);
         for (const auto& suite : chosen) fmt::print("{}\n", full_name(suite));

@@ -3,6 +3,9 @@
 include(CMakePackageConfigHelpers)
 get_property(libraries GLOBAL PROPERTY FRAMEWIRE_LIBRARIES)
 install(TARGETS framewire RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET framewire-bench)
+    install(PROGRAMS $<TARGET_FILE:framewire-bench> DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)  # where it was built
+endif()
 install(TARGETS ${libraries} EXPORT framewire-targets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

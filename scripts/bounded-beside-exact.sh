@@ -18,7 +18,7 @@ ninja -C "build/$preset" framewire-bench >/dev/null
 
 # NAME CLIP: the picture's bytes and a step's.
 row() {
-    "build/$preset/bench/framewire-bench" stream --only "$1" --input "$2" --threshold "$threshold" --frames "$frames" |
+    "build/$preset/bench/framewire-bench" peers/stream --only "$1" --input "$2" --threshold "$threshold" --frames "$frames" |
         sed -n "s/^$1 *\([0-9]*\) *\([0-9]*\) .*/\1 \2/p"
 }
 

@@ -16,7 +16,7 @@ ninja -C "build/$preset" framewire-bench >/dev/null
 result=0
 for clip in "$@"; do
     echo "== $clip"
-    "build/$preset/bench/framewire-bench" bound --threads 1 ${FRAMEWIRE_QUICK:+--quick} --input "$clip" |
+    "build/$preset/bench/framewire-bench" proofs/bound --threads 1 ${FRAMEWIRE_QUICK:+--quick} --input "$clip" |
         sed '1,/all bytes within/d' || result=1
 done
 exit $result

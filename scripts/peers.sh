@@ -17,7 +17,7 @@ done
 ninja -C "build/$preset" framewire framewire-bench
 rows=$(mktemp)
 trap 'rm -f "$rows"' EXIT
-"build/$preset/bench/framewire-bench" peers peers-mp4 ${video:+--input "$video"} --json "$rows" "$@"
+"build/$preset/bench/framewire-bench" jobs/files jobs/files-mp4 ${video:+--input "$video"} --json "$rows" "$@"
 
 # A line for each operation: both programs' medians in ms of time and of processor time, and how they compare.
 lines() {
@@ -37,9 +37,9 @@ page=docs/decisions/peers.md
     echo
     echo "$(lscpu | sed -n 's/^Model name: *//p'), $(nproc) cores, $(date +%Y-%m); $(ffmpeg -version | sed -n '1s/ Copyright.*//p');" \
         "$(if [[ -n $video ]]; then ffprobe -v error -select_streams v -show_entries stream=codec_name,width,height,bit_rate -of csv=p=0 "$video"; else echo "the suite's own video"; fi)."
-    for suite in peers peers-mp4; do
+    for suite in jobs/files jobs/files-mp4; do
         echo
-        echo "| to $([[ $suite == peers ]] && echo y4m || echo "H.264, veryfast"), ms per frame: time (spread); processor | framewire | FFmpeg | times as fast |"
+        echo "| to $([[ $suite == jobs/files ]] && echo y4m || echo "H.264, veryfast"), ms per frame: time (spread); processor | framewire | FFmpeg | times as fast |"
         echo "|---|---|---|---|"
         lines "$suite"
     done

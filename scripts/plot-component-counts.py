@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws the moving-object report's figure 14, time against the number of components, from framewire-bench's rows.
 
-    framewire-bench component-counts --json rows.json
+    framewire bench ladders/component-counts --json rows.json
     scripts/plot-component-counts.py rows.json [more.json ...] > docs/detect/component-counts.svg
 
 With --table it prints the numbers as a Markdown table instead. Rows of the same line in several files: the first counts.
@@ -13,7 +13,7 @@ import sys
 
 WIDTH, HEIGHT = 760, 430
 LEFT, RIGHT, TOP, BOTTOM = 70, 230, 40, 55
-COLOURS = ["#c0392b", "#e67e22", "#2980b9", "#27ae60", "#8e44ad"]
+COLOURS = ["#c0392b", "#e67e22", "#2980b9", "#27ae60", "#8e44ad", "#16a085", "#7f8c8d", "#2c3e50", "#d35400"]
 MOST_COMPONENTS = 3600
 
 
@@ -25,7 +25,7 @@ def read_lines(paths):
             rows = json.load(file)
         for row in rows["rows"]:
             match = re.fullmatch(r"(.*), (\d+) squares(?:, (.*))?", row["operation"])
-            if row["suite"] != "component-counts" or not match:
+            if row["suite"] != "ladders/component-counts" or not match:
                 continue
             what, count, how = match.groups()
             runner = row["runner"]
@@ -36,7 +36,7 @@ def read_lines(paths):
             name = ", ".join(part for part in (runner, what, how) if part)
             lines.setdefault(name, {}).setdefault(int(count), row["median_us"])
     if not lines:
-        sys.exit("no rows of the suite component-counts in " + ", ".join(paths))
+        sys.exit("no rows of the suite ladders/component-counts in " + ", ".join(paths))
     return dict(sorted(lines.items(), key=lambda line: -line[1][max(line[1])]))
 
 

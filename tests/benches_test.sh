@@ -1,10 +1,66 @@
 #!/usr/bin/env bash
-# Holds the benches to compiling, which nothing else builds. In the gate other tests run meanwhile, of which many wait more than
-# they compute. Reports the way GoogleTest does.
+# Holds the benches to compiling, which nothing else builds, and to what they check: nothing is timed here. In the gate other
+# tests run meanwhile, of which many wait more than they compute. Reports the way GoogleTest does.
 cd "$(dirname "$0")/.." || exit 1
-if ninja -C build/dev framewire-bench opencv-detection-curve train-models; then
-    echo "[       OK ] Benches.Compile (0 ms)"
-else
-    echo "[  FAILED  ] Benches.Compile (0 ms)"
-    exit 1
-fi
+build=build/dev
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+result=0
+report() { # NAME STATUS: one test
+    if [ "$2" -eq 0 ]; then
+        echo "[       OK ] Benches.$1 (0 ms)"
+    else
+        tail -n 40 "$work/log"
+        echo "[  FAILED  ] Benches.$1 (0 ms)"
+        result=1
+    fi
+}
+
+ninja -C $build framewire framewire-bench opencv-detection-curve train-models >"$work/log" 2>&1
+report Compile $?
+[ $result -eq 0 ] || exit 1
+
+# The subcommand hands everything on, and each group of the usage text is there.
+$build/framewire bench --help >"$work/log" 2>&1 && $build/framewire bench --list >>"$work/log" 2>&1
+status=$?
+for group in operations ladders peers jobs limits proofs; do
+    grep -q "^  $group " "$work/log" && grep -q "^$group/" "$work/log" || status=1
+done
+report GroupsAreListed $status
+
+$build/framewire bench ladders limits --check --json "$work/rows.json" >"$work/log" 2>&1 &&
+    jq -e '.options.check and .machine.cores > 0 and .failures == [] and ([.rows[].group] | unique == ["ladders", "limits"])' \
+        "$work/rows.json" >>"$work/log"
+report LaddersAndLimitsAreRight $?
+
+$build/framewire bench no-such-group >"$work/log" 2>&1
+[ $? -eq 2 ] && grep -q "'no-such-group'" "$work/log"
+report UnknownGroupIsRefused $?
+
+cp $build/framewire "$work/"
+"$work/framewire" bench --list >"$work/log" 2>&1
+[ $? -eq 78 ] && grep -q "framewire-bench" "$work/log"
+report MissingProgramIsToldOf $?
+
+# Whether the build's own words are: refused without optimisation, of type Debug, and with sanitizers.
+flaw_of() { # FLAGS...: what a program compiled so says of itself
+    echo '#include "kit/build.hpp"
+#include <cstdio>
+int main() { std::puts(framewire::bench::build_flaw().c_str()); }' >"$work/flaw.cpp"
+    c++ -std=c++20 -Ibench "$@" "$work/flaw.cpp" bench/kit/build.cpp -o "$work/flaw" && "$work/flaw"
+}
+{
+    flaw_of -O0 '-DFRAMEWIRE_BUILD_TYPE="Dev"' '-DFRAMEWIRE_SANITIZE=""'
+    flaw_of -O2 '-DFRAMEWIRE_BUILD_TYPE="Debug"' '-DFRAMEWIRE_SANITIZE=""'
+    flaw_of -O2 '-DFRAMEWIRE_BUILD_TYPE="Dev"' '-DFRAMEWIRE_SANITIZE="thread"'
+    flaw_of -O2 '-DFRAMEWIRE_BUILD_TYPE="Dev"' '-DFRAMEWIRE_SANITIZE=""'
+} >"$work/log" 2>&1
+cp "$work/log" "$work/said"
+diff - "$work/said" >>"$work/log" <<'WANT'
+it was compiled without optimisation
+it is a build of type Debug
+it was built with sanitizers (thread)
+
+WANT
+report UnfitBuildsAreRefused $?
+exit $result

@@ -41,6 +41,7 @@ void take_standard_descriptors() {
 
 int main(int argc, char** argv) try {
     take_standard_descriptors();
+    framewire::app::run_bench_where_named(argc, argv);
     std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an error of the write
     std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not grow
 
@@ -57,6 +58,7 @@ int main(int argc, char** argv) try {
     framewire::app::add_filters(program, chosen);
     framewire::app::add_sources(program, chosen);
     framewire::app::add_devices(program, chosen);
+    framewire::app::add_bench(program, chosen);
     framewire::app::add_help(program, chosen);
     int code = 0;
     if (program.read(argc, argv)) {

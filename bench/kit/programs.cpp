@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 
 namespace framewire::bench {
 namespace {
@@ -46,6 +47,14 @@ std::string framewire_program() {
     for (const auto& place : {here / "framewire", here.parent_path() / "framewire"})
         if (std::filesystem::is_regular_file(place)) return place;
     fail(ErrorCode::no_input, "there is no framewire beside {}", here.native());
+}
+
+bool there_is_program(const std::string& name) {
+    const char* path = std::getenv("PATH");
+    std::istringstream folders(path ? path : "");
+    for (std::string folder; std::getline(folders, folder, ':');)
+        if (::access((folder + "/" + name).c_str(), X_OK) == 0) return true;
+    return false;
 }
 
 ProgramUse run_program(const std::vector<std::string>& arguments, const std::string& output) {

@@ -25,6 +25,9 @@ private:
 /// The program framewire beside this one, or where the build has it. Throws Error{no_input}.
 std::string framewire_program();
 
+/// Whether a shell would find a program of that name.
+bool there_is_program(const std::string& name);
+
 /// What a run of a program took.
 struct ProgramUse {
     double seconds = 0;

@@ -3,9 +3,10 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/time/clock.hpp"
 #include "framewire/cuda/device/device.hpp"
+#include "kit/machine.hpp"
+#include "limits/limits.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -26,16 +27,18 @@ Timing summarize(std::vector<double> samples_us) {
 
 Session::Session(const SessionOptions& options) : options_(options), cpu_(BackendChoice::cpu, options.threads) {
     if (!cuda::devices().empty()) gpu_.emplace(BackendChoice::cuda, options.threads);
-    cpu_copy_bandwidth_ = measure_cpu_copy();
-    fmt::print("cpu: {} threads, copy {:.1f} GB/s\n", cpu_.pool().threads(), cpu_copy_bandwidth_ / 1e9);
-    if (gpu_) {
-        gpu_copy_bandwidth_ = measure_gpu_copy();
-        fmt::print("gpu: {}, copy {:.0f} GB/s\n", cuda::devices().front().name, gpu_copy_bandwidth_ / 1e9);
-    } else {
-        fmt::print("gpu: none ({})\n", cuda::why_no_device());
-    }
+    fmt::print("cpu: {}, {} threads\n", this_machine().cpu, threads());
+    fmt::print("gpu: {}\n", gpu_ ? cuda::devices().front().name : fmt::format("none ({})", cuda::why_no_device()));
+    if (check_only()) return;
+    print_copy("cpu copy");
+    if (gpu_) print_copy("cuda copy");
     fmt::print("\n{:<20} {:<44} {:<18} {:>10} {:>17} {:>8} {:>8} {:>9}\n", "suite", "operation", "runner", "us/frame",
-               "10..90 %", "of copy", "x peer", "cpu us");
+               "10..90 %", "of limit", "x peer", "cpu us");
+}
+
+void Session::print_copy(const std::string& name) {
+    const auto& copy = measured_limit(name);
+    fmt::print("{}: {:.1f} GB/s\n", name, copy.bytes / copy.timing.median_us * 1e-3);
 }
 
 std::vector<Timing> Session::time_cpu(const std::vector<std::function<void()>>& candidates) {
@@ -80,7 +83,8 @@ Timing Session::time_launches(const std::function<void(int turn)>& queue, const 
     cuda::Event begin, end;
     std::vector<double> samples;
     const int count = repeats(20, 100);
-    for (int turn = 0; turn < count + 1; ++turn) {  // the first one warms up
+    const auto start = Clock::now();
+    for (int turn = 0; turn < count + 1 && !is_enough(samples.size(), start); ++turn) {  // the first one warms up
         before(turn);
         begin.record(stream);
         queue(turn);
@@ -94,7 +98,8 @@ Timing Session::time_launches(const std::function<void(int turn)>& queue, const 
 Timing Session::time_host(const std::function<void(int turn)>& run) {
     std::vector<double> samples;
     const int count = repeats(20, 100);
-    for (int turn = 0; turn < count + 1; ++turn) {
+    const auto start = Clock::now();
+    for (int turn = 0; turn < count + 1 && !is_enough(samples.size(), start); ++turn) {
         const auto begin = Clock::now();
         run(turn);
         if (turn > 0) samples.push_back(milliseconds_since(begin) * 1000);
@@ -102,17 +107,41 @@ Timing Session::time_host(const std::function<void(int turn)>& run) {
     return summarize(std::move(samples));
 }
 
+bool Session::is_enough(std::size_t samples, Clock::time_point start) const {
+    return samples >= 5 && milliseconds_since(start) > (quick() ? 150.0 : 800.0);
+}
+
 int Session::repeats(int few, int usual) const { return check_only() ? 1 : quick() ? few : usual; }
+
+const MeasuredLimit& Session::measured_limit(const std::string& name) {
+    if (const auto known = measured_limits_.find(name); known != measured_limits_.end()) return known->second;
+    const auto all = limits(*this);
+    const auto limit = std::ranges::find(all, name, &Limit::name);
+    if (limit == all.end()) fail(ErrorCode::internal, "no limit is named '{}'", name);
+    return measured_limits_[name] = {limit->bytes, limit->measure(*this)};
+}
+
+void Session::compare_with_limit(Row& row) {
+    if (check_only() || (row.limit.empty() && row.bytes <= 0)) return;
+    if (row.limit.empty()) row.limit = row.runner.find("cuda") != row.runner.npos && gpu_ ? "cuda copy" : "cpu copy";
+    const auto& limit = measured_limit(row.limit);
+    const bool by_bytes = row.bytes > 0 && limit.bytes > 0;
+    row.of_limit = limit.timing.median_us * (by_bytes ? row.bytes / limit.bytes : 1) / row.timing.median_us;
+}
 
 void Session::add(Row row) {
     row.group = group_;
-    const double bandwidth = row.runner.find("cuda") != row.runner.npos ? gpu_copy_bandwidth_ : cpu_copy_bandwidth_;
-    const auto of_copy =
-        row.bytes > 0 ? fmt::format("{:.0f} %", row.bytes / (row.timing.median_us * 1e-6) / bandwidth * 100) : "";
-    const auto to_peer = row.to_peer ? fmt::format("{:.2f}", *row.to_peer) : "";
-    const auto cpu = row.cpu_us > 0 ? fmt::format(" {:>9.0f}", row.cpu_us) : "";
-    fmt::print("{:<20} {:<44} {:<18} {:>10.2f} {:>8.2f} {:>8.2f} {:>8} {:>8}{}\n", row.suite, row.operation, row.runner,
-               row.timing.median_us, row.timing.low_us, row.timing.high_us, of_copy, to_peer, cpu);
+    compare_with_limit(row);
+    const auto name = fmt::format("{:<20} {:<44} {:<18}", row.suite, row.operation, row.runner);
+    if (check_only()) {
+        fmt::print("{} right\n", name);
+    } else {
+        const auto of_limit = row.of_limit ? fmt::format("{:.0f} %", *row.of_limit * 100) : "";
+        const auto to_peer = row.to_peer ? fmt::format("{:.2f}", *row.to_peer) : "";
+        const auto cpu = row.cpu_us > 0 ? fmt::format(" {:>9.0f}", row.cpu_us) : "";
+        fmt::print("{} {:>10.2f} {:>8.2f} {:>8.2f} {:>8} {:>8}{}\n", name, row.timing.median_us, row.timing.low_us,
+                   row.timing.high_us, of_limit, to_peer, cpu);
+    }
     std::fflush(stdout);
     rows_.push_back(std::move(row));
 }
@@ -148,73 +177,6 @@ void Session::require_near(std::span<const float> got, std::span<const double> w
     for (std::size_t i = 0; i < want.size(); ++i)
         if (!(std::abs(got[i] - want[i]) <= 1e-4 * largest))
             fail(ErrorCode::internal, "{}: value {} is {}, not {}; not timed", operation, i, got[i], want[i]);
-}
-
-double Session::measure_cpu_copy() {
-    // As many frames as a last-level cache does not hold, taken in turn.
-    constexpr int frames = 24;
-    HostImage from(bench_frame.with_frames(frames)), to(bench_frame.with_frames(frames));
-    fill_scene(from.view(), 1);
-    int turn = 0;
-    const auto timing = time_cpu({[&] {
-        const auto in = from.view().row(turn, 0);
-        const auto out = to.view().row(turn, 0);
-        cpu_.pool().for_chunks(bench_frame.bytes(), 256 * 1024,
-                               [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-                                   std::memcpy(out + begin, in + begin, static_cast<std::size_t>(end - begin));
-                               });
-        turn = (turn + 1) % frames;
-    }});
-    return 2.0 * static_cast<double>(bench_frame.bytes()) / (timing[0].median_us * 1e-6);
-}
-
-double Session::measure_gpu_copy() {
-    const auto shape = bench_frame.with_frames(gpu_batch);
-    std::vector<cuda::DeviceImage> from, to;
-    for (int turn = 0; turn < gpu_rotation; ++turn) {
-        from.emplace_back(shape);
-        to.emplace_back(shape);
-        cuda::fill(from.back().view().data(), turn + 1, static_cast<std::size_t>(shape.bytes()), gpu_->stream());
-    }
-    const auto timing = time_gpu([&](int turn) {
-        const auto at = static_cast<std::size_t>(turn);
-        cuda::copy(from[at].view(), to[at].view(), gpu_->stream());
-    });
-    return 2.0 * static_cast<double>(bench_frame.bytes()) / (timing.median_us * 1e-6);
-}
-
-std::string Session::json() const {
-    nlohmann::json all;
-    all["threads"] = cpu_.pool().threads();
-    all["cpu_copy_bytes_per_s"] = cpu_copy_bandwidth_;
-    if (gpu_) {
-        all["gpu"] = cuda::devices().front().name;
-        all["gpu_copy_bytes_per_s"] = gpu_copy_bandwidth_;
-    }
-    for (const auto& row : rows_) {
-        nlohmann::json one{{"group", row.group},
-                           {"suite", row.suite},
-                           {"operation", row.operation},
-                           {"runner", row.runner},
-                           {"median_us", row.timing.median_us},
-                           {"low_us", row.timing.low_us},
-                           {"high_us", row.timing.high_us}};
-        if (row.bytes > 0) one["bytes"] = row.bytes;
-        if (row.to_peer) one["times_peer"] = *row.to_peer;
-        if (row.cpu_us > 0) one["cpu_us"] = row.cpu_us;
-        if (row.timing.most_us > 0) {
-            one["least_us"] = row.timing.least_us;
-            one["mean_us"] = row.timing.mean_us;
-            one["most_us"] = row.timing.most_us;
-        }
-        if (row.reported)
-            one["reported"] = {
-                {"where", row.reported->where}, {"machine", row.reported->machine}, {"us", row.reported->us}};
-        for (const auto& [name, value] : row.details) one["details"][name] = value;
-        if (!row.note.empty()) one["note"] = row.note;
-        all["rows"].push_back(std::move(one));
-    }
-    return all.dump(2);
 }
 
 }  // namespace framewire::bench

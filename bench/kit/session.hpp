@@ -2,6 +2,7 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/time/clock.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/executor.hpp"
@@ -34,7 +35,9 @@ Timing summarize(std::vector<double> samples_us);
 struct Reported {
     std::string where;    ///< "streaming and filters 2022, table 4"
     std::string machine;  ///< "Jetson Nano"
-    double us = 0;        ///< per frame
+    double us = 0;        ///< per frame; the mean where it tells the least and the most too
+    double least_us = 0;  ///< 0 where it does not tell
+    double most_us = 0;
 };
 
 /// One line of a table. A row is made only after its output was compared with the reference.
@@ -43,18 +46,25 @@ struct Row {
     std::string operation;  ///< "weighted, 3 to 1 channels"
     std::string runner;     ///< "framewire cpu", "OpenCV", ...
     Timing timing;
-    double bytes = 0;               ///< the fewest bytes a frame must move, read and written; 0 when not counted
-    std::optional<double> to_peer;  ///< times as fast as the peer of the same operation in the same run
-    double cpu_us = 0;              ///< processor time of a frame on all threads; 0 where it was not measured
+    double bytes = 0;                 ///< the fewest bytes a frame must move, read and written; 0 when not counted
+    std::optional<double> to_peer{};  ///< times as fast as the peer of the same operation in the same run
+    double cpu_us = 0;                ///< processor time of a frame on all threads; 0 where it was not measured
     std::optional<Reported> reported{};
     /// What tells this row from its neighbours in tables and plots: {"threads", "256"}, {"size", "1280x720"}.
     std::map<std::string, std::string> details{};
-    /// What of this machine bounds `bytes`: the name of a row of the suite limits ("cuda up"); empty: a copy on the
-    /// runner's backend.
+    /// What of this machine bounds the row: the name of a row of the suite limits ("cuda up"). Empty: a copy on the
+    /// runner's backend, where `bytes` are counted.
     std::string limit{};
-    /// The row's group, which Session::add() knows.
+    /// What Session::add() knows: the row's group, and which share of its limit's speed it has.
     std::string group{};
+    std::optional<double> of_limit{};
     std::string note{};  ///< one sentence: what limits it, or what of a report was put right
+};
+
+/// What a limit was measured to take.
+struct MeasuredLimit {
+    double bytes = 0;  ///< that a turn moves; 0 where only its time counts
+    Timing timing;
 };
 
 /// The 1920x1080 BGR frame all benches use unless they say otherwise.
@@ -80,6 +90,7 @@ struct SessionOptions {
     std::string only;          ///< what the names of those have in them
     std::string pictures;      ///< the folder that pictures go to, or none
     StreamChoices stream;
+    std::vector<std::string> groups;  ///< and suites that were asked for; for the record
 };
 
 /// One run of benches: the executors, this machine's measured copy speeds, and the rows so far.
@@ -90,6 +101,7 @@ public:
     Executor& cpu() { return cpu_; }
     /// Null on a machine without a GPU.
     Executor* gpu() { return gpu_ ? &*gpu_ : nullptr; }
+    bool has_gpu() const { return gpu_.has_value(); }
     bool quick() const { return options_.quick; }
     /// Outputs are checked, and nothing is timed: each thing runs once.
     bool check_only() const { return options_.check_only; }
@@ -107,7 +119,8 @@ public:
     /// batch of `frames` frames.
     Timing time_gpu(const std::function<void(int turn)>& queue, int frames = gpu_batch);
     /// Times what `queue(turn)` puts on the GPU's stream, each turn by itself and between two events: what a launch or
-    /// a transfer takes alone, as profilers tell it. `before(turn)` goes before the first event.
+    /// a transfer takes alone, as profilers tell it. `before(turn)` goes before the first event. What is slow is
+    /// repeated less, as in time_host().
     Timing time_launches(
         const std::function<void(int turn)>& queue, const std::function<void(int turn)>& before = [](int) {});
     /// Times what `run(turn)` does from its begin on the host to its end there: a frame with its transfers, waited for.
@@ -130,22 +143,25 @@ public:
     /// Throws Error{internal} naming the operation unless each value is within 1e-4 of the largest one wanted.
     static void require_near(std::span<const float> got, std::span<const double> want, const std::string& operation);
 
-    /// Bytes a second of a plain copy, counting bytes read and written.
-    double cpu_copy_bandwidth() const { return cpu_copy_bandwidth_; }
-    double gpu_copy_bandwidth() const { return gpu_copy_bandwidth_; }
+    /// What the limit of this name (limits/limits.hpp) takes here, measured when it is first asked for. Throws
+    /// Error{internal} on a name that is none.
+    const MeasuredLimit& measured_limit(const std::string& name);
 
-    /// All rows as JSON.
+    /// The machine, the build, the options, and all rows, as JSON.
     std::string json() const;
 
 private:
     int repeats(int few, int usual) const;
-    double measure_cpu_copy();
-    double measure_gpu_copy();
+    /// The name of what bounds a row, and the share of its speed that the row has; none where nothing does.
+    void compare_with_limit(Row& row);
+    void print_copy(const std::string& name);
+    /// Of what is so slow that it has had its time after a few samples.
+    bool is_enough(std::size_t samples, Clock::time_point start) const;
 
     SessionOptions options_;
     Executor cpu_;
     std::optional<Executor> gpu_;
-    double cpu_copy_bandwidth_ = 0, gpu_copy_bandwidth_ = 0;
+    std::map<std::string, MeasuredLimit> measured_limits_;
     std::vector<Row> rows_;
     std::string group_;
     std::vector<std::string> failures_;

@@ -1,5 +1,5 @@
 // What the difference stream promises, on clips of the real world, where they are there: each byte that viewers see is
-// within the threshold of the camera's. `framewire-bench bound` does this for every threshold.
+// within the threshold of the camera's. `framewire bench proofs/bound` does this for every threshold.
 #include "e2e/real_data.hpp"
 #include "framewire/delta/plain/promise.hpp"
 #include "framewire/media/media.hpp"

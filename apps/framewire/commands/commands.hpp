@@ -20,6 +20,12 @@ void add_hog(CommandLine& program, Action& chosen);
 void add_filters(CommandLine& program, Action& chosen);
 void add_sources(CommandLine& program, Action& chosen);
 void add_devices(CommandLine& program, Action& chosen);
+void add_bench(CommandLine& program, Action& chosen);
 void add_help(CommandLine& program, Action& chosen);
+
+/// Where the command line names the subcommand bench, or asks for its help, framewire-bench takes this program's place
+/// with the rest of the arguments, whose options it alone knows: that does not return. Throws Error{config} where it
+/// was not built.
+void run_bench_where_named(int argc, char** argv);
 
 }  // namespace framewire::app

@@ -14,7 +14,7 @@
 #include <vector>
 
 #if FRAMEWIRE_OPENCV
-#include "framewire/filters/morphology/opencv_morphology_ref.hpp"
+#include "framewire/detect/opencv_detector_ref.hpp"
 #endif
 
 namespace framewire::bench {
@@ -65,22 +65,11 @@ void bench_cpu(Session& session, const std::string& name, const Shape& frame, co
     std::vector<std::function<void()>> candidates{run};
 #if FRAMEWIRE_OPENCV
     cv::setNumThreads(session.threads());
-    const auto kernel = opencv_element({parameters.shape, parameters.diameter_px});
-    cv::Mat background, gray, blurred, mask, labels, figures, centroids;
-    const auto blur = [&](HostView<const std::uint8_t> image) {
-        const cv::Mat in(frame.height, frame.width, CV_8UC3, const_cast<std::uint8_t*>(image.data()));
-        cv::cvtColor(in, gray, cv::COLOR_BGR2GRAY);
-        cv::GaussianBlur(gray, blurred, {parameters.blur_px, parameters.blur_px}, 0);
-    };
-    blur(scene.room.view());
-    background = blurred.clone();
+    OpencvDetector peer_detector(parameters);
+    peer_detector.set_background(scene.room.view());
     int peer_turn = 0;
     candidates.push_back([&] {
-        blur(scene.frames.view().frames(peer_turn, 1));
-        cv::absdiff(blurred, background, mask);
-        cv::threshold(mask, mask, parameters.threshold, 255, cv::THRESH_BINARY);
-        cv::morphologyEx(mask, mask, cv::MORPH_CLOSE, kernel);
-        cv::connectedComponentsWithStats(mask, labels, figures, centroids, 8);
+        peer_detector.run(scene.frames.view().frames(peer_turn, 1));
         peer_turn = (peer_turn + 1) % cpu_frames;
     });
 #endif

@@ -220,8 +220,8 @@ using Lines = std::vector<std::string>;
 
 TEST(BashCompletion, KnowsSubcommandsAndOptions) {
     const Bash bash;
-    EXPECT_EQ(bash.offered("framewire "), (Lines{"check", "detect", "devices", "filters", "help", "hog", "run", "serve",
-                                                 "show", "sources", "view"}));
+    EXPECT_EQ(bash.offered("framewire "), (Lines{"bench", "check", "detect", "devices", "filters", "help", "hog", "run",
+                                                 "serve", "show", "sources", "view"}));
     EXPECT_EQ(bash.offered("framewire de"), (Lines{"detect", "devices"}));
     EXPECT_EQ(bash.offered("framewire --v"), (Lines{"--version"}));
     EXPECT_EQ(bash.offered("framewire detect --m"),

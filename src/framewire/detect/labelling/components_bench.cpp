@@ -3,6 +3,7 @@
 #include "framewire/detect/labelling/components.hpp"
 #include "framewire/detect/labelling/components_ref.hpp"
 #include "kit/masks.hpp"
+#include "ladders/moving_objects/report_labelling.hpp"
 #include "suites.hpp"
 
 #include <fmt/format.h>
@@ -182,11 +183,13 @@ void bench_components(Session& session) {
 
 // The moving-object report's figure 14: time against the number of components.
 void bench_component_counts(Session& session) {
-    for (int count = 0; count <= 3600; count += 200) {
-        const Case bench{"component-counts", fmt::format("{} squares", count), {1, 2048, 2048, 1}, [=](auto masks) {
+    const std::string suite = "ladders/component-counts";
+    for (int count = 0; count <= 3600; count += session.check_only() ? 3600 : 200) {
+        const Case bench{suite.c_str(), fmt::format("{} squares", count), {1, 2048, 2048, 1}, [=](auto masks) {
                              kit::fill_squares(masks, count, 1);
                          }};
         const Masks masks(bench);
+        moving_objects::bench_report_labelling(session, suite, count, masks.images.view(), masks.labels);
         bench_cpu(session, bench, masks);
         if (!session.gpu()) continue;
         for (const int frames : {1, gpu_batch}) bench_gpu(session, bench, masks, frames, false);
@@ -194,7 +197,7 @@ void bench_component_counts(Session& session) {
 }
 
 const SuiteEntry components_suite{"operations", "components", bench_components};
-const SuiteEntry component_counts_suite{"operations", "component-counts", bench_component_counts};
+const SuiteEntry component_counts_suite{"ladders", "component-counts", bench_component_counts};
 
 }  // namespace components_bench
 }  // namespace framewire::bench

@@ -76,7 +76,8 @@ void run_on(Backend backend, Filter& filter, const kit::GuardedImage& in, const 
 
 // Windows up to the largest, wider and taller than the image, on images of several strips and bands.
 TEST_P(BinarizeTest, SauvolaOfEveryWindow) {
-    for (const auto& [window, shape] : {std::pair{3, Shape{1, 70, 1100, 3}},
+    for (const auto& [window, shape] : {std::pair{3, Shape{1, 70, 2100, 3}},
+                                        {127, {1, 9, 2200, 1}},
                                         {25, {1, 210, 333, 1}},
                                         {255, {1, 40, 300, 1}},
                                         {255, {1, 300, 40, 1}},

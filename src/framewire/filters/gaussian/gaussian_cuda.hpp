@@ -14,7 +14,7 @@ FilterOnDevice gaussian_of_short_weights(const GaussianWeights& weights, Border 
 /// Whether gaussian_by_matrices() takes these weights on this GPU.
 bool gaussian_fits_matrices(const GaussianWeights& weights);
 
-/// The filter for windows of a few more taps.
+/// The filter for windows of up to 65 taps.
 FilterOnDevice gaussian_by_matrices(const GaussianWeights& weights, Border border, const Shape& shape,
                                     Executor& executor);
 

@@ -5,240 +5,306 @@
 #include <algorithm>
 #include <cstdint>
 
-// Both passes as products of 8-bit matrices, exact, on tensor cores. A warp slides down a strip, eight rows a step:
+// Both passes as products of 8-bit matrices, exact, on tensor cores, channel by channel. A block slides down a strip,
+// 16 rows a step, its warps beside each other. A warp has three tiles, the channels of 16 columns or 16 columns each of
+// gray:
 //
-//     rows' results, transposed (16 columns x 8 rows) = weights (16 columns x 32 bytes) * bytes (32 x 8 rows)
-//     results, transposed (16 columns x 8 rows) = rows' results (16 columns x 32 rows) * weights (32 rows x 8 rows)
+//     rows' results, transposed (16 columns x 8 rows) = weights (16 columns x K pixels) * pixels (K x 8 rows)
+//     results, transposed (16 columns x 8 rows) = rows' results (16 columns x K rows) * weights (K rows x 8 rows)
 //
-// The bytes of a row are the first product's right operand as they lie in memory, and its result has, thread by thread,
-// what the second one's left operand needs: which row or column an index stands for is free as long as both factors
-// agree. Weights of 16 bits and the rows' results are taken as two bytes each.
+// K is a few units of 16. The pixels of a row are the first product's right operand as they lie in memory, and its
+// result has, thread by thread, what the second one's left operand needs: which row or column an index stands for is
+// free as long as both factors agree. So the rows' results of a window stay in registers. Weights of 16 bits and the
+// rows' results are taken as two bytes each.
 
 namespace framewire {
 namespace gaussian_matrix_kernels {
 namespace {
 
-constexpr int warps_per_block = 4;
-constexpr int blocks_per_multiprocessor = 3;
+constexpr int warps_per_block = 8;
+constexpr int threads_per_block = 32 * warps_per_block;
+constexpr int blocks_per_multiprocessor = 2;
 constexpr int stages = 3;  // steps under way or at work
-constexpr int step_rows = 8;
-constexpr int group_bytes = 32;   // columns of two products
-constexpr int strip_bytes = 128;  // of result
-constexpr int groups = strip_bytes / group_bytes;
-constexpr int most_taps = 2 * step_rows + 1;
-constexpr int slot_lead_bytes = 32;  // before the result's first byte
-constexpr int slot_bytes = 208;
-constexpr int fetch_threads = 16;  // a row
-constexpr int store_threads = strip_bytes / chunk_bytes;
-constexpr int out_row_bytes = 144;  // strip_bytes and what keeps a warp's rows out of each other's banks
-
-// Four weights, the lower bytes in `low` and the higher ones in `high`.
-struct SplitWeights {
-    std::uint32_t low, high;
-};
+constexpr int unit = 16;   // pixels or rows
+constexpr int tiles = 3;   // of a warp
+constexpr int warp_bytes = tiles * unit;
+constexpr int strip_bytes = warps_per_block * warp_bytes;
+constexpr int out_row_bytes = strip_bytes + chunk_bytes;
+constexpr int most_units = 5;
+constexpr int most_taps = unit * (most_units - 1) + 1;
 
 struct Job : WarpJob {
     WindowReach reach;
-    int lead_bytes;  // from a group's first byte read to its first result
+    int lead_px;    // from a tile's first pixel read to its first result, a multiple of 4
+    int before_px;  // a slot's pixels before the strip's first result, a multiple of chunk_bytes
 
-    // Of four bytes of a row, by how far the first is behind the first that its result's window sees.
-    static constexpr int least_distance = -36, distances = 132;
-    SplitWeights of_bytes[distances];
-    // Of two rows and the two that are eight below, by how far the first is below the first that its result's window
-    // sees.
-    static constexpr int least_row = -16, row_distances = 40;
-    SplitWeights of_rows[row_distances];
+    // Twice the weight of each tap, from tap -margin on.
+    static constexpr int margin = unit + quad_px, distances = unit * most_units + 2 * margin;
+    std::uint16_t weights[distances];
 };
 
-// A table of the kernel's parameters, to be read as other memory is: read as parameters are, each place that the
-// threads of a warp want would take a turn of its own.
-__device__ const SplitWeights* in_memory(const SplitWeights* table) {
-    asm volatile("" : "+l"(table));
-    return table;
+// Four weights, the lower bytes in `low` and the higher ones in `high`.
+struct SplitWeights {
+    std::uint32_t low = 0, high = 0;
+
+    __device__ void set(int byte, std::uint32_t weight) {
+        low |= (weight & 255) << (8 * byte);
+        high |= (weight >> 8) << (8 * byte);
+    }
+};
+
+template <int channels, int units>
+struct alignas(chunk_bytes) Memory {
+    static constexpr int strip_px = strip_bytes / channels;
+    static constexpr int slot_chunks =
+        ((strip_px - unit + unit * units + unit - quad_px) * channels + chunk_bytes - 1) / chunk_bytes;
+    // Rows a multiple of four words apart that is no multiple of eight: eight of them share no bank.
+    static constexpr int slot_bytes = (slot_chunks | 1) * chunk_bytes;
+
+    std::uint8_t slot[stages][unit][slot_bytes];
+    std::uint8_t out[2][unit][out_row_bytes];
+    uint4 row_weights[units][32];  // what each lane has of the first product's left operand
+    std::uint16_t weights[Job::distances];
+};
+
+// A product over `units` units; operands are unit by unit, the left one's for both halves of its columns.
+template <int units>
+__device__ Sums multiply_add(Sums sums, const std::uint32_t (&left)[units][2], const std::uint32_t* right) {
+#pragma unroll
+    for (int at = 0; at + 1 < units; at += 2) {
+        const std::uint32_t both[4] = {left[at][0], left[at][1], left[at + 1][0], left[at + 1][1]};
+        sums = framewire::multiply_add(sums, both, right[at], right[at + 1]);
+    }
+    if constexpr (units % 2 == 1) sums = framewire::multiply_add(sums, left[units - 1], right[units - 1]);
+    return sums;
 }
 
 // The threads of a warp are numbered as operands have them: eight `outer` ones of four `inner` ones each.
-template <int channels, int blocks>
-class Weights {
-public:
-    // Of the first product's left operand: of 16 of a group's columns, outer * 4 + 2 * half and the one behind it, and
-    // of 32 bytes from 32 * block on.
-    std::uint32_t row_low[2][blocks][4], row_high[2][blocks][4];
-    // Of the second product's right operand: of 16 rows each, the oldest first. The rows' results of the newest eight
-    // lie in one word, the low bytes below the high ones, so that of its weights one pair is zero.
-    SplitWeights oldest, newest_low, newest_high;
+__device__ int outer() { return static_cast<int>(threadIdx.x) % 32 / 4; }
+__device__ int inner() { return static_cast<int>(threadIdx.x) % 4; }
 
-    __device__ explicit Weights(const Job& job) {
-        const int outer = static_cast<int>(threadIdx.x) % 32 / 4, inner = static_cast<int>(threadIdx.x) % 4;
-        const auto* bytes_table = in_memory(job.of_bytes);
-        const auto* rows_table = in_memory(job.of_rows);
+// The first product's left operand into shared memory: for columns 2 * outer and the one behind it, of each unit the
+// pixels from 4 * inner on; high bytes of all units, then low ones.
+template <int units>
+__device__ void lay_row_weights(const Job& job, const std::uint16_t* weights, uint4 (&to)[units][32]) {
+    for (int at = static_cast<int>(threadIdx.x); at < 32 * 2 * units; at += threads_per_block) {
+        const int lane = at / (2 * units), which = at % (2 * units), column = lane / 4 * 2 + which % 2;
+        const int tap = which / 2 * unit + lane % 4 * quad_px - job.lead_px + job.reach.before - column;
+        SplitWeights split;
+        for (int byte = 0; byte < 4; ++byte) split.set(byte, weights[tap + byte + Job::margin]);
+        reinterpret_cast<std::uint32_t*>(&to[which / 4][lane])[which % 4] = split.high;
+        reinterpret_cast<std::uint32_t*>(&to[(which + 2 * units) / 4][lane])[(which + 2 * units) % 4] = split.low;
+    }
+}
+
+// The second product's right operand, for rows 8 * half + outer of results. A lane's rows of a unit are 2 * inner, the
+// one below it, and those that are eight below.
+template <int units>
+struct ColumnWeights {
+    std::uint32_t low[2][units], high[2][units];
+
+    __device__ explicit ColumnWeights(const std::uint16_t* weights) {
 #pragma unroll
         for (int half = 0; half < 2; ++half)
 #pragma unroll
-            for (int block = 0; block < blocks; ++block)
+            for (int at = 0; at < units; ++at) {
+                SplitWeights split;
 #pragma unroll
-                for (int part = 0; part < 4; ++part) {
-                    const int column = outer * 4 + 2 * half + part % 2;
-                    const int byte = 32 * block + 16 * (part / 2) + 4 * inner;
-                    const auto& split =
-                        bytes_table[byte - job.lead_bytes - column + job.reach.before * channels - Job::least_distance];
-                    row_low[half][block][part] = split.low;
-                    row_high[half][block][part] = split.high;
-                }
-        const auto of_rows = [&](int first_row) -> const SplitWeights& {
-            return rows_table[first_row + 2 * inner - step_rows - outer + job.reach.before - Job::least_row];
-        };
-        oldest = of_rows(0);
-        newest_low = of_rows(2 * step_rows);
-        newest_low.low &= 0xffff;
-        newest_low.high &= 0xffff;
-        newest_high = {newest_low.low << 16, newest_low.high << 16};
-    }
-};
-
-template <int channels, int blocks>
-class Group {
-public:
-    // Weighs eight more rows; `bytes` are the first operand's, row `outer` of the step.
-    __device__ void weigh_rows(const Weights<channels, blocks>& weights, const std::uint32_t (&bytes)[2 * blocks]) {
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            Sums sums{};
-#pragma unroll
-            for (int block = 0; block < blocks; ++block)
-                sums = multiply_add(sums, weights.row_high[half][block], bytes[2 * block], bytes[2 * block + 1]);
-            sums = scale_add(sums, 256, 512);
-#pragma unroll
-            for (int block = 0; block < blocks; ++block)
-                sums = multiply_add(sums, weights.row_low[half][block], bytes[2 * block], bytes[2 * block + 1]);
-#pragma unroll
-            for (int column = 0; column < 2; ++column) {
-                low_[half][column] = byte_perm(older_[half][column], newest_[half][column], 0x5410);
-                high_[half][column] = byte_perm(older_[half][column], newest_[half][column], 0x7632);
-                older_[half][column] = newest_[half][column];
-                newest_[half][column] = byte_perm(sums.sum[2 * column], sums.sum[2 * column + 1], 0x6251) & 0xfffffcfc;
+                for (int byte = 0; byte < 4; ++byte)
+                    split.set(
+                        byte,
+                        weights[at * unit + 2 * inner() + byte % 2 + byte / 2 * 8 - 8 * half - outer() + Job::margin]);
+                low[half][at] = split.low;
+                high[half][at] = split.high;
             }
-        }
     }
-
-    // Two rows' results, four bytes each.
-    __device__ uint2 weigh_columns(const Weights<channels, blocks>& weights) const {
-        std::uint32_t upper[2], lower[2];
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            const std::uint32_t low[4] = {low_[half][0], low_[half][1], newest_[half][0], newest_[half][1]};
-            const std::uint32_t high[4] = {high_[half][0], high_[half][1], newest_[half][0], newest_[half][1]};
-            auto sums = multiply_add({}, high, weights.oldest.high, weights.newest_high.high);
-            sums = scale_add(sums, 256, 0);
-            sums = multiply_add(sums, low, weights.oldest.high, weights.newest_low.high);
-            sums = multiply_add(sums, high, weights.oldest.low, weights.newest_high.low);
-            sums = scale_add(sums, 256, 1u << 23);
-            sums = multiply_add(sums, low, weights.oldest.low, weights.newest_low.low);
-            upper[half] = byte_perm(sums.sum[0], sums.sum[2], 0x73);
-            lower[half] = byte_perm(sums.sum[1], sums.sum[3], 0x73);
-        }
-        return {byte_perm(upper[0], upper[1], 0x5410), byte_perm(lower[0], lower[1], 0x5410)};
-    }
-
-private:
-    // Of both halves of the columns two each: of two rows, the low bytes of their results, then the high ones; the same
-    // of the eight rows before; and of four rows of the sixteen before the newest, all low bytes and all high ones.
-    std::uint32_t newest_[2][2] = {}, older_[2][2] = {};
-    std::uint32_t low_[2][2] = {}, high_[2][2] = {};
 };
 
-template <int channels, int blocks>
-__global__ void __launch_bounds__(32 * warps_per_block, blocks_per_multiprocessor)
-    matrix_kernel(__grid_constant__ const Job job) {
-    struct alignas(chunk_bytes) Memory {
-        std::uint8_t slot[stages][step_rows][slot_bytes];
-        std::uint8_t out[step_rows][out_row_bytes];
-    };
-    __shared__ Memory all_memory[warps_per_block];
+// The rows' results that a window's rows have in 16 columns.
+template <int units>
+struct Tile {
+    std::uint32_t low[units][2] = {}, high[units][2] = {};  // of two columns; four rows each
 
-    auto& memory = all_memory[threadIdx.x / 32];
-    const int outer = static_cast<int>(threadIdx.x) % 32 / 4, inner = static_cast<int>(threadIdx.x) % 4;
-    const auto part = WarpPart::of<warps_per_block>(job);
-    if (part.y_end == 0) return;
-    const int row_bytes = job.in.width * channels;
-    const int begin = part.strip * strip_bytes, end = min(begin + strip_bytes, row_bytes);
-    const StagedRows<channels, fetch_threads, slot_bytes, (most_taps - 1) * channels> rows(
-        job.in, job.in_chunks, part.frame, begin - slot_lead_bytes, begin / channels - job.reach.before,
+    // `upper` and `lower` are of eight rows each.
+    __device__ void add(const Sums& upper, const Sums& lower) {
+#pragma unroll
+        for (int column = 0; column < 2; ++column) {
+#pragma unroll
+            for (int at = 0; at + 1 < units; ++at) {
+                low[at][column] = low[at + 1][column];
+                high[at][column] = high[at + 1][column];
+            }
+            const auto above = byte_perm(upper.sum[2 * column], upper.sum[2 * column + 1], 0x6251),
+                       below = byte_perm(lower.sum[2 * column], lower.sum[2 * column + 1], 0x6251);
+            low[units - 1][column] = byte_perm(above, below, 0x5410) & 0xfcfcfcfc;
+            high[units - 1][column] = byte_perm(above, below, 0x7632);
+        }
+    }
+
+    // Eight rows of results, each in the highest byte.
+    __device__ Sums weigh(const ColumnWeights<units>& weights, int half) const {
+        auto sums = multiply_add<units>({}, high, weights.high[half]);
+        sums = scale_add(sums, 256, 0);
+        sums = multiply_add<units>(sums, low, weights.high[half]);
+        sums = multiply_add<units>(sums, high, weights.low[half]);
+        sums = scale_add(sums, 256, 1u << 23);
+        return multiply_add<units>(sums, low, weights.low[half]);
+    }
+};
+
+// The first product of eight rows: `from` is this lane's first word of its row.
+template <int channels, int units>
+__device__ void weigh_rows(const std::uint32_t* from, const uint4 (&row_weights)[units][32], Sums (&sums)[tiles]) {
+    // Of BGR the channels' words; of gray those of a tile begin with its own, for they overlap.
+    constexpr int words = channels == 3 ? units : units + tiles - 1;
+    std::uint32_t pixels[channels][words];
+#pragma unroll
+    for (int at = 0; at < words; ++at) {
+        if constexpr (channels == 3) {
+            const auto* three = from + at * unit * channels / 4;
+            const auto quad = planes_of(three[0], three[1], three[2]);
+#pragma unroll
+            for (int plane = 0; plane < channels; ++plane) pixels[plane][at] = quad.plane[plane];
+        } else {
+            pixels[0][at] = from[at * unit / 4];
+        }
+    }
+    std::uint32_t weights[2][units][2];
+#pragma unroll
+    for (int at = 0; at < units; ++at) {
+        const auto four = row_weights[at][threadIdx.x % 32];
+        const std::uint32_t part[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+        for (int word = 0; word < 4; ++word) {
+            const int which = 4 * at + word;
+            weights[which / (2 * units)][which % (2 * units) / 2][which % 2] = part[word];
+        }
+    }
+    const auto of_tile = [&](int tile) { return channels == 3 ? pixels[tile % channels] : pixels[0] + tile; };
+#pragma unroll
+    for (int tile = 0; tile < tiles; ++tile) sums[tile] = multiply_add<units>({}, weights[0], of_tile(tile));
+#pragma unroll
+    for (int tile = 0; tile < tiles; ++tile)
+        sums[tile] = multiply_add<units>(scale_add(sums[tile], 256, 512), weights[1], of_tile(tile));
+}
+
+// Results of two columns and two rows that are `out_row_bytes` apart, to this lane's place in the upper one.
+template <int channels>
+__device__ void store_results(const Sums (&sums)[tiles], std::uint8_t* to) {
+#pragma unroll
+    for (int row = 0; row < 2; ++row) {
+        const auto byte_of = [&](int tile, int column) { return sums[tile].sum[2 * column + row]; };
+        auto* at = to + row * out_row_bytes;
+#pragma unroll
+        for (int pair = 0; pair < tiles; ++pair) {
+            const auto two = channels == 3 ? byte_perm(byte_of(2 * pair % 3, 2 * pair / 3),
+                                                       byte_of((2 * pair + 1) % 3, (2 * pair + 1) / 3), 0x73)
+                                           : byte_perm(byte_of(pair, 0), byte_of(pair, 1), 0x73);
+            *reinterpret_cast<std::uint16_t*>(at + pair * (channels == 3 ? 2 : unit)) = static_cast<std::uint16_t>(two);
+        }
+    }
+}
+
+template <int channels, int units>
+__global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
+    matrix_kernel(__grid_constant__ const Job job) {
+    using BlockMemory = Memory<channels, units>;
+    extern __shared__ uint4 shared[];
+    auto& memory = *reinterpret_cast<BlockMemory*>(shared);
+
+    const int strip = static_cast<int>(blockIdx.x) % job.strips,
+              y = static_cast<int>(blockIdx.x) / job.strips * job.band_rows;
+    const int y_end = min(y + job.band_rows, job.in.height), frame = static_cast<int>(blockIdx.z);
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    const int begin = strip * strip_bytes, end = min(begin + strip_bytes, job.in.width * channels);
+    const StagedRows<channels, 32, BlockMemory::slot_bytes, (most_taps - 1) * channels> rows(
+        job.in, job.in_chunks, frame, begin - job.before_px * channels, begin / channels - job.reach.before,
         (end - 1) / channels + 1 + job.reach.after);
-    const ResultRows<store_threads, strip_bytes> results(job.out, job.out_chunks, part.frame, begin, end - begin);
-    const int steps = (part.y_end - part.y + step_rows - 1) / step_rows + 2;
-    constexpr int fetched_rows = 32 / fetch_threads, stored_rows = 32 / store_threads;  // at once
-    const int lane = static_cast<int>(threadIdx.x) % 32, fetch_row = lane / fetch_threads,
-              store_row = lane / store_threads;
+    const ResultRows<32, strip_bytes> results(job.out, job.out_chunks, frame, begin, end - begin);
+    const int steps = (y_end - y + unit - 1) / unit + units - 1;
+    // Every warp brings two rows of a step and takes two rows of results away.
     const auto fetch = [&](int step) {
         if (step < steps)
-            rows.template fetch<step_rows / fetched_rows, fetched_rows>(part.y + step_rows * (step - 1) + fetch_row,
-                                                                        memory.slot[step % stages][fetch_row],
-                                                                        fetched_rows * slot_bytes);
+            rows.template fetch<2, warps_per_block>(y - job.reach.before + unit * step + warp,
+                                                    memory.slot[step % stages][warp],
+                                                    warps_per_block * BlockMemory::slot_bytes);
         cuda::commit_copies();
+    };
+    const auto take_away = [&](int step) {
+        results.template store<2, warps_per_block>(memory.out[step % 2][warp], warps_per_block * out_row_bytes,
+                                                   y + unit * (step - units + 1) + warp, y_end);
     };
     for (int step = 0; step < stages - 1; ++step) fetch(step);
 
-    const Weights<channels, blocks> weights(job);
-    Group<channels, blocks> group[groups];
+    for (int at = static_cast<int>(threadIdx.x); at < Job::distances; at += threads_per_block)
+        memory.weights[at] = job.weights[at];
+    __syncthreads();
+    lay_row_weights<units>(job, memory.weights, memory.row_weights);
+    const ColumnWeights<units> column_weights(memory.weights);
+
+    Tile<units> tile[tiles];
 #pragma unroll 1
     for (int step = 0; step < steps; ++step) {
         auto& slot = memory.slot[step % stages];
         cuda::wait_for_copies<stages - 2>();
-        __syncwarp();
-        fetch(step + stages - 1);
         if (rows.has_border()) {
-            for (int row = fetch_row; row < step_rows; row += fetched_rows) rows.fill_border(slot[row]);
             __syncwarp();
+            rows.fill_border(slot[warp]);
+            rows.fill_border(slot[warp + warps_per_block]);
         }
-        const auto* from =
-            reinterpret_cast<const std::uint32_t*>(slot[outer] + slot_lead_bytes - job.lead_bytes) + inner;
+        // Now all rows of the step are there, and the step before has left its slot and its results.
+        __syncthreads();
+        fetch(step + stages - 1);
+        if (step >= units) take_away(step - 1);
+
+        const auto* from = reinterpret_cast<const std::uint32_t*>(
+                               slot[outer()] + (job.before_px - job.lead_px) * channels + warp * warp_bytes) +
+                           inner() * channels;
+        Sums upper[tiles], lower[tiles];
+        weigh_rows<channels, units>(from, memory.row_weights, upper);
+        weigh_rows<channels, units>(from + 8 * BlockMemory::slot_bytes / 4, memory.row_weights, lower);
 #pragma unroll
-        for (int at = 0; at < groups; ++at) {
-            std::uint32_t bytes[2 * blocks];
+        for (int at = 0; at < tiles; ++at) tile[at].add(upper[at], lower[at]);
+        if (step < units - 1) continue;  // the first window's rows are not all there yet
 #pragma unroll
-            for (int word = 0; word < 2 * blocks; ++word) bytes[word] = from[at * group_bytes / 4 + 4 * word];
-            group[at].weigh_rows(weights, bytes);
-            const auto result = group[at].weigh_columns(weights);
-            auto* to = memory.out[2 * inner] + at * group_bytes + 4 * outer;
-            *reinterpret_cast<std::uint32_t*>(to) = result.x;
-            *reinterpret_cast<std::uint32_t*>(to + out_row_bytes) = result.y;
+        for (int half = 0; half < 2; ++half) {
+            Sums sums[tiles];
+#pragma unroll
+            for (int at = 0; at < tiles; ++at) sums[at] = tile[at].weigh(column_weights, half);
+            store_results<channels>(
+                sums, memory.out[step % 2][8 * half + 2 * inner()] + warp * warp_bytes + outer() * 2 * channels);
         }
-        if (step < 2) continue;  // those were not rows of results yet
-        __syncwarp();
-        results.template store<step_rows / stored_rows, stored_rows>(memory.out[store_row], stored_rows * out_row_bytes,
-                                                                     part.y + step_rows * (step - 2) + store_row,
-                                                                     part.y_end);
     }
+    __syncthreads();
+    take_away(steps - 1);
 }
 
-void set_weights(Job& job, const GaussianWeights& weights, int channels) {
-    const auto add = [&](SplitWeights& split, int byte, int tap) {
-        if (tap < 0 || tap >= weights.taps) return;
-        const int mirrored = weights.taps - 1 - tap;
-        const auto weight =
-            static_cast<std::uint32_t>(weights.folded[std::min(tap, mirrored)] * (tap == mirrored ? 4 : 2));
-        split.low |= (weight & 255) << (8 * byte);
-        split.high |= (weight >> 8) << (8 * byte);
-    };
-    for (int byte = 0; byte < 4; ++byte) {
-        for (int at = 0; at < Job::distances; ++at)
-            if (const int distance = at + Job::least_distance + byte; distance % channels == 0)
-                add(job.of_bytes[at], byte, distance / channels);
-        for (int at = 0; at < Job::row_distances; ++at)
-            add(job.of_rows[at], byte, at + Job::least_row + byte % 2 + byte / 2 * step_rows);
-    }
-}
-
-template <int channels, int blocks>
+template <int channels, int units>
 FilterOnDevice plan(Job job, const Shape& shape, Border border, Executor& executor) {
     const int strips = cuda::parts(shape.width * channels, strip_bytes);
-    settle_warps<warps_per_block>(job, shape, border, strips, blocks_per_multiprocessor, step_rows, 2 * step_rows);
+    settle_warps<1>(job, shape, border, strips, blocks_per_multiprocessor, unit, unit * (units - 1));
+    cuda::allow_shared_memory(matrix_kernel<channels, units>);
     return [job, &executor](const FilterImages<MemorySpace::device>& images) {
-        launch_warps<warps_per_block>(job, images, [&](const Job& part, dim3 grid) {
-            matrix_kernel<channels, blocks><<<grid, 32 * warps_per_block, 0, executor.stream().handle()>>>(part);
+        launch_warps<1>(job, images, [&](const Job& part, dim3 grid) {
+            matrix_kernel<channels, units>
+                <<<grid, threads_per_block, sizeof(Memory<channels, units>), executor.stream().handle()>>>(part);
         });
     };
+}
+
+template <int channels>
+FilterOnDevice plan(const Job& job, int units, const Shape& shape, Border border, Executor& executor) {
+    if (units <= 2) return plan<channels, 2>(job, shape, border, executor);
+    if (units == 3) return plan<channels, 3>(job, shape, border, executor);
+    return units == 4 ? plan<channels, 4>(job, shape, border, executor)
+                      : plan<channels, 5>(job, shape, border, executor);
+}
+
+int lead_px(const GaussianWeights& weights) { return cuda::parts(weights.reach.before, quad_px) * quad_px; }
+
+// How many units the windows of 16 pixels see.
+int units_of(const GaussianWeights& weights) {
+    return cuda::parts(lead_px(weights) + unit + weights.reach.after, unit);
 }
 
 }  // namespace
@@ -246,21 +312,24 @@ FilterOnDevice plan(Job job, const Shape& shape, Border border, Executor& execut
 
 bool gaussian_fits_matrices(const GaussianWeights& weights) {
     using namespace gaussian_matrix_kernels;
-    return weights.taps >= 2 && weights.taps <= most_taps &&
+    return weights.taps >= 2 && units_of(weights) <= most_units &&
            cuda::device_attribute(cudaDevAttrComputeCapabilityMajor) >= 8;
 }
 
 FilterOnDevice gaussian_by_matrices(const GaussianWeights& weights, Border border, const Shape& shape,
                                     Executor& executor) {
     using namespace gaussian_matrix_kernels;
-    const int channels = shape.channels;
     Job job{};
     job.reach = weights.reach;
-    job.lead_bytes = cuda::parts(weights.reach.before * channels, 4) * 4;
-    set_weights(job, weights, channels);
-    const bool two_blocks = job.lead_bytes + group_bytes + weights.reach.after * channels <= 64;
-    if (channels == 1) return plan<1, 2>(job, shape, border, executor);
-    return two_blocks ? plan<3, 2>(job, shape, border, executor) : plan<3, 3>(job, shape, border, executor);
+    job.lead_px = lead_px(weights);
+    job.before_px = cuda::parts(job.lead_px, chunk_bytes) * chunk_bytes;
+    for (int tap = 0; tap < weights.taps; ++tap) {
+        const int mirrored = weights.taps - 1 - tap;
+        job.weights[tap + Job::margin] =
+            static_cast<std::uint16_t>(weights.folded[std::min(tap, mirrored)] * (tap == mirrored ? 4 : 2));
+    }
+    return shape.channels == 3 ? plan<3>(job, units_of(weights), shape, border, executor)
+                               : plan<1>(job, units_of(weights), shape, border, executor);
 }
 
 }  // namespace framewire

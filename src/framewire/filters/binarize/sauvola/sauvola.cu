@@ -3,115 +3,246 @@
 #include "framewire/cuda/kernel/scan.cuh"
 #include "framewire/filters/binarize/sauvola/sauvola.hpp"
 #include "framewire/filters/gray_input/gray_groups.cuh"
+#include "framewire/filters/kernel/warp_strips.cuh"
 
 #include <algorithm>
 #include <cstdint>
 
-// A block walks down a strip of columns. Each thread keeps the sums of four columns over the window's rows in
-// registers: a row enters, another leaves. A scan over the block then makes prefix sums of the columns in shared
-// memory, of which any window's sum is one difference, so the work a pixel does not depend on the window; only the
-// columns and rows around a strip that the window needs beside the strip's own grow with it.
+// A block walks down a strip of columns, as wide as most images are. Each thread keeps the sums of eight columns over
+// the window's rows in registers: a row enters, another leaves. A scan over the block then makes prefix sums of the
+// columns in shared memory, of which any window's sum is one difference, so the work a pixel does not depend on the
+// window. What lies outside the image counts as 128 there, which adds nothing.
 
 namespace framewire {
 namespace sauvola_kernels {
 namespace {
 
-constexpr int threads_per_block = 128;
+constexpr int threads_per_block = 256;
 constexpr int warps_per_block = threads_per_block / 32;
-constexpr int columns_per_thread = 4;
+constexpr int columns_per_thread = 8;
 constexpr int columns_per_block = threads_per_block * columns_per_thread;
-static_assert(columns_per_block >= 2 * max_sauvola_window, "a strip has columns of its own beside the window's");
+constexpr int max_radius = max_sauvola_window / 2;
 
 struct Job {
     cuda::KernelImage<const std::uint8_t> in;
     cuda::KernelImage<std::uint8_t> out;
     int height, width, radius;
-    int left;  // columns before a strip's own: more than the radius, a multiple of 4 for the sake of word loads
     int strip_columns;  // of a strip's own
+    int left;           // columns before a strip's own, but the first strip's: more than the radius
     int band_rows;
+    bool out_words;  // every row of the result begins at a multiple of 4
     float k;
 };
 
-// The gray values of columns x to x + 3, one a byte; 0 outside the image.
-template <int channels, bool aligned>
-__device__ std::uint32_t load_four(const std::uint8_t* row, int x, int width, const SplitWeights& weights) {
-    if (aligned && x >= 0 && x + columns_per_thread <= width) {
-        const auto* words = reinterpret_cast<const std::uint32_t*>(row + x * channels);
-        if constexpr (channels == 1) return __ldg(words);
-        return gray_of_four(__ldg(words), __ldg(words + 1), __ldg(words + 2), weights);
+// Sums of all columns up to one, thread by thread. Each thread's are two places apart from the next one's, so that
+// eight threads that write two columns each share no bank.
+constexpr int thread_places = columns_per_thread + 2;
+// Before the first column's: zeros, for windows that begin there.
+constexpr int zero_columns = max_radius + 1;
+static_assert(zero_columns % columns_per_thread == 0);
+
+struct alignas(16) Memory {
+    WindowSums prefix[(zero_columns + columns_per_block) / columns_per_thread * thread_places];
+    std::uint8_t gray[columns_per_block];  // of the row of results
+    cuda::BlockScan<WindowSums, warps_per_block> scan;
+};
+
+__device__ int place_of(int column) {
+    column += zero_columns;
+    return column / columns_per_thread * thread_places + column % columns_per_thread;
+}
+
+// A thread's pixels of a row as they lie in memory.
+template <int channels>
+struct Pixels {
+    std::uint32_t words[2 * channels];
+
+    // Pixels from `x` on, which may end behind the image.
+    template <bool aligned>
+    __device__ void load(const std::uint8_t* row, int x, int width) {
+        if (aligned && x + columns_per_thread <= width) {
+            const auto* two = reinterpret_cast<const uint2*>(row + x * channels);
+#pragma unroll
+            for (int at = 0; at < channels; ++at) {
+                const auto loaded = __ldg(two + at);
+                words[2 * at] = loaded.x;
+                words[2 * at + 1] = loaded.y;
+            }
+            return;
+        }
+        set_outside();
+        if (x >= width) return;
+#pragma unroll
+        for (int byte = 0; byte < columns_per_thread * channels; ++byte)
+            if (x * channels + byte < width * channels)
+                words[byte / 4] = words[byte / 4] & ~(255u << (byte % 4 * 8)) |
+                                  static_cast<std::uint32_t>(row[x * channels + byte]) << (byte % 4 * 8);
     }
-    std::uint32_t four = 0;
-    for (int i = 0; i < columns_per_thread; ++i)
-        if (x + i >= 0 && x + i < width)
-            four |= load_gray_pixel<channels>(row + (x + i) * channels, weights) << (8 * i);
-    return four;
+
+    __device__ void set_outside() {
+#pragma unroll
+        for (auto& word : words) word = 0x80808080;
+    }
+
+    __device__ uint2 gray(const SplitWeights& weights) const {
+        if constexpr (channels == 1)
+            return {words[0], words[1]};
+        else
+            return {gray_of_four(words[0], words[1], words[2], weights),
+                    gray_of_four(words[3], words[4], words[5], weights)};
+    }
+};
+
+__device__ int byte_of(const uint2& eight, int byte) {
+    return static_cast<int>((byte < 4 ? eight.x : eight.y) >> (byte % 4 * 8) & 255);
+}
+
+// Divides by a number whose reciprocal is known, correctly rounded: the remainder of a quotient that is off by one unit
+// is exact (Brisebarre, Muller and Raina, "Accelerating correctly rounded floating-point division when the divisor is
+// known in advance", 2004).
+__device__ float divide(float number, float by, float reciprocal) {
+    const float quotient = __fmul_rn(number, reciprocal);
+    return __fmaf_rn(__fmaf_rn(-quotient, by, number), reciprocal, quotient);
+}
+
+// The root, correctly rounded, of a number from 2^-101 on.
+__device__ float root_of(float number) {
+    float inverse;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(number));
+    const float root = __fmul_rn(number, inverse);
+    return __fmaf_rn(__fmaf_rn(-root, root, number), __fmul_rn(inverse, 0.5f), root);
+}
+
+// sauvola_threshold(), bit by bit, without branches. A deviation of less than 2^-20 is as good as none.
+__device__ float threshold_of(const WindowSums& sums, float pixels, float reciprocal, float k) {
+    const float mean = divide(__int2float_rn(sums.values), pixels, reciprocal);
+    const float square = divide(__int2float_rn(sums.squares), pixels, reciprocal);
+    const float variance = fmaxf(__fsub_rn(square, __fmul_rn(mean, mean)), 1e-30f);
+    const float contrast = __fmaf_rn(root_of(variance), 1.0f / 128, -1.0f);
+    return __fmul_rn(__fadd_rn(mean, 128.0f), __fadd_rn(1.0f, __fmul_rn(k, contrast)));
+}
+
+// Three bytes for each of 32 pixels, by a warp: white where a bit of `whites` is set, as far as `pixels` go.
+__device__ void store_bgr(std::uint8_t* to, std::uint32_t whites, int pixels, bool words) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    if (words && pixels == 32) {
+        if (lane >= 24) return;
+        // A word has bytes of two pixels: one, two or three of the first.
+        const int first = 4 * lane / 3;
+        const auto of_first = 0xffffffu >> (8 * (lane % 3));
+        const auto bits = whites >> first;
+        reinterpret_cast<std::uint32_t*>(to)[lane] = (bits & 1 ? of_first : 0) | (bits & 2 ? ~of_first : 0);
+        return;
+    }
+    for (int byte = lane; byte < 3 * pixels; byte += 32) to[byte] = whites >> (byte / 3) & 1 ? 255 : 0;
 }
 
 template <int channels, bool aligned>
-__global__ void __launch_bounds__(threads_per_block) sauvola_kernel(Job job, SplitWeights weights) {
-    // Every thread writes the first between the second barrier of one row and the first of the next, and the others
-    // between a row's two barriers; they are read in the other halves.
-    __shared__ cuda::BlockScan<WindowSums, warps_per_block> scan;
-    __shared__ int4 value_prefix[threads_per_block];  // of all columns up to and including this one
-    __shared__ int4 square_prefix[threads_per_block];
+__global__ void __launch_bounds__(threads_per_block, channels == 1 ? 3 : 2)
+    sauvola_kernel(__grid_constant__ const Job job, SplitWeights weights) {
+    __shared__ uint4 shared[sizeof(Memory) / sizeof(uint4)];
+    auto& memory = *reinterpret_cast<Memory*>(shared);
 
     const int strip = static_cast<int>(blockIdx.x) * job.strip_columns;
+    const int strip_end = min(strip + job.strip_columns, job.width);
     const int begin = static_cast<int>(blockIdx.y) * job.band_rows;
     const int end = min(begin + job.band_rows, job.height);
-    const int first_column = strip - job.left;
+    const int first_column = strip == 0 ? 0 : strip - job.left;
     const int own_column = first_column + static_cast<int>(threadIdx.x) * columns_per_thread;
     const auto* in = job.in.data + blockIdx.z * job.in.frame_stride;
     auto* out = job.out.data + blockIdx.z * job.out.frame_stride;
 
+    for (int at = static_cast<int>(threadIdx.x); at < zero_columns / columns_per_thread * thread_places;
+         at += threads_per_block)
+        memory.prefix[at] = {};
+
+    const auto load = [&](Pixels<channels>& pixels, int y) {
+        if (y < 0 || y >= job.height)
+            pixels.set_outside();
+        else
+            pixels.template load<aligned>(in + y * job.in.row_stride, own_column, job.width);
+    };
     WindowSums columns[columns_per_thread] = {};
-    const auto add_row = [&](int y, bool entering) {
-        if (y < 0 || y >= job.height) return;
-        const auto four = load_four<channels, aligned>(in + y * job.in.row_stride, own_column, job.width, weights);
+    const int above_end = min(begin + job.radius, job.height);
+#pragma unroll 4
+    for (int y = max(begin - job.radius, 0); y < above_end; ++y) {
+        Pixels<channels> pixels;
+        pixels.template load<aligned>(in + y * job.in.row_stride, own_column, job.width);
+        const auto gray = pixels.gray(weights);
 #pragma unroll
         for (int i = 0; i < columns_per_thread; ++i) {
-            const int x = own_column + i;
-            if (x < 0 || x >= job.width) continue;
-            const int value = static_cast<int>(four >> (8 * i) & 255u) - 128;
-            const WindowSums one{value, value * value};
-            columns[i] = entering ? columns[i] + one : columns[i] - one;
+            const int value = byte_of(gray, i) - 128;
+            columns[i] = columns[i] + WindowSums{value, value * value};
         }
-    };
-    for (int y = begin - job.radius; y < begin + job.radius; ++y) add_row(y, true);
+    }
 
+    Pixels<channels> entering, leaving, middle;
+    load(entering, begin + job.radius);
+    leaving.set_outside();
+    load(middle, begin);
+
+    // Neighbouring threads have results in neighbouring columns: neither shared nor global accesses get in each other's
+    // way.
+    const int x = strip + static_cast<int>(threadIdx.x), in_block = x - first_column;
+    const auto* right = memory.prefix + place_of(in_block + job.radius);
+    const auto* left = memory.prefix + place_of(in_block - job.radius - 1);
+    float window_px[columns_per_thread], reciprocal[columns_per_thread];
+    int window_rows = 0;
     for (int y = begin; y < end; ++y) {
-        add_row(y + job.radius, true);
-        if (y > begin) add_row(y - job.radius - 1, false);
-
+        const auto in_gray = entering.gray(weights), out_gray = leaving.gray(weights);
         WindowSums up_to[columns_per_thread];
-        up_to[0] = columns[0];
 #pragma unroll
-        for (int i = 1; i < columns_per_thread; ++i) up_to[i] = up_to[i - 1] + columns[i];
-        const auto own = up_to[columns_per_thread - 1];
-        const auto in_warp = scan.begin(own);
+        for (int i = 0; i < columns_per_thread; ++i) {
+            const int plus = byte_of(in_gray, i), minus = byte_of(out_gray, i);
+            columns[i] = columns[i] + WindowSums{plus - minus, (plus - minus) * (plus + minus - 256)};
+            up_to[i] = i == 0 ? columns[0] : up_to[i - 1] + columns[i];
+        }
+        const auto in_warp = memory.scan.begin(up_to[columns_per_thread - 1]);
         __syncthreads();
-        const auto before = scan.end(in_warp).before;
+        const auto before = memory.scan.end(in_warp).before;
+        auto* places =
+            reinterpret_cast<int4*>(memory.prefix + place_of(static_cast<int>(threadIdx.x) * columns_per_thread));
 #pragma unroll
-        for (int i = 0; i < columns_per_thread; ++i) up_to[i] = before + up_to[i];
-        value_prefix[threadIdx.x] = {up_to[0].values, up_to[1].values, up_to[2].values, up_to[3].values};
-        square_prefix[threadIdx.x] = {up_to[0].squares, up_to[1].squares, up_to[2].squares, up_to[3].squares};
+        for (int i = 0; i < columns_per_thread; i += 2) {
+            const auto one = before + up_to[i], two = before + up_to[i + 1];
+            places[i / 2] = {one.values, one.squares, two.values, two.squares};
+        }
+        reinterpret_cast<uint2*>(memory.gray)[threadIdx.x] = middle.gray(weights);
         __syncthreads();
+        if (y + 1 < end) {
+            load(entering, y + 1 + job.radius);
+            load(leaving, y - job.radius);
+            load(middle, y + 1);
+        }
 
-        const auto prefix = [&](int column) -> WindowSums {
-            return {reinterpret_cast<const std::int32_t*>(value_prefix)[column],
-                    reinterpret_cast<const std::int32_t*>(square_prefix)[column]};
-        };
         const int rows = min(y + job.radius + 1, job.height) - max(y - job.radius, 0);
-        // Neighbouring threads take neighbouring columns: neither shared nor global accesses get in each other's way.
-        for (int column = threadIdx.x; column < job.strip_columns; column += threads_per_block) {
-            const int x = strip + column;
-            if (x >= job.width) break;
-            const auto sums = prefix(column + job.left + job.radius) - prefix(column + job.left - job.radius - 1);
-            const int in_row = min(x + job.radius + 1, job.width) - max(x - job.radius, 0);
-            const float threshold = sauvola_threshold(sums, static_cast<float>(rows * in_row), job.k);
-            const auto gray = load_gray_pixel<channels>(in + y * job.in.row_stride + x * channels, weights);
-            const std::uint8_t white = static_cast<float>(gray) > threshold ? 255 : 0;
-            for (int channel = 0; channel < channels; ++channel)
-                out[y * job.out.row_stride + x * channels + channel] = white;
+        if (rows != window_rows) {
+            window_rows = rows;
+#pragma unroll
+            for (int at = 0; at < columns_per_thread; ++at) {
+                const int middle_x = x + at * threads_per_block;
+                const int in_row = min(middle_x + job.radius + 1, job.width) - max(middle_x - job.radius, 0);
+                window_px[at] = static_cast<float>(rows * max(in_row, 1));
+                reciprocal[at] = __frcp_rn(window_px[at]);
+            }
+        }
+        auto* to = out + y * job.out.row_stride;
+#pragma unroll
+        for (int at = 0; at < columns_per_thread; ++at) {
+            const int warp_x = strip + at * threads_per_block + static_cast<int>(threadIdx.x) / 32 * 32;
+            const int warp_px = min(strip_end - warp_x, 32);
+            if (warp_px <= 0) break;
+            const int lane = static_cast<int>(threadIdx.x) % 32;
+            bool white = false;
+            if (lane < warp_px) {
+                constexpr int places_apart = threads_per_block / columns_per_thread * thread_places;
+                const float threshold = threshold_of(right[at * places_apart] - left[at * places_apart], window_px[at],
+                                                     reciprocal[at], job.k);
+                white = static_cast<float>(memory.gray[in_block + at * threads_per_block]) > threshold;
+                if (channels == 1) to[warp_x + lane] = white ? 255 : 0;
+            }
+            if constexpr (channels == 3)
+                store_bgr(to + warp_x * channels, __ballot_sync(~0u, white), warp_px, job.out_words);
         }
     }
 }
@@ -122,34 +253,34 @@ __global__ void __launch_bounds__(threads_per_block) sauvola_kernel(Job job, Spl
 FilterOnDevice Sauvola::plan_for_cuda() const {
     using namespace sauvola_kernels;
     const int radius = parameters_.window / 2;
-    const int left = radius / 4 * 4 + 4;
     Job job{.height = shape_.height,
             .width = shape_.width,
             .radius = radius,
-            .left = left,
-            .strip_columns = (columns_per_block - left - radius) / 4 * 4,
+            .strip_columns = columns_per_block,
+            .left = cuda::parts(radius + 1, columns_per_thread) * columns_per_thread,
             .k = static_cast<float>(parameters_.k)};
-    // A band's first window costs as many rows as the window has: short bands where few frames leave a GPU idle, tall
-    // ones where there is work for all of it.
-    const auto strips = cuda::parts(shape_.width, job.strip_columns);
-    constexpr std::int64_t wanted_blocks = 1024;
-    const auto rows_for_all = std::int64_t{shape_.height} * strips * shape_.frames / wanted_blocks;
-    job.band_rows =
-        static_cast<int>(std::clamp<std::int64_t>(rows_for_all, parameters_.window, 4 * max_sauvola_window));
-    const auto bands = cuda::parts(shape_.height, job.band_rows);
+    if (shape_.width + radius > columns_per_block)
+        job.strip_columns = (columns_per_block - job.left - radius) / columns_per_thread * columns_per_thread;
+    const int strips = cuda::parts(shape_.width, job.strip_columns);
     const bool colour = shape_.channels == 3;
+    // A row that is only added up takes a fifth of one with results.
+    const std::int64_t at_once = (colour ? 2 : 3) * cuda::multiprocessors();
+    const int bands = best_bands(shape_.height, parameters_.window / 5, std::int64_t{strips} * shape_.frames, at_once);
+    job.band_rows = cuda::parts(shape_.height, bands);
     const auto words_kernel = colour ? sauvola_kernel<3, true> : sauvola_kernel<1, true>;
     const auto bytes_kernel = colour ? sauvola_kernel<3, false> : sauvola_kernel<1, false>;
     return [=, weights = split(gray_weights(GrayMethod::weighted)),
             executor = executor_](const FilterImages<MemorySpace::device>& images) {
         const cuda::KernelImage in(images.in);
         const cuda::KernelImage out(images.out);
-        const auto kernel = in.aligned_to(4) ? words_kernel : bytes_kernel;
+        const auto kernel = in.aligned_to(8) ? words_kernel : bytes_kernel;
         cuda::for_frames(images.in.shape().frames, 1, [&](int first, int frames) {
             auto part = job;
             part.in = in.from_frame(first);
             part.out = out.from_frame(first);
-            const dim3 grid(static_cast<unsigned>(strips), static_cast<unsigned>(bands), static_cast<unsigned>(frames));
+            part.out_words = out.aligned_to(4);
+            const dim3 grid(static_cast<unsigned>(strips), cuda::blocks(part.height, part.band_rows),
+                            static_cast<unsigned>(frames));
             kernel<<<grid, threads_per_block, 0, executor->stream().handle()>>>(part, weights);
         });
     };

@@ -60,25 +60,16 @@ struct WindowSums {
     }
 };
 
-// The formula in float, one correctly rounded operation after the other, so that every backend and instruction set
-// comes to the same bytes; sources that use it are compiled with -ffp-contract=off.
-
-/// The threshold of a pixel whose window has `pixels` pixels.
-FRAMEWIRE_HOST_DEVICE inline float sauvola_threshold(const WindowSums& sums, float pixels, float k) {
-#ifdef __CUDA_ARCH__
-    const float mean = __fdiv_rn(__int2float_rn(sums.values), pixels);
-    const float square = __fdiv_rn(__int2float_rn(sums.squares), pixels);
-    const float variance = fmaxf(__fsub_rn(square, __fmul_rn(mean, mean)), 0.0f);
-    const float contrast = __fsub_rn(__fmul_rn(__fsqrt_rn(variance), 1.0f / 128), 1.0f);
-    return __fmul_rn(__fadd_rn(mean, 128.0f), __fadd_rn(1.0f, __fmul_rn(k, contrast)));
-#else
+/// The threshold of a pixel whose window has `pixels` pixels: in float, one correctly rounded operation after the
+/// other, so that every backend and instruction set comes to the same bytes. Sources that use it are compiled with
+/// -ffp-contract=off.
+inline float sauvola_threshold(const WindowSums& sums, float pixels, float k) {
     const float mean = static_cast<float>(sums.values) / pixels;
     const float square = static_cast<float>(sums.squares) / pixels;
     const float difference = square - mean * mean;
     const float variance = difference > 0 ? difference : 0;
     const float contrast = std::sqrt(variance) * (1.0f / 128) - 1;
     return (mean + 128) * (1 + k * contrast);
-#endif
 }
 
 }  // namespace framewire

@@ -20,7 +20,7 @@
 #include <vector>
 
 namespace framewire::bench {
-namespace jobs_bench {
+namespace raw_bench {
 
 constexpr int scenes = 16;             // different frames, then the same again
 constexpr double memory_share = 0.15;  // of the folder's free bytes that the frames may take
@@ -73,7 +73,7 @@ void bench_job(Session& session, const MemoryFolder& folder, const Job& job, con
         std::filesystem::remove(output);
     }
     std::ranges::sort(turns, {}, &Timing::median_us);
-    session.add({"jobs",
+    session.add({"jobs/raw",
                  job.name,
                  "framewire " + backend,
                  {turns[1].median_us, turns[0].median_us, turns[2].median_us},
@@ -93,7 +93,7 @@ void bench_serve(Session& session, const MemoryFolder& folder, const std::string
         "sleep 0.1; done; {0} view $at --no-window --log-level error --progress none; wait",
         framewire_program(), folder / "in.bgr", bench_frame.width, bench_frame.height, backend, stats, address);
     const auto timing = run_job(command, stats, frames);
-    session.add({"jobs", serve_job, "framewire " + backend, timing, 0, {}});
+    session.add({"jobs/raw", serve_job, "framewire " + backend, timing, 0, {}});
 }
 
 // What a frame costs alone, one after the other, in each of `slots`.
@@ -104,7 +104,7 @@ void bench_step(
     for (int frame = 0; frame < frames; ++frame) step(frame);
     end();
     const double us = 1000 * milliseconds_since(begin) / frames;
-    session.add({"jobs", name, runner, {us, us, us}, static_cast<double>(bench_frame.bytes()), {}});
+    session.add({"jobs/raw", name, runner, {us, us, us}, static_cast<double>(bench_frame.bytes()), {}});
 }
 
 void bench_steps(Session& session, const MemoryFolder& folder, Executor& executor, int frames) {
@@ -144,7 +144,7 @@ void bench_steps(Session& session, const MemoryFolder& folder, Executor& executo
     std::filesystem::remove(path);
 }
 
-void bench_jobs(Session& session) {
+void bench_raw(Session& session) {
     const MemoryFolder folder;
     const int frames = fitting_frames(session, folder);
     write_frames(folder / "in.bgr", frames);
@@ -163,7 +163,7 @@ void bench_jobs(Session& session) {
     }
 }
 
-const SuiteEntry jobs_suite{"jobs", "raw", bench_jobs};
+const SuiteEntry raw_suite{"jobs", "raw", bench_raw};
 
-}  // namespace jobs_bench
+}  // namespace raw_bench
 }  // namespace framewire::bench

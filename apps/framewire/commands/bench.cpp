@@ -1,0 +1,63 @@
+#include "commands/commands.hpp"
+
+#include "framewire/core/error.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace framewire::app {
+namespace {
+
+constexpr const char* bench_name = "bench";
+
+// The benches beside this program, where a build's are installed and travel, or where the build itself has them; empty
+// where they are in neither place.
+std::filesystem::path bench_program(const std::filesystem::path& here) {
+    for (const auto& place : {here / "framewire-bench", here / "bench" / "framewire-bench"})
+        if (std::filesystem::is_regular_file(place)) return place;
+    return {};
+}
+
+}  // namespace
+
+void run_bench_where_named(int argc, char** argv) {
+    const auto is = [&](int at, const char* word) { return at < argc && std::string_view(argv[at]) == word; };
+    const bool help = is(1, "help") && is(2, bench_name) && argc == 3;
+    if (!help && !is(1, bench_name)) return;
+    const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    const auto program = bench_program(here);
+    if (program.empty() && help) return;  // what is declared below is told then
+    if (program.empty())
+        fail(ErrorCode::config,
+             "the benches were not built: there is no framewire-bench in {0} and none in {0}/bench; in a build folder "
+             "'ninja framewire-bench' makes it, where cmake had -DFRAMEWIRE_BENCHES=ON",
+             here.native());
+    std::vector<char*> arguments{argv[0]};
+    std::string help_flag = "--help";
+    if (help)
+        arguments.push_back(help_flag.data());
+    else
+        arguments.insert(arguments.end(), argv + 2, argv + argc);
+    arguments.push_back(nullptr);
+    ::execv(program.c_str(), arguments.data());
+    fail(ErrorCode::config, "cannot run {}: {}", program.native(), std::strerror(errno));
+}
+
+void add_bench(CommandLine& program, Action&) {
+    auto command = program.subcommand(
+        bench_name, "Measures this machine: operations, the reports' experiments, peers, whole jobs, limits");
+    const auto arguments = std::make_shared<std::vector<std::string>>();
+    command.option("arguments", *arguments, "groups, suites and options: 'framewire bench --help' has them")
+        .type_name("ARGUMENT");
+    command.when_chosen([arguments] {});  // which the arguments are kept by
+}
+
+}  // namespace framewire::app

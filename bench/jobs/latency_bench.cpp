@@ -1,0 +1,184 @@
+// From the camera to the viewer: how old a frame is when a viewer has decoded it. A camera of an exact rate and the
+// viewer are threads of this process, with one clock; the server between them is the program. Pictures are compared
+// with what the camera sent.
+
+#include "framewire/core/error.hpp"
+#include "framewire/net/client.hpp"
+#include "framewire/pipeline/chain/chain_plan.hpp"
+#include "jobs/pipe_camera.hpp"
+#include "jobs/served.hpp"
+#include "network/camera/stamp.hpp"
+#include "network/load/report.hpp"
+#include "suites.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace framewire::bench {
+namespace latency_bench {
+
+constexpr int camera_fps = 30, threshold = 20;
+constexpr double settling_seconds = 1;  // whose frames do not count: the first is a whole picture
+constexpr int compared_every = 10;      // comparing all would take the viewer's time
+constexpr const char* filter = "gaussian=5";
+
+struct Case {
+    Shape shape;
+    std::string mode, scheme, filters, backend;
+};
+
+std::string size_of(const Shape& shape) { return fmt::format("{}x{}", shape.width, shape.height); }
+
+std::string name_of(const Case& one) {
+    return fmt::format("{} {}, {} viewer{}", size_of(one.shape), one.mode, one.scheme == "ws" ? "ws" : "native",
+                       one.filters.empty() ? "" : ", " + one.filters);
+}
+
+int largest_difference(HostView<const std::uint8_t> one, HostView<const std::uint8_t> other) {
+    int largest = 0;
+    for (int y = 0; y < one.shape().height; ++y)
+        for (std::int64_t byte = 0; byte < one.shape().row_bytes(); ++byte)
+            largest = std::max(largest, std::abs(one.row(0, y)[byte] - other.row(0, y)[byte]));
+    return largest;
+}
+
+// Holds some pictures against what the camera sent, through the filters.
+class Comparison {
+public:
+    Comparison(const Case& one, const PipeCamera& camera, Executor& executor) : camera_(camera), filtered_(one.shape) {
+        if (!one.filters.empty()) plan_.emplace(parse_chain(one.filters), one.shape, executor);
+    }
+
+    // Throws Error{internal} unless the picture is that frame's, within the threshold.
+    void take(const net::Client& client, std::uint32_t frame) {
+        const auto* pixels = camera_.log().pixels(frame);
+        if (!pixels) return;  // too old to be kept
+        HostView<const std::uint8_t> sent(pixels, camera_.log().shape());
+        if (plan_) {
+            plan_->run(sent, filtered_.view());
+            sent = std::as_const(filtered_).view();
+        }
+        const int error = largest_difference(client.picture(), sent);
+        if (error > client.threshold())
+            fail(ErrorCode::internal, "a byte of frame {} is off by {}, and {} are allowed", frame, error,
+                 client.threshold());
+        if (!plan_ && network::read_stamp(client.picture()) != frame)
+            fail(ErrorCode::internal, "what came for frame {} bears another number", frame);
+        ++compared_;
+    }
+
+    int compared() const { return compared_; }
+
+private:
+    const PipeCamera& camera_;
+    std::optional<ChainPlan> plan_;
+    HostImage filtered_;
+    int compared_ = 0;
+};
+
+struct Seen {
+    std::vector<double> ages_ms, gaps_ms;
+    std::int64_t frames = 0;  // of all that the camera sent
+    double seconds = 0;       // that the counted ones took
+};
+
+Seen watch(net::Client& client, const PipeCamera& camera, Comparison& comparison, bool check_only) {
+    Seen seen;
+    const auto begin = Clock::now();
+    std::optional<Clock::time_point> last;
+    std::uint32_t newest = 0;
+    while (client.next()) {
+        const auto now = Clock::now();
+        const auto frame = static_cast<std::uint32_t>(client.state().frame) + 1;
+        // A picture in parts is not there before its last one; one that only got sharper was there before.
+        if (!client.complete() || frame <= newest) continue;
+        newest = frame;
+        const bool settled = milliseconds(begin, now) > 1000 * settling_seconds;
+        if (const auto captured = camera.log().captured(frame); captured && settled) {
+            seen.ages_ms.push_back(milliseconds(*captured, now));
+            if (last) seen.gaps_ms.push_back(milliseconds(*last, now));
+            last = now;
+        }
+        if (check_only || ++seen.frames % compared_every == 0) comparison.take(client, frame);
+    }
+    for (const double gap : seen.gaps_ms) seen.seconds += gap / 1000;
+    return seen;
+}
+
+void add_rows(Session& session, const Case& one, const Seen& seen, std::int64_t left_out) {
+    const auto at = [&](const std::vector<double>& values, double share) {
+        return 1000 * network::percentile(values, share);
+    };
+    const double fps = static_cast<double>(seen.gaps_ms.size()) / seen.seconds;
+    const auto row = [&](const std::string& what, const Timing& timing) {
+        Row made{"jobs/latency", fmt::format("{}: {}", name_of(one), what), "framewire " + one.backend, timing};
+        made.details = {{"size", size_of(one.shape)},
+                        {"mode", one.mode},
+                        {"viewer", one.scheme == "ws" ? "ws" : "native"},
+                        {"filter", one.filters.empty() ? "none" : one.filters},
+                        {"cameras", "1"},
+                        {"viewers", "1"},
+                        {"camera_fps", std::to_string(camera_fps)},
+                        {"seen_fps", fmt::format("{:.1f}", fps)},
+                        {"left_out", std::to_string(left_out)}};
+        return made;
+    };
+    for (const int percent : {50, 95, 99}) {
+        const double us = at(seen.ages_ms, percent / 100.0);
+        auto made = row(fmt::format("age, {} %", percent), {us, us, us});
+        made.details["percentile"] = std::to_string(percent);
+        session.add(std::move(made));
+    }
+    session.add(row("from frame to frame", {at(seen.gaps_ms, 0.5), at(seen.gaps_ms, 0.1), at(seen.gaps_ms, 0.9)}));
+}
+
+void bench_case(Session& session, const Case& one) {
+    const double seconds = session.check_only() ? 1.5 : settling_seconds + (session.quick() ? 2.0 : 10.0);
+    const MemoryFolder folder;
+    PipeCamera camera(folder, one.shape, camera_fps);
+    std::vector<std::string> arguments{
+        "-i",     camera.source(), "--rate",    "max",       "--wait",      "1",
+        "--mode", one.mode,        "--backend", one.backend, "--threshold", std::to_string(threshold)};
+    if (!one.filters.empty()) arguments.insert(arguments.end(), {"-f", one.filters});
+    Served server(folder, arguments);
+    net::Client client(net::parse_stream_address(server.address("main", one.scheme)));
+    Comparison comparison(one, camera, session.cpu());
+    camera.start(seconds);
+    const auto seen = watch(client, camera, comparison, session.check_only());
+    const auto figures = server.wait();
+    const auto sent = static_cast<std::int64_t>(camera.log().newest());
+    if (figures.at("frames") != sent)
+        fail(ErrorCode::internal, "the server had {} frames of {}", figures.at("frames").dump(), sent);
+    if (largest_error(figures) > threshold)
+        fail(ErrorCode::internal, "the server was off by {}", largest_error(figures));
+    if (comparison.compared() == 0) fail(ErrorCode::internal, "no picture could be compared");
+    if (session.check_only()) return;
+    if (seen.gaps_ms.empty()) fail(ErrorCode::internal, "only {} frames of {} came", seen.frames, sent);
+    add_rows(session, one, seen, camera.left_out());
+}
+
+void bench_latency(Session& session) {
+    for (const auto* executor : {&session.cpu(), session.gpu()}) {
+        if (!executor) continue;
+        const std::string backend(to_string(executor->backend()));
+        for (const Shape& shape : {Shape{1, 720, 1280, 3}, Shape{1, 1080, 1920, 3}})
+            for (const char* mode : {"exact", "bounded"})
+                for (const char* scheme : {"tcp", "ws"})
+                    for (const char* filters : {"", filter}) {
+                        const Case one{shape, mode, scheme, filters, backend};
+                        if (session.wants(name_of(one) + ", " + backend))
+                            session.attempt("jobs/latency: " + name_of(one), [&] { bench_case(session, one); });
+                    }
+    }
+}
+
+const SuiteEntry latency_suite{"jobs", "latency", bench_latency};
+
+}  // namespace latency_bench
+}  // namespace framewire::bench

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+
+struct CUstream_st;
+
+namespace framewire::bench {
+
+/// Frames of three channels on the GPU without gaps, `pixels` of them; each channel of the result is the gray value.
+/// One block of at most 1024 `threads` does it all, each thread a run of pixels, as in the streaming and filters report
+/// of 2022, sections 7.2 to 7.5.
+struct GrayOnDevice {
+    const std::uint8_t* in = nullptr;
+    std::uint8_t* out = nullptr;
+    std::int64_t pixels = 0;
+    int threads = 0;
+};
+
+/// How a pixel's gray value comes about.
+enum class LadderGray {
+    average,           ///< the sum's third, cut
+    weighted_doubles,  ///< 0.114 B + 0.587 G + 0.299 R in doubles, rounded to nearest
+    weighted_integers  ///< gray_reference()'s weighted
+};
+
+// All are queued on `stream`.
+
+/// Byte by byte; the average.
+void gray_by_bytes(const GrayOnDevice& job, CUstream_st* stream);
+/// Reads chunks of 4, 16 or 32 bytes, of which the last may reach behind the frame.
+void gray_by_chunks(const GrayOnDevice& job, int chunk_bytes, LadderGray way, CUstream_st* stream);
+
+}  // namespace framewire::bench

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "framewire/core/component.hpp"
+#include "ladders/moving_objects/frame_size.hpp"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace framewire::bench::moving_objects {
+
+// The hand-made detector (moving objects 2023, table 4): one thread, a plain loop for each step. Images are dense, as
+// the kernels' are (kernels.hpp), and outside them lies the same.
+
+using BlurMatrix = std::array<float, matrix_px * matrix_px>;
+using DiscMatrix = std::array<std::uint8_t, matrix_px * matrix_px>;
+
+/// The weights of the blur's rows and columns, in 256ths: OpenCV's for bytes.
+std::array<int, matrix_px> blur_taps();
+/// Their products: multiples of 2^-16 that add up to 1.
+BlurMatrix blur_matrix();
+/// 1 within a circle of matrix_px across.
+DiscMatrix disc_matrix();
+
+void grayscale(FrameSize size, const std::uint8_t* bgr, std::uint8_t* gray);
+void blur(FrameSize size, const BlurMatrix& matrix, const std::uint8_t* in, std::uint8_t* out);
+void difference(FrameSize size, const std::uint8_t* one, const std::uint8_t* other, std::uint8_t* out);
+/// In place.
+void apply_threshold(FrameSize size, std::uint8_t* image);
+void dilate(FrameSize size, const DiscMatrix& disc, const std::uint8_t* in, std::uint8_t* out);
+void erode(FrameSize size, const DiscMatrix& disc, const std::uint8_t* in, std::uint8_t* out);
+
+/// Union-find with 8 neighbours: 0, or one more than the index of the component's first pixel in raster order.
+void label(FrameSize size, const std::uint8_t* mask, std::int32_t* labels);
+
+/// The components of such labels, in raster order of their first pixels (moving objects 2023, step 8).
+std::vector<Component> components_of(FrameSize size, const std::int32_t* labels);
+
+}  // namespace framewire::bench::moving_objects

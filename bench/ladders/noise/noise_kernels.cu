@@ -1,0 +1,91 @@
+#include "framewire/cuda/device/check.hpp"
+#include "ladders/difference/difference_kernels.hpp"
+#include "ladders/noise/noise_kernels.hpp"
+#include "ladders/pictures/chunk_loop.cuh"
+
+namespace framewire::bench {
+namespace noise_kernels {
+namespace {
+
+// Calls of_byte(place, is_noisy) for each byte, where is_noisy tells of the pixel's bytes up to this one. The report's
+// threads begin within pixels and leave out the last ones, and it keeps a difference of one kernel in 8 bits, too few.
+template <class OfByte>
+__device__ void for_noise(const PictureBuffers& at, int chunks, int each, OfByte&& of_byte) {
+    bool is_noisy = false;
+    for_chunk_bytes<int4>(at.current, at.previous, chunks, each, [&](int place, int now, int before) {
+        const int difference = now - before;
+        if (difference < -ladder_threshold || difference > ladder_threshold) is_noisy = true;
+        of_byte(place, is_noisy);
+        if (place % 3 == 2) is_noisy = false;
+    });
+}
+
+__global__ void __launch_bounds__(1024) noise_all_bytes(PictureBuffers at, int chunks, int each) {
+    for_noise(at, chunks, each, [&](int place, bool is_noisy) {
+        at.out[place] = static_cast<std::uint8_t>(place % 3 == 2 && is_noisy ? 255 : 0);
+    });
+}
+
+__global__ void __launch_bounds__(1024) noise_red_bytes(PictureBuffers at, int chunks, int each) {
+    for_noise(at, chunks, each, [&](int place, bool is_noisy) {
+        if (place % 3 == 2) at.out[place] = static_cast<std::uint8_t>(is_noisy ? 255 : 0);
+    });
+}
+
+__global__ void __launch_bounds__(1024) noise_red_where_noisy(PictureBuffers at, int chunks, int each) {
+    for_noise(at, chunks, each, [&](int place, bool is_noisy) {
+        if (place % 3 == 2 && is_noisy) at.out[place] = 255;
+    });
+}
+
+__global__ void __launch_bounds__(1024) noise_over_previous(PictureBuffers at, int chunks, int each) {
+    for_noise(at, chunks, each, [&](int place, bool is_noisy) {
+        if (place % 3 == 2 && is_noisy) at.previous[place] = 255;
+    });
+}
+
+// The report divides whole numbers before it rounds them up, and so leaves out the last positions.
+__global__ void __launch_bounds__(1024) noise_from_positions(const std::uint32_t* positions, std::uint32_t count,
+                                                             std::uint32_t each, std::uint8_t* picture) {
+    const auto begin = threadIdx.x * each;
+    const auto end = min(begin + each, count);
+    for (auto i = begin; i < end; ++i) picture[positions[i] + (2 - positions[i] % 3)] = 255;
+}
+
+void launch(void (*kernel)(PictureBuffers, int, int), const PictureBuffers& buffers, int threads,
+            const cuda::Stream& stream) {
+    constexpr int chunk = sizeof(int4);
+    kernel<<<1, static_cast<unsigned>(threads), 0, stream.handle()>>>(buffers, static_cast<int>(buffers.bytes / chunk),
+                                                                      chunks_each(buffers.bytes, chunk, threads));
+    cuda::check_launch();
+}
+
+}  // namespace
+}  // namespace noise_kernels
+
+void launch_noise_all_bytes(const PictureBuffers& buffers, int threads, const cuda::Stream& stream) {
+    noise_kernels::launch(noise_kernels::noise_all_bytes, buffers, threads, stream);
+}
+
+void launch_noise_red_bytes(const PictureBuffers& buffers, int threads, const cuda::Stream& stream) {
+    noise_kernels::launch(noise_kernels::noise_red_bytes, buffers, threads, stream);
+}
+
+void launch_noise_red_where_noisy(const PictureBuffers& buffers, int threads, const cuda::Stream& stream) {
+    noise_kernels::launch(noise_kernels::noise_red_where_noisy, buffers, threads, stream);
+}
+
+void launch_noise_over_previous(const PictureBuffers& buffers, int threads, const cuda::Stream& stream) {
+    noise_kernels::launch(noise_kernels::noise_over_previous, buffers, threads, stream);
+}
+
+void launch_noise_from_positions(const std::uint32_t* positions, std::uint32_t count, std::uint8_t* picture,
+                                 int threads, const cuda::Stream& stream) {
+    if (count == 0) return;
+    const auto each = (count + static_cast<std::uint32_t>(threads) - 1) / static_cast<std::uint32_t>(threads);
+    noise_kernels::noise_from_positions<<<1, static_cast<unsigned>(threads), 0, stream.handle()>>>(positions, count,
+                                                                                                   each, picture);
+    cuda::check_launch();
+}
+
+}  // namespace framewire::bench

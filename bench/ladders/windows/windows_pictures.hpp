@@ -1,0 +1,26 @@
+#pragma once
+
+#include "framewire/core/view.hpp"
+#include "framewire/filters/filter.hpp"
+#include "kit/session.hpp"
+#include "ladders/windows/dim_room.hpp"
+
+#include <string>
+
+namespace framewire::bench {
+
+/// Frames as framewire's filter makes them on the CPU.
+HostImage filtered_on_cpu(const FilterInfo& info, const ParameterValues& values, HostView<const std::uint8_t> image,
+                          Session& session);
+
+/// The share of bytes that differ by more than the report's 20 between two frames, in per cent.
+double changed_percent(HostView<const std::uint8_t> first, HostView<const std::uint8_t> second);
+
+/// Writes `first` and `second` beside each other with the changed pixels in red on black (figures 30 to 32, 36 to 40),
+/// to `windows-NAME.png` in the session's folder for pictures; nothing without one.
+void write_noise_picture(Session& session, const std::string& name, HostView<const std::uint8_t> first,
+                         HostView<const std::uint8_t> second);
+/// Writes an image there.
+void write_picture(Session& session, const std::string& name, HostView<const std::uint8_t> image);
+
+}  // namespace framewire::bench
