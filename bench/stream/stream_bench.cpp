@@ -89,7 +89,7 @@ Found find_corrected(const Film& film, int threshold, bool full_chroma) {
 // What a coder takes for a step: processor time, because others find their settings by many runs.
 Row row_of(const std::string& coder, const Coded& coded, const Film& film, const std::string& content) {
     Row row;
-    row.suite = "stream";
+    row.suite = "peers";
     row.runner = coder;
     std::vector<double> samples_us;
     for (const double ms : coded.encode_ms) samples_us.push_back(1000 * ms);

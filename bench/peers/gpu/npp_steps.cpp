@@ -2,7 +2,7 @@
 
 #include "framewire/core/error.hpp"
 
-#if FRAMEWIRE_LADDERS_ON_GPU
+#if FRAMEWIRE_NPP
 #include "framewire/core/late_library/late_library.hpp"
 #include "framewire/cuda/buffer.hpp"
 
@@ -17,7 +17,7 @@
 
 namespace framewire::bench::npp {
 
-#if FRAMEWIRE_LADDERS_ON_GPU
+#if FRAMEWIRE_NPP
 namespace {
 
 // NPP's types and functions as CUDA 12 and 13 have them; its headers are not needed to build this program.
