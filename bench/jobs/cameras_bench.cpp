@@ -45,11 +45,14 @@ FleetFigures figures_of(const Session& session, const Question& question, int ca
                               .cameras = cameras,
                               .viewers = question.watched ? cameras : 0,
                               .settling_seconds = brief ? 1.5 : 3.0,
-                              .seconds = session.check_only() ? 0.5 : brief ? 1.9 : 9.9});
-    fmt::print("{}, {}: {:4d} cameras: slowest {:6.2f} fps, {:6.2f} ms of a core per frame, {:5.2f} cores, {} threads, "
-               "{:.0f} MiB{}\n",
-               name_of(question), question.backend, cameras, figures.slowest_fps, figures.cpu_us_per_frame / 1000,
-               figures.cores, figures.threads, figures.memory_mib, figures.held ? "" : "  not held");
+                              .seconds = session.check_only() ? 0.5
+                                         : brief              ? 1.9
+                                                              : 9.9});
+    fmt::print(
+        "{}, {}: {:4d} cameras: slowest {:6.2f} fps, {:6.2f} ms of a core per frame, {:5.2f} cores, {} threads, "
+        "{:.0f} MiB{}\n",
+        name_of(question), question.backend, cameras, figures.slowest_fps, figures.cpu_us_per_frame / 1000,
+        figures.cores, figures.threads, figures.memory_mib, figures.held ? "" : "  not held");
     std::fflush(stdout);
     return figures;
 }

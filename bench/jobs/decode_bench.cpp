@@ -1,5 +1,5 @@
-// What is found in compressed video, from a file to records, beside FFmpeg decoding the same file and doing nothing: the
-// mark is 1.25 times that. Records count after they were compared with those of the same frames read raw.
+// What is found in compressed video, from a file to records, beside FFmpeg decoding the same file and doing nothing:
+// the mark is 1.25 times that. Records count after they were compared with those of the same frames read raw.
 
 #include "framewire/core/error.hpp"
 #include "jobs/videos.hpp"
@@ -43,7 +43,8 @@ std::vector<std::string> framewire_on(const std::vector<std::string>& job, const
 }
 
 // The records of the first frames, read from the video and as raw BGR, have to be the same.
-void compare_with_raw(const MemoryFolder& folder, const std::string& input, const Job& job, const std::string& backend) {
+void compare_with_raw(const MemoryFolder& folder, const std::string& input, const Job& job,
+                      const std::string& backend) {
     const auto raw = folder / "first.bgr", stats = folder / "first.json";
     const std::vector<std::string> first{"--frames", std::to_string(compared_frames)};
     run_program(joined(framewire_on({"run"}, input, raw, "cpu"), joined(first, {"--stats", stats})));
@@ -73,9 +74,8 @@ Uses run_both(const Session& session, const MemoryFolder& folder, const std::str
     const auto progress = folder / "progress", stats = folder / "stats.json", output = folder / job.output;
     Uses uses;
     for (int turn = 0; turn < (session.check_only() ? 1 : session.quick() ? quick_turns : turns); ++turn) {
-        uses.decoding.push_back(
-            run_program(joined(ffmpeg_on(input), {"-an", "-fps_mode", "passthrough", "-f", "null", "-progress", progress,
-                                                  "-"})));
+        uses.decoding.push_back(run_program(
+            joined(ffmpeg_on(input), {"-an", "-fps_mode", "passthrough", "-f", "null", "-progress", progress, "-"})));
         frames = ffmpeg_frames(progress);
         uses.own.push_back(run_program(joined(framewire_on(job.words, input, output, backend), {"--stats", stats})));
         const auto own = nlohmann::json::parse(std::ifstream(stats)).at("frames").get<std::int64_t>();
@@ -108,14 +108,16 @@ void bench_job(Session& session, const MemoryFolder& folder, const std::string& 
 void bench_decode(Session& session) {
     if (!has_video("jobs/decode")) return;
     const MemoryFolder folder;
-    const auto input = input_video(session, folder, session.check_only() ? 2 * compared_frames : session.quick() ? quick_frames : usual_frames);
+    const auto input = input_video(session, folder,
+                                   session.check_only() ? 2 * compared_frames
+                                   : session.quick()    ? quick_frames
+                                                        : usual_frames);
     for (const auto* executor : {&session.cpu(), session.gpu()}) {
         if (!executor) continue;
         const std::string backend(to_string(executor->backend()));
         for (const auto& job : jobs)
             if (session.wants(job.name + ", " + backend))
-                session.attempt("jobs/decode: " + job.name,
-                                [&] { bench_job(session, folder, input, job, backend); });
+                session.attempt("jobs/decode: " + job.name, [&] { bench_job(session, folder, input, job, backend); });
     }
 }
 

@@ -72,9 +72,8 @@ FleetFigures run_fleet(const Fleet& fleet) {
     const MemoryFolder folder;
     std::vector<std::string> arguments{"--backend", fleet.backend, "--threshold", std::to_string(fleet::threshold)};
     for (int camera = 0; camera < fleet.cameras; ++camera)
-        arguments.insert(arguments.end(),
-                         {"-i", fmt::format("c{0}=synth:size={1}:fps={2}:seed={3}", camera, fleet.size, fleet.fps,
-                                            camera + 1)});
+        arguments.insert(arguments.end(), {"-i", fmt::format("c{0}=synth:size={1}:fps={2}:seed={3}", camera, fleet.size,
+                                                             fleet.fps, camera + 1)});
     Served server(folder, arguments);
     const auto started = Clock::now();
     std::optional<fleet::Crowd> crowd;
