@@ -5,6 +5,7 @@
 #include "framewire/core/time/clock.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/pipeline/frames/frame.hpp"
+#include "jobs/served.hpp"
 #include "kit/programs.hpp"
 #include "suites.hpp"
 
@@ -12,11 +13,13 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace framewire::bench {
@@ -25,12 +28,16 @@ namespace raw_bench {
 constexpr int scenes = 16;             // different frames, then the same again
 constexpr double memory_share = 0.15;  // of the folder's free bytes that the frames may take
 constexpr int most_frames = 2000, quick_frames = 200, least_frames = 20;
+constexpr int turns = 3, compared_frames = 16;
 
 // Frames that fit, with room for as many that a job writes.
 int fitting_frames(const Session& session, const MemoryFolder& folder) {
     const auto fit = static_cast<int>(memory_share * static_cast<double>(folder.free_bytes()) /
                                       static_cast<double>(bench_frame.bytes()));
-    return std::clamp(fit, least_frames, session.quick() ? quick_frames : most_frames);
+    return std::clamp(fit, least_frames,
+                      session.check_only() ? least_frames
+                      : session.quick()    ? quick_frames
+                                           : most_frames);
 }
 
 void write_frames(const std::string& path, int count) {
@@ -48,52 +55,111 @@ void write_frames(const std::string& path, int count) {
     if (!file.flush()) fail(ErrorCode::io, "cannot write {}", path);
 }
 
-// Runs a command of the shell; what it measured of its frames is in the file `stats`.
-Timing run_job(const std::string& command, const std::string& stats, int frames) {
-    if (std::system(command.c_str()) != 0) fail(ErrorCode::internal, "this failed: {}", command);
-    const auto figures = nlohmann::json::parse(std::ifstream(stats));
+Row row_of(const std::string& name, const std::string& backend, const Timing& timing, int frames) {
+    Row row{"jobs/raw", name, "framewire " + backend, timing};
+    row.details = {{"size", fmt::format("{}x{}", bench_frame.width, bench_frame.height)},
+                   {"frames", std::to_string(frames)}};
+    return row;
+}
+
+// Of a run that has to have worked on so many frames.
+double frame_us(const nlohmann::json& figures, int frames) {
     if (figures.at("frames") != frames) fail(ErrorCode::internal, "{} frames of {}", figures.dump(), frames);
-    const double us = 1e6 / figures.at("fps").get<double>();
-    std::filesystem::remove(stats);
-    return {us, us, us};
+    return 1e6 / figures.at("fps").get<double>();
+}
+
+std::string raw_input(const MemoryFolder& folder) {
+    return fmt::format("raw:{}:size={}x{}", folder / "in.bgr", bench_frame.width, bench_frame.height);
 }
 
 struct Job {
-    std::string name, arguments, output;
+    std::string name;
+    std::vector<std::string> words;
+    std::string output;
 };
 
+// Runs a job on the first `frames` frames and gives how long it took for each.
+double run_job(const MemoryFolder& folder, const Job& job, const std::string& output, const std::string& backend,
+               int frames, int threads) {
+    const auto stats = folder / "stats.json";
+    std::vector<std::string> words{framewire_program()};
+    words.insert(words.end(), job.words.begin(), job.words.end());
+    words.insert(words.end(), {"-i", raw_input(folder), "-o", output, "--backend", backend, "--stats", stats, "-y",
+                               "--frames", std::to_string(frames), "--threads", std::to_string(threads), "--log-level",
+                               "error", "--progress", "none"});
+    run_program(words);
+    return frame_us(nlohmann::json::parse(std::ifstream(stats)), frames);
+}
+
+std::string start_of(const std::string& path, std::size_t bytes) {
+    std::string start(bytes, '\0');
+    std::ifstream file(path, std::ios::binary);
+    file.read(start.data(), static_cast<std::streamsize>(bytes));
+    start.resize(static_cast<std::size_t>(file.gcount()));
+    return start;
+}
+
+// The numbers of a NumPy file of the first version, without what says how many there are.
+std::vector<float> numbers_of(const std::string& file) {
+    constexpr std::size_t fixed_bytes = 10;
+    if (file.size() < fixed_bytes) fail(ErrorCode::internal, "a NumPy file of {} bytes", file.size());
+    const auto header_bytes =
+        fixed_bytes + static_cast<unsigned char>(file[8]) + 256u * static_cast<unsigned char>(file[9]);
+    if (file.size() < header_bytes) fail(ErrorCode::internal, "a NumPy file of {} bytes", file.size());
+    std::vector<float> numbers((file.size() - header_bytes) / sizeof(float));
+    std::memcpy(numbers.data(), file.data() + header_bytes, numbers.size() * sizeof(float));
+    return numbers;
+}
+
+// What a job wrote has to begin with what one thread of the CPU writes of the first frames.
+void compare_start(const MemoryFolder& folder, const Job& job, const std::string& output) {
+    const auto path = folder / ("first-" + job.output);
+    run_job(folder, job, path, "cpu", compared_frames, 1);
+    const auto wanted = start_of(path, static_cast<std::size_t>(std::filesystem::file_size(path)));
+    std::filesystem::remove(path);
+    const auto got = start_of(output, wanted.size());
+    if (!job.output.ends_with(".npy")) {
+        if (wanted.empty() || got != wanted)
+            fail(ErrorCode::internal,
+                 "{}: what it wrote of the first {} frames is not what one thread writes; not timed", job.name,
+                 compared_frames);
+        return;
+    }
+    const auto found = numbers_of(got), expected = numbers_of(wanted);
+    const auto both = std::min(found.size(), expected.size());  // the headers may differ in length
+    Session::require_near(std::span(found).first(both),
+                          std::vector<double>(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(both)),
+                          job.name);
+}
+
 void bench_job(Session& session, const MemoryFolder& folder, const Job& job, const std::string& backend, int frames) {
-    const auto stats = folder / "stats.json", output = folder / job.output;
-    const auto input = fmt::format("raw:{}:size={}x{}", folder / "in.bgr", bench_frame.width, bench_frame.height);
-    const auto command = fmt::format("{} {} -i {} -o {} --backend {} --stats {} --log-level error --progress none",
-                                     framewire_program(), job.arguments, input, output, backend, stats);
-    std::vector<Timing> turns;
-    for (int turn = 0; turn < 3; ++turn) {
-        turns.push_back(run_job(command, stats, frames));
+    const auto output = folder / job.output;
+    std::vector<double> us;
+    for (int turn = 0; turn < (session.check_only() ? 1 : turns); ++turn) {
+        us.push_back(run_job(folder, job, output, backend, frames, 0));
+        if (turn == 0) compare_start(folder, job, output);
         std::filesystem::remove(output);
     }
-    std::ranges::sort(turns, {}, &Timing::median_us);
-    session.add({"jobs/raw",
-                 job.name,
-                 "framewire " + backend,
-                 {turns[1].median_us, turns[0].median_us, turns[2].median_us},
-                 0,
-                 {}});
+    std::ranges::sort(us);
+    session.add(row_of(job.name, backend, {us[us.size() / 2], us.front(), us.back()}, frames));
 }
 
 constexpr const char* serve_job = "serve, one viewer";
 
 // A broadcast to one viewer on this machine, which writes nothing.
 void bench_serve(Session& session, const MemoryFolder& folder, const std::string& backend, int frames) {
-    const auto stats = folder / "stats.json", address = folder / "address";
-    const auto command = fmt::format(
-        "{0} serve -i raw:{1}:size={2}x{3} --listen 127.0.0.1:0 --rate max --wait 1 --backend {4} --stats {5} "
-        "--progress none 2> {6} & "
-        "for i in $(seq 200); do at=$(sed -n 's/.* at \\(tcp:.*\\)$/\\1/p' {6}); [ -n \"$at\" ] && break; "
-        "sleep 0.1; done; {0} view $at --no-window --log-level error --progress none; wait",
-        framewire_program(), folder / "in.bgr", bench_frame.width, bench_frame.height, backend, stats, address);
-    const auto timing = run_job(command, stats, frames);
-    session.add({"jobs/raw", serve_job, "framewire " + backend, timing, 0, {}});
+    constexpr int threshold = 20;
+    Served server(folder, {"-i", raw_input(folder), "--rate", "max", "--wait", "1", "--backend", backend, "--threshold",
+                           std::to_string(threshold)});
+    run_program({framewire_program(), "view", server.address("main"), "--no-window", "--log-level", "error",
+                 "--progress", "none"});
+    const auto figures = server.wait();
+    if (const int error = largest_error(figures); error > threshold)
+        fail(ErrorCode::internal, "a byte of the stream was off by {}, and {} are allowed", error, threshold);
+    const double us = frame_us(figures, frames);
+    auto row = row_of(serve_job, backend, {us, us, us}, frames);
+    row.details["viewers"] = "1";
+    session.add(std::move(row));
 }
 
 // What a frame costs alone, one after the other, in each of `slots`.
@@ -104,7 +170,7 @@ void bench_step(
     for (int frame = 0; frame < frames; ++frame) step(frame);
     end();
     const double us = 1000 * milliseconds_since(begin) / frames;
-    session.add({"jobs/raw", name, runner, {us, us, us}, static_cast<double>(bench_frame.bytes()), {}});
+    session.add({"jobs/raw", name, runner, {us, us, us}, static_cast<double>(bench_frame.bytes())});
 }
 
 void bench_steps(Session& session, const MemoryFolder& folder, Executor& executor, int frames) {
@@ -113,8 +179,7 @@ void bench_steps(Session& session, const MemoryFolder& folder, Executor& executo
     std::vector<Frame> places;
     for (int slot = 0; slot < slots; ++slot) places.emplace_back(bench_frame, executor);
     const auto at = [&](int frame) -> Frame& { return places[static_cast<std::size_t>(frame % slots)]; };
-    const auto source =
-        open_source(fmt::format("raw:{}:size={}x{}", folder / "in.bgr", bench_frame.width, bench_frame.height));
+    const auto source = open_source(raw_input(folder));
     FrameTime time;
     bench_step(session, "a frame: read", runner, frames, [&](int frame) { source->read(at(frame).host(), time); });
     if (executor.backend() == Backend::cuda) {
@@ -148,18 +213,20 @@ void bench_raw(Session& session) {
     const MemoryFolder folder;
     const int frames = fitting_frames(session, folder);
     write_frames(folder / "in.bgr", frames);
-    const std::vector<Job> jobs{{"detect", "detect", "objects.jsonl"},
-                                {"detect, report", "detect --method report", "objects.jsonl"},
-                                {"run gaussian=5", "run -f gaussian=5", "out.bgr"},
-                                {"run median=5", "run -f median=5", "out.bgr"},
-                                {"hog", "hog", "out.npy"}};
+    const std::vector<Job> jobs{{"detect", {"detect"}, "objects.jsonl"},
+                                {"detect, report", {"detect", "--method", "report"}, "objects.jsonl"},
+                                {"run gaussian=5", {"run", "-f", "gaussian=5"}, "out.bgr"},
+                                {"run median=5", {"run", "-f", "median=5"}, "out.bgr"},
+                                {"hog", {"hog"}, "hog.npy"}};
     for (auto* executor : {&session.cpu(), session.gpu()}) {
         if (!executor) continue;
         const std::string backend(to_string(executor->backend()));
-        if (session.wants("a frame")) bench_steps(session, folder, *executor, frames);
-        for (const auto& job : jobs)
-            if (session.wants(job.name)) bench_job(session, folder, job, backend, frames);
-        if (session.wants(serve_job)) bench_serve(session, folder, backend, frames);
+        if (session.wants("a frame, " + backend)) bench_steps(session, folder, *executor, frames);
+        const auto attempt = [&](const std::string& name, const std::function<void()>& part) {
+            if (session.wants(name + ", " + backend)) session.attempt("jobs/raw: " + name, part);
+        };
+        for (const auto& job : jobs) attempt(job.name, [&] { bench_job(session, folder, job, backend, frames); });
+        attempt(serve_job, [&] { bench_serve(session, folder, backend, frames); });
     }
 }
 
