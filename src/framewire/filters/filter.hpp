@@ -107,6 +107,12 @@ struct FilterInfo {
     std::function<ScaleMethod(const ParameterValues&)> scaling{};
     /// Of a filter that takes a mean of the pixels around each one, and no more: its weights. Absent for others.
     std::function<SeparableWindow(const ParameterValues&)> window{};
+    /// Of a filter that gives square cells from the image's corner on their means, and no more: a cell's side in
+    /// pixels. Nothing where the values ask for something else; absent for others.
+    std::function<std::optional<int>(const ParameterValues&)> cell_px{};
+    /// Of a filter that takes each channel value to another, and saturation with it, as Adjust does: its terms. Absent
+    /// for others.
+    std::function<AdjustTerms(const ParameterValues&)> levels{};
     /// Where the filter changes how many frames there are, and so has no plan: the rate that it gives. See
     /// split_at_rate().
     std::function<Rational(const ParameterValues&)> rate{};

@@ -82,11 +82,11 @@ struct SegmentOptions {
 struct SinkOptions {
     std::stop_token stop{};                     ///< ends writes to a pipe or the network that nobody takes
     std::chrono::milliseconds timeout{10'000};  ///< longest wait for the network to take data
-    int encoder_threads = 0;                    ///< of FFmpeg's encoder, 1 to 64; 0 takes what the machine has, up to 8
-    bool live = false;                          ///< encode for low delay rather than size; network sinks always do
-    bool hurry = false;      ///< frames come when they come: encode quickly, though not for low delay
-    bool replace = false;    ///< see OutputFileOptions
-    bool once_only = false;  ///< see OutputFileOptions
+    int encoder_threads = 0;  ///< of FFmpeg's encoder, 1 to 64; 0 takes half more than cores, up to 12
+    bool live = false;        ///< encode for low delay rather than size; network sinks always do
+    bool hurry = false;       ///< frames come when they come: encode quickly, though not for low delay
+    bool replace = false;     ///< see OutputFileOptions
+    bool once_only = false;   ///< see OutputFileOptions
     SegmentOptions segments{};
     std::optional<double> begin_seconds{};  ///< which time is the output's 0; none: that of its first frame
     std::optional<MediumFile> medium{};     ///< whose sound, subtitles, chapters and words go along

@@ -33,7 +33,10 @@ AdjustTerms adjust_terms(const Adjustment& adjustment) {
 }
 
 Adjust::Adjust(const Adjustment& adjustment, const Shape& shape, Executor& executor)
-    : terms_(adjust_terms(adjustment)), shape_(shape), executor_(&executor) {
+    : Adjust(adjust_terms(adjustment), shape, executor) {}
+
+Adjust::Adjust(const AdjustTerms& terms, const Shape& shape, Executor& executor)
+    : terms_(terms), shape_(shape), executor_(&executor) {
     validate(shape, "adjust's image");
 }
 
@@ -64,6 +67,7 @@ FilterInfo adjust_info() {
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Adjust>>(adjustment_from(values), shape, executor);
         },
+        .levels = [](const ParameterValues& values) { return adjust_terms(adjustment_from(values)); },
         .pointwise = [](const ParameterValues& values) -> std::optional<PointwiseOp> {
             return adjust_op(adjust_terms(adjustment_from(values)));
         },

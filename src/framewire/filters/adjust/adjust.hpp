@@ -22,6 +22,8 @@ class Adjust {
 public:
     /// Throws Error{usage} on a setting or shape that is not allowed.
     Adjust(const Adjustment& adjustment, const Shape& shape, Executor& executor);
+    /// By terms that adjust_terms() could give, or planes of YUV need. Throws likewise.
+    Adjust(const AdjustTerms& terms, const Shape& shape, Executor& executor);
 
     Shape output_shape() const { return shape_; }
 

@@ -1,15 +1,20 @@
 #include "framewire/pipeline/planes/linear_planes.hpp"
 
+#include "framewire/colour/coefficients.hpp"
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/filters/adjust/adjust.hpp"
 #include "framewire/filters/geometry/pixel_moves.hpp"
 #include "framewire/filters/scale/scale.hpp"
+#include "framewire/pipeline/planes/chroma_cells.hpp"
 #include "framewire/pipeline/planes/chroma_window.hpp"
 #include "framewire/pipeline/planes/pixel_move_of.hpp"
 #include "framewire/pipeline/planes/plane_move_of.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <utility>
 
 namespace framewire {
@@ -54,6 +59,37 @@ std::optional<SeparableWindow> window_of(const FilterCall& call) {
     auto window = call.filter->window(call.values);
     const bool fits = window.weights.size() <= LinearPlanes::widest_window_px && window.border != Border::zero;
     return fits ? std::optional(std::move(window)) : std::nullopt;
+}
+
+// What levels do to luma and to chroma, where planes give the same picture.
+struct PlaneLevels {
+    AdjustTerms luma, chroma;
+};
+
+std::optional<PlaneLevels> levels_of(const FilterCall& call, const YuvCoding& coding) {
+    if (!call.filter->levels) return std::nullopt;
+    const auto terms = call.filter->levels(call.values);
+    const double slope = terms.slope / 512.0, colour_slope = slope * terms.saturation / 256;
+    // Saturation is about BT.601's gray, which is no luma of another matrix.
+    const bool is_about_luma = terms.saturation == 256 || coding.matrix == YuvMatrix::bt601;
+    if (!is_about_luma || std::max(slope, colour_slope) > LinearPlanes::steepest_levels) return std::nullopt;
+    const auto terms_of = [](double steep, double offset) {
+        return AdjustTerms{static_cast<std::int16_t>(std::lround(512 * steep)),
+                           static_cast<std::int16_t>(std::lround(offset))};
+    };
+    const double black = coding.full_range ? 0 : 16, luma_steps = coding.full_range ? 255 : 219;
+    return PlaneLevels{terms_of(slope, black * (1 - slope) + terms.offset * luma_steps / 255),
+                       terms_of(colour_slope, 128 * (1 - colour_slope))};
+}
+
+// The mean of what cells of a picture of these sides have.
+double mean_of_cells(HostView<const std::uint8_t> means, int cell_px, int height, int width) {
+    double sum = 0;
+    for (int y = 0; y < means.shape().height; ++y)
+        for (int x = 0; x < means.shape().width; ++x)
+            sum += static_cast<double>(means.row(0, y)[x]) * std::min(cell_px, height - y * cell_px) *
+                   std::min(cell_px, width - x * cell_px);
+    return sum / height / width;
 }
 
 }  // namespace
@@ -102,6 +138,31 @@ public:
                     chroma_window(window, from.width, true, from.siting.centred_x), shape, executor);
         }
     }
+    // Likewise; chroma that is coarser goes to cells' means, and back from them.
+    Step(const FilterCall& call, int cell_px, const YuvInfo& from, Executor& executor)
+        : Step(from, {1, from.height, from.width, 1}) {
+        const auto sampling = from.format.chroma;
+        const auto along = chroma_cells(cell_px, from.width, true, from.siting.centred_x),
+                   down = chroma_cells(cell_px, from.height, sampling == ChromaSampling::s420, from.siting.centred_y);
+        for (int plane = 0; plane < from.planes(); ++plane) {
+            const auto shape = plane_shape(from, plane);
+            auto& work = planes_[static_cast<std::size_t>(plane)];
+            if (plane == 0 || sampling == ChromaSampling::s444) {
+                work.filter = call.filter->make(call.values, shape, executor);
+                continue;
+            }
+            work.cells.emplace(down.to_cells, along.to_cells, shape, executor);
+            work.between = HostImage(work.cells->output_shape());
+            work.scale.emplace(down.from_cells, along.from_cells, work.between.shape(), executor);
+        }
+        cell_px_ = cell_px;
+    }
+    Step(const PlaneLevels& levels, const YuvInfo& from, Executor& executor)
+        : Step(from, {1, from.height, from.width, 1}) {
+        for (int plane = 0; plane < from.planes(); ++plane)
+            planes_[static_cast<std::size_t>(plane)].filter = std::make_unique<FilterOf<Adjust>>(
+                plane == 0 ? levels.luma : levels.chroma, plane_shape(from, plane), executor);
+    }
     Step(const YuvInfo& from, const Shape& to) : to_(from) {
         to_.height = to.height;
         to_.width = to.width;
@@ -110,6 +171,26 @@ public:
     const YuvInfo& result() const { return to_; }
     bool blends() const {
         return std::ranges::any_of(planes_, [](const PlaneWork& work) { return work.scale || work.filter; });
+    }
+
+    // The means of B, G and R that a mosaic tells of its last run.
+    std::vector<FilterFigure> figures() const {
+        if (!cell_px_) return {};
+        double means[3];
+        for (std::size_t plane = 0; plane < 3; ++plane) {
+            const auto& work = planes_[plane];
+            means[plane] = work.cells
+                               ? mean_of_cells(std::as_const(work.between).view(), cell_px_, to_.height, to_.width)
+                               : work.filter->figures().at(0).value;
+        }
+        // As docs/colour.md has it, without rounding.
+        const auto from = from_yuv_coefficients(to_.coding, 8);
+        const double one = 1 << from_yuv_shift;
+        const double luma = (luma_15(1, 8) * means[0] * from.y / (1 << 15) + from.y_offset - one / 2) / one;
+        const auto chroma = [&](std::size_t plane, int times) { return (means[plane] - 128) / 128 * times / one; };
+        return {{"mean_b", 0, luma + chroma(1, from.b_u)},
+                {"mean_g", 0, luma + chroma(1, from.g_u) + chroma(2, from.g_v)},
+                {"mean_r", 0, luma + chroma(2, from.r_v)}};
     }
 
     void run(const HostYuv<const std::uint8_t>& from, const HostYuv<std::uint8_t>& to) {
@@ -127,9 +208,10 @@ public:
 private:
     struct PlaneWork {
         std::optional<PixelMoves> moves;
+        std::optional<Scale> cells;  // in place of moves
         std::optional<Scale> scale;
-        std::unique_ptr<Filter> filter;  // in place of both
-        HostImage moved;                 // where there are both
+        std::unique_ptr<Filter> filter;  // in place of all
+        HostImage between;               // where there is something before the scale
 
         // Chroma whose samples come to lie between those of the result.
         bool blend(const PixelMove& move, const YuvInfo& from, const YuvInfo& to, Executor& executor) {
@@ -149,7 +231,7 @@ private:
                 auto turn = mirrored(whole, map.step_x < 0, map.step_y < 0);
                 turn.transposed = map.transposed;
                 moves.emplace(turn, 0, whole, turned, executor);
-                moved = HostImage(turned);
+                between = HostImage(turned);
             }
             scale.emplace(scale_taps(ScaleMethod::bilinear, down), scale_taps(ScaleMethod::bilinear, along), turned,
                           executor);
@@ -158,21 +240,24 @@ private:
 
         void run(HostView<const std::uint8_t> from, HostView<std::uint8_t> to) {
             if (filter) return filter->run(FilterImages<MemorySpace::host>{from, {}, to});
-            if (moves) moves->run(FilterImages<MemorySpace::host>{from, {}, scale ? moved.view() : to});
+            if (cells) cells->run(FilterImages<MemorySpace::host>{from, {}, between.view()});
+            if (moves) moves->run(FilterImages<MemorySpace::host>{from, {}, scale ? between.view() : to});
+            const bool has_between = scale && (moves || cells);
             if (scale)
-                scale->run(
-                    FilterImages<MemorySpace::host>{moves ? HostView<const std::uint8_t>(moved.view()) : from, {}, to});
+                scale->run(FilterImages<MemorySpace::host>{
+                    has_between ? HostView<const std::uint8_t>(between.view()) : from, {}, to});
         }
     };
 
     YuvInfo to_;
+    int cell_px_ = 0;  // of cells that become their means
     std::array<PlaneWork, 3> planes_;
 };
 
 std::optional<LinearPlanes> LinearPlanes::of(const Chain& chain, const YuvInfo& from, const YuvInfo& to,
                                              Executor& executor) {
     if (chain.empty() || from.frames != 1 || from.format.bits != 8 || from.format.interleaved) return std::nullopt;
-    LinearPlanes geometry(from);
+    LinearPlanes geometry(chain, from);
     auto info = from;
     Shape shape{1, from.height, from.width, 3};
     for (const auto& call : chain.calls) {
@@ -182,6 +267,10 @@ std::optional<LinearPlanes> LinearPlanes::of(const Chain& chain, const YuvInfo& 
             step = Step::of(*move, info, executor);
         else if (const auto window = window_of(call))
             step = std::make_shared<Step>(call, *window, info, executor);
+        else if (const auto levels = levels_of(call, info.coding))
+            step = std::make_shared<Step>(*levels, info, executor);
+        else if (const auto cell_px = filter.cell_px ? filter.cell_px(call.values) : std::nullopt)
+            step = std::make_shared<Step>(call, *cell_px, info, executor);
         else if (filter.scaling)
             step = std::make_shared<Step>(filter.scaling(call.values), info, filter.output_shape(call.values, shape),
                                           executor);
@@ -203,6 +292,14 @@ std::optional<LinearPlanes> LinearPlanes::of(const Chain& chain, const YuvInfo& 
     return geometry;
 }
 
+std::vector<ChainFigures> LinearPlanes::figures() const {
+    std::vector<ChainFigures> all;
+    for (std::size_t at = 0; has_run_ && at < steps_.size(); ++at)
+        if (auto figures = steps_[at]->figures(); !figures.empty())
+            all.push_back({std::string(chain_.calls[at].filter->name), std::move(figures)});
+    return all;
+}
+
 bool LinearPlanes::takes(const YuvInfo& from) const { return same_form(from, from_, false); }
 
 std::shared_ptr<const YuvPicture> LinearPlanes::run(const HostYuv<const std::uint8_t>& from) {
@@ -214,6 +311,7 @@ std::shared_ptr<const YuvPicture> LinearPlanes::run(const HostYuv<const std::uin
         steps_[at]->run(last ? std::as_const(*last).view() : from, next->view());
         last = next;
     }
+    has_run_ = true;
     if (recoding_) return recoding_->run(std::as_const(*last).view());
     return last;
 }

@@ -209,44 +209,109 @@ void paint_in_gamut(GuardedYuv& picture) {
         }
 }
 
+// Each sample within 2 of the way over BGR, and all of them near it: a peak signal-to-noise ratio of so many dB.
+void expect_as_by_way_of_bgr(const Made& made, const char* filters, Executor& executor, double least_db) {
+    const auto& info = made.from;
+    ChainPlan whole(parse_chain(filters), {1, info.height, info.width, 3}, executor);
+    HostImage image({1, info.height, info.width, 3}), filtered(image.shape());
+    YuvPicture want(info);
+    YuvToImage(info, 3, executor).run(made.picture.host(), image.view());
+    whole.run(image.view(), filtered.view());
+    ImageToYuv(info, 3, executor).run(filtered.view(), want.view());
+    for (int plane = 0; plane < 3; ++plane) {
+        const auto have = plane_of(std::as_const(*made.result).view(), plane),
+                   by_bgr = plane_of(std::as_const(want).view(), plane);
+        double squares = 0;
+        for (int y = 0; y < have.shape().height; ++y)
+            for (int x = 0; x < have.shape().width; ++x) {
+                const int difference = have.row(0, y)[x] - by_bgr.row(0, y)[x];
+                ASSERT_LE(std::abs(difference), 2) << plane << ": " << x << ',' << y;
+                squares += difference * difference;
+            }
+        EXPECT_GT(10 * std::log10(255.0 * 255 * have.shape().width * have.shape().height / squares), least_db) << plane;
+    }
+}
+
 // Means on planes are those by way of BGR, but for the rounding of BGR: chroma and borders of all sitings and sides.
 TEST(LinearPlanes, TakesMeansAsByWayOfBgr) {
     Executor executor(BackendChoice::cpu, 2);
     std::size_t turn = 0;
     for (const auto format : {yuv_420, yuv_422, yuv_444})
         for (const auto& siting : sitings)
-            for (const auto* filters :
-                 {"gaussian=5", "gaussian=31:sigma=5", "gaussian=6:sigma=1.3:border=replicate", "gaussian=0:sigma=10",
-                  "gaussian=9:rounding=opencv", "mean=3", "mean=4", "mean=21:border=replicate"})
+            for (const auto* filters : {"gaussian=5", "gaussian=31:sigma=5", "gaussian=6:sigma=1.3:border=replicate",
+                                        "gaussian=0:sigma=10", "gaussian=9:rounding=opencv", "mean=3", "mean=4",
+                                        "mean=21:border=replicate", "mosaic=16", "mosaic=7", "mosaic=500", "mosaic=1"})
                 for (const auto& [height, width] : {std::pair{72, 134}, std::pair{67, 131}, std::pair{3, 5}}) {
                     auto info = info_of(format, siting, height, width);
                     info.coding = codings[turn++ % std::size(codings)];
                     SCOPED_TRACE(fmt::format("{}: {}", filters, to_string(info)));
                     auto made = make(filters, info, executor, paint_in_gamut);
                     expect_luma_of_gray_chain(made);
-
-                    ChainPlan whole(parse_chain(filters), {1, height, width, 3}, executor);
-                    HostImage image({1, height, width, 3}), filtered(image.shape());
-                    YuvPicture want(info);
-                    YuvToImage(info, 3, executor).run(made.picture.host(), image.view());
-                    whole.run(image.view(), filtered.view());
-                    ImageToYuv(info, 3, executor).run(filtered.view(), want.view());
-                    for (int plane = 0; plane < 3; ++plane) {
-                        const auto have = plane_of(std::as_const(*made.result).view(), plane),
-                                   by_bgr = plane_of(std::as_const(want).view(), plane);
-                        double squares = 0;
-                        for (int y = 0; y < have.shape().height; ++y)
-                            for (int x = 0; x < have.shape().width; ++x) {
-                                const int difference = have.row(0, y)[x] - by_bgr.row(0, y)[x];
-                                ASSERT_LE(std::abs(difference), 2) << plane << ": " << x << ',' << y;
-                                squares += difference * difference;
-                            }
-                        const double psnr =
-                            10 * std::log10(255.0 * 255 * have.shape().width * have.shape().height / squares);
-                        EXPECT_GT(psnr, height > 10 ? 48 : 42) << plane;
-                    }
+                    expect_as_by_way_of_bgr(made, filters, executor, height > 10 ? 48 : 42);
                     if (::testing::Test::HasFailure()) return;
                 }
+}
+
+// So are levels, where the colours stay inside of BGR. On the way there and back coarse chroma is smoothed, which
+// planes spare it: there each sample is what one as fine as luma becomes.
+TEST(LinearPlanes, ChangesLevelsAsByWayOfBgr) {
+    Executor executor(BackendChoice::cpu, 2);
+    for (const auto& own : codings)
+        for (const auto* filters : {"adjust=brightness=20:contrast=1.2", "adjust=gain=0.8", "adjust=brightness=-30",
+                                    "adjust=saturation=0.4", "adjust=contrast=0.5:saturation=1.3"}) {
+            auto fine = info_of(yuv_444, siting_left, 67, 131), coarse = info_of(yuv_420, siting_left, 134, 262);
+            fine.coding = coarse.coding = own;
+            SCOPED_TRACE(fmt::format("{}: {}", filters, to_string(fine)));
+            const bool saturates = std::string_view(filters).find("saturation") != std::string_view::npos;
+            if (saturates && own.matrix != YuvMatrix::bt601) {
+                EXPECT_FALSE(LinearPlanes::of(parse_chain(filters), fine, fine, executor)) << "another gray";
+                continue;
+            }
+            const auto made = make(filters, fine, executor, paint_in_gamut);
+            expect_as_by_way_of_bgr(made, filters, executor, 46);
+            const auto halved = make(filters, coarse, executor, [&](GuardedYuv& picture) {
+                picture.fill(kit::Fill::noise, 1);
+                for (int plane = 1; plane < 3; ++plane) {
+                    const auto samples = plane_of(made.picture.host(), plane);
+                    for (int y = 0; y < samples.shape().height; ++y)
+                        std::copy_n(samples.row(0, y), samples.shape().width,
+                                    picture.host().planes[static_cast<std::size_t>(plane)].row(0, y));
+                }
+            });
+            for (int plane = 1; plane < 3; ++plane)
+                EXPECT_EQ(kit::first_difference(plane_of(std::as_const(*halved.result).view(), plane),
+                                                plane_of(std::as_const(*made.result).view(), plane)),
+                          std::nullopt);
+        }
+}
+
+// A mosaic tells the means of the picture's channels, on planes too.
+TEST(LinearPlanes, TellsWhatAMosaicTells) {
+    Executor executor(BackendChoice::cpu, 2);
+    for (const auto format : {yuv_420, yuv_422, yuv_444})
+        for (const auto& own : codings) {
+            auto info = info_of(format, siting_left, 67, 131);
+            info.coding = own;
+            SCOPED_TRACE(to_string(info));
+            GuardedYuv picture(info, {}, Backend::cpu);
+            paint_in_gamut(picture);
+            auto planes = LinearPlanes::of(parse_chain("flip,mosaic=16"), info, info, executor);
+            ASSERT_TRUE(planes);
+            EXPECT_TRUE(planes->figures().empty()) << "before the first run";
+            planes->run(picture.host());
+            ChainPlan whole(parse_chain("flip,mosaic=16"), {1, 67, 131, 3}, executor);
+            HostImage image({1, 67, 131, 3}), filtered(image.shape());
+            YuvToImage(info, 3, executor).run(picture.host(), image.view());
+            whole.run(image.view(), filtered.view());
+            const auto have = planes->figures(), want = whole.figures();
+            ASSERT_EQ(have.size(), 1U);
+            EXPECT_EQ(have[0].filter, "mosaic");
+            ASSERT_EQ(have[0].figures.size(), want.at(0).figures.size());
+            for (std::size_t at = 0; at < 3; ++at) {
+                EXPECT_EQ(have[0].figures[at].name, want[0].figures[at].name);
+                EXPECT_NEAR(have[0].figures[at].value, want[0].figures[at].value, 0.8);
+            }
+        }
 }
 
 TEST(LinearPlanes, MeansOfChromaAreTheSameBytesEverywhere) {
@@ -324,6 +389,9 @@ TEST(LinearPlanes, IsOfLinearChainsAlone) {
     EXPECT_TRUE(is_of("gaussian=31:sigma=5,mean", from));
     EXPECT_FALSE(is_of("gaussian=5:border=zero", from)) << "which is no black of planes";
     EXPECT_FALSE(is_of("mean=65", from)) << "which is wide";
+    EXPECT_TRUE(is_of("adjust=brightness=20:contrast=1.2,mosaic", from));
+    EXPECT_FALSE(is_of("adjust=contrast=2.1", from)) << "which is steep";
+    EXPECT_FALSE(is_of("mosaic=8:zone='0,0,16,16'", from)) << "which leaves the rest as it is";
     EXPECT_FALSE(is_of("gaussian,gray", from));
     EXPECT_FALSE(is_of("", from));
     EXPECT_FALSE(is_of("rotate=90", from)) << "which is not its size";

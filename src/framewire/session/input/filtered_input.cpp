@@ -278,6 +278,7 @@ void FilteredInput::filter_at_rate(InputFrame& frame, const FrameTime& time, con
 RunDescription FilteredInput::description() const {
     auto figures = before_ ? before_->plan.figures() : std::vector<ChainFigures>();
     std::ranges::move(plan_.figures(), std::back_inserter(figures));
+    if (figures.empty() && linear_planes_) figures = linear_planes_->figures();
     return {info_.name, std::string(to_string(executor_.backend())), shape(), std::move(figures), source_->damaged()};
 }
 

@@ -58,8 +58,9 @@ VideoEncoder::VideoEncoder(const EncoderChoice& choice, const Frames& frames, in
     if (format == AV_PIX_FMT_PAL8) palette_ = std::make_unique<GifPalette>(shape, frames.time_base);
     frame_ = empty_frame();
     tag_context(context, *frame_, coding_, frames.facts);
+    // A thread of x264's waits for rows that another one still codes: half more than cores keep all of these at work.
     const int machine = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    context.thread_count = threads > 0 ? threads : std::min(machine, 8);
+    context.thread_count = threads > 0 ? threads : std::min((3 * machine + 1) / 2, 12);
     if (global_header) context.flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
 
     Dictionary dictionary;
