@@ -247,7 +247,10 @@ private:
     // The same of a block that does not learn, and has not all pixels near their first modes.
     HWY_INLINE void prefetch_levels(std::int64_t block) const {
         for (int mode = 0; mode < blocks_.compared[block]; ++mode) {
-            if (mode > 0) hwy::Prefetch(means(block) + mode * mean_stride());
+            if (mode > 0) {
+                hwy::Prefetch(means(block) + mode * mean_stride());
+                hwy::Prefetch(means(block + 1) + mode * mean_stride() - 1);
+            }
             hwy::Prefetch(reaches(block) + mode * reach_stride());
         }
     }
