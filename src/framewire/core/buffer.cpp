@@ -2,21 +2,31 @@
 
 #include "framewire/core/error.hpp"
 
+#include <sys/mman.h>
 #include <new>
 
 namespace framewire {
 namespace {
 
 constexpr std::align_val_t cache_line{64};
+// What is as large as a detector's model has pages of 2 MiB where the kernel gives such: walks from place to place in
+// it wait for page tables otherwise.
+constexpr std::size_t huge_page_bytes = 2 * 1024 * 1024, least_huge_bytes = 4 * huge_page_bytes;
+constexpr std::align_val_t huge_page{huge_page_bytes};
+
+constexpr bool is_huge(std::size_t bytes) { return bytes >= least_huge_bytes; }
 
 class Heap final : public HostMemory {
 public:
     void* allocate(std::size_t bytes) override {
-        void* data = ::operator new(bytes, cache_line, std::nothrow);
+        void* data = ::operator new(bytes, is_huge(bytes) ? huge_page : cache_line, std::nothrow);
         if (!data) fail(ErrorCode::config, "no memory for a buffer of {} bytes", bytes);
+        if (is_huge(bytes)) madvise(data, bytes / huge_page_bytes * huge_page_bytes, MADV_HUGEPAGE);
         return data;
     }
-    void release(void* data, std::size_t) noexcept override { ::operator delete(data, cache_line); }
+    void release(void* data, std::size_t bytes) noexcept override {
+        ::operator delete(data, is_huge(bytes) ? huge_page : cache_line);
+    }
 };
 
 }  // namespace

@@ -81,11 +81,13 @@ std::int64_t frames_before_background(const BackgroundModel& model) {
     if (const auto* mean = std::get_if<RunningMean>(&model)) return frames_before_majority(mean->rate);
     const auto& mixture = std::get<MixtureParameters>(model);
     if (mixture.learning_rate == 0) return 1;
-    if (mixture.learning_rate > 0) return frames_before_majority(mixture.learning_rate);
     const auto terms = mixture_terms(mixture);
     double share = 1;
     std::uint64_t frame = 1;
-    for (; share > 0.5; ++frame) share *= mixture_step(terms, frame).keep;
+    for (; share > 0.5; ++frame) {
+        // Of rows that take turns, row 0 is the last.
+        if (const auto step = mixture_step(terms, frame); mixture_learns(terms, step, 0)) share *= step.keep;
+    }
     return static_cast<std::int64_t>(frame);
 }
 

@@ -53,7 +53,7 @@ TEST(Background, SaysWhatIsAllowed) {
     EXPECT_EQ(message("mixture:histroy=5"),
               "mixture has no parameter 'histroy'; its parameters are history, var_threshold, var_threshold_gen, "
               "mixtures, var_init, var_min, var_max, complexity_reduction, background_ratio, shadows, "
-              "shadow_threshold, learning_rate; did you mean 'history'?");
+              "shadow_threshold, learning_rate, learn_every; did you mean 'history'?");
     EXPECT_NE(message("mixture:history").find("'history' is no key=value"), std::string::npos);
     EXPECT_EQ(message("mixture:history=5.5"),
               "mixture: history '5.5' is no whole number; allowed is a whole number from 1 to 1000000");

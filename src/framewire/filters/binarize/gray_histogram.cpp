@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "framewire/filters/binarize/gray_histogram.cpp"
@@ -88,40 +89,60 @@ private:
     Histogram singles_{};
 };
 
-// The same for groups of four values, whose pairs stay in L1.
+// The same for groups of four values, whose pairs stay in L1. Neighbours are often alike, and a count waits for the one
+// before it: so four tables take turns.
 class GroupHistogram {
 public:
     GroupHistogram() { std::memset(pairs_, 0, sizeof pairs_); }
 
     void add(const std::uint8_t* values, std::int64_t count) {
-        std::int64_t at = 0;
-        for (; at + 8 <= count; at += 8) {
-            std::uint64_t eight;
-            std::memcpy(&eight, values + at, sizeof eight);
-            const auto groups = (eight >> 2 & 0x003F003F003F003F) | (eight >> 4 & 0x0FC00FC00FC00FC0);
-            ++pairs_[groups & 65535];
-            ++pairs_[groups >> 16 & 65535];
-            ++pairs_[groups >> 32 & 65535];
-            ++pairs_[groups >> 48];
+        for (std::int64_t at = 0; at < count; at += most_at_once) {
+            const auto here = std::min(most_at_once, count - at);
+            if (counted_ + here > most_at_once) empty_pairs();
+            counted_ += here;
+            add_some(values + at, here);
         }
-        for (; at < count; ++at) ++singles_[values[at] / 4u];
         largest_ = std::max(largest_, HWY_DYNAMIC_DISPATCH(largest_of)(values, count));
     }
 
-    void sum(Histogram& out) const {
-        auto groups = singles_;
-        HWY_DYNAMIC_DISPATCH(add_pairs)(pairs_, group_count, groups.data());
+    void sum(Histogram& out) {
+        empty_pairs();
         out = {};
-        for (std::size_t group = 0; group < group_count; ++group) out[4 * group] = groups[group];
+        for (std::size_t group = 0; group < group_count; ++group) out[4 * group] = groups_[group];
         if (out[largest_ / 4u * 4u] == 0) return;  // nothing was counted
         --out[largest_ / 4u * 4u];
         ++out[largest_];
     }
 
 private:
+    void add_some(const std::uint8_t* values, std::int64_t count) {
+        std::int64_t at = 0;
+        for (; at + 8 <= count; at += 8) {
+            std::uint64_t eight;
+            std::memcpy(&eight, values + at, sizeof eight);
+            const auto groups = (eight >> 2 & 0x003F003F003F003F) | (eight >> 4 & 0x0FC00FC00FC00FC0);
+            ++pairs_[0][groups & 65535];
+            ++pairs_[1][groups >> 16 & 65535];
+            ++pairs_[2][groups >> 32 & 65535];
+            ++pairs_[3][groups >> 48];
+        }
+        for (; at < count; ++at) ++groups_[values[at] / 4u];
+    }
+
+    void empty_pairs() {
+        std::uint32_t all[group_count * group_count];
+        for (std::size_t pair = 0; pair < std::size(all); ++pair)
+            all[pair] = std::uint32_t{pairs_[0][pair]} + pairs_[1][pair] + pairs_[2][pair] + pairs_[3][pair];
+        HWY_DYNAMIC_DISPATCH(add_pairs)(all, group_count, groups_.data());
+        std::memset(pairs_, 0, sizeof pairs_);
+        counted_ = 0;
+    }
+
     static constexpr std::size_t group_count = 64;
-    std::uint32_t pairs_[group_count * group_count];
-    std::array<std::uint32_t, group_count> singles_{};
+    static constexpr std::int64_t most_at_once = 8 * 65535;  // values of which a pair's count holds all
+    std::uint16_t pairs_[4][group_count * group_count];
+    std::int64_t counted_ = 0;  // values since the pairs were empty
+    std::array<std::uint32_t, group_count> groups_{};
     std::uint8_t largest_ = 0;
 };
 

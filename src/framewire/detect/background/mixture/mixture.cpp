@@ -49,6 +49,10 @@ const ParameterFields<MixtureParameters>& mixture_fields() {
         parameter_field(&P::shadow_threshold,
                         real("shadow_threshold", "how dark a shadow may be, as a share of the background", 0, 1)),
         parameter_field(&P::learning_rate, real("learning_rate", "0 to 1; -1 is automatic, by the history", -1, 1)),
+        parameter_field(&P::learn_every, {.name = "learn_every",
+                                          .help = "a row learns from one of so many frames, rows by turns",
+                                          .minimum = 1,
+                                          .maximum = most_learn_every}),
     };
     return fields;
 }
@@ -75,6 +79,7 @@ MixtureTerms mixture_terms(const MixtureParameters& parameters) {
         .var_min = parameters.var_min * value_unit,
         .var_max = parameters.var_max * value_unit,
         .shadow_threshold = parameters.shadow_threshold,
+        .learn_every = parameters.learn_every,
     };
 }
 
@@ -95,7 +100,15 @@ MixtureBackground::MixtureBackground(const MixtureParameters& parameters, const 
       model_(static_cast<std::size_t>(layout_.bytes()), executor),
       clock_(sizeof(MixtureClock), executor) {
     if (executor.backend() == Backend::cpu) {
-        kinds_.resize(static_cast<std::size_t>(layout_.blocks));
+        const auto blocks = static_cast<std::size_t>(layout_.blocks);
+        kinds_.resize(blocks);
+        if (terms_.learn_every > 1) {
+            const auto numbers = blocks * MixtureLayout::block_px * static_cast<std::size_t>(layout_.mixtures);
+            means_ = HostBuffer(numbers * static_cast<std::size_t>(layout_.channels));
+            reaches_ = HostBuffer(numbers * sizeof(std::uint16_t));
+            compared_.resize(blocks);
+            nearest_.resize(blocks);
+        }
         strips_ = RowStrips(shape_, executor.pool());
     }
     reset();

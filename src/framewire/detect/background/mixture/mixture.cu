@@ -84,6 +84,25 @@ struct Pixel {
         }
     }
 
+    // What moves of a row that does not learn from the frame: its background modes are compared with in whole levels.
+    __device__ void classify(const MixtureTerms& terms, const float (&values)[channels]) {
+        background = shadow = false;
+        float total = 0;
+#pragma unroll
+        for (const auto& mode : modes) {
+            if (mode.weight == 0 || !(total < terms.background_weight)) break;
+            float levels[channels];
+#pragma unroll
+            for (int c = 0; c < channels; ++c) levels[c] = mixture_level(mode.mean[c]) - values[c] * (1 / value_unit);
+            if (product(levels, levels) < mixture_reach(terms, mode.variance)) {
+                background = true;
+                break;
+            }
+            total += mode.weight;
+        }
+        if (!background && terms.shadows) shadow = is_shadow(terms, values);
+    }
+
     __device__ void update(const MixtureTerms& terms, const MixtureStep& step, const float (&values)[channels]) {
         background = modes[0].weight == 0;
         shadow = false;
@@ -230,7 +249,10 @@ __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
             for (int c = 0; c < channels; ++c) values[c] = value_unit * static_cast<float>(next[c]);
             // The next frame's pixel is on its way meanwhile.
             load_values(frames, min(frame + 1, frames.count - 1), y, x, next);
-            pixel.update(terms, steps[index], values);
+            if (mixture_learns(terms, steps[index], y))
+                pixel.update(terms, steps[index], values);
+            else
+                pixel.classify(terms, values);
             const auto foreground = __ballot_sync(~0u, !pixel.background && !pixel.shadow) & inside;
             const auto shadows = __ballot_sync(~0u, pixel.shadow) & inside;
             const auto at = (static_cast<std::int64_t>(frame) * frames.height + y) * masks.row_words + word + lane;

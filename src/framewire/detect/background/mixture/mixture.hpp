@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/core/buffer.hpp"
 #include "framewire/core/image_rows.hpp"
 #include "framewire/core/row_strips.hpp"
 #include "framewire/core/view.hpp"
@@ -22,6 +23,8 @@ namespace framewire {
 /// what
 ///   a low learning rate changes is kept on average (mixture_model.hpp);
 /// - a pixel that has no Gaussian yet is background: on the first frame nothing moves;
+/// - after the first frames a row learns from one of `learn_every` frames, rows by turns, as much as from all of them.
+///   Otherwise its pixels are only compared with their background Gaussians, in whole levels;
 /// - a pixel is no shadow of the Gaussian that it has just begun itself, which hides what moves in OpenCV's frames 2
 /// to 5.
 ///
@@ -71,9 +74,11 @@ private:
     MixtureLayout layout_;
     Executor* executor_;
     BackendBuffer model_;
-    std::vector<std::uint8_t> kinds_;  // on the CPU: what is known of blocks between frames
-    RowStrips strips_;                 // likewise, for rows that are made
-    BackendBuffer clock_;              // a MixtureClock: on CUDA a graph's replay counts on
+    // On the CPU, what is known of blocks between frames (MixtureBlocks).
+    std::vector<std::uint8_t> kinds_, compared_, nearest_;
+    HostBuffer means_, reaches_;
+    RowStrips strips_;     // likewise, for rows that are made
+    BackendBuffer clock_;  // a MixtureClock: on CUDA a graph's replay counts on
 };
 
 }  // namespace framewire

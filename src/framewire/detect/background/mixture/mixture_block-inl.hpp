@@ -128,6 +128,54 @@ public:
         return true;
     }
 
+    // The bits of the pixels that are shadow where they are not background, of a block that does not learn.
+    HWY_INLINE std::uint32_t shadows() {
+        for (int mode = 0; mode < modes_; ++mode) load_weights<false>(mode);
+        std::uint32_t all = 0;
+        for (int part = 0; part < parts; part += 2) {
+            const M dark[2] = {shadowed(part, hn::Not(none())), shadowed(part + 1, hn::Not(none()))};
+            all |= bits(dark) << part * lanes;
+        }
+        return all;
+    }
+
+    // After an update, of mode `mode`: what pixels are compared with where they do not learn (MixtureBlocks). `total`:
+    // the weights of the modes before. False where the mode is no pixel's background: then nothing is kept.
+    HWY_INLINE bool keep(int mode, V* total, std::uint8_t* means, std::uint16_t* reaches) const {
+        M counts[parts];
+        auto any_counts = none();
+        for (int part = 0; part < parts; part += 2) {
+            V weight[2];
+            load(weights_ + mode * weight_stride_ + part * lanes, weight);
+            for (int i = 0; i < 2; ++i) {
+                counts[part + i] = hn::And(hn::Gt(weight[i], hn::Zero(Floats())),
+                                           hn::Lt(total[part + i], set(terms_.background_weight)));
+                any_counts = hn::Or(any_counts, counts[part + i]);
+                total[part + i] = hn::Add(total[part + i], weight[i]);
+            }
+        }
+        if (!any(any_counts)) return false;
+        for (int part = 0; part < parts; part += 2) {
+            V reach[2];
+            load(feature(mode, part, 0), reach);
+            for (int i = 0; i < 2; ++i) {
+                // A squared distance is whole: it is below a reach where it is below the next whole number.
+                const auto whole = hn::Ceil(
+                    hn::Mul(hn::Mul(set(terms_.background_distance), reach[i]), set(1 / (value_unit * value_unit))));
+                reach[i] = hn::IfThenElseZero(counts[part + i], hn::Min(whole, set(most_reach)));
+            }
+            store(reach, reaches + part * lanes);
+            for (int c = 0; c < channels; ++c) {
+                const auto mean = hn::Load(Words(), feature(mode, part, 1 + c));
+                const auto level = hn::ShiftRight<8>(hn::Add(mean, hn::Set(Words(), 128)));
+                const hn::Rebind<std::uint8_t, Words> bytes;
+                hn::StoreU(hn::DemoteTo(bytes, hn::BitCast(hn::RebindToSigned<Words>(), level)), bytes,
+                           means + c * block_px + part * lanes);
+            }
+        }
+        return true;
+    }
+
     // After an update: how many modes any of its pixels may use.
     HWY_INLINE int modes() const { return modes_; }
     // Likewise: whether all its pixels have one mode of weight 1.
@@ -154,6 +202,7 @@ private:
     HWY_INLINE V share_of(V gained) const { return hn::Min(hn::Div(set(step_.gain), gained), set(1)); }
 
     // Loads a mode's weights and lets them decay; false where no pixel uses it.
+    template <bool decays = true>
     HWY_INLINE bool load_weights(int mode) {
         auto used = none();
         for (int part = 0; part < parts; part += 2) {
@@ -162,7 +211,7 @@ private:
             for (int i = 0; i < 2; ++i) {
                 used_[part + i] = hn::Gt(old[i], hn::Zero(Floats()));
                 used = hn::Or(used, used_[part + i]);
-                weight_[mode][part + i] = decayed(old[i]);
+                weight_[mode][part + i] = decays ? decayed(old[i]) : old[i];
             }
         }
         return any(used);

@@ -19,34 +19,105 @@ using namespace mixture_block;
 
 constexpr std::int64_t blocks_ahead = 4;  // to prefetch: 2 to 8 do about as well
 
-// 256 times block_px bytes of each channel from `pixels` pixels, 0 behind them.
+using Bytes = hn::CappedTag<std::uint8_t, block_px>;
+using B = hn::VFromD<Bytes>;
+using HalfWords = hn::Repartition<std::uint16_t, Bytes>;
+constexpr int byte_lanes = static_cast<int>(hn::MaxLanes(Bytes()));
+
+// The pixels at `row`, where there are a block's, or a copy in `padded` with 0 behind them.
 template <int channels>
-HWY_INLINE void split_channels(const std::uint8_t* row, int pixels, std::uint16_t* values) {
-    HWY_ALIGN std::uint8_t padded[block_px * channels];
-    if (pixels < block_px) {
-        std::memset(padded, 0, sizeof(padded));
-        std::memcpy(padded, row, static_cast<std::size_t>(pixels) * channels);
-        row = padded;
-    }
-    const hn::CappedTag<std::uint8_t, block_px> d;
-    const hn::Half<decltype(d)> half;
-    const hn::Repartition<std::uint16_t, decltype(d)> words;
-    const auto lanes = static_cast<int>(hn::Lanes(d));
-    const auto put = [&](hn::VFromD<decltype(d)> bytes, std::uint16_t* to) HWY_ATTR {
-        hn::Store(hn::ShiftLeft<8>(hn::PromoteTo(words, hn::LowerHalf(half, bytes))), words, to);
-        hn::Store(hn::ShiftLeft<8>(hn::PromoteTo(words, hn::UpperHalf(half, bytes))), words, to + lanes / 2);
-    };
-    for (int x = 0; x < block_px; x += lanes) {
-        if constexpr (channels == 1) {
-            put(hn::LoadU(d, row + x), values + x);
-        } else {
-            hn::VFromD<decltype(d)> b, g, r;
-            hn::LoadInterleaved3(d, row + 3 * x, b, g, r);
-            put(b, values + x);
-            put(g, values + block_px + x);
-            put(r, values + 2 * block_px + x);
+HWY_INLINE const std::uint8_t* whole_block(const std::uint8_t* row, int pixels, std::uint8_t* padded) {
+    if (pixels == block_px) return row;
+    std::memset(padded, 0, block_px * channels);
+    std::memcpy(padded, row, static_cast<std::size_t>(pixels) * channels);
+    return padded;
+}
+
+// As many pixels as a vector of bytes has lanes, a vector for each channel.
+template <int channels>
+HWY_INLINE void load_channels(const std::uint8_t* row, B* to) {
+    if constexpr (channels == 1)
+        to[0] = hn::LoadU(Bytes(), row);
+    else
+        hn::LoadInterleaved3(Bytes(), row, to[0], to[1], to[2]);
+}
+
+// 256 times a block's bytes of each channel.
+template <int channels>
+HWY_INLINE void split_channels(const std::uint8_t* row, std::uint16_t* values) {
+    const hn::Half<Bytes> half;
+    const HalfWords words;
+    for (int x = 0; x < block_px; x += byte_lanes) {
+        B bytes[channels];
+        load_channels<channels>(row + channels * x, bytes);
+        for (int c = 0; c < channels; ++c) {
+            auto* const to = values + c * block_px + x;
+            hn::Store(hn::ShiftLeft<8>(hn::PromoteTo(words, hn::LowerHalf(half, bytes[c]))), words, to);
+            hn::Store(hn::ShiftLeft<8>(hn::PromoteTo(words, hn::UpperHalf(half, bytes[c]))), words,
+                      to + byte_lanes / 2);
         }
     }
+}
+
+// Squared differences of levels below 15; from there on all that a byte holds.
+HWY_ALIGN constexpr std::uint8_t squares[16] = {0, 1, 4, 9, 16, 25, 36, 49, 64, 81, 100, 121, 144, 169, 196, 255};
+
+// Whether all pixels of a block are nearer than `nearest` to their first modes. Where not, they may be background
+// nevertheless.
+template <int channels>
+HWY_INLINE bool all_near(const std::uint8_t* row, const std::uint8_t* means, std::uint8_t nearest) {
+    const Bytes d;
+    const auto table = hn::LoadDup128(d, squares);
+    auto most = hn::Zero(d);
+    for (int x = 0; x < block_px; x += byte_lanes) {
+        B bytes[channels];
+        load_channels<channels>(row + channels * x, bytes);
+        auto sum = hn::Zero(d);
+        for (int c = 0; c < channels; ++c) {
+            const auto mean = hn::LoadU(d, means + c * block_px + x);
+            const auto levels = hn::Or(hn::SaturatedSub(bytes[c], mean), hn::SaturatedSub(mean, bytes[c]));
+            sum = hn::SaturatedAdd(sum, hn::TableLookupBytes(table, hn::Min(levels, hn::Set(d, 15))));
+        }
+        most = hn::Max(most, sum);
+    }
+    return hn::AllTrue(d, hn::Ne(hn::SaturatedSub(hn::Set(d, nearest), most), hn::Zero(d)));
+}
+
+using Levels = hn::CappedTag<std::uint16_t, block_px>;
+constexpr int level_lanes = static_cast<int>(hn::MaxLanes(Levels()));
+
+// The bits of a block's pixels that no mode reaches. The strides lead from mode to mode.
+template <int channels>
+HWY_INLINE std::uint32_t out_of_reach(const std::uint8_t* row, int modes, const std::uint8_t* means,
+                                      std::int64_t mean_stride, const std::uint16_t* reaches,
+                                      std::int64_t reach_stride) {
+    const Levels d;
+    const hn::Rebind<std::uint8_t, Levels> bytes;
+    HWY_ALIGN std::uint8_t planes[channels * block_px];
+    for (int x = 0; x < block_px; x += byte_lanes) {
+        B own[channels];
+        load_channels<channels>(row + channels * x, own);
+        for (int c = 0; c < channels; ++c) hn::Store(own[c], Bytes(), planes + c * block_px + x);
+    }
+    std::uint32_t all = 0;
+    for (int x = 0; x < block_px; x += level_lanes) {
+        auto reached = hn::Zero(d);  // not 0 where
+        for (int mode = 0; mode < modes; ++mode) {
+            auto sum = hn::Zero(d);
+            for (int c = 0; c < channels; ++c) {
+                const auto levels =
+                    hn::Sub(hn::PromoteTo(d, hn::Load(bytes, planes + c * block_px + x)),
+                            hn::PromoteTo(d, hn::LoadU(bytes, means + mode * mean_stride + c * block_px + x)));
+                sum = hn::SaturatedAdd(sum, hn::Mul(levels, levels));
+            }
+            const auto reach = hn::LoadU(d, reaches + mode * reach_stride + x);
+            reached = hn::Or(reached, hn::SaturatedSub(reach, sum));
+        }
+        std::uint8_t mask[8] = {};
+        hn::StoreMaskBits(d, hn::Eq(reached, hn::Zero(d)), mask);
+        for (int byte = 0; byte < level_lanes / 8; ++byte) all |= std::uint32_t{mask[byte]} << (x + 8 * byte);
+    }
+    return all;
 }
 
 // The share of a pixel's difference that its mode learns, where that is its sole one, of weight 1; negative where a
@@ -62,53 +133,155 @@ float share_of_sole(const MixtureTerms& terms, const MixtureStep& step) {
 // of weight 1.
 constexpr std::uint8_t sole_modes = most_mixtures + 1;
 
-// Has what a block will need brought near: its weights, and the features of its first mode, and of the second where
-// there is one. Processors do not follow that many streams.
-template <int channels>
-HWY_INLINE void prefetch(const MixtureLayout& layout, const std::uint16_t* model, int kind, std::int64_t block) {
-    const int modes = kind == sole_modes ? 1 : kind;
-    if (kind != sole_modes)
-        for (int mode = 0; mode < modes; ++mode) hwy::Prefetch(model + layout.weights(mode, block));
-    for (int mode = 0; mode < std::min(modes, 2); ++mode)
-        for (int number = 0; number < 1 + channels; ++number)
-            hwy::Prefetch(model + layout.features(mode, block) + number * block_px);
-}
+// A row of an image, and of the masks of it.
+struct MixtureRow {
+    const std::uint8_t* pixels;
+    int width;
+    std::uint32_t *foreground, *shadows;  // or no shadows
 
-template <int channels>
-void update_row_of(const MixtureTerms& terms, const MixtureStep& step, const MixtureLayout& layout,
-                   std::uint16_t* model, std::uint8_t* kinds, std::int64_t y, const std::uint8_t* row, int width,
-                   std::uint32_t* foreground, std::uint32_t* shadows) {
-    const auto sole_share = share_of_sole(terms, step);
-    HWY_ALIGN std::uint16_t values[block_px * channels];
-    const auto weight_stride = layout.weights(1, 0) - layout.weights(0, 0);
-    const auto feature_stride = layout.features(1, 0) - layout.features(0, 0);
-    for (int word = 0; word < layout.row_blocks; ++word) {
-        const int pixels = std::min(width - word * block_px, block_px);
-        split_channels<channels>(row + std::int64_t{word} * block_px * channels, pixels, values);
-        const auto block = y * layout.row_blocks + word;
-        auto& kind = kinds[block];
-        const bool sole = kind == sole_modes;
-        Block<channels> here(terms, step, values, sole ? 1 : kind, model + layout.weights(0, block), weight_stride,
-                             model + layout.features(0, block), feature_stride);
-        std::uint32_t moving = 0, dark = 0;
-        const bool reweighed = sole && sole_share >= 0 ? here.template update<true>(set(sole_share), moving, dark)
-                                                       : here.template update<false>(set(0), moving, dark);
-        if (reweighed) kind = here.is_sole() ? sole_modes : static_cast<std::uint8_t>(here.modes());
-        if (block + blocks_ahead < layout.blocks)
-            prefetch<channels>(layout, model, kinds[block + blocks_ahead], block + blocks_ahead);
-        const auto inside = ~0u >> (block_px - pixels);
+    int pixels_of(int word) const { return std::min(width - word * block_px, block_px); }
+    void put(int word, std::uint32_t moving, std::uint32_t dark) const {
+        const auto inside = ~0u >> (block_px - pixels_of(word));
         foreground[word] = moving & inside;
         if (shadows) shadows[word] = dark & inside;
     }
+};
+
+// The models of a row of blocks, which learn from its pixels or only tell what of them moves.
+template <int channels>
+class RowModel {
+public:
+    RowModel(const MixtureTerms& terms, const MixtureStep& step, const MixtureLayout& layout,
+             const MixtureBlocks& blocks, int y, const MixtureRow& row)
+        : terms_(terms),
+          step_(step),
+          layout_(layout),
+          blocks_(blocks),
+          row_(row),
+          first_(std::int64_t{y} * layout.row_blocks) {}
+
+    // `keeps`: whether the row does not learn from the next frame.
+    void learn(bool keeps) {
+        const auto sole_share = share_of_sole(terms_, step_);
+        for (int word = 0; word < layout_.row_blocks; ++word) {
+            const auto block = first_ + word;
+            auto& kind = blocks_.kinds[block];
+            std::uint32_t moving = 0, dark = 0;
+            auto here = at(word);
+            const bool reweighed = kind == sole_modes && sole_share >= 0
+                                       ? here.template update<true>(set(sole_share), moving, dark)
+                                       : here.template update<false>(set(0), moving, dark);
+            if (reweighed) kind = here.is_sole() ? sole_modes : static_cast<std::uint8_t>(here.modes());
+            if (keeps) keep(here, block);
+            if (block + blocks_ahead < layout_.blocks) prefetch(block + blocks_ahead);
+            row_.put(word, moving, dark);
+        }
+    }
+
+    // Looks at all blocks first: meanwhile the models of those that need them come from memory.
+    void classify() {
+        constexpr std::uint32_t open = 1;
+        for (int word = 0; word < layout_.row_blocks; ++word) {
+            const auto block = first_ + word;
+            const bool near = all_near<channels>(pixels(word), means(block), blocks_.nearest[block]);
+            if (!near) prefetch_levels(block);
+            row_.put(word, near ? 0 : open, 0);
+        }
+        for (int word = 0; word < layout_.row_blocks; ++word) {
+            if (row_.foreground[word] != open) continue;
+            const auto block = first_ + word;
+            const auto moving = out_of_reach<channels>(pixels(word), blocks_.compared[block], means(block),
+                                                       mean_stride(), reaches(block), reach_stride());
+            const auto dark = terms_.shadows && moving ? at(word).shadows() & moving : 0;
+            row_.put(word, moving & ~dark, dark);
+        }
+    }
+
+private:
+    HWY_INLINE std::uint16_t* weights(std::int64_t block) const { return blocks_.model + layout_.weights(0, block); }
+    HWY_INLINE std::uint16_t* features(std::int64_t block) const { return blocks_.model + layout_.features(0, block); }
+    HWY_INLINE std::uint8_t* means(std::int64_t block) const { return blocks_.means + block * block_px * channels; }
+    HWY_INLINE std::uint16_t* reaches(std::int64_t block) const { return blocks_.reaches + block * block_px; }
+    HWY_INLINE std::int64_t mean_stride() const { return layout_.blocks * block_px * channels; }
+    HWY_INLINE std::int64_t reach_stride() const { return layout_.blocks * block_px; }
+    HWY_INLINE int modes_of(std::int64_t block) const {
+        const int kind = blocks_.kinds[block];
+        return kind == sole_modes ? 1 : kind;
+    }
+    HWY_INLINE void keep(const Block<channels>& block, std::int64_t number) {
+        V total[parts];
+        for (auto& one : total) one = hn::Zero(Floats());
+        int mode = 0;
+        while (mode < modes_of(number) &&
+               block.keep(mode, total, means(number) + mode * mean_stride(), reaches(number) + mode * reach_stride()))
+            ++mode;
+        blocks_.compared[number] = static_cast<std::uint8_t>(mode);
+        auto least = hn::Set(Levels(), mode > 0 ? 255 : 0);
+        for (int x = 0; x < block_px; x += level_lanes)
+            least = hn::Min(least, hn::LoadU(Levels(), reaches(number) + x));
+        blocks_.nearest[number] = static_cast<std::uint8_t>(hn::GetLane(hn::MinOfLanes(Levels(), least)));
+    }
+    HWY_INLINE const std::uint8_t* pixels(int word) {
+        return whole_block<channels>(row_.pixels + std::int64_t{word} * block_px * channels, row_.pixels_of(word),
+                                     padded_);
+    }
+    HWY_INLINE Block<channels> at(int word) {
+        split_channels<channels>(pixels(word), values_);
+        const auto block = first_ + word;
+        return Block<channels>(terms_, step_, values_, modes_of(block), weights(block),
+                               layout_.weights(1, 0) - layout_.weights(0, 0), features(block),
+                               layout_.features(1, 0) - layout_.features(0, 0));
+    }
+
+    // Has what a block will need brought near: its weights, and the features of its first mode, and of the second where
+    // there is one. Processors do not follow that many streams.
+    HWY_INLINE void prefetch(std::int64_t block) const {
+        const int modes = modes_of(block);
+        if (blocks_.kinds[block] != sole_modes)
+            for (int mode = 0; mode < modes; ++mode) hwy::Prefetch(blocks_.model + layout_.weights(mode, block));
+        for (int mode = 0; mode < std::min(modes, 2); ++mode)
+            for (int number = 0; number < 1 + channels; ++number)
+                hwy::Prefetch(blocks_.model + layout_.features(mode, block) + number * block_px);
+    }
+
+    // The same of a block that does not learn, and has not all pixels near their first modes.
+    HWY_INLINE void prefetch_levels(std::int64_t block) const {
+        for (int mode = 0; mode < blocks_.compared[block]; ++mode) {
+            if (mode > 0) {
+                hwy::Prefetch(means(block) + mode * mean_stride());
+                hwy::Prefetch(means(block + 1) + mode * mean_stride() - 1);
+            }
+            hwy::Prefetch(reaches(block) + mode * reach_stride());
+        }
+    }
+
+    const MixtureTerms& terms_;
+    const MixtureStep& step_;
+    const MixtureLayout& layout_;
+    const MixtureBlocks& blocks_;
+    const MixtureRow& row_;
+    const std::int64_t first_;  // block
+    HWY_ALIGN std::uint16_t values_[block_px * channels];
+    HWY_ALIGN std::uint8_t padded_[block_px * channels];
+};
+
+template <int channels>
+void update_row_of(const MixtureTerms& terms, std::uint64_t seen, const MixtureLayout& layout,
+                   const MixtureBlocks& blocks, int y, const MixtureRow& row) {
+    const auto step = mixture_step(terms, seen);
+    RowModel<channels> model(terms, step, layout, blocks, y, row);
+    if (mixture_learns(terms, step, y))
+        model.learn(!mixture_learns(terms, mixture_step(terms, seen + 1), y));
+    else
+        model.classify();
 }
 
 }  // namespace
 
-void update_row(const MixtureTerms& terms, const MixtureStep& step, const MixtureLayout& layout, std::uint16_t* model,
-                std::uint8_t* kinds, std::int64_t y, const std::uint8_t* row, int width, std::uint32_t* foreground,
-                std::uint32_t* shadows) {
+void update_row(const MixtureTerms& terms, std::uint64_t seen, const MixtureLayout& layout, const MixtureBlocks& blocks,
+                int y, const std::uint8_t* row, int width, std::uint32_t* foreground, std::uint32_t* shadows) {
     const auto update = layout.channels == 3 ? update_row_of<3> : update_row_of<1>;
-    update(terms, step, layout, model, kinds, y, row, width, foreground, shadows);
+    update(terms, seen, layout, blocks, y, {row, width, foreground, shadows});
 }
 
 }  // namespace framewire::HWY_NAMESPACE
@@ -123,8 +296,10 @@ HWY_EXPORT(update_row);
 void MixtureBackground::update_row(std::uint64_t seen, int y, const std::uint8_t* row, std::uint32_t* foreground,
                                    std::uint32_t* shadows, int row_words) {
     HWY_DYNAMIC_DISPATCH(update_row)
-    (terms_, mixture_step(terms_, seen), layout_, model_.as<std::uint16_t>(), kinds_.data(), y, row, shape_.width,
-     foreground, shadows);
+    (terms_, seen, layout_,
+     {model_.as<std::uint16_t>(), kinds_.data(), compared_.data(), means_.data(), reaches_.as<std::uint16_t>(),
+      nearest_.data()},
+     y, row, shape_.width, foreground, shadows);
     const auto unused_words = static_cast<std::size_t>(row_words - layout_.row_blocks);
     std::fill_n(foreground + layout_.row_blocks, unused_words, 0u);
     if (shadows) std::fill_n(shadows + layout_.row_blocks, unused_words, 0u);

@@ -37,7 +37,8 @@ public:
                     float values[3] = {};
                     for (int c = 0; c < shape_.channels; ++c)
                         values[c] = value_unit * static_cast<float>(frames.row(frame, y)[x * shape_.channels + c]);
-                    const auto verdict = update(pixel(x, y), values, step);
+                    const auto verdict = mixture_learns(terms_, step, y) ? update(pixel(x, y), values, step)
+                                                                         : classify(pixel(x, y), values);
                     foreground.row(frame, y)[x] = verdict == Verdict::foreground ? 255 : 0;
                     shadows.row(frame, y)[x] = verdict == Verdict::shadow ? 255 : 0;
                 }
@@ -106,6 +107,20 @@ private:
         for (auto& mode : modes) mode.weight = stored(mode.weight, step);
         std::erase_if(modes, [](const Mode& mode) { return mode.weight == 0; });
         return verdict;
+    }
+
+    // What moves of a row that does not learn: its background modes are compared with in whole levels.
+    Verdict classify(const Pixel& pixel, const float* values) const {
+        const auto& modes = pixel.modes;
+        float total = 0;
+        for (const auto& mode : modes) {
+            if (!(total < terms_.background_weight)) break;
+            float levels[3] = {};
+            for (int c = 0; c < shape_.channels; ++c) levels[c] = mixture_level(mode.mean[c]) - values[c] / value_unit;
+            if (product(levels, levels) < mixture_reach(terms_, mode.variance)) return Verdict::background;
+            total += mode.weight;
+        }
+        return terms_.shadows && is_shadow(modes, values) ? Verdict::shadow : Verdict::foreground;
     }
 
     bool is_shadow(const std::vector<Mode>& modes, const float* values) const {

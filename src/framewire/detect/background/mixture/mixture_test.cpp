@@ -172,6 +172,10 @@ TEST_P(MixtureTest, EqualsTheReferenceWithOtherParameters) {
         {.learning_rate = 0},
         {.learning_rate = 1},
         {.learning_rate = 1e-5f},
+        {.learn_every = 1},
+        {.var_threshold = 1e4f, .learn_every = 2},
+        {.background_ratio = 0, .learn_every = 3},
+        {.history = 2, .learn_every = 5},
     };
     for (const int channels : {3, 1}) {
         const auto frames = flicker({frame_count(80), 7, 129, channels});
@@ -282,7 +286,8 @@ TEST(Mixture, RefusesWhatIsNotAllowed) {
     for (const auto& parameters :
          {MixtureParameters{.history = 0}, MixtureParameters{.var_threshold = -1}, MixtureParameters{.mixtures = 6},
           MixtureParameters{.var_max = 256}, MixtureParameters{.var_min = 80}, MixtureParameters{.learning_rate = 2},
-          MixtureParameters{.shadow_threshold = std::nanf("")}})
+          MixtureParameters{.shadow_threshold = std::nanf("")}, MixtureParameters{.learn_every = 0},
+          MixtureParameters{.learn_every = most_learn_every + 1}})
         EXPECT_THROW(MixtureBackground(parameters, shape, executor), Error);
     EXPECT_THROW(MixtureBackground({}, {1, 4, 40, 2}, executor), Error);
     MixtureBackground mixture({}, shape, executor);
