@@ -2,7 +2,10 @@
 
 #include "framewire/core/error.hpp"
 
+#ifdef __linux__
 #include <sys/mman.h>
+#endif
+
 #include <new>
 
 namespace framewire {
@@ -16,12 +19,19 @@ constexpr std::align_val_t huge_page{huge_page_bytes};
 
 constexpr bool is_huge(std::size_t bytes) { return bytes >= least_huge_bytes; }
 
+// Only a wish: nothing is wrong where the kernel has no such pages.
+void ask_for_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {
+#ifdef __linux__
+    madvise(data, bytes / huge_page_bytes * huge_page_bytes, MADV_HUGEPAGE);
+#endif
+}
+
 class Heap final : public HostMemory {
 public:
     void* allocate(std::size_t bytes) override {
         void* data = ::operator new(bytes, is_huge(bytes) ? huge_page : cache_line, std::nothrow);
         if (!data) fail(ErrorCode::config, "no memory for a buffer of {} bytes", bytes);
-        if (is_huge(bytes)) madvise(data, bytes / huge_page_bytes * huge_page_bytes, MADV_HUGEPAGE);
+        if (is_huge(bytes)) ask_for_huge_pages(data, bytes);
         return data;
     }
     void release(void* data, std::size_t bytes) noexcept override {
