@@ -241,31 +241,49 @@ __global__ void __launch_bounds__(cell_threads) cells_kernel(CellJob job) {
     }
 }
 
-// ---- The norm: a warp a block of cells ----
+// ---- The norm: four lanes a block of cells, whose values they take turns with ----
 
 constexpr int norm_threads = 128;
+constexpr int norm_lanes = 4;
 
-__global__ void __launch_bounds__(norm_threads)
-    norm_kernel(const float* cells, HogShape from, float* out, HogShape to, int block, HogNorm norm) {
-    const auto index = (std::int64_t{blockIdx.x} * norm_threads + threadIdx.x) / 32;
-    if (index >= std::int64_t{to.frames} * to.rows * to.columns) return;
-    const auto row = index / to.columns;
-    const auto x = index - row * to.columns, frame = row / to.rows, y = row - frame * to.rows;
-    const int lane = threadIdx.x % 32, run = block * from.values;
-    const auto row_values = std::int64_t{from.columns} * from.values;
-    cells += (frame * from.rows + y) * row_values + x * from.values;
-    out += index * to.values;
-    const auto value = [&](int i) { return cells[i / run * row_values + i % run]; };
+struct NormJob {
+    const float* cells;
+    HogShape from;
+    float* out;
+    HogShape to;
+    int block;
+    bool twice;  // HogNorm::l2hys
+};
+
+__global__ void __launch_bounds__(norm_threads) norm_kernel(NormJob job) {
+    const int x = static_cast<int>(blockIdx.x * norm_threads + threadIdx.x) / norm_lanes;
+    const int y = static_cast<int>(blockIdx.y), frame = static_cast<int>(blockIdx.z);
+    const int lane = static_cast<int>(threadIdx.x) % norm_lanes, run = job.block * job.from.values;
+    const auto row_values = std::int64_t{job.from.columns} * job.from.values;
+    // Lanes behind the last block have a part in the sums of none.
+    const bool there = x < job.to.columns;
+    const auto* cells = job.cells + (std::int64_t{frame} * job.from.rows + y) * row_values + x * job.from.values;
+    const auto each = [&](auto&& take) {
+        const auto* row = cells;
+        int at = lane;
+        for (int i = lane; there && i < job.to.values; i += norm_lanes) {
+            for (; at >= run; at -= run) row += row_values;
+            take(i, row[at]);
+            at += norm_lanes;
+        }
+    };
     const auto scale = [&](auto&& of) {
         float sum = 0;
-        for (int i = lane; i < to.values; i += 32) sum += of(i) * of(i);
-        return 1 / sqrtf(cuda::warp_sum(sum) + hog_epsilon_squared);
+        each([&](int, float value) { sum += of(value) * of(value); });
+#pragma unroll
+        for (int step = 1; step < norm_lanes; step *= 2) sum += __shfl_xor_sync(~0u, sum, step);
+        return 1 / sqrtf(sum + hog_epsilon_squared);
     };
-    const auto first = scale(value);
-    const auto held = [&](int i) { return fminf(value(i) * first, hog_largest_share); };
-    const bool twice = norm == HogNorm::l2hys;
-    const auto second = twice ? scale(held) : 1.0f;
-    for (int i = lane; i < to.values; i += 32) out[i] = twice ? held(i) * second : value(i) * first;
+    const auto first = scale([](float value) { return value; });
+    const auto held = [&](float value) { return job.twice ? fminf(value * first, hog_largest_share) : value; };
+    const auto second = job.twice ? scale(held) : first;
+    auto* out = job.out + ((std::int64_t{frame} * job.to.rows + y) * job.to.columns + x) * job.to.values;
+    each([&](int i, float value) { out[i] = held(value) * second; });
 }
 
 }  // namespace
@@ -330,13 +348,15 @@ void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace:
                                 hog_ring(parameters_.bins, parameters_.signed_gradients), cells_shape_, cells},
                                executor_->stream());
     if (!normed) return;
-    // Of spread votes every block has histograms of its own.
-    const int block = spread_ ? 1 : parameters_.block;
-    const auto blocks = std::int64_t{output_shape_.frames} * output_shape_.rows * output_shape_.columns;
-    constexpr int blocks_each = norm_threads / 32;
-    norm_kernel<<<cuda::blocks(blocks, blocks_each), norm_threads, 0, stream>>>(cells, cells_shape_, out.data(),
-                                                                                output_shape_, block, parameters_.norm);
-    cuda::check_launch();
+    cuda::for_frames(output_shape_.frames, 1, [&](int first, int count) {
+        const NormJob job{cells + first * cells_shape_.rows * cells_shape_.row_values(), cells_shape_,
+                          out.data() + first * output_shape_.rows * output_shape_.row_values(), output_shape_,
+                          // Of spread votes every block has histograms of its own.
+                          spread_ ? 1 : parameters_.block, parameters_.norm == HogNorm::l2hys};
+        const dim3 grid(cuda::blocks(output_shape_.columns * norm_lanes, norm_threads),
+                        static_cast<unsigned>(output_shape_.rows), static_cast<unsigned>(count));
+        norm_kernel<<<grid, norm_threads, 0, stream>>>(job);
+    });
 }
 
 }  // namespace framewire

@@ -23,7 +23,6 @@ namespace {
 
 constexpr int warps_per_block = 8;
 constexpr int threads_per_block = 32 * warps_per_block;
-constexpr int blocks_per_multiprocessor = 2;
 constexpr int stages = 3;  // steps under way or at work
 constexpr int unit = 16;   // pixels or rows
 constexpr int tiles = 3;   // of a warp
@@ -31,6 +30,8 @@ constexpr int warp_bytes = tiles * unit;
 constexpr int strip_bytes = warps_per_block * warp_bytes;
 constexpr int out_row_bytes = strip_bytes + chunk_bytes;
 constexpr int most_units = 5;
+// Of a multiprocessor at once, as the results that a thread keeps leave registers for.
+constexpr int blocks_at_once(int units) { return units == 2 ? 3 : 2; }
 constexpr int most_taps = unit * (most_units - 1) + 1;
 
 struct Job : WarpJob {
@@ -206,7 +207,7 @@ __device__ void store_results(const Sums (&sums)[tiles], std::uint8_t* to) {
 }
 
 template <int channels, int units>
-__global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
+__global__ void __launch_bounds__(threads_per_block, blocks_at_once(units))
     matrix_kernel(__grid_constant__ const Job job) {
     using BlockMemory = Memory<channels, units>;
     extern __shared__ uint4 shared[];
@@ -282,7 +283,7 @@ __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
 template <int channels, int units>
 FilterOnDevice plan(Job job, const Shape& shape, Border border, Executor& executor) {
     const int strips = cuda::parts(shape.width * channels, strip_bytes);
-    settle_warps<1>(job, shape, border, strips, blocks_per_multiprocessor, unit, unit * (units - 1));
+    settle_warps<1>(job, shape, border, strips, blocks_at_once(units), unit, unit * (units - 1));
     cuda::allow_shared_memory(matrix_kernel<channels, units>);
     return [job, &executor](const FilterImages<MemorySpace::device>& images) {
         launch_warps<1>(job, images, [&](const Job& part, dim3 grid) {
