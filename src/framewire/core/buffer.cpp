@@ -2,8 +2,11 @@
 
 #include "framewire/core/error.hpp"
 
-#include <sys/mman.h>
 #include <new>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 namespace framewire {
 namespace {
@@ -21,7 +24,9 @@ public:
     void* allocate(std::size_t bytes) override {
         void* data = ::operator new(bytes, is_huge(bytes) ? huge_page : cache_line, std::nothrow);
         if (!data) fail(ErrorCode::config, "no memory for a buffer of {} bytes", bytes);
+#ifdef __linux__
         if (is_huge(bytes)) madvise(data, bytes / huge_page_bytes * huge_page_bytes, MADV_HUGEPAGE);
+#endif
         return data;
     }
     void release(void* data, std::size_t bytes) noexcept override {
