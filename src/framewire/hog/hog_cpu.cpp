@@ -155,7 +155,12 @@ void cell_row(const CellRow& cells, const HogRing& ring) {
                 hn::StoreU(all, df, sum + i);
             }
             auto* out = cells.out + std::int64_t{first + cell} * ring.bins;
-            for (int bin = 0; bin < ring.bins; ++bin) out[bin] = sum[2 * bin + 1] + sum[2 * bin + 2];
+            for (int bin = 0; bin < ring.bins; bin += static_cast<int>(hn::Lanes(df))) {
+                hn::VFromD<DF> second, first;
+                hn::LoadInterleaved2(df, sum + 2 * bin + 1, second, first);
+                const auto own = hn::FirstN(df, static_cast<std::size_t>(ring.bins - bin));
+                hn::BlendedStore(hn::Add(second, first), own, df, out + bin);
+            }
             out[ring.bins - 1] += sum[0];
             out[0] += sum[2 * ring.bins + 1];
         }
