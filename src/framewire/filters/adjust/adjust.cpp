@@ -33,9 +33,9 @@ AdjustTerms adjust_terms(const Adjustment& adjustment) {
 }
 
 Adjust::Adjust(const Adjustment& adjustment, const Shape& shape, Executor& executor)
-    : Adjust(adjust_terms(adjustment), shape, executor) {}
+    : Adjust(shape, adjust_terms(adjustment), executor) {}
 
-Adjust::Adjust(const AdjustTerms& terms, const Shape& shape, Executor& executor)
+Adjust::Adjust(const Shape& shape, const AdjustTerms& terms, Executor& executor)
     : terms_(terms), shape_(shape), executor_(&executor) {
     validate(shape, "adjust's image");
 }

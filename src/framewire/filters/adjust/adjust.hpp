@@ -23,7 +23,7 @@ public:
     /// Throws Error{usage} on a setting or shape that is not allowed.
     Adjust(const Adjustment& adjustment, const Shape& shape, Executor& executor);
     /// By terms that adjust_terms() could give, or planes of YUV need. Throws likewise.
-    Adjust(const AdjustTerms& terms, const Shape& shape, Executor& executor);
+    Adjust(const Shape& shape, const AdjustTerms& terms, Executor& executor);
 
     Shape output_shape() const { return shape_; }
 

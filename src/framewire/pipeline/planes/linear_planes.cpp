@@ -161,7 +161,7 @@ public:
         : Step(from, {1, from.height, from.width, 1}) {
         for (int plane = 0; plane < from.planes(); ++plane)
             planes_[static_cast<std::size_t>(plane)].filter = std::make_unique<FilterOf<Adjust>>(
-                plane == 0 ? levels.luma : levels.chroma, plane_shape(from, plane), executor);
+                plane_shape(from, plane), plane == 0 ? levels.luma : levels.chroma, executor);
     }
     Step(const YuvInfo& from, const Shape& to) : to_(from) {
         to_.height = to.height;
