@@ -42,7 +42,6 @@ constexpr int zero_columns = max_radius + 1;
 static_assert(zero_columns % columns_per_thread == 0);
 
 // Behind the columns there is room for what threads without a result of their own read, which nobody takes.
-// Behind the columns there is room for what threads without a result of their own read, which nobody takes.
 struct alignas(16) Memory {
     WindowSums prefix[(3 * zero_columns + columns_per_block) / columns_per_thread * thread_places];
     std::uint8_t gray[columns_per_block + zero_columns];  // of the row of results
