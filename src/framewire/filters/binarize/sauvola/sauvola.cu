@@ -41,9 +41,10 @@ constexpr int thread_places = columns_per_thread + 2;
 constexpr int zero_columns = max_radius + 1;
 static_assert(zero_columns % columns_per_thread == 0);
 
+// Behind the columns there is room for what threads without a result of their own read, which nobody takes.
 struct alignas(16) Memory {
-    WindowSums prefix[(zero_columns + columns_per_block) / columns_per_thread * thread_places];
-    std::uint8_t gray[columns_per_block];  // of the row of results
+    WindowSums prefix[(3 * zero_columns + columns_per_block) / columns_per_thread * thread_places];
+    std::uint8_t gray[columns_per_block + zero_columns];  // of the row of results
     cuda::BlockScan<WindowSums, warps_per_block> scan;
 };
 
@@ -227,22 +228,25 @@ __global__ void __launch_bounds__(threads_per_block, channels == 1 ? 3 : 2)
             }
         }
         auto* to = out + y * job.out.row_stride;
+        bool white[columns_per_thread];
 #pragma unroll
         for (int at = 0; at < columns_per_thread; ++at) {
-            const int warp_x = strip + at * threads_per_block + static_cast<int>(threadIdx.x) / 32 * 32;
-            const int warp_px = min(strip_end - warp_x, 32);
-            if (warp_px <= 0) break;
-            const int lane = static_cast<int>(threadIdx.x) % 32;
-            bool white = false;
-            if (lane < warp_px) {
-                constexpr int places_apart = threads_per_block / columns_per_thread * thread_places;
-                const float threshold = threshold_of(right[at * places_apart] - left[at * places_apart], window_px[at],
-                                                     reciprocal[at], job.k);
-                white = static_cast<float>(memory.gray[in_block + at * threads_per_block]) > threshold;
-                if (channels == 1) to[warp_x + lane] = white ? 255 : 0;
+            constexpr int places_apart = threads_per_block / columns_per_thread * thread_places;
+            const float threshold =
+                threshold_of(right[at * places_apart] - left[at * places_apart], window_px[at], reciprocal[at], job.k);
+            white[at] = static_cast<float>(memory.gray[in_block + at * threads_per_block]) > threshold;
+        }
+#pragma unroll
+        for (int at = 0; at < columns_per_thread; ++at) {
+            const int column = x + at * threads_per_block;
+            if constexpr (channels == 1) {
+                if (column < strip_end) to[column] = white[at] ? 255 : 0;
+            } else {
+                const int warp_x = column - static_cast<int>(threadIdx.x) % 32;
+                const auto whites = __ballot_sync(~0u, white[at]);
+                if (warp_x < strip_end)
+                    store_bgr(to + warp_x * channels, whites, min(strip_end - warp_x, 32), job.out_words);
             }
-            if constexpr (channels == 3)
-                store_bgr(to + warp_x * channels, __ballot_sync(~0u, white), warp_px, job.out_words);
         }
     }
 }
