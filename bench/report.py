@@ -132,13 +132,18 @@ def geometric_mean(values):
     return product
 
 
+def other_text(row):
+    agrees = row["details"].get("agrees", "equal")
+    return f"{row['runner']} {spread(row)}" + (f" [{agrees}]" if agrees != "equal" else "")
+
+
 def peers_part(figures, plots):
     """The usual size row by row; of the others how they compare in the mean."""
     rows = [row for row in figures.group("peers") if row["median_us"]]
     contests = {}
     for row in rows:
         details = row["details"]
-        setting_of = tuple(details.get(key, "") for key in ("size", "content", "cache", "batch", "transfers"))
+        setting_of = tuple(details.get(key, "").replace("none", "") for key in ("size", "content", "cache", "batch", "transfers"))
         contests.setdefault((row["operation"], row["machine"], setting_of), []).append(row)
     lines, means = [], {}
     for (operation, machine, (size, content, cache, batch, transfers)), group in contests.items():
@@ -150,9 +155,9 @@ def peers_part(figures, plots):
             ratio = others[0]["median_us"] / row["median_us"]
             means.setdefault((row["runner"], machine, size, batch, cache), []).append(ratio)
             if size in ("1920x1080", ""):
-                lines.append([operation, row["runner"], ", ".join(filter(None, (content, cache, batch and f"batch {batch}", transfers))),
-                              spread(row), share(row), "; ".join(f"{other['runner']} {spread(other)}" for other in others[:3]),
-                              f"{ratio:.2f}"])
+                words = [content, cache, f"batch {batch}" if batch else "", f"transfers {transfers}" if transfers else ""]
+                lines.append([operation, row["runner"], ", ".join(filter(None, words)), spread(row), share(row),
+                              "; ".join(other_text(other) for other in others[:3]), f"{ratio:.2f}"])
     text = plots.of("peers") + "\n" if plots.of("peers") else ""
     text += table(["operation", "runner", "content", "us", "of limit", "others, us", "times as fast"], lines) + "\n"
     text += table(["runner", "machine", "size", "batch", "cache", "operations", "times as fast in the mean"],

@@ -1,7 +1,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/kernel/grid.cuh"
 #include "ladders/binarize/binarize_kernels.hpp"
-#include "ladders/kit/chunk.cuh"
+#include "ladders/pictures/chunk_loop.cuh"
 
 namespace framewire::bench {
 namespace binarize_ladder_kernels {
@@ -132,7 +132,7 @@ void binarize_by_chunks(const BinarizeJob& job, int chunk_bytes, LadderGrid grid
     switch (chunk_bytes) {
         case 4: launch<std::uint32_t>(job, grid, stream); break;
         case 16: launch<uint4>(job, grid, stream); break;
-        case 32: launch<PixelChunk32>(job, grid, stream); break;
+        case 32: launch<Chunk32>(job, grid, stream); break;
         default: fail(ErrorCode::internal, "binarize's chunks are of 4, 16 or 32 bytes");
     }
     cuda::check_launch();

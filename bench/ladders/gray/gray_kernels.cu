@@ -1,7 +1,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/kernel/grid.cuh"
 #include "ladders/gray/gray_kernels.hpp"
-#include "ladders/kit/chunk.cuh"
+#include "ladders/pictures/chunk_loop.cuh"
 
 namespace framewire::bench {
 namespace gray_ladder_kernels {
@@ -92,7 +92,7 @@ void launch_way(const GrayJob& job, int chunk_bytes, CUstream_st* stream) {
     switch (chunk_bytes) {
         case 4: return launch<way, std::uint32_t>(job, stream);
         case 16: return launch<way, uint4>(job, stream);
-        case 32: return launch<way, PixelChunk32>(job, stream);
+        case 32: return launch<way, Chunk32>(job, stream);
         default: fail(ErrorCode::internal, "gray's chunks are of 4, 16 or 32 bytes");
     }
 }
