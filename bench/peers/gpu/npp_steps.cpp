@@ -153,8 +153,12 @@ Step mean(int size) {
     };
 }
 
+// It writes eight bytes at once, and stops the GPU where dense rows are not aligned for that.
 Step gaussian(int size) {
     return [=](const Shape& in, const Shape&, const cuda::Stream& stream) -> DeviceStep {
+        if (step_of(in) % 8 != 0)
+            fail(ErrorCode::config, "NPP's Gaussian takes no dense rows of {} bytes: they are not aligned to 8",
+                 step_of(in));
         const double sigma = 0.3 * ((size - 1) * 0.5 - 1) + 0.8;
         std::vector<float> weights;
         double sum = 0;
