@@ -172,7 +172,7 @@ TEST_P(DetectorTest, LooksOnlyInItsRegion) {
 
 TEST_P(DetectorTest, KeepsWhatThereIsRoomFor) {
     auto& executor = kit::executor(GetParam());
-    const Shape shape{6, 90, 161, 3};
+    const Shape shape{6, 90, 201, 3};
     const auto frames = scene(shape);
     DetectorParameters parameters{.background = FirstFrame{},
                                   .blur_px = 1,
