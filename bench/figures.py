@@ -41,7 +41,7 @@ class Figures:
             for row in self.files[-1]["rows"]:
                 row["machine"] = machine["gpu"] if is_gpu(row) else f"{machine['cpu']}, {machine['cores']} threads"
                 row.setdefault("details", {})
-                if self.files[-1]["options"]["check"] or seen.setdefault(key_of(row), path) != path:
+                if self.files[-1]["options"]["check"] or self.files[-1]["options"].get("once") or seen.setdefault(key_of(row), path) != path:
                     continue
                 self.rows.append(row)
 

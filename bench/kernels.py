@@ -32,6 +32,8 @@ def launches(path):
         lines = [line for line in file if line.startswith('"')]  # what ncu says of itself begins with ==
     found = {}
     for row in csv.DictReader(lines):
+        if row["ID"] == "ID":  # the head of a further suite
+            continue
         launch = found.setdefault((row["Process ID"], row["ID"]), {
             "kernel": plain_name(row["Kernel Name"]), "block": row.get("Block Size", ""), "grid": row.get("Grid Size", "")})
         value = row["Metric Value"].replace(",", "")

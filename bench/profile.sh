@@ -29,8 +29,15 @@ metrics+=,smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct
 metrics+=,smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct
 metrics+=,l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum
 metrics+=,dram__throughput.avg.pct_of_peak_sustained_elapsed
-"$ncu" --csv --print-units base --metrics "$metrics" --target-processes all --filter-mode per-launch-config --launch-count 1 \
-    --log-file "$file" "${program[@]}" "$@" --quick
+part=$(mktemp)
+trap 'rm -f "$part"' EXIT
+: >"$file"
+"${program[@]}" --list "$@" | while read -r suite; do
+    "$ncu" --csv --print-units base --metrics "$metrics" --target-processes all --filter-mode per-launch-config --launch-count 1 \
+        --log-file "$part" "${program[@]}" "$suite" --once </dev/null ||
+        echo "profile.sh: $suite did not end well; what ncu told of it is kept" >&2
+    cat "$part" >>"$file"
+done
 grep -q '"gpu__time_duration.sum"' "$file" || {
     echo "profile.sh: ncu told of no kernel; its own words are in $file" >&2
     exit 1

@@ -29,7 +29,7 @@ Session::Session(const SessionOptions& options) : options_(options), cpu_(Backen
     if (!cuda::devices().empty()) gpu_.emplace(BackendChoice::cuda, options.threads);
     fmt::print("cpu: {}, {} threads\n", this_machine().cpu, threads());
     fmt::print("gpu: {}\n", gpu_ ? cuda::devices().front().name : fmt::format("none ({})", cuda::why_no_device()));
-    if (check_only()) return;
+    if (untimed()) return;
     print_copy("cpu copy");
     if (gpu_) print_copy("cuda copy");
     fmt::print("\n{:<20} {:<44} {:<18} {:>10} {:>17} {:>8} {:>8} {:>9}\n", "suite", "operation", "runner", "us/frame",
@@ -52,7 +52,7 @@ std::vector<Timing> Session::time_cpu(const std::vector<std::function<void()>>& 
             candidates[i]();
             samples[i].push_back(milliseconds_since(start) * 1000);
         }
-    } while (!check_only() && (samples[0].size() < 5 || milliseconds_since(begin) < budget_ms));
+    } while (!untimed() && (samples[0].size() < 5 || milliseconds_since(begin) < budget_ms));
     std::vector<Timing> timings;
     for (auto& one : samples) timings.push_back(summarize(std::move(one)));
     return timings;
@@ -60,8 +60,10 @@ std::vector<Timing> Session::time_cpu(const std::vector<std::function<void()>>& 
 
 Timing Session::time_gpu(const std::function<void(int turn)>& queue, int frames) {
     const auto& stream = gpu_->stream();
-    for (int turn = 0; turn < gpu_rotation; ++turn) queue(turn);
+    const int turns = options_.once ? 1 : gpu_rotation;
+    for (int turn = 0; turn < turns; ++turn) queue(turn);
     stream.synchronize();
+    if (options_.once) return {};
     const cuda::Graph graph(stream, [&] {
         for (int turn = 0; turn < gpu_rotation; ++turn) queue(turn);
     });
@@ -111,7 +113,7 @@ bool Session::is_enough(std::size_t samples, Clock::time_point start) const {
     return samples >= 5 && milliseconds_since(start) > (quick() ? 150.0 : 800.0);
 }
 
-int Session::repeats(int few, int usual) const { return check_only() ? 1 : quick() ? few : usual; }
+int Session::repeats(int few, int usual) const { return untimed() ? 1 : quick() ? few : usual; }
 
 const MeasuredLimit& Session::measured_limit(const std::string& name) {
     if (const auto known = measured_limits_.find(name); known != measured_limits_.end()) return known->second;
@@ -122,7 +124,7 @@ const MeasuredLimit& Session::measured_limit(const std::string& name) {
 }
 
 void Session::compare_with_limit(Row& row) {
-    if (check_only() || (row.limit.empty() && row.bytes <= 0)) return;
+    if (untimed() || (row.limit.empty() && row.bytes <= 0)) return;
     if (row.limit.empty()) row.limit = row.runner.find("cuda") != row.runner.npos && gpu_ ? "cuda copy" : "cpu copy";
     const auto& limit = measured_limit(row.limit);
     const bool by_bytes = row.bytes > 0 && limit.bytes > 0;
@@ -136,7 +138,7 @@ void Session::add(Row row) {
     std::string details;
     for (const auto& [key, value] : row.details)
         if (!value.empty()) details += fmt::format(" {}={}", key, value);
-    if (check_only()) {
+    if (untimed()) {
         fmt::print("{} right{}\n", name, details);
     } else {
         const auto of_limit = row.of_limit ? fmt::format("{:.0f} %", *row.of_limit * 100) : "";

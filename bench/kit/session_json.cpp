@@ -59,6 +59,7 @@ std::string Session::json() const {
              {"options",
               {{"quick", options_.quick},
                {"check", options_.check_only},
+               {"once", options_.once},
                {"threads", threads()},
                {"input", options_.video},
                {"only", options_.only},

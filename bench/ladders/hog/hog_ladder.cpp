@@ -97,7 +97,7 @@ struct Rows {
     }
     // A video once through, from its first frame to its last: its mean.
     void add_video(const std::function<void(int turn)>& run) const {
-        if (!film.frames || session.check_only()) return;
+        if (!film.frames || session.untimed()) return;
         const auto begin = Clock::now();
         for (int frame = 0; frame < film.frames; ++frame) run(frame);
         const double us = 1000 * milliseconds_since(begin) / film.frames;

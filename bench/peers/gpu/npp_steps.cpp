@@ -52,8 +52,6 @@ using Morphology = int(const Byte*, int, Size, Point, Byte*, int, Size, const By
 using Resize = int(const Byte*, int, Size, Rect, Byte*, int, Size, Rect, int, Context);
 using LabelsBytes = int(Size, int*);
 using LabelMarkers = int(Byte*, int, std::uint32_t*, int, Size, int, Byte*, Context);
-using Convolve = int(const Byte*, int, Size, Point, Byte*, int, Size, const std::int32_t*, Size, Point, std::int32_t,
-                     int, Context);
 
 // One of NPP's libraries, "if" (filters) and the like, and what all of them need.
 LateLibrary library(const char* part) {
@@ -213,18 +211,6 @@ Labels labels(const Shape& mask, const cuda::Stream& stream) {
               "labels");
     };
 }
-
-Step convolve(const std::vector<int>& matrix, int size) {
-    return [=](const Shape& in, const Shape&, const cuda::Stream& stream) -> DeviceStep {
-        const auto run = function<Convolve>("if", "nppiFilterBorder_8u_C3R_Ctx");
-        const std::vector<std::int32_t> weights(matrix.begin(), matrix.end());
-        return [=, device = on_device(weights, stream), context = context_of(stream)](auto from, auto to) {
-            check(run(from.data(), step_of(in), size_of(in), {0, 0}, to.data(), step_of(in), size_of(in),
-                      device->template as<std::int32_t>(), {size, size}, {size / 2, size / 2}, 1, replicate, context),
-                  "convolution");
-        };
-    };
-}
 #else
 Step gray() { return {}; }
 Step mean(int) { return {}; }
@@ -235,7 +221,6 @@ Step erode(const std::vector<std::uint8_t>&, int) { return {}; }
 Step area() { return {}; }
 Step bilinear() { return {}; }
 Labels labels(const Shape&, const cuda::Stream&) { fail(ErrorCode::config, "this build is without CUDA"); }
-Step convolve(const std::vector<int>&, int) { return {}; }
 #endif
 
 }  // namespace framewire::bench::npp

@@ -28,7 +28,5 @@ Step bilinear();
 using Labels = std::function<void(DeviceView<std::uint8_t> mask, std::uint32_t* labels)>;
 /// Throws Error{config} where this machine lacks the library, or the build CUDA.
 Labels labels(const Shape& mask, const cuda::Stream& stream);
-/// A matrix that turning it around does not change, of whole numbers whose sum is 1.
-Step convolve(const std::vector<int>& matrix, int size);
 
 }  // namespace framewire::bench::npp
