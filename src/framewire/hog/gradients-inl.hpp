@@ -25,29 +25,7 @@ using DF = hn::RebindToFloat<D32>;
 using V16 = hn::VFromD<D16>;
 using V32 = hn::VFromD<D32>;
 using VF = hn::VFromD<DF>;
-
-struct Polar {
-    VF magnitude, position;
-};
-
-// Magnitude and position on the ring. The vote of a position changes steadily all around, so that a rounding that moves
-// one over a bin's edge does not matter.
-HWY_INLINE Polar polar(VF gx, VF gy, const HogRing& ring) {
-    const DF df;
-    const auto width = hn::Abs(gx), height = hn::Abs(gy), longer = hn::Max(width, height);
-    // Where both are 0 the angle is any, here 0.
-    const auto ratio = hn::Div(hn::Min(width, height), hn::Max(longer, hn::Set(df, 1.0f)));
-    const auto square = hn::Mul(ratio, ratio);
-    auto stretch = hn::Set(df, hog_square_root[5]);
-    for (int i = 4; i >= 0; --i) stretch = hn::MulAdd(stretch, square, hn::Set(df, hog_square_root[i]));
-    auto sum = hn::Set(df, ring.arctangent[6]);
-    for (int i = 5; i >= 0; --i) sum = hn::MulAdd(sum, square, hn::Set(df, ring.arctangent[i]));
-    auto position = hn::Mul(sum, ratio);
-    position = hn::IfThenElse(hn::Gt(height, width), hn::Sub(hn::Set(df, ring.quarter), position), position);
-    position = hn::IfThenElse(hn::Lt(gx, hn::Zero(df)), hn::Sub(hn::Set(df, ring.half), position), position);
-    position = hn::IfThenElse(hn::Lt(gy, hn::Zero(df)), hn::Sub(hn::Set(df, ring.whole), position), position);
-    return {hn::Mul(longer, stretch), position};
-}
+using MF = hn::MFromD<DF>;
 
 struct Gradient {
     V16 x, y;
@@ -73,21 +51,92 @@ HWY_INLINE Gradient central(const std::uint8_t* above, const std::uint8_t* row, 
     return {hn::Sub(load(row + 1), load(row - 1)), hn::Sub(load(below), load(above))};
 }
 
-// Calls body(x, polar) for the two halves of each vector of pixels.
+// A gradient turned to within 45 degrees of an axis: `along` it, and `across` to its left. Along both ends of an axis
+// directions are the same, so that one signed division tells which way from it they are.
+struct Turned {
+    V16 along, across;
+    hn::MFromD<D16> steep;  // where the axis is that of y
+};
+
+HWY_INLINE Turned turned(const Gradient& gradient) {
+    const auto steep = hn::Gt(hn::Abs(gradient.y), hn::Abs(gradient.x));
+    return {hn::IfThenElse(steep, gradient.y, gradient.x), hn::IfThenElse(steep, hn::Neg(gradient.x), gradient.y),
+            steep};
+}
+
+// Both halves of a vector, or of a mask of one.
+HWY_INLINE void halve(V16 values, V32* to) {
+    const hn::Half<D16> half;
+    to[0] = hn::PromoteTo(D32(), hn::LowerHalf(half, values));
+    to[1] = hn::PromoteTo(D32(), hn::UpperHalf(half, values));
+}
+HWY_INLINE void halve(hn::MFromD<D16> mask, MF* to) {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+    to[0] = MF{static_cast<decltype(MF::raw)>(mask.raw)};
+    to[1] = MF{static_cast<decltype(MF::raw)>(mask.raw >> hn::MaxLanes(DF()))};
+#else
+    V32 ones[2];
+    halve(hn::VecFromMask(D16(), mask), ones);
+    for (int i = 0; i < 2; ++i) to[i] = hn::RebindMask(DF(), hn::MaskFromVec(ones[i]));
+#endif
+}
+
+// So many vectors go through each step together: one by one they would wait for their own results.
+constexpr int abreast = 4;
+
+struct Polar {
+    VF magnitude[abreast], position[abreast];  // from an eighth of a turn below 0, or of half a turn
+};
+
+// Magnitudes and positions on the ring, whose numbers go on below 0. The vote of a position changes steadily all
+// around, so that a rounding that moves one over a bin's edge does not matter.
+HWY_INLINE void polar(const V32* along, const V32* across, const MF* steep, const HogRing& ring, Polar& out) {
+    const DF df;
+    VF longer[abreast], ratio[abreast], square[abreast], stretch[abreast], sum[abreast], axis[abreast];
+    for (int i = 0; i < abreast; ++i) {
+        longer[i] = hn::ConvertTo(df, along[i]);
+        // Where both are 0 the angle is any, here 0.
+        const auto there = hn::Ne(longer[i], hn::Zero(df));
+        ratio[i] = hn::IfThenElseZero(there, hn::Div(hn::ConvertTo(df, across[i]), longer[i]));
+        axis[i] = hn::IfThenElseZero(steep[i], hn::Set(df, ring.quarter));
+    }
+    if (ring.half < ring.whole)
+        for (int i = 0; i < abreast; ++i)
+            axis[i] =
+                hn::IfThenElse(hn::Lt(longer[i], hn::Zero(df)), hn::Add(axis[i], hn::Set(df, ring.half)), axis[i]);
+    for (int i = 0; i < abreast; ++i) {
+        square[i] = hn::Mul(ratio[i], ratio[i]);
+        sum[i] = hn::MulAdd(hn::Set(df, ring.arctangent[6]), square[i], hn::Set(df, ring.arctangent[5]));
+        stretch[i] = hn::MulAdd(hn::Set(df, hog_square_root[5]), square[i], hn::Set(df, hog_square_root[4]));
+    }
+    for (int term = 4; term >= 1; --term)
+        for (int i = 0; i < abreast; ++i) {
+            sum[i] = hn::MulAdd(sum[i], square[i], hn::Set(df, ring.arctangent[term]));
+            stretch[i] = hn::MulAdd(stretch[i], square[i], hn::Set(df, hog_square_root[term - 1]));
+        }
+    for (int i = 0; i < abreast; ++i) {
+        sum[i] = hn::MulAdd(sum[i], square[i], hn::Set(df, ring.arctangent[0]));
+        out.magnitude[i] = hn::Mul(hn::Abs(longer[i]), stretch[i]);
+        out.position[i] = hn::MulAdd(sum[i], ratio[i], axis[i]);
+    }
+}
+
+// Calls body(x, polar) for some vectors of pixels at a time.
 template <class Gradients, class Body>
 HWY_INLINE void for_polar(std::int64_t pixels, const HogRing& ring, Gradients&& gradient_at, Body&& body) {
-    const D16 d16;
-    const D32 d32;
-    const DF df;
-    const hn::Half<D16> half;
-    const auto step = static_cast<std::int64_t>(hn::Lanes(d16));
-    const auto to_float = [&](hn::VFromD<hn::Half<D16>> v)
-                              HWY_ATTR { return hn::ConvertTo(df, hn::PromoteTo(d32, v)); };
-    for (std::int64_t x = 0; x < pixels; x += step) {
-        const auto gradient = gradient_at(x);
-        body(x, polar(to_float(hn::LowerHalf(half, gradient.x)), to_float(hn::LowerHalf(half, gradient.y)), ring));
-        body(x + step / 2,
-             polar(to_float(hn::UpperHalf(half, gradient.x)), to_float(hn::UpperHalf(half, gradient.y)), ring));
+    const auto step = static_cast<std::int64_t>(hn::Lanes(D16()));
+    for (std::int64_t x = 0; x < pixels; x += abreast / 2 * step) {
+        V32 along[abreast], across[abreast];
+        MF steep[abreast];
+        for (int i = 0; i < abreast; i += 2) {
+            const auto there = turned(gradient_at(x + i / 2 * step));
+            halve(there.along, along + i);
+            halve(there.across, across + i);
+            halve(there.steep, steep + i);
+        }
+        Polar found;
+        polar(along, across, steep, ring, found);
+        body(x, found);
     }
 }
 
@@ -98,16 +147,19 @@ struct Vote {
     VF first, second;
 };
 
-HWY_INLINE Vote vote_of(const Polar& p) {
+HWY_INLINE Vote vote_of(VF magnitude, VF position, const HogRing& ring) {
     const DF df;
     const D32 d32;
+    const hn::RebindToUnsigned<D32> du;
     const auto integers = hn::Set(df, 12582912.0f);  // 2^23 + 2^22
     // The sum's last bit is worth 1, so it holds the nearest whole number twice: as bits, and as a float.
-    const auto whole = hn::Add(p.position, integers);
-    const auto slot = hn::Sub(hn::BitCast(d32, whole), hn::BitCast(d32, integers));
-    const auto share = hn::Add(hn::Sub(p.position, hn::Sub(whole, integers)), hn::Set(df, 0.5f));
-    const auto second = hn::Mul(p.magnitude, share);
-    return {slot, hn::Sub(p.magnitude, second), second};
+    const auto whole = hn::Add(position, integers);
+    const auto bits = hn::BitCast(du, whole), none = hn::BitCast(du, integers);
+    const auto share = hn::Add(hn::Sub(position, hn::Sub(whole, integers)), hn::Set(df, 0.5f));
+    const auto second = hn::Mul(magnitude, share);
+    // What is below 0 is a large number without a sign.
+    const auto above = hn::Sub(bits, hn::Sub(none, hn::Set(du, static_cast<std::uint32_t>(ring.bins))));
+    return {hn::BitCast(d32, hn::Min(hn::Sub(bits, none), above)), hn::Sub(magnitude, second), second};
 }
 
 }  // namespace hog_gradients

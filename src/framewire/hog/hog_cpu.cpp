@@ -90,80 +90,128 @@ void gradient_row(const std::uint8_t* above, const std::uint8_t* row, const std:
             return there;
         },
         [&](std::int64_t x, const Polar& p) HWY_ATTR {
-            hn::StoreU(p.magnitude, df, out.magnitude + x);
-            const auto whole = hn::Ge(p.position, hn::Set(df, ring.whole));
-            hn::StoreU(hn::IfThenZeroElse(whole, p.position), df, out.position + x);
+            for (int i = 0; i < abreast; ++i) {
+                const auto at = x + i * static_cast<std::int64_t>(hn::Lanes(df));
+                hn::StoreU(p.magnitude[i], df, out.magnitude + at);
+                // Rounding may bring what is just below 0 up to a whole turn.
+                const auto turned_on = hn::Add(p.position[i], hn::Set(df, ring.whole));
+                const auto position = hn::IfThenElse(hn::Lt(p.position[i], hn::Zero(df)), turned_on, p.position[i]);
+                hn::StoreU(hn::IfThenZeroElse(hn::Ge(position, hn::Set(df, ring.whole)), position), df,
+                           out.position + at);
+            }
         });
 }
 
-// Both shares of a vote go to one place, at most bins + 1 of them. Several histograms a cell take turns, for neighbours
-// often vote alike and would wait for each other: eight, or four where eight would leave little of L1.
-void cell_row(const CellRow& cells, const HogRing& ring) {
-    const int turns = cells.cell < 8 || ring.bins > 18 ? few_turns : most_turns;
-    const DF df;
-    const D32 d32;
-    const hn::CappedTag<float, 2> pair;
-    HWY_ALIGN std::int32_t places[piece_px + HWY_MAX_BYTES];
-    HWY_ALIGN float votes[2 * (piece_px + HWY_MAX_BYTES)];
-    HWY_ALIGN float sums[piece_px * (hog_most_bins + 1) * 2 + HWY_MAX_BYTES];
-    const int slot_count = ring.bins + 1, turn_floats = 2 * slot_count;
-    // Of a vector at a multiple of 8 pixels, and, where vectors have fewer, of the one behind it.
-    const auto turn_places = [&](int x) HWY_ATTR {
-        return hn::Mul(hn::And(hn::Iota(d32, x), hn::Set(d32, turns - 1)), hn::Set(d32, turn_floats));
-    };
-    const auto even_places = turn_places(0), odd_places = turn_places(static_cast<int>(hn::Lanes(d32)));
-    const int most = piece_px / cells.cell;
-    for (int first = 0; first < cells.cells; first += most) {
-        const int count = std::min(most, cells.cells - first);
-        std::memset(sums, 0, sizeof(float) * static_cast<std::size_t>(count * turns * turn_floats));
-        for (int y = cells.first_y; y < cells.first_y + cells.cell; ++y) {
-            const auto row = [&](int at) {
-                return cells.gamma + std::clamp(at, 0, cells.height - 1) * cells.row_stride_bytes + first * cells.cell;
-            };
-            const auto *above = row(y - 1), *here = row(y), *below = row(y + 1);
-            for_polar(
-                count * cells.cell, ring,
-                [&](std::int64_t x) HWY_ATTR { return sobel(above + x, here + x, below + x); },
-                [&](std::int64_t x, const Polar& p) HWY_ATTR {
-                    const auto vote = vote_of(p);
-                    hn::StoreU(hn::Add(hn::ShiftLeft<1>(vote.slot), x % 8 == 0 ? even_places : odd_places), d32,
-                               places + x);
-                    hn::StoreInterleaved2(vote.first, vote.second, df, votes + 2 * x);
-                });
-            const auto* vote = votes;
-            const auto* place = places;
-            for (int cell = 0; cell < count; ++cell) {
-                auto* cell_sums = sums + cell * turns * turn_floats;
-#pragma GCC unroll 4
-                for (int x = 0; x < cells.cell; ++x, vote += 2, ++place) {
-                    auto* sum = cell_sums + *place;
-                    hn::StoreU(hn::Add(hn::LoadU(pair, sum), hn::LoadU(pair, vote)), pair, sum);
-                }
+namespace {
+
+// The histograms of some neighbouring cells, and the votes of a row of their pixels. Both shares of a vote go to one
+// place, at most bins + 1 of them. Several histograms a cell take turns, for neighbours often vote alike and would wait
+// for each other: eight, or four where eight would leave little of L1.
+class CellSums {
+public:
+    CellSums(int cell, const HogRing& ring)
+        : turns_(cell < 8 || ring.bins > 18 ? few_turns : most_turns), slots_(ring.bins + 1), bins_(ring.bins) {
+        const int turn_places = 2 * slots_, most = piece_px / cell;
+        int x = 0;
+        for (int number = 0; number < most; ++number)
+            for (int column = 0; column < cell; ++column, ++x)
+                firsts_[x] = (number * turns_ + column % turns_) * slots_;
+        // What whole vectors have behind the last cell.
+        std::fill_n(firsts_ + x, piece_px + vote_room - x, most * turns_ * slots_);
+        std::memset(sums_, 0, sizeof(float) * static_cast<std::size_t>(most * turns_ * turn_places));
+    }
+
+    // Notes the votes of the pixels from `x` on, as many as a vector has.
+    HWY_INLINE void put(std::int64_t x, const Vote& vote) {
+        const DF df;
+        const D32 d32;
+        hn::Store(hn::Add(vote.slot, hn::Load(d32, firsts_ + x)), d32, places_ + x);
+        hn::Store(hn::InterleaveLower(df, vote.first, vote.second), df, votes_ + 2 * x);
+        hn::Store(hn::InterleaveUpper(df, vote.first, vote.second), df, votes_ + 2 * x + vote_lanes);
+    }
+
+    // Adds the votes of so many pixels.
+    HWY_INLINE void add(int pixels) {
+        const hn::CappedTag<float, 2> pair;
+        for (int x = 0; x < pixels; x += vote_lanes) {
+            const auto* places = places_ + x;
+            const auto* votes = votes_ + 2 * x;
+#pragma GCC unroll 16
+            for (int lane = 0; lane < vote_lanes; ++lane) {
+                // Of four neighbours two are in the one vector, and two in the other.
+                const int at = lane / 4 * 4 + lane % 2 * 2 + (lane % 4 < 2 ? 0 : vote_lanes);
+                auto* const sum = sums_ + 2 * std::int64_t{places[lane]};
+                hn::StoreU(hn::Add(hn::LoadU(pair, sum), hn::LoadU(pair, votes + at)), pair, sum);
+            }
+        }
+    }
+
+    // Puts out the histograms of the first `count` cells, and leaves all empty.
+    HWY_INLINE void finish(int count, float* out) {
+        const DF df;
+        const int turn_places = 2 * slots_, step = static_cast<int>(hn::Lanes(df));
+        // One step for all cells before the next: what was just written is not to be read at another width.
+        for (int cell = 0; cell < count; ++cell) {
+            const auto* const sum = sums_ + cell * turns_ * turn_places;
+            // Whole vectors: what is too much of a turn's falls on what is read no more.
+            for (int i = 0; i < turn_places; i += step) {
+                const auto pair_of = [&](int one, int other) HWY_ATTR {
+                    return hn::Add(hn::LoadU(df, sum + one * turn_places + i),
+                                   hn::LoadU(df, sum + other * turn_places + i));
+                };
+                const auto all = turns_ == most_turns ? hn::Add(hn::Add(pair_of(0, 4), pair_of(2, 6)),
+                                                                hn::Add(pair_of(1, 5), pair_of(3, 7)))
+                                                      : hn::Add(pair_of(0, 2), pair_of(1, 3));
+                hn::StoreU(all, df, sums_ + cell * turn_places + i);
             }
         }
         for (int cell = 0; cell < count; ++cell) {
-            auto* sum = sums + cell * turns * turn_floats;
-            // Whole vectors: what is too much of a turn's falls on what is read no more.
-            for (int i = 0; i < turn_floats; i += static_cast<int>(hn::Lanes(df))) {
-                const auto pair_of = [&](int one, int other) HWY_ATTR {
-                    return hn::Add(hn::LoadU(df, sum + one * turn_floats + i),
-                                   hn::LoadU(df, sum + other * turn_floats + i));
-                };
-                const auto all = turns == most_turns ? hn::Add(hn::Add(pair_of(0, 4), pair_of(2, 6)),
-                                                               hn::Add(pair_of(1, 5), pair_of(3, 7)))
-                                                     : hn::Add(pair_of(0, 2), pair_of(1, 3));
-                hn::StoreU(all, df, sum + i);
-            }
-            auto* out = cells.out + std::int64_t{first + cell} * ring.bins;
-            for (int bin = 0; bin < ring.bins; bin += static_cast<int>(hn::Lanes(df))) {
-                hn::VFromD<DF> second, first;
-                hn::LoadInterleaved2(df, sum + 2 * bin + 1, second, first);
-                const auto own = hn::FirstN(df, static_cast<std::size_t>(ring.bins - bin));
-                hn::BlendedStore(hn::Add(second, first), own, df, out + bin);
-            }
-            out[ring.bins - 1] += sum[0];
-            out[0] += sum[2 * ring.bins + 1];
+            auto* const sum = sums_ + cell * turn_places;
+            sum[2 * bins_] += sum[0];
+            sum[1] += sum[2 * bins_ + 1];
         }
+        for (int cell = 0; cell < count; ++cell)
+            for (int bin = 0; bin < bins_; bin += step) {
+                VF second, first;
+                hn::LoadInterleaved2(df, sums_ + cell * turn_places + 2 * bin + 1, second, first);
+                const auto own = hn::FirstN(df, static_cast<std::size_t>(bins_ - bin));
+                hn::BlendedStore(hn::Add(second, first), own, df, out + cell * bins_ + bin);
+            }
+        std::memset(sums_, 0, sizeof(float) * static_cast<std::size_t>(count * turns_ * turn_places));
+    }
+
+private:
+    static constexpr int vote_lanes = static_cast<int>(hn::MaxLanes(DF())), vote_room = abreast * vote_lanes;
+
+    const int turns_, slots_, bins_;
+    HWY_ALIGN std::int32_t firsts_[piece_px + vote_room];  // of each pixel's histogram: its first place
+    HWY_ALIGN std::int32_t places_[piece_px + vote_room];
+    HWY_ALIGN float votes_[2 * (piece_px + vote_room)];
+    HWY_ALIGN float sums_[piece_px * (hog_most_bins + 1) * 2 + 2 * (hog_most_bins + 1) + HWY_MAX_BYTES];
+};
+
+}  // namespace
+
+void cell_row(const CellRow& cells, const HogRing& ring) {
+    CellSums sums(cells.cell, ring);
+    const int most = piece_px / cells.cell;
+    for (int begin = 0; begin < cells.cells; begin += most) {
+        const int count = std::min(most, cells.cells - begin), pixels = count * cells.cell;
+        for (int y = cells.first_y; y < cells.first_y + cells.cell; ++y) {
+            const auto row = [&](int at) {
+                return cells.gamma + std::clamp(at, 0, cells.height - 1) * cells.row_stride_bytes + begin * cells.cell;
+            };
+            const auto *above = row(y - 1), *here = row(y), *below = row(y + 1);
+            for_polar(
+                pixels, ring, [&](std::int64_t x) HWY_ATTR { return sobel(above + x, here + x, below + x); },
+                [&](std::int64_t x, const Polar& p) HWY_ATTR {
+                    for (int i = 0; i < abreast; ++i)
+                        sums.put(x + i * static_cast<std::int64_t>(hn::Lanes(DF())),
+                                 vote_of(p.magnitude[i], p.position[i], ring));
+                });
+            sums.add(pixels);
+        }
+        sums.finish(count, cells.out + std::int64_t{begin} * ring.bins);
     }
 }
 

@@ -26,7 +26,7 @@ struct HogGradients {
 };
 
 /// Gradients of a row from it and its neighbours, each as hog_gamma_row() makes them, with 64 bytes to read behind the
-/// pixels. The results have room for whole vectors: 32 values more.
+/// pixels. The results have room for whole vectors: 64 values more.
 void hog_gradient_row(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below,
                       std::int64_t pixels, HogGradient gradient, const HogRing& ring, const HogGradients& out);
 

@@ -115,10 +115,12 @@ void window_rows_of_votes(const WindowRowsOfVotes& job) {
                     count * cell, images.ring,
                     [&](std::int64_t x) HWY_ATTR { return central(above + x, here + x, below + x); },
                     [&](std::int64_t x, const Polar& p) HWY_ATTR {
-                        const auto vote = vote_of(p);
-                        const auto at = y * stride_px + x;
-                        hn::StoreU(vote.slot, d32, slots + at);
-                        hn::StoreInterleaved2(vote.first, vote.second, df, shares + 2 * at);
+                        for (int i = 0; i < abreast; ++i) {
+                            const auto vote = vote_of(p.magnitude[i], p.position[i], images.ring);
+                            const auto at = y * stride_px + x + i * static_cast<int>(hn::Lanes(df));
+                            hn::StoreU(vote.slot, d32, slots + at);
+                            hn::StoreInterleaved2(vote.first, vote.second, df, shares + 2 * at);
+                        }
                     });
             }
             for (int number = 0; number < count; ++number) {

@@ -31,7 +31,7 @@ HogSteps hog_steps(HostView<const std::uint8_t> frame, bool signed_gradients, Ho
         std::copy_n(row(y), shape.width, steps.gamma.view().row(0, y));
     }
 
-    constexpr std::size_t room = 32;  // what a row's last vector writes behind it
+    constexpr std::size_t room = 64;  // what a row's last vector writes behind it
     steps.gx.resize(pixels + room);
     steps.gy.resize(pixels + room);
     steps.magnitude.resize(pixels + room);
