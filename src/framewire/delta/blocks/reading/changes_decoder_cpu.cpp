@@ -58,6 +58,90 @@ struct Expected {
     return found;
 }
 
+/// What is expected of a pixel's magnitudes but the first one's, where all channels go the way of those to the left and
+/// above: step_vectors::expectation() with most of its questions answered.
+struct AlikeExpected {
+    std::uint64_t more;   ///< than the channel before has, 16 bits of each channel
+    std::uint64_t first;  ///< by how much further back the model's symbols begin than where both neighbours agree
+};
+[[maybe_unused]] HWY_INLINE AlikeExpected expect_alike(const StepsAround& around, std::int16_t down) {
+    const Channels d;
+    const hn::Repartition<std::uint8_t, Channels> d8;
+    HWY_ALIGN static constexpr std::uint8_t channel_before[8] = {2, 3, 128, 128, 0, 1, 128, 128};
+    HWY_ALIGN static constexpr std::int16_t near[vector_channels] = {2, 2, 2, 2}, far[vector_channels] = {7, 7, 7, 7};
+    const auto order = hn::Load(d8, channel_before);
+    const auto less_before = [&](ChannelSteps of) HWY_ATTR {
+        return hn::Sub(of, hn::BitCast(d, hn::TableLookupBytesOr0(hn::BitCast(d8, of), order)));
+    };
+    const auto left = less_before(channels_of(around.left)), above = less_before(channels_of(around.above));
+    const auto signs = hn::Set(d, down), sum = hn::Sub(hn::Xor(hn::Add(left, above), signs), signs);
+    const auto apart = hn::Abs(hn::Sub(left, above));
+    const auto each = hn::Set(d, 3 * step_models::magnitude.symbols);
+    const auto further = hn::Add(hn::IfThenElseZero(hn::Gt(apart, hn::Load(d, near)), each),
+                                 hn::IfThenElseZero(hn::Gt(apart, hn::Load(d, far)), each));
+    const auto half = hn::ShiftRight<1>(hn::Sub(sum, hn::BroadcastSignBit(sum)));
+    const hn::FixedTag<std::uint64_t, 1> d64;
+    return {hn::GetLane(hn::BitCast(d64, half)), hn::GetLane(hn::BitCast(d64, further))};
+}
+
+/// Reads a magnitude. `first`: of the model for a size of 2, which most have that are expected here.
+template <class Reader>
+HWY_INLINE int read_alike_magnitude(Reader& reader, const StepModels& models, int first, int expected) {
+    constexpr auto& kind = step_models::magnitude;
+    int near_symbols = 8;  // those that say by how much it is off, upwards or downwards
+    if (expected <= 11) [[unlikely]] {
+        first -= expected > 1 ? kind.symbols : 2 * kind.symbols;
+        near_symbols = std::min(near_symbols, 2 * expected - 1);
+    }
+    const int symbol = models.read(reader, first, kind.symbols);
+    if (symbol < near_symbols) [[likely]]
+        return expected + near_magnitudes[static_cast<std::size_t>(symbol)];
+    const int bits = token_bits(symbol);
+    return unfold(bits ? folded_of(symbol, static_cast<int>(reader.bits(bits))) : symbol, expected);
+}
+
+/// read_magnitudes() of a pixel whose channels all go the same way, as those of the pixels to its left and above do.
+/// `down`: -1 where that is downwards, else 0.
+template <class Reader>
+HWY_INLINE std::uint64_t read_alike(Reader& reader, const StepModels& models, const StepsAround& around, int down,
+                                    int threshold, std::uint8_t* pixel, bool& too_far) {
+    constexpr auto& kind = step_models::magnitude;
+    constexpr int fine = 60, first_channel = 30, large = 2, both_tell = 15;
+    const auto more = expect_alike(around, static_cast<std::int16_t>(down));
+    const auto lane = [](std::uint64_t of, int channel) {
+        return int{static_cast<std::int16_t>(of >> (16 * channel))};
+    };
+    const auto green = [&](std::uint64_t of) { return (lane(of, 1) ^ down) - down; };
+    const int left = green(around.left), above = green(around.above), corner = green(around.corner);
+    // No branches: which of both is larger nobody can guess.
+    const auto if_below_0 = [](int of) { return of & of >> 31; };
+    const int less = if_below_0(left - above), smaller = above + less, apart = left - above - 2 * less;
+    const int straight = corner > 0 ? left + above - corner : (left + above) >> 1;
+    const int beyond = straight - smaller, held = beyond - if_below_0(beyond);
+    const int of_green = read_alike_magnitude(
+        reader, models,
+        kind.at(fine + first_channel + large + both_tell) + 3 * kind.symbols * ((apart > 3) + (apart > 15)),
+        smaller + apart + if_below_0(held - apart));
+    const auto read_next = [&](int before, int channel) HWY_ATTR __attribute__((always_inline)) {
+        return read_alike_magnitude(reader, models, kind.at(fine + large) + lane(more.first, channel),
+                                    std::clamp(before + lane(more.more, channel), 1, max_steps));
+    };
+    const int of_blue = read_next(of_green, 0), of_red = read_next(of_blue, 2);
+    const auto store = [&](int channel, int magnitude) {
+        pixel[channel] = static_cast<std::uint8_t>(((magnitude + threshold) ^ down) - down);
+    };
+    store(0, of_blue);
+    store(1, of_green);
+    store(2, of_red);
+    const int most = max_steps - threshold;
+    too_far = ((most - of_blue) | (most - of_green) | (most - of_red)) < 0;
+    const auto steps = static_cast<std::uint64_t>(of_blue) | static_cast<std::uint64_t>(of_green) << 16 |
+                       static_cast<std::uint64_t>(of_red) << 32;
+    // None of the three is 0, so no lane's 1 goes on to the next one's.
+    const auto all = static_cast<std::uint64_t>(std::int64_t{down}) & 0xffffffffffff;
+    return (steps ^ all) + (all & 0x000100010001);
+}
+
 /// In WebAssembly one channel after the other is quicker than a vector of all, by a quarter of what a block takes.
 constexpr bool channel_by_channel = HWY_TARGET == HWY_WASM;
 
@@ -71,7 +155,7 @@ HWY_INLINE std::uint64_t read_magnitudes(Reader& reader, const StepModels& model
     std::uint64_t steps = 0;
     int before = 0;                              // how many steps the channel before has
     int channel_before = -1, signed_before = 0;  // which one that is, and its steps
-    const auto read = [&](auto order) HWY_ATTR {
+    const auto read = [&](auto order) HWY_ATTR __attribute__((always_inline)) {
         constexpr auto channel = static_cast<std::size_t>(channels == 1 ? 0 : channel_order[order]);
         const int sign = pattern.signs[channel];
         if (!sign) return;
@@ -111,11 +195,11 @@ HWY_INLINE std::uint64_t read_magnitudes(Reader& reader, const StepModels& model
     return steps;
 }
 
+/// The rank of a pixel's pattern.
 template <int channels, class Reader>
 HWY_INLINE std::size_t read_pattern(Reader& reader, const StepModels& models, int model) {
-    if constexpr (channels == 1) return models.read_flag(reader, step_models::sign.at(model)) ? all_down : all_up;
-    const int rank = models.read(reader, step_models::pattern.at(model), step_models::pattern.symbols);
-    return patterns_by_frequency[static_cast<std::size_t>(rank)];
+    if constexpr (channels == 1) return models.read_flag(reader, step_models::sign.at(model));
+    return static_cast<std::size_t>(models.read(reader, step_models::pattern.at(model), step_models::pattern.symbols));
 }
 
 /// Reads a part with changes. False where a difference is too large.
@@ -145,10 +229,23 @@ HWY_INLINE bool read_part(Reader& reader, const StepModels& models, const BlockP
             }
             const int model = told_patterns.left[(told.corner >> (8 * x) & 0xf0) | before] |
                               told_patterns.above[told.above >> (8 * x) & 0xff];
-            const auto& pattern = pattern_readings[read_pattern<channels>(reader, models, model)];
+            const auto rank = read_pattern<channels>(reader, models, model);
+            const StepsAround around{steps, pixels.steps(left + x, y - 1), pixels.steps(left + x - 1, y - 1)};
+            if constexpr (channels == 3 && !channel_by_channel) {
+                // All up or all down, like those to the left and above: most pixels of what moves.
+                const unsigned alike = rank_traits[rank];
+                if (rank < 2 && before == alike && (told.above >> (8 * x) & 15) == alike) {
+                    above |= std::uint64_t{alike} << (8 * x);
+                    steps = read_alike(reader, models, around, -static_cast<int>(rank), threshold, pixel, too_far);
+                    found.count += channels;
+                    if (too_far) return false;
+                    pixels.steps(left + x, y) = steps;
+                    continue;
+                }
+            }
+            const auto& pattern = pattern_readings[patterns_by_frequency[rank]];
             before = pattern.traits;
             above |= std::uint64_t{before} << (8 * x);
-            const StepsAround around{steps, pixels.steps(left + x, y - 1), pixels.steps(left + x - 1, y - 1)};
             steps = read_magnitudes<channels>(reader, models, pattern, around, threshold, pixel, found, too_far);
             if (too_far) return false;
             pixels.steps(left + x, y) = steps;

@@ -129,4 +129,16 @@ inline constexpr auto pattern_readings = [] {
     return readings;
 }();
 
+/// What a pixel tells, by the rank of its pattern.
+inline constexpr auto rank_traits = [] {
+    std::array<std::uint8_t, patterns_by_frequency.size()> traits{};
+    for (std::size_t rank = 0; rank < traits.size(); ++rank)
+        traits[rank] = pattern_readings[patterns_by_frequency[rank]].traits;
+    return traits;
+}();
+static_assert(patterns_by_frequency[0] == all_up && patterns_by_frequency[1] == all_down);
+
+/// How far from what was expected a magnitude is that folds to so much, where it may be off both ways.
+inline constexpr std::array<std::int8_t, 8> near_magnitudes = {0, 1, -1, 2, -2, 3, -3, 4};
+
 }  // namespace framewire::delta
