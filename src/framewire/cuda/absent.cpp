@@ -1,6 +1,7 @@
 // Stands in for every other file of this folder in a build without CUDA: there are no GPUs, and asking for one says so.
 
 #include "framewire/core/error.hpp"
+#include "framewire/cuda/branches.hpp"
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/device/device.hpp"
 #include "framewire/cuda/stream.hpp"
@@ -36,6 +37,8 @@ void Graph::abandon(const Stream&) noexcept {}
 void Graph::end(const Stream&) { absent(); }
 Graph::~Graph() = default;
 void Graph::launch(const Stream&) const { absent(); }
+bool is_recording(const Stream&) { absent(); }
+void record_branches(const Stream&, int, const std::function<void(int)>&) { absent(); }
 
 HostMemory& pinned_memory() { absent(); }
 DeviceBuffer::DeviceBuffer(std::size_t) { absent(); }

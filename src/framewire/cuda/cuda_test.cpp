@@ -1,5 +1,6 @@
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/backend_buffer.hpp"
+#include "framewire/cuda/branches.hpp"
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/device/build.hpp"
 #include "framewire/cuda/device/device.hpp"
@@ -176,6 +177,31 @@ TEST_P(CudaTest, AGraphReplaysWhatWasRecorded) {
     cuda::download(b.data(), back, 16, stream);
     stream.synchronize();
     EXPECT_EQ(back[15], 7);
+}
+
+// Each branch moves a byte along in two steps; what is recorded behind them reads them all.
+TEST_P(CudaTest, BranchesOfAGraphWaitForWhatIsBeforeAndAreJoined) {
+    constexpr std::size_t branches = 40;
+    const auto& stream = kit::executor(Backend::cuda).stream();
+    cuda::DeviceBuffer first(branches), second(branches), third(branches), all(branches);
+    for (auto* buffer : {&first, &second, &third, &all}) cuda::fill(buffer->data(), 0, branches, stream);
+    EXPECT_FALSE(cuda::is_recording(stream));
+    const cuda::Graph graph(stream, [&] {
+        EXPECT_TRUE(cuda::is_recording(stream));
+        cuda::fill(first.data(), 7, branches, stream);
+        cuda::record_branches(stream, branches, [&](int branch) {
+            if (branch == 3) return;  // one with nothing in it
+            cuda::copy(first.data() + branch, second.data() + branch, 1, stream);
+            cuda::copy(second.data() + branch, third.data() + branch, 1, stream);
+        });
+        cuda::copy(third.data(), all.data(), branches, stream);
+    });
+    graph.launch(stream);
+    std::vector<std::uint8_t> back(branches), want(branches, 7);
+    want[3] = 0;
+    cuda::download(all.data(), back.data(), branches, stream);
+    stream.synchronize();
+    EXPECT_EQ(back, want);
 }
 
 TEST_P(CudaTest, AGraphWhoseRecordingThrowsLeavesTheStreamUsable) {

@@ -3,6 +3,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/cuda/backend_buffer.hpp"
+#include "framewire/cuda/branches.hpp"
 #include "framewire/cuda/device/build.hpp"
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/people/candidates.hpp"
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,7 @@ namespace framewire {
 namespace {
 
 constexpr int most_capacity = 1 << 16;
+constexpr std::size_t descriptors_alignment = 256;
 
 // In place of the 0 that stands for the model's own.
 int least_height_px(const WindowModel& model, const PeopleParameters& parameters) {
@@ -102,10 +105,12 @@ std::string without_windows(const WindowModel& model, const PeopleParameters& pa
 struct PeopleDetector::State {
     // One size of windows.
     struct Level {
-        Level(Hog hog_, std::int64_t first_window_) : hog(std::move(hog_)), first_window(first_window_) {}
+        Level(Hog hog_, std::int64_t first_window_, std::size_t descriptors_begin_)
+            : hog(std::move(hog_)), first_window(first_window_), descriptors_begin(descriptors_begin_) {}
 
         Hog hog;
-        std::int64_t first_window;  // its number among all
+        std::int64_t first_window;      // its number among all
+        std::size_t descriptors_begin;  // in bytes; on the CPU all levels have the same memory
     };
 
     State(const WindowModel& model_, const PeopleParameters& parameters_, const Shape& frame_, Executor& executor_)
@@ -116,34 +121,56 @@ struct PeopleDetector::State {
           scores(model_, executor_) {
         WindowPlaces windows{
             .cell = model_.hog.cell, .width_px = model_.width_px, .height_px = model_.height_px, .frame = frame_};
-        std::size_t descriptor_bytes = 0;
+        const bool side_by_side = executor_.backend() == Backend::cuda;
+        std::size_t begin = 0, end = 0;  // of descriptors
         levels.reserve(scales.size());
         for (int level = 0; level < pyramid.levels(); ++level) {
             Hog hog(model_.hog, pyramid.level_shape(level), executor_);
             const auto shape = hog.output_shape();
             const auto grid = scores.grid(shape);
-            descriptor_bytes = std::max(descriptor_bytes, shape.bytes());
-            levels.emplace_back(std::move(hog), windows.windows);
+            levels.emplace_back(std::move(hog), windows.windows, begin);
+            end = std::max(end, begin + shape.bytes());
+            if (side_by_side) begin = (end + descriptors_alignment - 1) / descriptors_alignment * descriptors_alignment;
             windows.levels.push_back({scales[static_cast<std::size_t>(level)], grid.columns, windows.windows});
             windows.windows += grid.count();
         }
-        descriptors = BackendBuffer(descriptor_bytes + window_scores_margin_bytes, executor_);
+        descriptors = BackendBuffer(end + window_scores_margin_bytes, executor_);
         descriptors.fill(0);  // what is read behind the last value, too
         window_scores = BackendBuffer(static_cast<std::size_t>(windows.windows) * sizeof(float), executor_);
         places = std::make_shared<WindowPlaces>(std::move(windows));
+        if constexpr (cuda::compiled)
+            if (side_by_side) all_levels = executor_.record([&] { record_levels(); });
     }
 
     template <MemorySpace space>
-    void score(View<const std::uint8_t, space> of) {
-        validate(of, places->frame, "the detector's frame");
-        pyramid.run(of);
-        for (int number = 0; number < pyramid.levels(); ++number) {
-            auto& level = levels[static_cast<std::size_t>(number)];
-            const auto& shape = level.hog.output_shape();
-            auto* values = descriptors.as<float>();
-            level.hog.run(pyramid.level<space>(number), HogView<float, space>(values, shape));
-            scores.run(HogView<const float, space>(values, shape), window_scores.as<float>() + level.first_window);
-        }
+    void score_level(int number) {
+        auto& level = levels[static_cast<std::size_t>(number)];
+        const auto& shape = level.hog.output_shape();
+        auto* values = reinterpret_cast<float*>(descriptors.data() + level.descriptors_begin);
+        level.hog.run(pyramid.level<space>(number), HogView<float, space>(values, shape));
+        scores.run(HogView<const float, space>(values, shape), window_scores.as<float>() + level.first_window);
+    }
+
+    void score(HostView<const std::uint8_t> frame) {
+        pyramid.run(frame);
+        for (int number = 0; number < pyramid.levels(); ++number) score_level<MemorySpace::host>(number);
+    }
+
+    // A small level's kernels leave most of a GPU idle, so they run beside those of the others.
+    void record_levels() {
+        cuda::record_branches(executor->stream(), pyramid.levels(), [&](int number) {
+            pyramid.run_level(number);
+            score_level<MemorySpace::device>(number);
+        });
+    }
+
+    void score(DeviceView<const std::uint8_t> frame) {
+        pyramid.run_octaves(frame);
+        const auto& stream = executor->stream();
+        if (cuda::is_recording(stream))
+            record_levels();
+        else
+            all_levels->launch(stream);
     }
 
     PeopleParameters parameters;
@@ -153,7 +180,8 @@ struct PeopleDetector::State {
     WindowScores scores;
     std::vector<Level> levels;
     std::shared_ptr<const WindowPlaces> places;
-    BackendBuffer descriptors, window_scores;  // of a level; of all windows
+    BackendBuffer descriptors, window_scores;  // of all windows
+    std::optional<cuda::Graph> all_levels;     // on CUDA: what runs once there are octaves
 };
 
 PeopleDetector::PeopleDetector(const WindowModel& model, const PeopleParameters& parameters, const Shape& frame,
@@ -178,6 +206,7 @@ DetectedPeople PeopleDetector::make_people() const {
 void PeopleDetector::run(HostView<const std::uint8_t> frame, DetectedPeople& people) {
     auto& state = *state_;
     state.executor->require_space<MemorySpace::host>("a detector");
+    validate(frame, state.places->frame, "the detector's frame");
     state.score(frame);
     const auto* scores = state.window_scores.as<float>();
     std::int32_t found = 0;
@@ -190,6 +219,7 @@ void PeopleDetector::run(HostView<const std::uint8_t> frame, DetectedPeople& peo
 void PeopleDetector::run(DeviceView<const std::uint8_t> frame, DetectedPeople& people) {
     auto& state = *state_;
     state.executor->require_space<MemorySpace::device>("a detector");
+    validate(frame, state.places->frame, "the detector's frame");
     if constexpr (cuda::compiled) {
         state.score(frame);
         collect_candidates(state.window_scores.as<float>(), static_cast<std::int32_t>(windows()),

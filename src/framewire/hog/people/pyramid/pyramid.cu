@@ -54,23 +54,31 @@ __global__ void level_kernel(Images images, std::int64_t step) {
 }  // namespace
 }  // namespace pyramid_kernels
 
-void GrayPyramid::run(DeviceView<const std::uint8_t> frame) {
+void GrayPyramid::run_octaves(DeviceView<const std::uint8_t> frame) {
     using namespace pyramid_kernels;
     const auto device = [&](const Plane& plane) { return view<MemorySpace::device>(memory_.data(), plane); };
-    const auto stream = executor_->stream().handle();
-    const dim3 block(threads_across, threads_down);
     gray_.run({frame, {}, device(octaves_[0])});
     for (std::size_t octave = 1; octave < octaves_.size(); ++octave) {
         const auto job = images(device(octaves_[octave - 1]), device(octaves_[octave]));
-        halve_kernel<<<grid_of(job), block, 0, stream>>>(job);
+        halve_kernel<<<grid_of(job), dim3(threads_across, threads_down), 0, executor_->stream().handle()>>>(job);
         cuda::check_launch();
     }
-    for (const auto& level : levels_) {
-        if (level.step == pyramid_pixel) continue;  // an octave
-        const auto job = images(device(octaves_[static_cast<std::size_t>(level.octave)]), device(level.plane));
-        level_kernel<<<grid_of(job), block, 0, stream>>>(job, level.step);
-        cuda::check_launch();
-    }
+}
+
+void GrayPyramid::run_level(int number) {
+    using namespace pyramid_kernels;
+    const auto& level = levels_.at(static_cast<std::size_t>(number));
+    if (level.step == pyramid_pixel) return;  // an octave
+    const auto device = [&](const Plane& plane) { return view<MemorySpace::device>(memory_.data(), plane); };
+    const auto job = images(device(octaves_[static_cast<std::size_t>(level.octave)]), device(level.plane));
+    level_kernel<<<grid_of(job), dim3(threads_across, threads_down), 0, executor_->stream().handle()>>>(job,
+                                                                                                        level.step);
+    cuda::check_launch();
+}
+
+void GrayPyramid::run(DeviceView<const std::uint8_t> frame) {
+    run_octaves(frame);
+    for (int number = 0; number < levels(); ++number) run_level(number);
 }
 
 }  // namespace framewire

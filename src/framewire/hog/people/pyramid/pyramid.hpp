@@ -31,8 +31,12 @@ public:
 
     /// Any strides. On the executor's threads; returns when done.
     void run(HostView<const std::uint8_t> frame);
-    /// Queued on the executor's stream.
+    /// Queued on the executor's stream: run_octaves(), and run_level() of every level.
     void run(DeviceView<const std::uint8_t> frame);
+    /// The parts of a run that levels have in common, and each one's own. Those do not depend on each other, nor on
+    /// where the frame lies, so that a graph may have them.
+    void run_octaves(DeviceView<const std::uint8_t> frame);
+    void run_level(int number);
 
     /// A level of the last run, one channel, until the next one; in the memory space of the backend.
     template <MemorySpace space>

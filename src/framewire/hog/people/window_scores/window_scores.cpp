@@ -1,19 +1,43 @@
 #include "framewire/hog/people/window_scores/window_scores.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/cuda/device/build.hpp"
 #include "framewire/hog/people/window_scores/window_scores_scratch.hpp"
 
 #include <algorithm>
 
 namespace framewire {
+namespace {
+
+// As WindowTiles has them.
+std::vector<float> weights_by_quads(const std::vector<float>& weights, const HogShape& window) {
+    const int quads = (window.values + window_quad - 1) / window_quad;
+    std::vector<float> sorted(static_cast<std::size_t>(quads * window.columns * window.rows * window_quad));
+    for (int row = 0; row < window.rows; ++row)
+        for (int column = 0; column < window.columns; ++column)
+            for (int value = 0; value < window.values; ++value) {
+                const int quad = value / window_quad;
+                const int to =
+                    ((quad * window.columns + column) * window.rows + row) * window_quad + value % window_quad;
+                const int from = (row * window.columns + column) * window.values + value;
+                sorted[static_cast<std::size_t>(to)] = weights[static_cast<std::size_t>(from)];
+            }
+    return sorted;
+}
+
+}  // namespace
 
 WindowScores::WindowScores(const WindowModel& model, Executor& executor)
     : window_((validate(model), window_shape(model))), bias_(model.bias), executor_(&executor) {
     const auto row_values = window_.row_values();
     if (executor.backend() == Backend::cuda) {
-        stride_ = row_values;
-        weights_ = BackendBuffer(window_.bytes(), executor);
-        weights_.put(model.weights.data(), window_.bytes());
+        // So much that three blocks share a multiprocessor.
+        const auto most_bytes = std::min<std::size_t>(64 * 1024, executor.shared_memory().block_bytes);
+        tiles_ = WindowTiles(window_.rows, window_.columns, window_.values, most_bytes);
+        const auto weights = weights_by_quads(model.weights, window_);
+        weights_ = BackendBuffer(weights.size() * sizeof(float), executor);
+        weights_.put(weights.data(), weights_.bytes());
+        if constexpr (cuda::compiled) allow_memory();
         return;
     }
     stride_ = (row_values + window_weights_group - 1) / window_weights_group * window_weights_group;

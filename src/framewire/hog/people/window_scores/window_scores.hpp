@@ -3,6 +3,7 @@
 #include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/hog/hog.hpp"
+#include "framewire/hog/people/window_scores/window_scores_scratch.hpp"
 #include "framewire/hog/window_model.hpp"
 
 #include <cstddef>
@@ -40,11 +41,14 @@ public:
     void run(HogView<const float, MemorySpace::device> descriptors, float* scores) const;
 
 private:
+    static void allow_memory();
+
     HogShape window_;  // one window's descriptor
     float bias_;
     Executor* executor_;
-    std::int64_t stride_ = 0;  // values from one row of weights to the next
-    // CPU: rows padded to whole vectors with zeros, with rows of zeros above and below. CUDA: as they are.
+    std::int64_t stride_ = 0;  // CPU: values from one row of weights to the next
+    WindowTiles tiles_;        // CUDA
+    // CPU: rows padded to whole vectors with zeros, with rows of zeros above and below. CUDA: as WindowTiles has them.
     BackendBuffer weights_;
 };
 

@@ -41,14 +41,13 @@ std::vector<float> random_descriptors(const HogShape& shape) {
 }
 
 // The scores of a backend, and NaNs behind them that must stay.
-std::vector<float> scores_of(Backend backend, const WindowModel& model, const std::vector<float>& descriptors,
+std::vector<float> scores_of(Executor& executor, const WindowModel& model, const std::vector<float>& descriptors,
                              const HogShape& shape) {
     constexpr std::size_t guards = 32;
-    auto& executor = kit::executor(backend);
     const WindowScores scores(model, executor);
     const auto count = static_cast<std::size_t>(scores.grid(shape).count());
     std::vector<float> out(count + guards, std::numeric_limits<float>::quiet_NaN());
-    if (backend == Backend::cpu) {
+    if (executor.backend() == Backend::cpu) {
         // What the margin holds must not count.
         auto memory = descriptors;
         memory.resize(memory.size() + window_scores_margin_bytes / sizeof(float), 1e6f);
@@ -67,20 +66,20 @@ std::vector<float> scores_of(Backend backend, const WindowModel& model, const st
     return out;
 }
 
-void check_scores(Backend backend, const WindowModel& model, int rows, int columns) {
+void check_scores(Executor& executor, const WindowModel& model, int rows, int columns) {
     const HogShape shape{1, rows, columns, window_shape(model).values};
     SCOPED_TRACE(fmt::format("{}: a window of {}x{} of cells of {}, {} bins, norm {}, in {} x {}, seed {}",
-                             to_string(backend), model.width_px, model.height_px, model.hog.cell, model.hog.bins,
-                             static_cast<int>(model.hog.norm), rows, columns, kit::seed()));
+                             to_string(executor.backend()), model.width_px, model.height_px, model.hog.cell,
+                             model.hog.bins, static_cast<int>(model.hog.norm), rows, columns, kit::seed()));
     const auto descriptors = random_descriptors(shape);
     const auto want =
         window_scores_reference(model, HogView<const float, MemorySpace::host>(descriptors.data(), shape));
-    const auto got = scores_of(backend, model, descriptors, shape);
+    const auto got = scores_of(executor, model, descriptors, shape);
     ASSERT_EQ(got.size(), want.size());
     double most = 0;  // that a score can be, for no value is above 1
     for (const float weight : model.weights) most += std::abs(static_cast<double>(weight));
     for (std::size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-6 * most) << "window " << i;
-    const auto again = scores_of(backend, model, descriptors, shape);
+    const auto again = scores_of(executor, model, descriptors, shape);
     EXPECT_EQ(std::memcmp(got.data(), again.data(), got.size() * sizeof(float)), 0) << "a second run differs";
 }
 
@@ -92,7 +91,7 @@ TEST_P(WindowScoresTest, EveryNumberOfRowsAndColumns) {
         for (int rows = 0; rows < 9; ++rows)
             for (int columns = 0; columns < 19; ++columns) {
                 if (HasFatalFailure()) return;
-                check_scores(GetParam(), model, window.rows + rows, window.columns + columns);
+                check_scores(kit::executor(GetParam()), model, window.rows + rows, window.columns + columns);
             }
     });
 }
@@ -105,11 +104,22 @@ TEST_P(WindowScoresTest, EveryKindOfDescriptor) {
                 for (const int block : {1, 2, 3}) {
                     if (HasFatalFailure()) return;
                     const HogParameters hog{.cell = 4, .bins = bins, .norm = norm, .block = block};
-                    check_scores(GetParam(), random_model(hog, 12, 20), 17, 23);
-                    check_scores(GetParam(), random_model(hog, 12, 12), 11, 70);
+                    check_scores(kit::executor(GetParam()), random_model(hog, 12, 20), 17, 23);
+                    check_scores(kit::executor(GetParam()), random_model(hog, 12, 12), 11, 70);
                 }
-        check_scores(GetParam(), random_model({.norm = HogNorm::l2hys}, 64, 128), 60, 101);
+        check_scores(kit::executor(GetParam()), random_model({.norm = HogNorm::l2hys}, 64, 128), 60, 101);
     });
+}
+
+// A GPU's shared memory has no room for the descriptors under some windows: they go in parts.
+TEST_P(WindowScoresTest, LargeWindows) {
+    const HogParameters hog{.cell = 4, .norm = HogNorm::l2hys};
+    check_scores(kit::executor(GetParam()), random_model(hog, 72, 160), 58, 70);
+    if (GetParam() == Backend::cpu) return;
+    Executor small(BackendChoice::cuda);
+    small.limit_shared_memory({48 * 1024, 64 * 1024});
+    check_scores(small, random_model(hog, 72, 160), 58, 70);
+    check_scores(small, random_model({.norm = HogNorm::l2hys}, 64, 128), 31, 45);
 }
 
 // One weight that is not 0 makes a window's score the value at its place.
@@ -122,7 +132,7 @@ TEST_P(WindowScoresTest, AWeightBelongsToItsPlace) {
     for (int at = 0; at < window.count(); ++at) {
         std::fill(model.weights.begin(), model.weights.end(), 0.0f);
         model.weights[static_cast<std::size_t>(at)] = 1;
-        const auto got = scores_of(GetParam(), model, descriptors, shape);
+        const auto got = scores_of(kit::executor(GetParam()), model, descriptors, shape);
         const int row = at / 9, of_row = at % 9;
         for (int y = 0; y < 3; ++y)
             for (int x = 0; x < 9; ++x)
