@@ -37,11 +37,12 @@ class Figures:
         for path in paths:
             with open(path, encoding="utf-8") as file:
                 self.files.append(json.load(file))
-            machine = self.files[-1]["machine"]
+            machine, options = self.files[-1]["machine"], self.files[-1]["options"]
+            untimed = options["check"] or options.get("once")
             for row in self.files[-1]["rows"]:
                 row["machine"] = machine["gpu"] if is_gpu(row) else f"{machine['cpu']}, {machine['cores']} threads"
                 row.setdefault("details", {})
-                if self.files[-1]["options"]["check"] or self.files[-1]["options"].get("once") or seen.setdefault(key_of(row), path) != path:
+                if untimed or seen.setdefault(key_of(row), path) != path:
                     continue
                 self.rows.append(row)
 

@@ -102,7 +102,7 @@ def plot_ladder(figures, suite, folder):
         entries = [(label_of(row), row["median_us"], GPU if is_gpu(row) else CPU, row.get("reported", {}).get("us"))
                    for row in chosen]
         bars(f"{suite}, {part}", entries, "microseconds per frame", folder, file_name(suite, part))
-    for (key, size), curves in sweeps(rows).items():
+    for (key, size), curves in sweeps([row for row in rows if row["details"].get("step") not in ("HtoD", "DtoH", "memset")]).items():
         points = {name: [(number(row["details"][key]), row["median_us"]) for row in of] for name, of in curves.items()}
         points.update({f"{name}, the report": told for name, of in curves.items()
                        if len(told := [(number(row["details"][key]), row["reported"]["us"]) for row in of
@@ -123,6 +123,12 @@ def plot_errors(figures, folder):
               "grey levels", folder, "ladders-feedback", log_x=False, log_y=False)
 
 
+def peers_label(row):
+    words = [row["operation"], row["details"].get("content", "")]
+    words.append("with transfers" if row["details"].get("transfers", "none") != "none" else "")
+    return f"{', '.join(filter(None, words))}; {row['runner']}"
+
+
 def plot_peers(figures, folder):
     """Times as fast as the fastest other one; one plot for a size, batch and cache, of all contents."""
     kinds = {}
@@ -132,8 +138,7 @@ def plot_peers(figures, folder):
             kinds.setdefault(tuple(details.get(key, "") for key in ("size", "batch", "cache")), []).append(row)
     for (size, batch, cache), rows in kinds.items():
         rows.sort(key=lambda row: row["times_peer"])
-        entries = [(f"{row['operation']}{', ' + row['details']['content'] if 'content' in row['details'] else ''}; {row['runner']}",
-                    row["times_peer"], GPU if is_gpu(row) else CPU, None) for row in rows]
+        entries = [(peers_label(row), row["times_peer"], GPU if is_gpu(row) else CPU, None) for row in rows]
         bars(f"times as fast as the fastest other, {size}, batch {batch}, {cache} cache", entries, "times as fast", folder,
              file_name("peers", size, "batch", batch, cache), one=True)
 

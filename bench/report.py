@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Writes the tables of docs/benchmarks.md between its markers, from what `framewire bench --json` measured.
+"""Writes docs/benchmarks.md between its markers, and the pages of docs/benchmarks, from what `framewire bench --json` measured.
 
-    bench/report.py FILE.json... [--profile PROFILE.csv] [--page docs/benchmarks.md] [--plots DIR]
+    bench/report.py FILE.json... [--profile PROFILE.csv] [--page docs/benchmarks.md]
 
 A row that several files have is the first one's. PROFILE.csv is what bench/profile.sh wrote. Plots of bench/plot.py that lie in
-DIR beside the page are shown above their tables. Parts that the files have nothing of stay as they are.
+benchmarks/plots beside the page are shown above their tables. What the files have nothing of stays as it is.
 """
 import argparse
 import json
@@ -18,6 +18,8 @@ from kernels import kernel_table
 from plot import file_name
 
 MOST_UNTIMED = 12  # rows of a table without times
+MOST_OF_LIMIT = 2  # beyond it a step moved less than the frame that its limit moves
+WHOLE = ("whole", "")
 
 
 def table(head, rows):
@@ -31,10 +33,10 @@ def spread(row):
 
 
 def share(row):
-    return f"{100 * row['of_limit']:.0f} %" if "of_limit" in row else ""
+    return f"{100 * row['of_limit']:.0f} %" if row.get("of_limit", MOST_OF_LIMIT + 1) <= MOST_OF_LIMIT else ""
 
 
-def machines_part(figures):
+def machines_table(figures):
     rows = []
     for file in figures.files:
         machine = file["machine"]
@@ -44,12 +46,12 @@ def machines_part(figures):
     return table(["CPU", "GPU", "compiler, build", "revision", "date, UTC", "groups"], rows)
 
 
-def limits_part(figures):
+def limits_page(figures, plots):
     rows = []
     for row in figures.group("limits"):
         speed = f"{row['bytes'] / row['median_us'] * 1e-3:,.1f} GB/s" if row.get("bytes") else ""
         rows.append([row["operation"], row["machine"], speed, spread(row), row["details"].get("threads", "")])
-    return table(["limit", "machine", "read and written", "us", "threads"], rows)
+    return (plots + "\n" if plots else "") + table(["limit", "machine", "read and written", "us", "threads"], rows)
 
 
 def reported_text(row):
@@ -99,30 +101,56 @@ def untimed_table(rows):
 
 
 class Plots:
-    """Plots that are there, as Markdown beside the page."""
+    """Plots that are there, as Markdown of a page in `folder`."""
 
-    def __init__(self, folder, page):
-        self.names = sorted(os.listdir(folder)) if folder and os.path.isdir(folder) else []
-        self.beside = os.path.relpath(folder, os.path.dirname(page)) if folder else ""
+    def __init__(self, folder):
+        self.folder = os.path.join(folder, "plots")
+        self.names = sorted(os.listdir(self.folder)) if os.path.isdir(self.folder) else []
 
-    def of(self, *parts):
-        begin = file_name(*parts)
-        return "".join(f"![{name[:-4].replace('-', ' ')}]({self.beside}/{name})\n"
+    def of(self, page_folder, *parts):
+        begin, beside = file_name(*parts), os.path.relpath(self.folder, page_folder)
+        return "".join(f"![{name[:-4].replace('-', ' ')}]({beside}/{name})\n"
                        for name in self.names if re.fullmatch(re.escape(begin) + r"(-.*)?\.svg", name))
 
 
-def ladders_part(figures, plots):
-    text = ""
+def ladder_page(rows, plots):
+    timed, untimed = [row for row in rows if row["median_us"]], [row for row in rows if not row["median_us"]]
+    machines = list(dict.fromkeys(row["machine"] for row in timed))
+    text = f"On {' and '.join(machines)}.\n\n" if machines else ""
+    text += plots + "\n" if plots else ""
+    text += ladder_table(timed) + "\n" if timed else ""
+    return text + (untimed_table(untimed) if untimed else "")
+
+
+def of_whole_frames(rows, runner):
+    return [row for row in rows if row["runner"].startswith(runner) and row["median_us"] and row["details"].get("step", "") in WHOLE]
+
+
+def fastest(rows, runner, size):
+    times = [row["median_us"] for row in of_whole_frames(rows, runner) if size is None or row["details"].get("size", size) == size]
+    return us_text(min(times)) if times else ""
+
+
+def ladders_summary(figures):
+    """A line for each ladder and size: the report's fastest variant, the same one here, and framewire."""
+    lines = []
     for suite in figures.suites("ladders"):
         rows = figures.suite("ladders", suite)
-        timed, untimed = [row for row in rows if row["median_us"]], [row for row in rows if not row["median_us"]]
-        machines = list(dict.fromkeys(row["machine"] for row in timed))
-        text += f"### {suite.removeprefix('ladders/')}\n\n"
-        text += f"On {' and '.join(machines)}.\n\n" if machines else ""
-        text += plots.of(suite) + "\n"
-        text += ladder_table(timed) + "\n" if timed else ""
-        text += untimed_table(untimed) + "\n" if untimed else ""
-    return text.rstrip() + "\n"
+        link = f"[{suite.removeprefix('ladders/').replace('_', ' ')}](benchmarks/{suite}.md)"
+        variants = str(len({base_name(row) for row in rows if not row["runner"].startswith("framewire")}))
+        best = {}
+        for row in of_whole_frames(rows, ""):
+            size = row["details"].get("size", "")
+            if "reported" in row and (size not in best or row["reported"]["us"] < best[size]["reported"]["us"]):
+                best[size] = row
+        for size, row in best.items():
+            told = row["reported"]
+            lines.append([link, variants, size, f"{base_name(row)} ({row['runner']})", f"{us_text(told['us'])}, {told['machine']}",
+                          us_text(row["median_us"]), fastest(rows, "framewire cuda", size), fastest(rows, "framewire cpu", size)])
+        if not best:
+            lines.append([link, variants, "", "", "", "", fastest(rows, "framewire cuda", None), fastest(rows, "framewire cpu", None)])
+    head = ["ladder", "variants", "of", "the report's fastest", "there, us", "here, us", "framewire cuda, us", "framewire cpu, us"]
+    return table(head, lines)
 
 
 def geometric_mean(values):
@@ -137,7 +165,7 @@ def other_text(row):
     return f"{row['runner']} {spread(row)}" + (f" [{agrees}]" if agrees != "equal" else "")
 
 
-def peers_part(figures, plots):
+def peers_page(figures, plots):
     """The usual size row by row; of the others how they compare in the mean."""
     rows = [row for row in figures.group("peers") if row["median_us"]]
     contests = {}
@@ -158,18 +186,19 @@ def peers_part(figures, plots):
                 words = [content, cache, f"batch {batch}" if batch else "", f"transfers {transfers}" if transfers else ""]
                 lines.append([operation, row["runner"], ", ".join(filter(None, words)), spread(row), share(row),
                               "; ".join(other_text(other) for other in others[:3]), f"{ratio:.2f}"])
-    text = plots.of("peers") + "\n" if plots.of("peers") else ""
+    text = plots + "\n" if plots else ""
     text += table(["operation", "runner", "content", "us", "of limit", "others, us", "times as fast"], lines) + "\n"
     text += table(["runner", "machine", "size", "batch", "cache", "operations", "times as fast in the mean"],
                   [[*key, str(len(ratios)), f"{geometric_mean(ratios):.2f}"] for key, ratios in sorted(means.items())])
     return text
 
 
-def jobs_part(figures, plots):
-    text = plots.of("jobs") + "\n" if plots.of("jobs") else ""
+def jobs_page(figures, plots):
+    text = "Times are per frame. Those of latencies are from the camera's frame to the viewer's picture.\n\n"
+    text += plots + "\n" if plots else ""
     for suite in figures.suites("jobs"):
         rows = [row for row in figures.suite("jobs", suite) if row["median_us"]]
-        text += f"### {suite.removeprefix('jobs/')}\n\n"
+        text += f"## {suite.removeprefix('jobs/')}\n\n"
         text += table(["job", "runner", "machine", "us per frame", "processor us", "times the other", "setting"],
                       [[row["operation"], row["runner"], row["machine"], spread(row),
                         us_text(row["cpu_us"]) if "cpu_us" in row else "",
@@ -185,36 +214,55 @@ def replace_part(page, name, text):
     return f"{before}{begin}\n{text.strip()}\n{end}{rest.split(end, 1)[1]}"
 
 
+def write_page(folder, name, title, text):
+    path = os.path.join(folder, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"<!-- written by bench/report.py -->\n\n# {title}\n\n{text.strip()}\n")
+    return name
+
+
+def write_pages(figures, folder, profile):
+    """The pages of what was measured; their names."""
+    plots, written = Plots(folder), []
+    for suite in figures.suites("ladders"):
+        pictures = plots.of(os.path.join(folder, "ladders"), suite)
+        text = ladder_page(figures.suite("ladders", suite), pictures)
+        written.append(write_page(folder, f"{suite}.md", f"Ladder: {suite.removeprefix('ladders/').replace('_', ' ')}", text))
+    for group, page in (("limits", limits_page), ("peers", peers_page), ("jobs", jobs_page)):
+        if figures.group(group):
+            written.append(write_page(folder, f"{group}.md", group.capitalize(), page(figures, plots.of(folder, group))))
+    if profile:
+        text = ("What ncu says of the ladders' kernels. Efficiency is the bytes that threads asked for over those that memory moved\n"
+                "for them. In brackets is what a report had of its own kernel on its own machine.\n\n")
+        written.append(write_page(folder, "kernels.md", "Kernels", text + table(*kernel_table(profile))))
+    return written
+
+
 def main():
     here = os.path.dirname(os.path.abspath(__file__))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", metavar="FILE.json")
     parser.add_argument("--profile", metavar="PROFILE.csv")
     parser.add_argument("--page", default=os.path.join(here, "..", "docs", "benchmarks.md"))
-    parser.add_argument("--plots", metavar="DIR", help="the page's folder benchmarks without it")
     arguments = parser.parse_args()
     figures = Figures(arguments.files)
-    plots = Plots(arguments.plots or os.path.join(os.path.dirname(arguments.page), "benchmarks"), arguments.page)
     with open(os.path.join(here, "marks.json"), encoding="utf-8") as file:
         marks = json.load(file)
-    parts = {"machines": machines_part(figures)}
-    if figures.group("limits"):
-        parts["limits"] = limits_part(figures)
-    for group, part in (("ladders", ladders_part), ("peers", peers_part), ("jobs", jobs_part)):
-        if figures.group(group):
-            parts[group] = part(figures, plots)
+    parts = {"machines": machines_table(figures)}
+    if figures.group("ladders"):
+        parts["ladders"] = ladders_summary(figures)
     distance = distance_table(figures, marks)
     if distance:
         parts["distance"] = table(*distance)
-    if arguments.profile:
-        parts["profile"] = table(*kernel_table(arguments.profile))
     with open(arguments.page, encoding="utf-8") as file:
         page = file.read()
     for name, text in parts.items():
         page = replace_part(page, name, text)
     with open(arguments.page, "w", encoding="utf-8") as file:
         file.write(page)
-    print(f"wrote {', '.join(parts)} of {arguments.page}")
+    pages = write_pages(figures, os.path.join(os.path.dirname(arguments.page), "benchmarks"), arguments.profile)
+    print(f"wrote {', '.join(parts)} of {arguments.page}, and {', '.join(pages)}")
 
 
 if __name__ == "__main__":
