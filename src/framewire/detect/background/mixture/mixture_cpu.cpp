@@ -173,7 +173,7 @@ public:
                                        : here.template update<false>(set(0), moving, dark);
             if (reweighed) kind = here.is_sole() ? sole_modes : static_cast<std::uint8_t>(here.modes());
             if (keeps) keep(here, block);
-            if (block + blocks_ahead < layout_.blocks) prefetch(block + blocks_ahead);
+            if (block + blocks_ahead < layout_.blocks) prefetch(block + blocks_ahead, keeps);
             row_.put(word, moving, dark);
         }
     }
@@ -233,26 +233,28 @@ private:
                                layout_.features(1, 0) - layout_.features(0, 0));
     }
 
-    // Has what a block will need brought near: its weights, and the features of its first mode, and of the second where
-    // there is one. Processors do not follow that many streams.
-    HWY_INLINE void prefetch(std::int64_t block) const {
+    // Has what a block will need brought near: its weights, the features of its first mode, and of the second where
+    // there is one, and what is kept of it. Processors do not follow that many streams.
+    HWY_INLINE void prefetch(std::int64_t block, bool keeps) const {
         const int modes = modes_of(block);
         if (blocks_.kinds[block] != sole_modes)
             for (int mode = 0; mode < modes; ++mode) hwy::Prefetch(blocks_.model + layout_.weights(mode, block));
         for (int mode = 0; mode < std::min(modes, 2); ++mode)
             for (int number = 0; number < 1 + channels; ++number)
                 hwy::Prefetch(blocks_.model + layout_.features(mode, block) + number * block_px);
+        if (keeps)
+            for (int mode = 0; mode < blocks_.compared[block]; ++mode) prefetch_levels(block, mode);
     }
 
     // The same of a block that does not learn, and has not all pixels near their first modes.
     HWY_INLINE void prefetch_levels(std::int64_t block) const {
-        for (int mode = 0; mode < blocks_.compared[block]; ++mode) {
-            if (mode > 0) {
-                hwy::Prefetch(means(block) + mode * mean_stride());
-                hwy::Prefetch(means(block + 1) + mode * mean_stride() - 1);
-            }
-            hwy::Prefetch(reaches(block) + mode * reach_stride());
-        }
+        if (blocks_.compared[block] > 0) hwy::Prefetch(reaches(block));
+        for (int mode = 1; mode < blocks_.compared[block]; ++mode) prefetch_levels(block, mode);
+    }
+    HWY_INLINE void prefetch_levels(std::int64_t block, int mode) const {
+        hwy::Prefetch(means(block) + mode * mean_stride());
+        hwy::Prefetch(means(block + 1) + mode * mean_stride() - 1);
+        hwy::Prefetch(reaches(block) + mode * reach_stride());
     }
 
     const MixtureTerms& terms_;

@@ -43,25 +43,24 @@ using MedianVector = hn::Vec<MedianTag>;
 using MedianRow = std::uint64_t[median_row_words_64];
 
 // A row of the image as 64-bit words, from the one before the tile's first to the one after its last, with its edge
-// pixels repeated beyond the image.
-void load_median_row(HostBitMaskView<const std::uint32_t> in, const MedianTile& tile, int y, std::uint64_t* out) {
+// pixels repeated beyond the image. Whether any pixel is set.
+bool load_median_row(HostBitMaskView<const std::uint32_t> in, const MedianTile& tile, int y, std::uint64_t* out) {
     const auto& shape = in.shape();
     const auto* row = in.row(tile.frame, std::clamp(y, 0, shape.height - 1));
     const int last = shape.width - 1, image_words_64 = last / 64 + 1;
     const auto first_pixel = (row[0] & 1u) != 0 ? ~std::uint64_t{0} : 0;
     const auto last_pixel = (row[last / 32] >> (last % 32) & 1u) != 0 ? ~std::uint64_t{0} : 0;
-    for (int at = 0; at < tile.words_64 + 2; ++at) {
-        const int word = tile.first_word_64 + at - 1;
-        if (word < 0) {
-            out[at] = first_pixel;
-        } else if (word >= image_words_64) {
-            out[at] = last_pixel;
-        } else {
-            out[at] = row[2 * word] | std::uint64_t{row[2 * word + 1]} << 32;
-            const int inside = shape.width - 64 * word;
-            if (inside < 64) out[at] |= last_pixel << inside;
-        }
-    }
+    const int before = tile.first_word_64 - 1, behind = before + tile.words_64 + 2;
+    const int begin = std::max(before, 0), end = std::min(behind, image_words_64);
+    for (int word = begin; word < end; ++word)
+        out[word - before] = row[2 * word] | std::uint64_t{row[2 * word + 1]} << 32;
+    if (before < 0) out[0] = first_pixel;
+    const int inside = shape.width - 64 * (image_words_64 - 1);
+    if (end == image_words_64 && inside < 64) out[end - 1 - before] |= last_pixel << inside;
+    for (int word = end; word < behind; ++word) out[word - before] = last_pixel;
+    std::uint64_t all = 0;
+    for (int at = 0; at < tile.words_64 + 2; ++at) all |= out[at];
+    return all != 0;
 }
 
 // The columns' counts with a row that comes and one that goes.
@@ -134,13 +133,20 @@ void median_tile(int size_px, HostBitMaskView<const std::uint32_t> in, HostBitMa
     for (auto& row : sums) std::fill(std::begin(row), std::end(row), 0);
     std::fill(std::begin(majority), std::end(majority), 0);
 
+    // Of rows whose windows are empty, as most of a quiet camera's are, nothing is counted.
+    int empty_rows = 0;  // so many have come since one that was not
     for (int y = tile.y_begin - radius; y <= tile.y_begin + radius; ++y) {
-        load_median_row(in, tile, y, comes);
+        empty_rows = load_median_row(in, tile, y, comes) ? 0 : empty_rows + 1;
         add_row_to_columns(comes, digits, words_64, counts);
     }
     for (int y = tile.y_begin; y < tile.y_begin + tile.rows; ++y) {
         if (y > tile.y_begin) {
-            load_median_row(in, tile, y + radius, comes);
+            const bool empty_before = empty_rows >= size_px;
+            empty_rows = load_median_row(in, tile, y + radius, comes) ? 0 : empty_rows + 1;
+            if (empty_before && empty_rows > 0) {
+                std::fill_n(out.row(tile.frame, y) + 2 * tile.first_word_64, 2 * tile.words_64, 0u);
+                continue;
+            }
             load_median_row(in, tile, y - radius - 1, goes);
             roll_columns(comes, goes, digits, words_64, counts);
         }
