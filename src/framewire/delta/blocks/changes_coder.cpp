@@ -42,8 +42,54 @@ constexpr auto folded_entries = [] {
     return entries;
 }();
 
-constexpr int changed_first =
-    step_models::changed.at(changed_model({}, Foretold::differences, 0));  // of the models of this form
+// These write the symbols of a part's row, and return where they end.
+
+std::uint16_t* add_still(const RowSymbols& row, std::size_t pixels, std::uint16_t* entry) {
+    std::memcpy(entry, row.changed.data(), sizeof(row.changed));
+    return entry + pixels;
+}
+
+/// Those of a channel of a pixel, if it changes. Written in any case: whether it does nobody can guess.
+std::uint16_t* add_magnitude(const RowSymbols& row, std::size_t channel, std::size_t x, bool changes,
+                             std::uint16_t* entry) {
+    const auto& of = folded_entries[row.folded[channel][x]];
+    *entry = static_cast<std::uint16_t>(row.magnitude[channel][x] + of.symbol);
+    entry += changes;
+    *entry = of.bits;
+    return entry + (changes && of.bits);
+}
+
+template <int channels>
+std::uint16_t* add_alike(const RowSymbols& row, std::size_t pixels, std::uint16_t* entry) {
+    for (std::size_t x = 0; x < pixels; ++x) {
+        const auto pattern = row.pattern[x];
+        entry[0] = static_cast<std::uint16_t>(row.changed[x] + 1);
+        entry[1] = static_cast<std::uint16_t>(row.by[x] + (pattern == all_down));
+        entry += 2;
+        if constexpr (channels == 1)
+            entry = add_magnitude(row, 0, x, true, entry);
+        else
+            for (const int channel : channel_order)
+                entry = add_magnitude(row, static_cast<std::size_t>(channel), x, true, entry);
+    }
+    return entry;
+}
+
+template <int channels>
+std::uint16_t* add_mixed(const RowSymbols& row, std::size_t pixels, std::uint16_t* entry) {
+    for (std::size_t x = 0; x < pixels; ++x) {
+        const auto pattern = row.pattern[x];
+        *entry++ = static_cast<std::uint16_t>(row.changed[x] + (pattern != 0));
+        if (!pattern) continue;
+        *entry++ =
+            static_cast<std::uint16_t>(row.by[x] + (channels == 1 ? pattern == all_down : pattern_ranks[pattern]));
+        for (int i = 0; i < channels; ++i) {
+            const auto channel = static_cast<std::size_t>(channels == 1 ? 0 : channel_order[i]);
+            entry = add_magnitude(row, channel, x, pattern_signs[pattern][channel] != 0, entry);
+        }
+    }
+    return entry;
+}
 
 }  // namespace
 
@@ -123,25 +169,12 @@ void ChangesEncoder::add_part(HostView<const std::uint8_t> differences, const Bl
     for (int y = 0; y < height; ++y) {
         const auto& row = part[static_cast<std::size_t>(y)];
         constexpr std::size_t most_each = 2 + 2 * channels;
-        auto* entry = symbols.room(part_side * most_each);
-        for (std::size_t x = 0; x < static_cast<std::size_t>(width); ++x) {
-            const auto pattern = row.pattern[x];
-            *entry++ = static_cast<std::uint16_t>(row.changed[x] + (pattern != 0));
-            if (!pattern) continue;
-            *entry++ =
-                static_cast<std::uint16_t>(row.by[x] + (channels == 1 ? pattern == all_down : pattern_ranks[pattern]));
-            for (int i = 0; i < channels; ++i) {
-                const auto channel = static_cast<std::size_t>(channels == 1 ? 0 : channel_order[i]);
-                // Written in any case: whether a channel changes nobody can guess.
-                const bool changes = pattern_signs[pattern][channel] != 0;
-                const auto& of = folded_entries[row.folded[channel][x]];
-                *entry = static_cast<std::uint16_t>(row.magnitude[channel][x] + of.symbol);
-                entry += changes;
-                *entry = of.bits;
-                entry += changes && of.bits;
-            }
-        }
-        symbols.take(entry);
+        const auto pixels = static_cast<std::size_t>(width);
+        auto* const entry = symbols.room(part_side * most_each);
+        // What pixels do nobody can guess, what rows do rather.
+        symbols.take(row.kind == RowKind::stays   ? add_still(row, pixels, entry)
+                     : row.kind == RowKind::alike ? add_alike<channels>(row, pixels, entry)
+                                                  : add_mixed<channels>(row, pixels, entry));
     }
 }
 

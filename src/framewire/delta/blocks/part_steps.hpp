@@ -34,9 +34,17 @@ private:
     std::array<std::uint8_t, size> extents_{}, directions_{};
 };
 
+/// What the pixels of a row of a part do, of the block's ones.
+enum class RowKind : std::uint8_t {
+    stays,  ///< none changes
+    alike,  ///< in each of them all channels go up, or all go down
+    mixed
+};
+
 /// What the symbols of a row of a part are, one number for each pixel. Where something does not change, what says how
 /// it does means nothing.
 struct RowSymbols {
+    RowKind kind;
     std::array<std::uint16_t, part_side> changed;  ///< of step_models: the first symbol of the pixel's changed model
     std::array<std::uint16_t, part_side> pattern;  ///< of the 27 patterns, 0 where the pixel stays
     std::array<std::uint16_t, part_side> by;       ///< of step_models: the first symbol of the model of pattern or sign

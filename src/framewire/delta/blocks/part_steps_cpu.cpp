@@ -39,11 +39,32 @@ HWY_INLINE Steps moved_on(Steps row, int before) {
 }
 
 using Around = step_vectors::Around<Steps>;
-/// `steps`: where those of `here` are.
-HWY_INLINE Around around(Steps here, const std::int16_t* steps) {
-    constexpr std::size_t stride = StepPlanes::stride;
-    const Row row;
-    return {here, moved_on(here, steps[-1]), hn::LoadU(row, steps - stride), hn::LoadU(row, steps - stride - 1)};
+
+/// What the row above tells. In vectors: loading what was just stored, from elsewhere, would wait long.
+struct RowAbove {
+    Steps here[3], left[3];  ///< steps of each channel, and of the pixels to their left
+    Steps extent, direction;
+    Steps direction_left, direction_right;  ///< of the pixels to their left and right, as far as those are known
+    Steps second_extent;                    ///< of the row above that
+};
+/// Of the row above a part, of other parts.
+template <int channels>
+HWY_INLINE RowAbove row_above_part(int x, int y, StepPlanes& planes) {
+    constexpr std::ptrdiff_t stride = StepPlanes::stride;
+    RowAbove above;
+    for (int channel = 0; channel < channels; ++channel) {
+        const auto* const at = planes.steps(channel, x, y) - stride;
+        above.here[channel] = hn::LoadU(Row(), at);
+        above.left[channel] = hn::LoadU(Row(), at - 1);
+    }
+    const auto* const extents = planes.extent(x, y) - stride;
+    const auto* const directions = planes.direction(x, y) - stride;
+    above.extent = bytes_at(extents);
+    above.second_extent = bytes_at(extents - stride);
+    above.direction = bytes_at(directions);
+    above.direction_left = bytes_at(directions - 1);
+    above.direction_right = bytes_at(directions + 1);
+    return above;
 }
 
 /// magnitude_context() and fold(), of eight pixels. `before`: of the channel before, with steps of 0 where it does not
@@ -83,7 +104,8 @@ HWY_INLINE Steps steps_of(Steps difference, hn::Mask<Row> up, Steps threshold) {
 /// Finds the steps of a row and stores them. Each depends on those to its left, so all are guessed at once, and taken
 /// where each agrees with what its neighbours then tell. Else they are found one after the other.
 template <int channels>
-HWY_INLINE void find_steps(const Steps* differences, int threshold, int x, int y, StepPlanes& planes, Around* found) {
+HWY_INLINE void find_steps(const Steps* differences, int threshold, int x, int y, StepPlanes& planes,
+                           const RowAbove& above, Around* found) {
     constexpr std::ptrdiff_t stride = StepPlanes::stride;
     const Row row;
     const auto zero = number(0), limit = number(threshold);
@@ -97,7 +119,7 @@ HWY_INLINE void find_steps(const Steps* differences, int threshold, int x, int y
                                hn::Gt(difference, hn::Sub(number(255), limit)));
         const auto steps = steps_of(difference, up, limit);
         hn::StoreU(steps, row, at);
-        found[channel] = around(steps, at);
+        found[channel] = {steps, moved_on(steps, at[-1]), above.here[channel], above.left[channel]};
         const auto near = hn::Add(found[channel].left, found[channel].above);
         const auto like = hn::IfThenElse(hn::Eq(like_before, zero), near, like_before);
         const auto told = hn::Xor(hn::VecFromMask(row, up), hn::VecFromMask(row, goes_up(difference, like, limit)));
@@ -121,14 +143,14 @@ HWY_INLINE void find_steps(const Steps* differences, int threshold, int x, int y
     }
     for (int channel = 0; channel < channels; ++channel) {
         const auto* at = planes.steps(channel, x, y);
-        found[channel] = around(hn::LoadU(row, at), at);
+        found[channel].here = hn::LoadU(row, at);
+        found[channel].left = moved_on(found[channel].here, at[-1]);
     }
 }
 
 template <int channels>
-HWY_INLINE void find_row(const std::uint8_t* bytes, int threshold, int x, int y, StepPlanes& planes,
+HWY_INLINE void find_row(const std::uint8_t* bytes, int threshold, int x, int y, StepPlanes& planes, RowAbove& above,
                          RowSymbols& symbols) {
-    constexpr std::ptrdiff_t stride = StepPlanes::stride;
     const Row row;
     const RowBytes row_bytes;
     const auto zero = number(0), one = number(1);
@@ -141,7 +163,7 @@ HWY_INLINE void find_row(const std::uint8_t* bytes, int threshold, int x, int y,
         for (int channel = 0; channel < channels; ++channel) differences[channel] = hn::PromoteTo(row, of[channel]);
     }
     Around of[3];
-    find_steps<channels>(differences, threshold, x, y, planes, of);
+    find_steps<channels>(differences, threshold, x, y, planes, above, of);
 
     auto pattern = zero, count = zero, up = zero, down = zero;
     for (int channel = 0; channel < channels; ++channel) {
@@ -160,15 +182,20 @@ HWY_INLINE void find_row(const std::uint8_t* bytes, int threshold, int x, int y,
     hn::StoreU(hn::DemoteTo(row_bytes, direction), row_bytes, directions);
     store(pattern, symbols.pattern.data());
 
-    // What lies above and to the right is known only where its part came before.
-    HWY_ALIGN static constexpr std::int16_t known[2][part_side] = {{-1, -1, -1, -1, -1, -1, -1, 0},
-                                                                   {-1, -1, -1, -1, -1, -1, -1, -1}};
-    const auto right_known = hn::Load(row, known[y % part_side == 0]);
-    const auto extent_left = moved_on(extent, extents[-1]), extent_above = bytes_at(extents - stride);
-    const auto direction_left = moved_on(direction, directions[-1]), direction_above = bytes_at(directions - stride);
-    const auto corner_left = bytes_at(directions - stride - 1);
-    const auto corner_right = hn::And(bytes_at(directions - stride + 1), right_known);
-    const auto second = hn::Or(moved_on(extent_left, extents[-2]), bytes_at(extents - 2 * stride));
+    const auto extent_left = moved_on(extent, extents[-1]), extent_above = above.extent;
+    const auto direction_left = moved_on(direction, directions[-1]), direction_above = above.direction;
+    const auto corner_left = above.direction_left, corner_right = above.direction_right;
+    const auto second = hn::Or(moved_on(extent_left, extents[-2]), above.second_extent);
+    for (int channel = 0; channel < channels; ++channel) {
+        above.here[channel] = of[channel].here;
+        above.left[channel] = of[channel].left;
+    }
+    above.second_extent = above.extent;
+    above.extent = extent;
+    above.direction = direction;
+    above.direction_left = direction_left;
+    // Behind the last pixel comes another part, which is known above this one only.
+    above.direction_right = hn::ShiftRightLanes<1>(row, direction);
     const auto corners = hn::Add(one_if(hn::Gt(corner_left, zero)), one_if(hn::Gt(corner_right, zero)));
     const auto changed =
         hn::Add(hn::Add(extent_left, hn::Mul(extent_above, number(3))),
@@ -177,7 +204,10 @@ HWY_INLINE void find_row(const std::uint8_t* bytes, int threshold, int x, int y,
                   number(step_models::changed.at(changed_model({}, Foretold::differences, 0)))),
           symbols.changed.data());
 
+    symbols.kind = RowKind::stays;
     if (hn::AllTrue(row, hn::Eq(count, zero))) return;
+    const auto alike = hn::Or(hn::Eq(pattern, number(all_up)), hn::Eq(pattern, number(all_down)));
+    symbols.kind = hn::AllTrue(row, alike) ? RowKind::alike : RowKind::mixed;
 
     const auto told_left = hn::IfThenElse(hn::Gt(direction_left, zero), direction_left, corner_left);
     const auto told_above = hn::IfThenElse(hn::Gt(direction_above, zero), direction_above, corner_right);
@@ -199,6 +229,7 @@ HWY_INLINE void find_row(const std::uint8_t* bytes, int threshold, int x, int y,
 template <int channels>
 void find_rows(const std::uint8_t* bytes, std::ptrdiff_t row_stride, int width, int height, int threshold, int x, int y,
                StepPlanes& planes, PartSymbols& symbols) {
+    auto above = row_above_part<channels>(x, y, planes);
     for (int row = 0; row < height; ++row, bytes += row_stride) {
         std::uint8_t whole_row[part_side * channels];
         const auto* from = bytes;
@@ -207,7 +238,7 @@ void find_rows(const std::uint8_t* bytes, std::ptrdiff_t row_stride, int width, 
             std::memcpy(whole_row, bytes, static_cast<std::size_t>(width * channels));
             from = whole_row;
         }
-        find_row<channels>(from, threshold, x, y + row, planes, symbols[static_cast<std::size_t>(row)]);
+        find_row<channels>(from, threshold, x, y + row, planes, above, symbols[static_cast<std::size_t>(row)]);
     }
 }
 

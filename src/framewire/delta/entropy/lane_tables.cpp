@@ -5,10 +5,9 @@
 namespace framewire::delta {
 namespace {
 
-/// LaneSymbols::steps of a symbol.
-std::uint32_t lane_step(const rans::Symbol& symbol) {
+LaneSymbol lane_symbol(const rans::Symbol& symbol) {
     const auto frequency = rans::probability_one - symbol.complement;
-    return symbol.bias | frequency << LaneTables::bias_bits |
+    return LaneSymbol{symbol.reciprocal} << 32 | symbol.bias | frequency << LaneTables::bias_bits |
            std::uint32_t{symbol.shift} << (LaneTables::bias_bits + LaneTables::frequency_bits);
 }
 
@@ -18,11 +17,8 @@ const LaneTables& lane_tables() {
     static const auto tables = [] {
         auto made = std::make_unique<LaneTables>();
         const auto& models = trained_picture_models();
-        for (std::size_t i = 0; i < LaneTables::symbols; ++i) {
-            const auto& symbol = models.symbol(static_cast<int>(i));
-            made->reciprocals[i] = symbol.reciprocal;
-            made->steps[i] = lane_step(symbol);
-        }
+        for (std::size_t i = 0; i < LaneTables::symbols; ++i)
+            made->lane_symbols[i] = lane_symbol(models.symbol(static_cast<int>(i)));
         auto* place = made->places.data();
         for (int part_class = 0; part_class < picture_models::classes; ++part_class) {
             const int count = LaneTables::is_small(part_class) ? picture_models::small_symbols : 256;
@@ -39,15 +35,12 @@ const LaneTables& lane_tables() {
     return *tables;
 }
 
-const std::array<StepLaneSymbols, step_models::sets>& step_lane_symbols() {
+const std::array<std::array<LaneSymbol, step_models::symbols>, step_models::sets>& step_lane_symbols() {
     static const auto sets = [] {
-        auto made = std::make_unique<std::array<StepLaneSymbols, step_models::sets>>();
+        auto made = std::make_unique<std::array<std::array<LaneSymbol, step_models::symbols>, step_models::sets>>();
         for (std::size_t set = 0; set < made->size(); ++set)
-            for (std::size_t i = 0; i < step_models::symbols; ++i) {
-                const auto& symbol = step_model_sets()[set].symbol(static_cast<int>(i));
-                (*made)[set].reciprocals[i] = symbol.reciprocal;
-                (*made)[set].steps[i] = lane_step(symbol);
-            }
+            for (std::size_t i = 0; i < step_models::symbols; ++i)
+                (*made)[set][i] = lane_symbol(step_model_sets()[set].symbol(static_cast<int>(i)));
         return made;
     }();
     return *sets;

@@ -9,19 +9,17 @@
 
 namespace framewire::delta {
 
-/// What coding symbols in lanes looks up: of each symbol rans::Symbol's reciprocal, and its bias, frequency and shift
-/// in one.
-struct LaneSymbols {
-    const std::uint32_t *reciprocals, *steps;
-};
+/// What coding a symbol in a lane looks up, in one number so that one load brings it: rans::Symbol's reciprocal in the
+/// upper half, and in the lower one its bias, frequency and shift.
+using LaneSymbol = std::uint64_t;
 
-/// What coding residuals in lanes looks up, one table for each thing that vectors gather.
+/// What coding residuals in lanes looks up.
 struct LaneTables {
     static constexpr int bias_bits = 13, frequency_bits = 12, place_bits = rans::probability_bits;
     static constexpr std::size_t symbols = picture_models::large_residual.end();
 
-    /// Of each symbol of the residuals' models, as LaneSymbols has them.
-    std::array<std::uint32_t, symbols> reciprocals, steps;
+    /// Of each symbol of the residuals' models.
+    std::array<LaneSymbol, symbols> lane_symbols;
     /// Of each class and place: place less the symbol's first one, frequency, and the symbol.
     std::array<std::uint32_t, picture_models::classes * rans::probability_one> places;
 
@@ -37,12 +35,7 @@ struct LaneTables {
 
 const LaneTables& lane_tables();
 
-/// Those of a set of models of steps.
-struct StepLaneSymbols {
-    std::array<std::uint32_t, step_models::symbols> reciprocals, steps;
-
-    LaneSymbols symbols() const { return {reciprocals.data(), steps.data()}; }
-};
-const std::array<StepLaneSymbols, step_models::sets>& step_lane_symbols();
+/// Of each symbol of each set of models of steps.
+const std::array<std::array<LaneSymbol, step_models::symbols>, step_models::sets>& step_lane_symbols();
 
 }  // namespace framewire::delta

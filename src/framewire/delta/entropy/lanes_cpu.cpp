@@ -152,21 +152,37 @@ HWY_INLINE hn::VFromD<D32> high_product(hn::VFromD<D32> a, hn::VFromD<D32> b) {
     return hn::OddEven(hn::BitCast(d32, hn::MulEven(odd(a), odd(b))), hn::BitCast(d32, hn::ShiftRight<32>(even)));
 }
 
-/// As many symbols as a vector has lanes, one into each of the states from `lane` on. Words that move out go before
-/// `word`.
-HWY_INLINE void put_vector(const LaneSymbols& symbols, hn::VFromD<DSigned> symbol, std::uint32_t* lane,
-                           std::uint16_t*& word) {
+/// The symbols number index(0), index(1) and so on, half as many as a vector has lanes. A gather takes longer than
+/// loading them one by one.
+template <class Index>
+HWY_INLINE hn::VFromD<D64> half_of(const LaneSymbol* symbols, Index index) {
+    const hn::FixedTag<std::uint64_t, 2> two;
+    const hn::Half<decltype(two)> one;
+    const auto pair = [&](std::size_t at) HWY_ATTR {
+        return hn::Combine(two, hn::Load(one, symbols + index(at + 1)), hn::Load(one, symbols + index(at)));
+    };
+    if constexpr (HWY_MAX_BYTES == 16)
+        return pair(0);
+    else
+        return hn::Combine(D64(), pair(2), pair(0));
+}
+
+/// States after one more symbol each, as many as a vector has lanes: number index(i) into lane i. Words that move out
+/// go before `word`.
+template <class Index>
+HWY_INLINE hn::VFromD<D32> put_vector(const LaneSymbol* symbols, Index index, hn::VFromD<D32> state,
+                                      std::uint16_t*& word) {
     const D32 d32;
     const DSigned d_signed;
     const std::size_t n = hn::Lanes(d32);
     const auto* orders = n == 4 ? lane_orders.gathered4 : lane_orders.gathered8;
-    const auto step = hn::GatherIndex(d32, symbols.steps, symbol);
-    const auto reciprocal = hn::GatherIndex(d32, symbols.reciprocals, symbol);
+    const auto low = hn::BitCast(d32, half_of(symbols, index));
+    const auto high = hn::BitCast(d32, half_of(symbols, [&](std::size_t at) HWY_ATTR { return index(at + n / 2); }));
+    const auto step = hn::ConcatEven(d32, high, low), reciprocal = hn::ConcatOdd(d32, high, low);
     const auto frequency =
         hn::And(hn::ShiftRight<LaneTables::bias_bits>(step), hn::Set(d32, (1u << LaneTables::frequency_bits) - 1));
     const auto bias = hn::And(step, hn::Set(d32, (1u << LaneTables::bias_bits) - 1));
     const auto shift = hn::ShiftRight<LaneTables::bias_bits + LaneTables::frequency_bits>(step);
-    auto state = hn::Load(d32, lane);
     // From 2^15 / 4096 * 2^16 times the frequency on a word moves out; all of them are below 2^31.
     const auto limit = hn::BitCast(d_signed, hn::ShiftLeft<19>(frequency));
     const auto full = hn::Not(hn::Gt(limit, hn::BitCast(d_signed, state)));
@@ -177,27 +193,44 @@ HWY_INLINE void put_vector(const LaneSymbols& symbols, hn::VFromD<DSigned> symbo
     state = hn::IfThenElse(hn::RebindMask(d32, full), hn::ShiftRight<16>(state), state);
     const auto quotient = hn::Shr(high_product(state, reciprocal), shift);
     const auto complement = hn::Sub(hn::Set(d32, rans::probability_one), frequency);
-    hn::Store(hn::Add(hn::Add(state, bias), hn::Mul(quotient, complement)), d32, lane);
+    return hn::Add(hn::Add(state, bias), hn::Mul(quotient, complement));
+}
+
+/// As many symbols as `vectors` have lanes, over and over until `count` are coded, which is a multiple of that. Their
+/// states stay in registers: a vector waits for what it was before.
+template <std::size_t vectors>
+HWY_INLINE void put_in_turn(const LaneSymbol* symbols, const std::uint16_t* entries, std::size_t count,
+                            std::uint32_t* states, std::uint16_t*& word) {
+    const D32 d32;
+    const std::size_t n = hn::Lanes(d32);
+    hn::VFromD<D32> of[vectors];
+    for (std::size_t i = 0; i < vectors; ++i) of[i] = hn::Load(d32, states + i * n);
+    while (count > 0)
+        for (auto i = vectors; i-- > 0;) {
+            count -= n;
+            const auto* const next = entries + count;
+            of[i] = put_vector(
+                symbols, [&](std::size_t at) { return next[at]; }, of[i], word);
+        }
+    for (std::size_t i = 0; i < vectors; ++i) hn::Store(of[i], d32, states + i * n);
 }
 
 }  // namespace
 
-PutSteps put_step_entries(const LaneSymbols& symbols, const rans::Symbol* one_by_one, const std::uint16_t* entries,
+PutSteps put_step_entries(const LaneSymbol* symbols, const rans::Symbol* one_by_one, const std::uint16_t* entries,
                           std::size_t count, std::size_t lanes, std::uint16_t* word) {
-    const D32 d32;
-    const std::size_t n = hn::Lanes(d32);
+    constexpr std::size_t vector_lanes = hn::MaxLanes(D32());
     HWY_ALIGN std::uint32_t states[step_states::most];
     std::fill_n(states, lanes, rans::least_state);
-    while (count % n != 0) {
+    while (count % lanes != 0) {
         --count;
         auto& state = states[count % lanes];
         state = rans::put(state, one_by_one[entries[count]], word);
     }
-    while (count > 0) {
-        count -= n;
-        const auto symbol = hn::BitCast(DSigned(), hn::PromoteTo(d32, hn::LoadU(D16(), entries + count)));
-        put_vector(symbols, symbol, states + count % lanes, word);
-    }
+    if (lanes == 8)
+        put_in_turn<8 / vector_lanes>(symbols, entries, count, states, word);
+    else
+        put_in_turn<step_states::most / vector_lanes>(symbols, entries, count, states, word);
     for (auto lane = lanes; --lane > 0;) {
         *--word = static_cast<std::uint16_t>(states[lane] >> 16);
         *--word = static_cast<std::uint16_t>(states[lane]);
@@ -221,7 +254,6 @@ std::uint16_t* put_all(const LaneTables& tables, const rans::Symbol* symbols, co
             auto& state = states[index % residual_lanes];
             state = put_residual(symbols + first, small, state, residuals[index], word);
         };
-        const auto offset = hn::Set(d32, static_cast<std::uint32_t>(first));
         const auto other = hn::Set(d_signed, small ? static_cast<std::int32_t>(other_residual) : 256);
         while (index > begin) {
             if (index % n != 0 || index - begin < n) {
@@ -234,8 +266,11 @@ std::uint16_t* put_all(const LaneTables& tables, const rans::Symbol* symbols, co
                 continue;
             }
             index -= n;
-            const auto symbol = hn::BitCast(d_signed, hn::Add(residual, offset));
-            put_vector({tables.reciprocals.data(), tables.steps.data()}, symbol, states + index % residual_lanes, word);
+            const auto symbol = [&](std::size_t at) { return residuals[index + at]; };
+            auto* const lane = states + index % residual_lanes;
+            const auto state = hn::Load(d32, lane);
+            hn::Store(put_vector(&tables.lane_symbols[static_cast<std::size_t>(first)], symbol, state, word), d32,
+                      lane);
         }
     }
     for (auto lane = residual_lanes; lane-- > 0;) {
@@ -315,7 +350,7 @@ HWY_EXPORT(read_all);
 
 PutSteps put_steps(int set, std::span<const std::uint16_t> entries, int states, std::uint16_t* words) {
     const auto of_set = static_cast<std::size_t>(set);
-    return HWY_DYNAMIC_DISPATCH(put_step_entries)(step_lane_symbols()[of_set].symbols(),
+    return HWY_DYNAMIC_DISPATCH(put_step_entries)(step_lane_symbols()[of_set].data(),
                                                   &step_model_sets()[of_set].symbol(0), entries.data(), entries.size(),
                                                   static_cast<std::size_t>(states), words);
 }
