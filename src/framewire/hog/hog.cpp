@@ -80,6 +80,7 @@ Hog::Hog(const HogParameters& parameters, const Shape& frames, Executor& executo
     const auto count = static_cast<std::size_t>(frames.frames);
     const auto band_bytes = on_cpu ? sizeof(Histogram) : sizeof(HogBandCounts);
     gray_ = BackendBuffer(static_cast<std::size_t>(row_stride_bytes_ * frames.rows()), executor);
+    if (goes_by_rows()) levels_ = std::make_shared<HogLevels>();
     counts_ = BackendBuffer(count * static_cast<std::size_t>(bands_) * band_bytes, executor);
     tables_ = BackendBuffer(count * 256, executor);
     if (parameters.norm != HogNorm::none) cells_ = BackendBuffer(cells_shape_.bytes() + hog_vector_bytes, executor);

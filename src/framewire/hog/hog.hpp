@@ -14,6 +14,7 @@
 
 namespace framewire {
 
+struct HogLevels;
 struct HogSpread;
 
 /// What is done with the histograms of each block of cells (Dalal and Triggs 2005, section 6.4).
@@ -122,8 +123,12 @@ private:
     std::uint8_t* gray_row(int frame, std::int64_t y) const;
     template <class Body>
     void for_bands(Body&& body) const;
-    template <class Count, class GrayAt>
-    void run_bands(Count&& count, GrayAt&& gray_at, HogView<float, MemorySpace::host> out);
+    template <class Count>
+    void count_bands(Count&& count);
+    bool count_near(const MakeRows& make);
+    void set_levels(std::int64_t frame, const HogLevels& levels);
+    template <class GrayAt>
+    void describe(GrayAt&& gray_at, HogView<float, MemorySpace::host> out);
 
     HogParameters parameters_;
     Shape shape_;
@@ -133,6 +138,8 @@ private:
     int bands_ = 1;                      // in how many parts a frame is counted
     BackendBuffer gray_, counts_, tables_, cells_;
     std::shared_ptr<const HogSpread> spread_;  // of central gradients
+    std::shared_ptr<HogLevels> levels_;        // of the frame before, where it may go by rows
+    bool has_levels_ = false;
 };
 
 }  // namespace framewire

@@ -17,6 +17,9 @@ struct HogLevels {
     int low, mid, high, largest;
 };
 
+/// Of how many pixels in a hundred the gray is up to the bins at these edges.
+inline constexpr unsigned hog_level_percents[] = {5, 50, 95};
+
 /// The first bin whose cumulative count reaches `percent` of all: whether one with the cumulative count `below` before
 /// it and `through` with it is.
 FRAMEWIRE_HOST_DEVICE constexpr bool hog_reaches(std::uint64_t below, std::uint64_t through, std::uint64_t pixels,

@@ -1,9 +1,11 @@
 #include "framewire/hog/hog_cpu.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/row_strips.hpp"
 #include "framewire/core/simd/simd.hpp"
 #include "framewire/filters/binarize/gray_histogram.hpp"
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/hog_scratch.hpp"
+#include "framewire/hog/levels/near_levels.hpp"
 #include "framewire/hog/spread/spread.hpp"
 
 #include <algorithm>
@@ -266,7 +268,7 @@ HWY_EXPORT(gamma_row);
 HWY_EXPORT(gradient_row);
 HWY_EXPORT(norm_row);
 
-std::array<std::uint8_t, 256> hog_gamma_table(const Histogram& histogram) {
+HogLevels hog_levels(const Histogram& histogram) {
     std::uint64_t pixels = 0, below = 0;
     for (const auto count : histogram) pixels += count;
     HogLevels levels{};
@@ -278,11 +280,16 @@ std::array<std::uint8_t, 256> hog_gamma_table(const Histogram& histogram) {
             through += count;
             if (count > 0) levels.largest = level;
         }
-        if (hog_reaches(below, through, pixels, 5)) levels.low = edge;
-        if (hog_reaches(below, through, pixels, 50)) levels.mid = edge;
-        if (hog_reaches(below, through, pixels, 95)) levels.high = edge;
+        const auto reaches = [&](int i) { return hog_reaches(below, through, pixels, hog_level_percents[i]); };
+        if (reaches(0)) levels.low = edge;
+        if (reaches(1)) levels.mid = edge;
+        if (reaches(2)) levels.high = edge;
         below = through;
     }
+    return levels;
+}
+
+std::array<std::uint8_t, 256> hog_gamma_table(const HogLevels& levels) {
     const auto exponent = hog_gamma_exponent(levels);
     std::array<std::uint8_t, 256> table;
     for (int gray = 0; gray < 256; ++gray) table[static_cast<std::size_t>(gray)] = hog_gamma(gray, levels, exponent);
@@ -317,40 +324,82 @@ void Hog::for_bands(Body&& body) const {
 
 void Hog::run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::host> out) {
     validate(frames, shape_, "hog's image");
-    const auto count = [&](int frame, const RowRange& rows, std::int64_t band) {
+    check(out.shape());
+    count_bands([&](int frame, const RowRange& rows, Histogram& counts) {
         count_gray_groups(frames.frames(frame, 1), rows.begin, rows.end, gray_row(frame, rows.begin), row_stride_bytes_,
-                          counts_.as<Histogram>()[band]);
-    };
+                          counts);
+    });
     const bool own_gray = shape_.channels == 1;
-    run_bands(
-        count, [&](int frame, int y) { return own_gray ? frames.row(frame, y) : gray_row(frame, y); }, out);
+    describe([&](int frame, int y) { return own_gray ? frames.row(frame, y) : gray_row(frame, y); }, out);
 }
 
 void Hog::run(const MakeRows& make, HogView<float, MemorySpace::host> out) {
     if (!goes_by_rows()) fail(ErrorCode::usage, "rows for a hog of whole images");
-    const auto count = [&](int, const RowRange& rows, std::int64_t band) {
-        count_gray_groups(make, shape_.width, rows, gray_row(0, rows.begin), row_stride_bytes_,
-                          counts_.as<Histogram>()[band]);
-    };
-    run_bands(
-        count, [&](int frame, int y) { return gray_row(frame, y); }, out);
+    check(out.shape());
+    if (!has_levels_) {
+        count_bands([&](int, const RowRange& rows, Histogram& counts) {
+            count_gray_groups(make, shape_.width, rows, gray_row(0, rows.begin), row_stride_bytes_, counts);
+        });
+    } else if (!count_near(make)) {
+        const HostView<const std::uint8_t> gray(gray_row(0, 0), shape_.with_channels(1), row_stride_bytes_,
+                                                row_stride_bytes_ * shape_.height);
+        count_bands([&](int, const RowRange& rows, Histogram& counts) {
+            count_gray_groups(gray, rows.begin, rows.end, nullptr, 0, counts);
+        });
+    }
+    describe([&](int frame, int y) { return gray_row(frame, y); }, out);
 }
 
-// count(frame, rows, band) puts out a band's histogram and makes its gray; gray_at(frame, y) is a row of it then.
-template <class Count, class GrayAt>
-void Hog::run_bands(Count&& count, GrayAt&& gray_at, HogView<float, MemorySpace::host> out) {
-    check(out.shape());
-    const auto& pool = executor_->pool();
+// count(frame, rows, histogram) puts out a band's histogram and makes its gray.
+template <class Count>
+void Hog::count_bands(Count&& count) {
     auto* histograms = counts_.as<Histogram>();
-    for_bands([&](std::int64_t band, int frame, int begin, int end) { count(frame, RowRange{begin, end}, band); });
-    pool.for_chunks(shape_.frames, 1, [&](std::int64_t frame, std::int64_t, std::int64_t) {
+    for_bands([&](std::int64_t band, int frame, int begin, int end) {
+        count(frame, RowRange{begin, end}, histograms[band]);
+    });
+    executor_->pool().for_chunks(shape_.frames, 1, [&](std::int64_t frame, std::int64_t, std::int64_t) {
         auto& sum = histograms[frame * bands_];
         for (int band = 1; band < bands_; ++band)
             for (std::size_t level = 0; level < sum.size(); ++level)
                 sum[level] += histograms[frame * bands_ + band][level];
-        const auto table = hog_gamma_table(sum);
-        std::copy(table.begin(), table.end(), tables_.data() + frame * 256);
+        set_levels(frame, hog_levels(sum));
     });
+}
+
+// The same of one frame, where its levels are near those of the frame before; otherwise its gray alone is made.
+bool Hog::count_near(const MakeRows& make) {
+    const HogNearLevels near(*levels_);
+    auto* const counts = counts_.as<HogNearCounts>();
+    const int rows_each = rows_in_cache(shape_.width);
+    for_bands([&](std::int64_t band, int, int begin, int end) {
+        counts[band] = {};
+        for (int y = begin; y < end; y += rows_each) {
+            const int count = std::min(rows_each, end - y);
+            const HostView<std::uint8_t> rows(gray_row(0, y), {1, count, shape_.width, 1}, row_stride_bytes_,
+                                              row_stride_bytes_ * count);
+            make({rows, y});
+            for (int row = 0; row < count; ++row) near.count(rows.row(0, row), shape_.width, counts[band]);
+        }
+    });
+    for (int band = 1; band < bands_; ++band) counts[0].add(counts[band]);
+    const auto found =
+        near.found(counts[0], static_cast<std::uint64_t>(shape_.height) * static_cast<std::uint64_t>(shape_.width));
+    if (found) set_levels(0, *found);
+    return found.has_value();
+}
+
+void Hog::set_levels(std::int64_t frame, const HogLevels& levels) {
+    const auto table = hog_gamma_table(levels);
+    std::copy(table.begin(), table.end(), tables_.data() + frame * 256);
+    if (!levels_) return;
+    *levels_ = levels;
+    has_levels_ = true;
+}
+
+// gray_at(frame, y) is a row of the gray image that has been counted.
+template <class GrayAt>
+void Hog::describe(GrayAt&& gray_at, HogView<float, MemorySpace::host> out) {
+    const auto& pool = executor_->pool();
     for_bands([&](std::int64_t, int frame, int begin, int end) {
         for (int y = begin; y < end; ++y) {
             hog_gamma_row(gray_at(frame, y), shape_.width, tables_.data() + frame * 256, gray_row(frame, y));

@@ -11,8 +11,11 @@
 
 namespace framewire {
 
+/// What a frame's gamma comes from. Groups of four values count, and the largest value.
+HogLevels hog_levels(const Histogram& histogram);
+
 /// What each gray value becomes: the report's gamma.
-std::array<std::uint8_t, 256> hog_gamma_table(const Histogram& histogram);
+std::array<std::uint8_t, 256> hog_gamma_table(const HogLevels& levels);
 
 /// A row that gamma was applied to, with its border pixels repeated at both ends: row[-1] to row[pixels].
 void hog_gamma_row(const std::uint8_t* gray, std::int64_t pixels, const std::uint8_t* table, std::uint8_t* row);

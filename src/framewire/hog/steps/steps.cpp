@@ -19,7 +19,7 @@ HogSteps hog_steps(HostView<const std::uint8_t> frame, bool signed_gradients, Ho
                   steps.gray.view().row(0, y));
     Histogram histogram;
     count_gray(steps.gray.view(), 0, shape.height, nullptr, 0, histogram);
-    const auto table = hog_gamma_table(histogram);
+    const auto table = hog_gamma_table(hog_levels(histogram));
 
     const auto stride = hog_cpu_row_stride_bytes(shape.width);
     std::vector<std::uint8_t> padded(static_cast<std::size_t>(stride * shape.height));
