@@ -28,7 +28,7 @@ namespace foreground_matrix_kernels {
 namespace {
 
 constexpr int warp_threads = 32;
-constexpr int warps_per_block = 8;
+constexpr int warps_per_block = 4;  // small blocks, so that a frame alone has as many as run at once on a large GPU
 constexpr int threads_per_block = warps_per_block * warp_threads;
 constexpr int warp_px = 32;
 constexpr int strip_px = warps_per_block * warp_px;
@@ -36,11 +36,13 @@ constexpr int chunk_rows = 16;
 constexpr int reach_px = 8;  // of the windows, at most
 
 constexpr int strip_quads = (strip_px + 2 * reach_px) / quad_px;
-constexpr int pitch_words = 76;  // so that the lanes of a warp read from all banks
+constexpr int pitch_words = (strip_quads + 31 - 12) / 32 * 32 + 12;  // so that the lanes of a warp read from all banks
 static_assert(pitch_words >= strip_quads && pitch_words % 32 == 12);
-constexpr int left_quads = strip_quads - 2 * warp_threads;  // of a row, when each lane has two
-constexpr int quads_per_lane = 5;                           // of two rows
-static_assert(chunk_rows == 2 * warps_per_block && 2 * left_quads <= warp_threads);
+constexpr int warp_rows = chunk_rows / warps_per_block;             // that a warp loads of a chunk
+constexpr int row_quads = strip_quads / warp_threads;               // of each, that every lane loads
+constexpr int left_quads = strip_quads - row_quads * warp_threads;  // of each, that some lanes load
+constexpr int quads_per_lane = warp_rows * row_quads + 1;
+static_assert(chunk_rows % warps_per_block == 0 && warp_rows * left_quads <= warp_threads);
 
 // The words that each lane has of the matrices of weights, high and low bytes apart.
 struct Fragments {
@@ -254,8 +256,9 @@ __device__ Quad<channels> load_inside(const std::uint8_t* row, int x, int width,
 }
 
 template <int channels>
-__global__ void __launch_bounds__(threads_per_block, 2) foreground_kernel(__grid_constant__ const Job job) {
-    __shared__ uint4 fragments[threads_per_block];
+__global__ void __launch_bounds__(threads_per_block, 4) foreground_kernel(__grid_constant__ const Job job) {
+    constexpr int fragment_quads = sizeof(Fragments) * warp_threads / sizeof(uint4);
+    __shared__ uint4 fragments[fragment_quads];
     __shared__ std::uint32_t gray[2][chunk_rows * pitch_words];
     const int thread = static_cast<int>(threadIdx.x), lane = thread % warp_threads, warp = thread / warp_threads;
     const int g = lane / 4, q = lane % 4;
@@ -269,59 +272,55 @@ __global__ void __launch_bounds__(threads_per_block, 2) foreground_kernel(__grid
     const int pixels_left = width - x - 8 * q;  // from the lane's on
     const auto inside = pixels_left >= 8 ? 255u : pixels_left <= 0 ? 0u : (1u << pixels_left) - 1;
 
-    static_assert(sizeof(Fragments) * warp_threads == sizeof(uint4) * threads_per_block);
-    fragments[thread] = job.fragments[thread];
+    for (int i = thread; i < fragment_quads; i += threads_per_block) fragments[i] = job.fragments[i];
     const LaneFragments weights(fragments + lane);
 
-    // A warp loads two rows of a chunk: two quads of each for each lane, and what is left of both for the first lanes.
+    // A warp loads some rows of a chunk: as many quads of each for each lane, and what is left of all for the first
+    // lanes.
+    constexpr int last = quads_per_lane - 1;
     Quad<channels> loaded[quads_per_lane] = {};
-    const bool left_of_second = lane / left_quads % 2 != 0;
+    const auto row_of = [&](int index) { return index < last ? index / row_quads : lane / left_quads % warp_rows; };
     const auto quad_of = [&](int index) {
-        return index < 4 ? lane + index % 2 * warp_threads : 2 * warp_threads + lane % left_quads;
+        return index < last ? lane + index % row_quads * warp_threads : row_quads * warp_threads + lane % left_quads;
     };
     const bool at_edge = x_strip == 0 || x_strip + strip_px + reach_px > width;
     const bool whole_words = job.in.words && !at_edge;
     const auto load = [&](int chunk) {
         const auto row_at = [&](int row) {
-            const int y = y_begin - reach_px + chunk * chunk_rows + 2 * warp + row;
-            return job.in.rows.row(frame, border_index(y, job.in.height, Border::reflect101)) +
-                   (x_strip - reach_px) * channels;
+            const int y = y_begin - reach_px + chunk * chunk_rows + warp_rows * warp + row;
+            return job.in.rows.row(frame, border_index(y, job.in.height, Border::reflect101));
         };
-        const std::uint8_t* rows[2] = {row_at(0), row_at(1)};
-        const auto row_of = [&](int index) { return index < 4 ? rows[index / 2] : left_of_second ? rows[1] : rows[0]; };
-        if (whole_words) {
+        const std::uint8_t* row = nullptr;
 #pragma unroll
-            for (int index = 0; index < quads_per_lane; ++index)
-                loaded[index] = load_words<channels>(row_of(index) + quad_of(index) * (quad_px * channels));
-        } else {
-#pragma unroll
-            for (int index = 0; index < quads_per_lane; ++index)
-                loaded[index] =
-                    load_inside<channels>(row_of(index) - (x_strip - reach_px) * channels,
-                                          x_strip - reach_px + quad_of(index) * quad_px, width, job.in.words);
+        for (int index = 0; index < quads_per_lane; ++index) {
+            if (index == last || index % row_quads == 0) row = row_at(row_of(index));
+            const int at = x_strip - reach_px + quad_of(index) * quad_px;
+            loaded[index] = whole_words ? load_words<channels>(row + at * channels)
+                                        : load_inside<channels>(row, at, width, job.in.words);
         }
     };
     const auto store_gray = [&](int chunk) {
-        auto* rows = gray[chunk % 2] + 2 * warp * pitch_words;
+        auto* rows = gray[chunk % 2] + warp_rows * warp * pitch_words;
 #pragma unroll
         for (int index = 0; index < quads_per_lane; ++index) {
             auto gray_quad = loaded[index].plane[0];
             if constexpr (channels == 3)
                 gray_quad = gray_of_four(gray_quad, loaded[index].plane[1], loaded[index].plane[2], job.gray);
-            const int row = index < 4 ? index / 2 : left_of_second;
-            if (index < 4 || lane < 2 * left_quads) rows[row * pitch_words + quad_of(index)] = gray_quad;
+            if (index < last || lane < warp_rows * left_quads)
+                rows[row_of(index) * pitch_words + quad_of(index)] = gray_quad;
         }
     };
-    // What a strip at the image's edges sees outside it, from its own gray pixels: one pixel a thread.
+    // What a strip at the image's edges sees outside it, from its own gray pixels.
     const auto fill_border = [&](int chunk) {
-        auto* row = reinterpret_cast<std::uint8_t*>(gray[chunk % 2] + thread / (2 * reach_px) * pitch_words);
-        const int rim = thread % (2 * reach_px);
-        const int outside = rim < reach_px ? x_strip - reach_px + rim : width + rim - reach_px;
-        const int to = outside - x_strip + reach_px;
-        if ((outside < 0 || outside >= width) && to < strip_px + 2 * reach_px)
-            row[to] = row[border_index(outside, width, Border::reflect101) - x_strip + reach_px];
+        for (int i = thread; i < chunk_rows * 2 * reach_px; i += threads_per_block) {
+            auto* row = reinterpret_cast<std::uint8_t*>(gray[chunk % 2] + i / (2 * reach_px) * pitch_words);
+            const int rim = i % (2 * reach_px);
+            const int outside = rim < reach_px ? x_strip - reach_px + rim : width + rim - reach_px;
+            const int to = outside - x_strip + reach_px;
+            if ((outside < 0 || outside >= width) && to < strip_px + 2 * reach_px)
+                row[to] = row[border_index(outside, width, Border::reflect101) - x_strip + reach_px];
+        }
     };
-    static_assert(chunk_rows * 2 * reach_px == threads_per_block);
 
     // The rows of results that a chunk's rows complete.
     RowResults above{};
