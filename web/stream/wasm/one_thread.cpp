@@ -6,6 +6,8 @@
 
 namespace framewire {
 
+int ThreadPool::threads() const { return 1; }
+
 void ThreadPool::run(std::int64_t count, std::int64_t grain, Trampoline call, void* context) const {
     for (std::int64_t begin = 0, chunk = 0; begin < count; begin += grain, ++chunk)
         call(context, chunk, begin, std::min(begin + grain, count));

@@ -29,16 +29,17 @@ struct PackedHead {
     int threshold;
 };
 
-/// The blocks of a frame are shared out among threads in so many shares at most; how does not depend on their number.
+/// The blocks of a frame are shared out among threads in so many shares at most; bytes do not depend on their number.
 inline constexpr std::int64_t block_shares = 16;
 
-/// Calls body(share, begin, end) for shares of `count` blocks, on the pool where there is one.
+/// Calls body(share, begin, end) for shares of `count` blocks, on the pool where there is one. Few threads get few
+/// large shares: blocks of one share are coded side by side.
 template <class Body>
 void for_block_shares(const ThreadPool* pool, std::size_t count, Body&& body) {
     const auto all = static_cast<std::int64_t>(count);
-    const auto each = std::max<std::int64_t>(1, (all + block_shares - 1) / block_shares);
-    if (pool) return pool->for_chunks(all, each, body);
-    for (std::int64_t begin = 0; begin < all; begin += each) body(begin / each, begin, std::min(begin + each, all));
+    if (!pool) return all ? body(std::int64_t{0}, std::int64_t{0}, all) : void();
+    const auto shares = std::min<std::int64_t>(block_shares, 4 * pool->threads());
+    pool->for_chunks(all, std::max<std::int64_t>(1, (all + shares - 1) / shares), body);
 }
 
 /// Coded blocks of one frame, put together from what threads wrote side by side.
