@@ -94,7 +94,8 @@ std::optional<HogLevels> HogNearLevels::found(const HogNearCounts& counts, std::
         for (int at = first; at < last && bin < 0; ++at)
             if (hog_reaches(below[at - first], below[at - first + 1], pixels, hog_level_percents[i])) bin = at;
         if (first == 1 && hog_reaches(0, below[0], pixels, hog_level_percents[i])) bin = 0;
-        if (last == hog_gamma_bins - 1 && hog_reaches(below[each - 1], pixels, pixels, hog_level_percents[i])) bin = last;
+        if (last == hog_gamma_bins - 1 && hog_reaches(below[each - 1], pixels, pixels, hog_level_percents[i]))
+            bin = last;
         if (bin < 0) return std::nullopt;
         *places[i] = bin * hog_levels_per_bin;
     }
