@@ -72,7 +72,8 @@ struct BlockScan {
     }
 
     /// The sum before this thread alone, by whole warps: each lane reads the total of one warp. Quicker than end() with
-    /// more than a few warps. For 32-bit values.
+    /// more than a few warps. Lanes may come one after the other, for warp_sum() waits for all of its warp. For 32-bit
+    /// values.
     __device__ Value end_by_warp(const Value& in_warp) const {
         static_assert(warps <= 32 && std::is_same_v<Value, std::uint32_t>);
         const auto lane = threadIdx.x % 32;
