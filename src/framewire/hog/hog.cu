@@ -126,10 +126,37 @@ __global__ void __launch_bounds__(table_threads)
         hog_gamma(static_cast<int>(threadIdx.x), levels, exponent);
 }
 
-// ---- Sobel, magnitude, direction, votes: a block a row of cells side by side, a thread a column of pixels ----
+// ---- Sobel, magnitude, direction, votes: a block a row of cells side by side, a thread two columns of a cell ----
 
-constexpr int cell_threads = 128;
-constexpr int tile_words = cell_threads / 4 + 3;  // of a row: the columns, one more at each end, wherever a word begins
+constexpr int cell_threads = 64;
+constexpr int columns_each = 2;                                  // the last thread of a cell of odd width has one
+constexpr int tile_words = cell_threads * columns_each / 4 + 3;  // of a row: the columns, one more at each end,
+                                                                 // wherever a word begins
+
+// Goes through a table's places, `columns` a row, of which thread i takes the i-th and each cell_threads-th behind it.
+struct Places {
+    int columns, row_step, column_step;
+
+    explicit Places(int columns_of_row)
+        : columns(columns_of_row),
+          row_step(cell_threads / columns_of_row),
+          column_step(cell_threads % columns_of_row) {}
+
+    // Calls take(row, column) for each.
+    template <class Take>
+    __device__ void each(int rows, Take&& take) const {
+        int row = static_cast<int>(threadIdx.x) / columns, column = static_cast<int>(threadIdx.x) % columns;
+        while (row < rows) {
+            take(row, column);
+            row += row_step;
+            column += column_step;
+            if (column >= columns) {
+                column -= columns;
+                ++row;
+            }
+        }
+    }
+};
 
 struct CellJob {
     const std::uint8_t* gray;
@@ -138,7 +165,8 @@ struct CellJob {
     const std::uint8_t* tables;
     float* out;
     int cell, rows, columns;
-    int block_cells;  // in a block of threads
+    int cell_columns;                        // threads that share a cell
+    Places slots_of_cells, cells_with_bins;  // slots x a block's cells, and its cells x bins
     HogRing ring;
 };
 
@@ -150,27 +178,27 @@ constexpr std::size_t cell_memory_bytes(int cell, int bins) {
 
 static_assert(cell_memory_bytes(hog_most_cell, hog_most_bins) <= 48 * 1024, "what every GPU grants");
 
-// To the thread's own column.
-__device__ void vote(int gx, int gy, const HogRing& ring, float2* column) {
+// To the thread's own histogram.
+__device__ void vote(int gx, int gy, const HogRing& ring, float2* own) {
     const auto vote = vote_of(gx, gy, ring);
-    auto& to = column[vote.slot * cell_threads];
+    auto& to = own[vote.slot * cell_threads];
     const float2 before = to;
     to = {before.x + vote.first, before.y + vote.second};
 }
 
-__global__ void __launch_bounds__(cell_threads) cells_kernel(CellJob job) {
-    extern __shared__ float2 sums[];  // slots x columns
-    const int slots = job.ring.bins + 1;
+__global__ void __launch_bounds__(cell_threads) cells_kernel(__grid_constant__ const CellJob job) {
+    extern __shared__ float2 sums[];  // slots x threads
+    const int bins = job.ring.bins, slots = bins + 1;
     auto* table = reinterpret_cast<std::uint8_t*>(sums + slots * cell_threads);
     auto* tile = table + 256;
     const auto frame = std::int64_t{blockIdx.z};
-    const int thread = threadIdx.x;
-    const int first_cell = blockIdx.x * job.block_cells, cells = min(job.block_cells, job.columns - first_cell);
-    const int first_x = first_cell * job.cell, first_y = blockIdx.y * job.cell;
+    const int thread = static_cast<int>(threadIdx.x), block_cells = job.slots_of_cells.columns;
+    const int first_cell = static_cast<int>(blockIdx.x) * block_cells,
+              cells = min(block_cells, job.columns - first_cell);
+    const int first_x = first_cell * job.cell, first_y = static_cast<int>(blockIdx.y) * job.cell;
 
-    if (thread < 64)
-        reinterpret_cast<std::uint32_t*>(table)[thread] =
-            reinterpret_cast<const std::uint32_t*>(job.tables + frame * 256)[thread];
+    reinterpret_cast<std::uint32_t*>(table)[thread] =
+        reinterpret_cast<const std::uint32_t*>(job.tables + frame * 256)[thread];
     for (int slot = 0; slot < slots; ++slot) sums[slot * cell_threads + thread] = {};
     __syncthreads();
 
@@ -189,56 +217,60 @@ __global__ void __launch_bounds__(cell_threads) cells_kernel(CellJob job) {
     }
     __syncthreads();
 
-    if (thread < cells * job.cell) {
-        const int x = first_x + thread;
-        const auto *left = tile + max(x - 1, 0) - tile_x, *centre = tile + x - tile_x,
-                   *right = tile + min(x + 1, job.width - 1) - tile_x;
+    if (thread < cells * job.cell_columns) {
+        const int cell = thread / job.cell_columns, column = (thread - cell * job.cell_columns) * columns_each;
+        const int x = first_x + cell * job.cell + column;
+        const bool has_second = column + 1 < job.cell;
+        const auto* from = tile - tile_x;
+        const std::uint8_t* const columns[4] = {from + max(x - 1, 0), from + x, from + min(x + 1, job.width - 1),
+                                                from + min(x + 2, job.width - 1)};
         struct Line {
-            int difference, sum;
+            int difference[columns_each], sum[columns_each];
         };
         const auto line = [&](int row) -> Line {
             const int at = row * tile_words * 4;
-            const int a = left[at], b = right[at];
-            return {b - a, a + b + 2 * centre[at]};
+            const int a = columns[0][at], b = columns[1][at], c = columns[2][at], d = columns[3][at];
+            return {{c - a, d - b}, {a + c + 2 * b, b + d + 2 * c}};
         };
         auto above = line(0), here = line(1);
 #pragma unroll 4
         for (int row = 2; row < job.cell + 2; ++row) {
             const auto below = line(row);
-            vote(above.difference + 2 * here.difference + below.difference, below.sum - above.sum, job.ring,
-                 sums + thread);
+#pragma unroll
+            for (int i = 0; i < columns_each; ++i)
+                if (i == 0 || has_second)
+                    vote(above.difference[i] + 2 * here.difference[i] + below.difference[i],
+                         below.sum[i] - above.sum[i], job.ring, sums + thread);
             above = here;
             here = below;
         }
     }
     __syncthreads();
 
-    // A cell's columns, slot by slot; the sum stays in the first of them. The start turns with the cell, so that the
+    // A cell's histograms, slot by slot; the sum stays in the first of them. The start turns with the cell, so that the
     // threads of half a warp read from different banks.
-    for (int i = thread; i < cells * slots; i += cell_threads) {
-        const int cell = i % cells, slot = i / cells;
-        auto* columns = sums + slot * cell_threads + cell * job.cell;
-        int at = cell * job.cell / 16 % job.cell;
+    job.slots_of_cells.each(slots, [&](int slot, int cell) {
+        if (cell >= cells) return;
+        auto* columns = sums + slot * cell_threads + cell * job.cell_columns;
+        int at = cell * job.cell_columns / 16 % job.cell_columns;
         float2 sum{};
-        for (int column = 0; column < job.cell; ++column) {
+        for (int column = 0; column < job.cell_columns; ++column) {
             sum.x += columns[at].x;
             sum.y += columns[at].y;
-            at = at + 1 == job.cell ? 0 : at + 1;
+            at = at + 1 == job.cell_columns ? 0 : at + 1;
         }
         columns[0] = sum;
-    }
+    });
     __syncthreads();
 
-    const int bins = job.ring.bins;
     auto* out = job.out + ((frame * job.rows + blockIdx.y) * job.columns + first_cell) * bins;
-    for (int i = thread; i < cells * bins; i += cell_threads) {
-        const int cell = i / bins, bin = i % bins;
-        const auto* sum = sums + cell * job.cell;
+    job.cells_with_bins.each(cells, [&](int cell, int bin) {
+        const auto* sum = sums + cell * job.cell_columns;
         auto value = sum[bin * cell_threads].y + sum[(bin + 1) * cell_threads].x;
         if (bin == bins - 1) value += sum[0].x;
         if (bin == 0) value += sum[bins * cell_threads].y;
-        out[i] = value;
-    }
+        out[cell * bins + bin] = value;
+    });
 }
 
 // ---- The norm: four lanes a block of cells, whose values they take turns with ----
@@ -325,7 +357,8 @@ void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace:
         if (spread_) return;
         cuda::check_launch();
 
-        const int block_cells = cell_threads / parameters_.cell;
+        const int cell_columns = cuda::parts(parameters_.cell, columns_each);
+        const int block_cells = cell_threads / cell_columns;
         const CellJob job{gray,
                           row_stride_bytes_,
                           shape_.width,
@@ -335,7 +368,9 @@ void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace:
                           parameters_.cell,
                           cells_shape_.rows,
                           cells_shape_.columns,
-                          block_cells,
+                          cell_columns,
+                          Places(block_cells),
+                          Places(parameters_.bins),
                           hog_ring(parameters_.bins, parameters_.signed_gradients)};
         const dim3 grid(cuda::blocks(cells_shape_.columns, block_cells), static_cast<unsigned>(cells_shape_.rows),
                         grid_frames);

@@ -27,7 +27,7 @@ SpreadAxis spread_axis(const HogParameters& parameters) {
 }
 
 HogSpread::HogSpread(const HogParameters& parameters, Executor& executor)
-    : axis(spread_axis(parameters)), strip(spread_strip(axis.cells, axis.targets, parameters.cell)) {
+    : axis(spread_axis(parameters)), strip(spread_strip(axis.cells, axis.targets, parameters.cell, parameters.bins)) {
     const int cell = parameters.cell, side = axis.cells * cell;
     const auto weight = [&](const Way& way, int pixel) {
         return axis.weights[static_cast<std::size_t>(way.target * side + way.place * cell + pixel)];

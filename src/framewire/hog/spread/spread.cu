@@ -10,19 +10,24 @@ namespace framewire {
 namespace spread_kernels {
 namespace {
 
-using hog_kernels::Vote;
 using hog_kernels::vote_of;
 
 // A block of threads has some windows side by side, a thread a histogram of one; their pixels come row by row.
 
 static_assert(hog_most_block * hog_most_block <= hog_spread_threads);
-static_assert(spread_strip(hog_most_block, hog_most_block, hog_most_cell).px <= hog_spread_most_strip_px);
+static_assert(spread_memory_bytes(spread_strip(hog_most_block, hog_most_block, hog_most_cell, hog_most_bins).px,
+                                  hog_most_bins) <= 48 * 1024,
+              "what every GPU grants");
 
-constexpr std::size_t spread_memory_bytes(int strip_px, int bins) {
-    return static_cast<std::size_t>(bins + 1) * hog_spread_threads * sizeof(float2) +
-           static_cast<std::size_t>(strip_px) * sizeof(Vote) + 256;
-}
-static_assert(spread_memory_bytes(hog_spread_most_strip_px, hog_most_bins) <= 48 * 1024, "what every GPU grants");
+// A pixel's vote, and how a thread reads it.
+struct alignas(16) PixelVote {
+    float first, second;
+    int slot, unused;
+};
+
+// Where the vote of a strip's pixel lies, within its group of eight. Threads that read pixels 8 apart, as those of
+// windows of small cells do, share no bank.
+__device__ int place_of(int pixel) { return pixel ^ (pixel >> 3 & 7); }
 
 struct SpreadJob {
     SpreadImages images;
@@ -30,6 +35,7 @@ struct SpreadJob {
     int before, cells, targets;
     SpreadStrip strip;
     SpreadAxis::Span spans[hog_most_block];  // of each target
+    SpreadAxis::Span rows;                   // that any target has votes of
 };
 
 __global__ void __launch_bounds__(hog_spread_threads) spread_kernel(SpreadJob job) {
@@ -37,8 +43,8 @@ __global__ void __launch_bounds__(hog_spread_threads) spread_kernel(SpreadJob jo
     const auto& images = job.images;
     const auto& shape = images.shape;
     const int bins = images.ring.bins, slots = bins + 1, cell = images.cell;
-    auto* votes = reinterpret_cast<Vote*>(sums + slots * hog_spread_threads);
-    auto* table = reinterpret_cast<std::uint8_t*>(votes + job.strip.px);
+    auto* votes = reinterpret_cast<PixelVote*>(sums + slots * hog_spread_threads);
+    auto* table = reinterpret_cast<std::uint8_t*>(votes + spread_votes(job.strip.px));
     const auto frame = std::int64_t{blockIdx.z};
     const int thread = static_cast<int>(threadIdx.x);
     for (int i = thread; i < 64; i += hog_spread_threads)
@@ -55,7 +61,7 @@ __global__ void __launch_bounds__(hog_spread_threads) spread_kernel(SpreadJob jo
     const auto rows = job.spans[target_y], columns = job.spans[target_x];
     const auto* weights_x = job.weights + target_x * side;
     const auto* gray = images.gray + frame * images.height * images.row_stride_bytes;
-    for (int row = max(0, -first_y); row < side && first_y + row < whole_height; ++row) {
+    for (int row = max(job.rows.begin, -first_y); row < job.rows.end && first_y + row < whole_height; ++row) {
         const int y = first_y + row;
         const auto line = [&](int at) {
             return gray + std::int64_t{min(max(at, 0), images.height - 1)} * images.row_stride_bytes;
@@ -65,18 +71,19 @@ __global__ void __launch_bounds__(hog_spread_threads) spread_kernel(SpreadJob jo
         for (int i = thread; i < job.strip.px; i += hog_spread_threads) {
             const int x = first_x + i;
             if (x < 0 || x >= whole_width) {
-                votes[i] = {};
+                votes[place_of(i)] = {};
                 continue;
             }
             const auto of = [&](const std::uint8_t* from, int at) { return static_cast<int>(table[from[at]]); };
-            votes[i] = vote_of(of(here, min(x + 1, images.width - 1)) - of(here, max(x - 1, 0)),
-                               of(below, x) - of(above, x), images.ring);
+            const auto vote = vote_of(of(here, min(x + 1, images.width - 1)) - of(here, max(x - 1, 0)),
+                                      of(below, x) - of(above, x), images.ring);
+            votes[place_of(i)] = {vote.first, vote.second, vote.slot, 0};
         }
         __syncthreads();
         if (!has_window || row < rows.begin || row >= rows.end) continue;
         const auto weight_y = job.weights[target_y * side + row];
         for (int x = columns.begin; x < columns.end; ++x) {
-            const auto vote = votes[window * cell + x];
+            const auto vote = votes[place_of(window * cell + x)];
             const auto weight = weight_y * weights_x[x];
             auto& sum = sums[vote.slot * hog_spread_threads + thread];
             const float2 was = sum;
@@ -101,8 +108,11 @@ __global__ void __launch_bounds__(hog_spread_threads) spread_kernel(SpreadJob jo
 void spread_votes_on_device(const HogSpread& spread, const SpreadImages& images, const cuda::Stream& stream) {
     using namespace spread_kernels;
     const auto& axis = spread.axis;
-    SpreadJob job{images, spread.weights.as<float>(), axis.before, axis.cells, axis.targets, spread.strip, {}};
+    SpreadJob job{images, spread.weights.as<float>(), axis.before, axis.cells, axis.targets, spread.strip,
+                  {},     axis.spans.front()};
     std::ranges::copy(axis.spans, job.spans);
+    for (const auto& span : axis.spans)
+        job.rows = {std::min(job.rows.begin, span.begin), std::max(job.rows.end, span.end)};
     const auto& shape = images.shape;
     cuda::for_frames(shape.frames, 1, [&](int first, int count) {
         auto part = job;

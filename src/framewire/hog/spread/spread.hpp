@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/core/host_device.hpp"
 #include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/hog/hog.hpp"
@@ -40,13 +41,25 @@ struct SpreadStrip {
     int windows, px;
 };
 
-inline constexpr int hog_spread_threads = 128;        ///< of a block, each with a histogram
-inline constexpr int hog_spread_most_strip_px = 768;  ///< of a strip
+inline constexpr int hog_spread_threads = 128;  ///< of a block, each with a histogram
 
-/// As many windows as there are threads or pixels for; one always fits.
-constexpr SpreadStrip spread_strip(int cells, int targets, int cell) {
-    const int windows =
-        std::clamp(hog_spread_most_strip_px / cell - cells + 1, 1, hog_spread_threads / (targets * targets));
+/// How many votes there is room for in a block's shared memory: whole groups of eight.
+FRAMEWIRE_HOST_DEVICE constexpr int spread_votes(int strip_px) { return (strip_px + 7) / 8 * 8; }
+
+/// A block's shared memory: histograms, a strip's votes and the gamma.
+constexpr int spread_memory_bytes(int strip_px, int bins) {
+    return (bins + 1) * hog_spread_threads * 8 + spread_votes(strip_px) * 16 + 256;
+}
+
+/// As many windows as there are threads or pixels for; one always fits. Threads take turns with the pixels: a last turn
+/// of few is left out.
+constexpr SpreadStrip spread_strip(int cells, int targets, int cell, int bins) {
+    constexpr int memory_bytes = 48 * 1024, most_px = 768;  // what every GPU grants; more px gain nothing
+    const int px = std::min(most_px, (memory_bytes - spread_memory_bytes(0, bins)) / 128 * 8);
+    const auto windows_of = [&](int strip_px) { return strip_px / cell - cells + 1; };
+    int windows = std::clamp(windows_of(px), 1, hog_spread_threads / (targets * targets));
+    const int in_turns = windows_of((windows + cells - 1) * cell / hog_spread_threads * hog_spread_threads);
+    if (8 * in_turns >= 7 * windows) windows = in_turns;
     return {windows, (windows + cells - 1) * cell};
 }
 
