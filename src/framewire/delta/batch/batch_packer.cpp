@@ -33,10 +33,12 @@ public:
         cuda::fill(bytes_.data(), 0, bytes_.bytes(), stream);
     }
 
+    /// Of what each block had before.
+    CodedBlocks coded() const { return {bytes_.data(), slot_bytes_, sizes_.as<std::uint32_t>()}; }
     /// With no block coded.
     CodedBlocks empty(const cuda::Stream& stream) const {
         cuda::fill(sizes_.data(), 0, sizes_.bytes(), stream);
-        return {bytes_.data(), slot_bytes_, sizes_.as<std::uint32_t>()};
+        return coded();
     }
 
 private:
@@ -90,6 +92,7 @@ struct BatchPacker::State {
         else
             exact.emplace(
                 Exact{BatchChangesEncoder(of.channels), cuda::DeviceBuffer(count() * block_slot_bytes(of.channels))});
+        cuda::fill(begins.data(), 0, begins.bytes(), stream());
     }
 
     std::size_t count() const { return static_cast<std::size_t>(blocks.count()); }
@@ -116,7 +119,7 @@ struct BatchPacker::State {
         return {frames.bytes, frames.begins, summaries.as<Summary>(), shape.frames};
     }
     CodedFrames pictures(DeviceView<const std::uint8_t> of, const BlockSlots& in, int threshold) const {
-        const auto coded = in.empty(stream());
+        const auto coded = in.coded();
         encode_pictures(of, tables.tables(), coded, stream());
         return {coded, {PackedHead::Kind::picture, threshold}};
     }

@@ -6,14 +6,14 @@
 
 #include <cstdint>
 
-// Three launches: how long each stream's frame is and where its blocks go, where each frame begins, and the copies.
+// Two launches: where each stream's blocks go and where each frame begins, and the copies.
 
 namespace framewire::delta {
 namespace assemble_kernels {
 namespace {
 
-constexpr int copy_threads = 128;
-constexpr int scan_threads = 1024;
+constexpr int copy_threads = 128, copied_at_once = 4;
+constexpr int layout_threads = 512, layout_warps = layout_threads / 32;
 
 struct Choice {
     CodedBlocks coded;
@@ -37,68 +37,107 @@ __device__ std::uint8_t* put_number(std::uint8_t* to, std::uint32_t number) {
 /// What tells that blocks are passed over; 0 is nothing to tell.
 __device__ std::uint32_t passed_over(int blocks) { return blocks > 0 ? static_cast<std::uint32_t>(blocks) * 2 - 1 : 0; }
 
-// Finds where the blocks of a stream go, writes that where it is wanted, and returns how long the frame is. By a warp.
-__device__ unsigned long long lay_out(const Job& job, const CodedBlocks& coded, int stream, bool write) {
-    const int count = job.blocks.grid.count(), first = stream * count, lane = static_cast<int>(threadIdx.x);
-    std::uint32_t directory = PackedHead::bytes;
+/// What the blocks up to one take: of the directory, and their own bytes.
+struct Taken {
     unsigned long long contents = 0;
+    std::uint32_t directory = 0, padding = 0;
+
+    __device__ Taken operator+(const Taken& other) const {
+        return {contents + other.contents, directory + other.directory, 0};
+    }
+    __device__ Taken operator-(const Taken& other) const {
+        return {contents - other.contents, directory - other.directory, 0};
+    }
+};
+
+struct LayoutMemory {
+    cuda::BlockScan<Taken, layout_warps> taken;
+    cuda::BlockScan<unsigned long long, layout_warps> frames;
+    int next[layout_warps];  // behind the last coded block of a warp's, 0 without
+    bool last;
+};
+
+// Finds where the blocks of a stream go, writes that where it is wanted, and returns how long the frame is. By all
+// threads.
+__device__ unsigned long long lay_out(const Job& job, const CodedBlocks& coded, int stream, bool write,
+                                      LayoutMemory& memory) {
+    const int count = job.blocks.grid.count(), first = stream * count;
+    const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
+    Taken before{0, PackedHead::bytes, 0};
     int next = 0;  // behind the last coded block so far
-    for (int begin = 0; begin < count; begin += 32) {
-        const int block = begin + lane;
+    for (int begin = 0; begin < count; begin += layout_threads) {
+        const int block = begin + static_cast<int>(threadIdx.x);
         const auto size = block < count ? coded.sizes[first + block] : 0u;
-        const auto has_size = __ballot_sync(~0u, size > 0);
-        const auto before = has_size & ((1u << lane) - 1);
-        const int after_last = before ? begin + 32 - __clz(static_cast<int>(before)) : next;
+        const auto coded_lanes = __ballot_sync(~0u, size > 0);
+        const auto behind = [&](std::uint32_t lanes) { return block - lane + 32 - __clz(static_cast<int>(lanes)); };
+        __syncthreads();
+        if (lane == 0) memory.next[warp] = coded_lanes ? behind(coded_lanes) : 0;
+        __syncthreads();
+        int after_last = next;
+#pragma unroll
+        for (int i = 0; i < layout_warps; ++i) {
+            if (i < warp) after_last = max(after_last, memory.next[i]);
+            next = max(next, memory.next[i]);
+        }
+        if (const auto lanes = coded_lanes & ((1u << lane) - 1)) after_last = behind(lanes);
         std::uint32_t told = 0, told_passed = 0;
         if (size) {
             told_passed = passed_over(block - after_last);
             told = static_cast<std::uint32_t>(number_bytes(size) + (told_passed ? number_bytes(told_passed) : 0));
         }
-        const auto told_up_to = cuda::inclusive_warp_sum(told), bytes_up_to = cuda::inclusive_warp_sum(size);
-        if (write && block < count)
-            job.to.places[first + block] = {directory + told_up_to - told, told_passed, contents + bytes_up_to - size};
-        directory += __shfl_sync(~0u, told_up_to, 31);
-        contents += __shfl_sync(~0u, bytes_up_to, 31);
-        if (has_size) next = begin + 32 - __clz(static_cast<int>(has_size));
+        const auto in_warp = memory.taken.begin({size, told, 0});
+        __syncthreads();
+        const auto sums = memory.taken.end(in_warp);
+        const auto own = before + sums.before;
+        if (write && block < count) job.to.places[first + block] = {own.directory, told_passed, own.contents};
+        before = before + sums.total;
     }
     if (const auto passed = passed_over(count - next)) {
-        __syncwarp();
-        if (write && lane == 0) job.to.places[first + count - 1].passed = passed;
-        directory += static_cast<std::uint32_t>(number_bytes(passed));
+        __syncthreads();
+        if (write && threadIdx.x == 0) job.to.places[first + count - 1].passed = passed;
+        before.directory += static_cast<std::uint32_t>(number_bytes(passed));
     }
-    if (write && lane == 0) job.to.headings[stream] = directory;
-    return directory + contents;
+    if (write && threadIdx.x == 0) job.to.headings[stream] = before.directory;
+    return before.directory + before.contents;
 }
 
-// A warp for each stream.
-__global__ void __launch_bounds__(32) layout_kernel(Job job) {
+// Where each frame begins, from how long each is. By all threads.
+__device__ void add_up(volatile unsigned long long* begins, int streams, LayoutMemory& memory) {
+    unsigned long long before = 0;
+    for (int first = 0; first < streams; first += layout_threads) {
+        const int stream = first + static_cast<int>(threadIdx.x);
+        const auto own = stream < streams ? begins[stream + 1] : 0ull;
+        __syncthreads();
+        const auto in_warp = memory.frames.begin(own);
+        __syncthreads();
+        const auto sums = memory.frames.end(in_warp);
+        if (stream < streams) begins[stream + 1] = before + sums.before + own;
+        before += sums.total;
+    }
+}
+
+// A thread block for each stream. The one that is done last, as the number at the beginning of `begins` tells, adds up
+// how long the frames are.
+__global__ void __launch_bounds__(layout_threads) layout_kernel(Job job) {
+    __shared__ LayoutMemory memory;
     const int stream = static_cast<int>(blockIdx.x);
     int chosen = 0;
     if (job.choices[1].coded.sizes) {
-        const auto near = lay_out(job, job.choices[0].coded, stream, false);
-        chosen = !takes_near_picture(near, lay_out(job, job.choices[1].coded, stream, false));
+        const auto near = lay_out(job, job.choices[0].coded, stream, false, memory);
+        chosen = !takes_near_picture(near, lay_out(job, job.choices[1].coded, stream, false, memory));
     }
-    const auto bytes = lay_out(job, job.choices[chosen].coded, stream, true);
-    if (threadIdx.x > 0) return;
-    job.to.begins[stream + 1] = bytes;  // begins_kernel makes places of that
-    job.to.chosen[stream] = static_cast<std::uint8_t>(chosen);
-}
-
-// Where each frame begins, from how long each is.
-__global__ void __launch_bounds__(scan_threads) begins_kernel(unsigned long long* begins, int streams) {
-    __shared__ cuda::BlockScan<unsigned long long, scan_threads / 32> scan;
-    unsigned long long before = 0;
-    for (int first = 0; first < streams; first += scan_threads) {
-        const int stream = first + static_cast<int>(threadIdx.x);
-        const auto own = stream < streams ? begins[stream + 1] : 0ull;
-        const auto in_warp = scan.begin(own);
-        __syncthreads();
-        const auto sums = scan.end(in_warp);
-        if (stream < streams) begins[stream + 1] = before + sums.before + own;
-        before += sums.total;
-        __syncthreads();
+    const auto bytes = lay_out(job, chosen ? job.choices[1].coded : job.choices[0].coded, stream, true, memory);
+    if (threadIdx.x == 0) {
+        job.to.begins[stream + 1] = bytes;
+        job.to.chosen[stream] = static_cast<std::uint8_t>(chosen);
+        __threadfence();
+        memory.last = atomicAdd(&job.to.begins[0], 1ull) + 1 == static_cast<unsigned long long>(job.blocks.streams);
+        __threadfence();
     }
-    if (threadIdx.x == 0) begins[0] = 0;
+    __syncthreads();
+    if (!memory.last) return;
+    add_up(job.to.begins, job.blocks.streams, memory);
+    if (threadIdx.x == 0) job.to.begins[0] = 0;
 }
 
 // Copies by a thread block, four bytes at a time. `from` is even, and some bytes behind it may be read.
@@ -117,24 +156,43 @@ __device__ void copy_bytes(const std::uint8_t* from, std::uint32_t size, std::ui
     if (threadIdx.x < left) to[size - left + threadIdx.x] = from[size - left + threadIdx.x];
 }
 
-// A thread block writes one block, and what the directory says of it.
+// A thread block writes some blocks, and what the directory says of them.
 __global__ void __launch_bounds__(copy_threads) copy_kernel(Job job) {
-    const int block = static_cast<int>(blockIdx.x), stream = job.blocks.stream(block);
-    const int number = block - stream * job.blocks.grid.count();
-    auto* const frame = job.to.bytes + job.to.begins[stream];
-    const auto& choice = job.choices[job.to.chosen[stream]];
-    const auto size = choice.coded.sizes[block];
-    const auto place = job.to.places[block];
-    if (threadIdx.x == 0) {
-        if (number == 0) {
-            frame[0] = choice.kind;
-            frame[1] = choice.threshold;
-        }
-        auto* to = frame + place.directory;
-        if (place.passed) to = put_number(to, place.passed);
-        if (size) put_number(to, size);
+    const int first = static_cast<int>(blockIdx.x) * copied_at_once;
+    struct Copy {
+        std::uint8_t* frame;
+        FramePlace place;
+        std::uint32_t heading, size;
+        bool chosen;
+    } copies[copied_at_once];  // all is read first, so that reads do not wait for each other
+#pragma unroll
+    for (int i = 0; i < copied_at_once; ++i) {
+        const int block = min(first + i, job.blocks.count() - 1), stream = job.blocks.stream(block);
+        const bool chosen = job.to.chosen[stream];
+        copies[i] = {job.to.bytes + job.to.begins[stream], job.to.places[block], job.to.headings[stream],
+                     job.choices[0].coded.sizes[block], chosen};
+        if (chosen) copies[i].size = job.choices[1].coded.sizes[block];
     }
-    if (size) copy_bytes(choice.coded.slot_end(block) - size, size, frame + job.to.headings[stream] + place.contents);
+#pragma unroll
+    for (int i = 0; i < copied_at_once; ++i) {
+        const int block = first + i;
+        if (block >= job.blocks.count()) return;
+        const auto& [frame, place, heading, size, chosen] = copies[i];
+        if (threadIdx.x == 0) {
+            if (block % job.blocks.grid.count() == 0) {
+                frame[0] = chosen ? job.choices[1].kind : job.choices[0].kind;
+                frame[1] = chosen ? job.choices[1].threshold : job.choices[0].threshold;
+            }
+            auto* to = frame + place.directory;
+            if (place.passed) to = put_number(to, place.passed);
+            if (size) put_number(to, size);
+        }
+        if (size) {
+            const auto* const end =
+                chosen ? job.choices[1].coded.slot_end(block) : job.choices[0].coded.slot_end(block);
+            copy_bytes(end - size, size, frame + heading + place.contents);
+        }
+    }
 }
 
 }  // namespace
@@ -147,11 +205,9 @@ void assemble_frames(const BatchBlocks& blocks, const CodedFrames& near, const C
         return Choice{of.blocks, static_cast<std::uint8_t>(of.head.kind), static_cast<std::uint8_t>(of.head.threshold)};
     };
     const Job job{blocks, {choice(near), without_loss ? choice(*without_loss) : Choice{}}, to};
-    layout_kernel<<<static_cast<unsigned>(blocks.streams), 32, 0, stream.handle()>>>(job);
+    layout_kernel<<<static_cast<unsigned>(blocks.streams), layout_threads, 0, stream.handle()>>>(job);
     cuda::check_launch();
-    begins_kernel<<<1, scan_threads, 0, stream.handle()>>>(to.begins, blocks.streams);
-    cuda::check_launch();
-    copy_kernel<<<static_cast<unsigned>(blocks.count()), copy_threads, 0, stream.handle()>>>(job);
+    copy_kernel<<<cuda::blocks(blocks.count(), copied_at_once), copy_threads, 0, stream.handle()>>>(job);
     cuda::check_launch();
 }
 

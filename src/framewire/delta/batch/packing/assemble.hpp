@@ -18,7 +18,7 @@ struct FramePlace {
 /// Where a batch's packed frames are made of its coded blocks. All in device memory.
 struct PackedFrames {
     std::uint8_t* bytes;         ///< one frame after the other
-    unsigned long long* begins;  ///< of each stream; and behind them where the last one ends
+    unsigned long long* begins;  ///< of each stream; and behind them where the last one ends; the first one 0 before
     std::uint32_t* headings;     ///< of each stream: how long head and directory are
     std::uint8_t* chosen;        ///< of each stream: 1 where the frame is the one that may take its place, else 0
     FramePlace* places;          ///< of each block

@@ -1,0 +1,172 @@
+#pragma once
+
+// Only for .cu files: a block of 64x64 pixels beside the reference, by a thread block.
+
+#include "framewire/cuda/kernel/kernel_image.hpp"
+#include "framewire/cuda/kernel/warp.cuh"
+#include "framewire/delta/blocks/grid.hpp"
+#include "framewire/delta/changes.hpp"
+
+#include <cstdint>
+
+namespace framewire::delta {
+
+/// How many bytes are off by more than the threshold, and the errors of the others.
+struct Errors {
+    std::uint32_t count = 0, largest = 0, squared = 0;
+
+    /// Of all lanes of a warp. `squared` is of a block at most 12288 * 254^2: fits.
+    __device__ Errors of_warp() const {
+        return {cuda::warp_sum(count), cuda::warp_max(largest), cuda::warp_sum(squared)};
+    }
+    __device__ void add(const Errors& other) {
+        count += other.count;
+        largest = max(largest, other.largest);
+        squared += other.squared;
+    }
+    /// Adds the errors to those of a stream, but not the count.
+    __device__ void add_errors_to(Summary& summary) const {
+        if (largest) atomicMax(&summary.max_error, largest);
+        static_assert(sizeof(summary.squared_error) == sizeof(unsigned long long));
+        if (squared)
+            atomicAdd(reinterpret_cast<unsigned long long*>(&summary.squared_error),
+                      static_cast<unsigned long long>(squared));
+    }
+};
+
+/// The bytes that are compared at once.
+inline constexpr int compared_bytes = 16;
+
+/// A block of both pictures.
+struct ComparedBlock {
+    const cuda::KernelImage<const std::uint8_t>&current, &reference;
+    int stream;
+    BlockPlace place;
+};
+
+/// What a thread has of a block's bytes, 16 at a time: four threads have a row, each every fourth group of it, and as
+/// many rows as there are for them. Each byte is read once, 16 with one load where rows allow it (`vectors`).
+template <int channels, bool vectors, int threads>
+class ComparedBytes {
+public:
+    __device__ explicit ComparedBytes(const ComparedBlock& at)
+        : whole_(vectors && at.place.width == block_side),
+          row_bytes_(at.place.width * channels),
+          rows_(at.place.height) {
+        load(at.current, at, now_);
+        load(at.reference, at, held_);
+    }
+
+    /// Compares them. `advance`: an image with R's bytes, that takes those off by more than the threshold; or null.
+    __device__ Errors compare(std::uint32_t threshold, const ComparedBlock& at,
+                              const cuda::KernelImage<std::uint8_t>* advance) {
+        // Mostly no byte is off by so much. Of each 16 bits only the higher byte counts in `largest`.
+        std::uint32_t squared = 0, largest_odd = 0, largest_even = 0;
+#pragma unroll
+        for (int i = 0; i < groups; ++i)
+#pragma unroll
+            for (int word = 0; word < 4; ++word) {
+                const auto distance = __vabsdiffu4(now_[i][word], held_[i][word]);
+                squared = __dp4a(distance, distance, squared);
+                largest_odd = __vmaxu2(largest_odd, distance);
+                largest_even = __vmaxu2(largest_even, distance << 8);
+            }
+        const auto largest = __vmaxu2(largest_odd, largest_even) & 0xFF00FF00u;
+        const auto of_both = max(largest >> 24, largest >> 8 & 0xFFu);
+        if (of_both <= threshold) {
+            changes_ = false;
+            return {0, of_both, squared};
+        }
+        changes_ = true;
+        return take(threshold, at, advance);
+    }
+
+    /// After compare(): the differences of those bytes, 0 for others, in rows of block_side * channels.
+    __device__ void write_differences(std::uint8_t* to) const {
+#pragma unroll
+        for (int i = 0; i < groups; ++i)
+            *reinterpret_cast<uint4*>(to + y_of(i) * block_side * channels + at_of(i)) =
+                changes_ ? uint4{now_[i][0], now_[i][1], now_[i][2], now_[i][3]} : uint4{};
+    }
+
+private:
+    static constexpr int threads_per_row = 4, rows_at_once = threads / threads_per_row;
+    static constexpr int groups = block_side / rows_at_once * channels;
+    static_assert(threads_per_row * channels * compared_bytes == block_side * channels);
+
+    static __device__ int y_of(int i) {
+        return static_cast<int>(threadIdx.x) / threads_per_row + i / channels * rows_at_once;
+    }
+    static __device__ int at_of(int i) {
+        return (static_cast<int>(threadIdx.x) % threads_per_row + i % channels * threads_per_row) * compared_bytes;
+    }
+    __device__ void load(const cuda::KernelImage<const std::uint8_t>& from, const ComparedBlock& at,
+                         std::uint32_t (&to)[groups][4]) const {
+        const auto* const first = from.row(at.stream, at.place.y) + std::int64_t{at.place.x} * channels;
+        if (whole_) {
+#pragma unroll
+            for (int i = 0; i < groups; ++i) {
+                uint4 words{};
+                if (y_of(i) < rows_)
+                    words = *reinterpret_cast<const uint4*>(first + y_of(i) * from.row_stride + at_of(i));
+                to[i][0] = words.x, to[i][1] = words.y, to[i][2] = words.z, to[i][3] = words.w;
+            }
+            return;
+        }
+#pragma unroll
+        for (int i = 0; i < groups; ++i) {
+            const auto* const bytes = first + y_of(i) * from.row_stride + at_of(i);
+            to[i][0] = to[i][1] = to[i][2] = to[i][3] = 0;
+#pragma unroll
+            for (int byte = 0; byte < compared_bytes; ++byte)
+                if (y_of(i) < rows_ && at_of(i) + byte < row_bytes_)
+                    to[i][byte / 4] |= std::uint32_t{bytes[byte]} << (byte % 4 * 8);
+        }
+    }
+
+    // R takes the bytes that are off by more than the threshold; `now_` becomes their differences.
+    __device__ Errors take(std::uint32_t threshold, const ComparedBlock& at,
+                           const cuda::KernelImage<std::uint8_t>* advance) {
+        const auto limit = threshold * 0x01010101u;
+        Errors errors;
+        std::uint32_t largest = 0;
+#pragma unroll
+        for (int i = 0; i < groups; ++i) {
+#pragma unroll
+            for (int word = 0; word < 4; ++word) {
+                auto &now = now_[i][word], &held = held_[i][word];
+                const auto distance = __vabsdiffu4(now, held);
+                const auto mask = __vcmpgtu4(distance, limit);
+                const auto error = distance & ~mask;
+                errors.count += __popc(mask) / 8;
+                errors.squared = __dp4a(error, error, errors.squared);
+                largest = __vmaxu4(largest, error);
+                const auto merged = (now & mask) | (held & ~mask);
+                now = __vsub4(now, held) & mask;
+                held = merged;
+            }
+            if (advance && (now_[i][0] | now_[i][1] | now_[i][2] | now_[i][3])) store(*advance, at, i);
+        }
+        const auto pairs = __vmaxu2(largest & 0x00FF00FFu, largest >> 8 & 0x00FF00FFu);
+        errors.largest = max(pairs & 0xFFFFu, pairs >> 16);
+        return errors;
+    }
+
+    __device__ void store(const cuda::KernelImage<std::uint8_t>& to, const ComparedBlock& at, int i) const {
+        auto* const bytes = to.row(at.stream, at.place.y + y_of(i)) + std::int64_t{at.place.x} * channels + at_of(i);
+        if (whole_) {
+            *reinterpret_cast<uint4*>(bytes) = {held_[i][0], held_[i][1], held_[i][2], held_[i][3]};
+            return;
+        }
+#pragma unroll
+        for (int byte = 0; byte < compared_bytes; ++byte)
+            if (at_of(i) + byte < row_bytes_)
+                bytes[byte] = static_cast<std::uint8_t>(held_[i][byte / 4] >> (byte % 4 * 8));
+    }
+
+    std::uint32_t now_[groups][4], held_[groups][4];
+    bool whole_, changes_ = false;
+    int row_bytes_, rows_;
+};
+
+}  // namespace framewire::delta
