@@ -71,12 +71,12 @@ TEST_P(Run, TextLeavesTheRestOfAPictureAsItWasDecoded) {
     EXPECT_GT(changed, 500);
 }
 
-// From planes to planes on the CPU, over BGR on a GPU: the same bytes.
+// By rows from planes to planes on the CPU, over BGR on a GPU: the same bytes.
 TEST_P(Run, FiltersGiveTheBytesOfTheWayOverImages) {
     const auto clip = folder_ / "clip.mp4", have = folder_ / "have.y4m", want = folder_ / "want.y4m";
     RunJob({.job = job(), .input = {.source = camera()}, .output = clip}).run();
-    for (const std::string filters : {"gray", "adjust=saturation=1.5", "binarize=fixed", "mosaic=8", "flip,gray",
-                                      "scale=50%,gray", "deinterlace=blend", "fps=6,gray"}) {
+    for (const std::string filters : {"gray", "adjust=saturation=3", "binarize=fixed", "flip,gray", "scale=50%,gray",
+                                      "deinterlace=blend", "fps=6,gray"}) {
         auto options = job();
         options.replace = true;
         RunJob({.job = options, .input = {.source = clip, .filters = filters}, .output = have}).run();
