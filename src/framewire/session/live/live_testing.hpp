@@ -8,6 +8,7 @@
 #include "framewire/session/live/live_camera.hpp"
 
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -23,7 +24,13 @@ public:
               options.job.stop = stop_.get_token();
               return options;
           }()),
-          thread_([this] { job_.run(); }) {}
+          thread_([this] {
+              try {
+                  job_.run();
+              } catch (const std::exception& error) {
+                  ADD_FAILURE() << "the job ended: " << error.what();
+              }
+          }) {}
     ~Serving() { stop_.request_stop(); }
 
     LiveCamera& camera() const { return *job_.live().front(); }
