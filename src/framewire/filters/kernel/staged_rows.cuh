@@ -29,12 +29,10 @@ __device__ __noinline__ void copy_bytes_from(const std::uint8_t* from, std::uint
 
 /// Rows' bytes from `first_byte` (a multiple of chunk_bytes, may be negative) to `first_byte + slot_bytes`, staged by
 /// `threads` threads in slots of shared memory. Windows see no more than `most_border_bytes` outside the image.
-/// A border's bytes are copied `border_unit` at a time: `channels`, where slots have whole pixels of all that is seen.
-template <int channels, int threads, int slot_bytes, int most_border_bytes, int border_unit = 1>
+template <int channels, int threads, int slot_bytes, int most_border_bytes>
 class StagedRows {
 public:
     static_assert(slot_bytes % chunk_bytes == 0 && slot_bytes < 1 << 15);
-    static_assert(border_unit == 1 || border_unit == channels);
 
     /// Windows of the strip see pixels `x_begin` to `x_end`, as far as they lie in the slot.
     __device__ StagedRows(const QuadSource& source, bool chunks, int frame, int first_byte, int x_begin, int x_end)
@@ -53,17 +51,16 @@ public:
 #pragma unroll
         for (int at = 0; at < border_each; ++at) {
             border_[at] = nowhere | skipped_bytes_;  // a byte of the image
-            const int byte = (thread() + at * threads) * border_unit;
+            const int byte = thread() + at * threads;
             if (byte >= (left + right) * channels) continue;
             const int pixel = byte / channels, channel = byte % channels;
             const int x = pixel < left ? x_begin + pixel : max(source.width, x_begin) + pixel - left;
             const int from = border_index(x, source.width, source.border) * channels + channel - first_byte;
             const int to = x * channels + channel - first_byte;
             // A window may see some channels only of the outermost pixels; what of them is not in the slot is not seen.
-            constexpr int last = slot_bytes - border_unit;
-            if (to >= 0 && to <= last && from >= 0 && from <= last) border_[at] = to << 16 | from;
+            if (to >= 0 && to < slot_bytes && from >= 0 && from < slot_bytes) border_[at] = to << 16 | from;
         }
-        border_bytes_ = (left + right) * channels;
+        has_border_ = left + right > 0;
     }
 
     /// Begins to copy row `y` to a slot, black where it lies outside the image. cuda::commit_copies() closes the group.
@@ -89,27 +86,22 @@ public:
     }
 
     /// Whether the strip sees pixels that fill_border() has to put into each slot.
-    __device__ bool has_border() const { return border_bytes_ > 0; }
+    __device__ bool has_border() const { return has_border_; }
 
     /// Copies the border's pixels within a slot.
     __device__ void fill_border(std::uint8_t* slot) const {
-        std::uint8_t bytes[border_each][border_unit];
+        std::uint8_t bytes[border_each];
+#pragma unroll
+        for (int at = 0; at < border_each; ++at) bytes[at] = slot[border_[at] & 0xffff];
 #pragma unroll
         for (int at = 0; at < border_each; ++at)
-            if (border_unit == 1 || at * threads * border_unit < border_bytes_)
-#pragma unroll
-                for (int byte = 0; byte < border_unit; ++byte) bytes[at][byte] = slot[(border_[at] & 0xffff) + byte];
-#pragma unroll
-        for (int at = 0; at < border_each; ++at)
-            if ((border_unit == 1 || at * threads * border_unit < border_bytes_) && border_[at] >= 0)
-#pragma unroll
-                for (int byte = 0; byte < border_unit; ++byte) slot[(border_[at] >> 16) + byte] = bytes[at][byte];
+            if (border_[at] >= 0) slot[border_[at] >> 16] = bytes[at];
     }
 
 private:
     static constexpr int chunks_each = (slot_bytes / chunk_bytes + threads - 1) / threads;
     static constexpr int nowhere = std::numeric_limits<int>::min();
-    static constexpr int border_each = (most_border_bytes / border_unit + threads - 1) / threads;
+    static constexpr int border_each = (most_border_bytes + threads - 1) / threads;
 
     static __device__ int thread() { return static_cast<int>(threadIdx.x) % threads; }
 
@@ -128,10 +120,9 @@ private:
     const std::uint8_t* first_;  // a slot's first byte of row 0; may lie before the row
     int skipped_bytes_;          // of a slot, before the row begins
     int row_bytes_;              // up to the row's end, from a slot's first byte on
-    int border_bytes_;           // of a row
-    bool chunks_;
+    bool chunks_, has_border_;
     int there_[chunks_each];   // bytes of each chunk that the row has
-    int border_[border_each];  // of each unit the place it comes from, and above it its place in the slot
+    int border_[border_each];  // of each byte the place it comes from, and above it its place in the slot
 };
 
 /// Rows of results, at most `most_bytes` of each, on their way from shared memory to the image.

@@ -8,8 +8,8 @@
 
 // A block works on a strip of the image in two teams, which begin with the same windows in its middle, of which each
 // adds up half, and slide up and down from there. Each thread keeps the sums of its columns, from which the row that
-// leaves its windows is taken as the next one enters. Its first window is a difference of prefix sums along the row;
-// each next one gains a column's sum and loses one of the thread's own. Some warps more move the rows, in and out.
+// leaves its windows is taken as the next one enters; windows then are differences of prefix sums along the row. Some
+// warps more move the rows, in and out.
 
 namespace framewire {
 namespace mean_kernels {
@@ -33,28 +33,31 @@ using Wide = Layout<channels, 288, 2, 4>;
 template <int channels>
 using Narrow = Layout<channels, 160, 1, 3>;
 
+// Where the prefix sum before a pixel lies: one place is left free behind every thread's, so that the threads of a warp
+// do not meet in a bank of shared memory.
+FRAMEWIRE_HOST_DEVICE constexpr int place_of(int pixel) { return pixel + pixel / mean_lane_px; }
+
 struct Job {
     QuadSource in;
     cuda::KernelImage<std::uint8_t> out;
     bool in_chunks, out_chunks;
     int size;
     WindowReach reach;
-    int lead_px;        // of the first thread, before the first window begins
-    int threads_ahead;  // from a thread to the one that its first window ends in
-    int out_place;      // of the first thread's results in a row of them: whole words of two, at most 7 before a chunk
-    int out_px;         // of a strip's result
-    int band_rows;      // of a block's result
+    int lead_px;  // of the first thread, before the first window begins
+    // Where the prefix sums at the windows' ends lie, from the place of a thread's first pixel on.
+    int begin_place[mean_lane_px], end_place[mean_lane_px];
+    int out_px;     // of a strip's result
+    int band_rows;  // of a block's result
     std::uint32_t bias, multiplier;
 };
 
-// A team's. What threads tell each other and the movers of a row stays there while they work on the next one.
+// A team's.
 template <class L>
 struct Memory {
-    static constexpr int windows_end = L::threads + 2;  // threads whose columns the last windows may reach into
     alignas(chunk_bytes) std::uint8_t slot[L::stages][2][L::slot_bytes];
-    alignas(chunk_bytes) std::uint8_t out[2][L::strip_px * L::channels + 3 * chunk_bytes];
-    alignas(chunk_bytes) std::uint32_t columns[2][windows_end * L::columns / 2];  // two sums to a word
-    std::uint32_t prefix[2][L::channels][windows_end];
+    alignas(chunk_bytes) std::uint8_t out[L::strip_px * L::channels];
+    std::uint32_t prefix[L::channels][L::strip_px + L::threads];
+    cuda::BlockScan<std::uint32_t, L::warps> scans[L::channels];
 };
 
 // Barriers of this file are met in the branches of those that move rows and of those that add up, which __syncthreads()
@@ -81,157 +84,99 @@ __device__ std::uint32_t add_column(std::uint32_t sum, const std::uint32_t* colu
     return __dp2a_lo(columns[element / 2], element % 2 ? 0x0100u : 0x0001u, sum);
 }
 
-// A thread's sums of columns. Windows end `rest` columns behind where threads' own columns begin.
-template <class L, int rest>
+// A thread's sums of columns.
+template <class L>
 class Columns {
 public:
-    static constexpr int channels = L::channels, words = L::columns / 2;
+    static constexpr int channels = L::channels;
 
-    __device__ void add(const std::uint8_t* row) {
-        each_two_words(row, row, [&](int word, std::uint32_t pair, std::uint32_t) { sums_[word] += pair; });
-    }
-    __device__ void slide(const std::uint8_t* entering, const std::uint8_t* leaving) {
-        each_two_words(entering, leaving,
-                       [&](int word, std::uint32_t in, std::uint32_t out) { sums_[word] += in - out; });
-    }
+    __device__ void add(const std::uint8_t* row) { change(row, 1); }
+    __device__ void remove(const std::uint8_t* row) { change(row, ~0u); }
 
     // Adds what the other team has. Meanwhile those that move rows wait for all teams twice, too.
     __device__ void add_other_team(Memory<L>* memories) {
+        static_assert(sizeof sums_ * L::threads <= sizeof memories->prefix);
         const auto place = [&](unsigned team, int word) -> std::uint32_t& {
-            return memories[team].columns[0][word * L::threads + static_cast<int>(threadIdx.x)];
+            return memories[team].prefix[0][word * L::threads + static_cast<int>(threadIdx.x)];
         };
 #pragma unroll
-        for (int word = 0; word < words; ++word) place(threadIdx.y, word) = sums_[word];
+        for (int word = 0; word < L::columns / 2; ++word) place(threadIdx.y, word) = sums_[word];
         wait_for_all_teams<L>();
 #pragma unroll
-        for (int word = 0; word < words; ++word) sums_[word] += place(1 - threadIdx.y, word);
+        for (int word = 0; word < L::columns / 2; ++word) sums_[word] += place(1 - threadIdx.y, word);
         wait_for_all_teams<L>();
     }
 
-    // Tells the team what its windows see of these columns. By whole warps.
-    __device__ void publish(Memory<L>& memory, int turn) {
-        auto* to = reinterpret_cast<uint4*>(memory.columns[turn]) + threadIdx.x * (words / 4);
-#pragma unroll
-        for (int word = 0; word < words; word += 4)
-            to[word / 4] = {sums_[word], sums_[word + 1], sums_[word + 2], sums_[word + 3]};
+    // Puts the sums of all columns before each of this thread's in place; called by all of a team that add up. Waits
+    // for the team once.
+    __device__ void write_prefix_sums(Memory<L>& memory) const {
+        std::uint32_t before[channels];
 #pragma unroll
         for (int channel = 0; channel < channels; ++channel) {
-            std::uint32_t total = 0, of_rest = 0;
+            std::uint32_t total = 0;
+#pragma unroll
+            for (int pixel = 0; pixel < mean_lane_px; ++pixel)
+                total = add_column(total, sums_, pixel * channels + channel);
+            before[channel] = memory.scans[channel].begin(total);
+        }
+        wait_for_team<L>();
+#pragma unroll
+        for (int channel = 0; channel < channels; ++channel) {
+            auto sum = memory.scans[channel].end_by_warp(before[channel]);
+            auto* to = memory.prefix[channel] + place_of(static_cast<int>(threadIdx.x) * mean_lane_px);
 #pragma unroll
             for (int pixel = 0; pixel < mean_lane_px; ++pixel) {
-                if (pixel == rest) of_rest = total;
-                total = add_column(total, sums_, pixel * channels + channel);
+                to[pixel] = sum;
+                sum = add_column(sum, sums_, pixel * channels + channel);
             }
-            const auto up_to = cuda::inclusive_warp_sum(total);
-            before_[channel] = up_to - total;
-            warp_total_[channel] = __shfl_sync(~0u, up_to, 31);
-            memory.prefix[turn][channel][threadIdx.x] = before_[channel] + of_rest;
         }
-    }
-
-    // Writes the means of the windows that begin with these columns.
-    __device__ void write_means(const Job& job, const Memory<L>& memory, int turn, std::uint8_t* out) const {
-        const auto end = static_cast<int>(threadIdx.x) + job.threads_ahead;
-        // A window ends in its thread's warp or in the next one.
-        const bool leaves_warp = end / 32 != static_cast<int>(threadIdx.x) / 32;
-        std::uint32_t sum[channels];
-#pragma unroll
-        for (int channel = 0; channel < channels; ++channel)
-            sum[channel] = memory.prefix[turn][channel][end] - before_[channel] +
-                           (leaves_warp ? warp_total_[channel] : 0) + job.bias;
-
-        constexpr int first = rest * channels / 8, last = (rest * channels + L::columns - 1) / 8;  // of four words
-        std::uint32_t ahead[4 * (last - first + 1)];
-        const auto* from = reinterpret_cast<const uint4*>(memory.columns[turn]) + end * (words / 4) + first;
-#pragma unroll
-        for (int four = 0; four <= last - first; ++four) {
-            const auto loaded = from[four];
-            ahead[4 * four] = loaded.x;
-            ahead[4 * four + 1] = loaded.y;
-            ahead[4 * four + 2] = loaded.z;
-            ahead[4 * four + 3] = loaded.w;
-        }
-
-        std::uint32_t result[words / 2];
-#pragma unroll
-        for (int word = 0; word < words / 2; ++word) {
-            std::uint32_t product[4];
-#pragma unroll
-            for (int byte = 0; byte < 4; ++byte) {
-                const int own = 4 * word + byte, other = own + rest * channels - 8 * first;
-                auto& window = sum[own % channels];
-                product[byte] = __umulhi(window, job.multiplier);
-                window = slide_window(window, ahead[other / 2], other % 2, sums_[own / 2], own % 2);
-            }
-            result[word] =
-                byte_perm(byte_perm(product[0], product[1], 0x51), byte_perm(product[2], product[3], 0x51), 0x5410);
-        }
-        auto* to = reinterpret_cast<uint2*>(out + job.out_place) + threadIdx.x * channels;
-#pragma unroll
-        for (int word = 0; word < words / 2; word += 2) to[word / 2] = {result[word], result[word + 1]};
     }
 
 private:
-    // `window` and a half of a word, less a half of another word.
-    static __device__ std::uint32_t slide_window(std::uint32_t window, std::uint32_t entering, int entering_half,
-                                                 std::uint32_t leaving, int leaving_half) {
-        const auto both =
-            byte_perm(entering, leaving, (leaving_half ? 0x7600 : 0x5400) | (entering_half ? 0x32 : 0x10));
-        asm("dp2a.lo.u32.s32 %0, %1, %2, %0;" : "+r"(window) : "r"(both), "r"(0xff01));
-        return window;
-    }
-
-    // Calls take(word, pair, other) with a thread's bytes of two rows, two to a word.
-    template <class Take>
-    static __device__ void each_two_words(const std::uint8_t* row, const std::uint8_t* other, Take&& take) {
-        const auto place = threadIdx.x * channels;
+    __device__ void change(const std::uint8_t* row, std::uint32_t sign) {
+        const auto* from = reinterpret_cast<const uint2*>(row) + threadIdx.x * channels;
 #pragma unroll
         for (int two = 0; two < channels; ++two) {
-            const auto a = reinterpret_cast<const uint2*>(row)[place + two];
-            const auto b = reinterpret_cast<const uint2*>(other)[place + two];
-            take(4 * two, byte_perm(a.x, 0, 0x4140), byte_perm(b.x, 0, 0x4140));
-            take(4 * two + 1, byte_perm(a.x, 0, 0x4342), byte_perm(b.x, 0, 0x4342));
-            take(4 * two + 2, byte_perm(a.y, 0, 0x4140), byte_perm(b.y, 0, 0x4140));
-            take(4 * two + 3, byte_perm(a.y, 0, 0x4342), byte_perm(b.y, 0, 0x4342));
+            const auto words = from[two];
+            sums_[4 * two] += byte_perm(words.x, 0, 0x4140) * sign;
+            sums_[4 * two + 1] += byte_perm(words.x, 0, 0x4342) * sign;
+            sums_[4 * two + 2] += byte_perm(words.y, 0, 0x4140) * sign;
+            sums_[4 * two + 3] += byte_perm(words.y, 0, 0x4342) * sign;
         }
     }
 
-    std::uint32_t sums_[words] = {};
-    std::uint32_t before_[channels], warp_total_[channels];  // of the last row told
+    std::uint32_t sums_[L::columns / 2] = {};
 };
 
-// Rows of results on their way from shared memory, where they begin `shift` bytes, at most 7, behind a chunk.
+// One row's results, of those threads that have some.
 template <class L>
-struct ShiftedRows {
-    const Job& job;
-    std::uint8_t* first;
-    int count, shift;
-
-    __device__ void store(const std::uint8_t* from, int y) const {
-        auto* to = first + y * job.out.row_stride;
-        const int thread = static_cast<int>(threadIdx.x) % movers, whole = job.out_chunks ? count / chunk_bytes : 0;
+__device__ void write_means(const Job& job, int out_px, const Memory<L>& memory, std::uint8_t* out) {
+    constexpr int channels = L::channels;
+    const int first = static_cast<int>(threadIdx.x) * mean_lane_px;
+    if (first >= out_px) return;
+    constexpr int words = mean_lane_px * channels / 4;
+    std::uint32_t result[words];
 #pragma unroll
-        for (int at = 0; at < (L::strip_px * L::channels / chunk_bytes + movers - 1) / movers; ++at) {
-            const int chunk = thread + at * movers;
-            if (chunk >= whole) continue;
-            const auto four = reinterpret_cast<const uint4*>(from)[chunk];
-            const auto two = reinterpret_cast<const uint2*>(from)[2 * (chunk + 1)];
-            const std::uint32_t words[6] = {four.x, four.y, four.z, four.w, two.x, two.y};
-            std::uint32_t from_word[5], result[4];
+    for (int word = 0; word < words; ++word) {
+        std::uint32_t product[4];
 #pragma unroll
-            for (int word = 0; word < 5; ++word) from_word[word] = shift < 4 ? words[word] : words[word + 1];
-#pragma unroll
-            for (int word = 0; word < 4; ++word)
-                result[word] = __funnelshift_r(from_word[word], from_word[word + 1], 8 * shift);
-            reinterpret_cast<uint4*>(to)[chunk] = {result[0], result[1], result[2], result[3]};
+        for (int byte = 0; byte < 4; ++byte) {
+            const int pixel = (4 * word + byte) / channels, channel = (4 * word + byte) % channels;
+            const auto* prefix = memory.prefix[channel] + place_of(first);
+            const auto sum = prefix[job.end_place[pixel]] - prefix[job.begin_place[pixel]];
+            product[byte] = __umulhi(sum + job.bias, job.multiplier);
         }
-        if (whole * chunk_bytes < count) copy_bytes_from<movers>(from + shift, to, whole * chunk_bytes, count);
+        result[word] =
+            byte_perm(byte_perm(product[0], product[1], 0x51), byte_perm(product[2], product[3], 0x51), 0x5410);
     }
-};
+    auto* to = reinterpret_cast<uint2*>(out) + threadIdx.x * channels;
+#pragma unroll
+    for (int word = 0; word < words; word += 2) to[word / 2] = {result[word], result[word + 1]};
+}
 
 // A team's part of the result, in steps. The first ones, as many for each team, add up its share of the rows that the
 // first windows see but for the last one that enters them, two a step. Each of the others brings a row of results: a
-// row enters the windows, and of all but the first one leaves that the row of results before saw.
+// row enters the windows, and one leaves.
 template <class L>
 struct Part {
     int x, x_end, frame;
@@ -259,12 +204,9 @@ struct Part {
 
     __device__ int row_of(int step) const { return y + direction * (step - first_steps); }
     // Rows that a step sees, and the at-th of them.
-    __device__ int rows(int step) const {
-        return step < first_steps ? min(2, first_rows - 2 * step) : step == first_steps ? 1 : 2;
-    }
+    __device__ int rows(int step) const { return step < first_steps ? min(2, first_rows - 2 * step) : 2; }
     __device__ int row(int step, int at) const {
-        if (step < first_steps) return first_row + 2 * step + at;
-        return at == 0 ? row_of(step) + enters : row_of(step - 1) + leaves;
+        return step < first_steps ? first_row + 2 * step + at : row_of(step) + (at == 0 ? enters : leaves);
     }
 };
 
@@ -276,16 +218,11 @@ __device__ int first_byte(const Job& job, const Part<L>& part) {
 
 template <class L>
 __device__ void move_rows(const Job& job, const Part<L>& part, Memory<L>& memory) {
-    const StagedRows<L::channels, movers, L::slot_bytes, (max_window_px - 1) * L::channels, L::channels> rows(
+    const StagedRows<L::channels, movers, L::slot_bytes, (max_window_px - 1) * L::channels> rows(
         job.in, job.in_chunks, part.frame, first_byte(job, part) & -chunk_bytes, part.x - job.reach.before,
         part.x_end + job.reach.after);
-    const int begin = job.out_place + job.lead_px * L::channels;
-    const ShiftedRows<L> results{job, job.out.row(part.frame, 0) + part.x * L::channels,
-                                 (part.x_end - part.x) * L::channels, begin % chunk_bytes};
-    const auto store = [&](int step) {
-        if (step >= part.first_steps)
-            results.store(memory.out[step % 2] + begin / chunk_bytes * chunk_bytes, part.row_of(step));
-    };
+    const ResultRows<movers, L::strip_px * L::channels> results(
+        job.out, job.out_chunks, part.frame, part.x * L::channels, (part.x_end - part.x) * L::channels);
     const auto fetch = [&](int step) {
         if (step < part.steps)
 #pragma unroll
@@ -304,37 +241,37 @@ __device__ void move_rows(const Job& job, const Part<L>& part, Memory<L>& memory
     wait_for_team<L>();
     fill_border(0);
     // Each step begins with its rows here, border included, and the next one's but for their border.
+    int step = 0;
     const auto end_step = [&] {
         cuda::wait_for_copies<L::stages - 3>();
         wait_for_team<L>();
     };
     end_step();
-    int step = 0;
-    const auto take_steps = [&](int end) {
-        for (; step < end; ++step) {
-            fetch(step + L::stages - 1);
-            fill_border(step + 1);
-            store(step - 2);
-            end_step();
-        }
-    };
-    take_steps(part.first_steps);
+    for (; step < part.first_steps; ++step) {
+        fetch(step + L::stages - 1);
+        fill_border(step + 1);
+        end_step();
+    }
     if constexpr (L::teams == 2) {
         wait_for_all_teams<L>();
         wait_for_all_teams<L>();
     }
-    take_steps(part.steps);
-    store(part.steps - 2);
+    for (; step < part.steps; ++step) {
+        fetch(step + L::stages - 1);
+        fill_border(step + 1);
+        wait_for_team<L>();
+        if (step > part.first_steps) results.store(memory.out, part.row_of(step - 1));
+        end_step();
+    }
     wait_for_team<L>();
-    store(part.steps - 1);
+    if (step > part.first_steps) results.store(memory.out, part.row_of(step - 1));
 }
 
-template <class L, int rest>
+template <class L>
 __device__ void add_up(const Job& job, const Part<L>& part, Memory<L>* memories) {
     auto& memory = memories[threadIdx.y];
     const int lead_bytes = first_byte(job, part) & (chunk_bytes - 1);
-    const bool has_result = static_cast<int>(threadIdx.x) * mean_lane_px - job.lead_px < part.x_end - part.x;
-    Columns<L, rest> columns;
+    Columns<L> columns;
     wait_for_team<L>();
     wait_for_team<L>();
     int step = 0;
@@ -348,24 +285,22 @@ __device__ void add_up(const Job& job, const Part<L>& part, Memory<L>* memories)
     if constexpr (L::teams == 2) columns.add_other_team(memories);
     for (; step < part.steps; ++step) {
         const auto& slot = memory.slot[step % L::stages];
-        if (step == part.first_steps)
-            columns.add(slot[0] + lead_bytes);
-        else
-            columns.slide(slot[0] + lead_bytes, slot[1] + lead_bytes);
-        columns.publish(memory, step % 2);
+        columns.add(slot[0] + lead_bytes);
+        columns.write_prefix_sums(memory);
+        columns.remove(slot[1] + lead_bytes);
         wait_for_team<L>();
-        if (has_result) columns.write_means(job, memory, step % 2, memory.out[step % 2]);
+        write_means(job, part.x_end - part.x, memory, memory.out);
     }
     wait_for_team<L>();
 }
 
-template <class L, int rest>
+template <class L>
 __global__ void __launch_bounds__(L::team_threads* L::teams) mean_kernel(__grid_constant__ const Job job) {
     extern __shared__ uint4 shared[];
     auto* memories = reinterpret_cast<Memory<L>*>(shared);
     const Part<L> part(job);
     if (threadIdx.x < L::threads)
-        add_up<L, rest>(job, part, memories);
+        add_up(job, part, memories);
     else
         move_rows(job, part, memories[threadIdx.y]);
 }
@@ -373,11 +308,8 @@ __global__ void __launch_bounds__(L::team_threads* L::teams) mean_kernel(__grid_
 template <class L>
 constexpr int shared_bytes = L::teams * sizeof(Memory<L>);
 
-// For the kernel of one of the rests from `rest` on.
-template <class L, int rest = 0>
+template <class L>
 FilterOnDevice plan(Job job, const Shape& shape, Executor& executor) {
-    if constexpr (rest + 1 < mean_lane_px)
-        if (job.size % mean_lane_px != rest) return plan<L, rest + 1>(job, shape, executor);
     // Strips of one width, so that none is nearly empty, which begin with whole chunks.
     constexpr int step_px = 16;
     const int most_px = (L::strip_px - job.lead_px - job.size) / step_px * step_px;
@@ -387,7 +319,7 @@ FilterOnDevice plan(Job job, const Shape& shape, Executor& executor) {
     const std::int64_t at_once = 2 / L::teams * cuda::multiprocessors();
     const auto bands = std::max<std::int64_t>(1, at_once / (std::int64_t{strips} * shape.frames));
     job.band_rows = band_rows(shape.height, static_cast<int>(bands), 1);
-    cuda::allow_shared_memory(mean_kernel<L, rest>);
+    cuda::allow_shared_memory(mean_kernel<L>);
     return [job, strips, &executor](const FilterImages<MemorySpace::device>& images) {
         auto with_images = job;
         with_images.in.set(images.in);
@@ -397,7 +329,7 @@ FilterOnDevice plan(Job job, const Shape& shape, Executor& executor) {
         for_grids(
             with_images, strips, cuda::parts(job.in.height, job.band_rows), images.in.shape().frames, 1,
             [&](const Job& part, dim3 grid) {
-                mean_kernel<L, rest>
+                mean_kernel<L>
                     <<<grid, dim3(L::team_threads, L::teams), shared_bytes<L>, executor.stream().handle()>>>(part);
             });
     };
@@ -426,10 +358,12 @@ FilterOnDevice Mean::plan_for_cuda() const {
             .size = size,
             .reach = reach,
             .lead_px = (mean_lane_px - reach.before % mean_lane_px) % mean_lane_px,
-            .threads_ahead = size / mean_lane_px,
             .bias = division.bias,
             .multiplier = division.multiplier};
-    job.out_place = job.lead_px * shape_.channels & 8;
+    for (int pixel = 0; pixel < mean_lane_px; ++pixel) {
+        job.begin_place[pixel] = place_of(pixel + job.lead_px);
+        job.end_place[pixel] = place_of(pixel + job.lead_px + size);
+    }
     return shape_.channels == 3 ? plan<3>(job, shape_, *executor_) : plan<1>(job, shape_, *executor_);
 }
 
