@@ -26,7 +26,8 @@ def is_gpu(row):
 
 
 def key_of(row):
-    return (row["group"], row["suite"], row["operation"], row["runner"], tuple(sorted(row.get("details", {}).items())))
+    """Limits are their machine's; all else is shown once."""
+    return (row["machine"] if row["group"] == "limits" else "", row["group"], row["suite"], row["operation"], row["runner"], tuple(sorted(row.get("details", {}).items())))
 
 
 class Figures:

@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
     app.add_option("groups", names, "which groups (ladders) or suites (ladders/difference); all without");
     app.add_flag("--list", list, "print the suites' names and end");
     app.add_flag("--check", options.check_only, "run each thing once, check what it gives, and time nothing");
-    app.add_flag("--once", options.once, "run each thing once at its usual size and time nothing, for profilers");
+    app.add_flag("--once", options.once, "run each kernel once and time nothing, for profilers");
     app.add_flag("--quick", options.quick, "repeat less, for an overview");
     app.add_option("--threads", options.threads, "threads of the CPU runs and of the peers")->capture_default_str();
     app.add_option("--json", json_path, "also write the rows to this file, with what machine and build they are of");

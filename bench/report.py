@@ -110,7 +110,7 @@ class Plots:
     def of(self, page_folder, *parts):
         begin, beside = file_name(*parts), os.path.relpath(self.folder, page_folder)
         return "".join(f"![{name[:-4].replace('-', ' ')}]({beside}/{name})\n"
-                       for name in self.names if re.fullmatch(re.escape(begin) + r"(-.*)?\.svg", name))
+                       for name in self.names if re.fullmatch(re.escape(begin) + r"(-.*)?\.(svg|jpg)", name))
 
 
 def ladder_page(rows, plots):

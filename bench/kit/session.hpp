@@ -84,7 +84,7 @@ struct StreamChoices {
 struct SessionOptions {
     bool quick = false;        ///< repeats less
     bool check_only = false;   ///< outputs are checked, and nothing is timed: each thing runs once
-    bool once = false;         ///< each thing runs once at its usual size, for profilers; no times are told
+    bool once = false;         ///< each kernel runs once at its usual size, for profilers; no times are told
     int threads = 2;           ///< of the CPU runs and of the peers
     std::string cdnet_folder;  ///< a scene to try background models on, or none
     std::string video;         ///< a file for the suite stream and for whole jobs beside another program's, or none
@@ -106,6 +106,8 @@ public:
     bool quick() const { return options_.quick; }
     /// Outputs are checked, and nothing is timed: each thing runs once.
     bool check_only() const { return options_.check_only; }
+    /// For a profiler of the GPU: each thing runs once, and ladders leave out what profilers learn nothing from.
+    bool once() const { return options_.once; }
     /// Nothing is timed: each thing runs once, for its outputs or for a profiler.
     bool untimed() const { return options_.check_only || options_.once; }
     const std::string& cdnet_folder() const { return options_.cdnet_folder; }

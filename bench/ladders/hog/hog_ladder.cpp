@@ -246,6 +246,10 @@ std::vector<Film> films(const Session& session) {
         all.emplace_back("images", std::vector<Shape>{{1, 120, 97, 3}, {1, 64, 131, 3}});
         return all;
     }
+    if (session.once()) {
+        all.emplace_back("images", std::vector<Shape>{{1, 640, 480, 3}});
+        return all;
+    }
     // Twelve of the sizes that photographs of people are cropped to, upright ones and wide ones.
     std::vector<Shape> sizes;
     for (int image = 0; image < 12; ++image)

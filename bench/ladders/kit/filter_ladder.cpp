@@ -60,6 +60,7 @@ Timing FilterLadder::check_and_time(const CpuLoop& run, const ImageCheck& check,
 }
 
 void FilterLadder::cpu(const LadderVariant& variant, const CpuLoop& loop, const ImageCheck& check) {
+    if (session_->once()) return;
     session_->attempt(name_ + ": " + variant.operation, [&] {
         add(variant, "cpu, 1 thread", "", check_and_time(loop, check, variant.operation), bytes_, true);
     });
