@@ -33,37 +33,15 @@ void heatmap_loop(const std::uint8_t* now, const std::uint8_t* before, std::int6
 }
 
 void run_cpu(Session& session, const PicturePair& pair) {
-    const auto& shape = pair.frames[0].shape();
-    HostImage of_loop(shape), of_filter(shape);
-    const Heatmap heatmap(shape, session.cpu());
-    const auto loop = [&] {
-        heatmap_loop(pair.frames[1].view().data(), pair.frames[0].view().data(), shape.bytes() / 3,
-                     of_loop.view().data());
-    };
-    const auto filter = [&] {
-        heatmap.run(FilterImages<MemorySpace::host>{pair.frames[1].view(), pair.frames[0].view(), of_filter.view()});
-    };
-    loop();
-    filter();
-    require_close(std::as_const(of_loop).view(), pair.want[1].view(), 0, "the loop");
-    require_close(std::as_const(of_filter).view(), pair.want[1].view(), 0, "framewire cpu");
-    const auto timings = session.time_cpu({loop, filter});
-    const double bytes = 3.0 * static_cast<double>(shape.bytes());
-    session.add({.suite = suite,
-                 .operation = "loop",
-                 .runner = "cpu, 1 thread",
-                 .timing = timings[0],
-                 .bytes = bytes,
-                 .reported = reported_of({"section 4.1, figure 16", 980000}),
-                 .details = {{"step", "whole"}},
-                 .note = "Three sines for each pixel; the report's code divides by 510, its text and this by 765."});
-    session.add({.suite = suite,
-                 .operation = "framewire's filter",
-                 .runner = "framewire cpu",
-                 .timing = timings[1],
-                 .bytes = bytes,
-                 .to_peer = timings[0].median_us / timings[1].median_us,
-                 .details = {{"step", "whole"}}});
+    const Heatmap heatmap(pair.frames[0].shape(), session.cpu());
+    run_picture_on_cpu(
+        session, pair,
+        {.suite = suite,
+         .loop = heatmap_loop,
+         .filter_name = "framewire's filter",
+         .filter = [&](const auto& images) { heatmap.run(images); },
+         .whole = {"section 4.1, figure 16", 980000},
+         .note = "Three sines for each pixel; the report's code divides by 510, its text and this by 765."});
 }
 
 void run_kernels(Session& session, const PicturePair& pair) {

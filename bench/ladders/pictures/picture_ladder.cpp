@@ -121,6 +121,36 @@ void require_close(HostView<const std::uint8_t> got, HostView<const std::uint8_t
             fail(ErrorCode::internal, "{}: byte {} is {}, not {}; not timed", what, i, got.data()[i], want.data()[i]);
 }
 
+void run_picture_on_cpu(Session& session, const PicturePair& pair, const PictureLoop& ways) {
+    const auto& shape = pair.frames[0].shape();
+    HostImage of_loop(shape), of_filter(shape);
+    const auto loop = [&] {
+        ways.loop(pair.frames[1].view().data(), pair.frames[0].view().data(), shape.bytes() / 3, of_loop.view().data());
+    };
+    const auto filter = [&] { ways.filter({pair.frames[1].view(), pair.frames[0].view(), of_filter.view()}); };
+    loop();
+    filter();
+    require_close(std::as_const(of_loop).view(), pair.want[1].view(), 0, "the loop");
+    require_close(std::as_const(of_filter).view(), pair.want[1].view(), 0, "framewire cpu");
+    const auto timings = session.time_cpu({loop, filter});
+    const double bytes = 3.0 * static_cast<double>(shape.bytes());
+    session.add({.suite = ways.suite,
+                 .operation = "loop",
+                 .runner = "cpu, 1 thread",
+                 .timing = timings[0],
+                 .bytes = bytes,
+                 .reported = reported_of(ways.whole),
+                 .details = {{"step", "whole"}},
+                 .note = ways.note});
+    session.add({.suite = ways.suite,
+                 .operation = ways.filter_name,
+                 .runner = "framewire cpu",
+                 .timing = timings[1],
+                 .bytes = bytes,
+                 .to_peer = timings[0].median_us / timings[1].median_us,
+                 .details = {{"step", "whole"}}});
+}
+
 void run_picture_variant(Session& session, const PicturePair& pair, const PictureVariant& variant) {
     session.attempt(std::string(variant.suite) + ", " + variant.operation, [&] {
         picture_ladder::OnGpu on_gpu(session, pair, variant);

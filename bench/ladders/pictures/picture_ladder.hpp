@@ -1,8 +1,11 @@
 #pragma once
 
+#include "framewire/filters/filter.hpp"
 #include "ladders/ladder.hpp"
 #include "ladders/pictures/picture_kernel.hpp"
 
+#include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace framewire::bench {
@@ -27,8 +30,21 @@ struct PicturePair {
     explicit PicturePair(const Shape& shape);
 };
 
+/// The report's way on the CPU, and framewire's filter that does the same.
+struct PictureLoop {
+    const char* suite;
+    void (*loop)(const std::uint8_t* now, const std::uint8_t* before, std::int64_t pixels, std::uint8_t* out);
+    const char* filter_name;
+    std::function<void(const FilterImages<MemorySpace::host>& images)> filter;
+    OnJetson whole{};
+    const char* note = "";
+};
+
 /// Throws Error{internal} unless no byte is off by more than `off_by`.
 void require_close(HostView<const std::uint8_t> got, HostView<const std::uint8_t> want, int off_by, const char* what);
+
+/// Checks the loop and the filter with the second frame, times both, and adds their rows.
+void run_picture_on_cpu(Session& session, const PicturePair& pair, const PictureLoop& ways);
 
 /// Checks a variant with each number of threads, times its kernel, its copies and the whole, and adds the rows.
 void run_picture_variant(Session& session, const PicturePair& pair, const PictureVariant& variant);
