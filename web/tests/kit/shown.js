@@ -24,21 +24,29 @@ export async function heldPicture(page) {
 
 /** Waits until the first camera is live and has a picture. @param {Page} page */
 export async function untilLive(page) {
-    await page.locator('camera-picture[data-state="live"]').first().waitFor();
+    const isLive = () => page.evaluate(() => document.querySelector("camera-picture")?.dataset.state === "live");
+    await until("a live camera", isLive, () => page.evaluate(describePage));
     await until("a picture", () => heldPicture(page).then((held) => held.version > 0, () => false));
+}
+
+// In the page: how its pictures stand, and its words.
+function describePage() {
+    const pictures = [...document.querySelectorAll("camera-picture")].map(({ state, text, runs, inView }) => ({ state, text, runs, inView }));
+    return JSON.stringify({ pictures, hidden: document.hidden, words: document.body.innerText.slice(0, 400) });
 }
 
 /**
  * Asks until the answer is yes.
  * @param {string} what is waited for, for people to read
  * @param {() => Promise<any>} isSo
+ * @param {() => Promise<string>} [seen] what there is instead, for people to read
  */
-export async function until(what, isSo, patienceMs = 20_000) {
-    const end = Date.now() + patienceMs;
+export async function until(what, isSo, seen = async () => "") {
+    const end = Date.now() + 20_000; // a busy machine's
     for (;;) {
         const answer = await isSo();
         if (answer) return answer;
-        if (Date.now() > end) throw new Error(`waited in vain for ${what}`);
+        if (Date.now() > end) throw new Error(`waited in vain for ${what} ${await seen()}`);
         await new Promise((resolve) => setTimeout(resolve, 50));
     }
 }

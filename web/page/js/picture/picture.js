@@ -47,8 +47,9 @@ export class CameraPicture extends HTMLElement {
         });
         this.stream.addEventListener("frame", ({ detail }) => this.overlay.showBoxes(detail.objects ?? []));
 
-        this.watched = new IntersectionObserver(([entry]) => {
-            this.inView = entry.isIntersecting;
+        // What a busy page was not told yet comes together; the last is how it stands.
+        this.watched = new IntersectionObserver((entries) => {
+            this.inView = entries.at(-1).isIntersecting;
             this.runOrRest();
         });
         this.watched.observe(this);
