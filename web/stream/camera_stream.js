@@ -1,4 +1,5 @@
 import {Figures} from './figures.js';
+import {Pauses} from './pauses.js';
 
 /**
  * A camera's stream on a canvas. A worker of its own connects, decodes and paints, and connects again when the stream is
@@ -11,6 +12,11 @@ import {Figures} from './figures.js';
  */
 export class CameraStream extends EventTarget {
     #worker;
+    /** For the worker, until it runs. @type {[any, Transferable[]][]|null} */
+    #waiting = [];
+    #pauses = new Pauses();
+    #pause = 0;
+    #name;
     #figures = new Figures();
     #calls = new Map();
     #nextCall = 0;
@@ -22,14 +28,10 @@ export class CameraStream extends EventTarget {
      */
     constructor({url, name, token = '', canvas, webGl = 'gpu'}) {
         super();
-        this.#worker = new Worker(new URL('./worker.js', import.meta.url), {type: 'module', name: `camera ${name}`});
-        this.#worker.onmessage = ({data}) => this.#hear(data);
-        this.#worker.onerror = event => {
-            const text = event.message || 'the worker does not run';
-            this.#hear({kind: 'state', detail: {state: 'refused', text}});
-        };
+        this.#name = name;
         const offscreen = canvas.transferControlToOffscreen();
-        this.#worker.postMessage({order: 'open', url: String(url), name, token, canvas: offscreen, webGl}, [offscreen]);
+        this.#order('open', {url: String(url), name, token, canvas: offscreen, webGl}, [offscreen]);
+        this.#start();
     }
 
     /** Hangs up, and keeps the picture. */
@@ -44,7 +46,9 @@ export class CameraStream extends EventTarget {
 
     /** The end of it, and of its worker. */
     close() {
-        this.#order('close');
+        clearTimeout(this.#pause);
+        if (this.#waiting) this.#worker.terminate();
+        else this.#order('close');
         for (const {reject} of this.#calls.values()) reject(new Error('the stream was closed'));
         this.#calls.clear();
     }
@@ -72,8 +76,28 @@ export class CameraStream extends EventTarget {
         return this.#figures.at(performance.now());
     }
 
-    #order(order, values = {}) {
-        this.#worker.postMessage({order, ...values});
+    #start() {
+        const worker = this.#worker =
+            new Worker(new URL('./worker.js', import.meta.url), {type: 'module', name: `camera ${this.#name}`});
+        worker.onmessage = ({data}) => {
+            if (data.kind !== 'ready') return this.#hear(data);
+            for (const [message, transfer] of this.#waiting) worker.postMessage(message, transfer);
+            this.#waiting = null;
+        };
+        // Before it runs, one of its files did not come: they are asked for again.
+        worker.onerror = event => {
+            const isLost = this.#waiting !== null, text = event.message || 'the worker does not run';
+            this.#hear({kind: 'state', detail: {state: isLost ? 'lost' : 'refused', text}});
+            if (!isLost) return;
+            worker.terminate();
+            this.#pause = setTimeout(() => this.#start(), this.#pauses.next());
+        };
+    }
+
+    #order(order, values = {}, transfer = []) {
+        const message = {order, ...values};
+        if (this.#waiting) this.#waiting.push([message, transfer]);
+        else this.#worker.postMessage(message, transfer);
     }
 
     #ask(order) {

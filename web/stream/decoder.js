@@ -25,13 +25,15 @@ const reportNames = [
  *     dropped: number}} State
  */
 
+const fetchMs = 20_000;
+
 /**
- * Fetches and compiles the module.
+ * Fetches and compiles the module. What comes after twenty seconds does not count.
  * @param {URL} url
  * @returns {Promise<WebAssembly.Module>}
  */
 export async function fetchModule(url) {
-    const answer = await fetch(url);
+    const answer = await fetch(url, {signal: AbortSignal.timeout(fetchMs)});
     if (!answer.ok) throw new Error(`${url.pathname}: ${answer.status} ${answer.statusText}`);
     return WebAssembly.compile(await answer.arrayBuffer());
 }

@@ -1,9 +1,9 @@
 import {Decoder, StreamError, Taken} from './decoder.js';
 import {MessageReader} from './message_reader.js';
+import {Pauses} from './pauses.js';
 
 const helloMs = 5000;          // for a connection, up to the server's hello
 const silenceMs = 5000;        // without a byte; servers send something each second
-const firstPauseMs = 100, longestPauseMs = 5000;
 
 /** Why servers refuse (Refusal in net/wire): another time these would be refused, too. */
 const finalRefusals = new Set([3, 5]);
@@ -24,7 +24,7 @@ export class Session {
     #connection = null;
     #deadline = 0;
     #pause = 0;
-    #pauseMs = firstPauseMs;
+    #pauses = new Pauses();
     #state = '';
     // Of this connection:
     #taken = 0;
@@ -54,7 +54,7 @@ export class Session {
     /** Connects, anew where that was done before; from a pause it goes on from what is held. */
     open() {
         this.#hangUp();
-        this.#pauseMs = firstPauseMs;
+        this.#pauses.reset();
         this.#connect();
     }
 
@@ -136,7 +136,7 @@ export class Session {
                 this.#options.onHello(decoder.hello());
                 break;
             case Taken.picture:
-                this.#pauseMs = firstPauseMs;
+                this.#pauses.reset();
                 this.#options.onPicture();
                 break;
             case Taken.nothing:
@@ -165,8 +165,7 @@ export class Session {
     #lose(why) {
         this.#hangUp();
         this.#tell('lost', why);
-        this.#pause = setTimeout(() => this.#connect(), this.#pauseMs);
-        this.#pauseMs = Math.min(2 * this.#pauseMs, longestPauseMs);
+        this.#pause = setTimeout(() => this.#connect(), this.#pauses.next());
     }
 
     #wait(ms, whenLate) {

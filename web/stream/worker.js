@@ -2,6 +2,7 @@
 
 import {fetchModule} from './decoder.js';
 import {painterOn} from './painter.js';
+import {Pauses} from './pauses.js';
 import {rgbaOf} from './pixels.js';
 import {Session} from './session.js';
 import {touchedAreas} from './touched_areas.js';
@@ -115,10 +116,25 @@ function post(kind, detail, transfer = []) {
 }
 
 /** @type {Promise<CameraWorker>} orders that come earlier wait for it */
-let opened = null;
+let opened = null, isOpen = false;
+
+// A network may change, or a server go, just while the module is fetched.
+async function fetchModuleAtLast() {
+    for (const pauses = new Pauses();;) {
+        try {
+            return await fetchModule(new URL('viewer.wasm', import.meta.url));
+        } catch (error) {
+            if (error instanceof WebAssembly.CompileError) throw error;
+            post('state', {state: 'lost', text: error.message});
+            await new Promise(resolve => setTimeout(resolve, pauses.next()));
+        }
+    }
+}
 
 async function open(values) {
-    return new CameraWorker(values, await fetchModule(new URL('viewer.wasm', import.meta.url)));
+    const module = await fetchModuleAtLast();
+    isOpen = true;
+    return new CameraWorker(values, module);
 }
 
 async function answer(call, asked) {
@@ -136,6 +152,10 @@ onmessage = ({data: {order, call, ...values}}) => {
         opened.catch(error => post('state', {state: 'refused', text: error.message}));
         return;
     }
+    // It may be fetching still, for as long as no server is there.
+    if (order === 'close' && !isOpen) return close();
     const asked = opened.then(worker => worker[order](values));
     if (call !== undefined) answer(call, asked);
 };
+
+post('ready');

@@ -24,14 +24,16 @@ export async function heldPicture(page) {
 
 /** Waits until the first camera is live and has a picture. @param {Page} page */
 export async function untilLive(page) {
-    const isLive = () => page.evaluate(() => document.querySelector("camera-picture")?.dataset.state === "live");
-    await until("a live camera", isLive, () => page.evaluate(describePage));
+    const isLive = () => document.querySelector("camera-picture")?.dataset.state === "live";
+    // A page that is loaded again answers nothing just then.
+    await until("a live camera", () => page.evaluate(isLive).catch(() => false), () => page.evaluate(describePage));
     await until("a picture", () => heldPicture(page).then((held) => held.version > 0, () => false));
 }
 
 // In the page: how its pictures stand, and its words.
 function describePage() {
-    const pictures = [...document.querySelectorAll("camera-picture")].map(({ state, text, runs, inView }) => ({ state, text, runs, inView }));
+    const stands = ({ state, text, runs, inView }) => ({ state, text, runs, inView });
+    const pictures = [...document.querySelectorAll("camera-picture")].map(stands);
     return JSON.stringify({ pictures, hidden: document.hidden, words: document.body.innerText.slice(0, 400) });
 }
 
