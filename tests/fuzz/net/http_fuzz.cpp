@@ -1,8 +1,8 @@
 // All that a connection says to a server that answers HTTP, in pieces: requests good and bad, WebSockets of feeds and
 // of streams. What the server answers begins as HTTP does, and a route that needs the token runs for nobody without it.
 
-#include "fuzz/posting_loop.hpp"
-#include "fuzz/small_stream.hpp"
+#include "fuzz/net/posting_loop.hpp"
+#include "fuzz/net/small_stream.hpp"
 
 #include "framewire/core/log.hpp"
 #include "framewire/net/http/feed.hpp"

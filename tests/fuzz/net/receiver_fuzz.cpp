@@ -1,7 +1,7 @@
 // A server's messages to a viewer in another order than they were sent: left out, repeated, cut, with other bytes in
 // them, and made up. What is taken in order, unchanged, gives what the server holds.
 
-#include "fuzz/small_stream.hpp"
+#include "fuzz/net/small_stream.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"

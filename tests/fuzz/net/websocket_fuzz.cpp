@@ -1,7 +1,7 @@
 // What a browser says in a WebSocket, in pieces: frames good and bad. Whatever is taken of them as a stream's bytes was
 // in them, and neither end waits for what cannot come.
 
-#include "fuzz/posting_loop.hpp"
+#include "fuzz/net/posting_loop.hpp"
 
 #include "framewire/net/websocket/connection.hpp"
 

@@ -1,7 +1,7 @@
 // Many peers of a server at once who say what they like, read or do not, come and go, beside a good viewer: that one
 // holds what the server holds after every step, and what waits for the others stays within its limits.
 
-#include "fuzz/small_stream.hpp"
+#include "fuzz/net/small_stream.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
