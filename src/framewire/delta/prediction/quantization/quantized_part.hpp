@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/delta/blocks/grid.hpp"
-#include "framewire/delta/prediction/quantizer.hpp"
+#include "framewire/delta/prediction/quantization/quantizer.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,9 +1,9 @@
 #include "framewire/core/simd/simd.hpp"
-#include "framewire/delta/prediction/motion_cost.hpp"
-#include "framewire/delta/prediction/motion_formulas.hpp"
+#include "framewire/delta/prediction/motion/motion_cost.hpp"
+#include "framewire/delta/prediction/motion/motion_formulas.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "framewire/delta/prediction/motion_cost_cpu.cpp"
+#define HWY_TARGET_INCLUDE "framewire/delta/prediction/motion/motion_cost_cpu.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

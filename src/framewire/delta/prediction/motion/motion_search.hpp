@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/core/view.hpp"
-#include "framewire/delta/prediction/motion_cost.hpp"
+#include "framewire/delta/prediction/motion/motion_cost.hpp"
 #include "framewire/delta/prediction/part_modes.hpp"
 
 #include <cstdint>

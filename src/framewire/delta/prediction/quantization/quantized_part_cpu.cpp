@@ -1,8 +1,8 @@
 #include "framewire/core/simd/simd.hpp"
-#include "framewire/delta/prediction/quantized_part.hpp"
+#include "framewire/delta/prediction/quantization/quantized_part.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "framewire/delta/prediction/quantized_part_cpu.cpp"
+#define HWY_TARGET_INCLUDE "framewire/delta/prediction/quantization/quantized_part_cpu.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

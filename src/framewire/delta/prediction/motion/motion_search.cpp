@@ -1,4 +1,4 @@
-#include "framewire/delta/prediction/motion_search.hpp"
+#include "framewire/delta/prediction/motion/motion_search.hpp"
 
 #include <algorithm>
 #include <cstdlib>
