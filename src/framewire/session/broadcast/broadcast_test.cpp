@@ -1,4 +1,4 @@
-#include "framewire/session/broadcast.hpp"
+#include "framewire/session/broadcast/broadcast.hpp"
 
 #include "framewire/session/job_testing.hpp"
 #include "framewire/session/receive/receive.hpp"
