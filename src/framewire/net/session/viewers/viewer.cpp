@@ -1,4 +1,4 @@
-#include "framewire/net/session/viewer.hpp"
+#include "framewire/net/session/viewers/viewer.hpp"
 
 #include "framewire/net/session/stream.hpp"
 

@@ -4,7 +4,7 @@
 #include "framewire/net/limits/pinned_bytes.hpp"
 #include "framewire/net/session/stream.hpp"
 #include "framewire/net/session/tally.hpp"
-#include "framewire/net/session/viewer.hpp"
+#include "framewire/net/session/viewers/viewer.hpp"
 #include "framewire/net/transport/connection.hpp"
 #include "framewire/net/transport/loop.hpp"
 

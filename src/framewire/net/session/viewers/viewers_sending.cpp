@@ -1,4 +1,4 @@
-#include "framewire/net/session/viewers.hpp"
+#include "framewire/net/session/viewers/viewers.hpp"
 
 #include <algorithm>
 #include <chrono>
