@@ -13,7 +13,7 @@
 #include "framewire/session/events/seen_objects.hpp"
 #include "framewire/session/job/job_files.hpp"
 #include "framewire/session/job/result.hpp"
-#include "framewire/session/live/live_recording_state.hpp"
+#include "framewire/session/live/parts/live_recording_state.hpp"
 #include "framewire/session/live/zones.hpp"
 #include "framewire/session/options.hpp"
 

@@ -1,4 +1,4 @@
-#include "framewire/session/hog/step_pictures.hpp"
+#include "framewire/session/hog/steps/step_pictures.hpp"
 
 #include "framewire/hog/steps/pictures.hpp"
 #include "framewire/pipeline/frames/hog/frame_hog.hpp"

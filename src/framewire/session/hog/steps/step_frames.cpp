@@ -1,4 +1,4 @@
-#include "framewire/session/hog/step_frames.hpp"
+#include "framewire/session/hog/steps/step_frames.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/numbers.hpp"
