@@ -1,4 +1,4 @@
-#include "options/hidden_passwords.hpp"
+#include "command_line/hidden_passwords.hpp"
 
 #include <algorithm>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "options/command_line.hpp"
+#include "command_line/command_line.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/info.hpp"
