@@ -1,4 +1,4 @@
-#include "framewire/pipeline/frames/bounded_encoder.hpp"
+#include "framewire/pipeline/frames/encoders/bounded_encoder.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/fields.hpp"

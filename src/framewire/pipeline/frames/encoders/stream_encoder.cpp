@@ -1,4 +1,4 @@
-#include "framewire/pipeline/frames/stream_encoder.hpp"
+#include "framewire/pipeline/frames/encoders/stream_encoder.hpp"
 
 #include "framewire/core/error.hpp"
 

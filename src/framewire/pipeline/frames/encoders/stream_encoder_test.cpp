@@ -1,8 +1,8 @@
-#include "framewire/pipeline/frames/stream_encoder.hpp"
+#include "framewire/pipeline/frames/encoders/stream_encoder.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/delta/packing/packing.hpp"
-#include "framewire/pipeline/frames/resting_scene.hpp"
+#include "framewire/pipeline/frames/encoders/resting_scene.hpp"
 #include "kit/allocations.hpp"
 #include "kit/filter_check.hpp"
 #include "kit/images.hpp"

@@ -4,8 +4,8 @@
 #include "framewire/core/time/clock.hpp"
 #include "framewire/delta/delta_ref.hpp"
 #include "framewire/delta/shared/shared_encoder.hpp"
+#include "framewire/pipeline/frames/encoders/stream_encoder.hpp"
 #include "framewire/pipeline/frames/frame.hpp"
-#include "framewire/pipeline/frames/stream_encoder.hpp"
 #include "suites.hpp"
 
 #include <fmt/format.h>
