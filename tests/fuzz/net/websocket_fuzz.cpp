@@ -3,6 +3,7 @@
 
 #include "fuzz/net/posting_loop.hpp"
 
+#include "framewire/net/testing/test_websocket.hpp"
 #include "framewire/net/websocket/connection.hpp"
 
 #include <array>
@@ -48,15 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                     {.post = [&](std::function<void()> task) { loop.post(std::move(task)); },
                                      .text = data[0] >= 128,
                                      .message_limit_bytes = 1000});
-    bool open = false;
-    socket.accept({{"Host", "localhost"},
-                   {"Connection", "Upgrade"},
-                   {"Upgrade", "websocket"},
-                   {"Sec-WebSocket-Version", "13"},
-                   {"Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="}},
-                  [&](const std::error_code& error, std::size_t) { open = !error; });
-    loop.run();
-    if (!open) std::abort();
+    if (!net::testing::accept_browser(socket, loop)) std::abort();
     websocket_fuzz::Reader reader{socket};
     reader.read();
     loop.run();
