@@ -1,9 +1,9 @@
-import {Figures} from './figures.js';
+import { Figures } from "./figures.js";
 
 /**
  * A camera's stream on a canvas. A worker of its own connects, decodes and paints, and connects again when the stream is
  * lost. Events, each with a `detail`:
- * - `state`: {state: 'connecting'|'live'|'paused'|'lost'|'ended'|'refused', text}; after `lost` it is tried again
+ * - `state`: {state: "connecting"|"live"|"paused"|"lost"|"ended"|"refused", text}; after `lost` it is tried again
  * - `hello`: {width, height, channels, mode, threshold, rate, source, takesWishes}
  * - `frame`: {version, frame, time, threshold, objects, latencyMs, bytes, changed, decodeMs, states, dropped}, once for
  *   each painted frame; bytes, changed and decodeMs are sums over the `states` that came since the one before
@@ -16,47 +16,47 @@ export class CameraStream extends EventTarget {
     #nextCall = 0;
 
     /**
-     * @param {{url: string|URL, name: string, token?: string, canvas: HTMLCanvasElement, webGl?: 'gpu'|'any'}} options
+     * @param {{url: string|URL, name: string, token?: string, canvas: HTMLCanvasElement, webGl?: "gpu"|"any"}} options
      *     url: of the WebSocket, `ws://HOST/NAME/stream`; canvas: a fresh one, it is the worker's from then on; webGl:
      *     see painterOn()
      */
-    constructor({url, name, token = '', canvas, webGl = 'gpu'}) {
+    constructor({ url, name, token = "", canvas, webGl = "gpu" }) {
         super();
-        this.#worker = new Worker(new URL('./worker.js', import.meta.url), {type: 'module', name: `camera ${name}`});
-        this.#worker.onmessage = ({data}) => this.#hear(data);
+        this.#worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module", name: `camera ${name}` });
+        this.#worker.onmessage = ({ data }) => this.#hear(data);
         this.#worker.onerror = event => {
-            const text = event.message || 'the worker does not run';
-            this.#hear({kind: 'state', detail: {state: 'refused', text}});
+            const text = event.message || "the worker does not run";
+            this.#hear({ kind: "state", detail: { state: "refused", text } });
         };
         const offscreen = canvas.transferControlToOffscreen();
-        this.#worker.postMessage({order: 'open', url: String(url), name, token, canvas: offscreen, webGl}, [offscreen]);
+        this.#worker.postMessage({ order: "open", url: String(url), name, token, canvas: offscreen, webGl }, [offscreen]);
     }
 
     /** Hangs up, and keeps the picture. */
     pause() {
-        this.#order('pause');
+        this.#order("pause");
     }
 
     /** Goes on from what is held; after `ended` or `refused`, too. */
     resume() {
-        this.#order('resume');
+        this.#order("resume");
     }
 
     /** The end of it, and of its worker. */
     close() {
-        this.#order('close');
-        for (const {reject} of this.#calls.values()) reject(new Error('the stream was closed'));
+        this.#order("close");
+        for (const { reject } of this.#calls.values()) reject(new Error("the stream was closed"));
         this.#calls.clear();
     }
 
-    /** @param {'picture'|'changes'|'heat'} view */
+    /** @param {"picture"|"changes"|"heat"} view */
     setView(view) {
-        this.#order('setView', {view});
+        this.#order("setView", { view });
     }
 
     /** The picture as it is held, as PNG. @returns {Promise<Blob>} */
     snapshot() {
-        return this.#ask('snapshot');
+        return this.#ask("snapshot");
     }
 
     /**
@@ -64,7 +64,7 @@ export class CameraStream extends EventTarget {
      * @returns {Promise<{width: number, height: number, channels: number, data: Uint8Array, version: number}>}
      */
     pixels() {
-        return this.#ask('pixels');
+        return this.#ask("pixels");
     }
 
     /** What the stream takes, over the last seconds; see Figures. */
@@ -73,27 +73,27 @@ export class CameraStream extends EventTarget {
     }
 
     #order(order, values = {}) {
-        this.#worker.postMessage({order, ...values});
+        this.#worker.postMessage({ order, ...values });
     }
 
     #ask(order) {
         const call = ++this.#nextCall;
         return new Promise((resolve, reject) => {
-            this.#calls.set(call, {resolve, reject});
-            this.#order(order, {call});
+            this.#calls.set(call, { resolve, reject });
+            this.#order(order, { call });
         });
     }
 
-    #hear({kind, detail}) {
-        if (kind === 'value') {
+    #hear({ kind, detail }) {
+        if (kind === "value") {
             const call = this.#calls.get(detail.call);
             this.#calls.delete(detail.call);
             if (detail.error === undefined) call?.resolve(detail.value);
             else call?.reject(new Error(detail.error));
             return;
         }
-        if (kind === 'hello') this.#figures.greet(detail);
-        if (kind === 'frame') this.#figures.take(detail, performance.now());
-        this.dispatchEvent(new CustomEvent(kind, {detail}));
+        if (kind === "hello") this.#figures.greet(detail);
+        if (kind === "frame") this.#figures.take(detail, performance.now());
+        this.dispatchEvent(new CustomEvent(kind, { detail }));
     }
 }
