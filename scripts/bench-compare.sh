@@ -39,22 +39,6 @@ knows() { # PROGRAM NAME: names are looked at before anything runs, one after th
     { "$1" "$2" no-such-suite 2>&1 || true; } | grep -q "'no-such-suite'"
 }
 
-# Before suites had groups they had names alone, and some of them others.
-known_as() { # PROGRAM GROUP/SUITE: what the program calls it; nothing where it does not know it
-    local word
-    case $2 in
-        jobs/files) word=peers ;;
-        jobs/files-mp4) word=peers-mp4 ;;
-        jobs/raw) word=jobs ;;
-        *) word=${2#*/} ;;
-    esac
-    if knows "$1" "$2"; then
-        echo "$2"
-    elif ! knows "$1" operations && knows "$1" "$word"; then
-        echo "$word"
-    fi
-}
-
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
 # Names come first, options with their values behind them.
@@ -64,25 +48,24 @@ while [ $# -gt 0 ] && [[ $1 != -* ]]; do
     shift
 done
 old_program=$other/build/$preset/bench/framewire-bench new_program=$PWD/build/$preset/bench/framewire-bench
-suites=$("$new_program" --list "${names[@]}")
-old_names=() new_names=()
-for wanted in $suites; do
-    there=$(known_as "$old_program" "$wanted")
-    if [ -n "$there" ]; then
-        old_names+=("$there")
-        new_names+=("$wanted")
+suites=()
+for wanted in $("$new_program" --list "${names[@]}"); do
+    if knows "$old_program" "$wanted"; then
+        suites+=("$wanted")
     else
         echo "$name does not know $wanted: it is left out"
     fi
 done
-[ ${#new_names[@]} -gt 0 ] || {
+[ ${#suites[@]} -gt 0 ] || {
     echo "bench-compare.sh: nothing of this is in both revisions" >&2
     exit 1
 }
 for turn in $(seq "$turns"); do
     echo "turn $turn of $turns"
-    "$old_program" "${old_names[@]}" "$@" --json "$results/old-$turn.json" >"$results/log" || { tail -n 5 "$results/log" >&2; exit 1; }
-    "$new_program" "${new_names[@]}" "$@" --json "$results/new-$turn.json" >"$results/log" || { tail -n 5 "$results/log" >&2; exit 1; }
+    for which in old new; do
+        program=${which}_program
+        "${!program}" "${suites[@]}" "$@" --json "$results/$which-$turn.json" >"$results/log" || { tail -n 5 "$results/log" >&2; exit 1; }
+    done
 done
 
 # Rows by what tells them apart. A program's spread is its slowest turn's median over its fastest turn's.
@@ -99,8 +82,7 @@ def medians(which):
     for path in sorted(glob.glob(f"{folder}/{which}-*.json")):
         with open(path, encoding="utf-8") as file:
             for row in json.load(file)["rows"]:
-                suite = row["suite"].split("/")[-1]
-                key = (suite, row["operation"], row["runner"], tuple(sorted(row.get("details", {}).items())))
+                key = (row["suite"], row["operation"], row["runner"], tuple(sorted(row.get("details", {}).items())))
                 if row["median_us"] > 0:
                     found.setdefault(key, []).append(row["median_us"])
     return found

@@ -2,7 +2,7 @@
 # Builds the fuzzers with clang and libFuzzer (preset fuzz) and runs each, or those named, from the corpus that lies with it.
 # New inputs are kept in build/fuzz/corpus/NAME/, where the next run goes on; what broke a reader lies in
 # build/fuzz/findings/ as NAME-crash-..., for tests/fuzz/corpus/NAME/ once it is mended. Closes with 'N held, N broke'.
-#   scripts/fuzz.sh [SECONDS] [NAME...]     60 seconds each; NAME as in tests/fuzz/NAME_fuzz.cpp
+#   scripts/fuzz.sh [SECONDS] [NAME...]     60 seconds each; NAME as in tests/fuzz/*/NAME_fuzz.cpp
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
@@ -11,7 +11,7 @@ if [ $# -eq 0 ]; then
     for folder in tests/fuzz/corpus/*/; do set -- "$@" "$(basename "$folder")"; done
 fi
 for name in "$@"; do
-    [ -f "tests/fuzz/${name}_fuzz.cpp" ] || {
+    compgen -G "tests/fuzz/*/${name}_fuzz.cpp" >/dev/null || {
         echo "fuzz.sh: there is no fuzzer '$name' in tests/fuzz" >&2
         exit 2
     }

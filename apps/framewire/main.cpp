@@ -1,10 +1,10 @@
 #include "commands/commands.hpp"
 #include "commands/version.hpp"
 
+#include "command_line/hidden_passwords.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/core/text/excerpt.hpp"
 #include "framewire/core/text/printable.hpp"
-#include "options/hidden_passwords.hpp"
 #include "view/shown_text.hpp"
 
 #include <fcntl.h>

@@ -4,17 +4,17 @@
 export class StreamError extends Error {}
 
 /** What became of a message (Taken in wasm/viewer.hpp). */
-export const Taken = Object.freeze({nothing: 0, picture: 1, ended: 2, hello: 3, refused: 4, clock: 5, answer: 6});
+export const Taken = Object.freeze({ nothing: 0, picture: 1, ended: 2, hello: 3, refused: 4, clock: 5, answer: 6 });
 
 /** Types of messages that carry a state. */
 const pictureType = 2, changesType = 3;
 
-const modes = ['exact', 'lossless', 'bounded'];
+const modes = ["exact", "lossless", "bounded"];
 
 /** The numbers of report() in wasm/exports.cpp, by their place. */
 const reportNames = [
-    'width', 'height', 'channels', 'mode', 'greatest', 'rate', 'takesWishes', 'reason', 'version', 'frame', 'time',
-    'threshold', 'partial', 'latencyMs', 'changed', 'dropped', 'objects', 'textBytes'
+    "width", "height", "channels", "mode", "greatest", "rate", "takesWishes", "reason", "version", "frame", "time",
+    "threshold", "partial", "latencyMs", "changed", "dropped", "objects", "textBytes"
 ];
 
 /**
@@ -33,7 +33,7 @@ const fetchMs = 20_000;
  * @returns {Promise<WebAssembly.Module>}
  */
 export async function fetchModule(url) {
-    const answer = await fetch(url, {signal: AbortSignal.timeout(fetchMs)});
+    const answer = await fetch(url, { signal: AbortSignal.timeout(fetchMs) });
     if (!answer.ok) throw new Error(`${url.pathname}: ${answer.status} ${answer.statusText}`);
     return WebAssembly.compile(await answer.arrayBuffer());
 }
@@ -47,10 +47,10 @@ export class Decoder {
         const failed = (text, bytes) => {
             throw new StreamError(this.#text(text, bytes));
         };
-        const imports = {framewire: {failed}};
+        const imports = { framewire: { failed } };
         // What else libraries ask for is for a console, which there is none of.
         const noSuchFile = 8;
-        for (const {module: from, name} of WebAssembly.Module.imports(module))
+        for (const { module: from, name } of WebAssembly.Module.imports(module))
             (imports[from] ??= {})[name] ??= () => noSuchFile;
         this.#exports = new WebAssembly.Instance(module, imports).exports;
         this.#exports._initialize();
@@ -107,14 +107,14 @@ export class Decoder {
      * The message that tells what was drawn; see docs/protocol.md.
      * @returns {Uint8Array}
      */
-    drawn({messages, version, clockUs, heldUs, comingUs}) {
+    drawn({ messages, version, clockUs, heldUs, comingUs }) {
         this.#exports.drawn(messages, version, clockUs, heldUs, comingUs);
         return this.#outgoing();
     }
 
     /** @returns {Hello} */
     hello() {
-        const {width, height, channels, mode, greatest, rate, takesWishes} = this.#report(0);
+        const { width, height, channels, mode, greatest, rate, takesWishes } = this.#report(0);
         const source = this.#text(this.#exports.source(), this.#exports.source_bytes());
         return {
             width, height, channels, mode: modes[mode], threshold: greatest, rate, source, takesWishes: takesWishes === 1
@@ -127,10 +127,10 @@ export class Decoder {
      * @returns {State}
      */
     state(nowUs) {
-        const {version, frame, time, threshold, latencyMs, dropped} = this.#report(nowUs);
+        const { version, frame, time, threshold, latencyMs, dropped } = this.#report(nowUs);
         // Clocks are compared to half an exchange: what is younger than that may seem to come from the future.
         const age = Number.isNaN(latencyMs) ? null : Math.max(latencyMs, 0);
-        return {version, frame, time, threshold, latencyMs: age, dropped};
+        return { version, frame, time, threshold, latencyMs: age, dropped };
     }
 
     /** How many bytes of the picture the last message changed. */
@@ -142,16 +142,16 @@ export class Decoder {
     objects() {
         const count = this.#report(0).objects;
         const numbers = new Int32Array(this.#exports.memory.buffer, this.#exports.objects(), 6 * count);
-        return Array.from({length: count}, (_, index) => {
+        return Array.from({ length: count }, (_, index) => {
             const [id, x, y, width, height, area] = numbers.subarray(6 * index);
-            return {id, x, y, width, height, area};
+            return { id, x, y, width, height, area };
         });
     }
 
     /** What the server said last: why it refuses, or what became of a wish. */
     said() {
-        const {reason, textBytes} = this.#report(0);
-        return {reason, text: this.#text(this.#exports.text(), textBytes)};
+        const { reason, textBytes } = this.#report(0);
+        return { reason, text: this.#text(this.#exports.text(), textBytes) };
     }
 
     /**
@@ -159,19 +159,19 @@ export class Decoder {
      * @returns {Uint8Array}
      */
     picture() {
-        const {width, height, channels} = this.#report(0);
+        const { width, height, channels } = this.#report(0);
         return this.#bytes(this.#exports.picture(), width * height * channels);
     }
 
     /** Of each block of 64 x 64 pixels, row by row, whether it came since painted(); not a copy. */
     touched() {
-        const {width, height} = this.#report(0);
+        const { width, height } = this.#report(0);
         return this.#bytes(this.#exports.touched(), Math.ceil(width / 64) * Math.ceil(height / 64));
     }
 
     /** Of each pixel, how far its furthest byte was changed by what was painted last; null where that is not kept. */
     marks() {
-        const {width, height} = this.#report(0), at = this.#exports.marks();
+        const { width, height } = this.#report(0), at = this.#exports.marks();
         return at ? this.#bytes(at, width * height) : null;
     }
 

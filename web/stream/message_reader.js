@@ -4,7 +4,7 @@ const preambleBytes = 6, headerBytes = 5;
 export class MessageReader {
     #decoder;
     #take;
-    #stage = 'preamble';
+    #stage = "preamble";
     #wanted = preambleBytes;
     #type = 0;
     #begunUs = 0;
@@ -13,7 +13,7 @@ export class MessageReader {
     #has = 0;
 
     /**
-     * @param {import('./decoder.js').Decoder} decoder checks lengths before there is room for them
+     * @param {import("./decoder.js").Decoder} decoder checks lengths before there is room for them
      * @param {(type: number, content: Uint8Array, comingUs: number) => boolean} take is given each message, with the
      *     time from its first byte to its last; false: nothing is to be read any more
      */
@@ -28,7 +28,7 @@ export class MessageReader {
      */
     read(bytes, nowUs) {
         for (;;) {
-            if (this.#stage !== 'content' && this.#has === 0) this.#begunUs = nowUs;
+            if (this.#stage !== "content" && this.#has === 0) this.#begunUs = nowUs;
             const missing = this.#wanted - this.#has;
             if (bytes.length < missing) return this.#keep(bytes);
             const came = bytes.subarray(0, missing);
@@ -48,14 +48,14 @@ export class MessageReader {
     #readPiece(piece, nowUs) {
         this.#piece = null;
         this.#has = 0;
-        if (this.#stage === 'preamble') {
+        if (this.#stage === "preamble") {
             this.#decoder.readPreamble(piece);
-            this.#expect('header', headerBytes);
-        } else if (this.#stage === 'header') {
+            this.#expect("header", headerBytes);
+        } else if (this.#stage === "header") {
             this.#type = piece[0];
-            this.#expect('content', this.#decoder.contentBytes(piece));
+            this.#expect("content", this.#decoder.contentBytes(piece));
         } else {
-            this.#expect('header', headerBytes);
+            this.#expect("header", headerBytes);
             return this.#take(this.#type, piece, nowUs - this.#begunUs);
         }
         return true;

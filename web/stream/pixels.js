@@ -7,7 +7,7 @@
  */
 export function rgbaOf(picture, shape, area) {
     // Whole pixels at once; wasm, and so R, is of little-endian machines.
-    const out = new Uint32Array(area.width * area.height), {channels} = shape;
+    const out = new Uint32Array(area.width * area.height), { channels } = shape;
     const red = channels === 1 ? 0 : 2, green = channels === 1 ? 0 : 1;
     let to = 0;
     for (let y = area.y; y < area.y + area.height; ++y) {
@@ -22,11 +22,11 @@ export function rgbaOf(picture, shape, area) {
  * Draws what was changed over pixels of a whole picture: in red, or by how much, as the filter `heatmap` colours it.
  * @param {Uint8ClampedArray} rgba changed in place
  * @param {Uint8Array} marks how far each pixel was changed
- * @param {'changes'|'heat'} view
+ * @param {"changes"|"heat"} view
  */
 export function drawMarks(rgba, marks, view) {
     for (let i = 0, to = 0; i < marks.length; ++i, to += 4) {
-        if (view === 'heat') {
+        if (view === "heat") {
             const angle = Math.PI * marks[i] / 255;
             rgba[to] = -255 * Math.cos(angle);
             rgba[to + 1] = 255 * Math.sin(angle);

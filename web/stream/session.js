@@ -1,6 +1,6 @@
-import {Decoder, StreamError, Taken} from './decoder.js';
-import {MessageReader} from './message_reader.js';
-import {Pauses} from './pauses.js';
+import { Decoder, StreamError, Taken } from "./decoder.js";
+import { MessageReader } from "./message_reader.js";
+import { Pauses } from "./pauses.js";
 
 const helloMs = 5000;          // for a connection, up to the server's hello
 const silenceMs = 5000;        // without a byte; servers send something each second
@@ -9,7 +9,7 @@ const silenceMs = 5000;        // without a byte; servers send something each se
 const finalRefusals = new Set([3, 5]);
 
 /**
- * @typedef {'connecting'|'live'|'paused'|'lost'|'ended'|'refused'} StreamState
+ * @typedef {"connecting"|"live"|"paused"|"lost"|"ended"|"refused"} StreamState
  * @typedef {{opened: () => void, received: (bytes: Uint8Array) => void, closed: (why: string) => void}} Handlers
  * @typedef {{send: (bytes: Uint8Array) => void, close: () => void}} Connection
  */
@@ -25,7 +25,7 @@ export class Session {
     #deadline = 0;
     #pause = 0;
     #pauses = new Pauses();
-    #state = '';
+    #state = "";
     // Of this connection:
     #taken = 0;
     #told = 0;
@@ -36,7 +36,7 @@ export class Session {
      * @param {{module: WebAssembly.Module, name: string, token: string,
      *     dial: (handlers: Handlers) => Connection,
      *     onState: (state: StreamState, text: string) => void,
-     *     onHello: (hello: import('./decoder.js').Hello) => void,
+     *     onHello: (hello: import("./decoder.js").Hello) => void,
      *     onPicture: () => void,
      *     onTaken: (taken: {bytes: number, changed: number, decodeMs: number}) => void,
      *     onAnswer: (answer: {done: boolean, text: string}) => void}} options onPicture: to be painted, and then
@@ -61,7 +61,7 @@ export class Session {
     /** Hangs up, and keeps what is held. */
     pause() {
         this.#hangUp();
-        this.#tell('paused', '');
+        this.#tell("paused", "");
     }
 
     /** Hangs up for good. */
@@ -86,7 +86,7 @@ export class Session {
     }
 
     #connect() {
-        this.#tell('connecting', '');
+        this.#tell("connecting", "");
         this.#decoder ??= new Decoder(this.#options.module);
         this.#taken = this.#told = 0;
         const reader = new MessageReader(this.#decoder, (...message) => this.#take(...message));
@@ -95,11 +95,11 @@ export class Session {
         const heard = handler => (...values) => {
             if (connection && connection === this.#connection) this.#guard(() => handler(...values));
         };
-        this.#wait(helloMs, 'the server does not answer');
+        this.#wait(helloMs, "the server does not answer");
         connection = this.#connection = this.#options.dial({
             opened: heard(() => connection.send(this.#decoder.greet(this.#options.name, this.#options.token))),
             received: heard(bytes => {
-                if (this.#state !== 'connecting') this.#wait(silenceMs, 'the server is silent');
+                if (this.#state !== "connecting") this.#wait(silenceMs, "the server is silent");
                 reader.read(bytes, nowUs());
             }),
             closed: heard(why => this.#lose(why))
@@ -131,8 +131,8 @@ export class Session {
         }
         switch (taken) {
             case Taken.hello:
-                this.#wait(silenceMs, 'the server is silent');
-                this.#tell('live', '');
+                this.#wait(silenceMs, "the server is silent");
+                this.#tell("live", "");
                 this.#options.onHello(decoder.hello());
                 break;
             case Taken.picture:
@@ -144,18 +144,18 @@ export class Session {
                 if (Decoder.carriesState(type)) this.painted();
                 break;
             case Taken.answer: {
-                const {reason, text} = decoder.said();
-                this.#options.onAnswer({done: reason === 1, text});
+                const { reason, text } = decoder.said();
+                this.#options.onAnswer({ done: reason === 1, text });
                 break;
             }
             case Taken.ended:
                 this.#hangUp();
-                this.#tell('ended', '');
+                this.#tell("ended", "");
                 break;
             case Taken.refused: {
-                const {reason, text} = decoder.said();
+                const { reason, text } = decoder.said();
                 if (!finalRefusals.has(reason)) this.#lose(`the server says: ${text}`);
-                else this.#hangUp(), this.#tell('refused', text);
+                else this.#hangUp(), this.#tell("refused", text);
                 break;
             }
         }
@@ -164,7 +164,7 @@ export class Session {
 
     #lose(why) {
         this.#hangUp();
-        this.#tell('lost', why);
+        this.#tell("lost", why);
         this.#pause = setTimeout(() => this.#connect(), this.#pauses.next());
     }
 
@@ -182,13 +182,13 @@ export class Session {
     }
 
     #tell(state, text) {
-        if (state === this.#state && state !== 'lost') return;
+        if (state === this.#state && state !== "lost") return;
         this.#state = state;
         this.#options.onState(state, text);
     }
 }
 
-/** The viewer's clock. */
+/** The viewer"s clock. */
 function nowUs() {
     return Math.round(performance.now() * 1000);
 }

@@ -1,16 +1,16 @@
 /**
  * A session's connection over a WebSocket, whose messages are pieces of one run of bytes.
  * @param {string} url
- * @param {import('./session.js').Handlers} handlers
- * @returns {import('./session.js').Connection}
+ * @param {import("./session.js").Handlers} handlers
+ * @returns {import("./session.js").Connection}
  */
-export function dialWebSocket(url, {opened, received, closed}) {
-    const socket = new WebSocket(url, 'framewire');
-    socket.binaryType = 'arraybuffer';
+export function dialWebSocket(url, { opened, received, closed }) {
+    const socket = new WebSocket(url, "framewire");
+    socket.binaryType = "arraybuffer";
     socket.onopen = opened;
-    socket.onmessage = ({data}) => data instanceof ArrayBuffer ? received(new Uint8Array(data))
-                                                               : closed('the server sends text');
-    socket.onclose = ({reason}) => closed(reason || 'the connection was closed');
+    socket.onmessage = ({ data }) => data instanceof ArrayBuffer ? received(new Uint8Array(data))
+                                                               : closed("the server sends text");
+    socket.onclose = ({ reason }) => closed(reason || "the connection was closed");
     return {
         send: bytes => {
             if (socket.readyState === WebSocket.OPEN) socket.send(bytes);

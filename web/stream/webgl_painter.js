@@ -1,4 +1,4 @@
-import {StreamError} from './decoder.js';
+import { StreamError } from "./decoder.js";
 
 const vertexShader = `#version 300 es
 void main() {
@@ -6,7 +6,7 @@ void main() {
     gl_Position = vec4(vec2(gl_VertexID == 1 ? 3 : -1, gl_VertexID == 2 ? 3 : -1), 0, 1);
 }`;
 
-const views = {picture: 0, changes: 1, heat: 2};
+const views = { picture: 0, changes: 1, heat: 2 };
 
 // The same colours as pixels.js draws without WebGL.
 const fragmentShader = `#version 300 es
@@ -29,7 +29,7 @@ void main() {
 /** Paints R by WebGL 2: a texture of which only what is new is uploaded. */
 export class WebGlPainter {
     #gl;
-    #shape = {width: 0, height: 0, channels: 3};
+    #shape = { width: 0, height: 0, channels: 3 };
     #uniforms = {};
     #fresh = true;
 
@@ -37,8 +37,8 @@ export class WebGlPainter {
     constructor(gl) {
         this.#gl = gl;
         this.#prepare();
-        gl.canvas.addEventListener('webglcontextlost', event => event.preventDefault());
-        gl.canvas.addEventListener('webglcontextrestored', () => {
+        gl.canvas.addEventListener("webglcontextlost", event => event.preventDefault());
+        gl.canvas.addEventListener("webglcontextrestored", () => {
             this.#prepare();
             this.resize(this.#shape);
         });
@@ -68,12 +68,12 @@ export class WebGlPainter {
      * @param {Uint8Array} picture
      * @param {{x: number, y: number, width: number, height: number}[]} areas what of it is new
      * @param {Uint8Array|null} marks
-     * @param {'picture'|'changes'|'heat'} view
+     * @param {"picture"|"changes"|"heat"} view
      */
     paint(picture, areas, marks, view) {
-        const gl = this.#gl, {width, channels} = this.#shape;
+        const gl = this.#gl, { width, channels } = this.#shape;
         if (gl.isContextLost()) return;
-        const whole = [{x: 0, y: 0, ...this.#shape}];
+        const whole = [{ x: 0, y: 0, ...this.#shape }];
         gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
         gl.pixelStorei(gl.UNPACK_ROW_LENGTH, width);
         this.#upload(0, channels === 1 ? gl.RED : gl.RGB, channels, picture, this.#fresh ? whole : areas);
@@ -86,7 +86,7 @@ export class WebGlPainter {
     #upload(unit, format, channels, bytes, areas) {
         const gl = this.#gl;
         gl.activeTexture(gl.TEXTURE0 + unit);
-        for (const {x, y, width, height} of areas)
+        for (const { x, y, width, height } of areas)
             gl.texSubImage2D(gl.TEXTURE_2D, 0, x, y, width, height, format, gl.UNSIGNED_BYTE, bytes,
                              (y * this.#shape.width + x) * channels);
     }
@@ -114,7 +114,7 @@ export class WebGlPainter {
         if (!gl.getProgramParameter(program, gl.LINK_STATUS) && !gl.isContextLost())
             throw new Error(`the shaders do not link: ${gl.getProgramInfoLog(program)}`);
         gl.useProgram(program);
-        for (const name of ['picture', 'marks', 'gray', 'view'])
+        for (const name of ["picture", "marks", "gray", "view"])
             this.#uniforms[name] = gl.getUniformLocation(program, name);
         gl.uniform1i(this.#uniforms.marks, 1);
     }

@@ -1,12 +1,12 @@
 // A camera's worker: connection, decoder and painting are here, away from the page's thread. camera_stream.js is the other side.
 
-import {fetchModule} from './decoder.js';
-import {painterOn} from './painter.js';
-import {Pauses} from './pauses.js';
-import {rgbaOf} from './pixels.js';
-import {Session} from './session.js';
-import {touchedAreas} from './touched_areas.js';
-import {dialWebSocket} from './web_socket.js';
+import { fetchModule } from "./decoder.js";
+import { painterOn } from "./painter.js";
+import { Pauses } from "./pauses.js";
+import { rgbaOf } from "./pixels.js";
+import { Session } from "./session.js";
+import { touchedAreas } from "./touched_areas.js";
+import { dialWebSocket } from "./web_socket.js";
 
 /** A page that is not seen is not painted, and the server is told all the same. */
 const longestWaitMs = 250;
@@ -14,27 +14,27 @@ const longestWaitMs = 250;
 class CameraWorker {
     #painter;
     #session;
-    #view = 'picture';
+    #view = "picture";
     #hello = null;
     #waits = [];
     // Since the last painting:
-    #came = {bytes: 0, changed: 0, decodeMs: 0, states: 0};
+    #came = { bytes: 0, changed: 0, decodeMs: 0, states: 0 };
 
-    constructor({canvas, url, name, token, webGl}, module) {
+    constructor({ canvas, url, name, token, webGl }, module) {
         this.#painter = painterOn(canvas, webGl);
         this.#session = new Session({
             module,
             name,
             token,
             dial: handlers => dialWebSocket(url, handlers),
-            onState: (state, text) => post('state', {state, text}),
+            onState: (state, text) => post("state", { state, text }),
             onHello: hello => this.#greet(hello),
             onPicture: () => this.#paintSoon(),
             onTaken: taken => {
                 for (const [key, value] of Object.entries(taken)) this.#came[key] += value;
                 ++this.#came.states;
             },
-            onAnswer: answer => post('answer', answer)
+            onAnswer: answer => post("answer", answer)
         });
         this.#session.open();
     }
@@ -52,38 +52,38 @@ class CameraWorker {
         close();
     }
 
-    setView({view}) {
+    setView({ view }) {
         this.#view = view;
-        this.#session.decoder?.keepMarks(view !== 'picture');
+        this.#session.decoder?.keepMarks(view !== "picture");
         if (this.#session.decoder?.picture().length) this.#paint();
     }
 
     pixels() {
-        const {decoder} = this.#session, {width, height, channels} = this.#held();
+        const { decoder } = this.#session, { width, height, channels } = this.#held();
         const data = decoder.picture().slice();
-        return [{width, height, channels, data, version: decoder.state(0).version}, [data.buffer]];
+        return [{ width, height, channels, data, version: decoder.state(0).version }, [data.buffer]];
     }
 
     async snapshot() {
-        const hello = this.#held(), {width, height} = hello;
-        const rgba = rgbaOf(this.#session.decoder.picture(), hello, {x: 0, y: 0, width, height});
+        const hello = this.#held(), { width, height } = hello;
+        const rgba = rgbaOf(this.#session.decoder.picture(), hello, { x: 0, y: 0, width, height });
         const canvas = new OffscreenCanvas(width, height);
-        canvas.getContext('2d').putImageData(new ImageData(rgba, width, height), 0, 0);
-        return [await canvas.convertToBlob({type: 'image/png'}), []];
+        canvas.getContext("2d").putImageData(new ImageData(rgba, width, height), 0, 0);
+        return [await canvas.convertToBlob({ type: "image/png" }), []];
     }
 
     #held() {
-        if (!this.#session.decoder?.state(0).version) throw new Error('no picture has come yet');
+        if (!this.#session.decoder?.state(0).version) throw new Error("no picture has come yet");
         return this.#session.decoder.hello();
     }
 
     #greet(hello) {
-        const {width, height, channels} = hello;
-        const same = this.#hello && ['width', 'height', 'channels'].every(key => this.#hello[key] === hello[key]);
-        if (!same) this.#painter.resize({width, height, channels});
+        const { width, height, channels } = hello;
+        const same = this.#hello && ["width", "height", "channels"].every(key => this.#hello[key] === hello[key]);
+        if (!same) this.#painter.resize({ width, height, channels });
         this.#hello = hello;
-        this.#session.decoder.keepMarks(this.#view !== 'picture');
-        post('hello', hello);
+        this.#session.decoder.keepMarks(this.#view !== "picture");
+        post("hello", hello);
     }
 
     #paintSoon() {
@@ -98,21 +98,21 @@ class CameraWorker {
     }
 
     #paint() {
-        const {decoder} = this.#session;
+        const { decoder } = this.#session;
         if (!decoder || !this.#hello) return;
-        const {width, height} = this.#hello;
+        const { width, height } = this.#hello;
         this.#painter.paint(decoder.picture(), touchedAreas(decoder.touched(), width, height),
-                            this.#view === 'picture' ? null : decoder.marks(), this.#view);
+                            this.#view === "picture" ? null : decoder.marks(), this.#view);
         this.#session.painted();
         if (this.#came.states === 0) return;
-        post('frame', {...decoder.state(performance.now() * 1000), objects: decoder.objects(), ...this.#came});
-        this.#came = {bytes: 0, changed: 0, decodeMs: 0, states: 0};
+        post("frame", { ...decoder.state(performance.now() * 1000), objects: decoder.objects(), ...this.#came });
+        this.#came = { bytes: 0, changed: 0, decodeMs: 0, states: 0 };
     }
 }
 
 /** @param {string} kind */
 function post(kind, detail, transfer = []) {
-    postMessage({kind, detail}, transfer);
+    postMessage({ kind, detail }, transfer);
 }
 
 /** @type {Promise<CameraWorker>} orders that come earlier wait for it */
@@ -122,10 +122,10 @@ let opened = null, isOpen = false;
 async function fetchModuleAtLast() {
     for (const pauses = new Pauses();;) {
         try {
-            return await fetchModule(new URL('viewer.wasm', import.meta.url));
+            return await fetchModule(new URL("viewer.wasm", import.meta.url));
         } catch (error) {
             if (error instanceof WebAssembly.CompileError) throw error;
-            post('state', {state: 'lost', text: error.message});
+            post("state", { state: "lost", text: error.message });
             await new Promise(resolve => setTimeout(resolve, pauses.next()));
         }
     }
@@ -140,22 +140,22 @@ async function open(values) {
 async function answer(call, asked) {
     try {
         const [value, transfer] = await asked;
-        post('value', {call, value}, transfer);
+        post("value", { call, value }, transfer);
     } catch (error) {
-        post('value', {call, error: error.message});
+        post("value", { call, error: error.message });
     }
 }
 
-onmessage = ({data: {order, call, ...values}}) => {
-    if (order === 'open') {
+onmessage = ({ data: { order, call, ...values } }) => {
+    if (order === "open") {
         opened = open(values);
-        opened.catch(error => post('state', {state: 'refused', text: error.message}));
+        opened.catch(error => post("state", { state: "refused", text: error.message }));
         return;
     }
     // It may be fetching still, for as long as no server is there.
-    if (order === 'close' && !isOpen) return close();
+    if (order === "close" && !isOpen) return close();
     const asked = opened.then(worker => worker[order](values));
     if (call !== undefined) answer(call, asked);
 };
 
-post('ready');
+post("ready");

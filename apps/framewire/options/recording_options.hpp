@@ -1,6 +1,6 @@
 #pragma once
 
-#include "options/command_line.hpp"
+#include "command_line/command_line.hpp"
 
 #include "framewire/media/media.hpp"
 

@@ -2,8 +2,8 @@
 
 #include "framewire/pipeline/chain/chain_plan.hpp"
 #include "framewire/pipeline/circle/circle.hpp"
+#include "framewire/pipeline/frames/encoders/stream_encoder.hpp"
 #include "framewire/pipeline/frames/frame_detector.hpp"
-#include "framewire/pipeline/frames/stream_encoder.hpp"
 #include "kit/filter_check.hpp"
 #include "kit/images.hpp"
 

@@ -3,7 +3,7 @@
 #include "framewire/media/media.hpp"
 #include "framewire/net/client.hpp"
 #include "framewire/net/server.hpp"
-#include "framewire/pipeline/frames/stream_encoder.hpp"
+#include "framewire/pipeline/frames/encoders/stream_encoder.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,7 +1,7 @@
 // Broadcasts the synthetic camera and receives it, as the program does, through the installed headers and libraries
 // alone.
 
-#include "framewire/session/broadcast.hpp"
+#include "framewire/session/broadcast/broadcast.hpp"
 #include "framewire/session/receive/receive.hpp"
 
 #include <cstdio>

@@ -4,7 +4,7 @@
 #include "framewire/net/client.hpp"
 #include "framewire/net/server.hpp"
 #include "framewire/pipeline/chain/chain_plan.hpp"
-#include "framewire/pipeline/frames/stream_encoder.hpp"
+#include "framewire/pipeline/frames/encoders/stream_encoder.hpp"
 #include "kit/filter_check.hpp"
 #include "kit/images.hpp"
 

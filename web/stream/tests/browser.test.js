@@ -1,23 +1,23 @@
 // The stream in Debian's Chromium: what is painted is what is held, by WebGL and without.
 
-import assert from 'node:assert/strict';
-import {writeFileSync} from 'node:fs';
-import {join} from 'node:path';
-import {after, before, test} from 'node:test';
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
 
-import {chromium} from 'playwright-core';
+import { chromium } from "playwright-core";
 
-import {folderOf, serve} from './programs.js';
+import { folderOf, serve } from "./programs.js";
 
-const patience = {timeout: 60_000};
-const flags = ['--no-sandbox', '--no-first-run', '--disable-quic', '--disable-background-networking', '--disable-sync'];
-const ways = {WebGL: [], 'without WebGL': ['--disable-gpu', '--disable-software-rasterizer']};
+const patience = { timeout: 60_000 };
+const flags = ["--no-sandbox", "--no-first-run", "--disable-quic", "--disable-background-networking", "--disable-sync"];
+const ways = { WebGL: [], "without WebGL": ["--disable-gpu", "--disable-software-rasterizer"] };
 const browsers = {};
 
 before(async () => {
     for (const [way, more] of Object.entries(ways))
         browsers[way] = await chromium.launch(
-            {executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: [...flags, ...more]});
+            { executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: [...flags, ...more] });
 });
 after(() => Promise.all(Object.values(browsers).map(browser => browser.close())));
 
@@ -27,18 +27,18 @@ async function open(context, browser, port, ...names) {
     context.after(() => page.close());
     await page.goto(`http://127.0.0.1:${port}/healthz`);
     await page.evaluate(async names => {
-        const {CameraStream} = await import('/stream/camera_stream.js');
+        const { CameraStream } = await import("/stream/camera_stream.js");
         window.streams = names.map(name => {
-            const canvas = document.body.appendChild(document.createElement('canvas'));
-            const stream = new CameraStream({url: `ws://${location.host}/${name}/stream`, name, canvas, webGl: 'any'});
-            Object.assign(stream, {canvas, states: [], seen: []});
-            stream.addEventListener('state', ({detail}) => stream.states.push(detail));
-            stream.addEventListener('frame', ({detail}) => stream.seen.push(detail));
+            const canvas = document.body.appendChild(document.createElement("canvas"));
+            const stream = new CameraStream({ url: `ws://${location.host}/${name}/stream`, name, canvas, webGl: "any" });
+            Object.assign(stream, { canvas, states: [], seen: [] });
+            stream.addEventListener("state", ({ detail }) => stream.states.push(detail));
+            stream.addEventListener("frame", ({ detail }) => stream.seen.push(detail));
             return stream;
         });
         /** What is on the canvas of a stream, as R, G, B and opacity. */
-        window.painted = ({canvas}) => {
-            const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d');
+        window.painted = ({ canvas }) => {
+            const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
             copy.drawImage(canvas, 0, 0);
             return copy.getImageData(0, 0, canvas.width, canvas.height).data;
         };
@@ -61,37 +61,37 @@ async function until(page, isSo) {
     }
 }
 
-const ended = page => until(page, () => streams.every(({states}) => states.at(-1)?.state === 'ended'));
+const ended = page => until(page, () => streams.every(({ states }) => states.at(-1)?.state === "ended"));
 
 for (const way of Object.keys(ways)) {
     test(`what is painted is what is held: ${way}`, patience, async context => {
-        const gray = join(folderOf(context), 'clip.gray');
-        writeFileSync(gray, Buffer.from(Array.from({length: 20 * 130 * 70}, (_, index) => index * index >> 9 & 255)));
-        const {port} = await serve(context, '-i', 'door=synth:size=333x211:frames=40', '-i',
-                                   `yard=raw:${gray}:size=130x70:fps=30`, '--wait', '1');
-        const page = await open(context, browsers[way], port, 'door', 'yard');
-        const hasWebGl = await page.evaluate(() => new OffscreenCanvas(1, 1).getContext('webgl2') !== null);
-        assert.equal(hasWebGl, way === 'WebGL');
+        const gray = join(folderOf(context), "clip.gray");
+        writeFileSync(gray, Buffer.from(Array.from({ length: 20 * 130 * 70 }, (_, index) => index * index >> 9 & 255)));
+        const { port } = await serve(context, "-i", "door=synth:size=333x211:frames=40", "-i",
+                                     `yard=raw:${gray}:size=130x70:fps=30`, "--wait", "1");
+        const page = await open(context, browsers[way], port, "door", "yard");
+        const hasWebGl = await page.evaluate(() => new OffscreenCanvas(1, 1).getContext("webgl2") !== null);
+        assert.equal(hasWebGl, way === "WebGL");
         await ended(page);
         // What is committed is on the screen a little later.
         await until(page, async () => {
             for (const stream of streams) {
-                const {data, channels} = await stream.pixels();
+                const { data, channels } = await stream.pixels();
                 if (!sameBytes(painted(stream), turned(data, channels))) return false;
             }
             return true;
         });
-        const told = await page.evaluate(() => streams.map(({seen}) => seen.at(-1).version));
+        const told = await page.evaluate(() => streams.map(({ seen }) => seen.at(-1).version));
         const held = await page.evaluate(async () => Promise.all(streams.map(stream => stream.pixels())));
-        assert.deepEqual(held.map(({width, height, channels}) => [width, height, channels]), [[333, 211, 3], [130, 70, 1]]);
-        assert.deepEqual(told, held.map(({version}) => version));
+        assert.deepEqual(held.map(({ width, height, channels }) => [width, height, channels]), [[333, 211, 3], [130, 70, 1]]);
+        assert.deepEqual(told, held.map(({ version }) => version));
     });
 
     test(`views show what was changed: ${way}`, patience, async context => {
-        const source = 'synth:size=200x150:noise=0:objects=3:frames=60';
-        const {port} = await serve(context, '-i', source, '--refresh', '0', '--wait', '1');
-        const page = await open(context, browsers[way], port, 'main');
-        await page.evaluate(() => streams[0].setView('changes'));
+        const source = "synth:size=200x150:noise=0:objects=3:frames=60";
+        const { port } = await serve(context, "-i", source, "--refresh", "0", "--wait", "1");
+        const page = await open(context, browsers[way], port, "main");
+        await page.evaluate(() => streams[0].setView("changes"));
         await ended(page);
         const count = of => page.evaluate(of => {
             const rgba = painted(streams[0]);
@@ -102,37 +102,37 @@ for (const way of Object.keys(ways)) {
         // Painted is on the screen a little later. Still is blue, as far as nothing was changed.
         let red = 0, blue = 0;
         for (const end = Date.now() + 20_000; Date.now() < end && (red === 0 || red + blue !== 200 * 150);) {
-            await page.evaluate(() => streams[0].setView('changes'));
+            await page.evaluate(() => streams[0].setView("changes"));
             await new Promise(resolve => setTimeout(resolve, 200));
             red = await count([255, 0, 0]);
-            await page.evaluate(() => streams[0].setView('heat'));
+            await page.evaluate(() => streams[0].setView("heat"));
             await until(page, () => painted(streams[0])[2] === 255);
             blue = await count([0, 0, 255]);
         }
         assert.ok(red > 0 && red < 200 * 150 / 2, `${red} red pixels`);
         assert.equal(blue, 200 * 150 - red);
-        await page.evaluate(() => streams[0].setView('picture'));
+        await page.evaluate(() => streams[0].setView("picture"));
         await until(page, async () => {
-            const {data, channels} = await streams[0].pixels();
+            const { data, channels } = await streams[0].pixels();
             return sameBytes(painted(streams[0]), turned(data, channels));
         });
     });
 }
 
-test('a snapshot has the bytes held, a pause stops, and figures are told', patience, async context => {
-    const {port} = await serve(context, '-i', 'synth:size=128x96');
-    const page = await open(context, browsers.WebGL, port, 'main');
+test("a snapshot has the bytes held, a pause stops, and figures are told", patience, async context => {
+    const { port } = await serve(context, "-i", "synth:size=128x96");
+    const page = await open(context, browsers.WebGL, port, "main");
     await until(page, () => streams[0].seen.length > 20 && streams[0].figures().latencyMs !== null);
     const figures = await page.evaluate(() => streams[0].figures());
     assert.ok(figures.fps > 0 && figures.bitsPerSecond > 0 && figures.rawBitsPerSecond > figures.bitsPerSecond);
     assert.equal(figures.threshold, 20);
     await page.evaluate(() => streams[0].pause());
-    await until(page, () => streams[0].states.at(-1).state === 'paused');
+    await until(page, () => streams[0].states.at(-1).state === "paused");
     assert.ok(await page.evaluate(async () => {
-        const [blob, {data, channels}] = [await streams[0].snapshot(), await streams[0].pixels()];
-        const canvas = new OffscreenCanvas(128, 96).getContext('2d');
+        const [blob, { data, channels }] = [await streams[0].snapshot(), await streams[0].pixels()];
+        const canvas = new OffscreenCanvas(128, 96).getContext("2d");
         canvas.drawImage(await createImageBitmap(blob), 0, 0);
-        return blob.type === 'image/png' && sameBytes(canvas.getImageData(0, 0, 128, 96).data, turned(data, channels));
+        return blob.type === "image/png" && sameBytes(canvas.getImageData(0, 0, 128, 96).data, turned(data, channels));
     }));
     await page.evaluate(() => {
         streams[0].seen = [];
@@ -141,14 +141,14 @@ test('a snapshot has the bytes held, a pause stops, and figures are told', patie
     await until(page, () => streams[0].seen.length > 5);
 });
 
-test('a server that dies is asked again, and what it holds is shown once it is back', patience, async context => {
-    const {port, kill} = await serve(context, '-i', 'synth:size=128x96');
-    const page = await open(context, browsers.WebGL, port, 'main');
+test("a server that dies is asked again, and what it holds is shown once it is back", patience, async context => {
+    const { port, kill } = await serve(context, "-i", "synth:size=128x96");
+    const page = await open(context, browsers.WebGL, port, "main");
     await until(page, () => streams[0].seen.length > 5);
     kill();
-    await until(page, () => streams[0].states.filter(({state}) => state === 'lost').length > 2);
-    await serve(context, '--listen', `127.0.0.1:${port}`, '-i', 'synth:size=64x48');
-    await until(page, () => streams[0].pixels().then(({width}) => width === 64, () => false));
+    await until(page, () => streams[0].states.filter(({ state }) => state === "lost").length > 2);
+    await serve(context, "--listen", `127.0.0.1:${port}`, "-i", "synth:size=64x48");
+    await until(page, () => streams[0].pixels().then(({ width }) => width === 64, () => false));
     const states = await page.evaluate(() => streams[0].states);
-    assert.equal(states.at(-1).state, 'live', JSON.stringify(states.slice(-4)));
+    assert.equal(states.at(-1).state, "live", JSON.stringify(states.slice(-4)));
 });

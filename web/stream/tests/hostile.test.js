@@ -1,12 +1,12 @@
 // Bytes that no server sends: each is an error of the stream or some picture, never a hang and nothing beyond the
 // module's memory, which the runtime guards.
 
-import assert from 'node:assert/strict';
-import {test} from 'node:test';
+import assert from "node:assert/strict";
+import { test } from "node:test";
 
-import {Decoder, StreamError} from '../decoder.js';
-import {MessageReader} from '../message_reader.js';
-import {blackPicture, hello, message, messageTypes, module, preamble, state, typeOf, vectors} from './server_bytes.js';
+import { Decoder, StreamError } from "../decoder.js";
+import { MessageReader } from "../message_reader.js";
+import { blackPicture, hello, message, messageTypes, module, preamble, state, typeOf, vectors } from "./server_bytes.js";
 
 /** The same numbers in each run. */
 function numbersFrom(seed) {
@@ -17,12 +17,12 @@ function numbersFrom(seed) {
 }
 
 /** Each vector's frames as a server would send them. */
-const streams = vectors().map(({shape, frames}) => ({
+const streams = vectors().map(({ shape, frames }) => ({
     shape,
     messages: [
         message(messageTypes.hello, hello(shape)),
-        message(messageTypes.picture, state(blackPicture(shape), {version: 1})),
-        ...frames.map(({packed}, index) => message(typeOf(packed), state(packed, {version: index + 2, threshold: 254})))
+        message(messageTypes.picture, state(blackPicture(shape), { version: 1 })),
+        ...frames.map(({ packed }, index) => message(typeOf(packed), state(packed, { version: index + 2, threshold: 254 })))
     ]
 }));
 
@@ -47,14 +47,14 @@ function spoiled(messages, spoil) {
     return Buffer.concat([preamble(), ...messages.slice(0, 2), ...messages.slice(2).map(spoil)]);
 }
 
-test('streams as they are are taken', () => {
-    for (const {messages} of streams) assert.equal(isRefused(spoiled(messages, bytes => bytes)), false);
+test("streams as they are are taken", () => {
+    for (const { messages } of streams) assert.equal(isRefused(spoiled(messages, bytes => bytes)), false);
 });
 
-test('flipped bits', () => {
+test("flipped bits", () => {
     const below = numbersFrom(1);
     let refused = 0, tried = 0;
-    for (const {messages} of streams)
+    for (const { messages } of streams)
         for (let round = 0; round < 150; ++round, ++tried)
             refused += isRefused(spoiled(messages, bytes => {
                 const flipped = Buffer.from(bytes);
@@ -64,8 +64,8 @@ test('flipped bits', () => {
     assert.ok(refused > tried / 2, `${refused} of ${tried}`);
 });
 
-test('packed bytes that are cut off', () => {
-    for (const {messages} of streams)
+test("packed bytes that are cut off", () => {
+    for (const { messages } of streams)
         for (let round = 0; round < 40; ++round)
             assert.ok(isRefused(spoiled(messages, (bytes, index) => {
                 if (index > 0) return bytes;
@@ -75,41 +75,42 @@ test('packed bytes that are cut off', () => {
             })));
 });
 
-test('random bytes in place of blocks', () => {
+test("random bytes in place of blocks", () => {
     const below = numbersFrom(2);
-    for (const {shape, messages} of streams)
+    for (const { shape, messages } of streams)
         for (let round = 0; round < 100; ++round)
             isRefused(spoiled(messages, () => {
-                const packed = Buffer.from(Array.from({length: below(400)}, () => below(256)));
+                const packed = Buffer.from(Array.from({ length: below(400) }, () => below(256)));
                 if (packed.length) packed[0] = below(5);
-                return message(packed.length ? typeOf(packed) : messageTypes.changes, state(packed, {version: 2}));
+                return message(packed.length ? typeOf(packed) : messageTypes.changes, state(packed, { version: 2 }));
             }));
 });
 
-test('random messages', () => {
+test("random messages", () => {
     const below = numbersFrom(3);
     for (let round = 0; round < 1000; ++round) {
-        const pieces = [preamble(), message(messageTypes.hello, hello({width: 64, height: 64, channels: 3}))];
+        const pieces = [preamble(), message(messageTypes.hello, hello({ width: 64, height: 64, channels: 3 }))];
         for (let count = below(6); count > 0; --count)
-            pieces.push(message(below(12), Buffer.from(Array.from({length: below(90)}, () => below(256)))));
+            pieces.push(message(below(12), Buffer.from(Array.from({ length: below(90) }, () => below(256)))));
         isRefused(Buffer.concat(pieces));
     }
 });
 
-test('hellos of streams that cannot be, and of pictures too large', () => {
+test("hellos of streams that cannot be, and of pictures too large", () => {
     for (const wrong of [
-             {width: 0}, {height: 0}, {width: 20000}, {channels: 2}, {threshold: 255}, {epoch: 0n},
-             {width: 16384, height: 16384}
+             { width: 0 }, { height: 0 }, { width: 20000 }, { channels: 2 }, { threshold: 255 }, { epoch: 0n },
+             { width: 16384, height: 16384 }
          ]) {
-        const shape = {width: 8, height: 8, channels: 3, ...wrong};
+        const shape = { width: 8, height: 8, channels: 3, ...wrong };
         assert.ok(isRefused(Buffer.concat([preamble(), message(messageTypes.hello, hello(shape))])), `${wrong}`);
     }
 });
 
-test('objects outside the picture', () => {
-    const shape = {width: 8, height: 8, channels: 1}, good = {id: 1, x: 0, y: 0, width: 8, height: 8, area: 64};
-    for (const [wrong, refused] of [[{}, false], [{x: 1}, true], [{height: 9}, true], [{id: 0}, true], [{area: 65}, true]]) {
-        const content = state(blackPicture(shape), {version: 1, objects: [{...good, ...wrong}]});
+test("objects outside the picture", () => {
+    const shape = { width: 8, height: 8, channels: 1 }, good = { id: 1, x: 0, y: 0, width: 8, height: 8, area: 64 };
+    const tried = [[{}, false], [{ x: 1 }, true], [{ height: 9 }, true], [{ id: 0 }, true], [{ area: 65 }, true]];
+    for (const [wrong, refused] of tried) {
+        const content = state(blackPicture(shape), { version: 1, objects: [{ ...good, ...wrong }] });
         assert.equal(isRefused(Buffer.concat([
             preamble(), message(messageTypes.hello, hello(shape)), message(messageTypes.picture, content)
         ])), refused);

@@ -1,13 +1,13 @@
-import assert from 'node:assert/strict';
-import {test} from 'node:test';
+import assert from "node:assert/strict";
+import { test } from "node:test";
 
-import {Decoder, StreamError} from '../decoder.js';
-import {MessageReader} from '../message_reader.js';
-import {blackPicture, hello, message, messageTypes, module, preamble, state} from './server_bytes.js';
+import { Decoder, StreamError } from "../decoder.js";
+import { MessageReader } from "../message_reader.js";
+import { blackPicture, hello, message, messageTypes, module, preamble, state } from "./server_bytes.js";
 
-const shape = {width: 3, height: 2, channels: 3};
+const shape = { width: 3, height: 2, channels: 3 };
 const sent = [
-    [messageTypes.hello, hello(shape)], [messageTypes.picture, state(blackPicture(shape), {version: 1})],
+    [messageTypes.hello, hello(shape)], [messageTypes.picture, state(blackPicture(shape), { version: 1 })],
     [messageTypes.alive, Buffer.alloc(0)], [messageTypes.end, Buffer.alloc(0)]
 ];
 const bytes = Buffer.concat([preamble(), ...sent.map(([type, content]) => message(type, content))]);
@@ -15,7 +15,7 @@ const bytes = Buffer.concat([preamble(), ...sent.map(([type, content]) => messag
 function readIn(pieces) {
     const decoder = new Decoder(module), taken = [];
     const reader = new MessageReader(decoder, (type, content, comingUs) => {
-        taken.push({type, content: Buffer.from(content), comingUs});
+        taken.push({ type, content: Buffer.from(content), comingUs });
         decoder.take(type, content, 0);
         return true;
     });
@@ -23,28 +23,28 @@ function readIn(pieces) {
     return taken;
 }
 
-test('messages are the same however bytes are cut', () => {
+test("messages are the same however bytes are cut", () => {
     for (let size = 1; size <= bytes.length; ++size) {
         const pieces = [];
         for (let at = 0; at < bytes.length; at += size) pieces.push(bytes.subarray(at, at + size));
-        assert.deepEqual(readIn(pieces).map(({type, content}) => [type, content]), sent);
+        assert.deepEqual(readIn(pieces).map(({ type, content }) => [type, content]), sent);
     }
 });
 
-test('a message tells how long it came', () => {
+test("a message tells how long it came", () => {
     const picture = 6 + 5 + 25;
     const pieces = [bytes.subarray(0, picture + 1), bytes.subarray(picture + 1, picture + 20), bytes.subarray(picture + 20)];
-    assert.deepEqual(readIn(pieces).map(({comingUs}) => comingUs), [0, 2, 0, 0]);
+    assert.deepEqual(readIn(pieces).map(({ comingUs }) => comingUs), [0, 2, 0, 0]);
 });
 
-test('nothing is read after who takes messages wants no more', () => {
+test("nothing is read after who takes messages wants no more", () => {
     let count = 0;
     const reader = new MessageReader(new Decoder(module), () => ++count < 1);
     reader.read(Buffer.concat([preamble(), message(messageTypes.end), message(messageTypes.end)]), 0);
     assert.equal(count, 1);
 });
 
-test('lengths that a message cannot have are refused before there is room for them', () => {
+test("lengths that a message cannot have are refused before there is room for them", () => {
     const decoder = new Decoder(module), reader = new MessageReader(decoder, (type, content) => {
         decoder.take(type, content, 0);
         return true;
@@ -53,8 +53,8 @@ test('lengths that a message cannot have are refused before there is room for th
     assert.throws(() => reader.read(Buffer.from([messageTypes.changes, 0xff, 0xff, 0xff, 0x7f]), 0), StreamError);
 });
 
-test('another protocol is told apart, and another version', () => {
-    for (const front of ['HTTP/1', 'FWIR\x05\x00'])
-        assert.throws(() => new MessageReader(new Decoder(module), () => true).read(Buffer.from(front, 'latin1'), 0),
+test("another protocol is told apart, and another version", () => {
+    for (const front of ["HTTP/1", "FWIR\x05\x00"])
+        assert.throws(() => new MessageReader(new Decoder(module), () => true).read(Buffer.from(front, "latin1"), 0),
                       StreamError);
 });

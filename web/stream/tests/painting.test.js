@@ -1,46 +1,48 @@
-import assert from 'node:assert/strict';
-import {test} from 'node:test';
+import assert from "node:assert/strict";
+import { test } from "node:test";
 
-import {Decoder} from '../decoder.js';
-import {Figures} from '../figures.js';
-import {drawMarks, rgbaOf} from '../pixels.js';
-import {touchedAreas} from '../touched_areas.js';
-import {hello, messageTypes, module, state, typeOf, vectors} from './server_bytes.js';
+import { Decoder } from "../decoder.js";
+import { Figures } from "../figures.js";
+import { drawMarks, rgbaOf } from "../pixels.js";
+import { touchedAreas } from "../touched_areas.js";
+import { hello, messageTypes, module, state, typeOf, vectors } from "./server_bytes.js";
 
-test('areas hold the blocks that were touched, and end with the picture', () => {
+test("areas hold the blocks that were touched, and end with the picture", () => {
     const touched = Uint8Array.from([1, 1, 0, 0, 1, 1, 0, 0, 1]);
     assert.deepEqual(touchedAreas(touched, 150, 130), [
-        {x: 0, y: 0, width: 128, height: 64}, {x: 64, y: 64, width: 86, height: 64}, {x: 128, y: 128, width: 22, height: 2}
+        { x: 0, y: 0, width: 128, height: 64 },
+        { x: 64, y: 64, width: 86, height: 64 },
+        { x: 128, y: 128, width: 22, height: 2 }
     ]);
     assert.deepEqual(touchedAreas(new Uint8Array(9), 150, 130), []);
 });
 
-test('B, G, R and gray become R, G, B', () => {
-    const area = {x: 1, y: 0, width: 1, height: 2};
-    assert.deepEqual([...rgbaOf(Uint8Array.from([0, 0, 0, 1, 2, 3, 0, 0, 0, 4, 5, 6]), {width: 2, channels: 3}, area)],
+test("B, G, R and gray become R, G, B", () => {
+    const area = { x: 1, y: 0, width: 1, height: 2 };
+    assert.deepEqual([...rgbaOf(Uint8Array.from([0, 0, 0, 1, 2, 3, 0, 0, 0, 4, 5, 6]), { width: 2, channels: 3 }, area)],
                      [3, 2, 1, 255, 6, 5, 4, 255]);
-    assert.deepEqual([...rgbaOf(Uint8Array.from([0, 7, 0, 8]), {width: 2, channels: 1}, area)],
+    assert.deepEqual([...rgbaOf(Uint8Array.from([0, 7, 0, 8]), { width: 2, channels: 1 }, area)],
                      [7, 7, 7, 255, 8, 8, 8, 255]);
 });
 
-test('marks are red, or coloured by how much', () => {
+test("marks are red, or coloured by how much", () => {
     const red = Uint8ClampedArray.from([9, 9, 9, 255, 9, 9, 9, 255]);
-    drawMarks(red, Uint8Array.from([0, 1]), 'changes');
+    drawMarks(red, Uint8Array.from([0, 1]), "changes");
     assert.deepEqual([...red], [9, 9, 9, 255, 255, 0, 0, 255]);
     const heat = new Uint8ClampedArray(12);
-    drawMarks(heat, Uint8Array.from([0, 128, 255]), 'heat');
+    drawMarks(heat, Uint8Array.from([0, 128, 255]), "heat");
     assert.deepEqual([...heat], [0, 0, 255, 0, 2, 255, 0, 0, 255, 0, 0, 0]);
 });
 
-test('touched blocks and marks are those that a step changes', () => {
-    for (const {name, shape, frames} of vectors()) {
-        const decoder = new Decoder(module), {width, height, channels} = shape;
+test("touched blocks and marks are those that a step changes", () => {
+    for (const { name, shape, frames } of vectors()) {
+        const decoder = new Decoder(module), { width, height, channels } = shape;
         decoder.take(messageTypes.hello, hello(shape), 0);
         decoder.keepMarks(true);
         let before = null;
-        frames.forEach(({packed}, index) => {
+        frames.forEach(({ packed }, index) => {
             if (index === 0 && typeOf(packed) !== messageTypes.picture) return;
-            decoder.take(typeOf(packed), state(packed, {version: index + 1, threshold: 254}), 0);
+            decoder.take(typeOf(packed), state(packed, { version: index + 1, threshold: 254 }), 0);
             const now = decoder.picture().slice(), marks = decoder.marks(), touched = decoder.touched();
             const columns = Math.ceil(width / 64);
             let changed = 0;
@@ -63,10 +65,10 @@ test('touched blocks and marks are those that a step changes', () => {
     }
 });
 
-test('figures are those of the last seconds', () => {
+test("figures are those of the last seconds", () => {
     const figures = new Figures();
-    figures.greet({width: 10, height: 10, channels: 3, threshold: 20});
-    const frame = {latencyMs: 30, bytes: 100, changed: 60, decodeMs: 4, states: 2, threshold: 7, dropped: 1};
+    figures.greet({ width: 10, height: 10, channels: 3, threshold: 20 });
+    const frame = { latencyMs: 30, bytes: 100, changed: 60, decodeMs: 4, states: 2, threshold: 7, dropped: 1 };
     for (let ms = 0; ms <= 1000; ms += 100) figures.take(frame, ms);
     assert.deepEqual(figures.at(1000), {
         fps: 10, latencyMs: 30, bitsPerSecond: 8000, rawBitsPerSecond: 48000, changedShare: 0.1, threshold: 7, dropped: 1,

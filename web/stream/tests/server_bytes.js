@@ -1,18 +1,18 @@
 // What a server sends, made by hand for tests.
 
-import {readFileSync, readdirSync} from 'node:fs';
+import { readFileSync, readdirSync } from "node:fs";
 
-const root = new URL('../../../', import.meta.url);
-const vectorsFolder = new URL('src/framewire/delta/vectors/', root);
+const root = new URL("../../../", import.meta.url);
+const vectorsFolder = new URL("src/framewire/delta/vectors/", root);
 
 /** The module under test: FRAMEWIRE_WASM, else that of build/dev. */
 export const module = new WebAssembly.Module(
-    readFileSync(process.env.FRAMEWIRE_WASM ?? new URL('build/dev/web/stream/wasm/viewer.wasm', root)));
+    readFileSync(process.env.FRAMEWIRE_WASM ?? new URL("build/dev/web/stream/wasm/viewer.wasm", root)));
 
-export const messageTypes = {hello: 1, picture: 2, changes: 3, alive: 4, end: 5, error: 6, clock: 8, answer: 10};
+export const messageTypes = { hello: 1, picture: 2, changes: 3, alive: 4, end: 5, error: 6, clock: 8, answer: 10 };
 
 export function preamble() {
-    return Buffer.from([...Buffer.from('FWIR'), 4, 0]);
+    return Buffer.from([...Buffer.from("FWIR"), 4, 0]);
 }
 
 export function message(type, content = Buffer.alloc(0)) {
@@ -22,7 +22,7 @@ export function message(type, content = Buffer.alloc(0)) {
     return Buffer.concat([header, content]);
 }
 
-export function hello({epoch = 1n, width, height, channels, threshold = 254}) {
+export function hello({ epoch = 1n, width, height, channels, threshold = 254 }) {
     const content = Buffer.alloc(25);
     content.writeBigUInt64LE(epoch, 0);
     content.writeUInt16LE(width, 9);
@@ -34,7 +34,7 @@ export function hello({epoch = 1n, width, height, channels, threshold = 254}) {
     return content;
 }
 
-export function state(packed, {version, threshold = 0, partial = false, objects = []}) {
+export function state(packed, { version, threshold = 0, partial = false, objects = [] }) {
     const front = Buffer.alloc(36 + 16 * objects.length);
     front.writeBigUInt64LE(BigInt(version), 0);
     front.writeBigUInt64LE(BigInt(version), 8);
@@ -42,7 +42,7 @@ export function state(packed, {version, threshold = 0, partial = false, objects 
     front.writeUInt8(threshold, 32);
     front.writeUInt8(Number(partial), 33);
     front.writeUInt16LE(objects.length, 34);
-    objects.forEach(({id, x, y, width, height, area}, index) => {
+    objects.forEach(({ id, x, y, width, height, area }, index) => {
         const at = 36 + 16 * index;
         front.writeUInt32LE(id, at);
         [x, y, width, height].forEach((value, place) => front.writeUInt16LE(value, at + 4 + 2 * place));
@@ -52,7 +52,7 @@ export function state(packed, {version, threshold = 0, partial = false, objects 
 }
 
 /** A packed picture of zeros: blocks in the form "plain" of format.md. */
-export function blackPicture({width, height, channels}) {
+export function blackPicture({ width, height, channels }) {
     const blocks = [], directory = [];
     for (let y = 0; y < height; y += 64)
         for (let x = 0; x < width; x += 64) {
@@ -91,15 +91,15 @@ export function hashOf(bytes) {
  *     frames: {packed: Buffer, hash: bigint}[]}[]}
  */
 export function vectors() {
-    return readdirSync(vectorsFolder).filter(name => name.endsWith('.stream')).sort().map(name => {
-        const bytes = readFileSync(new URL(name, vectorsFolder)), line = bytes.indexOf('\n');
-        const [width, height, channels, count] = bytes.toString('latin1', 0, line).split(' ').map(Number);
+    return readdirSync(vectorsFolder).filter(name => name.endsWith(".stream")).sort().map(name => {
+        const bytes = readFileSync(new URL(name, vectorsFolder)), line = bytes.indexOf("\n");
+        const [width, height, channels, count] = bytes.toString("latin1", 0, line).split(" ").map(Number);
         let at = line + 1;
-        const frames = Array.from({length: count}, () => {
+        const frames = Array.from({ length: count }, () => {
             const size = bytes.readUInt32LE(at), packed = bytes.subarray(at + 4, at + 4 + size);
             at += 4 + size + 8;
-            return {packed, hash: bytes.readBigUInt64LE(at - 8)};
+            return { packed, hash: bytes.readBigUInt64LE(at - 8) };
         });
-        return {name, shape: {width, height, channels}, frames};
+        return { name, shape: { width, height, channels }, frames };
     });
 }

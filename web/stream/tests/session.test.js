@@ -1,30 +1,30 @@
 // A session with the real server: over TCP, for the bytes are those of the WebSocket.
 
-import assert from 'node:assert/strict';
-import {readFileSync, writeFileSync} from 'node:fs';
-import {createServer} from 'node:net';
-import {join} from 'node:path';
-import {test} from 'node:test';
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { test } from "node:test";
 
-import {Session} from '../session.js';
-import {folderOf, run, serve} from './programs.js';
-import {hello, message, messageTypes, module, preamble} from './server_bytes.js';
-import {dialTcp} from './tcp_socket.js';
+import { Session } from "../session.js";
+import { folderOf, run, serve } from "./programs.js";
+import { hello, message, messageTypes, module, preamble } from "./server_bytes.js";
+import { dialTcp } from "./tcp_socket.js";
 
-const patience = {timeout: 60_000};
+const patience = { timeout: 60_000 };
 
 /** A session that paints nothing, and what it told. */
-function watch(context, dial, {name = 'main', token = '', onPicture = () => {}} = {}) {
-    const seen = {states: [], pictures: 0, bytes: [], hello: null, latencies: []};
+function watch(context, dial, { name = "main", token = "", onPicture = () => {} } = {}) {
+    const seen = { states: [], pictures: 0, bytes: [], hello: null, latencies: [] };
     let changed = () => {};
     const session = new Session({
         module, name, token, dial,
         onState: (state, text) => {
-            seen.states.push({state, text});
+            seen.states.push({ state, text });
             changed();
         },
         onHello: told => seen.hello = told,
-        onTaken: ({bytes}) => seen.bytes.push(bytes),
+        onTaken: ({ bytes }) => seen.bytes.push(bytes),
         onAnswer: () => {},
         onPicture: () => setImmediate(() => {
             if (!session.decoder) return;
@@ -42,100 +42,100 @@ function watch(context, dial, {name = 'main', token = '', onPicture = () => {}} 
         changed();
     });
     session.open();
-    return {session, seen, until};
+    return { session, seen, until };
 }
 
 const newest = seen => seen.states.at(-1)?.state;
 
 for (const [what, ...flags] of [
-         ['exact', '--threshold', '20'], ['lossless', '--mode', 'lossless'], ['bounded', '--mode', 'bounded'],
-         ['bounded by less', '--mode', 'bounded', '--threshold', '8']
+         ["exact", "--threshold", "20"], ["lossless", "--mode", "lossless"], ["bounded", "--mode", "bounded"],
+         ["bounded by less", "--mode", "bounded", "--threshold", "8"]
      ])
     test(`a stream makes the pixels that view records: ${what}`, patience, async context => {
-        const recorded = join(folderOf(context), 'seen.bgr');
-        const input = 'synth:size=333x211:noise=3:objects=4:fps=60:frames=90';
-        const {port} = await serve(context, '-i', input, '--wait', '2', ...flags);
-        const view = run(context, 'view', `tcp://127.0.0.1:${port}`, '--no-window', '-o', recorded);
-        const {session, until} = watch(context, dialTcp(port));
-        const seen = await until(told => newest(told) === 'ended');
+        const recorded = join(folderOf(context), "seen.bgr");
+        const input = "synth:size=333x211:noise=3:objects=4:fps=60:frames=90";
+        const { port } = await serve(context, "-i", input, "--wait", "2", ...flags);
+        const view = run(context, "view", `tcp://127.0.0.1:${port}`, "--no-window", "-o", recorded);
+        const { session, until } = watch(context, dialTcp(port));
+        const seen = await until(told => newest(told) === "ended");
         assert.equal(await view, 0);
         assert.deepEqual([seen.hello.width, seen.hello.height, seen.hello.rate], [333, 211, 60]);
         const held = Buffer.from(session.decoder.picture()), all = readFileSync(recorded);
         assert.ok(held.equals(all.subarray(all.length - 333 * 211 * 3)));
         assert.ok(seen.pictures > 10, `${seen.pictures} pictures`);
-        assert.deepEqual(seen.states.map(({state}) => state), ['connecting', 'live', 'ended']);
+        assert.deepEqual(seen.states.map(({ state }) => state), ["connecting", "live", "ended"]);
         const latencies = seen.latencies.filter(latency => latency !== null);
         assert.ok(latencies.length > 0 && latencies.every(latency => latency >= 0), `${latencies}`);
     });
 
-test('a connection that is lost goes on from what is held', patience, async context => {
-    const {port} = await serve(context, '-i', 'synth:size=640x360:noise=0:objects=2:frames=150:fps=60', '--wait', '1');
+test("a connection that is lost goes on from what is held", patience, async context => {
+    const { port } = await serve(context, "-i", "synth:size=640x360:noise=0:objects=2:frames=150:fps=60", "--wait", "1");
     const sockets = [], dial = dialTcp(port);
-    const {session, until} = watch(context, handlers => sockets[sockets.push(dial(handlers)) - 1], {
+    const { session, until } = watch(context, handlers => sockets[sockets.push(dial(handlers)) - 1], {
         // As a network would: nobody is told but by the end of it.
-        onPicture: (_, {pictures}) => {
+        onPicture: (_, { pictures }) => {
             if (pictures === 20) broken(sockets[0]);
         }
     });
-    const broken = ({close}) => {
+    const broken = ({ close }) => {
         close();
         session.pause();
         session.open();
     };
-    const seen = await until(told => newest(told) === 'ended');
+    const seen = await until(told => newest(told) === "ended");
     assert.equal(sockets.length, 2);
     // Only the first thing ever sent is a whole picture: of the others each is far smaller.
     const [first, ...others] = seen.bytes;
     assert.ok(Math.max(...others) < first / 4, `${first}, then up to ${Math.max(...others)}`);
 });
 
-test('a pause hangs up and keeps the picture', patience, async context => {
-    const {port} = await serve(context, '-i', 'synth:size=128x128:fps=60');
-    const {session, seen, until} = watch(context, dialTcp(port));
+test("a pause hangs up and keeps the picture", patience, async context => {
+    const { port } = await serve(context, "-i", "synth:size=128x128:fps=60");
+    const { session, seen, until } = watch(context, dialTcp(port));
     await until(told => told.pictures > 5);
     session.pause();
-    const {pictures} = seen;
-    assert.equal(newest(seen), 'paused');
+    const { pictures } = seen;
+    assert.equal(newest(seen), "paused");
     assert.equal(session.decoder.picture().length, 128 * 128 * 3);
     await new Promise(resolve => setTimeout(resolve, 200));
     assert.ok(seen.pictures <= pictures + 1);
     session.open();
     await until(told => told.pictures > pictures + 5);
-    assert.equal(newest(seen), 'live');
+    assert.equal(newest(seen), "live");
 });
 
-test('a server that is not there is asked again, and a wrong token is not', patience, async context => {
-    const file = join(folderOf(context), 'token');
-    writeFileSync(file, 'a-token-of-some-length\n', {mode: 0o600});
-    const {port, kill} = await serve(context, '-i', 'synth:size=64x64:fps=30', '--token-file', file);
-    const right = watch(context, dialTcp(port), {token: 'a-token-of-some-length'});
+test("a server that is not there is asked again, and a wrong token is not", patience, async context => {
+    const file = join(folderOf(context), "token");
+    writeFileSync(file, "a-token-of-some-length\n", { mode: 0o600 });
+    const { port, kill } = await serve(context, "-i", "synth:size=64x64:fps=30", "--token-file", file);
+    const right = watch(context, dialTcp(port), { token: "a-token-of-some-length" });
     await right.until(told => told.pictures > 2);
-    const wrong = watch(context, dialTcp(port), {token: 'another-token-of-some-length'});
-    await wrong.until(told => newest(told) === 'refused');
-    const elsewhere = watch(context, dialTcp(port), {token: 'a-token-of-some-length', name: 'attic'});
-    await elsewhere.until(told => newest(told) === 'lost');
+    const wrong = watch(context, dialTcp(port), { token: "another-token-of-some-length" });
+    await wrong.until(told => newest(told) === "refused");
+    const elsewhere = watch(context, dialTcp(port), { token: "a-token-of-some-length", name: "attic" });
+    await elsewhere.until(told => newest(told) === "lost");
     assert.match(elsewhere.seen.states.at(-1).text, /main/);
     kill();
-    await right.until(told => told.states.filter(({state}) => state === 'lost').length > 2);
-    assert.deepEqual(wrong.seen.states.map(({state}) => state), ['connecting', 'refused']);
+    await right.until(told => told.states.filter(({ state }) => state === "lost").length > 2);
+    assert.deepEqual(wrong.seen.states.map(({ state }) => state), ["connecting", "refused"]);
 });
 
-test('a server that breaks the protocol is left, and asked again with nothing held', patience, async context => {
+test("a server that breaks the protocol is left, and asked again with nothing held", patience, async context => {
     const greetings = [];
     const server = createServer(socket => {
-        socket.on('error', () => {});
-        socket.on('data', bytes => {
+        socket.on("error", () => {});
+        socket.on("data", bytes => {
             greetings.push(bytes);
-            const shape = {width: 64, height: 64, channels: 3};
+            const shape = { width: 64, height: 64, channels: 3 };
             socket.write(Buffer.concat([
                 preamble(), message(messageTypes.hello, hello(shape)), message(messageTypes.picture, Buffer.alloc(99, 7))
             ]));
         });
     });
-    await new Promise(resolve => server.listen(0, '127.0.0.1', resolve));
+    await new Promise(resolve => server.listen(0, "127.0.0.1", resolve));
     context.after(() => server.close());
-    const {session, seen, until} = watch(context, dialTcp(server.address().port));
-    await until(told => told.states.filter(({state}) => state === 'lost').length === 3);
+    const { session, seen, until } = watch(context, dialTcp(server.address().port));
+    await until(told => told.states.filter(({ state }) => state === "lost").length === 3);
     session.close();
     assert.equal(greetings.length, 3);
     // Nothing held: an epoch and a number of runs of 0.

@@ -1,12 +1,12 @@
-import {connect} from 'node:net';
+import { connect } from "node:net";
 
 /** Session's `dial` over TCP: the bytes are those of the WebSocket. */
 export function dialTcp(port) {
-    return ({opened, received, closed}) => {
-        const socket = connect({host: '127.0.0.1', port, noDelay: true}, () => opened());
-        socket.on('data', received);
-        socket.on('error', error => closed(error.message));
-        socket.on('end', () => closed('the server closed the connection'));
-        return {send: bytes => socket.write(bytes), close: () => socket.destroy()};
+    return ({ opened, received, closed }) => {
+        const socket = connect({ host: "127.0.0.1", port, noDelay: true }, () => opened());
+        socket.on("data", received);
+        socket.on("error", error => closed(error.message));
+        socket.on("end", () => closed("the server closed the connection"));
+        return { send: bytes => socket.write(bytes), close: () => socket.destroy() };
     };
 }

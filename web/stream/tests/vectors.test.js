@@ -1,37 +1,37 @@
-import assert from 'node:assert/strict';
-import {test} from 'node:test';
+import assert from "node:assert/strict";
+import { test } from "node:test";
 
-import {Decoder, Taken} from '../decoder.js';
-import {blackPicture, hashOf, hello, messageTypes, module, state, typeOf, vectors} from './server_bytes.js';
+import { Decoder, Taken } from "../decoder.js";
+import { blackPicture, hashOf, hello, messageTypes, module, state, typeOf, vectors } from "./server_bytes.js";
 
-for (const {name, shape, frames} of vectors())
+for (const { name, shape, frames } of vectors())
     test(`${name} makes the pictures that it should`, () => {
         const decoder = new Decoder(module);
         assert.equal(decoder.take(messageTypes.hello, hello(shape), 0), Taken.hello);
-        const black = state(blackPicture(shape), {version: 1});
+        const black = state(blackPicture(shape), { version: 1 });
         assert.equal(decoder.take(messageTypes.picture, black, 0), Taken.picture);
-        frames.forEach(({packed, hash}, index) => {
-            const content = state(packed, {version: index + 2, threshold: 254});
+        frames.forEach(({ packed, hash }, index) => {
+            const content = state(packed, { version: index + 2, threshold: 254 });
             assert.equal(decoder.take(typeOf(packed), content, 0), Taken.picture);
             assert.equal(hashOf(decoder.picture()), hash, `frame ${index}`);
         });
     });
 
-test('blocks that stand for themselves make what the picture does that has them', () => {
-    const pictures = vectors().flatMap(({shape, frames}) => frames.filter(({packed}) => packed[0] === 1)
-                                                                .map(frame => ({shape, ...frame})));
+test("blocks that stand for themselves make what the picture does that has them", () => {
+    const pictures = vectors().flatMap(({ shape, frames }) => frames.filter(({ packed }) => packed[0] === 1)
+                                                                .map(frame => ({ shape, ...frame })));
     assert.ok(pictures.length > 0);
-    for (const {shape, packed, hash} of pictures) {
+    for (const { shape, packed, hash } of pictures) {
         const blocks = Buffer.from(packed);
         blocks[0] = 4;
         const decoder = new Decoder(module);
         decoder.take(messageTypes.hello, hello(shape), 0);
-        assert.equal(decoder.take(messageTypes.changes, state(blocks, {version: 7}), 0), Taken.picture);
+        assert.equal(decoder.take(messageTypes.changes, state(blocks, { version: 7 }), 0), Taken.picture);
         assert.equal(hashOf(decoder.picture()), hash);
     }
 });
 
-test('there are vectors of every other kind', () => {
-    const kinds = new Set(vectors().flatMap(({frames}) => frames.map(({packed}) => packed[0])));
+test("there are vectors of every other kind", () => {
+    const kinds = new Set(vectors().flatMap(({ frames }) => frames.map(({ packed }) => packed[0])));
     assert.deepEqual([...kinds].sort(), [0, 1, 2, 3]);
 });

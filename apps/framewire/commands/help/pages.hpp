@@ -1,6 +1,6 @@
 #pragma once
 
-#include "options/program_info.hpp"
+#include "command_line/program_info.hpp"
 
 #include <string>
 

@@ -13,7 +13,7 @@
 #include "framewire/delta/entropy/coder_tables.hpp"
 #include "framewire/delta/packing/packed.hpp"
 #include "framewire/delta/packing/packing.hpp"
-#include "framewire/delta/prediction/step_sizes.hpp"
+#include "framewire/delta/prediction/quantization/step_sizes.hpp"
 
 #include <optional>
 

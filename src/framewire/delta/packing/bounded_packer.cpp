@@ -7,7 +7,7 @@
 #include "framewire/delta/pictures/picture_coder.hpp"
 #include "framewire/delta/prediction/distance.hpp"
 #include "framewire/delta/prediction/prediction_encoder.hpp"
-#include "framewire/delta/prediction/step_sizes.hpp"
+#include "framewire/delta/prediction/quantization/step_sizes.hpp"
 
 #include <array>
 #include <cstring>

@@ -3,7 +3,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/delta/delta_ref.hpp"
 #include "framewire/delta/packing/packing.hpp"
-#include "framewire/delta/prediction/quantizer.hpp"
+#include "framewire/delta/prediction/quantization/quantizer.hpp"
 #include "kit/images.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #include "framewire/delta/prediction/foretold.hpp"
 
-#include "framewire/delta/prediction/motion_cost.hpp"
+#include "framewire/delta/prediction/motion/motion_cost.hpp"
 
 #include <algorithm>
 #include <array>

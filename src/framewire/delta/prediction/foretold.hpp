@@ -4,7 +4,7 @@
 #include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/prediction/foretold_formulas.hpp"
 #include "framewire/delta/prediction/part_modes.hpp"
-#include "framewire/delta/prediction/quantized_part.hpp"
+#include "framewire/delta/prediction/quantization/quantized_part.hpp"
 
 #include <algorithm>
 #include <array>

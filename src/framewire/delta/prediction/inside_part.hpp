@@ -2,7 +2,7 @@
 
 #include "framewire/core/view.hpp"
 #include "framewire/delta/blocks/grid.hpp"
-#include "framewire/delta/prediction/quantized_part.hpp"
+#include "framewire/delta/prediction/quantization/quantized_part.hpp"
 
 #include <cstdint>
 

@@ -2,7 +2,7 @@
 
 #include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/entropy/models.hpp"
-#include "framewire/delta/prediction/motion_formulas.hpp"
+#include "framewire/delta/prediction/motion/motion_formulas.hpp"
 
 #include <array>
 #include <cstdint>

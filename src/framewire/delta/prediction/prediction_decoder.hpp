@@ -8,7 +8,7 @@
 #include "framewire/delta/entropy/step_reader.hpp"
 #include "framewire/delta/prediction/foretold.hpp"
 #include "framewire/delta/prediction/part_modes.hpp"
-#include "framewire/delta/prediction/quantizer.hpp"
+#include "framewire/delta/prediction/quantization/quantizer.hpp"
 
 #include <cstdint>
 #include <span>

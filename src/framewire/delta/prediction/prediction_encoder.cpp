@@ -4,7 +4,7 @@
 #include "framewire/delta/prediction/distance.hpp"
 #include "framewire/delta/prediction/inside_part.hpp"
 #include "framewire/delta/prediction/part_symbols.hpp"
-#include "framewire/delta/prediction/step_sizes.hpp"
+#include "framewire/delta/prediction/quantization/step_sizes.hpp"
 
 #include <algorithm>
 #include <array>

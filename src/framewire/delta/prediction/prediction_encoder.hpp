@@ -6,10 +6,10 @@
 #include "framewire/delta/entropy/symbols.hpp"
 #include "framewire/delta/prediction/effort.hpp"
 #include "framewire/delta/prediction/foretold.hpp"
-#include "framewire/delta/prediction/motion_search.hpp"
+#include "framewire/delta/prediction/motion/motion_search.hpp"
 #include "framewire/delta/prediction/part_modes.hpp"
-#include "framewire/delta/prediction/quantized_part.hpp"
-#include "framewire/delta/prediction/quantizer.hpp"
+#include "framewire/delta/prediction/quantization/quantized_part.hpp"
+#include "framewire/delta/prediction/quantization/quantizer.hpp"
 
 #include <array>
 #include <cstdint>

@@ -4,7 +4,7 @@
 #include "framewire/net/session/metrics.hpp"
 #include "framewire/net/session/stream.hpp"
 #include "framewire/net/session/tally.hpp"
-#include "framewire/net/session/viewers.hpp"
+#include "framewire/net/session/viewers/viewers.hpp"
 #include "framewire/net/transport/connection.hpp"
 #include "framewire/net/transport/loop.hpp"
 

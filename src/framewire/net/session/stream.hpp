@@ -2,7 +2,7 @@
 
 #include "framewire/net/session/control.hpp"
 #include "framewire/net/session/metrics.hpp"
-#include "framewire/net/session/viewer.hpp"
+#include "framewire/net/session/viewers/viewer.hpp"
 #include "framewire/net/stream/stream_state.hpp"
 
 #include <atomic>

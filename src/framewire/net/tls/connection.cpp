@@ -1,5 +1,7 @@
 #include "framewire/net/tls/connection.hpp"
 
+#include "framewire/net/transport/asked_of_connection.hpp"
+
 #include <openssl/err.h>
 
 #include <algorithm>
@@ -54,7 +56,7 @@ std::error_code last_error() {
 std::error_code make_error_code(TlsProblem problem) { return {static_cast<int>(problem), tls_category()}; }
 
 // Lives a little longer than its connection where a callback of it ends that.
-struct TlsConnection::Core : std::enable_shared_from_this<Core> {
+struct TlsConnection::Core : AskedOfConnection, std::enable_shared_from_this<Core> {
     enum class Phase { shaking, open, broken, closed };
 
     Core(ConnectionPointer carrier_, SslPointer ssl_, Options options_)
@@ -114,7 +116,7 @@ struct TlsConnection::Core : std::enable_shared_from_this<Core> {
             piece_bytes += bytes;
             if (piece_bytes == pieces[piece].size()) ++piece, piece_bytes = 0;
         }
-        if (write_done && sealed_bytes == 0) return finish_write();  // nothing was to be written
+        if (write_done && sealed_bytes == 0) return finish_write({});  // nothing was to be written
         if (ends && !write_done && !std::exchange(end_sealed, true)) {
             ERR_clear_error();
             SSL_shutdown(ssl.get());  // only says so: a second call would wait for the answer
@@ -155,14 +157,9 @@ struct TlsConnection::Core : std::enable_shared_from_this<Core> {
             fail(error);
         } else if (phase != Phase::broken) {
             written_bytes += std::exchange(sealed_bytes, 0);
-            if (write_done && piece == pieces.size()) finish_write();
+            if (write_done && piece == pieces.size()) finish_write({});
         }
         if (!closed()) move_on();
-    }
-
-    void finish_write() {
-        progress = nullptr;
-        finish(write_done, {}, written_bytes);
     }
 
     void unseal() {
@@ -220,14 +217,9 @@ struct TlsConnection::Core : std::enable_shared_from_this<Core> {
             if (!closed()) finish(*done, failure, 0);
     }
 
-    static void finish(Done& done, const std::error_code& error, std::size_t bytes) {
-        if (const auto call = std::exchange(done, nullptr)) call(error, bytes);
-    }
-
     void close() {
         phase = Phase::closed;
-        shaken = read_done = write_done = nullptr;
-        progress = nullptr;
+        forget();
         carrier->close();
     }
 
@@ -248,13 +240,7 @@ struct TlsConnection::Core : std::enable_shared_from_this<Core> {
     std::size_t sealed_bytes = 0;  // of the write, in `underway`
     bool ends = false, end_sealed = false, ended = false;
 
-    // What was asked for.
-    Done shaken, read_done, write_done;
-    std::span<std::uint8_t> into;
-    Progress progress;
-    std::vector<std::span<const std::uint8_t>> pieces;
-    std::size_t piece = 0, piece_bytes = 0;  // what is sealed next
-    std::size_t written_bytes = 0;
+    std::size_t piece_bytes = 0;  // of the piece that is written next, sealed
 };
 
 TlsConnection::TlsConnection(ConnectionPointer carrier, SslPointer ssl, Options options)
@@ -274,18 +260,14 @@ const std::string& TlsConnection::name() const { return core_->carrier->name(); 
 const std::string& TlsConnection::peer() const { return core_->carrier->peer(); }
 
 void TlsConnection::read_some(std::span<std::uint8_t> into, Done done) {
-    core_->into = into;
-    core_->read_done = std::move(done);
+    core_->ask_to_read(into, std::move(done));
     core_->move_on_later();
 }
 
 void TlsConnection::write(std::span<const std::span<const std::uint8_t>> pieces, Progress progress, Done done) {
-    auto& core = *core_;
-    core.pieces.assign(pieces.begin(), pieces.end());
-    core.piece = core.piece_bytes = core.written_bytes = 0;
-    core.progress = std::move(progress);
-    core.write_done = std::move(done);
-    core.move_on_later();
+    core_->ask_to_write(pieces, std::move(progress), std::move(done));
+    core_->piece_bytes = 0;
+    core_->move_on_later();
 }
 
 void TlsConnection::end_writing() {

@@ -1,6 +1,7 @@
 #include "framewire/net/websocket/connection.hpp"
 
 #include "framewire/core/text/printable.hpp"
+#include "framewire/net/transport/asked_of_connection.hpp"
 #include "framewire/net/websocket/carrier.hpp"
 
 #include <boost/asio/buffer.hpp>
@@ -24,7 +25,7 @@ beast::string_view view_of(std::string_view text) { return {text.data(), text.si
 }  // namespace
 
 // Lives a little longer than its connection where a callback of it ends that.
-struct WebSocketConnection::Core : std::enable_shared_from_this<Core> {
+struct WebSocketConnection::Core : AskedOfConnection, std::enable_shared_from_this<Core> {
     Core(ConnectionPointer carrier, Options options_)
         : options(std::move(options_)), stream(std::move(carrier), options.post) {
         stream.binary(!options.text);
@@ -75,10 +76,7 @@ struct WebSocketConnection::Core : std::enable_shared_from_this<Core> {
     // The next piece as a message.
     void write() {
         while (piece < pieces.size() && pieces[piece].empty()) ++piece;
-        if (piece == pieces.size()) {
-            progress = nullptr;
-            return finish(write_done, std::error_code(), written_bytes);
-        }
+        if (piece == pieces.size()) return finish_write({});
         const auto bytes = pieces[piece];
         begun_at_bytes = carrier().written_bytes();
         stream.async_write(boost::asio::buffer(bytes.data(), bytes.size()),
@@ -88,10 +86,7 @@ struct WebSocketConnection::Core : std::enable_shared_from_this<Core> {
     }
 
     void written(const error_code& error) {
-        if (error) {
-            progress = nullptr;
-            return finish(write_done, error, written_bytes);
-        }
+        if (error) return finish_write(error);
         written_bytes += pieces[piece++].size();
         if (write_done) write();
     }
@@ -104,14 +99,8 @@ struct WebSocketConnection::Core : std::enable_shared_from_this<Core> {
         progress(written_bytes + std::min(carried, pieces[piece].size()));
     }
 
-    template <class Error>
-    static void finish(Done& done, const Error& error, std::size_t bytes) {
-        if (const auto call = std::exchange(done, nullptr)) call(error, bytes);
-    }
-
     void close() {
-        shaken = read_done = write_done = nullptr;
-        progress = nullptr;
+        forget();
         carrier().on_progress(nullptr);
         carrier().connection().close();
     }
@@ -120,11 +109,7 @@ struct WebSocketConnection::Core : std::enable_shared_from_this<Core> {
     beast::websocket::response_type answer;  // of the server that was asked
     beast::websocket::stream<Carrier, false> stream;
     bool pinging = false;
-    Done shaken, read_done, write_done;
-    std::span<std::uint8_t> into;
-    Progress progress;
-    std::vector<std::span<const std::uint8_t>> pieces;
-    std::size_t piece = 0, written_bytes = 0, begun_at_bytes = 0;
+    std::size_t begun_at_bytes = 0;  // of the carrier's, the message that is written
 };
 
 WebSocketConnection::WebSocketConnection(ConnectionPointer carrier, Options options)
@@ -162,17 +147,13 @@ const std::string& WebSocketConnection::name() const { return core_->carrier().c
 const std::string& WebSocketConnection::peer() const { return core_->carrier().connection().peer(); }
 
 void WebSocketConnection::read_some(std::span<std::uint8_t> into, Done done) {
-    core_->into = into;
-    core_->read_done = std::move(done);
+    core_->ask_to_read(into, std::move(done));
     core_->read();
 }
 
 void WebSocketConnection::write(std::span<const std::span<const std::uint8_t>> pieces, Progress progress, Done done) {
     auto& core = *core_;
-    core.pieces.assign(pieces.begin(), pieces.end());
-    core.piece = core.written_bytes = 0;
-    core.progress = std::move(progress);
-    core.write_done = std::move(done);
+    core.ask_to_write(pieces, std::move(progress), std::move(done));
     core.carrier().on_progress([weak = std::weak_ptr(core_)](std::size_t bytes) {
         if (const auto self = weak.lock()) self->tell_progress(bytes);
     });

@@ -7,6 +7,7 @@
 #include "framewire/net/testing/test_memory.hpp"
 #include "framewire/net/testing/test_server.hpp"
 #include "framewire/net/testing/test_stream.hpp"
+#include "framewire/net/testing/test_websocket.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,6 +19,7 @@ namespace framewire::net {
 namespace websocket_connection_test {
 
 using namespace std::chrono_literals;
+using testing::accept_browser;
 using testing::bytes_of;
 using testing::connection_pair;
 using testing::eventually;
@@ -32,15 +34,13 @@ using testing::MemoryPeer;
 using testing::on_any_port;
 using testing::refusal_in;
 using testing::TestStream;
+using testing::upgrade_fields;
 
 StreamAddress over_websocket(StreamAddress address) {
     address.scheme = encrypted(address.scheme) ? Scheme::websocket_tls : Scheme::websocket;
     return address;
 }
 
-const std::string upgrade_fields =
-    "Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
-    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
 const std::string stream_fields = upgrade_fields + "Sec-WebSocket-Protocol: framewire\r\n";
 
 // A frame as a browser sends it, with a mask of its own.
@@ -210,15 +210,7 @@ TEST(WebSocket, TellsHowFarAWriteIs) {
     MemoryPeer browser(loop, std::move(far));
     WebSocketConnection socket(std::move(near), {.post = [&](auto task) { loop.post(std::move(task)); }});
     EXPECT_EQ(socket.name(), "somebody");
-    bool open = false;
-    socket.accept({{"Host", "localhost"},
-                   {"Connection", "Upgrade"},
-                   {"Upgrade", "websocket"},
-                   {"Sec-WebSocket-Version", "13"},
-                   {"Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="}},
-                  [&](const std::error_code& error, std::size_t) { open = !error; });
-    loop.run();
-    EXPECT_TRUE(open);
+    EXPECT_TRUE(accept_browser(socket, loop));
     browser.hear();
     const Bytes first(700, 1), second(5000, 2);
     const ByteSpan pieces[] = {first, second};

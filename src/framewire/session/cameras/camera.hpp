@@ -2,7 +2,7 @@
 
 #include "framewire/net/listener.hpp"
 #include "framewire/pipeline/statistics/statistics.hpp"
-#include "framewire/session/broadcast.hpp"
+#include "framewire/session/broadcast/broadcast.hpp"
 #include "framewire/session/live/live_options.hpp"
 #include "framewire/session/live/live_settings.hpp"
 #include "framewire/session/live/served_camera.hpp"

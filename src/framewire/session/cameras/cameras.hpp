@@ -2,7 +2,7 @@
 
 #include "framewire/net/listener.hpp"
 #include "framewire/pipeline/statistics/statistics.hpp"
-#include "framewire/session/broadcast.hpp"
+#include "framewire/session/broadcast/broadcast.hpp"
 #include "framewire/session/events/event_hub.hpp"
 #include "framewire/session/events/event_options.hpp"
 #include "framewire/session/events/mqtt/mqtt_publisher.hpp"

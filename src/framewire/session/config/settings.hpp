@@ -4,7 +4,7 @@
 #include "framewire/core/parameters/info.hpp"
 #include "framewire/core/parameters/values.hpp"
 #include "framewire/net/listener.hpp"
-#include "framewire/session/broadcast.hpp"
+#include "framewire/session/broadcast/broadcast.hpp"
 #include "framewire/session/config/detector_settings.hpp"
 #include "framewire/session/live/live_options.hpp"
 #include "framewire/session/options.hpp"

@@ -3,7 +3,7 @@
 #include "framewire/media/formats/npy.hpp"
 #include "framewire/media/images/image_folder.hpp"
 #include "framewire/pipeline/frames/hog/frame_hog.hpp"
-#include "framewire/session/hog/step_pictures.hpp"
+#include "framewire/session/hog/steps/step_pictures.hpp"
 #include "framewire/session/input/filtered_input.hpp"
 #include "framewire/session/job/frame_job.hpp"
 #include "framewire/session/outputs/written.hpp"

@@ -4,7 +4,7 @@
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/media/images/image_folder.hpp"
 #include "framewire/pipeline/circle/circle.hpp"
-#include "framewire/session/hog/step_pictures.hpp"
+#include "framewire/session/hog/steps/step_pictures.hpp"
 #include "framewire/session/outputs/folders.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 
 #include "framewire/hog/hog.hpp"
 #include "framewire/session/hog/descriptor_summary.hpp"
-#include "framewire/session/hog/step_frames.hpp"
+#include "framewire/session/hog/steps/step_frames.hpp"
 #include "framewire/session/job/job_files.hpp"
 #include "framewire/session/job/result.hpp"
 #include "framewire/session/options.hpp"

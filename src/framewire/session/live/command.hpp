@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/session/broadcast.hpp"
+#include "framewire/session/broadcast/broadcast.hpp"
 
 #include <string>
 

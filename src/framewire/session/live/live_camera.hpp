@@ -6,7 +6,7 @@
 #include "framewire/net/session/metrics.hpp"
 #include "framewire/pipeline/statistics/statistics.hpp"
 #include "framewire/session/control/control.hpp"
-#include "framewire/session/live/live_recording_state.hpp"
+#include "framewire/session/live/parts/live_recording_state.hpp"
 #include "framewire/session/live/zones.hpp"
 
 #include <cstdint>

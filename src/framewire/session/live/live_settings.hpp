@@ -3,7 +3,7 @@
 #include "framewire/delta/delta.hpp"
 #include "framewire/filters/adjustment.hpp"
 #include "framewire/pipeline/chain/switches/chain_switches.hpp"
-#include "framewire/session/broadcast.hpp"
+#include "framewire/session/broadcast/broadcast.hpp"
 #include "framewire/session/live/zones.hpp"
 
 #include <optional>

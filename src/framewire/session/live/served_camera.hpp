@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/session/broadcast.hpp"
+#include "framewire/session/broadcast/broadcast.hpp"
 #include "framewire/session/live/live_camera.hpp"
 #include "framewire/session/live/live_options.hpp"
 #include "framewire/session/live/live_settings.hpp"

@@ -4,7 +4,7 @@
 #include "framewire/net/client.hpp"
 #include "framewire/net/stream/stream_state.hpp"
 #include "framewire/pipeline/statistics/progress.hpp"
-#include "framewire/session/ending_deadlines.hpp"
+#include "framewire/session/broadcast/ending_deadlines.hpp"
 #include "framewire/session/job/job.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/net/address.hpp"
-#include "framewire/session/broadcast.hpp"
+#include "framewire/session/broadcast/broadcast.hpp"
 
 #include <cstdint>
 #include <memory>

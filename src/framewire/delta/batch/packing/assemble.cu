@@ -2,7 +2,7 @@
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/cuda/kernel/scan.cuh"
 #include "framewire/delta/batch/packing/assemble.hpp"
-#include "framewire/delta/prediction/step_sizes.hpp"
+#include "framewire/delta/prediction/quantization/step_sizes.hpp"
 
 #include <cstdint>
 

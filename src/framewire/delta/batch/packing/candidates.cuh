@@ -7,7 +7,7 @@
 #include "framewire/delta/batch/packing/vector_search.cuh"
 #include "framewire/delta/batch/step_contexts.cuh"
 #include "framewire/delta/prediction/foretold_formulas.hpp"
-#include "framewire/delta/prediction/quantizer.hpp"
+#include "framewire/delta/prediction/quantization/quantizer.hpp"
 
 #include <cstdint>
 

@@ -4,7 +4,7 @@
 
 #include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/delta/blocks/grid.hpp"
-#include "framewire/delta/prediction/motion_formulas.hpp"
+#include "framewire/delta/prediction/motion/motion_formulas.hpp"
 
 #include <cstdint>
 

@@ -5,7 +5,7 @@
 #include "framewire/delta/batch/packing/candidates.cuh"
 #include "framewire/delta/batch/packing/prediction.hpp"
 #include "framewire/delta/batch/packing/step_chain.cuh"
-#include "framewire/delta/prediction/step_sizes.hpp"
+#include "framewire/delta/prediction/quantization/step_sizes.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -7,7 +7,7 @@
 #include "framewire/delta/batch/unpacking/decode_job.cuh"
 #include "framewire/delta/entropy/warp_reader.cuh"
 #include "framewire/delta/prediction/foretold_formulas.hpp"
-#include "framewire/delta/prediction/quantizer.hpp"
+#include "framewire/delta/prediction/quantization/quantizer.hpp"
 
 #include <cstdint>
 

@@ -5,6 +5,7 @@
 #include "framewire/net/testing/test_server.hpp"
 #include "framewire/net/testing/test_site.hpp"
 #include "framewire/net/testing/test_stream.hpp"
+#include "framewire/net/testing/test_websocket.hpp"
 
 #include <gtest/gtest.h>
 
@@ -26,6 +27,7 @@ using testing::eventually;
 using testing::HttpClient;
 using testing::on_any_port;
 using testing::Served;
+using testing::upgrade_fields;
 
 struct FedSite {
     explicit FedSite(Served& served, http::FeedOptions options = {})
@@ -128,17 +130,14 @@ TEST(Feeds, GoToWebSocketsOfWhoHasTheToken) {
     options.keep_alive = 100ms;
     Served server(options);
     FedSite fed(server);
-    const std::string upgrade =
-        "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
-        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
     // Masked by zeros, which is as good as any for a test.
     const auto text = [](const std::string& words) {
         return std::string("\x81", 1) + static_cast<char>(0x80 | words.size()) + std::string(4, '\0') + words;
     };
     auto proven = server.client();
-    EXPECT_EQ(proven.ask("GET /feed", upgrade + "Authorization: Bearer correct-horse-battery\r\n").status, 101);
+    EXPECT_EQ(proven.ask("GET /feed", upgrade_fields + "Authorization: Bearer correct-horse-battery\r\n").status, 101);
     auto telling = server.client();
-    EXPECT_EQ(telling.ask("GET /feed", upgrade).status, 101);
+    EXPECT_EQ(telling.ask("GET /feed", upgrade_fields).status, 101);
     telling.say(text(R"({"token": "correct-horse-battery"})"));
     fed.wait_for(2);
     fed.publish("a line");
@@ -149,13 +148,13 @@ TEST(Feeds, GoToWebSocketsOfWhoHasTheToken) {
     telling.say(text("more words"));  // of no interest
     for (const auto* words : {R"({"token":"wrong-horse-battery"})", R"({"token":""})", "{}", "words"}) {
         auto stranger = server.client();
-        EXPECT_EQ(stranger.ask("GET /feed", upgrade).status, 101);
+        EXPECT_EQ(stranger.ask("GET /feed", upgrade_fields).status, 101);
         stranger.say(text(words));
         EXPECT_TRUE(stranger.closed()) << words;
     }
     EXPECT_EQ(fed.feed->clients(), 2);
-    EXPECT_EQ(server.client().ask("GET /feed", upgrade + "Origin: http://evil.example\r\n").status, 403);
-    EXPECT_EQ(server.client().ask("GET /other", upgrade).status, 404);
+    EXPECT_EQ(server.client().ask("GET /feed", upgrade_fields + "Origin: http://evil.example\r\n").status, 403);
+    EXPECT_EQ(server.client().ask("GET /other", upgrade_fields).status, 404);
     fed.publish("another");
     EXPECT_TRUE(telling.hear_until("another"));
     fed.feed->end();

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/media/fwd/recorder.hpp"
-#include "framewire/session/live/live_recording_state.hpp"
+#include "framewire/session/live/parts/live_recording_state.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -1,0 +1,211 @@
+#include "framewire/net/session/viewers/viewers.hpp"
+
+#include "framewire/core/error.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace framewire::net {
+
+namespace {
+
+using Phase = Viewer::Phase;
+
+std::shared_ptr<const Bytes> shared(Bytes bytes) { return std::make_shared<const Bytes>(std::move(bytes)); }
+
+}  // namespace
+
+Stream::Stream(std::string name_, StreamState& state_, Control control_)
+    : name(std::move(name_)),
+      state(state_),
+      hello(shared(server_hello({state.epoch(), control_ != nullptr, state.info()}))),
+      last_words(shared(empty_message(MessageType::end))),
+      control(std::move(control_)) {}
+
+Viewers::Viewers(const Deadlines& deadlines, Loop& loop, const Streams& streams, Tally& tally)
+    : deadlines_(deadlines),
+      loop_(loop),
+      streams_(streams),
+      tally_(tally),
+      alive_(shared(empty_message(MessageType::alive))) {}
+
+Viewers::~Viewers() {
+    for (const auto& [name, stream] : streams_)
+        for (const auto& viewer : stream->viewers)
+            if (viewer->phase == Phase::watching) stream->state.detach();
+}
+
+void Viewers::come(Stream& stream, ConnectionPointer connection, const HeldBlocks& held) {
+    const auto viewer = std::make_shared<Viewer>(std::move(connection), stream, loop_.now());
+    resume(*viewer, held);
+    stream.viewers.insert(viewer);
+    ++count_;
+    stream.state.attach();
+    count(stream, [](StreamMetrics& m) {
+        ++m.viewers;
+        ++m.viewers_total;
+    });
+    came_.line("viewer {} came", viewer->connection->name());
+    listen_to(*viewer);
+    send(*viewer, {Answer::Kind::words, {stream.hello}, 1});
+}
+
+// --- hearing ---
+
+void Viewers::listen_to(Viewer& viewer) {
+    const auto into = std::span(viewer.said).subspan(viewer.heard_bytes);
+    viewer.connection->read_some(into, [this, &viewer](const std::error_code& error, std::size_t bytes) {
+        const auto held = viewer.shared_from_this();
+        if (error || bytes == 0) return part(held, "");
+        viewer.heard_bytes += bytes;
+        try {
+            if (viewer.heard_bytes == viewer.said.size()) hear(held);
+        } catch (const Error& problem) {
+            drop(held, problem.what());
+        }
+        if (viewer.phase != Phase::gone && !viewer.awaits_control) listen_to(viewer);
+    });
+}
+
+// A message's front, or its content.
+void Viewers::hear(const ViewerPointer& viewer) {
+    auto expected = header_bytes;
+    if (!viewer->front) {
+        viewer->front = read_viewer_header(viewer->said);
+        if (viewer->front->type == MessageType::hello) fail(ErrorCode::source_lost, "it says hello a second time");
+        expected = viewer->front->length_bytes;
+    } else {
+        const auto type = std::exchange(viewer->front, {})->type;
+        if (type == MessageType::drawn)
+            take_drawn(*viewer, read_drawn(viewer->said));
+        else
+            take_control(viewer, read_control(viewer->said));
+    }
+    viewer->said.resize(expected);
+    viewer->heard_bytes = 0;
+}
+
+void Viewers::take_drawn(Viewer& viewer, const Drawn& drawn) {
+    const auto now = loop_.now();
+    if (!viewer.window.drawn(drawn, now))
+        fail(ErrorCode::source_lost, "it has drawn {} messages, which cannot be", drawn.messages);
+    viewer.drawn_at = now;
+    viewer.clocks = {drawn.clock_us, microseconds_since_start(now)};
+    send_missing(viewer);
+}
+
+// One at a time: nothing more is read of a viewer until its wish was seen to.
+void Viewers::take_control(const ViewerPointer& viewer, const std::string& wish) {
+    auto& stream = viewer->stream;
+    if (!stream.control) fail(ErrorCode::source_lost, "it has a wish of a stream that takes none");
+    if (viewer->phase != Phase::watching) return;
+    viewer->awaits_control = true;
+    ++stream.controls_under_way;
+    loop_.post_work([this, viewer, wish, &stream] {
+        ControlAnswer answer{.done = true};
+        try {
+            answer.text = stream.control(wish);
+        } catch (const std::exception& error) {
+            answer = {false, error.what()};
+        }
+        loop_.post([this, viewer, answer, asked = wish.empty()] { answer_control(viewer, answer, asked); });
+    });
+}
+
+// Who does not take the answers to its wishes is not heard either.
+void Viewers::hear_on(Viewer& viewer) {
+    if (viewer.phase == Phase::gone || viewer.writing || !std::exchange(viewer.control_answered, false)) return;
+    viewer.awaits_control = false;
+    listen_to(viewer);
+}
+
+// What one viewer has changed, all are told.
+void Viewers::answer_control(const ViewerPointer& viewer, const ControlAnswer& answer, bool only_asked) {
+    auto& stream = viewer->stream;
+    --stream.controls_under_way;
+    const auto words = shared(answer_message(answer));
+    for_everyone(stream, [&](const ViewerPointer& other) {
+        if (other == viewer) {
+            other->words.push_back(words);
+            other->control_answered = true;
+        } else if (answer.done && !only_asked) {
+            other->news = words;  // the last is all that waits for who takes nothing
+        } else {
+            return;
+        }
+        send_missing(*other);
+    });
+    hear_on(*viewer);
+    stream.tell_when_idle();
+}
+
+// --- going ---
+
+void Viewers::drop(const ViewerPointer& viewer, std::string_view why) {
+    dropped_.line("viewer {} dropped: {}", viewer->connection->name(), why);
+    close(viewer);
+    count(viewer->stream, [](StreamMetrics& m) { ++m.dropped; });  // who sees that sees also that it is gone
+}
+
+// It has closed, or its connection broke for the reason given.
+void Viewers::part(const ViewerPointer& viewer, std::string_view why) {
+    if (viewer->phase == Phase::watching)
+        went_.line("viewer {} went{}{}", viewer->connection->name(), why.empty() ? "" : ": ", why);
+    close(viewer);
+}
+
+void Viewers::close(const ViewerPointer& viewer) {
+    if (viewer->phase == Phase::gone) return;
+    enter(*viewer, Phase::gone);
+    viewer->connection->close();
+    viewer->stream.viewers.erase(viewer);
+    --count_;
+    release(*viewer);
+}
+
+void Viewers::enter(Viewer& viewer, Phase phase) {
+    const auto before = std::exchange(viewer.phase, phase);
+    if (before == Phase::watching) viewer.stream.state.detach();
+    tally_.count([&] {
+        if (before == Phase::watching) {
+            --viewer.stream.metrics.viewers;
+            --tally_.total.viewers;
+        }
+        viewer.stream.ending_viewers += (phase == Phase::ending) - (before == Phase::ending);
+    });
+}
+
+int Viewers::cut_off(Stream& stream) {
+    const auto left = static_cast<int>(stream.viewers.size());
+    for_everyone(stream, [this](const ViewerPointer& viewer) { close(viewer); });
+    return left;
+}
+
+// --- deadlines ---
+
+void Viewers::check_deadlines() {
+    const auto now = loop_.now();
+    for (const auto& [name, stream] : streams_)
+        for_everyone(*stream, [&](const ViewerPointer& viewer) { check_deadlines(viewer, now); });
+    for (auto* log : {&came_, &went_, &dropped_, &trouble_}) log->tell_left_out(now);
+}
+
+void Viewers::check_deadlines(const ViewerPointer& viewer, Clock::time_point now) {
+    const auto silence = now - viewer->progress;
+    if (viewer->phase == Phase::ending) {
+        if (silence >= deadlines_.write) close(viewer);
+    } else if (viewer->writing && silence >= deadlines_.write) {
+        drop(viewer, fmt::format("it took nothing for {} ms", deadlines_.write.count()));
+    } else if (!viewer->window.empty() &&
+               now - std::max({viewer->window.oldest(), viewer->drawn_at, viewer->states_progress}) >=
+                   deadlines_.write) {
+        drop(viewer, fmt::format("it drew nothing for {} ms", deadlines_.write.count()));
+    } else if (!viewer->writing && now - viewer->answered_at >= deadlines_.keep_alive) {
+        send(*viewer, {Answer::Kind::words, {alive_}, 1});  // also while blocks are coded for it
+    }
+}
+
+}  // namespace framewire::net

@@ -1,0 +1,123 @@
+#pragma once
+
+#include "framewire/net/limits/limited_log.hpp"
+#include "framewire/net/limits/pinned_bytes.hpp"
+#include "framewire/net/session/stream.hpp"
+#include "framewire/net/session/tally.hpp"
+#include "framewire/net/session/viewers/viewer.hpp"
+#include "framewire/net/transport/connection.hpp"
+#include "framewire/net/transport/loop.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace framewire::net {
+
+/// The viewers of all streams of a server. Each is sent what it lacks of the newest state, as far as its SendWindow
+/// lets it: a slow one skips states and costs nobody else anything, what waits for it never exceeds one whole picture,
+/// and what waits for all of them is limited. Everything happens in the loop's thread.
+class Viewers {
+public:
+    struct Deadlines {
+        std::chrono::milliseconds write{};       ///< without a byte taken by a viewer that has some coming
+        std::chrono::milliseconds keep_alive{};  ///< the longest silence towards a viewer
+    };
+
+    /// All live longer. `streams` are those that there are at any time.
+    Viewers(const Deadlines& deadlines, Loop& loop, const Streams& streams, Tally& tally);
+    /// Of the streams, whose states live on, nobody is a viewer any more.
+    ~Viewers();
+    Viewers(const Viewers&) = delete;
+    Viewers& operator=(const Viewers&) = delete;
+
+    /// What answers on their way may keep in memory together, where more than one is.
+    void set_pinned_limit(std::size_t bytes) { pinned_limit_ = bytes; }
+    /// Those there now, who were told the end included.
+    std::size_t count() const { return count_; }
+
+    /// A viewer whose hello was taken, and said that it holds these blocks.
+    void come(Stream& stream, ConnectionPointer connection, const HeldBlocks& held);
+    /// The stream's state is new.
+    void send_all_missing(Stream& stream);
+    /// Gives how many were left.
+    int cut_off(Stream& stream);
+    /// To be called now and then.
+    void check_deadlines();
+
+private:
+    void resume(Viewer& viewer, const HeldBlocks& held);
+    void listen_to(Viewer& viewer);
+    void hear(const ViewerPointer& viewer);
+    void take_drawn(Viewer& viewer, const Drawn& drawn);
+    void hear_on(Viewer& viewer);
+    void take_control(const ViewerPointer& viewer, const std::string& wish);
+    void answer_control(const ViewerPointer& viewer, const ControlAnswer& answer, bool only_asked);
+    void drop(const ViewerPointer& viewer, std::string_view why);
+    void part(const ViewerPointer& viewer, std::string_view why);
+    void close(const ViewerPointer& viewer);
+    void enter(Viewer& viewer, Viewer::Phase phase);
+
+    // Calls `act` for every viewer that there is now; what goes wrong with one costs the others nothing.
+    template <class Act>
+    void for_everyone(Stream& stream, Act act) {
+        const std::vector<ViewerPointer> everyone(stream.viewers.begin(), stream.viewers.end());
+        for (const auto& viewer : everyone) {
+            if (viewer->phase == Viewer::Phase::gone) continue;
+            try {
+                act(viewer);
+            } catch (const std::exception& error) {
+                drop(viewer, error.what());
+            }
+        }
+    }
+
+    void send(Viewer& viewer, Answer answer);
+    void written(const ViewerPointer& viewer, const std::error_code& error);
+    void make_room_for(const Answer& answer);
+    ViewerPointer slowest_besides(const Answer& answer) const;
+    void release(Viewer& viewer);
+    void count_pinned();
+    void count_taken(const Viewer& viewer, const Answer& answer);
+    void send_missing(Viewer& viewer);
+    bool send_steps(Viewer& viewer, std::size_t room_bytes);
+    void send_words(Viewer& viewer);
+    void ask_for_blocks(Viewer& viewer);
+    void want_blocks(const Viewer& viewer, delta::BlockSet& wanted) const;
+    void code_blocks(Stream& stream, delta::BlockSet wanted);
+    void hand_out(Stream& stream, const WholeState* whole);
+    void send_blocks(Viewer& viewer, const WholeState& whole);
+    void tell_clocks(Viewer& viewer);
+    void check_deadlines(const ViewerPointer& viewer, Clock::time_point now);
+
+    // For the stream and for all of them.
+    template <class Change>
+    void count(Stream& stream, Change change) {
+        tally_.count([&] {
+            change(stream.metrics);
+            change(tally_.total);
+        });
+    }
+
+    const Deadlines deadlines_;
+    Loop& loop_;
+    const Streams& streams_;
+    Tally& tally_;
+    std::size_t pinned_limit_ = 0;
+    std::size_t count_ = 0;
+    PinnedBytes pinned_;
+    std::vector<std::span<const std::uint8_t>> pieces_;  // of the answer being sent; its room is used again
+    const std::shared_ptr<const Bytes> alive_;
+    LimitedLog came_{LogLevel::info, "viewers that came"};
+    LimitedLog went_{LogLevel::info, "viewers that went"};
+    LimitedLog dropped_{LogLevel::warning, "viewers dropped"};
+    LimitedLog trouble_{LogLevel::error, "trouble in serving"};
+};
+
+}  // namespace framewire::net

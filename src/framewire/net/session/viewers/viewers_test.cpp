@@ -1,0 +1,191 @@
+#include "framewire/net/session/viewers/viewers.hpp"
+
+#include "framewire/net/client.hpp"
+#include "framewire/net/server.hpp"
+#include "framewire/net/testing/test_hello.hpp"
+#include "framewire/net/testing/test_server.hpp"
+#include "framewire/net/testing/test_stream.hpp"
+#include "framewire/net/testing/test_tcp.hpp"
+#include "kit/captured_log.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <string>
+#include <vector>
+
+namespace framewire::net {
+namespace viewers_test {
+
+using namespace std::chrono_literals;
+using testing::eventually;
+using testing::expect_equal;
+using testing::follow;
+using testing::greeting_of;
+using testing::hello_for;
+using testing::hello_of;
+using testing::on_any_port;
+using testing::picture_of;
+using testing::RawConnection;
+using testing::stuck_in_a_picture;
+using testing::TestStream;
+
+// One viewer takes nothing; the other still gets every picture at once, and what waits for the first stays one message.
+TEST(Server, SlowViewerSkipsAndDelaysNobody) {
+    TestStream stream({1, 240, 320, 3}, delta::Mode::lossless, 60);  // about 200 kB of noise a step
+    auto options = on_any_port();
+    options.write_deadline = 5min;  // on a slow machine the steps take a while
+    Server server(stream.state, options);
+    Client slow(server.address()), quick(server.address());
+    ASSERT_TRUE(server.wait_for_viewers(2, {}));
+
+    constexpr std::uint64_t versions = 100;
+    for (std::uint64_t version = 1; version <= versions; ++version) {
+        stream.step();
+        server.publish();
+        follow(quick, version);
+        expect_equal(quick.picture(), stream.reference());
+    }
+    EXPECT_EQ(quick.counts().received.skipped, 0);
+
+    // Now it reads: what was under way, then the newest picture, and nothing of what lay between.
+    auto ending = std::async(std::launch::async, [&] { return server.finish(20s); });
+    while (slow.next()) {
+    }
+    while (quick.next()) {
+    }
+    EXPECT_EQ(ending.get(), 0);
+    EXPECT_EQ(slow.state().version, versions);
+    expect_equal(slow.picture(), stream.reference());
+    EXPECT_GT(slow.counts().received.skipped, 50);
+    EXPECT_GT(server.metrics().skipped, 50);
+    EXPECT_LT(slow.counts().bytes, 20 * stream.state.info().shape.bytes());
+}
+
+TEST(Server, StuckViewerIsDropped) {
+    TestStream stream({1, 300, 400, 3}, delta::Mode::lossless, 60);
+    auto options = on_any_port();
+    options.write_deadline = 300ms;
+    options.keep_alive = 100ms;
+    Server server(stream.state, options);
+    auto stuck = RawConnection::connect(server.address().server.port, 4096);
+    ASSERT_TRUE(stuck.send(hello_for("main")));
+    ASSERT_TRUE(server.wait_for_viewers(1, {}));
+    EXPECT_TRUE(eventually([&] {
+        stream.step();
+        server.publish();
+        return server.metrics().dropped == 1;
+    }));
+    EXPECT_EQ(server.metrics().viewers, 0);
+}
+
+// A stream whose pictures take until somebody says so.
+class HeldUpStream : public StreamState {
+public:
+    HeldUpStream()
+        : StreamState({{1, 8, 8, 3}, delta::Mode::exact, 20, {30, 1}, "held up"}, kit::executor(Backend::cpu)) {
+        HostImage black(info().shape);
+        kit::fill(black.view(), kit::Fill::zeros);
+        start(black.view(), {});
+    }
+    std::shared_ptr<const WholeState> whole(const delta::BlockSet& wanted) override {
+        gate_.wait();
+        return StreamState::whole(wanted);
+    }
+    void release() { released_.set_value(); }
+
+private:
+    std::promise<void> released_;
+    std::shared_future<void> gate_ = released_.get_future().share();
+};
+
+TEST(Server, KeepAlivesGoOnWhileAPictureIsPacked) {
+    HeldUpStream stream;
+    auto options = on_any_port();
+    options.keep_alive = 20ms;
+    options.write_deadline = 200ms;  // is over before the picture is there, through no fault of the viewer's
+    Server server(stream, options);
+    auto viewer = RawConnection::connect(server.address().server.port);
+    ASSERT_TRUE(viewer.send(hello_for("main")));
+    const auto hello = greeting_of(stream);
+    EXPECT_EQ(viewer.read_exactly(hello.size()), hello);
+    const auto alive = empty_message(MessageType::alive);
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(viewer.read_exactly(header_bytes), alive) << i;
+    stream.release();
+    auto message = viewer.read_exactly(header_bytes);
+    while (message == alive) message = viewer.read_exactly(header_bytes);
+    ASSERT_FALSE(message.empty());
+    EXPECT_EQ(message[0], static_cast<std::uint8_t>(MessageType::picture));
+    EXPECT_EQ(server.metrics().dropped, 0);
+}
+
+// Each would keep a picture of its own in memory, for each asks for it at another version.
+TEST(Server, ViewersThatDoNotReadKeepOnlySoMuchInMemory) {
+    const kit::CapturedLog log;
+    TestStream stream({1, 300, 400, 3}, delta::Mode::lossless, 60);
+    auto options = on_any_port();
+    options.write_deadline = 1h;
+    const auto picture_bytes = static_cast<std::size_t>(stream.state.info().shape.frame_bytes());
+    options.pinned_limit_bytes = 3 * picture_bytes;
+    Server server(stream.state, options);
+    std::vector<RawConnection> stuck;
+    constexpr int viewers = 10;
+    for (int i = 0; i < viewers; ++i) {
+        stream.step();
+        server.publish();
+        stuck.push_back(stuck_in_a_picture(server, stream.state));
+        const auto pinned = server.metrics().pinned_bytes;
+        EXPECT_LE(pinned, static_cast<std::int64_t>(options.pinned_limit_bytes));
+        EXPECT_GT(pinned, static_cast<std::int64_t>(picture_bytes / 2)) << "or this test tells nothing";
+    }
+    EXPECT_GE(server.metrics().dropped, viewers - 5);
+    EXPECT_EQ(server.metrics().viewers, viewers - server.metrics().dropped);
+    EXPECT_NE(
+        log.text().find(fmt::format("dropped: it is the slowest, and what waits for viewers takes more than the {} "
+                                    "bytes allowed",
+                                    options.pinned_limit_bytes)),
+        std::string::npos)
+        << log.text();
+    Client honest(server.address());
+    for (int i = 0; i < 5; ++i) {
+        stream.step();
+        server.publish();
+        follow(honest, static_cast<std::uint64_t>(stream.frames()));
+        expect_equal(honest.picture(), stream.reference());
+    }
+    stuck.clear();
+    EXPECT_TRUE(eventually([&] { return server.metrics().pinned_bytes == 0; }));
+}
+
+TEST(Server, CountsWhatWasTaken) {
+    TestStream stream({1, 300, 400, 3}, delta::Mode::lossless, 60);
+    stream.step();
+    Server server(stream.state, on_any_port());
+    auto viewer = stuck_in_a_picture(server, stream.state);
+    const auto before = server.metrics();
+    EXPECT_EQ(before.pictures, 0);
+    EXPECT_EQ(before.picture_bytes, 0);
+    EXPECT_EQ(before.other_bytes, static_cast<std::int64_t>(greeting_of(stream.state).size()));
+    const auto size = picture_of(stream.state).bytes->size();
+    EXPECT_EQ(viewer.read_exactly(size - header_bytes).size(), size - header_bytes);
+    EXPECT_TRUE(eventually([&] { return server.metrics().pictures == 1; }));
+    EXPECT_EQ(server.metrics().picture_bytes, static_cast<std::int64_t>(size));
+}
+
+TEST(Server, ViewersThatGoAreForgotten) {
+    TestStream stream;
+    Server server(stream.state, on_any_port());
+    stream.step();
+    for (int i = 0; i < 20; ++i) {
+        Client client(server.address());
+        ASSERT_TRUE(client.next());
+    }
+    EXPECT_TRUE(eventually([&] { return server.metrics().viewers == 0; }));
+    stream.step();
+    EXPECT_EQ(stream.state.counts().steps, 0) << "packed for nobody";
+    EXPECT_EQ(server.metrics().viewers_total, 20);
+}
+
+}  // namespace viewers_test
+}  // namespace framewire::net

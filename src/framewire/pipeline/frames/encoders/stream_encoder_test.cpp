@@ -1,0 +1,277 @@
+#include "framewire/pipeline/frames/encoders/stream_encoder.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/delta/packing/packing.hpp"
+#include "framewire/pipeline/frames/encoders/resting_scene.hpp"
+#include "kit/allocations.hpp"
+#include "kit/filter_check.hpp"
+#include "kit/images.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+namespace framewire {
+namespace stream_encoder_test {
+
+class StreamEncoderTest : public kit::BackendTest {
+protected:
+    Executor& executor() { return kit::executor(GetParam()); }
+};
+
+FRAMEWIRE_ON_EVERY_BACKEND(StreamEncoderTest);
+
+// Frames whose upper part changes, a ramp below: a half, then next to nothing, then all, so that changes are more than
+// those before led to expect, and more than have room to land.
+void paint(HostView<std::uint8_t> image, int number) {
+    const auto& shape = image.shape();
+    kit::fill(image, kit::Fill::ramp);
+    const int parts[] = {2, 2, 60, 60, 1, 60, 2};
+    const auto upper = Shape{1, std::max(1, shape.height / parts[number % 7]), shape.width, shape.channels};
+    kit::fill(HostView<std::uint8_t>(image.data(), upper), kit::Fill::noise, static_cast<std::uint64_t>(number));
+}
+
+// A viewer that is sent the first picture and the changes, against the frames.
+class Viewer {
+public:
+    Viewer(const StreamEncoder& encoder) : encoder_(encoder), held_(encoder.shape()) {}
+
+    void take(FrameChanges& changes, HostView<const std::uint8_t> frame) {
+        changes.wait();
+        auto* held = held_.view().data();
+        const auto& found = changes.changes();
+        const auto& summary = found.summaries[0];
+        EXPECT_EQ(changes.first(), taken_ == 0);
+        if (changes.first()) {
+            copy(encoder_.first_picture(), held_.view());
+            EXPECT_EQ(summary.count, 0u);
+        }
+        for (std::uint32_t i = 0; i < summary.count; ++i) {
+            auto& byte = held[found.positions[i]];
+            byte = static_cast<std::uint8_t>(byte + found.differences[i]);
+        }
+        std::uint32_t worst = 0;
+        std::uint64_t squares = 0;
+        for (std::int64_t i = 0; i < encoder_.shape().bytes(); ++i) {
+            const auto error = static_cast<std::uint32_t>(std::abs(held[i] - frame.data()[i]));
+            worst = std::max(worst, error);
+            squares += std::uint64_t{error} * error;
+        }
+        EXPECT_LE(worst, static_cast<std::uint32_t>(encoder_.parameters().effective_threshold()));
+        EXPECT_EQ(summary.max_error, worst);
+        EXPECT_EQ(summary.squared_error, squares);
+        ++taken_;
+    }
+
+private:
+    const StreamEncoder& encoder_;
+    HostImage held_;
+    int taken_ = 0;
+};
+
+TEST_P(StreamEncoderTest, ViewerStaysWithinTheThreshold) {
+    for (const auto& parameters :
+         {delta::EncoderParameters{delta::Mode::exact, 20}, delta::EncoderParameters{delta::Mode::lossless, 20}})
+        for (const auto& shape : {Shape{1, 1, 1, 3}, Shape{1, 17, 33, 3}, Shape{1, 240, 321, 1}, Shape{1, 240, 321, 3}})
+            for (const int slots : {1, 2, 5}) {
+                SCOPED_TRACE(fmt::format("{}, {}, {} under way", to_string(parameters.mode), to_string(shape), slots));
+                StreamEncoder encoder(parameters, shape, executor());
+                Viewer viewer(encoder);
+                std::vector<Frame> frames;
+                std::vector<FrameChanges> changes;
+                for (int slot = 0; slot < slots; ++slot) {
+                    frames.emplace_back(shape, executor());
+                    changes.push_back(encoder.make_changes());
+                }
+                const auto take = [&](int number) {
+                    const auto slot = static_cast<std::size_t>(number % slots);
+                    viewer.take(changes[slot], frames[slot].host());
+                };
+                constexpr int count = 12;
+                for (int number = 0; number < count; ++number) {
+                    if (number >= slots) take(number - slots);
+                    const auto slot = static_cast<std::size_t>(number % slots);
+                    paint(frames[slot].host(), number);
+                    frames[slot].upload();
+                    encoder.start(frames[slot], changes[slot]);
+                }
+                for (int number = count - slots; number < count; ++number) take(number);
+            }
+}
+
+// What a stream's steps are, of a noisy scene in which something moves, with `slots` frames under way.
+std::vector<std::uint8_t> sharpened_stream(Executor& executor, const Shape& shape, int slots) {
+    struct Slot {
+        Frame frame;
+        FrameChanges changes;
+        delta::SharperStep step;
+    };
+    constexpr int threshold = 20;
+    StreamEncoder encoder({delta::Mode::exact, threshold}, shape, executor);
+    delta::RestSharpener sharpener(shape, 0.2, threshold, executor);
+    delta::Packer packer(shape);
+    delta::Unpacker unpacker(shape);
+    HostImage viewer(shape);
+    std::vector<std::uint8_t> all, packed;
+    std::vector<Slot> under_way;
+    for (int slot = 0; slot < slots; ++slot)
+        under_way.push_back({Frame(shape, executor), encoder.make_changes(), delta::SharperStep(shape, executor)});
+    int sharpened = 0;
+    const auto send = [&](const delta::ChangesView<MemorySpace::host>& changes, int within) {
+        packed.clear();
+        packer.pack_changes(changes, within, packed);
+        unpacker.apply_changes(packed, viewer.view());
+        all.insert(all.end(), packed.begin(), packed.end());
+    };
+    const auto take = [&](Slot& slot) {
+        slot.changes.wait();
+        if (slot.changes.first()) return copy(encoder.first_picture(), viewer.view());
+        send(slot.changes.changes(), threshold);
+        if (!slot.step.empty()) {
+            send(slot.step.changes(), slot.step.threshold());
+            sharpener.took(slot.step, std::ssize(packed));
+            ++sharpened;
+        }
+        const auto& summary = slot.changes.changes().summaries[0];
+        std::uint64_t squares = 0;
+        for (std::int64_t i = 0; i < shape.bytes(); ++i) {
+            const int off = viewer.view().data()[i] - slot.frame.host().data()[i];
+            EXPECT_LE(std::abs(off), threshold);
+            squares += static_cast<std::uint64_t>(off * off);
+        }
+        EXPECT_EQ(summary.squared_error, squares);
+        EXPECT_LE(summary.max_error, static_cast<std::uint32_t>(threshold));
+    };
+    constexpr int count = 60;
+    for (int number = 0; number < count + slots; ++number) {
+        auto& slot = under_way[static_cast<std::size_t>(number % slots)];
+        if (number >= slots) take(slot);
+        if (number >= count) continue;
+        frames_testing::paint_resting(slot.frame.fill_on_host(), number);
+        slot.frame.upload();
+        encoder.start(slot.frame, slot.changes);
+        encoder.sharpen(slot.frame, slot.changes, sharpener, {number / 25.0, threshold, 1e6}, slot.step);
+    }
+    EXPECT_GT(sharpened, 3);
+    return all;
+}
+
+TEST_P(StreamEncoderTest, SharpensWhatRests) {
+    for (const auto& shape : {Shape{1, 120, 160, 3}, Shape{1, 240, 321, 1}})
+        for (const int slots : {1, 2, 5}) {
+            SCOPED_TRACE(fmt::format("{}, {} under way", to_string(shape), slots));
+            const auto bytes = sharpened_stream(executor(), shape, slots);
+            const auto on_cpu = sharpened_stream(kit::executor(Backend::cpu), shape, slots);
+            EXPECT_TRUE(bytes == on_cpu) << bytes.size() << " bytes, on the CPU " << on_cpu.size();
+        }
+}
+
+TEST_P(StreamEncoderTest, AllocatesNothingOnceItRuns) {
+    const Shape shape{1, 120, 160, 3};
+    StreamEncoder encoder({}, shape, executor());
+    auto changes = encoder.make_changes();
+    Frame frame(shape, executor());
+    const auto encode = [&](int number) {
+        paint(frame.host(), number);
+        frame.upload();
+        encoder.start(frame, changes);
+        changes.wait();
+    };
+    for (int number = 0; number < 7; ++number) encode(number);
+    const auto before = kit::allocations();
+    for (int number = 0; number < 20; ++number) encode(number);
+    EXPECT_EQ(kit::allocations(), before);
+}
+
+TEST_P(StreamEncoderTest, RefusesOtherFrames) {
+    StreamEncoder encoder({}, {1, 16, 16, 3}, executor());
+    auto changes = encoder.make_changes();
+    Frame other({1, 16, 17, 3}, executor());
+    EXPECT_THROW(encoder.start(other, changes), Error);
+    EXPECT_THROW(StreamEncoder({}, {2, 16, 16, 3}, executor()), Error);
+    EXPECT_THROW(StreamEncoder({delta::Mode::exact, 255}, {1, 16, 16, 3}, executor()), Error);
+}
+
+class SharedStreamsTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        if (const auto reason = kit::why_not(Backend::cuda)) GTEST_SKIP() << *reason;
+    }
+};
+
+// Streams of one shape that come and go, and meet as it happens.
+TEST_F(SharedStreamsTest, AreEachTheirOwn) {
+    const Shape shape{1, 120, 161, 3};
+    delta::SharedEncoders encoders;
+    std::vector<std::jthread> threads;
+    for (int stream = 0; stream < 6; ++stream)
+        threads.emplace_back([&, stream] {
+            SCOPED_TRACE(fmt::format("stream {}", stream));
+            Executor executor(BackendChoice::cuda);
+            StreamEncoder encoder({delta::Mode::exact, 10 * stream}, shape, executor, encoders.of(shape));
+            Viewer viewer(encoder);
+            constexpr std::size_t slots = 3;
+            std::vector<Frame> frames;
+            std::vector<FrameChanges> changes;
+            for (std::size_t slot = 0; slot < slots; ++slot) {
+                frames.emplace_back(shape, executor);
+                changes.push_back(encoder.make_changes());
+            }
+            const std::size_t count = stream == 0 ? 60 : 20 + static_cast<std::size_t>(stream);
+            for (std::size_t number = 0; number < count + slots; ++number) {
+                const auto slot = number % slots;
+                if (number >= slots) viewer.take(changes[slot], frames[slot].host());
+                if (number >= count) continue;
+                paint(frames[slot].host(), static_cast<int>(number) + stream);
+                frames[slot].upload();
+                encoder.start(frames[slot], changes[slot]);
+            }
+        });
+}
+
+TEST_F(SharedStreamsTest, GoOnAfterFramesThatNobodyWaitedFor) {
+    const Shape shape{1, 33, 47, 3};
+    auto& executor = kit::executor(Backend::cuda);
+    delta::SharedEncoders encoders;
+    const auto shared = encoders.of(shape);
+    StreamEncoder encoder({}, shape, executor, shared), other({}, shape, executor, shared);
+    Frame frame(shape, executor);
+    auto kept = encoder.make_changes(), others = other.make_changes();
+    paint(frame.host(), 0);
+    frame.upload();
+    encoder.start(frame, kept);
+    kept.wait();
+    encoder.start(frame, kept);
+    EXPECT_FALSE(kept.goes_by_shared()) << "no other frame is under way";
+    kept.wait();
+    other.start(frame, others);
+    encoder.start(frame, kept, {}, true);
+    EXPECT_FALSE(kept.goes_by_shared());
+    kept.wait();
+    {
+        auto left = encoder.make_changes();
+        encoder.start(frame, left);
+        EXPECT_TRUE(left.goes_by_shared());
+        encoder.start(frame, kept);
+        encoder.start(frame, kept);  // again: the one before is given up
+    }
+    kept.wait();
+    EXPECT_EQ(kept.changes().summaries[0].count, 0u);
+    EXPECT_EQ(shared->counts().frames, 1);
+    others.wait();
+    EXPECT_EQ(shared->under_way(), 0);
+}
+
+TEST_F(SharedStreamsTest, RefusesAnEncoderOfOthers) {
+    delta::SharedEncoders encoders;
+    const Shape shape{1, 16, 16, 3};
+    EXPECT_THROW(StreamEncoder({}, {1, 16, 17, 3}, kit::executor(Backend::cuda), encoders.of(shape)), Error);
+    EXPECT_THROW(StreamEncoder({}, shape, kit::executor(Backend::cpu), encoders.of(shape)), Error);
+}
+
+}  // namespace stream_encoder_test
+}  // namespace framewire

@@ -1,0 +1,154 @@
+#include "framewire/pipeline/frames/moved_objects.hpp"
+#include "framewire/session/broadcast/broadcast_state.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace framewire::session {
+
+void BroadcastFound::wait() {
+    if (packer) {
+        changes.wait();
+        packed.clear();
+        if (!changes.first() && (stream->watched() || (recorder && recorder->goes_on()) || live))
+            packer->pack_changes(changes.changes(), threshold, packed);
+        if (sharper) sharper->pack(*packer);
+    }
+    if (has_objects) objects.wait();
+}
+
+BroadcastFound BroadcastJob::State::make_found() {
+    BroadcastFound found{&stream,
+                         0,
+                         recorder.get(),
+                         encoder ? encoder->make_changes() : FrameChanges(),
+                         detector ? detector->make_objects() : FrameObjects(),
+                         false,
+                         nullptr,
+                         std::nullopt,
+                         std::nullopt};
+    if (encoder) found.packer.emplace(shape);
+    if (encoder && sharpener) found.sharper.emplace(shape, job.input().executor());
+    return found;
+}
+
+void BroadcastJob::State::start(InputFrame& frame, const FrameTime& time, BroadcastFound& found) {
+    found.live = parts.recording();
+    found.has_objects = detector && frame.signal;
+    if (found.has_objects) detector->start(frame.captured, found.objects);
+    if (!encoder) return;
+    found.threshold = threshold.next(time.seconds);
+    // What is recorded is not sharpened: a file has one state of each frame.
+    const bool sharpens = sharpener && stream.watched() && !found.live;
+    encoder->start(frame.result(), found.changes, found.threshold, sharpens);
+    if (!sharpener) return;
+    found.sharper->step.clear();
+    if (sharpens && !found.changes.goes_by_shared())
+        encoder->sharpen(frame.result(), found.changes, *sharpener, moment(time, found.threshold), found.sharper->step);
+    else
+        sharpener->begin_anew();
+}
+
+// Objects are found in frames as captured, and drawn over what the filters make of them.
+std::span<const Component> BroadcastJob::State::seen_by_viewers(const FrameObjects& found) {
+    parts.count(found.objects(), counted);
+    auto objects = std::span<const Component>(counted);
+    objects = objects.first(std::min(objects.size(), net::max_objects));
+    const auto& placement = job.input().placement();
+    if (placement == PlaneMap{}) return objects;
+    move_objects(objects, placement, shape, moved);
+    return moved;
+}
+
+void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const BroadcastFound& found) {
+    parts.note_frame(frame.signal, stream.counts().version == 0);
+    const auto objects = found.has_objects ? seen_by_viewers(found.objects) : std::span<const Component>();
+    const auto bytes_before = stream.counts().step_bytes;
+    int within = found.threshold;
+    if (bounded)
+        within = send_bounded(frame.result(), time, found, objects);
+    else
+        send_changes(time, found, objects);
+    served.publish();
+    if (seen && found.has_objects) seen->seen({time, shape, objects});
+    threshold.took(time.seconds, within, stream.counts().step_bytes - bytes_before, job.statistics());
+    job.statistics().set_sent_bytes(sent_before + stream.counts().up_to_date_bytes);
+}
+
+void BroadcastJob::State::send_changes(const FrameTime& time, const BroadcastFound& found,
+                                       std::span<const Component> objects) {
+    if (found.changes.first()) {
+        stream.start(encoder->first_picture(), time, objects, {}, found.threshold);
+        if (records())
+            recorder->add_picture(time, found.threshold,
+                                  [&](auto picture) { copy(encoder->first_picture(), picture); });
+        record_live(found, {}, time, found.threshold);
+        job.statistics().add_first_picture(shape.frame_bytes());
+        return;
+    }
+    const auto& changes = found.changes.changes();
+    stream.advance(changes, time, objects, found.packed, found.threshold);
+    if (records()) record(found.packed, time, found.threshold);
+    record_live(found, found.packed, time, found.threshold);
+    if (found.sharper) send_sharper(*found.sharper, time, objects, found.threshold);
+    job.statistics().add_delta(changes.summaries[0], shape.frame_bytes());
+}
+
+// One version more of the same frame.
+void BroadcastJob::State::send_sharper(const PackedSharper& sharper, const FrameTime& time,
+                                       std::span<const Component> objects, int within) {
+    if (sharper.step.empty()) return;
+    stream.advance(sharper.step.changes(), time, objects, sharper.packed, within);
+    sharpener->took(sharper.step, std::ssize(sharper.packed));
+}
+
+// A recording's pictures are new ones, near the camera, while there is no viewer who would have to get them, too. R as
+// it is takes more than twice as many bytes.
+BoundedEncoder::Packs BroadcastJob::State::packed_of(const FrameTime& time, const LiveRecording* live_one) const {
+    using enum BoundedEncoder::Packs;
+    if (stream.watched()) return step;
+    if (!records() && !live_one) return nothing;
+    const bool wanted = (records() && recorder->wants_picture(time)) || (live_one && live_one->wants_picture(time));
+    return wanted ? picture : step;
+}
+
+// Gives the threshold of the frame.
+int BroadcastJob::State::send_bounded(Frame& camera, const FrameTime& time, const BroadcastFound& found,
+                                      std::span<const Component> objects) {
+    const bool first = stream.counts().version == 0;
+    const int within = threshold.next(time.seconds);
+    auto outcome = bounded->encode(camera, packed_of(time, found.live.get()), within);
+    if (outcome.whole)
+        stream.start(bounded->reference(), time, objects, outcome.packed, within);
+    else
+        stream.advance(bounded->reference(), outcome.packed, time, objects, within);
+    if (records()) record(outcome.packed, time, within);
+    record_live(found, outcome.packed, time, within);
+    if (sharpener && stream.watched() && !found.live) {
+        auto& [sharper, packer] = *bounded_sharper;
+        bounded->sharpen(camera, outcome, *sharpener, moment(time, within), sharper.step);
+        sharper.pack(packer);
+        send_sharper(sharper, time, objects, within);
+    } else if (sharpener) {
+        sharpener->begin_anew();
+    }
+    if (first)
+        job.statistics().add_first_picture(shape.frame_bytes());
+    else
+        job.statistics().add_delta(outcome.found, shape.frame_bytes());
+    return within;
+}
+
+// The frame that the stream came to last: what viewers get, or from time to time R as a picture.
+void BroadcastJob::State::record(std::span<const std::uint8_t> packed, const FrameTime& time, int within) {
+    if (!packed.empty() && (fwd::is_picture(packed) || !recorder->wants_picture(time)))
+        return recorder->add(packed, time);
+    recorder->add_picture(time, within, [this](auto picture) { stream.copy_reference(picture); });
+}
+
+void BroadcastJob::State::record_live(const BroadcastFound& found, std::span<const std::uint8_t> packed,
+                                      const FrameTime& time, int within) {
+    if (found.live) found.live->add(packed, time, within, [this](auto picture) { stream.copy_reference(picture); });
+}
+
+}  // namespace framewire::session

@@ -1,0 +1,405 @@
+#include "framewire/session/broadcast/broadcast.hpp"
+
+#include "framewire/session/job_testing.hpp"
+#include "framewire/session/receive/receive.hpp"
+#include "framewire/session/run.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <future>
+#include <span>
+#include <stdexcept>
+#include <stop_token>
+
+namespace framewire::session {
+namespace broadcast_test {
+
+constexpr int threshold = 10;
+
+class Broadcast : public JobTest {
+protected:
+    BroadcastOptions options(const std::string& source) const {
+        BroadcastOptions options{.job = job(), .input = {.source = source}, .encoder = {.threshold = threshold}};
+        options.server.listen = {"127.0.0.1", 0};
+        options.wait_for_viewers = 1;
+        options.hurries = true;
+        return options;
+    }
+};
+
+FRAMEWIRE_ON_EVERY_BACKEND(Broadcast);
+
+// How far the furthest byte of what a viewer sees is from the camera's. A viewer that lags may have blocks of older
+// frames: those count from whichever frame is nearest.
+int furthest_now(const net::Client& client, const std::vector<Bytes>& camera) {
+    const auto newest = static_cast<std::size_t>(client.state().frame), oldest = client.complete() ? newest : 0;
+    const auto* seen = client.picture().data();
+    int result = 0;
+    for (std::size_t at = 0; at < camera.at(newest).size(); ++at) {
+        int nearest = 255;
+        for (auto frame = oldest; frame <= newest; ++frame)
+            nearest = std::min(nearest, std::abs(seen[at] - camera[frame][at]));
+        result = std::max(result, nearest);
+    }
+    return result;
+}
+
+int furthest(net::Client& client, const std::vector<Bytes>& camera) {
+    int result = 0;
+    while (client.next()) result = std::max(result, furthest_now(client, camera));
+    return result;
+}
+
+TEST_P(Broadcast, ViewersStayWithinTheThreshold) {
+    BroadcastJob broadcast(options(camera()));
+    auto viewer = std::async(std::launch::async, [&] {
+        net::Client client({broadcast.address()});
+        const int far = furthest(client, camera_frames());
+        return std::pair(far, client.state().frame);
+    });
+    const auto& result = broadcast.run();
+    const auto [far, last] = viewer.get();
+    EXPECT_LE(far, threshold);
+    EXPECT_EQ(last, frames - 1) << "the last state reaches everyone";
+    EXPECT_EQ(result.figures.frames, frames);
+    ASSERT_TRUE(result.figures.delta);
+    EXPECT_EQ(result.figures.delta->max_error, far);
+    EXPECT_EQ(result.viewers.viewers_total, 1);
+    EXPECT_EQ(result.viewers_left, 0);
+}
+
+// Every byte is within the threshold that came with its picture, while that rises and sinks.
+TEST_P(Broadcast, ViewersKnowTheThresholdOfARate) {
+    const std::string noisy = "synth:size=128x96:fps=20:noise=30:objects=5:seed=4:frames=60";
+    const auto camera = read_video(noisy).frames;
+    for (const auto mode : {delta::Mode::exact, delta::Mode::bounded}) {
+        SCOPED_TRACE(to_string(mode));
+        auto limited = options(noisy);
+        limited.encoder.mode = mode;
+        limited.rate = {.bits_per_second = 300e3, .threshold_max = 60};
+        BroadcastJob broadcast(limited);
+        auto viewer = std::async(std::launch::async, [&] {
+            net::Client client({broadcast.address()});
+            EXPECT_EQ(client.info().threshold, 60);
+            int least = 255, most = 0;
+            while (client.next()) {
+                // Older blocks are within what was in force then.
+                EXPECT_LE(furthest_now(client, camera), client.complete() ? client.threshold() : 60)
+                    << "frame " << client.state().frame;
+                least = std::min(least, client.threshold());
+                most = std::max(most, client.threshold());
+            }
+            return std::pair(least, most);
+        });
+        const auto& result = broadcast.run();
+        const auto [least, most] = viewer.get();
+        EXPECT_GE(least, threshold);
+        EXPECT_GT(most, threshold) << "it is told of one that was raised";
+        EXPECT_LE(most, 60);
+        ASSERT_TRUE(result.figures.rate);
+        EXPECT_GE(result.figures.rate->threshold.min, threshold);
+        EXPECT_GT(result.figures.rate->threshold.max, threshold);
+        EXPECT_GT(result.figures.rate->threshold.max, result.figures.rate->threshold.min) << "not always the same";
+        EXPECT_EQ(result.figures.rate->max_bitrate, 300e3);
+        EXPECT_GT(result.figures.rate->mean_bits_per_second, 0);
+    }
+}
+
+// Noise is gone from what a viewer sees of a scene that rests, in each mode, and every byte stays within the threshold.
+TEST_P(Broadcast, WhatRestsGetsSharper) {
+    const std::string scene = "synth:size=128x96:fps=4:objects=0:seed=4:frames=160:noise=";
+    const auto camera = read_video(scene + "3").frames, clean = read_video(scene + "0").frames;
+    for (const auto mode : {delta::Mode::exact, delta::Mode::bounded})
+        for (const bool sharpened : {true, false}) {
+            SCOPED_TRACE(fmt::format("{}, {}", to_string(mode), sharpened));
+            auto resting = options(scene + "3");
+            resting.encoder.mode = mode;
+            resting.refresh_seconds = sharpened ? 2 : 0;
+            BroadcastJob broadcast(resting);
+            auto viewer = std::async(std::launch::async, [&] {
+                net::Client client({broadcast.address()});
+                std::vector<double> errors;  // the mean square against the scene without its noise
+                while (client.next()) {
+                    const auto frame = static_cast<std::size_t>(client.state().frame);
+                    const auto* seen = client.picture().data();
+                    double squares = 0;
+                    for (std::size_t at = 0; at < clean[frame].size(); ++at)
+                        squares += (seen[at] - clean[frame][at]) * (seen[at] - clean[frame][at]);
+                    EXPECT_LE(furthest_now(client, camera), threshold) << "frame " << frame;
+                    errors.push_back(squares / static_cast<double>(camera[frame].size()));
+                }
+                return std::pair(errors.front(), errors.back());
+            });
+            const auto& result = broadcast.run();
+            const auto [first, last] = viewer.get();
+            EXPECT_EQ(result.figures.frames, 160);
+            if (sharpened)
+                EXPECT_LT(last, first / 2) << "3 dB";
+            else
+                EXPECT_GT(last, first / 2);
+        }
+}
+
+// Viewers see a frame again when it gets sharper, and record it once.
+TEST_P(Broadcast, EachFrameIsReceivedOnce) {
+    auto served = options("synth:size=128x96:fps=100:objects=0:seed=4:frames=60:noise=4");
+    served.hurries = false;
+    served.refresh_seconds = 0.1;
+    BroadcastJob broadcast(served);
+    auto running = std::async(std::launch::async, [&] { broadcast.run(); });
+    std::size_t shown = 0;
+    ReceiveJob receive({.job = job(),
+                        .url = to_string(broadcast.address()),
+                        .recording = folder_ / "seen.bgr",
+                        .on_picture = [&](auto) { ++shown; }});
+    const auto received = receive.run().figures.frames;
+    running.get();
+    EXPECT_LE(received, 60);
+    EXPECT_GT(shown, static_cast<std::size_t>(received));
+    EXPECT_EQ(raw_frames(folder_ / "seen.bgr").size(), static_cast<std::size_t>(received));
+}
+
+TEST_P(Broadcast, WhatIsRecordedIsNotSharpened) {
+    auto recorded = options(camera());
+    recorded.record = folder_ / "a.fwd";
+    recorded.refresh_seconds = 1;
+    EXPECT_EQ(error_of([&] { BroadcastJob broadcast(recorded); }), ErrorCode::usage);
+    EXPECT_TRUE(folder_.names().empty());
+}
+
+TEST_P(Broadcast, TakesThePanelsOrdersWhileItRuns) {
+    auto options = this->options("synth:size=64x48:fps=100:seed=1");
+    options.hurries = false;
+    options.input.panel = true;
+    options.input.filters = "gray,scale=32:24";
+    std::stop_source stop;
+    options.job.stop = stop.get_token();
+    BroadcastJob broadcast(options);
+    EXPECT_EQ(broadcast.controls().filters.size(), 2U);
+    EXPECT_EQ(error_of([&] { broadcast.control(parse_control("filter 2 off")); }), ErrorCode::usage);
+    auto viewer = std::async(std::launch::async, [&] {
+        net::Client client({broadcast.address()});
+        // True once a picture is so.
+        const auto comes = [&](auto&& wanted) {
+            for (int seen = 0; seen < 2000 && client.next(); ++seen) {
+                const auto* bytes = client.picture().data();
+                if (wanted(std::span(bytes, static_cast<std::size_t>(client.picture().shape().bytes())))) return true;
+            }
+            return false;
+        };
+        const auto is_gray = [](std::span<const std::uint8_t> bytes) {
+            for (std::size_t at = 0; at < bytes.size(); at += 3)
+                if (std::abs(bytes[at] - bytes[at + 2]) > 2 * threshold) return false;
+            return true;
+        };
+        EXPECT_TRUE(comes(is_gray));
+        broadcast.control(parse_control("filter 1 off"));
+        EXPECT_TRUE(comes([&](auto bytes) { return !is_gray(bytes); }));
+        broadcast.control(parse_control("adjust brightness=-255"));
+        EXPECT_TRUE(
+            comes([](auto bytes) { return std::ranges::all_of(bytes, [](int byte) { return byte <= threshold; }); }));
+        stop.request_stop();
+    });
+    broadcast.run();
+    viewer.get();
+    EXPECT_EQ(broadcast.controls().adjustment, Adjustment{.brightness = -255});
+}
+
+TEST_P(Broadcast, RefusesARateOfTheModeLossless) {
+    auto limited = options(camera());
+    limited.rate = {.bits_per_second = 300e3};
+    limited.encoder.mode = delta::Mode::lossless;
+    EXPECT_EQ(error_of([&] { BroadcastJob broadcast(limited); }), ErrorCode::usage);
+    limited.encoder.mode = delta::Mode::exact;
+    limited.rate->threshold_max = threshold - 1;
+    EXPECT_EQ(error_of([&] { BroadcastJob broadcast(limited); }), ErrorCode::usage);
+}
+
+// The recording has what the viewer saw, and all frames when there was none.
+TEST_P(Broadcast, IsRecordedAsViewersSeeIt) {
+    for (const auto mode : {delta::Mode::exact, delta::Mode::bounded})
+        for (const bool viewed : {true, false}) {
+            auto recorded = options(camera());
+            recorded.encoder.mode = mode;
+            recorded.wait_for_viewers = viewed ? 1 : 0;
+            recorded.record = folder_ / (std::string(to_string(mode)) + (viewed ? "1" : "0") + ".fwd:key=1");
+            BroadcastJob broadcast(recorded);
+            std::vector<std::pair<std::int64_t, Bytes>> seen;
+            std::future<void> viewer;
+            if (viewed)
+                viewer = std::async(std::launch::async, [&] {
+                    net::Client client({broadcast.address()});
+                    while (client.next()) {
+                        const auto* picture = client.picture().data();
+                        seen.emplace_back(client.state().frame, Bytes(picture, picture + frame_bytes));
+                    }
+                });
+            broadcast.run();
+            if (viewed) viewer.get();
+            const auto recording = read_video(recorded.record.substr(0, recorded.record.rfind(':')));
+            ASSERT_FALSE(recording.error) << recording.message;
+            ASSERT_EQ(recording.frames.size(), std::size_t{frames});
+            const auto captured = camera_frames();
+            for (std::size_t frame = 0; frame < frames; ++frame) {
+                int far = 0;
+                for (std::size_t at = 0; at < frame_bytes; ++at)
+                    far = std::max(far, std::abs(recording.frames[frame][at] - captured[frame][at]));
+                EXPECT_LE(far, threshold) << frame;
+                EXPECT_DOUBLE_EQ(recording.times[frame].seconds, static_cast<double>(frame) / 3);
+            }
+            EXPECT_EQ(seen.empty(), !viewed);
+            for (const auto& [frame, picture] : seen)
+                EXPECT_TRUE(recording.frames.at(static_cast<std::size_t>(frame)) == picture) << frame;
+        }
+}
+
+// Nobody watches: its pictures are new ones, as those that `run` writes.
+TEST_P(Broadcast, RecordsWithoutViewersWhatRunWrites) {
+    const std::string scene = "synth:size=192x128:fps=10:noise=12:objects=5:seed=4:frames=35";
+    auto recorded = options(scene);
+    recorded.encoder.mode = delta::Mode::bounded;
+    recorded.wait_for_viewers = 0;
+    recorded.record = folder_ / "served.fwd:key=1";
+    BroadcastJob(recorded).run();
+    const auto own = folder_ / "own.fwd";
+    RunJob({.job = job(),
+            .input = {.source = scene},
+            .output = fmt::format("{}:mode=bounded:threshold={}:key=1", own, threshold)})
+        .run();
+    const auto served = read_video(folder_ / "served.fwd"), run = read_video(own);
+    EXPECT_EQ(served.frames.size(), 35u);
+    EXPECT_TRUE(served.frames == run.frames);
+    EXPECT_EQ(read_file(folder_ / "served.fwd").size(), read_file(own).size());
+}
+
+TEST_P(Broadcast, RefusesRecordingsOfOtherKinds) {
+    for (const auto* name : {"a.mp4", "a.fwd:mode=bounded", "a.fwd:threshold=3", "a.fwd:key=x"}) {
+        auto refused = options(camera());
+        refused.record = folder_ / name;
+        EXPECT_EQ(error_of([&] { BroadcastJob broadcast(refused); }), ErrorCode::usage) << name;
+    }
+}
+
+// A viewer takes no box that is outside the picture. There is one in the last frame, which reaches every viewer.
+TEST_P(Broadcast, BoxesGoWhereFiltersTakeThem) {
+    auto filtered = options(camera());
+    filtered.input.filters = "crop=64:64:32:16,flip,scale=48:96";
+    filtered.detector = DetectorOptions{.parameters = {.background = FirstFrame{}, .min_area = 20}};
+    BroadcastJob broadcast(filtered);
+    auto viewer = std::async(std::launch::async, [&] {
+        net::Client client({broadcast.address()});
+        while (client.next()) {
+        }
+        EXPECT_EQ(client.picture().shape(), (Shape{1, 96, 48, 3}));
+        EXPECT_EQ(client.state().frame, frames - 1);
+        return client.objects().size();
+    });
+    broadcast.run();
+    EXPECT_GT(viewer.get(), 0u);
+}
+
+TEST_P(Broadcast, ViewersAreToldOfAFailure) {
+    BroadcastJob broadcast(options(broken_source(4)));
+    auto viewer = std::async(std::launch::async, [&] {
+        net::Client client({broadcast.address()});
+        return error_of([&] {
+            while (client.next()) {
+            }
+        });
+    });
+    EXPECT_EQ(error_of([&] { broadcast.run(); }), ErrorCode::source_lost);
+    EXPECT_EQ(viewer.get(), ErrorCode::source_lost);
+    EXPECT_EQ(broadcast.result().figures.frames, 4);
+    EXPECT_EQ(broadcast.result().viewers.viewers_total, 1);
+}
+
+TEST_P(Broadcast, AStopEndsTheWaitForViewers) {
+    std::stop_source stop;
+    auto waiting = options(camera());
+    waiting.job.stop = stop.get_token();
+    BroadcastJob broadcast(waiting);
+    stop.request_stop();
+    EXPECT_EQ(broadcast.run().figures.frames, 0);
+}
+
+TEST_P(Broadcast, StrangersSeeNoFolders) {
+    BroadcastJob broadcast(options(broken_source(4)));
+    std::string told;
+    auto viewer = std::async(std::launch::async, [&] {
+        net::Client client({broadcast.address()});
+        return client.info().source;
+    });
+    EXPECT_EQ(viewer.get().find(folder_ / ""), std::string::npos);
+    EXPECT_NE(broadcast.source().name.find(folder_ / ""), std::string::npos);
+}
+
+// A broadcast of the camera, and what receives it.
+class Receive : public Broadcast {
+protected:
+    void SetUp() override {
+        Broadcast::SetUp();
+        if (IsSkipped()) return;
+        auto served = options(camera());
+        served.job.stop = stop_.get_token();
+        served.refresh_seconds = 0;
+        broadcast_.emplace(served);
+        running_ = std::async(std::launch::async, [this] { broadcast_->run(); });
+    }
+    ReceiveOptions receiving() const {
+        return {.job = job(), .url = to_string(broadcast_->address()), .recording = folder_ / "seen.bgr"};
+    }
+
+    std::stop_source stop_;
+    std::optional<BroadcastJob> broadcast_;
+    std::future<void> running_;
+};
+
+FRAMEWIRE_ON_EVERY_BACKEND(Receive);
+
+TEST_P(Receive, ShowsAndRecordsPictures) {
+    auto options = receiving();
+    std::vector<Bytes> shown;
+    Shape told{};
+    options.on_stream = [&](const net::StreamInfo& stream, const Shape& shape) {
+        told = shape;
+        EXPECT_EQ(stream.threshold, threshold);
+        EXPECT_TRUE(folder_.names().empty()) << "outputs are touched last";
+    };
+    options.on_picture = [&](HostView<const std::uint8_t> picture) {
+        shown.emplace_back(picture.data(), picture.data() + frame_bytes);
+    };
+    ReceiveJob receive(options);
+    const auto& result = receive.run();
+    running_.get();
+    EXPECT_EQ(told.width, width);
+    EXPECT_EQ(result.ending, Ending::complete);
+    EXPECT_EQ(result.figures.frames, static_cast<std::int64_t>(shown.size()));
+    EXPECT_EQ(result.state.frame, frames - 1);
+    EXPECT_TRUE(raw_frames(folder_ / "seen.bgr") == shown);
+    const auto last = camera_frames().back();
+    for (std::size_t at = 0; at < frame_bytes; ++at) ASSERT_LE(std::abs(shown.back()[at] - last[at]), threshold);
+}
+
+TEST_P(Receive, WhoLooksMayFailIt) {
+    write_file(folder_ / "seen.bgr", "finished");
+    auto options = receiving();
+    options.job.replace = true;
+    options.on_end = [] { throw std::runtime_error("the window is gone"); };
+    ReceiveJob receive(options);
+    EXPECT_THROW(receive.run(), std::runtime_error);
+    EXPECT_EQ(receive.result().ending, Ending::broken_off);
+    EXPECT_EQ(read_file(folder_ / "seen.bgr").size(), std::string("finished").size());
+    running_.get();
+}
+
+TEST_P(Receive, ARefusedStreamLeavesNothing) {
+    auto options = receiving();
+    options.on_stream = [](const net::StreamInfo&, const Shape&) { fail(ErrorCode::config, "no window"); };
+    EXPECT_EQ(error_of([&] { ReceiveJob receive(options); }), ErrorCode::config);
+    EXPECT_TRUE(folder_.names().empty());
+    stop_.request_stop();  // its viewer may have been gone before the wait for one saw it
+    running_.get();
+}
+
+}  // namespace broadcast_test
+}  // namespace framewire::session

@@ -1,0 +1,141 @@
+// A server's messages to a viewer in another order than they were sent: left out, repeated, cut, with other bytes in
+// them, and made up. What is taken in order, unchanged, gives what the server holds.
+
+#include "fuzz/net/small_stream.hpp"
+
+#include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
+#include "framewire/net/session/sessions.hpp"
+#include "framewire/net/stream/receiver.hpp"
+#include "framewire/net/testing/test_memory.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace framewire::receiver_fuzz {
+namespace {
+
+using namespace net;
+
+struct Message {
+    MessageType type{};
+    Bytes content;
+    Bytes picture;  // what a viewer shows who has taken all up to it
+};
+
+// What a server sends to a viewer of ten steps, after its hello.
+std::vector<Message> sent_by_a_server() {
+    testing::ManualLoop loop;
+    fuzz::SmallStream stream;
+    Sessions sessions({.viewers = 1,
+                       .guests = {1, 1, std::chrono::seconds(5), std::chrono::seconds(5)},
+                       .viewer_deadlines = {std::chrono::seconds(5), std::chrono::seconds(1)}},
+                      loop);
+    auto& served = sessions.add("main", stream.state);
+    auto [near, far] = testing::connection_pair(loop, "a viewer", std::size_t{1} << 20);
+    sessions.come(std::move(near));
+    testing::MemoryPeer viewer(loop, std::move(far));
+    viewer.say(viewer_hello({.stream = "main"}));
+    viewer.hear();
+    std::vector<Message> messages;
+    const auto limit = delta::max_packed_bytes(stream.shape);
+    for (int i = 0; i < 10; ++i) {
+        stream.step();
+        sessions.publish(served);
+        loop.run();
+        const auto heard = viewer.hear();
+        for (ByteSpan rest(heard); !rest.empty();) {
+            const auto header = read_header(rest.first(header_bytes), limit);
+            const auto content = rest.subspan(header_bytes, header.length_bytes);
+            const bool of_the_state = header.type == MessageType::picture || header.type == MessageType::changes;
+            const auto picture = stream.reference();
+            if (of_the_state)
+                messages.push_back({header.type, Bytes(content.begin(), content.end()),
+                                    Bytes(picture.data(), picture.data() + fuzz::SmallStream::shape.bytes())});
+            rest = rest.subspan(header_bytes + header.length_bytes);
+        }
+        viewer.say(drawn_message({.messages = messages.size(), .version = static_cast<std::uint64_t>(i) + 1}));
+    }
+    if (messages.size() < 10) std::abort();
+    return messages;
+}
+
+// Of another epoch each time, so that nothing is gone on from.
+ServerHello next_hello() {
+    static std::uint64_t epoch = 0;
+    return {.epoch = ++epoch,
+            .info = {fuzz::SmallStream::shape, delta::Mode::exact, fuzz::SmallStream::threshold, {30, 1}, "fuzz"}};
+}
+
+class Viewer {
+public:
+    // A new connection of a viewer that lives on: its decoder takes longer to make than many messages to read.
+    Viewer() { receiver_.restart(next_hello()); }
+
+    // Takes a message; after one that no server sends it is as after a new connection.
+    void take(const Message& message, bool as_sent) {
+        try {
+            receiver_.take(message.type, message.content);
+        } catch (const Error& error) {
+            if (error.code() != ErrorCode::source_lost || (as_sent && in_order_)) throw;
+            receiver_.restart(next_hello());
+            next = 0;
+            in_order_ = true;  // from the whole picture on, with which the next one begins
+            return;
+        }
+        if (receiver_.threshold() > fuzz::SmallStream::threshold) std::abort();
+        in_order_ = in_order_ && as_sent;
+        if (in_order_ && !std::equal(message.picture.begin(), message.picture.end(), receiver_.picture().data()))
+            std::abort();
+    }
+    void lose_order() { in_order_ = false; }
+
+    std::size_t next = 0;  // of the messages, in their order
+
+private:
+    static inline Receiver receiver_{next_hello()};
+    bool in_order_ = true;
+};
+
+}  // namespace
+}  // namespace framewire::receiver_fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace framewire;
+    using namespace framewire::receiver_fuzz;
+    set_log_output({.least = LogLevel::off});
+    static const auto messages = sent_by_a_server();
+    receiver_fuzz::Viewer viewer;
+    const auto byte = [&]() -> std::size_t { return size > 0 ? --size, *data++ : 0; };
+    for (int steps = 0; size > 0 && steps < 200; ++steps) {
+        const auto what = byte();
+        auto message = messages[viewer.next % messages.size()];
+        switch (what % 8) {
+            default:  // the next one, as it was sent
+                if (viewer.next == messages.size()) return 0;
+                ++viewer.next;
+                viewer.take(message, true);
+                continue;
+            case 3: message = messages[byte() % messages.size()]; break;  // another
+            case 4: viewer.next = std::min(viewer.next + 1, messages.size()), viewer.lose_order(); continue;
+            case 5:
+                if (message.content.empty()) continue;
+                message.content[(byte() << 8 | byte()) % message.content.size()] ^= static_cast<std::uint8_t>(byte());
+                break;
+            case 6: message.content.resize((byte() << 8 | byte()) % (message.content.size() + 1)); break;
+            case 7: {
+                message.type = static_cast<net::MessageType>(byte());
+                if (message.type == net::MessageType::clock || message.type == net::MessageType::answer) return 0;
+                const auto length = std::min(byte(), size);
+                message.content.assign(data, data + length);
+                data += length, size -= length;
+                break;
+            }
+        }
+        viewer.take(message, false);
+    }
+    return 0;
+}
