@@ -2,13 +2,13 @@ import { Figures } from "./figures.js";
 import { Pauses } from "./pauses.js";
 
 /**
- * A camera"s stream on a canvas. A worker of its own connects, decodes and paints, and connects again when the stream is
+ * A camera's stream on a canvas. A worker of its own connects, decodes and paints, and connects again when the stream is
  * lost. Events, each with a `detail`:
  * - `state`: {state: "connecting"|"live"|"paused"|"lost"|"ended"|"refused", text}; after `lost` it is tried again
  * - `hello`: {width, height, channels, mode, threshold, rate, source, takesWishes}
  * - `frame`: {version, frame, time, threshold, objects, latencyMs, bytes, changed, decodeMs, states, dropped}, once for
  *   each painted frame; bytes, changed and decodeMs are sums over the `states` that came since the one before
- * - `answer`: {done, text}: how the camera stands after somebody"s wish
+ * - `answer`: {done, text}: how the camera stands after somebody's wish
  */
 export class CameraStream extends EventTarget {
     #worker;
@@ -23,7 +23,7 @@ export class CameraStream extends EventTarget {
 
     /**
      * @param {{url: string|URL, name: string, token?: string, canvas: HTMLCanvasElement, webGl?: "gpu"|"any"}} options
-     *     url: of the WebSocket, `ws://HOST/NAME/stream`; canvas: a fresh one, it is the worker"s from then on; webGl:
+     *     url: of the WebSocket, `ws://HOST/NAME/stream`; canvas: a fresh one, it is the worker's from then on; webGl:
      *     see painterOn()
      */
     constructor({ url, name, token = "", canvas, webGl = "gpu" }) {

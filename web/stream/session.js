@@ -188,7 +188,7 @@ export class Session {
     }
 }
 
-/** The viewer"s clock. */
+/** The viewer's clock. */
 function nowUs() {
     return Math.round(performance.now() * 1000);
 }
