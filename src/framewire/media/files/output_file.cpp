@@ -3,8 +3,10 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
 #include "framewire/core/time/clock.hpp"
+#include "framewire/media/files/large_page_file.hpp"
 #include "framewire/media/files/paths.hpp"
 #include "framewire/media/files/stop_poll.hpp"
+#include "framewire/media/threads.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -159,9 +161,17 @@ void OutputFile::open_part() {
     }
     static_cast<void>(::unlink(rewritten_name(part_).c_str()));  // of a run that was killed in that moment
     lock_ = ::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);
+    share_writes();
+}
+
+void OutputFile::share_writes() {
+    const auto& threads = options_.threads ? *options_.threads : media_threads();
+    if (threads.threads() >= LargePageFile::least_threads && LargePageFile::is(descriptor_))
+        large_pages_ = std::make_unique<LargePageFile>(descriptor_, threads);
 }
 
 OutputFile::~OutputFile() {
+    large_pages_.reset();
     if (unblocked_ >= 0) ::close(unblocked_);
     if (descriptor_ < 0 || descriptor_ == STDOUT_FILENO) return;
     if (!part_.empty() && whole_bytes_ > 0) {
@@ -196,21 +206,33 @@ void OutputFile::wait_until_writable() {
     }
 }
 
-void OutputFile::write(const void* data, std::size_t bytes) {
-    const auto* from = static_cast<const unsigned char*>(data);
-    while (bytes > 0) {
+// Up to all bytes, and at least one. Throws Error{io}.
+std::size_t OutputFile::write_some(const unsigned char* from, std::size_t bytes) {
+    if (large_pages_ && bytes >= LargePageFile::least_bytes) {
+        const auto put = large_pages_->write(from, bytes, position_bytes_, bytes_);
+        const auto end = position_bytes_ + static_cast<std::int64_t>(put);
+        if (put > 0 && ::lseek(descriptor_, end, SEEK_SET) < 0) fail_io("seek in");
+        if (put > 0) return put;
+        large_pages_.reset();  // there is no more room for pages taken ahead
+    }
+    for (;;) {
         if (pipe_) wait_until_writable();
         // What is writable takes PIPE_BUF bytes without blocking, and only that many for sure.
         const auto put = unblocked_ >= 0 ? ::write(unblocked_, from, bytes)
                          : pipe_         ? ::write(descriptor_, from, std::min<std::size_t>(bytes, PIPE_BUF))
                                          : ::write(descriptor_, from, bytes);
-        if (put < 0) {
-            if (errno == EINTR || errno == EAGAIN) continue;
-            fail_io("write");
-        }
+        if (put >= 0) return static_cast<std::size_t>(put);
+        if (errno != EINTR && errno != EAGAIN) fail_io("write");
+    }
+}
+
+void OutputFile::write(const void* data, std::size_t bytes) {
+    const auto* from = static_cast<const unsigned char*>(data);
+    while (bytes > 0) {
+        const auto put = write_some(from, bytes);
         from += put;
-        bytes -= static_cast<std::size_t>(put);
-        position_bytes_ += put;
+        bytes -= put;
+        position_bytes_ += static_cast<std::int64_t>(put);
         bytes_ = std::max(bytes_, position_bytes_);
     }
 }
@@ -229,6 +251,7 @@ void OutputFile::rewrite(const std::function<void(int from, int to)>& write) {
     const auto folder = split_path(part_).first;
     const int to = ::open(folder.empty() ? "." : folder.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
     if (to < 0) return;
+    large_pages_.reset();
     const auto name = rewritten_name(part_);
     try {
         write(descriptor_, to);
@@ -258,6 +281,7 @@ void OutputFile::rewrite(const std::function<void(int from, int to)>& write) {
 void OutputFile::finish(Ending ending) {
     if (unblocked_ >= 0) ::close(std::exchange(unblocked_, -1));
     if (descriptor_ < 0 || descriptor_ == STDOUT_FILENO) return;
+    large_pages_.reset();
     const bool closed = ::close(std::exchange(descriptor_, -1)) == 0;
     const int error = errno;
     if (!part_.empty() && closed) appear(ending);

@@ -5,15 +5,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <stop_token>
 #include <string>
 
 namespace framewire {
 
+class LargePageFile;
+class ThreadPool;
+
 struct OutputFileOptions {
     std::stop_token stop{};  ///< ends waits for the reader of a pipe
     bool replace = false;    ///< a finished file of the name gives way when this one is complete; else it is refused
     bool once_only = false;  ///< what comes cannot be had again: what a killed run left is kept under another name
+    /// Who writes large pieces into memory side by side, where files have large pages; none: what media share.
+    const ThreadPool* threads = nullptr;
 };
 
 /// Bytes to a file that appears under its name only when it is whole: written as NAME.part beside it, which finish()
@@ -55,6 +61,8 @@ private:
     void open_directly(bool named_pipe);
     void open_unblocked();
     void open_part();
+    void share_writes();
+    std::size_t write_some(const unsigned char* from, std::size_t bytes);
     void wait_until_writable();
     void appear(Ending ending);
     void close_part() noexcept;
@@ -65,9 +73,10 @@ private:
     std::string part_;  // empty when written directly
     OutputFileOptions options_;
     int descriptor_ = -1;
-    int lock_ = -1;       // holds the lock of the part until it has its name
-    bool pipe_ = false;   // or a device that may let us wait
-    int unblocked_ = -1;  // the same pipe, whose writes take what there is room for
+    int lock_ = -1;                               // holds the lock of the part until it has its name
+    bool pipe_ = false;                           // or a device that may let us wait
+    int unblocked_ = -1;                          // the same pipe, whose writes take what there is room for
+    std::unique_ptr<LargePageFile> large_pages_;  // where there are such
     std::int64_t position_bytes_ = 0;
     std::int64_t bytes_ = 0;
     std::int64_t whole_bytes_ = 0;
