@@ -17,6 +17,7 @@ namespace {
 constexpr std::int64_t large_page_bytes = 2 << 20;
 constexpr std::int64_t window_bytes = 32 * large_page_bytes;  // taken and mapped at once
 constexpr std::int64_t share_bytes = 256 << 10;               // of a thread, one by one
+constexpr std::size_t small_page_bytes = 4096;                // by which a large one is asked for
 
 }  // namespace
 
@@ -51,7 +52,20 @@ bool LargePageFile::map_at(std::int64_t position_bytes) {
     if (window == MAP_FAILED) return false;
     window_ = static_cast<unsigned char*>(window);
     window_begin_bytes_ = begin;
+    there_bytes_ = 0;
     return true;
+}
+
+// A large page is made zero when it is first touched, while all who want it wait. So each is asked for by one thread,
+// as far as the file goes by now, before all copy. A kernel before Linux 5.14 refuses, and the copy asks.
+void LargePageFile::take_pages(std::int64_t end_bytes) {
+    const auto first = there_bytes_ / large_page_bytes;
+    const auto count = (end_bytes + large_page_bytes - 1) / large_page_bytes - first;
+    threads_->for_chunks(count, 1, [&](std::int64_t, std::int64_t page, std::int64_t) {
+        static_cast<void>(
+            ::madvise(window_ + (first + page) * large_page_bytes, small_page_bytes, MADV_POPULATE_WRITE));
+    });
+    there_bytes_ = std::max(there_bytes_, (first + std::max<std::int64_t>(count, 0)) * large_page_bytes);
 }
 
 std::size_t LargePageFile::write(const void* data, std::size_t bytes, std::int64_t position_bytes,
@@ -61,11 +75,13 @@ std::size_t LargePageFile::write(const void* data, std::size_t bytes, std::int64
     while (written < bytes) {
         const auto at = position_bytes + static_cast<std::int64_t>(written);
         if (!covers(at) && !map_at(at)) break;
-        const auto count = std::min(static_cast<std::int64_t>(bytes - written), window_begin_bytes_ + window_bytes - at);
+        const auto count =
+            std::min(static_cast<std::int64_t>(bytes - written), window_begin_bytes_ + window_bytes - at);
         if (at + count > length_bytes) {
             if (::ftruncate(descriptor_, at + count) != 0) break;
             length_bytes = at + count;
         }
+        take_pages(at - window_begin_bytes_ + count);
         auto* to = window_ + (at - window_begin_bytes_);
         threads_->for_chunks(count, share_bytes, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
             std::memcpy(to + begin, from + written + begin, static_cast<std::size_t>(end - begin));

@@ -7,9 +7,10 @@
 
 namespace framewire {
 
-/// Writes by several threads at once into a file in memory whose pages are large: of a tmpfs mounted with `huge=always`.
-/// write(2) lets one thread at a time into a file, and takes as long for its pages as for its bytes. Mapped pages let all
-/// threads in, and large ones are 512 times fewer. docs/decisions/frames-under-way.md has what was measured.
+/// Writes by several threads at once into a file in memory whose pages are large: of a tmpfs mounted with
+/// `huge=always`. write(2) lets one thread at a time into a file, and takes as long for its pages as for its bytes.
+/// Mapped pages let all threads in, and large ones are 512 times fewer. docs/decisions/frames-under-way.md has what was
+/// measured.
 class LargePageFile {
 public:
     /// From so many threads on they are faster together than one is with write(2): a mapped page is first made zero.
@@ -35,12 +36,14 @@ public:
 private:
     bool covers(std::int64_t position_bytes) const;
     bool map_at(std::int64_t position_bytes);
+    void take_pages(std::int64_t end_bytes);
     void unmap();
 
     int descriptor_;
     const ThreadPool* threads_;
     unsigned char* window_ = nullptr;
     std::int64_t window_begin_bytes_ = 0;  // in the file
+    std::int64_t there_bytes_ = 0;         // of the window, whose pages were asked for
 };
 
 }  // namespace framewire

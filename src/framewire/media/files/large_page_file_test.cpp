@@ -101,7 +101,8 @@ TEST(LargePageFile, OtherFilesAreNone) {
 
 constexpr int no_mount = 99;
 
-// On a file system with large pages that nobody else sees. Gives 0, no_mount, or the number of what is not as it has to be.
+// On a file system with large pages that nobody else sees. Gives 0, no_mount, or the number of what is not as it has to
+// be.
 int try_output_file(const std::string& folder) {
     if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
         ::mount("none", folder.c_str(), "tmpfs", 0, "huge=always,size=200m") != 0)
