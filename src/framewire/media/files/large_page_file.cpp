@@ -29,13 +29,13 @@ bool LargePageFile::is(int descriptor) {
            status.st_blksize >= large_page_bytes;
 }
 
-void LargePageFile::end(std::int64_t length_bytes) {
+LargePageFile::~LargePageFile() {
     unmap();
-    static_cast<void>(!::ftruncate(descriptor_, length_bytes));
+    struct stat status {};
+    if (::fstat(descriptor_, &status) == 0) static_cast<void>(!::ftruncate(descriptor_, status.st_size));
 }
 
 void LargePageFile::unmap() {
-    if (getting_ready_.valid()) getting_ready_.get();
     if (window_) ::munmap(std::exchange(window_, nullptr), window_bytes);
 }
 
@@ -43,7 +43,7 @@ bool LargePageFile::covers(std::int64_t position_bytes) const {
     return window_ && position_bytes >= window_begin_bytes_ && position_bytes < window_begin_bytes_ + window_bytes;
 }
 
-// The file's length stays, so that a run that is killed leaves no window of zeros.
+// The file's length stays: of a run that is killed no page is left that nothing was written to.
 bool LargePageFile::map_at(std::int64_t position_bytes) {
     unmap();
     const auto begin = position_bytes / window_bytes * window_bytes;
@@ -68,26 +68,8 @@ void LargePageFile::take_pages(std::int64_t end_bytes) {
     there_bytes_ = std::max(there_bytes_, (first + std::max<std::int64_t>(count, 0)) * large_page_bytes);
 }
 
-bool LargePageFile::lengthen(std::int64_t size_bytes) {
-    if (size_bytes <= size_bytes_) return true;
-    if (::ftruncate(descriptor_, size_bytes) != 0) return false;
-    size_bytes_ = size_bytes;
-    return true;
-}
-
-// What this window has of the next piece. Its last byte is left out, see write().
-void LargePageFile::get_ready(std::int64_t begin_bytes, std::int64_t bytes) {
-    const auto end = std::min(begin_bytes + bytes - 1, window_begin_bytes_ + window_bytes);
-    if (end <= begin_bytes || !covers(begin_bytes)) return;
-    getting_ready_ = std::async(std::launch::async, [this, end] {
-        if (lengthen(end)) take_pages(end - window_begin_bytes_);
-    });
-}
-
 std::size_t LargePageFile::write(const void* data, std::size_t bytes, std::int64_t position_bytes,
                                  std::int64_t length_bytes) {
-    if (getting_ready_.valid()) getting_ready_.get();
-    size_bytes_ = std::max(size_bytes_, length_bytes);
     const auto* from = static_cast<const unsigned char*>(data);
     std::size_t written = 0;
     while (written < bytes) {
@@ -95,7 +77,10 @@ std::size_t LargePageFile::write(const void* data, std::size_t bytes, std::int64
         if (!covers(at) && !map_at(at)) break;
         const auto count =
             std::min(static_cast<std::int64_t>(bytes - written), window_begin_bytes_ + window_bytes - at);
-        if (!lengthen(at + count)) break;
+        if (at + count > length_bytes) {
+            if (::ftruncate(descriptor_, at + count) != 0) break;
+            length_bytes = at + count;
+        }
         take_pages(at - window_begin_bytes_ + count);
         auto* to = window_ + (at - window_begin_bytes_);
         threads_->for_chunks(count, share_bytes, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
@@ -103,8 +88,6 @@ std::size_t LargePageFile::write(const void* data, std::size_t bytes, std::int64
         });
         written += static_cast<std::size_t>(count);
     }
-    const auto end = position_bytes + static_cast<std::int64_t>(written);
-    if (end == size_bytes_) get_ready(end, static_cast<std::int64_t>(bytes));
     return written;
 }
 

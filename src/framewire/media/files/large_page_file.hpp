@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <future>
 
 namespace framewire {
 
@@ -24,25 +23,20 @@ public:
 
     /// Of a regular file that is open for reading and writing. The descriptor stays the caller's and lives longer.
     LargePageFile(int descriptor, const ThreadPool& threads) : descriptor_(descriptor), threads_(&threads) {}
-    ~LargePageFile() { unmap(); }
+    /// Gives back the pages behind the file's end.
+    ~LargePageFile();
     LargePageFile(const LargePageFile&) = delete;
     LargePageFile& operator=(const LargePageFile&) = delete;
 
-    /// Writes at a position of the file, of which `length_bytes` were written so far. Gives how many bytes were
-    /// written: fewer than asked for where there is no room, which write(2) then says with its reason. Pages are taken
-    /// before they are touched, so a full file system ends nothing. Then pages for as many bytes more are made ready,
-    /// and the file may be longer than what was written, by a byte less than this piece: so no reader takes that for
-    /// another.
+    /// Writes at a position of the file, which has `length_bytes` and gets longer where that is needed. Gives how many
+    /// bytes were written: fewer than asked for where there is no room, which write(2) then says with its reason.
+    /// Pages are taken before they are touched, so a full file system ends nothing.
     std::size_t write(const void* data, std::size_t bytes, std::int64_t position_bytes, std::int64_t length_bytes);
-    /// Gives back all that was taken ahead: the file is so long then.
-    void end(std::int64_t length_bytes);
 
 private:
     bool covers(std::int64_t position_bytes) const;
     bool map_at(std::int64_t position_bytes);
-    bool lengthen(std::int64_t size_bytes);
     void take_pages(std::int64_t end_bytes);
-    void get_ready(std::int64_t begin_bytes, std::int64_t bytes);
     void unmap();
 
     int descriptor_;
@@ -50,8 +44,6 @@ private:
     unsigned char* window_ = nullptr;
     std::int64_t window_begin_bytes_ = 0;  // in the file
     std::int64_t there_bytes_ = 0;         // of the window, whose pages were asked for
-    std::int64_t size_bytes_ = 0;          // the file was made so long
-    std::future<void> getting_ready_;      // for the next piece, on a thread of its own
 };
 
 }  // namespace framewire

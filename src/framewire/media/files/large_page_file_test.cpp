@@ -47,41 +47,26 @@ struct File {
 };
 
 // Files without large pages are written the same way, only not in less time.
-TEST(LargePageFile, WritesAtAnyPlaceAndEndsAsLongAsItIsTold) {
+TEST(LargePageFile, WritesAtAnyPlaceAndIsAsLongAsWhatWasWritten) {
     const TemporaryFolder folder;
     const ThreadPool threads(4);
     const auto all = numbered(70 * mib + 12345);
-    const auto length = static_cast<std::int64_t>(all.size());
     {
         const File file(folder / "a");
         ASSERT_EQ(::ftruncate(file.descriptor, 100), 0);
-        LargePageFile pages(file.descriptor, threads);
-        const std::size_t first = 3 * mib + 1, rest = all.size() - first;
-        EXPECT_EQ(pages.write(all.data(), first, 0, 100), first);
-        EXPECT_EQ(pages.write(all.data() + first, rest, first, first), rest);  // across the end of a window
-        EXPECT_EQ(pages.write(all.data() + 50, mib, 50, length), mib);         // back
-        EXPECT_GE(file.status().st_size, length);
-        EXPECT_LT(file.status().st_size, length + static_cast<off_t>(rest)) << "a piece that was not written";
-        pages.end(length);
-        EXPECT_EQ(file.status().st_size, length);
-        EXPECT_LE(file.status().st_blocks * 512, length + static_cast<blkcnt_t>(2 * mib)) << "pages were kept";
+        {
+            LargePageFile pages(file.descriptor, threads);
+            const std::size_t first = 3 * mib + 1, rest = all.size() - first;
+            EXPECT_EQ(pages.write(all.data(), first, 0, 100), first);
+            EXPECT_EQ(pages.write(all.data() + first, rest, first, first), rest);  // across the end of a window
+            EXPECT_EQ(file.status().st_size, static_cast<off_t>(all.size()));
+            EXPECT_EQ(pages.write(all.data() + 50, mib, 50, all.size()), mib);  // back, and the length stays
+            EXPECT_EQ(file.status().st_size, static_cast<off_t>(all.size()));
+        }
+        EXPECT_EQ(file.status().st_size, static_cast<off_t>(all.size()));
+        EXPECT_LE(file.status().st_blocks * 512, static_cast<blkcnt_t>(all.size() + 2 * mib)) << "pages were kept";
     }
     EXPECT_TRUE(read_file(folder / "a") == all);
-}
-
-// As a killed run leaves it: never a whole piece more than was written.
-TEST(LargePageFile, IsNeverAPieceLongerThanWhatWasWritten) {
-    const TemporaryFolder folder;
-    const ThreadPool threads(2);
-    const auto piece = numbered(5 * mib + 3);
-    const File file(folder / "a");
-    for (std::int64_t pieces = 1; pieces <= 15; ++pieces) {
-        LargePageFile pages(file.descriptor, threads);
-        const auto begin = (pieces - 1) * static_cast<std::int64_t>(piece.size());
-        ASSERT_EQ(pages.write(piece.data(), piece.size(), begin, begin), piece.size());
-        ASSERT_EQ(pages.write(piece.data(), 1 * mib, begin, begin + static_cast<std::int64_t>(piece.size())), 1 * mib);
-        EXPECT_EQ(file.status().st_size / static_cast<off_t>(piece.size()), pieces);
-    }
 }
 
 // Writes 66 MiB where 65 fit, as on a full disk: as much as one window has. Gives 0, or the number of what is not as it
@@ -96,8 +81,7 @@ int try_to_outgrow(const std::string& path) {
     {
         LargePageFile pages(file.descriptor, threads);
         if (pages.write(all.data(), all.size(), 0, 0) != 64 * mib) return 1;
-        if (pages.write(all.data(), 2 * mib, 64 * mib, 64 * mib) != 0) return 2;
-        pages.end(64 * mib);
+        if (pages.write(all.data(), mib, 64 * mib, 64 * mib) != 0) return 2;
     }
     if (file.status().st_size != static_cast<off_t>(64 * mib)) return 3;
     all.resize(64 * mib);

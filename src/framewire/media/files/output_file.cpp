@@ -170,13 +170,8 @@ void OutputFile::share_writes() {
         large_pages_ = std::make_unique<LargePageFile>(descriptor_, threads);
 }
 
-void OutputFile::end_shared_writes() {
-    if (large_pages_) large_pages_->end(bytes_);
-    large_pages_.reset();
-}
-
 OutputFile::~OutputFile() {
-    end_shared_writes();
+    large_pages_.reset();
     if (unblocked_ >= 0) ::close(unblocked_);
     if (descriptor_ < 0 || descriptor_ == STDOUT_FILENO) return;
     if (!part_.empty() && whole_bytes_ > 0) {
@@ -218,7 +213,7 @@ std::size_t OutputFile::write_some(const unsigned char* from, std::size_t bytes)
         const auto end = position_bytes_ + static_cast<std::int64_t>(put);
         if (put > 0 && ::lseek(descriptor_, end, SEEK_SET) < 0) fail_io("seek in");
         if (put > 0) return put;
-        end_shared_writes();  // there is no more room for pages taken ahead
+        large_pages_.reset();  // there is no more room for pages taken ahead
     }
     for (;;) {
         if (pipe_) wait_until_writable();
@@ -256,7 +251,7 @@ void OutputFile::rewrite(const std::function<void(int from, int to)>& write) {
     const auto folder = split_path(part_).first;
     const int to = ::open(folder.empty() ? "." : folder.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
     if (to < 0) return;
-    end_shared_writes();
+    large_pages_.reset();
     const auto name = rewritten_name(part_);
     try {
         write(descriptor_, to);
@@ -286,7 +281,7 @@ void OutputFile::rewrite(const std::function<void(int from, int to)>& write) {
 void OutputFile::finish(Ending ending) {
     if (unblocked_ >= 0) ::close(std::exchange(unblocked_, -1));
     if (descriptor_ < 0 || descriptor_ == STDOUT_FILENO) return;
-    end_shared_writes();
+    large_pages_.reset();
     const bool closed = ::close(std::exchange(descriptor_, -1)) == 0;
     const int error = errno;
     if (!part_.empty() && closed) appear(ending);

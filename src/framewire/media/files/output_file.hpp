@@ -62,7 +62,6 @@ private:
     void open_unblocked();
     void open_part();
     void share_writes();
-    void end_shared_writes();
     std::size_t write_some(const unsigned char* from, std::size_t bytes);
     void wait_until_writable();
     void appear(Ending ending);
