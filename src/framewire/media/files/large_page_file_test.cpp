@@ -81,7 +81,7 @@ int try_to_outgrow(const std::string& path) {
     {
         LargePageFile pages(file.descriptor, threads);
         if (pages.write(all.data(), all.size(), 0, 0) != 64 * mib) return 1;
-        if (pages.write(all.data(), mib, 64 * mib, 64 * mib) != 0) return 2;
+        if (pages.write(all.data(), 2 * mib, 64 * mib, 64 * mib) != 0) return 2;
     }
     if (file.status().st_size != static_cast<off_t>(64 * mib)) return 3;
     all.resize(64 * mib);
