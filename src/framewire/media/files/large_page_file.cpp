@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t large_page_bytes = 2 << 20;
 constexpr std::int64_t window_bytes = 32 * large_page_bytes;  // taken and mapped at once
-constexpr std::int64_t share_bytes = 256 << 10;               // of a thread, one by one
+constexpr std::int64_t share_bytes = 128 << 10;               // of a thread, as InputFile has it
 constexpr std::size_t small_page_bytes = 4096;                // by which a large one is asked for
 
 }  // namespace
