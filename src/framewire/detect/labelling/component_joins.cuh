@@ -138,8 +138,9 @@ __global__ void __launch_bounds__(warp_per_tile_threads) gather_at_roots(TileJob
         TileComponent part{};
         auto root = index;
         if (number < count) {
-            root = settle(forest, index);
-            if (root != index) part = frame.components[index];
+            const auto parent = forest.parent(index);
+            if (parent != index) part = frame.components[index];  // on its way while the root is looked for
+            root = settle(forest, index, parent);
         }
         const auto add = [&](const TileComponent& sum) {
             auto& whole = frame.components[root];

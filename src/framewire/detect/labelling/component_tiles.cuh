@@ -124,7 +124,7 @@ __device__ inline std::uint32_t flatten_runs(const RunForest& forest, const Tile
     std::uint32_t roots = 0;
     for (auto rest = lane.own.word; rest; rest &= ~lowest_run(rest)) {
         const auto slot = lane.slot(0, lowest_bit(rest));
-        roots += settle(forest, slot) == slot;
+        roots += settle(forest, slot, forest.parent(slot)) == slot;
     }
     return roots;
 }
