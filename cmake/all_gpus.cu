@@ -1,5 +1,5 @@
-// Every function that uses what sm_80 or sm_90 brought, which sources tell apart by __CUDA_ARCH__. The preset cuda-objects
-// compiles it for all GPUs of `release`.
+// Every function that uses what sm_80 or sm_90 brought, which sources tell apart by __CUDA_ARCH__. The preset
+// cuda-objects compiles it for all GPUs of `release`.
 
 #include "framewire/cuda/kernel/async_copy.cuh"
 #include "framewire/cuda/kernel/dependent_launch.cuh"
