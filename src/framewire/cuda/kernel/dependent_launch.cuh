@@ -5,8 +5,9 @@
 // (NVIDIA's programmatic dependent launch). The way from one kernel to the next costs less so, in a graph too. On older
 // GPUs these functions change nothing.
 //
-// A kernel that is launched so calls wait_for_previous() in every thread, before it reads or writes any global memory
-// and before it ends: whoever comes next takes its end as the end of all before.
+// A kernel that is launched so calls wait_for_previous() in every thread, before it reads or writes global memory that
+// others use, and before it ends: whoever comes next takes its end as the end of all before. What a kernel before may
+// have written it does not read by __ldg, which takes memory as constant from the kernel's begin on.
 
 #include "framewire/cuda/device/check.hpp"
 
