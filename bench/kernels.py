@@ -20,7 +20,7 @@ TO_US = {"ns": 1e-3, "nsecond": 1e-3, "us": 1, "usecond": 1, "ms": 1e3, "msecond
 
 def plain_name(kernel):
     """A kernel's name without namespaces, return type and parameters; with its template's arguments."""
-    name = re.sub(r"\(anonymous namespace\)::|<unnamed>::", "", kernel)
+    name = re.sub(r"[(<]?(?:anonymous namespace|unnamed)[)>]?::", "", kernel)
     name = re.sub(r"\((?:bool|int|unsigned int|unsigned char)\)(?=\d)", "", name)
     name = re.sub(r"\w+::", "", name.split("(")[0])
     return name.removeprefix("void ").strip()
@@ -30,11 +30,12 @@ def launches(path):
     """One dictionary for each kernel and launch that ncu told of, in order."""
     with open(path, encoding="utf-8", newline="") as file:
         lines = [line for line in file if line.startswith('"')]  # what ncu says of itself begins with ==
-    found = {}
+    found, suite = {}, 0
     for row in csv.DictReader(lines):
         if row["ID"] == "ID":  # the head of a further suite
+            suite += 1
             continue
-        launch = found.setdefault((row["Process ID"], row["ID"]), {
+        launch = found.setdefault((suite, row["Process ID"], row["ID"]), {
             "kernel": plain_name(row["Kernel Name"]), "block": row.get("Block Size", ""), "grid": row.get("Grid Size", "")})
         value = row["Metric Value"].replace(",", "")
         if row["Metric Name"] in METRICS and value not in ("", "n/a"):
@@ -50,18 +51,49 @@ def shape(text):
     return "x".join(numbers)
 
 
+REPORTED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reported_kernels.json")
+
+
+def joined(texts):
+    """The texts with those that are equal said once."""
+    return "; ".join(dict.fromkeys(texts))
+
+
+def reported_of(kernel, block, reported):
+    """What reports tell of a kernel: those that name a block tell of launches in such blocks alone."""
+    return [told for told in reported if told["kernel"] == kernel and told.get("block", block) == block]
+
+
+def row_of(key, launch, told):
+    """A row of the table; the reports' own figures in brackets, and whose they are in the last column."""
+    cells = []
+    for metric, (_, own) in METRICS.items():
+        cell = f"{launch[metric]:.4g}" if metric in launch else ""
+        own_figures = joined(f"{one[own]:g}" for one in told if own in one)
+        cells.append(f"{cell} ({own_figures})".strip() if own_figures else cell)
+    return [*key, *cells, joined(f"{one['machine']} ({one['where']})" for one in told)]
+
+
 def kernel_table(path):
-    """(head, rows): one row for each kernel and shape of launch; what a report says of its own is in brackets."""
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "reported_kernels.json"), encoding="utf-8") as file:
-        reported = {told["kernel"]: told for told in json.load(file)}
+    """(head, rows): one row for each kernel and shape of launch."""
+    with open(REPORTED, encoding="utf-8") as file:
+        reported = json.load(file)
     rows = {}
     for launch in launches(path):
         key = (launch["kernel"], shape(launch["block"]), shape(launch["grid"]))
-        told = reported.get(launch["kernel"], {})
-        cells = []
-        for metric, (_, own) in METRICS.items():
-            cell = f"{launch[metric]:.4g}" if metric in launch else ""
-            cells.append(f"{cell} ({told[own]:g})" if own in told else cell)
-        rows.setdefault(key, [*key, *cells, f"{told['machine']} ({told['where']})" if told else ""])
+        rows.setdefault(key, row_of(key, launch, reported_of(key[0], key[1], reported)))
     head = ["kernel", "block", "grid", *(column for column, _ in METRICS.values()), "in brackets"]
     return head, [rows[key] for key in sorted(rows)]
+
+
+def with_rows_of(page, head, rows):
+    """The rows, and those that the page's table of the same head has of other kernels and shapes."""
+    if not os.path.exists(page):
+        return rows
+    with open(page, encoding="utf-8") as file:
+        lines = [line[2:-2].split(" | ") for line in map(str.strip, file) if line.startswith("| ")]
+    if not lines or [cell.strip() for cell in lines[0]] != head:
+        return rows
+    new = {tuple(row[:3]) for row in rows}
+    kept = [[cell.strip() for cell in line] for line in lines[2:] if len(line) == len(head)]
+    return sorted(rows + [row for row in kept if tuple(row[:3]) not in new])

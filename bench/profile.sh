@@ -2,11 +2,12 @@
 # What ncu says of each kernel of the ladders: registers, occupancy, efficiency of loads and stores, time. On a machine with a GPU,
 # from gpu-bundle/ or from the sources.
 #   bench/profile.sh PROFILE.csv [GROUPS...]    groups or suites of framewire bench; ladders without
-# Each shape of a kernel's launch is told of once. NCU names the program where it is not on the path. bench/report.py --profile
-# makes a table of the file.
+#   PROFILE_SECONDS=60                          the most for a suite; what was told until then is kept
+# Each shape of a kernel's launch is told of once, at the clocks that the GPU has. NCU names the program where it is not on the
+# path. bench/report.py --profile makes a table of the file.
 set -euo pipefail
 [ $# -ge 1 ] || {
-    sed -n '2,6s/^# *//p' "$0" >&2
+    sed -n '2,7s/^# *//p' "$0" >&2
     exit 2
 }
 file=$(realpath "$1")
@@ -33,9 +34,15 @@ part=$(mktemp)
 trap 'rm -f "$part"' EXIT
 : >"$file"
 "${program[@]}" --list "$@" | while read -r suite; do
-    "$ncu" --csv --print-units base --metrics "$metrics" --target-processes all --filter-mode per-launch-config --launch-count 1 \
+    : >"$part"
+    begin=$SECONDS
+    # An interrupted ncu still tells of what it has.
+    timeout --signal=INT --kill-after=20 "${PROFILE_SECONDS:-60}" \
+        "$ncu" --csv --print-units base --metrics "$metrics" --clock-control none \
+        --target-processes all --filter-mode per-launch-config --launch-count 1 \
         --log-file "$part" "${program[@]}" "$suite" --once </dev/null ||
         echo "profile.sh: $suite did not end well; what ncu told of it is kept" >&2
+    echo "profile.sh: $suite, $(grep -c '"gpu__time_duration.sum"' "$part" || true) launches, $((SECONDS - begin)) s" >&2
     cat "$part" >>"$file"
 done
 grep -q '"gpu__time_duration.sum"' "$file" || {

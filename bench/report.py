@@ -14,7 +14,7 @@ import sys
 
 from distance import distance_table
 from figures import Figures, base_name, us_text, without_sweeps
-from kernels import kernel_table
+from kernels import kernel_table, with_rows_of
 from plot import file_name
 
 MOST_UNTIMED = 12  # rows of a table without times
@@ -235,7 +235,9 @@ def write_pages(figures, folder, profile):
     if profile:
         text = ("What ncu says of the ladders' kernels. Efficiency is the bytes that threads asked for over those that memory moved\n"
                 "for them. In brackets is what a report had of its own kernel on its own machine.\n\n")
-        written.append(write_page(folder, "kernels.md", "Kernels", text + table(*kernel_table(profile))))
+        head, rows = kernel_table(profile)
+        rows = with_rows_of(os.path.join(folder, "kernels.md"), head, rows)
+        written.append(write_page(folder, "kernels.md", "Kernels", text + table(head, rows)))
     return written
 
 

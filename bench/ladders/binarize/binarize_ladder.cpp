@@ -201,12 +201,16 @@ void run_binarize(Session& session) {
     if (session.gpu()) {
         const auto& stream = session.gpu()->stream();
         session.attempt("binarize: two fullest bins by reduction", [&] { check_two_max(stream); });
-        for (const bool shared : {false, true})
-            for (const LadderGrid grid : {LadderGrid{1, 256}, {1, 1024}, {32, 256}, {256, 256}, {1024, 256}})
-                // How wide chunks are is tried with the report's grid and with a usual one.
-                for (const int chunk_bytes :
-                     grid.threads == 1024 || grid.blocks == 256 ? std::vector{0, 4, 16, 32} : std::vector{16})
+        // How wide chunks are is tried with the report's grid and with a usual one; a profiler learns enough of these.
+        const std::vector<LadderGrid> two{{1, 1024}, {256, 256}};
+        const std::vector<LadderGrid> others{{1, 256}, {32, 256}, {1024, 256}};
+        for (const bool shared : {false, true}) {
+            for (const auto grid : two)
+                for (const int chunk_bytes : {0, 4, 16, 32})
                     run_kernels({shared, chunk_bytes, grid}, ladder, scene, stream);
+            if (session.once()) continue;
+            for (const auto grid : others) run_kernels({shared, 16, grid}, ladder, scene, stream);
+        }
         ladder.transfers();
     }
 #endif

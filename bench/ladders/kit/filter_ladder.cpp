@@ -68,6 +68,7 @@ void FilterLadder::cpu(const LadderVariant& variant, const CpuLoop& loop, const 
 
 void FilterLadder::cpu_step(const LadderVariant& variant, const std::function<void()>& loop,
                             const std::function<void()>& check) {
+    if (session_->once()) return;
     session_->attempt(name_ + ": " + variant.operation, [&] {
         loop();
         check();
@@ -125,7 +126,7 @@ void FilterLadder::gpu_rows(const LadderVariant& variant, const char* runner, co
 
 void FilterLadder::framewire(const LadderVariant& variant, const FilterInfo& info, const ParameterValues& values,
                              const ImageCheck& check) {
-    session_->attempt(name_ + ": framewire on the CPU, " + variant.operation, [&] {
+    const auto on_cpu = [&] {
         const auto filter = info.make(values, in_.shape(), session_->cpu());
         const auto run = [&](HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
             filter->run(FilterImages<MemorySpace::host>{in, {}, out});
@@ -133,7 +134,8 @@ void FilterLadder::framewire(const LadderVariant& variant, const FilterInfo& inf
         auto told = variant;
         told.details["threads"] = std::to_string(session_->threads());
         add(told, "framewire cpu", "", check_and_time(run, check, variant.operation), bytes_, false);
-    });
+    };
+    if (!session_->once()) session_->attempt(name_ + ": framewire on the CPU, " + variant.operation, on_cpu);
     if (!session_->gpu()) return;
     session_->attempt(name_ + ": framewire on the GPU, " + variant.operation, [&] {
         const auto filter = info.make(values, in_.shape(), *session_->gpu());

@@ -115,9 +115,10 @@ ImageCheck nearest_to_formula(const Window& window, HostView<const std::uint8_t>
     };
 }
 
-// As large as blocks may be, and smaller ones.
-std::vector<int> tiles_of(int size) {
+// As large as blocks may be, and smaller ones; for a profiler few.
+std::vector<int> tiles_of(int size, bool few) {
     const int largest = most_window_threads + 1 - size;
+    if (few) return {8, 16, largest};
     std::vector<int> tiles;
     for (int tile = 4; tile < largest; tile += 4) tiles.push_back(tile);
     tiles.push_back(largest);
@@ -125,7 +126,7 @@ std::vector<int> tiles_of(int size) {
 }
 
 void run_tiles(const Window& window, FilterLadder& ladder, HostView<const std::uint8_t> in,
-               const ImageCheck& is_reference, const cuda::Stream& stream) {
+               const ImageCheck& is_reference, const Session& session, const cuda::Stream& stream) {
     const auto& shape = in.shape();
     const bool is_median = window.kind == Kind::median;
     if (!is_median) {
@@ -133,10 +134,11 @@ void run_tiles(const Window& window, FilterLadder& ladder, HostView<const std::u
         set_window_weights(std::vector<float>(weights.begin(), weights.end()).data(), window.size, stream.handle());
     }
     const auto check = is_median ? is_reference : nearest_to_formula(window, in);
-    for (const int tile : tiles_of(window.size)) {
+    const auto tiles = tiles_of(window.size, session.once());
+    for (const int tile : tiles) {
         const WindowsJob job{ladder.device_in(), ladder.device_out(), shape.width, shape.height, window.size, tile};
         // The report has one time of the median, and not of which tile.
-        const bool has_time = is_median && window.size == 5 && tile == tiles_of(window.size).back();
+        const bool has_time = is_median && window.size == 5 && tile == tiles.back();
         ladder.gpu({.operation = fmt::format("{}{}", name_of(window), is_median ? ", bubble sort" : ""),
                     .details = {{"tile", std::to_string(tile)}},
                     .note = is_median ? "" : "mended: rounded to nearest, where the report cuts",
@@ -157,7 +159,8 @@ void run_window(Session& session, const Window& window, const DimRoom& room, dou
     FilterLadder ladder(session, "windows", in, in.shape());
 #if FRAMEWIRE_LADDERS_ON_GPU
     if (session.gpu()) {
-        session.attempt(name_of(window), [&] { run_tiles(window, ladder, in, check, session.gpu()->stream()); });
+        session.attempt(name_of(window),
+                        [&] { run_tiles(window, ladder, in, check, session, session.gpu()->stream()); });
         if (&window == windows) ladder.transfers();
     }
 #endif

@@ -1,3 +1,4 @@
+#include "framewire/cuda/kernel/dependent_launch.cuh"
 #include "framewire/detect/foreground/foreground_matrix.hpp"
 #include "framewire/filters/gray_input/gray_groups.cuh"
 #include "framewire/filters/kernel/byte_products.cuh"
@@ -271,8 +272,8 @@ __global__ void __launch_bounds__(threads_per_block, 4) foreground_kernel(__grid
     const int width = job.in.width;
     const int pixels_left = width - x - 8 * q;  // from the lane's on
     const auto inside = pixels_left >= 8 ? 255u : pixels_left <= 0 ? 0u : (1u << pixels_left) - 1;
+    cuda::let_next_begin();
 
-    for (int i = thread; i < fragment_quads; i += threads_per_block) fragments[i] = job.fragments[i];
     const LaneFragments weights(fragments + lane);
 
     // A warp loads some rows of a chunk: as many quads of each for each lane, and what is left of all for the first
@@ -325,16 +326,16 @@ __global__ void __launch_bounds__(threads_per_block, 4) foreground_kernel(__grid
     // The rows of results that a chunk's rows complete.
     RowResults above{};
     const auto blur = [&](int chunk) {
+        const int y = y_begin + (chunk - 1) * chunk_rows + g;
+        uint2 background[2] = {};  // on its way while rows are blurred
+#pragma unroll
+        for (int row = 0; row < 2; ++row)
+            if (chunk > 0 && job.mask.data() && y + 8 * row < y_end)
+                background[row] =
+                    load_eight(job.background.row(frame, y + 8 * row), x + 8 * q, width, job.background_words);
         const auto below = blur_rows(weights, gray[chunk % 2] + g * pitch_words + warp * (warp_px / quad_px) + 3 * q);
         if (chunk > 0) {
             EightPixels pixels[2];
-            const int y = y_begin + (chunk - 1) * chunk_rows + g;
-            uint2 background[2] = {};
-#pragma unroll
-            for (int row = 0; row < 2; ++row)
-                if (job.mask.data() && y + 8 * row < y_end)
-                    background[row] =
-                        load_eight(job.background.row(frame, y + 8 * row), x + 8 * q, width, job.background_words);
             blur_columns(weights, above, below, pixels);
 #pragma unroll
             for (int row = 0; row < 2; ++row) {
@@ -352,6 +353,14 @@ __global__ void __launch_bounds__(threads_per_block, 4) foreground_kernel(__grid
     };
 
     load(0);
+    uint4 own_fragments[fragment_quads / threads_per_block];
+    static_assert(fragment_quads % threads_per_block == 0);
+#pragma unroll
+    for (int part = 0; part < fragment_quads / threads_per_block; ++part)
+        own_fragments[part] = __ldg(job.fragments + part * threads_per_block + thread);
+#pragma unroll
+    for (int part = 0; part < fragment_quads / threads_per_block; ++part)
+        fragments[part * threads_per_block + thread] = own_fragments[part];
     store_gray(0);
     for (int chunk = 0; chunk < chunks; ++chunk) {
         __syncthreads();

@@ -39,25 +39,28 @@ struct TileForest {
     }
 };
 
-/// The root of `node` while trees are joined; halves the path on its way.
+/// A walk to the root of a node while trees are joined; halves the path on its way.
 template <class Forest>
-__device__ std::uint32_t root_of(const Forest& forest, std::uint32_t node) {
-    auto parent = forest.parent(node);
-    while (true) {
-        const auto next = forest.parent(parent);
-        if (next == parent) return parent;
-        forest.lower(node, next);
+struct RootWalk {
+    std::uint32_t node, parent;
+
+    __device__ RootWalk(const Forest& forest, std::uint32_t from) : node(from), parent(forest.parent(from)) {}
+    __device__ bool at_root() const { return node == parent; }
+    /// The parent's parent, which a step leads to.
+    __device__ std::uint32_t next(const Forest& forest) const { return at_root() ? node : forest.parent(parent); }
+    __device__ void step(const Forest& forest, std::uint32_t next) {
+        if (next != parent) forest.lower(node, next);
         node = parent;
         parent = next;
     }
-}
+};
 
-/// Makes its root the parent of `node` and returns it; for when no trees are joined any more, and for one thread a
-/// node. What it passes on the way is its parent meanwhile, so that threads that walk along one path shorten it for
-/// each other.
+/// Makes its root the parent of `node`, whose parent is known, and returns it; for when no trees are joined any more,
+/// and for one thread a node. What it passes on the way is its parent meanwhile, so that threads that walk along one
+/// path shorten it for each other.
 template <class Forest>
-__device__ std::uint32_t settle(const Forest& forest, std::uint32_t node) {
-    auto parent = forest.parent(node);
+__device__ std::uint32_t settle(const Forest& forest, std::uint32_t node, std::uint32_t parent) {
+    if (parent == node) return node;
     for (auto next = forest.parent(parent); next != parent; next = forest.parent(parent)) {
         forest.lower(node, next);
         parent = next;
@@ -65,11 +68,23 @@ __device__ std::uint32_t settle(const Forest& forest, std::uint32_t node) {
     return parent;
 }
 
+/// Makes a and b their roots. The walks go side by side, so that neither waits for the other's loads.
+template <class Forest>
+__device__ void walk_to_roots(const Forest& forest, std::uint32_t& a, std::uint32_t& b) {
+    RootWalk of_a(forest, a), of_b(forest, b);
+    while (!of_a.at_root() || !of_b.at_root()) {
+        const auto next_of_a = of_a.next(forest), next_of_b = of_b.next(forest);
+        of_a.step(forest, next_of_a);
+        of_b.step(forest, next_of_b);
+    }
+    a = of_a.node;
+    b = of_b.node;
+}
+
 template <class Forest>
 __device__ void unite(const Forest& forest, std::uint32_t a, std::uint32_t b) {
     while (true) {
-        a = root_of(forest, a);
-        b = root_of(forest, b);
+        walk_to_roots(forest, a, b);
         if (a == b) return;
         const auto upper = max(a, b), lower = min(a, b);
         const auto before = forest.lower(upper, lower);

@@ -93,6 +93,8 @@ __global__ void __launch_bounds__(warp_per_tile_threads) join_tiles(TileJob job)
     __shared__ EdgeLink shared_links[warp_per_tile_threads / 32][most_links];
     auto* listed = shared_links[threadIdx.x / 32];
     const WarpTile at(job.grid);
+    cuda::let_next_begin();
+    cuda::wait_for_previous();
     if (at.tile >= job.grid.tiles()) return;
     const Frame frame(job, at.frame, most_in_tile(eight));
     const auto lane = threadIdx.x % 32, edge = lane % tile_edges, direction = lane / tile_edges;
@@ -129,6 +131,8 @@ __global__ void __launch_bounds__(warp_per_tile_threads) join_tiles(TileJob job)
 template <bool eight>
 __global__ void __launch_bounds__(warp_per_tile_threads) gather_at_roots(TileJob job) {
     const WarpTile at(job.grid);
+    cuda::let_next_begin();
+    cuda::wait_for_previous();
     if (at.tile >= job.grid.tiles()) return;
     const Frame frame(job, at.frame, most_in_tile(eight));
     const TileForest forest{frame.components};
@@ -138,8 +142,9 @@ __global__ void __launch_bounds__(warp_per_tile_threads) gather_at_roots(TileJob
         TileComponent part{};
         auto root = index;
         if (number < count) {
-            root = settle(forest, index);
-            if (root != index) part = frame.components[index];
+            const auto parent = forest.parent(index);
+            if (parent != index) part = frame.components[index];  // on its way while the root is looked for
+            root = settle(forest, index, parent);
         }
         const auto add = [&](const TileComponent& sum) {
             auto& whole = frame.components[root];

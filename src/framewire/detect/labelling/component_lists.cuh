@@ -31,6 +31,10 @@ struct SharedBand {
     unsigned long long bands_before;
 };
 
+/// Lanes that go through a tile's components together. A tile has few as a rule, so that many tiles at once, and not
+/// many components of one, keep few turns of loads one behind the other.
+inline constexpr int lanes_per_tile = 16;
+
 /// Calls body(root) for every root of the tiles that the band crosses and that begins in the band. A component begins
 /// in the first row of tiles it touches, where its root is too: that is its tile component of the lowest index.
 template <bool eight, class Body>
@@ -38,8 +42,10 @@ __device__ void for_each_root(const TileJob& job, const Frame& frame, std::uint3
     const auto rows = rows_in_band(job.grid);
     const auto band_slots = rows * job.grid.row_words * word_slots;
     const auto first_tile = band * rows / tile_rows * job.grid.columns;
-    for (auto tile = first_tile + threadIdx.x / 32; tile < first_tile + job.grid.columns; tile += number_warps)
-        for (auto number = threadIdx.x % 32; number < frame.summaries[tile].components; number += 32) {
+    for (auto tile = first_tile + threadIdx.x / lanes_per_tile; tile < first_tile + job.grid.columns;
+         tile += number_threads / lanes_per_tile)
+        for (auto number = threadIdx.x % lanes_per_tile; number < frame.summaries[tile].components;
+             number += lanes_per_tile) {
             const auto index = tile * most_in_tile(eight) + number;
             auto& component = frame.components[index];
             if (component.parent == index && component.first / band_slots == band)
@@ -53,7 +59,9 @@ __global__ void __launch_bounds__(number_threads) number_roots(TileJob job, List
     __shared__ SharedBand shared;
     const auto frame_index = blockIdx.x % frames, band = blockIdx.x / frames;
     const Frame frame(job, frame_index, most_in_tile(eight));
+    cuda::let_next_begin();
     for (auto word = threadIdx.x; word < band_words; word += number_threads) shared.all[word] = shared.listed[word] = 0;
+    cuda::wait_for_previous();
     __syncthreads();
     const auto is_listed = [&](std::uint32_t area) { return area >= list.min_area && area <= list.max_area; };
     for_each_root<eight>(job, frame, band, [&](const TileComponent& root, std::uint32_t slot) {

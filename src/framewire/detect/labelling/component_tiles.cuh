@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/cuda/kernel/dependent_launch.cuh"
 #include "framewire/cuda/kernel/scan.cuh"
 #include "framewire/detect/labelling/component_forest.cuh"
 
@@ -124,7 +125,7 @@ __device__ inline std::uint32_t flatten_runs(const RunForest& forest, const Tile
     std::uint32_t roots = 0;
     for (auto rest = lane.own.word; rest; rest &= ~lowest_run(rest)) {
         const auto slot = lane.slot(0, lowest_bit(rest));
-        roots += settle(forest, slot) == slot;
+        roots += settle(forest, slot, forest.parent(slot)) == slot;
     }
     return roots;
 }
@@ -173,6 +174,8 @@ template <bool eight, bool all_slots>
 __global__ void __launch_bounds__(tile_threads) label_tiles(TileJob job) {
     __shared__ SharedTile shared;
     const auto frame = blockIdx.x / job.grid.tiles(), tile = blockIdx.x % job.grid.tiles();
+    cuda::let_next_begin();
+    cuda::wait_for_previous();
     const auto lane = load_lane(job, frame, tile);
     auto& summary = job.workspace.summaries[blockIdx.x];
     const auto bands = bands_in_frame(job.grid);

@@ -1,4 +1,5 @@
 #include "framewire/cuda/device/check.hpp"
+#include "framewire/cuda/kernel/dependent_launch.cuh"
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/detect/masks/mask_morphology.hpp"
 
@@ -20,6 +21,7 @@ constexpr int warps_per_block = threads_per_block / warp_threads;
 constexpr int words_per_thread = 2;
 constexpr int strip_words = (warp_threads - 2) * words_per_thread;
 constexpr int rows_per_turn = 2;  // of a warp's results, which see the same rows but for two
+constexpr int rows_at_once = 6;   // that a warp has on their way to shared memory
 
 constexpr int most_phases = 2;
 constexpr int most_band_rows = 64;
@@ -89,16 +91,26 @@ __global__ void __launch_bounds__(threads_per_block) mask_kernel(__grid_constant
     const bool in_row = word >= 0 && word < job.in.row_words();
     const int radius = job.steps.radius;
 
+    cuda::let_next_begin();
+    cuda::wait_for_previous();
+
     int y_begin = band * job.band_rows - phases * radius;  // of the tile
     int rows = job.band_rows + 2 * phases * radius;        // even, as are those of all tiles
-    for (int row = warp; row < rows; row += warps_per_block) {
-        const int y = y_begin + row;
-        uint2 words{};
-        if (in_row && y >= 0 && y < shape.height) {
-            words = *reinterpret_cast<const uint2*>(job.in.row(frame, y) + word);
-            words = {(words.x ^ job.flip[0]) & inside.x, (words.y ^ job.flip[0]) & inside.y};
+    for (int first = warp; first < rows; first += rows_at_once * warps_per_block) {
+        uint2 words[rows_at_once];
+#pragma unroll
+        for (int at = 0; at < rows_at_once; ++at) {
+            const int row = first + at * warps_per_block, y = y_begin + row;
+            const bool in_image = in_row && row < rows && y >= 0 && y < shape.height;
+            // Outside of the image the words read are the edge's, of which no bit is kept.
+            const auto* from = job.in.row(frame, min(max(y, 0), shape.height - 1)) + (in_row ? word : 0);
+            const auto keep_x = in_image ? inside.x : 0, keep_y = in_image ? inside.y : 0;
+            const auto read = *reinterpret_cast<const uint2*>(from);
+            words[at] = {(read.x ^ job.flip[0]) & keep_x, (read.y ^ job.flip[0]) & keep_y};
         }
-        shared[row * warp_threads + lane] = words;
+#pragma unroll
+        for (int at = 0; at < rows_at_once; ++at)
+            if (const int row = first + at * warps_per_block; row < rows) shared[row * warp_threads + lane] = words[at];
     }
 
     auto* tile = shared + lane;
@@ -139,8 +151,7 @@ void launch(const Job& job, cudaStream_t stream) {
     const auto blocks = static_cast<unsigned>(job.strips * job.bands * job.in.shape().frames);
     const auto shared_bytes =
         sizeof(uint2) * warp_threads * static_cast<std::size_t>(shared_rows(job.band_rows, job.steps.radius, phases));
-    mask_kernel<phases><<<blocks, threads_per_block, shared_bytes, stream>>>(job);
-    cuda::check_launch();
+    cuda::launch_dependent(mask_kernel<phases>, {blocks, threads_per_block, shared_bytes, stream}, job);
 }
 
 }  // namespace

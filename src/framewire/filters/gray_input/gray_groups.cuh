@@ -12,11 +12,14 @@ namespace framewire {
 /// Four BGR pixels in three words to four gray bytes.
 inline __device__ std::uint32_t gray_of_four(std::uint32_t w0, std::uint32_t w1, std::uint32_t w2,
                                              const SplitWeights& weights) {
-    const auto g0 = gray_of(w0, weights);
-    const auto g1 = gray_of(__funnelshift_r(w0, w1, 24), weights);
-    const auto g2 = gray_of(__funnelshift_r(w1, w2, 16), weights);
-    const auto g3 = gray_of(w2 >> 8, weights);
-    return g0 | g1 << 8 | g2 << 16 | g3 << 24;
+    const auto rounding = weights.rounding;
+    const auto sum_0 = __dp2a_hi(weights.r_none, w0, __dp2a_lo(weights.bg, w0, rounding));
+    const auto sum_1 = __dp2a_lo(weights.gr, w1, __dp2a_hi(weights.none_b, w0, rounding));
+    const auto sum_2 = __dp2a_lo(weights.r_none, w2, __dp2a_hi(weights.bg, w1, rounding));
+    const auto sum_3 = __dp2a_hi(weights.gr, w2, __dp2a_lo(weights.none_b, w2, rounding));
+    // The third byte of each.
+    static_assert(gray_sum_shift == 16);
+    return __byte_perm(__byte_perm(sum_0, sum_1, 0x0062), __byte_perm(sum_2, sum_3, 0x0062), 0x5410);
 }
 
 /// Four gray bytes to the three words of four BGR pixels.

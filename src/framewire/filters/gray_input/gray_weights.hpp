@@ -27,35 +27,34 @@ constexpr GrayWeights gray_weights(GrayMethod method) {
                                           : GrayWeights{10923, 10923, 10923, 0};
 }
 
-/// The sum of GrayWeights needs 24 bits, dp4a multiplies bytes: each weight goes as a high and a low byte.
+/// The weights as dp2a multiplies them with bytes: two in a word, the first one in its low half. They are doubled, so
+/// that the gray value is a byte of the sum, its third, and nothing needs shifting.
 struct SplitWeights {
-    std::uint32_t high, low;  // bytes b, g, r, 0
-    std::int32_t rounding;
+    std::uint32_t bg, gr, r_none, none_b;  ///< none has weight 0
+    std::uint32_t rounding;
 };
 
-/// The same weights for gray_of().
 inline SplitWeights split(const GrayWeights& weights) {
-    const auto bytes = [](int b, int g, int r) {
-        return static_cast<std::uint32_t>(b) | static_cast<std::uint32_t>(g) << 8 | static_cast<std::uint32_t>(r) << 16;
+    const auto two = [](int first, int second) {
+        return static_cast<std::uint32_t>(2 * first) | static_cast<std::uint32_t>(2 * second) << 16;
     };
-    return {bytes(weights.b >> 8, weights.g >> 8, weights.r >> 8),
-            bytes(weights.b & 255, weights.g & 255, weights.r & 255), weights.rounding};
+    return {two(weights.b, weights.g), two(weights.g, weights.r), two(weights.r, 0), two(0, weights.b),
+            static_cast<std::uint32_t>(2 * weights.rounding)};
 }
+
+/// Of the doubled weights.
+inline constexpr int gray_sum_shift = gray_shift + 1;
 
 /// The gray value of a pixel: `pixel` holds b, g, r in its low bytes; the highest has weight 0.
 FRAMEWIRE_HOST_DEVICE inline std::uint32_t gray_of(std::uint32_t pixel, const SplitWeights& weights) {
 #ifdef __CUDA_ARCH__
-    const auto high = __dp4a(pixel, weights.high, 0u);
-    const auto low = __dp4a(pixel, weights.low, static_cast<std::uint32_t>(weights.rounding));
+    return __dp2a_hi(weights.r_none, pixel, __dp2a_lo(weights.bg, pixel, weights.rounding)) >> gray_sum_shift;
 #else
-    const auto product = [pixel](std::uint32_t factors, std::uint32_t sum) {
-        for (int shift = 0; shift < 24; shift += 8) sum += (pixel >> shift & 255u) * (factors >> shift & 255u);
-        return sum;
+    const auto product = [](std::uint32_t two, std::uint32_t bytes) {
+        return (two & 0xFFFFu) * (bytes & 255u) + (two >> 16) * (bytes >> 8 & 255u);
     };
-    const auto high = product(weights.high, 0);
-    const auto low = product(weights.low, static_cast<std::uint32_t>(weights.rounding));
+    return (product(weights.bg, pixel) + product(weights.r_none, pixel >> 16) + weights.rounding) >> gray_sum_shift;
 #endif
-    return (high * 256 + low) >> gray_shift;
 }
 
 }  // namespace framewire
