@@ -13,7 +13,31 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <cstring>
+
+// What all instruction sets share; once, though this source is compiled for each.
+#ifndef FRAMEWIRE_DELTA_PART_STEPS_SHARED
+#define FRAMEWIRE_DELTA_PART_STEPS_SHARED
+
+namespace framewire::delta::part_steps_shared {
+
+/// For each set of eight lanes of two bytes, as bits, the bytes of those lanes; what comes behind means nothing.
+inline constexpr auto lane_bytes = [] {
+    std::array<std::array<std::uint8_t, 16>, 256> all{};
+    for (std::size_t set = 0; set < all.size(); ++set) {
+        std::size_t next = 0;
+        for (std::size_t lane = 0; lane < 8; ++lane)
+            for (std::size_t byte = 0; byte < 2 && (set >> lane & 1); ++byte)
+                all[set][next++] = static_cast<std::uint8_t>(2 * lane + byte);
+    }
+    return all;
+}();
+
+}  // namespace framewire::delta::part_steps_shared
+
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::delta::HWY_NAMESPACE {
@@ -156,8 +180,17 @@ HWY_INLINE std::uint16_t* add_entries(hn::VFromD<Row> row, std::uint16_t* entry)
     const hn::RebindToUnsigned<Row> d;
     const auto entries = hn::BitCast(d, row);
     const auto there = hn::Ne(entries, hn::Zero(d));
+    std::uint8_t set[8] = {};
+    hn::StoreMaskBits(d, there, set);
+#if HWY_TARGET <= HWY_AVX3_DL
     hn::StoreU(hn::Compress(entries, there), d, entry);
-    return entry + hn::CountTrue(d, there);
+#else
+    // Without an instruction for it hn::Compress() is slow: its table is copied to the stack.
+    const hn::Repartition<std::uint8_t, decltype(d)> bytes;
+    const auto order = hn::LoadU(bytes, part_steps_shared::lane_bytes[set[0]].data());
+    hn::StoreU(hn::BitCast(d, hn::TableLookupBytes(hn::BitCast(bytes, entries), order)), d, entry);
+#endif
+    return entry + std::popcount(set[0]);
 }
 
 /// The places of patterns by their frequency.
