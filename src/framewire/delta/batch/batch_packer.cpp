@@ -91,7 +91,7 @@ struct BatchPacker::State {
                                     cuda::DeviceBuffer(count() * sizeof(std::uint32_t))});
         else
             exact.emplace(
-                Exact{BatchChangesEncoder(of.channels), cuda::DeviceBuffer(count() * block_slot_bytes(of.channels))});
+                Exact{BatchChangesEncoder(blocks), cuda::DeviceBuffer(count() * block_slot_bytes(of.channels))});
         cuda::fill(begins.data(), 0, begins.bytes(), stream());
     }
 
@@ -165,8 +165,7 @@ PackedBatch BatchPacker::pack_steps(DeviceView<const std::uint8_t> current, Devi
     if (state.exact) {
         auto* const differences = state.exact->differences.data();
         compare_blocks(current, reference, threshold, list, differences, summaries, nullptr, state.stream());
-        state.exact->encoder.encode(state.blocks, list, differences, threshold, state.tables.tables(), coded,
-                                    state.stream());
+        state.exact->encoder.encode(list, differences, threshold, state.tables.tables(), coded, state.stream());
         return state.assemble({coded, {PackedHead::Kind::changes, threshold}});
     }
     auto* const off = state.bounded->off.as<std::uint32_t>();

@@ -19,7 +19,8 @@ struct BatchBlocks {
     FRAMEWIRE_HOST_DEVICE BlockPlace place(int block) const { return grid.place(block % grid.count()); }
 };
 
-/// Where kernels leave the coded blocks of a batch: each in a slot of its own, at its end. In device memory.
+/// Where kernels leave the coded blocks of a batch: each in a slot of its own, at its end. In device memory. Until then
+/// the beginning of the slot is free for whoever codes the block.
 struct CodedBlocks {
     std::uint8_t* bytes;
     std::uint32_t slot_bytes;  ///< even

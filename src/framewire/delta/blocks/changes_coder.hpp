@@ -28,9 +28,6 @@ public:
 
 private:
     void add_block(HostView<std::uint8_t> differences, const BlockPlace& block, int threshold, Symbols& symbols);
-    template <int channels>
-    void add_part(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left, int top,
-                  Symbols& symbols);
 
     StepPlanes planes_;
     std::array<Symbols, at_once> symbols_;

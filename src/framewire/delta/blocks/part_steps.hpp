@@ -2,6 +2,7 @@
 
 #include "framewire/core/view.hpp"
 #include "framewire/delta/blocks/grid.hpp"
+#include "framewire/delta/entropy/symbols.hpp"
 
 #include <array>
 #include <cstddef>
@@ -34,29 +35,9 @@ private:
     std::array<std::uint8_t, size> extents_{}, directions_{};
 };
 
-/// What the pixels of a row of a part do, of the block's ones.
-enum class RowKind : std::uint8_t {
-    stays,  ///< none changes
-    alike,  ///< in each of them all channels go up, or all go down
-    mixed
-};
-
-/// What the symbols of a row of a part are, one number for each pixel. Where something does not change, what says how
-/// it does means nothing.
-struct RowSymbols {
-    RowKind kind;
-    std::array<std::uint16_t, part_side> changed;  ///< of step_models: the first symbol of the pixel's changed model
-    std::array<std::uint16_t, part_side> pattern;  ///< of the 27 patterns, 0 where the pixel stays
-    std::array<std::uint16_t, part_side> by;       ///< of step_models: the first symbol of the model of pattern or sign
-    std::array<std::array<std::uint16_t, part_side>, 3> magnitude;  ///< the same of each channel's magnitude
-    std::array<std::array<std::uint16_t, part_side>, 3> folded;  ///< how far each channel's is from what was expected
-};
-
-using PartSymbols = std::array<RowSymbols, part_side>;
-
-/// Finds the steps of a part from its differences, writes them into `planes`, and finds its symbols. `left` and `top`:
-/// its first pixel in the block.
-void find_part_symbols(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left,
-                       int top, StepPlanes& planes, PartSymbols& symbols);
+/// Finds the steps of a part from its differences, writes them into `planes`, and adds the symbols of its pixels.
+/// `left` and `top`: its first pixel in the block.
+void add_part_entries(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left,
+                      int top, StepPlanes& planes, Symbols& symbols);
 
 }  // namespace framewire::delta

@@ -1,6 +1,7 @@
 #include "framewire/core/simd/simd.hpp"
 #include "framewire/delta/blocks/part_steps.hpp"
 #include "framewire/delta/blocks/step_contexts.hpp"
+#include "framewire/delta/blocks/step_pixels.hpp"
 #include "framewire/delta/entropy/models.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -11,7 +12,32 @@
 #include "framewire/delta/blocks/step_vectors-inl.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
 #include <cstring>
+
+// What all instruction sets share; once, though this source is compiled for each.
+#ifndef FRAMEWIRE_DELTA_PART_STEPS_SHARED
+#define FRAMEWIRE_DELTA_PART_STEPS_SHARED
+
+namespace framewire::delta::part_steps_shared {
+
+/// For each set of eight lanes of two bytes, as bits, the bytes of those lanes; what comes behind means nothing.
+inline constexpr auto lane_bytes = [] {
+    std::array<std::array<std::uint8_t, 16>, 256> all{};
+    for (std::size_t set = 0; set < all.size(); ++set) {
+        std::size_t next = 0;
+        for (std::size_t lane = 0; lane < 8; ++lane)
+            for (std::size_t byte = 0; byte < 2 && (set >> lane & 1); ++byte)
+                all[set][next++] = static_cast<std::uint8_t>(2 * lane + byte);
+    }
+    return all;
+}();
+
+}  // namespace framewire::delta::part_steps_shared
+
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::delta::HWY_NAMESPACE {
@@ -19,121 +45,269 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+/// One row of a part, or two where vectors have room for them: the upper one in the lower half.
+using Rows = hn::CappedTag<std::int16_t, 2 * part_side>;
+using Steps = hn::VFromD<Rows>;
+constexpr int rows_at_once = hn::MaxLanes(Rows()) / part_side;
+static_assert(rows_at_once == 1 || rows_at_once == 2);
+
 using Row = hn::CappedTag<std::int16_t, part_side>;
 using RowBytes = hn::Rebind<std::uint8_t, Row>;
-using Steps = hn::VFromD<Row>;
 
-HWY_INLINE Steps number(int value) { return hn::Set(Row(), static_cast<std::int16_t>(value)); }
+HWY_INLINE Steps number(int value) { return hn::Set(Rows(), static_cast<std::int16_t>(value)); }
 template <class Mask>
 HWY_INLINE Steps one_if(Mask mask) {
-    return step_vectors::one_if(Row(), mask);
+    return step_vectors::one_if(Rows(), mask);
 }
-HWY_INLINE Steps bytes_at(const std::uint8_t* at) { return hn::PromoteTo(Row(), hn::LoadU(RowBytes(), at)); }
-HWY_INLINE void store(Steps steps, std::uint16_t* to) {
-    hn::StoreU(hn::BitCast(hn::RebindToUnsigned<Row>(), steps), hn::RebindToUnsigned<Row>(), to);
+/// Rows from what load(0) and load(1) give of each.
+template <class Load>
+HWY_INLINE Steps rows_of(Load&& load) {
+    if constexpr (rows_at_once == 1)
+        return load(0);
+    else
+        return hn::Combine(Rows(), load(1), load(0));
+}
+HWY_INLINE Steps steps_at(const std::int16_t* at) {
+    return rows_of([&](int row) HWY_ATTR { return hn::LoadU(Row(), at + row * std::ptrdiff_t{StepPlanes::stride}); });
+}
+HWY_INLINE hn::VFromD<Row> row_of_bytes(const std::uint8_t* at) {
+    return hn::PromoteTo(Row(), hn::LoadU(RowBytes(), at));
+}
+HWY_INLINE Steps bytes_at(const std::uint8_t* at) {
+    return rows_of([&](int row) HWY_ATTR { return row_of_bytes(at + row * std::ptrdiff_t{StepPlanes::stride}); });
+}
+/// Row number `number` of those.
+template <int number, class V>
+HWY_INLINE hn::VFromD<Row> row_of(V rows) {
+    if constexpr (sizeof(V) == sizeof(hn::VFromD<Row>))
+        return rows;
+    else if constexpr (number == 0)
+        return hn::LowerHalf(Row(), rows);
+    else
+        return hn::UpperHalf(Row(), rows);
+}
+HWY_INLINE void store_steps(Steps steps, std::int16_t* at) {
+    hn::StoreU(row_of<0>(steps), Row(), at);
+    if constexpr (rows_at_once == 2) hn::StoreU(row_of<1>(steps), Row(), at + StepPlanes::stride);
+}
+HWY_INLINE void store_bytes(Steps bytes, std::uint8_t* at) {
+    hn::StoreU(hn::DemoteTo(RowBytes(), row_of<0>(bytes)), RowBytes(), at);
+    if constexpr (rows_at_once == 2)
+        hn::StoreU(hn::DemoteTo(RowBytes(), row_of<1>(bytes)), RowBytes(), at + StepPlanes::stride);
 }
 
-/// A row and the one pixel before it, less its last. Loading that from where the row was just stored would wait long.
-HWY_INLINE Steps moved_on(Steps row, int before) {
-    return hn::InsertLane(hn::ShiftLeftLanes<1>(Row(), row), 0, static_cast<std::int16_t>(before));
+/// The rows above `rows`, of which `before` are those above.
+template <class V>
+HWY_INLINE V one_above(V rows, V before) {
+    if constexpr (sizeof(V) == sizeof(hn::VFromD<Row>))
+        return before;
+    else
+        return hn::ConcatLowerUpper(Rows(), rows, before);
+}
+/// What lies `pixels` to the left. `part_left`: the rows of the part to the left. From there, and not from where the
+/// rows were just stored: that would wait long.
+template <int pixels>
+HWY_INLINE Steps to_the_left(Steps rows, Steps part_left) {
+    return hn::CombineShiftRightLanes<part_side - pixels>(Rows(), rows, part_left);
 }
 
 using Around = step_vectors::Around<Steps>;
 
-/// What the row above tells. In vectors: loading what was just stored, from elsewhere, would wait long.
-struct RowAbove {
+/// What the rows above tell. In vectors: loading what was just stored, from elsewhere, would wait long. Of those just
+/// above only the last one counts, but of `extent` all.
+struct RowsAbove {
     Steps here[3], left[3];  ///< steps of each channel, and of the pixels to their left
-    Steps extent, direction;
+    Steps direction;
     Steps direction_left, direction_right;  ///< of the pixels to their left and right, as far as those are known
-    Steps second_extent;                    ///< of the row above that
+    Steps extent, second_extent;            ///< `second_extent`: of the rows above those
 };
-/// Of the row above a part, of other parts.
+/// Of the rows above a part, of other parts.
 template <int channels>
-HWY_INLINE RowAbove row_above_part(int x, int y, StepPlanes& planes) {
+HWY_INLINE RowsAbove rows_above_part(int x, int y, StepPlanes& planes) {
     constexpr std::ptrdiff_t stride = StepPlanes::stride;
-    RowAbove above;
+    RowsAbove above;
     for (int channel = 0; channel < channels; ++channel) {
-        const auto* const at = planes.steps(channel, x, y) - stride;
-        above.here[channel] = hn::LoadU(Row(), at);
-        above.left[channel] = hn::LoadU(Row(), at - 1);
+        const auto* const at = planes.steps(channel, x, y) - rows_at_once * stride;
+        above.here[channel] = steps_at(at);
+        above.left[channel] = steps_at(at - 1);
     }
-    const auto* const extents = planes.extent(x, y) - stride;
-    const auto* const directions = planes.direction(x, y) - stride;
+    const auto* const extents = planes.extent(x, y) - rows_at_once * stride;
+    const auto* const directions = planes.direction(x, y) - rows_at_once * stride;
     above.extent = bytes_at(extents);
-    above.second_extent = bytes_at(extents - stride);
+    above.second_extent = rows_at_once == 1 ? bytes_at(extents - stride) : above.extent;
     above.direction = bytes_at(directions);
     above.direction_left = bytes_at(directions - 1);
     above.direction_right = bytes_at(directions + 1);
     return above;
 }
 
-/// magnitude_context() and fold(), of eight pixels. `before`: of the channel before, with steps of 0 where it does not
-/// change.
-HWY_INLINE void find_magnitudes(const Around& of, const Around& before, bool first, std::uint16_t* magnitude,
-                                std::uint16_t* folded) {
+/// What the symbols of rows are as entries of class Symbols, in the order in which a pixel has them: whether it
+/// changes, how, and for each channel a magnitude and its bits. 0 where there is none.
+template <int channels>
+struct RowEntries {
+    static constexpr int each = 2 + 2 * channels;
+    Steps of[each];
+
+    /// The same pixel by pixel: in each row of the vectors as many pixels as there is room for.
+    HWY_INLINE void by_pixel(Steps (&pixels)[each]) const {
+        const Rows rows;
+        const auto low = [&](int i) HWY_ATTR { return hn::InterleaveLower(rows, of[i], of[i + 1]); };
+        const auto high = [&](int i) HWY_ATTR { return hn::InterleaveUpper(rows, of[i], of[i + 1]); };
+        if constexpr (channels == 1) {
+            join<std::int32_t>(low(0), low(2), pixels);
+            join<std::int32_t>(high(0), high(2), pixels + 2);
+        } else {
+            Steps first[4], second[4];
+            join<std::int32_t>(low(0), low(2), first);
+            join<std::int32_t>(high(0), high(2), first + 2);
+            join<std::int32_t>(low(4), low(6), second);
+            join<std::int32_t>(high(4), high(6), second + 2);
+            for (int i = 0; i < 4; ++i) join<std::int64_t>(first[i], second[i], pixels + 2 * i);
+        }
+    }
+
+private:
+    template <class Lane>
+    static HWY_INLINE void join(Steps a, Steps b, Steps* to) {
+        const hn::Repartition<Lane, Rows> d;
+        to[0] = hn::BitCast(Rows(), hn::InterleaveLower(d, hn::BitCast(d, a), hn::BitCast(d, b)));
+        to[1] = hn::BitCast(Rows(), hn::InterleaveUpper(d, hn::BitCast(d, a), hn::BitCast(d, b)));
+    }
+};
+
+/// Appends the entries of a row that are not 0. Which there are nobody can guess, so there are no branches.
+HWY_INLINE std::uint16_t* add_entries(hn::VFromD<Row> row, std::uint16_t* entry) {
+    const hn::RebindToUnsigned<Row> d;
+    const auto entries = hn::BitCast(d, row);
+    const auto there = hn::Ne(entries, hn::Zero(d));
+    std::uint8_t set[8] = {};
+    hn::StoreMaskBits(d, there, set);
+#if HWY_TARGET <= HWY_AVX3_DL
+    hn::StoreU(hn::Compress(entries, there), d, entry);
+#else
+    // Without an instruction for it hn::Compress() is slow: its table is copied to the stack.
+    const hn::Repartition<std::uint8_t, decltype(d)> bytes;
+    const auto order = hn::LoadU(bytes, part_steps_shared::lane_bytes[set[0]].data());
+    hn::StoreU(hn::BitCast(d, hn::TableLookupBytes(hn::BitCast(bytes, entries), order)), d, entry);
+#endif
+    return entry + std::popcount(set[0]);
+}
+
+/// The places of patterns by their frequency.
+HWY_INLINE Steps ranks_of(Steps pattern) {
+    alignas(16) static constexpr auto ranks = [] {
+        std::array<std::uint8_t, 32> all{};
+        for (std::size_t of = 0; of < pattern_ranks.size(); ++of) all[of] = pattern_ranks[of];
+        return all;
+    }();
+    const hn::Repartition<std::uint8_t, Rows> bytes;
+    // Indices with their highest bit set bring 0: so do all higher bytes, and each number in one of the two tables.
+    const auto nothing = number(-0x8000);
+    const auto low = hn::Or(hn::Or(pattern, nothing), hn::And(hn::ShiftLeft<3>(pattern), number(0x80)));
+    const auto high = hn::Or(hn::Sub(pattern, number(16)), nothing);
+    const auto look_up = [&](std::size_t from, Steps at) HWY_ATTR {
+        return hn::TableLookupBytesOr0(hn::LoadDup128(bytes, &ranks[from]), hn::BitCast(bytes, at));
+    };
+    return hn::BitCast(Rows(), hn::Or(look_up(0, low), look_up(16, high)));
+}
+
+/// Folded magnitudes as symbols, and as entries the bits that follow; 0 where there are none.
+struct Tokens {
+    Steps symbol, bits;
+};
+HWY_INLINE Tokens tokens_of(Steps folded) {
+    // Of folded / 4: the symbol, and a quarter of what lies between a number and the entry of its bits.
+    alignas(16) static constexpr std::array<std::uint8_t, 16> symbols = {0,  0,  8,  9,  10, 10, 11, 11,
+                                                                         12, 12, 12, 12, 13, 13, 13, 13};
+    alignas(16) static constexpr std::array<std::uint8_t, 16> begins = {0, 0, 1, 2, 2, 2, 4, 4, 4, 4, 4, 4, 8, 8, 8, 8};
+    static_assert(token_of(63).symbol == 13 && token_of(64).symbol == 14 && token_of(8 * 63).symbol == 19);
+    const hn::Repartition<std::uint8_t, Rows> bytes;
+    const auto large = hn::Gt(folded, number(63));
+    const auto place =
+        hn::Or(hn::IfThenElse(large, hn::ShiftRight<5>(folded), hn::ShiftRight<2>(folded)), number(-0x8000));
+    const auto look_up = [&](const std::array<std::uint8_t, 16>& table) HWY_ATTR {
+        return hn::BitCast(Rows(),
+                           hn::TableLookupBytesOr0(hn::LoadDup128(bytes, table.data()), hn::BitCast(bytes, place)));
+    };
+    const auto symbol = hn::Add(look_up(symbols), hn::IfThenElseZero(large, number(6)));
+    const auto begin = look_up(begins);
+    const auto less = hn::IfThenElse(large, hn::ShiftLeft<5>(begin), hn::ShiftLeft<2>(begin));
+    const auto follow = hn::Gt(folded, number(7));
+    return {hn::IfThenElse(follow, symbol, folded),
+            hn::IfThenElseZero(follow, hn::Add(hn::Sub(folded, less), number(step_models::trained_symbols)))};
+}
+
+/// magnitude_context() and fold(), of whole rows, as entries. `before`: of the channel before, with steps of 0 where
+/// it does not change.
+HWY_INLINE Tokens find_magnitudes(const Around& of, const Around& before, bool first) {
     const auto zero = number(0), one = number(1);
-    const auto down = hn::VecFromMask(Row(), hn::Lt(of.here, zero));
+    const auto down = hn::VecFromMask(Rows(), hn::Lt(of.here, zero));
     const auto steps_before = hn::Sub(hn::Xor(before.here, down), down);
     const auto same = hn::Gt(steps_before, zero);
-    const auto without = step_vectors::expectation(Row(), down, of, before, same);
+    const auto without = step_vectors::expectation(Rows(), down, of, before, same);
     const auto foretold = hn::Min(hn::Max(hn::Add(steps_before, without.expected), one), number(max_steps));
     const auto expected = hn::IfThenElse(same, foretold, without.expected);
     const auto size = hn::Add(one_if(hn::Gt(expected, one)), one_if(hn::Gt(expected, number(11))));
     const auto model = hn::Add(hn::Add(size, hn::Mul(without.support, number(3))), number((first ? 30 : 0) + 60));
-    store(hn::Add(hn::Mul(model, number(step_models::magnitude.symbols)), number(step_models::magnitude.first)),
-          magnitude);
+    const auto magnitude =
+        hn::Add(hn::Mul(model, number(step_models::magnitude.symbols)), number(step_models::magnitude.first));
 
     const auto off = hn::Sub(hn::Abs(of.here), expected), reach = hn::Sub(expected, one), twice = hn::Add(off, off);
     const auto around_it = hn::IfThenElse(hn::Gt(off, zero), hn::Sub(twice, one), hn::Sub(zero, twice));
-    store(hn::IfThenElse(hn::Gt(off, reach), hn::Add(off, reach), around_it), folded);
+    const auto tokens = tokens_of(hn::IfThenElse(hn::Gt(off, reach), hn::Add(off, reach), around_it));
+    const auto stays = hn::Eq(of.here, zero);
+    return {hn::IfThenZeroElse(stays, hn::Add(magnitude, tokens.symbol)), hn::IfThenZeroElse(stays, tokens.bits)};
 }
 
 /// Whether differences go up, as far as neighbours that changed by `like` tell.
-HWY_INLINE hn::Mask<Row> goes_up(Steps difference, Steps like, Steps threshold) {
+HWY_INLINE hn::Mask<Rows> goes_up(Steps difference, Steps like, Steps threshold) {
     const auto negative = hn::Sub(difference, number(256));
     const auto nearer = hn::Lt(hn::Abs(hn::Sub(difference, like)), hn::Abs(hn::Sub(negative, like)));
     return hn::Or(hn::Not(hn::Gt(hn::Sub(number(0), negative), threshold)),
                   hn::And(hn::Gt(difference, threshold), nearer));
 }
-HWY_INLINE Steps steps_of(Steps difference, hn::Mask<Row> up, Steps threshold) {
+HWY_INLINE Steps steps_of(Steps difference, hn::Mask<Rows> up, Steps threshold) {
     const auto steps =
         hn::IfThenElse(up, hn::Sub(difference, threshold), hn::Add(hn::Sub(difference, number(256)), threshold));
     return hn::IfThenZeroElse(hn::Eq(difference, number(0)), steps);
 }
 
-/// Finds the steps of a row and stores them. Each depends on those to its left, so all are guessed at once, and taken
-/// where each agrees with what its neighbours then tell. Else they are found one after the other.
+/// Finds the steps of rows and stores them. Each depends on those to its left and above, so all are guessed at once,
+/// and taken where each agrees with what its neighbours then tell. Else they are found one after the other.
 template <int channels>
 HWY_INLINE void find_steps(const Steps* differences, int threshold, int x, int y, StepPlanes& planes,
-                           const RowAbove& above, Around* found) {
+                           const RowsAbove& above, Around* found) {
     constexpr std::ptrdiff_t stride = StepPlanes::stride;
-    const Row row;
+    const Rows rows;
     const auto zero = number(0), limit = number(threshold);
+    const auto around = [&](Steps steps, int channel) HWY_ATTR {
+        const auto left = to_the_left<1>(steps, steps_at(planes.steps(channel, x, y) - part_side));
+        return Around{steps, left, one_above(steps, above.here[channel]), one_above(left, above.left[channel])};
+    };
     auto disagree = zero, like_before = zero;
     for (int i = 0; i < channels; ++i) {
         const int channel = channels == 1 ? 0 : channel_order[i];
         const auto difference = differences[channel];
         const auto stays = hn::Eq(difference, zero);
-        auto* const at = planes.steps(channel, x, y);
         const auto up = hn::Or(hn::And(hn::Lt(difference, number(128)), hn::Gt(difference, limit)),
                                hn::Gt(difference, hn::Sub(number(255), limit)));
         const auto steps = steps_of(difference, up, limit);
-        hn::StoreU(steps, row, at);
-        found[channel] = {steps, moved_on(steps, at[-1]), above.here[channel], above.left[channel]};
+        store_steps(steps, planes.steps(channel, x, y));
+        found[channel] = around(steps, channel);
         const auto near = hn::Add(found[channel].left, found[channel].above);
         const auto like = hn::IfThenElse(hn::Eq(like_before, zero), near, like_before);
-        const auto told = hn::Xor(hn::VecFromMask(row, up), hn::VecFromMask(row, goes_up(difference, like, limit)));
+        const auto told = hn::Xor(hn::VecFromMask(rows, up), hn::VecFromMask(rows, goes_up(difference, like, limit)));
         disagree = hn::Or(disagree, hn::IfThenZeroElse(stays, told));
         like_before = hn::IfThenElse(stays, like_before, steps);
     }
-    if (hn::AllTrue(row, hn::Eq(disagree, zero))) return;
-    HWY_ALIGN std::int16_t of[3][part_side];
-    for (int channel = 0; channel < channels; ++channel) hn::Store(differences[channel], row, of[channel]);
-    for (int pixel = 0; pixel < part_side; ++pixel) {
+    if (hn::AllTrue(rows, hn::Eq(disagree, zero))) return;
+    HWY_ALIGN std::int16_t of[3][rows_at_once * part_side];
+    for (int channel = 0; channel < channels; ++channel) hn::Store(differences[channel], rows, of[channel]);
+    for (int pixel = 0; pixel < rows_at_once * part_side; ++pixel) {
         int like = 0;
         for (int i = 0; i < channels; ++i) {
             const int channel = channels == 1 ? 0 : channel_order[i];
-            auto* const at = planes.steps(channel, x + pixel, y);
+            auto* const at = planes.steps(channel, x + pixel % part_side, y + pixel / part_side);
             const int difference = of[channel][pixel];
             if (difference == 0) continue;
             if (!like) like = at[-1] + at[-stride];
@@ -141,27 +315,48 @@ HWY_INLINE void find_steps(const Steps* differences, int threshold, int x, int y
             *at = static_cast<std::int16_t>(like);
         }
     }
-    for (int channel = 0; channel < channels; ++channel) {
-        const auto* at = planes.steps(channel, x, y);
-        found[channel].here = hn::LoadU(row, at);
-        found[channel].left = moved_on(found[channel].here, at[-1]);
+    for (int channel = 0; channel < channels; ++channel)
+        found[channel] = around(steps_at(planes.steps(channel, x, y)), channel);
+}
+
+/// The differences of a part's rows, of each channel. `bytes`: whole rows, whatever the part's width.
+template <int channels>
+HWY_INLINE void load_differences(const std::uint8_t* const* bytes, Steps* differences) {
+    if constexpr (channels == 1) {
+        differences[0] = rows_of([&](int row) HWY_ATTR { return row_of_bytes(bytes[row]); });
+    } else {
+        const RowBytes row_bytes;
+        hn::VFromD<RowBytes> of[rows_at_once][3];
+        for (int row = 0; row < rows_at_once; ++row)
+            hn::LoadInterleaved3(row_bytes, bytes[row], of[row][0], of[row][1], of[row][2]);
+        for (int channel = 0; channel < channels; ++channel)
+            differences[channel] = rows_of([&](int row) HWY_ATTR { return hn::PromoteTo(Row(), of[row][channel]); });
     }
 }
 
+/// Whether pixels change, in a row in which none does.
+HWY_INLINE std::uint16_t* add_flags(hn::VFromD<Row> flags, int width, std::uint16_t* entry) {
+    const hn::RebindToUnsigned<Row> d;
+    hn::StoreU(hn::BitCast(d, flags), d, entry);
+    return entry + width;
+}
+/// Row number `number` of some, with `pixels` by RowEntries. `count`: how many channels of each pixel change.
+template <int number, int channels>
+HWY_INLINE std::uint16_t* add_row(Steps count, Steps flags, const Steps* pixels, int width, std::uint16_t* entry) {
+    if (hn::AllTrue(Row(), hn::Eq(row_of<number>(count), hn::Zero(Row()))))
+        return add_flags(row_of<number>(flags), width, entry);
+    for (int i = 0; i < RowEntries<channels>::each; ++i) entry = add_entries(row_of<number>(pixels[i]), entry);
+    return entry;
+}
+
+/// Adds the symbols of `height` rows, of `width` pixels.
 template <int channels>
-HWY_INLINE void find_row(const std::uint8_t* bytes, int threshold, int x, int y, StepPlanes& planes, RowAbove& above,
-                         RowSymbols& symbols) {
-    const Row row;
-    const RowBytes row_bytes;
+HWY_INLINE std::uint16_t* add_some_rows(const std::uint8_t* const* bytes, int width, int height, int threshold, int x,
+                                        int y, StepPlanes& planes, RowsAbove& above, std::uint16_t* entry) {
+    const Rows rows;
     const auto zero = number(0), one = number(1);
     Steps differences[3];
-    if constexpr (channels == 1) {
-        differences[0] = bytes_at(bytes);
-    } else {
-        hn::VFromD<RowBytes> of[3];
-        hn::LoadInterleaved3(row_bytes, bytes, of[0], of[1], of[2]);
-        for (int channel = 0; channel < channels; ++channel) differences[channel] = hn::PromoteTo(row, of[channel]);
-    }
+    load_differences<channels>(bytes, differences);
     Around of[3];
     find_steps<channels>(differences, threshold, x, y, planes, above, of);
 
@@ -178,14 +373,19 @@ HWY_INLINE void find_row(const std::uint8_t* bytes, int threshold, int x, int y,
     const auto direction = hn::Add(up, hn::Add(down, down));
     auto* const extents = planes.extent(x, y);
     auto* const directions = planes.direction(x, y);
-    hn::StoreU(hn::DemoteTo(row_bytes, extent), row_bytes, extents);
-    hn::StoreU(hn::DemoteTo(row_bytes, direction), row_bytes, directions);
-    store(pattern, symbols.pattern.data());
+    store_bytes(extent, extents);
+    store_bytes(direction, directions);
 
-    const auto extent_left = moved_on(extent, extents[-1]), extent_above = above.extent;
-    const auto direction_left = moved_on(direction, directions[-1]), direction_above = above.direction;
-    const auto corner_left = above.direction_left, corner_right = above.direction_right;
-    const auto second = hn::Or(moved_on(extent_left, extents[-2]), above.second_extent);
+    const auto part_left = bytes_at(extents - part_side);
+    const auto extent_left = to_the_left<1>(extent, part_left), extent_above = one_above(extent, above.extent);
+    const auto second_above = rows_at_once == 1 ? above.second_extent : above.extent;
+    const auto second = hn::Or(to_the_left<2>(extent, part_left), second_above);
+    const auto direction_left = to_the_left<1>(direction, bytes_at(directions - part_side));
+    const auto direction_above = one_above(direction, above.direction);
+    // Behind the last pixel comes another part, which is known above this one only.
+    const auto direction_right = hn::ShiftRightLanes<1>(rows, direction);
+    const auto corner_left = one_above(direction_left, above.direction_left);
+    const auto corner_right = one_above(direction_right, above.direction_right);
     for (int channel = 0; channel < channels; ++channel) {
         above.here[channel] = of[channel].here;
         above.left[channel] = of[channel].left;
@@ -194,20 +394,21 @@ HWY_INLINE void find_row(const std::uint8_t* bytes, int threshold, int x, int y,
     above.extent = extent;
     above.direction = direction;
     above.direction_left = direction_left;
-    // Behind the last pixel comes another part, which is known above this one only.
-    above.direction_right = hn::ShiftRightLanes<1>(row, direction);
+    above.direction_right = direction_right;
     const auto corners = hn::Add(one_if(hn::Gt(corner_left, zero)), one_if(hn::Gt(corner_right, zero)));
     const auto changed =
         hn::Add(hn::Add(extent_left, hn::Mul(extent_above, number(3))),
                 hn::Add(hn::Mul(corners, number(9)), hn::IfThenElseZero(hn::Gt(second, zero), number(27))));
-    store(hn::Add(hn::Add(changed, changed),
-                  number(step_models::changed.at(changed_model({}, Foretold::differences, 0)))),
-          symbols.changed.data());
-
-    symbols.kind = RowKind::stays;
-    if (hn::AllTrue(row, hn::Eq(count, zero))) return;
-    const auto alike = hn::Or(hn::Eq(pattern, number(all_up)), hn::Eq(pattern, number(all_down)));
-    symbols.kind = hn::AllTrue(row, alike) ? RowKind::alike : RowKind::mixed;
+    const auto flags =
+        hn::Add(hn::Add(changed, changed),
+                number(step_models::changed.at(changed_model(0, 0, 0, false, Foretold::differences, 0))));
+    const auto changes = hn::Gt(count, zero);
+    if (hn::AllFalse(rows, changes)) {
+        entry = add_flags(row_of<0>(flags), width, entry);
+        return rows_at_once == 2 && height == 2 ? add_flags(row_of<1>(flags), width, entry) : entry;
+    }
+    RowEntries<channels> entries;
+    entries.of[0] = hn::Add(flags, one_if(changes));
 
     const auto told_left = hn::IfThenElse(hn::Gt(direction_left, zero), direction_left, corner_left);
     const auto told_above = hn::IfThenElse(hn::Gt(direction_above, zero), direction_above, corner_right);
@@ -215,39 +416,57 @@ HWY_INLINE void find_row(const std::uint8_t* bytes, int threshold, int x, int y,
     const auto model =
         hn::Add(hn::Add(told_left, hn::Mul(told_above, number(4))), hn::IfThenElseZero(whole, number(16)));
     constexpr auto& kind = channels == 1 ? step_models::sign : step_models::pattern;
-    store(hn::Add(hn::Mul(model, number(kind.symbols)), number(kind.first)), symbols.by.data());
+    const auto how = channels == 1 ? one_if(hn::Eq(pattern, number(all_down))) : ranks_of(pattern);
+    entries.of[1] =
+        hn::IfThenElseZero(changes, hn::Add(how, hn::Add(hn::Mul(model, number(kind.symbols)), number(kind.first))));
 
     Around before{zero, zero, zero, zero};
     for (int i = 0; i < channels; ++i) {
         const int channel = channels == 1 ? 0 : channel_order[i];
-        const auto at = static_cast<std::size_t>(channel);
-        find_magnitudes(of[channel], before, i == 0, symbols.magnitude[at].data(), symbols.folded[at].data());
+        const auto tokens = find_magnitudes(of[channel], before, i == 0);
+        entries.of[2 + 2 * i] = tokens.symbol;
+        entries.of[3 + 2 * i] = tokens.bits;
         before = step_vectors::where(hn::Eq(of[channel].here, zero), before, of[channel]);
     }
+    if (width < part_side) {
+        HWY_ALIGN std::int16_t inside[part_side] = {};
+        std::fill_n(inside, width, std::int16_t{-1});
+        entries.of[0] = hn::And(entries.of[0], hn::LoadDup128(rows, inside));
+    }
+    Steps pixels[RowEntries<channels>::each];
+    entries.by_pixel(pixels);
+    entry = add_row<0, channels>(count, flags, pixels, width, entry);
+    return rows_at_once == 2 && height == 2 ? add_row<1, channels>(count, flags, pixels, width, entry) : entry;
 }
 
 template <int channels>
-void find_rows(const std::uint8_t* bytes, std::ptrdiff_t row_stride, int width, int height, int threshold, int x, int y,
-               StepPlanes& planes, PartSymbols& symbols) {
-    auto above = row_above_part<channels>(x, y, planes);
-    for (int row = 0; row < height; ++row, bytes += row_stride) {
-        std::uint8_t whole_row[part_side * channels];
-        const auto* from = bytes;
-        if (width < part_side) {
-            std::memset(whole_row, 0, sizeof(whole_row));
-            std::memcpy(whole_row, bytes, static_cast<std::size_t>(width * channels));
-            from = whole_row;
+std::uint16_t* add_rows(const std::uint8_t* differences, std::ptrdiff_t row_stride, int width, int height,
+                        int threshold, int x, int y, StepPlanes& planes, std::uint16_t* entry) {
+    std::uint8_t copied[rows_at_once][part_side * channels];
+    auto above = rows_above_part<channels>(x, y, planes);
+    for (int row = 0; row < height; row += rows_at_once) {
+        const std::uint8_t* bytes[rows_at_once];
+        for (int i = 0; i < rows_at_once; ++i) {
+            const bool inside = row + i < height;
+            bytes[i] = inside && width == part_side ? differences + (row + i) * row_stride : copied[i];
+            if (bytes[i] != copied[i]) continue;
+            std::memset(copied[i], 0, sizeof(copied[i]));
+            if (inside)
+                std::memcpy(copied[i], differences + (row + i) * row_stride,
+                            static_cast<std::size_t>(width * channels));
         }
-        find_row<channels>(from, threshold, x, y + row, planes, above, symbols[static_cast<std::size_t>(row)]);
+        entry = add_some_rows<channels>(bytes, width, std::min(rows_at_once, height - row), threshold, x, y + row,
+                                        planes, above, entry);
     }
+    return entry;
 }
 
 }  // namespace
 
-void find_part(const std::uint8_t* differences, std::ptrdiff_t row_stride, int channels, int width, int height,
-               int threshold, int x, int y, StepPlanes& planes, PartSymbols& symbols) {
-    const auto find = channels == 1 ? &find_rows<1> : &find_rows<3>;
-    find(differences, row_stride, width, height, threshold, x, y, planes, symbols);
+std::uint16_t* add_part(const std::uint8_t* differences, std::ptrdiff_t row_stride, int channels, int width, int height,
+                        int threshold, int x, int y, StepPlanes& planes, std::uint16_t* entry) {
+    const auto add = channels == 1 ? &add_rows<1> : &add_rows<3>;
+    return add(differences, row_stride, width, height, threshold, x, y, planes, entry);
 }
 
 }  // namespace framewire::delta::HWY_NAMESPACE
@@ -257,7 +476,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace framewire::delta {
 
-HWY_EXPORT(find_part);
+HWY_EXPORT(add_part);
 
 void StepPlanes::clear_part(int left, int top) {
     for (int y = top; y < top + part_side; ++y) {
@@ -268,13 +487,15 @@ void StepPlanes::clear_part(int left, int top) {
     }
 }
 
-void find_part_symbols(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left,
-                       int top, StepPlanes& planes, PartSymbols& symbols) {
+void add_part_entries(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left,
+                      int top, StepPlanes& planes, Symbols& symbols) {
     const int channels = differences.shape().channels;
-    HWY_DYNAMIC_DISPATCH(find_part)
-    (differences.row(0, block.y + top) + std::int64_t{block.x + left} * channels, differences.row_stride_bytes(),
-     channels, std::min(part_side, block.width - left), std::min(part_side, block.height - top), threshold, left, top,
-     planes, symbols);
+    const auto most = static_cast<std::size_t>(part_side * part_side * (2 + 2 * channels));
+    auto* const entry = symbols.room(most + part_side);  // whole vectors are stored
+    symbols.take(HWY_DYNAMIC_DISPATCH(add_part)(
+        differences.row(0, block.y + top) + std::int64_t{block.x + left} * channels, differences.row_stride_bytes(),
+        channels, std::min(part_side, block.width - left), std::min(part_side, block.height - top), threshold, left,
+        top, planes, entry));
 }
 
 }  // namespace framewire::delta

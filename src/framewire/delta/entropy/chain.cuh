@@ -37,6 +37,19 @@ __device__ inline std::uint32_t state_after(std::uint32_t state, const ChainSymb
     return state + symbol.bias + quotient * (symbol.factor_and_shift >> ChainSymbol::shift_bits);
 }
 
+/// Whether the symbol has a frequency of 1.
+__device__ inline bool is_rarest(const ChainSymbol& symbol) { return symbol.reciprocal == ~0u; }
+
+/// The same, and whether a word moves out first, of a symbol that is not one of the rarest. (state >> 16) / frequency
+/// is (state / frequency) >> 16: so the long product need not wait for whether one does.
+__device__ inline std::uint32_t state_after_word(std::uint32_t state, bool full, const ChainSymbol& symbol) {
+    // Shifts are 11 at most, so 16 more stay within their five bits.
+    const auto shift_both = symbol.factor_and_shift + 16u;
+    const auto quotient =
+        __funnelshift_r(__umulhi(state, symbol.reciprocal), 0u, full ? shift_both : symbol.factor_and_shift);
+    return (full ? state >> 16 : state) + symbol.bias + quotient * (symbol.factor_and_shift >> ChainSymbol::shift_bits);
+}
+
 /// What a warp's chain has in shared memory: symbols to come, and the words they give.
 struct ChainMemory {
     ChainSymbol symbols[32];
@@ -59,8 +72,9 @@ public:
         for (int left = count; left > 0; left -= 32) {
             memory_->symbols[lane] = next;
             __syncwarp();
+            const bool plain = !__any_sync(~0u, is_rarest(next));  // of all 32, as most are
             if (lane < left - 32) next = symbol_at(left - 33 - lane);
-            left >= 32 ? put<true>(32) : put<false>(left);
+            left >= 32 && plain ? put<true>(32) : put<false>(min(left, 32));
         }
     }
     __device__ void put_bits(std::uint32_t value, int bits) {
@@ -77,9 +91,10 @@ public:
     }
 
 private:
-    // The first symbols of those in memory. What counts here is how many instructions a symbol takes: there is no other
-    // work for the warp. So a word is written in any case, to shared memory, and stays if it moves out.
-    template <bool all>
+    // The first symbols of those in memory: 32 none of which is among the rarest (`plain`), or some. What counts here
+    // is how many instructions a symbol takes: there is no other work for the warp. So a word is written in any case,
+    // to shared memory, and stays if it moves out.
+    template <bool plain>
     __device__ void put(int count) {
         const int lane = static_cast<int>(threadIdx.x % 32);
         int at = 32;
@@ -90,11 +105,11 @@ private:
             if (lane == 0) memory_->words[at] = static_cast<std::uint16_t>(state_);
             const bool full = state_ >= symbol.first_too_large;
             at -= full;
-            state_ = state_after(full ? state_ >> 16 : state_, symbol);
+            state_ = plain ? state_after_word(state_, full, symbol) : state_after(full ? state_ >> 16 : state_, symbol);
             symbol = following;
             following = second;
         };
-        if constexpr (all) {
+        if constexpr (plain) {
 #pragma unroll 16
             for (int i = 0; i < 32; ++i) put_next(i);
         } else {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -28,15 +29,22 @@ std::uint16_t* put_residuals(std::span<const ResidualPart> parts, std::span<cons
 bool read_residuals(std::span<const std::uint8_t> bytes, std::span<const ResidualPart> parts,
                     std::span<std::uint8_t> residuals);
 
+/// The symbols of a block of steps, of step_models: coded with that set of them, to go before `words`.
+struct StepEntries {
+    int set;
+    std::span<const std::uint16_t> entries;
+    std::uint16_t* words;
+};
 /// What is left when all but the first state are written.
 struct PutSteps {
     std::uint16_t* words;  ///< where they begin
     std::uint32_t first_state;
 };
 
-/// Writes symbols, number i with state i modulo `states` (8 or 32), and then all states but the first, before `words`.
-/// `entries`: of step_models, coded with that set of them. There is room for a word each, two per state, and
-/// `words_below`.
-PutSteps put_steps(int set, std::span<const std::uint16_t> entries, int states, std::uint16_t* words);
+/// Writes symbols, number i with state i modulo `states` (8 or 32), and then all states but the first. There is room
+/// for a word each, two per state, and `words_below`.
+PutSteps put_steps(const StepEntries& of, int states);
+/// The same of two blocks with 8 states each, side by side: a vector of symbols waits for the one before it.
+std::array<PutSteps, 2> put_two_steps(const StepEntries& one, const StepEntries& other);
 
 }  // namespace framewire::delta

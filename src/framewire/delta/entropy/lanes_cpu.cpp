@@ -51,6 +51,42 @@ inline std::uint32_t put_residual(const rans::Symbol* symbols, bool small, std::
     return rans::put(state, symbols[other ? other_residual : residual], word);
 }
 
+/// A block of steps half coded, from the last entry on, so that `count` are left.
+struct LaneCoding {
+    const LaneSymbol* symbols;
+    const rans::Symbol* one_by_one;
+    const std::uint16_t* entries;
+    std::size_t count;
+    std::uint16_t* word;
+    alignas(4 * most_at_once) std::uint32_t states[step_states::most];
+
+    LaneCoding(const LaneSymbol* lane_symbols, const rans::Symbol* of_set, const StepEntries& of)
+        : symbols(lane_symbols),
+          one_by_one(of_set),
+          entries(of.entries.data()),
+          count(of.entries.size()),
+          word(of.words) {
+        std::fill_n(states, step_states::most, rans::least_state);
+    }
+
+    /// Codes those of the last turn, which has not one for each lane.
+    void put_last_turn(std::size_t lanes) {
+        while (count % lanes != 0) {
+            --count;
+            auto& state = states[count % lanes];
+            state = rans::put(state, one_by_one[entries[count]], word);
+        }
+    }
+    /// Writes all states but the first.
+    PutSteps finish(std::size_t lanes) {
+        for (auto lane = lanes; --lane > 0;) {
+            *--word = static_cast<std::uint16_t>(states[lane] >> 16);
+            *--word = static_cast<std::uint16_t>(states[lane]);
+        }
+        return {word, states[0]};
+    }
+};
+
 /// Words to read, with some zeros behind them so that vectors may be loaded up to the last word.
 class PaddedWords {
 public:
@@ -196,46 +232,68 @@ HWY_INLINE hn::VFromD<D32> put_vector(const LaneSymbol* symbols, Index index, hn
     return hn::Add(hn::Add(state, bias), hn::Mul(quotient, complement));
 }
 
-/// As many symbols as `vectors` have lanes, over and over until `count` are coded, which is a multiple of that. Their
-/// states stay in registers: a vector waits for what it was before.
+/// A block's states in registers: a vector of symbols waits for what it was before.
 template <std::size_t vectors>
-HWY_INLINE void put_in_turn(const LaneSymbol* symbols, const std::uint16_t* entries, std::size_t count,
-                            std::uint32_t* states, std::uint16_t*& word) {
-    const D32 d32;
-    const std::size_t n = hn::Lanes(d32);
-    hn::VFromD<D32> of[vectors];
-    for (std::size_t i = 0; i < vectors; ++i) of[i] = hn::Load(d32, states + i * n);
-    while (count > 0)
-        for (auto i = vectors; i-- > 0;) {
-            count -= n;
-            const auto* const next = entries + count;
-            of[i] = put_vector(
-                symbols, [&](std::size_t at) { return next[at]; }, of[i], word);
-        }
-    for (std::size_t i = 0; i < vectors; ++i) hn::Store(of[i], d32, states + i * n);
+class StatesInVectors {
+public:
+    HWY_INLINE explicit StatesInVectors(LaneCoding& coding)
+        : coding_(coding), symbols_(coding.symbols), end_(coding.entries + coding.count), word_(coding.word) {
+        for (std::size_t i = 0; i < vectors; ++i) of_[i] = hn::Load(D32(), coding.states + i * hn::Lanes(D32()));
+    }
+    /// Codes the last symbols of those left, as many as a vector has lanes. In turn of all vectors, the last one first.
+    HWY_INLINE void put(std::size_t vector) {
+        end_ -= hn::Lanes(D32());
+        const auto* const next = end_;
+        of_[vector] = put_vector(
+            symbols_, [next](std::size_t at) { return next[at]; }, of_[vector], word_);
+    }
+    HWY_INLINE void give_back() {
+        for (std::size_t i = 0; i < vectors; ++i) hn::Store(of_[i], D32(), coding_.states + i * hn::Lanes(D32()));
+        coding_.count = static_cast<std::size_t>(end_ - coding_.entries);
+        coding_.word = word_;
+    }
+
+private:
+    LaneCoding& coding_;
+    const LaneSymbol* symbols_;
+    const std::uint16_t* end_;
+    std::uint16_t* word_;
+    hn::VFromD<D32> of_[vectors];
+};
+
+template <std::size_t lanes>
+HWY_INLINE void put_left(LaneCoding& coding) {
+    constexpr std::size_t vectors = lanes / hn::MaxLanes(D32());
+    StatesInVectors<vectors> states(coding);
+    for (auto turns = coding.count / lanes; turns > 0; --turns)
+        for (auto i = vectors; i-- > 0;) states.put(i);
+    states.give_back();
 }
 
 }  // namespace
 
-PutSteps put_step_entries(const LaneSymbol* symbols, const rans::Symbol* one_by_one, const std::uint16_t* entries,
-                          std::size_t count, std::size_t lanes, std::uint16_t* word) {
-    constexpr std::size_t vector_lanes = hn::MaxLanes(D32());
-    HWY_ALIGN std::uint32_t states[step_states::most];
-    std::fill_n(states, lanes, rans::least_state);
-    while (count % lanes != 0) {
-        --count;
-        auto& state = states[count % lanes];
-        state = rans::put(state, one_by_one[entries[count]], word);
+PutSteps put_step_entries(LaneCoding& coding, std::size_t lanes) {
+    coding.put_last_turn(lanes);
+    lanes == 8 ? put_left<8>(coding) : put_left<step_states::most>(coding);
+    return coding.finish(lanes);
+}
+
+std::array<PutSteps, 2> put_two_step_entries(LaneCoding& one, LaneCoding& other) {
+    constexpr std::size_t lanes = 8, vectors = lanes / hn::MaxLanes(D32());
+    one.put_last_turn(lanes);
+    other.put_last_turn(lanes);
+    {
+        StatesInVectors<vectors> states(one), other_states(other);
+        for (auto turns = std::min(one.count, other.count) / lanes; turns > 0; --turns)
+            for (auto i = vectors; i-- > 0;) {
+                states.put(i);
+                other_states.put(i);
+            }
+        states.give_back();
+        other_states.give_back();
     }
-    if (lanes == 8)
-        put_in_turn<8 / vector_lanes>(symbols, entries, count, states, word);
-    else
-        put_in_turn<step_states::most / vector_lanes>(symbols, entries, count, states, word);
-    for (auto lane = lanes; --lane > 0;) {
-        *--word = static_cast<std::uint16_t>(states[lane] >> 16);
-        *--word = static_cast<std::uint16_t>(states[lane]);
-    }
-    return {word, states[0]};
+    put_left<lanes>(one.count > 0 ? one : other);
+    return {one.finish(lanes), other.finish(lanes)};
 }
 
 std::uint16_t* put_all(const LaneTables& tables, const rans::Symbol* symbols, const ResidualPart* parts,
@@ -343,16 +401,27 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 
 namespace framewire::delta {
+using lanes_shared::LaneCoding;
 
 HWY_EXPORT(put_step_entries);
+HWY_EXPORT(put_two_step_entries);
 HWY_EXPORT(put_all);
 HWY_EXPORT(read_all);
 
-PutSteps put_steps(int set, std::span<const std::uint16_t> entries, int states, std::uint16_t* words) {
-    const auto of_set = static_cast<std::size_t>(set);
-    return HWY_DYNAMIC_DISPATCH(put_step_entries)(step_lane_symbols()[of_set].data(),
-                                                  &step_model_sets()[of_set].symbol(0), entries.data(), entries.size(),
-                                                  static_cast<std::size_t>(states), words);
+namespace {
+LaneCoding coding_of(const StepEntries& of) {
+    const auto set = static_cast<std::size_t>(of.set);
+    return {step_lane_symbols()[set].data(), &step_model_sets()[set].symbol(0), of};
+}
+}  // namespace
+
+PutSteps put_steps(const StepEntries& of, int states) {
+    auto coding = coding_of(of);
+    return HWY_DYNAMIC_DISPATCH(put_step_entries)(coding, static_cast<std::size_t>(states));
+}
+std::array<PutSteps, 2> put_two_steps(const StepEntries& one, const StepEntries& other) {
+    auto coding = coding_of(one), other_coding = coding_of(other);
+    return HWY_DYNAMIC_DISPATCH(put_two_step_entries)(coding, other_coding);
 }
 
 std::uint16_t* put_residuals(std::span<const ResidualPart> parts, std::span<const std::uint8_t> residuals,

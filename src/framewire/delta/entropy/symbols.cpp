@@ -46,6 +46,9 @@ struct Symbols::Coding {
     std::uint16_t* word;
 
     std::size_t left() const { return static_cast<std::size_t>(entry - first); }
+    std::span<const std::uint16_t> entries() const { return {first, entry}; }
+    /// With all entries coded.
+    Coding put(const PutSteps& all) const { return {symbols, first, first, all.first_state, all.words}; }
 };
 
 Symbols::Coding Symbols::begin(int set) {
@@ -55,13 +58,16 @@ Symbols::Coding Symbols::begin(int set) {
 }
 
 Symbols::Coding Symbols::code_in_lanes(const Best& best) {
-    auto coding = begin(best.set);
+    const auto coding = begin(best.set);
+    return coding.put(put_steps({best.set, coding.entries(), coding.word}, step_states::count(best.states)));
+}
+
+std::array<Symbols::Coding, 2> Symbols::code_two_in_lanes(Symbols& one, int set, Symbols& other, int other_set) {
+    const auto coding = one.begin(set), other_coding = other.begin(other_set);
+    static_assert(step_states::count(1) == 8);
     const auto put =
-        put_steps(best.set, std::span(entries_).first(count_), step_states::count(best.states), coding.word);
-    coding.entry = coding.first;
-    coding.state = put.first_state;
-    coding.word = put.words;
-    return coding;
+        put_two_steps({set, coding.entries(), coding.word}, {other_set, other_coding.entries(), other_coding.word});
+    return {coding.put(put[0]), other_coding.put(put[1])};
 }
 
 /// Codes as many entries of each. A state waits for what it was before, so a processor has time for several.
@@ -111,17 +117,32 @@ void Symbols::write(std::span<Symbols> blocks, std::vector<std::uint8_t>& out, s
     std::array<Best, most> best;
     std::array<Coding, most> codings;
     std::array<Coding*, at_once> active;
-    std::size_t active_count = 0;
+    std::array<std::size_t, most> of_eight;  // blocks with 8 states
+    std::size_t active_count = 0, eights = 0;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         best[i] = blocks[i].best();
-        if (best[i].states > 0) {
+        if (best[i].states > 1) {
             codings[i] = blocks[i].code_in_lanes(best[i]);
+            continue;
+        }
+        if (best[i].states == 1) {
+            of_eight[eights++] = i;
             continue;
         }
         codings[i] = blocks[i].begin(best[i].set);
         active[active_count++] = &codings[i];
         while (active_count == at_once) active_count = code_some<at_once>(active);
     }
+    // Two of nearly the same length together: what one has more is coded alone.
+    std::sort(of_eight.begin(), of_eight.begin() + static_cast<std::ptrdiff_t>(eights),
+              [&](std::size_t a, std::size_t b) { return blocks[a].count_ < blocks[b].count_; });
+    for (; eights > 1; eights -= 2) {
+        const auto one = of_eight[eights - 1], other = of_eight[eights - 2];
+        const auto two = code_two_in_lanes(blocks[one], best[one].set, blocks[other], best[other].set);
+        codings[one] = two[0];
+        codings[other] = two[1];
+    }
+    if (eights == 1) codings[of_eight[0]] = blocks[of_eight[0]].code_in_lanes(best[of_eight[0]]);
     while (active_count > 0) {
         const auto left = std::span(active).first(active_count);
         active_count = active_count == 1   ? code_some<1>(left)

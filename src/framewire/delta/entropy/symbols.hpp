@@ -65,6 +65,8 @@ private:
     Coding begin(int set);
     /// The same with all entries coded, which have several states.
     Coding code_in_lanes(const Best& best);
+    /// The same of two blocks, of the first choice with several states.
+    static std::array<Coding, 2> code_two_in_lanes(Symbols& one, int set, Symbols& other, int other_set);
     /// Writes what stands before the first symbol, and appends all.
     void finish(const Coding& coding, const Best& best, std::vector<std::uint8_t>& out);
     template <std::size_t count>

@@ -11,9 +11,10 @@
 #include <algorithm>
 #include <cstdint>
 
-// A thread block takes the blocks of the list one by one. All its threads find the symbols, each of pixels of its own:
-// what contexts ask for is known beforehand. Then one warp codes them, which is the long part of it, so there are as
-// many thread blocks as fit.
+// Two launches. In the first one a thread block takes the blocks of the list one by one: all its threads find the
+// symbols, each of pixels of its own, since what contexts ask for is known beforehand. In the second one a warp codes
+// the symbols of a block. Each symbol waits for the one before it, so that takes long, and what helps is that all
+// blocks are under way at once: no thread block waits there for its one warp.
 
 namespace framewire::delta {
 namespace changes_kernels {
@@ -43,6 +44,18 @@ struct Shared {
     __device__ bool part_changes(int part) const { return changed_parts[part / 32] >> (part % 32) & 1; }
 };
 
+/// A block whose symbols wait at the beginning of its slot to be coded.
+struct Waiting {
+    int entries;  ///< how many; 0 where it is coded already
+    StepHead head;
+};
+/// Whether so many may wait there: what is coded comes from the other end, and must not reach those still to be read.
+__device__ bool may_wait(int entries, const CodedBlocks& coded) {
+    // The states, what is said of them, and to spare.
+    constexpr std::uint32_t room_for_states = 4 * step_states::most + 128;
+    return static_cast<std::uint32_t>(entries) * sizeof(std::uint16_t) + room_for_states <= coded.slot_bytes;
+}
+
 struct Job {
     BatchBlocks blocks;
     BlockList list;
@@ -51,7 +64,17 @@ struct Job {
     CoderTables tables;
     CodedBlocks coded;
     std::uint8_t* scratch;
+    Waiting* waiting;  // of each block of the list, by its number in the batch
 };
+
+// By one warp.
+__device__ void code_block(const Job& job, int block, const StepHead& head, const std::uint16_t* entries, int count,
+                           ChainMemory& memory) {
+    auto* const end = job.coded.slot_end(block);
+    const auto* const begin = reinterpret_cast<const std::uint8_t*>(
+        put_step_symbols(reinterpret_cast<std::uint16_t*>(end), memory, job.tables, head, entries, count));
+    if (threadIdx.x % 32 == 0) job.coded.sizes[block] = static_cast<std::uint32_t>(end - begin);
+}
 
 // Pixels lie in groups of four, whose differences are whole words and mostly 0. A thread has each group that is number
 // threads_per_block * i + its own, and a bit for each of its pixels.
@@ -232,17 +255,28 @@ __global__ void __launch_bounds__(threads_per_block) changes_kernel(Job job) {
         }
         __syncthreads();
 
-        const int entries = join_entries<warps_per_block>(
-            shared.counts, [&](int part) { return scratch.entries[part]; }, scratch.joined);
+        const auto head = best_head(shared.costs);
+        const auto entries = static_cast<int>(cuda::warp_sum(shared.counts[lane] + shared.counts[lane + 32]));
+        const bool waits = may_wait(entries, job.coded);
+        auto* const joined = waits ? reinterpret_cast<std::uint16_t*>(job.coded.slot(block)) : scratch.joined;
+        join_entries<warps_per_block>(
+            shared.counts, [&](int part) { return scratch.entries[part]; }, joined);
+        if (threadIdx.x == 0) job.waiting[block] = {waits ? entries : 0, head};
         __syncthreads();
-        if (warp == 0) {
-            auto* const end = job.coded.slot_end(block);
-            const auto* const begin = reinterpret_cast<const std::uint8_t*>(
-                put_step_symbols(reinterpret_cast<std::uint16_t*>(end), shared.chain, job.tables, shared.costs,
-                                 scratch.joined, entries));
-            if (lane == 0) job.coded.sizes[block] = static_cast<std::uint32_t>(end - begin);
-        }
+        if (!waits && warp == 0) code_block(job, block, head, joined, entries, shared.chain);
         __syncthreads();
+    }
+}
+
+__global__ void __launch_bounds__(32) coding_kernel(Job job) {
+    extern __shared__ __align__(16) std::uint8_t memory[];
+    const auto count = job.list.size();
+    for (auto item = blockIdx.x; item < count; item += gridDim.x) {
+        const int block = job.list.block(job.list.place(item));
+        const auto waiting = job.waiting[block];
+        if (waiting.entries == 0) continue;
+        const auto* const entries = reinterpret_cast<const std::uint16_t*>(job.coded.slot(block));
+        code_block(job, block, waiting.head, entries, waiting.entries, *reinterpret_cast<ChainMemory*>(memory));
     }
 }
 
@@ -255,24 +289,28 @@ auto with_kernel(int channels, Body&& body) {
 }  // namespace
 }  // namespace changes_kernels
 
-BatchChangesEncoder::BatchChangesEncoder(int channels) : channels_(channels) {
+BatchChangesEncoder::BatchChangesEncoder(const BatchBlocks& blocks)
+    : blocks_(blocks), waiting_(static_cast<std::size_t>(blocks.count()) * sizeof(changes_kernels::Waiting)) {
     using namespace changes_kernels;
-    scratch_ = with_kernel(channels, [&](auto* kernel, std::size_t shared, std::size_t scratch) {
-        workers_ = cuda::blocks_at_once(kernel, threads_per_block, shared);
-        return cuda::DeviceBuffer(workers_ * scratch);
+    const auto count = static_cast<unsigned>(blocks.count());
+    finders_ = with_kernel(blocks.channels, [&](auto* kernel, std::size_t shared, std::size_t scratch) {
+        const auto finders = std::min(count, cuda::blocks_at_once(kernel, threads_per_block, shared));
+        scratch_ = cuda::DeviceBuffer(finders * scratch);
+        return finders;
     });
+    coders_ = std::min(count, cuda::blocks_at_once(coding_kernel, 32, sizeof(ChainMemory)));
 }
 
-void BatchChangesEncoder::encode(const BatchBlocks& blocks, const BlockList& list, const std::uint8_t* differences,
-                                 int threshold, const CoderTables& tables, const CodedBlocks& coded,
-                                 const cuda::Stream& stream) {
+void BatchChangesEncoder::encode(const BlockList& list, const std::uint8_t* differences, int threshold,
+                                 const CoderTables& tables, const CodedBlocks& coded, const cuda::Stream& stream) {
     using namespace changes_kernels;
-    const Job job{blocks, list, differences, threshold, tables, coded, scratch_.data()};
-    with_kernel(channels_, [&](auto* kernel, std::size_t shared, std::size_t) {
-        kernel<<<std::min(workers_, static_cast<unsigned>(blocks.count())), threads_per_block, shared,
-                 stream.handle()>>>(job);
+    const Job job{blocks_, list, differences, threshold, tables, coded, scratch_.data(), waiting_.as<Waiting>()};
+    with_kernel(blocks_.channels, [&](auto* kernel, std::size_t shared, std::size_t) {
+        kernel<<<finders_, threads_per_block, shared, stream.handle()>>>(job);
         cuda::check_launch();
     });
+    coding_kernel<<<coders_, 32, sizeof(ChainMemory), stream.handle()>>>(job);
+    cuda::check_launch();
 }
 
 }  // namespace framewire::delta

@@ -13,17 +13,17 @@ namespace framewire::delta {
 /// the GPU.
 class BatchChangesEncoder {
 public:
-    /// For pictures of so many channels, on the current GPU.
-    explicit BatchChangesEncoder(int channels);
+    /// For such batches, on the current GPU.
+    explicit BatchChangesEncoder(const BatchBlocks& blocks);
 
     /// `differences`: as compare_blocks() wrote them with this threshold.
-    void encode(const BatchBlocks& blocks, const BlockList& list, const std::uint8_t* differences, int threshold,
-                const CoderTables& tables, const CodedBlocks& coded, const cuda::Stream& stream);
+    void encode(const BlockList& list, const std::uint8_t* differences, int threshold, const CoderTables& tables,
+                const CodedBlocks& coded, const cuda::Stream& stream);
 
 private:
-    int channels_;
-    unsigned workers_;  // thread blocks, each with scratch of its own
-    cuda::DeviceBuffer scratch_;
+    BatchBlocks blocks_;
+    unsigned finders_, coders_;  // thread blocks; the former have scratch of their own
+    cuda::DeviceBuffer scratch_, waiting_;
 };
 
 }  // namespace framewire::delta

@@ -241,8 +241,9 @@ __device__ void write_block(const Job& job, int block, int size, int tried, Shar
     __syncthreads();
     if (threadIdx.x >= 32) return;
     auto* const end = job.coded.slot_end(block);
-    const auto* const begin = reinterpret_cast<const std::uint8_t*>(put_step_symbols(
-        reinterpret_cast<std::uint16_t*>(end), shared.chain, job.tables, shared.costs[tried], scratch.joined, count));
+    const auto* const begin = reinterpret_cast<const std::uint8_t*>(
+        put_step_symbols(reinterpret_cast<std::uint16_t*>(end), shared.chain, job.tables,
+                         best_head(shared.costs[tried]), scratch.joined, count));
     if (threadIdx.x == 0) job.coded.sizes[block] = static_cast<std::uint32_t>(end - begin);
 }
 

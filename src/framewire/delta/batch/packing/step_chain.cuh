@@ -37,24 +37,34 @@ __device__ inline int best_set(const std::uint32_t (&costs)[step_models::sets]) 
     return best;
 }
 
-/// Codes `count` entries as class Symbols does, with the set of the models that `costs` the least. They end at `end`;
-/// returns where they begin. By one warp.
+/// What a block of steps says of itself before its first symbol.
+struct StepHead {
+    int set;     ///< of models
+    int states;  ///< how many, as step_states has it
+};
+/// The one with which it takes the fewest bytes, as class Symbols chooses.
+__device__ inline StepHead best_head(const std::uint32_t (&costs)[step_models::sets]) {
+    const int set = best_set(costs);
+    return {set, step_states::choice_for(costs[set])};
+}
+
+/// Codes `count` entries as class Symbols does. They end at `end`; returns where they begin. By one warp.
+/// Each entry moves one word out at most, so `entries` may lie in what comes before `end`, with room for the states
+/// between.
 __device__ inline std::uint16_t* put_step_symbols(std::uint16_t* end, ChainMemory& memory, const CoderTables& tables,
-                                                  const std::uint32_t (&costs)[step_models::sets],
-                                                  const std::uint16_t* entries, int count) {
-    const int set = best_set(costs), choice = step_states::choice_for(costs[set]);
-    const auto* const symbols = tables.steps + set * step_models::symbols;
+                                                  const StepHead& head, const std::uint16_t* entries, int count) {
+    const auto* const symbols = tables.steps + head.set * step_models::symbols;
     Chain chain(end, memory);
-    if (choice == 0) {
+    if (head.states == 0) {
         chain.put_all(count, [&](int i) { return chain_symbol(symbols, entries[i]); });
     } else {
-        LaneChain lanes(end, step_states::count(choice));
+        LaneChain lanes(end, step_states::count(head.states));
         lanes.put_all(entries, count, symbols);
         auto* const word = lanes.finish();
         chain = Chain(word, memory, lanes.first_state());
     }
-    chain.put_all(1, [&](int) { return chain_symbol(tables.states, choice); });
-    chain.put_bits(static_cast<std::uint32_t>(set), step_states::set_bits);
+    chain.put_all(1, [&](int) { return chain_symbol(tables.states, head.states); });
+    chain.put_bits(static_cast<std::uint32_t>(head.set), step_states::set_bits);
     return chain.finish();
 }
 
