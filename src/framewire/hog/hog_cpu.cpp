@@ -12,12 +12,14 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "framewire/hog/hog_cpu.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 #include "framewire/hog/gradients-inl.hpp"
+#include "framewire/hog/tent_sums-inl.hpp"
 
 #ifndef FRAMEWIRE_HOG_CELL_ROW
 #define FRAMEWIRE_HOG_CELL_ROW
@@ -194,28 +196,121 @@ private:
 
 }  // namespace
 
-void cell_row(const CellRow& cells, const HogRing& ring) {
+namespace {
+
+// Calls body(x, polar) for some vectors of a row's pixels at a time, from the cell `begin` on.
+template <class Body>
+HWY_INLINE void for_polar_of(const CellRow& cells, int begin, int pixels, int y, const HogRing& ring, Body&& body) {
+    const auto row = [&](int at) {
+        return cells.gamma + std::clamp(at, 0, cells.height - 1) * cells.row_stride_bytes + begin * cells.cell;
+    };
+    const auto *above = row(y - 1), *here = row(y), *below = row(y + 1);
+    for_polar(
+        pixels, ring, [&](std::int64_t x) HWY_ATTR { return sobel(above + x, here + x, below + x); },
+        std::forward<Body>(body));
+}
+
+void cell_row_of_votes(const CellRow& cells, const HogRing& ring) {
     CellSums sums(cells.cell, ring);
     const int most = piece_px / cells.cell;
     for (int begin = 0; begin < cells.cells; begin += most) {
         const int count = std::min(most, cells.cells - begin), pixels = count * cells.cell;
         for (int y = cells.first_y; y < cells.first_y + cells.cell; ++y) {
-            const auto row = [&](int at) {
-                return cells.gamma + std::clamp(at, 0, cells.height - 1) * cells.row_stride_bytes + begin * cells.cell;
-            };
-            const auto *above = row(y - 1), *here = row(y), *below = row(y + 1);
-            for_polar(
-                pixels, ring, [&](std::int64_t x) HWY_ATTR { return sobel(above + x, here + x, below + x); },
-                [&](std::int64_t x, const Polar& p) HWY_ATTR {
-                    for (int i = 0; i < abreast; ++i)
-                        sums.put(x + i * static_cast<std::int64_t>(hn::Lanes(DF())),
-                                 vote_of(p.magnitude[i], p.position[i], ring));
-                });
+            for_polar_of(cells, begin, pixels, y, ring, [&](std::int64_t x, const Polar& p) HWY_ATTR {
+                for (int i = 0; i < abreast; ++i)
+                    sums.put(x + i * static_cast<std::int64_t>(hn::Lanes(DF())),
+                             vote_of(p.magnitude[i], p.position[i], ring));
+            });
             sums.add(pixels);
         }
         sums.finish(count, cells.out + std::int64_t{begin} * ring.bins);
     }
 }
+
+#if FRAMEWIRE_HOG_TENTS
+
+void cell_row_of_tents(const CellRow& cells, const HogRing& ring) {
+    TentSums sums(cells.cell, ring);
+    const int most = piece_px / cells.cell;
+    for (int begin = 0; begin < cells.cells; begin += most) {
+        const int count = std::min(most, cells.cells - begin), pixels = count * cells.cell;
+        for (int first = 0; first < cells.cell; first += TentSums::rows) {
+            for (int row = 0; row < TentSums::rows; ++row)
+                for_polar_of(cells, begin, pixels, cells.first_y + first + row, ring,
+                             [&](std::int64_t x, const Polar& p) HWY_ATTR {
+                                 for (int i = 0; i < abreast; ++i)
+                                     sums.put(row, x + i * static_cast<std::int64_t>(hn::Lanes(DF())), p.magnitude[i],
+                                              p.position[i]);
+                             });
+            sums.add(pixels, first == 0);
+        }
+        sums.finish(count, cells.out + std::int64_t{begin} * ring.bins);
+    }
+}
+
+#endif
+
+}  // namespace
+
+void cell_row(const CellRow& cells, const HogRing& ring) {
+#if FRAMEWIRE_HOG_TENTS
+    if (TentSums::suits(cells.cell, ring.bins)) return cell_row_of_tents(cells, ring);
+#endif
+    cell_row_of_votes(cells, ring);
+}
+
+namespace {
+
+// As norm_row(), of blocks of two cells a side: a block stays in registers, and several go through each step together.
+// Gives the first block that is left to it. `vectors` hold a block's row; `reach`: of its stores.
+template <int vectors>
+int norm_small_blocks(const BlockRow& blocks, bool held, std::int64_t reach) {
+    constexpr int rows = 2, together = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL ? 4 : 2;
+    const DF df;
+    const auto step = static_cast<std::int64_t>(hn::Lanes(df));
+    const auto run = std::int64_t{rows} * blocks.bins, values = run * rows;
+    const auto own = hn::FirstN(df, static_cast<std::size_t>(run - (vectors - 1) * step));
+    const auto most = hn::Set(df, hog_largest_share);
+    int x = 0;
+    for (; reach <= (blocks.columns - x - (together - 1)) * values; x += together) {
+        VF all[together][rows * vectors], scale[together];
+        const auto sum_up = [&]() HWY_ATTR {
+            VF sums[together];
+            for (auto& sum : sums) sum = hn::Zero(df);
+            for (int i = 0; i < rows * vectors; ++i)
+                for (int block = 0; block < together; ++block)
+                    sums[block] = hn::MulAdd(all[block][i], all[block][i], sums[block]);
+            float squares[together];
+            for (int block = 0; block < together; ++block)
+                squares[block] = hn::GetLane(hn::SumOfLanes(df, sums[block]));
+            for (int block = 0; block < together; ++block)
+                scale[block] = hn::Set(df, 1 / std::sqrt(squares[block] + hog_epsilon_squared));
+        };
+        for (int block = 0; block < together; ++block)
+            for (int y = 0; y < rows; ++y)
+                for (int i = 0; i < vectors; ++i) {
+                    const auto* const from =
+                        blocks.cells + std::int64_t{x + block} * blocks.bins + y * blocks.cell_row_values + i * step;
+                    const auto whole = hn::LoadU(df, from);
+                    all[block][y * vectors + i] = i < vectors - 1 ? whole : hn::IfThenElseZero(own, whole);
+                }
+        sum_up();
+        if (held) {
+            for (int i = 0; i < rows * vectors; ++i)
+                for (int block = 0; block < together; ++block)
+                    all[block][i] = hn::Min(hn::Mul(all[block][i], scale[block]), most);
+            sum_up();
+        }
+        for (int block = 0; block < together; ++block)
+            for (int y = 0; y < rows; ++y)
+                for (int i = 0; i < vectors; ++i)
+                    hn::StoreU(hn::Mul(all[block][y * vectors + i], scale[block]), df,
+                               blocks.out + (x + block) * values + y * run + i * step);
+    }
+    return x;
+}
+
+}  // namespace
 
 // Loads take whole vectors and drop what is not of the block; stores put out whole ones, for the next run or block
 // overwrites what is too much. Only the row's last blocks must keep to their place.
@@ -228,7 +323,14 @@ void norm_row(const BlockRow& blocks, HogNorm norm) {
     const auto one = hn::Set(df, 1.0f);
     const auto reach = values - run + (run + step - 1) / step * step;  // of a block's stores
     HWY_ALIGN float last[hog_most_block * hog_most_block * hog_most_bins + HWY_MAX_BYTES];
-    for (int x = 0; x < blocks.columns; ++x) {
+    int x = 0;
+    if (blocks.block == 2) {
+        const auto vectors = (run + step - 1) / step;
+        if (vectors == 1) x = norm_small_blocks<1>(blocks, held, reach);
+        if (vectors == 2) x = norm_small_blocks<2>(blocks, held, reach);
+        if (vectors == 3) x = norm_small_blocks<3>(blocks, held, reach);
+    }
+    for (; x < blocks.columns; ++x) {
         const auto* cells = blocks.cells + std::int64_t{x} * blocks.bins;
         // Calls body(place in the block, values times `scale`, none above `most`).
         const auto for_vectors = [&](VF scale, VF above, auto&& body) HWY_ATTR {

@@ -128,10 +128,18 @@ TEST_P(HogTest, EveryParameter) {
                     check_hog(GetParam(), {.cell = cell, .bins = bins, .signed_gradients = signed_gradients},
                               {1, 131, 201, 3}, {}, kit::Fill::noise);
                 }
+        // Few bins of cells of eights may be summed up in another way.
+        for (const int cell : {8, 24, 64})
+            for (int bins = 3; bins < 9; ++bins)
+                for (const bool signed_gradients : {false, true}) {
+                    if (HasFailure()) return;
+                    check_hog(GetParam(), {.cell = cell, .bins = bins, .signed_gradients = signed_gradients},
+                              {1, 131, 201, 3}, {}, kit::Fill::noise);
+                }
         for (const auto norm : {HogNorm::l2, HogNorm::l2hys})
             for (const int block : {1, 2, 3, 8})
                 for (const auto fill_with : {kit::Fill::noise, kit::Fill::zeros, kit::Fill::ramp})
-                    for (const int bins : {2, 9, 36}) {
+                    for (const int bins : {2, 5, 9, 12, 36}) {
                         if (HasFailure()) return;
                         check_hog(GetParam(), {.bins = bins, .norm = norm, .block = block}, {2, 70, 67, 3}, {},
                                   fill_with);
@@ -232,6 +240,19 @@ TEST_P(HogTest, AnEdgeBetweenCellsIsInBoth) {
     const auto got =
         descriptors_of(GetParam(), {.cell = 4, .bins = 2}, 5, 9, [](int, int x) { return x < 4 ? 0 : 200; });
     expect_near(got, std::vector<double>{1600, 1600, 1600, 1600}, "bin");
+}
+
+// Not only nearly: whoever looks for empty bins finds them, whatever the others hold.
+TEST_P(HogTest, BinsThatNoPixelVotesForAreZero) {
+    kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
+        SCOPED_TRACE(instruction_set);
+        for (const int cell : {4, 8, 16}) {
+            const auto got = descriptors_of(GetParam(), {.cell = cell, .bins = 9}, 32, 48,
+                                            [](int, int x) { return x * x * 7 % 251; });
+            for (std::size_t i = 0; i < got.size(); ++i)
+                ASSERT_EQ(got[i] != 0, i % 9 == 0 || i % 9 == 8) << "cells of " << cell << ", value " << i;
+        }
+    });
 }
 
 TEST_P(HogTest, FlatImagesHaveNoGradients) {

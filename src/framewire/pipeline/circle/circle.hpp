@@ -60,7 +60,7 @@ struct CircleOptions {
 };
 
 /// How many frames suit a backend between process and send: on CUDA one comes up, one is worked on and one goes down
-/// at the same time (the streams of the HOG report, section 8). The CPU's threads share a frame.
+/// at the same time (the streams of the HOG report, section 8). The CPU's threads share a frame, but for waiters.
 constexpr int frames_under_way(Backend backend) { return backend == Backend::cuda ? 3 : 1; }
 
 /// The report's circle (streaming report, section 2.1): captures, processes and sends at the same time, in order, over

@@ -8,7 +8,63 @@
 #include "framewire/session/job/frame_job.hpp"
 #include "framewire/session/outputs/written.hpp"
 
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
 namespace framewire::session {
+
+namespace {
+
+constexpr int most_side_by_side = 16;  // no decoder gives more, and each takes memory
+
+// Frames of the CPU side by side: each goes through the steps on a thread of its own. Threads that share a frame wait
+// for each other at the end of each step.
+class HogsSideBySide {
+public:
+    // For so many frames at once.
+    HogsSideBySide(const HogParameters& parameters, const Shape& frame, int frames) {
+        for (int i = 0; i < frames; ++i) {
+            all_.push_back(std::make_unique<FrameHog>(parameters, frame, one_thread_));
+            free_.push_back(all_.back().get());
+        }
+    }
+
+    int frames() const { return static_cast<int>(all_.size()); }
+
+    // From any thread, as many at once as there are frames.
+    void run(InputFrame& frame, FrameDescriptors& found) {
+        const Lent lent(*this);
+        start_on(frame, *lent.hog, found);
+    }
+
+private:
+    struct Lent {
+        explicit Lent(HogsSideBySide& of) : owner(&of) {
+            const std::lock_guard lock(owner->mutex_);
+            hog = owner->free_.back();
+            owner->free_.pop_back();
+        }
+        ~Lent() {
+            const std::lock_guard lock(owner->mutex_);
+            owner->free_.push_back(hog);
+        }
+        Lent(const Lent&) = delete;
+        Lent& operator=(const Lent&) = delete;
+
+        HogsSideBySide* owner;
+        FrameHog* hog;
+    };
+
+    Executor one_thread_{BackendChoice::cpu, 1};
+    std::vector<std::unique_ptr<FrameHog>> all_;
+    std::mutex mutex_;
+    std::vector<FrameHog*> free_;  // guarded by mutex_
+};
+
+}  // namespace
 
 struct DescribeJob::State {
     explicit State(const DescribeOptions& asked);
@@ -20,6 +76,7 @@ struct DescribeJob::State {
     FrameJob<FilteredInput> job;
     int under_way;
     FrameHog hog;
+    std::optional<HogsSideBySide> side_by_side;  // in its place
     NpyFile output;
     Written written;
     DescribeResult result;
@@ -33,21 +90,35 @@ DescribeJob::State::State(const DescribeOptions& asked)
       output(options.output, array_shape(hog.output_shape()),
              job.input().info().frames != 1 || is_folder(options.input.source), job.sink_options().file_options()) {
     result.shape = hog.output_shape();
-    if (hog.takes_planes() && options.steps_folder.empty()) job.input().give_unfiltered_pictures();
+    auto& input = job.input();
+    if (hog.takes_planes() && options.steps_folder.empty()) input.give_unfiltered_pictures();
+    // A live source's next frame comes when this one is done: threads that share it have it sooner.
+    if (input.backend() == Backend::cpu && !input.info().live && input.info().frames != 1)
+        side_by_side.emplace(options.hog, input.shape(),
+                             std::min(input.executor().pool().threads(), most_side_by_side));
 }
 
 void DescribeJob::State::run() {
-    job.run<FrameDescriptors>(
-        {.wanted = {.on_host = !options.steps_folder.empty(), .by_stages = true},
-         .under_way = under_way,
-         .make = [this] { return FrameDescriptors(hog.output_shape(), job.input().executor()); },
-         .start = [this](InputFrame& frame, const FrameTime&, FrameDescriptors& found) { start_on(frame, hog, found); },
-         .send = [this](InputFrame& frame, const FrameTime&, FrameDescriptors& found) { send(frame, found); },
-         .finish =
-             [this](FirstFailure& failure, Ending ending) {
-                 if (written.whole()) failure.attempt([&] { output.finish(ending); });
-             }},
-        result);
+    FrameStages<FrameDescriptors> stages{
+        .wanted = {.on_host = !options.steps_folder.empty(), .by_stages = true},
+        .under_way = under_way,
+        .make = [this] { return FrameDescriptors(hog.output_shape(), job.input().executor()); },
+        .send = [this](InputFrame& frame, const FrameTime&, FrameDescriptors& found) { send(frame, found); },
+        .finish =
+            [this](FirstFailure& failure, Ending ending) {
+                if (written.whole()) failure.attempt([&] { output.finish(ending); });
+            }};
+    if (side_by_side) {
+        stages.waiters = side_by_side->frames();
+        stages.work = [this](InputFrame& frame, FrameDescriptors& found) {
+            job.input().executor().step("hog", [&] { side_by_side->run(frame, found); });
+        };
+    } else {
+        stages.start = [this](InputFrame& frame, const FrameTime&, FrameDescriptors& found) {
+            start_on(frame, hog, found);
+        };
+    }
+    job.run(stages, result);
 }
 
 void DescribeJob::State::send(InputFrame& frame, const FrameDescriptors& found) {

@@ -37,7 +37,7 @@ int DescribeOptions::frames_under_way_on(Backend backend) const {
     if (!under_way) return frames_under_way(backend);
     describe_fields().check(*this, "hog");
     if (backend == Backend::cpu && *under_way > 1)
-        fail(ErrorCode::usage, "hog on {} streams of the cpu backend, whose threads share a frame: it has 1",
+        fail(ErrorCode::usage, "hog on {} streams of the cpu backend, which has threads in their place: it has 1",
              *under_way);
     return *under_way;
 }

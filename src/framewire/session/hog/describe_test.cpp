@@ -43,6 +43,28 @@ TEST_P(Describe, AVideosFramesAreOneArray) {
     EXPECT_GE(read_file(folder_ / "out.npy").size(), sizeof(float) * frames * 12 * 16 * 9);
 }
 
+// Frames go side by side, each on a thread of its own.
+TEST_P(Describe, TheSameBytesForEveryNumberOfThreads) {
+    std::vector<Bytes> results;
+    for (const int threads : {1, 2, 7}) {
+        auto options = job();
+        options.threads = threads;
+        DescribeJob describe({.job = options,
+                              .input = {.source = "synth:size=130x97:noise=2:objects=5:frames=40"},
+                              .output = folder_ / fmt::format("{}.npy", threads)});
+        EXPECT_EQ(describe.run().descriptors.frames(), 40);
+        results.push_back(read_file(folder_ / fmt::format("{}.npy", threads)));
+    }
+    EXPECT_EQ(results[0], results[1]);
+    EXPECT_EQ(results[0], results[2]);
+}
+
+TEST_P(Describe, ABrokenSourcesFramesAreDescribedBeforeItFails) {
+    DescribeJob describe({.job = job(), .input = {.source = broken_source(5)}, .output = folder_ / "out.npy"});
+    EXPECT_NE(error_of([&] { describe.run(); }), std::nullopt);
+    EXPECT_EQ(describe.result().descriptors.frames(), 5);
+}
+
 TEST_P(Describe, AFoldersImagesAreAnArrayEach) {
     const auto source = images({"64x48", "40x40", "64x48"});
     DescribeFolderJob describe({.job = job(), .input = {.source = source}, .output = folder_ / "out/"});

@@ -33,6 +33,9 @@ struct FrameStages {
     std::function<Found()> make;     ///< room for what one frame comes to
     /// Begins to look at the filtered frame. None: nothing to do.
     std::function<void(InputFrame& frame, const FrameTime& time, Found& found)> start{};
+    /// After start, in place of found.wait(): what can be done of several frames at once, on the waiters. None:
+    /// nothing.
+    std::function<void(InputFrame& frame, Found& found)> work{};
     /// With the frame and what was found, in order.
     std::function<void(InputFrame& frame, const FrameTime& time, Found& found)> send;
     /// Completes the outputs, each an attempt of its own.
@@ -127,8 +130,9 @@ private:
                     .process = [&](int slot, const FrameTime& time) { process(stages, at(slot), time); },
                     .wait =
                         [&](int slot) {
-                            if (at(slot).frame.looked_at) at(slot).found.wait();
-                            at(slot).frame.wait();
+                            auto& [frame, found] = at(slot);
+                            if (frame.looked_at) stages.work ? stages.work(frame, found) : found.wait();
+                            frame.wait();
                         },
                     .send =
                         [&](int slot, const FrameTime& time) {
