@@ -30,6 +30,55 @@ HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D32> multiply_add_pairs(D32 d32, V16 a, V1
 #endif
 }
 
+/// For each 16-bit lane the sum of the two products of a byte of `a`, without a sign, and one of `b`, with a sign. It
+/// has to fit 16 bits.
+template <class D16, class V8>
+HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D16> multiply_add_bytes(D16 d16, V8 a, V8 b) {
+    namespace hn = hwy::HWY_NAMESPACE;
+    using V16 = hn::VFromD<D16>;
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+    // One pmaddubsw, which this Highway does not have.
+    if constexpr (hn::MaxLanes(d16) == 8) return V16{_mm_maddubs_epi16(a.raw, b.raw)};
+#if HWY_TARGET <= HWY_AVX2
+    if constexpr (hn::MaxLanes(d16) == 16) return V16{_mm256_maddubs_epi16(a.raw, b.raw)};
+#endif
+#if HWY_TARGET <= HWY_AVX3
+    if constexpr (hn::MaxLanes(d16) == 32) return V16{_mm512_maddubs_epi16(a.raw, b.raw)};
+#endif
+#else
+    const auto a16 = hn::BitCast(d16, a), b16 = hn::BitCast(d16, b);
+    const auto odd = hn::Mul(hn::And(hn::ShiftRight<8>(a16), hn::Set(d16, 255)), hn::ShiftRight<8>(b16));
+    const auto even = hn::Mul(hn::And(a16, hn::Set(d16, 255)), hn::ShiftRight<8>(hn::ShiftLeft<8>(b16)));
+    return hn::Add(odd, even);
+#endif
+}
+
+/// Signed 32-bit numbers of two vectors, which have to fit 16 bits, as those: in each 16-byte block those of `a`, then
+/// those of `b`.
+template <class D16, class V32>
+HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D16> halve_in_blocks(D16 d16, V32 a, V32 b) {
+    namespace hn = hwy::HWY_NAMESPACE;
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+    // One packssdw.
+    using V16 = hn::VFromD<D16>;
+    if constexpr (hn::MaxLanes(d16) == 8) return V16{_mm_packs_epi32(a.raw, b.raw)};
+#if HWY_TARGET <= HWY_AVX2
+    if constexpr (hn::MaxLanes(d16) == 16) return V16{_mm256_packs_epi32(a.raw, b.raw)};
+#endif
+#if HWY_TARGET <= HWY_AVX3
+    if constexpr (hn::MaxLanes(d16) == 32) return V16{_mm512_packs_epi32(a.raw, b.raw)};
+#endif
+#else
+    const hn::Repartition<std::uint8_t, D16> d8;
+    const hn::Repartition<std::uint64_t, D16> d64;
+    const auto lower = [&](V32 value) HWY_ATTR {
+        HWY_ALIGN static constexpr std::uint8_t order[16] = {0, 1, 4, 5, 8, 9, 12, 13, 0, 1, 4, 5, 8, 9, 12, 13};
+        return hn::BitCast(d64, hn::TableLookupBytes(hn::BitCast(d8, value), hn::LoadDup128(d8, order)));
+    };
+    return hn::BitCast(d16, hn::InterleaveLower(d64, lower(a), lower(b)));
+#endif
+}
+
 /// Signed 16-bit numbers of two vectors held to 0..255, as bytes: in each 16-byte block those of `a`, then those of
 /// `b`.
 template <class D8, class V16>
@@ -58,6 +107,27 @@ HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_in_blocks(D8 d8, V16 a, V16 b) 
         return hn::BitCast(d64, hn::TableLookupBytes(hn::BitCast(d8, held(value)), hn::LoadDup128(d8, order)));
     };
     return hn::BitCast(d8, hn::InterleaveLower(d64, even(a), even(b)));
+#endif
+}
+
+/// Signed 16-bit numbers of two vectors held to -128..127, as bytes: in each 16-byte block those of `a`, then those of
+/// `b`.
+template <class D8, class V16>
+HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_signed_in_blocks(D8 d8, V16 a, V16 b) {
+    namespace hn = hwy::HWY_NAMESPACE;
+    using V8 = hn::VFromD<D8>;
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+    if constexpr (hn::MaxLanes(d8) == 16) return V8{_mm_packs_epi16(a.raw, b.raw)};
+#if HWY_TARGET <= HWY_AVX2
+    if constexpr (hn::MaxLanes(d8) == 32) return V8{_mm256_packs_epi16(a.raw, b.raw)};
+#endif
+#if HWY_TARGET <= HWY_AVX3
+    if constexpr (hn::MaxLanes(d8) == 64) return V8{_mm512_packs_epi16(a.raw, b.raw)};
+#endif
+#else
+    const hn::Repartition<std::int16_t, D8> d16;
+    const auto middle = hn::Set(d16, 128);
+    return hn::Xor(narrow_in_blocks(d8, hn::Add(a, middle), hn::Add(b, middle)), hn::Set(d8, 128));
 #endif
 }
 

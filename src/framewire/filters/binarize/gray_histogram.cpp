@@ -8,6 +8,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "framewire/filters/binarize/gray_histogram.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -61,20 +62,23 @@ namespace {
 constexpr std::int64_t piece_px = 4096;  // pixels made gray and counted at a time, in a core's L1
 
 // Counts gray values two neighbours at a time: a core stores one count a cycle at best, so half as many counts take
-// half the time. (1080p, one thread: 0.27 ms; eight histograms of single values 0.5 ms, one 0.9 ms.)
+// half the time. (1080p, one thread: 0.20 ms; eight histograms of single values 0.5 ms, one 0.9 ms. A pair is loaded
+// for itself: eight values at once, shifted, take 0.25 ms.)
 class PairHistogram {
 public:
     PairHistogram() { std::memset(pairs_, 0, sizeof pairs_); }
 
-    void add(const std::uint8_t* values, std::int64_t count) {
+    // Asks for three bytes of `later`, if there is one, for each value: counting leaves the memory to others.
+    void add(const std::uint8_t* values, std::int64_t count, const std::uint8_t* later = nullptr) {
         std::int64_t at = 0;
-        for (; at + 8 <= count; at += 8) {
-            std::uint64_t eight;
-            std::memcpy(&eight, values + at, sizeof eight);
-            ++pairs_[eight & 65535];
-            ++pairs_[eight >> 16 & 65535];
-            ++pairs_[eight >> 32 & 65535];
-            ++pairs_[eight >> 48];
+        for (; at + 16 <= count; at += 16) {
+            if (later) hwy::Prefetch(later + 3 * at);
+#pragma GCC unroll 8
+            for (int pair = 0; pair < 8; ++pair) {
+                std::uint16_t both;
+                std::memcpy(&both, values + at + 2 * pair, sizeof both);
+                ++pairs_[both];
+            }
         }
         for (; at < count; ++at) ++singles_[values[at]];
     }
@@ -95,12 +99,12 @@ class GroupHistogram {
 public:
     GroupHistogram() { std::memset(pairs_, 0, sizeof pairs_); }
 
-    void add(const std::uint8_t* values, std::int64_t count) {
+    void add(const std::uint8_t* values, std::int64_t count, const std::uint8_t* later = nullptr) {
         for (std::int64_t at = 0; at < count; at += most_at_once) {
             const auto here = std::min(most_at_once, count - at);
             if (counted_ + here > most_at_once) empty_pairs();
             counted_ += here;
-            add_some(values + at, here);
+            add_some(values + at, here, later ? later + 3 * at : nullptr);
         }
         largest_ = std::max(largest_, HWY_DYNAMIC_DISPATCH(largest_of)(values, count));
     }
@@ -115,9 +119,10 @@ public:
     }
 
 private:
-    void add_some(const std::uint8_t* values, std::int64_t count) {
+    void add_some(const std::uint8_t* values, std::int64_t count, const std::uint8_t* later) {
         std::int64_t at = 0;
         for (; at + 8 <= count; at += 8) {
+            if (later) hwy::Prefetch(later + 3 * at);
             std::uint64_t eight;
             std::memcpy(&eight, values + at, sizeof eight);
             const auto groups = (eight >> 2 & 0x003F003F003F003F) | (eight >> 4 & 0x0FC00FC00FC00FC0);
@@ -164,7 +169,7 @@ void add_rows(HostView<const std::uint8_t> image, int begin, int end, std::uint8
         for (std::int64_t x = 0; x < run_px; x += piece_px) {
             const auto pixels = std::min(piece_px, run_px - x);
             gray_span(GrayMethod::weighted, in + 3 * x, 3, pixels, 1, row + x);
-            counts.add(row + x, pixels);
+            counts.add(row + x, pixels, x + pixels < run_px ? in + 3 * (x + pixels) : nullptr);
         }
     }
 }

@@ -12,8 +12,8 @@
 
 namespace framewire {
 
-// A tile's working memory is on the stack: a padded line, its pixels in pairs, and a ring of as many rows' results as
-// there are taps, two rows together. Tiles are as wide as keeps the ring in L1 (32 KiB of it), but not narrower than
+// A tile's working memory is on the stack: a padded line, the last row's results, and a ring of as many rows' results
+// as there are taps, two rows together. Tiles are as wide as keeps the ring in L1 (32 KiB of it), but not narrower than
 // this:
 inline constexpr int gaussian_least_tile_bytes = 2 * tile_step_px * 3;
 inline constexpr int gaussian_most_tile_bytes = 6144;
@@ -103,39 +103,65 @@ HWY_INLINE void weigh(LineOf&& line_of, const std::int32_t* weights, int pairs, 
           hn::ShiftRight<shift>(sum_3));
 }
 
-// Each of `count` elements of a line with the one that is the next pixel's, and up to a vector more.
-inline void pair_up(const std::uint8_t* line, int channels, int count, std::int32_t* pairs) {
-    const D32 d32;
-    const hn::Rebind<std::uint8_t, D32> d8;
-    const auto lanes = static_cast<int>(hn::Lanes(d32));
-    for (int x = 0; x < count; x += lanes) {
-        const auto here = hn::PromoteTo(d32, hn::LoadU(d8, line + x));
-        const auto next = hn::PromoteTo(d32, hn::LoadU(d8, line + x + channels));
-        hn::StoreU(hn::Or(here, hn::ShiftLeft<16>(next)), d32, pairs + x);
-    }
-}
+// Numbers of 16 bits for a vector of bytes: of the lower and of the upper half of each 16-byte block.
+struct Halves {
+    hn::Vec<D16> lower, upper;
+};
 
-// One row's results, up to four vectors more than `count` of them, into a row of pairs: the first of each, or, where
-// those are there, the second.
-template <int fixed_pairs>
-void weigh_row(const std::int32_t* pixels, int channels, const WeightPairs& weights, int taps, int count, bool second,
-               std::int32_t* out) {
+// One row's results, up to a vector of bytes more than `count` of them, into a row of pairs: the first of each, or,
+// where those are there, the second. Both taps of a weight are added up first, the middle one to itself. In each block
+// of 16 elements results lie as interleaving leaves them: those of a vector of bytes in four vectors, the first with
+// elements 0 to 3 of each block. `last` keeps the results of 16 bits for the second row.
+template <int fixed_terms>
+void weigh_row(const std::uint8_t* line, int channels, const GaussianWeights& weights, int count, bool second,
+               std::int16_t* last, std::int32_t* out) {
     const D32 d32;
-    const auto lanes = static_cast<int>(hn::Lanes(d32));
-    const auto line_of = [&](int pair) { return pixels + 2 * pair * channels; };
-    for (int x = 0; x < count; x += 4 * lanes)
-        weigh<gaussian_row_shift, fixed_pairs>(
-            line_of, weights.even, (taps + 1) / 2, x, [&](V32 r_0, V32 r_1, V32 r_2, V32 r_3) HWY_ATTR {
-                auto* to = out + x;
-                const auto put = [&](V32 result, int at) HWY_ATTR {
-                    if (second) result = hn::Or(hn::LoadU(d32, to + at), hn::ShiftLeft<16>(result));
-                    hn::StoreU(result, d32, to + at);
-                };
-                put(r_0, 0);
-                put(r_1, lanes);
-                put(r_2, 2 * lanes);
-                put(r_3, 3 * lanes);
-            });
+    const D16 d16;
+    const hn::Repartition<std::uint8_t, D32> d8;
+    const auto step = static_cast<int>(hn::Lanes(d8)), lanes = step / 4;
+    const int terms = fixed_terms ? fixed_terms : weights.terms();
+    const auto* line_end = line + (weights.taps - 1) * channels;
+    const auto ones = hn::Set(d8, 1);
+    for (int x = 0; x < count; x += step) {
+        auto sum_0 = hn::Set(d32, 1 << (gaussian_row_shift - 1)), sum_1 = sum_0, sum_2 = sum_0, sum_3 = sum_0;
+        const auto both = [&](int term) HWY_ATTR {
+            const auto before = hn::LoadU(d8, line + x + term * channels);
+            const auto after = hn::LoadU(d8, line_end + x - term * channels);
+            return Halves{multiply_add_bytes(d16, hn::InterleaveLower(d8, before, after), ones),
+                          multiply_add_bytes(d16, hn::InterleaveUpper(d8, before, after), ones)};
+        };
+        const auto add = [&](const Halves& first, const Halves& next, std::int32_t pair) HWY_ATTR {
+            const auto weight = hn::BitCast(d16, hn::Set(d32, pair));
+            sum_0 = hn::Add(sum_0, multiply_add_pairs(d32, hn::InterleaveLower(d16, first.lower, next.lower), weight));
+            sum_1 = hn::Add(sum_1, multiply_add_pairs(d32, hn::InterleaveUpper(d16, first.lower, next.lower), weight));
+            sum_2 = hn::Add(sum_2, multiply_add_pairs(d32, hn::InterleaveLower(d16, first.upper, next.upper), weight));
+            sum_3 = hn::Add(sum_3, multiply_add_pairs(d32, hn::InterleaveUpper(d16, first.upper, next.upper), weight));
+        };
+        int term = 0;
+#pragma GCC unroll 4
+        for (; term + 2 <= terms; term += 2)
+            add(both(term), both(term + 1), pair_of(weights.folded[term], weights.folded[term + 1]));
+        if (term < terms) add(both(term), {hn::Zero(d16), hn::Zero(d16)}, pair_of(weights.folded[term], 0));
+        const auto lower =
+            halve_in_blocks(d16, hn::ShiftRight<gaussian_row_shift>(sum_0), hn::ShiftRight<gaussian_row_shift>(sum_1));
+        const auto upper =
+            halve_in_blocks(d16, hn::ShiftRight<gaussian_row_shift>(sum_2), hn::ShiftRight<gaussian_row_shift>(sum_3));
+        auto first_lower = lower, first_upper = upper, second_lower = hn::Zero(d16), second_upper = hn::Zero(d16);
+        if (second) {
+            first_lower = hn::LoadU(d16, last + x);
+            first_upper = hn::LoadU(d16, last + x + step / 2);
+            second_lower = lower;
+            second_upper = upper;
+        } else {
+            hn::StoreU(lower, d16, last + x);
+            hn::StoreU(upper, d16, last + x + step / 2);
+        }
+        auto* to = out + x;
+        hn::StoreU(hn::BitCast(d32, hn::InterleaveLower(d16, first_lower, second_lower)), d32, to);
+        hn::StoreU(hn::BitCast(d32, hn::InterleaveUpper(d16, first_lower, second_lower)), d32, to + lanes);
+        hn::StoreU(hn::BitCast(d32, hn::InterleaveLower(d16, first_upper, second_upper)), d32, to + 2 * lanes);
+        hn::StoreU(hn::BitCast(d32, hn::InterleaveUpper(d16, first_upper, second_upper)), d32, to + 3 * lanes);
+    }
 }
 
 template <int fixed_pairs>
@@ -144,10 +170,12 @@ void weigh_column(const std::int32_t* const* rows, const std::int32_t* weights, 
     const hn::Repartition<std::uint8_t, D32> d8;
     const auto step = static_cast<int>(hn::Lanes(d8));
     const auto weigh_to = [&](int x, std::uint8_t* to) HWY_ATTR {
-        weigh<gaussian_column_shift, fixed_pairs>([&](int pair) { return rows[pair]; }, weights, pairs, x,
-                                                  [&](V32 r_0, V32 r_1, V32 r_2, V32 r_3) HWY_ATTR {
-                                                      hn::StoreU(narrow_to_bytes(d8, r_0, r_1, r_2, r_3), d8, to);
-                                                  });
+        weigh<gaussian_column_shift, fixed_pairs>(
+            [&](int pair) { return rows[pair]; }, weights, pairs, x,
+            [&](V32 r_0, V32 r_1, V32 r_2, V32 r_3) HWY_ATTR {
+                hn::StoreU(narrow_in_blocks(d8, halve_in_blocks(D16(), r_0, r_1), halve_in_blocks(D16(), r_2, r_3)), d8,
+                           to);
+            });
     };
     int x = 0;
     for (; x + step <= count; x += step) weigh_to(x, out + x);
@@ -170,7 +198,7 @@ void blur_tile(const GaussianWeights& weights, Border border, const Shape& shape
     const auto pairs = in_pairs(weights);
 
     HWY_ALIGN std::uint8_t line[gaussian_line_elements + gaussian_slack];
-    HWY_ALIGN std::int32_t pixels[gaussian_line_elements + gaussian_slack];
+    HWY_ALIGN std::int16_t last[gaussian_most_tile_bytes + gaussian_slack];
     HWY_ALIGN std::int32_t ring[gaussian_ring_pairs + gaussian_slack];
     // What vectors read behind the line's end does not reach the result, but shall be defined.
     std::memset(line + columns.count(), 0, gaussian_slack);
@@ -194,14 +222,17 @@ void blur_tile(const GaussianWeights& weights, Border border, const Shape& shape
         const int from = border_index(tile.y_begin - weights.reach.before + row, shape.height, border);
         const bool second = row % 2 != 0;
         if (from < 0) {  // zeros stand there for a second one already
-            if (!second) clear(row);
+            if (!second) {
+                clear(row);
+                std::memset(last, 0, sizeof last);
+            }
             return;
         }
         load_row(from, columns, line + columns.line_begin());
         columns.fill_border(line);
-        pair_up(line, channels, columns.count() + tile_step_px, pixels);
-        weigh_row<fixed_terms>(pixels, channels, pairs, taps, tile_bytes, second, ring_row(row));
+        weigh_row<fixed_terms>(line, channels, weights, tile_bytes, second, last, ring_row(row));
     };
+    std::memset(last, 0, sizeof last);
     if (taps % 2 == 0) clear(taps);  // a row that the first windows do not see
     for (int row = 0; row < taps - 1; ++row) add_row(row);
     const std::int32_t* rows[most_pairs];

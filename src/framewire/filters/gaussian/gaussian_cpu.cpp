@@ -10,6 +10,7 @@
 #include <hwy/highway.h>
 
 #include "framewire/filters/gaussian/gaussian-inl.hpp"
+#include "framewire/filters/gaussian/gaussian_short-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
@@ -32,13 +33,35 @@ void gaussian_tile_of(const GaussianWeights& weights, Border border, HostView<co
         [&](int y) { return out.row(tile.frame, y) + tile.x_begin * shape.channels; }, [](int) {});
 }
 
+template <int taps>
+void gaussian_short_tile_of(const GaussianWeights& weights, Border border, HostView<const std::uint8_t> in,
+                            HostView<std::uint8_t> out, const WindowTile& tile) {
+    if (in.shape().channels == 3)
+        gaussian_short::blur_tile<taps, 3>(weights, border, in, out, tile);
+    else
+        gaussian_short::blur_tile<taps, 1>(weights, border, in, out, tile);
+}
+
 }  // namespace
+
+bool gaussian_short_suits(const GaussianWeights& weights, int channels) {
+    return gaussian_short::suits(weights, channels);
+}
+
+void gaussian_short_tile(const GaussianWeights& weights, Border border, HostView<const std::uint8_t> in,
+                         HostView<std::uint8_t> out, const WindowTile& tile) {
+    switch (weights.taps) {
+        case 3: return gaussian_short_tile_of<3>(weights, border, in, out, tile);
+        case 5: return gaussian_short_tile_of<5>(weights, border, in, out, tile);
+        default:
+            if constexpr (HWY_TARGET <= HWY_AVX3_DL) gaussian_short::blur_tile<7, 3>(weights, border, in, out, tile);
+    }
+}
 
 void gaussian_tile(const GaussianWeights& weights, Border border, HostView<const std::uint8_t> in,
                    HostView<std::uint8_t> out, const WindowTile& tile) {
     switch (weights.terms()) {
         case 2: return gaussian_tile_of<2>(weights, border, in, out, tile);
-        case 3: return gaussian_tile_of<3>(weights, border, in, out, tile);
         case 8: return gaussian_tile_of<8>(weights, border, in, out, tile);  // size 15, the detector's
         default: return gaussian_tile_of<0>(weights, border, in, out, tile);
     }
@@ -52,10 +75,19 @@ HWY_AFTER_NAMESPACE();
 namespace framewire {
 
 HWY_EXPORT(gaussian_tile);
+HWY_EXPORT(gaussian_short_tile);
+HWY_EXPORT(gaussian_short_suits);
 
 void Gaussian::run(const FilterImages<MemorySpace::host>& images) const {
     validate(images.in, shape_, "gaussian's image");
     validate(images.out, shape_, "gaussian's result");
+    if (HWY_DYNAMIC_DISPATCH(gaussian_short_suits)(weights_, shape_.channels)) {
+        for_window_tiles(executor_->pool(), shape_, gaussian_short_tile_bytes / shape_.channels,
+                         2 * gaussian_short_rows, [&](const WindowTile& tile) {
+                             HWY_DYNAMIC_DISPATCH(gaussian_short_tile)(weights_, border_, images.in, images.out, tile);
+                         });
+        return;
+    }
     for_window_tiles(executor_->pool(), shape_, gaussian_tile_bytes(weights_.taps) / shape_.channels, 8 * weights_.taps,
                      [&](const WindowTile& tile) {
                          HWY_DYNAMIC_DISPATCH(gaussian_tile)(weights_, border_, images.in, images.out, tile);

@@ -46,7 +46,7 @@ std::vector<Shape> few_shapes(int channels) {
 
 TEST_P(GaussianTest, EveryShapeEqualsTheFixedPointFormula) {
     int turn = 0;
-    for (const int size : {5, 7, 15})
+    for (const int size : {3, 5, 7, 15})
         for (const int channels : kit::channel_counts(turn++)) check(GetParam(), {.size = size}, channels, borders[0]);
 }
 

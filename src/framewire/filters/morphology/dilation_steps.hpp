@@ -28,6 +28,9 @@ struct DilationSteps {
     /// No shift is larger than `largest_shift_px`.
     explicit DilationSteps(const StructuringElement& element, int largest_shift_px = max_element_px / 2);
 
+    /// Whether all rows of the element reach as far as there are rows above and below the middle, one at least.
+    bool is_square() const { return radius > 0 && steps[0].rows_end == radius + 1; }
+
     friend constexpr bool operator==(const DilationSteps&, const DilationSteps&) = default;
 };
 

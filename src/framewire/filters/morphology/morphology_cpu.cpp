@@ -1,5 +1,6 @@
 #include "framewire/core/simd/simd.hpp"
 #include "framewire/filters/morphology/morphology.hpp"
+#include "framewire/filters/morphology/squares.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -179,6 +180,8 @@ HWY_EXPORT(morphology_tile);
 
 void run_phase(bool erodes, const DilationSteps& steps, const MorphologyPhase& phase, const ThreadPool& pool) {
     const auto& shape = phase.in.shape();
+    if (steps.is_square() && square_fits(shape))
+        return dilate_by_square(erodes, steps.radius, phase.in, phase.out, pool);
     const auto parts = [](std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; };
     const std::int64_t most_bytes = morphology_stride_bytes - 2 * steps.radius * shape.channels;
     const std::int64_t strips = parts(shape.row_bytes(), most_bytes);

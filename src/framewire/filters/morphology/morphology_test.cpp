@@ -40,6 +40,14 @@ TEST_P(MorphologyTest, EveryShapeEqualsTheDefinition) {
         for (const int channels : {3, 1}) check(GetParam(), filter, 5, element_shapes[0], channels);
 }
 
+// Squares have code of their own, those of three once more, and an even and an odd number of passes along rows.
+TEST_P(MorphologyTest, EveryShapeEqualsTheDefinitionWithSquares) {
+    int turn = 0;
+    for (const int size : {3, 5, 9, 21})
+        for (const int which : {0, 1})
+            check(GetParam(), filters[which], size, element_shapes[2], turn++ % 3 == 0 ? 1 : 3);
+}
+
 TEST_P(MorphologyTest, EveryElementEqualsTheDefinition) {
     for (int size = 1; size <= max_element_px; size += kit::brief() ? 12 : 2)
         for (const int which : {0, 1, 2}) {
@@ -54,6 +62,9 @@ TEST_P(MorphologyTest, LargeImagesEqualTheDefinition) {
     for (const int channels : {3, 1}) {
         check(GetParam(), filters[2], 15, element_shapes[0], channels, {{1, 139, 1111, channels}});
         check(GetParam(), filters[1], 63, element_shapes[0], channels, {{2, 71, 301, channels}});
+        check(GetParam(), filters[3], 3, element_shapes[2], channels, {{1, 139, 2500, channels}});
+        check(GetParam(), filters[2], 15, element_shapes[2], channels, {{1, 139, 1111, channels}});
+        check(GetParam(), filters[1], 63, element_shapes[2], channels, {{2, 171, 901, channels}});
     }
 }
 

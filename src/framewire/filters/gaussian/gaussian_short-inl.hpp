@@ -1,0 +1,332 @@
+// The Gaussian with few weights, all in registers; compiled once for each instruction set: include
+// inside a SIMD source, after <hwy/highway.h>, without an include guard of the usual kind.
+
+// Not for one instruction set.
+#ifndef FRAMEWIRE_GAUSSIAN_SHORT_INL_ONCE
+#define FRAMEWIRE_GAUSSIAN_SHORT_INL_ONCE
+
+#include "framewire/filters/gaussian/gaussian.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+namespace framewire {
+
+// Rows of the result that are made together, a vector's width at a time. With more of them fewer rows are weighed
+// twice, but the pages they lie in are more, too.
+inline constexpr int gaussian_short_rows = 16;
+inline constexpr int gaussian_short_tile_bytes = 6144;
+// How far ahead of a row's vectors its next ones are asked for.
+inline constexpr int gaussian_short_ahead_bytes = 320;
+
+}  // namespace framewire
+
+#endif
+
+#if defined(FRAMEWIRE_GAUSSIAN_SHORT_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef FRAMEWIRE_GAUSSIAN_SHORT_INL_HPP
+#undef FRAMEWIRE_GAUSSIAN_SHORT_INL_HPP
+#else
+#define FRAMEWIRE_GAUSSIAN_SHORT_INL_HPP
+#endif
+
+#include <hwy/cache_control.h>
+#include <hwy/highway.h>
+
+#include "framewire/core/simd/simd-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE::gaussian_short {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D8 = hn::ScalableTag<std::uint8_t>;
+using D16 = hn::Repartition<std::int16_t, D8>;
+using D32 = hn::Repartition<std::int32_t, D8>;
+using V8 = hn::Vec<D8>;
+using V16 = hn::Vec<D16>;
+
+// Numbers of 16 bits for a vector of bytes: of the lower and of the upper half of each 16-byte block.
+struct Halves {
+    V16 lower, upper;
+};
+
+// Weights of 16 bits two by two, as multiply_add_pairs takes them.
+HWY_INLINE V16 weight_pair(int first, int second) {
+    return hn::BitCast(D16(), hn::Set(D32(), static_cast<std::int32_t>(static_cast<std::uint32_t>(first & 0xFFFF) |
+                                                                       static_cast<std::uint32_t>(second) << 16)));
+}
+
+// Three or five short weights s, in 256ths, along a row: r = (sum of s * byte + 2) >> 2. Bytes count from -128, so that
+// sums fit 16 bits with a sign; r then counts from -8192. Each r has 32 more, for the columns.
+template <int taps, int channels>
+class ShortRow {
+public:
+    static constexpr int reach = taps / 2;
+
+    explicit ShortRow(const GaussianWeights& weights) {
+        const auto weight = [&](int tap) {
+            const int of_unit = weights.folded[tap < reach ? tap : taps - 1 - tap] / gaussian_short_unit;
+            return tap == reach ? 2 * of_unit : of_unit;
+        };
+        for (int pair = 0; pair <= reach; ++pair) {
+            const int second = pair < reach ? weight(2 * pair + 1) : rounding;
+            pairs_[pair] = static_cast<std::int16_t>(weight(2 * pair) | second << 8);
+        }
+    }
+
+    HWY_INLINE Halves operator()(const std::uint8_t* at) const {
+        const D8 d8;
+        const D16 d16;
+        const auto tap = [&](int index) HWY_ATTR {
+            return hn::Xor(hn::LoadU(d8, at + (index - reach) * channels), hn::Set(d8, 128));
+        };
+        Halves sum{};
+#pragma GCC unroll 4
+        for (int pair = 0; pair <= reach; ++pair) {
+            const auto weight = hn::BitCast(d8, hn::Set(d16, pairs_[pair]));
+            const auto first = tap(2 * pair), second = pair < reach ? tap(2 * pair + 1) : hn::Set(d8, 1);
+            const auto lower = multiply_add_bytes(d16, weight, hn::InterleaveLower(d8, first, second));
+            const auto upper = multiply_add_bytes(d16, weight, hn::InterleaveUpper(d8, first, second));
+            sum.lower = pair ? hn::Add(sum.lower, lower) : lower;
+            sum.upper = pair ? hn::Add(sum.upper, upper) : upper;
+        }
+        return {hn::ShiftRight<2>(sum.lower), hn::ShiftRight<2>(sum.upper)};
+    }
+
+    // Of the columns' results.
+    static HWY_INLINE V8 bytes_of(const Halves& results) {
+        const D8 d8;
+        return hn::Xor(narrow_signed_in_blocks(d8, results.lower, results.upper), hn::Set(d8, 128));
+    }
+
+private:
+    // What rounds a row's result, and 32 in its unit: (2 + 4 * 32) times 1.
+    static constexpr int rounding = 130;
+    std::int16_t pairs_[reach + 1];  // two bytes each
+};
+
+// Seven weights of 16 bits along a row: r = (sum of weight * byte + 2^8) >> 9, and 32 more, for the columns. Taps of
+// one weight are added up first.
+template <int channels>
+class LongRow {
+public:
+    static constexpr int reach = 3;
+
+    explicit LongRow(const GaussianWeights& weights) {
+        for (int tap = 0; tap <= reach; ++tap) weights_[tap] = weights.folded[tap] * (tap == reach ? 2 : 1);
+    }
+
+    HWY_INLINE Halves operator()(const std::uint8_t* at) const {
+        const D8 d8;
+        const D16 d16;
+        const auto load = [&](int px) HWY_ATTR { return hn::LoadU(d8, at + px * channels); };
+        const auto both = [&](int px) HWY_ATTR {
+            const auto before = load(-px), after = load(px);
+            const auto ones = hn::Set(d8, 1);
+            return Halves{multiply_add_bytes(d16, hn::InterleaveLower(d8, before, after), ones),
+                          multiply_add_bytes(d16, hn::InterleaveUpper(d8, before, after), ones)};
+        };
+        const auto middle = load(0);
+        const Halves far = both(3), between = both(2), near = both(1),
+                     here{hn::BitCast(d16, hn::InterleaveLower(d8, middle, hn::Zero(d8))),
+                          hn::BitCast(d16, hn::InterleaveUpper(d8, middle, hn::Zero(d8)))};
+        return {weigh(far.lower, between.lower, near.lower, here.lower),
+                weigh(far.upper, between.upper, near.upper, here.upper)};
+    }
+
+    static HWY_INLINE V8 bytes_of(const Halves& results) {
+        return narrow_in_blocks(D8(), results.lower, results.upper);
+    }
+
+private:
+    HWY_INLINE V16 weigh(V16 far, V16 between, V16 near, V16 here) const {
+        const D16 d16;
+        const D32 d32;
+        const auto outer = weight_pair(weights_[0], weights_[1]), inner = weight_pair(weights_[2], weights_[3]);
+        const auto rounding = hn::Set(d32, (1 << (gaussian_row_shift - 1)) + (32 << gaussian_row_shift));
+        const auto sum = [&](V16 of_outer, V16 of_inner) HWY_ATTR {
+            const auto weighed =
+                hn::Add(multiply_add_pairs(d32, of_outer, outer), multiply_add_pairs(d32, of_inner, inner));
+            return hn::ShiftRight<gaussian_row_shift>(hn::Add(weighed, rounding));
+        };
+        return halve_in_blocks(d16, sum(hn::InterleaveLower(d16, far, between), hn::InterleaveLower(d16, near, here)),
+                               sum(hn::InterleaveUpper(d16, far, between), hn::InterleaveUpper(d16, near, here)));
+    }
+
+    int weights_[reach + 1];
+};
+
+// Rows' results r of 14 bits down a column, with weights w whose sum is 2^15:
+//     result = (sum of w * r + 2^20) >> 21.
+// Each r has 32 more, which makes the 2^20 of them. Their sum is 2^15 r of the middle row and, for each tap beside it,
+// w times how far its r is from that one, so
+//     result = (r + ((sum of w * (r of the tap - r)) >> 15)) >> 6,
+// where the inner shift loses nothing that the outer one would have kept.
+template <class Row, int taps>
+class Weigher {
+public:
+    static constexpr int reach = taps / 2;
+
+    explicit Weigher(const GaussianWeights& weights) : weigh_row_(weights) {
+        for (int tap = 0; tap < reach; ++tap) column_[tap] = static_cast<std::int16_t>(2 * weights.folded[tap]);
+    }
+
+    // Weighs `count` + 2 * reach rows from x on, and puts `count` rows of the result at `out`.
+    HWY_INLINE void weigh(const std::uint8_t* const* rows, std::int64_t x, int count, std::uint8_t* out,
+                          std::int64_t out_stride) const {
+        const D8 d8;
+        Halves last[taps]{};       // rows' results, the latest one last
+        Halves steps[taps - 1]{};  // from each to the next
+        for (int row = 0; row < count + taps - 1; ++row) {
+            const auto* at = rows[row] + x;
+#pragma GCC unroll 8
+            for (int index = 0; index + 1 < taps; ++index) last[index] = last[index + 1];
+#pragma GCC unroll 8
+            for (int index = 0; index + 2 < taps; ++index) steps[index] = steps[index + 1];
+            last[taps - 1] = weigh_row_(at);
+            steps[taps - 2] = {hn::Sub(last[taps - 1].lower, last[taps - 2].lower),
+                               hn::Sub(last[taps - 1].upper, last[taps - 2].upper)};
+            if (row < taps - 1) continue;
+            // The processor does not prefetch so many streams by itself.
+            hwy::Prefetch(at + gaussian_short_ahead_bytes);
+            hwy::Prefetch(out + gaussian_short_ahead_bytes);
+            const Halves results{
+                weigh_column(last[reach].lower, [&](int index) HWY_ATTR { return steps[index].lower; }),
+                weigh_column(last[reach].upper, [&](int index) HWY_ATTR { return steps[index].upper; })};
+            hn::StoreU(Row::bytes_of(results), d8, out);
+            out += out_stride;
+        }
+    }
+
+private:
+    // `step(i)` is from row i's result to the next one's.
+    template <class Step>
+    HWY_INLINE V16 weigh_column(V16 middle, Step&& step) const {
+        const D16 d16;
+        // How far both rows at a distance are from the middle one, together.
+        const auto near = hn::Sub(step(reach), step(reach - 1));
+        if constexpr (taps == 3) {
+            return hn::ShiftRight<6>(hn::Add(middle, hn::MulHigh(near, hn::Set(d16, column_[0]))));
+        } else {
+            const auto far = hn::Add(near, hn::Sub(step(reach + 1), step(reach - 2)));
+            auto first = far, second = near;
+            if constexpr (taps == 7) {
+                first = hn::Add(far, hn::Sub(step(5), step(0)));
+                second = far;
+            }
+            const D32 d32;
+            const auto weights = weight_pair(column_[0], column_[1]);
+            auto lower = multiply_add_pairs(d32, hn::InterleaveLower(d16, first, second), weights);
+            auto upper = multiply_add_pairs(d32, hn::InterleaveUpper(d16, first, second), weights);
+            if constexpr (taps == 7) {
+                const auto zero = hn::Zero(d16), weight = weight_pair(column_[2], 0);
+                lower = hn::Add(lower, multiply_add_pairs(d32, hn::InterleaveLower(d16, near, zero), weight));
+                upper = hn::Add(upper, multiply_add_pairs(d32, hn::InterleaveUpper(d16, near, zero), weight));
+            }
+            const auto weighed = halve_in_blocks(d16, hn::ShiftRight<16>(lower), hn::ShiftRight<16>(upper));
+            return hn::ShiftRight<6>(hn::Add(middle, weighed));
+        }
+    }
+
+    Row weigh_row_;
+    std::int16_t column_[reach];  // in 2^16ths
+};
+
+/// Whether blur_tile is the faster way. Seven rows' results do not fit the registers of the smaller instruction sets.
+inline bool suits(const GaussianWeights& weights, int channels) {
+    if (weights.taps == 7) return HWY_TARGET <= HWY_AVX3_DL && channels == 3;
+    return weights.is_short && (weights.taps == 3 || weights.taps == 5);
+}
+
+/// Blurs a tile, at most gaussian_short_tile_bytes wide, with three or five short weights or any seven.
+template <int taps, int channels>
+void blur_tile(const GaussianWeights& weights, Border border, HostView<const std::uint8_t> in,
+               HostView<std::uint8_t> out, const WindowTile& tile) {
+    using Row = std::conditional_t<taps == 7, LongRow<channels>, ShortRow<taps, channels>>;
+    using W = Weigher<Row, taps>;
+    constexpr int rim = W::reach * channels;
+    constexpr int most_rows = gaussian_short_rows + taps - 1;
+    static constexpr std::uint8_t nothing[gaussian_short_tile_bytes + 2 * rim + HWY_MAX_BYTES] = {};
+    const W weigher(weights);
+    const auto& shape = in.shape();
+    const auto step = static_cast<int>(hn::Lanes(D8()));
+    const int row_bytes = static_cast<int>(shape.row_bytes());
+    const int begin = tile.x_begin * channels, count = tile.x_end * channels - begin;
+
+    const std::uint8_t* rows[most_rows];  // the image's from the tile's first column on; none outside it
+    HWY_ALIGN std::uint8_t padded[most_rows][HWY_MAX_BYTES + 2 * (rim + channels)] = {};
+    HWY_ALIGN std::uint8_t result[gaussian_short_rows][HWY_MAX_BYTES];
+    const std::uint8_t* lines[most_rows];
+    // Where in a row the bytes beside it are from, on the left and on the right; -1 for none.
+    std::int64_t beside[2][rim];
+    for (int at = 0; at < rim; ++at) {
+        const auto look_up = [&](int px) {
+            const int from = border_index(px, shape.width, border);
+            return from < 0 ? -1 : std::int64_t{from} * channels + at % channels;
+        };
+        beside[0][at] = look_up(at / channels - W::reach);
+        beside[1][at] = look_up(shape.width + at / channels);
+    }
+
+    // The first vector of the image's columns, or the last one.
+    const auto pad_edge = [&](bool right, int height) HWY_ATTR {
+        const D8 d8;
+        for (int row = 0; row < height + taps - 1; ++row) {
+            const auto* image = rows[row] - begin;
+            const auto* inside = image + (right ? row_bytes - step - rim : 0);
+            auto* line = padded[row];
+            hn::StoreU(hn::LoadU(d8, inside), d8, line + (right ? 0 : rim));
+            hn::StoreU(hn::LoadU(d8, inside + rim), d8, line + (right ? rim : 2 * rim));
+            auto* to = line + (right ? step + rim : 0);
+            for (int at = 0; at < rim; ++at) {
+                const auto from = beside[right][at];
+                to[at] = from < 0 ? std::uint8_t{0} : image[from];
+            }
+            lines[row] = line + rim;
+        }
+    };
+    // Any columns, up to a vector of them.
+    const auto pad_columns = [&](int x, int columns, int y, int height) {
+        const int first_px = (begin + x) / channels, end_px = (begin + x + columns - 1) / channels + 1;
+        for (int row = 0; row < height + taps - 1; ++row) {
+            const int from = border_index(y - W::reach + row, shape.height, border);
+            pad_row_part(from < 0 ? nullptr : in.row(tile.frame, from), shape.width, channels, first_px - W::reach,
+                         end_px + W::reach, border, padded[row]);
+            lines[row] = padded[row] + (begin + x) % channels + rim;
+        }
+    };
+
+    for (int y = tile.y_begin; y < tile.y_end; y += gaussian_short_rows) {
+        const int height = std::min(gaussian_short_rows, tile.y_end - y);
+        bool all_rows_inside = true;
+        for (int row = 0; row < height + taps - 1; ++row) {
+            const int from = border_index(y - W::reach + row, shape.height, border);
+            all_rows_inside = all_rows_inside && from >= 0;
+            rows[row] = from < 0 ? nothing + rim : in.row(tile.frame, from) + begin;
+        }
+        auto* to = out.row(tile.frame, y) + begin;
+        for (int at = 0; at < count; at += step) {
+            const int x = std::min(at, std::max(count - step, 0));  // some columns twice rather than a part of a vector
+            const int columns = std::min(step, count), last = begin + x + columns;
+            if (columns == step && begin + x >= rim && last + rim <= row_bytes) {
+                weigher.weigh(rows, x, height, to + x, out.row_stride_bytes());
+                continue;
+            }
+            const bool is_edge = begin + x == 0 || last == row_bytes;
+            if (is_edge && all_rows_inside && columns == step && row_bytes >= step + rim)
+                pad_edge(last == row_bytes, height);
+            else
+                pad_columns(x, columns, y, height);
+            weigher.weigh(lines, 0, height, result[0], HWY_MAX_BYTES);
+            for (int row = 0; row < height; ++row)
+                std::memcpy(out.row(tile.frame, y + row) + begin + x, result[row], static_cast<std::size_t>(columns));
+        }
+    }
+}
+
+}  // namespace framewire::HWY_NAMESPACE::gaussian_short
+HWY_AFTER_NAMESPACE();
+
+#endif
