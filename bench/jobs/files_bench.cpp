@@ -75,6 +75,7 @@ Runner framewire_runner(const MemoryFolder& folder, const std::string& input, co
     std::vector<std::string> job{framewire_program(), "run",   "-i",         input,  "--backend", "cpu",
                                  "--log-level",       "error", "--progress", "none", "-y",        "--no-audio"};
     if (*filter.framewire) job = joined(job, {"-f", filter.framewire});
+    if (filter.gray_is_luma) job = joined(job, {"--matrix", "bt601"});
     const auto whole = joined(job, {"--stats", stats, "-o", output.is_file ? made + output.keys : "-"});
     return {"framewire", [=] { return run_program(whole); },
             [=] {

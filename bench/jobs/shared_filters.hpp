@@ -7,6 +7,8 @@ struct SharedFilter {
     const char *name, *framewire, *ffmpeg;
     double least_db;  ///< that their pictures' luma has to reach: lower where methods differ, and not what they are for
     bool encoded_briefly = false;  ///< also goes to H.264 where a run is to be brief
+    /// Framewire's gray is BT.601's, FFmpeg's filters take luma. With this matrix the two are the same.
+    bool gray_is_luma = false;
 };
 
 /// Of the same picture, of the same purpose, and where only the size can be held to.
@@ -16,8 +18,8 @@ inline constexpr double same = 32, alike = 18, any = 5;
 inline constexpr SharedFilter shared_filters[]{
     {"no filter", "", "null", 60, true},
     {"adjust", "adjust=brightness=20:contrast=1.2", "eq=brightness=0.067:contrast=1.2:saturation=1.2", alike, true},
-    {"gray", "gray", "hue=s=0", alike, true},
-    {"binarize", "binarize=fixed:level=128", "lutyuv=y='if(gt(val,126),235,16)':u=128:v=128", any, true},
+    {"gray", "gray", "hue=s=0", same, true, true},
+    {"binarize", "binarize=fixed:level=128", "lutyuv=y='if(gt(val,126),235,16)':u=128:v=128", same, true, true},
     {"mean 3", "mean=3", "avgblur=1", same, true},
     {"mean 21", "mean=21", "avgblur=10", same - 6, true},
     {"gaussian, sigma 1", "gaussian=7:sigma=1", "gblur=sigma=1", same, true},

@@ -14,6 +14,7 @@
 #include "framewire/filters/scale/scale_axis.hpp"
 #include "framewire/filters/separable_window.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -77,6 +78,13 @@ public:
     virtual RowFilter* by_rows() { return nullptr; }
 };
 
+/// A part of the filter's image, or of the original, and where in the result it goes.
+struct JoinPart {
+    bool original = false;
+    int from_x = 0;  ///< of the image
+    int x = 0, y = 0, width = 0, height = 0;
+};
+
 /// How a filter is made that looks at the chain's first image beside its own, as FilterImages::original. The two may
 /// differ in width, height and channels.
 struct OriginalJoin {
@@ -84,6 +92,8 @@ struct OriginalJoin {
     std::function<Shape(const ParameterValues&, const Shape& frame, const Shape& original)> output_shape;
     std::function<std::unique_ptr<Filter>(const ParameterValues&, const Shape& frame, const Shape& original, Executor&)>
         make;
+    /// Where the result is parts of both as they are, without overlap, and black elsewhere: these. Absent for others.
+    std::function<std::array<JoinPart, 2>(const ParameterValues&, const Shape& frame, const Shape& original)> parts{};
 };
 
 /// A filter's registry entry.

@@ -42,10 +42,9 @@ Shape compared_shape(CompareMode mode, const Shape& shape, const Shape& original
     return result;
 }
 
-std::array<ComparePart, 2> compared_parts(const CompareParameters& parameters, const Shape& shape,
-                                          const Shape& original) {
-    ComparePart first{.original = true, .width = original.width, .height = original.height};
-    ComparePart result{.width = shape.width, .height = shape.height};
+std::array<JoinPart, 2> compared_parts(const CompareParameters& parameters, const Shape& shape, const Shape& original) {
+    JoinPart first{.original = true, .width = original.width, .height = original.height};
+    JoinPart result{.width = shape.width, .height = shape.height};
     switch (parameters.mode) {
         case CompareMode::left: result.x = original.width; break;
         case CompareMode::right: first.x = shape.width; break;
@@ -142,7 +141,10 @@ FilterInfo compare_info() {
                             const Shape& shape) { return output_shape(values, shape, shape); },
         .make = [=](const ParameterValues& values, const Shape& shape,
                     Executor& executor) { return make(values, shape, shape, executor); },
-        .original = OriginalJoin{output_shape, make},
+        .original = OriginalJoin{output_shape, make,
+                                 [](const ParameterValues& values, const Shape& shape, const Shape& original) {
+                                     return compared_parts(compare_parameters(values), shape, original);
+                                 }},
     };
 }
 

@@ -14,7 +14,7 @@ constexpr int threads_per_block = 256;
 struct PlacedPart {
     cuda::KernelImage<const std::uint8_t> image;
     int channels;
-    ComparePart part;
+    JoinPart part;
 
     // The byte of a pixel that lies in the part.
     __device__ bool take(int frame, int y, int x, int channel, std::uint8_t& byte) const {
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(threads_per_block)
 void Compare::run(const FilterImages<MemorySpace::device>& images) const {
     using namespace compare_kernels;
     validate_images(images);
-    const auto placed = [&](const ComparePart& part, int first) {
+    const auto placed = [&](const JoinPart& part, int first) {
         const auto& image = part.original ? images.original : images.in;
         return PlacedPart{cuda::KernelImage(image).from_frame(first), image.shape().channels, part};
     };

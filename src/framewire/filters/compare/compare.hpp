@@ -14,13 +14,6 @@ struct CompareParameters {
     int at_percent = 50;  ///< of the width: up to there a split picture is the original; 0..100
 };
 
-/// A part of one of the two images and where in the result it goes.
-struct ComparePart {
-    bool original = false;
-    int from_x = 0;  ///< of the image
-    int x = 0, y = 0, width = 0, height = 0;
-};
-
 /// The chain's original and what the filters made of it in one picture. Beside each other both are whole, from their
 /// upper left corners on, and what the smaller one leaves is black. A split picture is the original on the left and the
 /// result on the right; both are of one size then. The result has three channels where either has.
@@ -42,7 +35,7 @@ private:
     void validate_images(const FilterImages<space>& images) const;
 
     Shape shape_, original_, output_;
-    std::array<ComparePart, 2> parts_;
+    std::array<JoinPart, 2> parts_;
     Executor* executor_;
 };
 

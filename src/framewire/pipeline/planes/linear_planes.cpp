@@ -82,6 +82,24 @@ std::optional<PlaneLevels> levels_of(const FilterCall& call, const YuvCoding& co
                        terms_of(colour_slope, 128 * (1 - colour_slope))};
 }
 
+// The same parts of the samples of a plane; nothing where some would be shared by two, or be black.
+std::optional<std::array<JoinPart, 2>> parts_of_plane(const std::array<JoinPart, 2>& parts, const Shape& result,
+                                                      const YuvInfo& info, int plane) {
+    std::int64_t covered = 0;
+    for (const auto& part : parts) covered += std::int64_t{part.width} * part.height;
+    if (covered != std::int64_t{result.width} * result.height) return std::nullopt;
+    if (plane == 0) return parts;
+    const int each_x = chroma_axis(info, true).each, each_y = chroma_axis(info, false).each;
+    auto samples = parts;
+    for (auto& part : samples) {
+        for (auto* along : {&part.from_x, &part.x, &part.width})
+            if (std::exchange(*along, *along / each_x) % each_x != 0) return std::nullopt;
+        for (auto* down : {&part.y, &part.height})
+            if (std::exchange(*down, *down / each_y) % each_y != 0) return std::nullopt;
+    }
+    return samples;
+}
+
 // The mean of what cells of a picture of these sides have.
 double mean_of_cells(HostView<const std::uint8_t> means, int cell_px, int height, int width) {
     double sum = 0;
@@ -94,7 +112,8 @@ double mean_of_cells(HostView<const std::uint8_t> means, int cell_px, int height
 
 }  // namespace
 
-// What becomes of each plane: it is moved, or weighed, or the one and then the other; or filtered as a gray image.
+// What becomes of each plane: it is moved, or weighed, or the one and then the other; or filtered as a gray image; or
+// put beside the original's.
 class LinearPlanes::Step {
 public:
     // Nothing where planes cannot be moved so.
@@ -109,6 +128,21 @@ public:
             else if (!work.blend(move, from, step->to_, executor))
                 return nullptr;
         }
+        return step;
+    }
+    // Likewise nothing, and where planes cannot be joined so.
+    static std::shared_ptr<Step> of(const OriginalJoin& join, const ParameterValues& values, const YuvInfo& from,
+                                    const YuvInfo& original, Executor& executor) {
+        const Shape shape{1, from.height, from.width, 3}, original_shape{1, original.height, original.width, 3};
+        const auto result = join.output_shape(values, shape, original_shape);
+        const auto parts = join.parts(values, shape, original_shape);
+        auto step = std::make_shared<Step>(from, result);
+        for (int plane = 0; plane < from.planes(); ++plane) {
+            const auto own = parts_of_plane(parts, result, from, plane);
+            if (!own) return nullptr;
+            step->planes_[static_cast<std::size_t>(plane)].parts = *own;
+        }
+        step->executor_ = &executor;
         return step;
     }
     Step(ScaleMethod method, const YuvInfo& from, const Shape& to, Executor& executor) : Step(from, to) {
@@ -193,7 +227,9 @@ public:
                 {"mean_r", 0, luma + chroma(2, from.r_v)}};
     }
 
-    void run(const HostYuv<const std::uint8_t>& from, const HostYuv<std::uint8_t>& to) {
+    // `original` is the picture before the first step.
+    void run(const HostYuv<const std::uint8_t>& from, const HostYuv<const std::uint8_t>& original,
+             const HostYuv<std::uint8_t>& to) {
         for (int plane = 0; plane < to_.planes(); ++plane) {
             const auto at = static_cast<std::size_t>(plane);
             const auto view_of = [&](const auto& picture, auto shape) {
@@ -201,17 +237,35 @@ public:
                 return HostView<std::remove_pointer_t<decltype(own.data)>>(own.data, shape, own.row_stride_bytes,
                                                                            own.row_stride_bytes * shape.height);
             };
-            planes_[at].run(view_of(from, plane_shape(from.info, plane)), view_of(to, plane_shape(to_, plane)));
+            const auto in = view_of(from, plane_shape(from.info, plane)),
+                       first = view_of(original, plane_shape(original.info, plane));
+            const auto out = view_of(to, plane_shape(to_, plane));
+            planes_[at].parts ? join(*planes_[at].parts, in, first, out) : planes_[at].run(in, out);
         }
     }
 
 private:
+    static constexpr std::int64_t joined_rows = 64;  // that a thread copies at a time
+    void join(const std::array<JoinPart, 2>& parts, HostView<const std::uint8_t> image,
+              HostView<const std::uint8_t> original, HostView<std::uint8_t> to) const {
+        executor_->pool().for_chunks(
+            to.shape().height, joined_rows, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                for (int y = static_cast<int>(begin); y < end; ++y)
+                    for (const auto& part : parts) {
+                        if (y < part.y || y >= part.y + part.height) continue;
+                        const auto* row = (part.original ? original : image).row(0, y - part.y) + part.from_x;
+                        std::copy_n(row, part.width, to.row(0, y) + part.x);
+                    }
+            });
+    }
+
     struct PlaneWork {
         std::optional<PixelMoves> moves;
         std::optional<Scale> cells;  // in place of moves
         std::optional<Scale> scale;
-        std::unique_ptr<Filter> filter;  // in place of all
-        HostImage between;               // where there is something before the scale
+        std::unique_ptr<Filter> filter;                // in place of all
+        std::optional<std::array<JoinPart, 2>> parts;  // likewise
+        HostImage between;                             // where there is something before the scale
 
         // Chroma whose samples come to lie between those of the result.
         bool blend(const PixelMove& move, const YuvInfo& from, const YuvInfo& to, Executor& executor) {
@@ -250,7 +304,8 @@ private:
     };
 
     YuvInfo to_;
-    int cell_px_ = 0;  // of cells that become their means
+    int cell_px_ = 0;               // of cells that become their means
+    Executor* executor_ = nullptr;  // where there are parts
     std::array<PlaneWork, 3> planes_;
 };
 
@@ -263,7 +318,9 @@ std::optional<LinearPlanes> LinearPlanes::of(const Chain& chain, const YuvInfo& 
     for (const auto& call : chain.calls) {
         const auto& filter = *call.filter;
         std::shared_ptr<Step> step;
-        if (const auto move = pixel_move_of(call, shape))
+        if (filter.original && filter.original->parts)
+            step = Step::of(*filter.original, call.values, info, from, executor);
+        else if (const auto move = pixel_move_of(call, shape))
             step = Step::of(*move, info, executor);
         else if (const auto window = window_of(call))
             step = std::make_shared<Step>(call, *window, info, executor);
@@ -308,7 +365,7 @@ std::shared_ptr<const YuvPicture> LinearPlanes::run(const HostYuv<const std::uin
     std::shared_ptr<YuvPicture> last;
     for (std::size_t at = 0; at < steps_.size(); ++at) {
         const auto next = pools_[at].take(steps_[at]->result());
-        steps_[at]->run(last ? std::as_const(*last).view() : from, next->view());
+        steps_[at]->run(last ? std::as_const(*last).view() : from, from, next->view());
         last = next;
     }
     has_run_ = true;

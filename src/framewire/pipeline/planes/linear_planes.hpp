@@ -17,12 +17,13 @@
 
 namespace framewire {
 
-/// A chain that does no more than move pixels, scale, take means of neighbours or of cells, and change levels, on the
-/// planes of a YUV picture as they are: no colours are converted, and chroma stays as coarse as it is. Luma goes as a
-/// gray image through such a chain. Chroma lies between luma's pixels where its siting says, before and after: where
-/// that is between two samples, as behind turns by right angles, it is blended of both, linearly, and scaled by the
-/// scale's own method. A mean weighs of chroma what it would by way of BGR (chroma_window(), chroma_cells()). Where
-/// only the coding of the result is another, it is changed at last, by way of BGR. Not for two threads at once.
+/// A chain that does no more than move pixels, scale, take means of neighbours or of cells, change levels, and put the
+/// original beside what became of it, on the planes of a YUV picture as they are: no colours are converted, and chroma
+/// stays as coarse as it is. Luma goes as a gray image through such a chain. Chroma lies between luma's pixels where
+/// its siting says, before and after: where that is between two samples, as behind turns by right angles, it is blended
+/// of both, linearly, and scaled by the scale's own method. A mean weighs of chroma what it would by way of BGR
+/// (chroma_window(), chroma_cells()). Where only the coding of the result is another, it is changed at last, by way of
+/// BGR. Not for two threads at once.
 class LinearPlanes {
 public:
     /// Wider windows go over BGR, which a GPU does sooner.

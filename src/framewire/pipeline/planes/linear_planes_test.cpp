@@ -4,6 +4,7 @@
 #include "framewire/colour/yuv_testing.hpp"
 #include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/filters/compare/compare.hpp"
 #include "framewire/pipeline/chain/chain_plan.hpp"
 #include "kit/filter_check.hpp"
 
@@ -329,6 +330,36 @@ TEST(LinearPlanes, MeansOfChromaAreTheSameBytesEverywhere) {
     });
 }
 
+// Each plane as gray images are put beside each other.
+TEST(LinearPlanes, PutsTheOriginalBesideTheResult) {
+    Executor executor(BackendChoice::cpu, 2);
+    for (const auto format : {yuv_420, yuv_422, yuv_444})
+        for (const auto& [words, parameters] : {std::pair{"left", CompareParameters{CompareMode::left}},
+                                                {"right", CompareParameters{CompareMode::right}},
+                                                {"above", CompareParameters{CompareMode::above}},
+                                                {"below", CompareParameters{CompareMode::below}},
+                                                {"split:at=25", CompareParameters{CompareMode::split, 25}}}) {
+            const auto from = info_of(format, siting_left, 70, 136);
+            SCOPED_TRACE(fmt::format("{}: {}", words, to_string(from)));
+            const auto alone = make("gaussian=5", from, executor, noise);
+            const auto chain = parse_chain(fmt::format("gaussian=5,compare={}", words));
+            const auto shape = ChainPlan(chain, {1, from.height, from.width, 3}, executor).output_shape();
+            auto planes = LinearPlanes::of(chain, from, of_size(from, shape), executor);
+            ASSERT_TRUE(planes);
+            const auto have = planes->run(alone.picture.host());
+            for (int plane = 0; plane < 3; ++plane) {
+                const auto original = plane_of(alone.picture.host(), plane),
+                           filtered = plane_of(std::as_const(*alone.result).view(), plane);
+                const Compare compare(parameters, filtered.shape(), original.shape(), executor);
+                HostImage want(compare.output_shape());
+                compare.run({filtered, {}, want.view(), original});
+                EXPECT_EQ(kit::first_difference(plane_of(std::as_const(*have).view(), plane), want.view()),
+                          std::nullopt)
+                    << plane;
+            }
+        }
+}
+
 TEST(LinearPlanes, KeepsOneColour) {
     Executor executor(BackendChoice::cpu, 2);
     for (const auto* filters : {"rotate=90", "flip", "scale=iw*3:ih*2:lanczos", "scale=20%:30%:area", "scale=17:1000",
@@ -393,6 +424,13 @@ TEST(LinearPlanes, IsOfLinearChainsAlone) {
     EXPECT_FALSE(is_of("adjust=contrast=2.1", from)) << "which is steep";
     EXPECT_FALSE(is_of("mosaic=8:zone='0,0,16,16'", from)) << "which leaves the rest as it is";
     EXPECT_FALSE(is_of("gaussian,gray", from));
+    EXPECT_TRUE(is_of("gaussian,compare,flip=vertical", of_size(from, {1, 40, 120, 3})));
+    EXPECT_TRUE(is_of("flip,compare=split", from));
+    EXPECT_FALSE(is_of("gaussian,compare=split:at=15", from)) << "which splits a sample of chroma";
+    EXPECT_FALSE(is_of("scale=50%,compare", of_size(from, {1, 40, 90, 3}))) << "which leaves some of it black";
+    const auto odd = info_of(yuv_420, siting_left, 41, 61);
+    EXPECT_FALSE(is_of("gaussian,compare", of_size(odd, {1, 41, 122, 3}), odd)) << "whose seam is within a sample";
+    EXPECT_FALSE(is_of("gray,compare", of_size(from, {1, 40, 120, 3})));
     EXPECT_FALSE(is_of("", from));
     EXPECT_FALSE(is_of("rotate=90", from)) << "which is not its size";
     EXPECT_FALSE(is_of("rotate=90:size=same", from)) << "which blends";

@@ -3,7 +3,6 @@
 #include "framewire/core/text/nearest_name.hpp"
 
 extern "C" {
-#include <libavutil/cpu.h>
 #include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
 }
@@ -148,10 +147,10 @@ void set_speed(const EncoderChoice& choice, const AVCodec& encoder, Dictionary& 
         if (name == "libvpx-vp9") dictionary.set("row-mt", 1);
     }
     if (name == "libx265") dictionary.set("x265-params", "log-level=error");
-    // With AVX-512 its MB-tree reads blocks behind a row's end, which nothing wrote, where a row is no multiple of 128
-    // pixels: the same frames became other bytes, by what the memory held before.
-    if (name.starts_with("libx264") && (av_get_cpu_flags() & AV_CPU_FLAG_AVX512))
-        dictionary.set("x264-params", "asm=AVX2");
+    // Its MB-tree in plain C, the rest as fast as the CPU can. With AVX-512 that tree reads blocks behind a row's end,
+    // which nothing wrote, where a row is no multiple of 128 pixels: the same frames became other bytes, by what the
+    // memory held before. It also rounds differently on each instruction set.
+    if (name.starts_with("libx264")) dictionary.set("x264-params", "cpu-independent=1");
 }
 
 }  // namespace
