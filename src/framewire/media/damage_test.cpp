@@ -1,6 +1,10 @@
 // Broken, cut and missing input: what can be read is read, then there is a clear end.
 #include "framewire/core/log.hpp"
 #include "framewire/media/media_testing.hpp"
+#include "kit/images.hpp"
+
+#include <algorithm>
+#include <span>
 
 namespace framewire {
 namespace damage_test {
@@ -187,6 +191,84 @@ INSTANTIATE_TEST_SUITE_P(All, Damage,
                                            Container{"transport_stream", "a.ts", "-c:v libx264 -g 10", false},
                                            Container{"elementary_stream", "a.264", "-c:v libx264 -g 10", false}),
                          ::testing::PrintToStringParamName());
+
+// A clip with so many wrong bits, the same ones each time.
+std::string broken_clip(const TemporaryFolder& folder, const std::string& encoding, int wrong_bits) {
+    EXPECT_TRUE(
+        ffmpeg("-f lavfi -i testsrc2=size=352x288 -frames:v 60 -g 30 " + encoding + " " + (folder / "whole.mp4")));
+    auto bytes = read_file(folder / "whole.mp4");
+    const auto middle = bytes.size() / 2;
+    std::uint64_t random = 7;
+    for (int change = 0; change < wrong_bits; ++change) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        bytes[bytes.size() / 8 + (random >> 33) % middle] ^= static_cast<std::uint8_t>(1U << (random >> 30) % 8);
+    }
+    write_file(folder / "broken.mp4", bytes.data(), bytes.size());
+    return folder / "broken.mp4";
+}
+
+// Decoders that work on several frames at once lose the mark of a broken one, and patch it up from frames that are
+// being patched up themselves: neither may show in what comes out.
+TEST(FrameThreads, DamageIsFoundAndLooksTheSameEachTime) {
+    const TemporaryFolder folder;
+    for (const auto* encoding :
+         {"-c:v libx264 -bf 2", "-c:v libx264 -bf 0 -x264-params slices=2", "-c:v mpeg4 -bf 2"}) {
+        for (const int wrong_bits : {4, 60}) {
+            const auto path = broken_clip(folder, encoding, wrong_bits);
+            const auto first = read_video(path);
+            EXPECT_EQ(first.error, ErrorCode::source_lost) << encoding << " " << wrong_bits;
+            EXPECT_GT(first.frames.size(), 50U) << encoding << " " << wrong_bits;
+            for (int run = 1; run < (kit::brief() ? 3 : 8); ++run) {
+                const auto reading = read_video(path, {.decoder_threads = 2 + run});
+                EXPECT_EQ(reading.error, first.error) << encoding << " " << wrong_bits;
+                EXPECT_EQ(reading.message, first.message) << encoding << " " << wrong_bits;
+                EXPECT_TRUE(reading.frames == first.frames) << encoding << " " << wrong_bits << " " << run;
+            }
+        }
+    }
+}
+
+// FFmpeg's decoder says nothing of it but in its log.
+TEST(FrameThreads, DamageOfHevcIsFound) {
+    const TemporaryFolder folder;
+    const auto path = broken_clip(folder, "-c:v libx265 -x265-params log-level=error", 60);
+    for (int run = 0; run < 4; ++run) {
+        const auto reading = read_video(path, {.decoder_threads = 1 + run});
+        EXPECT_EQ(reading.error, ErrorCode::source_lost) << run;
+        EXPECT_GT(reading.frames.size(), 50U) << run;
+    }
+}
+
+// What was read before damage shows stays read, from wherever reading began.
+TEST(FrameThreads, FramesBeforeDamageComeOnce) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=352x288:rate=25 -frames:v 60 -g 15 -c:v libx264 -bf 2 " +
+                       (folder / "whole.mp4")));
+    const auto whole = read_video(folder / "whole.mp4");
+    auto bytes = read_file(folder / "whole.mp4");
+    for (std::size_t at = bytes.size() * 3 / 5; at < bytes.size() * 3 / 5 + 40; ++at) bytes[at] ^= 0x55;
+    write_file(folder / "broken.mp4", bytes.data(), bytes.size());
+    const auto reading = read_video(folder / "broken.mp4");
+    EXPECT_EQ(reading.error, ErrorCode::source_lost);
+    ASSERT_EQ(reading.frames.size(), 60U);
+    for (std::size_t number = 0; number < 24; ++number)
+        EXPECT_TRUE(reading.frames[number] == whole.frames[number]) << number;
+    EXPECT_FALSE(reading.frames == whole.frames);
+
+    const auto source = open_source(folder / "broken.mp4");
+    ASSERT_TRUE(source->seek(0.8));
+    HostImage image(source->info().shape);
+    FrameTime time;
+    std::size_t number = 20;
+    EXPECT_EQ(error_of([&] {
+                  for (; source->read(image.view(), time); ++number)
+                      EXPECT_TRUE(std::ranges::equal(reading.frames.at(number),
+                                                     std::span(image.view().data(), reading.frames[0].size())))
+                          << number;
+              }),
+              ErrorCode::source_lost);
+    EXPECT_EQ(number, 60U);
+}
 
 TEST(Ffv1, AWrongByteIsNeverShown) {
     const TemporaryFolder folder;

@@ -63,21 +63,30 @@ private:
 
         auto value = read_value(parameter);
         if (const auto refusal = refusal_of(parameter, value.text); !refusal.empty())
-            fail_at(value.offset, fmt::format("{}: {}", syntax_.who, refusal));
+            fail_at(value.offset, fmt::format("{}: {}{}", syntax_.who, refusal,
+                                              key.empty() ? key_that_takes(value.text, &parameter) : ""));
         values_.add(parameter.name, std::move(value.text));
         return !key.empty();
     }
 
+    // Whose word a value is that stands without its key, as 'overlay' of the filter noise.
+    std::string key_that_takes(std::string_view word, const ParameterInfo* not_this) const {
+        for (const auto& parameter : syntax_.parameters)
+            if (&parameter != not_this && std::ranges::find(parameter.choices, word) != parameter.choices.end())
+                return fmt::format("; did you mean '{}={}'?", parameter.name, word);
+        return {};
+    }
+
     [[noreturn]] void fail_without_key(std::size_t offset) {
+        const auto part = text_.substr(at_, text_.find_first_of(":" + std::string(syntax_.end), at_) - at_);
         const auto all = fmt::format("{}", fmt::join(names(syntax_.parameters), ", "));
         if (!syntax_.main_behind.empty() && syntax_.unnamed > 1)
             fail_at(offset, fmt::format("{}: only the first {} values behind '{}' may go without keys, and none behind "
                                         "one that has; keys are {}",
                                         syntax_.who, syntax_.unnamed, syntax_.main_behind, all));
         if (!syntax_.main_behind.empty())
-            fail_at(offset, fmt::format("{}: only the value right behind '{}' may go without a key; keys are {}",
-                                        syntax_.who, syntax_.main_behind, all));
-        const auto part = text_.substr(at_, text_.find(':', at_) - at_);
+            fail_at(offset, fmt::format("{}: only the value right behind '{}' may go without a key; keys are {}{}",
+                                        syntax_.who, syntax_.main_behind, all, key_that_takes(part, nullptr)));
         fail_at(offset, fmt::format("{}: {} is no key=value; keys are {}{}", syntax_.who, in_quotes(part), all,
                                     did_you_mean(part, names(syntax_.parameters))));
     }

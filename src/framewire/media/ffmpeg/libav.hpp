@@ -11,6 +11,7 @@ extern "C" {
 #include <libavutil/dict.h>
 }
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -85,6 +86,19 @@ private:
 
 /// The last complaint FFmpeg logged on this thread, empty when there was none; forgets it.
 std::string take_complaint();
+
+/// Tells of broken pictures, as a decoder's log does. FFmpeg's frame threads hand on the contexts' `opaque`.
+class DamageAlarm {
+public:
+    /// From now on what `decoder` cannot decode, or patches up, sets this, which outlives it. Before it is opened.
+    void watch(AVCodecContext& decoder) { decoder.opaque = this; }
+    /// Whether there was something since the last call, on whatever thread.
+    bool take() { return raised_.exchange(false); }
+    void raise() { raised_ = true; }
+
+private:
+    std::atomic<bool> raised_{false};
+};
 
 /// What FFmpeg says of an error number, with take_complaint(), which is the more telling.
 std::string ffmpeg_error(int error);

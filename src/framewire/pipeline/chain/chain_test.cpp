@@ -210,6 +210,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{"smooth=+5", "filters, column 8: filter 'smooth': size '+5' is no whole number"},
                     Refusal{"smooth=5x", "filters, column 8: filter 'smooth': size '5x' is no whole number"},
                     Refusal{"smooth=''", "filters, column 8: filter 'smooth': size '' is no whole number"},
+                    Refusal{"smooth=zero",
+                            "filters, column 8: filter 'smooth': size 'zero' is no whole number; allowed is an odd "
+                            "whole number from 1 to 255; did you mean 'border=zero'?"},
                     Refusal{"smooth=sigma=9.6",
                             "filters, column 14: filter 'smooth': sigma '9.6' is out of range; allowed is a number "
                             "from 0 to 9.5"},
@@ -235,6 +238,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"smooth=3:",
                 "filters, column 10: filter 'smooth': only the value right behind 'smooth=' may go without a key; keys "
                 "are size,"},
+        Refusal{"smooth=3:zero,still",
+                "filters, column 10: filter 'smooth': only the value right behind 'smooth=' may go without a key; keys "
+                "are size, sigma, border, channels, label, zone; did you mean 'border=zero'?"},
         Refusal{"smooth=3::sigma=1", "filters, column 10: filter 'smooth': only the value right behind 'smooth='"},
         Refusal{"smooth=3:4", "filters, column 10: filter 'smooth': only the value right behind 'smooth='"},
         Refusal{"smooth:3", "filters, column 8: filter 'smooth': only the value right behind 'smooth='"},

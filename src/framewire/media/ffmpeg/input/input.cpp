@@ -11,7 +11,10 @@ extern "C" {
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -28,6 +31,15 @@ constexpr int most_errors_in_a_row = 10'000;
 bool is_still_image(const AVFormatContext& format) {
     const std::string_view name = format.iformat->name;
     return name == "image2" || name.ends_with("_pipe");
+}
+
+// Decoders leave parts of a broken picture as its buffer was: with what an earlier picture left there, else.
+int get_clean_buffer(AVCodecContext* decoder, AVFrame* frame, int flags) {
+    const int error = avcodec_default_get_buffer2(decoder, frame, flags);
+    if (error < 0) return error;
+    for (const auto* buffer : frame->buf)
+        if (buffer) std::memset(buffer->data, 0, buffer->size);
+    return error;
 }
 
 // What FFmpeg writes of a number in EXIF data: "    6". 0 where there is none.
@@ -51,13 +63,11 @@ const AVCodec& decoder_with_alpha(const AVCodec& codec, const AVStream& stream) 
 }  // namespace
 
 FfmpegInput::FfmpegInput(const FfmpegAddress& address, const SourceOptions& options, Interrupt& interrupt)
-    : options_(options), interrupt_(interrupt), kind_(address.kind), name_(address.name) {
+    : options_(options), interrupt_(interrupt), address_(address), kind_(address.kind), name_(address.name) {
     const bool waits = kind_ == FfmpegAddress::Kind::network || kind_ == FfmpegAddress::Kind::camera;
     patience_ = waits ? options.timeout : file_patience;
     interrupt_.allow(patience_);
-    demuxer_.emplace(address, options, interrupt, patience_);
-    format_ = &demuxer_->format();
-    open_decoder();
+    open();
 
     const bool endless = format_->duration == AV_NOPTS_VALUE || format_->duration <= 0;
     const bool broadcast = !begins_with_any(address.url, {"http://", "https://"});
@@ -65,6 +75,14 @@ FfmpegInput::FfmpegInput(const FfmpegAddress& address, const SourceOptions& opti
     if (kind_ == FfmpegAddress::Kind::network && !live_)
         patience_ = (options.timeout + std::chrono::seconds(last_http_pause_s(options))) *
                     (options.reconnect ? http_attempts : std::max(options.retries, 1));
+}
+
+void FfmpegInput::open() {
+    auto demuxer = std::make_unique<FfmpegDemuxer>(address_, options_, interrupt_, patience_);
+    decoder_.reset();
+    demuxer_ = std::move(demuxer);
+    format_ = &demuxer_->format();
+    open_decoder();
 }
 
 void FfmpegInput::open_decoder() {
@@ -104,6 +122,13 @@ void FfmpegInput::open_decoder() {
     // as it works without frame threads, and then patches the picture up.
     checks_sums_ = codec->id == AV_CODEC_ID_FFV1;
     if (checks_sums_) decoder_->thread_type = FF_THREAD_SLICE;
+    if (alone_) {
+        decoder_->thread_count = 1;
+        decoder_->thread_type = FF_THREAD_SLICE;
+        decoder_->get_buffer2 = get_clean_buffer;
+    }
+    unmarked_ = codec->id == AV_CODEC_ID_HEVC;
+    alarm_.watch(*decoder_);
     // AVI's 32-bit pictures have a byte without meaning where FFmpeg sees alpha: mostly 0, which were invisible.
     padded_alpha_ = codec->id == AV_CODEC_ID_RAWVIDEO && std::string_view(format_->iformat->name) == "avi";
     if (const int error = avcodec_open2(decoder_.get(), codec, nullptr); error < 0)
@@ -118,7 +143,65 @@ void FfmpegInput::note_damage(const std::string& text) {
     log_debug("{}: damaged data after frame {}: {}", name_, frames_read_, text);
 }
 
+// Where frame threads could make a difference, and the file is there a second time.
+bool FfmpegInput::may_begin_again() const {
+    std::error_code error;
+    return !alone_ && kind_ == FfmpegAddress::Kind::file && !is_still_image(*format_) &&
+           (decoder_->active_thread_type & FF_THREAD_FRAME) && std::filesystem::is_regular_file(address_.name, error);
+}
+
+// From where reading began. False where the file cannot be opened any more.
+bool FfmpegInput::begin_again() {
+    log_debug("{}: damaged; decoded anew on one thread, so that it comes out the same each time", name_);
+    alone_ = true;
+    interrupt_.allow(patience_);
+    try {
+        open();
+    } catch (const Error& error) {
+        log_debug("{}", error.what());
+        return false;
+    }
+    draining_ = false;
+    seen_key_ = false;
+    errors_in_a_row_ = 0;
+    frames_read_ = read_before_seek_;
+    end_seconds_ = 0;
+    damaged_ = 0;
+    first_damage_.clear();
+    why_lost_.clear();
+    alarm_.take();
+    return !sought_ || go_to(*sought_);
+}
+
+// Pictures that other threads are at work on may be those that the alarm is about: then it counts when decoded anew.
+FfmpegInput::Progress FfmpegInput::next_counted(AVFrame& frame) {
+    const auto progress = next_decoded(frame);
+    const bool told_of_this = !(decoder_->active_thread_type & FF_THREAD_FRAME);
+    if (unmarked_ && told_of_this && alarm_.take()) note_damage("parts of a picture could not be decoded");
+    return progress;
+}
+
+// Threads that decode frames side by side patch up a broken one from neighbours which are patched up meanwhile, and
+// lose its mark on the way out. Frames given out before the first complaint were whole, and come again as they were.
 FfmpegInput::Progress FfmpegInput::next(AVFrame& frame) {
+    const auto damaged = damaged_;
+    auto progress = next_counted(frame);
+    const bool broken = alarm_.take() || damaged_ > damaged;
+    if (broken && progress != Progress::stopped && may_begin_again()) {
+        const auto given = given_since_seek_;
+        if (!begin_again()) return progress;
+        av_frame_unref(&frame);
+        progress = next_counted(frame);
+        for (std::int64_t again = 0; again < given && progress == Progress::frame; ++again) {
+            av_frame_unref(&frame);
+            progress = next_counted(frame);
+        }
+    }
+    if (progress == Progress::frame) ++given_since_seek_;
+    return progress;
+}
+
+FfmpegInput::Progress FfmpegInput::next_decoded(AVFrame& frame) {
     interrupt_.allow(patience_);
     for (;;) {
         if (interrupt_.stopped()) return Progress::stopped;
@@ -227,6 +310,15 @@ double FfmpegInput::start_seconds() const {
 }
 
 bool FfmpegInput::seek(double seconds) {
+    if (!go_to(seconds)) return false;
+    alarm_.take();
+    sought_ = seconds;
+    given_since_seek_ = 0;
+    read_before_seek_ = frames_read_;
+    return true;
+}
+
+bool FfmpegInput::go_to(double seconds) {
     const bool may_go = kind_ == FfmpegAddress::Kind::file || kind_ == FfmpegAddress::Kind::network;
     if (!may_go || live_ || is_still_image(*format_)) return false;
     const auto start = stream_->start_time == AV_NOPTS_VALUE ? 0 : stream_->start_time;

@@ -7,6 +7,7 @@
 #include "framewire/media/orientation/orientation.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -22,7 +23,8 @@ public:
     FfmpegInput(const FfmpegAddress& address, const SourceOptions& options, Interrupt& interrupt);
 
     /// Decodes the next frame. Broken data is skipped or concealed and counted as damage; `lost` says that no more
-    /// can be read though the source has not ended.
+    /// can be read though the source has not ended. The same file gives the same frames, errors and counts each time:
+    /// with the first damage a file is decoded anew from where reading began, on one thread.
     Progress next(AVFrame& frame);
 
     /// Goes to a key frame before `seconds`, as seconds() counts them, or near there: next() says what came. False
@@ -48,7 +50,13 @@ public:
     const std::string& why_lost() const { return why_lost_; }
 
 private:
+    void open();
     void open_decoder();
+    Progress next_decoded(AVFrame& frame);
+    Progress next_counted(AVFrame& frame);
+    bool go_to(double seconds);
+    bool may_begin_again() const;
+    bool begin_again();
     std::optional<Progress> feed();
     Progress ended();
     void note_damage(const std::string& text);
@@ -56,12 +64,19 @@ private:
 
     const SourceOptions& options_;
     Interrupt& interrupt_;
+    FfmpegAddress address_;
     FfmpegAddress::Kind kind_;
     std::string name_;
-    std::optional<FfmpegDemuxer> demuxer_;
+    std::unique_ptr<FfmpegDemuxer> demuxer_;
     AVFormatContext* format_ = nullptr;  // the demuxer's
     const AVStream* stream_ = nullptr;
+    DamageAlarm alarm_;
     CodecPointer decoder_;
+    bool unmarked_ = false;              // pictures do not say that they are broken
+    bool alone_ = false;                 // the decoder has one thread
+    std::optional<double> sought_;       // where the last seek went
+    std::int64_t given_since_seek_ = 0;  // frames since then, or since the opening
+    std::int64_t read_before_seek_ = 0;
     PacketPointer packet_ = make_packet();
     std::chrono::milliseconds patience_{};  // for one frame
     bool live_ = false;

@@ -1,0 +1,109 @@
+// Damaged videos: what can be decoded is written, the exit status tells of the damage, and every run comes out the
+// same. ffprobe counts what is written.
+#include "e2e/program.hpp"
+#include "e2e/shell.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace framewire::e2e {
+namespace damaged_video_test {
+
+struct Clip {
+    const char* name;
+    const char* file;
+    const char* encoding;
+    bool looks_the_same;  // each time; where a decoder notices nothing it may not
+};
+
+class DamagedVideo : public ::testing::TestWithParam<Clip> {
+protected:
+    DamagedVideo() {
+        EXPECT_TRUE(ffmpeg(std::string("-f lavfi -i testsrc2=size=352x288:rate=25 -frames:v 75 ") +
+                           GetParam().encoding + " '" + clip() + "'"));
+    }
+
+    std::string clip() const { return folder_ / GetParam().file; }
+
+    // One bit in every so many bytes of its middle half.
+    void damage(std::size_t every) const {
+        auto bytes = contents(clip());
+        for (auto at = bytes.size() / 4; at < bytes.size() * 3 / 4; at += every)
+            bytes[at] = static_cast<char>(bytes[at] ^ 0x10);
+        std::ofstream(clip(), std::ios::binary) << bytes;
+    }
+
+    Result run(const std::string& output, const std::string& threads) const {
+        return run_framewire(
+            {"run", "--backend", "cpu", "--progress", "none", "-y", "-i", clip(), "-o", output, "--threads", threads});
+    }
+
+    TemporaryFolder folder_;
+};
+
+TEST_P(DamagedVideo, EndsTheSameEachTime) {
+    damage(std::filesystem::file_size(clip()) / 24);
+    const auto first = run(folder_ / "first.y4m", "2");
+    EXPECT_EQ(first.code, 69) << first.err;
+    EXPECT_NE(first.err.find("are broken, the first after frame "), std::string::npos) << first.err;
+    EXPECT_GT(frames_in(folder_ / "first.y4m"), 60);
+    for (int again = 1; again <= 6; ++again) {
+        const auto run_again = run(folder_ / "again.y4m", std::to_string(again));
+        EXPECT_EQ(run_again.code, 69) << again << " " << run_again.err;
+        if (GetParam().looks_the_same) EXPECT_EQ(run_again.err, first.err) << again;
+        if (GetParam().looks_the_same)
+            EXPECT_TRUE(contents(folder_ / "again.y4m") == contents(folder_ / "first.y4m")) << again;
+        std::filesystem::remove(folder_ / "again.y4m");
+    }
+}
+
+class DamagedH264 : public DamagedVideo {};  // others may go on behind one wrong bit as if nothing were
+
+TEST_P(DamagedH264, OneWrongBitIsFoundEachTime) {
+    damage(std::filesystem::file_size(clip()));
+    for (int again = 1; again <= 8; ++again) {
+        const auto made = run(folder_ / ("out" + std::to_string(again) + ".y4m"), "2");
+        EXPECT_EQ(made.code, 69) << again << " " << made.err;
+    }
+}
+
+TEST_P(DamagedVideo, WholeItIsNoError) {
+    const auto made = run(folder_ / "out.y4m", "2");
+    EXPECT_EQ(made.code, 0) << made.err;
+    EXPECT_EQ(frames_in(folder_ / "out.y4m"), 75);
+}
+
+// Begins with a picture that later ones before it in time refer to frames for that are not there.
+TEST(CutVideo, WithoutWhatIsBeforeItsFirstPictureIsNoError) {
+    const TemporaryFolder folder;
+    for (const std::string codec :
+         {"libx264 -x264-params open-gop=1", "libx265 -x265-params open-gop=1:log-level=error"}) {
+        ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=352x288:rate=25 -frames:v 75 -g 25 -bf 3 -c:v " + codec + " '" +
+                           (folder / "whole.mkv") + "'"));
+        ASSERT_TRUE(ffmpeg("-ss 1.4 -i '" + (folder / "whole.mkv") + "' -c copy '" + (folder / "cut.mkv") + "'"));
+        const auto made = run_framewire({"run", "--backend", "cpu", "--progress", "none", "-y", "-i",
+                                         folder / "cut.mkv", "-o", folder / "out.y4m"});
+        EXPECT_EQ(made.code, 0) << codec << " " << made.err;
+        const auto started = run_framewire({"run", "--backend", "cpu", "--progress", "none", "-y", "-i",
+                                            folder / "whole.mkv", "-o", folder / "out.y4m", "--start", "1.5"});
+        EXPECT_EQ(started.code, 0) << codec << " " << started.err;
+    }
+}
+
+const Clip h264{"h264", "a.mp4", "-c:v libx264 -movflags +faststart", true};
+
+std::string name_of(const ::testing::TestParamInfo<Clip>& info) { return info.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(Codecs, DamagedH264, ::testing::Values(h264), name_of);
+INSTANTIATE_TEST_SUITE_P(
+    Codecs, DamagedVideo,
+    ::testing::Values(h264, Clip{"h264_in_a_transport_stream", "a.ts", "-c:v libx264", true},
+                      Clip{"h265", "a.mp4", "-c:v libx265 -x265-params log-level=error -movflags +faststart", false},
+                      Clip{"mpeg4", "a.avi", "-c:v mpeg4 -bf 2 -q:v 3", true}),
+    name_of);
+
+}  // namespace damaged_video_test
+}  // namespace framewire::e2e
