@@ -21,7 +21,6 @@ constexpr int warps_per_block = threads_per_block / warp_threads;
 constexpr int words_per_thread = 2;
 constexpr int strip_words = (warp_threads - 2) * words_per_thread;
 constexpr int rows_per_turn = 2;  // of a warp's results, which see the same rows but for two
-constexpr int rows_at_once = 6;   // that a warp has on their way to shared memory
 
 constexpr int most_phases = 2;
 constexpr int most_band_rows = 64;
@@ -96,21 +95,14 @@ __global__ void __launch_bounds__(threads_per_block) mask_kernel(__grid_constant
 
     int y_begin = band * job.band_rows - phases * radius;  // of the tile
     int rows = job.band_rows + 2 * phases * radius;        // even, as are those of all tiles
-    for (int first = warp; first < rows; first += rows_at_once * warps_per_block) {
-        uint2 words[rows_at_once];
-#pragma unroll
-        for (int at = 0; at < rows_at_once; ++at) {
-            const int row = first + at * warps_per_block, y = y_begin + row;
-            const bool in_image = in_row && row < rows && y >= 0 && y < shape.height;
-            // Outside of the image the words read are the edge's, of which no bit is kept.
-            const auto* from = job.in.row(frame, min(max(y, 0), shape.height - 1)) + (in_row ? word : 0);
-            const auto keep_x = in_image ? inside.x : 0, keep_y = in_image ? inside.y : 0;
-            const auto read = *reinterpret_cast<const uint2*>(from);
-            words[at] = {(read.x ^ job.flip[0]) & keep_x, (read.y ^ job.flip[0]) & keep_y};
+    for (int row = warp; row < rows; row += warps_per_block) {
+        const int y = y_begin + row;
+        uint2 words{};
+        if (in_row && y >= 0 && y < shape.height) {
+            words = *reinterpret_cast<const uint2*>(job.in.row(frame, y) + word);
+            words = {(words.x ^ job.flip[0]) & inside.x, (words.y ^ job.flip[0]) & inside.y};
         }
-#pragma unroll
-        for (int at = 0; at < rows_at_once; ++at)
-            if (const int row = first + at * warps_per_block; row < rows) shared[row * warp_threads + lane] = words[at];
+        shared[row * warp_threads + lane] = words;
     }
 
     auto* tile = shared + lane;
