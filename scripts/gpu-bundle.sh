@@ -19,7 +19,7 @@ for test in core cuda colour filters delta detect hog pipeline media net session
     [ ! -x "$build/tests/${test}_tests" ] || cp "$build/tests/${test}_tests" "$bundle/tests/"
 done
 strip --strip-debug "$bundle"/bin/* "$bundle"/tests/*
-cp scripts/count-tests.sh scripts/run-sanitizer.sh scripts/hog-experiment.sh bench/profile.sh "$bundle/"
+cp scripts/count-tests.sh scripts/run-sanitizer.sh scripts/experiments/hog-experiment.sh bench/profile.sh "$bundle/"
 cp "$(fc-match --format='%{file}' 'DejaVu Sans:style=Book')" "$bundle/test-font.ttf"
 
 # Libraries go beside the programs; those of glibc apart, for machines whose own are older.

@@ -11,7 +11,7 @@ if [ "$(ccache --print-stats | awk '$1 == "cache_size_kibibyte" { print $2 }')" 
 cmake --preset "$preset" >/dev/null
 ninja -C "$build" all
 
-export TEST_JOBS=3              # many tests wait more than they compute
+export TEST_JOBS=4              # many tests wait more than they compute
 export FRAMEWIRE_REQUIRE_DATA=1 # deps.sh has installed all that tests read
 # Tests write thousands of files, some over and over, and it is not the disk that they try: in memory where there is room.
 if [ -z "${TMPDIR:-}" ] && room=$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1) && [ "${room:-0}" -ge 4000000 ]; then
@@ -24,16 +24,20 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1}
 # ThreadSanitizer's own exit status, 66, is the program's for a missing input.
 export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/tests/tsan.suppressions:allocator_may_return_null=1:exitcode=99}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.suppressions:print_suppressions=0}
-# The end-to-end tests take longest, so they begin first, in two halves.
-long=("$build/tests/e2e_tests@1/2" "$build/tests/e2e_tests@2/2")
-programs=()
-for program in "$build"/tests/*_tests; do [ "$program" = "$build/tests/e2e_tests" ] || programs+=("$program"); done
+# What takes longest begins first. The end-to-end tests, in three parts, and those of networks wait most of their time; beside
+# them the benches compile, and the filters' tests compute.
+tests=$build/tests
+first=("$tests/e2e_tests@1/3" "$tests/e2e_tests@2/3" "$tests/network_tests")
+next=("$tests/e2e_tests@3/3" "$tests/filters_tests")
+last=()
+for program in "$tests"/*_tests; do
+    case ${program##*/} in e2e_tests | network_tests | filters_tests) ;; *) last+=("$program") ;; esac
+done
 if [ "$preset" = dev ]; then
     # Not GoogleTest: the benches, the format and the layering of the sources, how tests are counted, what CUDA sources compile
     # for, the installed package as another project uses it, and what runs in browsers.
-    scripts/count-tests.sh "$build/logs" "${long[@]}" tests/cuda_objects_test.sh tests/benches_test.sh \
-        tests/consumers/consumer_test.sh tests/web_test.sh tests/format_test.sh tests/layering_test.sh tests/count_tests_test.sh \
-        "${programs[@]}"
-else
-    scripts/count-tests.sh "$build/logs" "${long[@]}" "${programs[@]}"
+    first+=(tests/benches_test.sh)
+    next+=(tests/web_test.sh tests/consumers/consumer_test.sh tests/cuda_objects_test.sh)
+    last+=(tests/format_test.sh tests/layering_test.sh tests/count_tests_test.sh)
 fi
+scripts/count-tests.sh "$build/logs" "${first[@]}" "${next[@]}" "${last[@]}"

@@ -2,7 +2,7 @@
 // more while they are held, and half the step between held and not.
 
 #include "framewire/core/error.hpp"
-#include "jobs/fleet.hpp"
+#include "jobs/rig/fleet.hpp"
 #include "suites.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 // the mark is 1.25 times that. Records count after they were compared with those of the same frames read raw.
 
 #include "framewire/core/error.hpp"
-#include "jobs/videos.hpp"
+#include "jobs/rig/videos.hpp"
 #include "suites.hpp"
 
 #include <fmt/format.h>

@@ -2,9 +2,9 @@
 // only after the frames were counted and the luma of the two outputs compared.
 
 #include "framewire/core/error.hpp"
-#include "jobs/luma.hpp"
+#include "jobs/rig/luma.hpp"
+#include "jobs/rig/videos.hpp"
 #include "jobs/shared_filters.hpp"
-#include "jobs/videos.hpp"
 #include "kit/programs.hpp"
 #include "suites.hpp"
 

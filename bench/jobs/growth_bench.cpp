@@ -1,7 +1,7 @@
 // How what a server takes grows, in processor time per frame and in memory: with the size of its pictures, with its
 // cameras, with its viewers. Rates are low, so that nothing has to be left out.
 
-#include "jobs/fleet.hpp"
+#include "jobs/rig/fleet.hpp"
 #include "suites.hpp"
 
 #include <fmt/format.h>

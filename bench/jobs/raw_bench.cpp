@@ -5,7 +5,7 @@
 #include "framewire/core/time/clock.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/pipeline/frames/frame.hpp"
-#include "jobs/served.hpp"
+#include "jobs/rig/served.hpp"
 #include "kit/programs.hpp"
 #include "suites.hpp"
 

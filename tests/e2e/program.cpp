@@ -1,4 +1,5 @@
 #include "e2e/program.hpp"
+#include "e2e/places.hpp"
 
 #include <gtest/gtest.h>
 
@@ -119,7 +120,7 @@ Result Program::wait(std::chrono::seconds deadline) {
 }
 
 std::vector<std::string> framewire(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), FRAMEWIRE_PROGRAM);
+    arguments.insert(arguments.begin(), program_path);
     return arguments;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "e2e/places.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -12,7 +14,8 @@ namespace framewire::e2e {
 /// the checkout. They are no part of the project.
 inline std::string real_data(const std::string& name) {
     const auto* folder = std::getenv("FRAMEWIRE_REAL_DATA");
-    return (std::filesystem::path(folder ? folder : FRAMEWIRE_SOURCES "/../shared/data") / name).lexically_normal();
+    return (std::filesystem::path(folder ? folder : std::string(sources_path) + "/../shared/data") / name)
+        .lexically_normal();
 }
 
 }  // namespace framewire::e2e

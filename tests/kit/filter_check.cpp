@@ -5,15 +5,33 @@
 namespace framewire::kit {
 namespace {
 
+// What a filter reads and what it must give, in whatever layout and by whichever instructions.
+struct Expected {
+    Shape shape;
+    Fill fill_with;
+    HostImage in, previous, want;
+
+    Expected(const FilterCheck& check, const ParameterValues& values, const Shape& of_shape, Fill of_fill)
+        : shape(of_shape),
+          fill_with(of_fill),
+          in(of_shape),
+          previous(of_shape),
+          want(check.info.output_shape(values, of_shape)) {
+        fill(in.view(), fill_with, 1);
+        fill(previous.view(), fill_with, 2);
+        check.reference({in.view(), previous.view(), want.view(), previous.view()});
+    }
+};
+
 // The images of one case, with their twins on the GPU where the backend is CUDA.
 struct CaseImages {
     GuardedImage in, previous, out;
     std::optional<DeviceTwin> device_in, device_previous, device_out;
 
-    CaseImages(Backend backend, Shape in_shape, Shape out_shape, Layout layout, Fill fill_with)
-        : in(in_shape, layout), previous(in_shape, layout), out(out_shape, layout) {
-        fill(in.view(), fill_with, 1);
-        fill(previous.view(), fill_with, 2);
+    CaseImages(Backend backend, const Expected& expected, Layout layout)
+        : in(expected.shape, layout), previous(expected.shape, layout), out(expected.want.view().shape(), layout) {
+        copy(expected.in.view(), in.view());
+        copy(expected.previous.view(), previous.view());
         if (backend == Backend::cuda) {
             device_in.emplace(in);
             device_previous.emplace(previous);
@@ -44,24 +62,6 @@ struct CaseImages {
     }
 };
 
-// What a filter reads and what it must give, in whatever layout and by whichever instructions.
-struct Expected {
-    Shape shape;
-    Fill fill_with;
-    HostImage in, previous, want;
-
-    Expected(const FilterCheck& check, const ParameterValues& values, const Shape& of_shape, Fill of_fill)
-        : shape(of_shape),
-          fill_with(of_fill),
-          in(of_shape),
-          previous(of_shape),
-          want(check.info.output_shape(values, of_shape)) {
-        fill(in.view(), fill_with, 1);
-        fill(previous.view(), fill_with, 2);
-        check.reference({in.view(), previous.view(), want.view(), previous.view()});
-    }
-};
-
 void check_case(Backend backend, const FilterCheck& check, const ParameterValues& values, const Expected& expected,
                 Layout layout) {
     const auto& shape = expected.shape;
@@ -72,7 +72,7 @@ void check_case(Backend backend, const FilterCheck& check, const ParameterValues
     const auto out_shape = expected.want.view().shape();
     ASSERT_EQ(filter->output_shape(), out_shape);
 
-    CaseImages images(backend, shape, out_shape, layout, expected.fill_with);
+    CaseImages images(backend, expected, layout);
     images.run(*filter, on, check.info, 0x5A);
     if (const auto difference = first_difference(images.out.view(), expected.want.view(), check.tolerance))
         FAIL() << *difference;

@@ -8,6 +8,7 @@
 #include "framewire/net/stream/viewer_outbox.hpp"
 #include "framewire/net/tcp/dialer.hpp"
 #include "framewire/net/tls/dialer.hpp"
+#include "framewire/net/transport/outcome.hpp"
 #include "framewire/net/websocket/dialer.hpp"
 
 #include <algorithm>
@@ -23,19 +24,6 @@ namespace framewire::net {
 namespace {
 
 using std::chrono::milliseconds;
-
-// What became of a read or a write.
-struct Outcome {
-    bool done = false;
-    std::error_code error{};
-    std::size_t bytes = 0;
-
-    // Small enough for a callback without an allocation.
-    Connection::Done handler() {
-        return
-            [this](const std::error_code& error_, std::size_t bytes_) { done = true, error = error_, bytes = bytes_; };
-    }
-};
 
 }  // namespace
 

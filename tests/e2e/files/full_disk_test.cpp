@@ -1,5 +1,6 @@
 // Outputs on a disk that gets full: a file system of 64 KiB, mounted where only the program under test sees it.
 
+#include "e2e/places.hpp"
 #include "e2e/program.hpp"
 
 #include <fmt/format.h>
@@ -73,7 +74,7 @@ TEST_P(FullDisk, IsAnErrorOfItsOwnAndLeavesNothingHalf) {
     const auto& one = GetParam();
     auto command = own_mounts();
     command.insert(command.end(), {"sh", "-c", on_small_disk, "sh", disk.path(),
-                                   std::to_string(disk_kib - one.free_kib), elsewhere / "names", FRAMEWIRE_PROGRAM});
+                                   std::to_string(disk_kib - one.free_kib), elsewhere / "names", program_path});
     for (auto argument : one.arguments) {
         if (const auto at = argument.find("DISK"); at != std::string::npos) argument.replace(at, 4, disk.path());
         if (const auto at = argument.find("ELSE"); at != std::string::npos) argument.replace(at, 4, elsewhere.path());

@@ -1,4 +1,5 @@
 // What becomes of outputs: of those that are there already, and of those of runs that do not end well.
+#include "e2e/places.hpp"
 #include "e2e/program.hpp"
 #include "e2e/window/display.hpp"
 
@@ -113,8 +114,8 @@ TEST(Outputs, ReplacedOnesKeepTheirPermissions) {
 TEST(Outputs, AreAskedAboutOnATerminal) {
     const TemporaryFolder folder;
     make(folder / "a.mkv");
-    const auto command = std::string(FRAMEWIRE_PROGRAM) + " run --backend cpu -i " + small_synth + " --frames 3 -o " +
-                         (folder / "a.mkv");
+    const auto command =
+        std::string(program_path) + " run --backend cpu -i " + small_synth + " --frames 3 -o " + (folder / "a.mkv");
     for (const auto& [answer, code, frames] : {std::tuple{"n", 74, 5}, std::tuple{"y", 0, 3}}) {
         std::ofstream(folder / "answer") << answer << "\n";
         const auto result = Program({"script", "-qec", command, "/dev/null"}, folder / "answer").wait();
@@ -185,7 +186,7 @@ INSTANTIATE_TEST_SUITE_P(All, BrokenOff,
 
 TEST(Outputs, AnIgnoredHangupIsObeyed) {
     const TemporaryFolder folder;
-    Program program({"sh", "-c", "trap '' HUP; exec \"$0\" \"$@\"", FRAMEWIRE_PROGRAM, "run", "--backend", "cpu",
+    Program program({"sh", "-c", "trap '' HUP; exec \"$0\" \"$@\"", program_path, "run", "--backend", "cpu",
                      "--progress", "json", "-i", paced, "-o", folder / "a.mkv", "--frames", "300"});
     ASSERT_TRUE(program.wait_for_err("\"frame\":")) << program.err();
     program.signal(SIGHUP);
@@ -354,7 +355,7 @@ TEST(Outputs, AFullDiskBreaksHlsOffWithWholeFiles) {
     const TemporaryFolder folder;
     // No file may be longer: the first segment fits, a later one of noise does not.
     const auto result =
-        Program({"sh", "-c", "ulimit -f 2000; exec \"$0\" \"$@\"", FRAMEWIRE_PROGRAM, "run", "--backend", "cpu", "-i",
+        Program({"sh", "-c", "ulimit -f 2000; exec \"$0\" \"$@\"", program_path, "run", "--backend", "cpu", "-i",
                  "lavfi:testsrc2=size=320x240:rate=25,noise=alls=100:allf=t+u:enable='gte(t,2)'", "-o",
                  folder / "a.m3u8"})
             .wait();
@@ -367,8 +368,8 @@ TEST(Outputs, AFullDiskKeepsWhatWasRecorded) {
     for (const char* name : {"a.mp4", "a.mkv", "a.y4m", "a.bgr"}) {
         const TemporaryFolder folder;
         const auto result =
-            Program({"sh", "-c", "ulimit -f 16000; exec \"$0\" \"$@\"", FRAMEWIRE_PROGRAM, "run", "--backend", "cpu",
-                     "-i", "lavfi:testsrc2=size=320x240:rate=50,noise=alls=100:allf=t+u,realtime", "-o", folder / name,
+            Program({"sh", "-c", "ulimit -f 16000; exec \"$0\" \"$@\"", program_path, "run", "--backend", "cpu", "-i",
+                     "lavfi:testsrc2=size=320x240:rate=50,noise=alls=100:allf=t+u,realtime", "-o", folder / name,
                      "--frames", "2000"})
                 .wait();
         EXPECT_EQ(result.code, 74) << name << result.err;
@@ -391,8 +392,8 @@ TEST(Outputs, ADisplayThatGoesLeavesTheRecordingWhole) {
     Program display(display_server("320x240x24"));
     ASSERT_TRUE(display.wait_for_err("\n")) << display.err();
     const auto number = std::atoi(display.err().c_str());
-    Program viewer({"env", "DISPLAY=:" + std::to_string(number), "SDL_VIDEODRIVER=x11", FRAMEWIRE_PROGRAM, "view", url,
-                    "-o", folder / "a.mp4", "--progress", "json"});
+    Program viewer({"env", "DISPLAY=:" + std::to_string(number), "SDL_VIDEODRIVER=x11", program_path, "view", url, "-o",
+                    folder / "a.mp4", "--progress", "json"});
     ASSERT_TRUE(viewer.wait_for_err("\"frame\":")) << viewer.err();
     display.signal(SIGKILL);
     const auto result = viewer.wait();

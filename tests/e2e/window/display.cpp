@@ -1,4 +1,5 @@
 #include "e2e/window/display.hpp"
+#include "e2e/places.hpp"
 
 #include <gtest/gtest.h>
 
@@ -74,7 +75,7 @@ Display::Display() {
 // unloaded.
 std::vector<std::string> Display::framewire(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), {"env", variable_, "SDL_VIDEODRIVER=x11", "SDL_RENDER_DRIVER=software",
-                                         "SDL_FRAMEBUFFER_ACCELERATION=0", FRAMEWIRE_PROGRAM});
+                                         "SDL_FRAMEBUFFER_ACCELERATION=0", program_path});
     return arguments;
 }
 

@@ -1,4 +1,5 @@
 // What is said of arguments that are wrong, and what helps to get them right: help, the manual page, completions.
+#include "e2e/places.hpp"
 #include "e2e/program.hpp"
 
 #include "framewire/media/sources/source_registry.hpp"
@@ -127,8 +128,7 @@ TEST(Words, NoLineComesWithEveryRun) {
 TEST(Words, VideoDoesNotGoToATerminal) {
     const TemporaryFolder folder;
     const auto on_terminal = [&](const std::string& arguments) {
-        return Program({"script", "-qec", std::string(FRAMEWIRE_PROGRAM) + " " + arguments, folder / "typescript"})
-            .wait();
+        return Program({"script", "-qec", std::string(program_path) + " " + arguments, folder / "typescript"}).wait();
     };
     FRAMEWIRE_NEEDS(Program({"script", "--version"}).wait().code == 0, "script (Debian's bsdutils)");
     for (const auto* arguments : {"run -i synth:size=64x48:frames=2 -o -", "detect -i synth:frames=2 -o x --annotate -",

@@ -1,5 +1,6 @@
 #include "network/cases/rig.hpp"
 
+#include "e2e/places.hpp"
 #include "framewire/core/time/clock.hpp"
 #include "network/link/descriptor.hpp"
 
@@ -56,7 +57,11 @@ Camera::Camera(const e2e::TemporaryFolder& folder, const std::string& name, cons
         to = "pipe:" + pipe;
         source_ = fmt::format("raw:{}:size={}:fps={}:format=bgr", pipe, size, fps);
     }
-    command_ = {FRAMEWIRE_TEST_CAMERA,         log_, to, "size=" + size, fmt::format("fps={}", fps),
+    command_ = {std::string(e2e::test_programs_path) + "/test-camera",
+                log_,
+                to,
+                "size=" + size,
+                fmt::format("fps={}", fps),
                 fmt::format("noise={}", noise)};
     start();
 }
@@ -84,7 +89,7 @@ Words serve_command(Words arguments, const Link* link, std::uint16_t port) {
 }
 
 Words crowd_command(Words words, const Link* link) {
-    words.insert(words.begin(), FRAMEWIRE_TEST_LOAD);
+    words.insert(words.begin(), std::string(e2e::test_programs_path) + "/test-load");
     return link ? link->at_viewers(std::move(words)) : words;
 }
 

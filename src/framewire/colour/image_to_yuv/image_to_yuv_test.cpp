@@ -40,12 +40,15 @@ void check(Backend backend, const YuvInfo& info, int channels, kit::Layout layou
     kit::fill(before.view(), fill, 1);
     GuardedYuv picture(info, layout, backend), want(info, {}, Backend::cpu);
     image_to_yuv_reference(before.view(), want.host());
-    for (const auto poison : {std::uint8_t{0x5A}, std::uint8_t{0xC3}}) {
-        picture.reset(poison);
-        convert(kit::executor(backend), image, picture, info);
-        if (const auto difference = picture.first_difference(want)) FAIL() << *difference;
-        if (const auto broken = picture.broken_guard()) FAIL() << "wrote outside the picture, at " << *broken;
-    }
+    kit::for_each_instruction_set(backend, [&](const std::string& instruction_set) {
+        SCOPED_TRACE(instruction_set);
+        for (const auto poison : {std::uint8_t{0x5A}, std::uint8_t{0xC3}}) {
+            picture.reset(poison);
+            convert(kit::executor(backend), image, picture, info);
+            if (const auto difference = picture.first_difference(want)) FAIL() << *difference;
+            if (const auto broken = picture.broken_guard()) FAIL() << "wrote outside the picture, at " << *broken;
+        }
+    });
     if (const auto difference = kit::first_difference(image.view(), before.view()))
         FAIL() << "input changed: " << *difference;
 }
@@ -58,28 +61,25 @@ TEST_P(ImageToYuvTest, EqualsTheFormula) {
         for (const auto& siting : sitings)
             if (sited || siting == siting_left) kinds.push_back({format, {}, siting});
     }
-    kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
-        SCOPED_TRACE(instruction_set);
-        std::size_t turn = 0;
-        for (auto info : kinds)
-            for (const auto& shape : kit::small_shapes(3))
-                for (const auto fill : kit::fills()) {
-                    info.height = shape.height;
-                    info.width = shape.width;
-                    info.coding = codings[turn % std::size(codings)];
-                    info.frames = turn % 4 ? 1 : 3;
-                    const auto layouts = kit::layouts();
-                    check(GetParam(), info, turn % 5 ? 3 : 1, layouts[turn % layouts.size()], fill);
-                    ++turn;
-                    if (::testing::Test::HasFailure()) return;  // the first one says enough
-                }
-        for (auto info : kinds) {
-            info.coding = codings[1 + turn++ % 5];
-            info.height = kit::hd_shape(3).height;
-            info.width = kit::hd_shape(3).width;
-            check(GetParam(), info.with_frames(2), 3, {}, kit::Fill::noise);
-        }
-    });
+    std::size_t turn = 0;
+    for (auto info : kinds)
+        for (const auto& shape : kit::small_shapes(3))
+            for (const auto fill : kit::fills()) {
+                info.height = shape.height;
+                info.width = shape.width;
+                info.coding = codings[turn % std::size(codings)];
+                info.frames = turn % 4 ? 1 : 3;
+                const auto layouts = kit::layouts();
+                check(GetParam(), info, turn % 5 ? 3 : 1, layouts[turn % layouts.size()], fill);
+                ++turn;
+                if (::testing::Test::HasFailure()) return;  // the first one says enough
+            }
+    for (auto info : kinds) {
+        info.coding = codings[1 + turn++ % 5];
+        info.height = kit::hd_shape(3).height;
+        info.width = kit::hd_shape(3).width;
+        check(GetParam(), info.with_frames(2), 3, {}, kit::Fill::noise);
+    }
 }
 
 // A row longer than a segment of the CPU's and a block of the GPU's.

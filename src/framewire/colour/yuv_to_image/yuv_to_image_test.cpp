@@ -39,12 +39,15 @@ void check(Backend backend, const YuvInfo& info, int channels, kit::Layout layou
     kit::GuardedImage image({info.frames, info.height, info.width, channels}, layout);
     HostImage want(image.view().shape());
     yuv_to_image_reference(before.host(), want.view());
-    for (const auto poison : {std::uint8_t{0x5A}, std::uint8_t{0xC3}}) {
-        image.reset(poison);
-        convert(kit::executor(backend), picture, image, info);
-        if (const auto difference = kit::first_difference(image.view(), want.view())) FAIL() << *difference;
-        if (const auto broken = image.broken_guard()) FAIL() << "wrote outside the image, at byte " << *broken;
-    }
+    kit::for_each_instruction_set(backend, [&](const std::string& instruction_set) {
+        SCOPED_TRACE(instruction_set);
+        for (const auto poison : {std::uint8_t{0x5A}, std::uint8_t{0xC3}}) {
+            image.reset(poison);
+            convert(kit::executor(backend), picture, image, info);
+            if (const auto difference = kit::first_difference(image.view(), want.view())) FAIL() << *difference;
+            if (const auto broken = image.broken_guard()) FAIL() << "wrote outside the image, at byte " << *broken;
+        }
+    });
     if (const auto difference = picture.first_difference(before)) FAIL() << "input changed: " << *difference;
 }
 
@@ -59,28 +62,25 @@ void check_all(Backend backend, int bits) {
             kinds.push_back({{format.chroma, format.interleaved, bits}, {}, siting});
         }
     }
-    kit::for_each_instruction_set(backend, [&](const std::string& instruction_set) {
-        SCOPED_TRACE(instruction_set);
-        std::size_t turn = 0;
-        for (auto info : kinds)
-            for (const auto& shape : kit::small_shapes(3))
-                for (const auto fill : kit::fills()) {
-                    info.height = shape.height;
-                    info.width = shape.width;
-                    info.coding = codings[turn % std::size(codings)];
-                    info.frames = turn % 4 ? 1 : 3;
-                    const auto layouts = kit::layouts();
-                    check(backend, info, turn % 5 ? 3 : 1, layouts[turn % layouts.size()], fill);
-                    ++turn;
-                    if (::testing::Test::HasFailure()) return;  // the first one says enough
-                }
-        for (auto info : kinds) {
-            info.coding = codings[1 + turn++ % 5];
-            info.height = kit::hd_shape(3).height;
-            info.width = kit::hd_shape(3).width;
-            check(backend, info.with_frames(2), 3, {}, kit::Fill::noise);
-        }
-    });
+    std::size_t turn = 0;
+    for (auto info : kinds)
+        for (const auto& shape : kit::small_shapes(3))
+            for (const auto fill : kit::fills()) {
+                info.height = shape.height;
+                info.width = shape.width;
+                info.coding = codings[turn % std::size(codings)];
+                info.frames = turn % 4 ? 1 : 3;
+                const auto layouts = kit::layouts();
+                check(backend, info, turn % 5 ? 3 : 1, layouts[turn % layouts.size()], fill);
+                ++turn;
+                if (::testing::Test::HasFailure()) return;  // the first one says enough
+            }
+    for (auto info : kinds) {
+        info.coding = codings[1 + turn++ % 5];
+        info.height = kit::hd_shape(3).height;
+        info.width = kit::hd_shape(3).width;
+        check(backend, info.with_frames(2), 3, {}, kit::Fill::noise);
+    }
 }
 
 TEST_P(YuvToImageTest, OfBytesEqualsTheFormula) { check_all(GetParam(), 8); }

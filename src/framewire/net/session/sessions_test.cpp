@@ -45,6 +45,13 @@ protected:
         sessions.publish(served);
         loop.run();
     }
+    // A viewer hears one step of the stream and draws nothing.
+    void let_hear_a_step(MemoryPeer& peer, TestStream& stream, Stream& served) {
+        peer.say(hello_for("main"));
+        peer.hear();
+        step(stream, served);
+        peer.hear();
+    }
     void pass(std::chrono::milliseconds time) {
         loop.pass(time);
         sessions.check_deadlines();
@@ -198,10 +205,7 @@ TEST_F(SessionsTest, WhoClaimsToHaveDrawnWhatWasNotSentIsDropped) {
     auto& served = sessions.add("main", stream.state);
     for (const std::uint64_t messages : {0, 2}) {
         auto liar = come();
-        liar.say(hello_for("main"));
-        liar.hear();
-        step(stream, served);
-        liar.hear();
+        let_hear_a_step(liar, stream, served);
         liar.say(drawn_message({messages, 1, 1}));
         EXPECT_EQ(sessions.metrics().viewers, 0) << messages;
     }
@@ -212,10 +216,7 @@ TEST_F(SessionsTest, WhoReadsButDrawsNothingIsDroppedAtTheDeadline) {
     auto& stream = streams.emplace_back();
     auto& served = sessions.add("main", stream.state);
     auto peer = come();
-    peer.say(hello_for("main"));
-    peer.hear();
-    step(stream, served);
-    peer.hear();
+    let_hear_a_step(peer, stream, served);
     for (int second = 0; second < 9; ++second) {
         pass(1s);
         peer.hear();
@@ -229,10 +230,7 @@ TEST_F(SessionsTest, ClocksAreCompared) {
     auto& stream = streams.emplace_back();
     auto& served = sessions.add("main", stream.state);
     auto peer = come();
-    peer.say(hello_for("main"));
-    peer.hear();
-    step(stream, served);
-    peer.hear();
+    let_hear_a_step(peer, stream, served);
     peer.say(drawn_message({1, 1, 1000}));
     loop.run();
     const auto now_us = microseconds_since_start(loop.now());

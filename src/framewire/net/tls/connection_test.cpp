@@ -6,6 +6,7 @@
 #include "framewire/net/testing/test_memory.hpp"
 #include "framewire/net/tls/context.hpp"
 #include "framewire/net/tls/identity.hpp"
+#include "framewire/net/transport/outcome.hpp"
 #include "kit/images.hpp"
 
 #include <gtest/gtest.h>
@@ -26,18 +27,6 @@ namespace tls_connection_test {
 using testing::connection_pair;
 using testing::ManualLoop;
 using testing::MemoryPeer;
-
-// What became of an operation.
-struct Ended {
-    bool done = false;
-    std::error_code error{};
-    std::size_t bytes = 0;
-
-    Connection::Done handler() {
-        return
-            [this](const std::error_code& error_, std::size_t bytes_) { done = true, error = error_, bytes = bytes_; };
-    }
-};
 
 const TlsIdentity& identity() {
     static const auto made = make_identity();
@@ -88,7 +77,7 @@ TEST_F(TlsTest, CarriesBytesBothWays) {
         const auto down = random_bytes(300'000), up = random_bytes(5000);
         const ByteSpan all(down);
         const std::vector<ByteSpan> pieces{all.first(10), {}, all.subspan(10, 200'000), all.subspan(200'010)};
-        Ended down_written, up_written;
+        Outcome down_written, up_written;
         std::size_t progress = 0;
         server->write(
             pieces,
@@ -102,7 +91,7 @@ TEST_F(TlsTest, CarriesBytesBothWays) {
         const auto read_all = [this](TlsConnection& end, std::size_t count) {
             Bytes heard, buffer(3000);
             while (heard.size() < count) {
-                Ended read;
+                Outcome read;
                 end.read_some(buffer, read.handler());
                 EXPECT_FALSE(read.done) << "called back from inside";
                 loop.run_tasks();
@@ -112,7 +101,7 @@ TEST_F(TlsTest, CarriesBytesBothWays) {
             return heard;
         };
         Bytes server_buffer(10'000);
-        Ended server_read;
+        Outcome server_read;
         server->read_some(server_buffer, server_read.handler());
         EXPECT_TRUE(read_all(*client, down.size()) == down);
         loop.run_tasks();
@@ -132,7 +121,7 @@ TEST_F(TlsTest, TellsAnEndFromBeingCutOff) {
     for (const bool properly : {true, false}) {
         connect(1 << 20);
         Bytes buffer(10), own(10);
-        Ended read, own_read;
+        Outcome read, own_read;
         client->read_some(buffer, read.handler());
         server->read_some(own, own_read.handler());
         loop.run_tasks();
@@ -149,7 +138,7 @@ TEST_F(TlsTest, TellsAnEndFromBeingCutOff) {
         // The other way it goes on.
         const Bytes word{'h', 'i'};
         const ByteSpan piece(word);
-        Ended written;
+        Outcome written;
         client->write({&piece, 1}, {}, written.handler());
         loop.run_tasks();
         EXPECT_TRUE(written.done && !written.error);
@@ -161,7 +150,7 @@ TEST_F(TlsTest, TellsAnEndFromBeingCutOff) {
 TEST_F(TlsTest, SaysNothingToWhomItDistrusts) {
     for (const auto& fingerprint : {std::string(), "SHA256:" + std::string(64, '0')}) {
         connect(1 << 20, fingerprint);
-        Ended shaken, written, heard;
+        Outcome shaken, written, heard;
         client->shake_hands(shaken.handler());
         const Bytes secret(20, 's');
         const ByteSpan piece(secret);
@@ -202,7 +191,7 @@ TEST_F(TlsTest, DistrustsACertificateWhoseTimeIsNotNow) {
     for (const auto& [from_days, to_days, words] : cases) {
         server_context_ = careless_context(authority.identity("DNS:camera.test", from_days, to_days));
         connect(1 << 20, "");
-        Ended shaken, heard;
+        Outcome shaken, heard;
         client->shake_hands(shaken.handler());
         Bytes buffer(10);
         server->read_some(buffer, heard.handler());
@@ -218,7 +207,7 @@ TEST_F(TlsTest, AnswersWithoutTlsWhoSpeaksNone) {
     server = server_over(std::move(near));
     MemoryPeer plain(loop, std::move(far));
     Bytes buffer(10);
-    Ended read;
+    Outcome read;
     server->read_some(buffer, read.handler());
     plain.say(viewer_hello({.stream = "main"}));
     EXPECT_EQ(plain.hear(), (Bytes{'p', 'l', 'a', 'i', 'n'}));
@@ -228,7 +217,7 @@ TEST_F(TlsTest, AnswersWithoutTlsWhoSpeaksNone) {
     auto [there, here] = connection_pair(loop, "the server", 1 << 20);
     client = client_over(std::move(here), "");
     MemoryPeer mute(loop, std::move(there));
-    Ended shaken;
+    Outcome shaken;
     client->shake_hands(shaken.handler());
     EXPECT_FALSE(mute.hear().empty());
     mute.say(error_message(Refusal::bad_request, "no TLS here", true));
@@ -252,7 +241,7 @@ TEST_F(TlsTest, HandshakesThatAreCutOffOrDamagedEnd) {
         server = server_over(std::move(near));
         MemoryPeer peer(loop, std::move(far));
         Bytes buffer(10);
-        Ended read;
+        Outcome read;
         server->read_some(buffer, read.handler());
         auto words = whole;
         if (round < whole.size())
@@ -275,7 +264,7 @@ TEST_F(TlsTest, AFloodOfWhatIsNoWordEnds) {
     server = server_over(std::move(near));
     MemoryPeer peer(loop, std::move(far));
     Bytes buffer(10);
-    Ended read;
+    Outcome read;
     server->read_some(buffer, read.handler());
     const auto ssl = connecting(*client_context_, {"camera.test", 1});
     const auto say_and_hear = [&] {

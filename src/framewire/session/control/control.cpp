@@ -1,6 +1,7 @@
 #include "framewire/session/control/control.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters/numbers.hpp"
 #include "framewire/core/text/printable.hpp"
 #include "framewire/filters/adjust/adjust.hpp"
 #include "framewire/pipeline/chain/chain.hpp"
@@ -8,8 +9,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <charconv>
 #include <optional>
+#include <system_error>
 
 namespace framewire::session {
 namespace {
@@ -36,10 +37,8 @@ Adjustment adjustment_of(std::string_view values) {
 
 FilterOrder filter_order_of(std::string_view text, std::string_view words) {
     FilterOrder order;
-    const auto [end, error] = std::from_chars(words.data(), words.data() + words.size(), order.number);
-    const auto state = words.substr(static_cast<std::size_t>(end - words.data()));
-    if (error != std::errc{} || (state != " on" && state != " off")) refuse_control(text);
-    order.on = state == " on";
+    if (take_number(words, order.number) != std::errc{} || (words != " on" && words != " off")) refuse_control(text);
+    order.on = words == " on";
     return order;
 }
 

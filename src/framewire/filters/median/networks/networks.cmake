@@ -1,6 +1,7 @@
 # The median's sorting networks are lists of thousands of steps, written as source by a program at build time.
 add_executable(framewire_median_networks
     ${CMAKE_CURRENT_LIST_DIR}/print_networks.cpp ${CMAKE_CURRENT_LIST_DIR}/tile_network.cpp)
+framewire_joined(framewire_median_networks)
 target_include_directories(framewire_median_networks PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(framewire_median_networks PRIVATE framewire::options)
 

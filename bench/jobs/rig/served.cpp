@@ -1,4 +1,4 @@
-#include "jobs/served.hpp"
+#include "jobs/rig/served.hpp"
 
 #include "framewire/core/error.hpp"
 

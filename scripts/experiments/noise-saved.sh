@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # What filters save a difference stream: the share of bytes that differ by more than the threshold between two pictures of
 # one scene, unfiltered and after each filter, as `framewire serve` counts them. Prints a Markdown table in per cent.
-#   scripts/noise-saved.sh THRESHOLD NAME=FIRST,SECOND [NAME=FIRST,SECOND...]    pictures of one size and file ending
+#   scripts/experiments/noise-saved.sh THRESHOLD NAME=FIRST,SECOND [NAME=FIRST,SECOND...]    pictures of one size and file ending
 set -euo pipefail
-framewire=${FRAMEWIRE:-$(dirname "$0")/../build/dev/framewire}
+framewire=${FRAMEWIRE:-$(dirname "$0")/../../build/dev/framewire}
 # The report's own (figure 35 and section 6.5), and sizes on both sides of them.
 filters=(mean={3,5,7,9,15} gaussian={3:sigma=1,4:sigma=2,5:sigma=3,6:sigma=5,7:sigma=8} gaussian={3,5,7,9,11,13,15}
     gaussian={6,8,10}:sigma=2 median={3,5,7,9,15})

@@ -1,8 +1,8 @@
-#include "jobs/fleet.hpp"
+#include "jobs/rig/fleet.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/net/address.hpp"
-#include "jobs/served.hpp"
+#include "jobs/rig/served.hpp"
 #include "network/load/crowd.hpp"
 
 #include <fmt/format.h>

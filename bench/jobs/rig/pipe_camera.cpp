@@ -1,4 +1,4 @@
-#include "jobs/pipe_camera.hpp"
+#include "jobs/rig/pipe_camera.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/time/clock.hpp"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Whole jobs beside `ffmpeg -vf` on this machine, as a table in docs/decisions/peers.md.
-#   scripts/peers.sh [VIDEO]    VIDEO: what both read; a test picture of 1080p H.264 without it
+#   scripts/experiments/peers.sh [VIDEO]    VIDEO: what both read; a test picture of 1080p H.264 without it
 # FRAMEWIRE_PRESET (dev) is what is built; everything after -- goes to framewire-bench (--quick, --only TEXT).
 # The machine should be quiet: nothing else may run on it for the half hour that this takes.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 preset=${FRAMEWIRE_PRESET:-dev}
 video=
 [[ $# -gt 0 && $1 != -- ]] && { video=$(realpath "$1"); shift; }

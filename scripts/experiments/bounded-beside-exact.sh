@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What the modes exact and bounded take on clips beside bitmaps and differences under zstd -3: bytes per step, a sixtieth of the
 # first picture included, and shares of that.
-#   scripts/bounded-beside-exact.sh THRESHOLD FRAMES CLIP...
+#   scripts/experiments/bounded-beside-exact.sh THRESHOLD FRAMES CLIP...
 # A clip may be a folder of pictures. FRAMEWIRE_PRESET (dev) is what is built. The last line has geometric means. Ends with 1 where
 # bounded takes more than exact.
 set -euo pipefail
@@ -12,7 +12,7 @@ set -euo pipefail
 threshold=$1 frames=$2
 shift 2
 preset=${FRAMEWIRE_PRESET:-dev}
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 [ -f "build/$preset/build.ninja" ] || cmake --preset "$preset" >/dev/null
 ninja -C "build/$preset" framewire-bench >/dev/null
 

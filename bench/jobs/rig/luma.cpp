@@ -1,4 +1,4 @@
-#include "jobs/luma.hpp"
+#include "jobs/rig/luma.hpp"
 
 #include "framewire/core/error.hpp"
 

@@ -2,7 +2,7 @@
 # Repeats the HOG report's experiment (section 8) and prints its table with framewire's figures below the report's: the
 # first 12 images of a folder, 5 times over, and the first 480 frames of a video, on the CPU and, where there is one, on the
 # GPU with 1, 2 and 4 streams.
-#   scripts/hog-experiment.sh IMAGES [VIDEO]
+#   scripts/experiments/hog-experiment.sh IMAGES [VIDEO]
 # VIDEO is vtest.avi of Debian's opencv-doc where that is installed, else 480 frames of the synthetic camera, from a file.
 # The report counted the steps of the algorithm alone. Here 'all' is reading, decoding, computing and writing the .npy, which
 # go on at the same time, and 'steps' is computing alone, which a GPU does while other things go on.

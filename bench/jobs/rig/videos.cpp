@@ -1,4 +1,4 @@
-#include "jobs/videos.hpp"
+#include "jobs/rig/videos.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 """Draws detection rate against false alarms a window, from curves that `framewire hog --train --folds --curve` writes.
 
     framewire hog --train people/ other/ -o model.npy --folds 10 --curve curve.csv
-    scripts/plot-detection-curve.py "our model=curve.csv" ["NAME=more.csv" ...] > curve.svg
+    scripts/experiments/plot-detection-curve.py "our model=curve.csv" ["NAME=more.csv" ...] > curve.svg
 
 With --table it prints, as a Markdown table, the detection rates at some rates of false alarms instead.
 """

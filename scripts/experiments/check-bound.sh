@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Whether each byte that viewers of clips see is within its bound: all modes, thresholds 0 to 254, a few frames of each clip.
-#   scripts/check-bound.sh CLIP...
+#   scripts/experiments/check-bound.sh CLIP...
 # A clip may be a folder of pictures of one size. FRAMEWIRE_PRESET (dev) is what is built; FRAMEWIRE_QUICK=1 takes every 16th
 # threshold. Ends with 1 where a byte is further off.
 set -euo pipefail
@@ -9,7 +9,7 @@ set -euo pipefail
     exit 2
 }
 preset=${FRAMEWIRE_PRESET:-dev}
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 [ -f "build/$preset/build.ninja" ] || cmake --preset "$preset" >/dev/null
 ninja -C "build/$preset" framewire-bench >/dev/null
 

@@ -2,7 +2,7 @@
 """Draws the moving-object report's figure 14, time against the number of components, from framewire-bench's rows.
 
     framewire bench ladders/component-counts --json rows.json
-    scripts/plot-component-counts.py rows.json [more.json ...] > docs/detect/component-counts.svg
+    scripts/experiments/plot-component-counts.py rows.json [more.json ...] > docs/detect/component-counts.svg
 
 With --table it prints the numbers as a Markdown table instead. Rows of the same line in several files: the first counts.
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compares the components that `framewire detect` finds with known counts, for both connectivities.
-# usage: scripts/component-counts.sh PROGRAM COUNTS.csv FOLDER
+# usage: scripts/experiments/component-counts.sh PROGRAM COUNTS.csv FOLDER
 # COUNTS.csv has a heading and lines of file,width,height,foreground,components_4,components_8, where foreground is luma<128,
 # luma>=128 or value>0 and the files, some of which are raw gray bytes (.raw), lie in FOLDER. Prints one line for each that
 # differs and a sum; fails when one does.
