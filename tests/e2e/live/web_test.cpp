@@ -119,7 +119,9 @@ TEST(Web, RefusesWhoMayNot) {
     for (const auto* path : {"/api/cameras", "/api/cameras/door", "/api/filters", "/api/stats", "/metrics",
                              "/door/snapshot.jpg", "/door/snapshot.png", "/door/stream.mjpeg", "/?action=snapshot"}) {
         EXPECT_EQ(server.status(path), "401") << path;
-        if (std::string(path).find("mjpeg") == std::string::npos) EXPECT_EQ(server.status(path, token), "200") << path;
+        if (std::string(path).find("mjpeg") == std::string::npos) {
+            EXPECT_EQ(server.status(path, token), "200") << path;
+        }
     }
     EXPECT_EQ(server.status("/metrics", "-u me:correct-horse-battery-staple"), "200");
     const std::string json = " -H 'Content-Type: application/json' -d '{}' ";
@@ -162,7 +164,9 @@ TEST(Web, TellsWhatMoves) {
         ASSERT_NE(data, std::string::npos) << event;
         const auto json = Json::parse(event.substr(data + std::string("data: ").size()));
         EXPECT_GT(json["objects"].size(), 0u) << event;
-        if (std::string(path).find("yard") != std::string::npos) EXPECT_EQ(json["camera"], "yard");
+        if (std::string(path).find("yard") != std::string::npos) {
+            EXPECT_EQ(json["camera"], "yard");
+        }
     }
     EXPECT_EQ(server.status("/api/events?camera=attic"), "404");
 }
