@@ -13,6 +13,7 @@
 #include <chrono>
 #include <fstream>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -32,11 +33,17 @@ inline int free_port() {
     return ntohs(address.sin_port);
 }
 
-inline bool somebody_listens(int port) {
+/// Whether a socket listens at the port, or is connected there: a camera of one viewer listens until that one comes,
+/// which may be at once.
+inline bool somebody_is_at(int port) {
     std::ifstream sockets("/proc/net/tcp");
-    const auto listening = fmt::format(":{:04X} 00000000:0000 0A", port);
-    for (std::string line; std::getline(sockets, line);)
-        if (line.find(listening) != line.npos) return true;
+    const auto at_port = fmt::format(":{:04X}", port);
+    for (std::string line; std::getline(sockets, line);) {
+        std::istringstream words(line);
+        std::string number, local, remote, state;
+        words >> number >> local >> remote >> state;
+        if (local.ends_with(at_port) && (state == "0A" || state == "01")) return true;
+    }
     return false;
 }
 
@@ -46,9 +53,9 @@ inline std::unique_ptr<Program> network_camera(int port, const std::string& colo
         std::vector<std::string>{"ffmpeg", "-loglevel", "error", "-re", "-f", "lavfi", "-i",
                                  fmt::format("color={}:size={}:rate=10", color, size), "-c:v", "mpeg2video", "-g", "5",
                                  "-f", "mpegts", fmt::format("tcp://127.0.0.1:{}?listen=1", port)});
-    for (int wait = 0; wait < 3000 && !somebody_listens(port); ++wait)
+    for (int wait = 0; wait < 3000 && !somebody_is_at(port); ++wait)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    EXPECT_TRUE(somebody_listens(port)) << program->err();
+    EXPECT_TRUE(somebody_is_at(port)) << program->err();
     return program;
 }
 
