@@ -11,6 +11,8 @@
 
 #include "framewire/cuda/device/check.hpp"
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <utility>
 
@@ -18,16 +20,34 @@ namespace framewire::cuda {
 
 /// Lets the next kernel's blocks come as soon as all of this kernel's have begun. Says nothing of what is written.
 __device__ inline void let_next_begin() {
-#if __CUDA_ARCH__ >= 900
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
 /// Returns when the kernel before has ended and all that it wrote can be read; at once where the launch waited for it.
 __device__ inline void wait_for_previous() {
-#if __CUDA_ARCH__ >= 900
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
+}
+
+/// Whether the present GPU runs what was compiled for sm_90 or later, where wait_for_previous() waits. It does not
+/// where the program has only code for older ones, which a newer GPU runs as well. Asked once for each GPU: all kernels
+/// of a program are compiled for the same ones.
+inline bool waits_inside(const void* kernel) {
+    enum : signed char { unknown, no, yes };
+    static std::array<std::atomic<signed char>, 64> answers{};
+    int device = 0;
+    check(cudaGetDevice(&device));
+    auto& answer = answers[static_cast<std::size_t>(device) % answers.size()];
+    if (answer == unknown) {
+        constexpr int sm_90 = 90;
+        cudaFuncAttributes code{};
+        check(cudaFuncGetAttributes(&code, kernel));
+        answer = code.ptxVersion >= sm_90 && code.binaryVersion >= sm_90 ? yes : no;
+    }
+    return answer == yes;
 }
 
 /// Where a launch goes.
@@ -50,7 +70,7 @@ void launch_dependent(void (*kernel)(Parameters...), const Launch& launch, Argum
     config.dynamicSmemBytes = launch.shared_bytes;
     config.stream = launch.stream;
     config.attrs = &attribute;
-    config.numAttrs = 1;
+    config.numAttrs = waits_inside(reinterpret_cast<const void*>(kernel)) ? 1 : 0;
     check(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...));
 }
 
