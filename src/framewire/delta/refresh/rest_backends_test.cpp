@@ -21,7 +21,8 @@ namespace rest_backends_test {
 using kit::DeviceTwin;
 using kit::GuardedImage;
 
-// A noisy scene of which a part moves, some cells blink, specks come, light changes, and at times all is new.
+// A noisy scene of which a part moves, some cells blink, specks come and light changes. In the end all is new and calm,
+// with hardly a speck: else no early stage is ever done everywhere, and the last one does not have its turn.
 class Scene {
 public:
     explicit Scene(const Shape& shape) : clean_(shape), random_(static_cast<std::uint32_t>(kit::seed())) {
@@ -30,15 +31,17 @@ public:
 
     void film(int frame, HostView<std::uint8_t> camera) {
         const auto& shape = clean_.shape();
+        const bool calm = frame >= 150, specks = !calm || frame % 16 == 0;
+        const int noise = calm ? 2 : 6;
         for (int y = 0; y < shape.height; ++y)
             for (int i = 0; i < shape.row_bytes(); ++i) {
                 const int x = i / shape.channels;
                 random_ = random_ * 1664525u + 1013904223u;
-                int value = clean_.view().row(0, y)[i] + static_cast<int>((random_ >> 24) % 13) - 6 + frame / 40;
-                if ((x + 3 * frame) % 97 < 20 && y % 64 < 24) value += 60;
-                if (x / 16 % 5 == 3 && y / 16 % 3 == 1) value += frame / 9 % 2 * 90;
-                if (random_ >> 8 < (1u << 24) / 3000) value += 50;
-                if (frame >= 150) value ^= 0x55;
+                int value = clean_.view().row(0, y)[i] ^ (calm ? 0x55 : 0);
+                value += static_cast<int>(random_ >> 24) % (2 * noise + 1) - noise + frame / 40;
+                if (!calm && (x + 3 * frame) % 97 < 20 && y % 64 < 24) value += 60;
+                if (!calm && x / 16 % 5 == 3 && y / 16 % 3 == 1) value += frame / 9 % 2 * 90;
+                if (specks && random_ >> 8 < (1u << 24) / 3000) value += 50;
                 camera.row(0, y)[i] = static_cast<std::uint8_t>(std::clamp(value, 0, 255));
             }
     }
@@ -178,12 +181,18 @@ FRAMEWIRE_ON_EVERY_BACKEND(RestBackendsTest);
 
 TEST_P(RestBackendsTest, SharpenAsTheCpuDoesInDenseRows) {
     auto& executor = kit::executor(GetParam());
-    std::set<int> thresholds;
     executor.in_its_space([&]<MemorySpace space>() {
-        const auto check_on = [&](const Shape& shape, double seconds, bool by_blocks) {
-            SCOPED_TRACE(fmt::format("{}, {} s, by {}, seed {}", to_string(shape), seconds,
+        const auto check_on = [&](const Shape& shape, double seconds, bool by_blocks, const kit::Layout& layout = {}) {
+            if (HasFailure()) return;
+            SCOPED_TRACE(fmt::format("{}, {}, {} s, by {}, seed {}", to_string(shape), kit::to_string(layout), seconds,
                                      by_blocks ? "blocks" : "changes", kit::seed()));
-            if (!HasFailure()) thresholds.merge(check<space>(shape, seconds, {}, by_blocks, executor));
+            const auto thresholds = check<space>(shape, seconds, layout, by_blocks, executor);
+            // Of tiny pictures a few bytes may be sent, in whichever stage; what rests for 2 s hardly does before the
+            // end.
+            if (shape.height < 64 || seconds > 1) return;
+            EXPECT_TRUE(thresholds.contains(10));
+            if (kit::brief()) return;
+            EXPECT_EQ(thresholds, (std::set{10, 5, 0})) << "each stage had its turn";
         };
         if (kit::brief()) {
             check_on({1, 17, 33, 3}, 0.1, true);
@@ -193,14 +202,8 @@ TEST_P(RestBackendsTest, SharpenAsTheCpuDoesInDenseRows) {
             for (const double seconds : {0.1, 0.5, 2.0})
                 for (const bool by_blocks : {false, true}) check_on(shape, seconds, by_blocks);
         check_on({1, 490, 650, 3}, 0.5, false);
-        for (const auto& layout : kit::layouts()) {
-            SCOPED_TRACE(kit::to_string(layout));
-            if (!HasFailure()) check<space>({1, 70, 131, 3}, 0.2, layout, false, executor);
-        }
+        for (const auto& layout : kit::layouts()) check_on({1, 70, 131, 3}, 0.2, false, layout);
     });
-    EXPECT_FALSE(thresholds.empty());
-    if (kit::brief()) return;
-    EXPECT_EQ(thresholds, (std::set{10, 5, 0})) << "each stage had its turn";
 }
 
 }  // namespace rest_backends_test
