@@ -17,21 +17,15 @@ function(framewire_choose_architectures)
     elseif(FRAMEWIRE_GPUS STREQUAL "CHECK")
         # What is written for compute_75 every later GPU takes, within limits that are the same for all: one intermediate
         # code of the sources, which the assemblers of the oldest and the newest try. What they tell apart are functions
-        # that use what sm_80 or sm_90 brought (tests/cuda_objects_test.sh holds them to it). These are compiled here, for all.
+        # that use what sm_80 brought (tests/cuda_objects_test.sh holds them to it). These are compiled here, for all.
         set(architectures OFF)
         list(GET all 0 oldest)
         list(GET all -1 newest)
         list(REMOVE_ITEM all ${oldest})
-        set(from_90 ${all})
-        list(FILTER from_90 EXCLUDE REGEX "^8")
-        list(FILTER all INCLUDE REGEX "^8")
         list(TRANSFORM all PREPEND sm_)
-        list(TRANSFORM from_90 PREPEND sm_)
         list(JOIN all "," from_80)
-        list(JOIN from_90 "," from_90)
         execute_process(COMMAND ${CMAKE_CUDA_COMPILER} -std=c++20 -fatbin -I ${PROJECT_SOURCE_DIR}/src
             -gencode arch=compute_${oldest},code=sm_${oldest} -gencode arch=compute_80,code=[${from_80}]
-            -gencode arch=compute_90,code=[${from_90}]
             ${PROJECT_SOURCE_DIR}/cmake/all_gpus.cu -o ${PROJECT_BINARY_DIR}/all_gpus.fatbin
             COMMAND_ERROR_IS_FATAL ANY)
         string(APPEND CMAKE_CUDA_FLAGS " -gencode arch=compute_${oldest},code=[sm_${oldest},sm_${newest}]")

@@ -1,8 +1,7 @@
-// Every function that uses what sm_80 or sm_90 brought, which sources tell apart by __CUDA_ARCH__. The preset
-// cuda-objects compiles it for all GPUs of `release`.
+// Every function that uses what sm_80 brought, which sources tell apart by __CUDA_ARCH__. The preset cuda-objects
+// compiles it for all GPUs of `release`.
 
 #include "framewire/cuda/kernel/async_copy.cuh"
-#include "framewire/cuda/kernel/dependent_launch.cuh"
 #include "framewire/cuda/kernel/warp.cuh"
 #include "framewire/filters/kernel/byte_products.cuh"
 
@@ -10,8 +9,6 @@ using namespace framewire;
 
 __global__ void all_gpus(std::uint32_t* values, const std::uint8_t* bytes) {
     __shared__ alignas(cuda::chunk_bytes) std::uint8_t chunk[cuda::chunk_bytes];
-    cuda::let_next_begin();
-    cuda::wait_for_previous();
     cuda::copy_chunk_async(chunk, bytes, 7);
     cuda::commit_copies();
     cuda::wait_for_copies<0>();

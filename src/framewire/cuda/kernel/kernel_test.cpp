@@ -99,22 +99,6 @@ TEST_P(KernelTest, ChunksArriveWithZerosBehindThem) {
         EXPECT_EQ(copied[byte], static_cast<int>(byte % 16) < counts[byte / 16] ? bytes[byte] : 0) << "byte " << byte;
 }
 
-// Blocks of a launch that began before the one before had ended must not read what that was yet to write.
-TEST_P(KernelTest, DependentLaunchesSeeWhatCameBefore) {
-    for (const std::size_t blocks : {1u, 100u, 1000u, 10000u})
-        for (const auto queued :
-             {kernels::Queued::plainly, kernels::Queued::in_graph, kernels::Queued::in_graph_behind_copy})
-            for (const int launches : {1, 8, 15}) {
-                const auto values = random_numbers(64 * blocks, 1000000);
-                auto want = values;
-                if (launches % 2 == 1)
-                    std::rotate(want.begin(), want.begin() + static_cast<std::ptrdiff_t>(want.size() / 2), want.end());
-                for (auto& value : want) value += static_cast<std::uint32_t>(launches);
-                EXPECT_TRUE(kernels::rotate_often(values, launches, queued, executor()) == want)
-                    << launches << " launches of " << blocks << " blocks, queued in way " << static_cast<int>(queued);
-            }
-}
-
 TEST_P(KernelTest, GridsHoldAllFrames) {
     using Launches = std::vector<std::pair<int, int>>;
     EXPECT_EQ(kernels::launches_for(1, 1), (Launches{{0, 1}}));

@@ -2,7 +2,6 @@
 
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/kernel/async_copy.cuh"
-#include "framewire/cuda/kernel/dependent_launch.cuh"
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/cuda/kernel/look_back.cuh"
 #include "framewire/cuda/kernel/scan.cuh"
@@ -100,17 +99,6 @@ __global__ void copy_kernel(const std::uint8_t* bytes, const int* counts, int ch
     for (int byte = static_cast<int>(threadIdx.x); byte < chunks * chunk_bytes; byte += 32) out[byte] = staged[byte];
 }
 
-constexpr unsigned rotate_threads = 64;
-
-__global__ void rotate_kernel(const std::uint32_t* from, std::uint32_t* to) {
-    const auto count = gridDim.x * rotate_threads, at = blockIdx.x * rotate_threads + threadIdx.x;
-    let_next_begin();
-    wait_for_previous();
-    if (blockIdx.x % 7 == 3)
-        for (const auto begin = clock64(); clock64() - begin < 20000;) asm volatile("");
-    to[at] = from[(at + count / 2) % count] + 1;
-}
-
 template <class Number>
 std::vector<Number> row(const std::vector<Number>& rows, std::size_t index, std::size_t length) {
     const auto begin = rows.begin() + static_cast<std::ptrdiff_t>(index * length);
@@ -173,35 +161,6 @@ std::vector<std::uint8_t> copy_chunks(const std::vector<std::uint8_t>& bytes, co
                                                                      static_cast<int>(counts.size()), out.data());
     check_launch();
     return out.back();
-}
-
-std::vector<std::uint32_t> rotate_often(const std::vector<std::uint32_t>& values, int launches, Queued queued,
-                                        Executor& executor) {
-    const auto& stream = executor.stream();
-    OnDevice<std::uint32_t> in(values, executor), one(values, executor), other(values.size(), executor);
-    const auto blocks = static_cast<unsigned>(values.size()) / rotate_threads;
-    const auto begin = [&] { copy(in.data(), one.data(), values.size() * sizeof(values[0]), stream); };
-    const auto rotate = [&] {
-        for (int launch = 0; launch < launches; ++launch) {
-            auto *from = launch % 2 == 0 ? one.data() : other.data(), *to = launch % 2 == 0 ? other.data() : one.data();
-            launch_dependent(rotate_kernel, {blocks, rotate_threads, 0, stream.handle()}, from, to);
-        }
-    };
-    if (queued == Queued::plainly) {
-        rotate();
-    } else {
-        const bool behind_copy = queued == Queued::in_graph_behind_copy;
-        const Graph graph(stream, [&] {
-            if (behind_copy) begin();
-            rotate();
-        });
-        for (int turn = 0; turn < 3; ++turn) {
-            if (!behind_copy) begin();
-            graph.launch(stream);
-        }
-        stream.synchronize();
-    }
-    return (launches % 2 == 0 ? one : other).back();
 }
 
 std::vector<std::pair<int, int>> launches_for(int frames, int blocks_per_frame) {

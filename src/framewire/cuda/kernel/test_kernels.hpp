@@ -36,15 +36,6 @@ std::vector<std::uint64_t> look_back_cleared(const std::vector<std::uint64_t>& v
 std::vector<std::uint8_t> copy_chunks(const std::vector<std::uint8_t>& bytes, const std::vector<int>& counts,
                                       Executor& executor);
 
-/// How a row of dependent launches is queued.
-enum class Queued { plainly, in_graph, in_graph_behind_copy };
-
-/// `values`, a multiple of 64, rotated by half their number and made one larger, `launches` times over. Each launch
-/// depends on the one before, some of whose blocks write late. A graph is launched three times, of which only the last
-/// counts.
-std::vector<std::uint32_t> rotate_often(const std::vector<std::uint32_t>& values, int launches, Queued queued,
-                                        Executor& executor);
-
 /// First frame and number of frames of each launch that for_frames() makes.
 std::vector<std::pair<int, int>> launches_for(int frames, int blocks_per_frame);
 

@@ -1,4 +1,3 @@
-#include "framewire/cuda/kernel/dependent_launch.cuh"
 #include "framewire/detect/foreground/foreground_matrix.hpp"
 #include "framewire/filters/gray_input/gray_groups.cuh"
 #include "framewire/filters/kernel/byte_products.cuh"
@@ -272,7 +271,6 @@ __global__ void __launch_bounds__(threads_per_block, 4) foreground_kernel(__grid
     const int width = job.in.width;
     const int pixels_left = width - x - 8 * q;  // from the lane's on
     const auto inside = pixels_left >= 8 ? 255u : pixels_left <= 0 ? 0u : (1u << pixels_left) - 1;
-    cuda::let_next_begin();
 
     const LaneFragments weights(fragments + lane);
 

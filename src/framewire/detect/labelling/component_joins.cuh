@@ -93,8 +93,6 @@ __global__ void __launch_bounds__(warp_per_tile_threads) join_tiles(TileJob job)
     __shared__ EdgeLink shared_links[warp_per_tile_threads / 32][most_links];
     auto* listed = shared_links[threadIdx.x / 32];
     const WarpTile at(job.grid);
-    cuda::let_next_begin();
-    cuda::wait_for_previous();
     if (at.tile >= job.grid.tiles()) return;
     const Frame frame(job, at.frame, most_in_tile(eight));
     const auto lane = threadIdx.x % 32, edge = lane % tile_edges, direction = lane / tile_edges;
@@ -131,8 +129,6 @@ __global__ void __launch_bounds__(warp_per_tile_threads) join_tiles(TileJob job)
 template <bool eight>
 __global__ void __launch_bounds__(warp_per_tile_threads) gather_at_roots(TileJob job) {
     const WarpTile at(job.grid);
-    cuda::let_next_begin();
-    cuda::wait_for_previous();
     if (at.tile >= job.grid.tiles()) return;
     const Frame frame(job, at.frame, most_in_tile(eight));
     const TileForest forest{frame.components};

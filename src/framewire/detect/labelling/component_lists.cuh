@@ -59,9 +59,7 @@ __global__ void __launch_bounds__(number_threads) number_roots(TileJob job, List
     __shared__ SharedBand shared;
     const auto frame_index = blockIdx.x % frames, band = blockIdx.x / frames;
     const Frame frame(job, frame_index, most_in_tile(eight));
-    cuda::let_next_begin();
     for (auto word = threadIdx.x; word < band_words; word += number_threads) shared.all[word] = shared.listed[word] = 0;
-    cuda::wait_for_previous();
     __syncthreads();
     const auto is_listed = [&](std::uint32_t area) { return area >= list.min_area && area <= list.max_area; };
     for_each_root<eight>(job, frame, band, [&](const TileComponent& root, std::uint32_t slot) {

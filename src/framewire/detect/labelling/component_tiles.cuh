@@ -1,6 +1,5 @@
 #pragma once
 
-#include "framewire/cuda/kernel/dependent_launch.cuh"
 #include "framewire/cuda/kernel/scan.cuh"
 #include "framewire/detect/labelling/component_forest.cuh"
 
@@ -174,8 +173,6 @@ template <bool eight, bool all_slots>
 __global__ void __launch_bounds__(tile_threads) label_tiles(TileJob job) {
     __shared__ SharedTile shared;
     const auto frame = blockIdx.x / job.grid.tiles(), tile = blockIdx.x % job.grid.tiles();
-    cuda::let_next_begin();
-    cuda::wait_for_previous();
     const auto lane = load_lane(job, frame, tile);
     auto& summary = job.workspace.summaries[blockIdx.x];
     const auto bands = bands_in_frame(job.grid);

@@ -1,4 +1,3 @@
-#include "framewire/cuda/kernel/dependent_launch.cuh"
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/detect/labelling/component_joins.cuh"
 #include "framewire/detect/labelling/component_lists.cuh"
@@ -21,8 +20,6 @@ __global__ void __launch_bounds__(tile_threads) write_labels(TileJob job, std::i
     __shared__ std::uint32_t words[tile_words][tile_rows + 1];  // one more, so that columns begin in different banks
     __shared__ std::uint32_t ids_of_runs[tile_slots];
     const RunTable ids{ids_of_runs};
-    cuda::let_next_begin();
-    cuda::wait_for_previous();
     const auto frame_index = blockIdx.x / job.grid.tiles(), tile = blockIdx.x % job.grid.tiles();
     const Frame frame(job, frame_index, most_in_tile(eight));
     const auto lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -71,16 +68,21 @@ void run_all(const TileJob& job, const ListJob& list, std::uint32_t frames, std:
     const auto tiles = job.grid.tiles();
     constexpr std::uint32_t warps_each = warp_per_tile_threads / 32;
     const auto warps = cuda::parts(tiles, warps_each) * frames;
-    const cuda::Launch block_a_tile{frames * tiles, tile_threads, 0, stream};
-    const cuda::Launch warp_a_tile{warps, warp_per_tile_threads, 0, stream};
-    const cuda::Launch block_a_band{frames * bands_in_frame(job.grid), number_threads, 0, stream};
-    cuda::launch_dependent(labels ? label_tiles<eight, true> : label_tiles<eight, false>, block_a_tile, job);
-    cuda::launch_dependent(join_tiles<eight>, warp_a_tile, job);
-    cuda::launch_dependent(gather_at_roots<eight>, warp_a_tile, job);
-    cuda::launch_dependent(number_roots<eight>, block_a_band, job, list, frames);
+    if (labels)
+        label_tiles<eight, true><<<frames * tiles, tile_threads, 0, stream>>>(job);
+    else
+        label_tiles<eight, false><<<frames * tiles, tile_threads, 0, stream>>>(job);
+    cuda::check_launch();
+    join_tiles<eight><<<warps, warp_per_tile_threads, 0, stream>>>(job);
+    cuda::check_launch();
+    gather_at_roots<eight><<<warps, warp_per_tile_threads, 0, stream>>>(job);
+    cuda::check_launch();
+    number_roots<eight><<<frames * bands_in_frame(job.grid), number_threads, 0, stream>>>(job, list, frames);
+    cuda::check_launch();
     if (!labels) return;
     const bool aligned = job.width % 4 == 0 && reinterpret_cast<std::uintptr_t>(labels) % 16 == 0;
-    cuda::launch_dependent(write_labels<eight>, block_a_tile, job, labels, aligned);
+    write_labels<eight><<<frames * tiles, tile_threads, 0, stream>>>(job, labels, aligned);
+    cuda::check_launch();
 }
 
 }  // namespace

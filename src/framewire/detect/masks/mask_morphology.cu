@@ -1,5 +1,4 @@
 #include "framewire/cuda/device/check.hpp"
-#include "framewire/cuda/kernel/dependent_launch.cuh"
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/detect/masks/mask_morphology.hpp"
 
@@ -90,9 +89,6 @@ __global__ void __launch_bounds__(threads_per_block) mask_kernel(__grid_constant
     const bool in_row = word >= 0 && word < job.in.row_words();
     const int radius = job.steps.radius;
 
-    cuda::let_next_begin();
-    cuda::wait_for_previous();
-
     int y_begin = band * job.band_rows - phases * radius;  // of the tile
     int rows = job.band_rows + 2 * phases * radius;        // even, as are those of all tiles
     for (int row = warp; row < rows; row += warps_per_block) {
@@ -143,7 +139,8 @@ void launch(const Job& job, cudaStream_t stream) {
     const auto blocks = static_cast<unsigned>(job.strips * job.bands * job.in.shape().frames);
     const auto shared_bytes =
         sizeof(uint2) * warp_threads * static_cast<std::size_t>(shared_rows(job.band_rows, job.steps.radius, phases));
-    cuda::launch_dependent(mask_kernel<phases>, {blocks, threads_per_block, shared_bytes, stream}, job);
+    mask_kernel<phases><<<blocks, threads_per_block, shared_bytes, stream>>>(job);
+    cuda::check_launch();
 }
 
 }  // namespace

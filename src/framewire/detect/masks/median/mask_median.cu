@@ -1,5 +1,4 @@
 #include "framewire/cuda/device/check.hpp"
-#include "framewire/cuda/kernel/dependent_launch.cuh"
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/detect/masks/median/mask_median.hpp"
 
@@ -83,8 +82,6 @@ __global__ void __launch_bounds__(threads_per_block) median_kernel(__grid_consta
                       static_cast<int>(threadIdx.x) / warp_threads;
     const int strip = static_cast<int>(warp % job.strips), band = static_cast<int>(warp / job.strips % job.bands);
     const auto frame = static_cast<int>(warp / job.strips / job.bands);
-    cuda::let_next_begin();
-    cuda::wait_for_previous();
     if (frame >= shape.frames) return;  // of all its threads
     const int word = strip * strip_words + lane - 1, radius = job.size_px / 2;
     const int half = job.size_px * job.size_px / 2;
@@ -138,8 +135,9 @@ void launch_median(const MedianJob& job, int size_px, cudaStream_t stream) {
         return;
     }
     const auto warps = std::int64_t{job.strips} * job.bands * job.in.shape().frames;
-    const auto blocks = cuda::blocks(warps, threads_per_block / warp_threads);
-    cuda::launch_dependent(median_kernel<column_digits>, {blocks, threads_per_block, 0, stream}, job);
+    median_kernel<column_digits>
+        <<<cuda::blocks(warps, threads_per_block / warp_threads), threads_per_block, 0, stream>>>(job);
+    cuda::check_launch();
 }
 
 }  // namespace
