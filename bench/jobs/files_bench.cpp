@@ -90,7 +90,8 @@ Runner framewire_runner(const MemoryFolder& folder, const std::string& input, co
 }
 
 // What the two wrote, compared; gives how near they are to each other.
-double compare_outputs(const MemoryFolder& folder, const SharedFilter& filter, const std::array<Runner, 2>& runners) {
+double compare_outputs(const MemoryFolder& folder, const SharedFilter& filter, const Output& output,
+                       const std::array<Runner, 2>& runners) {
     std::vector<Luma> written;
     for (const auto& runner : runners) {
         const auto path = folder / "compared.y4m";
@@ -106,9 +107,13 @@ double compare_outputs(const MemoryFolder& folder, const SharedFilter& filter, c
         fail(ErrorCode::internal, "{}: framewire wrote {} frames and FFmpeg {} of {}; not timed", filter.name,
              written[0].frames.size(), written[1].frames.size(), compared_frames);
     const double db = luma_psnr(written[0], written[1]);
-    if (!(db >= filter.least_db))
+    // Framewire's x264 makes the same bytes on every CPU, and chooses a little otherwise than FFmpeg's own: what both
+    // encode of one picture has each its own loss.
+    constexpr double of_two_encodings = 40;
+    const double least_db = output.is_file ? std::min(filter.least_db, of_two_encodings) : filter.least_db;
+    if (!(db >= least_db))
         fail(ErrorCode::internal, "{}: the luma of the two outputs is {:.1f} dB apart, and {:.0f} were asked for",
-             filter.name, db, filter.least_db);
+             filter.name, db, least_db);
     return db;
 }
 
@@ -141,7 +146,7 @@ void bench_filter(Session& session, const char* suite, const MemoryFolder& folde
             fail(ErrorCode::internal, "{}: framewire wrote {} frames and FFmpeg {} of {}", filter.name, written[0],
                  written[1], frames);
     }
-    const double db = compare_outputs(folder, filter, runners);
+    const double db = compare_outputs(folder, filter, output, runners);
     add_rows(session, suite, fmt::format("{} ({:.0f} dB)", filter.name, db), runners, frames);
 }
 
