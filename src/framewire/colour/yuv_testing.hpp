@@ -6,6 +6,7 @@
 #include "kit/images.hpp"
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
@@ -141,5 +142,30 @@ inline constexpr double furthest = 0.6;
 
 /// Where, in pixels, sample `at` sits.
 inline double site(int at, bool halved, bool centred) { return halved ? 2 * at + (centred ? 0.5 : 0) : at; }
+
+/// Calls check(info, channels, layout, fill) with each kind in every size and fill, where layouts, codings and numbers
+/// of frames take turns, and then in the large size. Ends with the first failure.
+template <class Check>
+void check_by_turns(const std::vector<YuvInfo>& kinds, const Check& check) {
+    std::size_t turn = 0;
+    for (auto info : kinds)
+        for (const auto& shape : kit::small_shapes(3))
+            for (const auto fill : kit::fills()) {
+                info.height = shape.height;
+                info.width = shape.width;
+                info.coding = codings[turn % std::size(codings)];
+                info.frames = turn % 4 ? 1 : 3;
+                const auto layouts = kit::layouts();
+                check(info, turn % 5 ? 3 : 1, layouts[turn % layouts.size()], fill);
+                ++turn;
+                if (::testing::Test::HasFailure()) return;  // the first one says enough
+            }
+    for (auto info : kinds) {
+        info.coding = codings[1 + turn++ % 5];
+        info.height = kit::hd_shape(3).height;
+        info.width = kit::hd_shape(3).width;
+        check(info.with_frames(2), 3, kit::Layout{}, kit::Fill::noise);
+    }
+}
 
 }  // namespace framewire::colour_testing

@@ -61,25 +61,9 @@ TEST_P(ImageToYuvTest, EqualsTheFormula) {
         for (const auto& siting : sitings)
             if (sited || siting == siting_left) kinds.push_back({format, {}, siting});
     }
-    std::size_t turn = 0;
-    for (auto info : kinds)
-        for (const auto& shape : kit::small_shapes(3))
-            for (const auto fill : kit::fills()) {
-                info.height = shape.height;
-                info.width = shape.width;
-                info.coding = codings[turn % std::size(codings)];
-                info.frames = turn % 4 ? 1 : 3;
-                const auto layouts = kit::layouts();
-                check(GetParam(), info, turn % 5 ? 3 : 1, layouts[turn % layouts.size()], fill);
-                ++turn;
-                if (::testing::Test::HasFailure()) return;  // the first one says enough
-            }
-    for (auto info : kinds) {
-        info.coding = codings[1 + turn++ % 5];
-        info.height = kit::hd_shape(3).height;
-        info.width = kit::hd_shape(3).width;
-        check(GetParam(), info.with_frames(2), 3, {}, kit::Fill::noise);
-    }
+    check_by_turns(kinds, [&](const YuvInfo& info, int channels, const kit::Layout& layout, kit::Fill fill) {
+        check(GetParam(), info, channels, layout, fill);
+    });
 }
 
 // A row longer than a segment of the CPU's and a block of the GPU's.

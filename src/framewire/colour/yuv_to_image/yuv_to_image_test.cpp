@@ -62,25 +62,9 @@ void check_all(Backend backend, int bits) {
             kinds.push_back({{format.chroma, format.interleaved, bits}, {}, siting});
         }
     }
-    std::size_t turn = 0;
-    for (auto info : kinds)
-        for (const auto& shape : kit::small_shapes(3))
-            for (const auto fill : kit::fills()) {
-                info.height = shape.height;
-                info.width = shape.width;
-                info.coding = codings[turn % std::size(codings)];
-                info.frames = turn % 4 ? 1 : 3;
-                const auto layouts = kit::layouts();
-                check(backend, info, turn % 5 ? 3 : 1, layouts[turn % layouts.size()], fill);
-                ++turn;
-                if (::testing::Test::HasFailure()) return;  // the first one says enough
-            }
-    for (auto info : kinds) {
-        info.coding = codings[1 + turn++ % 5];
-        info.height = kit::hd_shape(3).height;
-        info.width = kit::hd_shape(3).width;
-        check(backend, info.with_frames(2), 3, {}, kit::Fill::noise);
-    }
+    check_by_turns(kinds, [&](const YuvInfo& info, int channels, const kit::Layout& layout, kit::Fill fill) {
+        check(backend, info, channels, layout, fill);
+    });
 }
 
 TEST_P(YuvToImageTest, OfBytesEqualsTheFormula) { check_all(GetParam(), 8); }
