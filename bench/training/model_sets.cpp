@@ -218,13 +218,13 @@ double picture_bytes(const StreamCounts& stream, const Levels& models) {
 
 std::vector<Levels> present_step_sets() {
     return {
-#include "framewire/delta/entropy/trained_steps.inc"
+#include "framewire/delta/entropy/models/trained_steps.inc"
     };
 }
 
 Levels present_picture_models() {
     return
-#include "framewire/delta/entropy/trained_pictures.inc"
+#include "framewire/delta/entropy/models/trained_pictures.inc"
         ;
 }
 

@@ -1,7 +1,7 @@
 #include "framewire/core/view.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/core/image_rows.hpp"
+#include "framewire/core/rows/image_rows.hpp"
 
 #include <cstring>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/core/image_rows.hpp"
+#include "framewire/core/rows/image_rows.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/detect/background/background.hpp"
 #include "framewire/detect/detected_objects.hpp"

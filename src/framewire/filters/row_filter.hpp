@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/core/image_rows.hpp"
+#include "framewire/core/rows/image_rows.hpp"
 #include "framewire/filters/gray_input/gray_weights.hpp"
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "framewire/core/buffer.hpp"
-#include "framewire/core/image_rows.hpp"
 #include "framewire/core/parameters/named_value.hpp"
+#include "framewire/core/rows/image_rows.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/executor.hpp"

@@ -1,6 +1,6 @@
 #include "framewire/hog/hog_cpu.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/core/row_strips.hpp"
+#include "framewire/core/rows/row_strips.hpp"
 #include "framewire/core/simd/simd.hpp"
 #include "framewire/filters/binarize/gray_histogram.hpp"
 #include "framewire/hog/hog.hpp"

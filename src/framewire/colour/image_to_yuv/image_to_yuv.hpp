@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/colour/yuv.hpp"
-#include "framewire/core/image_rows.hpp"
+#include "framewire/core/rows/image_rows.hpp"
 #include "framewire/core/thread_pool.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/executor.hpp"

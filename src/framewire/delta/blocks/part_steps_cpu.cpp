@@ -2,7 +2,7 @@
 #include "framewire/delta/blocks/part_steps.hpp"
 #include "framewire/delta/blocks/step_contexts.hpp"
 #include "framewire/delta/blocks/step_pixels.hpp"
-#include "framewire/delta/entropy/models.hpp"
+#include "framewire/delta/entropy/models/models.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "framewire/delta/blocks/part_steps_cpu.cpp"

@@ -2,7 +2,7 @@
 
 #include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/blocks/step_formulas.hpp"
-#include "framewire/delta/entropy/models.hpp"
+#include "framewire/delta/entropy/models/models.hpp"
 
 #include <array>
 #include <cstdint>

@@ -3,7 +3,7 @@
 // Only for .cu files: symbols of one state, coded or read by a warp.
 
 #include "framewire/delta/entropy/coder_tables.hpp"
-#include "framewire/delta/entropy/models.hpp"
+#include "framewire/delta/entropy/models/models.hpp"
 #include "framewire/delta/entropy/rans.hpp"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/executor.hpp"
-#include "framewire/delta/entropy/models.hpp"
+#include "framewire/delta/entropy/models/models.hpp"
 #include "framewire/delta/entropy/rans.hpp"
 
 #include <cstdint>

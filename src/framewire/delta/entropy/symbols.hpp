@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/delta/entropy/models.hpp"
+#include "framewire/delta/entropy/models/models.hpp"
 #include "framewire/delta/entropy/rans.hpp"
 #include "framewire/delta/entropy/step_states.hpp"
 

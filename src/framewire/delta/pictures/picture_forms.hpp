@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/core/host_device.hpp"
-#include "framewire/delta/entropy/models.hpp"
+#include "framewire/delta/entropy/models/models.hpp"
 
 #include <cstdint>
 

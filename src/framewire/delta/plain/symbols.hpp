@@ -124,7 +124,7 @@ struct StepModels {
 
 inline const StepModels& step_models(int set) {
     static constexpr std::string_view characters[] = {
-#include "framewire/delta/entropy/trained_steps.inc"
+#include "framewire/delta/entropy/models/trained_steps.inc"
     };
     static const StepModels sets[] = {StepModels(characters[0]), StepModels(characters[1]), StepModels(characters[2]),
                                       StepModels(characters[3])};
@@ -142,7 +142,7 @@ struct PictureModels {
 
 inline const PictureModels& picture_models() {
     static const PictureModels models(
-#include "framewire/delta/entropy/trained_pictures.inc"
+#include "framewire/delta/entropy/models/trained_pictures.inc"
     );
     return models;
 }

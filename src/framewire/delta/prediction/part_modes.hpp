@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/delta/blocks/grid.hpp"
-#include "framewire/delta/entropy/models.hpp"
+#include "framewire/delta/entropy/models/models.hpp"
 #include "framewire/delta/prediction/motion/motion_formulas.hpp"
 
 #include <array>

@@ -4,7 +4,7 @@
 #include "framewire/delta/blocks/avoided_blocks.hpp"
 #include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/blocks/step_contexts.hpp"
-#include "framewire/delta/entropy/models.hpp"
+#include "framewire/delta/entropy/models/models.hpp"
 #include "framewire/delta/entropy/step_reader.hpp"
 #include "framewire/delta/prediction/foretold.hpp"
 #include "framewire/delta/prediction/part_modes.hpp"

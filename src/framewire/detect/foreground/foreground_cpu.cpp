@@ -1,5 +1,5 @@
 #include "framewire/core/error.hpp"
-#include "framewire/core/row_strips.hpp"
+#include "framewire/core/rows/row_strips.hpp"
 #include "framewire/core/simd/simd.hpp"
 #include "framewire/detect/foreground/foreground.hpp"
 

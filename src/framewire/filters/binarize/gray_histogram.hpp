@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/core/image_rows.hpp"
+#include "framewire/core/rows/image_rows.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/filters/binarize/threshold.hpp"
 

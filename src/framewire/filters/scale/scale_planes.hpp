@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/core/image_rows.hpp"
+#include "framewire/core/rows/image_rows.hpp"
 #include "framewire/filters/scale/scale.hpp"
 #include "framewire/filters/scale/scale_blocks.hpp"
 

@@ -1,6 +1,6 @@
 #include "framewire/hog/levels/near_levels.hpp"
 
-#include "framewire/core/image_rows.hpp"
+#include "framewire/core/rows/image_rows.hpp"
 #include "framewire/filters/binarize/gray_histogram.hpp"
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/hog_cpu.hpp"

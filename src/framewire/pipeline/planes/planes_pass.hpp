@@ -4,7 +4,7 @@
 #include "framewire/colour/yuv_picture.hpp"
 #include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
 #include "framewire/core/buffer.hpp"
-#include "framewire/core/image_rows.hpp"
+#include "framewire/core/rows/image_rows.hpp"
 #include "framewire/core/thread_pool.hpp"
 #include "framewire/pipeline/chain/chain_plan.hpp"
 

@@ -4,7 +4,7 @@
 #include "framewire/delta/blocks/step_contexts.hpp"
 #include "framewire/delta/blocks/step_formulas.hpp"
 #include "framewire/delta/blocks/step_pixels.hpp"
-#include "framewire/delta/entropy/models.hpp"
+#include "framewire/delta/entropy/models/models.hpp"
 
 #include <array>
 #include <cstddef>

@@ -3,7 +3,7 @@
 // Only for .cu files: what MotionSearch is on the CPU, by the threads of a block.
 
 #include "framewire/delta/batch/near_parts.cuh"
-#include "framewire/delta/batch/packing/motion.cuh"
+#include "framewire/delta/batch/packing/prediction/motion.cuh"
 
 #include <cstdint>
 

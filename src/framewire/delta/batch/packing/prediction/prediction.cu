@@ -2,8 +2,8 @@
 #include "framewire/cuda/kernel/grid.cuh"
 #include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/cuda/kernel/warp.cuh"
-#include "framewire/delta/batch/packing/candidates.cuh"
-#include "framewire/delta/batch/packing/prediction.hpp"
+#include "framewire/delta/batch/packing/prediction/candidates.cuh"
+#include "framewire/delta/batch/packing/prediction/prediction.hpp"
 #include "framewire/delta/batch/packing/step_chain.cuh"
 #include "framewire/delta/prediction/quantization/step_sizes.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "framewire/cuda/kernel/scan.cuh"
 #include "framewire/delta/batch/near_parts.cuh"
-#include "framewire/delta/batch/packing/vector_search.cuh"
+#include "framewire/delta/batch/packing/prediction/vector_search.cuh"
 #include "framewire/delta/batch/step_contexts.cuh"
 #include "framewire/delta/prediction/foretold_formulas.hpp"
 #include "framewire/delta/prediction/quantization/quantizer.hpp"

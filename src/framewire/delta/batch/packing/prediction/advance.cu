@@ -1,7 +1,7 @@
 #include "framewire/cuda/device/check.hpp"
 #include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/cuda/kernel/warp.cuh"
-#include "framewire/delta/batch/packing/advance.hpp"
+#include "framewire/delta/batch/packing/prediction/advance.hpp"
 
 #include <algorithm>
 #include <cstdint>

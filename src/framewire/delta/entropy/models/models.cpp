@@ -1,4 +1,4 @@
-#include "framewire/delta/entropy/models.hpp"
+#include "framewire/delta/entropy/models/models.hpp"
 
 #include "framewire/core/error.hpp"
 
@@ -12,10 +12,10 @@ namespace framewire::delta {
 namespace {
 
 constexpr const char* trained_steps[step_models::sets] = {
-#include "framewire/delta/entropy/trained_steps.inc"
+#include "framewire/delta/entropy/models/trained_steps.inc"
 };
 constexpr const char* trained_pictures =
-#include "framewire/delta/entropy/trained_pictures.inc"
+#include "framewire/delta/entropy/models/trained_pictures.inc"
     ;
 
 /// 65536 * 2^(-level / 8), rounded down, in integers.
