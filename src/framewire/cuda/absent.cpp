@@ -21,7 +21,7 @@ std::string toolkit_version() { return {}; }
 std::string driver_version() { return {}; }
 SharedMemory shared_memory() { absent(); }
 
-Stream::Stream() { absent(); }
+Stream::Stream(Priority) { absent(); }
 Stream::~Stream() = default;
 void Stream::synchronize() const { absent(); }
 

@@ -4,7 +4,12 @@
 
 namespace framewire::cuda {
 
-Stream::Stream() { check(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking)); }
+Stream::Stream(Priority priority) {
+    int lowest = 0, highest = 0;
+    check(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
+    check(cudaStreamCreateWithPriority(&handle_, cudaStreamNonBlocking,
+                                       priority == Priority::high ? highest : lowest));
+}
 
 Stream::~Stream() {
     if (handle_) cudaStreamDestroy(handle_);

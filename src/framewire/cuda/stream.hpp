@@ -11,8 +11,10 @@ namespace framewire::cuda {
 /// A queue of work on the current GPU, not synchronizing with the default stream. Move-only.
 class Stream {
 public:
+    /// Work of high priority goes first where a GPU has no room for all.
+    enum class Priority { usual, high };
     /// Throws Error{config} without a GPU.
-    Stream();
+    explicit Stream(Priority priority = Priority::usual);
     ~Stream();
     Stream(Stream&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
     Stream& operator=(Stream&& other) noexcept {

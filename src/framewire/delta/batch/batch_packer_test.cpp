@@ -31,6 +31,7 @@ struct Packed {
 
     Packed(const PackedBatch& batch, const cuda::Stream& stream)
         : begins(static_cast<std::size_t>(batch.streams) + 1), summaries(static_cast<std::size_t>(batch.streams)) {
+        batch.ready->make_wait(stream);
         cuda::download(batch.begins, begins.data(), begins.size() * sizeof(begins[0]), stream);
         cuda::download(batch.summaries, summaries.data(), summaries.size() * sizeof(Summary), stream);
         stream.synchronize();

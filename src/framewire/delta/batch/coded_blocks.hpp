@@ -34,7 +34,9 @@ struct CodedBlocks {
 
 /// Blocks that are to be coded; those that will take long come first. In device memory.
 struct BlockList {
-    std::uint32_t* counts;  ///< how many take long, how many do not, and whose turn it is; 0 before
+    static constexpr std::size_t long_ones = 0, others = 1, turn = 2, waiting = 3, all_counts = 4;
+
+    std::uint32_t* counts;  ///< how many take long, how many do not, whose turn it is, how many wait; 0 before
     std::uint32_t*
         blocks;  ///< those that take long from the beginning on, the others from the end on; null: all blocks
     std::uint32_t capacity;
@@ -42,16 +44,16 @@ struct BlockList {
 #ifdef __CUDACC__
     /// Returns which place of the list it has.
     __device__ std::uint32_t add(int block, bool takes_long) const {
-        const auto number = atomicAdd(&counts[takes_long ? 0 : 1], 1u);
+        const auto number = atomicAdd(&counts[takes_long ? long_ones : others], 1u);
         const auto place = takes_long ? number : capacity - 1 - number;
         blocks[place] = static_cast<std::uint32_t>(block);
         return place;
     }
-    __device__ std::uint32_t size() const { return blocks ? counts[0] + counts[1] : capacity; }
-    __device__ std::uint32_t next() const { return atomicAdd(&counts[2], 1u); }
+    __device__ std::uint32_t size() const { return blocks ? counts[long_ones] + counts[others] : capacity; }
+    __device__ std::uint32_t next() const { return atomicAdd(&counts[turn], 1u); }
     /// Which place the list's item number `item` has.
     __device__ std::uint32_t place(std::uint32_t item) const {
-        return !blocks || item < counts[0] ? item : capacity - 1 - (item - counts[0]);
+        return !blocks || item < counts[long_ones] ? item : capacity - 1 - (item - counts[long_ones]);
     }
     __device__ int block(std::uint32_t place) const { return static_cast<int>(blocks ? blocks[place] : place); }
 #endif

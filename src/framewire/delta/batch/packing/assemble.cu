@@ -149,9 +149,19 @@ __device__ void copy_bytes(const std::uint8_t* from, std::uint32_t size, std::ui
     size -= before;
     const auto misplaced = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(from) & 3u);
     const auto* const words = reinterpret_cast<const std::uint32_t*>(from - misplaced);
-    for (auto i = threadIdx.x; i < size / 4; i += copy_threads)
-        reinterpret_cast<std::uint32_t*>(to)[i] =
-            misplaced ? __funnelshift_r(words[i], words[i + 1], 8 * misplaced) : words[i];
+    // Some words are read before the first one is written, so that reads do not wait for each other.
+    constexpr int read_ahead = 4;
+    for (auto first = threadIdx.x; first < size / 4; first += copy_threads * read_ahead) {
+        std::uint32_t read[read_ahead];
+#pragma unroll
+        for (int j = 0; j < read_ahead; ++j)
+            if (const auto i = first + j * copy_threads; i < size / 4)
+                read[j] = misplaced ? __funnelshift_r(words[i], words[i + 1], 8 * misplaced) : words[i];
+#pragma unroll
+        for (int j = 0; j < read_ahead; ++j)
+            if (const auto i = first + j * copy_threads; i < size / 4)
+                reinterpret_cast<std::uint32_t*>(to)[i] = read[j];
+    }
     const auto left = size % 4;
     if (threadIdx.x < left) to[size - left + threadIdx.x] = from[size - left + threadIdx.x];
 }

@@ -20,7 +20,7 @@ namespace framewire::delta {
 namespace changes_kernels {
 namespace {
 
-constexpr int threads_per_block = 128, warps_per_block = threads_per_block / 32;
+constexpr int threads_per_block = 256;
 constexpr int parts = parts_per_row * parts_per_row;
 constexpr int part_pixels = part_side * part_side;
 constexpr int pixels_each = block_side * block_side / threads_per_block;
@@ -34,20 +34,28 @@ struct Scratch {
 
 template <int channels>
 struct Shared {
-    BlockSteps<channels> block;
-    ChainMemory chain;
-    std::uint32_t counts[parts];
+    union {
+        BlockSteps<channels> block;
+        ChainMemory chain;  // when symbols are found
+    };
+    std::uint32_t counts[parts], ends[parts];
     std::uint32_t costs[step_models::sets];
     std::uint32_t changed_parts[2];
     std::uint32_t item;
+    std::uint32_t next_part;  // whose turn it is
 
     __device__ bool part_changes(int part) const { return changed_parts[part / 32] >> (part % 32) & 1; }
 };
 
-/// A block whose symbols wait at the beginning of its slot to be coded.
+/// A block and how many symbols it has, which wait at the beginning of its slot to be coded.
 struct Waiting {
-    int entries;  ///< how many; 0 where it is coded already
+    int block, entries;
     StepHead head;
+};
+/// Those of a batch. In device memory.
+struct WaitingList {
+    std::uint32_t* count;
+    Waiting* waiting;
 };
 /// Whether so many may wait there: what is coded comes from the other end, and must not reach those still to be read.
 __device__ bool may_wait(int entries, const CodedBlocks& coded) {
@@ -56,24 +64,26 @@ __device__ bool may_wait(int entries, const CodedBlocks& coded) {
     return static_cast<std::uint32_t>(entries) * sizeof(std::uint16_t) + room_for_states <= coded.slot_bytes;
 }
 
+struct CodingJob {
+    WaitingList list;
+    CoderTables tables;
+    CodedBlocks coded;
+};
 struct Job {
+    CodingJob later;
     BatchBlocks blocks;
     BlockList list;
     const std::uint8_t* differences;
     int threshold;
-    CoderTables tables;
-    CodedBlocks coded;
     std::uint8_t* scratch;
-    Waiting* waiting;  // of each block of the list, by its number in the batch
 };
 
 // By one warp.
-__device__ void code_block(const Job& job, int block, const StepHead& head, const std::uint16_t* entries, int count,
-                           ChainMemory& memory) {
-    auto* const end = job.coded.slot_end(block);
+__device__ void code_block(const CodingJob& job, const Waiting& of, const std::uint16_t* entries, ChainMemory& memory) {
+    auto* const end = job.coded.slot_end(of.block);
     const auto* const begin = reinterpret_cast<const std::uint8_t*>(
-        put_step_symbols(reinterpret_cast<std::uint16_t*>(end), memory, job.tables, head, entries, count));
-    if (threadIdx.x % 32 == 0) job.coded.sizes[block] = static_cast<std::uint32_t>(end - begin);
+        put_step_symbols(reinterpret_cast<std::uint16_t*>(end), memory, job.tables, of.head, entries, of.entries));
+    if (threadIdx.x % 32 == 0) job.coded.sizes[of.block] = static_cast<std::uint32_t>(end - begin);
 }
 
 // Pixels lie in groups of four, whose differences are whole words and mostly 0. A thread has each group that is number
@@ -196,7 +206,7 @@ __device__ void find_part(const Job& job, const BlockPlace& place, int part, Sha
         const int above = row ? shared.part_changes(part - parts_per_row) : none;
         const int entry = first_symbol<step_models::mode>(left * 6 + above) + changes;
         entries[0] = static_cast<std::uint16_t>(entry);
-        cost = job.tables.step_costs[entry];
+        cost = job.later.tables.step_costs[entry];
     }
     if (changes) {
         const int left = column * part_side, top = row * part_side;
@@ -207,8 +217,8 @@ __device__ void find_part(const Job& job, const BlockPlace& place, int part, Sha
             PixelEntries<channels> pixel{};
             if (inside) {
                 pixel = pixel_entries<channels>(shared.block, left + i % width, top + i / width, Foretold::differences,
-                                                0, true, job.tables.pattern_ranks);
-                cost += pixel.cost(job.tables.step_costs);
+                                                0, true, job.later.tables.pattern_ranks);
+                cost += pixel.cost(job.later.tables.step_costs);
             }
             const auto own = inside ? static_cast<std::uint32_t>(pixel.count()) : 0u;
             const auto up_to = cuda::inclusive_warp_sum(own);
@@ -223,7 +233,7 @@ __device__ void find_part(const Job& job, const BlockPlace& place, int part, Sha
 }
 
 template <int channels>
-__global__ void __launch_bounds__(threads_per_block) changes_kernel(Job job) {
+__global__ void __launch_bounds__(threads_per_block, 4) changes_kernel(Job job) {
     extern __shared__ __align__(16) std::uint8_t memory[];
     auto& shared = *reinterpret_cast<Shared<channels>*>(memory);
     auto& scratch = reinterpret_cast<Scratch<channels>*>(job.scratch)[blockIdx.x];
@@ -231,7 +241,10 @@ __global__ void __launch_bounds__(threads_per_block) changes_kernel(Job job) {
     const auto count = job.list.size();
 
     for (;;) {
-        if (threadIdx.x == 0) shared.item = job.list.next();
+        if (threadIdx.x == 0) {
+            shared.item = job.list.next();
+            shared.next_part = 0;
+        }
         if (threadIdx.x < step_models::sets) shared.costs[threadIdx.x] = 0;
         if (threadIdx.x < 2) shared.changed_parts[threadIdx.x] = 0;
         __syncthreads();
@@ -246,8 +259,12 @@ __global__ void __launch_bounds__(threads_per_block) changes_kernel(Job job) {
         find_traits(changed, shared);
         __syncthreads();
         std::uint32_t costs[step_models::sets] = {};
-        for (int part = warp; part < parts; part += warps_per_block)
+        // Warps take parts as they are done with others: those without changes take little.
+        for (;;) {
+            const int part = __shfl_sync(~0u, lane == 0 ? static_cast<int>(atomicAdd(&shared.next_part, 1u)) : 0, 0);
+            if (part >= parts) break;
             find_part(job, place, part, shared, scratch.entries[part], costs);
+        }
 #pragma unroll
         for (int set = 0; set < step_models::sets; ++set) {
             const auto sum = cuda::warp_sum(costs[set]);
@@ -257,26 +274,25 @@ __global__ void __launch_bounds__(threads_per_block) changes_kernel(Job job) {
 
         const auto head = best_head(shared.costs);
         const auto entries = static_cast<int>(cuda::warp_sum(shared.counts[lane] + shared.counts[lane + 32]));
-        const bool waits = may_wait(entries, job.coded);
-        auto* const joined = waits ? reinterpret_cast<std::uint16_t*>(job.coded.slot(block)) : scratch.joined;
-        join_entries<warps_per_block>(
-            shared.counts, [&](int part) { return scratch.entries[part]; }, joined);
-        if (threadIdx.x == 0) job.waiting[block] = {waits ? entries : 0, head};
+        const bool waits = may_wait(entries, job.later.coded);
+        auto* const joined = waits ? reinterpret_cast<std::uint16_t*>(job.later.coded.slot(block)) : scratch.joined;
+        join_entries<threads_per_block>(
+            shared.counts, shared.ends, [&](int part) { return scratch.entries[part]; }, joined);
+        const Waiting waiting{block, entries, head};
+        if (waits && threadIdx.x == 0) job.later.list.waiting[atomicAdd(job.later.list.count, 1u)] = waiting;
         __syncthreads();
-        if (!waits && warp == 0) code_block(job, block, head, joined, entries, shared.chain);
+        if (!waits && warp == 0) code_block(job.later, waiting, joined, shared.chain);
         __syncthreads();
     }
 }
 
-__global__ void __launch_bounds__(32) coding_kernel(Job job) {
+__global__ void __launch_bounds__(32, 32) coding_kernel(CodingJob job) {
     extern __shared__ __align__(16) std::uint8_t memory[];
-    const auto count = job.list.size();
+    const auto count = *job.list.count;
     for (auto item = blockIdx.x; item < count; item += gridDim.x) {
-        const int block = job.list.block(job.list.place(item));
-        const auto waiting = job.waiting[block];
-        if (waiting.entries == 0) continue;
-        const auto* const entries = reinterpret_cast<const std::uint16_t*>(job.coded.slot(block));
-        code_block(job, block, waiting.head, entries, waiting.entries, *reinterpret_cast<ChainMemory*>(memory));
+        const auto waiting = job.list.waiting[item];
+        code_block(job, waiting, reinterpret_cast<const std::uint16_t*>(job.coded.slot(waiting.block)),
+                   *reinterpret_cast<ChainMemory*>(memory));
     }
 }
 
@@ -302,14 +318,17 @@ BatchChangesEncoder::BatchChangesEncoder(const BatchBlocks& blocks)
 }
 
 void BatchChangesEncoder::encode(const BlockList& list, const std::uint8_t* differences, int threshold,
-                                 const CoderTables& tables, const CodedBlocks& coded, const cuda::Stream& stream) {
+                                 const CoderTables& tables, const CodedBlocks& coded,
+                                 const cuda::Stream& stream) const {
     using namespace changes_kernels;
-    const Job job{blocks_, list, differences, threshold, tables, coded, scratch_.data(), waiting_.as<Waiting>()};
+    const WaitingList waiting{&list.counts[BlockList::waiting], waiting_.as<Waiting>()};
+    const CodingJob later{waiting, tables, coded};
+    const Job job{later, blocks_, list, differences, threshold, scratch_.data()};
     with_kernel(blocks_.channels, [&](auto* kernel, std::size_t shared, std::size_t) {
         kernel<<<finders_, threads_per_block, shared, stream.handle()>>>(job);
         cuda::check_launch();
     });
-    coding_kernel<<<coders_, 32, sizeof(ChainMemory), stream.handle()>>>(job);
+    coding_kernel<<<coders_, 32, sizeof(ChainMemory), stream.handle()>>>(later);
     cuda::check_launch();
 }
 

@@ -10,7 +10,7 @@
 namespace framewire::delta {
 
 /// Codes the blocks of a list from their differences, in the form "changes" of format.md: as ChangesEncoder does, on
-/// the GPU.
+/// the GPU. One batch after the other; several encoders may be at work at once.
 class BatchChangesEncoder {
 public:
     /// For such batches, on the current GPU.
@@ -18,7 +18,7 @@ public:
 
     /// `differences`: as compare_blocks() wrote them with this threshold.
     void encode(const BlockList& list, const std::uint8_t* differences, int threshold, const CoderTables& tables,
-                const CodedBlocks& coded, const cuda::Stream& stream);
+                const CodedBlocks& coded, const cuda::Stream& stream) const;
 
 private:
     BatchBlocks blocks_;

@@ -7,14 +7,14 @@
 
 #include <cstdint>
 
-// A thread block codes one block of 64x64 pixels. Eight lanes hold the rows of a part, find its best predictor and
-// leave its residuals in shared memory. Then the lanes of one warp are the 32 states that these go into.
+// A warp codes one block of 64x64 pixels. Eight lanes hold the rows of a part, find its best predictor and leave its
+// residuals in shared memory. Then the lanes are the 32 states that these go into. Shared memory lets 16 blocks into a
+// multiprocessor. With more warps each, all but one of them would be idle while it codes.
 
 namespace framewire::delta {
 namespace pictures_kernels {
 namespace {
 
-constexpr int threads_per_block = 128;
 constexpr int warp_lanes = 32;
 static_assert(residual_lanes == warp_lanes);
 constexpr int parts_per_plane = parts_per_row * parts_per_row;
@@ -31,12 +31,13 @@ struct Job {
 
 template <int channels>
 struct Shared {
-    std::uint8_t residuals[block_side * block_side * channels];  // folded, in the order in which they are coded
-    ChainMemory chain;
+    union {
+        std::uint8_t residuals[block_side * block_side * channels];  // folded, in the order in which they are coded
+        ChainMemory chain;                                           // when those are coded
+    };
     // Of each part the number of its first residual, and the first symbol of its class.
     std::uint16_t first[channels * parts_per_plane], symbols[channels * parts_per_plane];
     std::uint8_t by[channels * parts_per_plane], part_class[channels * parts_per_plane];
-    bool whole;
 };
 
 /// The parts of a block in the order in which they are coded; those at its edges may be smaller.
@@ -129,7 +130,7 @@ __device__ std::uint32_t first_bytes(int count) { return count >= 4 ? ~0u : coun
 template <int channels>
 __device__ void find_residuals(const Job& job, int stream, const Parts& parts, Shared<channels>& shared) {
     const auto& place = parts.place;
-    for (int i = static_cast<int>(threadIdx.x); i < parts_per_plane * part_side; i += threads_per_block) {
+    for (int i = static_cast<int>(threadIdx.x); i < parts_per_plane * part_side; i += warp_lanes) {
         const int y = i % part_side, part = i / part_side;
         const bool is_part = part < parts.per_plane;
         const int left = part % parts.columns * part_side, top = part / parts.columns * part_side;
@@ -258,8 +259,33 @@ __device__ void put_residuals(const Job& job, const Parts& parts, const Shared<c
     words.used += 2 * warp_lanes;
 }
 
+// Writes the models' symbols of all parts before the words of the residuals.
 template <int channels>
-__global__ void __launch_bounds__(threads_per_block) pictures_kernel(Job job) {
+__device__ void put_parts(const Job& job, const Parts& parts, Shared<channels>& shared, Words& words) {
+    __syncwarp();  // the chain's memory is the residuals'
+    Chains<1> chain(words.end - words.used, shared.chain);
+    chain.put_all(
+        channels * parts.per_plane,
+        [&](int part) {
+            const int before = part ? shared.part_class[part - 1] : 0;
+            return static_cast<std::uint32_t>(first_symbol<picture_models::part>(before) +
+                                              shared.by[part] * picture_models::classes + shared.part_class[part]);
+        },
+        [&](std::uint32_t entry) { return chain_symbol(job.tables.pictures, static_cast<int>(entry)); });
+    words.used = static_cast<int>(words.end - chain.finish());
+}
+
+template <int channels>
+__device__ void copy_plain(const Job& job, int stream, const BlockPlace& place, std::uint8_t* to) {
+    const int row_bytes = place.width * channels, bytes = place.height * row_bytes;
+    for (int i = static_cast<int>(threadIdx.x); i < bytes + bytes % 2; i += warp_lanes)
+        to[i] = i < bytes ? job.pictures.row(stream,
+                                             place.y + i / row_bytes)[std::int64_t{place.x} * channels + i % row_bytes]
+                          : std::uint8_t{0};
+}
+
+template <int channels>
+__global__ void __launch_bounds__(warp_lanes) pictures_kernel(Job job) {
     __shared__ __align__(16) Shared<channels> shared;
     const int block = static_cast<int>(blockIdx.x), stream = job.blocks.stream(block);
     const auto place = job.blocks.place(block);
@@ -268,44 +294,22 @@ __global__ void __launch_bounds__(threads_per_block) pictures_kernel(Job job) {
     auto* const slot_end = job.coded.slot_end(block);
 
     find_residuals(job, stream, parts, shared);
-    __syncthreads();
-    if (threadIdx.x < warp_lanes) {
-        const int lane = static_cast<int>(threadIdx.x);
-        Words words{reinterpret_cast<std::uint16_t*>(slot_end), plain_bytes / 2 + 2 * warp_lanes, 0};
-        parts.all_full() ? put_residuals<channels, true>(job, parts, shared, words)
-                         : put_residuals<channels, false>(job, parts, shared, words);
-        // A block whose words would take as much as its bytes is sent plain.
-        bool whole = words.used * 2 < plain_bytes;
-        if (whole) {
-            Chain chain(words.end - words.used, shared.chain);
-            chain.put_all(channels * parts.per_plane, [&](int part) {
-                const int before = part ? shared.part_class[part - 1] : 0;
-                return chain_symbol(job.tables.pictures, first_symbol<picture_models::part>(before) +
-                                                             shared.by[part] * picture_models::classes +
-                                                             shared.part_class[part]);
-            });
-            words.used = static_cast<int>(words.end - chain.finish());
-            whole = words.used * 2 < plain_bytes;
-        }
-        if (lane == 0) {
-            shared.whole = whole;
-            job.coded.sizes[block] =
-                static_cast<std::uint32_t>(form_bytes + (whole ? words.used * 2 : plain_bytes + plain_bytes % 2));
-        }
-        if (whole && lane < form_bytes)
-            (reinterpret_cast<std::uint8_t*>(words.end - words.used) - form_bytes)[lane] =
-                static_cast<std::uint8_t>(form_whole >> (8 * lane));
+    __syncwarp();
+    Words words{reinterpret_cast<std::uint16_t*>(slot_end), plain_bytes / 2 + 2 * warp_lanes, 0};
+    parts.all_full() ? put_residuals<channels, true>(job, parts, shared, words)
+                     : put_residuals<channels, false>(job, parts, shared, words);
+    // A block whose words would take as much as its bytes is sent plain.
+    bool whole = words.used * 2 < plain_bytes;
+    if (whole) {
+        put_parts(job, parts, shared, words);
+        whole = words.used * 2 < plain_bytes;
     }
-    __syncthreads();
-    if (shared.whole) return;
-    const int row_bytes = place.width * channels, all_bytes = plain_bytes + plain_bytes % 2;
-    auto* const to = slot_end - all_bytes;
-    for (int i = static_cast<int>(threadIdx.x); i < all_bytes; i += threads_per_block)
-        to[i] = i < plain_bytes ? job.pictures.row(
-                                      stream, place.y + i / row_bytes)[std::int64_t{place.x} * channels + i % row_bytes]
-                                : std::uint8_t{0};
+    const int bytes = whole ? words.used * 2 : plain_bytes + plain_bytes % 2;
+    if (!whole) copy_plain<channels>(job, stream, place, slot_end - bytes);
     if (threadIdx.x < form_bytes)
-        (to - form_bytes)[threadIdx.x] = static_cast<std::uint8_t>(form_plain >> (8 * threadIdx.x));
+        (slot_end - bytes - form_bytes)[threadIdx.x] =
+            static_cast<std::uint8_t>((whole ? form_whole : form_plain) >> (8 * threadIdx.x));
+    if (threadIdx.x == 0) job.coded.sizes[block] = static_cast<std::uint32_t>(form_bytes + bytes);
 }
 
 }  // namespace
@@ -318,7 +322,7 @@ void encode_pictures(DeviceView<const std::uint8_t> pictures, const CoderTables&
     const cuda::KernelImage image(pictures);
     const Job job{image, {BlockGrid(shape), shape.channels, shape.frames}, tables, coded, image.aligned_to(8)};
     const auto kernel = shape.channels == 1 ? pictures_kernel<1> : pictures_kernel<3>;
-    kernel<<<static_cast<unsigned>(job.blocks.count()), threads_per_block, 0, stream.handle()>>>(job);
+    kernel<<<static_cast<unsigned>(job.blocks.count()), warp_lanes, 0, stream.handle()>>>(job);
     cuda::check_launch();
 }
 

@@ -11,22 +11,36 @@
 
 namespace framewire::delta {
 
-/// Lays the entries of a block's parts, counts[part] at entries_of(part), one after the other from `to` on. Returns how
-/// many there are. By all threads of a thread block.
-template <int warps, class Count, class EntriesOf>
-__device__ int join_entries(const Count* counts, EntriesOf&& entries_of, std::uint16_t* to) {
+/// Lays the entries of a block's 64 parts, counts[part] at entries_of(part), one after the other from `to` on. Returns
+/// how many there are. `ends`: in shared memory, becomes where each part's end. By all threads of a thread block.
+template <int threads, class Count, class EntriesOf>
+__device__ int join_entries(const Count* counts, std::uint32_t (&ends)[parts_per_row * parts_per_row],
+                            EntriesOf&& entries_of, std::uint16_t* to) {
     static_assert(parts_per_row * parts_per_row == 64);
-    const int lane = static_cast<int>(threadIdx.x % 32);
-    const auto first_half = cuda::inclusive_warp_sum(static_cast<std::uint32_t>(counts[lane]));
-    const auto half = __shfl_sync(~0u, first_half, 31);
-    const auto second_half = half + cuda::inclusive_warp_sum(static_cast<std::uint32_t>(counts[lane + 32]));
-    for (int part = static_cast<int>(threadIdx.x / 32); part < 64; part += warps) {
-        const auto end = __shfl_sync(~0u, part < 32 ? first_half : second_half, part % 32);
-        const auto count = static_cast<std::uint32_t>(counts[part]);
-        const auto* const from = entries_of(part);
-        for (auto i = static_cast<std::uint32_t>(lane); i < count; i += 32) to[end - count + i] = from[i];
+    if (threadIdx.x < 32) {
+        const auto first_half = cuda::inclusive_warp_sum(static_cast<std::uint32_t>(counts[threadIdx.x]));
+        const auto half = __shfl_sync(~0u, first_half, 31);
+        ends[threadIdx.x] = first_half;
+        ends[threadIdx.x + 32] = half + cuda::inclusive_warp_sum(static_cast<std::uint32_t>(counts[threadIdx.x + 32]));
     }
-    return static_cast<int>(__shfl_sync(~0u, second_half, 31));
+    __syncthreads();
+    // Some are read before the first one is written, so that reads do not wait for each other.
+    constexpr std::uint32_t read_ahead = 8;
+    const auto count = ends[63];
+    int part = 0;
+    for (auto first = threadIdx.x; first < count; first += threads * read_ahead) {
+        std::uint16_t read[read_ahead];
+#pragma unroll
+        for (std::uint32_t i = 0; i < read_ahead; ++i)
+            if (const auto at = first + i * threads; at < count) {
+                while (ends[part] <= at) ++part;
+                read[i] = entries_of(part)[at - (part ? ends[part - 1] : 0)];
+            }
+#pragma unroll
+        for (std::uint32_t i = 0; i < read_ahead; ++i)
+            if (const auto at = first + i * threads; at < count) to[at] = read[i];
+    }
+    return static_cast<int>(count);
 }
 
 /// Which set of models costs the least; the first of these.
@@ -54,17 +68,19 @@ __device__ inline StepHead best_head(const std::uint32_t (&costs)[step_models::s
 __device__ inline std::uint16_t* put_step_symbols(std::uint16_t* end, ChainMemory& memory, const CoderTables& tables,
                                                   const StepHead& head, const std::uint16_t* entries, int count) {
     const auto* const symbols = tables.steps + head.set * step_models::symbols;
-    Chain chain(end, memory);
-    if (head.states == 0) {
-        chain.put_all(count, [&](int i) { return chain_symbol(symbols, entries[i]); });
-    } else {
-        LaneChain lanes(end, step_states::count(head.states));
-        lanes.put_all(entries, count, symbols);
-        auto* const word = lanes.finish();
-        chain = Chain(word, memory, lanes.first_state());
-    }
-    chain.put_all(1, [&](int) { return chain_symbol(tables.states, head.states); });
-    chain.put_bits(static_cast<std::uint32_t>(head.set), step_states::set_bits);
+    const auto put_all = [&]<int choice>() {
+        Chains<step_states::count(choice)> chains(end, memory);
+        chains.put_all(
+            count, [&](int i) -> std::uint32_t { return entries[i]; },
+            [&](std::uint32_t entry) { return chain_symbol(symbols, static_cast<int>(entry)); });
+        return chains.others_finished();
+    };
+    static_assert(step_states::choices == 3);
+    auto chain = head.states == 0   ? put_all.template operator()<0>()
+                 : head.states == 1 ? put_all.template operator()<1>()
+                                    : put_all.template operator()<2>();
+    chain.put(chain_symbol(tables.states, head.states));
+    chain.put(chain_bits(static_cast<std::uint32_t>(head.set), step_states::set_bits));
     return chain.finish();
 }
 

@@ -92,6 +92,7 @@ delta::Summary BoundedEncoder::fetch(const delta::PackedBatch& batch) {
     auto& transfer = on_gpu_->transfer;
     auto& told = *reinterpret_cast<Told*>(on_gpu_->told.data());
     transfer.down([&](const cuda::Stream& stream) {
+        batch.ready->make_wait(stream);
         cuda::download(batch.begins, told.begins, sizeof(told.begins), stream);
         cuda::download(batch.summaries, &told.found, sizeof(told.found), stream);
     });

@@ -55,6 +55,7 @@ struct Shared {
     CodedPart parts[part_count];
     ChainMemory chain;
     std::uint16_t counts[sizes_tried][part_count];
+    std::uint32_t ends[part_count];
     std::uint32_t costs[sizes_tried][step_models::sets];
     std::uint32_t plain_bits[sizes_tried], all_steps[sizes_tried], changed_samples[sizes_tried];
     std::uint32_t may_stay[2];
@@ -235,9 +236,9 @@ template <int channels>
 __device__ void write_block(const Job& job, int block, int size, int tried, Shared<channels>& shared,
                             Scratch<channels>& scratch) {
     if (threadIdx.x == 0) scratch.joined[0] = bits_entry(size, Quantizer::size_bits);
-    const int count =
-        1 + join_entries<warps_per_block>(
-                shared.counts[tried], [&](int part) { return scratch.entries[tried][part]; }, scratch.joined + 1);
+    const int count = 1 + join_entries<threads_per_block>(
+                              shared.counts[tried], shared.ends, [&](int part) { return scratch.entries[tried][part]; },
+                              scratch.joined + 1);
     __syncthreads();
     if (threadIdx.x >= 32) return;
     auto* const end = job.coded.slot_end(block);
