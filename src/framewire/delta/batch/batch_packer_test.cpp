@@ -57,6 +57,24 @@ void expect_equal(const Summary& got, const Summary& want) {
     ASSERT_EQ(got.squared_error, want.squared_error);
 }
 
+// What the CPU packs of changes of a batch of streams.
+template <class Changes>
+void expect_steps(const Packed& got, Packer& on_cpu, const Changes& want, int threshold) {
+    for (int stream = 0; stream < want.streams; ++stream) {
+        SCOPED_TRACE(fmt::format("stream {}", stream));
+        auto of = want;
+        of.positions += stream * of.capacity;
+        of.differences += stream * of.capacity;
+        of.summaries += stream;
+        of.streams = 1;
+        std::vector<std::uint8_t> bytes;
+        on_cpu.pack_changes(of, threshold, bytes);
+        ASSERT_NO_FATAL_FAILURE(expect_frame(got.frame(stream), bytes));
+        const auto& summary = got.summaries[static_cast<std::size_t>(stream)];
+        ASSERT_NO_FATAL_FAILURE(expect_equal(summary, of.summaries[0]));
+    }
+}
+
 using BatchPackerTest = kit::BackendTest;
 INSTANTIATE_TEST_SUITE_P(Backends, BatchPackerTest, testing::Values(Backend::cuda), kit::backend_name);
 
@@ -80,19 +98,7 @@ void check_steps(Executor& executor, const Shape& shape, kit::Layout layout, Sce
     ASSERT_EQ(kit::first_difference(reference.view(), want_reference.view()), std::nullopt);
     ASSERT_FALSE(reference.broken_guard());
     Packer on_cpu(shape.with_frames(1));
-    for (int stream = 0; stream < shape.frames; ++stream) {
-        SCOPED_TRACE(fmt::format("stream {}", stream));
-        auto of = want.view();
-        of.positions += stream * of.capacity;
-        of.differences += stream * of.capacity;
-        of.summaries += stream;
-        of.streams = 1;
-        std::vector<std::uint8_t> bytes;
-        on_cpu.pack_changes(of, threshold, bytes);
-        ASSERT_NO_FATAL_FAILURE(expect_frame(got.frame(stream), bytes));
-        const auto& summary = got.summaries[static_cast<std::size_t>(stream)];
-        ASSERT_NO_FATAL_FAILURE(expect_equal(summary, of.summaries[0]));
-    }
+    ASSERT_NO_FATAL_FAILURE(expect_steps(got, on_cpu, want.view(), threshold));
     // Again, with R as it is now: nothing is left of the first time.
     const Packed again(packer.pack_steps(device_current.view(), device_reference.view(), threshold), executor.stream());
     for (int stream = 0; stream < shape.frames; ++stream) {
@@ -101,6 +107,39 @@ void check_steps(Executor& executor, const Shape& shape, kit::Layout layout, Sce
         std::vector<std::uint8_t> bytes;
         on_cpu.pack_changes(none.view(), threshold, bytes);
         ASSERT_NO_FATAL_FAILURE(expect_frame(again.frame(stream), bytes));
+    }
+}
+
+// Steps one after the other, none of which is waited for before as many as may be are under way.
+void check_under_way(Executor& executor, const Shape& shape, Scene scene, int threshold) {
+    SCOPED_TRACE(fmt::format("{}, scene {}, seed {}", to_string(shape), static_cast<int>(scene), kit::seed()));
+    const auto& stream = executor.stream();
+    constexpr int moments = 2 * packed_batches;
+    std::vector<GuardedImage> images;
+    std::vector<DeviceTwin> twins;
+    images.reserve(moments + 1);
+    for (int moment = 0; moment <= moments; ++moment) {
+        images.emplace_back(shape, kit::Layout{});
+        fill_scene(images.back().view(), scene, moment % 2 == 1, static_cast<std::uint64_t>(moment) + 1);
+    }
+    for (auto& image : images) twins.emplace_back(image).upload(stream);
+    HostImage want_reference(shape);
+    copy(std::as_const(images[0]).view(), want_reference.view());
+
+    BatchPacker packer({}, shape, executor);
+    Packer on_cpu(shape.with_frames(1));
+    for (int first = 1; first <= moments; first += packed_batches) {
+        std::vector<PackedBatch> batches;
+        for (int i = 0; i < packed_batches; ++i)
+            batches.push_back(packer.pack_steps(std::as_const(twins[static_cast<std::size_t>(first + i)]).view(),
+                                                twins[0].view(), threshold));
+        for (int i = 0; i < packed_batches; ++i) {
+            HostChanges want(shape);
+            encode_reference(threshold, std::as_const(images[static_cast<std::size_t>(first + i)]).view(),
+                             want_reference.view(), want.view());
+            ASSERT_NO_FATAL_FAILURE(
+                expect_steps(Packed(batches[static_cast<std::size_t>(i)], stream), on_cpu, want.view(), threshold));
+        }
     }
 }
 
@@ -192,6 +231,16 @@ TEST_P(BatchPackerTest, StepsOfLargeFrames) {
         if (HasFailure()) return;
         check_steps(executor, kit::hd_shape(3, 4), {}, scene, 20);
     }
+}
+
+TEST_P(BatchPackerTest, SeveralBatchesAreUnderWay) {
+    auto& executor = kit::executor(GetParam());
+    for (const int channels : {1, 3})
+        for (const auto scene : all_scenes) {
+            if (HasFailure()) return;
+            check_under_way(executor, {3, 131, 150, channels}, scene, 20);
+        }
+    check_under_way(executor, kit::hd_shape(3, 4), Scene::blobs, 20);
 }
 
 TEST_P(BatchPackerTest, PicturesAreThoseOfTheCpu) {
