@@ -59,10 +59,15 @@ void quantize_inside(const Quantizer& quantizer, const PartSamples& camera, Host
     Window window;
     const auto at = [&](int y) { return done.row(0, block.y + top + y) + std::int64_t{block.x + left} * channels; };
     const auto to = [&](int y) { return &window[static_cast<std::size_t>((y + 1) * window_row + window_margin)]; };
-    if (top) std::memcpy(to(-1), at(-1), static_cast<std::size_t>(width * channels));
-    if (left)
-        for (int y = top ? -1 : 0; y < height; ++y)
-            std::memcpy(to(y) - channels, at(y) - channels, static_cast<std::size_t>(channels));
+    // What lies outside the block counts for nothing, but is looked at.
+    const auto take = [&](bool is_there, int y, int first, int count) {
+        if (is_there)
+            std::memcpy(to(y) + first, at(y) + first, static_cast<std::size_t>(count));
+        else
+            std::memset(to(y) + first, 0, static_cast<std::size_t>(count));
+    };
+    take(top > 0, -1, 0, width * channels);
+    for (int y = -1; y < height; ++y) take(left > 0 && (top > 0 || y >= 0), y, -channels, channels);
     if (channels == 1)
         quantize_inside_of<1>(quantizer, camera, left > 0, top > 0, width, height, window, part);
     else
