@@ -13,7 +13,9 @@
 
 #include <array>
 #include <cstring>
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace framewire::bench {
@@ -150,39 +152,72 @@ void bench_gpu(Session& session, double share, bool scattered) {
     session.add({"delta", operation, "framewire cuda", timing, moments.bytes_per_frame(), {}});
 }
 
-void bench_packing(Session& session) {
+// Packing and reading on all threads of `executor`.
+void bench_packing(Session& session, Executor& executor) {
     Moments moments(bench_frame, 0.02, false);
-    const auto* pool = &session.cpu().pool();
+    const auto* pool = &executor.pool();
     delta::Packer packer(bench_frame, pool);
     delta::Unpacker unpacker(bench_frame, pool);
-    std::vector<std::uint8_t> changes, picture;
-    packer.pack_changes(moments.want[1].view(), threshold, changes);
+    std::vector<std::uint8_t> changes[2], picture, scratch;
+    for (int moment = 0; moment < 2; ++moment)
+        packer.pack_changes(moments.want[moment].view(), threshold, changes[moment]);
     packer.pack_picture(moments.images[1].view(), threshold, picture);
     HostImage viewer(bench_frame);
     unpacker.apply_picture(picture, viewer.view());
     Session::require_equal(viewer.view(), moments.images[1].view(), "packing a picture");
-    const delta::Decoder decoder(bench_frame, session.cpu());
-    std::vector<std::uint8_t> scratch;
-    const auto timings =
-        session.time_cpu({[&] { scratch.clear(), packer.pack_changes(moments.want[1].view(), threshold, scratch); },
-                          [&] { unpacker.apply_changes(changes, viewer.view()); },
-                          [&] { scratch.clear(), packer.pack_picture(moments.images[1].view(), threshold, scratch); },
-                          [&] { unpacker.apply_picture(picture, viewer.view()); },
-                          [&] { decoder.decode(moments.want[1].view(), viewer.view()); }});
+    const delta::Decoder decoder(bench_frame, executor);
+
+    // A frame as a camera gives it to bytes, and what its viewer does with them.
+    delta::Encoder encoder({.threshold = threshold}, bench_frame, executor);
+    HostChanges found(bench_frame);
+    HostImage reference(bench_frame), held(bench_frame);
+    copy(moments.reference.view(), reference.view());
+    copy(moments.reference.view(), held.view());
+    int moment = 0, held_moment = 0;
+    const auto all_in = [&] {
+        moment ^= 1;
+        encoder.encode(moments.images[moment].view(), reference.view(), found.view());
+        scratch.clear();
+        packer.pack_changes(found.view(), threshold, scratch);
+    };
+    const auto read = [&] {
+        held_moment ^= 1;
+        unpacker.apply_changes(changes[held_moment], held.view());
+    };
+    for (int turn = 0; turn < 2; ++turn) {
+        all_in();
+        if (scratch != changes[moment]) fail(ErrorCode::internal, "what was compared is packed otherwise; not timed");
+        read();
+        Session::require_equal(held.view(), reference.view(), "unpacking what was compared");
+    }
+    const auto timings = session.time_cpu(
+        {all_in, [&] { scratch.clear(), packer.pack_changes(moments.want[1].view(), threshold, scratch); }, read,
+         [&] { scratch.clear(), packer.pack_picture(moments.images[1].view(), threshold, scratch); },
+         [&] { unpacker.apply_picture(picture, viewer.view()); },
+         [&] { decoder.decode(moments.want[1].view(), viewer.view()); }});
     delta::BoundedPacker bounded(bench_frame, 1, pool);
-    HostImage held(bench_frame);
     bounded.pack_first(moments.images[0].view(), held.view(), threshold, scratch);
-    int moment = 0;
+    int bounded_moment = 0;
     const auto bounded_timings = session.time_cpu({[&] {
         scratch.clear();
-        bounded.pack_step(moments.images[moment ^= 1].view(), held.view(), threshold, scratch);
+        bounded.pack_step(moments.images[bounded_moment ^= 1].view(), held.view(), threshold, scratch);
     }});
-    session.add({"delta", "pack bounded 2 % in blobs", "framewire cpu", bounded_timings[0], 0, {}});
-    const std::string operations[] = {fmt::format("pack 2 % in blobs to {} bytes", changes.size()), "unpack the same",
+    const std::map<std::string, std::string> details{{"threads", fmt::format("{}", pool->threads())}};
+    const auto add = [&](const std::string& operation, const Timing& timing) {
+        session.add({.suite = "delta",
+                     .operation = operation,
+                     .runner = "framewire cpu",
+                     .timing = timing,
+                     .details = details});
+    };
+    const std::string operations[] = {"compare and pack 2 % in blobs",
+                                      fmt::format("pack 2 % in blobs to {} bytes", changes[1].size()),
+                                      "unpack the same",
                                       fmt::format("pack a picture to {} bytes", picture.size()),
-                                      "unpack the same picture", "decode 2 % in blobs"};
-    for (std::size_t i = 0; i < std::size(operations); ++i)
-        session.add({"delta", operations[i], "framewire cpu", timings[i], 0, {}});
+                                      "unpack the same picture",
+                                      "decode 2 % in blobs"};
+    add("pack bounded 2 % in blobs", bounded_timings[0]);
+    for (std::size_t i = 0; i < std::size(operations); ++i) add(operations[i], timings[i]);
 }
 
 // Frames of a batch on the GPU to packed bytes there, whose first stream's are those of the CPU.
@@ -346,7 +381,11 @@ void bench_delta(Session& session) {
             bench_cpu(session, share, scattered);
             if (session.gpu()) bench_gpu(session, share, scattered);
         }
-    bench_packing(session);
+    bench_packing(session, session.cpu());
+    if (session.threads() > 1) {
+        Executor one_thread(BackendChoice::cpu, 1);
+        bench_packing(session, one_thread);
+    }
     if (session.gpu()) bench_gpu_packing(session);
 }
 
