@@ -50,16 +50,23 @@ void append_changes(std::uint64_t changed, std::uint32_t block_position, const s
 
 }  // namespace
 
-// Encodes `bytes` bytes of one frame, at most 64 KiB, the first of which has position `position`. Changes go to
-// `positions` and `differences`; how many, and the errors, are added to `summary`.
-void encode_span(const std::uint8_t* current, std::uint8_t* reference, std::int64_t bytes, int threshold,
-                 std::uint32_t position, std::uint32_t* positions, std::uint8_t* differences, Summary& summary) {
+namespace {
+
+// The squares of a block's errors, as many as fall on one sum of two, fit 16 bits where none is more than this.
+constexpr int small_error = 63;
+
+template <bool small>
+void encode_span_of(const std::uint8_t* current, std::uint8_t* reference, std::int64_t bytes, int threshold,
+                    std::uint32_t position, std::uint32_t* positions, std::uint8_t* differences, Summary& summary) {
     const hn::CappedTag<std::uint8_t, block_bytes> d8;
     const hn::Repartition<std::int16_t, decltype(d8)> d16;
     const hn::Repartition<std::int32_t, decltype(d8)> d32;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d8));
+    constexpr auto lanes = static_cast<std::int64_t>(hn::MaxLanes(d8));
+    static_assert(block_bytes / lanes * 2 * small_error * small_error <= 0x7fff);
     const auto limit = hn::Set(d8, static_cast<std::uint8_t>(threshold));
     const auto zero = hn::Zero(d8);
+    const auto distance_of = [](hn::VFromD<decltype(d8)> now, hn::VFromD<decltype(d8)> held)
+                                 HWY_ATTR { return hn::Or(hn::SaturatedSub(now, held), hn::SaturatedSub(held, now)); };
     auto largest = zero;
     auto squares = hn::Zero(d32);
     HWY_ALIGN std::uint8_t block_differences[block_bytes] = {};
@@ -67,27 +74,39 @@ void encode_span(const std::uint8_t* current, std::uint8_t* reference, std::int6
     std::uint32_t count = 0;
     std::int64_t i = 0;
     for (; i + block_bytes <= bytes; i += block_bytes) {
+        auto any_far = zero;
+        auto block_squares = hn::Zero(d16);
+#pragma GCC unroll 4
+        for (std::int64_t at = i; at < i + block_bytes; at += lanes) {
+            const auto now = hn::LoadU(d8, current + at), held = hn::LoadU(d8, reference + at);
+            const auto distance = distance_of(now, held);
+            const auto far = hn::SaturatedSub(distance, limit);
+            any_far = hn::Or(any_far, far);
+            const auto error = hn::IfThenElseZero(hn::Eq(far, zero), distance);
+            largest = hn::Max(largest, error);
+            if constexpr (small) {
+                block_squares = hn::Add(block_squares, multiply_add_bytes(d16, error, error));
+            } else {
+                const auto low = hn::BitCast(d16, hn::InterleaveLower(d8, error, zero));
+                const auto high = hn::BitCast(d16, hn::InterleaveUpper(d8, error, zero));
+                squares =
+                    hn::Add(squares, hn::Add(multiply_add_pairs(d32, low, low), multiply_add_pairs(d32, high, high)));
+            }
+        }
+        if constexpr (small) squares = hn::Add(squares, multiply_add_pairs(d32, block_squares, hn::Set(d16, 1)));
+        if (hn::AllTrue(d8, hn::Eq(any_far, zero))) continue;
         std::uint64_t changed = 0;
         for (std::int64_t at = 0; at < block_bytes; at += lanes) {
-            const auto now = hn::LoadU(d8, current + i + at);
-            const auto held = hn::LoadU(d8, reference + i + at);
-            const auto distance = hn::Sub(hn::Max(now, held), hn::Min(now, held));
-            const auto is_near = hn::Eq(hn::SaturatedSub(distance, limit), zero);
-            const auto error = hn::IfThenElseZero(is_near, distance);
-            largest = hn::Max(largest, error);
-            const auto low = hn::BitCast(d16, hn::InterleaveLower(d8, error, zero));
-            const auto high = hn::BitCast(d16, hn::InterleaveUpper(d8, error, zero));
-            squares = hn::Add(squares, hn::Add(multiply_add_pairs(d32, low, low), multiply_add_pairs(d32, high, high)));
-            if (hn::AllTrue(d8, is_near)) continue;
+            const auto now = hn::LoadU(d8, current + i + at), held = hn::LoadU(d8, reference + i + at);
+            const auto is_near = hn::Eq(hn::SaturatedSub(distance_of(now, held), limit), zero);
             hn::StoreU(hn::IfThenElse(is_near, held, now), d8, reference + i + at);
             hn::Store(hn::Sub(now, held), d8, block_differences + at);
             std::uint64_t bits = 0;
             hn::StoreMaskBits(d8, hn::Not(is_near), reinterpret_cast<std::uint8_t*>(&bits));
             changed |= bits << at;
         }
-        const auto block_position = position + static_cast<std::uint32_t>(i);
-        if (!changed) continue;
-        append_changes(changed, block_position, block_differences, bytes - count, count, positions, differences);
+        append_changes(changed, position + static_cast<std::uint32_t>(i), block_differences, bytes - count, count,
+                       positions, differences);
         count += static_cast<std::uint32_t>(std::popcount(changed));
     }
     HWY_ALIGN std::uint8_t largest_lanes[block_bytes];
@@ -113,6 +132,16 @@ void encode_span(const std::uint8_t* current, std::uint8_t* reference, std::int6
     summary.count += count;
     summary.max_error = std::max(summary.max_error, max_error);
     summary.squared_error += squared_error;
+}
+
+}  // namespace
+
+// Encodes `bytes` bytes of one frame, at most 64 KiB, the first of which has position `position`. Changes go to
+// `positions` and `differences`; how many, and the errors, are added to `summary`.
+void encode_span(const std::uint8_t* current, std::uint8_t* reference, std::int64_t bytes, int threshold,
+                 std::uint32_t position, std::uint32_t* positions, std::uint8_t* differences, Summary& summary) {
+    const auto encode = threshold <= small_error ? &encode_span_of<true> : &encode_span_of<false>;
+    encode(current, reference, bytes, threshold, position, positions, differences, summary);
 }
 
 }  // namespace framewire::delta::HWY_NAMESPACE
