@@ -4,29 +4,6 @@
 #include <cstring>
 
 namespace framewire::delta {
-namespace {
-
-/// Whether any of `count` bytes is not 0.
-bool any_of(const std::uint8_t* bytes, int count) {
-    std::uint64_t any = 0, eight;
-    int i = 0;
-    for (; i + 8 <= count; i += 8) {
-        std::memcpy(&eight, bytes + i, sizeof(eight));
-        any |= eight;
-    }
-    for (; i < count; ++i) any |= bytes[i];
-    return any != 0;
-}
-
-bool part_changes(HostView<const std::uint8_t> differences, int x, int y, int width, int height) {
-    const auto channels = differences.shape().channels;
-    bool any = false;
-    for (int row = y; row < y + height; ++row)
-        any |= any_of(differences.row(0, row) + std::int64_t{x} * channels, width * channels);
-    return any;
-}
-
-}  // namespace
 
 void clear_parts(HostView<std::uint8_t> differences, const BlockPlace& block, PartSet parts) {
     const int channels = differences.shape().channels;
@@ -59,34 +36,25 @@ void add_parts(HostView<const std::uint8_t> differences, const BlockPlace& block
     });
 }
 
-void ChangesEncoder::encode(HostView<std::uint8_t> differences, std::span<const BlockPlace> blocks, int threshold,
+void ChangesEncoder::encode(HostView<std::uint8_t> differences, std::span<const ChangedBlock> blocks, int threshold,
                             std::vector<std::uint8_t>& out, std::span<std::size_t> sizes) {
-    while (!blocks.empty()) {
-        const auto count = std::min(at_once, blocks.size());
-        for (std::size_t i = 0; i < count; ++i) add_block(differences, blocks[i], threshold, symbols_[i]);
-        Symbols::write(std::span(symbols_).first(count), out, sizes.first(count));
-        blocks = blocks.subspan(count);
-        sizes = sizes.subspan(count);
-    }
+    for (std::size_t i = 0; i < blocks.size(); ++i) add_block(differences, blocks[i], threshold, symbols_[i]);
+    Symbols::write(std::span(symbols_).first(blocks.size()), out, sizes);
 }
 
-void ChangesEncoder::add_block(HostView<std::uint8_t> differences, const BlockPlace& block, int threshold,
+void ChangesEncoder::add_block(HostView<std::uint8_t> differences, const ChangedBlock& of, int threshold,
                                Symbols& symbols) {
+    const auto& [block, parts] = of;
     symbols.clear();
     CodedParts modes;
-    PartSet parts = 0;
     for (int row = 0; row < block.part_rows(); ++row)
         for (int column = 0; column < block.part_columns(); ++column) {
-            const int left = column * part_side, top = row * part_side;
-            const bool any =
-                part_changes(differences, block.x + left, block.y + top, std::min(part_side, block.width - left),
-                             std::min(part_side, block.height - top));
+            const bool any = (parts & part_bit(column, row)) != 0;
             const auto mode = any ? PartMode::changes : PartMode::stays;
             symbols.add(modes.mode_model(column, row) + static_cast<int>(mode));
             modes.set(column, row, mode);
-            if (!any) continue;
-            parts |= part_bit(column, row);
-            add_part_entries(differences, block, threshold, left, top, planes_, symbols);
+            if (any)
+                add_part_entries(differences, block, threshold, column * part_side, row * part_side, planes_, symbols);
         }
     for_each_of(parts, block, [&](int left, int top, int, int) { planes_.clear_part(left, top); });
     clear_parts(differences, block, parts);

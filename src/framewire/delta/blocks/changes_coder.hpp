@@ -14,20 +14,25 @@
 
 namespace framewire::delta {
 
+/// A block, and those of its parts that change.
+struct ChangedBlock {
+    BlockPlace place;
+    PartSet parts;
+};
+
 /// A block's changes as differences, in the form "changes" of format.md. Knows nothing of the picture they belong to.
 class ChangesEncoder {
 public:
     /// `differences`: of the frame, rows without gaps, new minus old modulo 256; 0 where a byte stays. Changes are
-    /// further than `threshold` from 0. Appends the blocks to `out`, each with `sizes` bytes, and sets their
-    /// differences to 0.
-    void encode(HostView<std::uint8_t> differences, std::span<const BlockPlace> blocks, int threshold,
+    /// further than `threshold` from 0. Appends the blocks, `at_once` at most, to `out`, each with `sizes` bytes, and
+    /// sets their differences to 0.
+    void encode(HostView<std::uint8_t> differences, std::span<const ChangedBlock> blocks, int threshold,
                 std::vector<std::uint8_t>& out, std::span<std::size_t> sizes);
 
-    /// Blocks are best coded so many at once.
     static constexpr std::size_t at_once = 8;
 
 private:
-    void add_block(HostView<std::uint8_t> differences, const BlockPlace& block, int threshold, Symbols& symbols);
+    void add_block(HostView<std::uint8_t> differences, const ChangedBlock& of, int threshold, Symbols& symbols);
 
     StepPlanes planes_;
     std::array<Symbols, at_once> symbols_;

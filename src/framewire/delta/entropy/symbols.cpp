@@ -12,13 +12,21 @@ static_assert(step_models::sets == 1 << step_states::set_bits);
 std::array<std::uint64_t, step_models::sets> Symbols::costs_by_set() const {
     const auto& costs = step_costs();
     std::array<std::uint64_t, step_models::sets> total{};
-    std::uint64_t some = 0;  // four sums of 16 bits, emptied before they overflow
-    constexpr std::size_t at_once = 0xffff / max_symbol_cost;
-    for (std::size_t i = 0; i < count_;) {
-        const auto end = std::min(count_, i + at_once);
-        for (; i < end; ++i) some += costs[entries_[i]];
+    const auto* entry = entries_.data();
+    constexpr std::size_t at_once = 0xffff / max_symbol_cost;  // four sums of 16 bits do not overflow
+    for (auto left = count_; left > 0;) {
+        const auto count = std::min(left, at_once);
+        std::uint64_t some = 0, others = 0;
+        std::size_t i = 0;
+        for (; i + 4 <= count; i += 4) {
+            some += costs[entry[i]] + costs[entry[i + 1]];
+            others += costs[entry[i + 2]] + costs[entry[i + 3]];
+        }
+        for (; i < count; ++i) some += costs[entry[i]];
+        some += others;
         for (std::size_t set = 0; set < total.size(); ++set) total[set] += some >> (16 * set) & 0xffff;
-        some = 0;
+        entry += count;
+        left -= count;
     }
     return total;
 }

@@ -33,8 +33,8 @@ struct BoundedPacker::State {
     HostImage after;  // of the blocks that are coded
     std::vector<Summary> found;
     std::vector<int> coded;
-    std::array<PredictionEncoder, static_cast<std::size_t>(block_shares)> encoders;
-    std::array<PictureEncoder, static_cast<std::size_t>(block_shares)> pictures;
+    std::array<PredictionEncoder, most_block_workers> encoders;
+    std::array<PictureEncoder, most_block_workers> pictures;
     BlockWriter writer;
     std::vector<std::uint8_t> whole;  // a first picture without loss
 
@@ -50,12 +50,12 @@ struct BoundedPacker::State {
         const HostView<const std::uint8_t> before = reference;
         const bool fresh = kind == PackedHead::Kind::first_picture;
         writer.write({kind, within}, coded, grid.count(), pool, out,
-                     [&](std::size_t share, int block, std::vector<std::uint8_t>& bytes) {
-                         encoders[share].encode(camera, before, grid.place(block), within, fresh, after.view(), bytes);
+                     [&](std::size_t worker, int block, std::vector<std::uint8_t>& bytes) {
+                         encoders[worker].encode(camera, before, grid.place(block), within, fresh, after.view(), bytes);
                      });
-        for_block_shares(pool, coded.size(), [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+        for_blocks(pool, coded.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
             for (auto i = begin; i < end; ++i) {
-                const int block = coded[static_cast<std::size_t>(i)];
+                const int block = coded[i];
                 const auto place = grid.place(block);
                 copy_block(std::as_const(after).view(), reference, place);
                 const auto count = found[static_cast<std::size_t>(block)].count;
@@ -69,8 +69,8 @@ struct BoundedPacker::State {
     void pack_whole(HostView<const std::uint8_t> camera, int threshold) {
         whole.clear();
         writer.write({PackedHead::Kind::picture, threshold}, coded, grid.count(), pool, whole,
-                     [&](std::size_t share, int block, std::vector<std::uint8_t>& bytes) {
-                         pictures[share].encode(camera, grid.place(block), bytes);
+                     [&](std::size_t worker, int block, std::vector<std::uint8_t>& bytes) {
+                         pictures[worker].encode(camera, grid.place(block), bytes);
                      });
     }
 
@@ -120,10 +120,9 @@ Summary BoundedPacker::pack_step(HostView<const std::uint8_t> camera, HostView<s
     validate(camera, state.shape, "the bounded packer's frame");
     validate(reference, state.shape, "the bounded packer's reference");
     const HostView<const std::uint8_t> before = reference;
-    for_block_shares(state.pool, state.found.size(), [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+    for_blocks(state.pool, state.found.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
         for (auto block = begin; block < end; ++block)
-            state.found[static_cast<std::size_t>(block)] =
-                block_distance(camera, before, state.grid.place(static_cast<int>(block)), threshold);
+            state.found[block] = block_distance(camera, before, state.grid.place(static_cast<int>(block)), threshold);
     });
     state.coded.clear();
     for (int block = 0; block < state.grid.count(); ++block)

@@ -4,6 +4,19 @@
 
 namespace framewire::delta {
 
+void BlockWriter::finish(const PackedHead& head, std::span<const int> coded, int blocks,
+                         std::vector<std::uint8_t>& out) const {
+    out.push_back(static_cast<std::uint8_t>(head.kind));
+    out.push_back(static_cast<std::uint8_t>(head.threshold));
+    DirectoryWriter directory(out);
+    for (std::size_t i = 0; i < coded.size(); ++i) directory.add(coded[i], places_[i].bytes);
+    directory.finish(blocks);
+    for (const auto& place : places_) {
+        const auto* const from = bytes_[place.worker].data() + place.from;
+        out.insert(out.end(), from, from + place.bytes);
+    }
+}
+
 void append_packed(const PackedHead& head, std::span<const CodedBlock> coded, int blocks,
                    std::vector<std::uint8_t>& out) {
     out.push_back(static_cast<std::uint8_t>(head.kind));

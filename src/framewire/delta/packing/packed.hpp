@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -29,59 +30,87 @@ struct PackedHead {
     int threshold;
 };
 
-/// The blocks of a frame are shared out among threads in so many shares at most; bytes do not depend on their number.
-inline constexpr std::int64_t block_shares = 16;
+/// So many threads take blocks of a frame at most; bytes do not depend on their number.
+inline constexpr std::size_t most_block_workers = 16;
+inline std::size_t block_workers(const ThreadPool* pool) {
+    return pool ? std::min(most_block_workers, static_cast<std::size_t>(pool->threads())) : 1;
+}
 
-/// Calls body(share, begin, end) for shares of `count` blocks, on the pool where there is one. Few threads get few
-/// large shares: blocks of one share are coded side by side.
+/// Calls body(worker, group) for so many groups of blocks, on the pool where there is one: who is done with one takes
+/// the next. Of calls with the same worker one follows the other.
 template <class Body>
-void for_block_shares(const ThreadPool* pool, std::size_t count, Body&& body) {
-    const auto all = static_cast<std::int64_t>(count);
-    if (!pool) return all ? body(std::int64_t{0}, std::int64_t{0}, all) : void();
-    const auto shares = std::min<std::int64_t>(block_shares, 4 * pool->threads());
-    pool->for_chunks(all, std::max<std::int64_t>(1, (all + shares - 1) / shares), body);
+void for_block_groups(const ThreadPool* pool, std::size_t groups, Body&& body) {
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&](std::int64_t worker, std::int64_t, std::int64_t) {
+        for (auto group = next++; group < groups; group = next++) body(static_cast<std::size_t>(worker), group);
+    };
+    if (pool)
+        pool->for_chunks(static_cast<std::int64_t>(std::min(block_workers(pool), groups)), 1, work);
+    else
+        work(0, 0, 0);
+}
+
+/// Calls body(worker, begin, end) for groups of `count` blocks, of which each takes about as long as the others.
+template <class Body>
+void for_blocks(const ThreadPool* pool, std::size_t count, Body&& body) {
+    constexpr std::size_t groups_each = 8;  // of a worker: the last ones end at nearly the same time
+    const auto workers = block_workers(pool), groups = workers == 1 ? 1 : groups_each * workers;
+    const auto each = std::max<std::size_t>(1, (count + groups - 1) / groups);
+    for_block_groups(pool, (count + each - 1) / each, [&](std::size_t worker, std::size_t group) {
+        body(worker, group * each, std::min(count, (group + 1) * each));
+    });
 }
 
 /// Coded blocks of one frame, put together from what threads wrote side by side.
 class BlockWriter {
 public:
-    /// Codes the blocks `coded` (ascending) of a frame of `blocks`, each by encode(share, block, bytes), which appends
+    /// Codes the blocks `coded` (ascending) of a frame of `blocks`, each by encode(worker, block, bytes), which appends
     /// to `bytes`, and appends head, directory and blocks to `out`.
     template <class Encode>
     void write(const PackedHead& head, std::span<const int> coded, int blocks, const ThreadPool* pool,
                std::vector<std::uint8_t>& out, Encode&& encode) {
-        write_shares(head, coded, blocks, pool, out,
-                     [&](std::size_t share, std::span<const int> of, std::vector<std::uint8_t>& bytes,
-                         std::span<std::size_t> sizes) {
-                         for (std::size_t i = 0; i < of.size(); ++i) {
-                             const auto before = bytes.size();
-                             encode(share, of[i], bytes);
-                             sizes[i] = bytes.size() - before;
-                         }
-                     });
-    }
-    /// The same by encode(share, coded, bytes, sizes), which codes several blocks and says how many bytes each takes.
-    template <class Encode>
-    void write_shares(const PackedHead& head, std::span<const int> coded, int blocks, const ThreadPool* pool,
-                      std::vector<std::uint8_t>& out, Encode&& encode) {
-        sizes_.resize(coded.size());
-        for (auto& bytes : shares_) bytes.clear();
-        for_block_shares(pool, coded.size(), [&](std::int64_t share, std::int64_t begin, std::int64_t end) {
-            const auto from = static_cast<std::size_t>(begin), count = static_cast<std::size_t>(end - begin);
-            encode(static_cast<std::size_t>(share), coded.subspan(from, count),
-                   shares_[static_cast<std::size_t>(share)], std::span(sizes_).subspan(from, count));
+        begin(coded.size());
+        for_blocks(pool, coded.size(), [&](std::size_t worker, std::size_t from, std::size_t to) {
+            auto& bytes = bytes_[worker];
+            for (auto i = from; i < to; ++i) {
+                const auto before = bytes.size();
+                encode(worker, coded[i], bytes);
+                places_[i] = {worker, before, bytes.size() - before};
+            }
         });
-        out.push_back(static_cast<std::uint8_t>(head.kind));
-        out.push_back(static_cast<std::uint8_t>(head.threshold));
-        DirectoryWriter directory(out);
-        for (std::size_t i = 0; i < coded.size(); ++i) directory.add(coded[i], sizes_[i]);
-        directory.finish(blocks);
-        for (const auto& bytes : shares_) out.insert(out.end(), bytes.begin(), bytes.end());
+        finish(head, coded, blocks, out);
+    }
+    /// The same of groups of blocks, each by encode(worker, of, bytes, sizes), which says how many bytes each block
+    /// takes. `order`: which of `coded` come one after the other; `ends`: where in it groups end, of `most` at most.
+    template <std::size_t most, class Encode>
+    void write_groups(const PackedHead& head, std::span<const int> coded, std::span<const std::size_t> order,
+                      std::span<const std::size_t> ends, int blocks, const ThreadPool* pool,
+                      std::vector<std::uint8_t>& out, Encode&& encode) {
+        begin(coded.size());
+        for_block_groups(pool, ends.size(), [&](std::size_t worker, std::size_t group) {
+            const auto from = group ? ends[group - 1] : 0;
+            const auto of = order.subspan(from, ends[group] - from);
+            std::array<std::size_t, most> sizes;
+            auto& bytes = bytes_[worker];
+            auto at = bytes.size();
+            encode(worker, of, bytes, std::span(sizes).first(of.size()));
+            for (std::size_t i = 0; i < of.size(); at += sizes[i++]) places_[of[i]] = {worker, at, sizes[i]};
+        });
+        finish(head, coded, blocks, out);
     }
 
 private:
-    std::vector<std::size_t> sizes_;  // of the blocks
-    std::array<std::vector<std::uint8_t>, static_cast<std::size_t>(block_shares)> shares_;
+    void begin(std::size_t count) {
+        places_.resize(count);
+        for (auto& bytes : bytes_) bytes.clear();
+    }
+    void finish(const PackedHead& head, std::span<const int> coded, int blocks, std::vector<std::uint8_t>& out) const;
+
+    struct Place {
+        std::size_t worker, from, bytes;
+    };
+    std::vector<Place> places_;  // of the blocks, in what workers wrote
+    std::array<std::vector<std::uint8_t>, most_block_workers> bytes_;
 };
 
 /// Appends head, directory and bytes of blocks that were coded before: `coded`, ascending, of a frame of `blocks`.

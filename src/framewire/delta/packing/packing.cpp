@@ -46,55 +46,91 @@ std::size_t max_packed_bytes(const Shape& shape) {
            static_cast<std::size_t>(grid.count()) * max_part_bytes;
 }
 
+/// What of a block changes.
+struct BlockChanges {
+    PartSet parts = 0;
+    std::uint32_t count = 0;
+};
+
 struct Packer::State {
     Shape shape;
     BlockGrid grid;
     const ThreadPool* pool;
     Differences differences;
-    std::vector<int> coded;              // the blocks to code, ascending
-    std::vector<std::uint8_t> is_coded;  // of all blocks
+    std::array<std::uint8_t, std::size_t{3} * block_side>
+        column_bits;                       // of a block's bytes: part_bit() of the first row
+    std::vector<BlockChanges> changed;     // of all blocks
+    std::vector<int> coded;                // the blocks to code, ascending
+    std::vector<std::size_t> order, ends;  // of those, see BlockWriter
     BlockWriter writer;
 
-    struct Share {
+    struct Worker {
         ChangesEncoder changes;
         PictureEncoder picture;
-        std::vector<BlockPlace> places;
     };
-    std::array<Share, static_cast<std::size_t>(block_shares)> shares{};
+    std::array<Worker, most_block_workers> workers{};
 
     State(const Shape& of, const ThreadPool* pool_)
-        : shape(of), grid(of), pool(pool_), differences(of), is_coded(static_cast<std::size_t>(grid.count())) {}
+        : shape(of), grid(of), pool(pool_), differences(of), changed(static_cast<std::size_t>(grid.count())) {
+        for (std::size_t i = 0; i < column_bits.size(); ++i)
+            column_bits[i] = static_cast<std::uint8_t>(
+                part_bit(static_cast<int>(i) / (part_side * shape.channels) % parts_per_row, 0));
+    }
 
-    /// Writes the changes from number `from` to before `to` as differences and marks their blocks.
+    /// Writes the changes from number `from` to before `to` as differences, and notes what of which block they are.
     void spread(const std::uint32_t* positions, const std::uint8_t* changes, std::ptrdiff_t from, std::ptrdiff_t to) {
-        if (from == to) return;
+        constexpr std::ptrdiff_t run = 8;  // no longer than a part's row: then its ends say which parts it is in
         auto* const bytes = differences.view().data();
-        const auto row_bytes = shape.row_bytes(), block_bytes = std::int64_t{block_side} * shape.channels;
-        // Positions ascend: the row and the block move on from change to change.
-        auto y = positions[from] / row_bytes;
-        auto row_end = (y + 1) * row_bytes, block_end = row_end - row_bytes;
-        for (auto i = from; i < to; ++i) {
-            const std::int64_t position = positions[i];
-            if (position >= block_end) {
-                while (position >= row_end) {
-                    row_end += row_bytes;
-                    ++y;
+        const auto row_bytes = static_cast<std::uint32_t>(shape.row_bytes());
+        const auto block_bytes = static_cast<std::uint32_t>(block_side * shape.channels);
+        for (auto i = from; i < to;) {  // rows of blocks, as far as they change
+            const auto y = positions[i] / row_bytes, column = (positions[i] - y * row_bytes) / block_bytes;
+            const auto begin = y * row_bytes + column * block_bytes;
+            const auto end = begin + std::min(block_bytes, row_bytes - column * block_bytes);
+            const auto first = i;
+            unsigned columns = 0;
+            while (i < to && positions[i] - begin < end - begin) {
+                const auto position = positions[i], in_block = position - begin;
+                if (to - i >= run && positions[i + run - 1] - position == run - 1 && position + run <= end) {
+                    std::memcpy(bytes + position, changes + i, run);
+                    columns |= unsigned{column_bits[in_block]} | column_bits[in_block + run - 1];
+                    i += run;
+                } else {
+                    bytes[position] = changes[i++];
+                    columns |= column_bits[in_block];
                 }
-                const auto column = (position - (row_end - row_bytes)) / block_bytes;
-                block_end = std::min(row_end, row_end - row_bytes + (column + 1) * block_bytes);
-                is_coded[static_cast<std::size_t>(y / block_side * grid.columns() + column)] = 1;
             }
-            bytes[position] = changes[i];
+            auto& block = changed[y / block_side * static_cast<std::uint32_t>(grid.columns()) + column];
+            block.parts |= PartSet{columns} << (parts_per_row * static_cast<int>(y % block_side / part_side));
+            block.count += static_cast<std::uint32_t>(i - first);
         }
     }
 
-    /// Codes the blocks of `coded`, each by encode(share, place, bytes), and appends all.
-    template <class Encode>
-    void pack(const PackedHead& head, std::vector<std::uint8_t>& out, Encode&& encode) {
-        writer.write(head, coded, grid.count(), pool, out,
-                     [&](std::size_t share, int block, std::vector<std::uint8_t>& bytes) {
-                         encode(shares[share], grid.place(block), bytes);
-                     });
+    /// Lists the blocks that change, and puts them into groups: those with the most changes first, so that threads end
+    /// at nearly the same time, and blocks of nearly the same length together, as they are coded side by side.
+    void group_changed() {
+        coded.clear();
+        std::size_t left = 0;
+        for (int block = 0; block < grid.count(); ++block) {
+            const auto count = changed[static_cast<std::size_t>(block)].count;
+            if (count) coded.push_back(block);
+            left += count;
+        }
+        const auto count_of = [&](std::size_t i) { return changed[static_cast<std::size_t>(coded[i])].count; };
+        order.resize(coded.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return count_of(a) > count_of(b); });
+        ends.clear();
+        const auto workers_count = block_workers(pool);
+        constexpr std::size_t least = 2, most = ChangesEncoder::at_once;
+        for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+            const auto enough = workers_count == 1 ? left : left / (3 * workers_count);
+            std::size_t count = 0;
+            while (end < order.size() && end - begin < most && (end - begin < least || count < enough))
+                count += count_of(order[end++]);
+            left -= count;
+            ends.push_back(end);
+        }
     }
 };
 
@@ -119,28 +155,28 @@ void Packer::pack_changes(const ChangesView<MemorySpace::host>& changes, int thr
              frame_bytes);
     if (count && changes.positions[count - 1] >= frame_bytes)
         fail(ErrorCode::usage, "a change at byte {} of a frame of {}", changes.positions[count - 1], frame_bytes);
-    const auto differences = state.differences.view();
-    for_block_shares(state.pool, static_cast<std::size_t>(state.grid.rows()),
-                     [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-                         const auto first = begin * block_side * shape.row_bytes();
-                         const auto last = std::min(frame_bytes, end * block_side * shape.row_bytes());
-                         const auto* const positions = changes.positions;
-                         const auto from = std::lower_bound(positions, positions + count, first) - positions;
-                         const auto to = std::lower_bound(positions + from, positions + count, last) - positions;
-                         state.spread(positions, changes.differences, from, to);
-                     });
-    state.coded.clear();
-    for (int block = 0; block < state.grid.count(); ++block)
-        if (std::exchange(state.is_coded[static_cast<std::size_t>(block)], std::uint8_t{0}))
-            state.coded.push_back(block);
-    state.writer.write_shares({Kind::changes, threshold}, state.coded, state.grid.count(), state.pool, out,
-                              [&](std::size_t share, std::span<const int> blocks, std::vector<std::uint8_t>& to,
-                                  std::span<std::size_t> sizes) {
-                                  auto& [encoder, picture, places] = state.shares[share];
-                                  places.clear();
-                                  for (const int block : blocks) places.push_back(state.grid.place(block));
-                                  encoder.encode(differences, places, threshold, to, sizes);
-                              });
+    for_block_groups(state.pool, static_cast<std::size_t>(state.grid.rows()), [&](std::size_t, std::size_t row) {
+        const auto first = static_cast<std::int64_t>(row) * block_side * shape.row_bytes();
+        const auto last = std::min(frame_bytes, first + block_side * shape.row_bytes());
+        const auto* const positions = changes.positions;
+        const auto from = std::lower_bound(positions, positions + count, first) - positions;
+        const auto to = std::lower_bound(positions + from, positions + count, last) - positions;
+        state.spread(positions, changes.differences, from, to);
+    });
+    state.group_changed();
+    state.writer.write_groups<ChangesEncoder::at_once>(
+        {Kind::changes, threshold}, state.coded, state.order, state.ends, state.grid.count(), state.pool, out,
+        [&](std::size_t worker, std::span<const std::size_t> of, std::vector<std::uint8_t>& to,
+            std::span<std::size_t> sizes) {
+            std::array<ChangedBlock, ChangesEncoder::at_once> blocks;
+            for (std::size_t i = 0; i < of.size(); ++i) {
+                const int block = state.coded[of[i]];
+                blocks[i] = {state.grid.place(block), state.changed[static_cast<std::size_t>(block)].parts};
+            }
+            state.workers[worker].changes.encode(state.differences.view(), std::span(blocks).first(of.size()),
+                                                 threshold, to, sizes);
+        });
+    for (const int block : state.coded) state.changed[static_cast<std::size_t>(block)] = {};
 }
 
 void Packer::pack_picture(HostView<const std::uint8_t> picture, int threshold, std::vector<std::uint8_t>& out) {
@@ -149,10 +185,10 @@ void Packer::pack_picture(HostView<const std::uint8_t> picture, int threshold, s
     validate(picture, state.shape, "the packer's picture");
     state.coded.resize(static_cast<std::size_t>(state.grid.count()));
     std::iota(state.coded.begin(), state.coded.end(), 0);
-    state.pack({Kind::picture, threshold}, out,
-               [&](State::Share& share, const BlockPlace& place, std::vector<std::uint8_t>& to) {
-                   share.picture.encode(picture, place, to);
-               });
+    state.writer.write({Kind::picture, threshold}, state.coded, state.grid.count(), state.pool, out,
+                       [&](std::size_t worker, int block, std::vector<std::uint8_t>& to) {
+                           state.workers[worker].picture.encode(picture, state.grid.place(block), to);
+                       });
 }
 
 struct Unpacker::State {
@@ -171,12 +207,12 @@ struct Unpacker::State {
     BlockSet left_out_before;           // the same, before the frame
     std::vector<std::uint8_t> skipped;  // of the coded blocks, those of them
 
-    struct Share {
+    struct Worker {
         ChangesDecoder changes;
         PictureDecoder picture;
         PredictionDecoder prediction;
     };
-    std::array<Share, static_cast<std::size_t>(block_shares)> shares{};
+    std::array<Worker, most_block_workers> workers{};
 
     State(const Shape& of, const ThreadPool* pool_) : shape(of), grid(of), pool(pool_), differences(of), after(of) {
         coded.reserve(static_cast<std::size_t>(grid.count()));
@@ -218,11 +254,10 @@ struct Unpacker::State {
     template <class Body>
     bool for_each_block(Body&& body) {
         std::atomic<bool> whole = true;
-        for_block_shares(pool, coded.size(), [&](std::int64_t share, std::int64_t begin, std::int64_t end) {
-            for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+        for_blocks(pool, coded.size(), [&](std::size_t worker, std::size_t begin, std::size_t end) {
+            for (auto i = begin; i < end; ++i) {
                 const auto place = grid.place(coded[i].block);
-                if (skipped[i] || body(shares[static_cast<std::size_t>(share)], place, coded[i].bytes, parts[i]))
-                    continue;
+                if (skipped[i] || body(workers[worker], place, coded[i].bytes, parts[i])) continue;
                 whole = false;
                 skipped[i] = 1;
                 if (!left_out) continue;
@@ -236,7 +271,7 @@ struct Unpacker::State {
     /// Calls body(bytes, differences, after, count) for the rows of each block that is coded.
     template <class Body>
     void for_each_row(HostView<std::uint8_t> reference, Body&& body) {
-        for_each_block([&](Share&, const BlockPlace& place, std::span<const std::uint8_t>, PartSet& all) {
+        for_each_block([&](Worker&, const BlockPlace& place, std::span<const std::uint8_t>, PartSet& all) {
             all = ~PartSet{0};
             const auto from = std::int64_t{place.x} * shape.channels,
                        count = std::int64_t{place.width} * shape.channels;
@@ -251,14 +286,14 @@ struct Unpacker::State {
     bool apply_changes(int threshold, HostView<std::uint8_t> reference) {
         std::atomic<std::uint32_t> count = 0;
         if (!for_each_block(
-                [&](Share& share, const BlockPlace& place, std::span<const std::uint8_t> bytes, PartSet& of) {
-                    const auto found = share.changes.decode(bytes, place, threshold, differences.view());
+                [&](Worker& worker, const BlockPlace& place, std::span<const std::uint8_t> bytes, PartSet& of) {
+                    const auto found = worker.changes.decode(bytes, place, threshold, differences.view());
                     if (found.whole) count += found.count;
                     of = found.parts;
                     return found.whole;
                 }))
             return false;
-        for_each_block([&](Share&, const BlockPlace& place, std::span<const std::uint8_t>, const PartSet& of) {
+        for_each_block([&](Worker&, const BlockPlace& place, std::span<const std::uint8_t>, const PartSet& of) {
             add_parts(differences.view(), place, of, reference);
             return true;
         });
@@ -285,10 +320,11 @@ struct Unpacker::State {
     bool apply_prediction(int threshold, HostView<std::uint8_t> reference) {
         const HostView<const std::uint8_t> before = reference;
         const AvoidedBlocks avoided(shape, left_out_before);
-        if (!for_each_block([&](Share& share, const BlockPlace& place, std::span<const std::uint8_t> bytes, PartSet&) {
-                return share.prediction.decode(bytes, place, threshold, before, after.view(),
-                                               left_out ? &avoided : nullptr);
-            }))
+        if (!for_each_block(
+                [&](Worker& worker, const BlockPlace& place, std::span<const std::uint8_t> bytes, PartSet&) {
+                    return worker.prediction.decode(bytes, place, threshold, before, after.view(),
+                                                    left_out ? &avoided : nullptr);
+                }))
             return false;
         take_after(reference);
         return true;
@@ -296,9 +332,8 @@ struct Unpacker::State {
 
     /// Blocks as they are: `after` takes them first, for a broken one may have been written in part when that shows.
     bool apply_blocks(HostView<std::uint8_t> reference) {
-        if (!for_each_block([&](Share& share, const BlockPlace& place, std::span<const std::uint8_t> bytes, PartSet&) {
-                return share.picture.decode(bytes, place, after.view());
-            }))
+        if (!for_each_block([&](Worker& worker, const BlockPlace& place, std::span<const std::uint8_t> bytes,
+                                PartSet&) { return worker.picture.decode(bytes, place, after.view()); }))
             return false;
         take_after(reference);
         return true;
@@ -335,12 +370,12 @@ struct Unpacker::State {
         const auto picture = left_out ? after.view() : reference;
         const bool whole =
             all && (first || head.kind == Kind::picture) &&
-            for_each_block([&](Share& share, const BlockPlace& place, std::span<const std::uint8_t> of, PartSet&) {
-                return first ? share.prediction.decode_fresh(of, place, head.threshold, picture)
-                             : share.picture.decode(of, place, picture);
+            for_each_block([&](Worker& worker, const BlockPlace& place, std::span<const std::uint8_t> of, PartSet&) {
+                return first ? worker.prediction.decode_fresh(of, place, head.threshold, picture)
+                             : worker.picture.decode(of, place, picture);
             });
         if (whole && left_out)
-            for_each_block([&](Share&, const BlockPlace& place, std::span<const std::uint8_t>, PartSet&) {
+            for_each_block([&](Worker&, const BlockPlace& place, std::span<const std::uint8_t>, PartSet&) {
                 const auto from = std::int64_t{place.x} * shape.channels;
                 for (int y = place.y; y < place.y + place.height; ++y)
                     std::memcpy(reference.row(0, y) + from, picture.row(0, y) + from,
