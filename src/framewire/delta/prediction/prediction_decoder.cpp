@@ -74,7 +74,7 @@ bool PredictionDecoder::decode(Reader reader, const StepModels& models, const Jo
         for (int column = 0; column < block.part_columns(); ++column) {
             const auto mode =
                 static_cast<PartMode>(models.read(reader, parts_.mode_model(column, row), step_models::mode.symbols));
-            if (reader.behind_end() || (mode != PartMode::inside && !before.data())) return false;
+            if (bytes_.behind_end(reader) || (mode != PartMode::inside && !before.data())) return false;
             const int left = column * part_side, top = row * part_side;
             MotionVector vector{};
             if (mode == PartMode::moved || mode == PartMode::moved_changes) {
@@ -112,7 +112,7 @@ bool PredictionDecoder::decode(Reader reader, const StepModels& models, const Jo
                 }
             }
         }
-    return reader.at_end();
+    return bytes_.at_end(reader);
 }
 
 }  // namespace framewire::delta

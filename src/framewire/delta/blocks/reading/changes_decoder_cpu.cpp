@@ -61,8 +61,8 @@ struct Expected {
 /// What is expected of a pixel's magnitudes but the first one's, where all channels go the way of those to the left and
 /// above: step_vectors::expectation() with most of its questions answered.
 struct AlikeExpected {
-    std::uint64_t more;   ///< than the channel before has, 16 bits of each channel
-    std::uint64_t first;  ///< by how much further back the model's symbols begin than where both neighbours agree
+    std::uint64_t more;    ///< than the channel before has, 16 bits of each channel
+    std::uint64_t models;  ///< of ReadingTables, from other_channels on
 };
 [[maybe_unused]] HWY_INLINE AlikeExpected expect_alike(const StepsAround& around, std::int16_t down) {
     const Channels d;
@@ -76,37 +76,50 @@ struct AlikeExpected {
     const auto left = less_before(channels_of(around.left)), above = less_before(channels_of(around.above));
     const auto signs = hn::Set(d, down), sum = hn::Sub(hn::Xor(hn::Add(left, above), signs), signs);
     const auto apart = hn::Abs(hn::Sub(left, above));
-    const auto each = hn::Set(d, 3 * step_models::magnitude.symbols);
-    const auto further = hn::Add(hn::IfThenElseZero(hn::Gt(apart, hn::Load(d, near)), each),
-                                 hn::IfThenElseZero(hn::Gt(apart, hn::Load(d, far)), each));
+    const auto is_further = hn::Add(hn::VecFromMask(d, hn::Gt(apart, hn::Load(d, near))),
+                                    hn::VecFromMask(d, hn::Gt(apart, hn::Load(d, far))));
     const auto half = hn::ShiftRight<1>(hn::Sub(sum, hn::BroadcastSignBit(sum)));
     const hn::FixedTag<std::uint64_t, 1> d64;
-    return {hn::GetLane(hn::BitCast(d64, half)), hn::GetLane(hn::BitCast(d64, further))};
+    return {hn::GetLane(hn::BitCast(d64, half)), hn::GetLane(hn::BitCast(d64, hn::Neg(is_further)))};
 }
 
-/// Reads a magnitude. `first`: of the model for a size of 2, which most have that are expected here.
+/// What few magnitudes take; apart, so that all that the others need stays in registers.
 template <class Reader>
-HWY_INLINE int read_alike_magnitude(Reader& reader, const StepModels& models, int first, int expected) {
+[[gnu::noinline]] typename Reader::Position read_other_magnitude(typename Reader::Position from,
+                                                                 const StepModels& models, int model, int expected,
+                                                                 int& magnitude) {
+    Reader reader(from);
     constexpr auto& kind = step_models::magnitude;
-    int near_symbols = 8;  // those that say by how much it is off, upwards or downwards
-    if (expected <= 11) [[unlikely]] {
-        first -= expected > 1 ? kind.symbols : 2 * kind.symbols;
-        near_symbols = std::min(near_symbols, 2 * expected - 1);
-    }
-    const int symbol = models.read(reader, first, kind.symbols);
-    if (symbol < near_symbols) [[likely]]
-        return expected + near_magnitudes[static_cast<std::size_t>(symbol)];
+    const int size = (expected > 1) + (expected > ReadingTables::small_magnitude);
+    const int symbol = models.read(reader, ReadingTables::first(model) + size * kind.symbols, kind.symbols);
     const int bits = token_bits(symbol);
-    return unfold(bits ? folded_of(symbol, static_cast<int>(reader.bits(bits))) : symbol, expected);
+    magnitude = unfold(bits ? folded_of(symbol, static_cast<int>(reader.bits(bits))) : symbol, expected);
+    return reader.position();
+}
+/// Reads a magnitude by one of ReadingTables' models.
+template <class Reader>
+HWY_INLINE int read_alike_magnitude(Reader& reader, const StepModels& models, const ReadingTables& tables, int model,
+                                    int expected) {
+    constexpr auto places = rans::probability_one;
+    const auto place = reader.place();
+    const auto at = static_cast<unsigned>(model) * ReadingTables::guesses_each + (place >> ReadingTables::guess_shift);
+    const auto guess = tables.alike[at];
+    const auto offset = place - (guess & (places - 1)), count = guess >> rans::probability_bits & (places - 1);
+    if (expected > ReadingTables::small_magnitude && offset < count) [[likely]] {
+        reader.take_offset(offset, count);
+        return expected + (static_cast<std::int32_t>(guess) >> (2 * rans::probability_bits));
+    }
+    int magnitude;
+    reader.go_to(read_other_magnitude<Reader>(reader.position(), models, model, expected, magnitude));
+    return magnitude;
 }
 
 /// read_magnitudes() of a pixel whose channels all go the same way, as those of the pixels to its left and above do.
 /// `down`: -1 where that is downwards, else 0.
 template <class Reader>
-HWY_INLINE std::uint64_t read_alike(Reader& reader, const StepModels& models, const StepsAround& around, int down,
-                                    int threshold, std::uint8_t* pixel, bool& too_far) {
-    constexpr auto& kind = step_models::magnitude;
-    constexpr int fine = 60, first_channel = 30, large = 2, both_tell = 15;
+HWY_INLINE std::uint64_t read_alike(Reader& reader, const StepModels& models, const ReadingTables& tables,
+                                    const StepsAround& around, int down, std::uint64_t threshold_of_each,
+                                    std::uint8_t* pixel, bool& too_far) {
     const auto more = expect_alike(around, static_cast<std::int16_t>(down));
     const auto lane = [](std::uint64_t of, int channel) {
         return int{static_cast<std::int16_t>(of >> (16 * channel))};
@@ -118,28 +131,23 @@ HWY_INLINE std::uint64_t read_alike(Reader& reader, const StepModels& models, co
     const int less = if_below_0(left - above), smaller = above + less, apart = left - above - 2 * less;
     const int straight = corner > 0 ? left + above - corner : (left + above) >> 1;
     const int beyond = straight - smaller, held = beyond - if_below_0(beyond);
-    const int of_green = read_alike_magnitude(
-        reader, models,
-        kind.at(fine + first_channel + large + both_tell) + 3 * kind.symbols * ((apart > 3) + (apart > 15)),
-        smaller + apart + if_below_0(held - apart));
+    const int of_green = read_alike_magnitude(reader, models, tables, (apart > 3) + (apart > 15),
+                                              smaller + apart + if_below_0(held - apart));
     const auto read_next = [&](int before, int channel) HWY_ATTR __attribute__((always_inline)) {
-        return read_alike_magnitude(reader, models, kind.at(fine + large) + lane(more.first, channel),
+        return read_alike_magnitude(reader, models, tables, ReadingTables::other_channels + lane(more.models, channel),
                                     std::clamp(before + lane(more.more, channel), 1, max_steps));
     };
     const int of_blue = read_next(of_green, 0), of_red = read_next(of_blue, 2);
-    const auto store = [&](int channel, int magnitude) {
-        pixel[channel] = static_cast<std::uint8_t>(((magnitude + threshold) ^ down) - down);
-    };
-    store(0, of_blue);
-    store(1, of_green);
-    store(2, of_red);
-    const int most = max_steps - threshold;
-    too_far = ((most - of_blue) | (most - of_green) | (most - of_red)) < 0;
     const auto steps = static_cast<std::uint64_t>(of_blue) | static_cast<std::uint64_t>(of_green) << 16 |
                        static_cast<std::uint64_t>(of_red) << 32;
-    // None of the three is 0, so no lane's 1 goes on to the next one's.
-    const auto all = static_cast<std::uint64_t>(std::int64_t{down}) & 0xffffffffffff;
-    return (steps ^ all) + (all & 0x000100010001);
+    const auto far = steps + threshold_of_each;
+    too_far = (far & 0xff00ff00ff00) != 0;
+    // No channel's are 0, so no lane's 1 goes on to the next one's.
+    const auto all = static_cast<std::uint64_t>(std::int64_t{down}) & 0xffffffffffff, ones = all & 0x000100010001;
+    const auto differences = (far ^ all) + ones;
+    for (int channel = 0; channel < 3; ++channel)
+        pixel[channel] = static_cast<std::uint8_t>(differences >> (16 * channel));
+    return (steps ^ all) + ones;
 }
 
 /// In WebAssembly one channel after the other is quicker than a vector of all, by a quarter of what a block takes.
@@ -204,10 +212,13 @@ HWY_INLINE std::size_t read_pattern(Reader& reader, const StepModels& models, in
 
 /// Reads a part with changes. False where a difference is too large.
 template <int channels, class Reader>
-HWY_INLINE bool read_part(Reader& reader, const StepModels& models, const BlockPlace& block, int left, int top,
-                          int threshold, HostView<std::uint8_t> differences, ReadPixels& pixels,
-                          ChangesDecoder::Found& found) {
+HWY_INLINE bool read_part(Reader& reader, const StepModels& models, const ReadingTables& tables,
+                          const BlockPlace& block, int left, int top, int threshold, HostView<std::uint8_t> differences,
+                          ReadPixels& pixels, ChangesDecoder::Found& found) {
     const int width = std::min(part_side, block.width - left), bottom = std::min(top + part_side, block.height);
+    [[maybe_unused]] const auto threshold_of_each = static_cast<std::uint64_t>(threshold) * 0x000100010001;
+    // What pixels above have to tell so that all three may go the same way.
+    const auto run_of = [](unsigned traits) { return all_alike(traits) ? traits : ~0u; };
     bool too_far = false;
     auto above = pixels.row_traits(left, top - 1), second = pixels.row_traits(left, top - 2);
     std::uint64_t right = pixels.traits(left + part_side, top - 1);
@@ -215,40 +226,50 @@ HWY_INLINE bool read_part(Reader& reader, const StepModels& models, const BlockP
         const auto told = row_above(above, second, pixels.traits(left - 1, y - 1), right);
         second = above;
         above = right = 0;  // what lies above and to the right is known only where its part came before
+        const auto* const steps_above = &pixels.steps(left, y - 1);
+        auto* const steps_here = &pixels.steps(left, y);
         unsigned before = pixels.traits(left - 1, y);
+        [[maybe_unused]] unsigned run = run_of(before);
         unsigned seconds = pixels.traits(left - 2, y) ? RowAbove::second_bit : 0;
-        auto steps = pixels.steps(left - 1, y);
+        auto steps = steps_here[-1];
         auto* pixel = differences.row(0, block.y + y) + std::int64_t{block.x + left} * channels;
-        for (int x = 0; x < width; ++x, pixel += channels) {
-            const unsigned by_above = (told.changed >> (8 * x) & (2 * RowAbove::second_bit - 1)) | seconds;
+        for (std::size_t x = 0; x < static_cast<std::size_t>(width); ++x, pixel += channels) {
+            const auto changes_from = tables.changes_from[told.changed[x] | seconds | (before & 3)];
             seconds = before ? RowAbove::second_bit : 0;
-            if (!models.read_flag(reader, changed_by_above[by_above] + static_cast<int>(2 * (before & 3)))) {
+            if (!StepModels::read_flag_from(reader, changes_from)) {
                 before = 0;
+                run = run_of(0);
                 steps = 0;
                 continue;
             }
-            const int model = told_patterns.left[(told.corner >> (8 * x) & 0xf0) | before] |
-                              told_patterns.above[told.above >> (8 * x) & 0xff];
-            const auto rank = read_pattern<channels>(reader, models, model);
-            const StepsAround around{steps, pixels.steps(left + x, y - 1), pixels.steps(left + x - 1, y - 1)};
+            const StepsAround around{steps, steps_above[x], (steps_above + x)[-1]};
             if constexpr (channels == 3 && !channel_by_channel) {
                 // All up or all down, like those to the left and above: most pixels of what moves.
-                const unsigned alike = rank_traits[rank];
-                if (rank < 2 && before == alike && (told.above >> (8 * x) & 15) == alike) {
-                    above |= std::uint64_t{alike} << (8 * x);
-                    steps = read_alike(reader, models, around, -static_cast<int>(rank), threshold, pixel, too_far);
-                    found.count += channels;
-                    if (too_far) return false;
-                    pixels.steps(left + x, y) = steps;
-                    continue;
+                if ((told.above[x] & 15u) == run) {
+                    const auto down = goes_down(run);
+                    const auto [start, count] = tables.alike_pattern[down];
+                    const auto offset = reader.place() - start;
+                    if (offset < count) [[likely]] {
+                        reader.take_offset(offset, count);
+                        above |= std::uint64_t{run} << (8 * x);
+                        steps = read_alike(reader, models, tables, around, -static_cast<int>(down), threshold_of_each,
+                                           pixel, too_far);
+                        found.count += channels;
+                        if (too_far) return false;
+                        steps_here[x] = steps;
+                        continue;
+                    }
                 }
             }
+            const int model = told_patterns.left[told.corner[x] | before] | told_patterns.above[told.above[x]];
+            const auto rank = read_pattern<channels>(reader, models, model);
             const auto& pattern = pattern_readings[patterns_by_frequency[rank]];
             before = pattern.traits;
+            run = run_of(before);
             above |= std::uint64_t{before} << (8 * x);
             steps = read_magnitudes<channels>(reader, models, pattern, around, threshold, pixel, found, too_far);
             if (too_far) return false;
-            pixels.steps(left + x, y) = steps;
+            steps_here[x] = steps;
         }
         pixels.set_row_traits(left, y, above);
     }
@@ -256,23 +277,24 @@ HWY_INLINE bool read_part(Reader& reader, const StepModels& models, const BlockP
 }
 
 template <int channels, class Reader>
-ChangesDecoder::Found read_parts(Reader reader, const StepModels& models, const BlockPlace& block, int threshold,
-                                 HostView<std::uint8_t> differences, ReadPixels& pixels) {
+ChangesDecoder::Found read_parts(StepBytes& bytes, Reader reader, const StepModels& models, const BlockPlace& block,
+                                 int threshold, HostView<std::uint8_t> differences, ReadPixels& pixels) {
+    const auto& tables = reading_tables(models);
     CodedParts modes;
     ChangesDecoder::Found found{false, 0, 0};
     for (int row = 0; row < block.part_rows(); ++row)
         for (int column = 0; column < block.part_columns(); ++column) {
             const auto mode =
                 static_cast<PartMode>(models.read(reader, modes.mode_model(column, row), step_models::mode.symbols));
-            if (reader.behind_end() || (mode != PartMode::stays && mode != PartMode::changes)) return found;
+            if (bytes.behind_end(reader) || (mode != PartMode::stays && mode != PartMode::changes)) return found;
             modes.set(column, row, mode);
             if (mode == PartMode::stays) continue;
             found.parts |= part_bit(column, row);
-            if (!read_part<channels>(reader, models, block, column * part_side, row * part_side, threshold, differences,
-                                     pixels, found))
+            if (!read_part<channels>(reader, models, tables, block, column * part_side, row * part_side, threshold,
+                                     differences, pixels, found))
                 return found;
         }
-    found.whole = reader.at_end();
+    found.whole = bytes.at_end(reader);
     return found;
 }
 
@@ -281,8 +303,9 @@ ChangesDecoder::Found read_parts(Reader reader, const StepModels& models, const 
 ChangesDecoder::Found read_changes(StepBytes& words, std::span<const std::uint8_t> bytes, const BlockPlace& block,
                                    int threshold, HostView<std::uint8_t> differences, ReadPixels& pixels) {
     return words.read(bytes, [&](const auto& reader, const StepModels& models) {
-        return differences.shape().channels == 1 ? read_parts<1>(reader, models, block, threshold, differences, pixels)
-                                                 : read_parts<3>(reader, models, block, threshold, differences, pixels);
+        return differences.shape().channels == 1
+                   ? read_parts<1>(words, reader, models, block, threshold, differences, pixels)
+                   : read_parts<3>(words, reader, models, block, threshold, differences, pixels);
     });
 }
 

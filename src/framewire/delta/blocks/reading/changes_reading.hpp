@@ -52,33 +52,34 @@ private:
     std::array<std::uint64_t, size> steps_{};
 };
 
-/// What the pixels above say to those of a part's row, a byte for each.
+/// What the pixels above say to those of a part's row.
 struct RowAbove {
-    static constexpr int second_bit = 32;
+    /// Of `changed`, where the second one above changes; below that what the one to the left says is added.
+    static constexpr int second_bit = 128, left_bits = 2;
+    using Row = std::array<std::uint8_t, part_side>;
 
-    std::uint64_t changed;  ///< to changed_model(), with second_bit where the second one above changes
-    std::uint64_t corner;   ///< the traits of the one above to the left, in the upper four bits
-    std::uint64_t above;    ///< those of the one above, and of the one to its right in the upper four bits
+    Row changed;  ///< to changed_model()
+    Row corner;   ///< the traits of the one above to the left, in the upper four bits
+    Row above;    ///< those of the one above, and of the one to its right in the upper four bits
 };
 /// `above`, `second`: traits of the rows above; `left`, `right`: of the pixels beside the first of them.
 inline RowAbove row_above(std::uint64_t above, std::uint64_t second, std::uint64_t left, std::uint64_t right) {
+    static_assert(std::endian::native == std::endian::little);
     constexpr std::uint64_t each = ~std::uint64_t{0} / 255;
     const auto ones = [](std::uint64_t traits) { return (traits | traits >> 1) & each; };
     const auto to_left = above << 8 | left, to_right = above >> 8 | right << 56;
-    return {3 * (above & 3 * each) + 9 * (ones(to_left) + ones(to_right)) + RowAbove::second_bit * ones(second),
-            to_left << 4, above | to_right << 4};
+    const auto row = [](std::uint64_t of) { return std::bit_cast<RowAbove::Row>(of); };
+    return {row(((3 * (above & 3 * each) + 9 * (ones(to_left) + ones(to_right))) << RowAbove::left_bits) +
+                RowAbove::second_bit * ones(second)),
+            row(to_left << 4), row(above | to_right << 4)};
 }
 
-/// The first symbol of the model of whether a pixel changes, without what the one to its left says: by RowAbove's byte.
-inline constexpr auto changed_by_above = [] {
-    std::array<std::uint16_t, 2 * RowAbove::second_bit> first{};
-    for (int i = 0; i < 2 * RowAbove::second_bit; ++i) {
-        const int model = changed_model(0, 0, 0, i / RowAbove::second_bit != 0, Foretold::differences, 0);
-        first[static_cast<std::size_t>(i)] =
-            static_cast<std::uint16_t>(step_models::changed.at(model + i % RowAbove::second_bit));
-    }
-    return first;
-}();
+/// The model of whether a pixel changes: by RowAbove's byte, with second_bit where the second one to the left changes,
+/// and the extent of the one to the left.
+constexpr int changed_model_of(int told) {
+    const int above = told % RowAbove::second_bit >> RowAbove::left_bits, left = told % (1 << RowAbove::left_bits);
+    return changed_model(left, 0, 0, told >= RowAbove::second_bit, Foretold::differences, 0) + above;
+}
 
 /// pattern_model() is what these two say: the pixel to the left or else the one above that, and the one above or else
 /// the one to its right. By the traits of both, the second one's in the upper four bits.
@@ -137,8 +138,41 @@ inline constexpr auto rank_traits = [] {
     return traits;
 }();
 static_assert(patterns_by_frequency[0] == all_up && patterns_by_frequency[1] == all_down);
+/// Whether all channels of a pixel go the same way, by what it tells; which way is then a bit of that.
+constexpr bool all_alike(unsigned traits) { return traits == rank_traits[0] || traits == rank_traits[1]; }
+constexpr unsigned goes_down(unsigned traits) { return traits >> (direction_bit + 1); }
+static_assert(goes_down(rank_traits[0]) == 0 && goes_down(rank_traits[1]) == 1);
 
 /// How far from what was expected a magnitude is that folds to so much, where it may be off both ways.
 inline constexpr std::array<std::int8_t, 8> near_magnitudes = {0, 1, -1, 2, -2, 3, -3, 4};
+
+/// What reading looks up of a set of models beside the models.
+struct ReadingTables {
+    /// Models of magnitudes where more than `small_magnitude` is expected, both neighbours tell and agree (0), nearly
+    /// agree (1), or do not (2): of the first channel, and from other_channels on of the others.
+    static constexpr int alike_models = 6, other_channels = 3, small_magnitude = 11;
+    static constexpr unsigned guess_shift = 4, guesses_each = rans::probability_one >> guess_shift;
+
+    /// For each of those, of every 16th place whose it mostly is: where that begins, how many places it has (12 bits
+    /// each), and how far off a magnitude is then (8 bits, signed). No places where bits follow.
+    std::array<std::uint32_t, std::size_t{alike_models} * guesses_each> alike;
+    /// Where all channels of the pixels to the left and above go up (0), or down (1): the places of the pattern that
+    /// does so, too.
+    struct Places {
+        std::uint32_t start, count;
+    };
+    std::array<Places, 2> alike_pattern;
+    /// Of changed_model_of() the place from which on a pixel changes.
+    std::array<std::uint16_t, 256> changes_from;
+
+    /// The first symbol of such a model, for a size of 0.
+    static constexpr int first(int alike_model) {
+        constexpr int fine = 60, first_channel = 30, both_tell = 5;
+        const int support = alike_model < other_channels ? both_tell + alike_model : alike_model - other_channels;
+        return step_models::magnitude.at(fine + (alike_model < other_channels ? first_channel : 0) + 3 * support);
+    }
+};
+/// `models`: one of step_model_sets().
+const ReadingTables& reading_tables(const StepModels& models);
 
 }  // namespace framewire::delta

@@ -97,7 +97,11 @@ public:
     /// wait for it.
     template <class Reader>
     [[gnu::always_inline]] bool read_flag(Reader& reader, int first) const {
-        const std::uint32_t one_from = ranges_[static_cast<std::size_t>(first)].end;
+        return read_flag_from(reader, ranges_[static_cast<std::size_t>(first)].end);
+    }
+    /// The same where the second symbol has the places from `one_from` on.
+    template <class Reader>
+    [[gnu::always_inline]] static bool read_flag_from(Reader& reader, std::uint32_t one_from) {
         if (reader.place() < one_from) [[likely]] {
             reader.take_likely(one_from);
             return false;
