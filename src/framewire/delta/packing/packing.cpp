@@ -220,8 +220,9 @@ struct Unpacker::State {
     }
 
     void forget() {
-        for (std::size_t i = 0; i < coded.size(); ++i)
-            clear_parts(differences.view(), grid.place(coded[i].block), parts[i]);
+        for_blocks(pool, coded.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+            for (auto i = begin; i < end; ++i) clear_parts(differences.view(), grid.place(coded[i].block), parts[i]);
+        });
         coded.clear();
         last_count = 0;
     }
