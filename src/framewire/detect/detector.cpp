@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -77,7 +78,14 @@ struct MotionDetector::State {
     template <MemorySpace space, class Frames>
     void find_foreground(const Frames& frames) {
         const auto mask = foreground_mask.view<space>();
-        if (mixture) return mixture->run(frames, mask);
+        if constexpr (!std::is_same_v<Frames, MakeRows>)
+            if (mixture) return mixture->run(frames, mask);
+        if constexpr (!std::is_same_v<Frames, MakeChannelRows>) find_difference<space>(frames);
+    }
+
+    template <MemorySpace space, class Frames>
+    void find_difference(const Frames& frames) {
+        const auto mask = foreground_mask.view<space>();
         if (mean) {
             foreground->blur(frames, blurred.view<space>());
             mean->run(std::as_const(blurred).view<space>(), backgrounds.view<space>());
@@ -207,9 +215,19 @@ void MotionDetector::run(DeviceView<const std::uint8_t> frames, const ComponentL
 }
 
 void MotionDetector::run(const MakeRows& make, const ComponentLists<MemorySpace::host>& objects) {
+    run_rows(make, true, objects);
+}
+
+void MotionDetector::run(const MakeChannelRows& make, const ComponentLists<MemorySpace::host>& objects) {
+    run_rows(make, false, objects);
+}
+
+template <class Rows>
+void MotionDetector::run_rows(const Rows& rows, bool gray, const ComponentLists<MemorySpace::host>& objects) {
     if (!goes_by_rows()) fail(ErrorCode::usage, "rows for a detector of whole frames");
+    if (gray != rows_are_gray()) fail(ErrorCode::usage, "rows that are not of the kind that the detector takes");
     auto& state = *state_;
-    state.run_on<MemorySpace::host>([&] { state.find_foreground<MemorySpace::host>(make); }, objects);
+    state.run_on<MemorySpace::host>([&] { state.find_foreground<MemorySpace::host>(rows); }, objects);
 }
 
 bool MotionDetector::goes_by_rows() const {

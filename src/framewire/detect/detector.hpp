@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/core/rows/image_rows.hpp"
+#include "framewire/core/rows/channel_rows.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/detect/background/background.hpp"
 #include "framewire/detect/detected_objects.hpp"
@@ -94,11 +94,13 @@ public:
     void run(DeviceView<const std::uint8_t> frames, const ComponentLists<MemorySpace::device>& objects);
 
     /// The same for one frame whose rows `make` makes, on the executor's threads: each once, or twice where this frame
-    /// is the background. Where goes_by_rows(). They have the frames' channels, or are gray where rows_are_gray().
+    /// is the background. Where goes_by_rows() and rows_are_gray(): they have one channel.
     void run(const MakeRows& make, const ComponentLists<MemorySpace::host>& objects);
+    /// The same where rows are not gray: they have the frames' channels, which lie apart.
+    void run(const MakeChannelRows& make, const ComponentLists<MemorySpace::host>& objects);
     /// Whether it takes rows by themselves: on the CPU, for batches of one frame.
     bool goes_by_rows() const;
-    /// Whether those rows are to have one channel, as the filter `gray` (weighted) has it: of all but a mixture.
+    /// Whether those rows are to be gray, as the filter `gray` (weighted) has it: of all but a mixture.
     bool rows_are_gray() const;
 
     /// For the objects of one run.
@@ -126,6 +128,9 @@ public:
     bool has_background() const;
 
 private:
+    template <class Rows>
+    void run_rows(const Rows& rows, bool gray, const ComponentLists<MemorySpace::host>& objects);
+
     struct State;
     std::unique_ptr<State> state_;
 };

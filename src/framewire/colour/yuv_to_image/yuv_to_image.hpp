@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/colour/yuv.hpp"
+#include "framewire/core/rows/channel_rows.hpp"
 #include "framewire/core/rows/image_rows.hpp"
 #include "framewire/core/thread_pool.hpp"
 #include "framewire/core/view.hpp"
@@ -40,6 +41,8 @@ public:
     /// The same of an image of three channels, of whose pixels `weights` make one number each: `rows` have one channel.
     void run_rows(const HostYuv<const std::uint8_t>& picture, const ImageRows<std::uint8_t>& rows,
                   const ChannelWeights& weights) const;
+    /// The same rows as run_rows() makes, with their channels apart.
+    void run_rows(const HostYuv<const std::uint8_t>& picture, const ChannelRows& rows) const;
 
 private:
     YuvInfo picture_;

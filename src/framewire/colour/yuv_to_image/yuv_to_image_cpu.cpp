@@ -245,25 +245,42 @@ private:
     V16 weights_bg_, weights_r1_, one_;
 };
 
+// Where a row of an image goes: pixel after pixel, or the bytes of each channel apart.
+struct ImageRow {
+    std::uint8_t* data;
+    int channels;
+    std::int64_t channel_stride = 0;  // or 0
+
+    int pixel_bytes() const { return channel_stride ? 1 : channels; }
+    std::uint8_t* at(int x) const { return data + std::int64_t{x} * pixel_bytes(); }
+};
+
 // A segment: `count` pixels whose luma begins at `luma` and whose chroma is in `chroma`.
 // With `weights` one number is made of each.
 template <Samples kind, Columns columns>
 void segment_to_image(const std::uint8_t* luma, Chroma& chroma, int count, const FromYuvCoefficients& by,
-                      const ChannelWeights* weights, int channels, std::uint8_t* out) {
+                      const ChannelWeights* weights, const ImageRow& out) {
     const D8 d8;
     constexpr int sample_bytes = kind == Samples::bytes ? 1 : 2;
     const auto step = static_cast<int>(hn::Lanes(d8));
     const Pixels pixels(by);
     const Weighted weighted(weights ? *weights : ChannelWeights{});
-    const auto convert = [&](const std::uint8_t* from, int x, std::uint8_t* to) HWY_ATTR {
+    // `stride`: to the next channel of what is apart.
+    const auto convert = [&](const std::uint8_t* from, int x, std::uint8_t* to, std::int64_t stride) HWY_ATTR {
+        const auto put = [&](hn::VFromD<D8> b, hn::VFromD<D8> g, hn::VFromD<D8> r) HWY_ATTR {
+            if (stride == 0) return hn::StoreInterleaved3(b, g, r, d8, to);
+            hn::StoreU(b, d8, to);
+            hn::StoreU(g, d8, to + stride);
+            hn::StoreU(r, d8, to + 2 * stride);
+        };
         const auto y = load_luma<kind>(from);
         const auto even = pixels.gray(y.even), odd = pixels.gray(y.odd);
         if constexpr (columns == Columns::none) {
             const auto gray = Pixels::bytes(even, odd);
-            if (channels == 1)
+            if (out.channels == 1)
                 hn::StoreU(gray, d8, to);
             else
-                hn::StoreInterleaved3(gray, gray, gray, d8, to);
+                put(gray, gray, gray);
         } else {
             const auto u = load_chroma<columns>(chroma.of(0), x / 2), v = load_chroma<columns>(chroma.of(1), x / 2);
             const EvenOddNumbers b{pixels.blue(even, u.even), pixels.blue(odd, u.odd)},
@@ -275,27 +292,28 @@ void segment_to_image(const std::uint8_t* luma, Chroma& chroma, int count, const
                 const auto high = weighted(level(b.odd), level(g.odd), level(r.odd));
                 hn::StoreU(hn::BitCast(d8, hn::Or(low, hn::ShiftLeft<8>(high))), d8, to);
             } else {
-                hn::StoreInterleaved3(Pixels::bytes(b.even, b.odd), Pixels::bytes(g.even, g.odd),
-                                      Pixels::bytes(r.even, r.odd), d8, to);
+                put(Pixels::bytes(b.even, b.odd), Pixels::bytes(g.even, g.odd), Pixels::bytes(r.even, r.odd));
             }
         }
     };
     int x = 0;
-    for (; x + step <= count; x += step) convert(luma + x * sample_bytes, x, out + x * channels);
+    for (; x + step <= count; x += step) convert(luma + x * sample_bytes, x, out.at(x), out.channel_stride);
     if (x < count) {  // a whole vector's loads and stores would go too far
         HWY_ALIGN std::uint8_t last_luma[2 * HWY_MAX_BYTES] = {}, last_out[3 * HWY_MAX_BYTES];
         std::memcpy(last_luma, luma + x * sample_bytes, static_cast<std::size_t>((count - x) * sample_bytes));
-        convert(last_luma, x, last_out);
-        std::memcpy(out + x * channels, last_out, static_cast<std::size_t>((count - x) * channels));
+        convert(last_luma, x, last_out, out.channel_stride ? HWY_MAX_BYTES : 0);
+        const auto bytes = static_cast<std::size_t>((count - x) * out.pixel_bytes());
+        for (int channel = 0; channel < (out.channel_stride ? out.channels : 1); ++channel)
+            std::memcpy(out.at(x) + channel * out.channel_stride, last_out + channel * HWY_MAX_BYTES, bytes);
     }
 }
 
 template <Samples kind>
 void row_to_image(const HostYuv<const std::uint8_t>& picture, int frame, int y, const FromYuvCoefficients& by,
-                  const ChannelWeights* weights, int channels, std::uint8_t* out) {
+                  const ChannelWeights* weights, const ImageRow& out) {
     const auto& info = picture.info;
     const auto& format = info.format;
-    const bool coloured = format.chroma != ChromaSampling::none && (channels == 3 || weights);
+    const bool coloured = format.chroma != ChromaSampling::none && (out.channels == 3 || weights);
     const bool each = format.chroma == ChromaSampling::s444;
     const auto taps = chroma_taps(y, format.chroma == ChromaSampling::s420, info.siting.centred_y);
     const auto pair_of = [&](std::size_t plane) {
@@ -310,9 +328,9 @@ void row_to_image(const HostYuv<const std::uint8_t>& picture, int frame, int y, 
     for (int x = 0; x < info.width; x += segment_px) {
         const int pixels = std::min(segment_px, info.width - x);
         const auto* from = luma + x * info.sample_bytes();
-        auto* to = out + x * channels;
+        const ImageRow to{out.at(x), out.channels, out.channel_stride};
         if (!coloured) {
-            segment_to_image<kind, Columns::none>(from, chroma, pixels, by, weights, channels, to);
+            segment_to_image<kind, Columns::none>(from, chroma, pixels, by, weights, to);
             continue;
         }
         const int begin = each ? x : x / 2;
@@ -324,12 +342,19 @@ void row_to_image(const HostYuv<const std::uint8_t>& picture, int frame, int y, 
             join_rows<kind>(pair_of(2), begin, end, count, chroma.of(1));
         }
         if (each)
-            segment_to_image<kind, Columns::each>(from, chroma, pixels, by, weights, channels, to);
+            segment_to_image<kind, Columns::each>(from, chroma, pixels, by, weights, to);
         else if (info.siting.centred_x)
-            segment_to_image<kind, Columns::centred>(from, chroma, pixels, by, weights, channels, to);
+            segment_to_image<kind, Columns::centred>(from, chroma, pixels, by, weights, to);
         else
-            segment_to_image<kind, Columns::left>(from, chroma, pixels, by, weights, channels, to);
+            segment_to_image<kind, Columns::left>(from, chroma, pixels, by, weights, to);
     }
+}
+
+auto row_converter(const YuvFormat& format) {
+    const auto kind = samples_of(format);
+    return kind == Samples::bytes         ? row_to_image<Samples::bytes>
+           : kind == Samples::lower_words ? row_to_image<Samples::lower_words>
+                                          : row_to_image<Samples::upper_words>;
 }
 
 }  // namespace
@@ -338,13 +363,17 @@ void row_to_image(const HostYuv<const std::uint8_t>& picture, int frame, int y, 
 void yuv_rows_to_image(const HostYuv<const std::uint8_t>& picture, HostView<std::uint8_t> image, std::int64_t first,
                        const FromYuvCoefficients& by, const ChannelWeights* weights, std::int64_t begin,
                        std::int64_t end) {
-    const auto kind = samples_of(picture.info.format);
-    const auto convert = kind == Samples::bytes         ? row_to_image<Samples::bytes>
-                         : kind == Samples::lower_words ? row_to_image<Samples::lower_words>
-                                                        : row_to_image<Samples::upper_words>;
+    const auto convert = row_converter(picture.info.format);
     for (auto row = begin; row < end; ++row)
         convert(picture, static_cast<int>(row / picture.info.height), static_cast<int>(row % picture.info.height), by,
-                weights, image.shape().channels, image.batch_row(row - first));
+                weights, {image.batch_row(row - first), image.shape().channels});
+}
+
+void yuv_rows_to_channels(const HostYuv<const std::uint8_t>& picture, int channels, const ChannelRows& rows,
+                          const FromYuvCoefficients& by) {
+    const auto convert = row_converter(picture.info.format);
+    for (int y = rows.range.begin; y < rows.range.end; ++y)
+        convert(picture, 0, y, by, nullptr, {rows.row(y), channels, rows.channel_stride});
 }
 
 }  // namespace framewire::HWY_NAMESPACE
@@ -357,6 +386,7 @@ HWY_AFTER_NAMESPACE();
 namespace framewire {
 
 HWY_EXPORT(yuv_rows_to_image);
+HWY_EXPORT(yuv_rows_to_channels);
 
 void YuvToImage::run(const HostYuv<const std::uint8_t>& picture, HostView<std::uint8_t> image) const {
     validate(picture, picture_, "the YUV picture");
@@ -383,6 +413,13 @@ void YuvToImage::run_rows(const HostYuv<const std::uint8_t>& picture, const Imag
     HWY_DYNAMIC_DISPATCH(yuv_rows_to_image)
     (picture, rows.view, rows.first, from_yuv_coefficients(picture_.coding, picture_.format.bits), &weights,
      rows.range().begin, rows.range().end);
+}
+
+void YuvToImage::run_rows(const HostYuv<const std::uint8_t>& picture, const ChannelRows& rows) const {
+    validate(picture, picture_, "the YUV picture");
+    detail::validate_rows(rows.range, image_shape(), "the rows of channels made from YUV");
+    HWY_DYNAMIC_DISPATCH(yuv_rows_to_channels)
+    (picture, channels_, rows, from_yuv_coefficients(picture_.coding, picture_.format.bits));
 }
 
 }  // namespace framewire

@@ -22,8 +22,9 @@ class RowStrips {
 public:
     RowStrips() = default;
     /// For frames of that height, width and channels.
-    RowStrips(const Shape& image, const ThreadPool& pool)
-        : image_(image.with_frames(1)), rows_each_(rows_in_cache(image.width)), pool_(&pool) {
+    RowStrips(const Shape& image, const ThreadPool& pool) : RowStrips(image, pool, rows_in_cache(image.width)) {}
+    RowStrips(const Shape& image, const ThreadPool& pool, int rows_each)
+        : image_(image.with_frames(1)), rows_each_(rows_each), pool_(&pool) {
         for (int thread = 0; thread < pool.threads(); ++thread)
             strips_.emplace_back(static_cast<std::size_t>(rows_each_ * image_.row_bytes()));
     }
@@ -32,6 +33,14 @@ public:
     /// threads and in any order. Returns when done.
     template <class Body>
     void for_rows(const MakeRows& make, Body&& body) const {
+        for_strips([&](const ImageRows<std::uint8_t>& rows) {
+            make(rows);
+            body(rows);
+        });
+    }
+    /// The same for a body that makes the rows itself: they are memory for it.
+    template <class Body>
+    void for_strips(Body&& body) const {
         std::atomic<int> next{0};
         pool_->for_chunks(
             static_cast<std::int64_t>(strips_.size()), 1, [&](std::int64_t thread, std::int64_t, std::int64_t) {
@@ -39,9 +48,7 @@ public:
                 for (int begin = next.fetch_add(rows_each_); begin < image_.height;
                      begin = next.fetch_add(rows_each_)) {
                     const int count = std::min(rows_each_, image_.height - begin);
-                    const ImageRows<std::uint8_t> rows({strip, {1, count, image_.width, image_.channels}}, begin);
-                    make(rows);
-                    body(rows);
+                    body(ImageRows<std::uint8_t>({strip, {1, count, image_.width, image_.channels}}, begin));
                 }
             });
     }

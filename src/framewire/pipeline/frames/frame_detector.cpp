@@ -38,16 +38,19 @@ void FrameDetector::start(Frame& frame, FrameObjects& objects) {
 
 void FrameDetector::start(const HostYuv<const std::uint8_t>& picture, FrameObjects& objects) {
     const int channels = detector_.shape().channels;
-    const bool sums = channels == 3 && detector_.rows_are_gray();
     const YuvToImage convert(picture.info, channels, executor_->pool());
-    detector_.run(
-        [&](const ImageRows<std::uint8_t>& rows) {
-            if (sums)
-                convert.run_rows(picture, rows, channel_weights(gray_weights(GrayMethod::weighted)));
-            else
-                convert.run_rows(picture, rows);
-        },
-        objects.objects_.lists<MemorySpace::host>());
+    const auto lists = objects.objects_.lists<MemorySpace::host>();
+    if (!detector_.rows_are_gray())
+        detector_.run([&](const ChannelRows& rows) { convert.run_rows(picture, rows); }, lists);
+    else
+        detector_.run(
+            [&](const ImageRows<std::uint8_t>& rows) {
+                if (channels == 3)
+                    convert.run_rows(picture, rows, channel_weights(gray_weights(GrayMethod::weighted)));
+                else
+                    convert.run_rows(picture, rows);
+            },
+            lists);
     keep<MemorySpace::host>(objects);
 }
 

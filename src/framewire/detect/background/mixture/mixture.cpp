@@ -109,7 +109,7 @@ MixtureBackground::MixtureBackground(const MixtureParameters& parameters, const 
             compared_.resize(blocks);
             nearest_.resize(blocks);
         }
-        strips_ = RowStrips(shape_, executor.pool());
+        strips_ = make_strips();
     }
     reset();
 }

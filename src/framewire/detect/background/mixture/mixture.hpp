@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/core/buffer.hpp"
-#include "framewire/core/rows/image_rows.hpp"
+#include "framewire/core/rows/channel_rows.hpp"
 #include "framewire/core/rows/row_strips.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/backend_buffer.hpp"
@@ -46,7 +46,7 @@ public:
     void run(HostView<const std::uint8_t> frames, HostBitMaskView<std::uint32_t> foreground,
              HostBitMaskView<std::uint32_t> shadows = {});
     /// The same for one frame whose rows `make` makes, each once, on the executor's threads. Of the CPU backend.
-    void run(const MakeRows& make, HostBitMaskView<std::uint32_t> foreground);
+    void run(const MakeChannelRows& make, HostBitMaskView<std::uint32_t> foreground);
     /// Queued on the executor's stream in one launch, which a CUDA graph may hold and repeat.
     void run(DeviceView<const std::uint8_t> frames, DeviceBitMaskView<std::uint32_t> foreground,
              DeviceBitMaskView<std::uint32_t> shadows = {});
@@ -66,7 +66,10 @@ private:
         if (shadows.data()) validate(shadows, shape.with_channels(1), "the mixture's mask of shadows");
     }
 
-    void update_row(std::uint64_t seen, int y, const std::uint8_t* row, std::uint32_t* foreground,
+    RowStrips make_strips() const;
+    ChannelRows rows_in(const ImageRows<std::uint8_t>& strip) const;
+    void split_channels(const std::uint8_t* row, const ChannelRows& rows, int y) const;
+    void update_row(std::uint64_t seen, const ChannelRows& rows, int y, std::uint32_t* foreground,
                     std::uint32_t* shadows, int row_words);
 
     Shape shape_;  // of one frame
@@ -77,7 +80,7 @@ private:
     // On the CPU, what is known of blocks between frames (MixtureBlocks).
     std::vector<std::uint8_t> kinds_, compared_, nearest_;
     HostBuffer means_, reaches_;
-    RowStrips strips_;     // likewise, for rows that are made
+    RowStrips strips_;     // likewise, for rows whose channels lie apart
     BackendBuffer clock_;  // a MixtureClock: on CUDA a graph's replay counts on
 };
 

@@ -47,12 +47,13 @@ HWY_INLINE void split(hn::VFromD<Words> words, V* to) {
 HWY_INLINE void load(const std::uint16_t* from, V* to) { split(hn::Load(Words(), from), to); }
 
 // Rounds to nearest; the values are 0 to 65535.
-HWY_INLINE void store(const V* values, std::uint16_t* to) {
+HWY_INLINE hn::VFromD<Words> joined(const V* values) {
     // From here on floats are integers: the lowest bits of the sum are the number.
     const auto number = [](V value) HWY_ATTR { return hn::BitCast(Unsigned(), hn::Add(value, set(12582912))); };
     const auto odd = hn::BitCast(Words(), hn::ShiftLeft<16>(number(values[1])));
-    hn::Store(hn::OddEven(odd, hn::BitCast(Words(), number(values[0]))), Words(), to);
+    return hn::OddEven(odd, hn::BitCast(Words(), number(values[0])));
 }
+HWY_INLINE void store(const V* values, std::uint16_t* to) { hn::Store(joined(values), Words(), to); }
 HWY_INLINE void store_where(const M* mask, const V* yes, const V* no, std::uint16_t* to) {
     const V values[2] = {hn::IfThenElse(mask[0], yes[0], no[0]), hn::IfThenElse(mask[1], yes[1], no[1])};
     store(values, to);
@@ -68,16 +69,116 @@ HWY_INLINE std::uint32_t bits(const M* mask) {
     return all;
 }
 
+// The values of a pair of vectors of pixels, 256 times their bytes.
+HWY_INLINE void load_values(const std::uint8_t* pixels, V* to) {
+    const auto bytes = hn::LoadU(hn::Rebind<std::uint8_t, Words>(), pixels);
+    split(hn::ShiftLeft<8>(hn::PromoteTo(Words(), bytes)), to);
+}
+
+HWY_INLINE V learned_mean(const MixtureStep& step, V mean, V difference, V share) {
+    return hn::Add(hn::Sub(mean, hn::Mul(share, difference)), set(step.offset));
+}
+HWY_INLINE V learned_variance(const MixtureTerms& terms, const MixtureStep& step, V variance, V distance, V share) {
+    const auto spread = hn::Sub(hn::Mul(distance, set(1 / value_unit)), variance);
+    const auto moved = hn::Add(variance, hn::Mul(share, spread));
+    return hn::Add(hn::Min(hn::Max(moved, set(terms.var_min)), set(terms.var_max)), set(step.offset));
+}
+
+// What a mode's pixels of that variance are compared with (mixture_reach()).
+HWY_INLINE V reach_of(const MixtureTerms& terms, V variance) {
+    // A squared distance is whole: it is below a reach where it is below the next whole number.
+    const auto whole =
+        hn::Ceil(hn::Mul(hn::Mul(set(terms.background_distance), variance), set(1 / (value_unit * value_unit))));
+    return hn::Min(whole, set(most_reach));
+}
+// Stored means as whole levels.
+HWY_INLINE void store_levels(hn::VFromD<Words> means, std::uint8_t* to) {
+    const auto level = hn::ShiftRight<8>(hn::Add(means, hn::Set(Words(), 128)));
+    const hn::Rebind<std::uint8_t, Words> bytes;
+    hn::StoreU(hn::DemoteTo(bytes, hn::BitCast(hn::RebindToSigned<Words>(), level)), bytes, to);
+}
+
+// A block whose pixels have one mode each, of weight 1: most blocks. A pair of vectors goes through all steps in
+// registers.
+template <int channels>
+class SoleBlock {
+public:
+    // As of Block.
+    HWY_INLINE SoleBlock(const MixtureTerms& terms, const MixtureStep& step, const std::uint8_t* pixels,
+                         std::int64_t channel_stride, std::uint16_t* features)
+        : terms_(terms), step_(step), pixels_(pixels), channel_stride_(channel_stride), features_(features) {}
+
+    // Learns by `share` where all pixels are near their modes. Otherwise false, and nothing has changed.
+    HWY_INLINE bool update(V share) const {
+        hn::VFromD<Words> learned[1 + channels][pairs];
+        auto all_near = hn::Not(none());
+        for (int pair = 0; pair < pairs; ++pair) {
+            V variance[2], mean[channels][2], difference[channels][2], distance[2], moved[2];
+            load(feature(pair, 0), variance);
+            for (int c = 0; c < channels; ++c) {
+                V own[2];
+                load_values(pixels_ + c * channel_stride_ + pair * pair_px, own);
+                load(feature(pair, 1 + c), mean[c]);
+                for (int i = 0; i < 2; ++i) {
+                    difference[c][i] = hn::Sub(mean[c][i], own[i]);
+                    const auto square = hn::Mul(difference[c][i], difference[c][i]);
+                    distance[i] = c == 0 ? square : hn::Add(distance[i], square);
+                    moved[i] = learned_mean(step_, mean[c][i], difference[c][i], share);
+                }
+                learned[1 + c][pair] = joined(moved);
+            }
+            for (int i = 0; i < 2; ++i) {
+                all_near = hn::And(all_near, hn::Lt(distance[i], hn::Mul(set(terms_.near_distance), variance[i])));
+                moved[i] = learned_variance(terms_, step_, variance[i], distance[i], share);
+            }
+            learned[0][pair] = joined(moved);
+        }
+        if (!hn::AllTrue(Floats(), all_near)) return false;
+        for (int number = 0; number < 1 + channels; ++number)
+            for (int pair = 0; pair < pairs; ++pair) hn::Store(learned[number][pair], Words(), feature(pair, number));
+        return true;
+    }
+
+    // As Block::keep(); gives the least of the reaches, 255 at most, spread over a vector.
+    HWY_INLINE hn::VFromD<Words> keep(std::uint8_t* means, std::uint16_t* reaches) const {
+        auto least = hn::Set(Words(), 255);
+        for (int pair = 0; pair < pairs; ++pair) {
+            V reach[2];
+            load(feature(pair, 0), reach);
+            for (auto& one : reach) one = reach_of(terms_, one);
+            const auto words = joined(reach);
+            hn::Store(words, Words(), reaches + pair * pair_px);
+            least = hn::Min(least, words);
+            for (int c = 0; c < channels; ++c)
+                store_levels(hn::Load(Words(), feature(pair, 1 + c)), means + c * block_px + pair * pair_px);
+        }
+        return least;
+    }
+
+private:
+    static constexpr int pairs = parts / 2;
+
+    HWY_INLINE std::uint16_t* feature(int pair, int number) const {
+        return features_ + number * block_px + pair * pair_px;
+    }
+
+    const MixtureTerms& terms_;
+    const MixtureStep& step_;
+    const std::uint8_t* pixels_;
+    std::int64_t channel_stride_;
+    std::uint16_t* features_;
+};
+
 // A block of pixels, its model in memory and its weights in registers. The vectors of a block go through each step
 // together: what must be decided is decided once for all of them, where a wrong guess of the processor costs less.
 template <int channels>
 class Block {
 public:
-    // `values`: block_px words for each channel, 256 times its bytes. `weights` and `features` are those of the first
-    // mode; the strides lead to the next ones. No pixel uses more than the first `modes`.
-    HWY_INLINE Block(const MixtureTerms& terms, const MixtureStep& step, const std::uint16_t* values, int modes,
-                     std::uint16_t* weights, std::int64_t weight_stride, std::uint16_t* features,
-                     std::int64_t feature_stride)
+    // `pixels`: block_px bytes for each channel. `weights` and `features` are those of the first mode; the strides lead
+    // to the next channels and modes. No pixel uses more than the first `modes`.
+    HWY_INLINE Block(const MixtureTerms& terms, const MixtureStep& step, const std::uint8_t* pixels,
+                     std::int64_t channel_stride, int modes, std::uint16_t* weights, std::int64_t weight_stride,
+                     std::uint16_t* features, std::int64_t feature_stride)
         : terms_(terms),
           step_(step),
           weights_(weights),
@@ -86,14 +187,12 @@ public:
           feature_stride_(feature_stride),
           modes_(modes) {
         for (int c = 0; c < channels; ++c)
-            for (int part = 0; part < parts; part += 2) load(values + c * block_px + part * lanes, values_[c] + part);
+            for (int part = 0; part < parts; part += 2)
+                load_values(pixels + c * channel_stride + part * lanes, values_[c] + part);
     }
 
-    // Gives the bits of the pixels that are neither background nor shadow, and of those that are shadow. `sole_share`:
-    // see share_of_sole(); of blocks with one mode each, of weight 1, which all learn by it, and not negative then.
-    // False where no weight has changed, as with most of those.
-    template <bool sole>
-    HWY_INLINE bool update(V sole_share, std::uint32_t& foreground, std::uint32_t& shadow) {
+    // Gives the bits of the pixels that are neither background nor shadow, and of those that are shadow.
+    HWY_INLINE void update(std::uint32_t& foreground, std::uint32_t& shadow) {
         foreground = shadow = 0;
         if (modes_ == 0)
             for (int part = 0; part < parts; ++part) {
@@ -101,8 +200,8 @@ public:
                 background_[part] = hn::Not(none());
                 total_[part] = hn::Zero(Floats());
             }
-        else if (match_firsts<sole>(sole_share))
-            return !sole;
+        else if (match_firsts())
+            return;
         match_others();
         normalize();
         M moving[parts], fresh[parts];
@@ -125,7 +224,6 @@ public:
             }
         if (step_.gain > 0 && any(any_fresh)) begin_modes(fresh);
         store_weights();
-        return true;
     }
 
     // The bits of the pixels that are shadow where they are not background, of a block that does not learn.
@@ -159,19 +257,11 @@ public:
             V reach[2];
             load(feature(mode, part, 0), reach);
             for (int i = 0; i < 2; ++i) {
-                // A squared distance is whole: it is below a reach where it is below the next whole number.
-                const auto whole = hn::Ceil(
-                    hn::Mul(hn::Mul(set(terms_.background_distance), reach[i]), set(1 / (value_unit * value_unit))));
-                reach[i] = hn::IfThenElseZero(counts[part + i], hn::Min(whole, set(most_reach)));
+                reach[i] = hn::IfThenElseZero(counts[part + i], reach_of(terms_, reach[i]));
             }
             store(reach, reaches + part * lanes);
-            for (int c = 0; c < channels; ++c) {
-                const auto mean = hn::Load(Words(), feature(mode, part, 1 + c));
-                const auto level = hn::ShiftRight<8>(hn::Add(mean, hn::Set(Words(), 128)));
-                const hn::Rebind<std::uint8_t, Words> bytes;
-                hn::StoreU(hn::DemoteTo(bytes, hn::BitCast(hn::RebindToSigned<Words>(), level)), bytes,
-                           means + c * block_px + part * lanes);
-            }
+            for (int c = 0; c < channels; ++c)
+                store_levels(hn::Load(Words(), feature(mode, part, 1 + c)), means + c * block_px + part * lanes);
         }
         return true;
     }
@@ -233,47 +323,40 @@ private:
 
     // Each pixel finds its first mode near enough, which learns from it; all weights decay. Here the first modes. True
     // where these are near for all pixels, as for most blocks, and so all is background and the update complete.
-    template <bool sole>
-    HWY_INLINE bool match_firsts(V sole_share) {
+    HWY_INLINE bool match_firsts() {
         V variance[parts], mean[channels][parts], difference[channels][parts], distance[parts];
         for (int part = 0; part < parts; part += 2) {
             load(feature(0, part, 0), variance + part);
             for (int c = 0; c < channels; ++c) load(feature(0, part, 1 + c), mean[c] + part);
         }
-        if constexpr (!sole) load_weights(0);
+        load_weights(0);
         auto all_near = hn::Not(none());
         for (int part = 0; part < parts; ++part) {
             for (int c = 0; c < channels; ++c) difference[c][part] = hn::Sub(mean[c][part], values_[c][part]);
             distance[part] = square_of(difference, part);
-            matched_[part] = hn::Lt(distance[part], hn::Mul(set(terms_.near_distance), variance[part]));
-            if constexpr (!sole) matched_[part] = hn::And(matched_[part], used_[part]);
+            matched_[part] =
+                hn::And(used_[part], hn::Lt(distance[part], hn::Mul(set(terms_.near_distance), variance[part])));
             all_near = hn::And(all_near, matched_[part]);
         }
         const bool all = hn::AllTrue(Floats(), all_near);
         V share[parts];
-        if (sole && all) {
-            for (auto& one : share) one = sole_share;
-        } else {
-            if constexpr (sole) load_weights(0);
-            for (int part = 0; part < parts; ++part) {
-                auto& weight = weight_[0][part];
-                const auto gained = hn::Add(weight, set(step_.gain));
-                weight = hn::IfThenElse(matched_[part], gained, weight);
-                share[part] = share_of(gained);
-            }
+        for (int part = 0; part < parts; ++part) {
+            auto& weight = weight_[0][part];
+            const auto gained = hn::Add(weight, set(step_.gain));
+            weight = hn::IfThenElse(matched_[part], gained, weight);
+            share[part] = share_of(gained);
         }
         for (int part = 0; part < parts; part += 2) {
             V learned[2];
             for (int c = 0; c < channels; ++c) {
                 for (int i = 0; i < 2; ++i)
-                    learned[i] = learned_mean(mean[c][part + i], difference[c][part + i], share[part + i]);
+                    learned[i] = learned_mean(step_, mean[c][part + i], difference[c][part + i], share[part + i]);
                 store_where(matched_ + part, learned, mean[c] + part, feature(0, part, 1 + c));
             }
             for (int i = 0; i < 2; ++i)
-                learned[i] = learned_variance(variance[part + i], distance[part + i], share[part + i]);
+                learned[i] = learned_variance(terms_, step_, variance[part + i], distance[part + i], share[part + i]);
             store_where(matched_ + part, learned, variance + part, feature(0, part, 0));
         }
-        if (sole && all) return true;
         const bool counts = terms_.background_weight > 0;
         for (int part = 0; part < parts; ++part) {
             const auto within = hn::Lt(distance[part], hn::Mul(set(terms_.background_distance), variance[part]));
@@ -300,7 +383,8 @@ private:
             }
             const bool learns = any(any_open);
             if (learns)
-                for (int part = 0; part < parts; part += 2) learn(modes_, part, open + part);
+                for (int part = 0; part < parts; part += 2)
+                    if (any_of_pair(open + part)) learn(modes_, part, open + part);
             add_to_total(modes_);
             if (learns)
                 for (int part = 0; part < parts; part += 2) promote(modes_, part, open + part);
@@ -332,20 +416,11 @@ private:
         }
         V learned[2];
         for (int c = 0; c < channels; ++c) {
-            for (int i = 0; i < 2; ++i) learned[i] = learned_mean(mean[c][i], difference[c][i], share[i]);
+            for (int i = 0; i < 2; ++i) learned[i] = learned_mean(step_, mean[c][i], difference[c][i], share[i]);
             store_where(open, learned, mean[c], feature(mode, part, 1 + c));
         }
-        for (int i = 0; i < 2; ++i) learned[i] = learned_variance(variance[i], distance[i], share[i]);
+        for (int i = 0; i < 2; ++i) learned[i] = learned_variance(terms_, step_, variance[i], distance[i], share[i]);
         store_where(open, learned, variance, feature(mode, part, 0));
-    }
-
-    HWY_INLINE V learned_mean(V mean, V difference, V share) const {
-        return hn::Add(hn::Sub(mean, hn::Mul(share, difference)), set(step_.offset));
-    }
-    HWY_INLINE V learned_variance(V variance, V distance, V share) const {
-        const auto spread = hn::Sub(hn::Mul(distance, set(1 / value_unit)), variance);
-        const auto moved = hn::Add(variance, hn::Mul(share, spread));
-        return hn::Add(hn::Min(hn::Max(moved, set(terms_.var_min)), set(terms_.var_max)), set(step_.offset));
     }
 
     // Brings a mode that has gained weight before those it is no lighter than, where `near` says, for a pair.

@@ -9,7 +9,6 @@
 #include "framewire/detect/background/mixture/mixture_block-inl.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
@@ -21,41 +20,23 @@ constexpr std::int64_t blocks_ahead = 4;  // to prefetch: 2 to 8 do about as wel
 
 using Bytes = hn::CappedTag<std::uint8_t, block_px>;
 using B = hn::VFromD<Bytes>;
-using HalfWords = hn::Repartition<std::uint16_t, Bytes>;
 constexpr int byte_lanes = static_cast<int>(hn::MaxLanes(Bytes()));
 
-// The pixels at `row`, where there are a block's, or a copy in `padded` with 0 behind them.
-template <int channels>
-HWY_INLINE const std::uint8_t* whole_block(const std::uint8_t* row, int pixels, std::uint8_t* padded) {
-    if (pixels == block_px) return row;
-    std::memset(padded, 0, block_px * channels);
-    std::memcpy(padded, row, static_cast<std::size_t>(pixels) * channels);
-    return padded;
-}
+// The pixels of a block, whose channels lie apart.
+struct BlockPixels {
+    const std::uint8_t* first;
+    std::int64_t channel_stride;
 
-// As many pixels as a vector of bytes has lanes, a vector for each channel.
-template <int channels>
-HWY_INLINE void load_channels(const std::uint8_t* row, B* to) {
-    if constexpr (channels == 1)
-        to[0] = hn::LoadU(Bytes(), row);
-    else
-        hn::LoadInterleaved3(Bytes(), row, to[0], to[1], to[2]);
-}
+    HWY_INLINE const std::uint8_t* of(int channel) const { return first + channel * channel_stride; }
+};
 
-// 256 times a block's bytes of each channel.
-template <int channels>
-HWY_INLINE void split_channels(const std::uint8_t* row, std::uint16_t* values) {
-    const hn::Half<Bytes> half;
-    const HalfWords words;
-    for (int x = 0; x < block_px; x += byte_lanes) {
-        B bytes[channels];
-        load_channels<channels>(row + channels * x, bytes);
-        for (int c = 0; c < channels; ++c) {
-            auto* const to = values + c * block_px + x;
-            hn::Store(hn::ShiftLeft<8>(hn::PromoteTo(words, hn::LowerHalf(half, bytes[c]))), words, to);
-            hn::Store(hn::ShiftLeft<8>(hn::PromoteTo(words, hn::UpperHalf(half, bytes[c]))), words,
-                      to + byte_lanes / 2);
-        }
+// Calls body(channel) for each: compilers leave loops over three channels as loops.
+template <int channels, class Body>
+HWY_INLINE void for_channels(Body&& body) {
+    body(0);
+    if constexpr (channels == 3) {
+        body(1);
+        body(2);
     }
 }
 
@@ -65,19 +46,17 @@ HWY_ALIGN constexpr std::uint8_t squares[16] = {0, 1, 4, 9, 16, 25, 36, 49, 64, 
 // Whether all pixels of a block are nearer than `nearest` to their first modes. Where not, they may be background
 // nevertheless.
 template <int channels>
-HWY_INLINE bool all_near(const std::uint8_t* row, const std::uint8_t* means, std::uint8_t nearest) {
+HWY_INLINE bool all_near(const BlockPixels& pixels, const std::uint8_t* means, std::uint8_t nearest) {
     const Bytes d;
     const auto table = hn::LoadDup128(d, squares);
     auto most = hn::Zero(d);
     for (int x = 0; x < block_px; x += byte_lanes) {
-        B bytes[channels];
-        load_channels<channels>(row + channels * x, bytes);
         auto sum = hn::Zero(d);
-        for (int c = 0; c < channels; ++c) {
-            const auto mean = hn::LoadU(d, means + c * block_px + x);
-            const auto levels = hn::Or(hn::SaturatedSub(bytes[c], mean), hn::SaturatedSub(mean, bytes[c]));
+        for_channels<channels>([&](int c) HWY_ATTR {
+            const auto own = hn::LoadU(d, pixels.of(c) + x), mean = hn::LoadU(d, means + c * block_px + x);
+            const auto levels = hn::Or(hn::SaturatedSub(own, mean), hn::SaturatedSub(mean, own));
             sum = hn::SaturatedAdd(sum, hn::TableLookupBytes(table, hn::Min(levels, hn::Set(d, 15))));
-        }
+        });
         most = hn::Max(most, sum);
     }
     return hn::AllTrue(d, hn::Ne(hn::SaturatedSub(hn::Set(d, nearest), most), hn::Zero(d)));
@@ -88,28 +67,23 @@ constexpr int level_lanes = static_cast<int>(hn::MaxLanes(Levels()));
 
 // The bits of a block's pixels that no mode reaches. The strides lead from mode to mode.
 template <int channels>
-HWY_INLINE std::uint32_t out_of_reach(const std::uint8_t* row, int modes, const std::uint8_t* means,
+HWY_INLINE std::uint32_t out_of_reach(const BlockPixels& pixels, int modes, const std::uint8_t* means,
                                       std::int64_t mean_stride, const std::uint16_t* reaches,
                                       std::int64_t reach_stride) {
     const Levels d;
     const hn::Rebind<std::uint8_t, Levels> bytes;
-    HWY_ALIGN std::uint8_t planes[channels * block_px];
-    for (int x = 0; x < block_px; x += byte_lanes) {
-        B own[channels];
-        load_channels<channels>(row + channels * x, own);
-        for (int c = 0; c < channels; ++c) hn::Store(own[c], Bytes(), planes + c * block_px + x);
-    }
     std::uint32_t all = 0;
     for (int x = 0; x < block_px; x += level_lanes) {
         auto reached = hn::Zero(d);  // not 0 where
+        hn::VFromD<Levels> own[channels];
+        for_channels<channels>([&](int c) HWY_ATTR { own[c] = hn::PromoteTo(d, hn::LoadU(bytes, pixels.of(c) + x)); });
         for (int mode = 0; mode < modes; ++mode) {
             auto sum = hn::Zero(d);
-            for (int c = 0; c < channels; ++c) {
-                const auto levels =
-                    hn::Sub(hn::PromoteTo(d, hn::Load(bytes, planes + c * block_px + x)),
-                            hn::PromoteTo(d, hn::LoadU(bytes, means + mode * mean_stride + c * block_px + x)));
+            for_channels<channels>([&](int c) HWY_ATTR {
+                const auto* const mean = means + mode * mean_stride + c * block_px + x;
+                const auto levels = hn::Sub(own[c], hn::PromoteTo(d, hn::LoadU(bytes, mean)));
                 sum = hn::SaturatedAdd(sum, hn::Mul(levels, levels));
-            }
+            });
             const auto reach = hn::LoadU(d, reaches + mode * reach_stride + x);
             reached = hn::Or(reached, hn::SaturatedSub(reach, sum));
         }
@@ -135,13 +109,12 @@ constexpr std::uint8_t sole_modes = most_mixtures + 1;
 
 // A row of an image, and of the masks of it.
 struct MixtureRow {
-    const std::uint8_t* pixels;
+    BlockPixels pixels;  // of the first block; there are whole blocks, whatever the width
     int width;
     std::uint32_t *foreground, *shadows;  // or no shadows
 
-    int pixels_of(int word) const { return std::min(width - word * block_px, block_px); }
     void put(int word, std::uint32_t moving, std::uint32_t dark) const {
-        const auto inside = ~0u >> (block_px - pixels_of(word));
+        const auto inside = ~0u >> std::max((word + 1) * block_px - width, 0);
         foreground[word] = moving & inside;
         if (shadows) shadows[word] = dark & inside;
     }
@@ -165,15 +138,15 @@ public:
         const auto sole_share = share_of_sole(terms_, step_);
         for (int word = 0; word < layout_.row_blocks; ++word) {
             const auto block = first_ + word;
+            if (block + blocks_ahead < layout_.blocks) prefetch(block + blocks_ahead, keeps);
             auto& kind = blocks_.kinds[block];
             std::uint32_t moving = 0, dark = 0;
-            auto here = at(word);
-            const bool reweighed = kind == sole_modes && sole_share >= 0
-                                       ? here.template update<true>(set(sole_share), moving, dark)
-                                       : here.template update<false>(set(0), moving, dark);
-            if (reweighed) kind = here.is_sole() ? sole_modes : static_cast<std::uint8_t>(here.modes());
-            if (keeps) keep(here, block);
-            if (block + blocks_ahead < layout_.blocks) prefetch(block + blocks_ahead, keeps);
+            if (kind != sole_modes || sole_share < 0 || !learn_sole(word, sole_share, keeps)) {
+                auto here = at(word);
+                here.update(moving, dark);
+                kind = here.is_sole() ? sole_modes : static_cast<std::uint8_t>(here.modes());
+                if (keeps) keep(here, block);
+            }
             row_.put(word, moving, dark);
         }
     }
@@ -181,8 +154,11 @@ public:
     // Looks at all blocks first: meanwhile the models of those that need them come from memory.
     void classify() {
         constexpr std::uint32_t open = 1;
+        constexpr auto means_ahead = 16 * block_px * channels;  // bytes: a block is done too soon for fewer
         for (int word = 0; word < layout_.row_blocks; ++word) {
             const auto block = first_ + word;
+            hwy::Prefetch(means(block) + means_ahead);
+            hwy::Prefetch(means(block + 1) + means_ahead - 1);
             const bool near = all_near<channels>(pixels(word), means(block), blocks_.nearest[block]);
             if (!near) prefetch_levels(block);
             row_.put(word, near ? 0 : open, 0);
@@ -208,6 +184,17 @@ private:
         const int kind = blocks_.kinds[block];
         return kind == sole_modes ? 1 : kind;
     }
+    // Of a block whose pixels have one mode each, of weight 1, and are background where they are near it. False where
+    // not all are: then nothing has changed.
+    HWY_INLINE bool learn_sole(int word, float share, bool keeps) const {
+        const auto block = first_ + word;
+        const SoleBlock<channels> here(terms_, step_, pixels(word).first, row_.pixels.channel_stride, features(block));
+        if (!here.update(set(share))) return false;
+        if (!keeps) return true;
+        blocks_.compared[block] = 1;
+        blocks_.nearest[block] = least_level(here.keep(means(block), reaches(block)));
+        return true;
+    }
     HWY_INLINE void keep(const Block<channels>& block, std::int64_t number) {
         V total[parts];
         for (auto& one : total) one = hn::Zero(Floats());
@@ -216,20 +203,20 @@ private:
                block.keep(mode, total, means(number) + mode * mean_stride(), reaches(number) + mode * reach_stride()))
             ++mode;
         blocks_.compared[number] = static_cast<std::uint8_t>(mode);
-        auto least = hn::Set(Levels(), mode > 0 ? 255 : 0);
-        for (int x = 0; x < block_px; x += level_lanes)
-            least = hn::Min(least, hn::LoadU(Levels(), reaches(number) + x));
-        blocks_.nearest[number] = static_cast<std::uint8_t>(hn::GetLane(hn::MinOfLanes(Levels(), least)));
+        auto least = hn::Set(Words(), mode > 0 ? 255 : 0);
+        for (int x = 0; x < block_px; x += pair_px) least = hn::Min(least, hn::Load(Words(), reaches(number) + x));
+        blocks_.nearest[number] = least_level(least);
     }
-    HWY_INLINE const std::uint8_t* pixels(int word) {
-        return whole_block<channels>(row_.pixels + std::int64_t{word} * block_px * channels, row_.pixels_of(word),
-                                     padded_);
+    HWY_INLINE static std::uint8_t least_level(hn::VFromD<Words> reaches) {
+        return static_cast<std::uint8_t>(hn::GetLane(hn::MinOfLanes(Words(), reaches)));
     }
-    HWY_INLINE Block<channels> at(int word) {
-        split_channels<channels>(pixels(word), values_);
+    HWY_INLINE BlockPixels pixels(int word) const {
+        return {row_.pixels.first + std::int64_t{word} * block_px, row_.pixels.channel_stride};
+    }
+    HWY_INLINE Block<channels> at(int word) const {
         const auto block = first_ + word;
-        return Block<channels>(terms_, step_, values_, modes_of(block), weights(block),
-                               layout_.weights(1, 0) - layout_.weights(0, 0), features(block),
+        return Block<channels>(terms_, step_, pixels(word).first, row_.pixels.channel_stride, modes_of(block),
+                               weights(block), layout_.weights(1, 0) - layout_.weights(0, 0), features(block),
                                layout_.features(1, 0) - layout_.features(0, 0));
     }
 
@@ -263,8 +250,6 @@ private:
     const MixtureBlocks& blocks_;
     const MixtureRow& row_;
     const std::int64_t first_;  // block
-    HWY_ALIGN std::uint16_t values_[block_px * channels];
-    HWY_ALIGN std::uint8_t padded_[block_px * channels];
 };
 
 template <int channels>
@@ -281,9 +266,25 @@ void update_row_of(const MixtureTerms& terms, std::uint64_t seen, const MixtureL
 }  // namespace
 
 void update_row(const MixtureTerms& terms, std::uint64_t seen, const MixtureLayout& layout, const MixtureBlocks& blocks,
-                int y, const std::uint8_t* row, int width, std::uint32_t* foreground, std::uint32_t* shadows) {
+                int y, const std::uint8_t* row, std::int64_t channel_stride, int width, std::uint32_t* foreground,
+                std::uint32_t* shadows) {
     const auto update = layout.channels == 3 ? update_row_of<3> : update_row_of<1>;
-    update(terms, seen, layout, blocks, y, {row, width, foreground, shadows});
+    update(terms, seen, layout, blocks, y, {{row, channel_stride}, width, foreground, shadows});
+}
+
+// The bytes of each channel apart.
+void split_row(const std::uint8_t* row, int width, std::uint8_t* to, std::int64_t channel_stride) {
+    const Bytes d;
+    int x = 0;
+    for (; x + byte_lanes <= width; x += byte_lanes) {
+        B b, g, r;
+        hn::LoadInterleaved3(d, row + 3 * x, b, g, r);
+        hn::StoreU(b, d, to + x);
+        hn::StoreU(g, d, to + channel_stride + x);
+        hn::StoreU(r, d, to + 2 * channel_stride + x);
+    }
+    for (; x < width; ++x)
+        for (int c = 0; c < 3; ++c) to[c * channel_stride + x] = row[3 * x + c];
 }
 
 }  // namespace framewire::HWY_NAMESPACE
@@ -294,14 +295,35 @@ HWY_AFTER_NAMESPACE();
 namespace framewire {
 
 HWY_EXPORT(update_row);
+HWY_EXPORT(split_row);
 
-void MixtureBackground::update_row(std::uint64_t seen, int y, const std::uint8_t* row, std::uint32_t* foreground,
+// In the memory of a strip.
+ChannelRows MixtureBackground::rows_in(const ImageRows<std::uint8_t>& strip) const {
+    const auto stride = std::int64_t{layout_.row_blocks} * MixtureLayout::block_px;
+    return {strip.view.data(), stride, stride * layout_.channels, strip.range()};
+}
+
+RowStrips MixtureBackground::make_strips() const {
+    const int row_bytes = layout_.row_blocks * MixtureLayout::block_px * layout_.channels;
+    return {{1, shape_.height, row_bytes, 1}, executor_->pool(), rows_in_cache(shape_.width)};
+}
+
+void MixtureBackground::split_channels(const std::uint8_t* row, const ChannelRows& rows, int y) const {
+    if (shape_.channels == 3)
+        return HWY_DYNAMIC_DISPATCH(split_row)(row, shape_.width, rows.row(y), rows.channel_stride);
+    std::copy_n(row, shape_.width, rows.row(y));
+}
+
+void MixtureBackground::update_row(std::uint64_t seen, const ChannelRows& rows, int y, std::uint32_t* foreground,
                                    std::uint32_t* shadows, int row_words) {
+    const auto padding = static_cast<std::size_t>(rows.channel_stride - shape_.width);
+    for (int channel = 0; channel < shape_.channels; ++channel)
+        std::fill_n(rows.row(y, channel) + shape_.width, padding, std::uint8_t{0});
     HWY_DYNAMIC_DISPATCH(update_row)
     (terms_, seen, layout_,
      {model_.as<std::uint16_t>(), kinds_.data(), compared_.data(), means_.data(), reaches_.as<std::uint16_t>(),
       nearest_.data()},
-     y, row, shape_.width, foreground, shadows);
+     y, rows.row(y), rows.channel_stride, shape_.width, foreground, shadows);
     const auto unused_words = static_cast<std::size_t>(row_words - layout_.row_blocks);
     std::fill_n(foreground + layout_.row_blocks, unused_words, 0u);
     if (shadows) std::fill_n(shadows + layout_.row_blocks, unused_words, 0u);
@@ -313,23 +335,26 @@ void MixtureBackground::run(HostView<const std::uint8_t> frames, HostBitMaskView
     const auto count = frames.shape().frames;
     auto& seen = clock_.as<MixtureClock>()->frames_seen;
     // A row goes through all frames while its model is in a core's cache.
-    executor_->pool().for_chunks(
-        shape_.height, rows_in_cache(shape_.width), [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-            for (auto y = static_cast<int>(begin); y < end; ++y)
-                for (int frame = 0; frame < count; ++frame)
-                    update_row(seen + static_cast<std::uint64_t>(frame), y, frames.row(frame, y),
-                               foreground.row(frame, y), shadows.data() ? shadows.row(frame, y) : nullptr,
-                               foreground.row_words());
-        });
+    strips_.for_strips([&](const ImageRows<std::uint8_t>& strip) {
+        const auto rows = rows_in(strip);
+        for (int y = rows.range.begin; y < rows.range.end; ++y)
+            for (int frame = 0; frame < count; ++frame) {
+                split_channels(frames.row(frame, y), rows, y);
+                update_row(seen + static_cast<std::uint64_t>(frame), rows, y, foreground.row(frame, y),
+                           shadows.data() ? shadows.row(frame, y) : nullptr, foreground.row_words());
+            }
+    });
     seen += static_cast<std::uint64_t>(count);
 }
 
-void MixtureBackground::run(const MakeRows& make, HostBitMaskView<std::uint32_t> foreground) {
+void MixtureBackground::run(const MakeChannelRows& make, HostBitMaskView<std::uint32_t> foreground) {
     validate(foreground, shape_.with_channels(1), "the mixture's mask of what moves");
     auto& seen = clock_.as<MixtureClock>()->frames_seen;
-    strips_.for_rows(make, [&](const ImageRows<std::uint8_t>& rows) {
-        for (int y = rows.range().begin; y < rows.range().end; ++y)
-            update_row(seen, y, rows.row(y), foreground.row(0, y), nullptr, foreground.row_words());
+    strips_.for_strips([&](const ImageRows<std::uint8_t>& strip) {
+        const auto rows = rows_in(strip);
+        make(rows);
+        for (int y = rows.range.begin; y < rows.range.end; ++y)
+            update_row(seen, rows, y, foreground.row(0, y), nullptr, foreground.row_words());
     });
     ++seen;
 }
