@@ -88,13 +88,14 @@ struct SinkOptions {
     bool replace = false;     ///< see OutputFileOptions
     bool once_only = false;   ///< see OutputFileOptions
     SegmentOptions segments{};
+    const ThreadPool* threads = nullptr;    ///< see OutputFileOptions
     std::optional<double> begin_seconds{};  ///< which time is the output's 0; none: that of its first frame
     std::optional<MediumFile> medium{};     ///< whose sound, subtitles, chapters and words go along
     bool audio = true;                      ///< without, its sound stays behind
     bool to_the_end = false;                ///< what goes along may go on after the last picture, as in the medium
     PictureFacts facts{};                   ///< of the medium that the frames come from, where they are as it has them
 
-    OutputFileOptions file_options() const { return {stop, replace, once_only}; }
+    OutputFileOptions file_options() const { return {stop, replace, once_only, threads}; }
 };
 
 /// Opens what `text` names, one of sink_registry()'s kinds, by its ending in any case: `.mp4`, `.mov`, `.ts` (H.264),

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -39,6 +40,17 @@ public:
 
     /// Writes all bytes. Throws Error{io}; also when a stop was asked for and nobody reads the pipe for a second.
     void write(const void* data, std::size_t bytes);
+    /// How many pieces of so many bytes are best written side by side, each by a thread of its own, with what follows
+    /// here; 0 where one goes after the other, by write().
+    int pieces_at_once(std::size_t bytes) const;
+    /// Where the next piece goes. For every piece there is, in order, with none of another kind between; by one thread,
+    /// which need not be the one that writes. Only where there are pieces_at_once().
+    std::int64_t place_ahead(std::size_t bytes);
+    /// Writes a piece at its place, by the calling thread alone. From any thread, several at once, and beside what
+    /// writes. False where there is no room, and write() has the reason when it is the piece's turn.
+    bool write_ahead(std::int64_t place_bytes, const void* data, std::size_t bytes);
+    /// In place of write(): the piece whose turn it is was written ahead. Throws Error{internal} where it is another's.
+    void take_ahead(std::int64_t place_bytes, std::size_t bytes);
     /// Moves to a position of a regular file. Throws Error{io}.
     void seek(std::int64_t position_bytes);
     /// What is written up to here is of use as it is, whatever becomes of the rest.
@@ -62,6 +74,8 @@ private:
     void open_unblocked();
     void open_part();
     void share_writes();
+    const ThreadPool& threads() const;
+    bool give_back_pages() noexcept;
     std::size_t write_some(const unsigned char* from, std::size_t bytes);
     void wait_until_writable();
     void appear(Ending ending);
@@ -80,6 +94,7 @@ private:
     std::int64_t position_bytes_ = 0;
     std::int64_t bytes_ = 0;
     std::int64_t whole_bytes_ = 0;
+    std::optional<std::int64_t> next_place_bytes_;  // where pieces are written ahead
 };
 
 }  // namespace framewire

@@ -59,7 +59,18 @@ void NpyFile::append(const void* values, std::size_t count, NpyValues kind) {
     if (count != count_of(shape_))
         fail(ErrorCode::usage, "{} values for {}, whose arrays have {}", count, file_.name(), count_of(shape_));
     if (!grows_ && arrays_ > 0) fail(ErrorCode::usage, "a second array for {}, which holds one", file_.name());
-    file_.write(values, count * 4);
+    file_.write(values, array_bytes());
+    ++arrays_;
+}
+
+std::size_t NpyFile::array_bytes() const { return count_of(shape_) * 4; }
+
+int NpyFile::arrays_at_once() const {
+    return grows_ && values_ == NpyValues::float32 ? file_.pieces_at_once(array_bytes()) : 0;
+}
+
+void NpyFile::take_ahead(std::int64_t place) {
+    file_.take_ahead(place, array_bytes());
     ++arrays_;
 }
 
