@@ -9,6 +9,7 @@
 #include "framewire/session/outputs/written.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -64,13 +65,22 @@ private:
     std::vector<FrameHog*> free_;  // guarded by mutex_
 };
 
+// What one frame comes to, which may be written before its turn.
+struct Described {
+    FrameDescriptors descriptors;
+    std::optional<std::int64_t> place{};
+    bool written = false;
+    void wait() { descriptors.wait(); }
+};
+
 }  // namespace
 
 struct DescribeJob::State {
     explicit State(const DescribeOptions& asked);
 
     void run();
-    void send(InputFrame& frame, const FrameDescriptors& found);
+    void write_ahead(FrameStages<Described>& stages);
+    void send(InputFrame& frame, const Described& found);
 
     DescribeOptions options;
     FrameJob<FilteredInput> job;
@@ -99,33 +109,50 @@ DescribeJob::State::State(const DescribeOptions& asked)
 }
 
 void DescribeJob::State::run() {
-    FrameStages<FrameDescriptors> stages{
+    FrameStages<Described> stages{
         .wanted = {.on_host = !options.steps_folder.empty(), .by_stages = true},
         .under_way = under_way,
-        .make = [this] { return FrameDescriptors(hog.output_shape(), job.input().executor()); },
-        .send = [this](InputFrame& frame, const FrameTime&, FrameDescriptors& found) { send(frame, found); },
+        .make = [this] { return Described{FrameDescriptors(hog.output_shape(), job.input().executor())}; },
+        .send = [this](InputFrame& frame, const FrameTime&, Described& found) { send(frame, found); },
         .finish =
             [this](FirstFailure& failure, Ending ending) {
                 if (written.whole()) failure.attempt([&] { output.finish(ending); });
             }};
     if (side_by_side) {
         stages.waiters = side_by_side->frames();
-        stages.work = [this](InputFrame& frame, FrameDescriptors& found) {
-            job.input().executor().step("hog", [&] { side_by_side->run(frame, found); });
+        stages.work = [this](InputFrame& frame, Described& found) {
+            job.input().executor().step("hog", [&] { side_by_side->run(frame, found.descriptors); });
         };
     } else {
-        stages.start = [this](InputFrame& frame, const FrameTime&, FrameDescriptors& found) {
-            start_on(frame, hog, found);
+        stages.start = [this](InputFrame& frame, const FrameTime&, Described& found) {
+            start_on(frame, hog, found.descriptors);
         };
     }
+    if (output.arrays_at_once() > 0) write_ahead(stages);
     job.run(stages, result);
 }
 
-void DescribeJob::State::send(InputFrame& frame, const FrameDescriptors& found) {
+// Descriptors of several frames side by side, by those who wait for them.
+void DescribeJob::State::write_ahead(FrameStages<Described>& stages) {
+    if (!side_by_side) stages.waiters = output.arrays_at_once();
+    stages.start = [this, start = stages.start](InputFrame& frame, const FrameTime& time, Described& found) {
+        found.place.reset();
+        if (frame.sent) found.place = output.place_ahead();
+        if (start) start(frame, time, found);
+    };
+    stages.work = [this, work = stages.work](InputFrame& frame, Described& found) {
+        if (work) work(frame, found);
+        found.wait();
+        found.written = found.place && output.write_ahead(*found.place, found.descriptors.values().data());
+    };
+}
+
+void DescribeJob::State::send(InputFrame& frame, const Described& found) {
     if (const auto folder = steps_folder_of(options, result.descriptors.frames()); !folder.empty())
         write_step_pictures(folder, options.hog, frame.result().host(), job.input().executor(), options.job.replace);
-    const auto values = found.values();
-    written.attempt([&] { output.write(values.data(), values.size()); });
+    const auto values = found.descriptors.values();
+    written.attempt(
+        [&] { found.written ? output.take_ahead(*found.place) : output.write(values.data(), values.size()); });
     job.statistics().set_sent_bytes(output.bytes());
     result.descriptors.add(values);
 }

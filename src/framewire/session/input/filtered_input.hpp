@@ -42,6 +42,7 @@ public:
 
     const SourceInfo& info() const { return info_; }
     Executor& executor() { return executor_; }
+    const Executor& executor() const { return executor_; }
     Backend backend() const { return executor_.backend(); }
     /// Of frames as filtered.
     const Shape& shape() const { return shape_; }

@@ -61,6 +61,7 @@ public:
     SinkOptions sink_options() const {
         auto options = Job::sink_options(input_.info());
         options.facts.pixel_aspect = pixel_aspect_;
+        if (this->options().threads > 0) options.threads = &input_.executor().pool();
         if (input_.stretch_begin_seconds()) options.begin_seconds = input_.stretch_begin_seconds();
         return options;
     }
