@@ -135,7 +135,7 @@ TEST(Fwd, SeekingGivesWhatReadingThroughDoes) {
             const auto path = folder / "a.fwd";
             write_video(path + keys, shape, film_frames(shape, 25));
             if (!has_index) {
-                const auto& last = fwd::plain::read_plain(read_file(path)).frames.back();
+                const auto last = fwd::plain::read_plain(read_file(path)).frames.back();
                 cut(path, last.offset + last.bytes);
             }
             const auto all = read_video(path);
@@ -164,7 +164,7 @@ TEST(Fwd, IsReadWithoutItsIndexAsWithIt) {
     const auto path = folder / "a.fwd";
     write_video(path + ":mode=bounded:key=0.2", shape, film_frames(shape, 12));
     const auto with = read_video(path);
-    const auto& last = fwd::plain::read_plain(read_file(path)).frames.back();
+    const auto last = fwd::plain::read_plain(read_file(path)).frames.back();
     cut(path, last.offset + last.bytes);
     kit::CapturedLog log;
     const auto without = read_video(path);
