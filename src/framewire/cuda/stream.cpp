@@ -7,8 +7,7 @@ namespace framewire::cuda {
 Stream::Stream(Priority priority) {
     int lowest = 0, highest = 0;
     check(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
-    check(cudaStreamCreateWithPriority(&handle_, cudaStreamNonBlocking,
-                                       priority == Priority::high ? highest : lowest));
+    check(cudaStreamCreateWithPriority(&handle_, cudaStreamNonBlocking, priority == Priority::high ? highest : lowest));
 }
 
 Stream::~Stream() {
