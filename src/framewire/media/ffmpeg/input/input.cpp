@@ -120,20 +120,27 @@ void FfmpegInput::open_decoder() {
         decoder_->err_recognition = AV_EF_CRCCHECK | AV_EF_EXPLODE;
     // So is a lossless picture with a wrong checksum, of which the FFV1 decoder only complains, on this thread as long
     // as it works without frame threads, and then patches the picture up.
-    checks_sums_ = codec->id == AV_CODEC_ID_FFV1;
-    if (checks_sums_) decoder_->thread_type = FF_THREAD_SLICE;
+    if (checks_sums()) decoder_->thread_type = FF_THREAD_SLICE;
     if (alone_) {
         decoder_->thread_count = 1;
         decoder_->thread_type = FF_THREAD_SLICE;
         decoder_->get_buffer2 = get_clean_buffer;
     }
-    unmarked_ = codec->id == AV_CODEC_ID_HEVC;
     alarm_.watch(*decoder_);
-    // AVI's 32-bit pictures have a byte without meaning where FFmpeg sees alpha: mostly 0, which were invisible.
-    padded_alpha_ = codec->id == AV_CODEC_ID_RAWVIDEO && std::string_view(format_->iformat->name) == "avi";
     if (const int error = avcodec_open2(decoder_.get(), codec, nullptr); error < 0)
         fail(ErrorCode::no_input, "cannot decode {}: {}", name_, ffmpeg_error(error));
     take_complaint();  // about the opening: no matter now
+}
+
+bool FfmpegInput::has_frame_threads() const { return decoder_->active_thread_type & FF_THREAD_FRAME; }
+
+bool FfmpegInput::is_unmarked() const { return decoder_->codec_id == AV_CODEC_ID_HEVC; }
+
+bool FfmpegInput::checks_sums() const { return decoder_->codec_id == AV_CODEC_ID_FFV1; }
+
+// AVI's 32-bit pictures have a byte without meaning where FFmpeg sees alpha: mostly 0, which were invisible.
+bool FfmpegInput::has_padded_alpha() const {
+    return decoder_->codec_id == AV_CODEC_ID_RAWVIDEO && std::string_view(format_->iformat->name) == "avi";
 }
 
 void FfmpegInput::note_damage(const std::string& text) {
@@ -146,21 +153,31 @@ void FfmpegInput::note_damage(const std::string& text) {
 // Where frame threads could make a difference, and the file is there a second time.
 bool FfmpegInput::may_begin_again() const {
     std::error_code error;
-    return !alone_ && kind_ == FfmpegAddress::Kind::file && !is_still_image(*format_) &&
-           (decoder_->active_thread_type & FF_THREAD_FRAME) && std::filesystem::is_regular_file(address_.name, error);
+    return !alone_ && kind_ == FfmpegAddress::Kind::file && !is_still_image(*format_) && has_frame_threads() &&
+           std::filesystem::is_regular_file(address_.name, error);
 }
 
-// From where reading began. False where the file cannot be opened any more.
+// From where reading began. False, and all stays as it was, where the file is not what it was any more.
 bool FfmpegInput::begin_again() {
     log_debug("{}: damaged; decoded anew on one thread, so that it comes out the same each time", name_);
     alone_ = true;
+    auto demuxer = std::exchange(demuxer_, nullptr);
+    auto decoder = std::exchange(decoder_, nullptr);
+    const auto* const stream = stream_;
     interrupt_.allow(patience_);
     try {
         open();
+        if (sought_ && !go_to(*sought_))
+            fail(ErrorCode::source_lost, "{}: it has no {:.3f} s any more", name_, *sought_);
     } catch (const Error& error) {
         log_debug("{}", error.what());
+        decoder_ = std::move(decoder);
+        demuxer_ = std::move(demuxer);
+        format_ = &demuxer_->format();
+        stream_ = stream;
         return false;
     }
+    decoder.reset();  // it may raise the alarm until now
     draining_ = false;
     seen_key_ = false;
     errors_in_a_row_ = 0;
@@ -170,14 +187,13 @@ bool FfmpegInput::begin_again() {
     first_damage_.clear();
     why_lost_.clear();
     alarm_.take();
-    return !sought_ || go_to(*sought_);
+    return true;
 }
 
 // Pictures that other threads are at work on may be those that the alarm is about: then it counts when decoded anew.
 FfmpegInput::Progress FfmpegInput::next_counted(AVFrame& frame) {
     const auto progress = next_decoded(frame);
-    const bool told_of_this = !(decoder_->active_thread_type & FF_THREAD_FRAME);
-    if (unmarked_ && told_of_this && alarm_.take()) note_damage("parts of a picture could not be decoded");
+    if (is_unmarked() && !has_frame_threads() && alarm_.take()) note_damage("parts of a picture could not be decoded");
     return progress;
 }
 
@@ -186,16 +202,18 @@ FfmpegInput::Progress FfmpegInput::next_counted(AVFrame& frame) {
 FfmpegInput::Progress FfmpegInput::next(AVFrame& frame) {
     const auto damaged = damaged_;
     auto progress = next_counted(frame);
-    const bool broken = alarm_.take() || damaged_ > damaged;
-    if (broken && progress != Progress::stopped && may_begin_again()) {
-        const auto given = given_since_seek_;
-        if (!begin_again()) return progress;
+    const bool told = alarm_.take();
+    const bool broken = told || damaged_ > damaged;
+    const auto given = given_since_seek_;
+    if (broken && progress != Progress::stopped && may_begin_again() && begin_again()) {
         av_frame_unref(&frame);
         progress = next_counted(frame);
         for (std::int64_t again = 0; again < given && progress == Progress::frame; ++again) {
             av_frame_unref(&frame);
             progress = next_counted(frame);
         }
+    } else if (told && has_frame_threads()) {
+        note_damage("parts of a picture could not be decoded");  // its mark may be lost
     }
     if (progress == Progress::frame) ++given_since_seek_;
     return progress;
@@ -213,7 +231,7 @@ FfmpegInput::Progress FfmpegInput::next_decoded(AVFrame& frame) {
         if (result == 0) {
             errors_in_a_row_ = 0;
             seen_key_ = true;
-            if (checks_sums_) {
+            if (checks_sums()) {
                 if (const auto complaint = take_complaint(); !complaint.empty()) {
                     note_damage(complaint);
                     continue;
@@ -226,7 +244,7 @@ FfmpegInput::Progress FfmpegInput::next_decoded(AVFrame& frame) {
                                         frame.height, max_side_px);
                 return Progress::lost;
             }
-            if (padded_alpha_ && frame.format == AV_PIX_FMT_BGRA) frame.format = AV_PIX_FMT_BGR0;
+            if (frame.format == AV_PIX_FMT_BGRA && has_padded_alpha()) frame.format = AV_PIX_FMT_BGR0;
             ++frames_read_;
             if (const auto at = seconds(frame)) end_seconds_ = std::max(end_seconds_, *at);
             return Progress::frame;

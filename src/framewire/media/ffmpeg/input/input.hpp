@@ -55,6 +55,10 @@ private:
     Progress next_decoded(AVFrame& frame);
     Progress next_counted(AVFrame& frame);
     bool go_to(double seconds);
+    bool has_frame_threads() const;
+    bool is_unmarked() const;       // pictures do not say that they are broken
+    bool checks_sums() const;       // pictures whose checksum is wrong are left out
+    bool has_padded_alpha() const;  // what the pictures have in place of alpha is nothing
     bool may_begin_again() const;
     bool begin_again();
     std::optional<Progress> feed();
@@ -72,16 +76,13 @@ private:
     const AVStream* stream_ = nullptr;
     DamageAlarm alarm_;
     CodecPointer decoder_;
-    bool unmarked_ = false;              // pictures do not say that they are broken
-    bool alone_ = false;                 // the decoder has one thread
+    bool alone_ = false;                 // decoders have one thread from now on
     std::optional<double> sought_;       // where the last seek went
     std::int64_t given_since_seek_ = 0;  // frames since then, or since the opening
     std::int64_t read_before_seek_ = 0;
     PacketPointer packet_ = make_packet();
     std::chrono::milliseconds patience_{};  // for one frame
     bool live_ = false;
-    bool checks_sums_ = false;   // pictures whose checksum is wrong are left out
-    bool padded_alpha_ = false;  // what the pictures have in place of alpha is nothing
     bool warned_of_orientation_ = false;
     int tiff_orientation_ = 0;  // the number that the file has for it
     bool draining_ = false;
