@@ -113,9 +113,9 @@ std::unique_ptr<Source> open_raw_source(const SourceCall& call, const SourceOpti
     const auto& values = call.values;
     if (call.path.empty()) fail(ErrorCode::usage, "{} lacks its path; the form is {}", call.text, call.kind->form);
     const auto [width, height] = values.size("size");
-    const std::string_view format = values.has("format")           ? values.text("format")
-                                    : call.path.ends_with(".gray") ? "gray"
-                                                                   : "bgr";
+    const std::string format = values.has("format")           ? values.text("format")
+                               : call.path.ends_with(".gray") ? "gray"
+                                                              : "bgr";
     SourceInfo info;
     info.name = call.text;
     info.shape = {1, height, width, format == "gray" ? 1 : 3};
