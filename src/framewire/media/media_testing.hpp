@@ -154,7 +154,7 @@ inline std::optional<ErrorCode> error_of(const std::function<void()>& body, std:
 
 /// Runs FFmpeg's command-line tool, the independent one; true when it succeeded.
 inline bool ffmpeg(const std::string& arguments) {
-    return std::system(("timeout 60 ffmpeg -nostdin -v error -y " + arguments).c_str()) == 0;
+    return std::system(("timeout 300 ffmpeg -nostdin -v error -y " + arguments).c_str()) == 0;
 }
 
 }  // namespace framewire::testing
