@@ -34,7 +34,7 @@ struct PackedBatch {
 /// Encoder and Packer, in the mode bounded of BoundedPacker. Only with the CUDA backend. Move-only; not for two threads
 /// at once. Calls queue work on the executor's stream. Thresholds are 0 to 254.
 /// Changes are coded on a stream of the packer's own, while the executor's goes on: the next batch may be compared
-/// meanwhile. So calls are not for graphs.
+/// meanwhile. So calls are not for graphs, and the packer has memory of packed_batches batches.
 class BatchPacker {
 public:
     /// For batches of `shape`, each frame a stream of its own. Keeps a reference to `executor`. Throws Error{usage} on
