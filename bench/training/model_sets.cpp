@@ -186,6 +186,28 @@ std::vector<Levels> train_step_sets(std::span<const StreamCounts> streams) {
     return trained;
 }
 
+std::vector<Levels> train_run_models(std::span<const StreamCounts> streams) {
+    const auto blocks = weigh(streams);
+    std::vector<Weights> counts(sets, Weights(step_models::trained_symbols));
+    Weights all(step_models::trained_symbols);
+    for (const auto& block : blocks) {
+        add(counts[static_cast<std::size_t>(block.counts->set)], block);
+        add(all, block);
+    }
+    const auto shared =
+        likelihoods(step_models::trained, all, evenly(step_models::trained, all.size()), unknown_symbols);
+    auto trained = present_step_sets();
+    for (std::size_t set = 0; set < trained.size(); ++set) {
+        const auto levels = levels_of(likelihoods(step_models::trained, counts[set], shared, shared_symbols));
+        for (const auto& kind : {step_models::row, step_models::edge, step_models::part_class}) {
+            const auto first = static_cast<std::size_t>(kind.first),
+                       count = static_cast<std::size_t>(kind.end()) - first;
+            trained[set].replace(first, count, levels, first, count);
+        }
+    }
+    return trained;
+}
+
 Levels train_picture_models(std::span<const StreamCounts> streams) {
     Weights counts(picture_models::symbols);
     double symbols = 0, weighed = 0;

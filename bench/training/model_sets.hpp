@@ -15,6 +15,9 @@ using Levels = std::string;
 /// bytes, each a step and a sixtieth of the first picture. Blocks are divided by k-means (Lloyd 1982), whose distance
 /// is the length of a block's code; the first division is by bits per symbol.
 std::vector<Levels> train_step_sets(std::span<const StreamCounts> streams);
+/// The present sets, with models of what only blocks in runs have made anew; each block counts for the set that it was
+/// coded with. So nothing else changes, nor which form blocks take.
+std::vector<Levels> train_run_models(std::span<const StreamCounts> streams);
 /// Models for whole pictures, likewise.
 Levels train_picture_models(std::span<const StreamCounts> streams);
 

@@ -34,6 +34,9 @@ const Places& step_places() {
             add_places(places, models.magnitude, step_models::magnitude);
             add_places(places, models.vector_kind, step_models::vector_kind);
             add_places(places, models.vector_bits, step_models::vector_bits);
+            add_places(places, models.row, step_models::row);
+            add_places(places, models.edge, step_models::edge);
+            add_places(places, models.part_class, step_models::part_class);
         }
         return places;
     }();
@@ -70,17 +73,26 @@ struct Counted final : Symbols {
 BlockCounts count_step(Reader reader, int kind, int threshold, const Area& block, const Picture& before,
                        Picture& after) {
     static std::vector<std::uint32_t> counts(step_models::trained_symbols);
+    const bool in_runs = kind == 0 && Reader(reader).two_words() == 3;
+    if (in_runs) reader.two_words();
     State first(reader);
-    const auto& models = delta::plain::step_models(first.bits(2));
+    const int set = first.bits(2);
+    const auto& models = delta::plain::step_models(set);
     const int choice = first.symbol(states_model);
     States states(first, reader, states_counts[choice]);
     Counted symbols(states, step_places(), counts);
-    if (kind == 0)
+    if (in_runs) {
+        // What magnitudes are coded with is trained on pictures.
+        auto runs = read_runs(symbols, models, block, after.shape.channels);
+        auto magnitudes = read_lanes(reader);
+        read_magnitudes(runs, magnitudes, threshold, after);
+    } else if (kind == 0) {
         read_changes(symbols, models, block, threshold, after);
-    else
+    } else {
         read_prediction(symbols, models, block, threshold, kind == 3, before, after);
+    }
     states.end();
-    BlockCounts found{.symbols = {}, .first = kind == 3};
+    BlockCounts found{.symbols = {}, .first = kind == 3, .set = set};
     for (std::size_t i = 0; i < counts.size(); ++i) {
         if (!counts[i]) continue;
         if (counts[i] > std::numeric_limits<std::uint16_t>::max()) fail(ErrorCode::internal, "a block's count");

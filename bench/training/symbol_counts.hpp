@@ -16,6 +16,7 @@ struct BlockCounts {
     };
     std::vector<Count> symbols;
     bool first = false;  ///< of a first picture
+    int set = 0;         ///< of models, which it was coded with
 };
 
 /// The symbols of one stream. Counted as the plain decoder reads them, so that nobody but the format says what they

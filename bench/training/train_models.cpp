@@ -138,13 +138,15 @@ int main(int argc, char** argv) {
     app.add_option("--stride", choices.stride, "one frame of so many is counted")
         ->check(CLI::Range(1, 10000))
         ->capture_default_str();
+    bool runs_only = false;
+    app.add_flag("--runs-only", runs_only, "keep all models but those of what only blocks in runs have");
     CLI11_PARSE(app, argc, argv);
     try {
         std::vector<StreamCounts> counted, kept;
         for (const auto& clip : clips) count_clip(clip, choices, counted);
         for (const auto& clip : held_out) count_clip(clip, choices, kept);
-        const auto steps = train_step_sets(counted);
-        const auto pictures = train_picture_models(counted);
+        const auto steps = runs_only ? train_run_models(counted) : train_step_sets(counted);
+        const auto pictures = runs_only ? present_picture_models() : train_picture_models(counted);
         write_models(folder, steps, pictures);
         Comparison(steps, pictures).print(kept);
         return 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/delta/plain/pictures.hpp"
+#include "framewire/delta/plain/runs.hpp"
 #include "framewire/delta/plain/steps.hpp"
 
 #include <cstddef>
@@ -12,17 +13,31 @@
 /// shares nothing with that but the trained tables, so that each finds the other's mistakes, and the page's.
 namespace framewire::delta::plain {
 
-/// One block of a step: changes, or else a prediction.
+inline std::vector<State> read_lanes(Reader& reader) {
+    std::vector<State> states;
+    for (std::size_t i = 0; i < lanes; ++i) states.emplace_back(reader);
+    return states;
+}
+
+/// One block of a step: changes, in runs or not, or else a prediction.
 inline void read_step_block(Reader reader, int kind, int threshold, const Area& block, const Picture& before,
                             Picture& after) {
+    const bool in_runs = kind == 0 && Reader(reader).two_words() == 3;
+    if (in_runs) reader.two_words();
     State first(reader);
     const auto& models = step_models(first.bits(2));
     const int choice = first.symbol(states_model);
     States states(first, reader, states_counts[choice]);
-    if (kind == 0)
+    if (in_runs) {
+        auto runs = read_runs(states, models, block, after.shape.channels);
+        auto magnitudes = read_lanes(reader);
+        read_magnitudes(runs, magnitudes, threshold, after);
+        for (const auto& state : magnitudes) state.end();
+    } else if (kind == 0) {
         read_changes(states, models, block, threshold, after);
-    else
+    } else {
         read_prediction(states, models, block, threshold, kind == 3, before, after);
+    }
     states.end();
     check(reader.left.empty(), "a block has more words than symbols");
 }
@@ -36,8 +51,7 @@ inline void read_picture_block(Reader reader, const Area& block, Picture& pictur
         State of_parts(reader);
         const auto codings = read_codings(of_parts, block, picture.shape.channels);
         of_parts.end();
-        std::vector<State> states;
-        for (std::size_t i = 0; i < lanes; ++i) states.emplace_back(reader);
+        auto states = read_lanes(reader);
         read_whole(codings, states, block, picture);
         for (const auto& state : states) state.end();
     }

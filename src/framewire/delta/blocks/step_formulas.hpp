@@ -76,6 +76,20 @@ FRAMEWIRE_HOST_DEVICE inline int unfold(int folded, int expected) {
     return folded > 2 * both ? folded + 1 : near;
 }
 
+/// The same of magnitudes from 1 to max_steps only: a number from 0 to max_steps - 1.
+FRAMEWIRE_HOST_DEVICE inline int fold_within(int magnitude, int expected) {
+    const int off = magnitude - expected, far = off < 0 ? -off : off;
+    const int below = expected - 1, above = max_steps - expected, both = below < above ? below : above;
+    return far > both ? far + both : off > 0 ? 2 * off - 1 : 2 * far;
+}
+FRAMEWIRE_HOST_DEVICE inline int unfold_within(int folded, int expected) {
+    const int below = expected - 1, above = max_steps - expected, both = below < above ? below : above;
+    if (folded > 2 * both) [[unlikely]]
+        return below < above ? expected + folded - both : expected - folded + both;
+    const int half = (folded + 1) >> 1, down = (folded & 1) - 1;
+    return expected + ((half ^ down) - down);
+}
+
 /// A folded number as a symbol and the bits that follow it.
 struct Token {
     int symbol, bits, value;

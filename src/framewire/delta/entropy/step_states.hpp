@@ -3,6 +3,7 @@
 #include "framewire/core/host_device.hpp"
 #include "framewire/delta/entropy/rans.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace framewire::delta {
@@ -31,6 +32,14 @@ FRAMEWIRE_HOST_DEVICE constexpr int choice_at(std::uint32_t place) { return (pla
 
 /// A set of models is told with so many bits.
 inline constexpr int set_bits = 2;
+
+/// The first four bytes of a block of changes in runs, before what all blocks of steps have: their first state is never
+/// that small.
+inline constexpr std::uint32_t runs_form = 3;
+inline constexpr std::size_t form_bytes = 4;
+FRAMEWIRE_HOST_DEVICE constexpr bool is_in_runs(const std::uint8_t* block, std::size_t size) {
+    return size >= form_bytes && block[0] == runs_form && (block[1] | block[2] | block[3]) == 0;
+}
 
 }  // namespace step_states
 }  // namespace framewire::delta

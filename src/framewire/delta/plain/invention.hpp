@@ -2,6 +2,7 @@
 
 #include "framewire/delta/plain/frame.hpp"
 #include "framewire/delta/plain/pictures.hpp"
+#include "framewire/delta/plain/runs.hpp"
 #include "framewire/delta/plain/steps.hpp"
 #include "framewire/delta/plain/symbols.hpp"
 
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 /// Packed bytes that no encoder writes: a decoder that makes up the symbols it should read, and writes them down. They
@@ -104,6 +106,13 @@ struct Invention {
     bool allowed = true;  ///< false where it went beyond the page; then `after` says nothing
 };
 
+/// Of so many states; what they say goes to `said`.
+inline std::vector<Invented> invented_lanes(const Fancy& fancy, std::vector<Said>& said) {
+    std::vector<Invented> symbols;
+    for (std::size_t lane = 0; lane < lanes; ++lane) symbols.emplace_back(fancy, said, lane);
+    return symbols;
+}
+
 inline void append_number(std::vector<std::uint8_t>& out, std::size_t number) {
     for (; number >= 128; number /= 128) out.push_back(static_cast<std::uint8_t>(128 + number % 128));
     out.push_back(static_cast<std::uint8_t>(number));
@@ -122,6 +131,8 @@ inline std::vector<std::uint8_t> invent_block(int kind, int threshold, const Are
         }
     };
     if (kind != 1) {
+        const bool in_runs = kind == 0 && fancy.choose(2) == 0;
+        if (in_runs) append_word(bytes, 3), append_word(bytes, 0);
         Invented head(fancy, said, 0);
         const auto& models = step_models(head.bits(2));
         const int choice = fancy.choose(3);
@@ -129,6 +140,16 @@ inline std::vector<std::uint8_t> invent_block(int kind, int threshold, const Are
                  states_model[std::size_t(choice)]);
         const auto alone = said.size(), count = static_cast<std::size_t>(states_counts[choice]);
         Invented symbols(fancy, said, 0, count);
+        if (in_runs) {
+            std::optional<Runs> runs;
+            beyond([&] { runs = read_runs(symbols, models, block, after.shape.channels); });
+            write_symbols(said, count, alone, bytes);
+            said.clear();
+            auto magnitudes = invented_lanes(fancy, said);
+            if (runs) beyond([&] { read_magnitudes(*runs, magnitudes, threshold, after); });
+            write_symbols(said, lanes, 0, bytes);
+            return bytes;
+        }
         beyond([&] {
             if (kind == 0) read_changes(symbols, models, block, threshold, after);
             if (kind != 0) read_prediction(symbols, models, block, threshold, kind == 3, before, after);
@@ -150,8 +171,7 @@ inline std::vector<std::uint8_t> invent_block(int kind, int threshold, const Are
     const auto codings = read_codings(of_parts, block, after.shape.channels);
     write_symbols(said, 1, 0, bytes);
     said.clear();
-    std::vector<Invented> symbols;
-    for (std::size_t lane = 0; lane < lanes; ++lane) symbols.emplace_back(fancy, said, lane);
+    auto symbols = invented_lanes(fancy, said);
     read_whole(codings, symbols, block, after);
     write_symbols(said, lanes, 0, bytes);
     return bytes;

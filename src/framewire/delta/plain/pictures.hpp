@@ -22,15 +22,16 @@ struct Plane {
     }
 };
 
-inline int read_residual(Symbols& symbols, int part_class) {
+/// The number f of a residual.
+inline int read_folded(Symbols& symbols, int part_class) {
     const auto& models = picture_models();
-    int f;
-    if (part_class < 8) {
-        f = symbols.symbol(models.small_residual[std::size_t(part_class)]);
-        if (f == 32) f = symbols.bits(8);
-    } else {
-        f = symbols.symbol(models.large_residual[std::size_t(part_class - 8)]);
-    }
+    if (part_class >= 8) return symbols.symbol(models.large_residual[std::size_t(part_class - 8)]);
+    const int f = symbols.symbol(models.small_residual[std::size_t(part_class)]);
+    return f == 32 ? symbols.bits(8) : f;
+}
+
+inline int read_residual(Symbols& symbols, int part_class) {
+    const int f = read_folded(symbols, part_class);
     return f % 2 ? -(f + 1) / 2 : f / 2;
 }
 

@@ -81,15 +81,20 @@ inline Expected expect(const Pixels& pixels, const Pixel& now, int x, int y, int
     return {1, 9};
 }
 
+/// What is off by the number f from what is expected.
+inline int magnitude_of(int f, int e) {
+    const int b = e - 1;
+    if (f > 2 * b) return e + f - b;
+    return f % 2 ? e + (f + 1) / 2 : e - f / 2;
+}
+
 inline int read_magnitude(Symbols& symbols, const Model& model, int e) {
     int f = symbols.symbol(model);
     if (const int y = f; y >= 8) {
         const int n = (y - 8) / 2 + 2;
         f = ((2 + y % 2) << n) + symbols.bits(n);
     }
-    const int b = e - 1;
-    if (f > 2 * b) return e + f - b;
-    return f % 2 ? e + (f + 1) / 2 : e - f / 2;
+    return magnitude_of(f, e);
 }
 
 /// What of a pixel's surroundings lies outside its steps.
@@ -98,39 +103,53 @@ struct Setting {
     bool fine;
 };
 
-/// Reads the pixel at (x, y) of the block.
-inline Pixel read_pixel(Symbols& symbols, const StepModels& models, const Pixels& pixels, int x, int y, int channels,
+/// Reads the pattern of the pixel at (x, y) of the block: 0 if it does not change.
+inline int read_pattern(Symbols& symbols, const StepModels& models, const Pixels& pixels, int x, int y, int channels,
                         const Setting& setting) {
     const int left = pixels.at(x - 1, y).pattern, above = pixels.at(x, y - 1).pattern;
     const int above_left = pixels.at(x - 1, y - 1).pattern, above_right = pixels.at(x + 1, y - 1).pattern;
     const bool second = pixels.at(x - 2, y).pattern || pixels.at(x, y - 2).pattern;
     const int changed = extent(left) + 3 * extent(above) + 9 * ((above_left != 0) + (above_right != 0)) + 27 * second +
                         54 * (4 * setting.by + setting.slope);
-    Pixel pixel;
-    if (!symbols.symbol(models.changed[std::size_t(changed)])) return pixel;
+    if (!symbols.symbol(models.changed[std::size_t(changed)])) return 0;
 
     const int directions = direction(left ? left : above_left) + 4 * direction(above ? above : above_right) +
                            16 * (extent(left) == 2 || extent(above) == 2);
     constexpr int patterns[] = {13, 26, 2,  18, 1,  9,  6,  3,  24, 8, 12, 4,  16,
                                 23, 17, 22, 25, 14, 20, 10, 15, 21, 7, 5,  19, 11};
-    if (channels == 3)
-        pixel.pattern = patterns[symbols.symbol(models.pattern[std::size_t(directions)])];
-    else
-        pixel.pattern = symbols.symbol(models.sign[std::size_t(directions)]) ? 26 : 13;
+    if (channels == 3) return patterns[symbols.symbol(models.pattern[std::size_t(directions)])];
+    return symbols.symbol(models.sign[std::size_t(directions)]) ? 26 : 13;
+}
 
+/// The channels of a pixel in the order in which they are coded.
+inline std::vector<int> coded_channels(int channels) {
+    if (channels == 1) return {0};
+    return {1, 0, 2};
+}
+
+/// Gives a pixel its steps. `magnitude(channel, expected)`: that of each channel that changes.
+template <class Magnitude>
+void set_steps(Pixel& pixel, const Pixels& pixels, int x, int y, int channels, Magnitude&& magnitude) {
     int last = -1;
-    for (const int channel : channels == 3 ? std::vector{1, 0, 2} : std::vector{0}) {
+    for (const int channel : coded_channels(channels)) {
         const int way = channel_of(pixel.pattern, channel);
         if (way == 0) continue;
         const int sign = way == 1 ? 1 : -1;
-        const auto [e, u] = expect(pixels, pixel, x, y, channel, sign, last);
-        const int size = e < 2 ? 0 : e < 12 ? 1 : 2;
-        const bool first = channel == 1 || channels == 1;
-        const int m =
-            read_magnitude(symbols, models.magnitude[std::size_t(size + 3 * u + 30 * first + 60 * setting.fine)], e);
-        pixel.steps[std::size_t(channel)] = sign * m;
+        pixel.steps[std::size_t(channel)] = sign * magnitude(channel, expect(pixels, pixel, x, y, channel, sign, last));
         last = channel;
     }
+}
+
+/// Reads the pixel at (x, y) of the block.
+inline Pixel read_pixel(Symbols& symbols, const StepModels& models, const Pixels& pixels, int x, int y, int channels,
+                        const Setting& setting) {
+    Pixel pixel{read_pattern(symbols, models, pixels, x, y, channels, setting)};
+    set_steps(pixel, pixels, x, y, channels, [&](int channel, const Expected& expected) {
+        const auto [e, u] = expected;
+        const int size = e < 2 ? 0 : e < 12 ? 1 : 2;
+        const bool first = channel == coded_channels(channels).front();
+        return read_magnitude(symbols, models.magnitude[std::size_t(size + 3 * u + 30 * first + 60 * setting.fine)], e);
+    });
     return pixel;
 }
 

@@ -13,6 +13,8 @@ namespace framewire::delta::plain {
 
 // Section "Changes".
 
+inline constexpr Setting changes_setting{3, 0, true};
+
 /// The modes of a block's parts; 5 where there is none.
 struct Parts {
     static constexpr int side = block_side / part_side;
@@ -27,6 +29,17 @@ struct Parts {
     }
 };
 
+/// Changes the samples of the pixel at (x, y) of a block by its steps.
+inline void change(Picture& picture, const Area& block, int x, int y, const Pixel& pixel, int threshold) {
+    for (int c = 0; c < picture.shape.channels; ++c) {
+        const int steps = pixel.steps[std::size_t(c)];
+        if (steps == 0) continue;
+        check(threshold + std::abs(steps) <= 255, "a byte changes by more than 255");
+        auto& sample = picture.at(block.x + x, block.y + y, c);
+        sample = static_cast<std::uint8_t>(sample + (steps > 0 ? threshold : -threshold) + steps);
+    }
+}
+
 inline void read_changes(Symbols& symbols, const StepModels& models, const Area& block, int threshold,
                          Picture& picture) {
     Parts parts;
@@ -38,15 +51,9 @@ inline void read_changes(Symbols& symbols, const StepModels& models, const Area&
         if (mode == 0) continue;
         for (int y = part.y; y < part.y + part.height; ++y)
             for (int x = part.x; x < part.x + part.width; ++x) {
-                const auto pixel = read_pixel(symbols, models, pixels, x, y, channels, {3, 0, true});
+                const auto pixel = read_pixel(symbols, models, pixels, x, y, channels, changes_setting);
                 pixels.coded[std::size_t(y)][std::size_t(x)] = pixel;
-                for (int c = 0; c < channels; ++c) {
-                    const int steps = pixel.steps[std::size_t(c)];
-                    if (steps == 0) continue;
-                    check(threshold + std::abs(steps) <= 255, "a byte changes by more than 255");
-                    auto& sample = picture.at(block.x + x, block.y + y, c);
-                    sample = static_cast<std::uint8_t>(sample + (steps > 0 ? threshold : -threshold) + steps);
-                }
+                change(picture, block, x, y, pixel, threshold);
             }
     }
 }

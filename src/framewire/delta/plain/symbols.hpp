@@ -110,7 +110,7 @@ inline std::vector<Model> take_models(std::string_view& characters, int count, s
 }
 
 struct StepModels {
-    std::vector<Model> mode, changed, pattern, sign, magnitude, vector_kind, vector_bits;
+    std::vector<Model> mode, changed, pattern, sign, magnitude, vector_kind, vector_bits, row, edge, part_class;
 
     explicit StepModels(std::string_view characters)
         : mode(take_models(characters, 36, 5)),
@@ -119,7 +119,10 @@ struct StepModels {
           sign(take_models(characters, 32, 2)),
           magnitude(take_models(characters, 120, 20)),
           vector_kind(take_models(characters, 4, 3)),
-          vector_bits(take_models(characters, 4, 9)) {}
+          vector_bits(take_models(characters, 4, 9)),
+          row(take_models(characters, 32, 8)),
+          edge(take_models(characters, 8, 8)),
+          part_class(take_models(characters, 24, 12)) {}
 };
 
 inline const StepModels& step_models(int set) {

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -63,6 +64,8 @@ std::vector<Recipe> recipes() {
         {"exact-gray-40x40-states-8", {1, 40, 40, 1}, exact, 20, 0, 255, 2},
         {"exact-bgr-64x64-states-32", {1, 64, 64, 3}, exact, 20, 0, 255, 2},
         {"exact-bgr-5x80-far", {1, 80, 5, 3}, exact, 254, 0, 255, 3},
+        {"exact-bgr-150x130-runs", {1, 130, 150, 3}, exact, 0, 0, 0, 3},
+        {"exact-gray-150x130-runs", {1, 130, 150, 1}, exact, 0, 0, 0, 3},
         {"bounded-bgr-1x1", {1, 1, 1, 3}, bounded, 8, 2, 20, 4},
         {"bounded-gray-70x31", {1, 31, 70, 1}, bounded, 0, 1, 0, 3},
         {"bounded-bgr-33x20-lossless", {1, 20, 33, 3}, bounded, 0, 2, 4, 3},
@@ -182,6 +185,28 @@ INSTANTIATE_TEST_SUITE_P(All, Vectors, testing::ValuesIn(recipes()), [](const au
     std::replace(name.begin(), name.end(), '-', '_');
     return name;
 });
+
+TEST(VectorFiles, HaveBlocksInRuns) {
+    FRAMEWIRE_NEEDS(fs::is_directory(FRAMEWIRE_VECTORS), "no streams to read: they lie with the sources");
+    for (const auto& recipe : recipes()) {
+        if (recipe.name.find("runs") == std::string::npos) continue;
+        const auto stream = read(path_of(recipe.name));
+        int in_runs = 0, blocks = 0;
+        for (const auto& [packed, hash] : stream.frames) {
+            Reader reader{packed};
+            const int kind = reader.byte();
+            reader.byte();
+            const auto all = read_directory(reader, cut(stream.shape.width, stream.shape.height, block_side).size());
+            for (const auto& bytes : all) {
+                if (kind != 0 || bytes.empty()) continue;
+                ++blocks;
+                in_runs += Reader{bytes}.two_words() == 3;
+            }
+        }
+        EXPECT_GT(in_runs, 0) << recipe.name << ", of " << blocks;
+        std::printf("%s: %d of %d\n", recipe.name.c_str(), in_runs, blocks);
+    }
+}
 
 TEST(VectorFiles, AreThoseThatTestsRead) {
     FRAMEWIRE_NEEDS(fs::is_directory(FRAMEWIRE_VECTORS), "no streams to read: they lie with the sources");

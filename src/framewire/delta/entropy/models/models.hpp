@@ -32,9 +32,13 @@ inline constexpr ModelKind sign{pattern.end(), 32, 2};
 inline constexpr ModelKind magnitude{sign.end(), 120, 20};
 inline constexpr ModelKind vector_kind{magnitude.end(), 4, 3};
 inline constexpr ModelKind vector_bits{vector_kind.end(), 4, 9};
-inline constexpr ModelKind trained[] = {mode, changed, pattern, sign, magnitude, vector_kind, vector_bits};
+inline constexpr ModelKind row{vector_bits.end(), 32, 8};
+inline constexpr ModelKind edge{row.end(), 8, 8};
+inline constexpr ModelKind part_class{edge.end(), 24, 12};
+inline constexpr ModelKind trained[] = {mode,        changed,     pattern, sign, magnitude,
+                                        vector_kind, vector_bits, row,     edge, part_class};
 /// Numbers of so many bits are symbols too, of models whose symbols are all as likely.
-inline constexpr int most_bits = 8, trained_symbols = vector_bits.end();
+inline constexpr int most_bits = 8, trained_symbols = part_class.end();
 inline constexpr int symbols = trained_symbols + (2 << most_bits);
 constexpr ModelKind plain_bits(int count) { return {trained_symbols + (1 << count), 1, 1 << count}; }
 /// How many bits the number has that a symbol stands for; 0 of other symbols.
