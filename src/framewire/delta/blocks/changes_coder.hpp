@@ -18,9 +18,11 @@ namespace framewire::delta {
 struct ChangedBlock {
     BlockPlace place;
     PartSet parts;
+    int samples;  ///< how many change
 };
 
-/// A block's changes as differences, in the form "changes" of format.md. Knows nothing of the picture they belong to.
+/// A block's changes as differences, in the forms "changes" and "changes in runs" of format.md. Knows nothing of the
+/// picture they belong to.
 class ChangesEncoder {
 public:
     /// `differences`: of the frame, rows without gaps, new minus old modulo 256; 0 where a byte stays. Changes are
@@ -32,9 +34,12 @@ public:
     static constexpr std::size_t at_once = 8;
 
 private:
-    void add_block(HostView<std::uint8_t> differences, const ChangedBlock& of, int threshold, Symbols& symbols);
+    void add_block(HostView<const std::uint8_t> differences, const ChangedBlock& of, int threshold, Symbols& symbols);
+    /// False where it is better not in runs.
+    bool add_runs(HostView<const std::uint8_t> differences, const ChangedBlock& of, int threshold, Symbols& symbols);
 
     StepPlanes planes_;
+    RunsPart runs_part_;
     std::array<Symbols, at_once> symbols_;
 };
 

@@ -2,6 +2,8 @@
 
 #include "framewire/core/view.hpp"
 #include "framewire/delta/blocks/grid.hpp"
+#include "framewire/delta/blocks/runs.hpp"
+#include "framewire/delta/blocks/step_planes.hpp"
 #include "framewire/delta/entropy/symbols.hpp"
 
 #include <array>
@@ -10,34 +12,26 @@
 
 namespace framewire::delta {
 
-/// The steps of a block's pixels as an encoder of changes needs them: vectors of rows of parts. Nothing outside the
-/// block counts, so a border of zeros lies around.
-class StepPlanes {
-public:
-    static constexpr std::size_t stride = block_side + 2 * part_side;
-
-    std::int16_t* steps(int channel, int x, int y) { return &steps_[static_cast<std::size_t>(channel)][at(x, y)]; }
-    /// Of each pixel whether none (0), some (1) or all (2) of its channels change.
-    std::uint8_t* extent(int x, int y) { return &extents_[at(x, y)]; }
-    /// Whether any goes up (1), any down (2), or both (3).
-    std::uint8_t* direction(int x, int y) { return &directions_[at(x, y)]; }
-
-    /// Makes a part what it was at first.
-    void clear_part(int left, int top);
-
-private:
-    static constexpr std::size_t border_rows = 2, size = (block_side + border_rows) * stride;
-    static std::size_t at(int x, int y) {
-        return (static_cast<std::size_t>(y) + border_rows) * stride + static_cast<std::size_t>(x + part_side);
-    }
-
-    std::array<std::array<std::int16_t, size>, 3> steps_{};
-    std::array<std::uint8_t, size> extents_{}, directions_{};
-};
-
 /// Finds the steps of a part from its differences, writes them into `planes`, and adds the symbols of its pixels.
 /// `left` and `top`: its first pixel in the block.
 void add_part_entries(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left,
                       int top, StepPlanes& planes, Symbols& symbols);
+
+/// What a block in runs has of a part behind the symbols of its rows.
+struct RunsPart {
+    RunRow above;                        ///< the last row of the part above; becomes the part's own last one
+    int pixels = 0, pixels_in_runs = 0;  ///< that change, and those of them not in mixed rows; added to
+    /// Of each channel in the order of coding, the magnitudes' folded numbers, how many, and how far off they are in
+    /// all. Whole vectors are stored.
+    struct Channel {
+        std::uint8_t folded[part_side * part_side + part_side];
+        int count;
+        std::uint32_t off;
+    };
+    std::array<Channel, 3> channels;
+};
+/// The same as rows of runs: adds their symbols, and leaves the magnitudes in `part`.
+void add_part_runs(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left, int top,
+                   StepPlanes& planes, RunsPart& part, Symbols& symbols);
 
 }  // namespace framewire::delta

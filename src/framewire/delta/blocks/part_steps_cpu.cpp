@@ -35,7 +35,29 @@ inline constexpr auto lane_bytes = [] {
     return all;
 }();
 
+/// The same of eight lanes of a byte.
+inline constexpr auto set_bytes = [] {
+    std::array<std::array<std::uint8_t, 8>, 256> all{};
+    for (std::size_t set = 0; set < all.size(); ++set) {
+        std::size_t next = 0;
+        for (std::size_t lane = 0; lane < 8; ++lane)
+            if (set >> lane & 1) all[set][next++] = static_cast<std::uint8_t>(lane);
+    }
+    return all;
+}();
+
 }  // namespace framewire::delta::part_steps_shared
+
+namespace framewire::delta {
+
+/// The differences of a part at (x, y) of its block.
+struct PartDifferences {
+    const std::uint8_t* first;
+    std::ptrdiff_t row_stride;
+    int channels, width, height, threshold, x, y;
+};
+
+}  // namespace framewire::delta
 
 #endif
 
@@ -237,25 +259,42 @@ HWY_INLINE Tokens tokens_of(Steps folded) {
             hn::IfThenElseZero(follow, hn::Add(hn::Sub(folded, less), number(step_models::trained_symbols)))};
 }
 
-/// magnitude_context() and fold(), of whole rows, as entries. `before`: of the channel before, with steps of 0 where
-/// it does not change.
-HWY_INLINE Tokens find_magnitudes(const Around& of, const Around& before, bool first) {
-    const auto zero = number(0), one = number(1);
+/// magnitude_context() of whole rows.
+struct ExpectedMagnitudes {
+    Steps expected, support;
+};
+/// `before`: of the channel before, with steps of 0 where it does not change.
+HWY_INLINE ExpectedMagnitudes expect_magnitudes(const Around& of, const Around& before) {
+    const auto zero = number(0);
     const auto down = hn::VecFromMask(Rows(), hn::Lt(of.here, zero));
     const auto steps_before = hn::Sub(hn::Xor(before.here, down), down);
     const auto same = hn::Gt(steps_before, zero);
     const auto without = step_vectors::expectation(Rows(), down, of, before, same);
-    const auto foretold = hn::Min(hn::Max(hn::Add(steps_before, without.expected), one), number(max_steps));
-    const auto expected = hn::IfThenElse(same, foretold, without.expected);
-    const auto size = hn::Add(one_if(hn::Gt(expected, one)), one_if(hn::Gt(expected, number(11))));
-    const auto model = hn::Add(hn::Add(size, hn::Mul(without.support, number(3))), number((first ? 30 : 0) + 60));
+    const auto foretold = hn::Min(hn::Max(hn::Add(steps_before, without.expected), number(1)), number(max_steps));
+    return {hn::IfThenElse(same, foretold, without.expected), without.support};
+}
+/// Magnitudes that are off by so much, nearest first. `both`: how far they may be off both ways.
+HWY_INLINE Steps fold_around(Steps off, Steps both) {
+    const auto zero = number(0), twice = hn::Add(off, off), far = hn::Abs(off);
+    const auto around_it = hn::IfThenElse(hn::Gt(off, zero), hn::Sub(twice, number(1)), hn::Sub(zero, twice));
+    return hn::IfThenElse(hn::Gt(far, both), hn::Add(far, both), around_it);
+}
+/// fold_within().
+HWY_INLINE Steps fold_within(Steps here, Steps expected) {
+    const auto both = hn::Min(hn::Sub(expected, number(1)), hn::Sub(number(max_steps), expected));
+    return fold_around(hn::Sub(hn::Abs(here), expected), both);
+}
+
+/// magnitude_context() and fold(), as entries.
+HWY_INLINE Tokens find_magnitudes(const Around& of, const Around& before, bool first) {
+    const auto [expected, support] = expect_magnitudes(of, before);
+    const auto size = hn::Add(one_if(hn::Gt(expected, number(1))), one_if(hn::Gt(expected, number(11))));
+    const auto model = hn::Add(hn::Add(size, hn::Mul(support, number(3))), number((first ? 30 : 0) + 60));
     const auto magnitude =
         hn::Add(hn::Mul(model, number(step_models::magnitude.symbols)), number(step_models::magnitude.first));
-
-    const auto off = hn::Sub(hn::Abs(of.here), expected), reach = hn::Sub(expected, one), twice = hn::Add(off, off);
-    const auto around_it = hn::IfThenElse(hn::Gt(off, zero), hn::Sub(twice, one), hn::Sub(zero, twice));
-    const auto tokens = tokens_of(hn::IfThenElse(hn::Gt(off, reach), hn::Add(off, reach), around_it));
-    const auto stays = hn::Eq(of.here, zero);
+    // Nothing is further below than both ways.
+    const auto tokens = tokens_of(fold_around(hn::Sub(hn::Abs(of.here), expected), hn::Sub(expected, number(1))));
+    const auto stays = hn::Eq(of.here, number(0));
     return {hn::IfThenZeroElse(stays, hn::Add(magnitude, tokens.symbol)), hn::IfThenZeroElse(stays, tokens.bits)};
 }
 
@@ -349,85 +388,131 @@ HWY_INLINE std::uint16_t* add_row(Steps count, Steps flags, const Steps* pixels,
     return entry;
 }
 
-/// Adds the symbols of `height` rows, of `width` pixels.
+/// Steps of rows, and what they say of each pixel.
 template <int channels>
-HWY_INLINE std::uint16_t* add_some_rows(const std::uint8_t* const* bytes, int width, int height, int threshold, int x,
-                                        int y, StepPlanes& planes, RowsAbove& above, std::uint16_t* entry) {
-    const Rows rows;
-    const auto zero = number(0), one = number(1);
+struct FoundRows {
+    Around of[3];
+    Steps pattern, count, extent, direction;  ///< `count`: how many channels change
+};
+/// Finds them, and writes them into `planes`.
+template <int channels>
+HWY_INLINE FoundRows<channels> find_rows(const std::uint8_t* const* bytes, int threshold, int x, int y,
+                                         StepPlanes& planes, const RowsAbove& above) {
+    const auto zero = number(0);
     Steps differences[3];
     load_differences<channels>(bytes, differences);
-    Around of[3];
-    find_steps<channels>(differences, threshold, x, y, planes, above, of);
-
+    FoundRows<channels> found;
+    find_steps<channels>(differences, threshold, x, y, planes, above, found.of);
     auto pattern = zero, count = zero, up = zero, down = zero;
     for (int channel = 0; channel < channels; ++channel) {
-        const auto ups = one_if(hn::Gt(of[channel].here, zero)), downs = one_if(hn::Lt(of[channel].here, zero));
+        const auto here = found.of[channel].here;
+        const auto ups = one_if(hn::Gt(here, zero)), downs = one_if(hn::Lt(here, zero));
         constexpr int weights[3] = {channels == 1 ? all_up : 1, 3, 9};
         pattern = hn::Add(pattern, hn::Mul(hn::Add(ups, hn::Add(downs, downs)), number(weights[channel])));
         count = hn::Add(count, hn::Add(ups, downs));
         up = hn::Or(up, ups);
         down = hn::Or(down, downs);
     }
-    const auto extent = hn::Add(one_if(hn::Gt(count, zero)), one_if(hn::Eq(count, number(channels))));
-    const auto direction = hn::Add(up, hn::Add(down, down));
-    auto* const extents = planes.extent(x, y);
-    auto* const directions = planes.direction(x, y);
-    store_bytes(extent, extents);
-    store_bytes(direction, directions);
+    found.pattern = pattern;
+    found.count = count;
+    found.extent = hn::Add(one_if(hn::Gt(count, zero)), one_if(hn::Eq(count, number(channels))));
+    found.direction = hn::Add(up, hn::Add(down, down));
+    store_bytes(found.extent, planes.extent(x, y));
+    store_bytes(found.direction, planes.direction(x, y));
+    return found;
+}
 
-    const auto part_left = bytes_at(extents - part_side);
-    const auto extent_left = to_the_left<1>(extent, part_left), extent_above = one_above(extent, above.extent);
+/// What the neighbours of rows tell of whether their pixels change and how.
+struct RowNeighbours {
+    Steps extent_left, extent_above, second;
+    Steps direction_left, direction_above, corner_left, corner_right;
+
+    /// The entries of pixels that stay.
+    HWY_INLINE Steps flags() const {
+        const auto zero = number(0);
+        const auto corners = hn::Add(one_if(hn::Gt(corner_left, zero)), one_if(hn::Gt(corner_right, zero)));
+        const auto changed =
+            hn::Add(hn::Add(extent_left, hn::Mul(extent_above, number(3))),
+                    hn::Add(hn::Mul(corners, number(9)), hn::IfThenElseZero(hn::Gt(second, zero), number(27))));
+        return hn::Add(hn::Add(changed, changed),
+                       number(step_models::changed.at(changed_model(0, 0, 0, false, Foretold::differences, 0))));
+    }
+    /// The entries of patterns, or of gray pixels' signs.
+    template <int channels>
+    HWY_INLINE Steps patterns(Steps pattern) const {
+        const auto zero = number(0);
+        const auto told_left = hn::IfThenElse(hn::Gt(direction_left, zero), direction_left, corner_left);
+        const auto told_above = hn::IfThenElse(hn::Gt(direction_above, zero), direction_above, corner_right);
+        const auto whole = hn::Gt(hn::Max(extent_left, extent_above), number(1));
+        const auto model =
+            hn::Add(hn::Add(told_left, hn::Mul(told_above, number(4))), hn::IfThenElseZero(whole, number(16)));
+        constexpr auto& kind = channels == 1 ? step_models::sign : step_models::pattern;
+        const auto how = channels == 1 ? one_if(hn::Eq(pattern, number(all_down))) : ranks_of(pattern);
+        return hn::Add(how, hn::Add(hn::Mul(model, number(kind.symbols)), number(kind.first)));
+    }
+};
+/// Of rows at (x, y). They become those above the next ones.
+template <int channels>
+HWY_INLINE RowNeighbours neighbours_of(const FoundRows<channels>& found, int x, int y, StepPlanes& planes,
+                                       RowsAbove& above) {
+    const auto part_left = bytes_at(planes.extent(x, y) - part_side);
+    RowNeighbours near;
+    near.extent_left = to_the_left<1>(found.extent, part_left);
+    near.extent_above = one_above(found.extent, above.extent);
     const auto second_above = rows_at_once == 1 ? above.second_extent : above.extent;
-    const auto second = hn::Or(to_the_left<2>(extent, part_left), second_above);
-    const auto direction_left = to_the_left<1>(direction, bytes_at(directions - part_side));
-    const auto direction_above = one_above(direction, above.direction);
+    near.second = hn::Or(to_the_left<2>(found.extent, part_left), second_above);
+    near.direction_left = to_the_left<1>(found.direction, bytes_at(planes.direction(x, y) - part_side));
+    near.direction_above = one_above(found.direction, above.direction);
     // Behind the last pixel comes another part, which is known above this one only.
-    const auto direction_right = hn::ShiftRightLanes<1>(rows, direction);
-    const auto corner_left = one_above(direction_left, above.direction_left);
-    const auto corner_right = one_above(direction_right, above.direction_right);
+    const auto direction_right = hn::ShiftRightLanes<1>(Rows(), found.direction);
+    near.corner_left = one_above(near.direction_left, above.direction_left);
+    near.corner_right = one_above(direction_right, above.direction_right);
     for (int channel = 0; channel < channels; ++channel) {
-        above.here[channel] = of[channel].here;
-        above.left[channel] = of[channel].left;
+        above.here[channel] = found.of[channel].here;
+        above.left[channel] = found.of[channel].left;
     }
     above.second_extent = above.extent;
-    above.extent = extent;
-    above.direction = direction;
-    above.direction_left = direction_left;
+    above.extent = found.extent;
+    above.direction = found.direction;
+    above.direction_left = near.direction_left;
     above.direction_right = direction_right;
-    const auto corners = hn::Add(one_if(hn::Gt(corner_left, zero)), one_if(hn::Gt(corner_right, zero)));
-    const auto changed =
-        hn::Add(hn::Add(extent_left, hn::Mul(extent_above, number(3))),
-                hn::Add(hn::Mul(corners, number(9)), hn::IfThenElseZero(hn::Gt(second, zero), number(27))));
-    const auto flags =
-        hn::Add(hn::Add(changed, changed),
-                number(step_models::changed.at(changed_model(0, 0, 0, false, Foretold::differences, 0))));
-    const auto changes = hn::Gt(count, zero);
+    return near;
+}
+
+/// Calls body(channel, of, before, first) for each channel in the order of coding, with the steps around and those of
+/// the channel before.
+template <int channels, class Body>
+HWY_INLINE void for_each_coded_channel(const Around* of, Body&& body) {
+    const auto zero = number(0);
+    Around before{zero, zero, zero, zero};
+    for (int i = 0; i < channels; ++i) {
+        const int channel = channels == 1 ? 0 : channel_order[i];
+        body(i, of[channel], before);
+        before = step_vectors::where(hn::Eq(of[channel].here, zero), before, of[channel]);
+    }
+}
+
+/// Adds the symbols of `height` rows, of `width` pixels.
+template <int channels>
+HWY_INLINE std::uint16_t* add_some_rows(const std::uint8_t* const* bytes, int width, int height, int threshold, int x,
+                                        int y, StepPlanes& planes, RowsAbove& above, std::uint16_t* entry) {
+    const Rows rows;
+    const auto found = find_rows<channels>(bytes, threshold, x, y, planes, above);
+    const auto near = neighbours_of(found, x, y, planes, above);
+    const auto flags = near.flags();
+    const auto changes = hn::Gt(found.count, number(0));
     if (hn::AllFalse(rows, changes)) {
         entry = add_flags(row_of<0>(flags), width, entry);
         return rows_at_once == 2 && height == 2 ? add_flags(row_of<1>(flags), width, entry) : entry;
     }
     RowEntries<channels> entries;
     entries.of[0] = hn::Add(flags, one_if(changes));
-
-    const auto told_left = hn::IfThenElse(hn::Gt(direction_left, zero), direction_left, corner_left);
-    const auto told_above = hn::IfThenElse(hn::Gt(direction_above, zero), direction_above, corner_right);
-    const auto whole = hn::Gt(hn::Max(extent_left, extent_above), one);
-    const auto model =
-        hn::Add(hn::Add(told_left, hn::Mul(told_above, number(4))), hn::IfThenElseZero(whole, number(16)));
-    constexpr auto& kind = channels == 1 ? step_models::sign : step_models::pattern;
-    const auto how = channels == 1 ? one_if(hn::Eq(pattern, number(all_down))) : ranks_of(pattern);
-    entries.of[1] =
-        hn::IfThenElseZero(changes, hn::Add(how, hn::Add(hn::Mul(model, number(kind.symbols)), number(kind.first))));
-
-    Around before{zero, zero, zero, zero};
-    for (int i = 0; i < channels; ++i) {
-        const int channel = channels == 1 ? 0 : channel_order[i];
-        const auto tokens = find_magnitudes(of[channel], before, i == 0);
+    entries.of[1] = hn::IfThenElseZero(changes, near.template patterns<channels>(found.pattern));
+    for_each_coded_channel<channels>(found.of, [&](int i, const Around& of, const Around& before) HWY_ATTR {
+        const auto tokens = find_magnitudes(of, before, i == 0);
         entries.of[2 + 2 * i] = tokens.symbol;
         entries.of[3 + 2 * i] = tokens.bits;
-        before = step_vectors::where(hn::Eq(of[channel].here, zero), before, of[channel]);
-    }
+    });
     if (width < part_side) {
         HWY_ALIGN std::int16_t inside[part_side] = {};
         std::fill_n(inside, width, std::int16_t{-1});
@@ -435,38 +520,156 @@ HWY_INLINE std::uint16_t* add_some_rows(const std::uint8_t* const* bytes, int wi
     }
     Steps pixels[RowEntries<channels>::each];
     entries.by_pixel(pixels);
-    entry = add_row<0, channels>(count, flags, pixels, width, entry);
-    return rows_at_once == 2 && height == 2 ? add_row<1, channels>(count, flags, pixels, width, entry) : entry;
+    entry = add_row<0, channels>(found.count, flags, pixels, width, entry);
+    return rows_at_once == 2 && height == 2 ? add_row<1, channels>(found.count, flags, pixels, width, entry) : entry;
+}
+
+/// A part in runs, half told.
+struct RunsUnderWay {
+    RunsPart& part;
+    RunRow above;
+    std::uint16_t* entry;
+    std::uint8_t* folded[3];  ///< where the next one goes, of each channel in the order of coding
+    hn::VFromD<Row> off[3];   ///< how far off they are in all, in lanes
+};
+
+/// Appends the bytes of a row that are lanes of `set`.
+HWY_INLINE std::uint8_t* add_bytes(hn::VFromD<Row> row, unsigned set, std::uint8_t* to) {
+    const RowBytes d;
+    const auto bytes = hn::DemoteTo(d, row);
+    if (set == 0xff) {
+        hn::StoreU(bytes, d, to);
+        return to + part_side;
+    }
+    const auto order = hn::LoadU(d, part_steps_shared::set_bytes[set].data());
+    hn::StoreU(hn::TableLookupBytes(bytes, order), d, to);
+    return to + std::popcount(set);
+}
+
+/// The entries of pixels one after the other, of mixed rows.
+struct MixedEntries {
+    alignas(32) std::uint16_t flags[rows_at_once * part_side], patterns[rows_at_once * part_side];
+};
+
+/// Tells a row: which of its pixels `changed`, and how if they are `mixed`.
+HWY_INLINE void add_run_row(const RunRow& row, unsigned changed, int width, int direction_left,
+                            const std::uint16_t* flags, const std::uint16_t* patterns, RunsUnderWay& to) {
+    *to.entry++ = static_cast<std::uint16_t>(step_models::row.at(RunRow::model(to.above, direction_left)) +
+                                             static_cast<int>(row.kind));
+    if (RunRow::has_edge(row.kind))
+        *to.entry++ = static_cast<std::uint16_t>(step_models::edge.at(row.edge_model(to.above)) + row.edge);
+    to.above = row;
+    const int count = std::popcount(changed);
+    to.part.pixels += count;
+    if (row.kind != RowKind::mixed) {
+        to.part.pixels_in_runs += count;
+        return;
+    }
+    for (int x = 0; x < width; ++x) {
+        *to.entry++ = flags[x];
+        if (changed >> x & 1) *to.entry++ = patterns[x];
+    }
+}
+
+/// Tells `height` rows, of `width` pixels.
+template <int channels>
+HWY_INLINE void add_some_run_rows(const std::uint8_t* const* bytes, int width, int height, int threshold, int x, int y,
+                                  StepPlanes& planes, RowsAbove& above, RunsUnderWay& to) {
+    const Rows rows;
+    const auto zero = number(0);
+    const auto found = find_rows<channels>(bytes, threshold, x, y, planes, above);
+    const auto near = neighbours_of(found, x, y, planes, above);
+    const auto changes = hn::Gt(found.count, zero);
+    const auto bits_of = [&](hn::Mask<Rows> mask) HWY_ATTR {
+        std::uint8_t bits[8] = {};
+        hn::StoreMaskBits(rows, mask, bits);
+        return bits[0] | static_cast<unsigned>(bits[1]) << part_side;
+    };
+    const auto changed = bits_of(changes), up = bits_of(hn::Eq(found.pattern, number(all_up))),
+               down = bits_of(hn::Eq(found.pattern, number(all_down)));
+    RunRow kinds[rows_at_once];
+    bool any_mixed = false;
+    for (int row = 0; row < height; ++row) {
+        const auto of_row = [&](unsigned bits) { return bits >> (row * part_side) & 0xff; };
+        kinds[row] = run_row(of_row(changed), of_row(up), of_row(down), width);
+        any_mixed |= kinds[row].kind == RowKind::mixed;
+    }
+    MixedEntries mixed;
+    if (any_mixed) {
+        const hn::RebindToUnsigned<Rows> d;
+        hn::Store(hn::BitCast(d, hn::Add(near.flags(), one_if(changes))), d, mixed.flags);
+        hn::Store(hn::BitCast(d, near.template patterns<channels>(found.pattern)), d, mixed.patterns);
+    }
+    for (int row = 0; row < height; ++row)
+        add_run_row(kinds[row], changed >> (row * part_side) & 0xff, width, planes.direction(x, y + row)[-1],
+                    mixed.flags + row * part_side, mixed.patterns + row * part_side, to);
+    if (!changed) return;
+    for_each_coded_channel<channels>(found.of, [&](int i, const Around& of, const Around& before) HWY_ATTR {
+        const auto stays = hn::Eq(of.here, zero);
+        const auto folded = hn::IfThenZeroElse(stays, fold_within(of.here, expect_magnitudes(of, before).expected));
+        const auto off = hn::ShiftRight<1>(hn::Add(folded, number(1)));
+        const auto there = bits_of(hn::Not(stays));
+        to.folded[i] = add_bytes(row_of<0>(folded), there & 0xff, to.folded[i]);
+        to.off[i] = hn::Add(to.off[i], row_of<0>(off));
+        if constexpr (rows_at_once == 2) {
+            to.folded[i] = add_bytes(row_of<1>(folded), there >> part_side, to.folded[i]);
+            to.off[i] = hn::Add(to.off[i], row_of<1>(off));
+        }
+    });
+}
+
+/// Calls body(bytes, height, y) for the rows of a part, some at once.
+template <int channels, class Body>
+HWY_INLINE void for_some_rows(const PartDifferences& of, Body&& body) {
+    std::uint8_t copied[rows_at_once][part_side * channels];
+    for (int row = 0; row < of.height; row += rows_at_once) {
+        const std::uint8_t* bytes[rows_at_once];
+        for (int i = 0; i < rows_at_once; ++i) {
+            const bool inside = row + i < of.height;
+            const auto* const from = of.first + (row + i) * of.row_stride;
+            bytes[i] = inside && of.width == part_side ? from : copied[i];
+            if (bytes[i] != copied[i]) continue;
+            std::memset(copied[i], 0, sizeof(copied[i]));
+            if (inside) std::memcpy(copied[i], from, static_cast<std::size_t>(of.width * channels));
+        }
+        body(bytes, std::min(rows_at_once, of.height - row), of.y + row);
+    }
 }
 
 template <int channels>
-std::uint16_t* add_rows(const std::uint8_t* differences, std::ptrdiff_t row_stride, int width, int height,
-                        int threshold, int x, int y, StepPlanes& planes, std::uint16_t* entry) {
-    std::uint8_t copied[rows_at_once][part_side * channels];
-    auto above = rows_above_part<channels>(x, y, planes);
-    for (int row = 0; row < height; row += rows_at_once) {
-        const std::uint8_t* bytes[rows_at_once];
-        for (int i = 0; i < rows_at_once; ++i) {
-            const bool inside = row + i < height;
-            bytes[i] = inside && width == part_side ? differences + (row + i) * row_stride : copied[i];
-            if (bytes[i] != copied[i]) continue;
-            std::memset(copied[i], 0, sizeof(copied[i]));
-            if (inside)
-                std::memcpy(copied[i], differences + (row + i) * row_stride,
-                            static_cast<std::size_t>(width * channels));
-        }
-        entry = add_some_rows<channels>(bytes, width, std::min(rows_at_once, height - row), threshold, x, y + row,
-                                        planes, above, entry);
-    }
+std::uint16_t* add_rows(const PartDifferences& of, StepPlanes& planes, std::uint16_t* entry) {
+    auto above = rows_above_part<channels>(of.x, of.y, planes);
+    for_some_rows<channels>(of, [&](const std::uint8_t* const* bytes, int height, int y) HWY_ATTR {
+        entry = add_some_rows<channels>(bytes, of.width, height, of.threshold, of.x, y, planes, above, entry);
+    });
     return entry;
+}
+
+template <int channels>
+std::uint16_t* add_run_rows(const PartDifferences& of, StepPlanes& planes, RunsPart& part, std::uint16_t* entry) {
+    auto above = rows_above_part<channels>(of.x, of.y, planes);
+    RunsUnderWay to{part, part.above, entry, {}, {hn::Zero(Row()), hn::Zero(Row()), hn::Zero(Row())}};
+    for (std::size_t i = 0; i < channels; ++i) to.folded[i] = part.channels[i].folded;
+    for_some_rows<channels>(of, [&](const std::uint8_t* const* bytes, int height, int y) HWY_ATTR {
+        add_some_run_rows<channels>(bytes, of.width, height, of.threshold, of.x, y, planes, above, to);
+    });
+    part.above = to.above;
+    for (std::size_t i = 0; i < channels; ++i) {
+        auto& channel = part.channels[i];
+        channel.count = static_cast<int>(to.folded[i] - channel.folded);
+        // 64 times 127 at most.
+        channel.off = static_cast<std::uint32_t>(hn::GetLane(hn::SumOfLanes(Row(), to.off[i])));
+    }
+    return to.entry;
 }
 
 }  // namespace
 
-std::uint16_t* add_part(const std::uint8_t* differences, std::ptrdiff_t row_stride, int channels, int width, int height,
-                        int threshold, int x, int y, StepPlanes& planes, std::uint16_t* entry) {
-    const auto add = channels == 1 ? &add_rows<1> : &add_rows<3>;
-    return add(differences, row_stride, width, height, threshold, x, y, planes, entry);
+std::uint16_t* add_part(const PartDifferences& of, StepPlanes& planes, std::uint16_t* entry) {
+    return of.channels == 1 ? add_rows<1>(of, planes, entry) : add_rows<3>(of, planes, entry);
+}
+std::uint16_t* add_run_part(const PartDifferences& of, StepPlanes& planes, RunsPart& part, std::uint16_t* entry) {
+    return of.channels == 1 ? add_run_rows<1>(of, planes, part, entry) : add_run_rows<3>(of, planes, part, entry);
 }
 
 }  // namespace framewire::delta::HWY_NAMESPACE
@@ -475,27 +678,42 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 
 namespace framewire::delta {
+namespace {
+
+PartDifferences part_of(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left,
+                        int top) {
+    const int channels = differences.shape().channels;
+    return {differences.row(0, block.y + top) + std::int64_t{block.x + left} * channels,
+            differences.row_stride_bytes(),
+            channels,
+            std::min(part_side, block.width - left),
+            std::min(part_side, block.height - top),
+            threshold,
+            left,
+            top};
+}
+
+/// Room for the entries of a part; whole vectors are stored.
+std::size_t most_entries(int channels) {
+    return static_cast<std::size_t>(part_side * part_side * (2 + 2 * channels) + part_side);
+}
+
+}  // namespace
 
 HWY_EXPORT(add_part);
-
-void StepPlanes::clear_part(int left, int top) {
-    for (int y = top; y < top + part_side; ++y) {
-        for (int channel = 0; channel < 3; ++channel)
-            std::memset(steps(channel, left, y), 0, part_side * sizeof(std::int16_t));
-        std::memset(extent(left, y), 0, part_side);
-        std::memset(direction(left, y), 0, part_side);
-    }
-}
+HWY_EXPORT(add_run_part);
 
 void add_part_entries(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left,
                       int top, StepPlanes& planes, Symbols& symbols) {
-    const int channels = differences.shape().channels;
-    const auto most = static_cast<std::size_t>(part_side * part_side * (2 + 2 * channels));
-    auto* const entry = symbols.room(most + part_side);  // whole vectors are stored
-    symbols.take(HWY_DYNAMIC_DISPATCH(add_part)(
-        differences.row(0, block.y + top) + std::int64_t{block.x + left} * channels, differences.row_stride_bytes(),
-        channels, std::min(part_side, block.width - left), std::min(part_side, block.height - top), threshold, left,
-        top, planes, entry));
+    auto* const entry = symbols.room(most_entries(differences.shape().channels));
+    symbols.take(HWY_DYNAMIC_DISPATCH(add_part)(part_of(differences, block, threshold, left, top), planes, entry));
+}
+
+void add_part_runs(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left, int top,
+                   StepPlanes& planes, RunsPart& part, Symbols& symbols) {
+    auto* const entry = symbols.room(most_entries(differences.shape().channels));
+    symbols.take(
+        HWY_DYNAMIC_DISPATCH(add_run_part)(part_of(differences, block, threshold, left, top), planes, part, entry));
 }
 
 }  // namespace framewire::delta

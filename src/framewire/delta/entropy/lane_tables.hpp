@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/core/host_device.hpp"
 #include "framewire/delta/entropy/models/models.hpp"
 #include "framewire/delta/entropy/rans.hpp"
 
@@ -8,6 +9,16 @@
 #include <cstdint>
 
 namespace framewire::delta {
+
+/// The class of a part whose residuals add up to `sum`, without their signs.
+FRAMEWIRE_HOST_DEVICE constexpr int residual_class(std::uint32_t sum, int samples) {
+    // Their mean in 1/256, each 1.7 times the one before.
+    constexpr int limits[picture_models::classes - 1] = {20, 35, 59, 101, 171, 291, 494, 840, 1429, 2429, 4129};
+    const int mean = static_cast<int>(sum) * 256 / samples;
+    int part_class = 0;
+    for (const int limit : limits) part_class += mean > limit;
+    return part_class;
+}
 
 /// What coding a symbol in a lane looks up, in one number so that one load brings it: rans::Symbol's reciprocal in the
 /// upper half, and in the lower one its bias, frequency and shift.

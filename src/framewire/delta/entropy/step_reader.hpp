@@ -4,6 +4,7 @@
 #include "framewire/delta/entropy/rans.hpp"
 #include "framewire/delta/entropy/step_states.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -150,15 +151,25 @@ public:
         }
         return reader.words_ > end_;
     }
+    /// The bytes behind what was read; none where more was read than there is.
+    template <int count>
+    std::span<const std::uint8_t> rest(const StepReader<count>& reader) const {
+        return {std::min(reader.words_, end_), end_};
+    }
     /// Whether all was read and no more, and the states are those that coding began with.
     template <int count>
     bool at_end(const StepReader<count>& reader) const {
+        return reader.words_ == end_ && states_end(reader);
+    }
+    /// The same where bytes may be left.
+    template <int count>
+    bool states_end(const StepReader<count>& reader) const {
         std::uint32_t other = 0;
         if constexpr (count == 1)
             other = reader.state_ ^ rans::least_state;
         else
             for (int i = 0; i < count; ++i) other |= reader.state_[i] ^ rans::least_state;
-        return reader.words_ == end_ && other == 0 && allowed_;
+        return reader.words_ <= end_ && other == 0 && allowed_;
     }
 
 private:

@@ -60,9 +60,12 @@ struct Symbols::Coding {
 };
 
 Symbols::Coding Symbols::begin(int set) {
-    words_.resize(words_below + 4 + 2 * step_states::most + count_);
+    const auto of_residuals = residuals_.empty() ? 0 : 2 * (residuals_.bytes().size() + residual_lanes);
+    words_.resize(words_below + 4 + 2 * step_states::most + count_ + of_residuals);
+    auto* word = words_.data() + words_.size();
+    if (!residuals_.empty()) word = put_residuals(residuals_.parts(), residuals_.bytes(), word);
     return {&step_model_sets()[static_cast<std::size_t>(set)].symbol(0), entries_.data(), entries_.data() + count_,
-            rans::least_state, words_.data() + words_.size()};
+            rans::least_state, word};
 }
 
 Symbols::Coding Symbols::code_in_lanes(const Best& best) {
@@ -107,6 +110,10 @@ void Symbols::finish(const Coding& coding, const Best& best, std::vector<std::ui
     state = rans::put_bits(state, static_cast<std::uint32_t>(best.set), step_states::set_bits, word);
     *--word = static_cast<std::uint16_t>(state >> 16);
     *--word = static_cast<std::uint16_t>(state);
+    if (!residuals_.empty()) {
+        *--word = static_cast<std::uint16_t>(step_states::runs_form >> 16);
+        *--word = static_cast<std::uint16_t>(step_states::runs_form & 0xffff);
+    }
     rans::append(word, words_.data() + words_.size(), out);
 }
 

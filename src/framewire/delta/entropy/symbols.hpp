@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/delta/entropy/lanes.hpp"
 #include "framewire/delta/entropy/models/models.hpp"
 #include "framewire/delta/entropy/rans.hpp"
 #include "framewire/delta/entropy/step_states.hpp"
@@ -12,11 +13,36 @@
 
 namespace framewire::delta {
 
+/// The folded magnitudes of a block in runs, with the classes they are coded by.
+class RunResiduals {
+public:
+    void clear() {
+        parts_.clear();
+        bytes_.clear();
+    }
+    /// Adds those of a channel of a part.
+    void add(std::span<const std::uint8_t> folded, int part_class) {
+        bytes_.insert(bytes_.end(), folded.begin(), folded.end());
+        parts_.push_back({static_cast<std::uint8_t>(part_class), static_cast<std::uint8_t>(folded.size())});
+    }
+
+    bool empty() const { return parts_.empty(); }
+    std::span<const ResidualPart> parts() const { return parts_; }
+    std::span<const std::uint8_t> bytes() const { return bytes_; }
+
+private:
+    std::vector<ResidualPart> parts_;
+    std::vector<std::uint8_t> bytes_;
+};
+
 /// The symbols of a block in the order in which they will be read, until it is known with which set of models they
 /// take the fewest bytes.
 class Symbols {
 public:
-    void clear() { count_ = 0; }
+    void clear() {
+        count_ = 0;
+        residuals_.clear();
+    }
     /// Symbol `index` among all of step_models.
     void add(int index) {
         auto* const to = room(1);
@@ -42,6 +68,9 @@ public:
     static constexpr std::uint16_t bits_entry(int value, int count) {
         return static_cast<std::uint16_t>(count ? step_models::plain_bits(count).first + value : 0);
     }
+
+    /// What follows the symbols if the block is one in runs, else nothing.
+    RunResiduals& residuals() { return residuals_; }
 
     /// What they take with the set of models that is best for them, in 1/8 bits.
     std::uint64_t cost() const;
@@ -77,6 +106,7 @@ private:
     std::vector<std::uint16_t> entries_;
     std::size_t count_ = 0;
     std::vector<std::uint16_t> words_;
+    RunResiduals residuals_;
 };
 
 }  // namespace framewire::delta

@@ -171,7 +171,8 @@ void Packer::pack_changes(const ChangesView<MemorySpace::host>& changes, int thr
             std::array<ChangedBlock, ChangesEncoder::at_once> blocks;
             for (std::size_t i = 0; i < of.size(); ++i) {
                 const int block = state.coded[of[i]];
-                blocks[i] = {state.grid.place(block), state.changed[static_cast<std::size_t>(block)].parts};
+                const auto& changed = state.changed[static_cast<std::size_t>(block)];
+                blocks[i] = {state.grid.place(block), changed.parts, static_cast<int>(changed.count)};
             }
             state.workers[worker].changes.encode(state.differences.view(), std::span(blocks).first(of.size()),
                                                  threshold, to, sizes);

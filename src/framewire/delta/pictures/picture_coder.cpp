@@ -1,5 +1,6 @@
 #include "framewire/delta/pictures/picture_coder.hpp"
 
+#include "framewire/delta/entropy/lane_tables.hpp"
 #include "framewire/delta/entropy/models/models.hpp"
 #include "framewire/delta/entropy/rans.hpp"
 

@@ -203,13 +203,6 @@ HWY_INLINE std::uint64_t read_magnitudes(Reader& reader, const StepModels& model
     return steps;
 }
 
-/// The rank of a pixel's pattern.
-template <int channels, class Reader>
-HWY_INLINE std::size_t read_pattern(Reader& reader, const StepModels& models, int model) {
-    if constexpr (channels == 1) return models.read_flag(reader, step_models::sign.at(model));
-    return static_cast<std::size_t>(models.read(reader, step_models::pattern.at(model), step_models::pattern.symbols));
-}
-
 /// Reads a part with changes. False where a difference is too large.
 template <int channels, class Reader>
 HWY_INLINE bool read_part(Reader& reader, const StepModels& models, const ReadingTables& tables,
@@ -320,7 +313,16 @@ HWY_EXPORT(read_changes);
 
 ChangesDecoder::Found ChangesDecoder::decode(std::span<const std::uint8_t> bytes, const BlockPlace& block,
                                              int threshold, HostView<std::uint8_t> differences) {
+    if (step_states::is_in_runs(bytes.data(), bytes.size())) return decode_runs(bytes, block, threshold, differences);
     const auto found = HWY_DYNAMIC_DISPATCH(read_changes)(bytes_, bytes, block, threshold, differences, pixels_);
+    for_each_of(found.parts, block, [&](int left, int top, int, int) { pixels_.clear_part(left, top); });
+    return found;
+}
+
+ChangesDecoder::Found ChangesDecoder::decode_runs(std::span<const std::uint8_t> bytes, const BlockPlace& block,
+                                                  int threshold, HostView<std::uint8_t> differences) {
+    const auto found =
+        runs_.read(bytes_, bytes.subspan(step_states::form_bytes), block, threshold, differences, pixels_);
     for_each_of(found.parts, block, [&](int left, int top, int, int) { pixels_.clear_part(left, top); });
     return found;
 }

@@ -175,4 +175,11 @@ struct ReadingTables {
 /// `models`: one of step_model_sets().
 const ReadingTables& reading_tables(const StepModels& models);
 
+/// The rank of a pixel's pattern.
+template <int channels, class Reader>
+[[gnu::always_inline]] inline std::size_t read_pattern(Reader& reader, const StepModels& models, int model) {
+    if constexpr (channels == 1) return models.read_flag(reader, step_models::sign.at(model));
+    return static_cast<std::size_t>(models.read(reader, step_models::pattern.at(model), step_models::pattern.symbols));
+}
+
 }  // namespace framewire::delta

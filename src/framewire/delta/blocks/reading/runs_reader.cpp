@@ -1,0 +1,166 @@
+#include "framewire/delta/blocks/reading/runs_reader.hpp"
+#include "framewire/delta/prediction/part_modes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+namespace framewire::delta {
+namespace {
+
+constexpr std::uint64_t each_byte = ~std::uint64_t{0} / 255;
+
+/// All bits of the bytes of pixels that a run covers. Not of mixed rows.
+std::uint64_t bytes_of_run(const RunRow& row, int width) {
+    const auto all = ~std::uint64_t{0} >> (8 * (part_side - width));
+    if (!RunRow::has_edge(row.kind)) return row.kind == RowKind::stays ? 0 : all;
+    const auto before = ~std::uint64_t{0} >> (8 * (part_side - row.edge));
+    return static_cast<int>(row.kind) % 2 ? before : all & ~before;
+}
+
+/// Reads the pixels of a mixed row, and returns what they tell. `told`: what the rows above say.
+template <int channels, class Reader>
+std::uint64_t read_mixed(Reader& reader, const StepModels& models, const ReadingTables& tables, const RowAbove& told,
+                         unsigned before, bool second, int width, std::array<Pattern, part_side>& patterns,
+                         std::array<int, 3>& counts) {
+    std::uint64_t traits = 0;
+    unsigned seconds = second ? RowAbove::second_bit : 0;
+    for (std::size_t x = 0; x < static_cast<std::size_t>(width); ++x) {
+        const auto changes_from = tables.changes_from[told.changed[x] | seconds | (before & 3)];
+        seconds = before ? RowAbove::second_bit : 0;
+        if (!StepModels::read_flag_from(reader, changes_from)) {
+            before = 0;
+            patterns[x] = 0;
+            continue;
+        }
+        const int model = told_patterns.left[told.corner[x] | before] | told_patterns.above[told.above[x]];
+        const auto rank = read_pattern<channels>(reader, models, model);
+        const auto& pattern = pattern_readings[patterns_by_frequency[rank]];
+        patterns[x] = patterns_by_frequency[rank];
+        before = pattern.traits;
+        traits |= std::uint64_t{before} << (8 * x);
+        for (std::size_t i = 0; i < channels; ++i)
+            counts[i] += pattern.signs[channels == 1 ? 0 : channel_order[i]] != 0;
+    }
+    return traits;
+}
+
+/// Reads the rows of a part. `above`: the last one of the part above. False where an edge is not inside its row.
+template <int channels, class Reader>
+bool read_rows(Reader& reader, const StepModels& models, const ReadingTables& tables, RunRow above, ReadPixels& pixels,
+               RunPart& part) {
+    part.counts = {};
+    int in_runs = 0;
+    for (int row = 0; row < part.height; ++row) {
+        const int y = part.top + row;
+        const unsigned left = pixels.traits(part.left - 1, y);
+        const int model = RunRow::model(above, static_cast<int>(left >> direction_bit));
+        RunRow here{static_cast<RowKind>(models.read(reader, step_models::row.at(model), step_models::row.symbols))};
+        if (RunRow::has_edge(here.kind)) {
+            here.edge = static_cast<std::uint8_t>(
+                models.read(reader, step_models::edge.at(here.edge_model(above)), step_models::edge.symbols));
+            if (here.edge == 0 || here.edge >= part.width) return false;
+        }
+        above = here;
+        part.rows[static_cast<std::size_t>(row)] = here;
+        if (here.kind == RowKind::mixed) {
+            // What lies above and to the right is known only where its part came before.
+            const auto right = row == 0 ? pixels.traits(part.left + part_side, y - 1) : 0;
+            const auto told = row_above(pixels.row_traits(part.left, y - 1), pixels.row_traits(part.left, y - 2),
+                                        pixels.traits(part.left - 1, y - 1), right);
+            pixels.set_row_traits(
+                part.left, y,
+                read_mixed<channels>(reader, models, tables, told, left, pixels.traits(part.left - 2, y) != 0,
+                                     part.width, part.mixed[static_cast<std::size_t>(row)], part.counts));
+            continue;
+        }
+        const auto bytes = bytes_of_run(here, part.width);
+        pixels.set_row_traits(part.left, y, bytes & (each_byte * rank_traits[here.goes_down()]));
+        in_runs += std::popcount(bytes) / 8;
+    }
+    for (std::size_t i = 0; i < channels; ++i) part.counts[i] += in_runs;
+    return true;
+}
+
+template <int channels, class Reader>
+FoundChanges read_block(StepBytes& bytes, Reader reader, const StepModels& models, const BlockPlace& block,
+                        ReadPixels& pixels, RunsReader& to) {
+    const auto& tables = reading_tables(models);
+    CodedParts modes;
+    FoundChanges found{false, 0, 0};
+    std::array<RunRow, parts_per_row> above{};
+    std::array<int, 3> classes{};
+    to.part_count = to.size_count = 0;
+    for (int row = 0; row < block.part_rows(); ++row)
+        for (int column = 0; column < block.part_columns(); ++column) {
+            const auto mode =
+                static_cast<PartMode>(models.read(reader, modes.mode_model(column, row), step_models::mode.symbols));
+            if (bytes.behind_end(reader) || (mode != PartMode::stays && mode != PartMode::changes)) return found;
+            modes.set(column, row, mode);
+            auto& row_above = above[static_cast<std::size_t>(column)];
+            if (mode == PartMode::stays) {
+                row_above = {};
+                continue;
+            }
+            found.parts |= part_bit(column, row);
+            auto& part = to.parts[to.part_count++];
+            part.left = column * part_side;
+            part.top = row * part_side;
+            part.width = std::min(part_side, block.width - part.left);
+            part.height = std::min(part_side, block.height - part.top);
+            if (!read_rows<channels>(reader, models, tables, row_above, pixels, part)) return found;
+            row_above = part.rows[static_cast<std::size_t>(part.height - 1)];
+            for (std::size_t i = 0; i < channels; ++i) {
+                if (part.counts[i] == 0) continue;
+                const int model = part_class_model(classes[i], i == 0);
+                classes[i] = models.read(reader, step_models::part_class.at(model), step_models::part_class.symbols);
+                to.sizes[to.size_count++] = {static_cast<std::uint8_t>(classes[i]),
+                                             static_cast<std::uint8_t>(part.counts[i])};
+                found.count += static_cast<std::uint32_t>(part.counts[i]);
+            }
+        }
+    if (bytes.behind_end(reader) || !bytes.states_end(reader)) return found;
+    const auto magnitudes = std::span(to.magnitudes).subspan(RunPart::padding, found.count);
+    found.whole = read_residuals(bytes.rest(reader), std::span(to.sizes).first(to.size_count), magnitudes) &&
+                  !std::memchr(magnitudes.data(), max_steps, magnitudes.size());
+    return found;
+}
+
+}  // namespace
+
+FoundChanges RunsReader::read(StepBytes& words, std::span<const std::uint8_t> bytes, const BlockPlace& block,
+                              int threshold, HostView<std::uint8_t> differences, ReadPixels& pixels) {
+    auto found = words.read(bytes, [&](const auto& reader, const StepModels& models) {
+        return differences.shape().channels == 1 ? read_block<1>(words, reader, models, block, pixels, *this)
+                                                 : read_block<3>(words, reader, models, block, pixels, *this);
+    });
+    if (found.whole) found.whole = make_parts(block, found.parts, threshold, differences);
+    return found;
+}
+
+bool RunsReader::make_parts(const BlockPlace& block, PartSet changed, int threshold,
+                            HostView<std::uint8_t> differences) {
+    const auto* next = magnitudes.data() + RunPart::padding;
+    const auto* part = parts.data();
+    maker_.begin_block();
+    for (int row = 0; row < block.part_rows(); ++row) {
+        maker_.begin_row();
+        for (int column = 0; column < block.part_columns(); ++column) {
+            if (!(changed & part_bit(column, row))) {
+                maker_.pass(column);
+                continue;
+            }
+            std::array<const std::uint8_t*, 3> folded;
+            for (std::size_t order = 0; order < folded.size(); ++order) {
+                folded[order] = next;
+                next += part->counts[order];
+            }
+            if (!maker_.make(*part++, folded, block, threshold, differences)) return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace framewire::delta
