@@ -113,6 +113,29 @@ struct PixelEntries {
     }
 };
 
+/// The pattern of a pixel's steps.
+template <int channels>
+__device__ int pattern_of(const int (&own)[channels]) {
+    int pattern = 0, weight = channels == 1 ? 13 : 1;
+#pragma unroll
+    for (int channel = 0; channel < channels; ++channel, weight *= 3)
+        pattern += own[channel] > 0 ? weight : own[channel] < 0 ? 2 * weight : 0;
+    return pattern;
+}
+/// The symbol of whether a pixel changes.
+__device__ inline std::uint16_t changed_entry(const PixelNeighbours& near, bool changes, Foretold by, int slope) {
+    const int model = changed_model(near.left.extent(), near.above.extent(), near.corners(), near.second, by, slope);
+    return static_cast<std::uint16_t>(first_symbol<step_models::changed>(model) + changes);
+}
+/// The symbol of how it does.
+template <int channels>
+__device__ std::uint16_t pattern_entry(const PixelNeighbours& near, int pattern, const std::uint8_t* pattern_ranks) {
+    const int model = near.pattern_model();
+    return static_cast<std::uint16_t>(channels == 1
+                                          ? first_symbol<step_models::sign>(model) + (pattern == 26)
+                                          : first_symbol<step_models::pattern>(model) + __ldg(pattern_ranks + pattern));
+}
+
 /// The symbols of the pixel (x, y) of a block whose steps are there, those of what was coded before it too.
 template <int channels, class Block>
 __device__ PixelEntries<channels> pixel_entries(const Block& block, int x, int y, Foretold by, int slope, bool fine,
@@ -120,22 +143,13 @@ __device__ PixelEntries<channels> pixel_entries(const Block& block, int x, int y
     const auto near = neighbours_of(block, x, y);
     PixelEntries<channels> entries{};
     int own[channels];
-    entries.changes = false;
-    int pattern = 0, weight = channels == 1 ? 13 : 1;
 #pragma unroll
-    for (int channel = 0; channel < channels; ++channel, weight *= 3) {
-        own[channel] = block.step(x, y, channel);
-        pattern += own[channel] > 0 ? weight : own[channel] < 0 ? 2 * weight : 0;
-    }
+    for (int channel = 0; channel < channels; ++channel) own[channel] = block.step(x, y, channel);
+    const int pattern = pattern_of(own);
     entries.changes = pattern != 0;
-    const int model = changed_model(near.left.extent(), near.above.extent(), near.corners(), near.second, by, slope);
-    entries.of[0] = static_cast<std::uint16_t>(first_symbol<step_models::changed>(model) + entries.changes);
+    entries.of[0] = changed_entry(near, entries.changes, by, slope);
     if (!entries.changes) return entries;
-
-    const int pattern_model = near.pattern_model();
-    entries.of[1] = static_cast<std::uint16_t>(
-        channels == 1 ? first_symbol<step_models::sign>(pattern_model) + (own[0] < 0)
-                      : first_symbol<step_models::pattern>(pattern_model) + __ldg(pattern_ranks + pattern));
+    entries.of[1] = pattern_entry<channels>(near, pattern, pattern_ranks);
     int before = -1, steps_before = 0;
 #pragma unroll
     for (int i = 0; i < channels; ++i) {

@@ -4,6 +4,7 @@
 #include "framewire/cuda/kernel/warp.cuh"
 #include "framewire/delta/batch/packing/changes.hpp"
 #include "framewire/delta/batch/packing/compare.hpp"
+#include "framewire/delta/batch/packing/runs.cuh"
 #include "framewire/delta/batch/packing/step_chain.cuh"
 #include "framewire/delta/batch/step_contexts.cuh"
 #include "framewire/delta/prediction/part_modes.hpp"
@@ -30,6 +31,7 @@ template <int channels>
 struct Scratch {
     static constexpr int part_entries = 1 + part_pixels * PixelEntries<channels>::most;
     std::uint16_t entries[parts][part_entries], joined[parts * part_entries];
+    std::uint8_t magnitudes[parts][part_pixels * channels];
 };
 
 template <int channels>
@@ -38,6 +40,7 @@ struct Shared {
         BlockSteps<channels> block;
         ChainMemory chain;  // when symbols are found
     };
+    RunsFound runs;
     std::uint32_t counts[parts], ends[parts];
     std::uint32_t costs[step_models::sets];
     std::uint32_t changed_parts[2];
@@ -47,21 +50,34 @@ struct Shared {
     __device__ bool part_changes(int part) const { return changed_parts[part / 32] >> (part % 32) & 1; }
 };
 
-/// A block and how many symbols it has, which wait at the beginning of its slot to be coded.
+/// A block and how many symbols it has, which wait at the beginning of its slot to be coded; behind them its magnitudes
+/// if it is one in runs, else none.
 struct Waiting {
     int block, entries;
     StepHead head;
+    int lists, magnitudes;
+
+    __device__ WaitingMagnitudes magnitudes_behind(std::uint16_t* first_entry) const {
+        return {first_entry + entries, lists, magnitudes};
+    }
 };
 /// Those of a batch. In device memory.
 struct WaitingList {
     std::uint32_t* count;
     Waiting* waiting;
 };
-/// Whether so many may wait there: what is coded comes from the other end, and must not reach those still to be read.
-__device__ bool may_wait(int entries, const CodedBlocks& coded) {
+/// Whether it may wait there: what is coded comes from the other end, and must not reach what is still to be read. Of
+/// the magnitudes `others` are told by bits.
+__device__ bool may_wait(const Waiting& of, std::uint32_t others, const CodedBlocks& coded) {
     // The states, what is said of them, and to spare.
     constexpr std::uint32_t room_for_states = 4 * step_states::most + 128;
-    return static_cast<std::uint32_t>(entries) * sizeof(std::uint16_t) + room_for_states <= coded.slot_bytes;
+    auto bytes = static_cast<std::uint32_t>(of.entries) * sizeof(std::uint16_t) + room_for_states;
+    if (of.lists) {
+        // Each symbol takes 12 bits at most, entries not before all magnitudes are coded.
+        const auto coded_bytes = static_cast<std::uint32_t>(of.magnitudes) * 3 / 2 + others;
+        bytes += WaitingMagnitudes{nullptr, of.lists, of.magnitudes}.bytes() + 4 * residual_lanes + coded_bytes;
+    }
+    return bytes <= coded.slot_bytes;
 }
 
 struct CodingJob {
@@ -79,11 +95,14 @@ struct Job {
 };
 
 // By one warp.
-__device__ void code_block(const CodingJob& job, const Waiting& of, const std::uint16_t* entries, ChainMemory& memory) {
-    auto* const end = job.coded.slot_end(of.block);
-    const auto* const begin = reinterpret_cast<const std::uint8_t*>(
-        put_step_symbols(reinterpret_cast<std::uint16_t*>(end), memory, job.tables, of.head, entries, of.entries));
-    if (threadIdx.x % 32 == 0) job.coded.sizes[of.block] = static_cast<std::uint32_t>(end - begin);
+__device__ void code_block(const CodingJob& job, const Waiting& of, std::uint16_t* entries, ChainMemory& memory) {
+    auto* const end = reinterpret_cast<std::uint16_t*>(job.coded.slot_end(of.block));
+    auto* const end_of_symbols = of.lists ? put_magnitudes(end, of.magnitudes_behind(entries), job.tables) : end;
+    auto* begin = put_step_symbols(end_of_symbols, memory, job.tables, of.head, entries, of.entries);
+    if (of.lists) begin -= step_states::form_bytes / sizeof(*begin);
+    if (threadIdx.x % 32 != 0) return;
+    if (of.lists) begin[0] = step_states::runs_form, begin[1] = 0;
+    job.coded.sizes[of.block] = static_cast<std::uint32_t>(end - begin) * sizeof(*begin);
 }
 
 // Pixels lie in groups of four, whose differences are whole words and mostly 0. A thread has each group that is number
@@ -168,6 +187,7 @@ __device__ std::uint32_t find_steps(const Job& job, const std::uint8_t* differen
 // `changed`: which of this thread's pixels have steps.
 template <int channels>
 __device__ void find_traits(std::uint32_t changed, Shared<channels>& shared) {
+    std::uint32_t samples = 0;
     for (int i = 0; i < groups_each; ++i) {
         const int first = first_of_group(i);
         std::uint32_t all = 0;
@@ -176,8 +196,10 @@ __device__ void find_traits(std::uint32_t changed, Shared<channels>& shared) {
             for (int pixel = 0; pixel < group; ++pixel) {
                 int own[channels];
 #pragma unroll
-                for (int channel = 0; channel < channels; ++channel)
+                for (int channel = 0; channel < channels; ++channel) {
                     own[channel] = shared.block.steps[channel][first + pixel];
+                    samples += own[channel] != 0;
+                }
                 all |= std::uint32_t{BlockSteps<channels>::traits_of(own)} << (8 * pixel);
             }
             const int part = first / block_side / part_side * parts_per_row + first % block_side / part_side;
@@ -185,14 +207,35 @@ __device__ void find_traits(std::uint32_t changed, Shared<channels>& shared) {
         }
         *reinterpret_cast<std::uint32_t*>(&shared.block.traits[first]) = all;
     }
+    samples = cuda::warp_sum(samples);
+    if (threadIdx.x % 32 == 0 && samples) atomicAdd(&shared.runs.samples, samples);
+}
+
+// Whether the block is one in runs. By all threads.
+template <int channels>
+__device__ bool look_for_runs(const BlockPlace& place, Shared<channels>& shared) {
+    const int changed_parts = __popc(shared.changed_parts[0]) + __popc(shared.changed_parts[1]);
+    if (!may_be_runs(static_cast<int>(shared.runs.samples), changed_parts, channels)) return false;
+    find_run_rows<threads_per_block>(place, shared.block, shared.runs);
+    __syncthreads();
+    return shared.runs.all_count();
+}
+
+__device__ void add_cost(unsigned long long cost, std::uint32_t (&costs)[step_models::sets]) {
+#pragma unroll
+    for (int set = 0; set < step_models::sets; ++set)
+        costs[set] += static_cast<std::uint32_t>(cost >> (16 * set)) & 0xFFFFu;
 }
 
 // A warp finds the symbols of a part, and adds what they cost to `costs` of this lane.
 template <int channels>
-__device__ void find_part(const Job& job, const BlockPlace& place, int part, Shared<channels>& shared,
-                          std::uint16_t* entries, std::uint32_t (&costs)[step_models::sets]) {
+__device__ void find_part(const Job& job, const BlockPlace& place, int part, bool in_runs, Shared<channels>& shared,
+                          Scratch<channels>& scratch, std::uint32_t (&costs)[step_models::sets]) {
     const int lane = static_cast<int>(threadIdx.x % 32);
     const int column = part % parts_per_row, row = part / parts_per_row;
+    auto* const entries = scratch.entries[part];
+    if (in_runs && lane < channels) shared.runs.counts[part][lane] = 0;
+    __syncwarp();
     if (column >= place.part_columns() || row >= place.part_rows()) {
         if (lane == 0) shared.counts[part] = 0;
         return;
@@ -208,7 +251,10 @@ __device__ void find_part(const Job& job, const BlockPlace& place, int part, Sha
         entries[0] = static_cast<std::uint16_t>(entry);
         cost = job.later.tables.step_costs[entry];
     }
-    if (changes) {
+    if (changes && in_runs) {
+        count += find_run_part(place, part, shared.block, job.later.tables, shared.runs, entries + 1,
+                               scratch.magnitudes[part], cost);
+    } else if (changes) {
         const int left = column * part_side, top = row * part_side;
         const int width = min(part_side, place.width - left), height = min(part_side, place.height - top);
         for (int first = 0; first < width * height; first += 32) {
@@ -227,9 +273,7 @@ __device__ void find_part(const Job& job, const BlockPlace& place, int part, Sha
         }
     }
     if (lane == 0) shared.counts[part] = count;
-#pragma unroll
-    for (int set = 0; set < step_models::sets; ++set)
-        costs[set] += static_cast<std::uint32_t>(cost >> (16 * set)) & 0xFFFFu;
+    add_cost(cost, costs);
 }
 
 template <int channels>
@@ -244,6 +288,7 @@ __global__ void __launch_bounds__(threads_per_block, 4) changes_kernel(Job job) 
         if (threadIdx.x == 0) {
             shared.item = job.list.next();
             shared.next_part = 0;
+            shared.runs.clear();
         }
         if (threadIdx.x < step_models::sets) shared.costs[threadIdx.x] = 0;
         if (threadIdx.x < 2) shared.changed_parts[threadIdx.x] = 0;
@@ -258,12 +303,21 @@ __global__ void __launch_bounds__(threads_per_block, 4) changes_kernel(Job job) 
         __syncthreads();
         find_traits(changed, shared);
         __syncthreads();
+        const bool in_runs = look_for_runs(place, shared);
         std::uint32_t costs[step_models::sets] = {};
         // Warps take parts as they are done with others: those without changes take little.
         for (;;) {
             const int part = __shfl_sync(~0u, lane == 0 ? static_cast<int>(atomicAdd(&shared.next_part, 1u)) : 0, 0);
             if (part >= parts) break;
-            find_part(job, place, part, shared, scratch.entries[part], costs);
+            find_part(job, place, part, in_runs, shared, scratch, costs);
+        }
+        const auto entries_of = [&](int part) { return scratch.entries[part]; };
+        if (in_runs) {
+            __syncthreads();
+            unsigned long long cost = 0;
+            find_run_classes<channels>(shared.runs, shared.counts, entries_of, job.later.tables, cost);
+            add_cost(cost, costs);
+            if (warp == 0) count_magnitudes<channels>(shared.runs);
         }
 #pragma unroll
         for (int set = 0; set < step_models::sets; ++set) {
@@ -272,13 +326,18 @@ __global__ void __launch_bounds__(threads_per_block, 4) changes_kernel(Job job) 
         }
         __syncthreads();
 
-        const auto head = best_head(shared.costs);
         const auto entries = static_cast<int>(cuda::warp_sum(shared.counts[lane] + shared.counts[lane + 32]));
-        const bool waits = may_wait(entries, job.later.coded);
+        Waiting waiting{block, entries, best_head(shared.costs), 0, 0};
+        if (in_runs) {
+            waiting.lists = static_cast<int>(shared.runs.lists);
+            waiting.magnitudes = static_cast<int>(shared.runs.magnitudes);
+        }
+        const bool waits = may_wait(waiting, shared.runs.others, job.later.coded);
         auto* const joined = waits ? reinterpret_cast<std::uint16_t*>(job.later.coded.slot(block)) : scratch.joined;
-        join_entries<threads_per_block>(
-            shared.counts, shared.ends, [&](int part) { return scratch.entries[part]; }, joined);
-        const Waiting waiting{block, entries, head};
+        join_entries<threads_per_block>(shared.counts, shared.ends, entries_of, joined);
+        if (in_runs)
+            join_magnitudes<threads_per_block, channels>(
+                shared.runs, [&](int part) { return scratch.magnitudes[part]; }, waiting.magnitudes_behind(joined));
         if (waits && threadIdx.x == 0) job.later.list.waiting[atomicAdd(job.later.list.count, 1u)] = waiting;
         __syncthreads();
         if (!waits && warp == 0) code_block(job.later, waiting, joined, shared.chain);
@@ -291,7 +350,7 @@ __global__ void __launch_bounds__(32, 32) coding_kernel(CodingJob job) {
     const auto count = *job.list.count;
     for (auto item = blockIdx.x; item < count; item += gridDim.x) {
         const auto waiting = job.list.waiting[item];
-        code_block(job, waiting, reinterpret_cast<const std::uint16_t*>(job.coded.slot(waiting.block)),
+        code_block(job, waiting, reinterpret_cast<std::uint16_t*>(job.coded.slot(waiting.block)),
                    *reinterpret_cast<ChainMemory*>(memory));
     }
 }

@@ -2,7 +2,9 @@
 #include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/delta/batch/packing/pictures.hpp"
 #include "framewire/delta/entropy/chain.cuh"
+#include "framewire/delta/entropy/lane_tables.hpp"
 #include "framewire/delta/entropy/lanes.hpp"
+#include "framewire/delta/entropy/residual_chain.cuh"
 #include "framewire/delta/pictures/picture_forms.hpp"
 
 #include <cstdint>
@@ -18,8 +20,6 @@ namespace {
 constexpr int warp_lanes = 32;
 static_assert(residual_lanes == warp_lanes);
 constexpr int parts_per_plane = parts_per_row * parts_per_row;
-constexpr int other_residual = picture_models::small_symbols - 1;
-constexpr int first_large = picture_models::large_residual.first;  // symbol of the classes without others
 
 struct Job {
     cuda::KernelImage<const std::uint8_t> pictures;
@@ -167,10 +167,7 @@ __device__ void find_residuals(const Job& job, int stream, const Parts& parts, S
                 shared.by[index] = static_cast<std::uint8_t>(best);
                 const int part_class = residual_class(least, width * height);
                 shared.part_class[index] = static_cast<std::uint8_t>(part_class);
-                shared.symbols[index] = static_cast<std::uint16_t>(
-                    part_class < picture_models::small_classes
-                        ? first_symbol<picture_models::small_residual>(part_class)
-                        : first_symbol<picture_models::large_residual>(part_class - picture_models::small_classes));
+                shared.symbols[index] = static_cast<std::uint16_t>(first_residual(part_class));
                 shared.first[index] = static_cast<std::uint16_t>(first);
             }
             const auto residuals = residuals_of(here[plane], above[plane], static_cast<Predictor>(best));
@@ -186,82 +183,27 @@ __device__ void find_residuals(const Job& job, int stream, const Parts& parts, S
     }
 }
 
-/// The words of all lanes, before `end`; those that are not among the `room` last ones are only counted.
-struct Words {
-    std::uint16_t* end;
-    int room, used;
-
-    __device__ void put(int before, std::uint32_t state) const {
-        const int at = used + before;
-        if (at < room) end[-1 - at] = static_cast<std::uint16_t>(state);
-    }
-};
-
-/// A residual on its way: how it is coded, and whether it is one of the others, told by bits.
-struct Coming {
-    ChainSymbol symbol;
-    std::uint32_t residual;
-    bool other;
-};
-
-// Codes the residuals, the last one first, 32 at a time.
+// Codes the residuals.
 template <int channels, bool full_parts>
-__device__ void put_residuals(const Job& job, const Parts& parts, const Shared<channels>& shared, Words& words) {
-    const int lane = static_cast<int>(threadIdx.x % warp_lanes);
-    const auto later =
-        lane == 31 ? 0u : ~0u << (lane + 1);  // lanes whose words come before, their residuals being later
+__device__ void put_residuals(const Job& job, const Parts& parts, const Shared<channels>& shared,
+                              ResidualWords& words) {
     const int samples = channels * parts.place.pixels();
     int index = channels * parts.per_plane - 1;
-    const auto look_up = [&](int number) {
-        if constexpr (full_parts)
-            index = number / (part_side * part_side);
-        else
-            while (shared.first[index] > number) --index;
-        const int first = shared.symbols[index];
-        const std::uint32_t residual = shared.residuals[number];
-        const bool other = first < first_large && residual >= other_residual;
-        return Coming{chain_symbol(job.tables.pictures, first + static_cast<int>(other ? other_residual : residual)),
-                      residual, other};
-    };
-    std::uint32_t state = rans::least_state;
-    int begin = (samples - 1) / warp_lanes * warp_lanes;
-    Coming next{};
-    if (begin + lane < samples) next = look_up(begin + lane);
-    for (; begin >= 0; begin -= warp_lanes) {
-        const auto now = next;
-        // What comes next is looked up while this is coded.
-        if (begin > 0) next = look_up(begin - warp_lanes + lane);
-        const bool active = full_parts || begin + lane < samples;
-        const bool other = active && now.other;
-        if (__any_sync(~0u, other)) {
-            const bool bits_full = other && state >= 1u << (31 - 8);
-            const auto before_bits = state;
-            if (bits_full) state >>= 16;
-            if (other) state = state >> 4 << 12 | now.residual << 4 | (state & 15u);
-            const bool full = active && state >= now.symbol.first_too_large;
-            const auto of_bits = __ballot_sync(~0u, bits_full), of_symbols = __ballot_sync(~0u, full);
-            const int before = __popc(of_bits & later) + __popc(of_symbols & later);
-            if (bits_full) words.put(before, before_bits);
-            if (full) words.put(before + bits_full, state);
-            words.used += __popc(of_bits) + __popc(of_symbols);
-            if (full) state >>= 16;
-        } else {
-            const bool full = active && state >= now.symbol.first_too_large;
-            const auto of_symbols = __ballot_sync(~0u, full);
-            if (full) words.put(__popc(of_symbols & later), state);
-            words.used += __popc(of_symbols);
-            if (full) state >>= 16;
-        }
-        if (active) state = state_after(state, now.symbol);
-    }
-    words.put(2 * (31 - lane), state >> 16);
-    words.put(2 * (31 - lane) + 1, state);
-    words.used += 2 * warp_lanes;
+    delta::put_residuals<full_parts>(
+        samples,
+        [&](int number) {
+            if constexpr (full_parts)
+                index = number / (part_side * part_side);
+            else
+                while (shared.first[index] > number) --index;
+            return coming_residual(job.tables, shared.symbols[index], shared.residuals[number]);
+        },
+        words);
 }
 
 // Writes the models' symbols of all parts before the words of the residuals.
 template <int channels>
-__device__ void put_parts(const Job& job, const Parts& parts, Shared<channels>& shared, Words& words) {
+__device__ void put_parts(const Job& job, const Parts& parts, Shared<channels>& shared, ResidualWords& words) {
     __syncwarp();  // the chain's memory is the residuals'
     Chains<1> chain(words.end - words.used, shared.chain);
     chain.put_all(
@@ -295,7 +237,7 @@ __global__ void __launch_bounds__(warp_lanes) pictures_kernel(Job job) {
 
     find_residuals(job, stream, parts, shared);
     __syncwarp();
-    Words words{reinterpret_cast<std::uint16_t*>(slot_end), plain_bytes / 2 + 2 * warp_lanes, 0};
+    ResidualWords words{reinterpret_cast<std::uint16_t*>(slot_end), plain_bytes / 2 + 2 * warp_lanes, 0};
     parts.all_full() ? put_residuals<channels, true>(job, parts, shared, words)
                      : put_residuals<channels, false>(job, parts, shared, words);
     // A block whose words would take as much as its bytes is sent plain.

@@ -3,6 +3,7 @@
 #include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/delta/batch/unpacking/decode.hpp"
 #include "framewire/delta/batch/unpacking/read_pictures.cuh"
+#include "framewire/delta/batch/unpacking/read_runs.cuh"
 #include "framewire/delta/batch/unpacking/read_steps.cuh"
 #include "framewire/delta/packing/packed.hpp"
 
@@ -48,8 +49,10 @@ __global__ void __launch_bounds__(warp_lanes) decode_blocks_kernel(Job job) {
         if (kind == PackedHead::Kind::picture || kind == PackedHead::Kind::blocks) {
             whole = read_picture(job.images, block, shared.picture);
         } else {
-            whole = read_steps(job.images, block, shared.steps, kind == PackedHead::Kind::changes,
-                               kind == PackedHead::Kind::first_picture);
+            const bool changes = kind == PackedHead::Kind::changes;
+            whole = changes && step_states::is_in_runs(block.bytes, block.size)
+                        ? read_runs(job.images, block, shared.steps)
+                        : read_steps(job.images, block, shared.steps, changes, kind == PackedHead::Kind::first_picture);
             __syncwarp();
             const int row_bytes = block.place.width * channels;
             for (int y = 0; whole && y < block.place.height; ++y)

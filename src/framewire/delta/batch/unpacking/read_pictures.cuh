@@ -3,7 +3,7 @@
 // Only for .cu files: blocks of pictures read by a warp, as PictureDecoder does.
 
 #include "framewire/delta/batch/unpacking/decode_job.cuh"
-#include "framewire/delta/entropy/lane_tables.hpp"
+#include "framewire/delta/batch/unpacking/read_residuals.cuh"
 #include "framewire/delta/entropy/warp_reader.cuh"
 #include "framewire/delta/pictures/picture_forms.hpp"
 
@@ -21,65 +21,6 @@ struct PictureMemory {
 
     static constexpr int column = 4;
 };
-
-/// Words that 32 states read, each when it needs one; the lowest lane's first.
-struct LaneWords {
-    const std::uint8_t* bytes;
-    std::uint32_t size, read = 0;  // in words
-    bool overrun = false;
-
-    __device__ std::uint32_t at(std::uint32_t word) const {
-        return 2 * word + 2 <= size ? bytes[2 * word] | std::uint32_t{bytes[2 * word + 1]} << 8 : 0u;
-    }
-};
-
-// Reads the residuals, 32 at a time.
-template <int channels>
-__device__ bool read_residuals(const DecodeImages& images, const CodedBlockBytes& of, PictureMemory<channels>& memory,
-                               LaneWords words) {
-    const int lane = static_cast<int>(threadIdx.x), samples = channels * of.place.pixels();
-    const int part_count = channels * of.place.part_columns() * of.place.part_rows();
-    const auto lower = (1u << lane) - 1;
-    std::uint32_t state = words.at(words.read + 2 * static_cast<std::uint32_t>(lane)) |
-                          words.at(words.read + 2 * static_cast<std::uint32_t>(lane) + 1) << 16;
-    words.read += 2 * 32;
-    if (2 * words.read > words.size || !__all_sync(~0u, rans::is_state(state))) return false;
-    int index = 0;
-    for (int begin = 0; begin < samples; begin += 32) {
-        const int number = begin + lane;
-        const bool active = number < samples;
-        bool other = false, first_word = false, second_word = false;
-        std::uint32_t symbol = 0;
-        if (active) {
-            while (index + 1 < part_count && memory.first[index + 1] <= number) ++index;
-            const int part_class = memory.part_class[index];
-            const auto place = __ldg(images.tables.picture_places + part_class * rans::probability_one +
-                                     (state & (rans::probability_one - 1)));
-            state =
-                (place >> LaneTables::place_bits & (rans::probability_one - 1)) * (state >> rans::probability_bits) +
-                (place & (rans::probability_one - 1));
-            symbol = place >> (LaneTables::place_bits + LaneTables::frequency_bits);
-            other = part_class < picture_models::small_classes && symbol == picture_models::small_symbols - 1;
-            first_word = state < rans::least_state;
-            // Whether the bits of another residual ask for a second word the first one does not tell.
-            if (other) second_word = first_word ? state < 1u << 7 : state < rans::least_state << 8;
-        }
-        const auto first = __ballot_sync(~0u, first_word), second = __ballot_sync(~0u, second_word);
-        const auto at = words.read + static_cast<std::uint32_t>(__popc(first & lower) + __popc(second & lower));
-        if (first_word) state = state << 16 | words.at(at);
-        if (other) {
-            const auto bits = rans::take_bits(state, 8);
-            symbol = bits.value;
-            state = bits.state;
-            if (second_word) state = state << 16 | words.at(at + first_word);
-        }
-        if (active) memory.residuals[number] = static_cast<std::uint8_t>(symbol);
-        words.read += static_cast<std::uint32_t>(__popc(first) + __popc(second));
-        if (2 * words.read > words.size) return false;
-    }
-    __syncwarp();
-    return __all_sync(~0u, state == rans::least_state) && 2 * words.read == words.size;
-}
 
 // Adds the residuals up: eight lanes are the columns of a part, and each plane has eight of its own.
 template <int channels>
@@ -158,7 +99,9 @@ __device__ bool read_picture(const DecodeImages& images, const CodedBlockBytes& 
         }
     __syncwarp();
     if (!reader.at_end() || words.overrun()) return false;
-    if (!read_residuals(images, of, memory, LaneWords{of.bytes + form_bytes, of.size - form_bytes, words.words_read()}))
+    const ReadLists parts{memory.first, memory.part_class, channels * per_plane, samples};
+    if (!read_residuals(images.tables, parts, memory.residuals,
+                        {of.bytes + form_bytes, of.size - form_bytes, words.words_read()}))
         return false;
     add_residuals(of, memory);
     for (int i = lane; i < of.place.pixels(); i += 32) {

@@ -5,6 +5,7 @@
 #include "framewire/delta/batch/near_parts.cuh"
 #include "framewire/delta/batch/step_contexts.cuh"
 #include "framewire/delta/batch/unpacking/decode_job.cuh"
+#include "framewire/delta/blocks/runs.hpp"
 #include "framewire/delta/entropy/warp_reader.cuh"
 #include "framewire/delta/prediction/foretold_formulas.hpp"
 #include "framewire/delta/prediction/quantization/quantizer.hpp"
@@ -20,6 +21,11 @@ struct StepsMemory {
     std::uint8_t samples[block_side * block_side * channels];
     std::uint8_t foretold[part_side * part_side * channels], slopes[part_side * part_side];
     CodedPart parts[parts_per_row * parts_per_row];
+    // Of a block in runs: the rows of its parts, and of each channel of a part that changes where its magnitudes begin,
+    // and their class. The magnitudes themselves lie in `samples` until all steps are made.
+    RunRow rows[block_side][parts_per_row];
+    std::uint16_t begins[channels * parts_per_row * parts_per_row];
+    std::uint8_t classes[channels * parts_per_row * parts_per_row];
 };
 
 /// read_pixel(): reads a pixel that changes.
