@@ -1,5 +1,7 @@
 #include "framewire/media/files/large_page_file.hpp"
 
+#include "framewire/media/files/streaming_copy.hpp"
+
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/mman.h>
@@ -128,11 +130,11 @@ std::size_t LargePageFile::write(const void* data, std::size_t bytes, std::int64
                             });
 }
 
-// Large pages are asked for by the copy: most are this thread's alone.
+// Large pages are asked for by the copy: most are this thread's alone. Past the caches, which have other frames.
 std::size_t LargePageFile::write_alone(const void* data, std::size_t bytes, std::int64_t position_bytes) {
     return write_by_windows(data, bytes, position_bytes,
                             [](Window& window, std::int64_t offset, const unsigned char* from, std::int64_t count) {
-                                std::memcpy(window.bytes + offset, from, static_cast<std::size_t>(count));
+                                streaming_copy(window.bytes + offset, from, static_cast<std::size_t>(count));
                             });
 }
 
