@@ -147,6 +147,28 @@ TEST_P(HogTest, EveryParameter) {
     });
 }
 
+// Beside the shortest gradients whole numbers, which cells of eights are summed up in, are coarsest.
+TEST_P(HogTest, FaintImages) {
+    kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
+        SCOPED_TRACE(instruction_set);
+        kit::GuardedImage image({1, 131, 201, 1}, {});
+        kit::fill(image.view(), kit::Fill::noise);
+        for (int y = 0; y < 131; ++y)
+            for (int x = 0; x < 201; ++x) {
+                auto& value = image.view().row(0, y)[x];
+                value = static_cast<std::uint8_t>(77 + value % 2);
+            }
+        for (const int cell : {8, 16, 64})
+            for (const int bins : {3, 9})
+                for (const bool signed_gradients : {false, true}) {
+                    SCOPED_TRACE(fmt::format("cell {}, {} bins, signed {}", cell, bins, signed_gradients));
+                    const HogParameters parameters{.cell = cell, .bins = bins, .signed_gradients = signed_gradients};
+                    HogRun run(GetParam(), parameters, image);
+                    expect_near(run(), hog_reference(parameters, image.view()).descriptors, "descriptor");
+                }
+    });
+}
+
 TEST_P(HogTest, EveryParameterOfSpreadVotes) {
     kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
