@@ -75,6 +75,27 @@ void gamma_row(const std::uint8_t* gray, std::int64_t pixels, const std::uint8_t
         hn::StoreU(hn::VFromD<decltype(d)>{_mm512_mask_blend_epi8(_mm512_movepi8_mask(index), dark, light)}, d,
                    row + x);
     }
+#else
+    // A sixteenth of the table in each block: each is looked up in, and what the upper bits say is taken.
+    const hn::ScalableTag<std::uint8_t> d;
+    const hn::RebindToSigned<decltype(d)> di;
+    const hn::Repartition<std::uint16_t, decltype(d)> d16;
+    const auto step = static_cast<std::int64_t>(hn::Lanes(d));
+    for (; x + step <= pixels; x += step) {
+        const auto index = hn::LoadU(d, gray + x), place = hn::And(index, hn::Set(d, 15));
+        const auto words = hn::BitCast(d16, index);
+        // The sign is the bit that tells.
+        const hn::Vec<decltype(di)> bits[] = {hn::BitCast(di, hn::ShiftLeft<3>(words)),
+                                              hn::BitCast(di, hn::ShiftLeft<2>(words)),
+                                              hn::BitCast(di, hn::ShiftLeft<1>(words)), hn::BitCast(di, index)};
+        const auto part = [&](int i) HWY_ATTR {
+            return hn::BitCast(di, hn::TableLookupBytes(hn::LoadDup128(d, table + 16 * i), place));
+        };
+        const auto two = [&](int i) HWY_ATTR { return hn::IfNegativeThenElse(bits[0], part(i + 1), part(i)); };
+        const auto four = [&](int i) HWY_ATTR { return hn::IfNegativeThenElse(bits[1], two(i + 2), two(i)); };
+        const auto eight = [&](int i) HWY_ATTR { return hn::IfNegativeThenElse(bits[2], four(i + 4), four(i)); };
+        hn::StoreU(hn::BitCast(d, hn::IfNegativeThenElse(bits[3], eight(8), eight(0))), d, row + x);
+    }
 #endif
     for (; x < pixels; ++x) row[x] = table[gray[x]];
 }
