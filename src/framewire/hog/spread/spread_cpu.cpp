@@ -49,12 +49,14 @@ struct CellVotes {
 };
 
 // What a cell's pixels give each way, bin by bin: bins x lanes. Two histograms take turns, for neighbours often vote
-// alike and would wait for each other.
+// alike and would wait for each other. `known_lanes`: how many lanes there are, or 0.
+template <int known_lanes>
 HWY_INLINE void sum_ways(const HogSpread& spread, int cell, int bins, const CellVotes& votes, float* HWY_RESTRICT sums,
                          float* HWY_RESTRICT ways) {
     const hog_gradients::DF df;
-    const auto step = static_cast<int>(hn::Lanes(df));
-    const int lanes = spread.lanes, slot_floats = 2 * lanes, turn_floats = (bins + 1) * slot_floats;
+    constexpr int step = static_cast<int>(hn::MaxLanes(df));
+    const int lanes = known_lanes > 0 ? known_lanes : spread.lanes, slot_floats = 2 * lanes,
+              turn_floats = (bins + 1) * slot_floats;
     std::memset(sums, 0, sizeof(float) * 2 * static_cast<std::size_t>(turn_floats));
     const auto* weights = spread.weights.as<float>();
     for (int y = 0; y < cell; ++y)
@@ -124,8 +126,13 @@ void window_rows_of_votes(const WindowRowsOfVotes& job) {
                     });
             }
             for (int number = 0; number < count; ++number) {
-                sum_ways(spread, cell, bins, {slots + number * cell, shares + 2 * number * cell, stride_px}, sums,
-                         of_ways);
+                const CellVotes votes{slots + number * cell, shares + 2 * number * cell, stride_px};
+                // Of blocks of two cells a side, where they are several vectors.
+                constexpr int usual_lanes = hn::MaxLanes(DF()) < hog_spread_group ? hog_spread_group : 0;
+                if (lanes == usual_lanes)
+                    sum_ways<usual_lanes>(spread, cell, bins, votes, sums, of_ways);
+                else
+                    sum_ways<0>(spread, cell, bins, votes, sums, of_ways);
                 for (int up = 0; up < ways; ++up) {
                     const auto& rows = spread.ways[static_cast<std::size_t>(up)];
                     const int y = row + axis.before - rows.place;
