@@ -48,7 +48,13 @@ using D64 = hn::ScalableTag<std::uint64_t>;
 // The words first..first + count of a row of the image, complemented where `flip` is all ones; nothing outside.
 void copy_words(const std::uint32_t* row, int first, int count, int width_px, std::uint32_t flip, std::uint32_t* out) {
     const int inside_end = std::clamp((width_px + 31) / 32 - first, 0, count);
-    for (int word = 0; word < inside_end; ++word) out[word] = row[word] ^ flip;
+    const hn::CappedTag<std::uint32_t, 4> d32;  // a row has few words
+    const auto step = static_cast<int>(hn::Lanes(d32));
+    const auto flips = hn::Set(d32, flip);
+    int word = 0;
+    for (; word + step <= inside_end; word += step)
+        hn::StoreU(hn::Xor(hn::LoadU(d32, row + word), flips), d32, out + word);
+    for (; word < inside_end; ++word) out[word] = row[word] ^ flip;
     std::fill(out + inside_end, out + count, 0u);
     const int last_px = width_px - 32 * (first + inside_end - 1);  // of the last word's pixels, in the image
     if (inside_end > 0 && last_px < 32) out[inside_end - 1] &= (1u << last_px) - 1;
