@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "framewire/detect/masks/median/mask_median_cpu.cpp"
@@ -52,15 +53,20 @@ bool load_median_row(HostBitMaskView<const std::uint32_t> in, const MedianTile& 
     const auto last_pixel = (row[last / 32] >> (last % 32) & 1u) != 0 ? ~std::uint64_t{0} : 0;
     const int before = tile.first_word_64 - 1, behind = before + tile.words_64 + 2;
     const int begin = std::max(before, 0), end = std::min(behind, image_words_64);
-    for (int word = begin; word < end; ++word)
-        out[word - before] = row[2 * word] | std::uint64_t{row[2 * word + 1]} << 32;
+    static_assert(std::endian::native == std::endian::little);  // two words of 32 bits are one of 64
+    std::memcpy(out + begin - before, row + 2 * begin, static_cast<std::size_t>(end - begin) * sizeof *out);
     if (before < 0) out[0] = first_pixel;
     const int inside = shape.width - 64 * (image_words_64 - 1);
     if (end == image_words_64 && inside < 64) out[end - 1 - before] |= last_pixel << inside;
     for (int word = end; word < behind; ++word) out[word - before] = last_pixel;
-    std::uint64_t all = 0;
-    for (int at = 0; at < tile.words_64 + 2; ++at) all |= out[at];
-    return all != 0;
+    const MedianTag d;
+    const auto step = static_cast<int>(hn::Lanes(d));
+    auto any = hn::Zero(d);
+    std::uint64_t any_behind = 0;
+    int at = 0;
+    for (; at + step <= tile.words_64 + 2; at += step) any = hn::Or(any, hn::LoadU(d, out + at));
+    for (; at < tile.words_64 + 2; ++at) any_behind |= out[at];
+    return any_behind != 0 || !hn::AllTrue(d, hn::Eq(any, hn::Zero(d)));
 }
 
 // The columns' counts with a row that comes and one that goes.
@@ -122,7 +128,7 @@ HWY_INLINE void add_shifted(MedianRow* sums, int digits, const MedianRow* more, 
 
 void median_tile(int size_px, HostBitMaskView<const std::uint32_t> in, HostBitMaskView<std::uint32_t> out,
                  const MedianTile& tile) {
-    HWY_ALIGN MedianRow comes, goes, counts[most_column_digits] = {}, sums[most_window_digits + 1], majority;
+    HWY_ALIGN MedianRow comes, goes, counts[most_column_digits] = {}, sums[most_window_digits + 1], majority, middles;
     const int radius = size_px / 2;
     const int digits = static_cast<int>(std::bit_width(static_cast<unsigned>(size_px)));
     const int words_64 = tile.words_64 + 2;
@@ -173,14 +179,18 @@ void median_tile(int size_px, HostBitMaskView<const std::uint32_t> in, HostBitMa
             hn::StoreU(above, d, majority + at);
         }
         auto* row = out.row(tile.frame, y) + 2 * tile.first_word_64;
-        for (int at = 0; at < tile.words_64; ++at) {
-            // What was counted from a window's left column on belongs to its middle.
-            auto word = majority[at + 1] << radius | majority[at] >> (64 - radius);
-            const int inside = in.shape().width - 64 * (tile.first_word_64 + at);
-            word = inside >= 64 ? word : inside <= 0 ? 0 : word & ((std::uint64_t{1} << inside) - 1);
-            row[2 * at] = static_cast<std::uint32_t>(word);
-            row[2 * at + 1] = static_cast<std::uint32_t>(word >> 32);
+        // What was counted from a window's left column on belongs to its middle.
+        for (int at = 0; at < tile.words_64; at += step) {
+            const auto here = hn::LoadU(d, majority + at), next = hn::LoadU(d, majority + at + 1);
+            hn::StoreU(hn::Or(hn::ShiftLeftSame(next, radius), hn::ShiftRightSame(here, 64 - radius)), d, middles + at);
         }
+        const int whole = std::clamp(in.shape().width / 64 - tile.first_word_64, 0, tile.words_64);
+        if (whole < tile.words_64) {
+            const int inside = std::max(in.shape().width - 64 * (tile.first_word_64 + whole), 0);
+            middles[whole] &= (std::uint64_t{1} << inside) - 1;
+            std::fill(middles + whole + 1, middles + tile.words_64, 0u);
+        }
+        std::memcpy(row, middles, static_cast<std::size_t>(tile.words_64) * sizeof *middles);
     }
 }
 
