@@ -150,7 +150,7 @@ void square_of_three(HostView<const std::uint8_t> in, HostView<std::uint8_t> out
 
 // ---- Larger squares ----
 
-struct VectorPair {
+struct ColumnVectors {
     V8 first, second;
 };
 
@@ -167,13 +167,13 @@ void join_columns(const std::uint8_t* const* rows, int size, int begin, int end,
         auto* at = to + (x - begin) + (size - 1) * to_stride;
         const auto load = [&](int row) HWY_ATTR {
             const auto* from = rows[row] + x;
-            return VectorPair{hn::LoadU(d8, from), both ? hn::LoadU(d8, from + step) : hn::Zero(d8)};
+            return ColumnVectors{hn::LoadU(d8, from), both ? hn::LoadU(d8, from + step) : hn::Zero(d8)};
         };
-        const auto store = [&](const VectorPair& pair) HWY_ATTR {
+        const auto store = [&](const ColumnVectors& pair) HWY_ATTR {
             hn::StoreU(pair.first, d8, at);
             if (both) hn::StoreU(pair.second, d8, at + step);
         };
-        const auto add = [&](VectorPair& run, const VectorPair& other) HWY_ATTR {
+        const auto add = [&](ColumnVectors& run, const ColumnVectors& other) HWY_ATTR {
             run = {joined<erodes>(run.first, other.first), joined<erodes>(run.second, other.second)};
         };
         // From each row of the first group to its last.
@@ -192,7 +192,7 @@ void join_columns(const std::uint8_t* const* rows, int size, int begin, int end,
             if (both) hwy::Prefetch(ahead + step);
             at += to_stride;
             add(run, load(size - 1 + row));
-            VectorPair window{hn::LoadU(d8, at), both ? hn::LoadU(d8, at + step) : hn::Zero(d8)};
+            ColumnVectors window{hn::LoadU(d8, at), both ? hn::LoadU(d8, at + step) : hn::Zero(d8)};
             add(window, run);
             store(window);
         }
