@@ -9,6 +9,7 @@
 #include "framewire/detect/background/mixture/mixture_block-inl.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
@@ -144,7 +145,7 @@ public:
             if (kind != sole_modes || sole_share < 0 || !learn_sole(word, sole_share, keeps)) {
                 auto here = at(word);
                 here.update(moving, dark);
-                kind = here.is_sole() ? sole_modes : static_cast<std::uint8_t>(here.modes());
+                tell(kind, here.is_sole() ? sole_modes : here.modes());
                 if (keeps) keep(here, block);
             }
             row_.put(word, moving, dark);
@@ -180,10 +181,14 @@ private:
     HWY_INLINE std::uint16_t* reaches(std::int64_t block) const { return blocks_.reaches + block * block_px; }
     HWY_INLINE std::int64_t mean_stride() const { return layout_.blocks * block_px * channels; }
     HWY_INLINE std::int64_t reach_stride() const { return layout_.blocks * block_px; }
-    HWY_INLINE int modes_of(std::int64_t block) const {
-        const int kind = blocks_.kinds[block];
-        return kind == sole_modes ? 1 : kind;
+    // A block's number, which a thread that does the rows above may look at meanwhile, for what to prefetch: the old
+    // one will do for that, too.
+    HWY_INLINE static void tell(std::uint8_t& number, int value) {
+        std::atomic_ref(number).store(static_cast<std::uint8_t>(value), std::memory_order_relaxed);
     }
+    HWY_INLINE static int told(std::uint8_t& number) { return std::atomic_ref(number).load(std::memory_order_relaxed); }
+    HWY_INLINE static int modes_of_kind(int kind) { return kind == sole_modes ? 1 : kind; }
+    HWY_INLINE int modes_of(std::int64_t block) const { return modes_of_kind(blocks_.kinds[block]); }
     // Of a block whose pixels have one mode each, of weight 1, and are background where they are near it. False where
     // not all are: then nothing has changed.
     HWY_INLINE bool learn_sole(int word, float share, bool keeps) const {
@@ -191,7 +196,7 @@ private:
         const SoleBlock<channels> here(terms_, step_, pixels(word).first, row_.pixels.channel_stride, features(block));
         if (!here.update(set(share))) return false;
         if (!keeps) return true;
-        blocks_.compared[block] = 1;
+        tell(blocks_.compared[block], 1);
         blocks_.nearest[block] = least_level(here.keep(means(block), reaches(block)));
         return true;
     }
@@ -202,7 +207,7 @@ private:
         while (mode < modes_of(number) &&
                block.keep(mode, total, means(number) + mode * mean_stride(), reaches(number) + mode * reach_stride()))
             ++mode;
-        blocks_.compared[number] = static_cast<std::uint8_t>(mode);
+        tell(blocks_.compared[number], mode);
         auto least = hn::Set(Words(), mode > 0 ? 255 : 0);
         for (int x = 0; x < block_px; x += pair_px) least = hn::Min(least, hn::Load(Words(), reaches(number) + x));
         blocks_.nearest[number] = least_level(least);
@@ -223,14 +228,15 @@ private:
     // Has what a block will need brought near: its weights, the features of its first mode, and of the second where
     // there is one, and what is kept of it. Processors do not follow that many streams.
     HWY_INLINE void prefetch(std::int64_t block, bool keeps) const {
-        const int modes = modes_of(block);
-        if (blocks_.kinds[block] != sole_modes)
+        const int kind = told(blocks_.kinds[block]), modes = modes_of_kind(kind);
+        if (kind != sole_modes)
             for (int mode = 0; mode < modes; ++mode) hwy::Prefetch(blocks_.model + layout_.weights(mode, block));
         for (int mode = 0; mode < std::min(modes, 2); ++mode)
             for (int number = 0; number < 1 + channels; ++number)
                 hwy::Prefetch(blocks_.model + layout_.features(mode, block) + number * block_px);
-        if (keeps)
-            for (int mode = 0; mode < blocks_.compared[block]; ++mode) prefetch_levels(block, mode);
+        if (!keeps) return;
+        const int compared = told(blocks_.compared[block]);
+        for (int mode = 0; mode < compared; ++mode) prefetch_levels(block, mode);
     }
 
     // The same of a block that does not learn, and has not all pixels near their first modes.
