@@ -31,15 +31,15 @@ protected:
 FRAMEWIRE_ON_EVERY_BACKEND(Broadcast);
 
 // How far the furthest byte of what a viewer sees is from the camera's. A viewer that lags may have blocks of older
-// frames: those count from whichever frame is nearest.
+// frames: those count from whichever frame is nearest. Who lags has no time to look at more frames than tell something.
 int furthest_now(const net::Client& client, const std::vector<Bytes>& camera) {
     const auto newest = static_cast<std::size_t>(client.state().frame), oldest = client.complete() ? newest : 0;
     const auto* seen = client.picture().data();
     int result = 0;
     for (std::size_t at = 0; at < camera.at(newest).size(); ++at) {
         int nearest = 255;
-        for (auto frame = oldest; frame <= newest; ++frame)
-            nearest = std::min(nearest, std::abs(seen[at] - camera[frame][at]));
+        for (auto end = newest + 1; end > oldest && nearest > result; --end)
+            nearest = std::min(nearest, std::abs(seen[at] - camera[end - 1][at]));
         result = std::max(result, nearest);
     }
     return result;
