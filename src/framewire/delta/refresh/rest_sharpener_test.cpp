@@ -27,14 +27,15 @@ constexpr double frame_seconds = 1.0 / 30;
 // A camera whose picture has noise, R, and a viewer that is sent what changes R.
 class Stream {
 public:
-    explicit Stream(const Shape& shape, double noise, double refresh = 1)
+    explicit Stream(const Shape& shape, double noise, double refresh = 1,
+                    Executor& executor = kit::executor(Backend::cpu))
         : clean(shape),
           camera(shape),
           reference(shape),
           viewer(shape),
           changes(shape),
-          step(shape, kit::executor(Backend::cpu)),
-          sharpener(shape, refresh, threshold, kit::executor(Backend::cpu)),
+          step(shape, executor),
+          sharpener(shape, refresh, threshold, executor),
           packer_(shape),
           unpacker_(shape),
           noise_(100003) {
@@ -272,7 +273,8 @@ TEST(RestSharpener, SharpensWhatABoundedPackerMakes) {
 }
 
 TEST(RestSharpener, AllocatesNothing) {
-    Stream stream({1, 128, 128, 3}, 4);
+    Executor executor(BackendChoice::cpu, 1);  // starting threads is not what a step does
+    Stream stream({1, 128, 128, 3}, 4, 1, executor);
     stream.run(3);
     const auto before = kit::allocations();
     for (int frame = 0; frame < 60; ++frame) {
