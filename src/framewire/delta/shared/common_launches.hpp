@@ -91,7 +91,8 @@ private:
 
     // Launches what waits, in a place that is the caller's, or frees the place.
     void launch_waiting(int place, std::unique_lock<std::mutex>& lock) {
-        auto& [entries, items] = at(place);
+        auto& entries = at(place).entries;
+        auto& items = at(place).items;
         while (!waiting_.empty()) {
             const auto count = std::min(waiting_.size(), most_together_);
             const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(count);

@@ -20,9 +20,10 @@ struct DocumentNode {
 
     Kind kind = Kind::nothing;
     TextPlace place{};
-    std::string text{};                    ///< of a text, as it was written
-    std::vector<DocumentNode> items{};     ///< of a list
-    std::vector<DocumentEntry> entries{};  ///< of a map; no key is there twice
+    std::string text{};                 ///< of a text, as it was written
+    std::vector<DocumentNode> items{};  ///< of a list
+    std::vector<DocumentEntry>
+        entries;  ///< of a map; no key is there twice. No {} here: clang has to know entries for it
 };
 
 struct DocumentEntry {

@@ -205,8 +205,9 @@ OrderedOfCameras parse_state(std::string_view text, const std::string& name) {
     const auto cameras = root.at("cameras");
     if (!cameras.value().is_object()) cameras.refuse("an object is needed here");
     OrderedOfCameras ordered;
-    for (const auto& [camera, settings] : cameras.value().items()) {
-        const auto place = cameras.below(camera, settings);
+    for (const auto& entry : cameras.value().items()) {
+        const auto& camera = entry.key();
+        const auto place = cameras.below(camera, entry.value());
         place.attempt([&] { net::validate_stream_name(camera); });
         ordered.emplace(camera, settings_of(place));
     }
