@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <system_error>
 
@@ -40,6 +42,14 @@ FilterOrder filter_order_of(std::string_view text, std::string_view words) {
     if (take_number(words, order.number) != std::errc{} || (words != " on" && words != " off")) refuse_control(text);
     order.on = words == " on";
     return order;
+}
+
+// A conversion to int would take a number that is too large for any other.
+int whole_number(const nlohmann::json& value) {
+    if (!value.is_number_integer() || std::abs(value.get<double>()) > std::numeric_limits<int>::max())
+        fail(ErrorCode::usage, "a panel's state with a {} where a whole number of 32 bits is needed",
+             value.type_name());
+    return value.get<int>();
 }
 
 }  // namespace
@@ -80,7 +90,7 @@ Controls parse_controls(std::string_view json) try {
         fail(ErrorCode::usage, "a panel's state of {} bytes; {} are allowed", json.size(), max_controls_bytes);
     const auto all = nlohmann::json::parse(json);
     const auto& set = all.at("adjust");
-    Controls controls{.adjustment = {.brightness = set.at("brightness").get<int>(),
+    Controls controls{.adjustment = {.brightness = whole_number(set.at("brightness")),
                                      .contrast = set.at("contrast").get<double>(),
                                      .saturation = set.at("saturation").get<double>(),
                                      .gain = set.at("gain").get<double>()},

@@ -41,9 +41,13 @@ TEST(Control, APanelsStateComesThroughWhole) {
     EXPECT_EQ(parse_controls(to_json(Controls{})), Controls{});
     for (const char* text : {"", "{}", "[]", "null", "{\"adjust\":1,\"filters\":[]}"})
         EXPECT_THROW(parse_controls(text), Error) << text;
-    auto wrong = to_json(controls);
-    wrong.replace(wrong.find("\"brightness\":3"), 14, "\"brightness\":3000");
-    EXPECT_THROW(parse_controls(wrong), Error);
+    // 4294967299 and 18446744073709551615 would be 3 and -1 of 32 bits.
+    for (const char* brightness :
+         {"3000", "4294967299", "-4294967293", "18446744073709551615", "1e99", "3.5", "true", "\"3\"", "null"}) {
+        auto wrong = to_json(controls);
+        wrong.replace(wrong.find("\"brightness\":3"), 14, std::string("\"brightness\":") + brightness);
+        EXPECT_THROW(parse_controls(wrong), Error) << brightness;
+    }
     Controls many;
     many.filters.resize(max_chain_filters + 1);
     EXPECT_THROW(parse_controls(to_json(many)), Error);
