@@ -114,21 +114,20 @@ struct Polar {
 
 // Where some vectors of gradients point.
 struct Sloping {
-    VF along[abreast], ratio[abreast];  // of what is across it
-    VF axis[abreast];                   // its position
+    VF along[abreast], across[abreast];
+    VF axis[abreast];  // its position
 };
-
-// Where both are 0 the angle is any, here 0.
-HWY_INLINE VF ratio_of(VF across, VF along) {
-    return hn::IfThenElseZero(hn::Ne(along, hn::Zero(DF())), hn::Div(across, along));
-}
 
 // Magnitudes, as many times as `unit` says, and positions on the ring, whose numbers go on below 0. The vote of a
 // position changes steadily all around, so that a rounding that moves one over a bin's edge does not matter.
 HWY_INLINE void polar(const Sloping& gradients, float unit, const HogRing& ring, Polar& out) {
     const DF df;
-    const auto& ratio = gradients.ratio;
-    VF square[abreast], stretch[abreast], sum[abreast];
+    VF ratio[abreast], square[abreast], stretch[abreast], sum[abreast];
+    for (int i = 0; i < abreast; ++i) {
+        // Where both are 0 the angle is any, here 0.
+        const auto there = hn::Ne(gradients.along[i], hn::Zero(df));
+        ratio[i] = hn::IfThenElseZero(there, hn::Div(gradients.across[i], gradients.along[i]));
+    }
     for (int i = 0; i < abreast; ++i) {
         square[i] = hn::Mul(ratio[i], ratio[i]);
         sum[i] = hn::MulAdd(hn::Set(df, ring.arctangent[6]), square[i], hn::Set(df, ring.arctangent[5]));
@@ -164,7 +163,7 @@ HWY_INLINE void for_polar(std::int64_t pixels, const HogRing& ring, Gradients&& 
         Sloping gradients;
         for (int i = 0; i < abreast; ++i) {
             gradients.along[i] = hn::ConvertTo(df, along[i]);
-            gradients.ratio[i] = ratio_of(hn::ConvertTo(df, across[i]), gradients.along[i]);
+            gradients.across[i] = hn::ConvertTo(df, across[i]);
             gradients.axis[i] = hn::IfThenElseZero(steep[i], hn::Set(df, ring.quarter));
         }
         if (ring.half < ring.whole)

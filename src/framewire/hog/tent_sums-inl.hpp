@@ -46,27 +46,36 @@ public:
         turn_ = (ring.bins - first_bin % ring.bins) % ring.bins;
         for (const bool steep : {false, true})
             for (const bool backwards : {false, true})
-                starts_[steep][backwards] =
+                axes_[steep][backwards] =
                     upper_half((steep ? ring.quarter : 0) + (backwards && is_signed() ? ring.half : 0) - centre);
     }
 
     // A row of so many pixels, one of `rows`, from it and its neighbours.
     HWY_INLINE void put(int row, const std::uint8_t* above, const std::uint8_t* here, const std::uint8_t* below,
                         int pixels) {
-        const D16 d16;
         const D32 d32;
         const DF df;
         for (int x = 0; x < pixels; x += chunk_px) {
             Gradient gradients[abreast / 2];
             sobel_in_blocks(above + x, here + x, below + x, gradients);
-            for (int i = 0; i < abreast; ++i) {
+            Sloping sloping;
+            for (int i = 0; i < abreast; i += 2) {
                 const auto there = turned(gradients[i / 2]);
-                const auto at = x + i * lanes;
-                if (i % 2 == 0) hn::Store(axis_of(there), d16, axes_[row] + at);
-                const auto along = hn::ConvertTo(df, widened(there.along, i % 2)),
-                           across = hn::ConvertTo(df, widened(there.across, i % 2));
-                hn::Store(hn::BitCast(d32, along), d32, magnitudes_[row] + at);
-                hn::Store(hn::BitCast(d32, ratio_of(across, along)), d32, products_[row] + at);
+                widen(there.along, sloping.along + i);
+                widen(there.across, sloping.across + i);
+                widen(axis_of(there), sloping.axis + i);
+            }
+            for (int i = 0; i < abreast; ++i) {
+                sloping.along[i] = hn::ConvertTo(df, hn::BitCast(d32, sloping.along[i]));
+                sloping.across[i] = hn::ConvertTo(df, hn::BitCast(d32, sloping.across[i]));
+            }
+            Polar found;
+            polar(sloping, unit / widened, ring_, found);
+            for (int i = 0; i < abreast; ++i) {
+                const auto magnitude = nearest(found.magnitude[i]);
+                const auto product = nearest(hn::Mul(hn::ConvertTo(df, magnitude), found.position[i]));
+                hn::Store(magnitude, d32, magnitudes_[row] + x + i * lanes);
+                hn::Store(product, d32, products_[row] + x + i * lanes);
             }
         }
     }
@@ -76,7 +85,6 @@ public:
         const D32 d32;
         const DF df;
         const hn::RebindToUnsigned<D32> du;
-        find_directions(pixels);
         for (int x = 0; x < (pixels + chunk_px - 1) / chunk_px * chunk_px; x += 2 * lanes) {
             V32 sums[sums_count];
             for (auto& sum : sums) sum = hn::Zero(d32);
@@ -130,14 +138,10 @@ public:
         }
         for (int cell = 0; cell < count; ++cell) {
             const auto* const from = tents_[cell] + turn_;
-            auto* const to = out + cell * bins;
-            if (bins == most_bins) {
-                hn::StoreU(hn::LoadU(df4, from), df4, to);
-                hn::StoreU(hn::LoadU(df4, from + 4), df4, to + 4);
-                to[8] = from[8];
-            } else {
-                std::copy_n(from, bins, to);
-            }
+            if (bins == most_bins)  // a copy whose length is known
+                std::copy_n(from, most_bins, out + cell * most_bins);
+            else
+                std::copy_n(from, bins, out + cell * bins);
         }
     }
 
@@ -148,7 +152,7 @@ private:
     // All magnitudes; the hinge at the first tent's centre, which is all products; those at the others; and 0.
     static constexpr int sums_count = most_bins + 3, fours = sums_count / 4;
     // What 1 is. The longest gradient is 255 times (4, 2), and a group has 64 pixels.
-    static constexpr float unit = 0x1p15f, widening = 0x1p16f;
+    static constexpr float unit = 0x1p15f, widened = 0x1p16f;
     static_assert(64 * 255.0 * 4.5 * unit < 0x1p32);
 
     bool is_signed() const { return ring_.half < ring_.whole; }
@@ -159,24 +163,23 @@ private:
     }
 
     // Where a group's shares are: in each chunk those of even numbers come first.
-    static HWY_INLINE unsigned place_of(int number) {
-        const auto group = static_cast<unsigned>(number), within = group % (2 * blocks);
+    static HWY_INLINE int place_of(int group) {
+        const int within = group % (2 * blocks);
         return 4 * (group - within + within % 2 * blocks + within / 2);
     }
 
-    // A half of each block, as the upper halves of lanes of 32 bits: whole numbers times `widening`.
-    static HWY_INLINE V32 widened(V16 values, int half) {
+    // Both halves of each block, as the upper halves of lanes of 32 bits: whole numbers times `widened`.
+    static HWY_INLINE void widen(V16 values, VF* to) {
         const D16 d16;
-        const auto zero = hn::Zero(d16);
-        return hn::BitCast(D32(),
-                           half == 0 ? hn::InterleaveLower(d16, zero, values) : hn::InterleaveUpper(d16, zero, values));
+        const DF df;
+        to[0] = hn::BitCast(df, hn::InterleaveLower(d16, hn::Zero(d16), values));
+        to[1] = hn::BitCast(df, hn::InterleaveUpper(d16, hn::Zero(d16), values));
     }
 
     HWY_INLINE V16 axis_of(const Turned& there) const {
         const D16 d16;
         const auto axis = [&](bool backwards) HWY_ATTR {
-            return hn::IfThenElse(there.steep, hn::Set(d16, starts_[1][backwards]),
-                                  hn::Set(d16, starts_[0][backwards]));
+            return hn::IfThenElse(there.steep, hn::Set(d16, axes_[1][backwards]), hn::Set(d16, axes_[0][backwards]));
         };
         if (!is_signed()) return axis(false);
         return hn::IfThenElse(hn::Lt(there.along, hn::Zero(d16)), axis(true), axis(false));
@@ -195,32 +198,6 @@ private:
 #endif
     }
 
-    // Of all rows, whose ratios are there: what would wait for a division keeps a processor from looking ahead.
-    HWY_INLINE void find_directions(int pixels) {
-        const D16 d16;
-        const D32 d32;
-        const DF df;
-        for (int row = 0; row < rows; ++row)
-            for (int x = 0; x < pixels; x += chunk_px) {
-                auto *const magnitudes = magnitudes_[row] + x, *const products = products_[row] + x;
-                Sloping gradients;
-                for (int i = 0; i < abreast; ++i) {
-                    gradients.along[i] = hn::BitCast(df, hn::Load(d32, magnitudes + i * lanes));
-                    gradients.ratio[i] = hn::BitCast(df, hn::Load(d32, products + i * lanes));
-                    const auto axis = hn::Load(d16, axes_[row] + x + i / 2 * 2 * lanes);
-                    gradients.axis[i] = hn::BitCast(df, widened(axis, i % 2));
-                }
-                Polar found;
-                polar(gradients, unit / widening, ring_, found);
-                for (int i = 0; i < abreast; ++i) {
-                    const auto magnitude = nearest(found.magnitude[i]);
-                    hn::Store(magnitude, d32, magnitudes + i * lanes);
-                    hn::Store(nearest(hn::Mul(hn::ConvertTo(df, magnitude), found.position[i])), d32,
-                              products + i * lanes);
-                }
-            }
-    }
-
     // Adds the hinges of two vectors of pixels at the centres behind `begin`, up to `end`.
     template <int begin, int end>
     HWY_INLINE void add_hinges(int x, V32* sums) const {
@@ -230,7 +207,6 @@ private:
         // Of all rows at once GCC would have more under way than registers hold.
 #pragma GCC unroll 1
         for (int row = 0; row < rows; ++row)
-#pragma GCC unroll 2
             for (int at = x; at < x + 2 * lanes; at += lanes) {
                 const auto magnitude = hn::Load(d32, magnitudes_[row] + at);
                 auto above = hn::Load(d32, products_[row] + at);
@@ -260,16 +236,14 @@ private:
                        hn::BitCast(d32, hn::InterleaveUpper(d64, first, second)));
     }
 
-    // First, as floats, what a gradient has along its axis, and the ratio of what is across it.
     HWY_ALIGN std::int32_t magnitudes_[rows][room_px];
     HWY_ALIGN std::int32_t products_[rows][room_px];  // with the positions
-    HWY_ALIGN std::int16_t axes_[rows][room_px];      // their positions, which are upper halves of floats
     HWY_ALIGN float shares_[fours][room_px / 2];      // four tents of each group
     HWY_ALIGN float tents_[room_px / group_px][most_bins + sums_count + 3];
     const HogRing& ring_;
     const int groups_;
-    int turn_;                   // the tent of the first bin
-    std::int16_t starts_[2][2];  // of axes that are steep, and of gradients that go backwards
+    int turn_;                 // the tent of the first bin
+    std::int16_t axes_[2][2];  // of gradients that are steep, and backwards
 };
 
 }  // namespace hog_gradients
