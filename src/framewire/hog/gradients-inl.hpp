@@ -7,7 +7,6 @@
 #define FRAMEWIRE_HOG_GRADIENTS_INL_HPP
 #endif
 
-#include "framewire/core/simd/simd-inl.hpp"
 #include "framewire/hog/hog_arithmetic.hpp"
 
 #include <hwy/highway.h>
@@ -44,30 +43,7 @@ HWY_INLINE Gradient sobel(const std::uint8_t* above, const std::uint8_t* row, co
             hn::Sub(sum(below), sum(above))};
 }
 
-// Sobel of twice as many, by sums and differences of pairs of pixels. The first vector has the lower half of each block
-// of 16 pixels, the second the upper one.
-HWY_INLINE void sobel_in_blocks(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below,
-                                Gradient* to) {
-    const hn::Repartition<std::uint8_t, D16> d8;
-    const D16 d16;
-    const auto load = [&](const std::uint8_t* at) HWY_ATTR { return hn::LoadU(d8, at); };
-    const auto above_left = load(above - 1), over = load(above), above_right = load(above + 1), left = load(row - 1),
-               right = load(row + 1), below_left = load(below - 1), under = load(below), below_right = load(below + 1);
-    const auto half = [&](auto&& pairs) HWY_ATTR {
-        // The first of a pair less the second, times so much.
-        const auto difference = [&](auto first, auto second, int times) HWY_ATTR {
-            const auto factors = hn::BitCast(d8, hn::Set(d16, static_cast<std::int16_t>(times - 256 * times)));
-            return multiply_add_bytes(d16, pairs(first, second), factors);
-        };
-        const auto falling = difference(below_right, above_left, 1), rising = difference(below_left, above_right, 1);
-        return Gradient{hn::Add(hn::Sub(falling, rising), difference(right, left, 2)),
-                        hn::Add(hn::Add(falling, rising), difference(under, over, 2))};
-    };
-    to[0] = half([&](auto a, auto b) HWY_ATTR { return hn::InterleaveLower(d8, a, b); });
-    to[1] = half([&](auto a, auto b) HWY_ATTR { return hn::InterleaveUpper(d8, a, b); });
-}
-
-// Central differences of as many pixels as sobel() has.
+// Central differences of as many.
 HWY_INLINE Gradient central(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below) {
     const D16 d16;
     const hn::Rebind<std::uint8_t, D16> d8;
@@ -112,44 +88,42 @@ struct Polar {
     VF magnitude[abreast], position[abreast];  // from an eighth of a turn below 0, or of half a turn
 };
 
-// Where some vectors of gradients point.
-struct Sloping {
-    VF along[abreast], across[abreast];
-    VF axis[abreast];  // its position
-};
-
-// Magnitudes, as many times as `unit` says, and positions on the ring, whose numbers go on below 0. The vote of a
-// position changes steadily all around, so that a rounding that moves one over a bin's edge does not matter.
-HWY_INLINE void polar(const Sloping& gradients, float unit, const HogRing& ring, Polar& out) {
+// Magnitudes and positions on the ring, whose numbers go on below 0. The vote of a position changes steadily all
+// around, so that a rounding that moves one over a bin's edge does not matter.
+HWY_INLINE void polar(const V32* along, const V32* across, const MF* steep, const HogRing& ring, Polar& out) {
     const DF df;
-    VF ratio[abreast], square[abreast], stretch[abreast], sum[abreast];
+    VF longer[abreast], ratio[abreast], square[abreast], stretch[abreast], sum[abreast], axis[abreast];
     for (int i = 0; i < abreast; ++i) {
+        longer[i] = hn::ConvertTo(df, along[i]);
         // Where both are 0 the angle is any, here 0.
-        const auto there = hn::Ne(gradients.along[i], hn::Zero(df));
-        ratio[i] = hn::IfThenElseZero(there, hn::Div(gradients.across[i], gradients.along[i]));
+        const auto there = hn::Ne(longer[i], hn::Zero(df));
+        ratio[i] = hn::IfThenElseZero(there, hn::Div(hn::ConvertTo(df, across[i]), longer[i]));
+        axis[i] = hn::IfThenElseZero(steep[i], hn::Set(df, ring.quarter));
     }
+    if (ring.half < ring.whole)
+        for (int i = 0; i < abreast; ++i)
+            axis[i] =
+                hn::IfThenElse(hn::Lt(longer[i], hn::Zero(df)), hn::Add(axis[i], hn::Set(df, ring.half)), axis[i]);
     for (int i = 0; i < abreast; ++i) {
         square[i] = hn::Mul(ratio[i], ratio[i]);
         sum[i] = hn::MulAdd(hn::Set(df, ring.arctangent[6]), square[i], hn::Set(df, ring.arctangent[5]));
-        stretch[i] =
-            hn::MulAdd(hn::Set(df, hog_square_root[5] * unit), square[i], hn::Set(df, hog_square_root[4] * unit));
+        stretch[i] = hn::MulAdd(hn::Set(df, hog_square_root[5]), square[i], hn::Set(df, hog_square_root[4]));
     }
     for (int term = 4; term >= 1; --term)
         for (int i = 0; i < abreast; ++i) {
             sum[i] = hn::MulAdd(sum[i], square[i], hn::Set(df, ring.arctangent[term]));
-            stretch[i] = hn::MulAdd(stretch[i], square[i], hn::Set(df, hog_square_root[term - 1] * unit));
+            stretch[i] = hn::MulAdd(stretch[i], square[i], hn::Set(df, hog_square_root[term - 1]));
         }
     for (int i = 0; i < abreast; ++i) {
         sum[i] = hn::MulAdd(sum[i], square[i], hn::Set(df, ring.arctangent[0]));
-        out.magnitude[i] = hn::Mul(hn::Abs(gradients.along[i]), stretch[i]);
-        out.position[i] = hn::MulAdd(sum[i], ratio[i], gradients.axis[i]);
+        out.magnitude[i] = hn::Mul(hn::Abs(longer[i]), stretch[i]);
+        out.position[i] = hn::MulAdd(sum[i], ratio[i], axis[i]);
     }
 }
 
 // Calls body(x, polar) for some vectors of pixels at a time.
 template <class Gradients, class Body>
 HWY_INLINE void for_polar(std::int64_t pixels, const HogRing& ring, Gradients&& gradient_at, Body&& body) {
-    const DF df;
     const auto step = static_cast<std::int64_t>(hn::Lanes(D16()));
     for (std::int64_t x = 0; x < pixels; x += abreast / 2 * step) {
         V32 along[abreast], across[abreast];
@@ -160,20 +134,8 @@ HWY_INLINE void for_polar(std::int64_t pixels, const HogRing& ring, Gradients&& 
             halve(there.across, across + i);
             halve(there.steep, steep + i);
         }
-        Sloping gradients;
-        for (int i = 0; i < abreast; ++i) {
-            gradients.along[i] = hn::ConvertTo(df, along[i]);
-            gradients.across[i] = hn::ConvertTo(df, across[i]);
-            gradients.axis[i] = hn::IfThenElseZero(steep[i], hn::Set(df, ring.quarter));
-        }
-        if (ring.half < ring.whole)
-            for (int i = 0; i < abreast; ++i) {
-                auto& axis = gradients.axis[i];
-                axis = hn::IfThenElse(hn::Lt(gradients.along[i], hn::Zero(df)), hn::Add(axis, hn::Set(df, ring.half)),
-                                      axis);
-            }
         Polar found;
-        polar(gradients, 1, ring, found);
+        polar(along, across, steep, ring, found);
         body(x, found);
     }
 }

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "framewire/hog/hog_cpu.cpp"
@@ -218,16 +219,16 @@ private:
 
 namespace {
 
-// A row of pixels and its neighbours, from the cell `begin` on.
-struct Rows {
-    const std::uint8_t *above, *here, *below;
-};
-
-HWY_INLINE Rows rows_of(const CellRow& cells, int begin, int y) {
+// Calls body(x, polar) for some vectors of a row's pixels at a time, from the cell `begin` on.
+template <class Body>
+HWY_INLINE void for_polar_of(const CellRow& cells, int begin, int pixels, int y, const HogRing& ring, Body&& body) {
     const auto row = [&](int at) {
         return cells.gamma + std::clamp(at, 0, cells.height - 1) * cells.row_stride_bytes + begin * cells.cell;
     };
-    return {row(y - 1), row(y), row(y + 1)};
+    const auto *above = row(y - 1), *here = row(y), *below = row(y + 1);
+    for_polar(
+        pixels, ring, [&](std::int64_t x) HWY_ATTR { return sobel(above + x, here + x, below + x); },
+        std::forward<Body>(body));
 }
 
 void cell_row_of_votes(const CellRow& cells, const HogRing& ring) {
@@ -236,20 +237,18 @@ void cell_row_of_votes(const CellRow& cells, const HogRing& ring) {
     for (int begin = 0; begin < cells.cells; begin += most) {
         const int count = std::min(most, cells.cells - begin), pixels = count * cells.cell;
         for (int y = cells.first_y; y < cells.first_y + cells.cell; ++y) {
-            const auto rows = rows_of(cells, begin, y);
-            for_polar(
-                pixels, ring,
-                [&](std::int64_t x) HWY_ATTR { return sobel(rows.above + x, rows.here + x, rows.below + x); },
-                [&](std::int64_t x, const Polar& p) HWY_ATTR {
-                    for (int i = 0; i < abreast; ++i)
-                        sums.put(x + i * static_cast<std::int64_t>(hn::Lanes(DF())),
-                                 vote_of(p.magnitude[i], p.position[i], ring));
-                });
+            for_polar_of(cells, begin, pixels, y, ring, [&](std::int64_t x, const Polar& p) HWY_ATTR {
+                for (int i = 0; i < abreast; ++i)
+                    sums.put(x + i * static_cast<std::int64_t>(hn::Lanes(DF())),
+                             vote_of(p.magnitude[i], p.position[i], ring));
+            });
             sums.add(pixels);
         }
         sums.finish(count, cells.out + std::int64_t{begin} * ring.bins);
     }
 }
+
+#if FRAMEWIRE_HOG_TENTS
 
 void cell_row_of_tents(const CellRow& cells, const HogRing& ring) {
     TentSums sums(cells.cell, ring);
@@ -257,20 +256,27 @@ void cell_row_of_tents(const CellRow& cells, const HogRing& ring) {
     for (int begin = 0; begin < cells.cells; begin += most) {
         const int count = std::min(most, cells.cells - begin), pixels = count * cells.cell;
         for (int first = 0; first < cells.cell; first += TentSums::rows) {
-            for (int row = 0; row < TentSums::rows; ++row) {
-                const auto rows = rows_of(cells, begin, cells.first_y + first + row);
-                sums.put(row, rows.above, rows.here, rows.below, pixels);
-            }
+            for (int row = 0; row < TentSums::rows; ++row)
+                for_polar_of(cells, begin, pixels, cells.first_y + first + row, ring,
+                             [&](std::int64_t x, const Polar& p) HWY_ATTR {
+                                 for (int i = 0; i < abreast; ++i)
+                                     sums.put(row, x + i * static_cast<std::int64_t>(hn::Lanes(DF())), p.magnitude[i],
+                                              p.position[i]);
+                             });
             sums.add(pixels, first == 0);
         }
         sums.finish(count, cells.out + std::int64_t{begin} * ring.bins);
     }
 }
 
+#endif
+
 }  // namespace
 
 void cell_row(const CellRow& cells, const HogRing& ring) {
+#if FRAMEWIRE_HOG_TENTS
     if (TentSums::suits(cells.cell, ring.bins)) return cell_row_of_tents(cells, ring);
+#endif
     cell_row_of_votes(cells, ring);
 }
 

@@ -147,7 +147,7 @@ TEST_P(HogTest, EveryParameter) {
     });
 }
 
-// Beside the shortest gradients whole numbers, which cells of eights are summed up in, are coarsest.
+// Gradients as short as they get: what rounding takes off is most beside them.
 TEST_P(HogTest, FaintImages) {
     kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
