@@ -43,7 +43,10 @@ public:
         std::fill_n(again_, lanes, lane_of(all));
         for (int tent = 0; tent < tents; ++tent) {
             centres_[tent] = static_cast<float>(first + tent) + 0.5f;
-            if (tent < bins_ + 2) (tent < bins_ ? own_ : again_)[(first + tent + 2 * bins_) % bins_] = lane_of(tent);
+            if (tent >= bins_ + 2) continue;
+            // With UBSan, GCC 12 gets the index of an array wrong that a condition chooses; not that of a pointer.
+            std::int32_t* const of_bins = tent < bins_ ? own_ : again_;
+            of_bins[(first + tent + 2 * bins_) % bins_] = lane_of(tent);
         }
     }
 
