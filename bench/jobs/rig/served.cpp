@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 
 namespace framewire::bench {
@@ -37,6 +38,7 @@ Served::CameraMark mark_of(const nlohmann::json& camera) {
 }  // namespace served
 
 Served::Served(const MemoryFolder& folder, const std::vector<std::string>& arguments) : stats_(folder / "served.json") {
+    std::filesystem::remove(stats_);  // of a server before this one
     std::vector<std::string> words{framewire_program(), "serve", "--listen",  "127.0.0.1:0", "--progress", "json",
                                    "--stats",           stats_,  "--viewers", "10000"};
     words.insert(words.end(), arguments.begin(), arguments.end());
