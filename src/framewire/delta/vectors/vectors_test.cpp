@@ -12,7 +12,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -204,7 +203,6 @@ TEST(VectorFiles, HaveBlocksInRuns) {
             }
         }
         EXPECT_GT(in_runs, 0) << recipe.name << ", of " << blocks;
-        std::printf("%s: %d of %d\n", recipe.name.c_str(), in_runs, blocks);
     }
 }
 

@@ -1,6 +1,5 @@
 #include "framewire/core/simd/simd.hpp"
 #include "framewire/delta/blocks/reading/changes_decoder.hpp"
-#include "framewire/delta/prediction/part_modes.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "framewire/delta/blocks/reading/changes_decoder_cpu.cpp"
@@ -277,11 +276,9 @@ ChangesDecoder::Found read_parts(StepBytes& bytes, Reader reader, const StepMode
     ChangesDecoder::Found found{false, 0, 0};
     for (int row = 0; row < block.part_rows(); ++row)
         for (int column = 0; column < block.part_columns(); ++column) {
-            const auto mode =
-                static_cast<PartMode>(models.read(reader, modes.mode_model(column, row), step_models::mode.symbols));
-            if (bytes.behind_end(reader) || (mode != PartMode::stays && mode != PartMode::changes)) return found;
-            modes.set(column, row, mode);
-            if (mode == PartMode::stays) continue;
+            const auto changes = read_part_changes(bytes, reader, models, modes, column, row);
+            if (!changes) return found;
+            if (!*changes) continue;
             found.parts |= part_bit(column, row);
             if (!read_part<channels>(reader, models, tables, block, column * part_side, row * part_side, threshold,
                                      differences, pixels, found))

@@ -5,11 +5,14 @@
 #include "framewire/delta/blocks/step_formulas.hpp"
 #include "framewire/delta/blocks/step_pixels.hpp"
 #include "framewire/delta/entropy/models/models.hpp"
+#include "framewire/delta/entropy/step_reader.hpp"
+#include "framewire/delta/prediction/part_modes.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 
 // What reading blocks of changes looks up, so that little is left to do between one symbol and the next.
 
@@ -174,6 +177,18 @@ struct ReadingTables {
 };
 /// `models`: one of step_model_sets().
 const ReadingTables& reading_tables(const StepModels& models);
+
+/// Reads whether a part changes. None where it has a mode of predictions, or more was read than there is.
+template <class Reader>
+[[gnu::always_inline]] inline std::optional<bool> read_part_changes(StepBytes& bytes, Reader& reader,
+                                                                    const StepModels& models, CodedParts& modes,
+                                                                    int column, int row) {
+    const auto mode =
+        static_cast<PartMode>(models.read(reader, modes.mode_model(column, row), step_models::mode.symbols));
+    if (bytes.behind_end(reader) || (mode != PartMode::stays && mode != PartMode::changes)) return {};
+    modes.set(column, row, mode);
+    return mode == PartMode::changes;
+}
 
 /// The rank of a pixel's pattern.
 template <int channels, class Reader>

@@ -1,5 +1,4 @@
 #include "framewire/delta/blocks/reading/runs_reader.hpp"
-#include "framewire/delta/prediction/part_modes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -95,12 +94,10 @@ FoundChanges read_block(StepBytes& bytes, Reader reader, const StepModels& model
     to.part_count = to.size_count = 0;
     for (int row = 0; row < block.part_rows(); ++row)
         for (int column = 0; column < block.part_columns(); ++column) {
-            const auto mode =
-                static_cast<PartMode>(models.read(reader, modes.mode_model(column, row), step_models::mode.symbols));
-            if (bytes.behind_end(reader) || (mode != PartMode::stays && mode != PartMode::changes)) return found;
-            modes.set(column, row, mode);
+            const auto changes = read_part_changes(bytes, reader, models, modes, column, row);
+            if (!changes) return found;
             auto& row_above = above[static_cast<std::size_t>(column)];
-            if (mode == PartMode::stays) {
+            if (!*changes) {
                 row_above = {};
                 continue;
             }
