@@ -7,44 +7,6 @@
 #include <cstring>
 
 namespace framewire::delta {
-
-void clear_parts(HostView<std::uint8_t> differences, const BlockPlace& block, PartSet parts) {
-    const int channels = differences.shape().channels;
-    for_each_of(parts, block, [&](int left, int top, int width, int height) {
-        constexpr std::size_t most = 3 * part_side;  // of most parts: a length that is known needs no call
-        const auto bytes = static_cast<std::size_t>(width * channels);
-        for (int y = block.y + top; y < block.y + top + height; ++y) {
-            auto* const row = differences.row(0, y) + std::int64_t{block.x + left} * channels;
-            if (bytes == most)
-                std::memset(row, 0, most);
-            else
-                std::memset(row, 0, bytes);
-        }
-    });
-}
-
-void add_parts(HostView<const std::uint8_t> differences, const BlockPlace& block, PartSet parts,
-               HostView<std::uint8_t> held) {
-    const int channels = differences.shape().channels;
-    for_each_of(parts, block, [&](int left, int top, int width, int height) {
-        const auto from = std::int64_t{block.x + left} * channels;
-        for (int y = block.y + top; y < block.y + top + height; ++y) {
-            const auto* more = differences.row(0, y) + from;
-            auto* byte = held.row(0, y) + from;
-            int i = 0;
-            for (; i + 8 <= width * channels; i += 8) {
-                constexpr std::uint64_t highest = 0x8080808080808080;
-                std::uint64_t a, b;
-                std::memcpy(&a, byte + i, sizeof(a));
-                std::memcpy(&b, more + i, sizeof(b));
-                a = ((a & ~highest) + (b & ~highest)) ^ ((a ^ b) & highest);
-                std::memcpy(byte + i, &a, sizeof(a));
-            }
-            for (; i < width * channels; ++i) byte[i] = static_cast<std::uint8_t>(byte[i] + more[i]);
-        }
-    });
-}
-
 namespace {
 
 /// Calls body(column, row, any) for each part of a block, in the order in which they are coded, and adds its mode.

@@ -26,8 +26,16 @@ void for_each_of(PartSet parts, const BlockPlace& block, Body&& body) {
 
 /// Sets the differences of parts of a block to 0.
 void clear_parts(HostView<std::uint8_t> differences, const BlockPlace& block, PartSet parts);
-/// Adds the differences of parts of a block to `held`, modulo 256.
-void add_parts(HostView<const std::uint8_t> differences, const BlockPlace& block, PartSet parts,
-               HostView<std::uint8_t> held);
+/// Adds the differences of parts of a block to `held`, modulo 256. `tile`: of a whole block's pixels.
+void add_parts(HostView<const std::uint8_t> tile, const BlockPlace& block, PartSet parts, HostView<std::uint8_t> held);
+/// Undoes it.
+void take_parts_back(HostView<const std::uint8_t> tile, const BlockPlace& block, PartSet parts,
+                     HostView<std::uint8_t> held);
+/// Early: a part's rows are far apart in a frame, and each waits for its line of the cache.
+inline void bring_near(HostView<const std::uint8_t> held, const BlockPlace& block, int column, int row) {
+    const int top = row * part_side, bottom = std::min(top + part_side, block.height);
+    const auto from = std::int64_t{block.x + column * part_side} * held.shape().channels;
+    for (int y = top; y < bottom; ++y) __builtin_prefetch(held.row(0, block.y + y) + from, 1);
+}
 
 }  // namespace framewire::delta

@@ -35,6 +35,13 @@ struct RunRow {
         if (!has_edge(kind)) return kind == RowKind::stays ? 0 : all;
         return static_cast<int>(kind) % 2 ? before : all & ~before;
     }
+    /// The same as all bits of a byte each, the first pixel's in the lowest.
+    FRAMEWIRE_HOST_DEVICE constexpr std::uint64_t bytes(int width) const {
+        const auto all = ~std::uint64_t{0} >> (8 * (part_side - width));
+        if (!has_edge(kind)) return kind == RowKind::stays ? 0 : all;
+        const auto before = ~std::uint64_t{0} >> (8 * (part_side - edge));
+        return static_cast<int>(kind) % 2 ? before : all & ~before;
+    }
     /// Whether those go down.
     FRAMEWIRE_HOST_DEVICE constexpr bool goes_down() const {
         return kind == RowKind::down || kind >= RowKind::down_from;

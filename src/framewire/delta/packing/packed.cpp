@@ -1,6 +1,9 @@
 #include "framewire/delta/packing/packed.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/delta/blocks/block_bytes.hpp"
+#include "framewire/delta/blocks/grid.hpp"
+#include "framewire/delta/packing/packing.hpp"
 
 namespace framewire::delta {
 
@@ -36,6 +39,14 @@ void validate_one_frame(const Shape& shape, const char* what) {
 void validate_packed_threshold(int threshold) {
     if (threshold < 0 || threshold > PackedHead::max_threshold)
         fail(ErrorCode::usage, "a threshold of {}; 0 to {} are allowed", threshold, PackedHead::max_threshold);
+}
+
+std::size_t max_packed_bytes(const Shape& shape) {
+    const BlockGrid grid(shape);
+    return PackedHead::bytes +
+           static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width) *
+               max_pixel_bytes(shape.channels) +
+           static_cast<std::size_t>(grid.count()) * max_part_bytes;
 }
 
 }  // namespace framewire::delta

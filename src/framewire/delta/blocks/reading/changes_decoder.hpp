@@ -17,13 +17,15 @@ namespace framewire::delta {
 class ChangesDecoder {
 public:
     using Found = FoundChanges;
-    /// Writes the differences of the block, whose bytes are 0 before. When `bytes` are broken some are written.
+    /// Writes the differences of the parts that change to `tile`, which has a whole block's pixels, at the frame's
+    /// edges too. When `bytes` are broken some are written. `held`: the frame they are for, whose bytes are brought
+    /// near.
     Found decode(std::span<const std::uint8_t> bytes, const BlockPlace& block, int threshold,
-                 HostView<std::uint8_t> differences);
+                 HostView<std::uint8_t> tile, HostView<const std::uint8_t> held);
 
 private:
     Found decode_runs(std::span<const std::uint8_t> bytes, const BlockPlace& block, int threshold,
-                      HostView<std::uint8_t> differences);
+                      HostView<std::uint8_t> tile, HostView<const std::uint8_t> held);
 
     StepBytes bytes_;
     ReadPixels pixels_;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
@@ -205,7 +206,7 @@ HWY_INLINE std::uint64_t read_magnitudes(Reader& reader, const StepModels& model
 /// Reads a part with changes. False where a difference is too large.
 template <int channels, class Reader>
 HWY_INLINE bool read_part(Reader& reader, const StepModels& models, const ReadingTables& tables,
-                          const BlockPlace& block, int left, int top, int threshold, HostView<std::uint8_t> differences,
+                          const BlockPlace& block, int left, int top, int threshold, HostView<std::uint8_t> tile,
                           ReadPixels& pixels, ChangesDecoder::Found& found) {
     const int width = std::min(part_side, block.width - left), bottom = std::min(top + part_side, block.height);
     [[maybe_unused]] const auto threshold_of_each = static_cast<std::uint64_t>(threshold) * 0x000100010001;
@@ -214,6 +215,8 @@ HWY_INLINE bool read_part(Reader& reader, const StepModels& models, const Readin
     bool too_far = false;
     auto above = pixels.row_traits(left, top - 1), second = pixels.row_traits(left, top - 2);
     std::uint64_t right = pixels.traits(left + part_side, top - 1);
+    for (int y = 0; y < part_side; ++y)
+        std::memset(tile.row(0, top + y) + std::int64_t{left} * channels, 0, std::size_t{part_side} * channels);
     for (int y = top; y < bottom; ++y) {
         const auto told = row_above(above, second, pixels.traits(left - 1, y - 1), right);
         second = above;
@@ -224,7 +227,7 @@ HWY_INLINE bool read_part(Reader& reader, const StepModels& models, const Readin
         [[maybe_unused]] unsigned run = run_of(before);
         unsigned seconds = pixels.traits(left - 2, y) ? RowAbove::second_bit : 0;
         auto steps = steps_here[-1];
-        auto* pixel = differences.row(0, block.y + y) + std::int64_t{block.x + left} * channels;
+        auto* pixel = tile.row(0, y) + std::int64_t{left} * channels;
         for (std::size_t x = 0; x < static_cast<std::size_t>(width); ++x, pixel += channels) {
             const auto changes_from = tables.changes_from[told.changed[x] | seconds | (before & 3)];
             seconds = before ? RowAbove::second_bit : 0;
@@ -270,7 +273,8 @@ HWY_INLINE bool read_part(Reader& reader, const StepModels& models, const Readin
 
 template <int channels, class Reader>
 ChangesDecoder::Found read_parts(StepBytes& bytes, Reader reader, const StepModels& models, const BlockPlace& block,
-                                 int threshold, HostView<std::uint8_t> differences, ReadPixels& pixels) {
+                                 int threshold, HostView<std::uint8_t> tile, HostView<const std::uint8_t> held,
+                                 ReadPixels& pixels) {
     const auto& tables = reading_tables(models);
     CodedParts modes;
     ChangesDecoder::Found found{false, 0, 0};
@@ -280,8 +284,9 @@ ChangesDecoder::Found read_parts(StepBytes& bytes, Reader reader, const StepMode
             if (!changes) return found;
             if (!*changes) continue;
             found.parts |= part_bit(column, row);
+            bring_near(held, block, column, row);
             if (!read_part<channels>(reader, models, tables, block, column * part_side, row * part_side, threshold,
-                                     differences, pixels, found))
+                                     tile, pixels, found))
                 return found;
         }
     found.whole = bytes.at_end(reader);
@@ -291,11 +296,11 @@ ChangesDecoder::Found read_parts(StepBytes& bytes, Reader reader, const StepMode
 }  // namespace
 
 ChangesDecoder::Found read_changes(StepBytes& words, std::span<const std::uint8_t> bytes, const BlockPlace& block,
-                                   int threshold, HostView<std::uint8_t> differences, ReadPixels& pixels) {
+                                   int threshold, HostView<std::uint8_t> tile, HostView<const std::uint8_t> held,
+                                   ReadPixels& pixels) {
     return words.read(bytes, [&](const auto& reader, const StepModels& models) {
-        return differences.shape().channels == 1
-                   ? read_parts<1>(words, reader, models, block, threshold, differences, pixels)
-                   : read_parts<3>(words, reader, models, block, threshold, differences, pixels);
+        return tile.shape().channels == 1 ? read_parts<1>(words, reader, models, block, threshold, tile, held, pixels)
+                                          : read_parts<3>(words, reader, models, block, threshold, tile, held, pixels);
     });
 }
 
@@ -309,17 +314,19 @@ namespace framewire::delta {
 HWY_EXPORT(read_changes);
 
 ChangesDecoder::Found ChangesDecoder::decode(std::span<const std::uint8_t> bytes, const BlockPlace& block,
-                                             int threshold, HostView<std::uint8_t> differences) {
-    if (step_states::is_in_runs(bytes.data(), bytes.size())) return decode_runs(bytes, block, threshold, differences);
-    const auto found = HWY_DYNAMIC_DISPATCH(read_changes)(bytes_, bytes, block, threshold, differences, pixels_);
+                                             int threshold, HostView<std::uint8_t> tile,
+                                             HostView<const std::uint8_t> held) {
+    if (step_states::is_in_runs(bytes.data(), bytes.size())) return decode_runs(bytes, block, threshold, tile, held);
+    const auto found = HWY_DYNAMIC_DISPATCH(read_changes)(bytes_, bytes, block, threshold, tile, held, pixels_);
     for_each_of(found.parts, block, [&](int left, int top, int, int) { pixels_.clear_part(left, top); });
     return found;
 }
 
 ChangesDecoder::Found ChangesDecoder::decode_runs(std::span<const std::uint8_t> bytes, const BlockPlace& block,
-                                                  int threshold, HostView<std::uint8_t> differences) {
+                                                  int threshold, HostView<std::uint8_t> tile,
+                                                  HostView<const std::uint8_t> held) {
     const auto found =
-        runs_.read(bytes_, bytes.subspan(step_states::form_bytes), block, threshold, differences, pixels_);
+        runs_.read(bytes_, bytes.subspan(step_states::form_bytes), block, threshold, tile, held, pixels_);
     for_each_of(found.parts, block, [&](int left, int top, int, int) { pixels_.clear_part(left, top); });
     return found;
 }

@@ -11,14 +11,6 @@ namespace {
 
 constexpr std::uint64_t each_byte = ~std::uint64_t{0} / 255;
 
-/// All bits of the bytes of pixels that a run covers. Not of mixed rows.
-std::uint64_t bytes_of_run(const RunRow& row, int width) {
-    const auto all = ~std::uint64_t{0} >> (8 * (part_side - width));
-    if (!RunRow::has_edge(row.kind)) return row.kind == RowKind::stays ? 0 : all;
-    const auto before = ~std::uint64_t{0} >> (8 * (part_side - row.edge));
-    return static_cast<int>(row.kind) % 2 ? before : all & ~before;
-}
-
 /// Reads the pixels of a mixed row, and returns what they tell. `told`: what the rows above say.
 template <int channels, class Reader>
 std::uint64_t read_mixed(Reader& reader, const StepModels& models, const ReadingTables& tables, const RowAbove& told,
@@ -51,6 +43,7 @@ template <int channels, class Reader>
 bool read_rows(Reader& reader, const StepModels& models, const ReadingTables& tables, RunRow above, ReadPixels& pixels,
                RunPart& part) {
     part.counts = {};
+    part.rows = {};
     int in_runs = 0;
     for (int row = 0; row < part.height; ++row) {
         const int y = part.top + row;
@@ -75,7 +68,7 @@ bool read_rows(Reader& reader, const StepModels& models, const ReadingTables& ta
                                      part.width, part.mixed[static_cast<std::size_t>(row)], part.counts));
             continue;
         }
-        const auto bytes = bytes_of_run(here, part.width);
+        const auto bytes = here.bytes(part.width);
         pixels.set_row_traits(part.left, y, bytes & (each_byte * rank_traits[here.goes_down()]));
         in_runs += std::popcount(bytes) / 8;
     }
@@ -85,7 +78,7 @@ bool read_rows(Reader& reader, const StepModels& models, const ReadingTables& ta
 
 template <int channels, class Reader>
 FoundChanges read_block(StepBytes& bytes, Reader reader, const StepModels& models, const BlockPlace& block,
-                        ReadPixels& pixels, RunsReader& to) {
+                        HostView<const std::uint8_t> held, ReadPixels& pixels, RunsReader& to) {
     const auto& tables = reading_tables(models);
     CodedParts modes;
     FoundChanges found{false, 0, 0};
@@ -102,6 +95,7 @@ FoundChanges read_block(StepBytes& bytes, Reader reader, const StepModels& model
                 continue;
             }
             found.parts |= part_bit(column, row);
+            bring_near(held, block, column, row);
             auto& part = to.parts[to.part_count++];
             part.left = column * part_side;
             part.top = row * part_side;
@@ -109,6 +103,7 @@ FoundChanges read_block(StepBytes& bytes, Reader reader, const StepModels& model
             part.height = std::min(part_side, block.height - part.top);
             if (!read_rows<channels>(reader, models, tables, row_above, pixels, part)) return found;
             row_above = part.rows[static_cast<std::size_t>(part.height - 1)];
+            part.first = found.count;
             for (std::size_t i = 0; i < channels; ++i) {
                 if (part.counts[i] == 0) continue;
                 const int model = part_class_model(classes[i], i == 0);
@@ -128,36 +123,16 @@ FoundChanges read_block(StepBytes& bytes, Reader reader, const StepModels& model
 }  // namespace
 
 FoundChanges RunsReader::read(StepBytes& words, std::span<const std::uint8_t> bytes, const BlockPlace& block,
-                              int threshold, HostView<std::uint8_t> differences, ReadPixels& pixels) {
+                              int threshold, HostView<std::uint8_t> tile, HostView<const std::uint8_t> held,
+                              ReadPixels& pixels) {
     auto found = words.read(bytes, [&](const auto& reader, const StepModels& models) {
-        return differences.shape().channels == 1 ? read_block<1>(words, reader, models, block, pixels, *this)
-                                                 : read_block<3>(words, reader, models, block, pixels, *this);
+        return tile.shape().channels == 1 ? read_block<1>(words, reader, models, block, held, pixels, *this)
+                                          : read_block<3>(words, reader, models, block, held, pixels, *this);
     });
-    if (found.whole) found.whole = make_parts(block, found.parts, threshold, differences);
+    if (found.whole)
+        found.whole = maker_.make(block, std::span(parts).first(part_count), found.parts,
+                                  magnitudes.data() + RunPart::padding, threshold, tile);
     return found;
-}
-
-bool RunsReader::make_parts(const BlockPlace& block, PartSet changed, int threshold,
-                            HostView<std::uint8_t> differences) {
-    const auto* next = magnitudes.data() + RunPart::padding;
-    const auto* part = parts.data();
-    maker_.begin_block();
-    for (int row = 0; row < block.part_rows(); ++row) {
-        maker_.begin_row();
-        for (int column = 0; column < block.part_columns(); ++column) {
-            if (!(changed & part_bit(column, row))) {
-                maker_.pass(column);
-                continue;
-            }
-            std::array<const std::uint8_t*, 3> folded;
-            for (std::size_t order = 0; order < folded.size(); ++order) {
-                folded[order] = next;
-                next += part->counts[order];
-            }
-            if (!maker_.make(*part++, folded, block, threshold, differences)) return false;
-        }
-    }
-    return true;
 }
 
 }  // namespace framewire::delta

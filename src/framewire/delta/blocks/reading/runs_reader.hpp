@@ -27,7 +27,7 @@ class RunsReader {
 public:
     /// As ChangesDecoder::decode() has it. Parts with differences have to be cleared in `pixels` afterwards.
     FoundChanges read(StepBytes& words, std::span<const std::uint8_t> bytes, const BlockPlace& block, int threshold,
-                      HostView<std::uint8_t> differences, ReadPixels& pixels);
+                      HostView<std::uint8_t> tile, HostView<const std::uint8_t> held, ReadPixels& pixels);
 
     // What is read before the magnitudes, and those.
     std::array<RunPart, std::size_t{parts_per_row} * parts_per_row> parts;
@@ -37,9 +37,6 @@ public:
     std::array<std::uint8_t, std::size_t{3} * block_side * block_side + 2 * RunPart::padding> magnitudes;
 
 private:
-    /// False where a difference is too large.
-    bool make_parts(const BlockPlace& block, PartSet changed, int threshold, HostView<std::uint8_t> differences);
-
     RunPartMaker maker_;
 };
 
