@@ -284,7 +284,7 @@ ChangesDecoder::Found read_parts(StepBytes& bytes, Reader reader, const StepMode
             if (!changes) return found;
             if (!*changes) continue;
             found.parts |= part_bit(column, row);
-            bring_near(held, block, column, row);
+            bring_near(tile, held, block, column, row);
             if (!read_part<channels>(reader, models, tables, block, column * part_side, row * part_side, threshold,
                                      tile, pixels, found))
                 return found;

@@ -78,7 +78,7 @@ bool read_rows(Reader& reader, const StepModels& models, const ReadingTables& ta
 
 template <int channels, class Reader>
 FoundChanges read_block(StepBytes& bytes, Reader reader, const StepModels& models, const BlockPlace& block,
-                        HostView<const std::uint8_t> held, ReadPixels& pixels, RunsReader& to) {
+                        HostView<std::uint8_t> tile, HostView<const std::uint8_t> held, ReadPixels& pixels, RunsReader& to) {
     const auto& tables = reading_tables(models);
     CodedParts modes;
     FoundChanges found{false, 0, 0};
@@ -95,7 +95,7 @@ FoundChanges read_block(StepBytes& bytes, Reader reader, const StepModels& model
                 continue;
             }
             found.parts |= part_bit(column, row);
-            bring_near(held, block, column, row);
+            bring_near(tile, held, block, column, row);
             auto& part = to.parts[to.part_count++];
             part.left = column * part_side;
             part.top = row * part_side;
@@ -126,8 +126,8 @@ FoundChanges RunsReader::read(StepBytes& words, std::span<const std::uint8_t> by
                               int threshold, HostView<std::uint8_t> tile, HostView<const std::uint8_t> held,
                               ReadPixels& pixels) {
     auto found = words.read(bytes, [&](const auto& reader, const StepModels& models) {
-        return tile.shape().channels == 1 ? read_block<1>(words, reader, models, block, held, pixels, *this)
-                                          : read_block<3>(words, reader, models, block, held, pixels, *this);
+        return tile.shape().channels == 1 ? read_block<1>(words, reader, models, block, tile, held, pixels, *this)
+                                          : read_block<3>(words, reader, models, block, tile, held, pixels, *this);
     });
     if (found.whole)
         found.whole = maker_.make(block, std::span(parts).first(part_count), found.parts,
