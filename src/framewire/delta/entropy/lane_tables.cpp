@@ -21,12 +21,14 @@ const LaneTables& lane_tables() {
             made->lane_symbols[i] = lane_symbol(models.symbol(static_cast<int>(i)));
         auto* place = made->places.data();
         for (int part_class = 0; part_class < picture_models::classes; ++part_class) {
-            const int count = LaneTables::is_small(part_class) ? picture_models::small_symbols : 256;
+            const bool small = LaneTables::is_small(part_class);
+            const int count = small ? picture_models::small_symbols : 256;
             for (int symbol = 0; symbol < count; ++symbol) {
                 const auto frequency = models.frequency(LaneTables::first(part_class) + symbol);
+                const int residual = small && symbol + 1 == count ? LaneTables::other : symbol;
                 for (std::uint32_t i = 0; i < frequency; ++i)
                     *place++ = i | frequency << LaneTables::place_bits |
-                               static_cast<std::uint32_t>(symbol)
+                               static_cast<std::uint32_t>(residual)
                                    << (LaneTables::place_bits + LaneTables::frequency_bits);
             }
         }

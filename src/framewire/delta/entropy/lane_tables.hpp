@@ -31,16 +31,15 @@ struct LaneTables {
 
     /// Of each symbol of the residuals' models.
     std::array<LaneSymbol, symbols> lane_symbols;
-    /// Of each class and place: place less the symbol's first one, frequency, and the symbol.
+    /// Of each class and place: place less the symbol's first one, frequency, and the residual, or `other` where bits
+    /// tell that and the class is small.
     std::array<std::uint32_t, picture_models::classes * rans::probability_one> places;
 
+    static constexpr int other = 255;
     static constexpr bool is_small(int part_class) { return part_class < picture_models::small_classes; }
     static constexpr int first(int part_class) {
         return is_small(part_class) ? picture_models::small_residual.at(part_class)
                                     : picture_models::large_residual.at(part_class - picture_models::small_classes);
-    }
-    const std::uint32_t* places_of(int part_class) const {
-        return places.data() + static_cast<std::size_t>(part_class) * rans::probability_one;
     }
 };
 

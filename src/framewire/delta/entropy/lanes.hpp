@@ -1,5 +1,7 @@
 #pragma once
 
+#include "framewire/delta/blocks/grid.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +14,9 @@ struct ResidualPart {
     std::uint8_t part_class;
     std::uint8_t count;  ///< at most 64
 };
+
+/// Most residuals of a block: those of all its bytes.
+inline constexpr std::size_t most_residuals = std::size_t{3} * block_side * block_side;
 
 /// Residuals are coded with this many states, number i with state i modulo this.
 inline constexpr std::size_t residual_lanes = 32;

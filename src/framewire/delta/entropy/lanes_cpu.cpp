@@ -12,6 +12,8 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <span>
+#include <utility>
 
 // What all instruction sets share; once, though this source is compiled for each.
 #ifndef FRAMEWIRE_DELTA_LANES_SHARED
@@ -87,64 +89,58 @@ struct LaneCoding {
     }
 };
 
-/// Words to read, with some zeros behind them so that vectors may be loaded up to the last word.
-class PaddedWords {
+/// Words to read in turns, each of at most so many bytes. Near their end a copy has zeros behind it, so that nobody
+/// need ask for each word whether it is there.
+class TurnWords {
 public:
-    explicit PaddedWords(std::span<const std::uint8_t> bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+    static constexpr std::ptrdiff_t bytes_per_turn = 2 * 2 * residual_lanes, loaded_at_once = 2 * most_at_once;
 
-    /// Where the next words are, at least most_at_once of them or zeros.
-    const std::uint8_t* ahead() {
-        if (end_ - at_ < vector_bytes && !in_tail_) {
-            const auto left = static_cast<std::size_t>(end_ - at_);
-            if (left) std::memcpy(tail_, at_, left);
+    explicit TurnWords(std::span<const std::uint8_t> bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+
+    /// Where the words of a turn are.
+    const std::uint8_t* begin_turn() {
+        const auto left = end_ - at_;
+        if (left < bytes_per_turn + loaded_at_once && !in_tail_) {
+            if (left > 0) std::memcpy(tail_, at_, static_cast<std::size_t>(left));
             at_ = tail_;
             end_ = tail_ + left;
             in_tail_ = true;
         }
         return at_;
     }
-    /// False when that is behind the end.
-    bool pass(int words) {
-        at_ += 2 * words;
+    /// `at`: where the next turn's are. False when that is behind the end.
+    bool end_turn(const std::uint8_t* at) {
+        at_ = at;
         return at_ <= end_;
-    }
-    bool next(std::uint32_t& word) {
-        const auto* from = ahead();
-        word = static_cast<std::uint32_t>(from[0] | from[1] << 8);
-        return pass(1);
     }
     bool at_end() const { return at_ == end_; }
 
 private:
-    static constexpr std::ptrdiff_t vector_bytes = 2 * most_at_once;
-
     const std::uint8_t* at_;
     const std::uint8_t* end_;
     bool in_tail_ = false;
-    std::uint8_t tail_[2 * vector_bytes] = {};
+    std::uint8_t tail_[2 * (bytes_per_turn + loaded_at_once)] = {};
 };
 
-/// One residual of one lane; false behind the end of the words.
-inline bool read_residual(const std::uint32_t* places, bool small, std::uint32_t& state, PaddedWords& words,
+inline std::uint32_t load_word(const std::uint8_t* from) { return static_cast<std::uint32_t>(from[0] | from[1] << 8); }
+
+/// One residual of one lane. `place`: what tables have of its class and place.
+inline void read_residual(std::uint32_t place, bool small, std::uint32_t& state, const std::uint8_t*& words,
                           std::uint8_t& residual) {
-    const auto place = places[state & (rans::probability_one - 1)];
     state = (place >> LaneTables::place_bits & (rans::probability_one - 1)) * (state >> rans::probability_bits) +
             (place & (rans::probability_one - 1));
     const auto fill = [&] {
-        if (state >= rans::least_state) return true;
-        std::uint32_t word;
-        if (!words.next(word)) return false;
-        state = state << 16 | word;
-        return true;
+        if (state >= rans::least_state) return;
+        state = state << 16 | load_word(words);
+        words += 2;
     };
-    if (!fill()) return false;
-    const auto symbol = place >> (LaneTables::place_bits + LaneTables::frequency_bits);
-    residual = static_cast<std::uint8_t>(symbol);
-    if (!small || symbol != other_residual) return true;
+    fill();
+    residual = static_cast<std::uint8_t>(place >> (LaneTables::place_bits + LaneTables::frequency_bits));
+    if (!small || residual != LaneTables::other) return;
     const auto bits = rans::take_bits(state, 8);
     residual = static_cast<std::uint8_t>(bits.value);
     state = bits.state;
-    return fill();
+    fill();
 }
 
 }  // namespace lanes_shared
@@ -338,61 +334,123 @@ std::uint16_t* put_all(const LaneTables& tables, const rans::Symbol* symbols, co
     return word;
 }
 
-bool read_all(const LaneTables& tables, const ResidualPart* parts, std::size_t part_count, const std::uint8_t* bytes,
-              std::size_t byte_count, std::uint8_t* residuals) {
-    const D32 d32;
-    const DSigned d_signed;
-    const std::size_t n = hn::Lanes(d32);
-    HWY_ALIGN std::uint32_t states[residual_lanes];
-    PaddedWords words({bytes, byte_count});
-    for (auto& state : states) {
-        std::uint32_t low, high;
-        if (!words.next(low) || !words.next(high)) return false;
-        state = low | high << 16;
-        if (!rans::is_state(state)) return false;
-    }
-    const auto place_mask = hn::Set(d32, rans::probability_one - 1);
-    std::size_t index = 0;
-    for (std::size_t part = 0; part < part_count; ++part) {
-        const bool small = LaneTables::is_small(parts[part].part_class);
-        const auto* places = tables.places_of(parts[part].part_class);
-        const auto end = index + parts[part].count;
-        // A residual that is one of the others takes its bits from its own lane before the next lane's word is read.
-        const auto other = hn::Set(d_signed, small ? static_cast<std::int32_t>(other_residual) : 256);
-        while (index < end) {
-            const std::size_t count = index % n != 0 || end - index < n ? 1 : n;
-            auto* const lane = states + index % residual_lanes;
-            if (count == n) {
-                auto state = hn::Load(d32, lane);
-                // A gather takes twice as long as loading them one by one.
-                HWY_ALIGN std::uint32_t looked_up[most_at_once];
-                for (std::size_t i = 0; i < n; ++i) looked_up[i] = places[lane[i] & (rans::probability_one - 1)];
-                const auto place = hn::Load(d32, looked_up);
-                const auto symbol =
-                    hn::BitCast(d_signed, hn::ShiftRight<LaneTables::place_bits + LaneTables::frequency_bits>(place));
-                if (hn::AllFalse(d_signed, hn::Eq(symbol, other))) {
-                    const auto frequency = hn::And(hn::ShiftRight<LaneTables::place_bits>(place), place_mask);
-                    state = hn::Add(hn::Mul(frequency, hn::ShiftRight<rans::probability_bits>(state)),
-                                    hn::And(place, place_mask));
-                    // States of hostile bytes may have their highest bit set: those are not below it either.
-                    const auto is_low = hn::Eq(hn::ShiftRight<15>(state), hn::Zero(d32));
-                    const auto set = bits_of(hn::RebindMask(d_signed, is_low));
-                    const auto ahead = hn::BitCast(D16(), hn::LoadU(DBytesOf16(), words.ahead()));
-                    const auto word = reorder(hn::PromoteTo(d32, ahead), lane_orders.spread[set]);
-                    state = hn::IfThenElse(is_low, hn::Or(hn::ShiftLeft<16>(state), word), state);
-                    hn::Store(state, d32, lane);
-                    hn::StoreU(hn::DemoteTo(D8(), symbol), D8(), residuals + index);
-                    if (!words.pass(std::popcount(set))) return false;
-                    index += n;
-                    continue;
-                }
-            }
-            for (std::size_t i = 0; i < count; ++i, ++index)
-                if (!read_residual(places, small, lane[i], words, residuals[index])) return false;
+namespace {
+
+/// Lanes that give residuals back, with all states in registers.
+class ResidualLanes {
+    using V = hn::VFromD<D32>;
+    static constexpr std::size_t n = hn::MaxLanes(D32()), vectors = residual_lanes / n;
+
+public:
+    /// `classes`: of all residuals, and of as many more as there are lanes.
+    HWY_INLINE ResidualLanes(const LaneTables& tables, const std::uint8_t* classes, const std::uint32_t* states)
+        : places_(tables.places.data()), classes_(classes) {
+        for (std::size_t v = 0; v < vectors; ++v) {
+            states_[v] = hn::Load(D32(), states + v * n);
+            find_next(v, classes_ + v * n);
         }
     }
-    return words.at_end() &&
-           std::all_of(states, states + residual_lanes, [](auto state) { return state == rans::least_state; });
+
+    /// Reads a residual each for the lanes of one vector: those from number `index` on.
+    HWY_INLINE void read(std::size_t v, std::size_t index, const std::uint8_t*& words, std::uint8_t* residuals) {
+        const D32 d32;
+        const DSigned d_signed;
+        const auto place_mask = hn::Set(d32, rans::probability_one - 1);
+        const auto place = look_up(v);
+        const auto symbol =
+            hn::BitCast(d_signed, hn::ShiftRight<LaneTables::place_bits + LaneTables::frequency_bits>(place));
+        // One that may be another residual takes its bits before the next lane's word is read.
+        if (HWY_UNLIKELY(!hn::AllFalse(d_signed, hn::Eq(symbol, hn::Set(d_signed, LaneTables::other))))) {
+            read_one_by_one(v, n, index, words, residuals);
+        } else {
+            const auto frequency = hn::And(hn::ShiftRight<LaneTables::place_bits>(place), place_mask);
+            const auto state = hn::Add(hn::Mul(frequency, hn::ShiftRight<rans::probability_bits>(states_[v])),
+                                       hn::And(place, place_mask));
+            // States of hostile bytes may have their highest bit set: those are not below it either.
+            const auto is_low = hn::Eq(hn::ShiftRight<15>(state), hn::Zero(d32));
+            const auto set = bits_of(hn::RebindMask(d_signed, is_low));
+            const auto ahead = hn::BitCast(D16(), hn::LoadU(DBytesOf16(), words));
+            const auto word = reorder(hn::PromoteTo(d32, ahead), lane_orders.spread[set]);
+            words += 2 * std::popcount(set);
+            states_[v] = hn::IfThenElse(is_low, hn::Or(hn::ShiftLeft<16>(state), word), state);
+            hn::StoreU(hn::DemoteTo(D8(), symbol), D8(), residuals + index);
+        }
+        find_next(v, classes_ + index + residual_lanes);
+    }
+
+    /// The same of its first lanes, one after the other.
+    void read_one_by_one(std::size_t v, std::size_t count, std::size_t index, const std::uint8_t*& words,
+                         std::uint8_t* residuals) {
+        HWY_ALIGN std::uint32_t lanes[n];
+        hn::Store(states_[v], D32(), lanes);
+        for (std::size_t i = 0; i < count; ++i)
+            read_residual(places_[next_[v * n + i]], LaneTables::is_small(classes_[index + i]), lanes[i], words,
+                          residuals[index + i]);
+        states_[v] = hn::Load(D32(), lanes);
+    }
+
+    /// Whether the states are those that coding began with.
+    bool at_end() const {
+        auto same = hn::Eq(states_[0], hn::Set(D32(), rans::least_state));
+        for (std::size_t v = 1; v < vectors; ++v)
+            same = hn::And(same, hn::Eq(states_[v], hn::Set(D32(), rans::least_state)));
+        return hn::AllTrue(D32(), same);
+    }
+
+private:
+    /// Where in the tables the next residuals of a vector's lanes are: their states' places in those of their classes.
+    HWY_INLINE void find_next(std::size_t v, const std::uint8_t* classes) {
+        const D32 d32;
+        const auto of_class = hn::ShiftLeft<rans::probability_bits>(hn::PromoteTo(d32, hn::LoadU(D8(), classes)));
+        hn::Store(hn::Or(hn::And(states_[v], hn::Set(d32, rans::probability_one - 1)), of_class), d32, next_ + v * n);
+    }
+    /// A gather takes longer than loads, and those leave vectors alone where they come by pairs.
+    template <class D = D64>
+    HWY_INLINE V look_up(std::size_t v) const {
+        const auto pair = [&](std::size_t at) HWY_ATTR {
+            std::uint64_t both;
+            std::memcpy(&both, next_ + v * n + at, sizeof(both));
+            const std::uint64_t first = places_[static_cast<std::uint32_t>(both)], second = places_[both >> 32];
+            return hn::Set(hn::FixedTag<std::uint64_t, 1>(), first | second << 32);
+        };
+        const hn::FixedTag<std::uint64_t, 2> two;
+        const auto low = hn::Combine(two, pair(2), pair(0));
+        if constexpr (n == 4)
+            return hn::BitCast(D32(), low);
+        else
+            return hn::BitCast(D32(), hn::Combine(D(), hn::Combine(two, pair(6), pair(4)), low));
+    }
+
+    const std::uint32_t* const places_;
+    const std::uint8_t* const classes_;
+    V states_[vectors];
+    HWY_ALIGN std::uint32_t next_[residual_lanes];
+};
+
+}  // namespace
+
+bool read_all(const LaneTables& tables, const std::uint8_t* classes, std::size_t count, const std::uint32_t* states,
+              std::span<const std::uint8_t> bytes, std::uint8_t* residuals) {
+    constexpr std::size_t n = hn::MaxLanes(D32());
+    TurnWords words(bytes);
+    ResidualLanes lanes(tables, classes, states);
+    std::size_t index = 0;
+    for (; index + residual_lanes <= count; index += residual_lanes) {
+        const auto* at = words.begin_turn();
+        [&]<std::size_t... v>(std::index_sequence<v...>) HWY_ATTR __attribute__((always_inline)) {
+            (lanes.read(v, index + v * n, at, residuals), ...);
+        }
+        (std::make_index_sequence<residual_lanes / n>());
+        if (!words.end_turn(at)) return false;
+    }
+    const auto* at = words.begin_turn();
+    for (std::size_t v = 0; v < residual_lanes / n && index < count; ++v, index += n) {
+        if (index + n <= count)
+            lanes.read(v, index, at, residuals);
+        else
+            lanes.read_one_by_one(v, count - index, index, at, residuals);
+    }
+    return words.end_turn(at) && words.at_end() && lanes.at_end();
 }
 
 }  // namespace framewire::delta::HWY_NAMESPACE
@@ -432,8 +490,22 @@ std::uint16_t* put_residuals(std::span<const ResidualPart> parts, std::span<cons
 
 bool read_residuals(std::span<const std::uint8_t> bytes, std::span<const ResidualPart> parts,
                     std::span<std::uint8_t> residuals) {
-    return HWY_DYNAMIC_DISPATCH(read_all)(lane_tables(), parts.data(), parts.size(), bytes.data(), bytes.size(),
-                                          residuals.data());
+    constexpr std::size_t state_bytes = residual_lanes * sizeof(std::uint32_t), most_each = 64;
+    if (bytes.size() < state_bytes) return false;
+    alignas(64) std::uint32_t states[residual_lanes];
+    std::memcpy(states, bytes.data(), state_bytes);
+    for (const auto state : states)
+        if (!rans::is_state(state)) return false;
+    // The class of each residual, and some behind them.
+    std::array<std::uint8_t, most_residuals + most_each + residual_lanes> classes;
+    auto* end = classes.data();
+    for (const auto& part : parts) {
+        std::memset(end, part.part_class, most_each);
+        end += part.count;
+    }
+    std::memset(end, 0, residual_lanes);
+    return HWY_DYNAMIC_DISPATCH(read_all)(lane_tables(), classes.data(), residuals.size(), states,
+                                          bytes.subspan(state_bytes), residuals.data());
 }
 
 }  // namespace framewire::delta

@@ -135,15 +135,15 @@ struct Unpacker::State {
     /// False, with nothing applied, when they are broken.
     bool apply_changes(int threshold, HostView<std::uint8_t> reference) {
         std::atomic<std::uint32_t> count = 0;
-        if (!for_each_longest_first([&](Worker& worker, const BlockPlace& place, std::size_t i,
-                                std::span<const std::uint8_t> bytes) {
-                const auto found = worker.changes.decode(bytes, place, threshold, tile(i), reference);
-                if (!found.whole) return false;
-                count += found.count;
-                parts[i] = found.parts;
-                add_parts(tile(i), place, found.parts, reference);
-                return true;
-            })) {
+        if (!for_each_longest_first(
+                [&](Worker& worker, const BlockPlace& place, std::size_t i, std::span<const std::uint8_t> bytes) {
+                    const auto found = worker.changes.decode(bytes, place, threshold, tile(i), reference);
+                    if (!found.whole) return false;
+                    count += found.count;
+                    parts[i] = found.parts;
+                    add_parts(tile(i), place, found.parts, reference);
+                    return true;
+                })) {
             for (std::size_t i = 0; i < coded.size(); ++i)
                 take_parts_back(tile(i), grid.place(coded[i].block), parts[i], reference);
             return false;
@@ -156,7 +156,8 @@ struct Unpacker::State {
     void take_after(HostView<std::uint8_t> reference) {
         std::atomic<std::uint32_t> count = 0;
         for_each_block([&](Worker&, const BlockPlace& place, std::size_t i, std::span<const std::uint8_t>) {
-            const auto from = std::int64_t{place.x} * shape.channels, bytes = std::int64_t{place.width} * shape.channels;
+            const auto from = std::int64_t{place.x} * shape.channels,
+                       bytes = std::int64_t{place.width} * shape.channels;
             std::uint32_t changed = 0;
             for (int y = 0; y < place.height; ++y) {
                 const auto* const now = after.view().row(0, place.y + y) + from;
@@ -177,11 +178,11 @@ struct Unpacker::State {
     bool apply_prediction(int threshold, HostView<std::uint8_t> reference) {
         const HostView<const std::uint8_t> before = reference;
         const AvoidedBlocks avoided(shape, left_out_before);
-        if (!for_each_block([&](Worker& worker, const BlockPlace& place, std::size_t,
-                                std::span<const std::uint8_t> bytes) {
-                return worker.prediction.decode(bytes, place, threshold, before, after.view(),
-                                                left_out ? &avoided : nullptr);
-            }))
+        if (!for_each_block(
+                [&](Worker& worker, const BlockPlace& place, std::size_t, std::span<const std::uint8_t> bytes) {
+                    return worker.prediction.decode(bytes, place, threshold, before, after.view(),
+                                                    left_out ? &avoided : nullptr);
+                }))
             return false;
         take_after(reference);
         return true;
@@ -189,10 +190,10 @@ struct Unpacker::State {
 
     /// Blocks as they are: `after` takes them first, for a broken one may have been written in part when that shows.
     bool apply_blocks(HostView<std::uint8_t> reference) {
-        if (!for_each_block([&](Worker& worker, const BlockPlace& place, std::size_t,
-                                std::span<const std::uint8_t> bytes) {
-                return worker.picture.decode(bytes, place, after.view());
-            }))
+        if (!for_each_block(
+                [&](Worker& worker, const BlockPlace& place, std::size_t, std::span<const std::uint8_t> bytes) {
+                    return worker.picture.decode(bytes, place, after.view());
+                }))
             return false;
         take_after(reference);
         return true;

@@ -52,7 +52,7 @@ __device__ inline bool read_residuals(const CoderTables& tables, const ReadLists
                 (place >> LaneTables::place_bits & (rans::probability_one - 1)) * (state >> rans::probability_bits) +
                 (place & (rans::probability_one - 1));
             symbol = place >> (LaneTables::place_bits + LaneTables::frequency_bits);
-            other = part_class < picture_models::small_classes && symbol == picture_models::small_symbols - 1;
+            other = part_class < picture_models::small_classes && symbol == LaneTables::other;
             first_word = state < rans::least_state;
             // Whether the bits of another residual ask for a second word the first one does not tell.
             if (other) second_word = first_word ? state < 1u << 7 : state < rans::least_state << 8;

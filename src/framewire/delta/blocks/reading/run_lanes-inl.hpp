@@ -146,8 +146,8 @@ HWY_INLINE V unfold_all(D d, V folded, V expected) {
     return hn::IfThenElse(is_above_low, hn::IfThenElse(is_below_high, near, hn::Sub(beyond, folded)), folded);
 }
 
-/// Makes a part's magnitudes, turn by turn. Which neighbours go the same way is known beforehand, so magnitudes wait for
-/// magnitudes only. Where all go the same way nobody asks for ways.
+/// Makes a part's magnitudes, turn by turn. Which neighbours go the same way is known beforehand, so magnitudes wait
+/// for magnitudes only. Where all go the same way nobody asks for ways.
 template <int channels, Likeness like>
 class Chain {
     using D = Lanes<channels>;
@@ -190,12 +190,12 @@ public:
                                 has_ways ? below(left_[i].way, above_[i].way) : zero};
             above_[i] = {next_byte(above_[i].magnitude), has_ways ? next_byte(above_[i].way) : zero};
             const auto changes = hn::Gt(folded[i], zero);
-            const Magnitudes<V> of{left_[i].magnitude,  above.magnitude,         corner_[i].magnitude,
-                                   told[i].magnitude, told_left[i].magnitude, told_above[i].magnitude};
+            const Magnitudes<V> of{left_[i].magnitude, above.magnitude,        corner_[i].magnitude,
+                                   told[i].magnitude,  told_left[i].magnitude, told_above[i].magnitude};
             V expected;
             if constexpr (has_ways) {
                 const auto like_this = [&](const Step<V>& other) HWY_ATTR { return hn::Eq(other.way, ways[i]); };
-                const Told<D> by{like_this(told[i]),    like_this(left_[i]),      like_this(above),
+                const Told<D> by{like_this(told[i]),    like_this(left_[i]),     like_this(above),
                                  like_this(corner_[i]), like_this(told_left[i]), like_this(told_above[i])};
                 expected = expect(d, by, of);
             } else {

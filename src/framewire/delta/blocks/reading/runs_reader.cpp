@@ -78,7 +78,8 @@ bool read_rows(Reader& reader, const StepModels& models, const ReadingTables& ta
 
 template <int channels, class Reader>
 FoundChanges read_block(StepBytes& bytes, Reader reader, const StepModels& models, const BlockPlace& block,
-                        HostView<std::uint8_t> tile, HostView<const std::uint8_t> held, ReadPixels& pixels, RunsReader& to) {
+                        HostView<std::uint8_t> tile, HostView<const std::uint8_t> held, ReadPixels& pixels,
+                        RunsReader& to) {
     const auto& tables = reading_tables(models);
     CodedParts modes;
     FoundChanges found{false, 0, 0};
