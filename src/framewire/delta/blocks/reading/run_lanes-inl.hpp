@@ -1,6 +1,6 @@
 // Magnitudes of parts in runs, made in lanes: include inside a SIMD source, after <hwy/highway.h>.
 //
-// A magnitude hangs on those to its left and above, and on the channel before. So a part is made in slanted columns: a
+// A magnitude hangs on those to its left and above, and on the channel before. So parts are made in slanted columns: a
 // lane for each row of each channel. A row is one pixel behind the one above it, a channel one behind the one before.
 // Then all that a lane asks for was made one or two turns ago, most of it by the lane beside it.
 
@@ -27,45 +27,42 @@ namespace run_lanes {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Of a part in vectors: eight lanes, or sixteen bytes, for each channel.
+// Vectors of bytes, sixteen for each channel.
 template <int channels>
-using Lanes = hn::CappedTag<std::int16_t, channels == 1 ? part_side : RunPartMaker::lanes>;
-template <int channels>
-using LaneBytes = hn::Repartition<std::uint8_t, Lanes<channels>>;
+using Lanes = hn::CappedTag<std::uint8_t, channels == 1 ? RunPartMaker::channel_lanes : RunPartMaker::lanes>;
 template <int channels>
 using LaneVector = hn::VFromD<Lanes<channels>>;
+template <int channels>
+constexpr std::size_t vector_lanes = hn::MaxLanes(Lanes<channels>());
+template <int channels>
+constexpr std::size_t channels_each = vector_lanes<channels> / RunPartMaker::channel_lanes;  // of a vector
+template <int channels>
+constexpr std::size_t vectors_of = (channels + channels_each<channels> - 1) / channels_each<channels>;
 
+/// How many turns it takes until all lanes have passed their pixels, and how many rows have room for.
 template <int channels>
-constexpr int vector_lanes = hn::MaxLanes(Lanes<channels>());
-template <int channels>
-constexpr int channels_each = vector_lanes<channels> / part_side;  // of a vector
-template <int channels>
-constexpr int vectors_of = (channels + channels_each<channels> - 1) / channels_each<channels>;
-
-/// How many turns it takes until all lanes have passed their pixels. As many as a row of bytes are told by two.
-template <int channels>
-constexpr int turns_of = 2 * part_side + channels - 2;
-constexpr int paired_turns = 2 * part_side;
+constexpr std::size_t turns_of = 2 * part_side + channels - 2;
+constexpr std::size_t row_turns = RunPartMaker::channel_lanes;
 
 /// The lanes that have a pixel in a turn.
 struct Active {
-    alignas(64) std::int16_t lanes[turns_of<3>][RunPartMaker::lanes];
+    alignas(64) std::uint8_t lanes[turns_of<3>][RunPartMaker::lanes];
 };
 inline constexpr Active active = [] {
     Active all{};
-    for (int turn = 0; turn < turns_of<3>; ++turn)
-        for (int lane = 0; lane < RunPartMaker::lanes; ++lane) {
-            const int x = turn - lane % part_side - lane / part_side;
-            all.lanes[turn][lane] = x >= 0 && x < part_side ? -1 : 0;
+    for (int turn = 0; turn < static_cast<int>(turns_of<3>); ++turn)
+        for (int lane = 0; lane < static_cast<int>(RunPartMaker::lanes); ++lane) {
+            const int x = turn - lane % part_side - lane / static_cast<int>(RunPartMaker::channel_lanes);
+            all.lanes[turn][lane] = x >= 0 && x < part_side ? 0xff : 0;
         }
     return all;
 }();
 
-/// What is known beforehand of the pixels of a part and around it.
+/// What is known beforehand of the pixels of parts and around them.
 enum class Likeness {
-    none,
-    same_way,  ///< those that change all go the same way, with all channels
-    all        ///< the same, and all of them change
+    all,       ///< all of them change, all channels the same way
+    same_way,  ///< those that change do so
+    none
 };
 
 /// A magnitude, 0 where a pixel stays, and which way it goes: 1 up, 2 down. Those of pixels that go the same way as
@@ -75,103 +72,82 @@ struct Step {
     V magnitude, way;
 };
 
+/// What two neighbours tell, the same for both where only one does.
 template <class V>
-struct Magnitudes {
-    V left, above, corner, before, left_before, above_before;
+struct Pair {
+    V smaller, larger;
 };
-/// Half of a number, rounded towards zero.
-template <class V>
-HWY_INLINE V halved(V number) {
-    return hn::ShiftRight<1>(hn::Sub(number, hn::BroadcastSignBit(number)));
-}
-template <class V>
-HWY_INLINE V clamp(V number, V low, V high) {
-    return hn::Min(hn::Max(number, low), high);
-}
-
-/// expected magnitudes of step_formulas.hpp, where pixels change all channels the same way or none. `has_before`: lanes
-/// of all channels but the first.
 template <Likeness like, class D, class V = hn::VFromD<D>>
-HWY_INLINE V expect_alike(D d, hn::Mask<D> has_before, const Magnitudes<V>& of) {
-    static_assert(like != Likeness::none);
-    const auto zero = hn::Zero(d), one = hn::Set(d, 1);
-    const auto smaller = hn::Min(of.left, of.above), larger = hn::Max(of.left, of.above);
-    // Of one that stays nothing is more.
-    auto more = hn::Add(hn::Sub(of.left, of.left_before), hn::Sub(of.above, of.above_before));
-    const auto sum = hn::Add(of.left, of.above);
-    auto straight = hn::Sub(sum, of.corner), low = smaller, high = larger;
-    if constexpr (like == Likeness::all) {
-        more = halved(more);
-    } else {
-        const auto both_tell = hn::Gt(smaller, zero);
-        more = hn::IfThenElse(both_tell, halved(more), more);
-        // Where only one tells, or none, both ends are the same.
-        straight = hn::IfThenElse(hn::Gt(of.corner, zero), straight, hn::ShiftRight<1>(sum));
-        high = hn::Max(larger, one);
-        low = hn::IfThenElse(both_tell, smaller, high);
-    }
-    return clamp(hn::IfThenElse(has_before, hn::Add(of.before, more), straight), hn::IfThenElse(has_before, one, low),
-                 hn::IfThenElse(has_before, hn::Set(d, max_steps), high));
+HWY_INLINE Pair<V> both_tell(D d, V one, V other) {
+    const auto smaller = hn::Min(one, other), larger = hn::Max(one, other);
+    if constexpr (like == Likeness::all) return {smaller, larger};
+    return {hn::IfThenElse(hn::Eq(smaller, hn::Zero(d)), larger, smaller), larger};
 }
 
-/// The same of any pixels. `same`: where the channel before goes the same way. The others: where that is told by the
-/// pixel to the left, by that and the same pixel's channel before, and so on.
-template <class D>
-struct Told {
-    hn::Mask<D> same, by_left, by_above, by_corner, by_left_before, by_above_before;
-};
-template <class D, class V = hn::VFromD<D>>
-HWY_INLINE V expect(D d, const Told<D>& told, const Magnitudes<V>& of) {
-    const auto one = hn::Set(d, 1);
-    const auto more_left = hn::Sub(of.left, of.left_before), more_above = hn::Sub(of.above, of.above_before);
-    const auto use_left = hn::And(told.by_left, told.by_left_before);
-    const auto use_above = hn::And(told.by_above, told.by_above_before);
-    const auto all = hn::Add(hn::IfThenElseZero(use_left, more_left), hn::IfThenElseZero(use_above, more_above));
-    const auto more = hn::IfThenElse(hn::And(use_left, use_above), halved(all), all);
-    // Where only one tells it does so for both.
-    const auto a = hn::IfThenElse(told.by_left, of.left, hn::IfThenElse(told.by_above, of.above, one));
-    const auto b = hn::IfThenElse(told.by_above, of.above, a), sum = hn::Add(a, b);
-    const auto straight = hn::IfThenElse(told.by_corner, hn::Sub(sum, of.corner), hn::ShiftRight<1>(sum));
-    return clamp(hn::IfThenElse(told.same, hn::Add(of.before, more), straight),
-                 hn::IfThenElse(told.same, one, hn::Min(a, b)),
-                 hn::IfThenElse(told.same, hn::Set(d, max_steps), hn::Max(a, b)));
+/// expected magnitudes of step_formulas.hpp where the channel before does not tell: the one straight on, which is
+/// between both neighbours.
+template <Likeness like, class D, class V = hn::VFromD<D>>
+HWY_INLINE V expect_straight(D d, const Pair<V>& of, V corner) {
+    if constexpr (like != Likeness::all)
+        corner = hn::IfThenElse(hn::Eq(corner, hn::Zero(d)), hn::AverageRound(of.smaller, of.larger), corner);
+    const auto held = hn::Min(hn::Max(corner, of.smaller), of.larger);
+    return hn::Add(of.smaller, hn::Sub(of.larger, held));
 }
+/// Where it does: by as much more than that as both neighbours have, on average, rounded towards zero.
+template <class D, class V = hn::VFromD<D>>
+HWY_INLINE V expect_more(D d, V before, const Pair<V>& of, const Pair<V>& of_before) {
+    // Averages are rounded up, by a half where just one of both is odd.
+    const auto one = hn::Set(d, 1);
+    const auto half = hn::Xor(of.smaller, of.larger), half_before = hn::Xor(of_before.smaller, of_before.larger);
+    const auto here = hn::AverageRound(of.smaller, of.larger);
+    const auto there = hn::AverageRound(of_before.smaller, of_before.larger);
+    const auto more = hn::SaturatedSub(hn::SaturatedSub(here, there), hn::And(hn::AndNot(half_before, half), one));
+    const auto less = hn::SaturatedSub(hn::SaturatedSub(there, here), hn::And(hn::AndNot(half, half_before), one));
+    return hn::SaturatedSub(hn::SaturatedAdd(before, more), less);
+}
+
 /// unfold_within() of numbers of which each is one too large: what is beyond the nearer end counts from the other one.
 template <class D, class V = hn::VFromD<D>>
 HWY_INLINE V unfold_all(D d, V folded, V expected) {
-    const auto beyond = hn::Set(d, max_steps + 1), reach = hn::ShiftRight<1>(folded);
-    const auto down = hn::Neg(hn::And(folded, hn::Set(d, 1)));
+    static_assert(max_steps == 255);
+    const hn::Repartition<std::uint16_t, D> d16;
+    const auto zero = hn::Zero(d);
+    const auto reach = hn::And(hn::BitCast(d, hn::ShiftRight<1>(hn::BitCast(d16, folded))), hn::Set(d, 0x7f));
+    const auto down = hn::Sub(zero, hn::And(folded, hn::Set(d, 1)));
     const auto near = hn::Add(expected, hn::Sub(hn::Xor(reach, down), down));
-    const auto is_above_low = hn::Gt(expected, reach), is_below_high = hn::Gt(hn::Sub(beyond, reach), expected);
-    return hn::IfThenElse(is_above_low, hn::IfThenElse(is_below_high, near, hn::Sub(beyond, folded)), folded);
+    const auto is_within_low = hn::Eq(hn::Min(expected, reach), expected);
+    const auto is_below_high = hn::Eq(hn::Min(expected, hn::Xor(reach, hn::Set(d, 0xff))), expected);
+    return hn::IfThenElse(is_within_low, folded, hn::IfThenElse(is_below_high, near, hn::Sub(zero, folded)));
 }
 
-/// Makes a part's magnitudes, turn by turn. Which neighbours go the same way is known beforehand, so magnitudes wait
-/// for magnitudes only. Where all go the same way nobody asks for ways.
+/// Makes the magnitudes of two parts, turn by turn. Which neighbours go the same way is known beforehand, so magnitudes
+/// wait for magnitudes only. Where all go the same way nobody asks for ways.
 template <int channels, Likeness like>
 class Chain {
     using D = Lanes<channels>;
     using V = hn::VFromD<D>;
-    static constexpr int vectors = vectors_of<channels>;
+    using Mask = hn::Mask<D>;
+    static constexpr std::size_t vectors = vectors_of<channels>, n = vector_lanes<channels>;
     static constexpr bool has_ways = like == Likeness::none;
 
 public:
-    using Turn = V[vectors];
-
-    HWY_INLINE Chain(const RunPartMaker::Part& part, const RunPartMaker::Left& left) {
+    HWY_INLINE explicit Chain(const RunPartMaker& maker) {
         const D d;
         const auto zero = hn::Zero(d);
-        for (int i = 0; i < vectors; ++i) {
-            left_[i] = {hn::Load(d, &left.magnitudes[first_lane(i)]),
-                        has_ways ? hn::Load(d, &left.ways[first_lane(i)]) : zero};
-            above_[i] = {load(part.above, i), has_ways ? load(part.ways_above, i) : zero};
-            corner_[i] = {last_byte(above_[i].magnitude), has_ways ? last_byte(above_[i].way) : zero};
+        for (std::size_t i = 0; i < vectors; ++i) {
+            left_[i] = {load(maker.left_of_parts, i), has_ways ? load(maker.ways_left_of_parts, i) : zero};
+            for (std::size_t part = 0; part < RunPartMaker::at_once; ++part)
+                above_[i][part] = {load(maker.above_parts[part], i),
+                                   has_ways ? load(maker.ways_above_parts[part], i) : zero};
+            corner_[i] = next_above(i);
             before_[i] = before_left_[i] = before_above_[i] = {zero, zero};
         }
     }
 
-    /// `folded`: as RunPartMaker::Part has it, and `ways` where they count. Leaves all lanes' magnitudes in `made`.
-    HWY_INLINE void pass(int turn, const Turn& folded, const Turn& ways, Turn& made) {
+    /// One turn: of `folded`, as RunPartMaker has them, and of `ways`, where they count. Leaves all lanes' magnitudes
+    /// in `made`, which may be the same.
+    HWY_INLINE void pass(std::size_t turn, const RunPartMaker::Lanes& folded, const RunPartMaker::Lanes& ways,
+                         RunPartMaker::Lanes& made) {
         const D d;
         const auto zero = hn::Zero(d);
         Step<V> told[vectors], told_left[vectors], told_above[vectors];
@@ -183,132 +159,151 @@ public:
             // All channels change: the one before was here a turn ago, and that turn's is to the left of it now.
             to_next_channel(left_, told);
             to_next_channel(corner_, told_above);
-            for (int i = 0; i < vectors; ++i) told_left[i] = std::exchange(before_[i], told[i]);
+            for (std::size_t i = 0; i < vectors; ++i) told_left[i] = std::exchange(before_[i], told[i]);
         }
-        for (int i = 0; i < vectors; ++i) {
-            const Step<V> above{below(left_[i].magnitude, above_[i].magnitude),
-                                has_ways ? below(left_[i].way, above_[i].way) : zero};
-            above_[i] = {next_byte(above_[i].magnitude), has_ways ? next_byte(above_[i].way) : zero};
-            const auto changes = hn::Gt(folded[i], zero);
-            const Magnitudes<V> of{left_[i].magnitude, above.magnitude,        corner_[i].magnitude,
-                                   told[i].magnitude,  told_left[i].magnitude, told_above[i].magnitude};
+        for (std::size_t i = 0; i < vectors; ++i) {
+            const auto first = next_above(i);
+            const Step<V> above{below(left_[i].magnitude, first.magnitude),
+                                has_ways ? below(left_[i].way, first.way) : zero};
+            const auto pixels = load(folded, i);
+            const auto stays = hn::Eq(pixels, zero);
+            Step<V> here{zero, has_ways ? load(ways, i) : zero};
             V expected;
             if constexpr (has_ways) {
-                const auto like_this = [&](const Step<V>& other) HWY_ATTR { return hn::Eq(other.way, ways[i]); };
-                const Told<D> by{like_this(told[i]),    like_this(left_[i]),     like_this(above),
-                                 like_this(corner_[i]), like_this(told_left[i]), like_this(told_above[i])};
-                expected = expect(d, by, of);
+                const auto alike = [&](const Step<V>& other, const Step<V>& also) HWY_ATTR {
+                    return hn::IfThenElseZero(hn::And(hn::Eq(other.way, here.way), hn::Eq(also.way, here.way)),
+                                              other.magnitude);
+                };
+                const auto straight =
+                    expect_straight<like>(d, both_tell<like>(d, alike(left_[i], left_[i]), alike(above, above)),
+                                          alike(corner_[i], corner_[i]));
+                const auto more =
+                    expect_more(d, told[i].magnitude,
+                                both_tell<like>(d, alike(left_[i], told_left[i]), alike(above, told_above[i])),
+                                both_tell<like>(d, alike(told_left[i], left_[i]), alike(told_above[i], above)));
+                expected = hn::IfThenElse(hn::Eq(told[i].way, here.way), more, straight);
             } else {
-                expected = expect_alike<like>(d, hn::Not(hn::FirstN(d, i == 0 ? part_side : 0)), of);
+                const auto both = both_tell<like>(d, left_[i].magnitude, above.magnitude);
+                const auto straight = expect_straight<like>(d, both, corner_[i].magnitude);
+                const auto more = expect_more(d, told[i].magnitude, both,
+                                              both_tell<like>(d, told_left[i].magnitude, told_above[i].magnitude));
+                expected = hn::IfThenElse(is_first_channel(i), straight, more);
             }
-            Step<V> here{unfold_all(d, folded[i], expected), has_ways ? ways[i] : zero};
+            here.magnitude = unfold_all(d, pixels, hn::Max(expected, hn::Set(d, 1)));
             corner_[i] = above;
             if constexpr (like == Likeness::all) {
-                left_[i].magnitude = hn::IfThenElse(changes, here.magnitude, left_[i].magnitude);
+                left_[i].magnitude = hn::IfThenElse(stays, left_[i].magnitude, here.magnitude);
             } else {
-                here.magnitude = hn::IfThenElseZero(changes, here.magnitude);
+                here.magnitude = hn::IfThenZeroElse(stays, here.magnitude);
                 if constexpr (has_ways) {
-                    before_[i] = where(changes, here, told[i]);
-                    before_left_[i] = where(changes, left_[i], told_left[i]);
-                    before_above_[i] = where(changes, above, told_above[i]);
+                    before_[i] = where(stays, told[i], here);
+                    before_left_[i] = where(stays, told_left[i], left_[i]);
+                    before_above_[i] = where(stays, told_above[i], above);
                 }
                 // Before its first pixel a lane has the one to the left of the part, behind its last one that.
-                const auto is_active = hn::MaskFromVec(hn::Load(d, active.lanes[turn] + first_lane(i)));
+                const auto is_active = hn::MaskFromVec(hn::Load(d, active.lanes[turn] + i * n));
                 left_[i] = where(is_active, here, left_[i]);
             }
-            made[i] = left_[i].magnitude;
+            hn::Store(left_[i].magnitude, d, &made[i * n]);
         }
     }
 
-    /// `way`: where all that change go the same way.
-    HWY_INLINE void leave(std::int16_t way, RunPartMaker::Left& left) const {
-        const D d;
-        for (int i = 0; i < vectors; ++i) {
-            const auto magnitude = left_[i].magnitude;
-            hn::Store(magnitude, d, &left.magnitudes[first_lane(i)]);
-            hn::Store(has_ways ? left_[i].way : hn::IfThenElseZero(hn::Gt(magnitude, hn::Zero(d)), hn::Set(d, way)), d,
-                      &left.ways[first_lane(i)]);
+    HWY_INLINE void leave(RunPartMaker& maker) const {
+        for (std::size_t i = 0; i < vectors; ++i) {
+            hn::Store(left_[i].magnitude, D(), &maker.left_of_parts[i * n]);
+            if (has_ways) hn::Store(left_[i].way, D(), &maker.ways_left_of_parts[i * n]);
         }
     }
 
 private:
-    static constexpr std::size_t first_lane(int vector) {
-        return static_cast<std::size_t>(vector * vector_lanes<channels>);
+    static HWY_INLINE V load(const RunPartMaker::Lanes& lanes, std::size_t vector) {
+        return hn::Load(D(), &lanes[vector * n]);
     }
-    static HWY_INLINE V load(const std::array<std::uint8_t, RunPartMaker::row_bytes>& bytes, int vector) {
-        return hn::BitCast(D(), hn::Load(LaneBytes<channels>(), &bytes[2 * first_lane(vector)]));
-    }
-    static HWY_INLINE Step<V> where(hn::Mask<D> mask, const Step<V>& yes, const Step<V>& no) {
+    static HWY_INLINE Step<V> where(Mask mask, const Step<V>& yes, const Step<V>& no) {
         return {hn::IfThenElse(mask, yes.magnitude, no.magnitude),
                 has_ways ? hn::IfThenElse(mask, yes.way, no.way) : no.way};
     }
-    // Of the pixels above the part, the last byte but one of a channel's sixteen is this turn's.
-    static HWY_INLINE V next_byte(V above) {
-        const LaneBytes<channels> d8;
-        return hn::BitCast(D(), hn::ShiftLeftBytes<1>(d8, hn::BitCast(d8, above)));
-    }
-    static HWY_INLINE V last_byte(V above) {
-        const LaneBytes<channels> d8;
-        return hn::BitCast(D(), hn::ShiftRightBytes<15>(d8, hn::BitCast(d8, above)));
-    }
-    /// Each lane's from the one before it, that is from the row above, and the first row's from above the part.
-    static HWY_INLINE V below(V of, V above) {
-        const LaneBytes<channels> d8;
-        const auto both = hn::CombineShiftRightBytes<14>(d8, hn::BitCast(d8, of), hn::BitCast(d8, above));
-        return hn::And(hn::BitCast(D(), both), hn::Set(D(), 0xff));
+    static HWY_INLINE Mask is_first_channel(std::size_t vector) {
+        return hn::FirstN(D(), vector == 0 ? RunPartMaker::channel_lanes : 0);
     }
 
-    /// Of vectors of all channels, those of the channel before; nothing for the first one.
+    /// Of the pixels above both parts the next ones, each in the lane of its part's first row.
+    HWY_INLINE Step<V> next_above(std::size_t i) {
+        const hn::Repartition<std::uint64_t, D> d64;
+        const auto next = [&](V Step<V>::*of) HWY_ATTR {
+            auto &one = above_[i][0].*of, &other = above_[i][1].*of;
+            const auto both = hn::InterleaveLower(d64, hn::BitCast(d64, one), hn::BitCast(d64, other));
+            one = hn::ShiftRightBytes<1>(D(), one);
+            other = hn::ShiftRightBytes<1>(D(), other);
+            return hn::BitCast(D(), hn::And(both, hn::Set(d64, 0xff)));
+        };
+        return {next(&Step<V>::magnitude), has_ways ? next(&Step<V>::way) : hn::Zero(D())};
+    }
+    /// Each lane's from the one before it, that is from the row above, and the first rows' from above the parts.
+    static HWY_INLINE V below(V of, V first) {
+        const hn::Repartition<std::uint64_t, D> d64;
+        return hn::Or(hn::BitCast(D(), hn::ShiftLeft<8>(hn::BitCast(d64, of))), first);
+    }
+
+    /// Of vectors of all channels, those of the channel before; the first one has none, and where ways are not asked
+    /// for any.
     static HWY_INLINE void to_next_channel(const Step<V> (&of)[vectors], Step<V> (&to)[vectors]) {
         const D d;
         const auto zero = hn::Zero(d);
+        for (std::size_t i = 0; i < vectors; ++i) {
+            const auto& last = i == 0 ? Step<V>{zero, zero} : of[i - 1];
+            to[i] = {moved_on(of[i].magnitude, last.magnitude), has_ways ? moved_on(of[i].way, last.way) : zero};
+        }
+        if (has_ways && channels_each < channels >> 2) to[0] = where(is_first_channel(0), {zero, zero}, to[0]);
+    }
+    static HWY_INLINE V moved_on(V of, [[maybe_unused]] V last) {
+        const D d;
         if constexpr (channels_each<channels> == 1) {
-            to[0] = {zero, zero};
-            for (int i = 1; i < vectors; ++i) to[i] = of[i - 1];
+            return last;
+        } else if constexpr (channels_each<channels> == 2) {
+            return hn::ConcatLowerUpper(d, of, last);
         } else {
-            // Each vector's eight lanes turned round by one place of eight; the last ones come first.
+            // All four turned round by one.
             const hn::Repartition<std::int32_t, D> words;
+            constexpr std::size_t count = n / sizeof(std::int32_t), each = RunPartMaker::channel_lanes / 4;
             HWY_ALIGN static constexpr auto order = [] {
-                std::array<std::int32_t, vector_lanes<channels> / 2> from{};
-                for (std::size_t i = 0; i < from.size(); ++i)
-                    from[i] = static_cast<std::int32_t>((i + from.size() - part_side / 2) % from.size());
+                std::array<std::int32_t, count> from{};
+                for (std::size_t i = 0; i < count; ++i) from[i] = static_cast<std::int32_t>((i + count - each) % count);
                 return from;
             }();
-            const auto indices = hn::SetTableIndices(words, order.data());
-            const auto turned = [&](V v) HWY_ATTR {
-                return hn::BitCast(d, hn::TableLookupLanes(hn::BitCast(words, v), indices));
-            };
-            const auto first_channel = hn::FirstN(d, part_side);
-            Step<V> last{zero, zero};
-            for (int i = 0; i < vectors; ++i) {
-                const Step<V> now{turned(of[i].magnitude), has_ways ? turned(of[i].way) : zero};
-                // Where pixels change all channels the first one does not ask.
-                to[i] = !has_ways && i == 0 ? now : where(first_channel, last, now);
-                last = now;
-            }
+            return hn::BitCast(d,
+                               hn::TableLookupLanes(hn::BitCast(words, of), hn::SetTableIndices(words, order.data())));
         }
     }
 
-    Step<V> left_[vectors], above_[vectors], corner_[vectors];
+    Step<V> left_[vectors], above_[vectors][RunPartMaker::at_once], corner_[vectors];
     Step<V> before_[vectors], before_left_[vectors], before_above_[vectors];
 };
 
-/// Eight rows of sixteen bytes for each channel become eight pairs of turns: each lane's byte of the first one, and
-/// above it that of the second one. Undoes that, too.
-template <class D, class V = hn::VFromD<D>>
-HWY_INLINE void transpose(D d, V (&rows)[part_side]) {
-    // Three times the rows of the upper half beside those of the lower one.
-    const auto pair_up = [&]() HWY_ATTR __attribute__((always_inline)) {
-        V next[part_side];
-        for (int i = 0; i < part_side / 2; ++i) {
-            next[2 * i] = hn::InterleaveLower(d, rows[i], rows[i + part_side / 2]);
-            next[2 * i + 1] = hn::InterleaveUpper(d, rows[i], rows[i + part_side / 2]);
+/// Of each channel sixteen rows of sixteen bytes become sixteen turns of as many lanes, or the other way round.
+template <int channels>
+HWY_INLINE void transpose(const RunPartMaker::Rows& from, RunPartMaker::Rows& to) {
+    const Lanes<channels> d;
+    constexpr std::size_t half = RunPartMaker::channel_lanes / 2;
+    // Loops that compilers do not unroll would keep vectors in memory.
+    [&]<std::size_t... i>(std::index_sequence<i...>) HWY_ATTR __attribute__((always_inline)) {
+        using V = LaneVector<channels>;
+        for (std::size_t at = 0; at < vectors_of<channels> * vector_lanes<channels>; at += vector_lanes<channels>) {
+            V rows[] = {hn::Load(d, &from[i][at])..., hn::Load(d, &from[i + half][at])...};
+            // Four times the rows of the upper half beside those of the lower one.
+            const auto pair_up = [&]() HWY_ATTR __attribute__((always_inline)) {
+                const V lower[] = {hn::InterleaveLower(d, rows[i], rows[i + half])...};
+                const V upper[] = {hn::InterleaveUpper(d, rows[i], rows[i + half])...};
+                ((rows[2 * i] = lower[i], rows[2 * i + 1] = upper[i]), ...);
+            };
+            pair_up();
+            pair_up();
+            pair_up();
+            pair_up();
+            ((hn::Store(rows[i], d, &to[i][at]), hn::Store(rows[i + half], d, &to[i + half][at])), ...);
         }
-        for (int i = 0; i < part_side; ++i) rows[i] = next[i];
-    };
-    pair_up();
-    pair_up();
-    pair_up();
+    }
+    (std::make_index_sequence<half>());
 }
 
 }  // namespace run_lanes

@@ -34,34 +34,32 @@ public:
     bool make(const BlockPlace& block, std::span<const RunPart> parts, PartSet changed, const std::uint8_t* folded,
               int threshold, HostView<std::uint8_t> tile);
 
-    /// How many parts are made side by side: each turn of one waits for the turn before it.
+    /// Two parts are made side by side where there are two that do not hang on each other.
     static constexpr std::size_t at_once = 2;
-    /// A lane for each row of each of four channels, of which one is room to spare.
-    static constexpr int lanes = 4 * part_side;
-    /// What a row, or two turns, take in bytes: 16 for each of four channels.
-    static constexpr std::size_t row_bytes = std::size_t{2} * lanes;
-    using Rows = std::array<std::array<std::uint8_t, row_bytes>, part_side>;
+    /// A lane for each row of each part, of each of four channels, of which one is room to spare.
+    static constexpr std::size_t channel_lanes = at_once * part_side, lanes = 4 * channel_lanes;
+    using Lanes = std::array<std::uint8_t, lanes>;
+    /// Rows of pixels, a channel's in as many bytes as it has lanes; the second part's behind those of the first.
+    using Rows = std::array<Lanes, channel_lanes>;
 
-    /// A part while it is made.
-    struct Part {
-        // Folded magnitudes and 1, or 0 where a pixel stays, and which way pixels go. Each row of a channel lies one
-        // pixel further right than the one above it, each channel one further than the one before. Zeros beside them.
-        alignas(64) Rows folded{}, ways{};
-        // The same by two turns each, and then the magnitudes made of them.
-        alignas(64) Rows by_turns, ways_by_turns;
-        alignas(64) std::array<std::int16_t, lanes> last_turn{}, last_way{};  // the turn that rows have no room for
-        // Of the pixels above, the first one last, and before them the corner.
-        alignas(64) std::array<std::uint8_t, row_bytes> above{}, ways_above{};
-        alignas(64) Rows made;  // the differences, as bytes
-    };
-    std::array<Part, at_once> being_made;
+    // While parts are made: folded magnitudes and 1, or 0 where a pixel stays, and which way pixels go. Each row of a
+    // channel lies one pixel further right than the one above it, each channel one further than the one before. Zeros
+    // beside them.
+    alignas(64) Rows folded{}, ways{};
+    // The same by turns, and then the magnitudes made of them. The last turn is one that rows have no room for.
+    alignas(64) Rows by_turns, ways_by_turns;
+    alignas(64) Lanes last_turn{}, last_ways{};
+    // Of the pixels above each part the corner, and behind it those of its columns.
+    alignas(64) std::array<Lanes, at_once> above_parts{}, ways_above_parts{};
+    alignas(64) Lanes left_of_parts{}, ways_left_of_parts{};
+    alignas(64) Rows made;  // the differences, as bytes
 
     // Between parts: of each channel the pixels above those of the next row of parts, and of each row of parts the
     // pixels to the left of its next part, and the one above those.
     using Pixels = std::array<std::array<std::uint8_t, block_side>, 3>;
     Pixels above, ways_above;
     struct Left {
-        alignas(64) std::array<std::int16_t, lanes> magnitudes, ways;
+        std::array<std::array<std::uint8_t, part_side>, 3> magnitudes, ways;
         std::array<std::uint8_t, 3> corner, corner_way;
     };
     std::array<Left, parts_per_row> left;

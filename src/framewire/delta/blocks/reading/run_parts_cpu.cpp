@@ -52,14 +52,22 @@ constexpr std::array<RowDoes, 8> row_does = {{{some_stay, some_stay},
                                               {some_go_down | some_stay, some_go_down},
                                               {some_go_down | some_stay, some_stay}}};
 
-/// Where a row of a channel begins in RunPartMaker::Rows.
-constexpr std::size_t slanted(std::size_t channel, std::size_t y) { return 16 * channel + y + channel; }
+/// Where a row of a channel of a part begins in its lanes.
+constexpr std::size_t slanted(std::size_t channel, std::size_t y) {
+    return RunPartMaker::channel_lanes * channel + y + channel;
+}
+/// The lanes of a channel of one of two parts.
+constexpr std::size_t lanes_of(std::size_t channel, std::size_t part) {
+    return RunPartMaker::channel_lanes * channel + part_side * part;
+}
 
 /// A part to be made, and what is known of it.
 struct Made {
     const RunPart* part;
-    int column, row;
+    std::size_t column, row;
     std::uint8_t does;  ///< with the pixels around it
+
+    std::uint8_t way() const { return does & some_go_down ? down : up; }
 };
 
 inline void begin_block(RunPartMaker& maker) {
@@ -102,17 +110,18 @@ inline void pass(std::size_t column, std::size_t row, RunPartMaker& maker) {
     maker.above_does[column] = maker.above_end_does[column] = maker.left_does[row] = some_stay;
 }
 
-/// Lays out what is read of a part. `has_ways`: those count.
+/// Lays out what is read of a part, as number `at` of those made side by side. `has_ways`: those count.
 template <int channels, bool has_ways>
-void lay_out(const RunPart& part, const std::uint8_t* folded, RunPartMaker::Part& to) {
+void lay_out(const RunPart& part, const std::uint8_t* folded, std::size_t at, RunPartMaker& maker) {
     std::array<const std::uint8_t*, channels> next;
     for (std::size_t i = 0; i < channels; ++i) {
         next[i] = folded;
         folded += part.counts[i];
     }
+    const auto first_row = part_side * at;
     const auto store = [&](std::size_t i, std::size_t y, std::uint64_t pixels, std::uint64_t ways) {
-        store_eight(pixels, &to.folded[y][slanted(i, y)]);
-        if (has_ways) store_eight(ways, &to.ways[y][slanted(i, y)]);
+        store_eight(pixels, &maker.folded[first_row + y][slanted(i, y)]);
+        if (has_ways) store_eight(ways, &maker.ways[first_row + y][slanted(i, y)]);
     };
     for (std::size_t y = 0; y < part_side; ++y) {
         const auto& row = part.rows[y];
@@ -141,27 +150,42 @@ void lay_out(const RunPart& part, const std::uint8_t* folded, RunPartMaker::Part
     }
     if constexpr (channels == 3) {
         // The last channel's last pixel is beyond its row, where a lane has it that has none.
-        constexpr std::size_t lane = channels * part_side - 1, row = part_side - 1, byte = slanted(2, row) + row;
-        to.last_turn[lane] = std::exchange(to.folded[row][byte], std::uint8_t{0});
-        if (has_ways) to.last_way[lane] = to.ways[row][byte];
+        constexpr std::size_t last = part_side - 1, byte = slanted(2, last) + last;
+        const auto row = first_row + last, lane = lanes_of(2, at) + last;
+        maker.last_turn[lane] = std::exchange(maker.folded[row][byte], std::uint8_t{0});
+        if (has_ways) maker.last_ways[lane] = maker.ways[row][byte];
+    }
+}
+/// Leaves the second place empty.
+template <int channels>
+void lay_out_nothing(RunPartMaker& maker) {
+    for (std::size_t y = 0; y < part_side; ++y)
+        for (std::size_t i = 0; i < channels; ++i) store_eight(0, &maker.folded[part_side + y][slanted(i, y)]);
+    if constexpr (channels == 3) {
+        maker.folded[2 * part_side - 1][slanted(2, part_side - 1) + part_side - 1] = 0;
+        maker.last_turn[lanes_of(2, 1) + part_side - 1] = 0;
     }
 }
 
-/// Lays out the pixels above a part and the one to their left, and leaves the corner of the next part.
+/// Lays out the pixels above a part and to its left, and leaves the corner of the next part.
 template <int channels, bool has_ways>
-void take_above(std::size_t column, std::size_t row, RunPartMaker& maker, RunPartMaker::Part& to) {
-    auto& left = maker.left[row];
-    const auto take = [&](std::size_t i, const RunPartMaker::Pixels& from, std::uint8_t corner, auto& above) {
-        constexpr std::size_t last = 15;
-        const auto* const pixels = &from[i][column * part_side];
-        store_eight(__builtin_bswap64(load_eight(pixels)), &above[16 * i + last - i - part_side]);
-        above[16 * i + last - i] = corner;
-    };
+void take_surroundings(const Made& of, std::size_t at, RunPartMaker& maker) {
+    auto& left = maker.left[of.row];
+    const auto first = of.column * part_side;
     for (std::size_t i = 0; i < channels; ++i) {
-        take(i, maker.above, left.corner[i], to.above);
-        if (has_ways) take(i, maker.ways_above, left.corner_way[i], to.ways_above);
-        left.corner[i] = maker.above[i][column * part_side + part_side - 1];
-        left.corner_way[i] = maker.ways_above[i][column * part_side + part_side - 1];
+        const auto lanes = lanes_of(i, at), begin = slanted(i, 0);
+        auto& above = maker.above_parts[at];
+        above[begin] = left.corner[i];
+        store_eight(load_eight(&maker.above[i][first]), &above[begin + 1]);
+        store_eight(load_eight(left.magnitudes[i].data()), &maker.left_of_parts[lanes]);
+        if (has_ways) {
+            auto& ways = maker.ways_above_parts[at];
+            ways[begin] = left.corner_way[i];
+            store_eight(load_eight(&maker.ways_above[i][first]), &ways[begin + 1]);
+            store_eight(load_eight(left.ways[i].data()), &maker.ways_left_of_parts[lanes]);
+        }
+        left.corner[i] = maker.above[i][first + part_side - 1];
+        left.corner_way[i] = maker.ways_above[i][first + part_side - 1];
     }
 }
 
@@ -185,165 +209,110 @@ namespace hn = hwy::HWY_NAMESPACE;
 using namespace run_parts_shared;
 using namespace run_lanes;
 
-/// Turns rows into pairs of turns, or back.
-template <int channels>
-HWY_INLINE void transpose_rows(const RunPartMaker::Rows& from, RunPartMaker::Rows& to) {
-    const Lanes<channels> d;
-    const LaneBytes<channels> d8;
-    for (std::size_t at = 0; at < std::size_t{vectors_of<channels>} * hn::MaxLanes(d8); at += hn::MaxLanes(d8)) {
-        LaneVector<channels> rows[part_side];
-        for (std::size_t y = 0; y < part_side; ++y) rows[y] = hn::BitCast(d, hn::Load(d8, &from[y][at]));
-        transpose(d, rows);
-        for (std::size_t y = 0; y < part_side; ++y) hn::Store(hn::BitCast(d8, rows[y]), d8, &to[y][at]);
+/// Makes the magnitudes of the parts that are laid out, as rows in place of turns.
+template <int channels, Likeness like>
+HWY_INLINE void make_magnitudes(RunPartMaker& maker) {
+    transpose<channels>(maker.folded, maker.by_turns);
+    if (like == Likeness::none) transpose<channels>(maker.ways, maker.ways_by_turns);
+    Chain<channels, like> chain(maker);
+    for (std::size_t turn = 0; turn < row_turns; ++turn)
+        chain.pass(turn, maker.by_turns[turn], maker.ways_by_turns[turn], maker.by_turns[turn]);
+    if constexpr (turns_of < channels >> row_turns) {
+        RunPartMaker::Lanes made;
+        chain.pass(row_turns, maker.last_turn, maker.last_ways, made);
     }
-}
-
-/// Makes the magnitudes of parts, which are laid out in maker.being_made.
-template <int channels, Likeness like, std::size_t count>
-HWY_INLINE void make_magnitudes(const Made* of, RunPartMaker& maker) {
-    constexpr bool has_ways = like == Likeness::none;
-    constexpr int vectors = vectors_of<channels>;
-    const Lanes<channels> d;
-    const LaneBytes<channels> d8;
-    const hn::RebindToUnsigned<Lanes<channels>> d16;
-    using Turn = typename Chain<channels, like>::Turn;
-    const auto part = [&](std::size_t i) __attribute__((always_inline))->RunPartMaker::Part& {
-        return maker.being_made[i];
-    };
-    const auto left = [&](std::size_t i) __attribute__((always_inline))->RunPartMaker::Left& {
-        return maker.left[static_cast<std::size_t>(of[i].row)];
-    };
-    const auto lower = [&](LaneVector<channels> pair) HWY_ATTR __attribute__((always_inline)) {
-        return hn::And(pair, hn::Set(d, 0xff));
-    };
-    const auto upper = [&](LaneVector<channels> pair) HWY_ATTR __attribute__((always_inline)) {
-        return hn::BitCast(d, hn::ShiftRight<8>(hn::BitCast(d16, pair)));
-    };
-    [&]<std::size_t... i>(std::index_sequence<i...>) HWY_ATTR __attribute__((always_inline)) {
-        Chain<channels, like> chains[] = {Chain<channels, like>(part(i), left(i))...};
-        for (std::size_t pair = 0; pair < part_side; ++pair) {
-            Turn folded[count], ways[count], made[count], first[count];
-            const auto load = [&](const RunPartMaker::Rows& from, Turn& to) HWY_ATTR __attribute__((always_inline)) {
-                for (int v = 0; v < vectors; ++v)
-                    to[v] = hn::BitCast(d, hn::Load(d8, &from[pair][static_cast<std::size_t>(v) * hn::MaxLanes(d8)]));
-            };
-            const auto pass = [&](std::size_t one, int turn, auto half, Turn& to) HWY_ATTR
-                __attribute__((always_inline)) {
-                Turn half_folded, half_ways;
-                for (int v = 0; v < vectors; ++v) {
-                    half_folded[v] = half(folded[one][v]);
-                    half_ways[v] = has_ways ? half(ways[one][v]) : half_folded[v];
-                }
-                chains[one].pass(turn, half_folded, half_ways, to);
-            };
-            (load(part(i).by_turns, folded[i]), ...);
-            if constexpr (has_ways) (load(part(i).ways_by_turns, ways[i]), ...);
-            (pass(i, 2 * static_cast<int>(pair), lower, first[i]), ...);
-            (pass(i, 2 * static_cast<int>(pair) + 1, upper, made[i]), ...);
-            const auto store = [&](std::size_t one) HWY_ATTR __attribute__((always_inline)) {
-                for (int v = 0; v < vectors; ++v)
-                    hn::Store(hn::BitCast(d8, hn::Or(first[one][v], hn::ShiftLeft<8>(made[one][v]))), d8,
-                              &part(one).by_turns[pair][static_cast<std::size_t>(v) * hn::MaxLanes(d8)]);
-            };
-            (store(i), ...);
+    chain.leave(maker);
+    transpose<channels>(maker.by_turns, maker.by_turns);
+    if constexpr (channels == 3)
+        for (std::size_t at = 0; at < RunPartMaker::at_once; ++at) {
+            constexpr std::size_t last = part_side - 1;
+            maker.by_turns[part_side * at + last][slanted(2, last) + last] =
+                maker.left_of_parts[lanes_of(2, at) + last];
         }
-        if constexpr (turns_of < channels >> paired_turns) {
-            const auto pass = [&](std::size_t one) HWY_ATTR __attribute__((always_inline)) {
-                Turn folded, ways, made;
-                for (int v = 0; v < vectors; ++v) {
-                    const auto at = static_cast<std::size_t>(v * vector_lanes<channels>);
-                    folded[v] = hn::Load(d, &part(one).last_turn[at]);
-                    ways[v] = hn::Load(d, &part(one).last_way[at]);
-                }
-                chains[one].pass(paired_turns, folded, ways, made);
-            };
-            (pass(i), ...);
-        }
-        (chains[i].leave(of[i].does & some_go_down ? down : up, left(i)), ...);
-    }
-    (std::make_index_sequence<count>());
 }
 
 /// Writes what the magnitudes of a part make of bytes. False where one is too far.
 template <int channels>
-HWY_INLINE bool give_rows(const Made& of, bool has_ways, int threshold, HostView<std::uint8_t> tile,
-                          RunPartMaker& maker, RunPartMaker::Part& from) {
-    const LaneBytes<channels> d8;
-    constexpr std::size_t vectors = vectors_of<channels>, vector_bytes = hn::MaxLanes(d8);
+HWY_INLINE bool give_rows(const Made& of, std::size_t at, bool has_ways, int threshold, HostView<std::uint8_t> tile,
+                          RunPartMaker& maker) {
+    const Lanes<channels> d;
+    constexpr std::size_t n = vector_lanes<channels>, last = part_side - 1;
     const hn::FixedTag<std::uint8_t, part_side> eight;
     const auto& part = *of.part;
-    const auto zero = hn::Zero(d8), limit = hn::Set(d8, static_cast<std::uint8_t>(threshold));
-    const auto all_down = hn::Set(d8, of.does & some_go_down ? std::uint8_t{0xff} : std::uint8_t{0});
+    const auto number = [&](int value) HWY_ATTR { return hn::Set(d, static_cast<std::uint8_t>(value)); };
+    const auto zero = hn::Zero(d), limit = number(threshold), most = number(max_steps - threshold);
+    const auto all_down = number(of.way() == down ? 0xff : 0);
     auto furthest = zero;
-    transpose_rows<channels>(from.by_turns, from.by_turns);
-    constexpr std::size_t last_lane = channels * part_side - 1, beyond = 16 * channels;
-    const auto last_pixel =
-        static_cast<std::uint8_t>(maker.left[static_cast<std::size_t>(of.row)].magnitudes[last_lane]);
-    if constexpr (channels == 3) from.by_turns[part_side - 1][beyond] = last_pixel;
+    const auto first_row = part_side * at;
     // First all of them: what is stored as vectors is not there at once as eight bytes.
-    for (std::size_t y = 0; y < part_side; ++y)
-        for (std::size_t v = 0; v < vectors; ++v) {
-            const auto magnitude = hn::Load(d8, &from.by_turns[y][v * vector_bytes]);
+    for (std::size_t y = 0; y < part_side; ++y) {
+        auto& row = maker.made[first_row + y];
+        for (std::size_t v = 0; v < vectors_of<channels>; ++v) {
+            const auto magnitude = hn::Load(d, &maker.by_turns[first_row + y][v * n]);
             furthest = hn::Max(furthest, magnitude);
             const auto far = hn::IfThenZeroElse(hn::Eq(magnitude, zero), hn::Add(magnitude, limit));
             auto goes_down = all_down;
             if (has_ways)
-                goes_down = hn::VecFromMask(
-                    d8, hn::Eq(hn::Load(d8, &from.ways[y][v * vector_bytes]), hn::Set(d8, std::uint8_t{down})));
-            hn::Store(hn::Sub(hn::Xor(far, goes_down), goes_down), d8, &from.made[y][v * vector_bytes]);
+                goes_down = hn::VecFromMask(d, hn::Eq(hn::Load(d, &maker.ways[first_row + y][v * n]), number(down)));
+            hn::Store(hn::Sub(hn::Xor(far, goes_down), goes_down), d, &row[v * n]);
         }
-    if constexpr (channels == 3) {
-        const int far = last_pixel ? last_pixel + threshold : 0;
-        const bool goes_down = has_ways ? from.last_way[last_lane] == down : (of.does & some_go_down) != 0;
-        from.made[part_side - 1][beyond] = static_cast<std::uint8_t>(goes_down ? -far : far);
+        if (channels == 3 && y == last) {
+            // The last pixel is beyond the vectors of three channels where those are short.
+            constexpr std::size_t byte = slanted(2, last) + last;
+            const int magnitude = maker.by_turns[first_row + y][byte], far = magnitude ? magnitude + threshold : 0;
+            if (far > max_steps) return false;
+            const auto way = has_ways ? maker.ways[first_row + y][byte] : of.way();
+            row[byte] = static_cast<std::uint8_t>(way == down ? -far : far);
+        }
     }
     for (std::size_t y = 0; y < static_cast<std::size_t>(part.height); ++y) {
         auto* const to = tile.row(0, part.top + static_cast<int>(y)) + std::int64_t{part.left} * channels;
-        const auto bytes_of = [&](std::size_t i) HWY_ATTR { return hn::LoadU(eight, &from.made[y][slanted(i, y)]); };
+        const auto bytes_of = [&](std::size_t i)
+                                  HWY_ATTR { return hn::LoadU(eight, &maker.made[first_row + y][slanted(i, y)]); };
         static_assert(channel_order[0] == 1 && channel_order[1] == 0);
         if constexpr (channels == 3)
             hn::StoreInterleaved3(bytes_of(1), bytes_of(0), bytes_of(2), eight, to);
         else
             hn::StoreU(bytes_of(0), eight, to);
     }
-    return last_pixel + threshold <= 255 &&
-           hn::AllTrue(d8, hn::Eq(hn::Max(furthest, hn::Set(d8, static_cast<std::uint8_t>(255 - threshold))),
-                                  hn::Set(d8, static_cast<std::uint8_t>(255 - threshold))));
+    return hn::AllTrue(d, hn::Eq(hn::Max(furthest, most), most));
 }
 
-/// Leaves a part's last row to the part below.
+/// Leaves a part's last row to the part below, and its last column to the one to its right.
 template <int channels>
-HWY_INLINE void leave_above(const Made& of, bool has_ways, const RunPartMaker::Part& from, RunPartMaker& maker) {
-    constexpr std::size_t y = part_side - 1;
-    const std::uint64_t way = of.does & some_go_down ? down : up;
+void leave_surroundings(const Made& of, std::size_t at, bool has_ways, RunPartMaker& maker) {
+    constexpr std::size_t last = part_side - 1;
+    const auto row = part_side * at + last;
+    auto& left = maker.left[of.row];
     for (std::size_t i = 0; i < channels; ++i) {
-        const auto row = load_eight(&from.by_turns[y][slanted(i, y)]);
-        const auto at = static_cast<std::size_t>(of.column) * part_side;
-        store_eight(row, &maker.above[i][at]);
-        store_eight(has_ways ? load_eight(&from.ways[y][slanted(i, y)]) : ones_where_any(row) * way,
-                    &maker.ways_above[i][at]);
+        const auto lower = load_eight(&maker.by_turns[row][slanted(i, last)]);
+        const auto right = load_eight(&maker.left_of_parts[lanes_of(i, at)]);
+        const auto first = of.column * part_side;
+        store_eight(lower, &maker.above[i][first]);
+        store_eight(right, left.magnitudes[i].data());
+        store_eight(has_ways ? load_eight(&maker.ways[row][slanted(i, last)]) : ones_where_any(lower) * of.way(),
+                    &maker.ways_above[i][first]);
+        store_eight(
+            has_ways ? load_eight(&maker.ways_left_of_parts[lanes_of(i, at)]) : ones_where_any(right) * of.way(),
+            left.ways[i].data());
     }
 }
 
-/// Makes parts of which none hangs on another.
-template <int channels, Likeness like, std::size_t count>
-bool make_parts(const Made* of, const std::uint8_t* folded, int threshold, HostView<std::uint8_t> tile,
+/// Makes some parts of which none hangs on another.
+template <int channels, Likeness like>
+bool make_parts(std::span<const Made> of, const std::uint8_t* folded, int threshold, HostView<std::uint8_t> tile,
                 RunPartMaker& maker) {
     constexpr bool has_ways = like == Likeness::none;
-    for (std::size_t i = 0; i < count; ++i) {
-        auto& part = maker.being_made[i];
-        take_above<channels, has_ways>(static_cast<std::size_t>(of[i].column), static_cast<std::size_t>(of[i].row),
-                                       maker, part);
-        lay_out<channels, has_ways>(*of[i].part, folded + of[i].part->first, part);
-        transpose_rows<channels>(part.folded, part.by_turns);
-        if (has_ways) transpose_rows<channels>(part.ways, part.ways_by_turns);
+    for (std::size_t at = 0; at < of.size(); ++at) {
+        take_surroundings<channels, has_ways>(of[at], at, maker);
+        lay_out<channels, has_ways>(*of[at].part, folded + of[at].part->first, at, maker);
     }
-    make_magnitudes<channels, like, count>(of, maker);
+    if (of.size() < RunPartMaker::at_once) lay_out_nothing<channels>(maker);
+    make_magnitudes<channels, like>(maker);
     bool whole = true;
-    for (std::size_t i = 0; i < count; ++i) {
-        auto& part = maker.being_made[i];
-        whole &= give_rows<channels>(of[i], has_ways, threshold, tile, maker, part);
-        leave_above<channels>(of[i], has_ways, part, maker);
+    for (std::size_t at = 0; at < of.size(); ++at) {
+        whole &= give_rows<channels>(of[at], at, has_ways, threshold, tile, maker);
+        leave_surroundings<channels>(of[at], at, has_ways, maker);
     }
     return whole;
 }
@@ -374,29 +343,19 @@ public:
     /// False where a difference is too large.
     bool make() {
         for (std::size_t first = 0; first < rows_;) {
-            std::array<Made, at_once> some;
+            std::array<Made, RunPartMaker::at_once> some;
             std::size_t count = 0;
-            for (auto row = first; row < rows_ && count < at_once; ++row) {
-                if (!pass_those_that_stay(row)) continue;
-                const auto made = next(row);
-                if (like_of(made.does) == Likeness::none) {
-                    if (!make_some<Likeness::none, 1>(&made)) return false;
-                    ++come_[row];
-                } else {
-                    some[count++] = made;
-                }
-            }
-            if (count > 0 && !make_alike(some.data(), count)) return false;
-            for (std::size_t i = 0; i < count; ++i) ++come_[static_cast<std::size_t>(some[i].row)];
+            for (auto row = first; row < rows_ && count < some.size(); ++row)
+                if (pass_those_that_stay(row)) some[count++] = next(row);
+            const auto made = std::span<const Made>(some).first(count);
+            if (count > 0 && !make_some(made)) return false;
+            for (const auto& of : made) ++come_[of.row];
             while (first < rows_ && come_[first] == columns_) ++first;
         }
         return true;
     }
 
 private:
-    // With more vectors of a part than one there is enough to do beside each other.
-    static constexpr std::size_t at_once = vectors_of<channels> == 1 ? RunPartMaker::at_once : 1;
-
     PartSet bit(std::size_t row) const { return part_bit(static_cast<int>(come_[row]), static_cast<int>(row)); }
     /// Whether there is one in this row of parts that changes, and all that it hangs on is there.
     bool pass_those_that_stay(std::size_t row) {
@@ -409,19 +368,20 @@ private:
     }
     Made next(std::size_t row) {
         const auto& part = parts_[static_cast<std::size_t>(std::popcount(changed_ & (bit(row) - 1)))];
-        return {&part, static_cast<int>(come_[row]), static_cast<int>(row), look_around(part, come_[row], row, maker_)};
+        return {&part, come_[row], row, look_around(part, come_[row], row, maker_)};
     }
-
-    template <Likeness like, std::size_t count>
-    bool make_some(const Made* of) {
-        return make_parts<channels, like, count>(of, folded_, threshold_, tile_, maker_);
+    bool make_some(std::span<const Made> of) {
+        auto like = Likeness::all;
+        for (const auto& one : of) like = std::max(like, like_of(one.does));
+        switch (like) {
+            case Likeness::all: return make_alike<Likeness::all>(of);
+            case Likeness::same_way: return make_alike<Likeness::same_way>(of);
+            default: return make_alike<Likeness::none>(of);
+        }
     }
-    bool make_alike(const Made* of, std::size_t count) {
-        bool all_change = true;
-        for (std::size_t i = 0; i < count; ++i) all_change &= like_of(of[i].does) == Likeness::all;
-        if (at_once > 1 && count == at_once)
-            return all_change ? make_some<Likeness::all, at_once>(of) : make_some<Likeness::same_way, at_once>(of);
-        return all_change ? make_some<Likeness::all, 1>(of) : make_some<Likeness::same_way, 1>(of);
+    template <Likeness like>
+    bool make_alike(std::span<const Made> of) {
+        return make_parts<channels, like>(of, folded_, threshold_, tile_, maker_);
     }
 
     const std::size_t columns_, rows_;
