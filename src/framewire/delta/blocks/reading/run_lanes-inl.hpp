@@ -44,16 +44,16 @@ template <int channels>
 constexpr std::size_t turns_of = 2 * part_side + channels - 2;
 constexpr std::size_t row_turns = RunPartMaker::channel_lanes;
 
-/// The lanes that have a pixel in a turn.
-struct Active {
+/// The lanes that have no pixel in a turn.
+struct Passive {
     alignas(64) std::uint8_t lanes[turns_of<3>][RunPartMaker::lanes];
 };
-inline constexpr Active active = [] {
-    Active all{};
+inline constexpr Passive passive = [] {
+    Passive all{};
     for (int turn = 0; turn < static_cast<int>(turns_of<3>); ++turn)
         for (int lane = 0; lane < static_cast<int>(RunPartMaker::lanes); ++lane) {
             const int x = turn - lane % part_side - lane / static_cast<int>(RunPartMaker::channel_lanes);
-            all.lanes[turn][lane] = x >= 0 && x < part_side ? 0xff : 0;
+            all.lanes[turn][lane] = x >= 0 && x < part_side ? 0 : 0xff;
         }
     return all;
 }();
@@ -79,9 +79,11 @@ struct Pair {
 };
 template <Likeness like, class D, class V = hn::VFromD<D>>
 HWY_INLINE Pair<V> both_tell(D d, V one, V other) {
-    const auto smaller = hn::Min(one, other), larger = hn::Max(one, other);
-    if constexpr (like == Likeness::all) return {smaller, larger};
-    return {hn::IfThenElse(hn::Eq(smaller, hn::Zero(d)), larger, smaller), larger};
+    const auto larger = hn::Max(one, other);
+    if constexpr (like == Likeness::all) return {hn::Min(one, other), larger};
+    // Less by one, none is the largest.
+    const auto by = hn::Set(d, 1);
+    return {hn::Add(hn::Min(hn::Sub(one, by), hn::Sub(other, by)), by), larger};
 }
 
 /// expected magnitudes of step_formulas.hpp where the channel before does not tell: the one straight on, which is
@@ -115,9 +117,9 @@ HWY_INLINE V unfold_all(D d, V folded, V expected) {
     const auto reach = hn::And(hn::BitCast(d, hn::ShiftRight<1>(hn::BitCast(d16, folded))), hn::Set(d, 0x7f));
     const auto down = hn::Sub(zero, hn::And(folded, hn::Set(d, 1)));
     const auto near = hn::Add(expected, hn::Sub(hn::Xor(reach, down), down));
-    const auto is_within_low = hn::Eq(hn::Min(expected, reach), expected);
-    const auto is_below_high = hn::Eq(hn::Min(expected, hn::Xor(reach, hn::Set(d, 0xff))), expected);
-    return hn::IfThenElse(is_within_low, folded, hn::IfThenElse(is_below_high, near, hn::Sub(zero, folded)));
+    const auto is_above_low = hn::Gt(expected, reach);
+    const auto is_beyond_high = hn::Gt(expected, hn::Xor(reach, hn::Set(d, 0xff)));
+    return hn::IfThenElse(is_above_low, hn::IfThenElse(is_beyond_high, hn::Sub(zero, folded), near), folded);
 }
 
 /// Makes the magnitudes of two parts, turn by turn. Which neighbours go the same way is known beforehand, so magnitudes
@@ -194,15 +196,15 @@ public:
             if constexpr (like == Likeness::all) {
                 left_[i].magnitude = hn::IfThenElse(stays, left_[i].magnitude, here.magnitude);
             } else {
-                here.magnitude = hn::IfThenZeroElse(stays, here.magnitude);
                 if constexpr (has_ways) {
                     before_[i] = where(stays, told[i], here);
                     before_left_[i] = where(stays, told_left[i], left_[i]);
                     before_above_[i] = where(stays, told_above[i], above);
                 }
                 // Before its first pixel a lane has the one to the left of the part, behind its last one that.
-                const auto is_active = hn::MaskFromVec(hn::Load(d, active.lanes[turn] + i * n));
-                left_[i] = where(is_active, here, left_[i]);
+                const auto is_passive = hn::Load(d, passive.lanes[turn] + i * n);
+                left_[i] =
+                    where(stays, {hn::And(is_passive, left_[i].magnitude), hn::And(is_passive, left_[i].way)}, here);
             }
             hn::Store(left_[i].magnitude, d, &made[i * n]);
         }
