@@ -39,10 +39,14 @@ constexpr std::size_t channels_each = vector_lanes<channels> / RunPartMaker::cha
 template <int channels>
 constexpr std::size_t vectors_of = (channels + channels_each<channels> - 1) / channels_each<channels>;
 
-/// How many turns it takes until all lanes have passed their pixels, and how many rows have room for.
+/// How many turns it takes until all lanes have passed their pixels, and how many rows have room for: all but the last
+/// of three channels.
 template <int channels>
 constexpr std::size_t turns_of = 2 * part_side + channels - 2;
 constexpr std::size_t row_turns = RunPartMaker::channel_lanes;
+template <int channels>
+constexpr bool has_last_turn = channels == 3;
+static_assert(turns_of<1> <= row_turns && turns_of<3> == row_turns + 1);
 
 /// The lanes that have no pixel in a turn.
 struct Passive {
@@ -133,14 +137,13 @@ class Chain {
     static constexpr bool has_ways = like == Likeness::none;
 
 public:
-    HWY_INLINE explicit Chain(const RunPartMaker& maker) {
+    HWY_INLINE explicit Chain(const RunPartMaker::Pair& of) {
         const D d;
         const auto zero = hn::Zero(d);
         for (std::size_t i = 0; i < vectors; ++i) {
-            left_[i] = {load(maker.left_of_parts, i), has_ways ? load(maker.ways_left_of_parts, i) : zero};
-            for (std::size_t part = 0; part < RunPartMaker::at_once; ++part)
-                above_[i][part] = {load(maker.above_parts[part], i),
-                                   has_ways ? load(maker.ways_above_parts[part], i) : zero};
+            left_[i] = {load(of.left, i), has_ways ? load(of.ways_left, i) : zero};
+            for (std::size_t part = 0; part < RunPartMaker::of_pair; ++part)
+                above_[i][part] = {load(of.above[part], i), has_ways ? load(of.ways_above[part], i) : zero};
             corner_[i] = next_above(i);
             before_[i] = before_left_[i] = before_above_[i] = {zero, zero};
         }
@@ -210,10 +213,10 @@ public:
         }
     }
 
-    HWY_INLINE void leave(RunPartMaker& maker) const {
+    HWY_INLINE void leave(RunPartMaker::Pair& of) const {
         for (std::size_t i = 0; i < vectors; ++i) {
-            hn::Store(left_[i].magnitude, D(), &maker.left_of_parts[i * n]);
-            if (has_ways) hn::Store(left_[i].way, D(), &maker.ways_left_of_parts[i * n]);
+            hn::Store(left_[i].magnitude, D(), &of.left[i * n]);
+            if (has_ways) hn::Store(left_[i].way, D(), &of.ways_left[i * n]);
         }
     }
 
@@ -278,7 +281,7 @@ private:
         }
     }
 
-    Step<V> left_[vectors], above_[vectors][RunPartMaker::at_once], corner_[vectors];
+    Step<V> left_[vectors], above_[vectors][RunPartMaker::of_pair], corner_[vectors];
     Step<V> before_[vectors], before_left_[vectors], before_above_[vectors];
 };
 

@@ -34,25 +34,29 @@ public:
     bool make(const BlockPlace& block, std::span<const RunPart> parts, PartSet changed, const std::uint8_t* folded,
               int threshold, HostView<std::uint8_t> tile);
 
-    /// Two parts are made side by side where there are two that do not hang on each other.
-    static constexpr std::size_t at_once = 2;
-    /// A lane for each row of each part, of each of four channels, of which one is room to spare.
-    static constexpr std::size_t channel_lanes = at_once * part_side, lanes = 4 * channel_lanes;
+    /// A pair of parts that do not hang on each other shares vectors: a lane for each row of each of both, of each of
+    /// four channels, of which one is room to spare.
+    static constexpr std::size_t of_pair = 2, channel_lanes = of_pair * part_side, lanes = 4 * channel_lanes;
     using Lanes = std::array<std::uint8_t, lanes>;
     /// Rows of pixels, a channel's in as many bytes as it has lanes; the second part's behind those of the first.
     using Rows = std::array<Lanes, channel_lanes>;
 
-    // While parts are made: folded magnitudes and 1, or 0 where a pixel stays, and which way pixels go. Each row of a
-    // channel lies one pixel further right than the one above it, each channel one further than the one before. Zeros
-    // beside them.
-    alignas(64) Rows folded{}, ways{};
-    // The same by turns, and then the magnitudes made of them. The last turn is one that rows have no room for.
-    alignas(64) Rows by_turns, ways_by_turns;
-    alignas(64) Lanes last_turn{}, last_ways{};
-    // Of the pixels above each part the corner, and behind it those of its columns.
-    alignas(64) std::array<Lanes, at_once> above_parts{}, ways_above_parts{};
-    alignas(64) Lanes left_of_parts{}, ways_left_of_parts{};
-    alignas(64) Rows made;  // the differences, as bytes
+    /// Two parts while they are made.
+    struct Pair {
+        // Folded magnitudes and 1, or 0 where a pixel stays, and which way pixels go. Each row of a channel lies one
+        // pixel further right than the one above it, each channel one further than the one before. Zeros beside them.
+        alignas(64) Rows folded{}, ways{};
+        // The same by turns, and then the magnitudes made of them. The last turn is one that rows have no room for.
+        alignas(64) Rows by_turns, ways_by_turns;
+        alignas(64) Lanes last_turn{}, last_ways{};
+        // Of the pixels above each part the corner, and behind it those of its columns; and those to their left.
+        alignas(64) std::array<Lanes, of_pair> above{}, ways_above{};
+        alignas(64) Lanes left{}, ways_left{};
+        alignas(64) Rows made;  // the differences, as bytes
+    };
+    /// As many at once: each turn waits for the one before it.
+    static constexpr std::size_t most_pairs = 2, at_once = most_pairs * of_pair;
+    std::array<Pair, most_pairs> pairs;
 
     // Between parts: of each channel the pixels above those of the next row of parts, and of each row of parts the
     // pixels to the left of its next part, and the one above those.

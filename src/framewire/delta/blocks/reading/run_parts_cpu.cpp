@@ -110,9 +110,9 @@ inline void pass(std::size_t column, std::size_t row, RunPartMaker& maker) {
     maker.above_does[column] = maker.above_end_does[column] = maker.left_does[row] = some_stay;
 }
 
-/// Lays out what is read of a part, as number `at` of those made side by side. `has_ways`: those count.
+/// Lays out what is read of a part, as number `at` of a pair. `has_ways`: those count.
 template <int channels, bool has_ways>
-void lay_out(const RunPart& part, const std::uint8_t* folded, std::size_t at, RunPartMaker& maker) {
+void lay_out(const RunPart& part, const std::uint8_t* folded, std::size_t at, RunPartMaker::Pair& pair) {
     std::array<const std::uint8_t*, channels> next;
     for (std::size_t i = 0; i < channels; ++i) {
         next[i] = folded;
@@ -120,8 +120,8 @@ void lay_out(const RunPart& part, const std::uint8_t* folded, std::size_t at, Ru
     }
     const auto first_row = part_side * at;
     const auto store = [&](std::size_t i, std::size_t y, std::uint64_t pixels, std::uint64_t ways) {
-        store_eight(pixels, &maker.folded[first_row + y][slanted(i, y)]);
-        if (has_ways) store_eight(ways, &maker.ways[first_row + y][slanted(i, y)]);
+        store_eight(pixels, &pair.folded[first_row + y][slanted(i, y)]);
+        if (has_ways) store_eight(ways, &pair.ways[first_row + y][slanted(i, y)]);
     };
     for (std::size_t y = 0; y < part_side; ++y) {
         const auto& row = part.rows[y];
@@ -152,37 +152,37 @@ void lay_out(const RunPart& part, const std::uint8_t* folded, std::size_t at, Ru
         // The last channel's last pixel is beyond its row, where a lane has it that has none.
         constexpr std::size_t last = part_side - 1, byte = slanted(2, last) + last;
         const auto row = first_row + last, lane = lanes_of(2, at) + last;
-        maker.last_turn[lane] = std::exchange(maker.folded[row][byte], std::uint8_t{0});
-        if (has_ways) maker.last_ways[lane] = maker.ways[row][byte];
+        pair.last_turn[lane] = std::exchange(pair.folded[row][byte], std::uint8_t{0});
+        if (has_ways) pair.last_ways[lane] = pair.ways[row][byte];
     }
 }
 /// Leaves the second place empty.
 template <int channels>
-void lay_out_nothing(RunPartMaker& maker) {
+void lay_out_nothing(RunPartMaker::Pair& pair) {
     for (std::size_t y = 0; y < part_side; ++y)
-        for (std::size_t i = 0; i < channels; ++i) store_eight(0, &maker.folded[part_side + y][slanted(i, y)]);
+        for (std::size_t i = 0; i < channels; ++i) store_eight(0, &pair.folded[part_side + y][slanted(i, y)]);
     if constexpr (channels == 3) {
-        maker.folded[2 * part_side - 1][slanted(2, part_side - 1) + part_side - 1] = 0;
-        maker.last_turn[lanes_of(2, 1) + part_side - 1] = 0;
+        pair.folded[2 * part_side - 1][slanted(2, part_side - 1) + part_side - 1] = 0;
+        pair.last_turn[lanes_of(2, 1) + part_side - 1] = 0;
     }
 }
 
 /// Lays out the pixels above a part and to its left, and leaves the corner of the next part.
 template <int channels, bool has_ways>
-void take_surroundings(const Made& of, std::size_t at, RunPartMaker& maker) {
+void take_surroundings(const Made& of, RunPartMaker& maker, std::size_t at, RunPartMaker::Pair& pair) {
     auto& left = maker.left[of.row];
     const auto first = of.column * part_side;
     for (std::size_t i = 0; i < channels; ++i) {
         const auto lanes = lanes_of(i, at), begin = slanted(i, 0);
-        auto& above = maker.above_parts[at];
+        auto& above = pair.above[at];
         above[begin] = left.corner[i];
         store_eight(load_eight(&maker.above[i][first]), &above[begin + 1]);
-        store_eight(load_eight(left.magnitudes[i].data()), &maker.left_of_parts[lanes]);
+        store_eight(load_eight(left.magnitudes[i].data()), &pair.left[lanes]);
         if (has_ways) {
-            auto& ways = maker.ways_above_parts[at];
+            auto& ways = pair.ways_above[at];
             ways[begin] = left.corner_way[i];
             store_eight(load_eight(&maker.ways_above[i][first]), &ways[begin + 1]);
-            store_eight(load_eight(left.ways[i].data()), &maker.ways_left_of_parts[lanes]);
+            store_eight(load_eight(left.ways[i].data()), &pair.ways_left[lanes]);
         }
         left.corner[i] = maker.above[i][first + part_side - 1];
         left.corner_way[i] = maker.ways_above[i][first + part_side - 1];
@@ -209,32 +209,34 @@ namespace hn = hwy::HWY_NAMESPACE;
 using namespace run_parts_shared;
 using namespace run_lanes;
 
-/// Makes the magnitudes of the parts that are laid out, as rows in place of turns.
-template <int channels, Likeness like>
-HWY_INLINE void make_magnitudes(RunPartMaker& maker) {
-    transpose<channels>(maker.folded, maker.by_turns);
-    if (like == Likeness::none) transpose<channels>(maker.ways, maker.ways_by_turns);
-    Chain<channels, like> chain(maker);
-    for (std::size_t turn = 0; turn < row_turns; ++turn)
-        chain.pass(turn, maker.by_turns[turn], maker.ways_by_turns[turn], maker.by_turns[turn]);
-    if constexpr (turns_of < channels >> row_turns) {
+/// Makes the magnitudes of the parts that are laid out in `pairs`, as rows in place of turns.
+template <int channels, Likeness like, std::size_t count>
+HWY_INLINE void make_magnitudes(RunPartMaker::Pair* pairs) {
+    [&]<std::size_t... i>(std::index_sequence<i...>) HWY_ATTR __attribute__((always_inline)) {
+        (transpose<channels>(pairs[i].folded, pairs[i].by_turns), ...);
+        if (like == Likeness::none) (transpose<channels>(pairs[i].ways, pairs[i].ways_by_turns), ...);
+        Chain<channels, like> chains[] = {Chain<channels, like>(pairs[i])...};
+        for (std::size_t turn = 0; turn < row_turns; ++turn)
+            (chains[i].pass(turn, pairs[i].by_turns[turn], pairs[i].ways_by_turns[turn], pairs[i].by_turns[turn]), ...);
         RunPartMaker::Lanes made;
-        chain.pass(row_turns, maker.last_turn, maker.last_ways, made);
+        if constexpr (has_last_turn<channels>)
+            (chains[i].pass(row_turns, pairs[i].last_turn, pairs[i].last_ways, made), ...);
+        (chains[i].leave(pairs[i]), ...);
+        (transpose<channels>(pairs[i].by_turns, pairs[i].by_turns), ...);
     }
-    chain.leave(maker);
-    transpose<channels>(maker.by_turns, maker.by_turns);
-    if constexpr (channels == 3)
-        for (std::size_t at = 0; at < RunPartMaker::at_once; ++at) {
-            constexpr std::size_t last = part_side - 1;
-            maker.by_turns[part_side * at + last][slanted(2, last) + last] =
-                maker.left_of_parts[lanes_of(2, at) + last];
-        }
+    (std::make_index_sequence<count>());
+    if constexpr (has_last_turn<channels>) {
+        constexpr std::size_t last = part_side - 1;
+        for (auto& pair : std::span(pairs, count))
+            for (std::size_t at = 0; at < RunPartMaker::of_pair; ++at)
+                pair.by_turns[part_side * at + last][slanted(2, last) + last] = pair.left[lanes_of(2, at) + last];
+    }
 }
 
 /// Writes what the magnitudes of a part make of bytes. False where one is too far.
 template <int channels>
 HWY_INLINE bool give_rows(const Made& of, std::size_t at, bool has_ways, int threshold, HostView<std::uint8_t> tile,
-                          RunPartMaker& maker) {
+                          RunPartMaker::Pair& pair) {
     const Lanes<channels> d;
     constexpr std::size_t n = vector_lanes<channels>, last = part_side - 1;
     const hn::FixedTag<std::uint8_t, part_side> eight;
@@ -246,29 +248,29 @@ HWY_INLINE bool give_rows(const Made& of, std::size_t at, bool has_ways, int thr
     const auto first_row = part_side * at;
     // First all of them: what is stored as vectors is not there at once as eight bytes.
     for (std::size_t y = 0; y < part_side; ++y) {
-        auto& row = maker.made[first_row + y];
+        auto& row = pair.made[first_row + y];
         for (std::size_t v = 0; v < vectors_of<channels>; ++v) {
-            const auto magnitude = hn::Load(d, &maker.by_turns[first_row + y][v * n]);
+            const auto magnitude = hn::Load(d, &pair.by_turns[first_row + y][v * n]);
             furthest = hn::Max(furthest, magnitude);
             const auto far = hn::IfThenZeroElse(hn::Eq(magnitude, zero), hn::Add(magnitude, limit));
             auto goes_down = all_down;
             if (has_ways)
-                goes_down = hn::VecFromMask(d, hn::Eq(hn::Load(d, &maker.ways[first_row + y][v * n]), number(down)));
+                goes_down = hn::VecFromMask(d, hn::Eq(hn::Load(d, &pair.ways[first_row + y][v * n]), number(down)));
             hn::Store(hn::Sub(hn::Xor(far, goes_down), goes_down), d, &row[v * n]);
         }
         if (channels == 3 && y == last) {
             // The last pixel is beyond the vectors of three channels where those are short.
             constexpr std::size_t byte = slanted(2, last) + last;
-            const int magnitude = maker.by_turns[first_row + y][byte], far = magnitude ? magnitude + threshold : 0;
+            const int magnitude = pair.by_turns[first_row + y][byte], far = magnitude ? magnitude + threshold : 0;
             if (far > max_steps) return false;
-            const auto way = has_ways ? maker.ways[first_row + y][byte] : of.way();
+            const auto way = has_ways ? pair.ways[first_row + y][byte] : of.way();
             row[byte] = static_cast<std::uint8_t>(way == down ? -far : far);
         }
     }
     for (std::size_t y = 0; y < static_cast<std::size_t>(part.height); ++y) {
         auto* const to = tile.row(0, part.top + static_cast<int>(y)) + std::int64_t{part.left} * channels;
         const auto bytes_of = [&](std::size_t i)
-                                  HWY_ATTR { return hn::LoadU(eight, &maker.made[first_row + y][slanted(i, y)]); };
+                                  HWY_ATTR { return hn::LoadU(eight, &pair.made[first_row + y][slanted(i, y)]); };
         static_assert(channel_order[0] == 1 && channel_order[1] == 0);
         if constexpr (channels == 3)
             hn::StoreInterleaved3(bytes_of(1), bytes_of(0), bytes_of(2), eight, to);
@@ -280,21 +282,21 @@ HWY_INLINE bool give_rows(const Made& of, std::size_t at, bool has_ways, int thr
 
 /// Leaves a part's last row to the part below, and its last column to the one to its right.
 template <int channels>
-void leave_surroundings(const Made& of, std::size_t at, bool has_ways, RunPartMaker& maker) {
+void leave_surroundings(const Made& of, std::size_t at, bool has_ways, const RunPartMaker::Pair& pair,
+                        RunPartMaker& maker) {
     constexpr std::size_t last = part_side - 1;
     const auto row = part_side * at + last;
     auto& left = maker.left[of.row];
     for (std::size_t i = 0; i < channels; ++i) {
-        const auto lower = load_eight(&maker.by_turns[row][slanted(i, last)]);
-        const auto right = load_eight(&maker.left_of_parts[lanes_of(i, at)]);
+        const auto lower = load_eight(&pair.by_turns[row][slanted(i, last)]);
+        const auto right = load_eight(&pair.left[lanes_of(i, at)]);
         const auto first = of.column * part_side;
         store_eight(lower, &maker.above[i][first]);
         store_eight(right, left.magnitudes[i].data());
-        store_eight(has_ways ? load_eight(&maker.ways[row][slanted(i, last)]) : ones_where_any(lower) * of.way(),
+        store_eight(has_ways ? load_eight(&pair.ways[row][slanted(i, last)]) : ones_where_any(lower) * of.way(),
                     &maker.ways_above[i][first]);
-        store_eight(
-            has_ways ? load_eight(&maker.ways_left_of_parts[lanes_of(i, at)]) : ones_where_any(right) * of.way(),
-            left.ways[i].data());
+        store_eight(has_ways ? load_eight(&pair.ways_left[lanes_of(i, at)]) : ones_where_any(right) * of.way(),
+                    left.ways[i].data());
     }
 }
 
@@ -303,16 +305,22 @@ template <int channels, Likeness like>
 bool make_parts(std::span<const Made> of, const std::uint8_t* folded, int threshold, HostView<std::uint8_t> tile,
                 RunPartMaker& maker) {
     constexpr bool has_ways = like == Likeness::none;
-    for (std::size_t at = 0; at < of.size(); ++at) {
-        take_surroundings<channels, has_ways>(of[at], at, maker);
-        lay_out<channels, has_ways>(*of[at].part, folded + of[at].part->first, at, maker);
+    const auto pair_of = [&](std::size_t number) -> RunPartMaker::Pair& {
+        return maker.pairs[number / RunPartMaker::of_pair];
+    };
+    for (std::size_t i = 0; i < of.size(); ++i) {
+        take_surroundings<channels, has_ways>(of[i], maker, i % RunPartMaker::of_pair, pair_of(i));
+        lay_out<channels, has_ways>(*of[i].part, folded + of[i].part->first, i % RunPartMaker::of_pair, pair_of(i));
     }
-    if (of.size() < RunPartMaker::at_once) lay_out_nothing<channels>(maker);
-    make_magnitudes<channels, like>(maker);
+    if (of.size() % RunPartMaker::of_pair != 0) lay_out_nothing<channels>(pair_of(of.size()));
+    if (of.size() > RunPartMaker::of_pair)
+        make_magnitudes<channels, like, 2>(maker.pairs.data());
+    else
+        make_magnitudes<channels, like, 1>(maker.pairs.data());
     bool whole = true;
-    for (std::size_t at = 0; at < of.size(); ++at) {
-        whole &= give_rows<channels>(of[at], at, has_ways, threshold, tile, maker);
-        leave_surroundings<channels>(of[at], at, has_ways, maker);
+    for (std::size_t i = 0; i < of.size(); ++i) {
+        whole &= give_rows<channels>(of[i], i % RunPartMaker::of_pair, has_ways, threshold, tile, pair_of(i));
+        leave_surroundings<channels>(of[i], i % RunPartMaker::of_pair, has_ways, pair_of(i), maker);
     }
     return whole;
 }
