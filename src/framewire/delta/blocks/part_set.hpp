@@ -31,16 +31,19 @@ void add_parts(HostView<const std::uint8_t> tile, const BlockPlace& block, PartS
 /// Undoes it.
 void take_parts_back(HostView<const std::uint8_t> tile, const BlockPlace& block, PartSet parts,
                      HostView<std::uint8_t> held);
-/// Early: a part's rows are far apart, and each waits for its line of the cache. Within its caller: GCC leaves calls
-/// out of what only brings something near.
+/// Early: a part's rows are far apart, and each waits for its line of the cache. `parts`: those before it that are
+/// near, and itself. Within its caller: GCC leaves calls out of what only brings something near.
 [[gnu::always_inline]] inline void bring_near(HostView<const std::uint8_t> tile, HostView<const std::uint8_t> held,
-                                              const BlockPlace& block, int column, int row) {
-    const int top = row * part_side, bottom = std::min(top + part_side, block.height);
-    const auto channels = held.shape().channels;
-    const auto in_tile = std::int64_t{column * part_side} * channels;
-    const auto in_frame = std::int64_t{block.x} * channels + in_tile;
-    for (int y = top; y < bottom; ++y) {
-        __builtin_prefetch(tile.row(0, y) + in_tile, 1);
+                                              const BlockPlace& block, PartSet parts, int column, int row) {
+    constexpr int line_bytes = 64;
+    const int part_bytes = part_side * held.shape().channels, last_byte = (column + 1) * part_bytes - 1;
+    const bool beside_another = column > 0 && (parts & part_bit(column - 1, row));
+    // Blocks mostly begin with a line, and this one ends in the same one as the part before.
+    if (beside_another && last_byte / line_bytes == (last_byte - part_bytes) / line_bytes) return;
+    const auto in_frame =
+        std::int64_t{block.x} * held.shape().channels + std::min(last_byte, block.width * held.shape().channels - 1);
+    for (int y = row * part_side; y < std::min((row + 1) * part_side, block.height); ++y) {
+        __builtin_prefetch(tile.row(0, y) + last_byte, 1);
         __builtin_prefetch(held.row(0, block.y + y) + in_frame, 1);
     }
 }

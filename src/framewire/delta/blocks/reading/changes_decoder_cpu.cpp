@@ -284,7 +284,7 @@ ChangesDecoder::Found read_parts(StepBytes& bytes, Reader reader, const StepMode
             if (!changes) return found;
             if (!*changes) continue;
             found.parts |= part_bit(column, row);
-            bring_near(tile, held, block, column, row);
+            bring_near(tile, held, block, found.parts, column, row);
             if (!read_part<channels>(reader, models, tables, block, column * part_side, row * part_side, threshold,
                                      tile, pixels, found))
                 return found;
@@ -327,7 +327,7 @@ ChangesDecoder::Found ChangesDecoder::decode_runs(std::span<const std::uint8_t> 
                                                   HostView<const std::uint8_t> held) {
     const auto found =
         runs_.read(bytes_, bytes.subspan(step_states::form_bytes), block, threshold, tile, held, pixels_);
-    for_each_of(found.parts, block, [&](int left, int top, int, int) { pixels_.clear_part(left, top); });
+    for_each_of(found.parts, block, [&](int left, int top, int, int) { pixels_.clear_traits(left, top); });
     return found;
 }
 

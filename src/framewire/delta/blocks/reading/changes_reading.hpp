@@ -37,12 +37,13 @@ public:
     /// The steps of a pixel's channels, of 16 bits each, the first one's in the lowest.
     std::uint64_t& steps(int x, int y) { return steps_[at(x, y)]; }
 
-    /// Makes a part what it was at first.
+    /// Makes a part what it was at first: what its pixels tell, and their steps.
+    void clear_traits(int left, int top) {
+        for (int y = top; y < top + part_side; ++y) set_row_traits(left, y, 0);
+    }
     void clear_part(int left, int top) {
-        for (int y = top; y < top + part_side; ++y) {
-            set_row_traits(left, y, 0);
-            std::memset(&steps(left, y), 0, part_side * sizeof(std::uint64_t));
-        }
+        clear_traits(left, top);
+        for (int y = top; y < top + part_side; ++y) std::memset(&steps(left, y), 0, part_side * sizeof(std::uint64_t));
     }
 
 private:

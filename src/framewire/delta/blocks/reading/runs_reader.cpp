@@ -96,7 +96,7 @@ FoundChanges read_block(StepBytes& bytes, Reader reader, const StepModels& model
                 continue;
             }
             found.parts |= part_bit(column, row);
-            bring_near(tile, held, block, column, row);
+            bring_near(tile, held, block, found.parts, column, row);
             auto& part = to.parts[to.part_count++];
             part.left = column * part_side;
             part.top = row * part_side;
