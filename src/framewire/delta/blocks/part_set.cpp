@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 
 namespace framewire::delta {
 
@@ -23,39 +24,33 @@ void clear_parts(HostView<std::uint8_t> differences, const BlockPlace& block, Pa
 
 namespace {
 
-constexpr std::uint64_t highest = 0x8080808080808080;
-/// Eight bytes each, modulo 256.
-struct Plus {
-    static std::uint64_t eight(std::uint64_t a, std::uint64_t b) {
-        return ((a & ~highest) + (b & ~highest)) ^ ((a ^ b) & highest);
-    }
-    static int one(int a, int b) { return a + b; }
-};
-struct Minus {
-    static std::uint64_t eight(std::uint64_t a, std::uint64_t b) {
-        return ((a | highest) - (b & ~highest)) ^ ((a ^ ~b) & highest);
-    }
-    static int one(int a, int b) { return a - b; }
-};
+using Sixteen [[gnu::vector_size(16)]] = std::uint8_t;
+using Eight [[gnu::vector_size(8)]] = std::uint8_t;
+
+/// `to` becomes its sum, or another one, with `more`, byte by byte, modulo 256.
+template <class Bytes, class Sum>
+void change(std::uint8_t* to, const std::uint8_t* more, Sum sum) {
+    Bytes a, b;
+    std::memcpy(&a, to, sizeof(a));
+    std::memcpy(&b, more, sizeof(b));
+    a = sum(a, b);
+    std::memcpy(to, &a, sizeof(a));
+}
 
 template <class Sum>
 void change_parts(HostView<const std::uint8_t> tile, const BlockPlace& block, PartSet parts,
-                  HostView<std::uint8_t> held) {
+                  HostView<std::uint8_t> held, Sum sum) {
     const int channels = tile.shape().channels;
-    for_each_of(parts, block, [&](int left, int top, int width, int height) {
+    for_each_run_of(parts, block, [&](int left, int top, int width, int height) {
         const auto from = std::int64_t{left} * channels, to = std::int64_t{block.x} * channels + from;
+        const int bytes = width * channels;
         for (int y = top; y < top + height; ++y) {
-            const auto* more = tile.row(0, y) + from;
-            auto* byte = held.row(0, block.y + y) + to;
+            const auto* const more = tile.row(0, y) + from;
+            auto* const byte = held.row(0, block.y + y) + to;
             int i = 0;
-            for (; i + 8 <= width * channels; i += 8) {
-                std::uint64_t a, b;
-                std::memcpy(&a, byte + i, sizeof(a));
-                std::memcpy(&b, more + i, sizeof(b));
-                a = Sum::eight(a, b);
-                std::memcpy(byte + i, &a, sizeof(a));
-            }
-            for (; i < width * channels; ++i) byte[i] = static_cast<std::uint8_t>(Sum::one(byte[i], more[i]));
+            for (; i + 16 <= bytes; i += 16) change<Sixteen>(byte + i, more + i, sum);
+            for (; i + 8 <= bytes; i += 8) change<Eight>(byte + i, more + i, sum);
+            for (; i < bytes; ++i) byte[i] = static_cast<std::uint8_t>(sum(byte[i], more[i]));
         }
     });
 }
@@ -63,11 +58,11 @@ void change_parts(HostView<const std::uint8_t> tile, const BlockPlace& block, Pa
 }  // namespace
 
 void add_parts(HostView<const std::uint8_t> tile, const BlockPlace& block, PartSet parts, HostView<std::uint8_t> held) {
-    change_parts<Plus>(tile, block, parts, held);
+    change_parts(tile, block, parts, held, std::plus<>());
 }
 void take_parts_back(HostView<const std::uint8_t> tile, const BlockPlace& block, PartSet parts,
                      HostView<std::uint8_t> held) {
-    change_parts<Minus>(tile, block, parts, held);
+    change_parts(tile, block, parts, held, std::minus<>());
 }
 
 }  // namespace framewire::delta

@@ -24,6 +24,21 @@ void for_each_of(PartSet parts, const BlockPlace& block, Body&& body) {
     }
 }
 
+/// The same of each row of parts that lie side by side, as one.
+template <class Body>
+void for_each_run_of(PartSet parts, const BlockPlace& block, Body&& body) {
+    for (int row = 0; row < block.part_rows(); ++row, parts >>= parts_per_row) {
+        auto rest = static_cast<unsigned>(parts & (part_bit(0, 1) - 1));
+        while (rest) {
+            const int column = std::countr_zero(rest), count = std::countr_one(rest >> column);
+            rest &= ~(((1u << count) - 1) << column);
+            const int left = column * part_side, top = row * part_side;
+            if (left >= block.width) break;
+            body(left, top, std::min(count * part_side, block.width - left), std::min(part_side, block.height - top));
+        }
+    }
+}
+
 /// Sets the differences of parts of a block to 0.
 void clear_parts(HostView<std::uint8_t> differences, const BlockPlace& block, PartSet parts);
 /// Adds the differences of parts of a block to `held`, modulo 256. `tile`: of a whole block's pixels.

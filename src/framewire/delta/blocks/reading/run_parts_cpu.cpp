@@ -123,7 +123,11 @@ void lay_out(const RunPart& part, const std::uint8_t* folded, std::size_t at, Ru
         store_eight(pixels, &pair.folded[first_row + y][slanted(i, y)]);
         if (has_ways) store_eight(ways, &pair.ways[first_row + y][slanted(i, y)]);
     };
-    for (std::size_t y = 0; y < part_side; ++y) {
+    // Bytes are less than 255, so that none carries over to the next one.
+    const bool all_change = !has_ways && part.counts[0] == part_side * part_side;
+    for (std::size_t i = 0; all_change && i < channels; ++i)
+        for (std::size_t y = 0; y < part_side; ++y) store(i, y, load_eight(next[i] + part_side * y) + each_byte, 0);
+    for (std::size_t y = 0; !all_change && y < part_side; ++y) {
         const auto& row = part.rows[y];
         if (row.kind == RowKind::mixed) {
             for (std::size_t i = 0; i < channels; ++i) {
@@ -139,7 +143,6 @@ void lay_out(const RunPart& part, const std::uint8_t* folded, std::size_t at, Ru
             }
             continue;
         }
-        // Bytes are less than 255, so that none carries over to the next one.
         const auto run = row.bytes(part.width);
         const auto ways = run & (each_byte * (row.goes_down() ? down : up));
         const int count = std::popcount(run) / 8, first = run ? std::countr_zero(run) / 8 : 0;
