@@ -159,25 +159,57 @@ HWY_EXPORT(encode_span);
 
 namespace {
 
-// Chunks wrote their changes where they would lie if every byte before them had changed; closes the gaps, in order.
-void close_gaps(const Shape& shape, const CpuChunks& chunks, const Summary* chunk_summaries, int stream,
-                const ChangesView<MemorySpace::host>& changes) {
-    auto* positions = changes.positions + stream * changes.capacity;
-    auto* differences = changes.differences + stream * changes.capacity;
-    Summary total;
-    for (std::int64_t chunk = 0; chunk < chunks.per_frame; ++chunk) {
-        const auto& part = chunk_summaries[stream * chunks.per_frame + chunk];
-        const auto begin = chunk * chunks.rows_each * shape.row_bytes();
-        if (part.count != 0 && begin != total.count) {
-            std::memmove(positions + total.count, positions + begin, part.count * sizeof(*positions));
-            std::memmove(differences + total.count, differences + begin, part.count);
+// Chunks wrote their changes where they would lie if every byte before them had changed. The gaps are closed: first
+// those of chunks that lie where changes go, in order, then all others side by side.
+class Gaps {
+public:
+    Gaps(const Shape& shape, const CpuChunks& chunks, const Summary* chunk_summaries,
+         const ChangesView<MemorySpace::host>& changes)
+        : chunk_bytes_(chunks.rows_each * shape.row_bytes()),
+          per_frame_(chunks.per_frame),
+          chunk_summaries_(chunk_summaries),
+          changes_(changes) {}
+
+    void close_first(int stream) {
+        Summary total;
+        for (std::int64_t chunk = 0; chunk < per_frame_; ++chunk) {
+            const auto& part = of(stream, chunk);
+            total.count += part.count;
+            total.max_error = std::max(total.max_error, part.max_error);
+            total.squared_error += part.squared_error;
         }
-        total.count += part.count;
-        total.max_error = std::max(total.max_error, part.max_error);
-        total.squared_error += part.squared_error;
+        changes_.summaries[stream] = total;
+        for_chunks(stream, 0, first_apart(stream));
     }
-    changes.summaries[stream] = total;
-}
+    void close_others(int stream, std::int64_t begin, std::int64_t end) {
+        for_chunks(stream, std::max(begin, first_apart(stream)), end);
+    }
+
+private:
+    const Summary& of(int stream, std::int64_t chunk) const { return chunk_summaries_[stream * per_frame_ + chunk]; }
+    /// The first chunk that lies behind all changes.
+    std::int64_t first_apart(int stream) const {
+        return std::min(per_frame_, (changes_.summaries[stream].count + chunk_bytes_ - 1) / chunk_bytes_);
+    }
+    void for_chunks(int stream, std::int64_t first, std::int64_t end) const {
+        auto* const positions = changes_.positions + stream * changes_.capacity;
+        auto* const differences = changes_.differences + stream * changes_.capacity;
+        std::int64_t to = 0;
+        for (std::int64_t chunk = 0; chunk < end; ++chunk) {
+            const auto count = std::int64_t{of(stream, chunk).count};
+            const auto from = chunk * chunk_bytes_;
+            if (chunk >= first && count != 0 && from != to) {
+                std::memmove(positions + to, positions + from, static_cast<std::size_t>(count) * sizeof(*positions));
+                std::memmove(differences + to, differences + from, static_cast<std::size_t>(count));
+            }
+            to += count;
+        }
+    }
+
+    std::int64_t chunk_bytes_, per_frame_;
+    const Summary* chunk_summaries_;
+    const ChangesView<MemorySpace::host>& changes_;
+};
 
 }  // namespace
 
@@ -212,8 +244,15 @@ void Encoder::encode(HostView<const std::uint8_t> current, HostView<std::uint8_t
                                              encode_rows(row, shape_.row_bytes());
                                      chunk_summaries[index] = summary;
                                  });
+    Gaps gaps(shape_, chunks, chunk_summaries, changes);
     executor_->pool().for_chunks(shape_.frames, 1, [&](std::int64_t stream, std::int64_t, std::int64_t) {
-        close_gaps(shape_, chunks, chunk_summaries, static_cast<int>(stream), changes);
+        gaps.close_first(static_cast<int>(stream));
+    });
+    constexpr std::int64_t each = 16;  // chunks moved by one thread
+    const auto parts = (chunks.per_frame + each - 1) / each;
+    executor_->pool().for_chunks(shape_.frames * parts, 1, [&](std::int64_t index, std::int64_t, std::int64_t) {
+        const auto begin = index % parts * each;
+        gaps.close_others(static_cast<int>(index / parts), begin, std::min(begin + each, chunks.per_frame));
     });
 }
 
