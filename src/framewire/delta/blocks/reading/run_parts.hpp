@@ -67,7 +67,7 @@ public:
         std::array<std::uint8_t, 3> corner, corner_way;
     };
     std::array<Left, parts_per_row> left;
-    // What all these do, as bits: see run_parts_cpu.cpp.
+    // What all these do, as bits of run_layout::Does.
     std::array<std::uint8_t, parts_per_row> above_does, above_end_does, left_does, corner_does;
 };
 

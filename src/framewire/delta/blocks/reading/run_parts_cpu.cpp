@@ -1,4 +1,5 @@
 #include "framewire/core/simd/simd.hpp"
+#include "framewire/delta/blocks/reading/run_layout.hpp"
 #include "framewire/delta/blocks/reading/run_parts.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -14,194 +15,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <type_traits>
 #include <utility>
-
-// What all instruction sets share; once, though this source is compiled for each.
-#ifndef FRAMEWIRE_DELTA_RUN_PARTS_SHARED
-#define FRAMEWIRE_DELTA_RUN_PARTS_SHARED
-
-namespace framewire::delta {
-namespace run_parts_shared {
-
-constexpr std::uint64_t each_byte = ~std::uint64_t{0} / 255;
-
-inline std::uint64_t load_eight(const std::uint8_t* from) {
-    std::uint64_t eight;
-    std::memcpy(&eight, from, sizeof(eight));
-    return eight;
-}
-inline void store_eight(std::uint64_t eight, std::uint8_t* to) { std::memcpy(to, &eight, sizeof(eight)); }
-
-/// Which way pixels go, as a byte.
-constexpr std::uint8_t up = 1, down = 2;
-
-/// What pixels do, as bits.
-enum Does : std::uint8_t { some_go_up = 1, some_go_down = 2, some_stay = 4, anything = 7 };
-
-/// What the pixels of a row do, and the last of eight.
-struct RowDoes {
-    std::uint8_t all, last;
-};
-constexpr std::array<RowDoes, 8> row_does = {{{some_stay, some_stay},
-                                              {some_go_up, some_go_up},
-                                              {some_go_down, some_go_down},
-                                              {anything, anything},
-                                              {some_go_up | some_stay, some_go_up},
-                                              {some_go_up | some_stay, some_stay},
-                                              {some_go_down | some_stay, some_go_down},
-                                              {some_go_down | some_stay, some_stay}}};
-
-/// Where a row of a channel of a part begins in its lanes.
-constexpr std::size_t slanted(std::size_t channel, std::size_t y) {
-    return RunPartMaker::channel_lanes * channel + y + channel;
-}
-/// The lanes of a channel of one of two parts.
-constexpr std::size_t lanes_of(std::size_t channel, std::size_t part) {
-    return RunPartMaker::channel_lanes * channel + part_side * part;
-}
-
-/// A part to be made, and what is known of it.
-struct Made {
-    const RunPart* part;
-    std::size_t column, row;
-    std::uint8_t does;  ///< with the pixels around it
-
-    std::uint8_t way() const { return does & some_go_down ? down : up; }
-};
-
-inline void begin_block(RunPartMaker& maker) {
-    maker.above = {};
-    maker.ways_above = {};
-    maker.left = {};
-    for (auto* does : {&maker.above_does, &maker.above_end_does, &maker.left_does, &maker.corner_does})
-        does->fill(some_stay);
-}
-
-/// Notes what a part and the pixels around it do, and leaves what its own do to those after it.
-inline std::uint8_t look_around(const RunPart& part, std::size_t column, std::size_t row, RunPartMaker& maker) {
-    std::uint8_t does = part.width < part_side || part.height < part_side ? some_stay : 0, last_column = 0;
-    RowDoes last{};
-    for (const auto& of : part.rows) {
-        last = row_does[static_cast<std::size_t>(of.kind)];
-        does |= last.all;
-        last_column |= last.last;
-    }
-    const auto around = maker.above_does[column] | maker.left_does[row] | maker.corner_does[row];
-    maker.corner_does[row] = maker.above_end_does[column];
-    maker.above_does[column] = last.all;
-    maker.above_end_does[column] = last.last;
-    maker.left_does[row] = last_column;
-    return static_cast<std::uint8_t>(does | around);
-}
-
-/// Passes a part without changes.
-inline void pass(std::size_t column, std::size_t row, RunPartMaker& maker) {
-    auto& left = maker.left[row];
-    left.magnitudes = left.ways = {};
-    for (std::size_t i = 0; i < left.corner.size(); ++i) {
-        auto *const above = &maker.above[i][column * part_side], *const way = &maker.ways_above[i][column * part_side];
-        left.corner[i] = above[part_side - 1];
-        left.corner_way[i] = way[part_side - 1];
-        store_eight(0, above);
-        store_eight(0, way);
-    }
-    maker.corner_does[row] = maker.above_end_does[column];
-    maker.above_does[column] = maker.above_end_does[column] = maker.left_does[row] = some_stay;
-}
-
-/// Lays out what is read of a part, as number `at` of a pair. `has_ways`: those count.
-template <int channels, bool has_ways>
-void lay_out(const RunPart& part, const std::uint8_t* folded, std::size_t at, RunPartMaker::Pair& pair) {
-    std::array<const std::uint8_t*, channels> next;
-    for (std::size_t i = 0; i < channels; ++i) {
-        next[i] = folded;
-        folded += part.counts[i];
-    }
-    const auto first_row = part_side * at;
-    const auto store = [&](std::size_t i, std::size_t y, std::uint64_t pixels, std::uint64_t ways) {
-        store_eight(pixels, &pair.folded[first_row + y][slanted(i, y)]);
-        if (has_ways) store_eight(ways, &pair.ways[first_row + y][slanted(i, y)]);
-    };
-    // Bytes are less than 255, so that none carries over to the next one.
-    const bool all_change = !has_ways && part.counts[0] == part_side * part_side;
-    for (std::size_t i = 0; all_change && i < channels; ++i)
-        for (std::size_t y = 0; y < part_side; ++y) store(i, y, load_eight(next[i] + part_side * y) + each_byte, 0);
-    for (std::size_t y = 0; !all_change && y < part_side; ++y) {
-        const auto& row = part.rows[y];
-        if (row.kind == RowKind::mixed) {
-            for (std::size_t i = 0; i < channels; ++i) {
-                const auto channel = static_cast<std::size_t>(channels == 1 ? 0 : channel_order[i]);
-                std::uint64_t pixels = 0, ways = 0;
-                for (int x = 0; x < part.width; ++x) {
-                    const int sign = pattern_signs[part.mixed[y][static_cast<std::size_t>(x)]][channel];
-                    if (sign == 0) continue;
-                    pixels |= (std::uint64_t{*next[i]++} + 1) << (8 * x);
-                    ways |= std::uint64_t{sign > 0 ? up : down} << (8 * x);
-                }
-                store(i, y, pixels, ways);
-            }
-            continue;
-        }
-        const auto run = row.bytes(part.width);
-        const auto ways = run & (each_byte * (row.goes_down() ? down : up));
-        const int count = std::popcount(run) / 8, first = run ? std::countr_zero(run) / 8 : 0;
-        for (std::size_t i = 0; i < channels; ++i) {
-            store(i, y, (load_eight(next[i] - first) + each_byte) & run, ways);
-            next[i] += count;
-        }
-    }
-    if constexpr (channels == 3) {
-        // The last channel's last pixel is beyond its row, where a lane has it that has none.
-        constexpr std::size_t last = part_side - 1, byte = slanted(2, last) + last;
-        const auto row = first_row + last, lane = lanes_of(2, at) + last;
-        pair.last_turn[lane] = std::exchange(pair.folded[row][byte], std::uint8_t{0});
-        if (has_ways) pair.last_ways[lane] = pair.ways[row][byte];
-    }
-}
-/// Leaves the second place empty.
-template <int channels>
-void lay_out_nothing(RunPartMaker::Pair& pair) {
-    for (std::size_t y = 0; y < part_side; ++y)
-        for (std::size_t i = 0; i < channels; ++i) store_eight(0, &pair.folded[part_side + y][slanted(i, y)]);
-    if constexpr (channels == 3) {
-        pair.folded[2 * part_side - 1][slanted(2, part_side - 1) + part_side - 1] = 0;
-        pair.last_turn[lanes_of(2, 1) + part_side - 1] = 0;
-    }
-}
-
-/// Lays out the pixels above a part and to its left, and leaves the corner of the next part.
-template <int channels, bool has_ways>
-void take_surroundings(const Made& of, RunPartMaker& maker, std::size_t at, RunPartMaker::Pair& pair) {
-    auto& left = maker.left[of.row];
-    const auto first = of.column * part_side;
-    for (std::size_t i = 0; i < channels; ++i) {
-        const auto lanes = lanes_of(i, at), begin = slanted(i, 0);
-        auto& above = pair.above[at];
-        above[begin] = left.corner[i];
-        store_eight(load_eight(&maker.above[i][first]), &above[begin + 1]);
-        store_eight(load_eight(left.magnitudes[i].data()), &pair.left[lanes]);
-        if (has_ways) {
-            auto& ways = pair.ways_above[at];
-            ways[begin] = left.corner_way[i];
-            store_eight(load_eight(&maker.ways_above[i][first]), &ways[begin + 1]);
-            store_eight(load_eight(left.ways[i].data()), &pair.ways_left[lanes]);
-        }
-        left.corner[i] = maker.above[i][first + part_side - 1];
-        left.corner_way[i] = maker.ways_above[i][first + part_side - 1];
-    }
-}
-
-/// 1 in each byte that is not 0.
-constexpr std::uint64_t ones_where_any(std::uint64_t eight) {
-    constexpr std::uint64_t lower = 0x7f * each_byte;
-    return (((eight & lower) + lower) | eight) >> 7 & each_byte;
-}
-
-}  // namespace run_parts_shared
-}  // namespace framewire::delta
-
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::delta::HWY_NAMESPACE {
@@ -209,7 +23,7 @@ namespace run_parts {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using namespace run_parts_shared;
+using namespace run_layout;
 using namespace run_lanes;
 
 /// Makes the magnitudes of the parts that are laid out in `pairs`, as rows in place of turns.
@@ -221,7 +35,7 @@ HWY_INLINE void make_magnitudes(RunPartMaker::Pair* pairs) {
         Chain<channels, like> chains[] = {Chain<channels, like>(pairs[i])...};
         for (std::size_t turn = 0; turn < row_turns; ++turn)
             (chains[i].pass(turn, pairs[i].by_turns[turn], pairs[i].ways_by_turns[turn], pairs[i].by_turns[turn]), ...);
-        RunPartMaker::Lanes made;
+        alignas(64) RunPartMaker::Lanes made;
         if constexpr (has_last_turn<channels>)
             (chains[i].pass(row_turns, pairs[i].last_turn, pairs[i].last_ways, made), ...);
         (chains[i].leave(pairs[i]), ...);
@@ -316,10 +130,15 @@ bool make_parts(std::span<const Made> of, const std::uint8_t* folded, int thresh
         lay_out<channels, has_ways>(*of[i].part, folded + of[i].part->first, i % RunPartMaker::of_pair, pair_of(i));
     }
     if (of.size() % RunPartMaker::of_pair != 0) lay_out_nothing<channels>(pair_of(of.size()));
-    if (of.size() > RunPartMaker::of_pair)
-        make_magnitudes<channels, like, 2>(maker.pairs.data());
-    else
-        make_magnitudes<channels, like, 1>(maker.pairs.data());
+    // Where a pair has several vectors there is enough to do beside each other.
+    constexpr std::size_t together = vectors_of<channels> == 1 ? RunPartMaker::most_pairs : 1;
+    const auto pairs = (of.size() + RunPartMaker::of_pair - 1) / RunPartMaker::of_pair;
+    for (std::size_t i = 0; i < pairs; i += together) {
+        if (pairs - i >= together)
+            make_magnitudes<channels, like, together>(&maker.pairs[i]);
+        else
+            make_magnitudes<channels, like, 1>(&maker.pairs[i]);
+    }
     bool whole = true;
     for (std::size_t i = 0; i < of.size(); ++i) {
         whole &= give_rows<channels>(of[i], i % RunPartMaker::of_pair, has_ways, threshold, tile, pair_of(i));
