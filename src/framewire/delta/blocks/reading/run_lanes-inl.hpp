@@ -285,9 +285,10 @@ private:
     Step<V> before_[vectors], before_left_[vectors], before_above_[vectors];
 };
 
-/// Of each channel sixteen rows of sixteen bytes become sixteen turns of as many lanes, or the other way round.
+/// Of each channel sixteen rows of sixteen bytes become sixteen turns of as many lanes, or the other way round. Once for
+/// all that call it: it is long.
 template <int channels>
-HWY_INLINE void transpose(const RunPartMaker::Rows& from, RunPartMaker::Rows& to) {
+HWY_NOINLINE void transpose(const RunPartMaker::Rows& from, RunPartMaker::Rows& to) {
     const Lanes<channels> d;
     constexpr std::size_t half = RunPartMaker::channel_lanes / 2;
     // Loops that compilers do not unroll would keep vectors in memory.
