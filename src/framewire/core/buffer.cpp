@@ -12,8 +12,8 @@ namespace framewire {
 namespace {
 
 constexpr std::align_val_t cache_line{64};
-// What is as large as a detector's model has pages of 2 MiB where the kernel gives such: walks from place to place in
-// it wait for page tables otherwise.
+// What is as large as a 1080p frame has pages of 2 MiB where the kernel gives such: walks from place to place in it, as
+// from row to row of a block, wait for page tables otherwise.
 constexpr std::size_t huge_page_bytes = 2 * 1024 * 1024, least_huge_bytes = 2 * huge_page_bytes;
 constexpr std::align_val_t huge_page{huge_page_bytes};
 
