@@ -2,7 +2,8 @@
 
 #include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/blocks/part_set.hpp"
-#include "framewire/delta/blocks/part_steps.hpp"
+#include "framewire/delta/blocks/parts/part_entries.hpp"
+#include "framewire/delta/blocks/parts/part_runs.hpp"
 #include "framewire/delta/entropy/symbols.hpp"
 #include "framewire/delta/prediction/part_modes.hpp"
 

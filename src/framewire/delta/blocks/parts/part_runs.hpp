@@ -7,15 +7,9 @@
 #include "framewire/delta/entropy/symbols.hpp"
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 
 namespace framewire::delta {
-
-/// Finds the steps of a part from its differences, writes them into `planes`, and adds the symbols of its pixels.
-/// `left` and `top`: its first pixel in the block.
-void add_part_entries(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left,
-                      int top, StepPlanes& planes, Symbols& symbols);
 
 /// What a block in runs has of a part behind the symbols of its rows.
 struct RunsPart {
@@ -30,7 +24,7 @@ struct RunsPart {
     };
     std::array<Channel, 3> channels;
 };
-/// The same as rows of runs: adds their symbols, and leaves the magnitudes in `part`.
+/// As add_part_entries(), but adds the symbols of rows of runs, and leaves the magnitudes in `part`.
 void add_part_runs(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left, int top,
                    StepPlanes& planes, RunsPart& part, Symbols& symbols);
 
