@@ -25,14 +25,14 @@ public:
 
     void OnDocumentStart(const YAML::Mark&) override {}
     void OnDocumentEnd() override {}
-    void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { put({.place = place_of(mark)}); }
+    void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { put({.place = place_of(mark), .entries = {}}); }
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
         refuse(place_of(mark), "an alias (*name) is not read here");
     }
     void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t, const std::string& value) override {
         require_plain(mark, tag);
         if (takes_key()) return take_key(place_of(mark), value);
-        put({.kind = DocumentNode::Kind::text, .place = place_of(mark), .text = value});
+        put({.kind = DocumentNode::Kind::text, .place = place_of(mark), .text = value, .entries = {}});
     }
     void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
                          YAML::EmitterStyle::value) override {
@@ -78,7 +78,7 @@ private:
         if (takes_key()) refuse(place_of(mark), "a key is a text");
         if (open_.size() >= max_document_depth)
             refuse(place_of(mark), fmt::format("it is nested more than {} deep", max_document_depth));
-        open_.push_back({{.kind = kind, .place = place_of(mark)}});
+        open_.push_back({{.kind = kind, .place = place_of(mark), .entries = {}}});
     }
 
     void end() {
