@@ -1,6 +1,6 @@
 #pragma once
 
-#include "e2e/places.hpp"
+#include "kit/sources.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace framewire::e2e {
 /// the checkout. They are no part of the project.
 inline std::string real_data(const std::string& name) {
     const auto* folder = std::getenv("FRAMEWIRE_REAL_DATA");
-    return (std::filesystem::path(folder ? folder : std::string(sources_path) + "/../shared/data") / name)
+    return (std::filesystem::path(folder ? folder : std::string(kit::sources_path) + "/../shared/data") / name)
         .lexically_normal();
 }
 

@@ -1,6 +1,8 @@
 // Every file of corpus/NAME/ through the fuzzer NAME, in builds without libFuzzer: what fuzzers begin with, and what
 // they once found.
 
+#include "kit/sources.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,6 +24,8 @@ namespace framewire::fuzz {
 namespace replay_test {
 
 namespace fs = std::filesystem;
+
+const auto corpus = fs::path(kit::sources_path) / "tests/fuzz/corpus";
 
 struct Fuzzer {
     std::string name;
@@ -45,7 +49,7 @@ std::vector<Case> all_cases() {
     std::vector<Case> cases;
     for (const auto& fuzzer : fuzzers) {
         std::error_code none;  // EveryFuzzerHasOne says so
-        for (const auto& entry : fs::directory_iterator(fs::path(FRAMEWIRE_CORPUS) / fuzzer.name, none))
+        for (const auto& entry : fs::directory_iterator(corpus / fuzzer.name, none))
             cases.push_back({fuzzer, entry.path()});
     }
     std::sort(cases.begin(), cases.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
@@ -57,7 +61,7 @@ TEST(Corpus, EveryFuzzerHasOne) {
     for (const auto& one : all_cases()) with_files.insert(one.fuzzer.name);
     for (const auto& fuzzer : fuzzers) of_fuzzers.insert(fuzzer.name);
     EXPECT_EQ(with_files, of_fuzzers);
-    for (const auto& entry : fs::directory_iterator(FRAMEWIRE_CORPUS))
+    for (const auto& entry : fs::directory_iterator(corpus))
         EXPECT_TRUE(of_fuzzers.contains(entry.path().filename())) << entry.path() << " belongs to no fuzzer";
 }
 

@@ -1,8 +1,8 @@
 #include "e2e/program.hpp"
 
-#include "e2e/places.hpp"
 #include "framewire/pipeline/chain/chain.hpp"
 #include "framewire/pipeline/chain/filter_registry.hpp"
+#include "kit/sources.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 namespace framewire::e2e {
 namespace filter_docs_test {
 
-const std::filesystem::path docs = std::string(sources_path) + "/docs/filters";
+const std::filesystem::path docs = std::string(kit::sources_path) + "/docs/filters";
 constexpr const char* how_to_mend = "scripts/filter-docs.sh writes the pages anew";
 
 std::string page(std::vector<std::string> arguments) {

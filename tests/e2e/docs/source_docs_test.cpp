@@ -1,7 +1,7 @@
 #include "e2e/program.hpp"
 
-#include "e2e/places.hpp"
 #include "framewire/media/sources/source_registry.hpp"
+#include "kit/sources.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ namespace source_docs_test {
 using Json = nlohmann::json;
 
 TEST(SourceDocs, SayWhatTheRegistrySays) {
-    const auto page = contents(std::string(sources_path) + "/docs/sources.md");
+    const auto page = contents(std::string(kit::sources_path) + "/docs/sources.md");
     const std::string begin = "<!-- framewire sources --markdown -->\n", end = "<!-- end -->\n";
     const auto first = page.find(begin), last = page.find(end);
     ASSERT_NE(first, page.npos);

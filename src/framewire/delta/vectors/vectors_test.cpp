@@ -8,6 +8,7 @@
 #include "framewire/delta/unpack_ref.hpp"
 #include "kit/images.hpp"
 #include "kit/needs.hpp"
+#include "kit/sources.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,6 +25,8 @@ namespace vectors_test {
 
 using namespace plain;
 namespace fs = std::filesystem;
+
+const auto vectors = fs::path(kit::sources_path) / "src/framewire/delta/vectors";
 
 struct Frame {
     Bytes packed;
@@ -110,7 +113,7 @@ Stream invented(const Recipe& recipe) {
 
 Stream make(const Recipe& recipe) { return recipe.kind == Recipe::Kind::invented ? invented(recipe) : encoded(recipe); }
 
-fs::path path_of(const std::string& name) { return fs::path(FRAMEWIRE_VECTORS) / (name + ".stream"); }
+fs::path path_of(const std::string& name) { return vectors / (name + ".stream"); }
 
 void write(const Stream& stream, const fs::path& path) {
     std::ofstream file(path, std::ios::binary);
@@ -151,7 +154,7 @@ Stream read(const fs::path& path) {
 class Vectors : public testing::TestWithParam<Recipe> {
 protected:
     void SetUp() override {
-        FRAMEWIRE_NEEDS(fs::is_directory(FRAMEWIRE_VECTORS), "no streams to read: they lie with the sources");
+        FRAMEWIRE_NEEDS(fs::is_directory(vectors), "no streams to read: they lie with the sources");
         if (std::getenv("FRAMEWIRE_WRITE_VECTORS")) write(make(GetParam()), path_of(GetParam().name));
     }
 };
@@ -186,7 +189,7 @@ INSTANTIATE_TEST_SUITE_P(All, Vectors, testing::ValuesIn(recipes()), [](const au
 });
 
 TEST(VectorFiles, HaveBlocksInRuns) {
-    FRAMEWIRE_NEEDS(fs::is_directory(FRAMEWIRE_VECTORS), "no streams to read: they lie with the sources");
+    FRAMEWIRE_NEEDS(fs::is_directory(vectors), "no streams to read: they lie with the sources");
     for (const auto& recipe : recipes()) {
         if (recipe.name.find("runs") == std::string::npos) continue;
         const auto stream = read(path_of(recipe.name));
@@ -195,7 +198,8 @@ TEST(VectorFiles, HaveBlocksInRuns) {
             Reader reader{packed};
             const int kind = reader.byte();
             reader.byte();
-            const auto all = read_directory(reader, cut(stream.shape.width, stream.shape.height, block_side).size());
+            const auto all =
+                read_directory(reader, cut(stream.shape.width, stream.shape.height, plain::block_side).size());
             for (const auto& bytes : all) {
                 if (kind != 0 || bytes.empty()) continue;
                 ++blocks;
@@ -207,10 +211,10 @@ TEST(VectorFiles, HaveBlocksInRuns) {
 }
 
 TEST(VectorFiles, AreThoseThatTestsRead) {
-    FRAMEWIRE_NEEDS(fs::is_directory(FRAMEWIRE_VECTORS), "no streams to read: they lie with the sources");
+    FRAMEWIRE_NEEDS(fs::is_directory(vectors), "no streams to read: they lie with the sources");
     std::set<fs::path> wanted, found;
     for (const auto& recipe : recipes()) wanted.insert(path_of(recipe.name));
-    for (const auto& entry : fs::directory_iterator(FRAMEWIRE_VECTORS))
+    for (const auto& entry : fs::directory_iterator(vectors))
         if (entry.path().extension() == ".stream") found.insert(entry.path());
     EXPECT_EQ(found, wanted);
 }

@@ -5,6 +5,7 @@
 #include "framewire/media/fwd/fwd_testing.hpp"
 #include "kit/captured_log.hpp"
 #include "kit/needs.hpp"
+#include "kit/sources.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -261,8 +262,8 @@ TEST(Fwd, RefusesWhatIsNone) {
 
 // What was written once is read for ever.
 TEST(Fwd, ReadsCommittedFiles) {
-    FRAMEWIRE_NEEDS(std::filesystem::is_directory(FRAMEWIRE_FWD_VECTORS),
-                    "no files to read: they lie with the sources");
+    const auto vectors = std::string(kit::sources_path) + "/src/framewire/media/fwd/vectors/";
+    FRAMEWIRE_NEEDS(std::filesystem::is_directory(vectors), "no files to read: they lie with the sources");
     struct Vector {
         const char* name;
         std::uint64_t hash;  // FNV-1a of all frames
@@ -273,7 +274,7 @@ TEST(Fwd, ReadsCommittedFiles) {
                                             Vector{"unfinished-bgr-20x12.fwd", 6288742678741740291u, false}}) {
         SCOPED_TRACE(name);
         kit::CapturedLog log;
-        const auto path = std::string(FRAMEWIRE_FWD_VECTORS) + "/" + name;
+        const auto path = vectors + name;
         const auto source = open_source(path);
         const auto reading = read_video(path);
         ASSERT_FALSE(reading.error) << reading.message;
