@@ -91,7 +91,10 @@ export function hashOf(bytes) {
  *     frames: {packed: Buffer, hash: bigint}[]}[]}
  */
 export function vectors() {
-    return readdirSync(vectorsFolder).filter(name => name.endsWith(".stream")).sort().map(name => {
+    const folders = readdirSync(vectorsFolder, { withFileTypes: true }).filter(entry => entry.isDirectory());
+    const names = folders.flatMap(({ name: folder }) =>
+        readdirSync(new URL(folder, vectorsFolder)).filter(name => name.endsWith(".stream")).map(name => `${folder}/${name}`));
+    return names.sort().map(name => {
         const bytes = readFileSync(new URL(name, vectorsFolder)), line = bytes.indexOf("\n");
         const [width, height, channels, count] = bytes.toString("latin1", 0, line).split(" ").map(Number);
         let at = line + 1;

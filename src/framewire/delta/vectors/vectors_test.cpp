@@ -1,4 +1,4 @@
-// The streams of this folder, in the form that format.md says. They are made anew by FRAMEWIRE_WRITE_VECTORS=1 in the
+// The streams of these folders, in the form that format.md says. They are made anew by FRAMEWIRE_WRITE_VECTORS=1 in the
 // environment of delta_tests --gtest_filter='*/Vectors.*'.
 
 #include "framewire/core/error.hpp"
@@ -12,7 +12,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -50,7 +49,7 @@ std::uint64_t hash_of(const Bytes& bytes) {
 }
 
 struct Recipe {
-    std::string name;
+    std::string name;  ///< its path, without the ending
     Shape shape;
     enum class Kind { exact, bounded, invented } kind;
     int threshold, effort, noise, frames;
@@ -59,24 +58,24 @@ struct Recipe {
 std::vector<Recipe> recipes() {
     using enum Recipe::Kind;
     return {
-        {"exact-gray-1x1", {1, 1, 1, 1}, exact, 0, 0, 20, 4},
-        {"exact-bgr-70x31", {1, 31, 70, 3}, exact, 8, 0, 2, 3},
-        {"exact-bgr-17x9-noise", {1, 9, 17, 3}, exact, 20, 0, 255, 3},
-        {"exact-gray-150x130", {1, 130, 150, 1}, exact, 20, 0, 0, 4},
-        {"exact-gray-40x40-states-8", {1, 40, 40, 1}, exact, 20, 0, 255, 2},
-        {"exact-bgr-64x64-states-32", {1, 64, 64, 3}, exact, 20, 0, 255, 2},
-        {"exact-bgr-5x80-far", {1, 80, 5, 3}, exact, 254, 0, 255, 3},
-        {"exact-bgr-150x130-runs", {1, 130, 150, 3}, exact, 0, 0, 0, 3},
-        {"exact-gray-150x130-runs", {1, 130, 150, 1}, exact, 0, 0, 0, 3},
-        {"bounded-bgr-1x1", {1, 1, 1, 3}, bounded, 8, 2, 20, 4},
-        {"bounded-gray-70x31", {1, 31, 70, 1}, bounded, 0, 1, 0, 3},
-        {"bounded-bgr-33x20-lossless", {1, 20, 33, 3}, bounded, 0, 2, 4, 3},
-        {"bounded-bgr-70x31", {1, 31, 70, 3}, bounded, 8, 2, 3, 4},
-        {"bounded-bgr-70x31-far", {1, 31, 70, 3}, bounded, 254, 2, 255, 3},
-        {"bounded-bgr-150x130", {1, 130, 150, 3}, bounded, 20, 2, 6, 3},
-        {"bounded-gray-150x130", {1, 130, 150, 1}, bounded, 8, 1, 2, 3},
-        {"invented-bgr-67x20", {1, 20, 67, 3}, invented, 0, 0, 0, 8},
-        {"invented-gray-20x67", {1, 67, 20, 1}, invented, 0, 0, 0, 12},
+        {"exact/gray-1x1", {1, 1, 1, 1}, exact, 0, 0, 20, 4},
+        {"exact/bgr-70x31", {1, 31, 70, 3}, exact, 8, 0, 2, 3},
+        {"exact/bgr-17x9-noise", {1, 9, 17, 3}, exact, 20, 0, 255, 3},
+        {"exact/gray-150x130", {1, 130, 150, 1}, exact, 20, 0, 0, 4},
+        {"exact/gray-40x40-states-8", {1, 40, 40, 1}, exact, 20, 0, 255, 2},
+        {"exact/bgr-64x64-states-32", {1, 64, 64, 3}, exact, 20, 0, 255, 2},
+        {"exact/bgr-5x80-far", {1, 80, 5, 3}, exact, 254, 0, 255, 3},
+        {"exact/bgr-150x130-runs", {1, 130, 150, 3}, exact, 0, 0, 0, 3},
+        {"exact/gray-150x130-runs", {1, 130, 150, 1}, exact, 0, 0, 0, 3},
+        {"bounded/bgr-1x1", {1, 1, 1, 3}, bounded, 8, 2, 20, 4},
+        {"bounded/gray-70x31", {1, 31, 70, 1}, bounded, 0, 1, 0, 3},
+        {"bounded/bgr-33x20-lossless", {1, 20, 33, 3}, bounded, 0, 2, 4, 3},
+        {"bounded/bgr-70x31", {1, 31, 70, 3}, bounded, 8, 2, 3, 4},
+        {"bounded/bgr-70x31-far", {1, 31, 70, 3}, bounded, 254, 2, 255, 3},
+        {"bounded/bgr-150x130", {1, 130, 150, 3}, bounded, 20, 2, 6, 3},
+        {"bounded/gray-150x130", {1, 130, 150, 1}, bounded, 8, 1, 2, 3},
+        {"invented/bgr-67x20", {1, 20, 67, 3}, invented, 0, 0, 0, 8},
+        {"invented/gray-20x67", {1, 67, 20, 1}, invented, 0, 0, 0, 12},
     };
 }
 
@@ -184,7 +183,8 @@ TEST_P(Vectors, AreWhatTheEncodersStillWrite) {
 
 INSTANTIATE_TEST_SUITE_P(All, Vectors, testing::ValuesIn(recipes()), [](const auto& one) {
     auto name = one.param.name;
-    std::replace(name.begin(), name.end(), '-', '_');
+    for (auto& letter : name)
+        if (letter == '/' || letter == '-') letter = '_';
     return name;
 });
 
@@ -214,7 +214,7 @@ TEST(VectorFiles, AreThoseThatTestsRead) {
     FRAMEWIRE_NEEDS(fs::is_directory(vectors), "no streams to read: they lie with the sources");
     std::set<fs::path> wanted, found;
     for (const auto& recipe : recipes()) wanted.insert(path_of(recipe.name));
-    for (const auto& entry : fs::directory_iterator(vectors))
+    for (const auto& entry : fs::recursive_directory_iterator(vectors))
         if (entry.path().extension() == ".stream") found.insert(entry.path());
     EXPECT_EQ(found, wanted);
 }
