@@ -1,6 +1,7 @@
 #include "framewire/session/web/metrics/metrics_text.hpp"
 
 #include "framewire/session/web/testing/fake_camera.hpp"
+#include "kit/sources.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -57,7 +58,7 @@ TEST(MetricsText, HasWhatTheDashboardAsksFor) {
     std::istringstream lines(some_metrics());
     for (std::string line; std::getline(lines, line);)
         if (line[0] != '#') names.insert(line.substr(0, line.find_first_of("{ ")));
-    std::ifstream file(FRAMEWIRE_DASHBOARD);
+    std::ifstream file(std::string(kit::sources_path) + "/docs/grafana.json");
     const auto dashboard = nlohmann::json::parse(file);
     const std::regex name("framewire_[a-z_]+");
     int queries = 0;
