@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <future>
-#include <limits>
 #include <span>
 #include <stdexcept>
 #include <stop_token>
@@ -30,24 +29,37 @@ protected:
 
 FRAMEWIRE_ON_EVERY_BACKEND(Broadcast);
 
+// What a viewer sees, kept until the stream is over: at its end a server waits for 10 seconds. Who looks at each
+// picture for long while it comes is cut off then.
+struct Seen {
+    std::size_t frame;
+    bool complete;
+    int threshold;
+    Bytes picture;
+};
+
+std::vector<Seen> watch(net::Client& client) {
+    std::vector<Seen> all;
+    while (client.next()) {
+        const auto picture = client.picture();
+        const auto bytes = static_cast<std::size_t>(picture.shape().bytes());
+        all.push_back({static_cast<std::size_t>(client.state().frame), client.complete(), client.threshold(),
+                       Bytes(picture.data(), picture.data() + bytes)});
+    }
+    return all;
+}
+
 // How far the furthest byte of what a viewer sees is from the camera's. A viewer that lags may have blocks of older
-// frames: those count from whichever frame is nearest. Who lags has no time to look at more frames than tell something.
-int furthest_now(const net::Client& client, const std::vector<Bytes>& camera) {
-    const auto newest = static_cast<std::size_t>(client.state().frame), oldest = client.complete() ? newest : 0;
-    const auto* seen = client.picture().data();
+// frames: those count from whichever frame is nearest. No more frames are looked at than tell something.
+int furthest(const Seen& seen, const std::vector<Bytes>& camera) {
+    const auto newest = seen.frame, oldest = seen.complete ? newest : 0;
     int result = 0;
     for (std::size_t at = 0; at < camera.at(newest).size(); ++at) {
         int nearest = 255;
         for (auto end = newest + 1; end > oldest && nearest > result; --end)
-            nearest = std::min(nearest, std::abs(seen[at] - camera[end - 1][at]));
+            nearest = std::min(nearest, std::abs(seen.picture[at] - camera[end - 1][at]));
         result = std::max(result, nearest);
     }
-    return result;
-}
-
-int furthest(net::Client& client, const std::vector<Bytes>& camera) {
-    int result = 0;
-    while (client.next()) result = std::max(result, furthest_now(client, camera));
     return result;
 }
 
@@ -55,13 +67,16 @@ TEST_P(Broadcast, ViewersStayWithinTheThreshold) {
     BroadcastJob broadcast(options(camera()));
     auto viewer = std::async(std::launch::async, [&] {
         net::Client client({broadcast.address()});
-        const int far = furthest(client, camera_frames());
-        return std::pair(far, client.state().frame);
+        return watch(client);
     });
     const auto& result = broadcast.run();
-    const auto [far, last] = viewer.get();
+    const auto all = viewer.get();
+    const auto camera = camera_frames();
+    int far = 0;
+    for (const auto& seen : all) far = std::max(far, furthest(seen, camera));
     EXPECT_LE(far, threshold);
-    EXPECT_EQ(last, frames - 1) << "the last state reaches everyone";
+    ASSERT_FALSE(all.empty());
+    EXPECT_EQ(all.back().frame, frames - 1) << "the last state reaches everyone";
     EXPECT_EQ(result.figures.frames, frames);
     ASSERT_TRUE(result.figures.delta);
     EXPECT_EQ(result.figures.delta->max_error, far);
@@ -82,18 +97,16 @@ TEST_P(Broadcast, ViewersKnowTheThresholdOfARate) {
         auto viewer = std::async(std::launch::async, [&] {
             net::Client client({broadcast.address()});
             EXPECT_EQ(client.info().threshold, 60);
-            int least = 255, most = 0;
-            while (client.next()) {
-                // Older blocks are within what was in force then.
-                EXPECT_LE(furthest_now(client, camera), client.complete() ? client.threshold() : 60)
-                    << "frame " << client.state().frame;
-                least = std::min(least, client.threshold());
-                most = std::max(most, client.threshold());
-            }
-            return std::pair(least, most);
+            return watch(client);
         });
         const auto& result = broadcast.run();
-        const auto [least, most] = viewer.get();
+        int least = 255, most = 0;
+        for (const auto& seen : viewer.get()) {
+            // Older blocks are within what was in force then.
+            EXPECT_LE(furthest(seen, camera), seen.complete ? seen.threshold : 60) << "frame " << seen.frame;
+            least = std::min(least, seen.threshold);
+            most = std::max(most, seen.threshold);
+        }
         EXPECT_GE(least, threshold);
         EXPECT_GT(most, threshold) << "it is told of one that was raised";
         EXPECT_LE(most, 60);
@@ -111,13 +124,13 @@ TEST_P(Broadcast, WhatRestsGetsSharper) {
     const std::string scene = "synth:size=128x96:fps=4:objects=0:seed=4:frames=160:noise=";
     const auto camera = read_video(scene + "3").frames, clean = read_video(scene + "0").frames;
     // The mean square against the scene without its noise.
-    const auto error = [&](const std::uint8_t* seen, std::size_t frame) {
+    const auto error = [&](const Bytes& seen, std::size_t frame) {
         double squares = 0;
-        for (std::size_t at = 0; at < clean[frame].size(); ++at)
+        for (std::size_t at = 0; at < seen.size(); ++at)
             squares += (seen[at] - clean[frame][at]) * (seen[at] - clean[frame][at]);
-        return squares / static_cast<double>(clean[frame].size());
+        return squares / static_cast<double>(seen.size());
     };
-    const double noise = error(camera.front().data(), 0);
+    const double noise = error(camera.front(), 0);
     for (const auto mode : {delta::Mode::exact, delta::Mode::bounded})
         for (const bool sharpened : {true, false}) {
             SCOPED_TRACE(fmt::format("{}, {}", to_string(mode), sharpened));
@@ -127,16 +140,13 @@ TEST_P(Broadcast, WhatRestsGetsSharper) {
             BroadcastJob broadcast(resting);
             auto viewer = std::async(std::launch::async, [&] {
                 net::Client client({broadcast.address()});
-                double last = std::numeric_limits<double>::quiet_NaN();  // fails either way
-                while (client.next()) {
-                    const auto frame = static_cast<std::size_t>(client.state().frame);
-                    EXPECT_LE(furthest_now(client, camera), threshold) << "frame " << frame;
-                    last = error(client.picture().data(), frame);
-                }
-                return last;
+                return watch(client);
             });
             const auto& result = broadcast.run();
-            const double last = viewer.get();
+            const auto all = viewer.get();
+            for (const auto& seen : all) EXPECT_LE(furthest(seen, camera), threshold) << "frame " << seen.frame;
+            ASSERT_FALSE(all.empty());
+            const double last = error(all.back().picture, all.back().frame);
             EXPECT_EQ(result.figures.frames, 160);
             if (sharpened)
                 EXPECT_LT(last, noise / 2) << "3 dB";
