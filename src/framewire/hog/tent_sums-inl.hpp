@@ -15,13 +15,13 @@
 #include <cmath>
 #include <cstdint>
 
-HWY_BEFORE_NAMESPACE();
-namespace framewire::HWY_NAMESPACE {
-namespace hog_gradients {
-
 #undef FRAMEWIRE_HOG_TENTS
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
 #define FRAMEWIRE_HOG_TENTS 1
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE {
+namespace hog_gradients {
 
 // The histograms of some neighbouring cells without a place for each vote. A bin's share of a pixel is a tent over its
 // centre: 1 less the distance from there, or 0. What a tent lacks is summed up for all pixels, the lesser of magnitude
@@ -145,12 +145,12 @@ private:
     HWY_ALIGN std::int32_t own_[lanes], again_[lanes];
 };
 
-#else
-#define FRAMEWIRE_HOG_TENTS 0
-#endif
-
 }  // namespace hog_gradients
 }  // namespace framewire::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
+
+#else
+#define FRAMEWIRE_HOG_TENTS 0
+#endif
 
 #endif  // per target

@@ -26,7 +26,7 @@ void set_check(Bytes& bytes, std::size_t at, std::uint32_t check) {
 
 // Makes the checks of headers, heads and the index right, so that what they guard is read.
 void mend(Bytes& bytes) {
-    for (const std::size_t copy : {0, 64})
+    for (const auto copy : {std::size_t{0}, std::size_t{64}})
         if (bytes.size() >= copy + 64) set_check(bytes, copy + 60, crc(bytes, copy, copy + 60));
     for (std::size_t at = 128; at + 32 <= bytes.size(); ++at) {
         if (bytes[at] != 0xf5 || bytes[at + 1] != 'F' || bytes[at + 2] != 'W') continue;

@@ -36,7 +36,7 @@ inline bool too_much(const CostSink& sink) { return sink.too_much(); }
 
 template <class Sink>
 void add_distance(Sink& sink, int model, int distance) {
-    const int far = std::abs(distance), bits = std::bit_width(static_cast<unsigned>(far));
+    const int far = std::abs(distance), bits = static_cast<int>(std::bit_width(static_cast<unsigned>(far)));
     sink.add(model + bits);
     if (bits == 0) return;
     if (bits > 1) sink.add_bits(far & ((1 << (bits - 1)) - 1), bits - 1);

@@ -8,13 +8,13 @@ namespace {
 
 constexpr double longest_wait_s = 3600;
 // Times are sums of fractions: what is so little below a half is one.
-constexpr double rounding = 1e-6;
+constexpr double number_rounding = 1e-6;
 constexpr double largest_number = 0x1p53;
 
 }  // namespace
 
 std::int64_t FpsSchedule::number_at(double seconds) const {
-    const double number = std::floor(seconds * rate_.value() + 0.5 + rounding);
+    const double number = std::floor(seconds * rate_.value() + 0.5 + number_rounding);
     return static_cast<std::int64_t>(std::clamp(number, -largest_number, largest_number));
 }
 

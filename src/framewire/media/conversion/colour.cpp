@@ -225,7 +225,7 @@ struct PictureConverter::Side {
 
 struct PictureConverter::State {
     struct Free {
-        void operator()(SwsContext* context) const noexcept { sws_freeContext(context); }
+        void operator()(SwsContext* held) const noexcept { sws_freeContext(held); }
     };
     std::unique_ptr<SwsContext, Free> context;
     Side from;

@@ -26,13 +26,13 @@
 namespace framewire {
 namespace {
 
-constexpr std::size_t longest_name = 255;   // of a file, on every file system of Linux
-constexpr std::string_view part = ".part";  // what a file is called until it is whole
+constexpr std::size_t longest_name = 255;          // of a file, on every file system of Linux
+constexpr std::string_view part_ending = ".part";  // what a file is called until it is whole
 
 // In the same folder, so that the rename cannot cross file systems.
 std::string part_of(const std::string& path) {
     const auto [folder, name] = split_path(path);
-    return folder + name.substr(0, longest_name - part.size()) + std::string(part);
+    return folder + name.substr(0, longest_name - part_ending.size()) + std::string(part_ending);
 }
 
 // Where bytes that take a part's place have a name for a moment.

@@ -12,7 +12,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr std::size_t text_bytes = NpyFile::header_bytes - 10;  // behind magic, version and length
+constexpr std::size_t header_text_bytes = NpyFile::header_bytes - 10;  // behind magic, version and length
 
 std::size_t count_of(const std::vector<std::int64_t>& shape) {
     std::size_t count = 1;
@@ -25,12 +25,12 @@ std::size_t count_of(const std::vector<std::int64_t>& shape) {
 std::string npy_header(const std::string& type, const std::vector<std::int64_t>& shape) {
     auto text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", type,
                             fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
-    if (text.size() >= text_bytes)
+    if (text.size() >= header_text_bytes)
         fail(ErrorCode::usage, "an array of {} dimensions; there is room for fewer", shape.size());
-    text.resize(text_bytes - 1, ' ');
+    text.resize(header_text_bytes - 1, ' ');
     text += '\n';
     const std::string start{"\x93NUMPY\x01\x00", 8};
-    const char length[2] = {static_cast<char>(text_bytes & 255), static_cast<char>(text_bytes >> 8)};
+    const char length[2] = {static_cast<char>(header_text_bytes & 255), static_cast<char>(header_text_bytes >> 8)};
     return start + std::string(length, 2) + text;
 }
 

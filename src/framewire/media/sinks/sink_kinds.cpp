@@ -19,8 +19,6 @@
 namespace framewire {
 namespace {
 
-using Type = ParameterInfo::Type;
-
 #ifdef FRAMEWIRE_FFMPEG
 
 constexpr auto open_with_muxer = open_ffmpeg_sink;
@@ -38,6 +36,7 @@ constexpr auto open_with_muxer = nullptr, open_still = nullptr;
 
 // What an encoder of video is told; those left out are chosen by the ending.
 std::vector<ParameterInfo> encoder_parameters() {
+    using Type = ParameterInfo::Type;
     return {
         {.name = "codec",
          .help = "FFmpeg's name of an encoder (libx264, libx265, h264_nvenc, h264_vaapi, libvpx-vp9 ...) or of a codec",
@@ -71,6 +70,7 @@ std::vector<ParameterInfo> encoder_parameters() {
 }
 
 std::vector<ParameterInfo> quality_parameter() {
+    using Type = ParameterInfo::Type;
     return {{.name = "quality",
              .help = "of the picture; of WebP 100 is lossless",
              .type = Type::integer,

@@ -24,7 +24,7 @@ struct CellRows {
     Zone cell;
 
     std::uint8_t* row(int y) const {
-        return picture.row(frame, cell.y + y) + std::size_t{1} * cell.x * picture.shape().channels;
+        return picture.row(frame, cell.y + y) + std::int64_t{1} * cell.x * picture.shape().channels;
     }
 };
 
@@ -79,7 +79,7 @@ void HiddenZones::run(HostView<std::uint8_t> picture) const {
         for (const auto& zone : black_) {
             const CellRows rows{picture, frame, zone};
             for (int y = 0; y < zone.height; ++y)
-                std::memset(rows.row(y), 0, static_cast<std::size_t>(zone.width) * shape.channels);
+                std::memset(rows.row(y), 0, static_cast<std::size_t>(std::int64_t{1} * zone.width * shape.channels));
         }
     }
 }

@@ -24,8 +24,8 @@ namespace framewire::session {
 namespace {
 
 namespace fs = std::filesystem;
-using End = PieceOutcome::End;
-using Is = PieceState::Is;
+using PieceEnd = PieceOutcome::End;
+using PieceIs = PieceState::Is;
 
 void require_different(const std::vector<Piece>& pieces) {
     std::map<std::string, const Piece*> named;
@@ -79,7 +79,7 @@ int BatchResult::size(bool parts) const {
     return static_cast<int>(std::ranges::count(pieces, parts, &PieceOutcome::part));
 }
 
-int BatchResult::count(End end, bool parts) const {
+int BatchResult::count(PieceEnd end, bool parts) const {
     return static_cast<int>(
         std::ranges::count_if(pieces, [&](const auto& piece) { return piece.end == end && piece.part == parts; }));
 }
@@ -87,7 +87,7 @@ int BatchResult::count(End end, bool parts) const {
 std::vector<const PieceOutcome*> BatchResult::failures() const {
     std::vector<const PieceOutcome*> failed;
     for (const auto& piece : pieces)
-        if (piece.end == End::failed && piece.told) failed.push_back(&piece);
+        if (piece.end == PieceEnd::failed && piece.told) failed.push_back(&piece);
     return failed;
 }
 
@@ -149,7 +149,7 @@ BatchJob::State::State(const BatchOptions& asked, std::vector<Piece> pieces)
 BatchJob::State::Task& BatchJob::State::add(Piece piece, std::int64_t share_of_input) {
     PieceMarks marks(options.folder, piece.name);
     auto found = look_at(piece, marks);
-    if (found.is == Is::in_the_way) in_the_way.push_back(found.what);
+    if (found.is == PieceIs::in_the_way) in_the_way.push_back(found.what);
     const auto bytes = share_of_input > 0 ? bytes_of(piece) / share_of_input : 0;
     return tasks.emplace_back(Task{std::move(piece), std::move(marks), std::move(found), bytes});
 }
@@ -166,7 +166,7 @@ CutPiece BatchJob::State::cut(const Piece& piece) const {
 bool BatchJob::State::add_parts(Piece& piece, std::size_t index) {
     if (!piece.cut) return false;
     const auto found = look_at(piece, PieceMarks(options.folder, piece.name));
-    if (found.is == Is::done) {
+    if (found.is == PieceIs::done) {
         remove_parts(parts_folder(options.folder, piece.name));  // a run was killed before it did
         return false;
     }
@@ -178,11 +178,11 @@ bool BatchJob::State::add_parts(Piece& piece, std::size_t index) {
         if (!options.shard.has(index + part)) continue;
         auto& task = add(std::move(cut_up.parts[part]), static_cast<std::int64_t>(count));
         task.is_part = true;
-        task.in_the_way = found.is == Is::in_the_way;
+        task.in_the_way = found.is == PieceIs::in_the_way;
         if (joins) task.whole = tasks.size() - part - 1 + count;
     }
     if (!joins) {
-        if (found.is == Is::in_the_way) in_the_way.push_back(found.what);
+        if (found.is == PieceIs::in_the_way) in_the_way.push_back(found.what);
         return true;
     }
     auto& task = add(std::move(piece), 0);
@@ -204,7 +204,7 @@ void BatchJob::State::run(InTheWay what) {
     what_of_others = what;
     std::int64_t bytes = 0;
     for (const auto& task : tasks)
-        if (task.found.is != Is::done) bytes += task.bytes;
+        if (task.found.is != PieceIs::done) bytes += task.bytes;
     for (const auto& task : tasks)
         result.pieces.push_back({.input = task.piece.input, .part = task.is_part, .told = !task.whole});
     tally.emplace(static_cast<int>(tasks.size()), bytes, result.size(true) > 0);
@@ -235,7 +235,7 @@ void BatchJob::State::attempt(std::size_t index) {
     const auto& task = tasks[index];
     auto& outcome = result.pieces[index];
     const auto failed = [&](ErrorCode code, const std::string& why) {
-        outcome.end = stopped() ? End::stopped : End::failed;
+        outcome.end = stopped() ? PieceEnd::stopped : PieceEnd::failed;
         outcome.code = code;
         outcome.why = why.find(task.piece.input) == why.npos ? fmt::format("{}: {}", task.piece.input, why) : why;
     };
@@ -248,40 +248,40 @@ void BatchJob::State::attempt(std::size_t index) {
     } catch (const std::exception& error) {
         failed(ErrorCode::internal, error.what());
     }
-    tally->count(task.found.is == Is::done ? 0 : task.bytes, outcome.end == End::failed && outcome.told);
+    tally->count(task.found.is == PieceIs::done ? 0 : task.bytes, outcome.end == PieceEnd::failed && outcome.told);
 }
 
 void BatchJob::State::make(const Task& task, std::size_t index) {
     auto& outcome = result.pieces[index];
     if (task.in_the_way && what_of_others != InTheWay::replace) {
-        if (what_of_others == InTheWay::keep) outcome.end = End::kept;  // there is no use in it
+        if (what_of_others == InTheWay::keep) outcome.end = PieceEnd::kept;  // there is no use in it
         return;
     }
-    if (task.found.is == Is::done) {
-        outcome.end = End::was_done;
+    if (task.found.is == PieceIs::done) {
+        outcome.end = PieceEnd::was_done;
         if (task.marks.begun()) PieceInTheMaking(task.marks);  // a run was killed between its last two steps
         return;
     }
-    if (task.found.is == Is::in_the_way && what_of_others == InTheWay::keep) {
-        outcome.end = End::kept;
+    if (task.found.is == PieceIs::in_the_way && what_of_others == InTheWay::keep) {
+        outcome.end = PieceEnd::kept;
         return;
     }
     PieceInTheMaking marked(task.marks);
     const auto making = making_of(task.piece);
     // Another run may have made it since we looked; what it began and did not end is ours now.
-    if (task.found.is != Is::in_the_way && look_at(task.piece, task.marks).is == Is::done) {
-        outcome.end = End::was_done;
+    if (task.found.is != PieceIs::in_the_way && look_at(task.piece, task.marks).is == PieceIs::done) {
+        outcome.end = PieceEnd::was_done;
         return;
     }
-    if (task.found.is == Is::in_the_way && what_of_others == InTheWay::refuse)
+    if (task.found.is == PieceIs::in_the_way && what_of_others == InTheWay::refuse)
         fail(ErrorCode::io, "{} is there already; -y replaces it, -n keeps it", task.found.what);
-    if (task.found.is == Is::changed) log_info("{} is made again: {} changed", task.piece.input, task.found.what);
+    if (task.found.is == PieceIs::changed) log_info("{} is made again: {} changed", task.piece.input, task.found.what);
     try {
         marked.begin(making);
     } catch (const Error&) {  // as above
     }
     run_job(task, index);
-    if (outcome.end != End::made) return;
+    if (outcome.end != PieceEnd::made) return;
     marked.finish(making);
     // Also those that a run left which cut it.
     if (!task.is_part) remove_parts(parts_folder(options.folder, task.piece.name));
@@ -297,8 +297,8 @@ bool BatchJob::State::join(const Task& task, std::size_t index, const JobOptions
     for (std::size_t part = 0; part < index; ++part) {
         if (tasks[part].whole != index) continue;
         const auto& outcome = result.pieces[part];
-        if (outcome.end == End::stopped) return true;
-        if (outcome.end != End::failed) continue;
+        if (outcome.end == PieceEnd::stopped) return true;
+        if (outcome.end != PieceEnd::failed) continue;
         if (!failed || (is_of_source(failed->code) && !is_of_source(outcome.code))) failed = &outcome;
     }
     if (failed && !is_of_source(failed->code)) fail(failed->code, "{}", failed->why);
@@ -307,7 +307,7 @@ bool BatchJob::State::join(const Task& task, std::size_t index, const JobOptions
         return false;
     }
     task.join(job);
-    result.pieces[index].end = stopped() ? End::stopped : End::made;
+    result.pieces[index].end = stopped() ? PieceEnd::stopped : PieceEnd::made;
     return true;
 }
 
@@ -336,18 +336,18 @@ void BatchJob::State::run_job(const Task& task, std::size_t index) {
     job.progress = ProgressMode::none;
     try {
         if (task.joins && join(task, index, job)) {
-            if (outcome.end != End::made) withdraw();
+            if (outcome.end != PieceEnd::made) withdraw();
             return;
         }
         const auto done = task.piece.work(job, {[this](const Statistics& running) { tally->watch(running); },
                                                 [this](const Statistics& running) { tally->unwatch(running); }});
         outcome.frames = done.figures.frames;
-        outcome.end = done.ending == Ending::complete ? End::made : End::stopped;
+        outcome.end = done.ending == Ending::complete ? PieceEnd::made : PieceEnd::stopped;
     } catch (...) {
         withdraw();
         throw;
     }
-    if (outcome.end != End::made) withdraw();
+    if (outcome.end != PieceEnd::made) withdraw();
 }
 
 BatchJob::BatchJob(const BatchOptions& options, std::vector<Piece> pieces)

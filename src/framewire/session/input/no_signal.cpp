@@ -17,7 +17,7 @@ constexpr int darkening = 3;
 void fill_black(HostView<std::uint8_t> image) {
     const auto& shape = image.shape();
     for (int y = 0; y < shape.height; ++y)
-        std::memset(image.row(0, y), 0, static_cast<std::size_t>(shape.width) * shape.channels);
+        std::memset(image.row(0, y), 0, static_cast<std::size_t>(std::int64_t{1} * shape.width * shape.channels));
 }
 
 void write_words(HostView<std::uint8_t> image) {
@@ -52,7 +52,7 @@ void NoSignal::draw(HostView<std::uint8_t> image) {
     }
     const auto words = std::as_const(words_).view();
     for (int y = 0; y < shape.height; ++y)
-        std::transform(image.row(0, y), image.row(0, y) + std::size_t{1} * shape.width * shape.channels,
+        std::transform(image.row(0, y), image.row(0, y) + std::int64_t{1} * shape.width * shape.channels,
                        words.row(0, y), image.row(0, y), [](std::uint8_t picture, std::uint8_t word) {
                            return std::max<std::uint8_t>(picture / darkening, word);
                        });

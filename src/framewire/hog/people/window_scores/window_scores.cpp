@@ -32,7 +32,7 @@ WindowScores::WindowScores(const WindowModel& model, Executor& executor)
     const auto row_values = window_.row_values();
     if (executor.backend() == Backend::cuda) {
         // So much that three blocks share a multiprocessor.
-        const auto most_bytes = std::min<std::size_t>(64 * 1024, executor.shared_memory().block_bytes);
+        const auto most_bytes = static_cast<std::size_t>(std::min(64 * 1024, executor.shared_memory().block_bytes));
         tiles_ = WindowTiles(window_.rows, window_.columns, window_.values, most_bytes);
         const auto weights = weights_by_quads(model.weights, window_);
         weights_ = BackendBuffer(weights.size() * sizeof(float), executor);

@@ -61,7 +61,7 @@ inline File read_plain(const Bytes& bytes) {
     };
     require_bytes(0, 144);
     require(std::equal(bytes.begin(), bytes.begin() + 64, bytes.begin() + 64), "the header's copy");
-    for (const std::size_t copy : {0, 64}) {
+    for (const auto copy : {std::size_t{0}, std::size_t{64}}) {
         require(std::memcmp(bytes.data() + copy,
                             "\x89"
                             "FWD\r\n\x1a\n",

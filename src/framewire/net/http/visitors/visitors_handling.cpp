@@ -115,7 +115,7 @@ void Visitors::run_route(const VisitorPointer& visitor, const std::shared_ptr<co
                     .if_none_match = std::string(visitor->raw.field("if-none-match").value_or("")),
                     .peer = visitor->connection->name(),
                     .let_in = visitor->let_in};
-    const auto task = [this, weak = std::weak_ptr(visitor), self = std::weak_ptr(self_), &loop = loop_, &route,
+    const auto task = [weak = std::weak_ptr(visitor), self = std::weak_ptr(self_), &loop = loop_, &route,
                        request = std::move(request)](bool may_use_site) {
         auto response = std::make_shared<Response>(error_response(503, "nothing is answered here any more"));
         try {
