@@ -5,6 +5,7 @@
 #include "framewire/session/run.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <future>
 #include <span>
@@ -15,12 +16,19 @@ namespace framewire::session {
 namespace broadcast_test {
 
 constexpr int threshold = 10;
+// Of servers and viewers with each other: on a busy machine, with ThreadSanitizer, neither comes to its turn for long.
+constexpr std::chrono::minutes patience{2};
+
+net::Client patient_viewer(const BroadcastJob& broadcast) {
+    return net::Client(broadcast.address(), {.connect_deadline = patience, .silence_deadline = patience});
+}
 
 class Broadcast : public JobTest {
 protected:
     BroadcastOptions options(const std::string& source) const {
         BroadcastOptions options{.job = job(), .input = {.source = source}, .encoder = {.threshold = threshold}};
         options.server.listen = {"127.0.0.1", 0};
+        options.server.write_deadline = patience;
         options.wait_for_viewers = 1;
         options.hurries = true;
         return options;
@@ -66,7 +74,7 @@ int furthest(const Seen& seen, const std::vector<Bytes>& camera) {
 TEST_P(Broadcast, ViewersStayWithinTheThreshold) {
     BroadcastJob broadcast(options(camera()));
     auto viewer = std::async(std::launch::async, [&] {
-        net::Client client({broadcast.address()});
+        auto client = patient_viewer(broadcast);
         return watch(client);
     });
     const auto& result = broadcast.run();
@@ -95,7 +103,7 @@ TEST_P(Broadcast, ViewersKnowTheThresholdOfARate) {
         limited.rate = {.bits_per_second = 300e3, .threshold_max = 60};
         BroadcastJob broadcast(limited);
         auto viewer = std::async(std::launch::async, [&] {
-            net::Client client({broadcast.address()});
+            auto client = patient_viewer(broadcast);
             EXPECT_EQ(client.info().threshold, 60);
             return watch(client);
         });
@@ -139,7 +147,7 @@ TEST_P(Broadcast, WhatRestsGetsSharper) {
             resting.refresh_seconds = sharpened ? 2 : 0;
             BroadcastJob broadcast(resting);
             auto viewer = std::async(std::launch::async, [&] {
-                net::Client client({broadcast.address()});
+                auto client = patient_viewer(broadcast);
                 return watch(client);
             });
             const auto& result = broadcast.run();
@@ -193,7 +201,7 @@ TEST_P(Broadcast, TakesThePanelsOrdersWhileItRuns) {
     EXPECT_EQ(broadcast.controls().filters.size(), 2U);
     EXPECT_EQ(error_of([&] { broadcast.control(parse_control("filter 2 off")); }), ErrorCode::usage);
     auto viewer = std::async(std::launch::async, [&] {
-        net::Client client({broadcast.address()});
+        auto client = patient_viewer(broadcast);
         // True once a picture is so.
         const auto comes = [&](auto&& wanted) {
             for (int seen = 0; seen < 2000 && client.next(); ++seen) {
@@ -243,7 +251,7 @@ TEST_P(Broadcast, IsRecordedAsViewersSeeIt) {
             std::future<void> viewer;
             if (viewed)
                 viewer = std::async(std::launch::async, [&] {
-                    net::Client client({broadcast.address()});
+                    auto client = patient_viewer(broadcast);
                     while (client.next()) {
                         const auto* picture = client.picture().data();
                         seen.emplace_back(client.state().frame, Bytes(picture, picture + frame_bytes));
@@ -302,7 +310,7 @@ TEST_P(Broadcast, BoxesGoWhereFiltersTakeThem) {
     filtered.detector = DetectorOptions{.parameters = {.background = FirstFrame{}, .min_area = 20}};
     BroadcastJob broadcast(filtered);
     auto viewer = std::async(std::launch::async, [&] {
-        net::Client client({broadcast.address()});
+        auto client = patient_viewer(broadcast);
         while (client.next()) {
         }
         EXPECT_EQ(client.picture().shape(), (Shape{1, 96, 48, 3}));
@@ -316,7 +324,7 @@ TEST_P(Broadcast, BoxesGoWhereFiltersTakeThem) {
 TEST_P(Broadcast, ViewersAreToldOfAFailure) {
     BroadcastJob broadcast(options(broken_source(4)));
     auto viewer = std::async(std::launch::async, [&] {
-        net::Client client({broadcast.address()});
+        auto client = patient_viewer(broadcast);
         return error_of([&] {
             while (client.next()) {
             }
@@ -341,7 +349,7 @@ TEST_P(Broadcast, StrangersSeeNoFolders) {
     BroadcastJob broadcast(options(broken_source(4)));
     std::string told;
     auto viewer = std::async(std::launch::async, [&] {
-        net::Client client({broadcast.address()});
+        auto client = patient_viewer(broadcast);
         return client.info().source;
     });
     EXPECT_EQ(viewer.get().find(folder_ / ""), std::string::npos);
