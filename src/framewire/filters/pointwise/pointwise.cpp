@@ -14,7 +14,7 @@
 namespace framewire {
 namespace {
 
-constexpr std::int64_t block_px = 2048;  // whose pixels between two ops stay in L1
+constexpr std::int64_t stretch_px = 2048;  // whose pixels between two ops stay in L1
 
 // Three equal channels are one until a heat map takes them, which sees no difference: a third of the bytes to write, to
 // compare and to keep for the next frame. An adjustment between them has gray come out gray.
@@ -109,7 +109,7 @@ void PointwisePass::run(HostView<const std::uint8_t> in, HostView<std::uint8_t> 
     const bool dense = in.dense() && out.dense() &&
                        std::all_of(states.begin(), states.end(), [](const auto& state) { return state.dense(); });
     const auto run_block = [&](const PixelRun& block) {
-        std::uint8_t between[2][3 * block_px];
+        std::uint8_t between[2][3 * stretch_px];
         const auto* from = block.in(in);
         std::size_t state = 0;
         for (std::size_t index = 0; index < ops_.size(); ++index) {
@@ -123,8 +123,8 @@ void PointwisePass::run(HostView<const std::uint8_t> in, HostView<std::uint8_t> 
         }
     };
     for_pixel_runs(executor_->pool(), in.shape(), dense, [&](const PixelRun& run) {
-        for (std::int64_t begin = 0; begin < run.pixels; begin += block_px)
-            run_block({run.row, run.first + begin, std::min(block_px, run.pixels - begin)});
+        for (std::int64_t begin = 0; begin < run.pixels; begin += stretch_px)
+            run_block({run.row, run.first + begin, std::min(stretch_px, run.pixels - begin)});
     });
 }
 
@@ -162,10 +162,10 @@ void PointwisePass::run_rows(const ImageRows<const std::uint8_t>& in, const Imag
     const bool narrow = out.view.shape().channels == 1 && gives_equal_channels();
     validate_rows(out, shapes_.back().with_channels(narrow ? 1 : shapes_.back().channels), "the pass's resulting rows");
     const auto narrow_from = narrow ? first_equal_op() : ops_.size();
-    std::uint8_t between[2][3 * block_px];
+    std::uint8_t between[2][3 * stretch_px];
     for (int y = out.range().begin; y < out.range().end; ++y)
-        for (std::int64_t x = 0; x < shapes_.front().width; x += block_px) {
-            const auto pixels = std::min(block_px, shapes_.front().width - x);
+        for (std::int64_t x = 0; x < shapes_.front().width; x += stretch_px) {
+            const auto pixels = std::min(stretch_px, shapes_.front().width - x);
             const auto* from = in.row(y) + x * in_channels;
             int channels = in_channels;
             for (std::size_t index = 0; index < ops_.size(); ++index) {
