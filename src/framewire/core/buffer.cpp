@@ -14,28 +14,36 @@ namespace {
 constexpr std::align_val_t cache_line{64};
 // What is as large as a 1080p frame has pages of 2 MiB where the kernel gives such: walks from place to place in it, as
 // from row to row of a block, wait for page tables otherwise.
-constexpr std::size_t huge_page_bytes = 2 * 1024 * 1024, least_huge_bytes = 2 * huge_page_bytes;
-constexpr std::align_val_t huge_page{huge_page_bytes};
+constexpr std::size_t large_page_bytes = 2 * 1024 * 1024, least_large_bytes = 2 * large_page_bytes;
+constexpr std::align_val_t large_page{large_page_bytes};
 
-constexpr bool is_huge(std::size_t bytes) { return bytes >= least_huge_bytes; }
+constexpr bool is_large(std::size_t bytes) { return bytes >= least_large_bytes; }
 
 // Only a wish: nothing is wrong where the kernel has no such pages.
-void ask_for_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {
+void ask_for_large_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {
 #ifdef __linux__
-    madvise(data, bytes / huge_page_bytes * huge_page_bytes, MADV_HUGEPAGE);
+    madvise(data, bytes / large_page_bytes * large_page_bytes, MADV_HUGEPAGE);
 #endif
 }
 
-class Heap final : public HostMemory {
+class SparseHeap : public HostMemory {
 public:
     void* allocate(std::size_t bytes) override {
-        void* data = ::operator new(bytes, is_huge(bytes) ? huge_page : cache_line, std::nothrow);
+        void* data = ::operator new(bytes, is_large(bytes) ? large_page : cache_line, std::nothrow);
         if (!data) fail(ErrorCode::config, "no memory for a buffer of {} bytes", bytes);
-        if (is_huge(bytes)) ask_for_huge_pages(data, bytes);
         return data;
     }
     void release(void* data, std::size_t bytes) noexcept override {
-        ::operator delete(data, is_huge(bytes) ? huge_page : cache_line);
+        ::operator delete(data, is_large(bytes) ? large_page : cache_line);
+    }
+};
+
+class Heap final : public SparseHeap {
+public:
+    void* allocate(std::size_t bytes) override {
+        void* data = SparseHeap::allocate(bytes);
+        if (is_large(bytes)) ask_for_large_pages(data, bytes);
+        return data;
     }
 };
 
@@ -43,6 +51,11 @@ public:
 
 HostMemory& heap_memory() {
     static Heap heap;
+    return heap;
+}
+
+HostMemory& sparse_memory() {
+    static SparseHeap heap;
     return heap;
 }
 

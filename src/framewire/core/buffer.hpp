@@ -17,8 +17,11 @@ public:
     virtual void release(void* data, std::size_t bytes) noexcept = 0;
 };
 
-/// The heap.
+/// The heap; what is large has large pages, where the kernel gives such.
 HostMemory& heap_memory();
+/// The heap in pages of the usual size: for what is large, and of which little is touched. Large pages are cleared
+/// whole however little of them is.
+HostMemory& sparse_memory();
 
 /// Owns uninitialised host bytes, aligned to 64. Move-only.
 class HostBuffer {

@@ -5,6 +5,15 @@
 
 #include <gtest/gtest.h>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
 #include <mutex>
 #include <set>
 #include <string>
@@ -93,6 +102,29 @@ TEST(Buffer, IsAlignedAndMovesWithoutCopying) {
     EXPECT_EQ(one.data(), data);
     EXPECT_EQ(HostBuffer(0).data(), nullptr);
 }
+
+#ifdef __linux__
+// How many pages of the buffer have memory.
+std::ptrdiff_t pages_there(const HostBuffer& buffer) {
+    const auto page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    std::vector<unsigned char> there(buffer.bytes() / page_bytes);
+    EXPECT_EQ(::mincore(buffer.data(), there.size() * page_bytes, there.data()), 0);
+    return std::ranges::count_if(there, [](unsigned char page) { return page & 1; });
+}
+
+TEST(Buffer, SparseMemoryHasNoMoreThanIsTouched) {
+    std::string pages;
+    std::getline(std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled"), pages);
+    if (pages.find("[always]") != std::string::npos) GTEST_SKIP() << "all memory has large pages here";
+    constexpr std::size_t bytes = 64 << 20;  // so many that an allocator asks the kernel for them
+    const HostBuffer buffer(bytes, sparse_memory());
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % 64, 0u);
+    buffer.data()[bytes / 2] = 1;
+    buffer.data()[bytes - 1] = 1;
+    EXPECT_GE(pages_there(buffer), 2);
+    EXPECT_LT(pages_there(buffer), 256);  // half of a large page
+}
+#endif
 
 TEST(Buffer, SaysHowMuchMemoryIsMissing) {
     EXPECT_EQ(message_of([] { HostBuffer(std::size_t{1} << 62); }),

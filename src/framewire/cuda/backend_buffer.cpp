@@ -4,11 +4,11 @@
 
 namespace framewire {
 
-BackendBuffer::BackendBuffer(std::size_t bytes, const Executor& executor) : executor_(&executor) {
+BackendBuffer::BackendBuffer(std::size_t bytes, const Executor& executor, HostMemory& on_host) : executor_(&executor) {
     if (executor.backend() == Backend::cuda)
         device_ = cuda::DeviceBuffer(bytes);
     else
-        host_ = HostBuffer(bytes);
+        host_ = HostBuffer(bytes, on_host);
 }
 
 void BackendBuffer::fill(int byte, std::size_t count) const {

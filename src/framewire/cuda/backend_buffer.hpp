@@ -14,8 +14,9 @@ namespace framewire {
 class BackendBuffer {
 public:
     BackendBuffer() = default;
-    /// Keeps a reference to `executor`. Throws Error{config} without memory.
-    BackendBuffer(std::size_t bytes, const Executor& executor);
+    /// Keeps a reference to `executor`. Where its backend works on the host, the bytes come of `on_host`. Throws
+    /// Error{config} without memory.
+    BackendBuffer(std::size_t bytes, const Executor& executor, HostMemory& on_host = heap_memory());
 
     std::uint8_t* data() const { return host_.data() ? host_.data() : device_.data(); }
     std::size_t bytes() const { return host_.data() ? host_.bytes() : device_.bytes(); }

@@ -39,7 +39,7 @@ ComponentLabelling::ComponentLabelling(ComponentLabellingParameters parameters, 
     workspace_ = BackendBuffer(executor.backend() == Backend::cpu
                                    ? labelling::BandWorkspace::bytes(labelling::BandCut(shape_, eight))
                                    : labelling::TileWorkspace::bytes(shape_, eight),
-                               executor);
+                               executor, sparse_memory());
 }
 
 void ComponentLabelling::require(const void* mask, const Shape& mask_shape, int capacity, const void* labels) const {

@@ -115,7 +115,9 @@ MixtureBackground::MixtureBackground(const MixtureParameters& parameters, const 
 }
 
 void MixtureBackground::reset() {
-    model_.fill(0, static_cast<std::size_t>(layout_.weight_bytes()));
+    // On the CPU a block's number of Gaussians says which weights there are.
+    const auto weights = executor_->backend() == Backend::cpu ? layout_.weights(1, 0) : layout_.features(0, 0);
+    model_.fill(0, static_cast<std::size_t>(weights) * sizeof(std::uint16_t));
     clock_.fill(0);
     std::ranges::fill(kinds_, std::uint8_t{0});
 }
