@@ -44,8 +44,16 @@ Samples samples_of(const YuvFormat& format) {
 constexpr int segment_px = 1024;
 constexpr int lanes_at_most = HWY_MAX_BYTES / 2;
 
-// Both components of a segment, the rows of samples above and below already joined: four times the mean, so that the
-// four quarters of a pixel's columns make 16 bits. One more sample on the left, and at least one on the right.
+// Where the samples are that a pixel's chroma is made of.
+enum class Columns { none, left, centred, each };
+
+// Four quarters of a pixel's columns make 16 bits. Samples are kept as so many of them as all columns need, without
+// their share of 2^15: then sums are signed.
+constexpr int quarters_of(Columns columns) { return columns == Columns::each ? 4 : columns == Columns::left ? 2 : 1; }
+constexpr int zero_of(Columns columns) { return quarters_of(columns) << 13; }
+
+// Both components of a segment, the rows of samples above and below already joined. One more sample on the left, and at
+// least one on the right.
 struct Chroma {
     HWY_ALIGN std::uint16_t samples[2][segment_px + 2 * lanes_at_most];
 
@@ -69,10 +77,11 @@ HWY_INLINE VU16 value_of(VU16 word) {
     return word;
 }
 
-// The two rows of samples that a row of pixels lies between, with weights to 2^14.
+// The two rows of samples that a row of pixels lies between, with weights to 2^16, and what is taken off their sum.
 struct RowPair {
     const std::uint8_t* rows[2];
     int weights[2];
+    int zero;
 };
 
 // Joins samples `begin` to `end` of a plane of one component.
@@ -83,6 +92,7 @@ void join_rows(const RowPair& pair, int begin, int end, int count, std::uint16_t
     const auto lanes = static_cast<int>(hn::Lanes(d));
     const auto weight0 = hn::Set(d, static_cast<std::uint16_t>(pair.weights[0]));
     const auto weight1 = hn::Set(d, static_cast<std::uint16_t>(pair.weights[1]));
+    const auto zero = hn::Set(d, static_cast<std::uint16_t>(pair.zero));
     const auto load = [&](const std::uint8_t* row, int at) HWY_ATTR {
         if constexpr (kind == Samples::bytes)
             return hn::PromoteTo(d, hn::LoadU(d8, row + at));
@@ -92,12 +102,13 @@ void join_rows(const RowPair& pair, int begin, int end, int count, std::uint16_t
     const auto one = [&](int at) {
         const int held = held_index(at, count);
         to[at - begin] = static_cast<std::uint16_t>(pair.weights[0] * value_at<kind>(pair.rows[0], held) +
-                                                    pair.weights[1] * value_at<kind>(pair.rows[1], held));
+                                                    pair.weights[1] * value_at<kind>(pair.rows[1], held) - pair.zero);
     };
     int at = begin;
-    for (; at + lanes <= end; at += lanes)
-        hn::StoreU(hn::Add(hn::Mul(load(pair.rows[0], at), weight0), hn::Mul(load(pair.rows[1], at), weight1)), d,
-                   to + at - begin);
+    for (; at + lanes <= end; at += lanes) {
+        const auto sum = hn::Add(hn::Mul(load(pair.rows[0], at), weight0), hn::Mul(load(pair.rows[1], at), weight1));
+        hn::StoreU(hn::Sub(sum, zero), d, to + at - begin);
+    }
     for (; at < end; ++at) one(at);
     one(begin - 1);
     one(end);
@@ -110,6 +121,7 @@ void join_rows_of_pairs(const RowPair& pair, int begin, int end, int count, std:
     const auto lanes = static_cast<int>(hn::Lanes(d));
     const auto weight0 = hn::Set(d, static_cast<std::uint16_t>(pair.weights[0]));
     const auto weight1 = hn::Set(d, static_cast<std::uint16_t>(pair.weights[1]));
+    const auto zero = hn::Set(d, static_cast<std::uint16_t>(pair.zero));
     const auto load = [&](const std::uint8_t* row, int at) HWY_ATTR {
         EvenOdd uv;
         if constexpr (kind == Samples::bytes) {
@@ -124,15 +136,18 @@ void join_rows_of_pairs(const RowPair& pair, int begin, int end, int count, std:
     const auto one = [&](int at) {
         const int held = 2 * held_index(at, count);
         for (int component = 0; component < 2; ++component)
-            (component ? to_v : to_u)[at - begin] =
-                static_cast<std::uint16_t>(pair.weights[0] * value_at<kind>(pair.rows[0], held + component) +
-                                           pair.weights[1] * value_at<kind>(pair.rows[1], held + component));
+            (component ? to_v : to_u)[at - begin] = static_cast<std::uint16_t>(
+                pair.weights[0] * value_at<kind>(pair.rows[0], held + component) +
+                pair.weights[1] * value_at<kind>(pair.rows[1], held + component) - pair.zero);
     };
     int at = begin;
     for (; at + lanes <= end; at += lanes) {
         const auto first = load(pair.rows[0], at), second = load(pair.rows[1], at);
-        hn::StoreU(hn::Add(hn::Mul(first.even, weight0), hn::Mul(second.even, weight1)), d, to_u + at - begin);
-        hn::StoreU(hn::Add(hn::Mul(first.odd, weight0), hn::Mul(second.odd, weight1)), d, to_v + at - begin);
+        const auto sum = [&](VU16 upper, VU16 lower) HWY_ATTR {
+            return hn::Sub(hn::Add(hn::Mul(upper, weight0), hn::Mul(lower, weight1)), zero);
+        };
+        hn::StoreU(sum(first.even, second.even), d, to_u + at - begin);
+        hn::StoreU(sum(first.odd, second.odd), d, to_v + at - begin);
     }
     for (; at < end; ++at) one(at);
     one(begin - 1);
@@ -154,8 +169,6 @@ HWY_INLINE EvenOdd load_luma(const std::uint8_t* at) {
     }
 }
 
-enum class Columns { none, left, centred, each };
-
 // The chroma of a vector's pairs of pixels, signed.
 template <Columns columns>
 HWY_INLINE EvenOdd load_chroma(const std::uint16_t* samples, int pair) {
@@ -163,18 +176,17 @@ HWY_INLINE EvenOdd load_chroma(const std::uint16_t* samples, int pair) {
     EvenOdd sum;
     if constexpr (columns == Columns::each) {
         hn::LoadInterleaved2(d, samples + 2 * pair, sum.even, sum.odd);
-        sum = {hn::ShiftLeft<2>(sum.even), hn::ShiftLeft<2>(sum.odd)};
     } else {
         const auto here = hn::LoadU(d, samples + pair), next = hn::LoadU(d, samples + pair + 1);
+        const auto twice = hn::Add(here, here);
         if constexpr (columns == Columns::left) {
-            sum = {hn::ShiftLeft<2>(here), hn::ShiftLeft<1>(hn::Add(here, next))};
+            sum = {twice, hn::Add(here, next)};
         } else {
-            const auto thrice = hn::Add(here, hn::ShiftLeft<1>(here));
+            const auto thrice = hn::Add(twice, here);
             sum = {hn::Add(thrice, hn::LoadU(d, samples + pair - 1)), hn::Add(thrice, next)};
         }
     }
-    const auto sign = hn::Set(d, 0x8000);
-    return {hn::Xor(sum.even, sign), hn::Xor(sum.odd, sign)};
+    return sum;
 }
 
 class Pixels {
@@ -200,49 +212,99 @@ public:
         return hn::SaturatedAdd(gray, hn::MulFixedPoint15(hn::BitCast(d, v), r_v_));
     }
 
-    // A number of 0..255 in place of one in 1/64. Twice that is held to what 8 bits and 7 behind the point can say, by
-    // the sum itself above.
-    static HWY_INLINE V16 level(V16 number) {
-        return hn::ShiftRight<from_yuv_shift + 1>(hn::Max(hn::SaturatedAdd(number, number), hn::Zero(d)));
-    }
+    // A number of 0..255 in place of one in 1/64.
+    static HWY_INLINE V16 level(V16 number) { return hn::ShiftRight<from_yuv_shift>(held(number)); }
     // The same of two vectors as bytes.
     static HWY_INLINE hn::VFromD<D8> bytes(V16 even, V16 odd) {
-        const DU16 du;
-        const auto zero = hn::Zero(d);
-        const auto low = hn::BitCast(du, hn::Max(hn::SaturatedAdd(even, even), zero));
-        const auto high = hn::BitCast(du, hn::Max(hn::SaturatedAdd(odd, odd), zero));
-        return hn::BitCast(D8(), hn::Or(hn::ShiftRight<from_yuv_shift + 1>(low),
-                                        hn::And(hn::ShiftLeft<1>(high), hn::Set(du, 0xFF00))));
+        const D8 d8;
+        return hn::OddEven(hn::BitCast(d8, hn::ShiftLeft<8 - from_yuv_shift>(held(odd))), hn::BitCast(d8, level(even)));
     }
 
 private:
+    // To what 8 bits and those behind the point can say.
+    static HWY_INLINE V16 held(V16 number) {
+        return hn::Max(hn::Min(number, hn::Set(d, (256 << from_yuv_shift) - 1)), hn::Zero(d));
+    }
+
     static constexpr D16 d{};
     V16 y_, y_offset_, b_u_, g_u_, g_v_, r_v_;
 };
+
+#if HWY_TARGET == HWY_AVX3_DL
+// Of each of 64 pixels, the third byte of its sum among those of 32 with even numbers, or with odd ones: the lower half
+// of each 16-byte block of numbers comes first.
+struct PlacesOfSums {
+    HWY_ALIGN std::uint8_t bytes[64];
+    constexpr PlacesOfSums() : bytes() {
+        for (int pixel = 0; pixel < 64; ++pixel) {
+            const int number = pixel / 2, block = number / 8, upper = number % 8 / 4;
+            bytes[pixel] = static_cast<std::uint8_t>(64 * upper + 16 * block + 4 * (number % 4) + 2);
+        }
+    }
+};
+constexpr PlacesOfSums places_of_sums;
+#endif
 
 // One number of each pixel's levels.
 class Weighted {
 public:
     explicit HWY_INLINE Weighted(const ChannelWeights& by)
-        : weights_bg_(pairs(by.b, by.g)), weights_r1_(pairs(by.r, by.rounding)), one_(hn::Set(D16(), 1)) {}
+        : weights_bg_(pairs(by.b, by.g)),
+          weights_r1_(pairs(by.r, by.rounding)),
+          one_(hn::Set(D16(), 1)),
+          around_green_(by.b + by.g + by.r == 1 << 15 && by.b < 1 << 14 && by.r < 1 << 14),
+          weights_br_(around_green_ ? pairs(2 * by.b, 2 * by.r) : hn::Zero(D16())),
+          rounding_(hn::Set(D16(), static_cast<std::int16_t>(2 * by.rounding))) {}
 
-    // Interleaving puts two channels of each pixel side by side, and packing undoes its order.
-    HWY_INLINE V16 operator()(V16 b, V16 g, V16 r) const {
-        const D16 d;
-        return hn::ReorderDemote2To(d, weighted(hn::InterleaveLower(d, b, g), hn::InterleaveLower(d, r, one_)),
-                                    weighted(hn::InterleaveUpper(d, b, g), hn::InterleaveUpper(d, r, one_)));
+    HWY_INLINE hn::VFromD<D8> operator()(const EvenOddNumbers& b, const EvenOddNumbers& g,
+                                         const EvenOddNumbers& r) const {
+#if HWY_TARGET == HWY_AVX3_DL
+        if (around_green_) return around_green(b, g, r);
+#endif
+        return hn::BitCast(D8(), hn::Or(number(b.even, g.even, r.even), hn::ShiftLeft<8>(number(b.odd, g.odd, r.odd))));
     }
 
 private:
     using D32 = hn::RepartitionToWide<D16>;
 
     static HWY_INLINE V16 pairs(int even, int odd) { return hn::BitCast(D16(), hn::Set(D32(), even | odd << 16)); }
+
+    // Interleaving puts two channels of each pixel side by side, and packing undoes its order.
+    HWY_INLINE V16 number(V16 b, V16 g, V16 r) const {
+        const D16 d;
+        return hn::ReorderDemote2To(d, weighted(hn::InterleaveLower(d, b, g), hn::InterleaveLower(d, r, one_)),
+                                    weighted(hn::InterleaveUpper(d, b, g), hn::InterleaveUpper(d, r, one_)));
+    }
     HWY_INLINE hn::VFromD<D32> weighted(V16 bg, V16 r1) const {
         return hn::ShiftRight<15>(hn::Add(multiply_add_pairs(D32(), bg, weights_bg_),  //
                                           multiply_add_pairs(D32(), r1, weights_r1_)));
     }
 
+#if HWY_TARGET == HWY_AVX3_DL
+    // Where all weights come to 1: green, and what blue and red are away from it. Of doubled weights the number is the
+    // third byte of each sum, which a permutation of two vectors takes to its place.
+    HWY_INLINE hn::VFromD<D8> around_green(const EvenOddNumbers& b, const EvenOddNumbers& g,
+                                           const EvenOddNumbers& r) const {
+        const auto places = hn::Load(D8(), places_of_sums.bytes).raw;
+        const auto numbers = [&](V16 blue, V16 green, V16 red) HWY_ATTR {
+            const D16 d;
+            const auto from_blue = hn::Sub(blue, green), from_red = hn::Sub(red, green);
+            const auto sums = [&](V16 away, V16 rest) HWY_ATTR {
+                return hn::Add(multiply_add_pairs(D32(), away, weights_br_), hn::BitCast(D32(), rest)).raw;
+            };
+            const auto lower =
+                sums(hn::InterleaveLower(d, from_blue, from_red), hn::InterleaveLower(d, rounding_, green));
+            const auto upper =
+                sums(hn::InterleaveUpper(d, from_blue, from_red), hn::InterleaveUpper(d, rounding_, green));
+            return hn::VFromD<D8>{_mm512_permutex2var_epi8(lower, places, upper)};
+        };
+        return hn::OddEven(numbers(b.odd, g.odd, r.odd), numbers(b.even, g.even, r.even));
+    }
+#endif
+
     V16 weights_bg_, weights_r1_, one_;
+    bool around_green_;
+    V16 weights_br_, rounding_;
 };
 
 // Where a row of an image goes: pixel after pixel, or the bytes of each channel apart.
@@ -255,20 +317,23 @@ struct ImageRow {
     std::uint8_t* at(int x) const { return data + std::int64_t{x} * pixel_bytes(); }
 };
 
-// A segment: `count` pixels whose luma begins at `luma` and whose chroma is in `chroma`.
-// With `weights` one number is made of each.
-template <Samples kind, Columns columns>
+// What is made: images pixel after pixel, their channels apart, or one number of each pixel. Each has loops of its own:
+// what another one needs would take registers from it.
+enum class Made { pixels, channels, numbers };
+
+// A segment: `count` pixels whose luma begins at `luma` and whose chroma is in `chroma`. `weights`: of numbers.
+template <Samples kind, Columns columns, Made made>
 void segment_to_image(const std::uint8_t* luma, Chroma& chroma, int count, const FromYuvCoefficients& by,
                       const ChannelWeights* weights, const ImageRow& out) {
     const D8 d8;
     constexpr int sample_bytes = kind == Samples::bytes ? 1 : 2;
     const auto step = static_cast<int>(hn::Lanes(d8));
     const Pixels pixels(by);
-    const Weighted weighted(weights ? *weights : ChannelWeights{});
+    const Weighted weighted(made == Made::numbers ? *weights : ChannelWeights{});
     // `stride`: to the next channel of what is apart.
     const auto convert = [&](const std::uint8_t* from, int x, std::uint8_t* to, std::int64_t stride) HWY_ATTR {
         const auto put = [&](hn::VFromD<D8> b, hn::VFromD<D8> g, hn::VFromD<D8> r) HWY_ATTR {
-            if (stride == 0) return hn::StoreInterleaved3(b, g, r, d8, to);
+            if constexpr (made != Made::channels) return hn::StoreInterleaved3(b, g, r, d8, to);
             hn::StoreU(b, d8, to);
             hn::StoreU(g, d8, to + stride);
             hn::StoreU(r, d8, to + 2 * stride);
@@ -286,11 +351,11 @@ void segment_to_image(const std::uint8_t* luma, Chroma& chroma, int count, const
             const EvenOddNumbers b{pixels.blue(even, u.even), pixels.blue(odd, u.odd)},
                 g{pixels.green(even, u.even, v.even), pixels.green(odd, u.odd, v.odd)},
                 r{pixels.red(even, v.even), pixels.red(odd, v.odd)};
-            if (weights) {
-                const auto level = Pixels::level;
-                const auto low = weighted(level(b.even), level(g.even), level(r.even));
-                const auto high = weighted(level(b.odd), level(g.odd), level(r.odd));
-                hn::StoreU(hn::BitCast(d8, hn::Or(low, hn::ShiftLeft<8>(high))), d8, to);
+            if constexpr (made == Made::numbers) {
+                const auto levels = [](const EvenOddNumbers& n) HWY_ATTR {
+                    return EvenOddNumbers{Pixels::level(n.even), Pixels::level(n.odd)};
+                };
+                hn::StoreU(weighted(levels(b), levels(g), levels(r)), d8, to);
             } else {
                 put(Pixels::bytes(b.even, b.odd), Pixels::bytes(g.even, g.odd), Pixels::bytes(r.even, r.odd));
             }
@@ -308,18 +373,21 @@ void segment_to_image(const std::uint8_t* luma, Chroma& chroma, int count, const
     }
 }
 
-template <Samples kind>
+template <Samples kind, Made made>
 void row_to_image(const HostYuv<const std::uint8_t>& picture, int frame, int y, const FromYuvCoefficients& by,
                   const ChannelWeights* weights, const ImageRow& out) {
     const auto& info = picture.info;
     const auto& format = info.format;
-    const bool coloured = format.chroma != ChromaSampling::none && (out.channels == 3 || weights);
+    const bool coloured = format.chroma != ChromaSampling::none && (out.channels == 3 || made == Made::numbers);
     const bool each = format.chroma == ChromaSampling::s444;
+    const auto columns = each ? Columns::each : info.siting.centred_x ? Columns::centred : Columns::left;
     const auto taps = chroma_taps(y, format.chroma == ChromaSampling::s420, info.siting.centred_y);
     const auto pair_of = [&](std::size_t plane) {
         const auto row = [&](int at) { return picture.planes[plane].row(frame, held_index(at, info.chroma_height())); };
-        const int unit = 1 << (12 - format.bits);
-        return RowPair{{row(taps.first), row(taps.second)}, {taps.first_weight * unit, taps.second_weight * unit}};
+        const int unit = quarters_of(columns) << (12 - format.bits);
+        return RowPair{{row(taps.first), row(taps.second)},
+                       {taps.first_weight * unit, taps.second_weight * unit},
+                       zero_of(columns)};
     };
     const auto* luma = picture.planes[0].row(frame, y);
     const int count = info.chroma_width();
@@ -330,7 +398,7 @@ void row_to_image(const HostYuv<const std::uint8_t>& picture, int frame, int y, 
         const auto* from = luma + x * info.sample_bytes();
         const ImageRow to{out.at(x), out.channels, out.channel_stride};
         if (!coloured) {
-            segment_to_image<kind, Columns::none>(from, chroma, pixels, by, weights, to);
+            segment_to_image<kind, Columns::none, made>(from, chroma, pixels, by, weights, to);
             continue;
         }
         const int begin = each ? x : x / 2;
@@ -341,20 +409,21 @@ void row_to_image(const HostYuv<const std::uint8_t>& picture, int frame, int y, 
             join_rows<kind>(pair_of(1), begin, end, count, chroma.of(0));
             join_rows<kind>(pair_of(2), begin, end, count, chroma.of(1));
         }
-        if (each)
-            segment_to_image<kind, Columns::each>(from, chroma, pixels, by, weights, to);
-        else if (info.siting.centred_x)
-            segment_to_image<kind, Columns::centred>(from, chroma, pixels, by, weights, to);
+        if (columns == Columns::each)
+            segment_to_image<kind, Columns::each, made>(from, chroma, pixels, by, weights, to);
+        else if (columns == Columns::centred)
+            segment_to_image<kind, Columns::centred, made>(from, chroma, pixels, by, weights, to);
         else
-            segment_to_image<kind, Columns::left>(from, chroma, pixels, by, weights, to);
+            segment_to_image<kind, Columns::left, made>(from, chroma, pixels, by, weights, to);
     }
 }
 
+template <Made made>
 auto row_converter(const YuvFormat& format) {
     const auto kind = samples_of(format);
-    return kind == Samples::bytes         ? row_to_image<Samples::bytes>
-           : kind == Samples::lower_words ? row_to_image<Samples::lower_words>
-                                          : row_to_image<Samples::upper_words>;
+    return kind == Samples::bytes         ? row_to_image<Samples::bytes, made>
+           : kind == Samples::lower_words ? row_to_image<Samples::lower_words, made>
+                                          : row_to_image<Samples::upper_words, made>;
 }
 
 }  // namespace
@@ -363,7 +432,8 @@ auto row_converter(const YuvFormat& format) {
 void yuv_rows_to_image(const HostYuv<const std::uint8_t>& picture, HostView<std::uint8_t> image, std::int64_t first,
                        const FromYuvCoefficients& by, const ChannelWeights* weights, std::int64_t begin,
                        std::int64_t end) {
-    const auto convert = row_converter(picture.info.format);
+    const auto& format = picture.info.format;
+    const auto convert = weights ? row_converter<Made::numbers>(format) : row_converter<Made::pixels>(format);
     for (auto row = begin; row < end; ++row)
         convert(picture, static_cast<int>(row / picture.info.height), static_cast<int>(row % picture.info.height), by,
                 weights, {image.batch_row(row - first), image.shape().channels});
@@ -371,7 +441,7 @@ void yuv_rows_to_image(const HostYuv<const std::uint8_t>& picture, HostView<std:
 
 void yuv_rows_to_channels(const HostYuv<const std::uint8_t>& picture, int channels, const ChannelRows& rows,
                           const FromYuvCoefficients& by) {
-    const auto convert = row_converter(picture.info.format);
+    const auto convert = row_converter<Made::channels>(picture.info.format);
     for (int y = rows.range.begin; y < rows.range.end; ++y)
         convert(picture, 0, y, by, nullptr, {rows.row(y), channels, rows.channel_stride});
 }
