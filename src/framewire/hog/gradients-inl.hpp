@@ -65,58 +65,64 @@ HWY_INLINE Turned turned(const Gradient& gradient) {
 }
 
 // Both halves of a vector, or of a mask of one.
-HWY_INLINE void halve(V16 values, V32* to) {
+HWY_INLINE void halve(V16 values, VF* to) {
     const hn::Half<D16> half;
-    to[0] = hn::PromoteTo(D32(), hn::LowerHalf(half, values));
-    to[1] = hn::PromoteTo(D32(), hn::UpperHalf(half, values));
+    to[0] = hn::ConvertTo(DF(), hn::PromoteTo(D32(), hn::LowerHalf(half, values)));
+    to[1] = hn::ConvertTo(DF(), hn::PromoteTo(D32(), hn::UpperHalf(half, values)));
 }
 HWY_INLINE void halve(hn::MFromD<D16> mask, MF* to) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
     to[0] = MF{static_cast<decltype(MF::raw)>(mask.raw)};
     to[1] = MF{static_cast<decltype(MF::raw)>(mask.raw >> hn::MaxLanes(DF()))};
 #else
-    V32 ones[2];
-    halve(hn::VecFromMask(D16(), mask), ones);
-    for (int i = 0; i < 2; ++i) to[i] = hn::RebindMask(DF(), hn::MaskFromVec(ones[i]));
+    const hn::Half<D16> half;
+    const auto ones = hn::VecFromMask(D16(), mask);
+    const V32 halves[] = {hn::PromoteTo(D32(), hn::LowerHalf(half, ones)),
+                          hn::PromoteTo(D32(), hn::UpperHalf(half, ones))};
+    for (int i = 0; i < 2; ++i) to[i] = hn::RebindMask(DF(), hn::MaskFromVec(halves[i]));
 #endif
 }
 
 // So many vectors go through each step together: one by one they would wait for their own results.
 constexpr int abreast = 4;
 
-struct Polar {
-    VF magnitude[abreast], position[abreast];  // from an eighth of a turn below 0, or of half a turn
+// Turned gradients, and the position of each one's axis.
+struct Directed {
+    VF along[abreast], across[abreast], axis[abreast];
 };
 
-// Magnitudes and positions on the ring, whose numbers go on below 0. The vote of a position changes steadily all
-// around, so that a rounding that moves one over a bin's edge does not matter.
-HWY_INLINE void polar(const V32* along, const V32* across, const MF* steep, const HogRing& ring, Polar& out) {
+struct Polar {
+    VF magnitude[abreast], position[abreast];  // from an eighth of a turn below the first axis, or of half a turn
+};
+
+// Magnitudes and positions on the ring, whose numbers go on below that of the first axis. The vote of a position
+// changes steadily all around, so that a rounding that moves one over a bin's edge does not matter. Gradients may be in
+// any unit, which is the magnitudes' then.
+HWY_INLINE void polar(const Directed& gradient, const HogRing& ring, Polar& out) {
     const DF df;
-    VF longer[abreast], ratio[abreast], square[abreast], stretch[abreast], sum[abreast], axis[abreast];
+    VF ratio[abreast], square[abreast], sum[abreast], axis[abreast];
     for (int i = 0; i < abreast; ++i) {
-        longer[i] = hn::ConvertTo(df, along[i]);
         // Where both are 0 the angle is any, here 0.
-        const auto there = hn::Ne(longer[i], hn::Zero(df));
-        ratio[i] = hn::IfThenElseZero(there, hn::Div(hn::ConvertTo(df, across[i]), longer[i]));
-        axis[i] = hn::IfThenElseZero(steep[i], hn::Set(df, ring.quarter));
+        const auto there = hn::Ne(gradient.along[i], hn::Zero(df));
+        ratio[i] = hn::IfThenElseZero(there, hn::Div(gradient.across[i], gradient.along[i]));
+        axis[i] = gradient.axis[i];
     }
     if (ring.half < ring.whole)
         for (int i = 0; i < abreast; ++i)
-            axis[i] =
-                hn::IfThenElse(hn::Lt(longer[i], hn::Zero(df)), hn::Add(axis[i], hn::Set(df, ring.half)), axis[i]);
+            axis[i] = hn::IfThenElse(hn::Lt(gradient.along[i], hn::Zero(df)), hn::Add(axis[i], hn::Set(df, ring.half)),
+                                     axis[i]);
     for (int i = 0; i < abreast; ++i) {
         square[i] = hn::Mul(ratio[i], ratio[i]);
         sum[i] = hn::MulAdd(hn::Set(df, ring.arctangent[6]), square[i], hn::Set(df, ring.arctangent[5]));
-        stretch[i] = hn::MulAdd(hn::Set(df, hog_square_root[5]), square[i], hn::Set(df, hog_square_root[4]));
     }
     for (int term = 4; term >= 1; --term)
         for (int i = 0; i < abreast; ++i) {
             sum[i] = hn::MulAdd(sum[i], square[i], hn::Set(df, ring.arctangent[term]));
-            stretch[i] = hn::MulAdd(stretch[i], square[i], hn::Set(df, hog_square_root[term - 1]));
         }
     for (int i = 0; i < abreast; ++i) {
         sum[i] = hn::MulAdd(sum[i], square[i], hn::Set(df, ring.arctangent[0]));
-        out.magnitude[i] = hn::Mul(hn::Abs(longer[i]), stretch[i]);
+        out.magnitude[i] =
+            hn::Sqrt(hn::MulAdd(gradient.along[i], gradient.along[i], hn::Mul(gradient.across[i], gradient.across[i])));
         out.position[i] = hn::MulAdd(sum[i], ratio[i], axis[i]);
     }
 }
@@ -126,16 +132,18 @@ template <class Gradients, class Body>
 HWY_INLINE void for_polar(std::int64_t pixels, const HogRing& ring, Gradients&& gradient_at, Body&& body) {
     const auto step = static_cast<std::int64_t>(hn::Lanes(D16()));
     for (std::int64_t x = 0; x < pixels; x += abreast / 2 * step) {
-        V32 along[abreast], across[abreast];
-        MF steep[abreast];
+        Directed gradient;
         for (int i = 0; i < abreast; i += 2) {
             const auto there = turned(gradient_at(x + i / 2 * step));
-            halve(there.along, along + i);
-            halve(there.across, across + i);
-            halve(there.steep, steep + i);
+            halve(there.along, gradient.along + i);
+            halve(there.across, gradient.across + i);
+            MF steep[2];
+            halve(there.steep, steep);
+            for (int half = 0; half < 2; ++half)
+                gradient.axis[i + half] = hn::IfThenElseZero(steep[half], hn::Set(DF(), ring.quarter));
         }
         Polar found;
-        polar(along, across, steep, ring, found);
+        polar(gradient, ring, found);
         body(x, found);
     }
 }

@@ -67,11 +67,6 @@ inline HogRing hog_ring(int bins, bool signed_gradients) {
     return ring;
 }
 
-/// sqrt(1 + x) on 0..1 as a polynomial, its largest error 1.3e-6 (Remez): the length of a gradient is its longer
-/// component times that of the square of what the shorter one is of it. Takes less time than a square root.
-inline constexpr float hog_square_root[] = {1.00000127f,   0.499898583f,   -0.123674865f,
-                                            0.0559275128f, -0.0229948243f, 0.0050571562f};
-
 inline constexpr float hog_epsilon_squared = 1e-10f;
 inline constexpr float hog_largest_share = 0.2f;
 

@@ -19,7 +19,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 #include "framewire/hog/gradients-inl.hpp"
-#include "framewire/hog/tent_sums-inl.hpp"
+#include "framewire/hog/hinge_sums-inl.hpp"
 
 #ifndef FRAMEWIRE_HOG_CELL_ROW
 #define FRAMEWIRE_HOG_CELL_ROW
@@ -248,35 +248,53 @@ void cell_row_of_votes(const CellRow& cells, const HogRing& ring) {
     }
 }
 
-#if FRAMEWIRE_HOG_TENTS
+// Differences and sums along a row of pixels. Sobel's gradients are made of those of three rows.
+struct RowSums {
+    V16 difference, sum;
 
-void cell_row_of_tents(const CellRow& cells, const HogRing& ring) {
-    TentSums sums(cells.cell, ring);
+    static HWY_INLINE RowSums of(const std::uint8_t* row) {
+        const D16 d16;
+        const hn::Rebind<std::uint8_t, D16> d8;
+        const auto left = hn::PromoteTo(d16, hn::LoadU(d8, row - 1)), here = hn::PromoteTo(d16, hn::LoadU(d8, row)),
+                   right = hn::PromoteTo(d16, hn::LoadU(d8, row + 1));
+        return {hn::Sub(right, left), hn::Add(hn::Add(left, right), hn::Add(here, here))};
+    }
+};
+
+void cell_row_of_hinges(const CellRow& cells, const HogRing& ring) {
+    HingeSums sums(cells.cell, ring);
     const int most = piece_px / cells.cell;
+    constexpr int step = static_cast<int>(hn::MaxLanes(D16()));
     for (int begin = 0; begin < cells.cells; begin += most) {
         const int count = std::min(most, cells.cells - begin), pixels = count * cells.cell;
-        for (int first = 0; first < cells.cell; first += TentSums::rows) {
-            for (int row = 0; row < TentSums::rows; ++row)
-                for_polar_of(cells, begin, pixels, cells.first_y + first + row, ring,
-                             [&](std::int64_t x, const Polar& p) HWY_ATTR {
-                                 for (int i = 0; i < abreast; ++i)
-                                     sums.put(row, x + i * static_cast<std::int64_t>(hn::Lanes(DF())), p.magnitude[i],
-                                              p.position[i]);
-                             });
+        for (int first = 0; first < cells.cell; first += HingeSums::rows) {
+            const std::uint8_t* rows[HingeSums::rows + 2];
+            for (int row = 0; row < HingeSums::rows + 2; ++row)
+                rows[row] = cells.gamma +
+                            std::clamp(cells.first_y + first + row - 1, 0, cells.height - 1) * cells.row_stride_bytes +
+                            begin * cells.cell;
+            for (int x = 0; x < pixels; x += step) {
+                auto above = RowSums::of(rows[0] + x), here = RowSums::of(rows[1] + x);
+                for (int row = 0; row < HingeSums::rows; ++row) {
+                    const auto below = RowSums::of(rows[row + 2] + x);
+                    const auto twice = hn::Add(here.difference, here.difference);
+                    sums.put(row, x,
+                             turned({hn::Add(hn::Add(above.difference, below.difference), twice),
+                                     hn::Sub(below.sum, above.sum)}));
+                    above = here;
+                    here = below;
+                }
+            }
             sums.add(pixels, first == 0);
         }
         sums.finish(count, cells.out + std::int64_t{begin} * ring.bins);
     }
 }
 
-#endif
-
 }  // namespace
 
 void cell_row(const CellRow& cells, const HogRing& ring) {
-#if FRAMEWIRE_HOG_TENTS
-    if (TentSums::suits(cells.cell, ring.bins)) return cell_row_of_tents(cells, ring);
-#endif
+    if (HingeSums::suits(cells.cell, ring.bins)) return cell_row_of_hinges(cells, ring);
     cell_row_of_votes(cells, ring);
 }
 

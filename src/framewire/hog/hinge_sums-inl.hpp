@@ -1,0 +1,236 @@
+// The votes of a row of cells whose side is a multiple of 8: include inside a SIMD source, after gradients-inl.hpp.
+
+#if defined(FRAMEWIRE_HOG_HINGE_SUMS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef FRAMEWIRE_HOG_HINGE_SUMS_INL_HPP
+#undef FRAMEWIRE_HOG_HINGE_SUMS_INL_HPP
+#else
+#define FRAMEWIRE_HOG_HINGE_SUMS_INL_HPP
+#endif
+
+#include "framewire/hog/gradients-inl.hpp"
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE {
+namespace hog_gradients {
+
+// The histograms of some neighbouring cells without a place for each vote. A bin's share of a pixel is a tent over its
+// centre: 1 less the distance from there, or 0. Tents are second differences of hinges: of the position, or a centre
+// where that is greater. So what pixels come to are sums of magnitude times hinge, two instructions for each centre.
+// Hinges of centres beyond all positions are the position, or the centre.
+//
+// What a hinge's sum rises by from one centre to the next is no larger than the magnitudes' sum, where the hinges' own
+// are several times that. So it is taken from sums over a few pixels, and added up. Positions count from the middle of
+// their range, which keeps hinges small, too. Bins at both ends of the range have two tents each.
+//
+// A vector of floats has every other pixel of a vector of 16-bit numbers, which a shift and a mask make of it, times
+// 2^16. Then four lanes of two such vectors are a group of eight pixels.
+class HingeSums {
+public:
+    static constexpr int most_bins = 9, rows = 8, room_px = 128 + static_cast<int>(hn::MaxLanes(D16()));
+
+    // Whether cells of that side can be had so.
+    static constexpr bool suits(int cell, int bins) { return cell % group_px == 0 && bins <= most_bins; }
+
+    HingeSums(int cell, const HogRing& ring) : ring_(ring), groups_(cell / group_px) {
+        const float lowest = -ring.quarter / 2;  // position
+        middle_ = lowest + ring.whole / 2;
+        first_ = static_cast<int>(std::floor(lowest - 0.5f)) + 1;  // bin of the first centre above
+        for (int hinge = 0; hinge < hinges; ++hinge) centres_[hinge] = centre(hinge);
+        last_ = centre(hinges);
+        std::fill_n(own_, room, nothing);
+        std::fill_n(again_, room, nothing);
+        for (int tent = 0; tent < ring.bins + 2; ++tent) {
+            // With UBSan, GCC 12 gets the index of an array wrong that a condition chooses; not that of a pointer.
+            std::int32_t* const of_bins = tent < ring.bins ? own_ : again_;
+            of_bins[(first_ - 1 + tent + 2 * ring.bins) % ring.bins] = tent;
+        }
+        flat_ = upper_half(-middle_);
+        steep_ = upper_half(ring.quarter - middle_);
+    }
+
+    // The gradients of as many pixels of one of `rows` rows as a vector of 16 bits has.
+    HWY_INLINE void put(int row, int x, const Turned& gradient) {
+        const D16 d16;
+        hn::Store(gradient.along, d16, along_[row] + x);
+        hn::Store(gradient.across, d16, across_[row] + x);
+        hn::Store(hn::IfThenElse(gradient.steep, hn::Set(d16, steep_), hn::Set(d16, flat_)), d16, axis_[row] + x);
+    }
+
+    // Adds so many pixels of `rows` rows. `first`: these are their cells' first rows.
+    HWY_INLINE void add(int pixels, bool first) {
+        for (int x = 0; x < pixels; x += column_px) add_column(x, first);
+    }
+
+    // Puts out the histograms of the first `count` cells.
+    HWY_INLINE void finish(int count, float* out) {
+        // One step for all cells before the next: what was just written is not to be read at another width.
+        for (int column = 0; column * column_groups < count * groups_; ++column) put_tents(column);
+        for (int cell = 0; cell < count; ++cell) {
+            auto* const tents = tents_[cell * groups_];
+            for (int group = 1; group < groups_; ++group)
+                for (int i = 0; i < room; ++i) tents[i] += tents_[cell * groups_ + group][i];
+            put_cell(tents, out + cell * ring_.bins);
+        }
+    }
+
+private:
+    static constexpr int group_px = 8, hinges = most_bins, room = 16;
+    static constexpr int column_px = static_cast<int>(hn::MaxLanes(D16())), column_groups = column_px / group_px;
+    static constexpr int tents_each = 12, fours = tents_each / 4, nothing = tents_each - 1;  // which is 0
+    static_assert(hinges + 2 == nothing);
+
+    float centre(int hinge) const { return static_cast<float>(first_ + hinge) + 0.5f - middle_; }
+
+    // All of a number that has few digits.
+    static std::int16_t upper_half(float value) {
+        return static_cast<std::int16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
+    }
+
+    // Even and odd ones of a vector, 2^16 times as large, or as bits.
+    static HWY_INLINE V32 even(V16 values) { return hn::ShiftLeft<16>(hn::BitCast(D32(), values)); }
+    static HWY_INLINE V32 odd(V16 values) {
+        return hn::And(hn::BitCast(D32(), values), hn::Set(D32(), static_cast<std::int32_t>(0xFFFF0000)));
+    }
+
+    static HWY_INLINE void split(V16 values, VF* to) {
+        to[0] = hn::ConvertTo(DF(), even(values));
+        to[1] = hn::ConvertTo(DF(), odd(values));
+    }
+
+    // Adds the pixels of a vector of 16 bits of each row.
+    HWY_INLINE void add_column(int x, bool first) {
+        const DF df;
+        const D16 d16;
+        Polar found[2 * rows / abreast];
+        for (int row = 0; row < rows; row += abreast / 2) {
+            Directed gradient;
+            for (int i = 0; i < abreast; i += 2) {
+                const int y = row + i / 2;
+                split(hn::Load(d16, along_[y] + x), gradient.along + i);
+                split(hn::Load(d16, across_[y] + x), gradient.across + i);
+                const auto axis = hn::Load(d16, axis_[y] + x);
+                gradient.axis[i] = hn::BitCast(df, even(axis));
+                gradient.axis[i + 1] = hn::BitCast(df, odd(axis));
+            }
+            polar(gradient, ring_, found[2 * row / abreast]);
+        }
+        VF rises[hinges + 1], all = hn::Zero(df);
+        for (auto& rise : rises) rise = hn::Zero(df);
+        for (const auto& pixels : found) add_rises(pixels, rises, all);
+        VF tents[tents_each];
+        tents[0] = rises[0];
+#pragma GCC unroll 16
+        for (int hinge = 1; hinge <= hinges; ++hinge) tents[hinge] = hn::Sub(rises[hinge], rises[hinge - 1]);
+        tents[hinges + 1] = hn::Sub(all, rises[hinges]);
+        tents[nothing] = hn::Zero(df);
+        auto* const to = sums_[x / column_px];
+        for (int i = 0; i < fours; ++i) {
+            const auto own = sums_of_four(tents + 4 * i);
+            to[i] = first ? own : hn::Add(own, to[i]);
+        }
+    }
+
+    // In each four lanes the sums of four lanes of four vectors.
+    static HWY_INLINE VF sums_of_four(const VF* v) {
+        const DF df;
+        const hn::Repartition<double, DF> d64;
+        const auto twos = [&](VF a, VF b) HWY_ATTR {
+            return hn::Add(hn::InterleaveLower(df, a, b), hn::InterleaveUpper(df, a, b));
+        };
+        const auto a = hn::BitCast(d64, twos(v[0], v[1])), b = hn::BitCast(d64, twos(v[2], v[3]));
+        return hn::Add(hn::BitCast(df, hn::InterleaveLower(d64, a, b)),
+                       hn::BitCast(df, hn::InterleaveUpper(d64, a, b)));
+    }
+
+    // Adds what hinges rise by from each to the next, which is no larger than the magnitude.
+    HWY_INLINE void add_rises(const Polar& pixels, VF* rises, VF& all) const {
+        const DF df;
+        const auto* const m = pixels.magnitude;
+        const auto sum_of = [&](auto&& hinge_of) HWY_ATTR {
+            auto sum = hn::Mul(m[0], hinge_of(pixels.position[0]));
+            for (int i = 1; i < abreast; ++i) sum = hn::MulAdd(m[i], hinge_of(pixels.position[i]), sum);
+            return sum;
+        };
+        auto before = sum_of([](VF position) HWY_ATTR { return position; });
+#pragma GCC unroll 16
+        for (int hinge = 0; hinge < hinges; ++hinge) {
+            const auto here =
+                sum_of([&](VF position) HWY_ATTR { return hn::Max(position, hn::Set(df, centres_[hinge])); });
+            rises[hinge] = hn::Add(rises[hinge], hn::Sub(here, before));
+            before = here;
+        }
+        const auto own = hn::Add(hn::Add(m[0], m[1]), hn::Add(m[2], m[3]));
+        rises[hinges] = hn::Add(rises[hinges], hn::MulSub(own, hn::Set(df, last_), before));
+        all = hn::Add(all, own);
+    }
+
+    // The tents of a column's groups, in the gradients' unit.
+    HWY_INLINE void put_tents(int column) {
+        const DF df;
+        VF tents[fours];
+        // Rounding may bring what is 0 below it.
+        for (int i = 0; i < fours; ++i)
+            tents[i] = hn::Max(hn::Mul(sums_[column][i], hn::Set(df, 1.0f / 65536)), hn::Zero(df));
+        put_groups(tents, tents_ + column * column_groups);
+    }
+
+    static HWY_INLINE void put_groups(const VF* tents, float (*to)[room]) {
+        const DF df;
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+        constexpr int lower = 0x44, upper = 0xEE, even = 0x88, odd = 0xDD;  // blocks of two vectors
+        const auto zero = hn::Zero(df).raw, a = tents[0].raw, b = tents[1].raw, c = tents[2].raw;
+        const auto ab = _mm512_shuffle_f32x4(a, b, lower), cz = _mm512_shuffle_f32x4(c, zero, lower),
+                   ab_on = _mm512_shuffle_f32x4(a, b, upper), cz_on = _mm512_shuffle_f32x4(c, zero, upper);
+        hn::Store(VF{_mm512_shuffle_f32x4(ab, cz, even)}, df, to[0]);
+        hn::Store(VF{_mm512_shuffle_f32x4(ab, cz, odd)}, df, to[1]);
+        hn::Store(VF{_mm512_shuffle_f32x4(ab_on, cz_on, even)}, df, to[2]);
+        hn::Store(VF{_mm512_shuffle_f32x4(ab_on, cz_on, odd)}, df, to[3]);
+#elif HWY_TARGET == HWY_AVX2
+        hn::Store(hn::ConcatLowerLower(df, tents[1], tents[0]), df, to[0]);
+        hn::Store(hn::ConcatUpperUpper(df, tents[1], tents[0]), df, to[1]);
+        hn::Store(hn::ConcatLowerLower(df, hn::Zero(df), tents[2]), df, to[0] + 8);
+        hn::Store(hn::ConcatUpperUpper(df, hn::Zero(df), tents[2]), df, to[1] + 8);
+#else
+        for (int i = 0; i < fours; ++i) hn::Store(tents[i], df, to[0] + 4 * i);
+#endif
+    }
+
+    HWY_INLINE void put_cell(const float* tents, float* out) const {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+        const DF df;
+        const auto all = hn::Load(df, tents);
+        hn::BlendedStore(hn::Add(hn::TableLookupLanes(all, hn::SetTableIndices(df, own_)),
+                                 hn::TableLookupLanes(all, hn::SetTableIndices(df, again_))),
+                         hn::FirstN(df, static_cast<std::size_t>(ring_.bins)), df, out);
+#else
+        for (int bin = 0; bin < ring_.bins; ++bin) out[bin] = tents[own_[bin]] + tents[again_[bin]];
+#endif
+    }
+
+    const HogRing& ring_;
+    const int groups_;
+    int first_ = 0;
+    float middle_ = 0;
+    std::int16_t flat_ = 0, steep_ = 0;  // upper halves of the axes' positions
+    float centres_[hinges], last_ = 0;
+    // Of each bin, its tents; where there is no second one, `nothing`.
+    HWY_ALIGN std::int32_t own_[room], again_[room];
+    HWY_ALIGN std::int16_t along_[rows][room_px];
+    HWY_ALIGN std::int16_t across_[rows][room_px];
+    HWY_ALIGN std::int16_t axis_[rows][room_px];
+    VF sums_[room_px / column_px][fours];
+    HWY_ALIGN float tents_[room_px / group_px][room] = {};
+};
+
+}  // namespace hog_gradients
+}  // namespace framewire::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per target
