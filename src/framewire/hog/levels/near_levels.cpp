@@ -23,33 +23,86 @@ HWY_INLINE void add_bytes(NearVector bytes, std::uint64_t& sum) {
     sum += hn::GetLane(hn::SumOfLanes(d64, hn::SumsOf8(bytes)));
 }
 
+// What a pixel adds to the counts of the four edges around a level, two bits each. The first edge is that of bin
+// `first`.
+class NearEdges {
+public:
+    explicit HWY_INLINE NearEdges(int first) : before_(hn::Set(NearTag(), static_cast<std::uint8_t>(first - 1))) {}
+
+    HWY_INLINE NearVector operator()(NearVector gray) const {
+        const NearTag d;
+        const hn::Repartition<std::uint16_t, NearTag> d16;
+        static_assert(hog_levels_per_bin == 4);
+        const auto bin = hn::And(hn::BitCast(d, hn::ShiftRight<2>(hn::BitCast(d16, gray))), hn::Set(d, 63));
+        const auto above = hn::Min(hn::SaturatedSub(bin, before_), hn::Set(d, HogNearCounts::edges_each));
+        return hn::TableLookupBytes(hn::LoadDup128(d, added), above);
+    }
+
+private:
+    // Of a pixel so many bins above the one before the first edge: it is below the edges from there on.
+    HWY_ALIGN static constexpr std::uint8_t added[16] = {0x55, 0x54, 0x50, 0x40};
+
+    NearVector before_;
+};
+
+// Adds the even and the odd fields of so many bits of each byte to two counts.
+template <int bits>
+HWY_INLINE void add_fields(NearVector fields, NearVector& even, NearVector& odd) {
+    const NearTag d;
+    const hn::Repartition<std::uint16_t, NearTag> d16;
+    const auto mask = hn::Set(d, bits == 2 ? 0x33 : 0x0F);
+    even = hn::Add(even, hn::And(fields, mask));
+    odd = hn::Add(odd, hn::And(hn::BitCast(d, hn::ShiftRight<bits>(hn::BitCast(d16, fields))), mask));
+}
+
 }  // namespace
 
-// `edges`: gray values of HogNearCounts' edges.
-void count_below(const std::uint8_t* gray, std::int64_t pixels, const std::uint8_t* edges, HogNearCounts& counts) {
-    constexpr int count = HogNearCounts::edges;
+// `firsts`: bins of the first edges around each level.
+void count_below(const std::uint8_t* gray, std::int64_t pixels, const int* firsts, HogNearCounts& counts) {
+    constexpr int levels = 3, each = HogNearCounts::edges_each;
+    static_assert(each == 4);
+    constexpr int of_pairs = 3, of_nibbles = 15, of_bytes = 255;  // vectors that fields of 2, 4 and 8 bits count
     const NearTag d;
     const auto step = static_cast<std::int64_t>(hn::Lanes(d));
-    const auto whole = pixels / step * step, most_at_once = 255 * step;  // that bytes can count
+    const auto whole = pixels / step * step;
+    const NearEdges edges[levels] = {NearEdges(firsts[0]), NearEdges(firsts[1]), NearEdges(firsts[2])};
     auto largest = hn::Zero(d);
-    for (std::int64_t begin = 0; begin < whole; begin += most_at_once) {
-        const auto end = std::min(begin + most_at_once, whole);
-        NearVector below[count];
-        for (auto& one : below) one = hn::Zero(d);
-        for (auto x = begin; x < end; x += step) {
-            const auto values = hn::LoadU(d, gray + x);
-            largest = hn::Max(largest, values);
-            for (int edge = 0; edge < count; ++edge)
-                below[edge] = hn::Sub(below[edge], hn::VecFromMask(d, hn::Lt(values, hn::Set(d, edges[edge]))));
+    for (std::int64_t x = 0; x < whole;) {
+        NearVector below[levels][each];
+        for (auto& of_level : below)
+            for (auto& one : of_level) one = hn::Zero(d);
+        const auto bytes_end = std::min(x + of_bytes * step, whole);
+        while (x < bytes_end) {
+            NearVector nibbles[levels][2];
+            for (auto& of_level : nibbles)
+                for (auto& one : of_level) one = hn::Zero(d);
+            const auto nibbles_end = std::min(x + of_nibbles * step, bytes_end);
+            while (x < nibbles_end) {
+                NearVector pairs[levels];
+                for (auto& one : pairs) one = hn::Zero(d);
+                for (const auto end = std::min(x + of_pairs * step, nibbles_end); x < end; x += step) {
+                    const auto values = hn::LoadU(d, gray + x);
+                    largest = hn::Max(largest, values);
+                    for (int level = 0; level < levels; ++level)
+                        pairs[level] = hn::Add(pairs[level], edges[level](values));
+                }
+                for (int level = 0; level < levels; ++level)
+                    add_fields<2>(pairs[level], nibbles[level][0], nibbles[level][1]);
+            }
+            for (int level = 0; level < levels; ++level)
+                for (int odd = 0; odd < 2; ++odd)
+                    add_fields<4>(nibbles[level][odd], below[level][odd], below[level][2 + odd]);
         }
-        for (int edge = 0; edge < count; ++edge) add_bytes(below[edge], counts.below[edge]);
+        for (int level = 0; level < levels; ++level)
+            for (int edge = 0; edge < each; ++edge) add_bytes(below[level][edge], counts.below[level * each + edge]);
     }
     HWY_ALIGN std::uint8_t lanes[HWY_MAX_BYTES];
     hn::Store(largest, d, lanes);
     counts.largest = std::max(counts.largest, *std::max_element(lanes, lanes + step));
     for (auto x = whole; x < pixels; ++x) {
         counts.largest = std::max(counts.largest, gray[x]);
-        for (int edge = 0; edge < count; ++edge) counts.below[edge] += gray[x] < edges[edge] ? 1 : 0;
+        for (int edge = 0; edge < HogNearCounts::edges; ++edge)
+            counts.below[edge] += gray[x] / hog_levels_per_bin < firsts[edge / each] + edge % each ? 1 : 0;
     }
 }
 
@@ -75,11 +128,7 @@ HogNearLevels::HogNearLevels(const HogLevels& before) {
 }
 
 void HogNearLevels::count(const std::uint8_t* gray, std::int64_t pixels, HogNearCounts& counts) const {
-    std::uint8_t edges[HogNearCounts::edges];
-    for (int edge = 0; edge < HogNearCounts::edges; ++edge)
-        edges[edge] = static_cast<std::uint8_t>(
-            (firsts_[edge / HogNearCounts::edges_each] + edge % HogNearCounts::edges_each) * hog_levels_per_bin);
-    HWY_DYNAMIC_DISPATCH(count_below)(gray, pixels, edges, counts);
+    HWY_DYNAMIC_DISPATCH(count_below)(gray, pixels, firsts_, counts);
 }
 
 std::optional<HogLevels> HogNearLevels::found(const HogNearCounts& counts, std::uint64_t pixels) const {
