@@ -30,13 +30,13 @@ bool has_video(const std::string& suite) {
 
 // Its colours are pale: y4m says no matrix, so small results go to the one that is assumed for them, which FFmpeg
 // leaves, and luma would differ.
-std::string input_video(const Session& session, const MemoryFolder& folder, int made_frames, int rate_factor) {
+std::string input_video(const Session& session, const MemoryFolder& folder, int made_frames, double rate_factor) {
     if (!session.video().empty()) return session.video();
     const auto path = folder / fmt::format("in{}.mp4", rate_factor);
     run_program({"ffmpeg", "-nostdin", "-loglevel", "error", "-f", "lavfi", "-i",
                  "testsrc2=size=1920x1080:rate=30,hue=s=0.2,noise=alls=4:allf=t", "-frames:v",
                  std::to_string(made_frames), "-c:v", "libx264", "-preset", "medium", "-crf",
-                 std::to_string(rate_factor), "-pix_fmt", "yuv420p", path});
+                 fmt::format("{}", rate_factor), "-pix_fmt", "yuv420p", path});
     return path;
 }
 

@@ -14,12 +14,12 @@ namespace framewire::bench {
 bool has_video(const std::string& suite);
 
 /// x264's constant rate factor: the lower, the more of a video's noise is coded, and decoding takes longer.
-inline constexpr int usual_rate_factor = 26;
+inline constexpr double usual_rate_factor = 26;
 
 /// The video that whole jobs read: what the session was given, or 1080p H.264 of so many frames with moving figures and
 /// some noise, made in the folder by ffmpeg.
 std::string input_video(const Session& session, const MemoryFolder& folder, int made_frames,
-                        int rate_factor = usual_rate_factor);
+                        double rate_factor = usual_rate_factor);
 
 std::vector<std::string> joined(std::vector<std::string> words, const std::vector<std::string>& more);
 
