@@ -285,8 +285,8 @@ private:
     Step<V> before_[vectors], before_left_[vectors], before_above_[vectors];
 };
 
-/// Of each channel sixteen rows of sixteen bytes become sixteen turns of as many lanes, or the other way round. Once for
-/// all that call it: it is long.
+/// Of each channel sixteen rows of sixteen bytes become sixteen turns of as many lanes, or the other way round. Once
+/// for all that call it: it is long.
 template <int channels>
 HWY_NOINLINE void transpose(const RunPartMaker::Rows& from, RunPartMaker::Rows& to) {
     const Lanes<channels> d;

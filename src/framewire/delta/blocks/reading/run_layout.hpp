@@ -12,8 +12,8 @@
 #include <cstring>
 #include <utility>
 
-// How parts of blocks in runs lie in memory before and after their magnitudes are made, and what passes from one part to
-// the next.
+// How parts of blocks in runs lie in memory before and after their magnitudes are made, and what passes from one part
+// to the next.
 
 namespace framewire::delta {
 namespace run_layout {
