@@ -152,6 +152,7 @@ HWY_AFTER_NAMESPACE();
 #include "framewire/delta/encoder_layout.hpp"
 
 #include <cstring>
+#include <utility>
 
 namespace framewire::delta {
 
@@ -163,7 +164,7 @@ namespace {
 // those of chunks that lie where changes go, in order, then all others side by side.
 class Gaps {
 public:
-    Gaps(const Shape& shape, const CpuChunks& chunks, const Summary* chunk_summaries,
+    Gaps(const Shape& shape, const CpuChunks& chunks, Summary* chunk_summaries,
          const ChangesView<MemorySpace::host>& changes)
         : chunk_bytes_(chunks.rows_each * shape.row_bytes()),
           per_frame_(chunks.per_frame),
@@ -173,8 +174,9 @@ public:
     void close_first(int stream) {
         Summary total;
         for (std::int64_t chunk = 0; chunk < per_frame_; ++chunk) {
-            const auto& part = of(stream, chunk);
-            total.count += part.count;
+            auto& part = chunk_summaries_[stream * per_frame_ + chunk];
+            // From here on a chunk's count is where its changes go, so that nobody adds them up again.
+            total.count += std::exchange(part.count, total.count);
             total.max_error = std::max(total.max_error, part.max_error);
             total.squared_error += part.squared_error;
         }
@@ -186,7 +188,10 @@ public:
     }
 
 private:
-    const Summary& of(int stream, std::int64_t chunk) const { return chunk_summaries_[stream * per_frame_ + chunk]; }
+    std::int64_t place(int stream, std::int64_t chunk) const {
+        return chunk < per_frame_ ? chunk_summaries_[stream * per_frame_ + chunk].count
+                                  : changes_.summaries[stream].count;
+    }
     /// The first chunk that lies behind all changes.
     std::int64_t first_apart(int stream) const {
         return std::min(per_frame_, (changes_.summaries[stream].count + chunk_bytes_ - 1) / chunk_bytes_);
@@ -194,20 +199,16 @@ private:
     void for_chunks(int stream, std::int64_t first, std::int64_t end) const {
         auto* const positions = changes_.positions + stream * changes_.capacity;
         auto* const differences = changes_.differences + stream * changes_.capacity;
-        std::int64_t to = 0;
-        for (std::int64_t chunk = 0; chunk < end; ++chunk) {
-            const auto count = std::int64_t{of(stream, chunk).count};
-            const auto from = chunk * chunk_bytes_;
-            if (chunk >= first && count != 0 && from != to) {
-                std::memmove(positions + to, positions + from, static_cast<std::size_t>(count) * sizeof(*positions));
-                std::memmove(differences + to, differences + from, static_cast<std::size_t>(count));
-            }
-            to += count;
+        for (auto chunk = first; chunk < end; ++chunk) {
+            const auto from = chunk * chunk_bytes_, to = place(stream, chunk), count = place(stream, chunk + 1) - to;
+            if (count == 0 || from == to) continue;
+            std::memmove(positions + to, positions + from, static_cast<std::size_t>(count) * sizeof(*positions));
+            std::memmove(differences + to, differences + from, static_cast<std::size_t>(count));
         }
     }
 
     std::int64_t chunk_bytes_, per_frame_;
-    const Summary* chunk_summaries_;
+    Summary* chunk_summaries_;
     const ChangesView<MemorySpace::host>& changes_;
 };
 
