@@ -167,6 +167,27 @@ TEST(Packing, BrokenBytesAreRefusedAndChangeNothing) {
     EXPECT_THROW(unpacker.apply_picture(step.changes, viewer.view()), Error);
 }
 
+// Blocks are added as they are read: those before a broken one are taken back.
+TEST(Packing, ABrokenBlockTakesTheOthersBack) {
+    const Shape shape{1, 99, 211, 3};
+    const Step step(shape, {}, 20);
+    Unpacker unpacker(shape);
+    HostImage viewer(shape);
+    int refused = 0;
+    for (std::size_t bit = 0; bit < step.changes.size() * 8; bit += 61) {
+        auto bytes = step.changes;
+        bytes[bit / 8] = static_cast<std::uint8_t>(bytes[bit / 8] ^ 1 << (bit % 8));
+        copy(step.before.view(), viewer.view());
+        try {
+            unpacker.apply_changes(bytes, viewer.view());
+        } catch (const Error&) {
+            ++refused;
+            ASSERT_EQ(kit::first_difference(viewer.view(), step.before.view()), std::nullopt) << "bit " << bit;
+        }
+    }
+    EXPECT_GT(refused, 0);
+}
+
 // Flipped bits may still decode to something; they must never write outside the picture, crash or hang.
 TEST(Packing, FlippedBitsStayInside) {
     const Shape shape{1, 31, 33, 3};

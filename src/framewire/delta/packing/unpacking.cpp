@@ -95,22 +95,21 @@ struct Unpacker::State {
         return head;
     }
 
-    void leave_out(std::size_t i) {
+    /// Calls body(worker, place, number, bytes) for a coded block unless it is left out. Where that says false it is
+    /// left out from then on, and no longer `whole`.
+    template <class Body>
+    void read_block(std::size_t worker, std::size_t i, std::atomic<bool>& whole, Body& body) {
+        if (skipped[i] || body(workers[worker], grid.place(coded[i].block), i, coded[i].bytes)) return;
+        whole = false;
         skipped[i] = 1;
         if (left_out) (*left_out)[static_cast<std::size_t>(coded[i].block)] = 1;
     }
-
-    /// Calls body(worker, place, number, bytes) for each block that is coded and not left out. Where one says false it
-    /// is left out from then on; where none may be, this is false.
+    /// The same for each block that is coded. False where one is broken, and none may be left out.
     template <class Body>
     bool for_each_block(Body&& body) {
         std::atomic<bool> whole = true;
         for_blocks(pool, coded.size(), [&](std::size_t worker, std::size_t begin, std::size_t end) {
-            for (auto i = begin; i < end; ++i) {
-                if (skipped[i] || body(workers[worker], grid.place(coded[i].block), i, coded[i].bytes)) continue;
-                leave_out(i);
-                whole = false;
-            }
+            for (auto i = begin; i < end; ++i) read_block(worker, i, whole, body);
         });
         return whole || left_out;
     }
@@ -123,12 +122,8 @@ struct Unpacker::State {
         std::sort(order.begin(), order.end(),
                   [&](std::size_t a, std::size_t b) { return coded[a].bytes.size() > coded[b].bytes.size(); });
         std::atomic<bool> whole = true;
-        for_block_groups(pool, order.size(), [&](std::size_t worker, std::size_t at) {
-            const auto i = order[at];
-            if (skipped[i] || body(workers[worker], grid.place(coded[i].block), i, coded[i].bytes)) return;
-            leave_out(i);
-            whole = false;
-        });
+        for_block_groups(pool, order.size(),
+                         [&](std::size_t worker, std::size_t at) { read_block(worker, order[at], whole, body); });
         return whole || left_out;
     }
 
